@@ -1,0 +1,335 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"github.com/shopspring/decimal"
+)
+
+// AmountScale is the number of decimal places of an Amount.
+const AmountScale = 18
+
+// Amount is an exact decimal with 18 places: money in USDT, a wallet's quantity
+// of an asset, or a mean price. It is a 128-bit integer inside, so a price of 8
+// places times a quantity of 8 places is held to the last digit and the largest
+// value is about 1.7e20. Arithmetic that would overflow panics: it means a
+// broken invariant, since every input is bounded at the edge.
+type Amount struct {
+	hi int64
+	lo uint64
+}
+
+// Rate is a share in units of 1e-8: a fee, a funding rate, a part of equity.
+// 100 % is RateOne.
+type Rate int64
+
+// RateOne is a Rate of 1 (100 %).
+const RateOne Rate = 100_000_000
+
+// ErrInexact is returned when a decimal has more places or digits than its type can hold.
+var ErrInexact = errors.New("not representable exactly")
+
+// AmountOf returns whole units as an Amount: AmountOf(5) is 5 USDT.
+func AmountOf(units int64) Amount { return scaled(units, 1e18) }
+
+// scaled returns n times unit, unit being a count of 1e-18.
+func scaled(n int64, unit uint64) Amount {
+	hi, lo := bits.Mul64(magnitude(n), unit)
+	if hi > 1<<63-1 {
+		panic("exchange: amount overflow")
+	}
+	a := Amount{int64(hi), lo}
+	if n < 0 {
+		return a.Neg()
+	}
+	return a
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return uint64(-n)
+	}
+	return uint64(n)
+}
+
+// ParseAmount reads a decimal number such as "12.5" or "1e-05".
+func ParseAmount(text string) (Amount, error) {
+	d, err := decimal.NewFromString(text)
+	if err != nil {
+		return Amount{}, fmt.Errorf("read amount %q: %w", text, err)
+	}
+	return AmountFromDecimal(d)
+}
+
+// MustAmount is ParseAmount for literals; it panics on bad input.
+func MustAmount(text string) Amount {
+	a, err := ParseAmount(text)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+// AmountFromDecimal converts exactly; more than 18 places or a value beyond
+// 1.7e20 is ErrInexact.
+func AmountFromDecimal(d decimal.Decimal) (Amount, error) {
+	n, err := scaledInteger(d, AmountScale)
+	if err != nil {
+		return Amount{}, err
+	}
+	return amountFromBig(n)
+}
+
+// AmountRounded converts with the places beyond 18 rounded half away from zero,
+// for means and rates that a venue prints with more digits.
+func AmountRounded(d decimal.Decimal) (Amount, error) { return AmountFromDecimal(d.Round(AmountScale)) }
+
+// scaledInteger returns d x 10^scale when that is whole. Exponents are bounded
+// first, so that hostile input such as 1e1000000000 costs nothing.
+func scaledInteger(d decimal.Decimal, scale int) (*big.Int, error) {
+	exponent := int(d.Exponent()) + scale
+	if exponent > 60 || exponent < -400 || d.Coefficient().BitLen() > 2000 {
+		return nil, fmt.Errorf("decimal with exponent %d: %w", d.Exponent(), ErrInexact)
+	}
+	n := d.Coefficient()
+	if exponent >= 0 {
+		return n.Mul(n, pow10(exponent)), nil
+	}
+	rest := new(big.Int)
+	n.QuoRem(n, pow10(-exponent), rest)
+	if rest.Sign() != 0 {
+		return nil, fmt.Errorf("%s has more than %d decimal places: %w", d, scale, ErrInexact)
+	}
+	return n, nil
+}
+
+func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+
+func amountFromBig(n *big.Int) (Amount, error) {
+	if n.BitLen() > 126 {
+		return Amount{}, fmt.Errorf("amount beyond 8.5e19: %w", ErrInexact)
+	}
+	abs := new(big.Int).Abs(n)
+	a := Amount{int64(new(big.Int).Rsh(abs, 64).Uint64()), new(big.Int).And(abs, new(big.Int).SetUint64(^uint64(0))).Uint64()}
+	if n.Sign() < 0 {
+		return a.Neg(), nil
+	}
+	return a, nil
+}
+
+func (a Amount) big() *big.Int {
+	abs := a.Abs()
+	n := new(big.Int).SetUint64(uint64(abs.hi))
+	n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(abs.lo))
+	if a.hi < 0 {
+		n.Neg(n)
+	}
+	return n
+}
+
+// Decimal returns the same number for the edges: the wire, the screen, a file.
+func (a Amount) Decimal() decimal.Decimal { return decimal.NewFromBigInt(a.big(), -AmountScale) }
+
+// Float returns the nearest float64, for statistics and metrics only.
+func (a Amount) Float() float64 {
+	abs := a.Abs()
+	f := (float64(uint64(abs.hi))*18446744073709551616 + float64(abs.lo)) / 1e18
+	if a.hi < 0 {
+		return -f
+	}
+	return f
+}
+
+// String returns the number without trailing zeros.
+func (a Amount) String() string { return a.Decimal().String() }
+
+// MarshalText writes String.
+func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads a decimal number.
+func (a *Amount) UnmarshalText(text []byte) (err error) {
+	*a, err = ParseAmount(string(text))
+	return err
+}
+
+// Sign is -1, 0 or +1.
+func (a Amount) Sign() int {
+	switch {
+	case a.hi < 0:
+		return -1
+	case a.hi == 0 && a.lo == 0:
+		return 0
+	}
+	return 1
+}
+
+// IsZero reports whether the amount is nothing.
+func (a Amount) IsZero() bool { return a == Amount{} }
+
+// Add returns a + b.
+func (a Amount) Add(b Amount) Amount {
+	lo, carry := bits.Add64(a.lo, b.lo, 0)
+	hi := a.hi + b.hi + int64(carry)
+	if (a.hi >= 0) == (b.hi >= 0) && (hi >= 0) != (a.hi >= 0) {
+		panic("exchange: amount overflow")
+	}
+	return Amount{hi, lo}
+}
+
+// Neg returns -a.
+func (a Amount) Neg() Amount {
+	lo, borrow := bits.Sub64(0, a.lo, 0)
+	return Amount{-a.hi - int64(borrow), lo}
+}
+
+// Sub returns a - b.
+func (a Amount) Sub(b Amount) Amount { return a.Add(b.Neg()) }
+
+// Abs returns the amount without its sign.
+func (a Amount) Abs() Amount {
+	if a.hi < 0 {
+		return a.Neg()
+	}
+	return a
+}
+
+// Cmp is -1, 0 or +1 as a is below, equal to or above b.
+func (a Amount) Cmp(b Amount) int {
+	switch {
+	case a.hi < b.hi || a.hi == b.hi && a.lo < b.lo:
+		return -1
+	case a == b:
+		return 0
+	}
+	return 1
+}
+
+// Less reports a < b.
+func (a Amount) Less(b Amount) bool { return a.Cmp(b) < 0 }
+
+// Min returns the smaller of both.
+func (a Amount) Min(b Amount) Amount {
+	if b.Less(a) {
+		return b
+	}
+	return a
+}
+
+// Max returns the larger of both.
+func (a Amount) Max(b Amount) Amount {
+	if a.Less(b) {
+		return b
+	}
+	return a
+}
+
+// Mul returns a x n.
+func (a Amount) Mul(n int64) Amount { return a.MulDiv(n, 1) }
+
+// Div returns a / n, cut towards zero; n is not zero.
+func (a Amount) Div(n int64) Amount { return a.MulDiv(1, n) }
+
+// MulRate returns a x rate, cut towards zero beyond 18 places: exact whenever
+// the product has no more places than that.
+func (a Amount) MulRate(rate Rate) Amount { return a.MulDiv(int64(rate), int64(RateOne)) }
+
+// MulDiv returns a x n / m, cut towards zero, with a 192-bit product in between.
+func (a Amount) MulDiv(n, m int64) Amount {
+	if m == 0 {
+		panic("exchange: amount divided by zero")
+	}
+	negative := (a.hi < 0) != (n < 0) != (m < 0)
+	abs, factor, divisor := a.Abs(), magnitude(n), magnitude(m)
+	mid, low := bits.Mul64(abs.lo, factor)
+	high, part := bits.Mul64(uint64(abs.hi), factor)
+	mid, carry := bits.Add64(mid, part, 0)
+	high += carry
+	if divisor != 1 {
+		top := high / divisor
+		if top != 0 {
+			panic("exchange: amount overflow")
+		}
+		var rest uint64
+		mid, rest = bits.Div64(high%divisor, mid, divisor)
+		low, _ = bits.Div64(rest, low, divisor)
+	} else if high != 0 {
+		panic("exchange: amount overflow")
+	}
+	if mid > 1<<63-1 {
+		panic("exchange: amount overflow")
+	}
+	result := Amount{int64(mid), low}
+	if negative {
+		return result.Neg()
+	}
+	return result
+}
+
+// Quo returns how many whole times b goes into a, cut towards zero; b is not
+// zero. It is for sizing and ratios, not for the inner loop.
+func (a Amount) Quo(b Amount) int64 {
+	q := new(big.Int).Quo(a.big(), b.big())
+	if !q.IsInt64() {
+		panic("exchange: quotient overflow")
+	}
+	return q.Int64()
+}
+
+// Ratio returns a / b as a Rate, cut towards zero; zero when b is zero.
+func (a Amount) Ratio(b Amount) Rate {
+	if b.IsZero() {
+		return 0
+	}
+	q := a.big()
+	q.Mul(q, big.NewInt(int64(RateOne))).Quo(q, b.big())
+	if !q.IsInt64() {
+		return Rate(int64(a.Sign()*b.Sign()) * (1<<62 - 1))
+	}
+	return Rate(q.Int64())
+}
+
+// ParseRate reads "0.0005" or "2%"; more than 8 places is ErrInexact.
+func ParseRate(text string) (Rate, error) {
+	shift := int32(0)
+	if n := len(text); n > 0 && text[n-1] == '%' {
+		text, shift = text[:n-1], -2
+	}
+	d, err := decimal.NewFromString(text)
+	if err != nil {
+		return 0, fmt.Errorf("read rate %q: %w", text, err)
+	}
+	return RateFromDecimal(d.Shift(shift))
+}
+
+// RateFromDecimal converts exactly.
+func RateFromDecimal(d decimal.Decimal) (Rate, error) {
+	n, err := scaledInteger(d, 8)
+	if err != nil {
+		return 0, err
+	}
+	if !n.IsInt64() {
+		return 0, fmt.Errorf("rate %s: %w", d, ErrInexact)
+	}
+	return Rate(n.Int64()), nil
+}
+
+// Decimal returns the rate as a plain number: 0.0005 for 0.05 %.
+func (r Rate) Decimal() decimal.Decimal { return decimal.New(int64(r), -8) }
+
+// String returns the rate as a plain number.
+func (r Rate) String() string { return r.Decimal().String() }
+
+// Float returns the rate as a float64, for statistics and metrics only.
+func (r Rate) Float() float64 { return float64(r) / 1e8 }
+
+// MarshalText writes String.
+func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a number or a percentage.
+func (r *Rate) UnmarshalText(text []byte) (err error) {
+	*r, err = ParseRate(string(text))
+	return err
+}

@@ -1,0 +1,184 @@
+package exchange
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Interval is a candle's length in milliseconds.
+type Interval int64
+
+// The intervals both markets may serve; spot serves no 30m and no 1w
+// (interface, Futures public and Spot public).
+const (
+	Minute1  Interval = 60_000
+	Minute5  Interval = 5 * Minute1
+	Minute15 Interval = 15 * Minute1
+	Minute30 Interval = 30 * Minute1
+	Hour1    Interval = 60 * Minute1
+	Hour4    Interval = 4 * Hour1
+	Day1     Interval = 24 * Hour1
+	Week1    Interval = 7 * Day1
+)
+
+var intervals = []struct {
+	interval Interval
+	word     string
+}{
+	{Minute1, "1m"}, {Minute5, "5m"}, {Minute15, "15m"}, {Minute30, "30m"},
+	{Hour1, "1h"}, {Hour4, "4h"}, {Day1, "1d"}, {Week1, "1w"},
+}
+
+// Intervals returns all intervals, shortest first.
+func Intervals() []Interval {
+	all := make([]Interval, len(intervals))
+	for i, v := range intervals {
+		all[i] = v.interval
+	}
+	return all
+}
+
+// ParseInterval reads 1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w.
+func ParseInterval(text string) (Interval, error) {
+	known := make([]string, len(intervals))
+	for i, v := range intervals {
+		if v.word == text {
+			return v.interval, nil
+		}
+		known[i] = v.word
+	}
+	return 0, fmt.Errorf("unknown interval %q (known: %s)", text, strings.Join(known, ", "))
+}
+
+// String returns the interval as the interface writes it.
+func (i Interval) String() string {
+	for _, v := range intervals {
+		if v.interval == i {
+			return v.word
+		}
+	}
+	return fmt.Sprintf("%dms", int64(i))
+}
+
+// MarshalText writes String.
+func (i Interval) MarshalText() ([]byte, error) { return []byte(i.String()), nil }
+
+// UnmarshalText reads an interval.
+func (i *Interval) UnmarshalText(text []byte) (err error) {
+	*i, err = ParseInterval(string(text))
+	return err
+}
+
+// mondayMS is the first Monday after the epoch, where weeks are counted from.
+const mondayMS = 4 * int64(Day1)
+
+// OpenOf returns the open time of the candle that holds the time: a multiple of
+// the interval in UTC, weeks beginning on Monday.
+func (i Interval) OpenOf(timeMS int64) int64 {
+	offset := int64(0)
+	if i == Week1 {
+		offset = mondayMS
+	}
+	rest := (timeMS - offset) % int64(i)
+	if rest < 0 {
+		rest += int64(i)
+	}
+	return timeMS - rest
+}
+
+// Candle is one candle (interface, Futures candle). Prices are in the symbol's
+// units; volumes are float64, since they feed statistics and never an order.
+type Candle struct {
+	OpenMS                 int64 // open time
+	Open, High, Low, Close Price
+	Volume                 float64 // base currency
+	QuoteVolume            float64 // USDT
+	Trades                 int64
+	TakerBase, TakerQuote  float64 // bought by takers
+}
+
+// Candles are candles in columns, oldest first, of one symbol and interval. The
+// optional columns (QuoteVolume and after) are empty where the source has none.
+type Candles struct {
+	Interval               Interval
+	OpenMS                 []int64
+	Open, High, Low, Close []Price
+	Volume                 []float64
+
+	QuoteVolume           []float64
+	Trades                []int64
+	TakerBase, TakerQuote []float64
+}
+
+// Len returns how many candles there are.
+func (c *Candles) Len() int { return len(c.OpenMS) }
+
+// At returns candle i, 0 being the oldest.
+func (c *Candles) At(i int) Candle {
+	candle := Candle{
+		OpenMS: c.OpenMS[i], Open: c.Open[i], High: c.High[i], Low: c.Low[i], Close: c.Close[i], Volume: c.Volume[i],
+	}
+	if len(c.QuoteVolume) > 0 {
+		candle.QuoteVolume = c.QuoteVolume[i]
+	}
+	if len(c.Trades) > 0 {
+		candle.Trades = c.Trades[i]
+	}
+	if len(c.TakerBase) > 0 {
+		candle.TakerBase, candle.TakerQuote = c.TakerBase[i], c.TakerQuote[i]
+	}
+	return candle
+}
+
+// CloseMS returns the first millisecond after candle i.
+func (c *Candles) CloseMS(i int) int64 { return c.OpenMS[i] + int64(c.Interval) }
+
+// Append adds a candle at the end, with all its columns.
+func (c *Candles) Append(candle Candle) {
+	c.OpenMS = append(c.OpenMS, candle.OpenMS)
+	c.Open = append(c.Open, candle.Open)
+	c.High = append(c.High, candle.High)
+	c.Low = append(c.Low, candle.Low)
+	c.Close = append(c.Close, candle.Close)
+	c.Volume = append(c.Volume, candle.Volume)
+	c.QuoteVolume = append(c.QuoteVolume, candle.QuoteVolume)
+	c.Trades = append(c.Trades, candle.Trades)
+	c.TakerBase = append(c.TakerBase, candle.TakerBase)
+	c.TakerQuote = append(c.TakerQuote, candle.TakerQuote)
+}
+
+// Slice returns candles from up to, but without, to; the columns are shared.
+func (c *Candles) Slice(from, to int) *Candles {
+	part := &Candles{
+		Interval: c.Interval, OpenMS: c.OpenMS[from:to], Open: c.Open[from:to], High: c.High[from:to],
+		Low: c.Low[from:to], Close: c.Close[from:to], Volume: c.Volume[from:to],
+	}
+	if len(c.QuoteVolume) > 0 {
+		part.QuoteVolume = c.QuoteVolume[from:to]
+	}
+	if len(c.Trades) > 0 {
+		part.Trades = c.Trades[from:to]
+	}
+	if len(c.TakerBase) > 0 {
+		part.TakerBase, part.TakerQuote = c.TakerBase[from:to], c.TakerQuote[from:to]
+	}
+	return part
+}
+
+// Plausible returns what is wrong with a candle's prices, or nil: all are above
+// zero, high is the highest, low the lowest, volume is not negative.
+func (c Candle) Plausible() error {
+	switch {
+	case c.Low <= 0:
+		return fmt.Errorf("low %d is not above zero", c.Low)
+	case c.High < c.Low:
+		return fmt.Errorf("high is below low")
+	case c.Open < c.Low || c.Open > c.High:
+		return fmt.Errorf("open is outside low..high")
+	case c.Close < c.Low || c.Close > c.High:
+		return fmt.Errorf("close is outside low..high")
+	case !(c.Volume >= 0):
+		return fmt.Errorf("volume %v is not a number from zero up", c.Volume)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package exchange
+
+// Operation names one of the 35 operations of the interface.
+type Operation uint8
+
+// All operations, in the interface's order.
+const (
+	// Futures public.
+	FuturesHealth Operation = iota + 1
+	FuturesPing
+	FuturesTime
+	FuturesSymbols
+	FuturesTickers
+	FuturesTicker
+	FuturesDepth
+	FuturesTrades
+	FuturesCandles
+	FuturesFundingRate
+	FuturesMarginLevels
+	FuturesSymbolMarginLevels
+
+	// Futures trading.
+	FuturesPlace
+	FuturesOrder
+	FuturesOpenOrders
+	FuturesCancel
+	FuturesCancelAll
+	FuturesLeverages
+	FuturesSetLeverage
+	FuturesAccount
+	FuturesOpenPositions
+	FuturesPositionsHistory
+
+	// Spot public.
+	SpotPairs
+	SpotTickers
+	SpotTicker
+	SpotDepth
+	SpotTrades
+	SpotCandles
+
+	// Spot trading.
+	SpotPlace
+	SpotCancel
+	SpotCancelAll
+	SpotOpenOrders
+	SpotOrderHistory
+	SpotUserTrades
+	SpotWallet
+
+	operationEnd
+)
+
+var operationNames = names[Operation]{"operation", []string{"",
+	"futures_health", "futures_ping", "futures_time", "futures_symbols", "futures_tickers", "futures_ticker",
+	"futures_depth", "futures_trades", "futures_candles", "futures_funding_rate", "futures_margin_levels", "futures_symbol_margin_levels",
+	"futures_place", "futures_order", "futures_open_orders", "futures_cancel", "futures_cancel_all", "futures_leverages",
+	"futures_set_leverage", "futures_account", "futures_open_positions", "futures_positions_history",
+	"spot_pairs", "spot_tickers", "spot_ticker", "spot_depth", "spot_trades", "spot_candles",
+	"spot_place", "spot_cancel", "spot_cancel_all", "spot_open_orders", "spot_order_history", "spot_user_trades", "spot_wallet",
+}}
+
+// Operations returns all 35, in order.
+func Operations() []Operation {
+	all := make([]Operation, 0, operationEnd-1)
+	for op := FuturesHealth; op < operationEnd; op++ {
+		all = append(all, op)
+	}
+	return all
+}
+
+// String returns the operation's name, from a closed set fit for a metric's label.
+func (o Operation) String() string { return operationNames.text(o) }
+
+// MarshalText writes the name.
+func (o Operation) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// Market returns the market the operation belongs to.
+func (o Operation) Market() Market {
+	if o >= SpotPairs {
+		return Spot
+	}
+	return Futures
+}
+
+// Signed reports whether the operation needs a signature.
+func (o Operation) Signed() bool {
+	return o >= FuturesPlace && o <= FuturesPositionsHistory || o >= SpotPlace
+}
+
+// Places reports whether the operation places an order: sent at most once, and
+// uncertain when its answer is lost.
+func (o Operation) Places() bool { return o == FuturesPlace || o == SpotPlace }
+
+// Changes reports whether the operation changes anything on the exchange.
+func (o Operation) Changes() bool {
+	switch o {
+	case FuturesPlace, FuturesCancel, FuturesCancelAll, FuturesSetLeverage, SpotPlace, SpotCancel, SpotCancelAll:
+		return true
+	}
+	return false
+}
+
+// Request is one call of an operation. Only the fields the operation takes are
+// read; zero means not given.
+type Request struct {
+	Operation      Operation
+	Symbol         string
+	Interval       Interval
+	StartMS, EndMS int64 // FuturesPositionsHistory sends whole seconds
+	Limit, Offset  int
+	OrderID        int64
+	Leverage       int
+	Side           Side         // SpotOrderHistory
+	PositionSide   PositionSide // FuturesPositionsHistory
+	Type           OrderType    // SpotOrderHistory
+	Order          NewOrder     // FuturesPlace, SpotPlace
+}
+
+// Fetched holds what a list answer told. Its zero value was not fetched, and
+// asking it for its items panics: a failed fetch can not be read as an empty one.
+type Fetched[T any] struct {
+	items []T
+	done  bool
+}
+
+// FetchedOf wraps a list that was really read, empty or not.
+func FetchedOf[T any](items []T) Fetched[T] { return Fetched[T]{items, true} }
+
+// Done reports whether the list was read.
+func (f Fetched[T]) Done() bool { return f.done }
+
+// Items returns the list; it panics when it was not fetched.
+func (f Fetched[T]) Items() []T {
+	if !f.done {
+		panic("exchange: items of a list that was not fetched")
+	}
+	return f.items
+}
+
+// Answer is what an operation told. Only the fields of its operation are set.
+type Answer struct {
+	Operation    Operation
+	Status       string // health, ping, set leverage
+	ServerTimeMS int64  // FuturesTime
+
+	Order     Order // place, get, cancel
+	Account   MarginAccount
+	Depth     Depth
+	Funding   FundingRate
+	Candles   *Candles // FuturesCandles, SpotCandles; nil when not fetched
+	Symbols   Fetched[*Symbol]
+	Tickers   Fetched[Ticker] // one ticker too
+	Trades    Fetched[Trade]
+	Levels    Fetched[SymbolBracket]
+	Orders    Fetched[Order] // open lists, history, cancel all (empty for the bare NULL)
+	Leverages Fetched[LeverageSetting]
+	Positions Fetched[Position]
+	Fills     Fetched[UserTrade]
+	Balances  Fetched[Balance]
+}
+
+// SymbolBracket is one margin level of a symbol.
+type SymbolBracket struct {
+	Symbol string
+	Bracket
+}

@@ -1,0 +1,298 @@
+package exchange
+
+import (
+	"fmt"
+
+	"github.com/shopspring/decimal"
+)
+
+// Price is a price in whole units of 10^-Symbol.PriceScale. It is not a number
+// of priceTicks: recorded data may be finer than the tick that binds orders.
+type Price int64
+
+// Quantity is a base-currency quantity in whole units of 10^-Symbol.QuantityScale.
+// Where a position is meant it is signed: negative is short.
+type Quantity int64
+
+// MinPriceScale is the least number of places a symbol's prices are held with,
+// so that most recorded data and venue averages need no rescaling.
+const MinPriceScale = 8
+
+// Symbol is one instrument and its rules, from either market's list (interface,
+// Futures symbol and Spot pair). It does not change after it is made; take it by
+// pointer.
+type Symbol struct {
+	Market Market
+	Name   string // BASE-QUOTE, "BTC-USDT"
+	Base   string
+	Quote  string
+
+	PriceScale    int      // decimal places of a Price
+	QuantityScale int      // decimal places of a Quantity
+	PriceTick     Price    // price and stopPrice are multiples of it
+	QuantityTick  Quantity // qt is a multiple of it
+	MinNotional   Amount   // least price x quantity, USDT
+	MaxNotional   Amount   // most price x quantity, USDT
+
+	Tradable   bool // isTrade: new orders can be placed
+	ReduceOnly bool // isReduceOnly: only reduceOnly orders are accepted (futures)
+	Cancelable bool // isCancelOrder
+
+	FundingCap           Rate // adjustedFundingRateCap (futures)
+	FundingFloor         Rate // adjustedFundingRateFloor (futures)
+	FundingIntervalHours int  // hours between payments (futures)
+
+	OrderTypes []OrderType // accepted types (spot); nil means all
+	Brackets   []Bracket   // margin levels by notional, ascending (futures)
+
+	notionalUnit uint64 // 10^(18-PriceScale-QuantityScale)
+}
+
+// Bracket is one margin level (interface, Margin level bracket).
+type Bracket struct {
+	Min, Max     Amount // notional range in USDT; Min excluded except zero, Max included
+	MarginRatio  Rate   // maintenance margin = notional x MarginRatio - MarginAmount
+	MarginAmount Amount // USDT
+	MaxLeverage  int
+}
+
+// SymbolSpec is a Symbol in decimals, as a venue or a file gives it.
+type SymbolSpec struct {
+	Market                    Market
+	Name, Base, Quote         string
+	PriceTick, QuantityTick   decimal.Decimal
+	MinNotional, MaxNotional  decimal.Decimal
+	Tradable, ReduceOnly      bool
+	Cancelable                bool
+	FundingCap, FundingFloor  decimal.Decimal
+	FundingIntervalHours      int
+	OrderTypes                []OrderType
+	Brackets                  []Bracket
+	PriceScale, QuantityScale int // at least this many places; 0 for the default
+}
+
+// NewSymbol checks a specification and turns it into whole numbers.
+func NewSymbol(spec SymbolSpec) (*Symbol, error) {
+	s := &Symbol{
+		Market: spec.Market, Name: spec.Name, Base: spec.Base, Quote: spec.Quote,
+		Tradable: spec.Tradable, ReduceOnly: spec.ReduceOnly, Cancelable: spec.Cancelable,
+		FundingIntervalHours: spec.FundingIntervalHours, OrderTypes: spec.OrderTypes, Brackets: spec.Brackets,
+		PriceScale:    max(MinPriceScale, places(spec.PriceTick), spec.PriceScale),
+		QuantityScale: max(places(spec.QuantityTick), spec.QuantityScale),
+	}
+	if spec.Name == "" {
+		return nil, fmt.Errorf("symbol without a name")
+	}
+	if err := s.setUnits(); err != nil {
+		return nil, err
+	}
+	fail := func(field string, value decimal.Decimal, err error) (*Symbol, error) {
+		return nil, fmt.Errorf("symbol %s: %s %s: %w", spec.Name, field, value, err)
+	}
+	var err error
+	if s.PriceTick, err = s.Price(spec.PriceTick); err != nil || s.PriceTick <= 0 {
+		return fail("priceTick", spec.PriceTick, orPositive(err))
+	}
+	if s.QuantityTick, err = s.Quantity(spec.QuantityTick); err != nil || s.QuantityTick <= 0 {
+		return fail("quantityTick", spec.QuantityTick, orPositive(err))
+	}
+	if s.MinNotional, err = AmountFromDecimal(spec.MinNotional); err != nil {
+		return fail("minNotional", spec.MinNotional, err)
+	}
+	if s.MaxNotional, err = AmountFromDecimal(spec.MaxNotional); err != nil || s.MaxNotional.Less(s.MinNotional) {
+		return fail("maxNotional", spec.MaxNotional, fmt.Errorf("below minNotional or not representable"))
+	}
+	if s.FundingCap, err = RateFromDecimal(spec.FundingCap); err != nil {
+		return fail("adjustedFundingRateCap", spec.FundingCap, err)
+	}
+	if s.FundingFloor, err = RateFromDecimal(spec.FundingFloor); err != nil {
+		return fail("adjustedFundingRateFloor", spec.FundingFloor, err)
+	}
+	return s, nil
+}
+
+func orPositive(err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("must be above zero")
+}
+
+// places returns the number of decimal places without trailing zeros.
+func places(d decimal.Decimal) int {
+	for n := 0; n <= AmountScale; n++ {
+		if d.Equal(d.Truncate(int32(n))) {
+			return n
+		}
+	}
+	return AmountScale + 1
+}
+
+func (s *Symbol) setUnits() error {
+	rest := AmountScale - s.PriceScale - s.QuantityScale
+	if rest < 0 {
+		return fmt.Errorf("symbol %s: %d places of price and %d of quantity are more than %d together", s.Name, s.PriceScale, s.QuantityScale, AmountScale)
+	}
+	s.notionalUnit = powU(rest)
+	return nil
+}
+
+func powU(n int) uint64 {
+	p := uint64(1)
+	for range n {
+		p *= 10
+	}
+	return p
+}
+
+// WithScales returns the symbol with at least that many places of price and
+// quantity, for recorded data finer than the ticks. It returns s when it already
+// has them.
+func (s *Symbol) WithScales(price, quantity int) (*Symbol, error) {
+	if price <= s.PriceScale && quantity <= s.QuantityScale {
+		return s, nil
+	}
+	finer := *s
+	finer.PriceScale, finer.QuantityScale = max(price, s.PriceScale), max(quantity, s.QuantityScale)
+	if err := finer.setUnits(); err != nil {
+		return nil, err
+	}
+	finer.PriceTick *= Price(powU(finer.PriceScale - s.PriceScale))
+	finer.QuantityTick *= Quantity(powU(finer.QuantityScale - s.QuantityScale))
+	return &finer, nil
+}
+
+// Key names the symbol across markets.
+func (s *Symbol) Key() SymbolKey { return SymbolKey{s.Market, s.Name} }
+
+// SymbolKey is a market and a symbol's name: what identifies an instrument.
+type SymbolKey struct {
+	Market Market
+	Name   string
+}
+
+// String returns "futures BTC-USDT".
+func (k SymbolKey) String() string { return k.Market.String() + " " + k.Name }
+
+// Compare orders keys by market, then name.
+func (k SymbolKey) Compare(other SymbolKey) int {
+	switch {
+	case k == other:
+		return 0
+	case k.Market < other.Market || k.Market == other.Market && k.Name < other.Name:
+		return -1
+	}
+	return 1
+}
+
+// Notional returns price x quantity in USDT, exactly; the sign is the quantity's.
+func (s *Symbol) Notional(price Price, quantity Quantity) Amount {
+	return scaled(int64(price), s.notionalUnit).Mul(int64(quantity))
+}
+
+// PriceAmount returns a price as an Amount.
+func (s *Symbol) PriceAmount(price Price) Amount {
+	return scaled(int64(price), powU(AmountScale-s.PriceScale))
+}
+
+// QuantityAmount returns a quantity as an Amount of the base asset.
+func (s *Symbol) QuantityAmount(quantity Quantity) Amount {
+	return scaled(int64(quantity), powU(AmountScale-s.QuantityScale))
+}
+
+// QuantityOf returns an amount of the base asset as a Quantity, cut towards zero.
+func (s *Symbol) QuantityOf(amount Amount) Quantity {
+	return Quantity(amount.Quo(scaled(1, powU(AmountScale-s.QuantityScale))))
+}
+
+// MeanPrice returns an Amount as the nearest Price not above it: for showing, not for sums.
+func (s *Symbol) MeanPrice(amount Amount) Price {
+	return Price(amount.Quo(scaled(1, powU(AmountScale-s.PriceScale))))
+}
+
+// CostMean returns cost / quantity as a mean price with 18 places, cut towards
+// zero; zero when the quantity is zero.
+func (s *Symbol) CostMean(cost Amount, quantity Quantity) Amount {
+	if quantity == 0 {
+		return Amount{}
+	}
+	return cost.MulDiv(int64(powU(s.QuantityScale)), int64(quantity))
+}
+
+// QuantityFor returns how much notional buys at price, cut down to the quantity tick.
+func (s *Symbol) QuantityFor(notional Amount, price Price) Quantity {
+	if price <= 0 {
+		return 0
+	}
+	return s.FloorQuantity(Quantity(notional.Quo(scaled(int64(price), s.notionalUnit))))
+}
+
+// FloorQuantity cuts a quantity towards zero to a multiple of the tick.
+func (s *Symbol) FloorQuantity(q Quantity) Quantity { return q - q%s.QuantityTick }
+
+// FloorPrice cuts a positive price down to a multiple of the tick.
+func (s *Symbol) FloorPrice(p Price) Price { return p - p%s.PriceTick }
+
+// CeilPrice raises a positive price to a multiple of the tick.
+func (s *Symbol) CeilPrice(p Price) Price { return s.FloorPrice(p + s.PriceTick - 1) }
+
+// OnPriceTick reports whether an order may carry the price.
+func (s *Symbol) OnPriceTick(p Price) bool { return p%s.PriceTick == 0 }
+
+// OnQuantityTick reports whether an order may carry the quantity.
+func (s *Symbol) OnQuantityTick(q Quantity) bool { return q%s.QuantityTick == 0 }
+
+// Price converts a decimal exactly, or returns ErrInexact.
+func (s *Symbol) Price(d decimal.Decimal) (Price, error) {
+	n, err := wholeUnits(d, s.PriceScale)
+	return Price(n), err
+}
+
+// Quantity converts a decimal exactly, or returns ErrInexact.
+func (s *Symbol) Quantity(d decimal.Decimal) (Quantity, error) {
+	n, err := wholeUnits(d, s.QuantityScale)
+	return Quantity(n), err
+}
+
+func wholeUnits(d decimal.Decimal, scale int) (int64, error) {
+	n, err := scaledInteger(d, scale)
+	if err != nil {
+		return 0, err
+	}
+	if !n.IsInt64() {
+		return 0, fmt.Errorf("%s is too large: %w", d, ErrInexact)
+	}
+	return n.Int64(), nil
+}
+
+// PriceDecimal returns a price for the edges.
+func (s *Symbol) PriceDecimal(p Price) decimal.Decimal {
+	return decimal.New(int64(p), -int32(s.PriceScale))
+}
+
+// QuantityDecimal returns a quantity for the edges.
+func (s *Symbol) QuantityDecimal(q Quantity) decimal.Decimal {
+	return decimal.New(int64(q), -int32(s.QuantityScale))
+}
+
+// PriceFloat returns a price for indicators and statistics.
+func (s *Symbol) PriceFloat(p Price) float64 { return float64(p) / float64(powU(s.PriceScale)) }
+
+// QuantityFloat returns a quantity for statistics and metrics.
+func (s *Symbol) QuantityFloat(q Quantity) float64 {
+	return float64(q) / float64(powU(s.QuantityScale))
+}
+
+// BracketOf returns the margin level a notional falls in; the last one serves
+// beyond its maximum. Without brackets it is an empty level of leverage 1.
+func (s *Symbol) BracketOf(notional Amount) Bracket {
+	for _, b := range s.Brackets {
+		if notional.Cmp(b.Max) <= 0 {
+			return b
+		}
+	}
+	if n := len(s.Brackets); n > 0 {
+		return s.Brackets[n-1]
+	}
+	return Bracket{MaxLeverage: 1}
+}

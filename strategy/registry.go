@@ -1,0 +1,231 @@
+package strategy
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+)
+
+// Setting is where a strategy is to run, given to its constructor.
+type Setting struct {
+	Market   exchange.Market
+	Symbol   *exchange.Symbol
+	Interval exchange.Interval
+	Size     Size
+}
+
+// Definition describes a kind of strategy: its registry name, what it does, its
+// parameters, and how to make one.
+type Definition struct {
+	Name       string
+	Summary    string // one sentence
+	Parameters []Parameter
+	New        func(setting Setting, values Values) (Strategy, error)
+}
+
+// Parameter describes one parameter, as its struct's tags say.
+type Parameter struct {
+	Name     string
+	Kind     string // int, decimal, duration, text, bool
+	Default  string // as written in YAML; required when empty
+	Min, Max string // bounds, included; empty for none
+	OneOf    []string
+	Help     string
+}
+
+// Values are parameter values as text, by name, as written in YAML.
+type Values map[string]string
+
+// ValueError says which parameter is wrong, so that the configuration's reader
+// can name the line.
+type ValueError struct {
+	Parameter string
+	Err       error
+}
+
+// Error names parameter and fault.
+func (e *ValueError) Error() string { return "params." + e.Parameter + ": " + e.Err.Error() }
+
+// Unwrap returns the fault.
+func (e *ValueError) Unwrap() error { return e.Err }
+
+// Define makes a Definition from a parameter struct. Its fields carry tags:
+// param (name), default, min, max, oneof (a|b), help. Field types are int,
+// decimal.Decimal, time.Duration, string, bool, exchange.Side.
+func Define[P any](name, summary string, build func(Setting, P) (Strategy, error)) Definition {
+	definition := Definition{Name: name, Summary: summary}
+	kind := reflect.TypeFor[P]()
+	for i := range kind.NumField() {
+		definition.Parameters = append(definition.Parameters, parameterOf(kind.Field(i)))
+	}
+	definition.New = func(setting Setting, values Values) (Strategy, error) {
+		var params P
+		fields := reflect.ValueOf(&params).Elem()
+		for i, parameter := range definition.Parameters {
+			if err := setField(fields.Field(i), parameter, values); err != nil {
+				return nil, &ValueError{parameter.Name, err}
+			}
+		}
+		for given := range values {
+			if !slices.ContainsFunc(definition.Parameters, func(p Parameter) bool { return p.Name == given }) {
+				return nil, &ValueError{given, fmt.Errorf("%s has no such parameter", name)}
+			}
+		}
+		return build(setting, params)
+	}
+	return definition
+}
+
+func parameterOf(field reflect.StructField) Parameter {
+	tag := field.Tag
+	parameter := Parameter{
+		Name: tag.Get("param"), Default: tag.Get("default"), Min: tag.Get("min"), Max: tag.Get("max"), Help: tag.Get("help"),
+	}
+	if choice := tag.Get("oneof"); choice != "" {
+		parameter.OneOf = strings.Split(choice, "|")
+	}
+	switch field.Type {
+	case reflect.TypeFor[int]():
+		parameter.Kind = "int"
+	case reflect.TypeFor[decimal.Decimal]():
+		parameter.Kind = "decimal"
+	case reflect.TypeFor[time.Duration]():
+		parameter.Kind = "duration"
+	case reflect.TypeFor[string]():
+		parameter.Kind = "text"
+	case reflect.TypeFor[bool]():
+		parameter.Kind = "bool"
+	case reflect.TypeFor[exchange.Side]():
+		parameter.Kind, parameter.OneOf = "text", []string{"buy", "sell"}
+	default:
+		panic(fmt.Sprintf("strategy: parameter %s has type %s, which no parameter can have", field.Name, field.Type))
+	}
+	return parameter
+}
+
+func setField(field reflect.Value, parameter Parameter, values Values) error {
+	text, given := values[parameter.Name]
+	if !given {
+		text = parameter.Default
+	}
+	if text == "" {
+		return fmt.Errorf("is required (%s)", parameter.Help)
+	}
+	if len(parameter.OneOf) > 0 && !slices.Contains(parameter.OneOf, strings.ToLower(text)) {
+		return fmt.Errorf("%q is not one of %s", text, strings.Join(parameter.OneOf, ", "))
+	}
+	value, number, err := parseValue(field.Type(), text)
+	if err != nil {
+		return fmt.Errorf("%q is not %s", text, article(parameter.Kind))
+	}
+	if err := parameter.bounded(number, text); err != nil {
+		return err
+	}
+	field.Set(reflect.ValueOf(value))
+	return nil
+}
+
+func article(kind string) string {
+	switch kind {
+	case "int":
+		return "a whole number"
+	case "decimal":
+		return "a decimal number"
+	case "duration":
+		return "a duration such as 90s or 5m"
+	}
+	return "a " + kind
+}
+
+// parseValue returns the value and, for numbers and durations (in seconds), its size.
+func parseValue(kind reflect.Type, text string) (any, decimal.Decimal, error) {
+	switch kind {
+	case reflect.TypeFor[int]():
+		n, err := strconv.Atoi(text)
+		return n, decimal.NewFromInt(int64(n)), err
+	case reflect.TypeFor[decimal.Decimal]():
+		d, err := parseDecimal(text)
+		return d, d, err
+	case reflect.TypeFor[time.Duration]():
+		d, err := time.ParseDuration(text)
+		return d, decimal.New(d.Nanoseconds(), -9), err
+	case reflect.TypeFor[bool]():
+		b, err := strconv.ParseBool(text)
+		return b, decimal.Zero, err
+	case reflect.TypeFor[exchange.Side]():
+		side, err := exchange.ParseSide(strings.ToUpper(text))
+		return side, decimal.Zero, err
+	}
+	return text, decimal.Zero, nil
+}
+
+// parseDecimal reads a number or a percentage.
+func parseDecimal(text string) (decimal.Decimal, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	d, err := decimal.NewFromString(number)
+	if err == nil && d.Exponent() > 30 || d.Exponent() < -30 {
+		return d, fmt.Errorf("%q is out of range", text)
+	}
+	if percent {
+		d = d.Shift(-2)
+	}
+	return d, err
+}
+
+func (p Parameter) bounded(value decimal.Decimal, text string) error {
+	bound := func(limit string) (decimal.Decimal, bool) {
+		if limit == "" {
+			return decimal.Zero, false
+		}
+		if p.Kind == "duration" {
+			d, err := time.ParseDuration(limit)
+			return decimal.New(d.Nanoseconds(), -9), err == nil
+		}
+		d, err := decimal.NewFromString(limit)
+		return d, err == nil
+	}
+	if low, ok := bound(p.Min); ok && value.LessThan(low) {
+		return fmt.Errorf("%s is below %s", text, p.Min)
+	}
+	if high, ok := bound(p.Max); ok && value.GreaterThan(high) {
+		return fmt.Errorf("%s is above %s", text, p.Max)
+	}
+	return nil
+}
+
+// Registry holds the kinds of strategy a program knows, by name. It is a value
+// built in cmd; there is no global one.
+type Registry struct {
+	definitions []Definition
+}
+
+// NewRegistry returns a registry of the definitions, sorted by name; two of one name panic.
+func NewRegistry(definitions ...Definition) *Registry {
+	sorted := slices.Clone(definitions)
+	slices.SortFunc(sorted, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i].Name == sorted[i-1].Name {
+			panic("strategy: two definitions named " + sorted[i].Name)
+		}
+	}
+	return &Registry{sorted}
+}
+
+// Find returns the definition of that name.
+func (r *Registry) Find(name string) (Definition, bool) {
+	i, found := slices.BinarySearchFunc(r.definitions, name, func(d Definition, name string) int { return strings.Compare(d.Name, name) })
+	if !found {
+		return Definition{}, false
+	}
+	return r.definitions[i], true
+}
+
+// All returns the definitions, sorted by name.
+func (r *Registry) All() []Definition { return r.definitions }
