@@ -1,0 +1,98 @@
+// Package reconcile says what was asked, what was fetched, what is therefore true; Plan minus Truth.
+//
+// It holds the account's Book: every placement with its state, the position per
+// symbol, and each strategy's plan in force. The Book changes in one way only,
+// by applying records; the journal keeps the same records, so starting anew is
+// applying them again. Nothing here asks for the time or does I/O.
+package reconcile
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// RecordKind names what a journal record says.
+type RecordKind uint8
+
+// The kinds of record (exactly-once.md, Journal).
+const (
+	RecordBoot         RecordKind = iota + 1 // a start: epoch
+	RecordSending                            // an approved order, durable before its first byte
+	RecordAcknowledged                       // the exchange gave an order id
+	RecordRefused                            // the exchange said no
+	RecordUnknown                            // the answer was lost
+	RecordFill                               // cumulative filled quantity
+	RecordEnded                              // a final state, and by what evidence
+	RecordQuarantined                        // a symbol is not understood: nothing opens there
+	RecordAdopted                            // a difference between venue and book accepted as the book's
+	RecordPlan                               // a strategy's plan in force
+	RecordMemory                             // a strategy's memory
+	RecordLatch                              // no entry in a direction until the target was zero or changed side
+	RecordResolved                           // a target's size, priced once
+	RecordConfig                             // the configuration's hash at a start
+	RecordDay                                // equity at the start of a UTC day, and its peak
+	RecordHalt                               // trading halted, or armed again (level empty)
+	recordEnd
+)
+
+var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt"}
+
+// String returns the kind's name.
+func (k RecordKind) String() string {
+	if k < recordEnd {
+		return recordNames[k]
+	}
+	return fmt.Sprintf("record(%d)", k)
+}
+
+// MarshalText writes the name.
+func (k RecordKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the name.
+func (k *RecordKind) UnmarshalText(text []byte) error {
+	for i, name := range recordNames {
+		if i > 0 && name == string(text) {
+			*k = RecordKind(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown journal record %q", text)
+}
+
+// Record is one entry of the journal. Only the fields its kind names are set.
+type Record struct {
+	Kind     RecordKind         `json:"kind"`
+	AtMS     int64              `json:"at_ms"`              // server time
+	Strategy string             `json:"strategy,omitempty"` // whose
+	Symbol   exchange.SymbolKey `json:"symbol,omitzero"`
+
+	ClientOrderID string             `json:"client_order_id,omitempty"`
+	OrderID       int64              `json:"order_id,omitempty"`
+	Order         *exchange.NewOrder `json:"order,omitempty"`       // sending
+	Purpose       Purpose            `json:"purpose,omitempty"`     // sending
+	Key           string             `json:"key,omitempty"`         // sending: the plan's key
+	DeadlineMS    int64              `json:"deadline_ms,omitempty"` // sending: no first byte after this
+	Before        exchange.Quantity  `json:"before,omitempty"`      // sending: position before
+	Reserved      exchange.Amount    `json:"reserved,omitzero"`     // sending: notional at risk, USDT
+	State         State              `json:"state,omitempty"`       // ended
+	Filled        exchange.Quantity  `json:"filled,omitempty"`      // fill, ended: cumulative; adopted: signed difference
+	Price         exchange.Amount    `json:"price,omitzero"`        // fill: mean price when known
+	Evidence      string             `json:"evidence,omitempty"`    // ended, adopted: by what
+	Why           string             `json:"why,omitempty"`         // refused, unknown, quarantined, halt
+	Code          int                `json:"code,omitempty"`        // refused
+
+	Epoch    int64                  `json:"epoch,omitempty"`    // boot
+	Target   strategy.Target        `json:"target,omitzero"`    // resolved: which wish
+	Resolved exchange.Quantity      `json:"resolved,omitempty"` // resolved: its quantity
+	Latch    int                    `json:"latch,omitempty"`    // latch: the side latched, 0 released
+	Plan     *strategy.Plan         `json:"plan,omitempty"`     // plan
+	Memory   []strategy.MemoryEntry `json:"memory,omitempty"`   // memory: all of it
+	Hash     string                 `json:"config,omitempty"`   // config
+	Equity   exchange.Amount        `json:"equity,omitzero"`    // day: at its start
+	Peak     exchange.Amount        `json:"peak,omitzero"`      // day: highest ever
+	DayMS    int64                  `json:"day_ms,omitempty"`   // day: UTC midnight
+	Level    string                 `json:"level,omitempty"`    // halt: pause, cancel, flatten; empty re-arms
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// Schedule says when a strategy is asked.
+type Schedule interface {
+	// Next returns the first nominal moment after the given one.
+	Next(afterMS int64) int64
+}
+
+// StrategyConfig is one strategy on one symbol of the account.
+type StrategyConfig struct {
+	Name       string
+	Strategy   strategy.Strategy
+	Symbol     *exchange.Symbol
+	Interval   exchange.Interval
+	Schedule   Schedule // nil is @candle: once per closed candle
+	Leverage   int      // futures; 0 leaves it
+	Size       strategy.Size
+	Protection strategy.Protection // used where the plan sets none
+	Limits     risk.Limits         // tighter than the account's
+}
+
+// Config is one account's engine. All maxima are per account.
+type Config struct {
+	Instance   string // part of every client_order_id
+	Epoch      int64  // of this start, above every journalled one
+	Strategies []StrategyConfig
+	Limits     risk.Limits
+	Settle     reconcile.Settle
+	Foreign    string // halt, adopt, ignore
+	ConfigHash string
+
+	BusyRoundMS int64 // between rounds while anything is in flight; 0 in a backtest without latency
+	IdleRoundMS int64 // between rounds otherwise; 0 for none (backtest: only when something changed)
+	CloseLagMS  int64 // a candle counts as closed this long after its close (2000 live)
+	TimeToLive  int64 // ms from the journal's record to the first byte (5000)
+	TakerFee    exchange.Rate // reserved when a spot entry is sized
+
+	Feed  bool // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls
+	Quiet bool // true: no notes of candles and ticks (backtest)
+}
