@@ -34,11 +34,12 @@ const (
 	RecordConfig                             // the configuration's hash at a start
 	RecordDay                                // equity at the start of a UTC day, and its peak
 	RecordHalt                               // trading halted, or armed again (level empty)
+	RecordBaseline                           // spot: what the wallet held that is not the strategy's
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {
@@ -78,7 +79,7 @@ type Record struct {
 	Before        exchange.Quantity  `json:"before,omitempty"`      // sending: position before
 	Reserved      exchange.Amount    `json:"reserved,omitzero"`     // sending: notional at risk, USDT
 	State         State              `json:"state,omitempty"`       // ended
-	Filled        exchange.Quantity  `json:"filled,omitempty"`      // fill, ended: cumulative; adopted: signed difference
+	Filled        exchange.Quantity  `json:"filled,omitempty"`      // fill, ended: cumulative; adopted: signed difference; baseline: the quantity
 	Price         exchange.Amount    `json:"price,omitzero"`        // fill: mean price when known
 	Evidence      string             `json:"evidence,omitempty"`    // ended, adopted: by what
 	Why           string             `json:"why,omitempty"`         // refused, unknown, quarantined, halt

@@ -1,0 +1,378 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// maxRemembered bounds how many ended placements are remembered by their ids,
+// so that a stale list showing one of them is not taken for a stranger's order.
+const maxRemembered = 20_000
+
+// Book is what is known about one account. It is changed by Apply only; time
+// and fetched truth come in as records or snapshots. Not safe for several
+// goroutines.
+type Book struct {
+	settle     Settle
+	epoch      int64
+	sequence   int64
+	version    uint64
+	symbols    []*SymbolTruth   // sorted by key
+	strategies []*StrategyState // sorted by name
+	placements map[string]*Placement
+	live       []*Placement // oldest first
+	ended      map[string]bool
+	endedOrder []string // ring of ended ids, oldest first
+	halt       Halt
+	day        Day
+
+	Account   exchange.MarginAccount // as last fetched
+	AccountMS int64                  // when; 0 for never
+	Balances  []exchange.Balance     // spot wallet as last fetched
+	WalletMS  int64
+}
+
+// SymbolTruth is what is known about one symbol.
+type SymbolTruth struct {
+	Key        exchange.SymbolKey
+	Rules      *exchange.Symbol // nil until the engine gives them
+	Last       exchange.Price   // last trade price
+	Mark       exchange.Price   // mark price, Last when not known
+	LastMS     int64
+	Leverage   int // set on the exchange; 0 not known
+	LeverageMS int64
+
+	Position   exchange.Quantity // signed, as the exchange last told
+	EntryPrice exchange.Amount
+	PositionID int64
+	SinceMS    int64 // when this position was first seen
+	LiqPrice   exchange.Amount
+
+	Known   exchange.Quantity // adopted plus the signed fills of all placements
+	Bought  exchange.Quantity // spot: gross quantity bought since Known was last squared with the wallet
+	Read    bool              // fetched since this start
+	Settled bool              // Position equals Known, and nothing on the symbol is unknown
+
+	Baseline exchange.Quantity // spot: what the wallet held of the base asset while the book held none
+
+	Quarantine   string // cause; empty for none
+	QuarantineMS int64
+	Foreign      []exchange.Order // open orders botd did not make
+
+	residualMS int64             // since when Position and Known have differed by residual
+	residual   exchange.Quantity // Position - Known
+	stableMS   int64             // begin of the first of the equal snapshots that count towards the fence
+	stableSum  exchange.Quantity // Known at that snapshot
+}
+
+// StrategyState is what must survive a restart of one strategy.
+type StrategyState struct {
+	Name     string
+	Symbol   exchange.SymbolKey
+	Plan     strategy.Plan // in force
+	Memory   strategy.Memory
+	Latch    int               // side of the target that is latched; 0 none
+	Target   strategy.Target   // the wish Resolved belongs to
+	Resolved exchange.Quantity // its signed quantity
+	Priced   bool              // Resolved counts
+	Keys     []KeyFill         // what was filled under each key of the plan
+}
+
+// KeyFill is what was filled under one key of the plan in force.
+type KeyFill struct {
+	Purpose Purpose
+	Key     string
+	Filled  exchange.Quantity
+}
+
+// FilledUnder returns what was filled under a key.
+func (s *StrategyState) FilledUnder(purpose Purpose, key string) exchange.Quantity {
+	for _, k := range s.Keys {
+		if k.Purpose == purpose && k.Key == key {
+			return k.Filled
+		}
+	}
+	return 0
+}
+
+func (s *StrategyState) addFill(purpose Purpose, key string, grown exchange.Quantity) {
+	for i := range s.Keys {
+		if s.Keys[i].Purpose == purpose && s.Keys[i].Key == key {
+			s.Keys[i].Filled += grown
+			return
+		}
+	}
+	s.Keys = append(s.Keys, KeyFill{purpose, key, grown})
+}
+
+// forgetKeys drops what was filled under keys the plan does not name any more:
+// a key that comes back begins anew.
+func (s *StrategyState) forgetKeys() {
+	s.Keys = slices.DeleteFunc(s.Keys, func(k KeyFill) bool {
+		wishes := s.Plan.Orders
+		if k.Purpose == ExitOrder {
+			wishes = s.Plan.Exits
+		}
+		return !slices.ContainsFunc(wishes, func(w strategy.Wish) bool { return w.Key == k.Key })
+	})
+}
+
+// Halt is the state of the kill switch.
+type Halt struct {
+	Level string // "", pause, cancel, flatten
+	Why   string
+	AtMS  int64
+}
+
+// Day is the equity at the start of the UTC day and its peak ever.
+type Day struct {
+	StartMS int64
+	Equity  exchange.Amount
+	Peak    exchange.Amount
+}
+
+// NewBook returns an empty book.
+func NewBook(settle Settle) *Book {
+	return &Book{settle: settle, placements: map[string]*Placement{}, ended: map[string]bool{}}
+}
+
+// Symbol returns the truth of a symbol, made when it is new.
+func (b *Book) Symbol(key exchange.SymbolKey) *SymbolTruth {
+	i, found := slices.BinarySearchFunc(b.symbols, key, func(t *SymbolTruth, k exchange.SymbolKey) int { return t.Key.Compare(k) })
+	if !found {
+		b.symbols = slices.Insert(b.symbols, i, &SymbolTruth{Key: key})
+	}
+	return b.symbols[i]
+}
+
+// Symbols returns all symbols, sorted by key.
+func (b *Book) Symbols() []*SymbolTruth { return b.symbols }
+
+// Strategy returns a strategy's state, made when it is new.
+func (b *Book) Strategy(name string) *StrategyState {
+	i, found := slices.BinarySearchFunc(b.strategies, name, func(s *StrategyState, n string) int { return strings.Compare(s.Name, n) })
+	if !found {
+		b.strategies = slices.Insert(b.strategies, i, &StrategyState{Name: name})
+	}
+	return b.strategies[i]
+}
+
+// Strategies returns all strategies the book knows, sorted by name.
+func (b *Book) Strategies() []*StrategyState { return b.strategies }
+
+// Live returns the placements that are not final, oldest first.
+func (b *Book) Live() []*Placement { return b.live }
+
+// Placement returns a live placement by its client order id, or nil.
+func (b *Book) Placement(clientOrderID string) *Placement { return b.placements[clientOrderID] }
+
+// Epoch returns the highest journalled epoch.
+func (b *Book) Epoch() int64 { return b.epoch }
+
+// Version changes whenever anything a round could act on changes.
+func (b *Book) Version() uint64 { return b.version }
+
+// Halted returns the kill switch's state.
+func (b *Book) Halted() Halt { return b.halt }
+
+// Today returns the day's equity record.
+func (b *Book) Today() Day { return b.day }
+
+// Settle returns the venue's bounds.
+func (b *Book) Settle() Settle { return b.settle }
+
+// NextClientOrderID returns an id that was never used: the epoch is above every
+// journalled one and the sequence counts up.
+func (b *Book) NextClientOrderID(instance string) string {
+	b.sequence++
+	return ClientOrderID(instance, b.epoch, b.sequence)
+}
+
+// Equity returns the futures account's equity, as last fetched and marked.
+func (b *Book) Equity() exchange.Amount { return b.Account.Equity() }
+
+// Balance returns the spot wallet's entry of an asset; zero when it has none.
+func (b *Book) Balance(asset string) exchange.Balance {
+	for _, balance := range b.Balances {
+		if balance.Asset == asset {
+			return balance
+		}
+	}
+	return exchange.Balance{Asset: asset}
+}
+
+// Touch notes that something outside the records changed that a round must look at.
+func (b *Book) Touch() { b.version++ }
+
+// Apply changes the book by one record. Replaying a journal is applying its
+// records in order.
+func (b *Book) Apply(record *Record) {
+	b.version++
+	switch record.Kind {
+	case RecordBoot:
+		b.boot(record)
+	case RecordSending:
+		b.sending(record)
+	case RecordAcknowledged, RecordUnknown, RecordFill, RecordRefused, RecordEnded:
+		b.advance(record)
+	case RecordQuarantined:
+		truth := b.Symbol(record.Symbol)
+		truth.Quarantine, truth.QuarantineMS = record.Why, record.AtMS
+	case RecordAdopted:
+		truth := b.Symbol(record.Symbol)
+		truth.Known += record.Filled
+		truth.Bought = 0
+		truth.Quarantine, truth.QuarantineMS = "", 0
+		if truth.Known == 0 && truth.Key.Market == exchange.Futures {
+			b.latchSymbol(truth.Key)
+		}
+	case RecordBaseline:
+		b.Symbol(record.Symbol).Baseline = record.Filled
+	case RecordPlan:
+		state := b.Strategy(record.Strategy)
+		state.Symbol = record.Symbol
+		state.Plan.Reset()
+		state.Plan.Merge(record.Plan)
+		state.forgetKeys()
+		b.releaseLatch(state)
+	case RecordMemory:
+		b.Strategy(record.Strategy).Memory = strategy.MemoryOf(slices.Clone(record.Memory)...)
+	case RecordLatch:
+		b.Strategy(record.Strategy).Latch = record.Latch
+	case RecordResolved:
+		state := b.Strategy(record.Strategy)
+		state.Target, state.Resolved, state.Priced = record.Target, record.Resolved, true
+	case RecordDay:
+		b.day = Day{record.DayMS, record.Equity, record.Peak}
+	case RecordHalt:
+		b.halt = Halt{record.Level, record.Why, record.AtMS}
+	}
+}
+
+// boot begins a new epoch: what was being sent when the last one ended is unknown.
+func (b *Book) boot(record *Record) {
+	b.epoch, b.sequence = max(b.epoch, record.Epoch), 0
+	for _, p := range b.live {
+		if p.State == Sending {
+			p.State, p.Why = Uncertain, "restarted before the answer"
+		}
+	}
+	for _, truth := range b.symbols {
+		truth.Read, truth.Settled = false, false
+	}
+}
+
+func (b *Book) sending(record *Record) {
+	p := &Placement{
+		ClientOrderID: record.ClientOrderID, Strategy: record.Strategy, Purpose: record.Purpose, Key: record.Key,
+		Order: *record.Order, State: Sending, SentMS: record.AtMS, DeadlineMS: record.DeadlineMS,
+	}
+	b.placements[p.ClientOrderID] = p
+	b.live = append(b.live, p)
+	b.Symbol(p.Order.Key()).Settled = false
+}
+
+// advance moves one placement on. A record for a placement already final is
+// stale and changes nothing but a fill that grew.
+func (b *Book) advance(record *Record) {
+	p := b.placements[record.ClientOrderID]
+	if p == nil {
+		return
+	}
+	truth := b.Symbol(p.Order.Key())
+	truth.Settled = false
+	if record.OrderID != 0 {
+		p.OrderID = record.OrderID
+	}
+	if grown := record.Filled - p.Filled; grown > 0 {
+		b.fill(p, truth, grown, record.Price)
+	}
+	switch record.Kind {
+	case RecordAcknowledged:
+		if p.State.Unresolved() {
+			p.State = Acknowledged
+		}
+	case RecordUnknown:
+		p.State, p.Why = Uncertain, record.Why
+	case RecordFill:
+		p.State, p.Seen = Working, true
+	case RecordRefused:
+		p.Why = record.Why
+		b.end(p, Refused, record)
+	case RecordEnded:
+		b.end(p, record.State, record)
+	}
+}
+
+func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, price exchange.Amount) {
+	p.Filled += grown
+	if !price.IsZero() {
+		p.Price = price
+	}
+	truth.Known += grown * exchange.Quantity(p.Order.Side.Sign())
+	if p.Order.Side == exchange.Buy {
+		truth.Bought += grown
+	}
+	state := b.Strategy(p.Strategy)
+	switch {
+	case p.Purpose == Order:
+		state.addFill(Order, p.Key, grown)
+	case p.Purpose == ExitOrder:
+		state.addFill(ExitOrder, p.Key, grown)
+		if state.Priced { // fills of exits beside a target lower it
+			state.Resolved = towardsZero(state.Resolved, grown)
+		}
+	case p.Purpose.Protects():
+		b.latch(state)
+	}
+}
+
+// latch forbids entries on the target's side until the target was zero or
+// changed side: a position ended by anything but its plan must not be re-entered
+// by the plan that still stands.
+func (b *Book) latch(state *StrategyState) { state.Latch = state.Plan.Target.Sign() }
+
+func (b *Book) latchSymbol(key exchange.SymbolKey) {
+	for _, state := range b.strategies {
+		if state.Symbol == key {
+			b.latch(state)
+		}
+	}
+}
+
+func towardsZero(q, by exchange.Quantity) exchange.Quantity {
+	switch {
+	case q > 0:
+		return max(0, q-by)
+	case q < 0:
+		return min(0, q+by)
+	}
+	return 0
+}
+
+func (b *Book) end(p *Placement, state State, record *Record) {
+	p.State, p.EndedMS, p.Evidence = state, record.AtMS, record.Evidence
+	delete(b.placements, p.ClientOrderID)
+	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })
+	b.ended[p.ClientOrderID] = true
+	b.endedOrder = append(b.endedOrder, p.ClientOrderID)
+	if len(b.endedOrder) > maxRemembered {
+		delete(b.ended, b.endedOrder[0])
+		b.endedOrder = b.endedOrder[1:]
+	}
+}
+
+// releaseLatch ends a latch when the target is zero or has changed side.
+func (b *Book) releaseLatch(state *StrategyState) {
+	if state.Latch != 0 && state.Plan.Target.Sign() != state.Latch {
+		state.Latch = 0
+	}
+}
+
+// Ours reports whether the client order id is one the book has made.
+func (b *Book) Ours(clientOrderID string) bool {
+	return b.placements[clientOrderID] != nil || b.ended[clientOrderID]
+}

@@ -1,0 +1,353 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// Wish is one strategy's plan in force with what deriving from it needs.
+type Wish struct {
+	State      *StrategyState
+	Truth      *SymbolTruth
+	Protection strategy.Protection // the plan's, else the configured one
+	Leverage   int                 // the plan's, else the configured one; 0 leaves it
+	Entries    bool                // false: nothing that opens (halted, catching up, blind)
+	Equity     exchange.Amount     // account equity, for sizing
+	TakerFee   exchange.Rate       // reserved on spot
+	Collar     exchange.Rate       // how far through the price a spot exit may go
+	Interval   exchange.Interval   // a protection moves at most once a candle
+}
+
+// Derive returns the few changes that make the wish true, given what is known.
+// It is derived anew each round; nothing of an earlier round is replayed. The
+// record, when there is one, prices the target and is not applied yet.
+func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *Record) {
+	truth := w.Truth
+	if !truth.Read || truth.Rules == nil || truth.Last <= 0 {
+		return nil, nil
+	}
+	d := &derivation{book: b, wish: w, truth: truth, nowMS: nowMS, plan: &w.State.Plan}
+	d.sort()
+	if d.leverage() {
+		return d.intents, nil
+	}
+	d.target()
+	d.keyed(Order, d.plan.Orders, d.plan.OrdersSet)
+	d.keyed(ExitOrder, d.plan.Exits, d.plan.ExitsSet)
+	d.protect()
+	return d.intents, d.priced
+}
+
+// derivation is the work of one Derive.
+type derivation struct {
+	book    *Book
+	wish    *Wish
+	truth   *SymbolTruth
+	plan    *strategy.Plan
+	nowMS   int64
+	intents []Intent
+	priced  *Record
+
+	towards   []*Placement // live Entry and Exit
+	orders    []*Placement // live Order and ExitOrder
+	stops     []*Placement // live StopLoss
+	profits   []*Placement // live TakeProfit
+	unsettled bool         // a placement on the symbol whose acceptance is not known
+	exiting   bool         // this round exits the position
+}
+
+func (d *derivation) sort() {
+	for _, p := range d.book.live {
+		if p.Order.Key() != d.truth.Key || p.Strategy != d.wish.State.Name {
+			continue
+		}
+		d.unsettled = d.unsettled || p.State.Unresolved()
+		switch p.Purpose {
+		case Entry, Exit:
+			d.towards = append(d.towards, p)
+		case StopLoss:
+			d.stops = append(d.stops, p)
+		case TakeProfit:
+			d.profits = append(d.profits, p)
+		default:
+			d.orders = append(d.orders, p)
+		}
+	}
+}
+
+func (d *derivation) add(intent Intent) {
+	intent.Strategy, intent.Last, intent.Before = d.wish.State.Name, d.truth.Last, d.truth.Position
+	intent.Order.Market, intent.Order.Symbol = d.truth.Key.Market, d.truth.Key.Name
+	d.intents = append(d.intents, intent)
+}
+
+// cancel takes a placement out of the book, unless that was just asked.
+func (d *derivation) cancel(p *Placement, reason string) {
+	const again = 2_000 // ms; a cancel is idempotent by the venue's own rules
+	if p.OrderID == 0 || p.CancelMS != 0 && d.nowMS-p.CancelMS < again {
+		return
+	}
+	d.add(Intent{Purpose: Cancel, OrderID: p.OrderID, ClientID: p.ClientOrderID, Key: p.Key, Reason: reason})
+}
+
+// leverage asks for the leverage wanted before anything opens (case 32). It
+// reports whether that must come first.
+func (d *derivation) leverage() bool {
+	w := d.wish
+	if d.truth.Key.Market != exchange.Futures || w.Leverage == 0 || w.Leverage == d.truth.Leverage || !w.Entries {
+		return false
+	}
+	opens := d.plan.Target.Sign() != 0 || len(d.plan.Orders) > 0
+	if !opens || d.truth.Position != 0 || len(d.towards)+len(d.orders) > 0 {
+		return false
+	}
+	d.add(Intent{Purpose: Leverage, Leverage: w.Leverage, Reason: "the leverage wanted"})
+	return true
+}
+
+// target converges the position: delta = target - position - signed in flight.
+func (d *derivation) target() {
+	target, position := d.plan.Target, d.truth.Position
+	if target.Kind == strategy.NoTarget {
+		return
+	}
+	sign := target.Sign()
+	if sign == 0 || position != 0 && signOf(position) != sign {
+		d.exit(position, target)
+		return
+	}
+	if d.wish.State.Latch == sign {
+		return
+	}
+	resolved, ok := d.resolve(target)
+	if !ok {
+		return
+	}
+	delta := resolved - position
+	for _, p := range d.towards {
+		delta -= p.SignedRemaining()
+	}
+	switch {
+	case delta == 0:
+	case signOf(delta) == sign:
+		d.enter(delta)
+	default:
+		d.reduce(-delta * exchange.Quantity(sign))
+	}
+}
+
+func signOf(q exchange.Quantity) int {
+	switch {
+	case q > 0:
+		return 1
+	case q < 0:
+		return -1
+	}
+	return 0
+}
+
+// resolve prices the target once: when its first order is due and everything on
+// the symbol is settled.
+func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
+	state, rules := d.wish.State, d.truth.Rules
+	if state.Priced && state.Target == target {
+		return state.Resolved, true
+	}
+	if !d.truth.Settled || !d.wish.Entries || len(d.towards) > 0 {
+		return 0, false
+	}
+	var resolved exchange.Quantity
+	switch target.Kind {
+	case strategy.ByQuantity:
+		resolved = rules.FloorQuantity(target.Quantity)
+	case strategy.ByEquity:
+		resolved = d.quantityFor(d.wish.Equity.MulRate(target.Share))
+	case strategy.ByQuote:
+		resolved = d.quantityFor(target.Quote)
+	}
+	d.priced = &Record{Kind: RecordResolved, AtMS: d.nowMS, Strategy: state.Name, Symbol: d.truth.Key, Target: target, Resolved: resolved}
+	return resolved, true
+}
+
+// quantityFor is notional / last price, on spot with the taker fee reserved.
+func (d *derivation) quantityFor(notional exchange.Amount) exchange.Quantity {
+	if d.truth.Key.Market == exchange.Spot {
+		notional = notional.MulDiv(int64(exchange.RateOne), int64(exchange.RateOne+d.wish.TakerFee))
+	}
+	return d.truth.Rules.QuantityFor(notional, d.truth.Last)
+}
+
+// exit closes the whole position, whatever is unknown: reducing is never
+// blocked. Resting reduceOnly quantities go first, since their sum would refuse
+// it; the closePosition stop stays until the exchange sweeps it.
+func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
+	for _, p := range d.towards {
+		if p.Purpose == Entry && p.Order.Type == exchange.Limit {
+			d.cancel(p, "the target is no longer on this side")
+		}
+	}
+	if position == 0 {
+		return
+	}
+	d.exiting = true
+	for _, p := range d.towards {
+		if p.Purpose == Exit {
+			return // one exit at a time: derived anew when it has ended
+		}
+	}
+	if d.clearResting() {
+		return
+	}
+	reason := "the target is flat"
+	if target.Sign() != 0 {
+		reason = "the target changed side: first flat, then the other side"
+	}
+	d.reduceNow(abs(position), reason)
+}
+
+// clearResting cancels what would stand in the way of a full exit, and reports
+// whether to wait for that.
+func (d *derivation) clearResting() bool {
+	wait := false
+	for _, p := range d.orders {
+		if p.Order.ReduceOnly || d.truth.Key.Market == exchange.Spot && p.Order.Side == exchange.Sell {
+			d.cancel(p, "makes room for the exit")
+			wait = true
+		}
+	}
+	if d.truth.Key.Market == exchange.Spot {
+		for _, p := range d.stops { // a spot stop holds the asset: its cancel is confirmed before any other exit
+			d.cancel(p, "makes room for the exit")
+			wait = true
+		}
+	}
+	return wait
+}
+
+func abs(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
+
+// reduce makes the position smaller by part of it.
+func (d *derivation) reduce(quantity exchange.Quantity) {
+	for _, p := range d.towards {
+		if p.Purpose == Exit {
+			return
+		}
+	}
+	if d.truth.Key.Market == exchange.Spot && d.clearResting() {
+		return
+	}
+	d.reduceNow(min(quantity, abs(d.truth.Position)), "the target is smaller")
+}
+
+func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
+	rules := d.truth.Rules
+	quantity = d.capped(rules.FloorQuantity(quantity))
+	if d.tooSmall(quantity) {
+		return // dust is not an error and is not looped on (case 36)
+	}
+	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(-d.truth.Position), Quantity: quantity, ReduceOnly: true}
+	if d.truth.Key.Market == exchange.Spot {
+		// Spot MARKET sells are by USDT amount: base is sold by a limit through the collar.
+		order.Type, order.ReduceOnly = exchange.Limit, false
+		order.Price = rules.CeilPrice(d.truth.Last - share(d.truth.Last, d.wish.Collar))
+	}
+	d.add(Intent{Purpose: Exit, Order: order, Reason: reason})
+}
+
+// capped bounds one order by the most the symbol allows; what is left follows in the next round.
+func (d *derivation) capped(quantity exchange.Quantity) exchange.Quantity {
+	return min(quantity, d.truth.Rules.QuantityFor(d.truth.Rules.MaxNotional, d.truth.Last))
+}
+
+func (d *derivation) tooSmall(quantity exchange.Quantity) bool {
+	return quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(d.truth.Last, quantity).Less(d.truth.Rules.MinNotional)
+}
+
+// enter opens or adds: one opening at a time, and only when everything on the
+// symbol is settled (class N).
+func (d *derivation) enter(delta exchange.Quantity) {
+	if !d.wish.Entries || !d.truth.Settled || d.unsettled || d.exiting || len(d.towards) > 0 {
+		return
+	}
+	quantity := d.capped(d.truth.Rules.FloorQuantity(abs(delta)))
+	if d.tooSmall(quantity) {
+		return // within one step, or below minNotional: reached
+	}
+	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(delta), Quantity: quantity}
+	if d.truth.Key.Market == exchange.Spot {
+		order.Quantity, order.QuoteAmount = 0, d.truth.Rules.Notional(d.truth.Last, quantity)
+	}
+	d.add(Intent{Purpose: Entry, Order: order, Reason: d.plan.Reason})
+}
+
+// keyed keeps the plan's resting orders in the book: what is not wished is
+// canceled; a changed wish is canceled, confirmed, and its remainder placed.
+func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
+	for _, p := range d.orders {
+		if p.Purpose != purpose {
+			continue
+		}
+		i := slices.IndexFunc(wishes, func(w strategy.Wish) bool { return w.Key == p.Key })
+		if i < 0 || !d.sameOrder(p, &wishes[i]) {
+			d.cancel(p, "not wished any more")
+		}
+	}
+	if !set || d.exiting {
+		return
+	}
+	for i := range wishes {
+		d.keep(purpose, &wishes[i])
+	}
+}
+
+func (d *derivation) sameOrder(p *Placement, w *strategy.Wish) bool {
+	filled := d.wish.State.FilledUnder(p.Purpose, p.Key)
+	return p.Order.Side == w.Side && p.Order.Price == w.Price && p.Order.StopPrice == w.StopPrice &&
+		p.Remaining() <= w.Quantity-filled
+}
+
+func (d *derivation) keep(purpose Purpose, w *strategy.Wish) {
+	for _, p := range d.orders {
+		if p.Purpose == purpose && p.Key == w.Key {
+			return
+		}
+	}
+	if purpose == Order && (!d.wish.Entries || !d.truth.Settled || d.unsettled) {
+		return
+	}
+	quantity := d.truth.Rules.FloorQuantity(w.Quantity - d.wish.State.FilledUnder(purpose, w.Key))
+	if purpose == ExitOrder {
+		quantity = min(quantity, d.reducible())
+	}
+	if quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(w.Price, quantity).Less(d.truth.Rules.MinNotional) {
+		return
+	}
+	order := exchange.NewOrder{Type: exchange.Limit, Side: w.Side, Quantity: quantity, Price: w.Price, PostOnly: w.PostOnly,
+		ReduceOnly: purpose == ExitOrder && d.truth.Key.Market == exchange.Futures}
+	if w.StopPrice != 0 {
+		order.Type, order.StopPrice, order.PostOnly = exchange.StopLimit, w.StopPrice, false
+		if d.truth.Key.Market == exchange.Futures {
+			order.WorkingType = exchange.ContractPrice
+		}
+	}
+	d.add(Intent{Purpose: purpose, Key: w.Key, Order: order, Reason: d.plan.Reason})
+}
+
+// reducible is how much of the position no resting reducing order covers yet,
+// those derived in this round included (rule 5).
+func (d *derivation) reducible() exchange.Quantity {
+	free := abs(d.truth.Position)
+	for _, p := range d.orders {
+		if p.Purpose == ExitOrder {
+			free -= p.Remaining()
+		}
+	}
+	for i := range d.intents {
+		if d.intents[i].Purpose == ExitOrder || d.intents[i].Purpose == Exit {
+			free -= d.intents[i].Order.Quantity
+		}
+	}
+	return d.truth.Rules.FloorQuantity(max(0, free))
+}
