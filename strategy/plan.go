@@ -92,6 +92,14 @@ func (p *Plan) Reset() {
 	*p = Plan{Orders: p.Orders[:0], Exits: p.Exits[:0], memory: Memory{p.memory.entries[:0]}}
 }
 
+// Clone returns a copy that shares nothing with the plan.
+func (p *Plan) Clone() *Plan {
+	clone := *p
+	clone.Orders, clone.Exits = slices.Clone(p.Orders), slices.Clone(p.Exits)
+	clone.memory = Memory{slices.Clone(p.memory.entries)}
+	return &clone
+}
+
 // Hold sets the target position.
 func (p *Plan) Hold(target Target, reason string) { p.Target, p.Reason = target, reason }
 

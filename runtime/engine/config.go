@@ -36,10 +36,10 @@ type Config struct {
 	Foreign    string // halt, adopt, ignore
 	ConfigHash string
 
-	BusyRoundMS int64 // between rounds while anything is in flight; 0 in a backtest without latency
-	IdleRoundMS int64 // between rounds otherwise; 0 for none (backtest: only when something changed)
-	CloseLagMS  int64 // a candle counts as closed this long after its close (2000 live)
-	TimeToLive  int64 // ms from the journal's record to the first byte (5000)
+	BusyRoundMS int64         // between rounds while anything is in flight; 0 in a backtest without latency
+	IdleRoundMS int64         // between rounds otherwise; 0 for none (backtest: only when something changed)
+	CloseLagMS  int64         // a candle counts as closed this long after its close (2000 live)
+	TimeToLive  int64         // ms from the journal's record to the first byte (5000)
 	TakerFee    exchange.Rate // reserved when a spot entry is sized
 
 	Feed  bool // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls

@@ -86,29 +86,29 @@ type NoteKind uint8
 
 // The facts. Each is one line of the log and one metric.
 const (
-	NoteCandle       NoteKind = iota + 1 // a closed candle was taken
-	NoteGap                              // candles are missing: Count
-	NoteDecision                         // a strategy changed its plan
-	NoteIntent                           // an intent was derived
-	NoteApproved                         // risk approved it
-	NoteRefusal                          // risk refused it
-	NotePlaced                           // its request goes out: ClientOrderID
-	NoteAcknowledged                     // the exchange gave an id
-	NoteRefused                          // the exchange said no
-	NoteUncertain                        // the answer was lost
-	NoteFill                             // filled more: Quantity is the addition
-	NoteSettled                          // a placement reached a final state
-	NotePosition                         // a position changed
-	NoteRound                            // a round ended: settled or not
-	NoteFetchFailed                      // a read failed
-	NoteLatch                            // a strategy is latched or released
-	NoteQuarantine                       // a symbol is quarantined
-	NoteAdopted                          // a difference was adopted
-	NoteHalt                             // trading halted or armed again
-	NoteMissed                           // scheduled ticks were missed: Count
-	NoteStrategyFailed                   // a strategy panicked and is stopped
-	NoteBlind                            // reads fail for too long, or work again
-	NoteTick                             // a strategy was asked (live only; the backtest does not ask for it)
+	NoteCandle         NoteKind = iota + 1 // a closed candle was taken
+	NoteGap                                // candles are missing: Count
+	NoteDecision                           // a strategy changed its plan
+	NoteIntent                             // an intent was derived
+	NoteApproved                           // risk approved it
+	NoteRefusal                            // risk refused it
+	NotePlaced                             // its request goes out: ClientOrderID
+	NoteAcknowledged                       // the exchange gave an id
+	NoteRefused                            // the exchange said no
+	NoteUncertain                          // the answer was lost
+	NoteFill                               // filled more: Quantity is the addition
+	NoteSettled                            // a placement reached a final state
+	NotePosition                           // a position changed
+	NoteRound                              // a round ended: settled or not
+	NoteFetchFailed                        // a read failed
+	NoteLatch                              // a strategy is latched or released
+	NoteQuarantine                         // a symbol is quarantined
+	NoteAdopted                            // a difference was adopted
+	NoteHalt                               // trading halted or armed again
+	NoteMissed                             // scheduled ticks were missed: Count
+	NoteStrategyFailed                     // a strategy panicked and is stopped
+	NoteBlind                              // reads fail for too long, or work again
+	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 )
 
 // Note is one fact. Only the fields its kind needs are set.

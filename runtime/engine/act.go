@@ -1,0 +1,287 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// settle advances every placement by what was fetched, and notes what changed.
+func (e *Engine) settle(snapshot *reconcile.Snapshot) {
+	before := make([]memo, 0, len(e.runs))
+	for _, r := range e.runs {
+		before = append(before, memo{r.truth.Position, r.truth.Quarantine, r.state.Latch})
+	}
+	live := slices.Clone(e.book.Live())
+	fills := make([]exchange.Quantity, len(live))
+	for i, p := range live {
+		fills[i] = p.Filled
+	}
+	for _, record := range e.book.Observe(snapshot) {
+		e.keep(record)
+		if record.Kind == reconcile.RecordAdopted {
+			e.note(Note{Kind: NoteAdopted, Symbol: e.book.Symbol(record.Symbol).Rules, Quantity: record.Filled, Text: record.Evidence})
+		}
+	}
+	for i, p := range live {
+		e.notePlacement(p, fills[i])
+	}
+	for i, r := range e.runs {
+		e.noteRun(r, before[i])
+	}
+}
+
+// memo is what a round may change of one strategy's symbol.
+type memo struct {
+	position   exchange.Quantity
+	quarantine string
+	latch      int
+}
+
+func (e *Engine) notePlacement(p *reconcile.Placement, filledBefore exchange.Quantity) {
+	symbol := e.book.Symbol(p.Order.Key()).Rules
+	note := Note{Strategy: p.Strategy, Symbol: symbol, Purpose: p.Purpose, ClientOrderID: p.ClientOrderID, OrderID: p.OrderID,
+		Order: p.Order, State: p.State, Price: p.Price, DurationMS: e.nowMS - p.SentMS, Last: e.book.Symbol(p.Order.Key()).Last}
+	if p.Filled > filledBefore {
+		note.Kind, note.Quantity = NoteFill, p.Filled-filledBefore
+		e.note(note)
+	}
+	if p.State.Final() {
+		note.Kind, note.Quantity, note.Text = NoteSettled, p.Filled, p.Evidence
+		e.note(note)
+	}
+}
+
+func (e *Engine) noteRun(r *run, before memo) {
+	if r.truth.Position != before.position {
+		e.note(Note{Kind: NotePosition, Strategy: r.config.Name, Symbol: r.config.Symbol, Quantity: r.truth.Position, Price: r.truth.EntryPrice, Last: r.truth.Last})
+	}
+	if r.truth.Quarantine != before.quarantine {
+		e.note(Note{Kind: NoteQuarantine, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: r.truth.Quarantine, OK: r.truth.Quarantine == ""})
+	}
+	e.noteLatch(r, before.latch)
+}
+
+// act derives what one strategy's wish needs, checks it and lets it go. It
+// returns how many intents went.
+func (e *Engine) act(r *run) int {
+	wish := reconcile.Wish{
+		State: r.state, Truth: r.truth, Protection: protectionOf(r), Leverage: r.config.Leverage,
+		Entries: e.mayEnter(r), Equity: e.equity(r.truth.Key.Market), TakerFee: e.config.TakerFee,
+		Collar: e.collar(r), Interval: r.config.Interval,
+	}
+	if r.state.Plan.Leverage != 0 {
+		wish.Leverage = r.state.Plan.Leverage
+	}
+	e.halted(&wish)
+	intents, priced := e.book.Derive(&wish, e.nowMS)
+	if priced != nil {
+		e.record(*priced)
+	}
+	acted := 0
+	for i := range intents {
+		if e.dispatch(r, &intents[i]) {
+			acted++
+		}
+	}
+	return acted
+}
+
+func (e *Engine) mayEnter(r *run) bool {
+	return e.book.Halted().Level == "" && !e.Blind() && r.failed == "" && r.truth.Quarantine == ""
+}
+
+// collar is how far through the price a spot exit may go: 5 % unless the limits say less.
+func (e *Engine) collar(r *run) exchange.Rate {
+	collar := exchange.RateOne / 20
+	for _, limit := range []exchange.Rate{e.config.Limits.PriceCollar, r.config.Limits.PriceCollar} {
+		if limit != 0 {
+			collar = min(collar, limit)
+		}
+	}
+	return collar
+}
+
+// halted replaces the plan while the kill switch says so: cancel keeps no
+// opening orders, flatten wishes no position.
+func (e *Engine) halted(wish *reconcile.Wish) {
+	level := e.book.Halted().Level
+	if level != "cancel" && level != "flatten" {
+		return
+	}
+	state := *wish.State
+	state.Plan = *wish.State.Plan.Clone()
+	state.Plan.Orders, state.Plan.OrdersSet = nil, true
+	if level == "flatten" {
+		state.Plan.Exits, state.Plan.ExitsSet = nil, true
+		state.Plan.Target = strategy.Flat()
+	}
+	wish.State = &state
+}
+
+// dispatch checks one intent, and when approved lets it go: an order by way of
+// the journal, a cancel and a leverage at once, since they may be repeated.
+func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
+	note := Note{Kind: NoteIntent, Strategy: intent.Strategy, Symbol: r.config.Symbol, Purpose: intent.Purpose, Order: intent.Order,
+		OrderID: intent.OrderID, ClientOrderID: intent.ClientID, Last: intent.Last, Count: intent.Leverage, Text: intent.Reason}
+	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, Truth: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}
+	approved, refusal := e.gate.Check(intent, &facts)
+	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
+	if refusal != nil {
+		if text := refusal.Error(); e.refusals[key] != text {
+			e.refusals[key] = text // a refusal that repeats itself is told once
+			e.note(note)
+			note.Kind, note.Refusal, note.Text = NoteRefusal, refusal, text
+			e.note(note)
+		}
+		return false
+	}
+	delete(e.refusals, key)
+	e.note(note)
+	note.Kind = NoteApproved
+	e.note(note)
+	e.execute(approved)
+	return true
+}
+
+// execute is the only way to the exchange for anything that changes it, and it
+// takes an Approved.
+func (e *Engine) execute(approved risk.Approved) {
+	intent := approved.Intent()
+	switch intent.Purpose {
+	case reconcile.Cancel:
+		if p := e.book.Placement(intent.ClientID); p != nil {
+			p.CancelMS = e.nowMS
+		}
+		operation := exchange.FuturesCancel
+		if intent.Order.Market == exchange.Spot {
+			operation = exchange.SpotCancel
+		}
+		e.ask(purpose{kind: callCancel, clientID: intent.ClientID}, PriorityExit,
+			exchange.Request{Operation: operation, Symbol: intent.Order.Symbol, OrderID: intent.OrderID})
+	case reconcile.Leverage:
+		e.ask(purpose{kind: callSetLeverage, truth: e.book.Symbol(intent.Order.Key()), leverage: intent.Leverage}, PriorityEntry,
+			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage})
+	default:
+		e.place(intent)
+	}
+}
+
+// place journals the order; it is sent when its record is durable.
+func (e *Engine) place(intent reconcile.Intent) {
+	intent.Order.ClientOrderID = e.book.NextClientOrderID(e.config.Instance)
+	order := intent.Order
+	truth := e.book.Symbol(order.Key())
+	deadline := e.nowMS + e.config.TimeToLive
+	reserved := order.QuoteAmount
+	if reserved.IsZero() {
+		reserved = truth.Rules.Notional(max(intent.Last, order.Price), order.Quantity)
+	}
+	e.record(reconcile.Record{Kind: reconcile.RecordSending, Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
+		Order: &order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved})
+	operation, priority := exchange.FuturesPlace, PriorityExit
+	if order.Market == exchange.Spot {
+		operation = exchange.SpotPlace
+	}
+	if intent.Purpose.Opens() {
+		priority = PriorityEntry
+	}
+	e.waiting = append(e.waiting, waiting{
+		sequence: e.emitted + int64(len(e.unwritten)),
+		call:     Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
+		purpose:  purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: e.nowMS},
+		intent:   intent,
+	})
+}
+
+// answer takes the answer of a call under way.
+func (e *Engine) answer(event *Event) {
+	p, found := e.calls[event.CallID]
+	if !found {
+		return
+	}
+	delete(e.calls, event.CallID)
+	switch p.kind {
+	case callPlace:
+		e.placed(p, event)
+	case callCancel:
+		// An accepted cancel is no end, and a refused one no proof: the next round looks.
+		e.soon()
+	case callSetLeverage:
+		p.truth.Leverage = p.leverage
+		if event.Err != nil {
+			p.truth.Leverage = 0 // read again before anything opens (case 32)
+			e.note(Note{Kind: NoteFetchFailed, Symbol: p.truth.Rules, Err: event.Err, Text: "set leverage"})
+		}
+		e.soon()
+	case callCandles:
+		e.candlesAnswered(p.series, event)
+	case callRules:
+		e.takeRules(event)
+	default:
+		e.roundAnswer(p, event)
+	}
+}
+
+// soon asks for a round while something is in flight.
+func (e *Engine) soon() { e.roundMS = min(e.roundMS, e.nowMS+e.config.BusyRoundMS) }
+
+// placed takes the answer to a placement: acknowledged, refused, surely not
+// sent, or unknown. Everything that is not certain is unknown.
+func (e *Engine) placed(p purpose, event *Event) {
+	placement := e.book.Placement(p.clientID)
+	if placement == nil {
+		return
+	}
+	symbol := e.book.Symbol(placement.Order.Key()).Rules
+	record := reconcile.Record{ClientOrderID: p.clientID, Strategy: placement.Strategy, Symbol: placement.Order.Key()}
+	note := Note{Strategy: placement.Strategy, Symbol: symbol, Purpose: placement.Purpose, ClientOrderID: p.clientID,
+		Order: placement.Order, DurationMS: e.nowMS - p.sentMS, Err: event.Err}
+	var (
+		refusal *exchange.Refusal
+		unsent  *exchange.Unavailable
+	)
+	switch {
+	case event.Err == nil:
+		record.Kind, record.OrderID = reconcile.RecordAcknowledged, event.Answer.Order.ID
+		note.Kind, note.OrderID = NoteAcknowledged, event.Answer.Order.ID
+	case errors.As(event.Err, &refusal):
+		record.Kind, record.Why, record.Code = reconcile.RecordRefused, refusal.Message, refusal.Code
+		note.Kind, note.Text = NoteRefused, refusal.Message
+		if !refusal.Credentials() && !e.config.Feed {
+			e.rulesMS = e.nowMS // a refusal by rule: the rules may have changed
+		}
+	case errors.As(event.Err, &unsent):
+		record.Kind, record.State, record.Evidence = reconcile.RecordEnded, reconcile.Expired, "never sent: "+unsent.Why
+		note.Kind, note.State, note.Text = NoteSettled, reconcile.Expired, record.Evidence
+	default:
+		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)
+		note.Kind, note.Text = NoteUncertain, record.Why
+	}
+	e.record(record)
+	e.note(note)
+	e.soon()
+}
+
+// takeRules takes the symbols' rules as they are now. Scales never change while
+// botd runs: a rule that no longer fits them keeps the symbol from opening.
+func (e *Engine) takeRules(event *Event) {
+	if event.Err != nil || !event.Answer.Symbols.Done() {
+		return
+	}
+	for _, symbol := range event.Answer.Symbols.Items() {
+		truth := e.book.Symbol(symbol.Key())
+		if truth.Rules == nil || symbol.PriceScale != truth.Rules.PriceScale || symbol.QuantityScale != truth.Rules.QuantityScale {
+			continue
+		}
+		fresh := *symbol
+		if len(fresh.Brackets) == 0 {
+			fresh.Brackets = truth.Rules.Brackets
+		}
+		truth.Rules = &fresh
+	}
+}

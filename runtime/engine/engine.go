@@ -1,0 +1,318 @@
+// Package engine is one account's engine: tick and round; events in, effects out.
+//
+// It is a state machine: Handle takes an event with its time and says what is
+// to be done. It has no clock, no I/O and no goroutine, so the live daemon, the
+// backtest and the simulation drive the very same code. A tick decides: View to
+// Plan. A round converges: settle, derive, check, journal, place.
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+)
+
+const never = math.MaxInt64
+
+// Bounds of the engine's patience, in milliseconds.
+const (
+	journalRetryMS = 1_000     // after a failed append
+	rulesEveryMS   = 3_600_000 // symbol rules are read again hourly
+	blindAfterMS   = 30_000    // without a complete round
+	blindAfter     = 3         // failed rounds in a row
+)
+
+// Engine is one account's engine. Not safe for several goroutines: its driver owns it.
+type Engine struct {
+	config Config
+	book   *reconcile.Book
+	gate   *risk.Gate
+	runs   []*run    // sorted by name
+	series []*series // sorted by key and interval
+	out    *Effects  // of the Handle under way
+	nowMS  int64
+
+	calls    map[int64]purpose // under way
+	nextCall int64
+
+	unwritten  []reconcile.Record // not durable yet, in order
+	writing    int                // how many of them the driver is writing
+	emitted    int64              // records ever made durable or handed out
+	waiting    []waiting          // placements that wait for their record
+	journalMS  int64              // when a failed append is tried again; never when none failed
+	journalErr error
+
+	round    round
+	roundMS  int64 // when the next round is due
+	rulesMS  int64 // when symbol rules are read next
+	failed   int   // rounds failed in a row
+	soundMS  int64 // when the last complete round ended
+	started  bool
+	stopped  bool
+	refusals map[string]string // last refusal noted per intent, to note it once
+}
+
+// waiting is an approved placement whose record is not durable yet.
+type waiting struct {
+	sequence int64 // of its record
+	call     Call
+	purpose  purpose
+	intent   reconcile.Intent
+}
+
+// New makes an engine over a book that was replayed from the journal.
+func New(config Config, book *reconcile.Book) (*Engine, error) {
+	e := &Engine{
+		config: config, book: book, gate: risk.NewGate(config.Limits), calls: map[int64]purpose{},
+		journalMS: never, roundMS: never, rulesMS: never, refusals: map[string]string{},
+	}
+	if config.Epoch <= book.Epoch() {
+		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
+	}
+	for i := range config.Strategies {
+		if err := e.addRun(&config.Strategies[i]); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(e.runs, func(a, b *run) int { return strings.Compare(a.config.Name, b.config.Name) })
+	for _, s := range e.series {
+		slices.SortFunc(s.runs, func(a, b *run) int { return strings.Compare(a.config.Name, b.config.Name) })
+	}
+	return e, nil
+}
+
+func (e *Engine) addRun(config *StrategyConfig) error {
+	key := config.Symbol.Key()
+	for _, other := range e.runs {
+		if other.config.Name == config.Name {
+			return fmt.Errorf("two strategies are named %s", config.Name)
+		}
+		if other.truth.Key == key {
+			return fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
+		}
+	}
+	truth := e.book.Symbol(key)
+	truth.Rules = config.Symbol
+	r := &run{config: *config, truth: truth, state: e.book.Strategy(config.Name), nextMS: never}
+	r.state.Symbol = key
+	r.view.Symbol, r.view.Interval, r.view.Size, r.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
+	r.series = e.seriesOf(key, config.Interval)
+	r.series.runs = append(r.series.runs, r)
+	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
+	e.runs = append(e.runs, r)
+	return nil
+}
+
+// Book returns the account's book, for reading between events.
+func (e *Engine) Book() *reconcile.Book { return e.book }
+
+// Handle takes one event at the exchange's time and adds what is to be done to out.
+func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
+	e.nowMS, e.out = nowMS, out
+	switch event.Kind {
+	case EventCandles:
+		e.takeCandles(event)
+	case EventPrice:
+		e.takePrice(event)
+	case EventStart:
+		e.start()
+	case EventWake:
+		e.wake()
+	case EventRound:
+		e.roundMS = nowMS
+		e.wake()
+	case EventAnswer:
+		e.answer(event)
+	case EventJournaled:
+		e.journaled(event)
+	case EventHalt:
+		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: event.Level, Why: event.Why})
+		e.note(Note{Kind: NoteHalt, Text: event.Why, OK: event.Level == ""})
+		e.roundMS = nowMS
+	case EventStop:
+		e.stopped, e.roundMS = true, never
+	default:
+		panic(fmt.Sprintf("engine: event of kind %d", event.Kind))
+	}
+	e.flush()
+	e.out = nil
+}
+
+// NextMS returns when the engine wants an EventWake; math.MaxInt64 for never.
+func (e *Engine) NextMS() int64 {
+	next := e.journalMS
+	if e.stopped {
+		return next
+	}
+	if e.round.phase == 0 {
+		next = min(next, e.roundMS)
+	}
+	if e.config.Feed {
+		for _, r := range e.runs {
+			next = min(next, r.nextMS)
+		}
+		return next
+	}
+	next = min(next, e.rulesMS)
+	for _, s := range e.series {
+		next = min(next, s.pollMS)
+	}
+	for _, r := range e.runs {
+		next = min(next, r.nextMS)
+	}
+	return next
+}
+
+// start begins: a new epoch, everything unresolved unknown, then the first round.
+func (e *Engine) start() {
+	e.started, e.soundMS = true, e.nowMS
+	e.record(reconcile.Record{Kind: reconcile.RecordBoot, Epoch: e.config.Epoch})
+	if e.config.ConfigHash != "" {
+		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: e.config.ConfigHash})
+	}
+	e.roundMS = e.nowMS
+	for _, r := range e.runs {
+		if r.config.Schedule != nil {
+			r.nextMS = r.config.Schedule.Next(e.nowMS)
+		}
+	}
+	if !e.config.Feed {
+		e.rulesMS = e.nowMS + rulesEveryMS
+		for _, s := range e.series {
+			s.pollMS = e.nowMS
+		}
+	}
+}
+
+// wake does what is due.
+func (e *Engine) wake() {
+	if e.stopped {
+		return
+	}
+	if e.journalMS <= e.nowMS {
+		e.journalMS = never // flush hands the records out again
+	}
+	if !e.config.Feed {
+		e.look()
+	}
+	for _, r := range e.runs {
+		if r.nextMS <= e.nowMS {
+			e.scheduled(r)
+		}
+	}
+	if e.roundMS <= e.nowMS && e.round.phase == 0 {
+		e.beginRound()
+	}
+}
+
+// record changes the book by one record and queues it for the journal.
+func (e *Engine) record(record reconcile.Record) {
+	record.AtMS = e.nowMS
+	e.book.Apply(&record)
+	e.unwritten = append(e.unwritten, record)
+}
+
+// keep queues a record that was applied already.
+func (e *Engine) keep(record reconcile.Record) { e.unwritten = append(e.unwritten, record) }
+
+func (e *Engine) note(note Note) {
+	note.AtMS = e.nowMS
+	e.out.Notes = append(e.out.Notes, note)
+}
+
+// flush hands all unwritten records to the driver, one batch at a time, so that
+// their order holds whatever fails.
+func (e *Engine) flush() {
+	if e.writing > 0 || len(e.unwritten) == 0 || e.journalMS != never {
+		return
+	}
+	e.out.Records = append(e.out.Records, e.unwritten...)
+	e.writing = len(e.unwritten)
+	e.out.Sequence = e.emitted + int64(e.writing)
+}
+
+// journaled lets the placements go whose records are durable. After a failed
+// append none goes: nothing was sent, and nothing will be under those ids.
+func (e *Engine) journaled(event *Event) {
+	written := e.writing
+	e.writing = 0
+	if event.Err != nil {
+		e.journalErr, e.journalMS = event.Err, e.nowMS+journalRetryMS
+		for _, w := range e.waiting {
+			e.record(reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: w.intent.Order.ClientOrderID, Strategy: w.intent.Strategy,
+				Symbol: w.intent.Order.Key(), State: reconcile.Expired, Evidence: "the journal could not be written: never sent"})
+		}
+		e.waiting = e.waiting[:0]
+		return
+	}
+	e.journalErr = nil
+	e.emitted += int64(written)
+	e.unwritten = e.unwritten[:copy(e.unwritten, e.unwritten[written:])]
+	rest := e.waiting[:0]
+	for _, w := range e.waiting {
+		if w.sequence > e.emitted {
+			rest = append(rest, w)
+			continue
+		}
+		e.send(w)
+	}
+	e.waiting = rest
+}
+
+// send lets a placement go.
+func (e *Engine) send(w waiting) {
+	if e.stopped || e.nowMS > w.call.DeadlineMS {
+		e.record(reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: w.intent.Order.ClientOrderID, Strategy: w.intent.Strategy,
+			Symbol: w.intent.Order.Key(), State: reconcile.Expired, Evidence: "its time to live had passed: never sent"})
+		return
+	}
+	w.call.ID = e.begin(w.purpose)
+	e.out.Calls = append(e.out.Calls, w.call)
+	e.note(Note{Kind: NotePlaced, Strategy: w.intent.Strategy, Symbol: e.book.Symbol(w.intent.Order.Key()).Rules, Purpose: w.intent.Purpose,
+		ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order})
+}
+
+// begin registers a call under way and returns its id.
+func (e *Engine) begin(p purpose) int64 {
+	e.nextCall++
+	e.calls[e.nextCall] = p
+	return e.nextCall
+}
+
+// ask sends a request whose answer is taken for that purpose.
+func (e *Engine) ask(p purpose, priority Priority, request exchange.Request) {
+	e.out.Calls = append(e.out.Calls, Call{ID: e.begin(p), Priority: priority, Request: request})
+}
+
+// InFlight reports whether calls are under way or placements wait for an answer.
+func (e *Engine) InFlight() bool {
+	if len(e.waiting) > 0 || e.writing > 0 {
+		return true
+	}
+	for _, p := range e.calls {
+		if p.kind == callPlace {
+			return true
+		}
+	}
+	return false
+}
+
+// Blind reports whether reads have failed for so long that nothing may open (case 23).
+func (e *Engine) Blind() bool {
+	return e.failed >= blindAfter || e.started && e.failed > 0 && e.nowMS-e.soundMS > blindAfterMS
+}
+
+// errorText is an error for a note: short, and never with a secret in it.
+func errorText(err error) string {
+	var refusal *exchange.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Message
+	}
+	return err.Error()
+}

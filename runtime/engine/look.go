@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// Bounds of the look.
+const (
+	keepCandles    = 4_096 // per series, at least the warm-up
+	pollAgainMS    = 1_000 // a candle that should be closed is not there yet
+	pollBackoffMS  = 5_000 // a poll failed
+	futuresCandles = 1_500 // most candles of one answer
+	spotCandles    = 500
+)
+
+// series are the closed candles of one symbol and interval, shared by every
+// strategy on it.
+type series struct {
+	key      exchange.SymbolKey
+	interval exchange.Interval
+	candles  *exchange.Candles
+	end      int // closed candles taken
+	runs     []*run
+	warmup   int
+	pollMS   int64 // when to ask next (live)
+	asking   bool
+	begun    bool // the first answer was taken
+}
+
+func (e *Engine) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
+	compare := func(s *series) int {
+		if c := s.key.Compare(key); c != 0 {
+			return c
+		}
+		return int(s.interval - interval)
+	}
+	i, found := slices.BinarySearchFunc(e.series, struct{}{}, func(s *series, _ struct{}) int { return compare(s) })
+	if !found {
+		e.series = slices.Insert(e.series, i, &series{key: key, interval: interval, pollMS: never, candles: &exchange.Candles{Interval: interval}})
+	}
+	return e.series[i]
+}
+
+// takeCandles takes candles the driver feeds: the columns are the tape's own.
+func (e *Engine) takeCandles(event *Event) {
+	for _, s := range e.series {
+		if s.key != event.Series || s.interval != event.Candles.Interval {
+			continue
+		}
+		s.candles = event.Candles
+		for i := event.From; i < event.To; i++ {
+			e.takeOne(s, i)
+		}
+		s.end = event.To
+		e.ticked(s, event.To-event.From)
+	}
+}
+
+func (e *Engine) takeOne(s *series, i int) {
+	candle := s.candles.At(i)
+	truth := s.runs[0].truth
+	truth.Last, truth.LastMS = candle.Close, candle.OpenMS+int64(s.interval)
+	for _, r := range s.runs {
+		e.candle(r, &candle, i+1)
+	}
+	if !e.config.Quiet {
+		e.note(Note{Kind: NoteCandle, Symbol: s.runs[0].config.Symbol, Candle: candle, Last: candle.Close})
+	}
+}
+
+// ticked asks the strategies that decide once per closed candle.
+func (e *Engine) ticked(s *series, taken int) {
+	if taken == 0 {
+		return
+	}
+	nominal := s.candles.CloseMS(s.end - 1)
+	for _, r := range s.runs {
+		if r.config.Schedule != nil || r.seen < r.config.Strategy.Warmup() {
+			continue
+		}
+		e.tick(r, nominal)
+	}
+}
+
+// takePrice takes a last trade price.
+func (e *Engine) takePrice(event *Event) {
+	truth := e.book.Symbol(event.Series)
+	truth.Last, truth.LastMS = event.Price, e.nowMS
+	if truth.Mark = event.Mark; truth.Mark == 0 {
+		truth.Mark = event.Price
+	}
+}
+
+// look asks for the candles that are due, and hourly for the symbols' rules.
+func (e *Engine) look() {
+	for _, s := range e.series {
+		if s.pollMS <= e.nowMS && !s.asking {
+			e.pollSeries(s)
+		}
+	}
+	if e.rulesMS <= e.nowMS {
+		e.rulesMS = e.nowMS + rulesEveryMS
+		e.askRules()
+	}
+}
+
+func (e *Engine) askRules() {
+	if e.trades(exchange.Futures) {
+		e.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.FuturesSymbols})
+	}
+	if e.trades(exchange.Spot) {
+		e.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.SpotPairs})
+	}
+}
+
+func (e *Engine) trades(market exchange.Market) bool {
+	return slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key.Market == market })
+}
+
+// pollSeries asks for what closed since the newest candle held, or for the warm-up.
+func (e *Engine) pollSeries(s *series) {
+	s.asking, s.pollMS = true, never
+	from := s.interval.OpenOf(e.nowMS) - int64(s.warmup+1)*int64(s.interval)
+	if s.end > 0 {
+		from = s.candles.OpenMS[s.end-1] + int64(s.interval)
+	}
+	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: s.key.Name, Interval: s.interval, StartMS: max(0, from), Limit: futuresCandles}
+	if s.key.Market == exchange.Spot {
+		request.Operation, request.EndMS, request.Limit = exchange.SpotCandles, e.nowMS, spotCandles
+	}
+	e.ask(purpose{kind: callCandles, series: s}, PriorityMarket, request)
+}
+
+// candlesAnswered takes a poll's answer: the closed candles not held yet.
+func (e *Engine) candlesAnswered(s *series, event *Event) {
+	s.asking = false
+	if event.Err != nil || event.Answer.Candles == nil {
+		s.pollMS = e.nowMS + pollBackoffMS
+		e.note(Note{Kind: NoteFetchFailed, Symbol: s.runs[0].config.Symbol, Err: event.Err, Text: "candles"})
+		return
+	}
+	taken, full := e.takeClosed(s, event.Answer.Candles)
+	next := s.interval.OpenOf(e.nowMS-e.config.CloseLagMS) + int64(s.interval) + e.config.CloseLagMS
+	switch {
+	case full:
+		s.pollMS = e.nowMS // the answer was a full page: more is waiting
+		return
+	case s.end > 0 && s.candles.CloseMS(s.end-1)+int64(s.interval)+e.config.CloseLagMS <= e.nowMS:
+		s.pollMS = e.nowMS + pollAgainMS
+	default:
+		s.pollMS = next
+	}
+	if taken > 0 {
+		e.caughtUp(s, taken)
+	}
+	s.begun = true
+}
+
+// takeClosed appends what is closed and new, and reports whether the page was full.
+func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
+	for i := range answer.Len() {
+		candle := answer.At(i)
+		closed := candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS
+		if !closed || s.end > 0 && candle.OpenMS <= s.candles.OpenMS[s.end-1] {
+			continue
+		}
+		if s.end > 0 {
+			if missing := (candle.OpenMS-s.candles.OpenMS[s.end-1])/int64(s.interval) - 1; missing > 0 {
+				e.note(Note{Kind: NoteGap, Symbol: s.runs[0].config.Symbol, Count: int(missing)})
+			}
+		}
+		s.trim()
+		s.candles.Append(candle)
+		s.end++
+		before := s.runs[0].truth.LastMS
+		last := s.runs[0].truth.Last
+		e.takeOne(s, s.end-1)
+		if truth := s.runs[0].truth; before > truth.LastMS {
+			truth.Last, truth.LastMS = last, before // a ticker told a newer price
+		}
+		e.follow(s)
+		taken++
+	}
+	limit := futuresCandles
+	if s.key.Market == exchange.Spot {
+		limit = spotCandles
+	}
+	return taken, answer.Len() >= limit
+}
+
+// trim bounds the candles held.
+func (s *series) trim() {
+	keep := max(keepCandles, s.warmup+1)
+	if s.end < 2*keep {
+		return
+	}
+	fresh := &exchange.Candles{Interval: s.interval}
+	for i := s.end - keep; i < s.end; i++ {
+		fresh.Append(s.candles.At(i))
+	}
+	s.candles, s.end = fresh, keep
+}
+
+// follow watches, candle by candle, since when each strategy has wished its
+// target, so that an entry decided long ago is not made late.
+func (e *Engine) follow(s *series) {
+	nominal := s.candles.CloseMS(s.end - 1)
+	for _, r := range s.runs {
+		if r.config.Schedule != nil || r.seen < r.config.Strategy.Warmup() || r.failed != "" {
+			continue
+		}
+		e.decide(r, nominal)
+		if r.plan.Target != r.wished {
+			r.wished, r.wishedMS = r.plan.Target, nominal
+		}
+	}
+}
+
+// caughtUp ends a poll's catch-up: only the last plan counts; exits stand,
+// entries older than one interval lapse.
+func (e *Engine) caughtUp(s *series, taken int) {
+	nominal := s.candles.CloseMS(s.end - 1)
+	if taken > 1 && s.begun {
+		e.note(Note{Kind: NoteMissed, Symbol: s.runs[0].config.Symbol, Count: taken - 1, Text: "candles came late; only the last decides"})
+	}
+	for _, r := range s.runs {
+		if r.config.Schedule != nil || r.seen < r.config.Strategy.Warmup() {
+			continue
+		}
+		before := r.state.Plan.Target
+		e.tick(r, nominal)
+		sign := r.state.Plan.Target.Sign()
+		if taken > 1 && sign != 0 && before != r.state.Plan.Target && r.wishedMS < nominal && r.state.Latch != sign && r.truth.Known == 0 {
+			e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: r.config.Name, Latch: sign})
+			e.note(Note{Kind: NoteLatch, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: sign, Text: "the entry was decided more than one candle ago and lapses"})
+		}
+	}
+}

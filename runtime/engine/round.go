@@ -1,0 +1,306 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// phase is where a round stands; zero is no round under way.
+type phase uint8
+
+const (
+	phaseLists     phase = iota + 1 // open lists; positions too when something is unknown
+	phaseLooks                      // orders that vanished from their list, by id
+	phasePositions                  // positions, account, wallet, prices
+)
+
+// round is the round under way: it settles, then derives, checks, journals and places.
+type round struct {
+	phase    phase
+	waiting  int // answers of this phase still out
+	failed   error
+	snapshot reconcile.Snapshot
+	history  []exchange.Order
+	asked    bool // history was asked for
+	version  uint64
+}
+
+// callKind says what an answer is for.
+type callKind uint8
+
+const (
+	callRound callKind = iota + 1
+	callLook
+	callHistory
+	callTicker
+	callLeverages
+	callPlace
+	callCancel
+	callSetLeverage
+	callCandles
+	callRules
+)
+
+// purpose is what a call under way is for.
+type purpose struct {
+	kind     callKind
+	series   *series
+	truth    *reconcile.SymbolTruth
+	clientID string
+	orderID  int64
+	leverage int
+	before   bool // the positions read that opens a full snapshot
+	sentMS   int64
+}
+
+func (e *Engine) beginRound() {
+	e.round = round{phase: phaseLists, snapshot: reconcile.Snapshot{BeganMS: e.nowMS, Looked: e.round.snapshot.Looked[:0]}, version: e.book.Version()}
+	if e.trades(exchange.Futures) {
+		if e.book.Unknowns() {
+			e.roundAsk(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		}
+		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
+		if slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key.Market == exchange.Futures && r.truth.Leverage == 0 }) {
+			e.roundAsk(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
+		}
+	}
+	if e.trades(exchange.Spot) {
+		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotOpenOrders})
+	}
+	if e.round.waiting == 0 {
+		e.round.phase, e.roundMS = 0, never // no strategies: nothing to reconcile
+	}
+}
+
+func (e *Engine) roundAsk(p purpose, request exchange.Request) {
+	e.round.waiting++
+	e.ask(p, PrioritySettle, request)
+}
+
+// roundAnswer takes one answer of the round and moves on when all are in.
+func (e *Engine) roundAnswer(p purpose, event *Event) {
+	e.round.waiting--
+	if err := e.takeRound(p, event); err != nil && e.round.failed == nil {
+		e.round.failed = err
+	}
+	for e.round.waiting == 0 && e.round.phase != 0 {
+		switch {
+		case e.round.failed != nil:
+			e.roundFailed()
+		case e.round.phase == phaseLists:
+			e.round.phase = phaseLooks
+			e.lookForVanished()
+		case e.round.phase == phaseLooks:
+			e.round.phase = phasePositions
+			e.askPositions()
+		default:
+			e.finishRound()
+		}
+	}
+}
+
+// takeRound puts an answer into the snapshot. A list that was not fetched stays
+// unfetched: its failure ends the round.
+func (e *Engine) takeRound(p purpose, event *Event) error {
+	snapshot := &e.round.snapshot
+	var refusal *exchange.Refusal
+	if p.kind == callLook && errors.As(event.Err, &refusal) && !refusal.Credentials() {
+		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID})
+		return nil
+	}
+	if event.Err != nil {
+		return event.Err
+	}
+	answer := &event.Answer
+	switch {
+	case p.kind == callLook:
+		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID, Order: answer.Order, Known: true})
+	case p.kind == callHistory:
+		e.round.history = append(e.round.history, answer.Orders.Items()...)
+	case p.kind == callTicker:
+		e.takeTickers(p, answer)
+	case p.kind == callLeverages:
+		for _, setting := range answer.Leverages.Items() {
+			e.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
+		}
+	case p.before:
+		snapshot.Before = answer.Positions
+	case answer.Operation == exchange.FuturesOpenOrders:
+		snapshot.FuturesOrders = answer.Orders
+	case answer.Operation == exchange.SpotOpenOrders:
+		snapshot.SpotOrders = answer.Orders
+	case answer.Operation == exchange.FuturesOpenPositions:
+		snapshot.Positions = answer.Positions
+	case answer.Operation == exchange.SpotWallet:
+		snapshot.Balances = answer.Balances
+	case answer.Operation == exchange.FuturesAccount:
+		account := answer.Account
+		snapshot.Account = &account
+	}
+	return nil
+}
+
+func (e *Engine) takeTickers(p purpose, answer *exchange.Answer) {
+	for _, ticker := range answer.Tickers.Items() {
+		if ticker.Symbol == p.truth.Key.Name && ticker.Last > 0 {
+			p.truth.Last, p.truth.Mark, p.truth.LastMS = ticker.Last, ticker.Last, e.nowMS
+		}
+	}
+}
+
+// lookForVanished asks for each live order its list does not show: futures by
+// id, spot (which has no get) by the symbol's history.
+func (e *Engine) lookForVanished() {
+	for _, p := range e.book.Vanished(&e.round.snapshot) {
+		if p.Order.Market == exchange.Futures {
+			e.roundAsk(purpose{kind: callLook, orderID: p.OrderID}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID})
+		}
+	}
+	var asked []string
+	for _, p := range e.book.Live() {
+		if p.Order.Market != exchange.Spot || slices.Contains(asked, p.Order.Symbol) || p.State == reconcile.Working && !e.vanished(p) {
+			continue
+		}
+		asked = append(asked, p.Order.Symbol)
+		e.round.asked = true
+		e.roundAsk(purpose{kind: callHistory}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order.Symbol, StartMS: max(0, p.SentMS-60_000), Limit: 1000})
+	}
+}
+
+func (e *Engine) vanished(p *reconcile.Placement) bool {
+	return !slices.ContainsFunc(e.round.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID })
+}
+
+// askPositions reads positions last, so that a fill between the lists and here
+// shows as a difference that the next round explains, never as a wrong sum.
+func (e *Engine) askPositions() {
+	if e.trades(exchange.Futures) {
+		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
+	}
+	if e.trades(exchange.Spot) {
+		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotWallet})
+	}
+	if e.config.Feed {
+		return
+	}
+	for _, r := range e.runs {
+		if e.nowMS-r.truth.LastMS < 500 && r.truth.LastMS != 0 || !e.wantsPrice(r) {
+			continue
+		}
+		request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: r.truth.Key.Name}
+		if r.truth.Key.Market == exchange.Spot {
+			request.Operation = exchange.SpotTicker
+		}
+		e.roundAsk(purpose{kind: callTicker, truth: r.truth}, request)
+	}
+}
+
+// wantsPrice reports whether a round could act on the symbol's price.
+func (e *Engine) wantsPrice(r *run) bool {
+	return r.truth.LastMS == 0 || r.truth.Position != 0 || r.config.Schedule != nil ||
+		r.state.Plan.Target.Sign() != 0 || r.state.Plan.OrdersSet
+}
+
+// roundFailed ends a round that could not read everything: nothing is concluded
+// and nothing is done.
+func (e *Engine) roundFailed() {
+	e.failed++
+	blind := e.Blind()
+	e.note(Note{Kind: NoteFetchFailed, Err: e.round.failed, Text: "orders and positions", Count: e.failed})
+	if blind && e.failed == blindAfter {
+		e.note(Note{Kind: NoteBlind, Text: errorText(e.round.failed)})
+	}
+	e.note(Note{Kind: NoteRound, OK: false, DurationMS: e.nowMS - e.round.snapshot.BeganMS})
+	e.round.phase = 0
+	e.roundMS = e.nowMS + min(15_000, max(1_000, e.config.BusyRoundMS)<<min(e.failed-1, 4))
+}
+
+// finishRound settles, then acts on what is true now.
+func (e *Engine) finishRound() {
+	snapshot := &e.round.snapshot
+	snapshot.EndedMS = e.nowMS
+	if e.round.asked {
+		snapshot.History = exchange.FetchedOf(e.round.history)
+	}
+	if e.failed >= blindAfter {
+		e.note(Note{Kind: NoteBlind, OK: true})
+	}
+	e.failed, e.soundMS, e.round.phase = 0, e.nowMS, 0
+	e.settle(snapshot)
+	e.day()
+	e.guardPrefix()
+	acted := 0
+	if !e.stopped {
+		for _, r := range e.runs {
+			acted += e.act(r)
+		}
+	}
+	e.note(Note{Kind: NoteRound, OK: true, DurationMS: e.nowMS - snapshot.BeganMS, Count: acted})
+	e.schedule(acted > 0)
+}
+
+// schedule says when the next round is due: soon while anything is in flight,
+// uncertain or unprotected, else after the idle time.
+func (e *Engine) schedule(acted bool) {
+	changed := e.book.Version() != e.round.version
+	switch {
+	case acted || e.busy() && (e.config.BusyRoundMS > 0 || changed):
+		e.roundMS = e.nowMS + e.config.BusyRoundMS
+	case e.config.IdleRoundMS > 0:
+		e.roundMS = e.nowMS + e.config.IdleRoundMS
+	default:
+		e.roundMS = never
+	}
+}
+
+// busy reports whether a round soon could learn something.
+func (e *Engine) busy() bool {
+	for _, p := range e.book.Live() {
+		resting := p.State == reconcile.Working && p.CancelMS == 0 && p.Order.Type != exchange.MarketOrder
+		if !resting {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.runs, func(r *run) bool { return !r.truth.Settled })
+}
+
+// day keeps the equity at the start of each UTC day, and its peak.
+func (e *Engine) day() {
+	if e.book.AccountMS == 0 {
+		return
+	}
+	equity, today := e.book.Equity(), e.book.Today()
+	start := exchange.Day1.OpenOf(e.nowMS)
+	step := today.Peak.MulRate(exchange.RateOne / 1000)
+	switch {
+	case today.StartMS != start:
+		e.record(reconcile.Record{Kind: reconcile.RecordDay, DayMS: start, Equity: equity, Peak: today.Peak.Max(equity)})
+	case today.Peak.Add(step).Less(equity):
+		e.record(reconcile.Record{Kind: reconcile.RecordDay, DayMS: start, Equity: today.Equity, Peak: equity})
+	}
+}
+
+// guardPrefix halts the account when another instance, or an old backup, trades
+// under our prefix (case 15).
+func (e *Engine) guardPrefix() {
+	order := e.book.ForeignPrefix(e.config.Instance)
+	if order == nil || e.book.Halted().Level != "" {
+		return
+	}
+	why := "order " + order.ClientOrderID + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
+	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: "pause", Why: why})
+	e.note(Note{Kind: NoteHalt, Text: why})
+}
+
+// protectionOf is the plan's protection, else the configured one.
+func protectionOf(r *run) strategy.Protection {
+	if r.state.Plan.Protection.Set {
+		return r.state.Plan.Protection
+	}
+	return r.config.Protection
+}

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// run is one strategy under way.
+type run struct {
+	config  StrategyConfig
+	series  *series
+	truth   *reconcile.SymbolTruth
+	state   *reconcile.StrategyState
+	view    strategy.View
+	plan    strategy.Plan // scratch of Decide
+	working []strategy.Working
+	seen    int    // candles given to the strategy
+	nextMS  int64  // when the schedule asks next; never for @candle
+	lastMS  int64  // nominal time of the last tick
+	failed  string // why the strategy is stopped; empty while it runs
+	version uint64 // of the book when the view was last filled
+
+	wished   strategy.Target // the target of the last candle's decision, and since which candle
+	wishedMS int64
+}
+
+// candle gives the strategy one closed candle.
+func (e *Engine) candle(r *run, candle *exchange.Candle, end int) {
+	if r.failed != "" {
+		return
+	}
+	r.seen++
+	r.view.Candle = *candle
+	r.view.NowMS = candle.OpenMS + int64(r.config.Interval)
+	r.view.SetHistory(r.series.candles, end)
+	e.guard(r, callCandle)
+}
+
+func callCandle(r *run) { r.config.Strategy.Candle(&r.view) }
+
+func callDecide(r *run) { r.config.Strategy.Decide(&r.view, &r.plan) }
+
+// guard calls into the strategy. A panic stops that strategy only: its
+// protection stays on the exchange.
+func (e *Engine) guard(r *run, call func(*run)) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.failed, r.nextMS = fmt.Sprint(cause), never
+			e.note(Note{Kind: NoteStrategyFailed, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: r.failed})
+		}
+	}()
+	call(r)
+}
+
+// scheduled runs a tick that is due by the schedule. Ticks that were missed are
+// counted and skipped, never replayed.
+func (e *Engine) scheduled(r *run) {
+	nominal, missed := r.nextMS, 0
+	for next := r.config.Schedule.Next(nominal); next <= e.nowMS; next = r.config.Schedule.Next(next) {
+		nominal = next
+		missed++
+		if missed > 100_000 {
+			nominal = e.nowMS
+			break
+		}
+	}
+	r.nextMS = r.config.Schedule.Next(nominal)
+	if missed > 0 {
+		e.note(Note{Kind: NoteMissed, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: missed})
+	}
+	if r.truth.Last > 0 && r.seen >= r.config.Strategy.Warmup() {
+		e.tick(r, nominal)
+	}
+}
+
+// tick decides: View to Plan. A plan that changes nothing ends here.
+func (e *Engine) tick(r *run, nominalMS int64) {
+	if r.failed != "" {
+		return
+	}
+	r.lastMS = nominalMS
+	e.decide(r, nominalMS)
+	if r.failed != "" {
+		return
+	}
+	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
+		if memory, changed := r.state.Memory.With(remembered); changed {
+			e.record(reconcile.Record{Kind: reconcile.RecordMemory, Strategy: r.config.Name, Memory: slices.Clone(memory.Entries())})
+		}
+	}
+	if !e.config.Quiet {
+		e.note(Note{Kind: NoteTick, Strategy: r.config.Name, Symbol: r.config.Symbol, Last: r.view.Last, Text: r.plan.Reason})
+	}
+	if r.state.Plan.Covers(&r.plan) {
+		return
+	}
+	e.adopt(r)
+}
+
+// decide fills the view and asks the strategy.
+func (e *Engine) decide(r *run, nominalMS int64) {
+	r.view.NowMS, r.view.Last = nominalMS, r.truth.Last
+	if r.version != e.book.Version() {
+		e.fillView(r)
+	} else {
+		r.view.Equity = e.equity(r.truth.Key.Market)
+	}
+	r.plan.Reset()
+	e.guard(r, callDecide)
+}
+
+// fillView copies what the strategy may see of the book.
+func (e *Engine) fillView(r *run) {
+	r.version = e.book.Version()
+	r.view.Position = strategy.Position{Quantity: r.truth.Position, EntryPrice: r.truth.EntryPrice, SinceMS: r.truth.SinceMS}
+	r.view.Equity = e.equity(r.truth.Key.Market)
+	r.view.Memory = r.state.Memory
+	r.working = r.working[:0]
+	for _, p := range e.book.Live() {
+		if p.Strategy == r.config.Name {
+			r.working = append(r.working, strategy.Working{Key: p.Key, Side: p.Order.Side, Type: p.Order.Type, Price: p.Order.Price,
+				StopPrice: p.Order.StopPrice, Quantity: p.Order.Quantity, Filled: p.Filled})
+		}
+	}
+	r.view.Working = r.working
+}
+
+// adopt puts the new wish in force, journalled, and asks for a round.
+func (e *Engine) adopt(r *run) {
+	merged := r.state.Plan.Clone()
+	merged.Merge(&r.plan)
+	latch := r.state.Latch
+	e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: merged})
+	e.note(Note{Kind: NoteDecision, Strategy: r.config.Name, Symbol: r.config.Symbol, Plan: merged, Text: r.plan.Reason, Last: r.truth.Last, Quantity: r.truth.Position})
+	e.noteLatch(r, latch)
+	e.roundMS = e.nowMS
+}
+
+func (e *Engine) noteLatch(r *run, before int) {
+	if r.state.Latch != before {
+		e.note(Note{Kind: NoteLatch, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: r.state.Latch, OK: r.state.Latch == 0})
+	}
+}
+
+// equity is what sizes and limits are shares of. Futures: wallet plus
+// unrealised, marked at the last prices. Spot: USDT plus what was bought, at
+// the last prices.
+func (e *Engine) equity(market exchange.Market) exchange.Amount {
+	if market == exchange.Futures {
+		return e.book.Account.Equity()
+	}
+	var total exchange.Amount
+	quote := ""
+	for _, r := range e.runs {
+		if r.truth.Key.Market != exchange.Spot {
+			continue
+		}
+		if r.config.Symbol.Quote != quote {
+			quote = r.config.Symbol.Quote
+			balance := e.book.Balance(quote)
+			total = total.Add(balance.Free).Add(balance.Frozen)
+		}
+		total = total.Add(r.config.Symbol.Notional(r.truth.Last, r.truth.Position))
+	}
+	return total
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// Status is a summary for people and metrics; it shares nothing with the engine.
+type Status struct {
+	NowMS      int64
+	Equity     exchange.Amount
+	Account    exchange.MarginAccount
+	AccountMS  int64
+	Halt       reconcile.Halt
+	Blind      bool
+	SoundMS    int64 // end of the last complete round
+	Failed     int   // rounds failed in a row
+	JournalErr error
+	Strategies []StrategyStatus
+	Live       []reconcile.Placement
+}
+
+// StrategyStatus is one strategy's part of the Status.
+type StrategyStatus struct {
+	Name       string
+	Kind       string
+	Symbol     *exchange.Symbol
+	Interval   exchange.Interval
+	State      string // running, warming_up, halted, quarantined, latched, failed
+	Why        string
+	Reason     string // of the plan in force
+	Target     exchange.Quantity
+	Position   exchange.Quantity
+	EntryPrice exchange.Amount
+	LiqPrice   exchange.Amount
+	Last       exchange.Price
+	LastMS     int64 // of the price
+	CandleMS   int64 // close of the newest candle
+	TickMS     int64 // nominal time of the last tick
+	NextMS     int64 // next scheduled tick, or the next candle's poll
+	Settled    bool
+	Protected  bool // a working stop covers the position
+}
+
+// Status summarises the engine between events.
+func (e *Engine) Status() Status {
+	status := Status{NowMS: e.nowMS, Equity: e.equity(exchange.Futures), Account: e.book.Account, AccountMS: e.book.AccountMS,
+		Halt: e.book.Halted(), Blind: e.Blind(), SoundMS: e.soundMS, Failed: e.failed, JournalErr: e.journalErr}
+	for _, p := range e.book.Live() {
+		status.Live = append(status.Live, *p)
+	}
+	for _, r := range e.runs {
+		status.Strategies = append(status.Strategies, e.strategyStatus(r))
+	}
+	return status
+}
+
+func (e *Engine) strategyStatus(r *run) StrategyStatus {
+	s := StrategyStatus{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan.Reason,
+		Target: r.state.Resolved, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
+		TickMS: r.lastMS, NextMS: min(r.nextMS, r.series.pollMS), Settled: r.truth.Settled}
+	if r.series.end > 0 {
+		s.CandleMS = r.series.candles.CloseMS(r.series.end - 1)
+	}
+	for _, p := range e.book.Live() {
+		if p.Strategy == r.config.Name && p.Purpose == reconcile.StopLoss && p.State == reconcile.Working {
+			s.Protected = true
+		}
+	}
+	switch {
+	case r.failed != "":
+		s.State, s.Why = "failed", r.failed
+	case r.truth.Quarantine != "":
+		s.State, s.Why = "quarantined", r.truth.Quarantine
+	case e.book.Halted().Level != "":
+		s.State, s.Why = "halted", e.book.Halted().Why
+	case r.state.Latch != 0:
+		s.State, s.Why = "latched", "waits until its target was zero or changed side"
+	case r.seen < r.config.Strategy.Warmup():
+		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", r.seen, r.config.Strategy.Warmup())
+	}
+	return s
+}
+
+// OpenLeft says, line by line, what stays open on the exchange.
+func (e *Engine) OpenLeft() []string {
+	var lines []string
+	for _, truth := range e.book.Symbols() {
+		if truth.Position != 0 && truth.Rules != nil {
+			lines = append(lines, fmt.Sprintf("position %s %s at %s", truth.Key, truth.Rules.QuantityDecimal(truth.Position), truth.EntryPrice))
+		}
+	}
+	for _, p := range e.book.Live() {
+		rules := e.book.Symbol(p.Order.Key()).Rules
+		if rules == nil {
+			continue
+		}
+		what := fmt.Sprintf("order %s %s %s %s %s", p.ClientOrderID, p.State, p.Order.Key(), p.Order.Side, p.Order.Type)
+		if p.Order.StopPrice != 0 {
+			what += " stop " + rules.PriceDecimal(p.Order.StopPrice).String()
+		}
+		if p.Order.Price != 0 {
+			what += " price " + rules.PriceDecimal(p.Order.Price).String()
+		}
+		if p.Order.Quantity != 0 {
+			what += " quantity " + rules.QuantityDecimal(p.Remaining()).String()
+		}
+		lines = append(lines, what)
+	}
+	return lines
+}
