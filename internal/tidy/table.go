@@ -1,0 +1,58 @@
+// Package tidy holds tests about the shape of the code.
+//
+// The table says, for each package, its sentence, which other packages and
+// which libraries it may import, and whether it is pure: a pure package never
+// asks for the time, starts a goroutine, does I/O or logs. A package that is not
+// in the table fails the test, and so does an import that is not in its row.
+package tidy
+
+// Row is one package of the house.
+type Row struct {
+	Path      string   // below the module
+	Sentence  string   // the package comment's first sentence says it
+	Pure      bool     // no clock, goroutine, I/O, log
+	Imports   []string // packages of botd; "*" for all
+	Libraries []string // modules outside the standard library
+}
+
+const (
+	libDecimal    = "github.com/shopspring/decimal"
+	libYAML       = "gopkg.in/yaml.v3"
+	libCron       = "github.com/robfig/cron/v3"
+	libBackoff    = "github.com/cenkalti/backoff/v5"
+	libRate       = "golang.org/x/time"
+	libSQLite     = "modernc.org/sqlite"
+	libSys        = "golang.org/x/sys"
+	libSync       = "golang.org/x/sync"
+	libZerolog    = "github.com/rs/zerolog"
+	libPrometheus = "github.com/prometheus/client_golang"
+	libModel      = "github.com/prometheus/client_model"
+	libTable      = "github.com/jedib0t/go-pretty/v6"
+	libCobra      = "github.com/spf13/cobra"
+	libIsatty     = "github.com/mattn/go-isatty"
+	libBtree      = "github.com/tidwall/btree"
+)
+
+// Table is the house: every package, in the order a reader meets them.
+var Table = []Row{
+	{"exchange", "the words of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors", true, nil, []string{libDecimal}},
+	{"exchange/wire", "the interface's JSON in both directions, its quirks, its signature", true, []string{"exchange"}, []string{libDecimal}},
+	{"exchange/rest", "the signed HTTP client: clock offset, request budget, backoff for reads", false, []string{"exchange", "exchange/wire"}, []string{libBackoff, libRate, libDecimal}},
+	{"exchange/sim", "the simulated exchange: a pure engine", true, []string{"exchange"}, []string{libDecimal, libBtree}},
+	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface", false, []string{"exchange", "exchange/wire", "exchange/sim"}, []string{libRate, libDecimal}},
+	{"exchange/tape", "recorded market data: files in, columns in memory, holes found", false, []string{"exchange"}, []string{libDecimal, libYAML}},
+	{"strategy", "View in, Plan out; parameters; the registry", true, []string{"exchange"}, []string{libDecimal}},
+	{"strategy/indicator", "streaming indicators, O(1) a candle", true, nil, nil},
+	{"strategy/library", "the built-in strategies, a file each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal}},
+	{"reconcile", "what was asked, what was fetched, what is therefore true; Plan minus Truth", true, []string{"exchange", "strategy"}, nil},
+	{"reconcile/journal", "the durable memory: SQLite by default, PostgreSQL for several machines", false, []string{"exchange", "strategy", "reconcile"}, []string{libSQLite, libSys}},
+	{"reconcile/journal/journaltest", "one conformance suite for journals", false, []string{"exchange", "strategy", "reconcile", "reconcile/journal"}, []string{}},
+	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile"}, nil},
+	{"runtime/engine", "one account's engine: tick and round; events in, effects out", true, []string{"exchange", "strategy", "reconcile", "risk"}, nil},
+	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
+	{"runtime/ops", "metrics, admin API, dashboard, notifications", false, []string{"runtime", "runtime/engine", "backtest", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libIsatty, libDecimal}},
+	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},
+	{"configs", "loads and validates the YAML, file:line in every error; the examples", false, []string{"exchange", "strategy", "risk"}, []string{libYAML, libCron, libDecimal}},
+	{"cmd/botd", "flags and wiring, a file a verb, nothing else", false, []string{"*"}, []string{libCobra, libIsatty, libTable, libZerolog, libDecimal, libPrometheus}},
+	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
+}
