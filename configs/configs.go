@@ -1,0 +1,142 @@
+// Package configs loads and validates the YAML, file:line in every error; the examples.
+//
+// A configuration is a directory with botd.yaml and strategies/*.yaml, one
+// strategy a file. Every key has a default but a strategy's name, strategy,
+// market, symbol and interval. Reading never stops at the first fault: all
+// problems of all files come back at once, each with its line and, where one is
+// known, a hint. Decimals are read from the text as written, never through a
+// float.
+package configs
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// MaxStrategies is how many strategies one daemon runs: strategy names are
+// metric labels, and their number is bounded (ops.md, metric catalogue).
+const MaxStrategies = 64
+
+// Mode says which venue the daemon trades on.
+type Mode string
+
+// The modes of the daemon. The empty one is not given.
+const (
+	Demo  Mode = "demo"  // the embedded simulated exchange, offline, no keys
+	Paper Mode = "paper" // the real service's public data, a simulated account
+	Live  Mode = "live"  // the real service; asked for twice: file and flag
+)
+
+// Config is one daemon's effective configuration: what the files say, and the
+// defaults of what they do not.
+type Config struct {
+	Directory string   // as given to Load
+	Files     []string // read, in the order they were read
+
+	Mode      Mode
+	Instance  string // part of every client_order_id
+	Exchange  ExchangeConfig
+	DataDir   string
+	Journal   string // postgres://..., or empty for SQLite in DataDir
+	Foreign   string // halt, adopt, ignore: orders and positions botd did not make
+	Shutdown  string // leave, cancel_orders, flatten
+	Retention RetentionConfig
+	Listen    string // host:port of dashboard, API and metrics
+	Limits    Limits // the account's
+
+	Strategies []StrategyConfig // by file name
+
+	fileMode Mode // what botd.yaml says, before the command line
+}
+
+// ExchangeConfig is how the venue is reached.
+type ExchangeConfig struct {
+	BaseURL              string
+	KeyFile              string
+	SecretFile           string
+	CredentialsDirectory string // systemd's $CREDENTIALS_DIRECTORY, holding BOTD_KEY and BOTD_SECRET
+	Signature            SignatureConfig
+	Settle               SettleConfig
+	Breaker              BreakerConfig
+}
+
+// SignatureConfig is what is signed and how the signature is written
+// (decisions.md, Signing).
+type SignatureConfig struct {
+	Payload  string // with {timestamp}, {method}, {path}, {body}, {query}, {key}
+	Encoding string // hex, base64
+}
+
+// SettleConfig are W, D and L of the exactly-once protocol.
+type SettleConfig struct {
+	WindowMS     int64 // W: how long a signed request can still be admitted
+	VisibilityMS int64 // D: from admission to being seen in lists
+	StalenessMS  int64 // L: how old a read may be
+}
+
+// BreakerConfig is when the account stops opening for a while (exactly-once.md,
+// cases 25 and 26).
+type BreakerConfig struct {
+	Unknowns     int // unknown outcomes ...
+	WithinMS     int64
+	PauseMS      int64
+	EmptyEndings int // endings without a fill, in a row
+	EmptyPauseMS int64
+}
+
+// RetentionConfig is how long records are kept. Journal and candles stay until deleted.
+type RetentionConfig struct {
+	DecisionsMS int64
+}
+
+// Options are what a configuration is checked against. The zero value knows no
+// strategy and no symbol.
+type Options struct {
+	Registry *strategy.Registry
+	// Symbols are the instruments known, of both markets: built in, or fetched
+	// from the venue. Empty checks no symbol.
+	Symbols []*exchange.Symbol
+	// Mode overrides the file's, as --mode does; empty leaves it. It must be
+	// confirmed by Config.Confirm before anything runs.
+	Mode Mode
+	// CredentialsDirectory is $CREDENTIALS_DIRECTORY, or empty.
+	CredentialsDirectory string
+}
+
+// Confirm refuses to trade for real unless it was asked for twice: by mode:
+// live in botd.yaml and by --mode live, the flag given here (empty for none).
+func (c *Config) Confirm(flag Mode) error {
+	switch {
+	case flag == Live && c.fileMode != Live:
+		return fmt.Errorf("--mode live, but botd.yaml says mode: %s\n  hint: live is asked for twice; write mode: live in botd.yaml too", c.fileMode)
+	case flag == "" && c.Mode == Live:
+		return fmt.Errorf("botd.yaml says mode: live, but the command line does not\n  hint: live is asked for twice; add --mode live, or --mode demo to try it out")
+	case flag != "" && flag != c.Mode:
+		return fmt.Errorf("--mode %s, but the configuration was loaded as %s", flag, c.Mode)
+	}
+	return nil
+}
+
+func defaults() *Config {
+	return &Config{
+		Mode: Demo, Instance: "main", DataDir: "./data", Foreign: "halt", Shutdown: "leave",
+		Listen:    "127.0.0.1:8420",
+		Retention: RetentionConfig{DecisionsMS: 30 * day},
+		Exchange: ExchangeConfig{
+			Signature: SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
+			Breaker:   BreakerConfig{Unknowns: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
+		},
+		Limits: DefaultLimits(),
+	}
+}
+
+// defaultSettle is known for the simulated exchange and cautious for a venue
+// that nobody has measured (exactly-once.md, W, D, L).
+func defaultSettle(mode Mode) SettleConfig {
+	if mode == Live {
+		return SettleConfig{WindowMS: 60 * second, VisibilityMS: 45 * second, StalenessMS: 15 * second}
+	}
+	return SettleConfig{WindowMS: 5 * second, VisibilityMS: second, StalenessMS: second}
+}

@@ -1,0 +1,96 @@
+package configs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Severity says whether a problem forbids running.
+type Severity uint8
+
+// An Error forbids running, a Warning does not.
+const (
+	Error Severity = iota
+	Warning
+)
+
+// String returns "error" or "warning".
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// Problem is one thing wrong with a configuration, where it is, and what to do.
+type Problem struct {
+	File     string
+	Line     int // 0 where the file as a whole is meant
+	Column   int
+	Severity Severity
+	What     string
+	Hint     string // empty when there is none
+}
+
+// String returns file:line: what, and the hint on a line of its own.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	b.WriteString(": ")
+	if p.Severity == Warning {
+		b.WriteString("warning: ")
+	}
+	b.WriteString(p.What)
+	if p.Hint != "" {
+		b.WriteString("\n  hint: " + p.Hint)
+	}
+	return b.String()
+}
+
+// Problems are all problems of a configuration, by file and line.
+type Problems []Problem
+
+// Error returns every problem, one after the other.
+func (p Problems) Error() string { return p.String() }
+
+// String returns every problem, one after the other.
+func (p Problems) String() string {
+	lines := make([]string, len(p))
+	for i, problem := range p {
+		lines[i] = problem.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Errors returns how many problems forbid running.
+func (p Problems) Errors() int {
+	n := 0
+	for _, problem := range p {
+		if problem.Severity == Error {
+			n++
+		}
+	}
+	return n
+}
+
+// Warnings returns how many problems do not forbid running.
+func (p Problems) Warnings() int { return len(p) - p.Errors() }
+
+// Err returns the problems as an error when any forbids running, else nil.
+func (p Problems) Err() error {
+	if p.Errors() == 0 {
+		return nil
+	}
+	return p
+}
+
+func (p Problems) sort() {
+	slices.SortStableFunc(p, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}

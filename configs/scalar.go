@@ -1,0 +1,144 @@
+package configs
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+)
+
+// Lengths of time in milliseconds.
+const (
+	second int64 = 1000
+	minute       = 60 * second
+	hour         = 60 * minute
+	day          = 24 * hour
+	week         = 7 * day
+)
+
+// shortened keeps what is quoted back to the reader to a line's length.
+func shortened(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return text
+}
+
+var (
+	number      = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$`)
+	leadingZero = regexp.MustCompile(`^[+-]?0+[0-9]`)
+	otherBase   = regexp.MustCompile(`^[+-]?0[xXoObB]`)
+)
+
+// maxDigits bounds a number as written; 18 + 20 digits are the most an Amount holds.
+const maxDigits = 64
+
+// parseDecimal reads a number exactly as a person wrote it. What YAML would
+// read as octal or hexadecimal is refused: 010 would silently be 8.
+func parseDecimal(text string) (value decimal.Decimal, hint string, err error) {
+	text = strings.TrimSpace(text)
+	quoted := shortened(text)
+	switch {
+	case leadingZero.MatchString(text):
+		bare := strings.TrimLeft(text, "+-0")
+		if bare == "" || bare[0] < '0' || bare[0] > '9' {
+			bare = "0" + bare
+		}
+		if strings.HasPrefix(text, "-") {
+			bare = "-" + bare
+		}
+		return value, "write " + shortened(bare), fmt.Errorf("%q begins with a zero, which YAML may read as an octal number", quoted)
+	case otherBase.MatchString(text):
+		return value, "write it as a decimal number", fmt.Errorf("%q is not a decimal number", quoted)
+	case strings.ContainsAny(text, "_,") && number.MatchString(strings.NewReplacer("_", "", ",", "").Replace(text)):
+		return value, "write it without separators, with a point before the decimals", fmt.Errorf("%q is not a number", quoted)
+	case strings.HasSuffix(text, "%") && number.MatchString(strings.TrimSuffix(text, "%")):
+		return value, "this value is not a share; write a plain number", fmt.Errorf("%q is a percentage", quoted)
+	case len(text) > maxDigits || !number.MatchString(text):
+		return value, "", fmt.Errorf("%q is not a number", quoted)
+	}
+	value, err = decimal.NewFromString(strings.TrimPrefix(text, "+"))
+	if err != nil || value.Exponent() > 30 || value.Exponent() < -30 {
+		return decimal.Decimal{}, "", fmt.Errorf("%q is out of range", quoted)
+	}
+	return value, "", nil
+}
+
+// parseRate reads a number, 0.05, or a percentage, 5%.
+func parseRate(text string) (exchange.Rate, string, error) {
+	text = strings.TrimSpace(text)
+	plain, isPercentage := strings.CutSuffix(text, "%")
+	d, hint, err := parseDecimal(strings.TrimSpace(plain))
+	if err != nil {
+		return 0, hint, err
+	}
+	if isPercentage {
+		d = d.Shift(-2)
+	}
+	rate, err := exchange.RateFromDecimal(d)
+	if err != nil {
+		return 0, "", fmt.Errorf("%q has more than 8 decimal places or is too large", shortened(text))
+	}
+	return rate, "", nil
+}
+
+// percent writes a rate as a percentage.
+func percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + "%" }
+
+var durationPart = regexp.MustCompile(`^([0-9]{1,15}(?:\.[0-9]{1,6})?)(ms|s|m|h|d|w)`)
+
+var durationUnits = map[string]int64{"ms": 1, "s": second, "m": minute, "h": hour, "d": day, "w": week}
+
+// maxDurationMS is about ten years; nothing here lasts longer.
+const maxDurationMS = 3653 * day
+
+// parseDuration reads a duration into milliseconds: one or more numbers, each
+// with its unit (1h30m, 30d, 500ms), or 0.
+func parseDuration(text string) (int64, error) {
+	text = strings.TrimSpace(text)
+	if text == "0" {
+		return 0, nil
+	}
+	total, rest := decimal.Zero, text
+	for rest != "" {
+		part := durationPart.FindStringSubmatch(rest)
+		if part == nil {
+			return 0, fmt.Errorf("%q is not a duration", shortened(text))
+		}
+		count, err := decimal.NewFromString(part[1])
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a duration", shortened(text))
+		}
+		total = total.Add(count.Mul(decimal.NewFromInt(durationUnits[part[2]])))
+		rest = rest[len(part[0]):]
+		if total.GreaterThan(decimal.NewFromInt(maxDurationMS)) {
+			return 0, fmt.Errorf("%q is longer than ten years", shortened(text))
+		}
+	}
+	if text == "" || !total.IsInteger() {
+		return 0, fmt.Errorf("%q is not a duration in whole milliseconds", shortened(text))
+	}
+	return total.IntPart(), nil
+}
+
+// durationText writes milliseconds in the largest unit that holds them whole.
+func durationText(ms int64) string {
+	if ms == 0 {
+		return "0s"
+	}
+	for _, unit := range []string{"d", "h", "m", "s"} {
+		if length := durationUnits[unit]; ms%length == 0 {
+			return strconv.FormatInt(ms/length, 10) + unit
+		}
+	}
+	return strconv.FormatInt(ms, 10) + "ms"
+}
+
+// never is a moment after all others.
+const never = math.MaxInt64

@@ -1,0 +1,158 @@
+package configs
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"botd/exchange"
+)
+
+// Schedule says when a strategy is asked. Its moments are nominal: they follow
+// from the clock's face in UTC alone, so a tick that is late or missed moves no
+// other. The zero value is @candle of no interval, which never comes.
+type Schedule struct {
+	spec     string
+	interval exchange.Interval  // @candle
+	everyMS  int64              // @every
+	fields   *cron.SpecSchedule // cron; not changed after parsing
+}
+
+// The periods that @every takes.
+const (
+	minEveryMS = 100
+	maxEveryMS = 366 * day
+)
+
+// ParseSchedule reads "@candle" (or nothing), "@every 10s", a descriptor such
+// as "@hourly", or cron fields, five or, with seconds first, six. The error's
+// hint stands on a line of its own in its text.
+func ParseSchedule(spec string, interval exchange.Interval) (Schedule, error) {
+	schedule, hint, err := parseSchedule(spec, interval)
+	if err != nil && hint != "" {
+		err = fmt.Errorf("%w\n  hint: %s", err, hint)
+	}
+	return schedule, err
+}
+
+const scheduleHint = `write "@candle", "@every 10s", "@hourly" or cron fields such as "*/5 * * * *" (minute hour day month weekday, in UTC)`
+
+func parseSchedule(spec string, interval exchange.Interval) (Schedule, string, error) {
+	spec = strings.Join(strings.Fields(spec), " ")
+	switch word, rest, _ := strings.Cut(spec, " "); {
+	case spec == "" || spec == "@candle":
+		return Schedule{spec: "@candle", interval: interval}, "", nil
+	case word == "@every":
+		return parseEvery(spec, rest)
+	case strings.HasPrefix(spec, "TZ=") || strings.HasPrefix(spec, "CRON_TZ="):
+		// The parser panics on a time zone without fields, and another zone's
+		// summer time would double or skip ticks.
+		return Schedule{}, "leave " + shortened(word) + " out; schedules are in UTC", fmt.Errorf("schedule %q names a time zone", shortened(spec))
+	case strings.HasPrefix(spec, "@"):
+		known := []string{"@candle", "@every", "@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"}
+		if near := nearest(word, known); near != word {
+			hint := scheduleHint
+			if near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return Schedule{}, hint, fmt.Errorf("schedule %q is not known", shortened(spec))
+		}
+	}
+	return parseCron(spec)
+}
+
+func parseEvery(spec, period string) (Schedule, string, error) {
+	ms, err := parseDuration(period)
+	switch {
+	case err != nil:
+		return Schedule{}, `write "@every 10s"; periods are written 500ms, 90s, 10m, 4h or 30d`, fmt.Errorf("schedule %q: %w", shortened(spec), err)
+	case ms < minEveryMS:
+		return Schedule{}, "", fmt.Errorf("schedule %q is shorter than %s", shortened(spec), durationText(minEveryMS))
+	case ms > maxEveryMS:
+		return Schedule{}, "", fmt.Errorf("schedule %q is longer than %s", shortened(spec), durationText(maxEveryMS))
+	}
+	return Schedule{spec: "@every " + durationText(ms), everyMS: ms}, "", nil
+}
+
+func parseCron(spec string) (Schedule, string, error) {
+	if len(spec) > 256 {
+		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q is too long", shortened(spec))
+	}
+	if fields := strings.Fields(spec); spec[0] != '@' && len(fields) != 5 && len(fields) != 6 {
+		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q has %d fields, not 5 or 6", shortened(spec), len(fields))
+	}
+	parser := cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+	parsed, err := parser.Parse(spec)
+	if err != nil {
+		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q: %w", shortened(spec), err)
+	}
+	fields, ok := parsed.(*cron.SpecSchedule)
+	if !ok {
+		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q is not known", shortened(spec))
+	}
+	fields.Location = time.UTC
+	schedule := Schedule{spec: spec, fields: fields}
+	if schedule.Next(0) == never {
+		return Schedule{}, "no month has that day", fmt.Errorf("schedule %q never comes", shortened(spec))
+	}
+	return schedule, "", nil
+}
+
+// Candle reports whether it is @candle: once per closed candle, when the market
+// data says so and not the clock.
+func (s Schedule) Candle() bool { return s.everyMS == 0 && s.fields == nil }
+
+// String returns the schedule as it is written in YAML.
+func (s Schedule) String() string {
+	if s.spec == "" {
+		return "@candle"
+	}
+	return s.spec
+}
+
+// Next returns the first nominal moment after the given one, or math.MaxInt64
+// when there is none. Periods count from 1970-01-01T00:00:00Z; for @candle it
+// is the close of the candle under way.
+func (s Schedule) Next(afterMS int64) int64 {
+	switch {
+	case s.fields != nil:
+		return s.nextCron(afterMS)
+	case s.everyMS > 0:
+		return nextMultiple(afterMS, s.everyMS)
+	case s.interval > 0 && afterMS < never-2*int64(s.interval):
+		return s.interval.OpenOf(afterMS) + int64(s.interval)
+	}
+	return never
+}
+
+func nextMultiple(afterMS, periodMS int64) int64 {
+	if afterMS > never-2*periodMS {
+		return never
+	}
+	into := afterMS % periodMS
+	if into < 0 {
+		into += periodMS
+	}
+	return afterMS - into + periodMS
+}
+
+// lastYear is where schedules end; the parser's loop over years needs a bound.
+const lastYear = 9000
+
+// nextCron asks the parsed fields. They give up after five years and answer the
+// zero time, so 29 February is looked for across a century's missing leap day too.
+func (s Schedule) nextCron(afterMS int64) int64 {
+	from := time.UnixMilli(afterMS).UTC()
+	for range 3 {
+		if from.Year() < 0 || from.Year() > lastYear {
+			return never
+		}
+		if next := s.fields.Next(from); !next.IsZero() {
+			return next.UnixMilli()
+		}
+		from = time.Date(from.Year()+4, from.Month(), 1, 0, 0, 0, 0, time.UTC).Add(-time.Second)
+	}
+	return never
+}

@@ -1,0 +1,89 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Names of the systemd credentials.
+const (
+	keyCredential    = "BOTD_KEY"
+	secretCredential = "BOTD_SECRET"
+)
+
+// maxSecretBytes bounds a key or secret file; anything longer is another file.
+const maxSecretBytes = 4096
+
+// ReadSecrets returns the API key and secret from their files, or from systemd's
+// credentials where no file is named. A file that others may read is refused.
+// No error ever holds what was read.
+func ReadSecrets(e ExchangeConfig) (key string, secret []byte, err error) {
+	keyBytes, err := readSecret("exchange.key_file", e.KeyFile, e.CredentialsDirectory, keyCredential)
+	if err != nil {
+		return "", nil, err
+	}
+	secret, err = readSecret("exchange.secret_file", e.SecretFile, e.CredentialsDirectory, secretCredential)
+	if err != nil {
+		return "", nil, err
+	}
+	return string(keyBytes), secret, nil
+}
+
+func readSecret(setting, file, directory, credential string) ([]byte, error) {
+	switch {
+	case file != "":
+		if err := checkPrivate(setting, file); err != nil {
+			return nil, err
+		}
+	case directory != "":
+		// systemd mounts the directory for this service alone, and shows access
+		// lists as group rights there: the mode says nothing.
+		setting, file = "credential "+credential, filepath.Join(directory, credential)
+	default:
+		return nil, fmt.Errorf("%s is not set and there are no systemd credentials\n  hint: name a file of mode 600, or use LoadCredential=%s:...", setting, credential)
+	}
+	found, err := os.Stat(file)
+	if err != nil {
+		return nil, unreadable(setting, file, err)
+	}
+	if found.IsDir() || found.Size() > maxSecretBytes {
+		return nil, fmt.Errorf("%s: %s is not a file of one short line\n  hint: write the bare secret into a file of its own", setting, file)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, unreadable(setting, file, err)
+	}
+	trimmed := strings.TrimSpace(string(text))
+	if trimmed == "" || strings.ContainsAny(trimmed, "\r\n") {
+		return nil, fmt.Errorf("%s: %s holds no secret or more than one line\n  hint: write the bare secret into it, nothing else", setting, file)
+	}
+	return []byte(trimmed), nil
+}
+
+func checkPrivate(setting, file string) error {
+	found, err := os.Stat(file)
+	if err != nil {
+		return unreadable(setting, file, err)
+	}
+	if mode := found.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("%s: %s has mode %03o and can be read by others\n  hint: chmod 600 %s", setting, file, mode, file)
+	}
+	return nil
+}
+
+// unreadable does not repeat what may be the secret itself, written where its
+// path belongs.
+func unreadable(setting, file string, err error) error {
+	if looksSecret(file) {
+		return fmt.Errorf("%s: names no readable file, and looks like the secret itself\n  hint: write the secret to a file of mode 600 and its path here", setting)
+	}
+	hint := "check the path and who owns the file"
+	if errors.Is(err, fs.ErrNotExist) {
+		hint = "check the path; a relative one counts from where botd was started"
+	}
+	return fmt.Errorf("%s: %s: %s\n  hint: %s", setting, file, reason(err), hint)
+}

@@ -1,0 +1,126 @@
+package configs
+
+import (
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// StrategyConfig is one file of strategies/: a strategy on one symbol.
+type StrategyConfig struct {
+	File string
+	Line int // of its first key
+
+	Name     string
+	Kind     string // the registry's name, the key `strategy`
+	Market   exchange.Market
+	Symbol   string
+	Interval exchange.Interval
+	Schedule Schedule
+	Leverage int // futures; 0 leaves what the venue has
+	Size     SizeConfig
+	Params   strategy.Values
+	Limits   Limits // only what the file names
+	Protect  ProtectConfig
+	Backtest BacktestConfig
+	OnRemove string // flatten, leave, or empty: reload refuses to drop it while it holds something
+
+	paramLines map[string]int
+}
+
+// SizeConfig is a strategy.Size before the symbol's scales are known. At most
+// one field is not zero.
+type SizeConfig struct {
+	Equity   exchange.Rate   // share of account equity
+	Quantity decimal.Decimal // base currency
+	Quote    exchange.Amount // USDT
+}
+
+// IsZero reports whether no size was given.
+func (s SizeConfig) IsZero() bool {
+	return s.Equity == 0 && s.Quantity.IsZero() && s.Quote.IsZero()
+}
+
+// ProtectConfig is the protection of the position, kept on the exchange.
+type ProtectConfig struct {
+	StopLoss   DistanceConfig
+	TakeProfit DistanceConfig
+}
+
+// DistanceConfig is a price, or a share of the entry price away from it. At
+// most one field is not zero.
+type DistanceConfig struct {
+	Share exchange.Rate
+	Price decimal.Decimal
+}
+
+// IsZero reports whether there is none.
+func (d DistanceConfig) IsZero() bool { return d.Share == 0 && d.Price.IsZero() }
+
+// BacktestConfig are the defaults of botd backtest for this strategy.
+type BacktestConfig struct {
+	Cash         exchange.Amount
+	Maker, Taker exchange.Rate
+	Fill         string // next_open, close
+	Slippage     exchange.Rate
+	LatencyMS    int64
+}
+
+// ParamLine returns the line a parameter stands on, or the strategy's.
+func (c *StrategyConfig) ParamLine(name string) int {
+	if line, ok := c.paramLines[name]; ok {
+		return line
+	}
+	return c.Line
+}
+
+// Setting returns where the strategy is to run, sizes in the symbol's scales.
+func (c *StrategyConfig) Setting(symbol *exchange.Symbol) (strategy.Setting, error) {
+	setting := strategy.Setting{Market: c.Market, Symbol: symbol, Interval: c.Interval}
+	setting.Size = strategy.Size{Equity: c.Size.Equity, Quote: c.Size.Quote}
+	quantity, err := symbol.Quantity(c.Size.Quantity)
+	if err != nil {
+		return setting, fmt.Errorf("%s:%d: size.quantity %s: %w", c.File, c.Line, c.Size.Quantity, err)
+	}
+	setting.Size.Quantity = quantity
+	return setting, nil
+}
+
+// Protection returns the protection in the symbol's scales; not set when the
+// file names none.
+func (c *StrategyConfig) Protection(symbol *exchange.Symbol) (strategy.Protection, error) {
+	var protection strategy.Protection
+	for _, side := range []struct {
+		key  string
+		from DistanceConfig
+		to   *strategy.Distance
+	}{{"stop_loss", c.Protect.StopLoss, &protection.StopLoss}, {"take_profit", c.Protect.TakeProfit, &protection.TakeProfit}} {
+		price, err := symbol.Price(side.from.Price)
+		if err != nil {
+			return protection, fmt.Errorf("%s:%d: protect.%s %s: %w", c.File, c.Line, side.key, side.from.Price, err)
+		}
+		*side.to = strategy.Distance{Price: price, Share: side.from.Share}
+		protection.Set = protection.Set || !side.to.IsZero()
+	}
+	return protection, nil
+}
+
+// Build makes the strategy on a symbol.
+func (c *StrategyConfig) Build(registry *strategy.Registry, symbol *exchange.Symbol) (strategy.Strategy, error) {
+	definition, known := registry.Find(c.Kind)
+	if !known {
+		return nil, fmt.Errorf("%s:%d: unknown strategy %q", c.File, c.Line, c.Kind)
+	}
+	setting, err := c.Setting(symbol)
+	if err != nil {
+		return nil, err
+	}
+	built, err := definition.New(setting, c.Params)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: build strategy %s: %w", c.File, c.Line, c.Kind, err)
+	}
+	return built, nil
+}
