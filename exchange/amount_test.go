@@ -1,0 +1,101 @@
+package exchange
+
+import (
+	"errors"
+	"math/big"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+)
+
+func drawAmount(t *rapid.T, name string) Amount {
+	whole := rapid.Int64Range(-1_000_000_000_000, 1_000_000_000_000).Draw(t, name)
+	part := rapid.Int64Range(-999_999_999_999_999_999, 999_999_999_999_999_999).Draw(t, name+" part")
+	return AmountOf(whole).Add(scaled(part, 1))
+}
+
+func TestAmountArithmeticEqualsBigIntegers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawAmount(t, "a"), drawAmount(t, "b")
+		n := rapid.Int64Range(-1_000_000_000, 1_000_000_000).Draw(t, "n")
+		m := rapid.Int64Range(1, 1_000_000_000).Draw(t, "m")
+		equal := func(what string, want *big.Int, have Amount) {
+			if want.Cmp(have.big()) != 0 {
+				t.Fatalf("%s of %s, %s, %d, %d: want %s, have %s", what, a, b, n, m, want, have.big())
+			}
+		}
+		equal("a+b", new(big.Int).Add(a.big(), b.big()), a.Add(b))
+		equal("a-b", new(big.Int).Sub(a.big(), b.big()), a.Sub(b))
+		product := new(big.Int).Mul(a.big(), big.NewInt(n))
+		equal("a*n/m", product.Quo(product, big.NewInt(m)), a.MulDiv(n, m))
+		if want, have := a.big().Cmp(b.big()), a.Cmp(b); want != have {
+			t.Fatalf("compare %s with %s: want %d, have %d", a, b, want, have)
+		}
+		back, err := ParseAmount(a.String())
+		if err != nil || back != a {
+			t.Fatalf("read back %s: have %s, %v", a, back, err)
+		}
+	})
+}
+
+func TestAmountsKeepEveryDigitOfAFee(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ a, rate, want string }{
+		{"9996.00159936", "0.0004", "3.998400639744"},
+		{"28.58912345", "-0.00012359", "-0.0035333297672"},
+		{"1000000", "0.00000001", "0.01"},
+	} {
+		rate, err := ParseRate(c.rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := decimal.RequireFromString(c.a).Mul(decimal.RequireFromString(c.rate))
+		if have := MustAmount(c.a).MulRate(rate); !have.Decimal().Equal(want) {
+			t.Errorf("%s x %s: want %s, have %s", c.a, c.rate, want, have)
+		}
+	}
+}
+
+func TestHostileDecimalsAreRefusedCheaply(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"1e9999", "1e-9999", "1e25", "0.0000000000000000001"} {
+		if a, err := ParseAmount(text); !errors.Is(err, ErrInexact) {
+			t.Errorf("%s: want ErrInexact, have %s, %v", text, a, err)
+		}
+	}
+	if a, err := ParseAmount("1e1000000000"); err == nil {
+		t.Errorf("1e1000000000: want an error, have %s", a)
+	}
+	if a, err := ParseAmount("1e-05"); err != nil || a.String() != "0.00001" {
+		t.Errorf("1e-05: want 0.00001, have %s, %v", a, err)
+	}
+}
+
+func TestOverflowPanicsInsteadOfWrapping(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("want a panic, have a wrapped amount")
+		}
+	}()
+	AmountOf(9_000_000_000_000_000_000).Mul(9_000_000_000)
+}
+
+func TestRatesReadPercentages(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Rate{"2%": 2_000_000, "0.0005": 50_000, "100%": RateOne, "3.0": 3 * RateOne} {
+		if have, err := ParseRate(text); err != nil || have != want {
+			t.Errorf("%s: want %d, have %d, %v", text, want, have, err)
+		}
+	}
+}
+
+func BenchmarkAmountFee(b *testing.B) {
+	b.ReportAllocs()
+	notional, total := MustAmount("42789.39"), Amount{}
+	for b.Loop() {
+		total = total.Add(notional.MulRate(40_000))
+	}
+}

@@ -1,0 +1,137 @@
+package exchange
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/shopspring/decimal"
+)
+
+func testSymbol(t *testing.T, priceTick, quantityTick string) *Symbol {
+	t.Helper()
+	s, err := NewSymbol(SymbolSpec{
+		Market: Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+		PriceTick: decimal.RequireFromString(priceTick), QuantityTick: decimal.RequireFromString(quantityTick),
+		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestNotionalIsExactOnEveryTick(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ priceTick, quantityTick, price, quantity, want string }{
+		{"0.1", "0.001", "60000.1", "0.017", "1020.0017"},
+		{"0.01", "0.00001", "42789.39", "0.2336", "9995.601504"},
+		{"1e-08", "100", "0.00001234", "1234500", "15.23373"},
+		{"0.5", "1", "10.5", "3", "31.5"},
+	} {
+		s := testSymbol(t, c.priceTick, c.quantityTick)
+		price, err := s.Price(decimal.RequireFromString(c.price))
+		if err != nil {
+			t.Fatal(err)
+		}
+		quantity, err := s.Quantity(decimal.RequireFromString(c.quantity))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := s.Notional(price, quantity).String(); have != c.want {
+			t.Errorf("%s x %s: want %s, have %s", c.price, c.quantity, c.want, have)
+		}
+	}
+}
+
+func TestTicksBindOrdersAndNotData(t *testing.T) {
+	t.Parallel()
+	s := testSymbol(t, "0.1", "0.001")
+	fine, err := s.Price(decimal.RequireFromString("16643.77"))
+	if err != nil {
+		t.Fatalf("data finer than the tick: %v", err)
+	}
+	if s.OnPriceTick(fine) {
+		t.Error("16643.77 on a tick of 0.1: want false, have true")
+	}
+	if want, have := "16643.7", s.PriceDecimal(s.FloorPrice(fine)).String(); want != have {
+		t.Errorf("floor: want %s, have %s", want, have)
+	}
+	if want, have := "16643.8", s.PriceDecimal(s.CeilPrice(fine)).String(); want != have {
+		t.Errorf("ceil: want %s, have %s", want, have)
+	}
+	if _, err := s.Quantity(decimal.RequireFromString("0.0001")); !errors.Is(err, ErrInexact) {
+		t.Errorf("quantity below the scale: want ErrInexact, have %v", err)
+	}
+}
+
+func TestFinerScalesKeepTicksAndValues(t *testing.T) {
+	t.Parallel()
+	s := testSymbol(t, "0.1", "0.001")
+	finer, err := s.WithScales(10, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	price, _ := finer.Price(decimal.RequireFromString("100.1"))
+	quantity, _ := finer.Quantity(decimal.RequireFromString("0.003"))
+	if !finer.OnPriceTick(price) || !finer.OnQuantityTick(quantity) {
+		t.Error("100.1 and 0.003 left their ticks")
+	}
+	if want, have := "0.3003", finer.Notional(price, quantity).String(); want != have {
+		t.Errorf("notional: want %s, have %s", want, have)
+	}
+}
+
+func TestQuantityForCutsToTheTick(t *testing.T) {
+	t.Parallel()
+	s := testSymbol(t, "0.01", "0.001")
+	price, _ := s.Price(decimal.RequireFromString("16643.77"))
+	if want, have := "1.802", s.QuantityDecimal(s.QuantityFor(AmountOf(30_000), price)).String(); want != have {
+		t.Errorf("30000 USDT at 16643.77: want %s, have %s", want, have)
+	}
+}
+
+func TestImpossibleSymbolsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ priceTick, quantityTick string }{{"0", "0.001"}, {"0.1", "0"}, {"-0.1", "1"}, {"1e-12", "1e-12"}} {
+		_, err := NewSymbol(SymbolSpec{Market: Futures, Name: "X-Y", PriceTick: decimal.RequireFromString(c.priceTick),
+			QuantityTick: decimal.RequireFromString(c.quantityTick), MaxNotional: decimal.NewFromInt(1)})
+		if err == nil {
+			t.Errorf("ticks %s and %s: want an error, have none", c.priceTick, c.quantityTick)
+		}
+	}
+}
+
+func TestWeeksBeginOnMonday(t *testing.T) {
+	t.Parallel()
+	const monday, sunday = int64(1_704_067_200_000), int64(1_704_672_000_000 - 1) // 2024-01-01 and the last ms of 2024-01-07
+	if have := Week1.OpenOf(sunday); have != monday {
+		t.Errorf("week of 2024-01-07: want %d, have %d", monday, have)
+	}
+	if have := Day1.OpenOf(sunday); have != sunday+1-int64(Day1) {
+		t.Errorf("day of 2024-01-07: have %d", have)
+	}
+}
+
+func TestAListThatWasNotFetchedIsNotEmpty(t *testing.T) {
+	t.Parallel()
+	if items := FetchedOf([]Order(nil)).Items(); len(items) != 0 {
+		t.Errorf("a fetched empty list: have %v", items)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("items of a list not fetched: want a panic, have a list")
+		}
+	}()
+	Answer{}.Orders.Items()
+}
+
+func TestErrorKindsAreToldApart(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"refusal": &Refusal{}, "uncertain": &Uncertain{Err: &Unavailable{}}, "unavailable": &Unavailable{}, "malformed": &Malformed{}, "other": errors.New("x"),
+	} {
+		if have := ErrorKind(err); have != want {
+			t.Errorf("%T: want %s, have %s", err, want, have)
+		}
+	}
+}
