@@ -115,18 +115,12 @@ func setField(field reflect.Value, parameter Parameter, values Values) error {
 	if !given {
 		text = parameter.Default
 	}
-	if text == "" {
-		return fmt.Errorf("is required (%s)", parameter.Help)
+	if err := parameter.Check(text); err != nil {
+		return err
 	}
-	if len(parameter.OneOf) > 0 && !slices.Contains(parameter.OneOf, strings.ToLower(text)) {
-		return fmt.Errorf("%q is not one of %s", text, strings.Join(parameter.OneOf, ", "))
-	}
-	value, number, err := parseValue(field.Type(), text)
+	value, _, err := parseValue(field.Type(), text)
 	if err != nil {
 		return fmt.Errorf("%q is not %s", text, article(parameter.Kind))
-	}
-	if err := parameter.bounded(number, text); err != nil {
-		return err
 	}
 	field.Set(reflect.ValueOf(value))
 	return nil
@@ -170,7 +164,7 @@ func parseValue(kind reflect.Type, text string) (any, decimal.Decimal, error) {
 func parseDecimal(text string) (decimal.Decimal, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	d, err := decimal.NewFromString(number)
-	if err == nil && d.Exponent() > 30 || d.Exponent() < -30 {
+	if err == nil && (d.Exponent() > 30 || d.Exponent() < -30) {
 		return d, fmt.Errorf("%q is out of range", text)
 	}
 	if percent {

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/strategy"
+	"botd/strategy/library"
+)
+
+// registry is every strategy this program knows.
+func registry() *strategy.Registry { return strategy.NewRegistry(library.All()...) }
+
+// options are what configurations are checked against. Instruments of the
+// built-in market bind the demo; elsewhere the venue's own are read at start.
+func options(mode configs.Mode) configs.Options {
+	return configs.Options{Registry: registry(), Symbols: sim.DefaultSymbols(), Mode: mode, CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
+}
+
+// load reads a configuration: the directory given, else ./configs, else the
+// embedded examples.
+func load(directory string, mode configs.Mode) (*configs.Config, configs.Problems, error) {
+	if directory == "" {
+		if _, err := os.Stat(filepath.Join("configs", "botd.yaml")); errors.Is(err, fs.ErrNotExist) {
+			config, problems := configs.Load(configs.Examples(), "(built-in examples)", options(mode))
+			return config, problems, nil
+		}
+		directory = "configs"
+	}
+	info, err := os.Stat(directory)
+	if err != nil {
+		return nil, nil, failure(exitNoInput, "-c names a directory with botd.yaml and strategies/*.yaml", "read configuration: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, nil, failure(exitNoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
+	}
+	config, problems := configs.LoadDirectory(directory, options(mode))
+	return config, problems, nil
+}
+
+// checkResult is what botd check -o json prints.
+type checkResult struct {
+	Schema     int            `json:"schema"`
+	OK         bool           `json:"ok"`
+	Files      []string       `json:"files"`
+	Mode       string         `json:"mode,omitempty"`
+	Strategies int            `json:"strategies"`
+	Errors     int            `json:"errors"`
+	Warnings   int            `json:"warnings"`
+	Problems   []checkProblem `json:"problems"`
+}
+
+type checkProblem struct {
+	File     string `json:"file"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Severity string `json:"severity"`
+	What     string `json:"what"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+func newCheck() *cobra.Command {
+	var directory, output string
+	command := &cobra.Command{
+		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
+		Long: "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint. Nothing is sent anywhere. Exit code 1 when there are errors.",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, problems, err := load(directory, "")
+			if err != nil {
+				return err
+			}
+			result := checkResultOf(config, problems)
+			err = print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
+			if err == nil && !result.OK {
+				return negative()
+			}
+			return err
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	outputFlag(command, &output)
+	return command
+}
+
+func checkResultOf(config *configs.Config, problems configs.Problems) checkResult {
+	result := checkResult{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(), Problems: []checkProblem{}, Files: []string{}}
+	if config != nil {
+		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
+	}
+	for _, p := range problems {
+		result.Problems = append(result.Problems, checkProblem{p.File, p.Line, p.Column, p.Severity.String(), p.What, p.Hint})
+	}
+	return result
+}
+
+func checkTable(w io.Writer, result checkResult, problems configs.Problems) {
+	for _, p := range problems {
+		fmt.Fprintln(w, p.String())
+	}
+	if result.OK {
+		fmt.Fprintf(w, "ok: %d files, %d strategies, mode %s", len(result.Files), result.Strategies, result.Mode)
+	} else {
+		fmt.Fprintf(w, "%d errors", result.Errors)
+	}
+	if result.Warnings > 0 {
+		fmt.Fprintf(w, ", %d warnings", result.Warnings)
+	}
+	fmt.Fprintln(w)
+}
+
+// instrument finds a configured symbol among those known.
+func instrument(symbols []*exchange.Symbol, market exchange.Market, name string) (*exchange.Symbol, bool) {
+	for _, s := range symbols {
+		if s.Market == market && s.Name == name {
+			return s, true
+		}
+	}
+	return nil, false
+}
