@@ -134,7 +134,9 @@ func (d *derivation) target() {
 	case signOf(delta) == sign:
 		d.enter(delta)
 	default:
-		d.reduce(-delta * exchange.Quantity(sign))
+		// Only what is held already is reduced: an entry whose fill is not
+		// known yet may be in the position and in flight at once.
+		d.reduce(abs(position) - abs(resolved))
 	}
 }
 
@@ -230,6 +232,9 @@ func abs(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
 
 // reduce makes the position smaller by part of it.
 func (d *derivation) reduce(quantity exchange.Quantity) {
+	if quantity <= 0 {
+		return
+	}
 	for _, p := range d.towards {
 		if p.Purpose == Exit {
 			return
