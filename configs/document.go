@@ -1,7 +1,9 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,7 +43,7 @@ func (d *document) parse(text []byte) *yaml.Node {
 	var first, second yaml.Node
 	decoder := yaml.NewDecoder(strings.NewReader(string(text)))
 	if err := decode(decoder, &first); err != nil {
-		if err.Error() == "EOF" {
+		if errors.Is(err, io.EOF) {
 			return &yaml.Node{Kind: yaml.MappingNode}
 		}
 		d.syntax(err, text)
@@ -50,7 +52,7 @@ func (d *document) parse(text []byte) *yaml.Node {
 	if err := decode(decoder, &second); err == nil {
 		d.fail(second.Line, "one file holds one document; take the --- out, or make two files", "a second YAML document begins here")
 		return nil
-	} else if err.Error() != "EOF" {
+	} else if !errors.Is(err, io.EOF) {
 		d.syntax(err, text)
 		return nil
 	}
@@ -62,7 +64,7 @@ func (d *document) parse(text []byte) *yaml.Node {
 		return nil
 	}
 	if root.Kind != yaml.MappingNode {
-		d.fail(root.Line, "write one `key: value` a line", "the file must be a list of keys and values, not %s", kindOf(root))
+		d.fail(root.Line, "write one `key: value` a line", "the file must be a block of keys, not %s", kindOf(root))
 		return nil
 	}
 	return root
@@ -121,17 +123,17 @@ var atLine = regexp.MustCompile(`line (\d+): (.*)`)
 
 // syntax says in a plain sentence what the YAML parser stumbled over.
 func (d *document) syntax(err error, text []byte) {
-	line, message := 0, strings.TrimPrefix(err.Error(), "yaml: ")
+	line, message := 1, strings.TrimPrefix(err.Error(), "yaml: ")
 	if found := atLine.FindStringSubmatch(message); found != nil {
 		line, _ = strconv.Atoi(found[1])
 		message = found[2]
 	}
+	if broken := brokenLine(text); broken > 0 {
+		line = broken
+	}
 	if tab := tabbedLine(text); tab > 0 {
 		d.fail(tab, "indent with spaces; YAML forbids tabs there", "the line is indented with a tab")
 		return
-	}
-	if line == 0 {
-		line = 1 // the parser leaves the number of the first line out
 	}
 	for _, known := range sentences {
 		if strings.Contains(message, known.parser) {
@@ -157,6 +159,35 @@ var sentences = []struct{ parser, what, hint string }{
 	{"control characters are not allowed", "a control character in the text", "delete it; an editor shows it as ^@ or ^["},
 	{"unknown escape character", "an unknown \\ sequence between double quotes", "use single quotes, which know none"},
 	{"block sequence entries are not allowed", "a list begins where none can be", "put the first dash on a line of its own"},
+}
+
+// maxSearchLines bounds the search for a broken line, which parses once a line.
+const maxSearchLines = 300
+
+// brokenLine returns the first line with which the text can no longer be read,
+// or 0 when the file is too long to search. The parser itself names the line in
+// which the surrounding block begins, and counts some from 0.
+func brokenLine(text []byte) int {
+	lines := strings.SplitAfter(string(text), "\n")
+	if len(lines) > maxSearchLines {
+		return 0
+	}
+	for n := len(lines) - 1; n > 0; n-- {
+		if readable(strings.Join(lines[:n], "")) {
+			return n + 1
+		}
+	}
+	return 1
+}
+
+func readable(text string) bool {
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var node yaml.Node
+		if err := decode(decoder, &node); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
 }
 
 // tabbedLine returns the first line whose indentation holds a tab, or 0.

@@ -185,8 +185,8 @@ var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
 func (l *loader) exchange(root *section) {
 	e := &l.config.Exchange
 	s := root.section("exchange")
-	l.baseURL(s)
-	l.secretFiles(s)
+	l.baseURL(s, root.lineOf("mode"))
+	l.secretFiles(s, root.lineOf("mode"))
 	signature := s.section("signature")
 	if node := signature.text("payload", &e.Signature.Payload); node != nil {
 		checkPayload(signature, node)
@@ -208,12 +208,12 @@ func (l *loader) exchange(root *section) {
 	s.done()
 }
 
-func (l *loader) baseURL(s *section) {
+func (l *loader) baseURL(s *section, modeLine int) {
 	e := &l.config.Exchange
 	node := s.text("base_url", &e.BaseURL)
 	if node == nil {
 		if l.config.Mode != Demo && s.find("base_url") == nil {
-			s.fail(s.line, "write exchange: {base_url: https://...}", "mode %s needs exchange.base_url", l.config.Mode)
+			s.fail(modeLine, "write exchange: {base_url: https://...}", "mode %s needs exchange.base_url", l.config.Mode)
 		}
 		return
 	}
@@ -240,7 +240,7 @@ func loopback(host string) bool {
 }
 
 // secretFiles reads where the credentials are, never the credentials.
-func (l *loader) secretFiles(s *section) {
+func (l *loader) secretFiles(s *section, modeLine int) {
 	e := &l.config.Exchange
 	for _, file := range []struct {
 		key  string
@@ -252,7 +252,7 @@ func (l *loader) secretFiles(s *section) {
 			s.report(Error, node.Line, node.Column, "write the secret to a file of mode 600 and its path here; change it if others could read this file",
 				"exchange."+file.key+" looks like the secret itself, not like a path")
 		case node == nil && l.config.Mode == Live && e.CredentialsDirectory == "" && s.find(file.key) == nil:
-			s.fail(s.line, "name a file of mode 600, or use systemd credentials BOTD_KEY and BOTD_SECRET", "mode live needs exchange.%s", file.key)
+			s.fail(modeLine, "name a file of mode 600, or use systemd credentials BOTD_KEY and BOTD_SECRET", "mode live needs exchange.%s", file.key)
 		}
 	}
 }

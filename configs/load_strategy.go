@@ -33,10 +33,10 @@ func LoadStrategy(file string, options Options) (*StrategyConfig, Problems) {
 	if directory == "" {
 		directory = "."
 	}
-	l := &loader{files: os.DirFS(directory), directory: filepath.ToSlash(directory), options: options, config: defaults()}
+	l := &loader{files: os.DirFS(directory), directory: filepath.ToSlash(directory), options: options, config: defaults(), shown: shown}
 	l.config.Limits = Limits{}
-	if filepath.IsAbs(file) || strings.HasPrefix(file, "./") {
-		l.shown = shown
+	if options.Mode != "" {
+		l.config.Mode = options.Mode
 	}
 	c, _ := l.strategy(name)
 	l.problems.sort()
@@ -194,7 +194,9 @@ func (r *strategyReader) findSymbol(node *yaml.Node) {
 	hint := ""
 	if len(known) > 0 {
 		hint = fmt.Sprintf("%s has %s", c.Market, strings.Join(known, ", "))
-		if near := nearest(strings.ToUpper(strings.NewReplacer("/", "-", "_", "-").Replace(c.Symbol)), known); near != "" {
+		// One letter only: SOL is not what DOGE was meant to be.
+		written := strings.ToUpper(strings.NewReplacer("/", "-", "_", "-").Replace(c.Symbol))
+		if near := nearest(written, known); near != "" && distance(written, near) <= 1 {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
 	}

@@ -170,7 +170,7 @@ func (r *strategyReader) param(s *section, name string, parameter strategy.Param
 				text = fmt.Sprintf("%ds", ms/second)
 			}
 		} else {
-			hint = "durations are written 500ms, 90s, 10m, 4h or 30d"
+			hint = durationHint(text)
 		}
 	}
 	if err == nil {

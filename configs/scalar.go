@@ -127,6 +127,14 @@ func parseDuration(text string) (int64, error) {
 	return total.IntPart(), nil
 }
 
+// durationHint says how a text that is no duration is to be written.
+func durationHint(text string) string {
+	if _, err := strconv.Atoi(text); err == nil && len(text) < 10 {
+		return fmt.Sprintf("did you mean %ss?", text)
+	}
+	return "durations are written 500ms, 90s, 10m, 4h or 30d"
+}
+
 // durationText writes milliseconds in the largest unit that holds them whole.
 func durationText(ms int64) string {
 	if ms == 0 {

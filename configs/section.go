@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -146,7 +145,9 @@ func (s *section) section(key string) *section {
 		s.wrong(node, fmt.Sprintf("write %s: {...}", key), "%s%s is %s, not a block of keys", s.path, key, kindOf(node))
 		return &section{document: s.document, path: path, line: s.lineOf(key)}
 	}
-	return newSection(s.document, path, node)
+	block := newSection(s.document, path, node)
+	block.line = s.lineOf(key)
+	return block
 }
 
 // scalar returns the text of a single value, and whether there is one.
@@ -284,11 +285,7 @@ func (s *section) duration(key string, into *int64, low, high int64) {
 	}
 	ms, err := parseDuration(node.Value)
 	if err != nil {
-		hint := "durations are written 500ms, 90s, 10m, 4h or 30d"
-		if _, numberErr := strconv.Atoi(node.Value); numberErr == nil {
-			hint = fmt.Sprintf("did you mean %ss?", node.Value)
-		}
-		s.wrong(node, hint, "%s%s: %v", s.path, key, err)
+		s.wrong(node, durationHint(node.Value), "%s%s: %v", s.path, key, err)
 		return
 	}
 	if ms < low || ms > high {

@@ -1,0 +1,279 @@
+package configs_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/shopspring/decimal"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/strategy"
+)
+
+func tree(pairs ...string) fstest.MapFS {
+	files := fstest.MapFS{}
+	for i := 0; i < len(pairs); i += 2 {
+		files[pairs[i]] = &fstest.MapFile{Data: []byte(pairs[i+1])}
+	}
+	return files
+}
+
+func simple(name, market, symbol string) string {
+	return fmt.Sprintf("name: %s\nstrategy: buy_and_hold\nmarket: %s\nsymbol: %s\ninterval: 1m\n", name, market, symbol)
+}
+
+func expect(t *testing.T, want string, have configs.Problems) {
+	t.Helper()
+	if diff := cmp.Diff(strings.Split(strings.TrimSpace(want), "\n"), strings.Split(have.String(), "\n")); diff != "" {
+		t.Errorf("-want +have\n%s", diff)
+	}
+}
+
+func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
+	t.Parallel()
+	root, err := os.ReadFile("testdata/botd-full-good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accumulate, err := os.ReadFile("testdata/strategy-full-good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, problems := configs.Load(tree("botd.yaml", string(root), "strategies/accumulate.yaml", string(accumulate)), "configs", options(t))
+	if have == nil {
+		t.Fatal(problems)
+	}
+	percent := exchange.RateOne / 100
+	wantLimits := configs.Limits{
+		MaxLeverage: 20, MaxGrossExposure: 3 * exchange.RateOne, MaxDailyLoss: 5 * percent, MaxDrawdown: 20 * percent,
+		MaxOpenOrders: 200, MaxOrdersPerMinute: 300, PriceCollar: 5 * percent, MaxDataAgeMS: 120_000,
+	}
+	wantExchange := configs.ExchangeConfig{
+		BaseURL: "http://127.0.0.1:8421", KeyFile: "/path/key", SecretFile: "/path/secret",
+		Signature: configs.SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
+		Settle:    configs.SettleConfig{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000},
+		Breaker:   configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
+	}
+	if diff := cmp.Diff(wantLimits, have.Limits); diff != "" {
+		t.Errorf("limits -want +have\n%s", diff)
+	}
+	if diff := cmp.Diff(wantExchange, have.Exchange); diff != "" {
+		t.Errorf("exchange -want +have\n%s", diff)
+	}
+	if have.Mode != configs.Live || have.Instance != "main" || have.Listen != "127.0.0.1:8420" || have.Retention.DecisionsMS != 30*24*3_600_000 {
+		t.Errorf("want live, main, 127.0.0.1:8420, 30d; have %s, %s, %s, %d", have.Mode, have.Instance, have.Listen, have.Retention.DecisionsMS)
+	}
+	one := have.Strategies[0]
+	if one.Name != "accumulate" || one.Kind != "twap" || one.Market != exchange.Futures || one.Interval != exchange.Minute1 || !one.Schedule.Candle() || one.Leverage != 10 || one.OnRemove != "flatten" {
+		t.Errorf("want accumulate as written, have %+v", one)
+	}
+	wantParams := strategy.Values{"side": "buy", "quantity": "1.0", "slices": "10", "every": "1s"}
+	if diff := cmp.Diff(wantParams, one.Params); diff != "" {
+		t.Errorf("params -want +have\n%s", diff)
+	}
+	if want, have := 8, one.ParamLine("slices"); want != have {
+		t.Errorf("want slices on line %d, have %d", want, have)
+	}
+	if !one.Limits.MaxPosition.Equal(decimal.NewFromInt(1)) || one.Limits.MaxLeverage != 0 {
+		t.Errorf("want only max_position 1, have %+v", one.Limits)
+	}
+	if want, have := (configs.ProtectConfig{StopLoss: configs.DistanceConfig{Share: 2 * percent}, TakeProfit: configs.DistanceConfig{Share: 4 * percent}}), one.Protect; want.StopLoss.Share != have.StopLoss.Share || want.TakeProfit.Share != have.TakeProfit.Share {
+		t.Errorf("want %+v, have %+v", want, have)
+	}
+	if b := one.Backtest; b.Cash != exchange.AmountOf(10_000) || b.Maker != 20_000 || b.Taker != 50_000 || b.Fill != "next_open" || b.LatencyMS != 0 {
+		t.Errorf("want the backtest as written, have %+v", b)
+	}
+}
+
+func TestALiveConfigurationMustBeConfirmedByTheFlag(t *testing.T) {
+	t.Parallel()
+	live := "mode: live\nexchange: {base_url: https://venue.example, key_file: k, secret_file: s}\n"
+	for _, row := range []struct {
+		file string
+		flag configs.Mode
+		want string // a part of the refusal; empty for none
+	}{
+		{live, configs.Live, ""},
+		{live, "", "add --mode live"},
+		{live, configs.Demo, ""},
+		{"mode: demo\n", configs.Live, "write mode: live in botd.yaml too"},
+		{"mode: demo\n", "", ""},
+		{"mode: demo\n", configs.Demo, ""},
+	} {
+		check := options(t)
+		check.Mode, check.CredentialsDirectory = row.flag, "/run/credentials/botd"
+		if !strings.Contains(row.file, "base_url") {
+			row.file += "exchange: {base_url: https://venue.example}\n"
+		}
+		config, problems := configs.Load(tree("botd.yaml", row.file), "", check)
+		if config == nil {
+			t.Fatal(problems)
+		}
+		err := config.Confirm(row.flag)
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%.10q with flag %q: want %q, have %v", row.file, row.flag, row.want, err)
+		}
+	}
+}
+
+func TestALiveConfigurationNeedsNoDemoSymbolsAndSettlesCautiously(t *testing.T) {
+	t.Parallel()
+	check := options(t)
+	check.CredentialsDirectory = "/run/credentials/botd"
+	config, problems := configs.Load(tree("botd.yaml", "mode: live\nexchange: {base_url: https://venue.example/}\n",
+		"strategies/a.yaml", simple("a", "futures", "DOGE-USDT")), "c", check)
+	expect(t, `
+c/strategies/a.yaml:4: warning: symbol DOGE-USDT is not among the built-in ones of futures; the venue decides at start
+  hint: futures has BTC-USDT, ETH-USDT, SOL-USDT, PEPE-USDT`, problems)
+	if config == nil {
+		t.Fatal("want a configuration beside a warning, have none")
+	}
+	if want, have := (configs.SettleConfig{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}), config.Exchange.Settle; want != have {
+		t.Errorf("want the settle times of an unmeasured venue %+v, have %+v", want, have)
+	}
+	if want, have := "https://venue.example", config.Exchange.BaseURL; want != have {
+		t.Errorf("want %s, have %s", want, have)
+	}
+}
+
+func TestStrategiesDoNotShareNamesOrInstruments(t *testing.T) {
+	t.Parallel()
+	_, problems := configs.Load(tree("botd.yaml", "mode: demo\n",
+		"strategies/a.yaml", simple("one", "futures", "BTC-USDT"),
+		"strategies/b.yaml", simple("one", "spot", "BTC-USDT"),
+		"strategies/c.yaml", simple("two", "futures", "BTC-USDT"),
+		"strategies/d.yaml", simple("three", "futures", "DOGE-USDT"),
+	), "c", options(t))
+	expect(t, `
+c/strategies/b.yaml:1: name "one" is taken by c/strategies/a.yaml:1
+  hint: give each strategy a name of its own
+c/strategies/c.yaml:4: futures BTC-USDT is traded by c/strategies/a.yaml:4 already
+  hint: a position has one owner; trade another symbol, or run a second account
+c/strategies/d.yaml:4: symbol DOGE-USDT is not known on futures
+  hint: futures has BTC-USDT, ETH-USDT, SOL-USDT, PEPE-USDT`, problems)
+}
+
+func TestProblemsOfAllFilesComeAtOnce(t *testing.T) {
+	t.Parallel()
+	_, problems := configs.Load(tree("botd.yaml", "mode: dmo\n", "strategies/a.yaml", "name: x\n  y: z\n", "strategies/b.yaml", simple("B", "spot", "BTC-USDT")), "c", options(t))
+	expect(t, `
+c/botd.yaml:1: mode "dmo" is not known
+  hint: did you mean "demo"?
+c/strategies/a.yaml:2: a colon stands where no key can be
+  hint: put quotes around a text with `+"`: `"+` in it, and check the indentation
+c/strategies/b.yaml:1: name "B" is not 1 to 32 of a-z, 0-9, _ and -
+  hint: a short name of your own, such as btc-trend`, problems)
+}
+
+func TestWhatIsNotThereIsSaidClearly(t *testing.T) {
+	t.Parallel()
+	empty := t.TempDir()
+	file := write(t, filepath.Join(t.TempDir(), "botd.yaml"), "mode: demo\n", 0o600)
+	for _, row := range []struct{ name, directory, want string }{
+		{"no directory", filepath.Join(empty, "none"), "there is no such directory"},
+		{"a file", file, "is a file, not a directory"},
+		{"empty", empty, "there is neither botd.yaml nor strategies/*.yaml here"},
+	} {
+		config, problems := configs.LoadDirectory(row.directory, options(t))
+		if config != nil || problems.Errors() != 1 || !strings.Contains(problems.String(), row.want) {
+			t.Errorf("%s: want %q, have %v", row.name, row.want, problems)
+		}
+	}
+	for _, row := range []struct {
+		files fstest.MapFS
+		want  string
+	}{
+		{tree("botd.yaml", ""), "\nbotd.yaml: warning: is empty; the defaults apply, in mode demo\n"},
+		{tree("botd.yml", "mode: demo"), "botd.yml: is not read under this name\n  hint: rename it to botd.yaml"},
+		{tree("strategies/a.yaml", simple("a", "spot", "BTC-USDT")), "botd.yaml: warning: there is no such file"},
+		{tree("botd.yaml", "mode: demo\n", "strategies/a.yml", ""), "strategies/a.yml: warning: is not read under this name"},
+		{tree("botd.yaml", "mode: demo\n"), "strategies: warning: there is no strategy"},
+		{tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", "name: \xff\n"), "strategies/a.yaml:1: holds bytes that are no UTF-8 text"},
+		{tree("botd.yaml", "listen: 0.0.0.0:80\n"), "botd.yaml:1: warning: listen 0.0.0.0:80 can be reached from other machines"},
+	} {
+		_, problems := configs.Load(row.files, "", options(t))
+		if !strings.Contains("\n"+problems.String()+"\n", row.want) {
+			t.Errorf("want %q, have:\n%s", row.want, problems)
+		}
+	}
+}
+
+func TestMoreThan64StrategiesAreRefused(t *testing.T) {
+	t.Parallel()
+	files := tree("botd.yaml", "mode: demo\n")
+	for i := range 65 {
+		files[fmt.Sprintf("strategies/s%d.yaml", i)] = &fstest.MapFile{Data: []byte(simple(fmt.Sprint("s", i), "spot", "BTC-USDT"))}
+	}
+	_, problems := configs.Load(files, "", options(t))
+	if want, have := "strategies: 65 strategies are more than 64", problems.String(); !strings.HasPrefix(have, want) {
+		t.Errorf("want %q, have %s", want, have)
+	}
+}
+
+func TestNoSecretIsEverShown(t *testing.T) {
+	t.Parallel()
+	const hidden = "S3cretS3cretS3cretS3cretS3cret"
+	for _, text := range []string{
+		"secret: %s", "exchange: {api_key: %s}", "exchange: {key_file: %s}", "exchange: {apiSecret: \"%s\"}",
+		"exchange: {base_url: \"https://u:%s@venue.example\"}", "api-key: &x %s\n", "key: *%s", "secret: %s\n  a: b", "password: [%s]", "token: '%s",
+		"journal: postgres://u:%s@h/d", "journal: postgres://u@h/d?password=%s",
+	} {
+		config, problems := configs.Load(tree("botd.yaml", fmt.Sprintf(text, hidden)), "", options(t))
+		if len(problems) == 0 || strings.Contains(problems.String(), hidden) {
+			t.Errorf("%s: want problems without the secret, have %v", text, problems)
+		}
+		if config != nil && strings.Contains(config.Effective(), hidden) {
+			t.Errorf("%s: the effective configuration shows the secret:\n%s", text, config.Effective())
+		}
+	}
+}
+
+func TestOneStrategyCanBeReadByItself(t *testing.T) {
+	t.Parallel()
+	one, problems := configs.LoadStrategy("testdata/strategy-size-in-params-good.yaml", options(t))
+	if one == nil {
+		t.Fatal(problems)
+	}
+	if want, have := exchange.RateOne, one.Size.Equity; want != have {
+		t.Errorf("want the size among the parameters to be the strategy's: %s, have %s", want, have)
+	}
+	symbol := symbols(t)[1]
+	if _, err := one.Build(registry(), symbol); err != nil {
+		t.Error(err)
+	}
+	setting, err := one.Setting(symbol)
+	if err != nil || setting.Size.Equity != exchange.RateOne || setting.Symbol != symbol {
+		t.Errorf("want the setting of ETH-USDT, have %+v, %v", setting, err)
+	}
+	_, problems = configs.LoadStrategy("testdata/strategy-tabs-bad.yaml", options(t))
+	expect(t, "testdata/strategy-tabs-bad.yaml:3: the line is indented with a tab\n  hint: indent with spaces; YAML forbids tabs there", problems)
+	_, problems = configs.LoadStrategy("testdata/none.yaml", options(t))
+	expect(t, "testdata/none.yaml: there is no such file", problems)
+}
+
+func TestSizesAndDistancesBecomeTheSymbolsUnits(t *testing.T) {
+	t.Parallel()
+	text := simple("a", "futures", "BTC-USDT") + "size: {quantity: 0.010}\nprotect: {stop_loss: 49000.5, take_profit: 4%}\n"
+	config, problems := configs.Load(tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", text), "", options(t))
+	if config == nil {
+		t.Fatal(problems)
+	}
+	symbol := symbols(t)[0]
+	setting, err := config.Strategies[0].Setting(symbol)
+	if want, have := "0.01", symbol.QuantityDecimal(setting.Size.Quantity).String(); err != nil || want != have {
+		t.Errorf("want %s, have %s, %v", want, have, err)
+	}
+	protection, err := config.Strategies[0].Protection(symbol)
+	if want, have := "49000.5", symbol.PriceDecimal(protection.StopLoss.Price).String(); err != nil || want != have || !protection.Set {
+		t.Errorf("want %s, have %s, %v", want, have, err)
+	}
+	if want, have := exchange.RateOne/25, protection.TakeProfit.Share; want != have {
+		t.Errorf("want %s, have %s", want, have)
+	}
+}
