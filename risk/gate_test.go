@@ -1,0 +1,216 @@
+package risk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+
+// table is a book with a settled futures symbol at 50000 and 10000 USDT.
+type table struct {
+	t     *testing.T
+	book  *reconcile.Book
+	truth *reconcile.SymbolTruth
+	gate  *Gate
+	facts Facts
+}
+
+func newTable(t *testing.T, limits Limits) *table {
+	t.Helper()
+	rules, err := exchange.NewSymbol(exchange.SymbolSpec{
+		Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"),
+		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true,
+		Brackets: []exchange.Bracket{{Max: exchange.AmountOf(250_000), MaxLeverage: 50}, {Min: exchange.AmountOf(250_000), Max: exchange.AmountOf(1_000_000), MaxLeverage: 20}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	book := reconcile.NewBook(reconcile.Settle{})
+	truth := book.Symbol(bitcoin)
+	truth.Rules, truth.Leverage, truth.Last, truth.LastMS, truth.Read, truth.Settled = rules, 10, 50_000e8, 1_000, true, true
+	book.AccountMS = 1_000
+	book.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
+	return &table{t, book, truth, NewGate(limits), Facts{NowMS: 2_000, Book: book, Truth: truth}}
+}
+
+func (b *table) check(intent reconcile.Intent) *Refusal {
+	b.t.Helper()
+	intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
+	approved, refusal := b.gate.Check(&intent, &b.facts)
+	if refusal == nil && approved.Intent().Order != intent.Order {
+		b.t.Errorf("approved something else: want %+v, have %+v", intent.Order, approved.Intent().Order)
+	}
+	return refusal
+}
+
+func (b *table) live(id string, order exchange.NewOrder, purpose reconcile.Purpose) {
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordSending, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Order: &order, Purpose: purpose})
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordAcknowledged, ClientOrderID: id, OrderID: 5})
+}
+
+func entry(quantity exchange.Quantity) reconcile.Intent {
+	return reconcile.Intent{Purpose: reconcile.Entry, Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: quantity}}
+}
+
+func exit(quantity exchange.Quantity, side exchange.Side) reconcile.Intent {
+	return reconcile.Intent{Purpose: reconcile.Exit, Order: exchange.NewOrder{Side: side, Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}}
+}
+
+func limit(price exchange.Price, quantity exchange.Quantity) reconcile.Intent {
+	return reconcile.Intent{Purpose: reconcile.Order, Key: "k", Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: price, Quantity: quantity}}
+}
+
+func stop(price exchange.Price) reconcile.Intent {
+	return reconcile.Intent{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: price,
+		ClosePosition: true, WorkingType: exchange.ContractPrice}}
+}
+
+func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
+	t.Parallel()
+	long := func(b *table) { b.truth.Position, b.truth.Known = 100, 100 }
+	for _, c := range []struct {
+		name   string
+		limits Limits
+		set    func(*table)
+		intent reconcile.Intent
+		rule   string // empty: passes
+	}{
+		{"an ordinary entry passes", Limits{}, nil, entry(100), ""},
+		{"rules not fetched", Limits{}, func(b *table) { b.truth.Rules = nil }, entry(100), "symbol"},
+		{"not tradable", Limits{}, func(b *table) { b.change(func(s *exchange.Symbol) { s.Tradable = false }) }, entry(100), "symbol"},
+		{"reduce-only symbol", Limits{}, func(b *table) { b.change(func(s *exchange.Symbol) { s.ReduceOnly = true }) }, entry(100), "symbol"},
+		{"reduce-only symbol lets an exit pass", Limits{}, func(b *table) { long(b); b.change(func(s *exchange.Symbol) { s.ReduceOnly = true }) }, exit(100, exchange.Sell), ""},
+		{"no price", Limits{}, func(b *table) { b.truth.Last = 0 }, entry(100), "price"},
+		{"price off its tick", Limits{}, nil, limit(49_999.95e8, 100), "price_tick"},
+		{"price on its tick", Limits{}, nil, limit(49_999.9e8, 100), ""},
+		{"no quantity", Limits{}, nil, entry(0), "quantity_tick"},
+		{"below minNotional", Limits{}, func(b *table) { b.truth.Last = 4_999e8 }, entry(1), "notional"},
+		{"at minNotional", Limits{}, func(b *table) { b.truth.Last = 5_000e8 }, entry(1), ""},
+		{"above maxNotional", Limits{}, nil, entry(20_001), "notional"},
+		{"reduceOnly without a position", Limits{}, nil, exit(100, exchange.Sell), "reduce_only"},
+		{"reduceOnly on the position's side", Limits{}, long, exit(100, exchange.Buy), "reduce_only"},
+		{"reduceOnly of more than is left", Limits{}, long, exit(101, exchange.Sell), "reduce_only"},
+		{"reduceOnly of all", Limits{}, long, exit(100, exchange.Sell), ""},
+		{"reduceOnly sum", Limits{}, func(b *table) {
+			long(b)
+			b.live("a", exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 60_000e8, Quantity: 60, ReduceOnly: true}, reconcile.ExitOrder)
+		}, exit(41, exchange.Sell), "reduce_only_sum"},
+		{"reduceOnly sum at its limit", Limits{}, func(b *table) {
+			long(b)
+			b.live("a", exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 60_000e8, Quantity: 60, ReduceOnly: true}, reconcile.ExitOrder)
+		}, exit(40, exchange.Sell), ""},
+		{"a stop above the price", Limits{}, long, stop(50_000e8), "close_position"},
+		{"a stop below the price", Limits{}, long, stop(49_999.9e8), ""},
+		{"a second stop", Limits{}, func(b *table) { long(b); b.live("a", stop(40_000e8).Order, reconcile.StopLoss) }, stop(49_000e8), "close_position"},
+		{"halted", Limits{}, func(b *table) { b.halt() }, entry(100), "halted"},
+		{"halted lets an exit pass", Limits{}, func(b *table) { long(b); b.halt() }, exit(100, exchange.Sell), ""},
+		{"blind", Limits{}, func(b *table) { b.facts.Blind = true }, entry(100), "halted"},
+		{"quarantined", Limits{}, func(b *table) { b.truth.Quarantine = "why" }, entry(100), "unsettled"},
+		{"not read", Limits{}, func(b *table) { b.truth.Read = false }, entry(100), "unsettled"},
+		{"something unknown", Limits{}, func(b *table) {
+			b.live("a", entry(100).Order, reconcile.Entry)
+			b.book.Apply(&reconcile.Record{Kind: reconcile.RecordUnknown, ClientOrderID: "a"})
+		}, entry(100), "unsettled"},
+		{"something unknown lets an exit pass", Limits{}, func(b *table) {
+			long(b)
+			b.live("a", entry(100).Order, reconcile.Entry)
+			b.book.Apply(&reconcile.Record{Kind: reconcile.RecordUnknown, ClientOrderID: "a"})
+		}, exit(100, exchange.Sell), ""},
+		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "data_age"},
+		{"against the position", Limits{}, func(b *table) { b.truth.Position = -100 }, entry(100), "opposite"},
+		{"leverage not known", Limits{}, func(b *table) { b.truth.Leverage = 0 }, entry(100), "leverage"},
+		{"leverage above the bracket", Limits{}, func(b *table) { b.truth.Leverage = 21 }, entry(5_001), "leverage"},
+		{"leverage above the user's", Limits{MaxLeverage: 5}, nil, entry(100), "leverage"},
+		{"margin", Limits{}, nil, entry(2_001), "margin"},
+		{"margin at its limit", Limits{}, nil, entry(2_000), ""},
+		{"margin with one in flight", Limits{}, func(b *table) { b.live("a", entry(1_000).Order, reconcile.Entry) }, entry(1_001), "margin"},
+		{"position limit", Limits{MaxPosition: 99}, nil, entry(100), "max_position"},
+		{"position limit with one in flight", Limits{MaxPosition: 100}, func(b *table) { b.live("a", entry(1).Order, reconcile.Entry) }, entry(100), "max_position"},
+		{"gross exposure", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(201), "max_gross_exposure"},
+		{"gross exposure at its limit", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(200), ""},
+		{"daily loss", Limits{MaxDailyLoss: 5_000_000}, func(b *table) { b.day(10_527, 0) }, entry(100), "max_daily_loss"},
+		{"daily loss within", Limits{MaxDailyLoss: 5_000_000}, func(b *table) { b.day(10_526, 0) }, entry(100), ""},
+		{"drawdown", Limits{MaxDrawdown: 20_000_000}, func(b *table) { b.day(10_000, 12_501) }, entry(100), "max_drawdown"},
+		{"open orders", Limits{MaxOpenOrders: 1}, func(b *table) { b.live("a", limit(40_000e8, 1).Order, reconcile.Order) }, entry(100), "max_open_orders"},
+		{"collar", Limits{PriceCollar: 5_000_000}, nil, limit(52_500.1e8, 100), "price_collar"},
+		{"collar at its limit", Limits{PriceCollar: 5_000_000}, nil, limit(52_500e8, 100), ""},
+		{"setting too much leverage", Limits{MaxLeverage: 5}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 6}, "max_leverage"},
+		{"setting more than the bracket", Limits{}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 51}, "leverage"},
+		{"a cancel passes a halt", Limits{}, func(b *table) { b.halt() }, reconcile.Intent{Purpose: reconcile.Cancel, OrderID: 5}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newTable(t, c.limits)
+			if c.set != nil {
+				c.set(b)
+			}
+			refusal := b.check(c.intent)
+			have := ""
+			if refusal != nil {
+				have = refusal.Rule
+				if refusal.Value == "" || refusal.Limit == "" || refusal.Hint == "" {
+					t.Errorf("a refusal says value, limit and hint: have %+v", refusal)
+				}
+			}
+			if have != c.rule {
+				t.Errorf("rule: want %q, have %q (%v)", c.rule, have, refusal)
+			}
+		})
+	}
+}
+
+func (b *table) change(f func(*exchange.Symbol)) {
+	rules := *b.truth.Rules
+	f(&rules)
+	b.truth.Rules = &rules
+}
+
+func (b *table) halt() {
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordHalt, Level: "pause", Why: "a test"})
+}
+
+func (b *table) day(start, peak int64) {
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordDay, Equity: exchange.AmountOf(start), Peak: exchange.AmountOf(peak)})
+}
+
+func TestOrdersPerMinuteAreCounted(t *testing.T) {
+	t.Parallel()
+	b := newTable(t, Limits{MaxOrdersPerMinute: 2})
+	for i := range 3 {
+		refusal := b.check(entry(100))
+		if (refusal != nil) != (i == 2) {
+			t.Fatalf("order %d: have %v", i+1, refusal)
+		}
+	}
+	b.facts.NowMS += 60_000
+	if refusal := b.check(entry(100)); refusal != nil {
+		t.Fatalf("a minute later: want it to pass, have %v", refusal)
+	}
+}
+
+func TestTheStrategysLimitIsTheTighter(t *testing.T) {
+	t.Parallel()
+	b := newTable(t, Limits{MaxPosition: 1_000})
+	b.facts.Strategy = Limits{MaxPosition: 50}
+	if refusal := b.check(entry(51)); refusal == nil || !strings.Contains(refusal.Limit, "0.05") {
+		t.Fatalf("want refused at 0.05, have %v", refusal)
+	}
+}
+
+func TestAnApprovedNoGateMadePanics(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		if recover() == nil {
+			t.Error("want a panic, have an intent")
+		}
+	}()
+	Approved{}.Intent()
+}
