@@ -161,15 +161,18 @@ var sentences = []struct{ parser, what, hint string }{
 	{"block sequence entries are not allowed", "a list begins where none can be", "put the first dash on a line of its own"},
 }
 
-// maxSearchLines bounds the search for a broken line, which parses once a line.
-const maxSearchLines = 300
+// These bound the search for a broken line, which parses once a line.
+const (
+	maxSearchLines = 300
+	maxSearchBytes = 64 << 10
+)
 
 // brokenLine returns the first line with which the text can no longer be read,
 // or 0 when the file is too long to search. The parser itself names the line in
 // which the surrounding block begins, and counts some from 0.
 func brokenLine(text []byte) int {
 	lines := strings.SplitAfter(string(text), "\n")
-	if len(lines) > maxSearchLines {
+	if len(lines) > maxSearchLines || len(text) > maxSearchBytes {
 		return 0
 	}
 	for n := len(lines) - 1; n > 0; n-- {

@@ -92,6 +92,13 @@ func parseCron(spec string) (Schedule, string, error) {
 	if !ok {
 		return Schedule{}, scheduleHint, fmt.Errorf("schedule %q is not known", shortened(spec))
 	}
+	const moments = 1<<60 - 1 // the bits below the mark that the parser sets for a star
+	for _, field := range []uint64{fields.Second, fields.Minute, fields.Hour, fields.Dom, fields.Month, fields.Dow} {
+		if field&moments == 0 {
+			// A field of commas alone is accepted, and Next then tries every second of five years.
+			return Schedule{}, scheduleHint, fmt.Errorf("schedule %q has a field without a value", shortened(spec))
+		}
+	}
 	fields.Location = time.UTC
 	schedule := Schedule{spec: spec, fields: fields}
 	if schedule.Next(0) == never {

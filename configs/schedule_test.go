@@ -69,6 +69,7 @@ func TestTheParsersTrapsAreRefusedBeforeTheParser(t *testing.T) {
 		{"* * * *", "has 4 fields, not 5 or 6"},
 		{"61 * * * *", "above maximum"},
 		{"*/0 * * * *", "schedule"},
+		{", , * * * *", "has a field without a value"},
 		{strings.Repeat("1,", 300), "too long"},
 	} {
 		_, err := configs.ParseSchedule(row.spec, exchange.Minute1)
