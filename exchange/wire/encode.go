@@ -1,0 +1,165 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"botd/exchange"
+)
+
+// EncodeAnswer writes an answer of any operation and its HTTP status: 201 for a
+// futures placement, else 200.
+func EncodeAnswer(answer *exchange.Answer, request *exchange.Request, symbols Symbols) (status int, body []byte, err error) {
+	e := answerEncoder{answer: answer, request: request, symbols: symbols}
+	value := e.value()
+	if e.err != nil {
+		return 500, nil, fmt.Errorf("encode %s: %w", answer.Operation, e.err)
+	}
+	status = 200
+	if answer.Operation == exchange.FuturesPlace {
+		status = 201
+	}
+	if answer.Operation == exchange.FuturesCancelAll && len(answer.Orders.Items()) == 0 {
+		return status, []byte("NULL"), nil // not JSON (interface, Other error behavior)
+	}
+	body, err = json.Marshal(value)
+	return status, body, err
+}
+
+type answerEncoder struct {
+	answer  *exchange.Answer
+	request *exchange.Request
+	symbols Symbols
+	err     error
+}
+
+func (e *answerEncoder) symbol(name string) *exchange.Symbol {
+	symbol, found := e.symbols.Symbol(exchange.SymbolKey{Market: e.answer.Operation.Market(), Name: name})
+	if !found {
+		if e.err == nil {
+			e.err = fmt.Errorf("unknown symbol %q", name)
+		}
+		return &exchange.Symbol{}
+	}
+	return symbol
+}
+
+func each[T, W any](items []T, write func(*T) W) []W {
+	out := make([]W, len(items))
+	for i := range items {
+		out[i] = write(&items[i])
+	}
+	return out
+}
+
+func (e *answerEncoder) value() any {
+	a := e.answer
+	type object = map[string]any
+	switch a.Operation {
+	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesSetLeverage:
+		return object{"status": a.Status}
+	case exchange.FuturesTime:
+		return object{"serverTime": a.ServerTimeMS}
+	case exchange.FuturesSymbols:
+		return each(a.Symbols.Items(), func(s **exchange.Symbol) futuresSymbol { return writeFuturesSymbol(*s) })
+	case exchange.SpotPairs:
+		return each(a.Symbols.Items(), func(s **exchange.Symbol) spotPair { return writeSpotPair(*s) })
+	case exchange.FuturesTickers:
+		return each(a.Tickers.Items(), e.futuresTicker)
+	case exchange.FuturesTicker:
+		return e.futuresTicker(&a.Tickers.Items()[0])
+	case exchange.SpotTickers:
+		return object{"tickers": each(a.Tickers.Items(), e.spotTicker)}
+	case exchange.SpotTicker:
+		return e.spotTicker(&a.Tickers.Items()[0])
+	case exchange.FuturesCandles, exchange.SpotCandles:
+		return e.candles()
+	case exchange.FuturesFundingRate:
+		f := a.Funding
+		return fundingRate{f.Symbol, number{f.Rate.Decimal()}, whole(f.TimeMS), whole(f.NextMS)}
+	case exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels:
+		return each(a.Levels.Items(), func(b *exchange.SymbolBracket) marginLevel {
+			return marginLevel{b.Symbol, number{b.Min.Decimal()}, number{b.Max.Decimal()}, number{b.MarginRatio.Decimal()}, number{b.MarginAmount.Decimal()}, whole(b.MaxLeverage)}
+		})
+	}
+	return e.trading()
+}
+
+func (e *answerEncoder) trading() any {
+	a := e.answer
+	switch a.Operation {
+	case exchange.FuturesDepth, exchange.SpotDepth:
+		return e.depth()
+	case exchange.FuturesTrades, exchange.SpotTrades:
+		return e.trades()
+	case exchange.FuturesPlace, exchange.FuturesOrder, exchange.FuturesCancel:
+		return writeFuturesOrder(&a.Order, e.symbol(a.Order.Symbol))
+	case exchange.SpotPlace, exchange.SpotCancel:
+		return writeSpotOrder(&a.Order, e.symbol(a.Order.Symbol))
+	case exchange.FuturesOpenOrders, exchange.FuturesCancelAll:
+		return each(a.Orders.Items(), func(o *exchange.Order) futuresOrder { return writeFuturesOrder(o, e.symbol(o.Symbol)) })
+	case exchange.SpotOpenOrders, exchange.SpotCancelAll, exchange.SpotOrderHistory:
+		return each(a.Orders.Items(), func(o *exchange.Order) spotOrder { return writeSpotOrder(o, e.symbol(o.Symbol)) })
+	case exchange.FuturesLeverages:
+		return each(a.Leverages.Items(), func(l *exchange.LeverageSetting) leverageSetting { return leverageSetting{l.Symbol, whole(l.Leverage)} })
+	case exchange.FuturesAccount:
+		return writeMarginAccount(&a.Account)
+	case exchange.FuturesOpenPositions, exchange.FuturesPositionsHistory:
+		return each(a.Positions.Items(), func(p *exchange.Position) futuresPosition { return writeFuturesPosition(p, e.symbol(p.Symbol)) })
+	case exchange.SpotUserTrades:
+		return each(a.Fills.Items(), func(t *exchange.UserTrade) userTrade { return writeUserTrade(t, e.symbol(t.Symbol)) })
+	case exchange.SpotWallet:
+		return map[string]any{"wallets": each(a.Balances.Items(), func(b *exchange.Balance) walletEntry {
+			return walletEntry{b.Asset, number{b.Free.Decimal()}, number{b.Frozen.Decimal()}}
+		})}
+	}
+	e.err = fmt.Errorf("no such operation")
+	return nil
+}
+
+func (e *answerEncoder) futuresTicker(t *exchange.Ticker) futuresTicker {
+	return writeFuturesTicker(t, e.symbol(t.Symbol))
+}
+
+func (e *answerEncoder) spotTicker(t *exchange.Ticker) spotTicker {
+	return writeSpotTicker(t, e.symbol(t.Symbol))
+}
+
+func (e *answerEncoder) depth() any {
+	symbol, depth := e.symbol(e.request.Symbol), &e.answer.Depth
+	if e.answer.Operation == exchange.SpotDepth {
+		level := func(l *exchange.Level) []plain {
+			return []plain{{symbol.PriceDecimal(l.Price)}, {symbol.QuantityDecimal(l.Quantity)}}
+		}
+		return spotBook{whole(depth.ID), each(depth.Bids, level), each(depth.Asks, level)}
+	}
+	level := func(l *exchange.Level) []number {
+		return []number{{symbol.PriceDecimal(l.Price)}, {symbol.QuantityDecimal(l.Quantity)}}
+	}
+	return futuresDepth{whole(depth.ID), each(depth.Bids, level), each(depth.Asks, level)}
+}
+
+func (e *answerEncoder) trades() any {
+	symbol := e.symbol(e.request.Symbol)
+	if e.answer.Operation == exchange.SpotTrades {
+		return each(e.answer.Trades.Items(), func(t *exchange.Trade) spotTrade {
+			return spotTrade{whole(t.ID), number{symbol.PriceDecimal(t.Price)}, number{symbol.QuantityDecimal(t.Quantity)}, number{t.QuoteAmount.Decimal()}, whole(t.TimeMS), t.BuyerIsMaker}
+		})
+	}
+	return each(e.answer.Trades.Items(), func(t *exchange.Trade) futuresTrade {
+		return futuresTrade{whole(t.ID), number{symbol.PriceDecimal(t.Price)}, number{symbol.QuantityDecimal(t.Quantity)}, whole(t.TimeMS), t.BuyerIsMaker}
+	})
+}
+
+// candles writes arrays of 11 elements on both markets.
+func (e *answerEncoder) candles() any {
+	symbol, candles := e.symbol(e.request.Symbol), e.answer.Candles
+	out := make([][]any, candles.Len())
+	for i := range out {
+		c := candles.At(i)
+		price := func(p exchange.Price) number { return number{symbol.PriceDecimal(p)} }
+		out[i] = []any{c.OpenMS, price(c.Open), price(c.High), price(c.Low), price(c.Close), float(c.Volume), candles.CloseMS(i) - 1,
+			float(c.QuoteVolume), c.Trades, float(c.TakerBase), float(c.TakerQuote)}
+	}
+	return out
+}
