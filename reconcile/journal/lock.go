@@ -1,0 +1,50 @@
+package journal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock takes the data directory for this process alone. The lock ends with the
+// process, however it ends.
+func Lock(directory string) (release func() error, err error) {
+	path := filepath.Join(directory, "botd.lock")
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the data directory: %w", err)
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		holder, _ := os.ReadFile(path)
+		file.Close()
+		return nil, fmt.Errorf("data directory %s is used by another botd (pid %s)\nhint: stop it, or give this one a data_dir of its own", directory, strings.TrimSpace(string(holder)))
+	}
+	if err := file.Truncate(0); err == nil {
+		_, err = file.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
+	}
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("lock the data directory: %w", err)
+	}
+	return file.Close, nil
+}
+
+// CheckWritable makes the directory when there is none, and finds out whether a
+// file can be written there.
+func CheckWritable(directory string) error {
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w\nhint: set data_dir in botd.yaml to a directory botd may write", err)
+	}
+	file, err := os.CreateTemp(directory, ".writable-*")
+	if err != nil {
+		return fmt.Errorf("data directory %s can not be written: %w\nhint: set data_dir in botd.yaml to a directory botd may write", directory, err)
+	}
+	name := file.Name()
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
