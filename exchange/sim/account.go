@@ -1,0 +1,224 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+)
+
+// DefaultLeverage is a symbol's leverage before it is set.
+const DefaultLeverage = 10
+
+const quoteAsset = "USDT"
+
+// AccountConfig is what an account begins with. Its name is what Do is asked
+// under: the key, over HTTP.
+type AccountConfig struct {
+	Name         string
+	FuturesUSDT  exchange.Amount
+	Spot         map[string]exchange.Amount // free balances
+	FuturesMaker exchange.Rate
+	FuturesTaker exchange.Rate
+	SpotMaker    exchange.Rate
+	SpotTaker    exchange.Rate
+	ReadOnly     bool // every call that changes something is refused
+	Leverage     int  // of every symbol until it is set; 0 is DefaultLeverage
+	FeeFromQuote bool // spot fees in USDT on both sides, for backtests; else from the received asset
+}
+
+// DefaultAccount returns the account of decisions.md: 10000 USDT on futures,
+// 10000 USDT and 1 BTC on spot; maker 0.02 %, taker 0.05 %, spot 0.1 %.
+func DefaultAccount(name string) AccountConfig {
+	return AccountConfig{
+		Name: name, FuturesUSDT: exchange.AmountOf(10_000),
+		Spot:         map[string]exchange.Amount{quoteAsset: exchange.AmountOf(10_000), "BTC": exchange.AmountOf(1)},
+		FuturesMaker: 20_000, FuturesTaker: 50_000, SpotMaker: 100_000, SpotTaker: 100_000, Leverage: DefaultLeverage,
+	}
+}
+
+// account is one account of both markets.
+type account struct {
+	config AccountConfig
+	index  int
+
+	money          Money // all but Unrealized
+	orderMargin    exchange.Amount
+	positionMargin exchange.Amount
+	holdings       []holding   // by the book's index
+	positions      []*position // open, in the order of their ids
+	history        []*position // closed, oldest first
+	futuresOrders  orderList
+	unsettled      bool // stands in Exchange.unsettled
+
+	balances   []balance // by the asset's index
+	spotOrders []*order  // oldest first
+	spotList   orderList
+	trades     []exchange.UserTrade // oldest first
+}
+
+// holding is what an account has on one futures symbol.
+type holding struct {
+	leverage int
+	position *position
+	reducing exchange.Quantity // sum of what open reduceOnly orders may still fill
+}
+
+// balance is one asset of the spot wallet.
+type balance struct{ free, frozen exchange.Amount }
+
+// Money is an account's futures wallet and where it comes from, exact to the
+// last digit:
+//
+//	Wallet = Deposits + Realized - Funding - Fees + Insurance
+//
+// Insurance is what the exchange bore when a liquidation would have left the
+// wallet below zero; it is zero for an account that never went bankrupt.
+type Money struct {
+	Wallet         exchange.Amount
+	Deposits       exchange.Amount
+	Realized       exchange.Amount // price differences of closed quantities
+	Funding        exchange.Amount // net paid
+	Fees           exchange.Amount // liquidation fees included
+	LiquidationFee exchange.Amount // the part of Fees that liquidations took
+	Insurance      exchange.Amount
+	Unrealized     exchange.Amount // at the marks
+	Liquidations   int             // positions closed by liquidation
+}
+
+// Equity is the wallet plus the unrealised profit.
+func (m *Money) Equity() exchange.Amount { return m.Wallet.Add(m.Unrealized) }
+
+// AddAccount opens an account.
+func (x *Exchange) AddAccount(config AccountConfig) error {
+	switch {
+	case config.Name == "":
+		return fmt.Errorf("an account needs a name")
+	case x.byName[config.Name] != nil:
+		return fmt.Errorf("account %q exists", config.Name)
+	case len(x.accounts) >= MaxAccounts:
+		return fmt.Errorf("%d accounts are the most", MaxAccounts)
+	case config.FuturesUSDT.Sign() < 0:
+		return fmt.Errorf("account %q: futures wallet %s is below 0", config.Name, config.FuturesUSDT)
+	case config.Leverage < 0:
+		return fmt.Errorf("account %q: leverage %d is below 1", config.Name, config.Leverage)
+	}
+	for _, rate := range []exchange.Rate{config.FuturesMaker, config.FuturesTaker, config.SpotMaker, config.SpotTaker} {
+		if rate < -exchange.RateOne/10 || rate > exchange.RateOne/10 {
+			return fmt.Errorf("account %q: fee %s is outside -0.1..0.1", config.Name, rate)
+		}
+	}
+	if config.Leverage == 0 {
+		config.Leverage = DefaultLeverage
+	}
+	for asset, amount := range config.Spot {
+		if amount.Sign() < 0 {
+			return fmt.Errorf("account %q: balance %s %s is below 0", config.Name, amount, asset)
+		}
+	}
+	x.join(config)
+	return nil
+}
+
+func (x *Exchange) join(config AccountConfig) *account {
+	a := &account{config: config, index: len(x.accounts), holdings: make([]holding, len(x.books))}
+	a.money.Wallet, a.money.Deposits = config.FuturesUSDT, config.FuturesUSDT
+	for i := range a.holdings {
+		a.holdings[i].leverage = config.Leverage
+	}
+	for asset := range config.Spot {
+		x.addAsset(asset)
+	}
+	a.balances = make([]balance, len(x.assets))
+	for asset, amount := range config.Spot {
+		a.balances[x.asset(asset)].free = amount
+	}
+	x.accounts = append(x.accounts, a)
+	x.byName[config.Name] = a
+	return a
+}
+
+// addAsset adds an asset that no symbol has; the indexes behind it move.
+func (x *Exchange) addAsset(asset string) {
+	at, found := slices.BinarySearch(x.assets, asset)
+	if found {
+		return
+	}
+	x.assets = slices.Insert(x.assets, at, asset)
+	for _, a := range x.accounts {
+		a.balances = slices.Insert(a.balances, at, balance{})
+	}
+	x.indexAssets()
+}
+
+func (x *Exchange) indexAssets() {
+	for _, b := range x.books {
+		b.base, b.quote = x.asset(b.symbol.Base), x.asset(b.symbol.Quote)
+	}
+}
+
+func (x *Exchange) asset(name string) int {
+	at, _ := slices.BinarySearch(x.assets, name)
+	return at
+}
+
+func (a *account) open(market exchange.Market) *orderList {
+	if market == exchange.Futures {
+		return &a.futuresOrders
+	}
+	return &a.spotList
+}
+
+// forgetSpotOrders drops what the exchange forgot.
+func (a *account) forgetSpotOrders(x *Exchange) {
+	a.spotOrders = slices.DeleteFunc(a.spotOrders, func(o *order) bool {
+		return x.orderOf(a, exchange.Spot, o.ID) == nil
+	})
+}
+
+// Money returns an account's futures money; zero for an unknown account.
+func (x *Exchange) Money(name string) Money {
+	a := x.byName[name]
+	if a == nil {
+		return Money{}
+	}
+	money := a.money
+	money.Unrealized = a.unrealized()
+	return money
+}
+
+// Position returns an account's open position of a symbol without allocating.
+func (x *Exchange) Position(name, symbol string) (exchange.Position, bool) {
+	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	if a == nil || b == nil || a.holdings[b.index].position == nil {
+		return exchange.Position{}, false
+	}
+	return a.holdings[b.index].position.told(), true
+}
+
+// Balance returns an account's spot balance of an asset without allocating.
+func (x *Exchange) Balance(name, asset string) (free, frozen exchange.Amount) {
+	a := x.byName[name]
+	at, found := slices.BinarySearch(x.assets, asset)
+	if a == nil || !found {
+		return free, frozen
+	}
+	return a.balances[at].free, a.balances[at].frozen
+}
+
+// OpenOrders returns how many orders of an account and market are not finished.
+func (x *Exchange) OpenOrders(name string, market exchange.Market) int {
+	if a := x.byName[name]; a != nil {
+		return a.open(market).count
+	}
+	return 0
+}
+
+// Leverage returns the leverage an account has set on a symbol, 0 when unknown.
+func (x *Exchange) Leverage(name, symbol string) int {
+	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	if a == nil || b == nil {
+		return 0
+	}
+	return a.holdings[b.index].leverage
+}

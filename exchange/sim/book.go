@@ -1,0 +1,281 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+
+	"botd/exchange"
+)
+
+// maxPrice is the highest price a symbol can be told, in its units.
+const maxPrice exchange.Price = 1 << 60
+
+// The directions in which a stop price is reached.
+const (
+	falling = iota // by a price at or below it
+	rising         // by a price at or above it
+)
+
+// book is one symbol: its price, the market's quotes, the accounts' orders.
+type book struct {
+	exchange    *Exchange
+	symbol      *exchange.Symbol
+	index       int
+	base, quote int // indexes of its assets
+
+	last, mark exchange.Price
+	bids, asks ladder
+	waiting    [2][2]ladder // conditional orders by working type (last, mark) and direction
+	updateID   int64        // lastUpdateId of depth
+
+	market    Market
+	spread    exchange.Price // quotes begin that far from the last price; 0: at the price itself, without end
+	moveMS    int64          // the market's next move
+	skipped   bool           // SkipTo passed it
+	restored  bool           // its price comes from a snapshot
+	positions []*position    // open ones of all accounts
+	funding   []FundingPoint
+	fundingMS int64 // the next payment; never on spot
+	paysMS    int64 // the next payment that someone takes part in
+
+	// Nothing happens while the price stays between floor and ceiling.
+	stale             bool // they must be found anew
+	floor, ceiling    exchange.Price
+	endsLow, endsHigh exchange.Price // marks that liquidate an account
+
+	trades  []exchange.Trade
+	tradeID int64
+	candles builder
+}
+
+func newBook(x *Exchange, symbol *exchange.Symbol) *book {
+	b := &book{exchange: x, symbol: symbol, moveMS: never, paysMS: never, fundingMS: never, stale: true}
+	b.bids.sign, b.asks.sign = 1, -1
+	for i := range b.waiting {
+		b.waiting[i][falling].sign, b.waiting[i][rising].sign = 1, -1
+	}
+	if symbol.Market == exchange.Futures && symbol.FundingIntervalHours > 0 {
+		b.setFundingTime(x.nowMS)
+	}
+	return b
+}
+
+func (b *book) setMarket(market Market) {
+	b.market = market
+	b.moveMS = market.begin(b)
+	b.stale = true
+}
+
+// ask returns the lowest price at which the market sells: whole ticks above the
+// last price.
+func (b *book) ask() (exchange.Price, bool) {
+	if b.spread == 0 {
+		return b.last, b.last > 0
+	}
+	return b.symbol.FloorPrice(b.last) + b.spread, b.last > 0
+}
+
+// bid returns the highest price at which the market buys; near zero there is none.
+func (b *book) bid() (exchange.Price, bool) {
+	if b.spread == 0 {
+		return b.last, b.last > 0
+	}
+	price := b.symbol.FloorPrice(b.last-1) + b.symbol.PriceTick - b.spread
+	return price, b.last > 0 && price > 0
+}
+
+// levelQuantity returns how much the market quotes at a price: at least
+// maxNotional, counted at the last price where that is lower.
+func (b *book) levelQuantity(price exchange.Price) exchange.Quantity {
+	price = min(price, b.last)
+	return min(quantityFor(b.symbol, b.symbol.MaxNotional, price)+b.symbol.QuantityTick, math.MaxInt64/4)
+}
+
+// quantityFor is Symbol.QuantityFor with an end, so that no price, however
+// small, overflows.
+func quantityFor(s *exchange.Symbol, amount exchange.Amount, price exchange.Price) exchange.Quantity {
+	const most = 1 << 60
+	if amount.Sign() <= 0 || price <= 0 {
+		return 0
+	}
+	if amount.Float()/s.PriceFloat(price)*math.Pow10(s.QuantityScale) >= most {
+		return s.FloorQuantity(most)
+	}
+	return s.QuantityFor(amount, price)
+}
+
+// checkPrice returns what is wrong with a told price.
+func (b *book) checkPrice(name string, price exchange.Price) error {
+	if price < b.symbol.PriceTick || price > maxPrice {
+		return fmt.Errorf("%s %s of %s is outside %s..%s", name, b.symbol.PriceDecimal(price), b.symbol.Key(),
+			b.symbol.PriceDecimal(b.symbol.PriceTick), b.symbol.PriceDecimal(maxPrice))
+	}
+	for _, p := range b.positions {
+		if value := b.symbol.PriceFloat(price) * b.symbol.QuantityFloat(p.remaining); value > maxValue {
+			return fmt.Errorf("%s %s of %s makes a position worth more than %.0f USDT", name, b.symbol.PriceDecimal(price), b.symbol.Key(), maxValue)
+		}
+	}
+	return nil
+}
+
+// jump sets the price without passing those between. At a gap of recorded
+// candles what it passed fills at the new price.
+func (b *book) jump(price, mark exchange.Price, gap bool) {
+	b.setPrice(price, mark)
+	b.react(gap)
+}
+
+// slide moves the price through every one between, stopping at each where
+// something happens.
+func (b *book) slide(target exchange.Price) {
+	for b.last != target || b.mark != target {
+		if b.stale {
+			b.refresh()
+		}
+		at := target
+		if b.floor > target && b.floor < b.last {
+			at = b.floor
+		} else if b.ceiling < target && b.ceiling > b.last {
+			at = b.ceiling
+		}
+		b.setPrice(at, at)
+		b.react(false)
+	}
+}
+
+func (b *book) setPrice(price, mark exchange.Price) {
+	b.last, b.mark = price, mark
+	b.updateID++
+	b.candles.tick(b.exchange.nowMS, price)
+	if b.exchange.coupled {
+		b.exchange.staleAll()
+	}
+}
+
+// react lets happen what the price asks for: liquidations, then fills of resting
+// orders, then triggers.
+func (b *book) react(gap bool) {
+	if b.stale {
+		b.refresh()
+	}
+	if b.last > b.floor && b.last < b.ceiling && b.mark > b.floor && b.mark < b.ceiling {
+		return
+	}
+	if b.mark <= b.endsLow || b.mark >= b.endsHigh {
+		for _, a := range b.exchange.accounts {
+			if a.holds(b) {
+				b.exchange.settleAccount(a)
+			}
+		}
+	}
+	b.fillCrossed(gap)
+	for o := b.reachedOrder(); o != nil; o = b.reachedOrder() {
+		b.takeOut(o)
+		b.activate(o)
+	}
+	b.exchange.settleAccounts()
+}
+
+func (a *account) holds(b *book) bool {
+	return b.symbol.Market == exchange.Futures && a.holdings[b.index].position != nil
+}
+
+// fillCrossed lets the quotes take the resting orders they have reached.
+func (b *book) fillCrossed(gap bool) {
+	for o := b.bids.best(); o != nil; o = b.bids.best() {
+		if ask, ok := b.ask(); !ok || o.Price < ask {
+			break
+		}
+		b.take(o, gap)
+	}
+	for o := b.asks.best(); o != nil; o = b.asks.best() {
+		if bid, ok := b.bid(); !ok || o.Price > bid {
+			break
+		}
+		b.take(o, gap)
+	}
+}
+
+// take fills a resting order whole: it makes, a quote takes. A gap with quotes
+// at the price itself fills at that price, else the order's own counts.
+func (b *book) take(o *order, gap bool) {
+	price := o.Price
+	if gap && b.spread == 0 {
+		price = b.last
+	}
+	quantity := exchange.Quantity(0)
+	if b.executable(o) {
+		quantity = b.wanted(o, price)
+	}
+	if quantity <= 0 {
+		b.exchange.finish(o, canceled)
+		return
+	}
+	b.publish(price, quantity, o.Side == exchange.Buy)
+	b.exchange.apply(o, price, quantity, true)
+	if !o.Status.Final() {
+		b.exchange.finish(o, canceled)
+	}
+}
+
+// reachedOrder returns a waiting order whose stop price is reached, or nil.
+func (b *book) reachedOrder() *order {
+	for i, price := range [2]exchange.Price{b.last, b.mark} {
+		if stop, ok := b.waiting[i][falling].price(); ok && price <= stop {
+			return b.waiting[i][falling].best()
+		}
+		if stop, ok := b.waiting[i][rising].price(); ok && price >= stop {
+			return b.waiting[i][rising].best()
+		}
+	}
+	return nil
+}
+
+// refresh finds the prices between which nothing happens.
+func (b *book) refresh() {
+	b.stale = false
+	b.floor, b.ceiling, b.endsLow, b.endsHigh = 0, math.MaxInt64, 0, math.MaxInt64
+	if price, ok := b.bids.price(); ok {
+		if b.spread > 0 {
+			price -= b.spread - b.symbol.PriceTick + 1
+		}
+		b.floor = max(b.floor, price)
+	}
+	if price, ok := b.asks.price(); ok {
+		if b.spread > 0 {
+			price += b.spread - b.symbol.PriceTick + 1
+		}
+		b.ceiling = min(b.ceiling, price)
+	}
+	for i := range b.waiting {
+		if price, ok := b.waiting[i][falling].price(); ok {
+			b.floor = max(b.floor, price)
+		}
+		if price, ok := b.waiting[i][rising].price(); ok {
+			b.ceiling = min(b.ceiling, price)
+		}
+	}
+	for _, p := range b.positions {
+		price, ok := p.liquidationBound()
+		switch {
+		case ok && p.side == exchange.Long:
+			b.endsLow = max(b.endsLow, price)
+		case ok:
+			b.endsHigh = min(b.endsHigh, price)
+		}
+	}
+	b.floor, b.ceiling = max(b.floor, b.endsLow), min(b.ceiling, b.endsHigh)
+}
+
+// notePositions follows the opening and closing of positions.
+func (b *book) notePositions() {
+	b.stale = true
+	b.paysMS = never
+	if len(b.positions) > 0 {
+		b.paysMS = b.fundingMS
+	}
+	b.exchange.coupled = false
+	for _, a := range b.exchange.accounts {
+		b.exchange.coupled = b.exchange.coupled || len(a.positions) > 1
+	}
+}

@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"slices"
+	"sort"
+
+	"botd/exchange"
+)
+
+// maxBaseCandles is how many minutes are kept: about 69 days.
+const maxBaseCandles = 100_000
+
+// builder makes one-minute candles of prices and trades as they come; all other
+// intervals are put together from them. A minute without a trade is flat at the
+// last close.
+type builder struct {
+	base exchange.Candles
+	last exchange.Price
+}
+
+// roll begins the minute of a time, and every minute missed before it.
+func (c *builder) roll(timeMS int64, price exchange.Price) {
+	c.base.Interval = exchange.Minute1
+	open := exchange.Minute1.OpenOf(timeMS)
+	n := c.base.Len()
+	if n == 0 {
+		c.last = price
+		c.flat(open)
+		return
+	}
+	next := c.base.OpenMS[n-1] + int64(exchange.Minute1)
+	if next > open {
+		return
+	}
+	if missed := (open - next) / int64(exchange.Minute1); missed > maxBaseCandles {
+		c.base = exchange.Candles{Interval: exchange.Minute1}
+		next = open - maxBaseCandles*int64(exchange.Minute1)
+	}
+	for ; next <= open; next += int64(exchange.Minute1) {
+		c.flat(next)
+	}
+	if extra := c.base.Len() - maxBaseCandles; extra > maxBaseCandles/8 {
+		c.base = *clone(c.base.Slice(extra, c.base.Len()))
+	}
+}
+
+func (c *builder) flat(open int64) {
+	c.base.Append(exchange.Candle{OpenMS: open, Open: c.last, High: c.last, Low: c.last, Close: c.last})
+}
+
+// tick brings a price into the candle under way.
+func (c *builder) tick(timeMS int64, price exchange.Price) {
+	n := c.base.Len()
+	if n == 0 || timeMS >= c.base.OpenMS[n-1]+int64(exchange.Minute1) {
+		c.roll(timeMS, price)
+		n = c.base.Len()
+	}
+	c.base.High[n-1], c.base.Low[n-1] = max(c.base.High[n-1], price), min(c.base.Low[n-1], price)
+	c.base.Close[n-1], c.last = price, price
+}
+
+// trade brings a trade's volume into the candle under way, not its price.
+func (c *builder) trade(timeMS int64, last exchange.Price, base, quote float64, buyerTakes bool) {
+	c.tick(timeMS, last)
+	at := c.base.Len() - 1
+	c.base.Volume[at] += base
+	c.base.QuoteVolume[at] += quote
+	c.base.Trades[at]++
+	if buyerTakes {
+		c.base.TakerBase[at] += base
+		c.base.TakerQuote[at] += quote
+	}
+}
+
+// candlesOf returns the candles of an interval from about a time on, oldest
+// first; the one under way may stand apart.
+func (b *book) candlesOf(interval exchange.Interval, fromMS int64) (closed *exchange.Candles, last exchange.Candle, forming bool) {
+	if closed, last, forming = b.market.candlesOf(b, interval); closed != nil {
+		return closed, last, forming
+	}
+	if b.last == 0 {
+		return &exchange.Candles{Interval: interval}, last, false
+	}
+	b.candles.roll(b.exchange.nowMS, b.last)
+	base := &b.candles.base
+	if interval == exchange.Minute1 {
+		return base, last, false
+	}
+	start, _ := slices.BinarySearch(base.OpenMS, interval.OpenOf(fromMS))
+	all := &exchange.Candles{Interval: interval}
+	for i := start; i < base.Len(); i++ {
+		merge(all, base.At(i))
+	}
+	return all, last, false
+}
+
+// merge brings a shorter candle into the last one of a longer interval, or
+// begins a new one with it.
+func merge(all *exchange.Candles, part exchange.Candle) {
+	open, n := all.Interval.OpenOf(part.OpenMS), all.Len()-1
+	if n < 0 || all.OpenMS[n] != open {
+		part.OpenMS = open
+		all.Append(part)
+		return
+	}
+	all.High[n], all.Low[n] = max(all.High[n], part.High), min(all.Low[n], part.Low)
+	all.Close[n] = part.Close
+	all.Volume[n] += part.Volume
+	all.QuoteVolume[n] += part.QuoteVolume
+	all.Trades[n] += part.Trades
+	all.TakerBase[n] += part.TakerBase
+	all.TakerQuote[n] += part.TakerQuote
+}
+
+func clone(c *exchange.Candles) *exchange.Candles {
+	return &exchange.Candles{
+		Interval: c.Interval, OpenMS: slices.Clone(c.OpenMS), Open: slices.Clone(c.Open), High: slices.Clone(c.High),
+		Low: slices.Clone(c.Low), Close: slices.Clone(c.Close), Volume: slices.Clone(c.Volume), QuoteVolume: slices.Clone(c.QuoteVolume),
+		Trades: slices.Clone(c.Trades), TakerBase: slices.Clone(c.TakerBase), TakerQuote: slices.Clone(c.TakerQuote),
+	}
+}
+
+// window returns the candles whose open time lies within startMS..endMS, both
+// included: with a start the first ones from there, else the newest.
+func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStart bool, offset, limit int) *exchange.Candles {
+	aboutMS := startMS
+	if !fromStart {
+		aboutMS = b.exchange.nowMS - int64(interval)*int64(limit+1)
+		if endMS > 0 {
+			aboutMS = min(aboutMS, endMS-int64(interval)*int64(limit+1))
+		}
+	}
+	all, last, forming := b.candlesOf(interval, aboutMS)
+	count := all.Len()
+	if forming {
+		count++
+	}
+	openOf := func(i int) int64 {
+		if i < all.Len() {
+			return all.OpenMS[i]
+		}
+		return last.OpenMS
+	}
+	from := sort.Search(count, func(i int) bool { return openOf(i) >= startMS })
+	to := count
+	if endMS > 0 {
+		to = max(from, sort.Search(count, func(i int) bool { return openOf(i) > endMS }))
+	}
+	if fromStart {
+		from = min(to, from+offset)
+		to = min(to, from+limit)
+	} else {
+		from = max(from, to-limit)
+	}
+	part := clone(all.Slice(min(from, all.Len()), min(to, all.Len())))
+	fillColumns(part)
+	if to > all.Len() && from < to {
+		part.Append(last)
+	}
+	return part
+}
+
+// fillColumns gives candles that were recorded without them the optional columns.
+func fillColumns(c *exchange.Candles) {
+	n := c.Len()
+	for _, column := range []*[]float64{&c.QuoteVolume, &c.TakerBase, &c.TakerQuote} {
+		if len(*column) < n {
+			*column = make([]float64, n)
+		}
+	}
+	if len(c.Trades) < n {
+		c.Trades = make([]int64, n)
+	}
+}

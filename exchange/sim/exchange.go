@@ -1,0 +1,306 @@
+// Package sim the simulated exchange: a pure engine.
+//
+// It serves all 35 operations of the interface for any number of accounts, on
+// both markets, and decides everything the interface leaves open as
+// decisions.md says. Time is an argument: nothing happens but in Advance, Do,
+// SetPrice and SlideTo, and the same calls give the same results. It has no
+// lock: one owner calls it.
+//
+// At one moment funding is paid first, then markets move, then orders reach the
+// book and cancels are done.
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"botd/exchange"
+)
+
+// DefaultOrderDelayMS is how long an accepted order takes to reach the book.
+const DefaultOrderDelayMS = 5
+
+// Limits of one exchange.
+const (
+	MaxAccounts      = 1_000
+	MaxSymbols       = 2_000
+	MaxOpenOrders    = 10_000    // per account and market
+	MaxOrderDelayMS  = 3_600_000 // an hour
+	DefaultKept      = 200_000   // finished orders, and fills, kept
+	maxClientOrderID = 256       // bytes
+)
+
+// Config is what an exchange is made of. Symbols is all it needs.
+type Config struct {
+	Symbols []*exchange.Symbol // both markets
+	StartMS int64
+
+	OrderDelayMS       int64  // from acceptance to the book, and for a cancel; 0 is at once, inside Do
+	OrderDelaySpreadMS int64  // up to that much more, drawn from Seed for each order
+	Seed               uint64 // of the delays
+	OppositeOrder      string // "reject" (default) or "net"
+
+	LiquidationFee exchange.Rate // of the notional; 0 is the account's taker fee, below 0 none
+	Kept           int           // finished orders and fills kept; 0 is DefaultKept
+}
+
+const never = math.MaxInt64
+
+// Exchange is the simulated exchange.
+type Exchange struct {
+	config Config
+	net    bool // an opposite order reduces the position and flips it
+	nowMS  int64
+
+	books      []*book // by market and name
+	byKey      map[exchange.SymbolKey]*book
+	recent     *book // the last one looked up
+	skipped    bool  // SkipTo moved a book past moments of its market
+	coupled    bool  // an account holds several positions: each one's liquidation hangs on the others' marks
+	assets     []string
+	accounts   []*account
+	byName     map[string]*account
+	unsettled  []*account // had a fill: liquidation is to be checked
+	queue      queue
+	orders     []*order // by id, orders[0] having firstOrder; nil where forgotten
+	orderCount int      // of those that are not nil
+	firstOrder int64
+
+	orderID, positionID, fillID int64
+	fills                       []Fill
+	version                     uint64
+}
+
+// New returns an exchange in which every symbol has a still market at the price
+// decisions.md gives it, 100 where it gives none.
+func New(config Config) (*Exchange, error) {
+	if err := config.check(); err != nil {
+		return nil, err
+	}
+	if config.Kept == 0 {
+		config.Kept = DefaultKept
+	}
+	x := &Exchange{
+		config: config, net: config.OppositeOrder == "net", nowMS: config.StartMS,
+		byKey: map[exchange.SymbolKey]*book{}, byName: map[string]*account{}, firstOrder: 1, queue: queue{dueMS: never},
+	}
+	for _, symbol := range config.Symbols {
+		if x.byKey[symbol.Key()] != nil {
+			return nil, fmt.Errorf("symbol %s is given twice", symbol.Key())
+		}
+		b := newBook(x, symbol)
+		x.byKey[symbol.Key()] = b
+		x.books = append(x.books, b)
+		x.noteAsset(symbol.Base)
+		x.noteAsset(symbol.Quote)
+	}
+	slices.SortFunc(x.books, func(a, b *book) int { return a.symbol.Key().Compare(b.symbol.Key()) })
+	x.indexAssets()
+	for i, b := range x.books {
+		b.index = i
+		b.setMarket(Still(StillConfig{SpreadTicks: 1, Price: startPrice(b.symbol)}))
+	}
+	return x, nil
+}
+
+func (c *Config) check() error {
+	switch {
+	case len(c.Symbols) == 0:
+		return fmt.Errorf("an exchange needs symbols: give DefaultSymbols()")
+	case len(c.Symbols) > MaxSymbols:
+		return fmt.Errorf("%d symbols are more than %d", len(c.Symbols), MaxSymbols)
+	case c.OrderDelayMS < 0 || c.OrderDelayMS > MaxOrderDelayMS:
+		return fmt.Errorf("order delay %d ms is outside 0..%d", c.OrderDelayMS, MaxOrderDelayMS)
+	case c.OrderDelaySpreadMS < 0 || c.OrderDelaySpreadMS > MaxOrderDelayMS:
+		return fmt.Errorf("order delay spread %d ms is outside 0..%d", c.OrderDelaySpreadMS, MaxOrderDelayMS)
+	case c.OppositeOrder != "" && c.OppositeOrder != "reject" && c.OppositeOrder != "net":
+		return fmt.Errorf("opposite order %q is neither reject nor net", c.OppositeOrder)
+	case c.Kept < 0:
+		return fmt.Errorf("kept %d is below 0", c.Kept)
+	}
+	for _, symbol := range c.Symbols {
+		if symbol == nil || symbol.Market != exchange.Futures && symbol.Market != exchange.Spot {
+			return fmt.Errorf("a symbol of neither market")
+		}
+	}
+	return nil
+}
+
+func (x *Exchange) noteAsset(asset string) {
+	if at, found := slices.BinarySearch(x.assets, asset); !found {
+		x.assets = slices.Insert(x.assets, at, asset)
+	}
+}
+
+// NowMS returns the exchange's clock.
+func (x *Exchange) NowMS() int64 { return x.nowMS }
+
+// Version changes whenever an order, a position, a balance or a setting of any
+// account did.
+func (x *Exchange) Version() uint64 { return x.version }
+
+// NextMS returns the next moment at which something is due: a funding payment, a
+// market's move, an order reaching the book.
+func (x *Exchange) NextMS() (int64, bool) {
+	x.realign()
+	due := x.queue.dueMS
+	for _, b := range x.books {
+		due = min(due, b.fundingMS, b.moveMS)
+	}
+	return max(due, x.nowMS), due != never
+}
+
+// Advance passes every moment due up to nowMS, in order, and sets the clock. A
+// time before the clock's is ignored: it never goes back.
+func (x *Exchange) Advance(nowMS int64) {
+	for {
+		due, ok := x.NextMS()
+		if !ok || due > nowMS {
+			break
+		}
+		x.nowMS = due
+		x.passMoment()
+	}
+	x.nowMS = max(x.nowMS, nowMS)
+}
+
+// passMoment does everything due at the clock's time. Funding comes before any
+// order that fills at the same moment (decisions.md, funding).
+func (x *Exchange) passMoment() {
+	for _, b := range x.books {
+		if b.fundingMS <= x.nowMS {
+			x.payFunding(b)
+		}
+	}
+	for _, b := range x.books {
+		if b.moveMS <= x.nowMS {
+			b.moveMS = b.market.move(b)
+		}
+	}
+	for x.queue.dueMS <= x.nowMS {
+		x.deliver(x.queue.pop())
+	}
+}
+
+// SetMarket sets what moves a symbol's price from now on. An unknown symbol is ignored.
+func (x *Exchange) SetMarket(key exchange.SymbolKey, market Market) {
+	if b := x.find(key); b != nil {
+		b.setMarket(market)
+	}
+}
+
+// find returns a symbol's book, or nil. The last one is remembered, since a
+// backtest asks for the same again and again.
+func (x *Exchange) find(key exchange.SymbolKey) *book {
+	if b := x.recent; b != nil && b.symbol.Market == key.Market && b.symbol.Name == key.Name {
+		return b
+	}
+	b := x.byKey[key]
+	if b != nil {
+		x.recent = b
+	}
+	return b
+}
+
+// Quiet reports whether nothing could happen on a symbol if its price stayed
+// within low..high until untilMS, that moment included: no fill, trigger,
+// liquidation or funding, and no order of any symbol reaching its book.
+func (x *Exchange) Quiet(key exchange.SymbolKey, low, high exchange.Price, untilMS int64) bool {
+	b := x.find(key)
+	if b == nil {
+		return false
+	}
+	if b.stale {
+		b.refresh()
+	}
+	return low > b.floor && high < b.ceiling && untilMS < b.paysMS && untilMS < x.queue.dueMS
+}
+
+// SkipTo moves the clock and a symbol's price without further work; Quiet must
+// have allowed it. The symbol's market goes on after nowMS; only a tape's
+// candles stay complete.
+func (x *Exchange) SkipTo(nowMS int64, key exchange.SymbolKey, last exchange.Price) {
+	b := x.find(key)
+	if b == nil {
+		return
+	}
+	x.nowMS = max(x.nowMS, nowMS)
+	b.last, b.mark = last, last
+	b.skipped, x.skipped = true, true
+	if x.coupled {
+		x.staleAll()
+	}
+}
+
+// realign brings the books that SkipTo moved back to their next moments.
+func (x *Exchange) realign() {
+	if !x.skipped {
+		return
+	}
+	x.skipped = false
+	for _, b := range x.books {
+		if !b.skipped {
+			continue
+		}
+		b.skipped = false
+		b.moveMS = b.market.seek(b)
+		if b.fundingMS <= x.nowMS {
+			b.setFundingTime(x.nowMS)
+		}
+	}
+}
+
+func (x *Exchange) staleAll() {
+	for _, b := range x.books {
+		b.stale = true
+	}
+}
+
+// SetPrice tells a symbol's last price; the mark is set to it too when mark is
+// 0. Triggers, fills and liquidations follow at once.
+func (x *Exchange) SetPrice(key exchange.SymbolKey, price, mark exchange.Price) error {
+	b := x.find(key)
+	if b == nil {
+		return fmt.Errorf("unknown symbol %s", key)
+	}
+	if mark == 0 {
+		mark = price
+	}
+	if err := cmp.Or(b.checkPrice("price", price), b.checkPrice("mark", mark)); err != nil {
+		return err
+	}
+	b.jump(price, mark, false)
+	return nil
+}
+
+// SlideTo moves a symbol's price to the given one through every price between:
+// what lies on the way triggers, fills and liquidates there.
+func (x *Exchange) SlideTo(key exchange.SymbolKey, price exchange.Price) error {
+	b := x.find(key)
+	if b == nil {
+		return fmt.Errorf("unknown symbol %s", key)
+	}
+	if err := b.checkPrice("price", price); err != nil {
+		return err
+	}
+	b.slide(price)
+	return nil
+}
+
+// Price returns a symbol's last and mark price, 0 for an unknown one.
+func (x *Exchange) Price(key exchange.SymbolKey) (last, mark exchange.Price) {
+	if b := x.find(key); b != nil {
+		return b.last, b.mark
+	}
+	return 0, 0
+}
+
+// Symbol returns a symbol's rules, nil for an unknown one.
+func (x *Exchange) Symbol(key exchange.SymbolKey) *exchange.Symbol {
+	if b := x.find(key); b != nil {
+		return b.symbol
+	}
+	return nil
+}

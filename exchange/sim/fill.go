@@ -1,0 +1,77 @@
+package sim
+
+import "botd/exchange"
+
+// Fill is one executed quantity of one account: the ground truth.
+type Fill struct {
+	ID       int64
+	Account  string
+	Market   exchange.Market
+	Symbol   string
+	OrderID  int64 // 0 for a liquidation
+	Side     exchange.Side
+	Price    exchange.Price
+	Quantity exchange.Quantity
+	Fee      exchange.Amount
+	FeeAsset string
+	Maker    bool
+	TimeMS   int64
+}
+
+// record numbers and keeps a fill.
+func (x *Exchange) record(fill Fill) Fill {
+	x.fillID++
+	fill.ID, fill.TimeMS = x.fillID, x.nowMS
+	x.fills = append(x.fills, fill)
+	if extra := len(x.fills) - x.config.Kept; extra > x.config.Kept/4 {
+		x.fills = append(x.fills[:0:0], x.fills[extra:]...)
+	}
+	return fill
+}
+
+// recordSpot adds a fill to the account's own trades.
+func (x *Exchange) recordSpot(o *order, fill Fill) {
+	a := o.account
+	a.trades = append(a.trades, exchange.UserTrade{
+		ID: fill.ID, Symbol: fill.Symbol, OrderID: fill.OrderID, Price: fill.Price, Quantity: fill.Quantity,
+		Fee: fill.Fee, FeeAsset: fill.FeeAsset, Maker: fill.Maker, TimeMS: fill.TimeMS,
+	})
+	if extra := len(a.trades) - x.config.Kept; extra > x.config.Kept/4 {
+		a.trades = append(a.trades[:0:0], a.trades[extra:]...)
+	}
+}
+
+// Fills returns all fills kept, oldest first: those of every account since the
+// start, or since TakeFills.
+func (x *Exchange) Fills() []Fill { return append([]Fill(nil), x.fills...) }
+
+// TakeFills appends the fills to the buffer and forgets them.
+func (x *Exchange) TakeFills(buffer []Fill) []Fill {
+	buffer = append(buffer, x.fills...)
+	x.fills = x.fills[:0]
+	return buffer
+}
+
+// maxTrades is how many public trades of a symbol are kept: the most that can
+// be asked for.
+const maxTrades = 1000
+
+// publish makes a fill a public trade. Fills enter trades and volume, but move
+// neither the price nor the quotes (decisions.md, still).
+func (b *book) publish(price exchange.Price, quantity exchange.Quantity, buyerIsMaker bool) {
+	b.publishAt(b.exchange.nowMS, price, quantity, buyerIsMaker)
+}
+
+func (b *book) publishAt(timeMS int64, price exchange.Price, quantity exchange.Quantity, buyerIsMaker bool) {
+	b.tradeID++
+	if len(b.trades) == 2*maxTrades {
+		b.trades = b.trades[:copy(b.trades, b.trades[maxTrades:])]
+	}
+	b.trades = append(b.trades, exchange.Trade{
+		ID: b.tradeID, Price: price, Quantity: quantity, QuoteAmount: b.symbol.Notional(price, quantity),
+		TimeMS: timeMS, BuyerIsMaker: buyerIsMaker,
+	})
+	base := b.symbol.QuantityFloat(quantity)
+	b.candles.trade(timeMS, b.last, base, base*b.symbol.PriceFloat(price), !buyerIsMaker)
+	b.updateID++
+}

@@ -1,0 +1,216 @@
+package sim
+
+import "botd/exchange"
+
+// unrealized returns the profit of all open positions at their marks.
+func (a *account) unrealized() exchange.Amount {
+	var sum exchange.Amount
+	for _, p := range a.positions {
+		sum = sum.Add(p.unrealized())
+	}
+	return sum
+}
+
+// available is wallet + unrealised - order margin - position margin.
+func (a *account) available() exchange.Amount {
+	return a.money.Wallet.Add(a.unrealized()).Sub(a.orderMargin).Sub(a.positionMargin)
+}
+
+// maintenance returns the margin below which the account is liquidated.
+func (a *account) maintenance() exchange.Amount {
+	var sum exchange.Amount
+	for _, p := range a.positions {
+		sum = sum.Add(p.maintenanceAt(p.book.mark))
+	}
+	return sum
+}
+
+// maintenanceAt is notional x marginRatio - marginAmount of the bracket the
+// notional at the mark falls in.
+func (p *position) maintenanceAt(mark exchange.Price) exchange.Amount {
+	notional := p.book.symbol.Notional(mark, p.remaining)
+	bracket := p.book.symbol.BracketOf(notional)
+	return notional.MulRate(bracket.MarginRatio).Sub(bracket.MarginAmount)
+}
+
+// marginOf returns the order margin of what is left of an opening order: its
+// value at its basis / leverage. On an exchange that nets, an opposite order
+// opens only what goes beyond the position.
+func (x *Exchange) marginOf(o *order) exchange.Amount {
+	h := &o.account.holdings[o.book.index]
+	left := o.Quantity - o.Filled
+	if p := h.position; x.net && p != nil && p.side != sideOf(o.Side) {
+		left = max(0, left-p.remaining)
+	}
+	return o.book.symbol.Notional(o.basis(), left).Div(int64(h.leverage))
+}
+
+// holdMargin sets the margin an order holds to what it needs now.
+func (x *Exchange) holdMargin(o *order) {
+	margin := x.marginOf(o)
+	o.account.orderMargin = o.account.orderMargin.Add(margin).Sub(o.held)
+	o.held = margin
+}
+
+// releaseFutures gives back what a finished order held.
+func (x *Exchange) releaseFutures(o *order) {
+	h := &o.account.holdings[o.book.index]
+	o.account.orderMargin = o.account.orderMargin.Sub(o.held)
+	o.held = exchange.Amount{}
+	if o.reduceOnly {
+		h.reducing -= o.Quantity - o.Filled
+	}
+}
+
+// touch notes that an account's money or positions changed.
+func (x *Exchange) touch(a *account) {
+	x.version++
+	for _, p := range a.positions {
+		p.book.stale = true
+	}
+	if !a.unsettled {
+		a.unsettled = true
+		x.unsettled = append(x.unsettled, a)
+	}
+}
+
+// settleAccounts liquidates the accounts that fills or payments left with too little.
+func (x *Exchange) settleAccounts() {
+	for i := 0; i < len(x.unsettled); i++ {
+		a := x.unsettled[i]
+		a.unsettled = false
+		x.settleAccount(a)
+	}
+	x.unsettled = x.unsettled[:0]
+}
+
+// settleAccount liquidates an account whose wallet + unrealised is not above its
+// maintenance margin. A wallet below zero is lifted once nothing is open that
+// could cover it.
+func (x *Exchange) settleAccount(a *account) {
+	if len(a.positions) > 0 && a.money.Wallet.Add(a.unrealized()).Cmp(a.maintenance()) <= 0 {
+		x.liquidate(a)
+	}
+	if len(a.positions) == 0 && a.money.Wallet.Sign() < 0 {
+		a.money.Insurance = a.money.Insurance.Sub(a.money.Wallet)
+		a.money.Wallet = exchange.Amount{}
+		x.version++
+	}
+}
+
+// liquidate cancels the account's open futures orders, then closes its positions
+// at their marks. The fee takes no more than is left in the wallet.
+func (x *Exchange) liquidate(a *account) {
+	for o := a.futuresOrders.first; o != nil; o = a.futuresOrders.first {
+		x.finish(o, canceled)
+	}
+	ended := make([]*position, len(a.positions))
+	copy(ended, a.positions)
+	quantities := make([]exchange.Quantity, len(ended))
+	for i, p := range ended {
+		quantities[i] = p.remaining
+		x.reduce(p, p.book.mark, p.remaining)
+		x.closePosition(p, exchange.PositionLiquidated, nil)
+	}
+	rate := a.config.FuturesTaker
+	if x.config.LiquidationFee != 0 {
+		rate = max(0, x.config.LiquidationFee)
+	}
+	for i, p := range ended {
+		b := p.book
+		fee := b.symbol.Notional(b.mark, quantities[i]).MulRate(rate).Min(a.money.Wallet.Max(exchange.Amount{}))
+		a.money.Fees = a.money.Fees.Add(fee)
+		a.money.LiquidationFee = a.money.LiquidationFee.Add(fee)
+		a.money.Wallet = a.money.Wallet.Sub(fee)
+		a.money.Liquidations++
+		b.stale = true
+		b.publish(b.mark, quantities[i], p.exitSide() == exchange.Sell)
+		x.record(Fill{
+			Account: a.config.Name, Market: exchange.Futures, Symbol: b.symbol.Name, Side: p.exitSide(), Price: b.mark,
+			Quantity: quantities[i], Fee: fee, FeeAsset: b.symbol.Quote,
+		})
+	}
+	x.version++
+}
+
+// liquidationPrice returns the mark of the position's symbol at which the account
+// is liquidated, all else unchanged, with 18 places; zero when there is none
+// above zero.
+//
+// With wallet + the other positions' profit - their maintenance = rest, a long of
+// quantity q and cost c in a bracket of ratio r and amount a is liquidated where
+// rest + q*m - c = q*m*r - a, so m = (c - rest - a) / (q * (1-r)); a short where
+// m = (c + rest + a) / (q * (1+r)). The bracket is the one that q*m falls in.
+func (p *position) liquidationPrice() exchange.Amount {
+	rest := p.account.money.Wallet
+	for _, other := range p.account.positions {
+		if other != p {
+			rest = rest.Add(other.unrealized()).Sub(other.maintenanceAt(other.book.mark))
+		}
+	}
+	s := p.book.symbol
+	brackets := s.Brackets
+	if len(brackets) == 0 {
+		brackets = []exchange.Bracket{s.BracketOf(exchange.Amount{})}
+	}
+	for i, bracket := range brackets {
+		notional, divisor := p.cost.Sub(rest).Sub(bracket.MarginAmount), exchange.RateOne-bracket.MarginRatio
+		if p.side == exchange.Short {
+			notional, divisor = p.cost.Add(rest).Add(bracket.MarginAmount), exchange.RateOne+bracket.MarginRatio
+		}
+		if divisor <= 0 {
+			continue
+		}
+		notional = notional.MulDiv(int64(exchange.RateOne), int64(divisor))
+		if notional.Sign() <= 0 {
+			if i == 0 {
+				return exchange.Amount{}
+			}
+			continue
+		}
+		if i == len(brackets)-1 || notional.Cmp(bracket.Max) <= 0 {
+			return s.CostMean(notional, p.remaining)
+		}
+	}
+	return exchange.Amount{}
+}
+
+// bankruptAt reports whether the account would be liquidated with this
+// position's symbol at the mark.
+func (p *position) bankruptAt(mark exchange.Price) bool {
+	equity, maintenance := p.account.money.Wallet.Add(p.unrealizedAt(mark)), p.maintenanceAt(mark)
+	for _, other := range p.account.positions {
+		if other != p {
+			equity = equity.Add(other.unrealized())
+			maintenance = maintenance.Add(other.maintenanceAt(other.book.mark))
+		}
+	}
+	return equity.Cmp(maintenance) <= 0
+}
+
+// liquidationBound returns the last whole price at which the position still
+// ends its account: for a long the highest, for a short the lowest.
+func (p *position) liquidationBound() (exchange.Price, bool) {
+	at := p.liquidationPrice()
+	if at.IsZero() || !at.Less(p.book.symbol.PriceAmount(maxPrice)) {
+		return 0, false
+	}
+	price := p.book.symbol.MeanPrice(at)
+	step := exchange.Price(1)
+	if p.side == exchange.Short {
+		step = -1
+	}
+	for range 3 {
+		if !p.bankruptAt(price + step) {
+			break
+		}
+		price += step
+	}
+	for range 3 {
+		if price <= 0 || p.bankruptAt(price) {
+			break
+		}
+		price -= step
+	}
+	return price, price > 0
+}

@@ -1,0 +1,247 @@
+package sim
+
+import "botd/exchange"
+
+// maxValue is the largest value of one order or position in USDT, so that no
+// product overflows.
+const maxValue = 1e15
+
+// arrive brings an accepted order to the book.
+func (b *book) arrive(o *order) {
+	o.visible = true
+	switch {
+	case o.dead:
+		o.Status = exchange.StatusNew
+	case o.Type.Conditional():
+		o.Status = exchange.StatusNew
+		// A stop price passed before the order arrived triggers it at once, with the
+		// type it was answered with (decisions.md, smaller ones).
+		if b.reached(o) {
+			b.activate(o)
+		} else {
+			b.wait(o)
+		}
+	default:
+		b.enter(o, exchange.StatusRejected)
+	}
+}
+
+// working returns the index and the price that an order's working type selects.
+// Spot has the last price alone.
+func (b *book) working(kind exchange.WorkingType) (int, exchange.Price) {
+	if kind == exchange.MarkPrice {
+		return 1, b.mark
+	}
+	return 0, b.last
+}
+
+// direction returns how the order's stop price is reached: a selling stop-loss
+// and a buying take-profit by a falling price, the others by a rising one.
+func (o *order) direction() int {
+	if (o.Side == exchange.Sell) == o.Type.StopLoss() {
+		return falling
+	}
+	return rising
+}
+
+func (b *book) reached(o *order) bool {
+	_, price := b.working(o.WorkingType)
+	if o.direction() == falling {
+		return price <= o.StopPrice
+	}
+	return price >= o.StopPrice
+}
+
+func (b *book) wait(o *order) {
+	kind, _ := b.working(o.WorkingType)
+	b.waiting[kind][o.direction()].add(o, o.StopPrice)
+	b.stale = true
+}
+
+// activate sends a conditional order as market or limit order, by its type.
+func (b *book) activate(o *order) {
+	o.triggered = true
+	b.enter(o, canceled)
+}
+
+// enter lets an order match and leaves the rest of a limit order in the book. An
+// order that may not execute ends with the given status.
+func (b *book) enter(o *order, refused exchange.OrderStatus) {
+	if !b.executable(o) || o.PostOnly && b.matches(o) {
+		b.exchange.finish(o, refused)
+		return
+	}
+	o.Status = exchange.StatusOpen
+	if o.Market == exchange.Spot {
+		o.Status = exchange.StatusNew
+	}
+	b.exchange.version++
+	b.match(o)
+	switch {
+	case o.Status.Final():
+	case o.priced():
+		b.rest(o)
+	case o.Filled > 0 && b.spentWhole(o):
+		b.exchange.finish(o, exchange.StatusFilled)
+	default:
+		b.exchange.finish(o, canceled)
+	}
+}
+
+func (b *book) rest(o *order) {
+	if o.Side == exchange.Buy {
+		b.bids.add(o, o.Price)
+	} else {
+		b.asks.add(o, o.Price)
+	}
+	b.updateID++
+	b.stale = true
+}
+
+// spentWhole reports whether what is left of a spot order by amount is less than
+// one quantityTick.
+func (b *book) spentWhole(o *order) bool {
+	price, ok := b.best(o.Side)
+	return ok && !o.QuoteAmount.IsZero() && quantityFor(b.symbol, o.QuoteAmount.Sub(o.spent), price) == 0
+}
+
+// executable reports whether an order may fill now. On an exchange that rejects
+// opposite orders an opening order can not meet an opposite position, however
+// long it has been in the book; a reducing one needs the position it was placed
+// for.
+func (b *book) executable(o *order) bool {
+	if o.Market == exchange.Spot {
+		return true
+	}
+	p := o.account.holdings[b.index].position
+	if o.opens() {
+		return p == nil || b.exchange.net || p.side == sideOf(o.Side)
+	}
+	return p != nil && p.id == o.ClosePositionID
+}
+
+// wanted returns how much of an order would fill at a price.
+func (b *book) wanted(o *order, price exchange.Price) exchange.Quantity {
+	if o.Market == exchange.Spot {
+		return b.wantedSpot(o, price)
+	}
+	left := o.Quantity - o.Filled
+	if o.opens() {
+		return left
+	}
+	p := o.account.holdings[b.index].position
+	switch {
+	case p == nil:
+		return 0
+	case o.ClosePosition:
+		return p.remaining
+	}
+	return min(left, p.remaining)
+}
+
+// best returns the quote that an order of the side would meet.
+func (b *book) best(side exchange.Side) (exchange.Price, bool) {
+	if side == exchange.Buy {
+		return b.ask()
+	}
+	return b.bid()
+}
+
+// maker returns the first order of another account that an order of the side
+// would meet. Orders that may not execute any more are canceled on the way.
+func (b *book) maker(o *order) *order {
+	other := &b.asks
+	if o.Side == exchange.Sell {
+		other = &b.bids
+	}
+	for {
+		m := other.bestOfOthers(o.account)
+		if m == nil || b.executable(m) && b.wanted(m, m.Price) > 0 {
+			return m
+		}
+		b.exchange.finish(m, canceled)
+	}
+}
+
+// meet returns what an order would match first: accounts' orders come before a
+// quote at the same price.
+func (b *book) meet(o *order) (price exchange.Price, maker *order, ok bool) {
+	price, ok = b.best(o.Side)
+	if m := b.maker(o); m != nil && (!ok || m.Price == price || (m.Price < price) == (o.Side == exchange.Buy)) {
+		price, maker, ok = m.Price, m, true
+	}
+	if ok && o.priced() && price != o.Price && (price > o.Price) == (o.Side == exchange.Buy) {
+		ok = false
+	}
+	return price, maker, ok
+}
+
+func (b *book) matches(o *order) bool {
+	_, _, ok := b.meet(o)
+	return ok
+}
+
+// match fills an order as far as the book allows. Quotes are renewed after every
+// fill, so the best one takes whatever is left.
+func (b *book) match(o *order) {
+	for !o.Status.Final() {
+		price, maker, ok := b.meet(o)
+		if !ok {
+			return
+		}
+		quantity := b.wanted(o, price)
+		if maker != nil {
+			quantity = min(quantity, b.wanted(maker, price))
+		}
+		if quantity <= 0 {
+			return
+		}
+		b.publish(price, quantity, o.Side == exchange.Sell)
+		if maker != nil {
+			b.exchange.apply(maker, price, quantity, true)
+		}
+		b.exchange.apply(o, price, quantity, false)
+	}
+}
+
+// apply books an executed quantity of an order.
+func (x *Exchange) apply(o *order, price exchange.Price, quantity exchange.Quantity, maker bool) {
+	b := o.book
+	value := b.symbol.Notional(price, quantity)
+	o.Filled += quantity
+	o.spent = o.spent.Add(value)
+	fill := Fill{
+		Account: o.account.config.Name, Market: o.Market, Symbol: o.Symbol, OrderID: o.ID, Side: o.Side,
+		Price: price, Quantity: quantity, FeeAsset: b.symbol.Quote, Maker: maker,
+	}
+	if o.Market == exchange.Futures {
+		fill.Fee = value.MulRate(o.account.futuresFee(maker))
+		x.record(fill)
+		x.fillFutures(o, price, quantity, fill.Fee)
+	} else {
+		fill.Fee, fill.FeeAsset = o.spotFee(value, quantity, maker)
+		x.recordSpot(o, x.record(fill))
+		x.fillSpot(o, value, quantity, fill.Fee)
+	}
+	switch {
+	case o.Status.Final():
+	case !o.ClosePosition && o.QuoteAmount.IsZero() && o.Filled == o.Quantity:
+		x.finish(o, exchange.StatusFilled)
+	case o.ladder != nil:
+		b.updateID++
+	}
+}
+
+func (a *account) futuresFee(maker bool) exchange.Rate {
+	if maker {
+		return a.config.FuturesMaker
+	}
+	return a.config.FuturesTaker
+}
+
+func (a *account) spotFee(maker bool) exchange.Rate {
+	if maker {
+		return a.config.SpotMaker
+	}
+	return a.config.SpotTaker
+}

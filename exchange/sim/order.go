@@ -1,0 +1,186 @@
+package sim
+
+import "botd/exchange"
+
+const canceled = exchange.StatusCanceled
+
+// order is an order with what the exchange alone knows about it.
+type order struct {
+	exchange.Order // the truth
+	account        *account
+	book           *book
+	reduceOnly     bool
+	visible        bool // it reached the book: list and GET show it
+	triggered      bool // a conditional order that was activated
+	dead           bool // a spot order whose cancel was answered: it can not fill
+
+	held  exchange.Amount // order margin on futures; frozen USDT or base asset on spot
+	spent exchange.Amount // price x quantity of all fills
+
+	ladder         *ladder // the one it stands in
+	key            int64
+	previous, next *order // within its price
+	before, after  *order // among the account's open orders, oldest first
+}
+
+// orderList is an account's open orders of one market, oldest first.
+type orderList struct {
+	first, last *order
+	count       int
+}
+
+func (l *orderList) add(o *order) {
+	o.before, o.after = l.last, nil
+	if l.last != nil {
+		l.last.after = o
+	} else {
+		l.first = o
+	}
+	l.last = o
+	l.count++
+}
+
+func (l *orderList) remove(o *order) {
+	if o.before != nil {
+		o.before.after = o.after
+	} else {
+		l.first = o.after
+	}
+	if o.after != nil {
+		o.after.before = o.before
+	} else {
+		l.last = o.before
+	}
+	o.before, o.after = nil, nil
+	l.count--
+}
+
+// newOrder returns an accepted order under the next id.
+func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *order {
+	x.orderID++
+	o := &order{account: a, book: b, reduceOnly: asked.ReduceOnly}
+	o.Order = exchange.Order{
+		ID: x.orderID, ClientOrderID: asked.ClientOrderID, Market: b.symbol.Market, Symbol: b.symbol.Name, Side: asked.Side, Type: asked.Type,
+		Price: asked.Price, StopPrice: asked.StopPrice, Quantity: asked.Quantity, QuoteAmount: asked.QuoteAmount, WorkingType: asked.WorkingType,
+		ClosePosition: asked.ClosePosition, PostOnly: asked.PostOnly, Status: exchange.StatusCreated, CreatedMS: x.nowMS,
+	}
+	x.keepOrder(o)
+	a.open(b.symbol.Market).add(o)
+	if b.symbol.Market == exchange.Spot {
+		a.spotOrders = append(a.spotOrders, o)
+	}
+	return o
+}
+
+// keepOrder remembers an order under its id and forgets the oldest finished ones
+// when there are a quarter too many.
+func (x *Exchange) keepOrder(o *order) {
+	x.orders = append(x.orders, o)
+	x.orderCount++
+	if x.orderCount <= x.config.Kept+x.config.Kept/4+16 {
+		return
+	}
+	start := 0
+	for i, old := range x.orders {
+		if x.orderCount <= x.config.Kept {
+			break
+		}
+		if old != nil && old.Status.Final() {
+			x.orders[i] = nil
+			x.orderCount--
+		}
+	}
+	for start < len(x.orders) && x.orders[start] == nil {
+		start++
+	}
+	x.orders = append(x.orders[:0:0], x.orders[start:]...)
+	x.firstOrder += int64(start)
+	for _, a := range x.accounts {
+		a.forgetSpotOrders(x)
+	}
+}
+
+// orderOf returns an account's order on a market, or nil.
+func (x *Exchange) orderOf(a *account, market exchange.Market, id int64) *order {
+	at := id - x.firstOrder
+	if at < 0 || at >= int64(len(x.orders)) {
+		return nil
+	}
+	if o := x.orders[at]; o != nil && o.account == a && o.Market == market {
+		return o
+	}
+	return nil
+}
+
+// told returns an order as the interface tells it: futures give their times in
+// whole seconds.
+func (o *order) told() exchange.Order {
+	told := o.Order
+	if told.Market == exchange.Futures {
+		told.CreatedMS -= told.CreatedMS % 1000
+		return told
+	}
+	told.AveragePrice = o.book.symbol.CostMean(o.spent, o.Filled)
+	return told
+}
+
+// priced reports whether the order has a limit, now or on activation.
+func (o *order) priced() bool { return o.Type.Priced() }
+
+// opens reports whether the order may open or add to a futures position.
+func (o *order) opens() bool {
+	return o.Market == exchange.Futures && !o.reduceOnly && !o.ClosePosition
+}
+
+// basis is the price an order's value and margin are counted at: its own, its
+// stop price for a conditional market order, else the market's.
+func (o *order) basis() exchange.Price {
+	switch {
+	case o.Type.Priced():
+		return o.Price
+	case o.Type.Conditional():
+		return o.StopPrice
+	}
+	return o.book.last
+}
+
+// finish ends an order and releases everything it holds.
+func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
+	o.Status = status
+	o.book.takeOut(o)
+	o.account.open(o.Market).remove(o)
+	if o.Market == exchange.Futures {
+		x.releaseFutures(o)
+	} else {
+		x.releaseSpot(o)
+	}
+	x.version++
+}
+
+// takeOut removes an order from the ladder it stands in, if any.
+func (b *book) takeOut(o *order) {
+	if o.ladder != nil {
+		o.ladder.remove(o)
+		b.stale = true
+		b.updateID++
+	}
+}
+
+// OrderTruth is an order as it really is, for tests and the control interface.
+type OrderTruth struct {
+	exchange.Order
+	Account    string
+	ReduceOnly bool
+}
+
+// AllOrders returns the orders of every account, oldest first, those not yet
+// shown included.
+func (x *Exchange) AllOrders() []OrderTruth {
+	all := make([]OrderTruth, 0, x.orderCount)
+	for _, o := range x.orders {
+		if o != nil {
+			all = append(all, OrderTruth{o.told(), o.account.config.Name, o.reduceOnly})
+		}
+	}
+	return all
+}

@@ -1,0 +1,137 @@
+package sim
+
+import "botd/exchange"
+
+// placeFutures examines a futures order by the twelve rules of the interface and
+// accepts it.
+func (x *Exchange) placeFutures(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
+	p, refusal := x.prepare(a, request)
+	if refusal != nil {
+		return refusal
+	}
+	for _, rule := range []func(*placement) *exchange.Refusal{(*placement).flags, (*placement).size, (*placement).reducing, (*placement).classify} {
+		if refusal := rule(p); refusal != nil {
+			return refusal
+		}
+	}
+	if refusal := p.margin(); refusal != nil {
+		return refusal
+	}
+	o := x.newOrder(a, p.book, &p.asked)
+	if o.Type.Conditional() {
+		o.Status = exchange.StatusNew
+	}
+	h := &a.holdings[p.book.index]
+	if o.opens() {
+		x.holdMargin(o)
+	} else {
+		o.ClosePositionID = h.position.id
+	}
+	if o.reduceOnly {
+		h.reducing += o.Quantity
+	}
+	x.version++
+	x.send(o, answer)
+	return nil
+}
+
+// flags examines reduceOnly, closePosition and postOnly.
+func (p *placement) flags() *exchange.Refusal {
+	asked := &p.asked
+	switch {
+	case asked.PostOnly && asked.Type != exchange.Limit:
+		return p.refuse(CodePostOnlyType, "postOnly is for LIMIT, not for %s", asked.Type)
+	case asked.ReduceOnly && asked.ClosePosition:
+		return p.refuse(CodeReduceAndClose, "reduceOnly and closePosition are both true")
+	case asked.ClosePosition && asked.Type != exchange.StopMarket && asked.Type != exchange.TakeProfitMarket:
+		return p.refuse(CodeCloseType, "closePosition is for STOP_MARKET and TAKE_PROFIT_MARKET, not for %s", asked.Type)
+	case p.book.symbol.ReduceOnly && !asked.Reduces():
+		return p.refuse(CodeReduceOnlySymbol, "%s accepts reducing orders only: isReduceOnly is true", p.book.symbol.Name)
+	case !asked.QuoteAmount.IsZero():
+		return p.refuse(CodeQuantity, "a futures order takes a base quantity, not an amount of %s USDT", asked.QuoteAmount)
+	}
+	return nil
+}
+
+// size examines quantity and value; a closePosition order has neither (rule 8).
+func (p *placement) size() *exchange.Refusal {
+	if p.asked.ClosePosition {
+		if p.asked.Quantity != 0 {
+			return p.refuse(CodeCloseQuantity, "qt %s must be omitted or 0 with closePosition", p.book.symbol.QuantityDecimal(p.asked.Quantity))
+		}
+		return nil
+	}
+	if refusal := p.quantity(); refusal != nil {
+		return refusal
+	}
+	return p.value()
+}
+
+// reducing examines an order against the open position: rules 5, 8 and 9, and
+// the setting for opposite orders.
+func (p *placement) reducing() *exchange.Refusal {
+	asked, s := &p.asked, p.book.symbol
+	h := &p.account.holdings[p.book.index]
+	held := h.position
+	if !asked.Reduces() {
+		if held != nil && held.side != sideOf(asked.Side) && !p.exchange.net {
+			return p.refuse(CodeOppositeOrder, "%s is opposite to the open %s position: send reduceOnly", asked.Side, held.side)
+		}
+		return nil
+	}
+	if held == nil {
+		return p.refuse(CodeNoPosition, "no open position on %s to reduce", s.Name)
+	}
+	if asked.Side != held.exitSide() {
+		return p.refuse(CodeReduceSide, "side %s does not reduce the %s position: send %s", asked.Side, held.side, held.exitSide())
+	}
+	if asked.ClosePosition {
+		return p.closing(held)
+	}
+	if asked.Quantity > held.remaining {
+		return p.refuse(CodeReduceQuantity, "qt %s is above remainingQty %s", s.QuantityDecimal(asked.Quantity), s.QuantityDecimal(held.remaining))
+	}
+	// A MARKET order for everything sweeps the others (rule 6) and so is exempt.
+	sweeps := asked.Type == exchange.MarketOrder && asked.Quantity == held.remaining
+	if sum := h.reducing + asked.Quantity; sum > held.remaining && !sweeps {
+		return p.refuse(CodeReduceSum, "the sum %s of open reduceOnly orders and this one is above remainingQty %s",
+			s.QuantityDecimal(sum), s.QuantityDecimal(held.remaining))
+	}
+	return nil
+}
+
+// closing examines a closePosition order: one per type, and its stopPrice on the
+// side of the current price that the table of rule 9 gives.
+func (p *placement) closing(held *position) *exchange.Refusal {
+	asked, s := &p.asked, p.book.symbol
+	for o := p.account.futuresOrders.first; o != nil; o = o.after {
+		if o.ClosePosition && o.book == p.book && o.Type == asked.Type {
+			return p.refuse(CodeCloseDuplicate, "closePosition %s order %d is active on %s", o.Type, o.ID, s.Name)
+		}
+	}
+	_, current := p.book.working(asked.WorkingType)
+	below := (held.side == exchange.Long) == (asked.Type == exchange.StopMarket)
+	if below && asked.StopPrice >= current {
+		return p.refuse(CodeCloseStopPrice, "stopPrice %s of %s for a %s position must be below the current price %s",
+			s.PriceDecimal(asked.StopPrice), asked.Type, held.side, s.PriceDecimal(current))
+	}
+	if !below && asked.StopPrice <= current {
+		return p.refuse(CodeCloseStopPrice, "stopPrice %s of %s for a %s position must be above the current price %s",
+			s.PriceDecimal(asked.StopPrice), asked.Type, held.side, s.PriceDecimal(current))
+	}
+	return nil
+}
+
+// margin examines whether the available balance covers an opening order.
+func (p *placement) margin() *exchange.Refusal {
+	if p.asked.Reduces() {
+		return nil
+	}
+	trial := order{account: p.account, book: p.book}
+	trial.Side, trial.Type, trial.Price, trial.StopPrice, trial.Quantity = p.asked.Side, p.asked.Type, p.asked.Price, p.asked.StopPrice, p.asked.Quantity
+	needed, available := p.exchange.marginOf(&trial), p.account.available()
+	if available.Less(needed) {
+		return p.refuse(CodeMargin, "order margin %s is above the available balance %s", needed, available)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package sim
+
+import "botd/exchange"
+
+// placeSpot examines a spot order and accepts it: what it needs is frozen.
+func (x *Exchange) placeSpot(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
+	p, refusal := x.prepare(a, request)
+	if refusal != nil {
+		return refusal
+	}
+	// Spot has no reduceOnly, closePosition and postOnly: unknown fields are ignored.
+	p.asked.ReduceOnly, p.asked.ClosePosition, p.asked.PostOnly = false, false, false
+	for _, rule := range []func(*placement) *exchange.Refusal{(*placement).spotSize, (*placement).classify} {
+		if refusal := rule(p); refusal != nil {
+			return refusal
+		}
+	}
+	trial := order{account: a, book: p.book}
+	trial.Side, trial.Type, trial.Price, trial.StopPrice = p.asked.Side, p.asked.Type, p.asked.Price, p.asked.StopPrice
+	trial.Quantity, trial.QuoteAmount = p.asked.Quantity, p.asked.QuoteAmount
+	if needed, free := p.book.needed(&trial), trial.paid().free; free.Less(needed) {
+		asset := p.book.symbol.Quote
+		if trial.Side == exchange.Sell {
+			asset = p.book.symbol.Base
+		}
+		return p.refuse(CodeBalance, "the order needs %s %s, the free balance is %s", needed, asset, free)
+	}
+	o := x.newOrder(a, p.book, &p.asked)
+	p.book.freeze(o)
+	x.version++
+	x.send(o, answer)
+	return nil
+}
+
+// spotSize examines qt: of MARKET the amount in USDT, else a base quantity. A
+// conditional market order takes either.
+func (p *placement) spotSize() *exchange.Refusal {
+	asked, s := &p.asked, p.book.symbol
+	byAmount := asked.Type == exchange.MarketOrder || !asked.Type.Priced() && asked.Quantity == 0
+	if !byAmount {
+		asked.QuoteAmount = exchange.Amount{}
+		if refusal := p.quantity(); refusal != nil {
+			return refusal
+		}
+		return p.value()
+	}
+	if asked.Quantity != 0 {
+		return p.refuse(CodeQuantity, "a spot MARKET order takes an amount of %s, not a base quantity of %s", s.Quote, s.QuantityDecimal(asked.Quantity))
+	}
+	if asked.QuoteAmount.Sign() <= 0 {
+		return p.refuse(CodeQuantity, "qt %s is not above 0", asked.QuoteAmount)
+	}
+	return p.bounds(asked.QuoteAmount)
+}

@@ -1,0 +1,183 @@
+package sim
+
+import "botd/exchange"
+
+// position is a futures position with its exact cost.
+type position struct {
+	account *account
+	book    *book
+	id      int64
+	side    exchange.PositionSide
+	status  exchange.PositionStatus
+
+	opened    exchange.Quantity // in total
+	remaining exchange.Quantity
+	cost      exchange.Amount // sum of price x quantity of what remains
+	margin    exchange.Amount // cost / leverage
+	realized  exchange.Amount
+	exited    exchange.Quantity
+	exits     exchange.Amount // sum of price x quantity of what was closed
+	last      exchange.Price  // of the last fill
+	leverage  int             // when it closed
+
+	createdMS, updatedMS int64
+
+	entry exchange.Amount // of the last quantity, kept when nothing remains
+}
+
+// sideOf returns the side an order opens: BUY opens LONG and SELL opens SHORT
+// (interface, futures rule 4).
+func sideOf(side exchange.Side) exchange.PositionSide {
+	if side == exchange.Buy {
+		return exchange.Long
+	}
+	return exchange.Short
+}
+
+// exitSide returns the side that closes the position.
+func (p *position) exitSide() exchange.Side {
+	if p.side == exchange.Long {
+		return exchange.Sell
+	}
+	return exchange.Buy
+}
+
+// profit returns what closing a quantity that cost that much brings at a value.
+func (p *position) profit(value, cost exchange.Amount) exchange.Amount {
+	if p.side == exchange.Long {
+		return value.Sub(cost)
+	}
+	return cost.Sub(value)
+}
+
+func (p *position) unrealized() exchange.Amount { return p.unrealizedAt(p.book.mark) }
+
+func (p *position) unrealizedAt(mark exchange.Price) exchange.Amount {
+	return p.profit(p.book.symbol.Notional(mark, p.remaining), p.cost)
+}
+
+// fillFutures books an executed quantity: the fee, then what it reduces, then
+// what it opens.
+func (x *Exchange) fillFutures(o *order, price exchange.Price, quantity exchange.Quantity, fee exchange.Amount) {
+	a, b := o.account, o.book
+	a.money.Fees = a.money.Fees.Add(fee)
+	a.money.Wallet = a.money.Wallet.Sub(fee)
+	h := &a.holdings[b.index]
+	if o.reduceOnly {
+		h.reducing -= quantity
+	}
+	if p := h.position; p != nil && p.side != sideOf(o.Side) {
+		part := min(quantity, p.remaining)
+		x.reduce(p, price, part)
+		quantity -= part
+		if p.remaining == 0 {
+			x.closePosition(p, exchange.PositionClosed, o)
+		}
+	}
+	if quantity > 0 {
+		x.increase(a, b, o.Side, price, quantity)
+	}
+	if o.opens() && !o.Status.Final() {
+		x.holdMargin(o)
+	}
+	x.touch(a)
+}
+
+// increase opens a position or adds to it.
+func (x *Exchange) increase(a *account, b *book, side exchange.Side, price exchange.Price, quantity exchange.Quantity) {
+	h := &a.holdings[b.index]
+	p := h.position
+	if p == nil {
+		x.positionID++
+		p = &position{account: a, book: b, id: x.positionID, side: sideOf(side), status: exchange.PositionOpen, createdMS: x.nowMS}
+		h.position = p
+		a.positions = append(a.positions, p)
+		b.positions = append(b.positions, p)
+		b.notePositions()
+	}
+	p.opened += quantity
+	p.remaining += quantity
+	p.cost = p.cost.Add(b.symbol.Notional(price, quantity))
+	x.moved(p, price)
+}
+
+// reduce closes a part: its cost is the share of the quantity, cut towards zero
+// at 18 places, and all of the rest when nothing remains.
+func (x *Exchange) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
+	a, value := p.account, p.book.symbol.Notional(price, quantity)
+	p.entry = p.book.symbol.CostMean(p.cost, p.remaining)
+	cost := p.cost.MulDiv(int64(quantity), int64(p.remaining))
+	profit := p.profit(value, cost)
+	p.cost = p.cost.Sub(cost)
+	p.remaining -= quantity
+	p.exited += quantity
+	p.exits = p.exits.Add(value)
+	p.realized = p.realized.Add(profit)
+	a.money.Realized = a.money.Realized.Add(profit)
+	a.money.Wallet = a.money.Wallet.Add(profit)
+	x.moved(p, price)
+}
+
+// moved brings the margin and the times of a position up to date.
+func (x *Exchange) moved(p *position, price exchange.Price) {
+	margin := p.cost.Div(int64(p.account.holdings[p.book.index].leverage))
+	p.account.positionMargin = p.account.positionMargin.Add(margin).Sub(p.margin)
+	p.margin, p.last, p.updatedMS = margin, price, x.nowMS
+}
+
+// closePosition ends a position of which nothing remains. However it was closed,
+// its open reduceOnly, stop-loss and take-profit orders go with it; the order
+// that closed it, when it was a closePosition order, is filled.
+func (x *Exchange) closePosition(p *position, status exchange.PositionStatus, by *order) {
+	a, b := p.account, p.book
+	h := &a.holdings[b.index]
+	p.status, p.leverage = status, h.leverage
+	h.position = nil
+	a.positions = without(a.positions, p)
+	b.positions = without(b.positions, p)
+	b.notePositions()
+	a.history = append(a.history, p)
+	if extra := len(a.history) - x.config.Kept; extra > x.config.Kept/4 {
+		a.history = append(a.history[:0:0], a.history[extra:]...)
+	}
+	for o := a.futuresOrders.first; o != nil; {
+		next := o.after
+		switch {
+		case o.ClosePositionID != p.id:
+		case o == by && (o.ClosePosition || o.Filled == o.Quantity):
+			x.finish(o, exchange.StatusFilled)
+		default:
+			x.finish(o, canceled)
+		}
+		o = next
+	}
+}
+
+func without(all []*position, p *position) []*position {
+	for i := range all {
+		if all[i] == p {
+			copy(all[i:], all[i+1:])
+			all[len(all)-1] = nil
+			return all[:len(all)-1]
+		}
+	}
+	return all
+}
+
+// told returns the position as the interface tells it.
+func (p *position) told() exchange.Position {
+	s := p.book.symbol
+	told := exchange.Position{
+		ID: p.id, Symbol: s.Name, Side: p.side, Quantity: p.opened, Remaining: p.remaining, RealizedPNL: p.realized, Status: p.status,
+		LastUpdatePrice: s.PriceAmount(p.last), ClosePrice: s.CostMean(p.exits, p.exited),
+		CreatedMS: p.createdMS - p.createdMS%1000, UpdatedMS: p.updatedMS - p.updatedMS%1000,
+		EntryPrice: p.entry, Leverage: p.leverage,
+	}
+	if p.status == exchange.PositionOpen {
+		told.EntryPrice = s.CostMean(p.cost, p.remaining)
+		told.Leverage = p.account.holdings[p.book.index].leverage
+		told.UnrealizedPNL = p.unrealized()
+		told.LiqPrice = p.liquidationPrice()
+	}
+	return told
+}

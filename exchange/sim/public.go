@@ -1,0 +1,160 @@
+package sim
+
+import "botd/exchange"
+
+const (
+	maxDepth     = 1000 // levels of futures depth, and the most quotes shown
+	spotMaxDepth = 100
+)
+
+// public answers the operations that need no account.
+func (x *Exchange) public(request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
+	switch request.Operation {
+	case exchange.FuturesHealth, exchange.FuturesPing:
+		answer.Status = "ok"
+	case exchange.FuturesTime:
+		answer.ServerTimeMS = x.nowMS
+	case exchange.FuturesSymbols, exchange.SpotPairs:
+		var symbols []*exchange.Symbol
+		for _, b := range x.booksOf(request.Operation.Market()) {
+			symbols = append(symbols, b.symbol)
+		}
+		answer.Symbols = exchange.FetchedOf(symbols)
+	case exchange.FuturesTickers, exchange.SpotTickers:
+		var tickers []exchange.Ticker
+		for _, b := range x.booksOf(request.Operation.Market()) {
+			tickers = append(tickers, b.ticker())
+		}
+		answer.Tickers = exchange.FetchedOf(tickers)
+	case exchange.FuturesMarginLevels:
+		var levels []exchange.SymbolBracket
+		for _, b := range x.booksOf(exchange.Futures) {
+			levels = append(levels, b.levels()...)
+		}
+		answer.Levels = exchange.FetchedOf(levels)
+	default:
+		b, refusal := x.symbol(request, request.Symbol)
+		if refusal != nil {
+			return refusal
+		}
+		return b.public(request, answer)
+	}
+	return nil
+}
+
+// public answers what is asked about one symbol.
+func (b *book) public(request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
+	var refusal *exchange.Refusal
+	switch request.Operation {
+	case exchange.FuturesTicker, exchange.SpotTicker:
+		answer.Tickers = exchange.FetchedOf([]exchange.Ticker{b.ticker()})
+	case exchange.FuturesSymbolMarginLevels:
+		answer.Levels = exchange.FetchedOf(b.levels())
+	case exchange.FuturesFundingRate:
+		answer.Funding = b.toldFunding()
+	case exchange.FuturesDepth, exchange.SpotDepth:
+		answer.Depth, refusal = b.depth(request)
+	case exchange.FuturesTrades, exchange.SpotTrades:
+		var count int
+		if count, refusal = limit(request, 500, maxTrades); refusal == nil {
+			count = min(count, len(b.trades))
+			answer.Trades = exchange.FetchedOf(append([]exchange.Trade(nil), b.trades[len(b.trades)-count:]...))
+		}
+	case exchange.FuturesCandles, exchange.SpotCandles:
+		answer.Candles, refusal = b.candlesFor(request)
+	}
+	return refusal
+}
+
+func (x *Exchange) booksOf(market exchange.Market) []*book {
+	var all []*book
+	for _, b := range x.books {
+		if b.symbol.Market == market {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+func (b *book) levels() []exchange.SymbolBracket {
+	all := make([]exchange.SymbolBracket, len(b.symbol.Brackets))
+	for i, bracket := range b.symbol.Brackets {
+		all[i] = exchange.SymbolBracket{Symbol: b.symbol.Name, Bracket: bracket}
+	}
+	return all
+}
+
+// ticker counts the last 24 hours from the minutes' candles.
+func (b *book) ticker() exchange.Ticker {
+	now := b.exchange.nowMS
+	t := exchange.Ticker{Symbol: b.symbol.Name, Last: b.last, Open: b.last, High: b.last, Low: b.last, OpenMS: now - int64(exchange.Day1), CloseMS: now}
+	t.Bid, _ = b.best(exchange.Sell)
+	t.Ask, _ = b.best(exchange.Buy)
+	if price, ok := b.bids.price(); ok {
+		t.Bid = max(t.Bid, price)
+	}
+	if price, ok := b.asks.price(); ok && (t.Ask == 0 || price < t.Ask) {
+		t.Ask = price
+	}
+	day := b.window(b.tickerInterval(), t.OpenMS, 0, true, 0, 2000)
+	for i := range day.Len() {
+		if i == 0 {
+			t.Open = day.Open[0]
+		}
+		t.High, t.Low = max(t.High, day.High[i]), min(t.Low, day.Low[i])
+		t.Volume += day.Volume[i]
+		t.QuoteVolume += day.QuoteVolume[i]
+		t.Count += day.Trades[i]
+	}
+	t.Change = t.Last - t.Open
+	t.WeightedAverage = b.symbol.PriceAmount(t.Last)
+	if t.Open > 0 {
+		t.ChangePercent = float64(t.Change) / float64(t.Open) * 100
+	}
+	if t.Volume > 0 && t.QuoteVolume > 0 {
+		mean := t.QuoteVolume / t.Volume / b.symbol.PriceFloat(1)
+		t.WeightedAverage = b.symbol.PriceAmount(exchange.Price(mean))
+	}
+	return t
+}
+
+// tickerInterval is the shortest one the market has candles of.
+func (b *book) tickerInterval() exchange.Interval {
+	for _, interval := range exchange.Intervals() {
+		if closed, _, _ := b.market.candlesOf(b, interval); closed != nil && interval < exchange.Day1 {
+			return interval
+		}
+	}
+	return exchange.Minute1
+}
+
+// candlesFor answers a candle request of either market.
+func (b *book) candlesFor(request *exchange.Request) (*exchange.Candles, *exchange.Refusal) {
+	op, interval := request.Operation, request.Interval
+	spot := op == exchange.SpotCandles
+	known := false
+	for _, each := range exchange.Intervals() {
+		// Spot names no 30m and no 1w (interface, Spot public).
+		known = known || each == interval && !(spot && (each == exchange.Minute30 || each == exchange.Week1))
+	}
+	usual, most := 500, 1500
+	if spot {
+		usual, most = 100, 500
+	}
+	count, refusal := limit(request, usual, most)
+	switch {
+	case refusal != nil:
+		return nil, refusal
+	case !known:
+		return nil, refuse(op, CodeParameter, "interval %q is not served", interval)
+	case request.StartMS < 0 || request.EndMS < 0:
+		return nil, refuse(op, CodeParameter, "startTime %d and endTime %d are not both 0 or later", request.StartMS, request.EndMS)
+	case spot && request.EndMS == 0:
+		return nil, refuse(op, CodeParameter, "startTime and endTime are required")
+	}
+	offset := 0
+	if spot {
+		offset = request.Offset
+	}
+	return b.window(interval, request.StartMS, request.EndMS, spot || request.StartMS > 0, offset, count), nil
+}

@@ -1,0 +1,116 @@
+package sim
+
+import "botd/exchange"
+
+// spotFee returns a fill's fee and its asset: taken from what is received,
+// unless the account pays in USDT.
+func (o *order) spotFee(value exchange.Amount, quantity exchange.Quantity, maker bool) (exchange.Amount, string) {
+	s, rate := o.book.symbol, o.account.spotFee(maker)
+	if o.Side == exchange.Buy && !o.account.config.FeeFromQuote {
+		return s.QuantityAmount(quantity).MulRate(rate), s.Base
+	}
+	return value.MulRate(rate), s.Quote
+}
+
+// paid and received are the assets that an order gives and gets.
+func (o *order) paid() *balance {
+	if o.Side == exchange.Buy {
+		return &o.account.balances[o.book.quote]
+	}
+	return &o.account.balances[o.book.base]
+}
+
+func (o *order) received() *balance {
+	if o.Side == exchange.Buy {
+		return &o.account.balances[o.book.base]
+	}
+	return &o.account.balances[o.book.quote]
+}
+
+// withFee adds the highest fee an amount of USDT may cost an account that pays
+// its fees in USDT.
+func (a *account) withFee(amount exchange.Amount) exchange.Amount {
+	if !a.config.FeeFromQuote {
+		return amount
+	}
+	return amount.Add(amount.MulRate(max(a.config.SpotMaker, a.config.SpotTaker, 0)))
+}
+
+// needed returns what the rest of a spot order must hold: USDT to buy, the base
+// asset to sell.
+func (b *book) needed(o *order) exchange.Amount {
+	byAmount := !o.QuoteAmount.IsZero()
+	switch {
+	case o.Side == exchange.Buy && byAmount:
+		return o.account.withFee(o.QuoteAmount.Sub(o.spent))
+	case o.Side == exchange.Buy:
+		return o.account.withFee(b.symbol.Notional(o.basis(), o.Quantity-o.Filled))
+	case byAmount:
+		return b.symbol.QuantityAmount(quantityFor(b.symbol, o.QuoteAmount.Sub(o.spent), o.basis()))
+	}
+	return b.symbol.QuantityAmount(o.Quantity - o.Filled)
+}
+
+// freeze holds what an accepted order needs.
+func (b *book) freeze(o *order) {
+	o.held = b.needed(o)
+	paid := o.paid()
+	paid.free, paid.frozen = paid.free.Sub(o.held), paid.frozen.Add(o.held)
+}
+
+// wantedSpot returns how much of a spot order would fill at a price: what is
+// left, and of a market order no more than can be paid.
+func (b *book) wantedSpot(o *order, price exchange.Price) exchange.Quantity {
+	left := o.Quantity - o.Filled
+	if !o.QuoteAmount.IsZero() {
+		left = quantityFor(b.symbol, o.QuoteAmount.Sub(o.spent), price)
+	}
+	if o.priced() {
+		return left
+	}
+	money := o.paid().free.Add(o.held)
+	if o.Side == exchange.Sell {
+		if money.Less(b.symbol.QuantityAmount(left)) {
+			left = b.symbol.FloorQuantity(b.symbol.QuantityOf(money))
+		}
+		return left
+	}
+	if a := o.account; a.config.FeeFromQuote {
+		fee := max(a.config.SpotMaker, a.config.SpotTaker, 0)
+		money = money.MulDiv(int64(exchange.RateOne), int64(exchange.RateOne+fee))
+	}
+	return min(left, quantityFor(b.symbol, money, price))
+}
+
+// fillSpot moves both assets of a fill and releases what the rest of the order
+// does not need any more.
+func (x *Exchange) fillSpot(o *order, value exchange.Amount, quantity exchange.Quantity, fee exchange.Amount) {
+	given, got := value, o.book.symbol.QuantityAmount(quantity)
+	if o.Side == exchange.Sell {
+		given, got = got, value
+	}
+	if o.Side == exchange.Buy && o.account.config.FeeFromQuote {
+		given = given.Add(fee)
+	} else {
+		got = got.Sub(fee)
+	}
+	paid := o.paid()
+	fromHeld := given.Min(o.held)
+	o.held = o.held.Sub(fromHeld)
+	paid.frozen = paid.frozen.Sub(fromHeld)
+	paid.free = paid.free.Sub(given.Sub(fromHeld))
+	if surplus := o.held.Sub(o.book.needed(o)); surplus.Sign() > 0 {
+		o.held = o.held.Sub(surplus)
+		paid.frozen, paid.free = paid.frozen.Sub(surplus), paid.free.Add(surplus)
+	}
+	received := o.received()
+	received.free = received.free.Add(got)
+	x.version++
+}
+
+// releaseSpot gives back what a finished order held.
+func (x *Exchange) releaseSpot(o *order) {
+	paid := o.paid()
+	paid.frozen, paid.free = paid.frozen.Sub(o.held), paid.free.Add(o.held)
+	o.held = exchange.Amount{}
+}
