@@ -1,0 +1,21 @@
+package library
+
+import "botd/strategy"
+
+// buyAndHold buys once and keeps it: the yardstick for every other strategy. It
+// loses what the market loses.
+func buyAndHold() strategy.Definition {
+	return strategy.Define("buy_and_hold", "buys once and keeps it",
+		func(setting strategy.Setting, _ struct{}) (strategy.Strategy, error) {
+			return &holding{sized(setting).Target(1)}, nil
+		})
+}
+
+type holding struct{ target strategy.Target }
+
+func (holding) Warmup() int           { return 0 }
+func (holding) Candle(*strategy.View) {}
+
+func (h holding) Decide(_ *strategy.View, plan *strategy.Plan) {
+	plan.Hold(h.target, "buys once and holds")
+}

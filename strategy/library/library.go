@@ -1,0 +1,20 @@
+// Package library the built-in strategies, a file each.
+package library
+
+import (
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// All returns every built-in strategy.
+func All() []strategy.Definition {
+	return []strategy.Definition{smaCross(), twap(), buyAndHold(), rsi()}
+}
+
+// sized is the configured size or, where there is none, the whole account once.
+func sized(setting strategy.Setting) strategy.Size {
+	if setting.Size.IsZero() {
+		return strategy.Size{Equity: exchange.RateOne}
+	}
+	return setting.Size
+}

@@ -1,0 +1,61 @@
+package library
+
+import (
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+type rsiParams struct {
+	Period int             `param:"period" default:"14" min:"2" max:"5000" help:"candles"`
+	Low    decimal.Decimal `param:"low" default:"30" min:"0" max:"100" help:"enter below it"`
+	High   decimal.Decimal `param:"high" default:"70" min:"0" max:"100" help:"leave above it"`
+}
+
+// rsi buys weakness: long on the close at which Wilder's RSI is below low, out
+// on the close at which it is above high.
+//
+// It loses in a lasting fall, where it buys early and the exit never comes.
+func rsi() strategy.Definition {
+	return strategy.Define("rsi", "long below a low relative strength index, out above a high one",
+		func(setting strategy.Setting, p rsiParams) (strategy.Strategy, error) {
+			if p.Low.GreaterThanOrEqual(p.High) {
+				return nil, &strategy.ValueError{Parameter: "low", Err: fmt.Errorf("%s is not below high %s", p.Low, p.High)}
+			}
+			return &rsiReversal{index: indicator.NewRSI(p.Period), warmup: p.Period + 1, low: p.Low.InexactFloat64(), high: p.High.InexactFloat64(),
+				long: sized(setting).Target(1)}, nil
+		})
+}
+
+type rsiReversal struct {
+	index     *indicator.RSI
+	warmup    int
+	low, high float64
+	long      strategy.Target
+	side      int // +1 after a low, -1 after a high, 0 before either
+}
+
+func (s *rsiReversal) Warmup() int { return s.warmup }
+
+func (s *rsiReversal) Candle(view *strategy.View) {
+	value, ok := s.index.Next(view.Symbol.PriceFloat(view.Candle.Close))
+	switch {
+	case !ok:
+	case value < s.low:
+		s.side = 1
+	case value > s.high:
+		s.side = -1
+	}
+}
+
+func (s *rsiReversal) Decide(_ *strategy.View, plan *strategy.Plan) {
+	switch s.side {
+	case 1:
+		plan.Hold(s.long, "the index is below its low bound")
+	case -1:
+		plan.Hold(strategy.Flat(), "the index is above its high bound")
+	}
+}

@@ -1,0 +1,75 @@
+package library
+
+import (
+	"fmt"
+
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+type smaCrossParams struct {
+	Fast int    `param:"fast" default:"10" min:"1" max:"5000" help:"candles of the fast average"`
+	Slow int    `param:"slow" default:"50" min:"2" max:"10000" help:"candles of the slow average"`
+	Mode string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a cross below also sells short"`
+}
+
+// smaCross follows the trend: it enters on the close at which the fast simple
+// average of closes crosses above the slow one, and leaves on the cross below
+// (long_only) or turns short there (long_short). Averages are compared exactly.
+//
+// It loses when the price goes sideways: each small swing is a cross, and every
+// cross pays fees and gives back a piece of the move.
+func smaCross() strategy.Definition {
+	return strategy.Define("sma_cross", "long while a fast simple average is above a slow one, decided at their crosses",
+		func(setting strategy.Setting, p smaCrossParams) (strategy.Strategy, error) {
+			if p.Fast >= p.Slow {
+				return nil, &strategy.ValueError{Parameter: "fast", Err: fmt.Errorf("%d is not below slow %d", p.Fast, p.Slow)}
+			}
+			s := &smaCrossing{fast: indicator.NewSMA(p.Fast), slow: indicator.NewSMA(p.Slow), warmup: p.Slow + 1}
+			size := sized(setting)
+			s.long, s.out = size.Target(1), strategy.Flat()
+			if p.Mode == "long_short" {
+				s.out = size.Target(-1)
+			}
+			return s, nil
+		})
+}
+
+type smaCrossing struct {
+	fast, slow *indicator.SMA
+	warmup     int
+	long, out  strategy.Target
+	before     int  // fast against slow on the candle before
+	both       bool // both averages existed on it
+	crossed    int  // +1 above, -1 below, 0 not yet
+}
+
+// Warmup is one candle more than the slow average needs: a cross is between two candles.
+func (s *smaCrossing) Warmup() int { return s.warmup }
+
+func (s *smaCrossing) Candle(view *strategy.View) {
+	s.fast.Next(int64(view.Candle.Close))
+	s.slow.Next(int64(view.Candle.Close))
+	if !s.slow.Ready() {
+		return
+	}
+	now := s.fast.Compare(s.slow)
+	if s.both {
+		switch {
+		case s.before <= 0 && now > 0:
+			s.crossed = 1
+		case s.before >= 0 && now < 0:
+			s.crossed = -1
+		}
+	}
+	s.before, s.both = now, true
+}
+
+func (s *smaCrossing) Decide(_ *strategy.View, plan *strategy.Plan) {
+	switch s.crossed {
+	case 1:
+		plan.Hold(s.long, "the fast average crossed above the slow one")
+	case -1:
+		plan.Hold(s.out, "the fast average crossed below the slow one")
+	}
+}
