@@ -1,0 +1,138 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+)
+
+// windowMS is how far x-timestamp may be from the exchange's time at speed 1
+// (decisions.md, clock window).
+const windowMS = 5000
+
+// ManualStartMS is where a manual clock stands unless told otherwise:
+// 2026-01-01T00:00:00Z.
+const ManualStartMS = 1_767_225_600_000
+
+// maxSpeed bounds Clock.Speed: a day passes in less than a tenth of a second.
+const maxSpeed = 1e6
+
+// Clock says how the exchange's time runs. The zero value is the wall clock.
+type Clock struct {
+	Manual  bool    // stands still and moves by the control interface alone
+	StartMS int64   // where it starts; 0 is now, or ManualStartMS when manual
+	Speed   float64 // times as fast as real time; 0 is 1
+}
+
+// clock is a Clock under way: start + (wall - wall at start) x speed.
+type clock struct {
+	manual  bool
+	speed   float64
+	startMS int64
+	began   time.Time
+
+	mu       sync.Mutex    // guards the two below
+	manualMS int64         // where a manual clock stands
+	moved    chan struct{} // closed when a manual clock moves
+}
+
+// newClock starts a clock, not before the given time: a restored exchange goes
+// on where it was.
+func newClock(settings Clock, leastMS int64) (*clock, error) {
+	if settings.Speed == 0 {
+		settings.Speed = 1
+	}
+	if !(settings.Speed > 0 && settings.Speed <= maxSpeed) {
+		return nil, fmt.Errorf("clock speed %v is not above 0 and at most %g", settings.Speed, maxSpeed)
+	}
+	if settings.StartMS < 0 {
+		return nil, fmt.Errorf("clock start %d ms is before 1970", settings.StartMS)
+	}
+	began := time.Now()
+	if settings.StartMS == 0 {
+		settings.StartMS = began.UnixMilli()
+		if settings.Manual {
+			settings.StartMS = ManualStartMS
+		}
+	}
+	startMS := max(settings.StartMS, leastMS)
+	return &clock{
+		manual: settings.Manual, speed: settings.Speed, startMS: startMS, began: began,
+		manualMS: startMS, moved: make(chan struct{}),
+	}, nil
+}
+
+// nowMS returns the exchange's time. It never goes back: the real clock is the
+// machine's monotonic one.
+func (c *clock) nowMS() int64 {
+	if c.manual {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.manualMS
+	}
+	elapsed := time.Since(c.began)
+	if c.speed == 1 {
+		return c.startMS + elapsed.Milliseconds()
+	}
+	return c.startMS + int64(float64(elapsed)/float64(time.Millisecond)*c.speed)
+}
+
+// windowMS returns how far a timestamp may be off, in the exchange's time: the
+// same real time at every speed.
+func (c *clock) windowMS() int64 {
+	if c.manual {
+		return windowMS
+	}
+	return int64(math.Ceil(windowMS * c.speed))
+}
+
+// until returns how long it really takes until the exchange's time is reached;
+// false when it does not come by itself.
+func (c *clock) until(timeMS int64) (time.Duration, bool) {
+	if c.manual {
+		return 0, false
+	}
+	wall := float64(timeMS-c.startMS) / c.speed * float64(time.Millisecond)
+	if wall > float64(math.MaxInt64/2) {
+		return 0, false
+	}
+	return max(0, time.Duration(math.Ceil(wall))-time.Since(c.began)), true
+}
+
+// move sets a manual clock.
+func (c *clock) move(timeMS int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.manualMS = timeMS
+	close(c.moved)
+	c.moved = make(chan struct{})
+}
+
+// movement returns a channel that is closed at a manual clock's next move.
+func (c *clock) movement() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.moved
+}
+
+// wait holds a request that came at fromMS back for delayMS of real time. On a
+// manual clock it ends earlier when the clock was moved that far, so that a test
+// need not really wait. It returns false when stop ended it.
+func (c *clock) wait(fromMS, delayMS int64, stop <-chan struct{}) bool {
+	timer := time.NewTimer(time.Duration(delayMS) * time.Millisecond)
+	defer timer.Stop()
+	for {
+		moved := c.movement()
+		if c.manual && c.nowMS() >= fromMS+delayMS {
+			return true
+		}
+		select {
+		case <-timer.C:
+			return true
+		case <-stop:
+			return false
+		case <-moved:
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/wire"
+)
+
+const controlPrefix = "/control/"
+
+// maxAdvanceMS bounds one move of a manual clock: ten years.
+const maxAdvanceMS = 10 * 366 * int64(exchange.Day1)
+
+// controls are the calls of the control interface (decisions.md, --control).
+var controls = []struct {
+	method, path string
+	do           func(s *Server, body []byte) reply
+}{
+	{http.MethodPost, "/control/v1/price", (*Server).setPrice},
+	{http.MethodPost, "/control/v1/clock", (*Server).moveClock},
+	{http.MethodPost, "/control/v1/faults", (*Server).addFault},
+	{http.MethodGet, "/control/v1/faults", (*Server).listFaults},
+	{http.MethodDelete, "/control/v1/faults", (*Server).clearFaults},
+	{http.MethodGet, "/control/v1/orders", (*Server).listOrders},
+}
+
+// answerControl answers a call of the control interface, which is neither signed
+// nor counted, hence only for programs on this machine.
+func (s *Server) answerControl(r *http.Request, body []byte) reply {
+	if !s.control {
+		return unknownPath(r)
+	}
+	if err := fromThisMachine(r); err != nil {
+		return refused(http.StatusForbidden, http.StatusForbidden, err.Error())
+	}
+	var allowed []string
+	for _, c := range controls {
+		if c.path != r.URL.Path {
+			continue
+		}
+		if c.method == r.Method {
+			return c.do(s, body)
+		}
+		allowed = append(allowed, c.method)
+	}
+	if allowed == nil {
+		return unknownPath(r)
+	}
+	return wrongMethod(r, allowed)
+}
+
+// fromThisMachine refuses what a page in a browser of this machine could send:
+// another site's requests, and names that only resolve to a loopback address.
+func fromThisMachine(r *http.Request) error {
+	address, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if address == nil || !loopback(address) {
+		return fmt.Errorf("the control interface answers on loopback addresses only, not on %v", address)
+	}
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		return fmt.Errorf("control: %w", err)
+	}
+	if _, tcp := address.(*net.TCPAddr); !tcp {
+		return nil
+	}
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("the control interface answers on loopback addresses only, not as %q", host)
+	}
+	return nil
+}
+
+func badControl(format string, values ...any) reply {
+	return refused(http.StatusBadRequest, wire.CodeMalformed, fmt.Sprintf(format, values...))
+}
+
+// done is the answer of a call that only does something.
+func done() reply { return answered(map[string]string{"status": "OK"}) }
+
+func (s *Server) setPrice(body []byte) reply {
+	var asked struct {
+		Market exchange.Market  `json:"market"`
+		Symbol string           `json:"symbol"`
+		Price  *decimal.Decimal `json:"price"`
+		Mark   *decimal.Decimal `json:"mark"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return badControl("read body: %v", err)
+	}
+	if asked.Price == nil {
+		return badControl("price is missing")
+	}
+	if asked.Mark == nil {
+		asked.Mark = asked.Price
+	}
+	return s.change(func() error {
+		key := exchange.SymbolKey{Market: asked.Market, Name: asked.Symbol}
+		symbol := s.exchange.Symbol(key)
+		if symbol == nil {
+			return fmt.Errorf("symbol %q of market %q is unknown", asked.Symbol, asked.Market)
+		}
+		price, err := symbol.Price(*asked.Price)
+		if err != nil {
+			return fmt.Errorf("price: %w", err)
+		}
+		mark, err := symbol.Price(*asked.Mark)
+		if err != nil {
+			return fmt.Errorf("mark: %w", err)
+		}
+		if mark <= 0 {
+			return fmt.Errorf("mark %s is not above zero", symbol.PriceDecimal(mark))
+		}
+		return s.exchange.SetPrice(key, price, mark)
+	})
+}
+
+func (s *Server) moveClock(body []byte) reply {
+	var asked struct {
+		AdvanceMS int64 `json:"advance_ms"`
+	}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return badControl("read body: %v", err)
+	}
+	if !s.clock.manual {
+		return badControl("the clock runs by itself: start with --clock manual to move it")
+	}
+	if asked.AdvanceMS < 1 || asked.AdvanceMS > maxAdvanceMS {
+		return badControl("advance_ms %d is not 1 to %d", asked.AdvanceMS, maxAdvanceMS)
+	}
+	return s.change(func() error {
+		nowMS := s.clock.nowMS() + asked.AdvanceMS
+		s.exchange.Advance(nowMS)
+		s.clock.move(nowMS)
+		return nil
+	})
+}
+
+// change does something to the exchange and answers when it is on disk.
+func (s *Server) change(do func() error) reply {
+	var bad error
+	err := s.locked(func() {
+		if bad = do(); bad == nil {
+			s.told++
+		}
+	})
+	if err == nil && bad == nil {
+		s.wakeClock()
+		err = s.keep()
+	}
+	switch {
+	case bad != nil:
+		return badControl("%v", bad)
+	case err != nil:
+		return s.failed(err)
+	}
+	return done()
+}
+
+func (s *Server) addFault(body []byte) reply {
+	var fault Fault
+	if err := json.Unmarshal(body, &fault); err != nil {
+		return badControl("read body: %v", err)
+	}
+	if err := fault.check(); err != nil {
+		return badControl("%v", err)
+	}
+	if err := s.faults.add(fault); err != nil {
+		return badControl("%v", err)
+	}
+	return done()
+}
+
+func (s *Server) listFaults([]byte) reply {
+	return answered(map[string][]Fault{"faults": s.faults.list()})
+}
+
+func (s *Server) clearFaults([]byte) reply {
+	s.faults.clear()
+	return done()
+}
+
+// unknownPath is the answer to a path nothing is served on.
+func unknownPath(r *http.Request) reply {
+	return refused(http.StatusNotFound, http.StatusNotFound, fmt.Sprintf("path %q is unknown", r.URL.Path))
+}
+
+// wrongMethod is the answer to a path served by other methods.
+func wrongMethod(r *http.Request, allowed []string) reply {
+	slices.Sort(allowed)
+	p := refused(http.StatusMethodNotAllowed, http.StatusMethodNotAllowed,
+		fmt.Sprintf("method %s of path %q is not allowed (allowed: %s)", r.Method, r.URL.Path, strings.Join(allowed, ", ")))
+	p.allow = strings.Join(allowed, ", ")
+	return p
+}

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"net/http/httptest"
+	"testing"
+)
+
+const placePath = "POST /fhapi/v1/order"
+
+func TestAFaultHoldsForItsCountOrUntilDeleted(t *testing.T) {
+	t.Parallel()
+	var f faults
+	addFault(t, &f, Fault{Match: placePath, Kind: DropRequest, Count: new(2)})
+	wantKinds(t, &f, DropRequest, DropRequest, "", "")
+	addFault(t, &f, Fault{Match: placePath, Kind: Status, Status: 503})
+	wantKinds(t, &f, Status, Status, Status)
+	f.clear()
+	wantKinds(t, &f, "", "")
+}
+
+func TestAFaultMatchesMethodAndExactPathWithoutQuery(t *testing.T) {
+	t.Parallel()
+	var f faults
+	addFault(t, &f, Fault{Match: "GET /fhapi/v1/order", Kind: DropRequest})
+	for _, c := range []struct {
+		method, target string
+		want           FaultKind
+	}{
+		{"GET", "/fhapi/v1/order?order_id=3", DropRequest},
+		{"GET", "/fhapi/v1/order", DropRequest},
+		{"POST", "/fhapi/v1/order", ""},
+		{"GET", "/fhapi/v1/order/open", ""},
+		{"GET", "/fhapi/v1/order/", ""},
+	} {
+		if have := f.strike(httptest.NewRequest(c.method, c.target, nil)).kind; have != c.want {
+			t.Errorf("%s %s: want %q, have %q", c.method, c.target, c.want, have)
+		}
+	}
+}
+
+func TestTheSameSeedGivesTheSamePattern(t *testing.T) {
+	t.Parallel()
+	pattern := func(seed uint64, others bool) (text string, hits int) {
+		var f faults
+		if others {
+			addFault(t, &f, Fault{Match: placePath, Kind: Delay, DelayMS: 1, Probability: new(0.5), Seed: 99})
+		}
+		addFault(t, &f, Fault{Match: placePath, Kind: DropResponse, Probability: new(0.3), Seed: seed})
+		for range 1000 {
+			if f.strike(httptest.NewRequest("POST", "/fhapi/v1/order", nil)).kind == DropResponse {
+				text, hits = text+"x", hits+1
+			} else {
+				text += "."
+			}
+		}
+		return text, hits
+	}
+	first, hits := pattern(7, false)
+	if hits < 250 || hits > 350 {
+		t.Errorf("probability 0.3 of 1000: want about 300, have %d", hits)
+	}
+	if again, _ := pattern(7, false); again != first {
+		t.Error("seed 7 twice: want the same pattern, have another")
+	}
+	if beside, _ := pattern(7, true); beside != first {
+		t.Error("seed 7 beside another fault: want the same pattern, have another")
+	}
+	if other, _ := pattern(8, false); other == first {
+		t.Error("seed 8: want another pattern, have that of seed 7")
+	}
+}
+
+func TestDelayAndHideGoTogetherWithAFaultOfTheAnswer(t *testing.T) {
+	t.Parallel()
+	var f faults
+	addFault(t, &f, Fault{Match: placePath, Kind: Delay, DelayMS: 10})
+	addFault(t, &f, Fault{Match: placePath, Kind: Hide, DelayMS: 500, Count: new(1)})
+	addFault(t, &f, Fault{Match: placePath, Kind: DropResponse, Count: new(1)})
+	addFault(t, &f, Fault{Match: placePath, Kind: Truncate, Count: new(1)})
+	for i, want := range []harm{
+		{delayMS: 10, kind: DropResponse, hideMS: 500},
+		{delayMS: 10, kind: Truncate},
+		{delayMS: 10},
+	} {
+		if have := f.strike(httptest.NewRequest("POST", "/fhapi/v1/order", nil)); have != want {
+			t.Errorf("request %d: want %+v, have %+v", i+1, want, have)
+		}
+	}
+}
+
+func TestAFaultThatMakesNoSenseIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []Fault{
+		{Match: placePath, Kind: "explode"},
+		{Match: placePath},
+		{Match: "", Kind: DropRequest},
+		{Match: "/fhapi/v1/order", Kind: DropRequest},
+		{Match: "post /fhapi/v1/order", Kind: DropRequest},
+		{Match: "GET /fhapi/v1/order?order_id=1", Kind: DropRequest},
+		{Match: placePath, Kind: Delay},
+		{Match: placePath, Kind: Hide, DelayMS: -1},
+		{Match: placePath, Kind: Delay, DelayMS: maxDelayMS + 1},
+		{Match: placePath, Kind: Status},
+		{Match: placePath, Kind: Status, Status: 99},
+		{Match: placePath, Kind: Status, Status: 600},
+		{Match: placePath, Kind: DropRequest, Count: new(0)},
+		{Match: placePath, Kind: DropRequest, Probability: new(1.1)},
+		{Match: placePath, Kind: DropRequest, Probability: new(-0.1)},
+	} {
+		if err := fault.check(); err == nil {
+			t.Errorf("%+v: want an error, have none", fault)
+		}
+	}
+}
+
+func addFault(t *testing.T, f *faults, fault Fault) {
+	t.Helper()
+	if err := fault.check(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.add(fault); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantKinds sends one placement after the other.
+func wantKinds(t *testing.T, f *faults, kinds ...FaultKind) {
+	t.Helper()
+	for i, want := range kinds {
+		if have := f.strike(httptest.NewRequest("POST", "/fhapi/v1/order", nil)).kind; have != want {
+			t.Errorf("request %d: want %q, have %q", i+1, want, have)
+		}
+	}
+}

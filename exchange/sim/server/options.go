@@ -1,0 +1,150 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/wire"
+)
+
+// Options are the flags of `botd exchange` (decisions.md, the simulated exchange
+// as a program). The zero value of each is its default.
+type Options struct {
+	Listen   string   // address; 127.0.0.1:8421
+	Accounts []string // KEY:SECRET or KEY:SECRET:read
+	Market   string   // still, random (default), or a file of recorded candles
+	Speed    float64  // of a real clock; 1
+	Seed     uint64   // of the random market and of delays
+	Clock    string   // real (default) or manual
+	Start    string   // RFC 3339; where the clock starts
+	Funding  string   // file of recorded rates
+	Budget   int      // requests per second, unlimited without
+	Control  bool
+	State    string // file the accounts survive in
+	Symbols  string // file of symbol records
+
+	Signer wire.Signer
+	Log    func(format string, values ...any)
+}
+
+// DefaultListen is where `botd exchange` listens.
+const DefaultListen = "127.0.0.1:8421"
+
+// Loaders read files for Open; cmd gives them, so that this package needs to
+// know no file format.
+type Loaders struct {
+	Tape    func(path string, symbol *exchange.Symbol) (*exchange.Candles, error)
+	Funding func(path string) (map[string][]sim.FundingPoint, error) // by futures symbol
+	Symbols func(path string) ([]*exchange.Symbol, error)
+}
+
+// Open builds the exchange that the options describe, and listens.
+func Open(options Options, load Loaders) (*Server, net.Listener, error) {
+	config, err := options.config(load)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := New(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	address := options.Listen
+	if address == "" {
+		address = DefaultListen
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	if options.Control && !loopback(listener.Addr()) {
+		return nil, nil, errors.Join(controlOff(listener.Addr()), listener.Close())
+	}
+	return s, listener, nil
+}
+
+func (o *Options) config(load Loaders) (Config, error) {
+	config := Config{
+		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log,
+	}
+	var err error
+	if config.Accounts, err = parseAccounts(o.Accounts); err != nil {
+		return config, err
+	}
+	if config.Clock, err = o.clock(); err != nil {
+		return config, err
+	}
+	symbols := sim.DefaultSymbols()
+	if o.Symbols != "" {
+		if symbols, err = load.Symbols(o.Symbols); err != nil {
+			return config, fmt.Errorf("symbols: %w", err)
+		}
+	}
+	tapes, err := o.tapes(symbols, load)
+	if err != nil {
+		return config, err
+	}
+	if len(tapes) > 0 {
+		config.Clock.StartMS = max(config.Clock.StartMS, tapes[0].candles.OpenMS[0])
+	}
+	var rates map[string][]sim.FundingPoint
+	if o.Funding != "" {
+		if rates, err = load.Funding(o.Funding); err != nil {
+			return config, fmt.Errorf("funding: %w", err)
+		}
+	}
+	start := sim.Config{Symbols: symbols, StartMS: startOf(config.Clock), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: o.Seed}
+	config.Build = func(state []byte) (*sim.Exchange, error) { return o.build(start, state, tapes, rates) }
+	return config, nil
+}
+
+// startOf settles where the clock starts, since the market begins there too.
+func startOf(c Clock) int64 {
+	switch {
+	case c.StartMS != 0:
+		return c.StartMS
+	case c.Manual:
+		return ManualStartMS
+	}
+	return time.Now().UnixMilli()
+}
+
+func (o *Options) clock() (Clock, error) {
+	c := Clock{Speed: o.Speed}
+	switch o.Clock {
+	case "", "real":
+	case "manual":
+		c.Manual = true
+	default:
+		return c, fmt.Errorf("clock %q is neither real nor manual", o.Clock)
+	}
+	if o.Start != "" {
+		start, err := time.Parse(time.RFC3339, o.Start)
+		if err != nil {
+			return c, fmt.Errorf("start %q is not a time such as 2026-01-01T00:00:00Z", o.Start)
+		}
+		c.StartMS = start.UnixMilli()
+		if c.StartMS <= 0 {
+			return c, fmt.Errorf("start %q is not after 1970", o.Start)
+		}
+	}
+	return c, nil
+}
+
+// parseAccounts reads KEY:SECRET and KEY:SECRET:read.
+func parseAccounts(texts []string) ([]Account, error) {
+	accounts := make([]Account, 0, len(texts))
+	for i, text := range texts {
+		// The text itself is never told: it holds a secret.
+		parts := strings.Split(text, ":")
+		if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || parts[1] == "" || len(parts) == 3 && parts[2] != "read" {
+			return nil, fmt.Errorf("account %d is not KEY:SECRET or KEY:SECRET:read", i+1)
+		}
+		accounts = append(accounts, Account{Key: parts[0], Secret: parts[1], ReadOnly: len(parts) == 3})
+	}
+	return accounts, nil
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"botd/exchange"
+	"botd/exchange/wire"
+)
+
+// serveHTTP lets the faults do their work around the answer.
+func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		p := unreadable(err)
+		p.send(w, false)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, controlPrefix) {
+		p := s.answerControl(r, body)
+		p.send(w, false)
+		return
+	}
+	cameMS := s.clock.nowMS()
+	h := s.faults.strike(r)
+	if h.delayMS > 0 && !s.clock.wait(cameMS, h.delayMS, s.stopped) || h.kind == DropRequest {
+		panic(http.ErrAbortHandler)
+	}
+	if h.kind == Status {
+		p := refused(h.status, h.status, "a fault of the control interface")
+		p.retrySeconds = retryOf(h.status)
+		p.send(w, false)
+		return
+	}
+	p := s.answer(r, body, h.hideMS)
+	if h.kind == DropResponse {
+		panic(http.ErrAbortHandler)
+	}
+	p.send(w, h.kind == Truncate)
+}
+
+func unreadable(err error) reply {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return refused(http.StatusBadRequest, wire.CodeMalformed, "body is larger than 1 MiB")
+	}
+	return refused(http.StatusBadRequest, wire.CodeMalformed, "body could not be read")
+}
+
+func retryOf(status int) int {
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		return 1
+	}
+	return 0
+}
+
+// answer does everything the interface asks of a request: budget, route,
+// signature, reading, execution.
+func (s *Server) answer(r *http.Request, body []byte, hideMS int64) reply {
+	if seconds, ok := s.budget.spend(s.budgetNames(r)...); !ok {
+		p := refused(http.StatusTooManyRequests, http.StatusTooManyRequests,
+			fmt.Sprintf("more than %d requests a second, come back in %d s", s.budget.perSecond, seconds))
+		p.retrySeconds = seconds
+		return p
+	}
+	operation, symbol, known, allowed := wire.Match(r.Method, r.URL.Path)
+	if operation == 0 && !known {
+		return unknownPath(r)
+	}
+	if operation == 0 {
+		return wrongMethod(r, allowed)
+	}
+	var caller caller
+	if operation.Signed() {
+		var refusal *exchange.Refusal
+		if caller, refusal = s.authenticate(operation, r, body); refusal != nil {
+			return refusalReply(refusal)
+		}
+	}
+	request, err := wire.DecodeRequest(operation, symbol, r.URL.Query(), body, s.symbols)
+	if err != nil {
+		return s.unanswered(err)
+	}
+	told, err := s.execute(caller, &request, hideMS)
+	if err != nil {
+		return s.unanswered(err)
+	}
+	status, content, err := wire.EncodeAnswer(&told, &request, s.symbols)
+	if err != nil {
+		return s.failed(fmt.Errorf("encode %s: %w", operation, err))
+	}
+	return reply{status: status, body: content}
+}
+
+// unanswered tells a refusal from a failure of the exchange itself.
+func (s *Server) unanswered(err error) reply {
+	var refusal *exchange.Refusal
+	if errors.As(err, &refusal) {
+		return refusalReply(refusal)
+	}
+	return s.failed(err)
+}
+
+func refusalReply(refusal *exchange.Refusal) reply {
+	return reply{status: refusal.Status, body: wire.EncodeRefusal(refusal)}
+}
+
+// caller is who signed a request, and when.
+type caller struct {
+	key     string
+	stampMS int64
+}
+
+// authenticate returns who signed a request.
+func (s *Server) authenticate(operation exchange.Operation, r *http.Request, body []byte) (caller, *exchange.Refusal) {
+	no := func(status, code int, format string, values ...any) (caller, *exchange.Refusal) {
+		return caller{}, &exchange.Refusal{Operation: operation, Status: status, Code: code, Message: fmt.Sprintf(format, values...)}
+	}
+	key := r.Header.Get(wire.HeaderKey)
+	account := s.accounts[key]
+	if key == "" {
+		return no(http.StatusUnauthorized, exchange.CodeUnknownKey, "header %s is missing", wire.HeaderKey)
+	}
+	if account == nil {
+		return no(http.StatusUnauthorized, exchange.CodeUnknownKey, "key %.40q is unknown", key)
+	}
+	timestamp := r.Header.Get(wire.HeaderTimestamp)
+	stampMS, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil {
+		return no(http.StatusUnauthorized, exchange.CodeInvalidTimestamp, "header %s %.40q is not an integer of milliseconds", wire.HeaderTimestamp, timestamp)
+	}
+	if refusal := s.outside(operation, stampMS, s.clock.nowMS()); refusal != nil {
+		return caller{}, refusal
+	}
+	path := r.RequestURI
+	if !strings.HasPrefix(path, "/") {
+		path = r.URL.RequestURI() // a proxy's absolute form
+	}
+	signed := wire.Signed{Timestamp: timestamp, Method: r.Method, Path: path, Key: key, Body: body}
+	if !s.signer.Verify([]byte(account.Secret), signed, r.Header.Get(wire.HeaderSignature)) {
+		return no(http.StatusUnauthorized, exchange.CodeInvalidSignature, "header %s does not fit the request", wire.HeaderSignature)
+	}
+	if account.ReadOnly && operation.Changes() {
+		return no(http.StatusForbidden, exchange.CodeNotPermitted, "key %q may only read", key)
+	}
+	return caller{key, stampMS}, nil
+}
+
+// outside refuses a timestamp that is outside of its window at a time.
+func (s *Server) outside(operation exchange.Operation, stampMS, nowMS int64) *exchange.Refusal {
+	window := s.clock.windowMS()
+	if stampMS >= nowMS-window && stampMS <= nowMS+window {
+		return nil
+	}
+	return &exchange.Refusal{
+		Operation: operation, Status: http.StatusUnauthorized, Code: exchange.CodeInvalidTimestamp,
+		Message: fmt.Sprintf("header %s %d is more than %d ms from server time %d", wire.HeaderTimestamp, stampMS, window, nowMS),
+	}
+}
+
+// symbolTable finds symbols without the exchange's lock: they never change.
+type symbolTable map[exchange.SymbolKey]*exchange.Symbol
+
+// Symbol returns a symbol's rules.
+func (t symbolTable) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {
+	symbol, found := t[key]
+	return symbol, found
+}

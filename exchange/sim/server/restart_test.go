@@ -1,0 +1,143 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"botd/exchange/sim"
+)
+
+// buildStill builds a still exchange, or restores it.
+func buildStill(state []byte) (*sim.Exchange, error) {
+	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
+	if state == nil {
+		return sim.New(config)
+	}
+	return sim.Restore(config, state)
+}
+
+func withState(path string) func(*Config) {
+	return func(config *Config) { config.Build, config.StatePath = buildStill, path }
+}
+
+// killed returns a server that starts from what is on disk now, as after a
+// SIGKILL: the first one gets no chance to write anything more.
+func killed(t *testing.T, path string) *trader {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "state")
+	if err := os.WriteFile(copied, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, c := startServer(t, withState(copied))
+	return c
+}
+
+func TestWhatWasAnsweredSurvivesAnAbruptStop(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	_, c := startServer(t, withState(path))
+	steps := []struct {
+		name string
+		do   func(c *trader)
+	}{
+		{"a placement", func(c *trader) { c.place(buyMarket) }},
+		{"a fill by the clock", func(c *trader) { c.advance(5) }},
+		{"a resting order", func(c *trader) { c.place(buyBelow) }},
+		{"a leverage", func(c *trader) {
+			c.call("POST", "/fhapi/v1/leverage", `{"symbol":"ETH-USDT","leverage":7}`).want(t, 200)
+		}},
+		{"a spot order", func(c *trader) {
+			c.call("POST", "/hapi/v1/spot/order", `{"symbol":"BTC-USDT","side":"SELL","type":"MARKET","qt":500}`).want(t, 200)
+		}},
+		{"its fill", func(c *trader) { c.advance(5) }},
+		{"a price", func(c *trader) {
+			c.control("POST", "/control/v1/price", `{"market":"futures","symbol":"BTC-USDT","price":"51000"}`)
+		}},
+		{"a close", func(c *trader) {
+			c.place(`{"symbol":"BTC-USDT","side":"SELL","type":"MARKET","qt":"0.01","reduceOnly":true}`)
+			c.advance(5)
+		}},
+		{"a cancel", func(c *trader) { c.call("POST", "/fhapi/v1/order/cancel", `{"id":2}`).want(t, 200) }},
+		{"time alone", func(c *trader) { c.advance(60_000) }},
+	}
+	for _, step := range steps {
+		step.do(c)
+		restarted := killed(t, path)
+		if want, have := c.nowMS(), restarted.nowMS(); want != have {
+			t.Errorf("after %s: want the clock at %d, have %d", step.name, want, have)
+		}
+		for _, call := range []struct{ method, target string }{
+			{"GET", "/control/v1/orders"}, {"POST", "/fhapi/v1/positions/open"}, {"GET", "/fhapi/v1/positions/history"},
+			{"GET", "/fhapi/v1/margin/account"}, {"GET", "/fhapi/v1/leverage"}, {"GET", "/hapi/v1/spot/wallet"},
+			{"GET", "/hapi/v1/spot/order/trades"}, {"GET", "/hapi/v1/spot/order/history"},
+		} {
+			want, have := c.call(call.method, call.target, ""), restarted.call(call.method, call.target, "")
+			if want.body != have.body || want.status != 200 {
+				t.Errorf("after %s, %s:\nwant %s\nhave %s", step.name, call.target, want.body, have.body)
+			}
+		}
+	}
+}
+
+func TestARestartedExchangeGoesOnCounting(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	_, c := startServer(t, withState(path))
+	first := c.place(buyMarket)
+	if second := killed(t, path).place(buyBelow); second.ID <= first.ID {
+		t.Errorf("want an id above %d, have %d", first.ID, second.ID)
+	}
+}
+
+func TestAChangeThatCanNotBeWrittenIsNotAcknowledged(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	_, c := startServer(t, withState(path))
+	if err := os.Mkdir(path+".new", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.call("POST", "/fhapi/v1/order", buyMarket).wantRefusal(t, 500, 500)
+	c.call("GET", "/fhapi/v1/margin/account", "").wantRefusal(t, 500, 500)
+	c.send("GET", "/fapi/v1/time", "", nil).want(t, 200) // tells nothing of an account
+	if err := os.Remove(path + ".new"); err != nil {
+		t.Fatal(err)
+	}
+	c.call("GET", "/fhapi/v1/margin/account", "").want(t, 200)
+	if orders := killed(t, path).truth().Orders; len(orders) != 1 {
+		t.Errorf("want the order, have %+v", orders)
+	}
+}
+
+func TestAStateFileThatMakesNoSenseIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	for _, content := range []string{"", "{", `{"Schema":99}`} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := New(Config{Build: buildStill, StatePath: path}); err == nil {
+			t.Errorf("state %q: want an error, have none", content)
+		}
+		if have, err := os.ReadFile(path); err != nil || string(have) != content {
+			t.Errorf("want %q untouched, have %q %v", content, have, err)
+		}
+	}
+}
+
+func TestAPanicOfTheExchangeEndsTheService(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, func(config *Config) { config.Log = nil })
+	if err := s.locked(func() { panic("books do not balance") }); err == nil {
+		t.Error("want an error, have none")
+	}
+	err := s.locked(func() { t.Error("want nothing done any more, have a call") })
+	if want := "the exchange stopped: books do not balance"; fmt.Sprint(err) != want {
+		t.Errorf("want %q, have %v", want, err)
+	}
+}

@@ -1,0 +1,286 @@
+// Package server serves the simulated exchange over the signed HTTP interface.
+//
+// A Server owns one sim.Exchange. Every request first brings the exchange to the
+// clock's time; between requests a goroutine of Serve does so whenever something
+// is due, so that conditional orders and funding need no request. With a state
+// file, what an answer tells about an account is on disk before the answer goes
+// out. The control interface, for tests alone, sets prices and the clock and
+// makes requests fail; it is served on loopback addresses only.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/wire"
+)
+
+// Limits of the HTTP server.
+const (
+	maxBody           = 1 << 20 // bytes (decisions.md, errors of the simulated exchange)
+	maxHeader         = 64 << 10
+	readHeaderTimeout = 5 * time.Second
+	readTimeout       = 30 * time.Second
+	idleTimeout       = 2 * time.Minute
+	stopTimeout       = 5 * time.Second // for requests under way when Serve ends
+)
+
+// Account is a key that may use the exchange. Its key names its account there.
+type Account struct {
+	Key, Secret string
+	ReadOnly    bool // every call that changes something is refused
+}
+
+// Config is what a Server is made of. Exchange or Build is all it needs; without
+// accounts only the public calls are answered.
+type Config struct {
+	Exchange  *sim.Exchange
+	Build     Build     // instead of Exchange; needed with StatePath
+	Accounts  []Account // the exchange gains those it lacks, as sim.DefaultAccount
+	Signer    wire.Signer
+	Clock     Clock
+	Budget    int    // requests per second of each key and each address; 0 is unlimited
+	Control   bool   // serve the control interface
+	StatePath string // file the accounts survive in; empty for none
+	Log       func(format string, values ...any)
+}
+
+// Build makes the exchange: by sim.Restore from the state, by sim.New when that is nil.
+type Build func(state []byte) (*sim.Exchange, error)
+
+// Server serves one simulated exchange.
+type Server struct {
+	accounts map[string]*Account
+	symbols  symbolTable
+	signer   wire.Signer
+	clock    *clock
+	budget   *budget
+	faults   faults
+	control  bool
+	state    stateFile
+	log      func(format string, values ...any)
+	wake     chan struct{} // what is due next may have changed
+	stopped  chan struct{} // closed when Serve ends
+	stopOnce sync.Once
+
+	mu       sync.Mutex // guards all below
+	exchange *sim.Exchange
+	told     uint64 // how often the control interface changed a price or the clock
+	hidden   map[hiddenOrder]int64
+	broken   error // a panic of the exchange: nothing it says can be trusted
+}
+
+// New makes a server and brings back the state file's accounts, when there is one.
+func New(config Config) (*Server, error) {
+	if config.Budget < 0 {
+		return nil, fmt.Errorf("budget %d is below 0: give requests per second, or 0 for unlimited", config.Budget)
+	}
+	if err := config.Signer.Check(); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		accounts: make(map[string]*Account), signer: config.Signer, budget: newBudget(config.Budget), control: config.Control,
+		state: stateFile{path: config.StatePath}, log: config.Log,
+		wake: make(chan struct{}, 1), stopped: make(chan struct{}), hidden: make(map[hiddenOrder]int64),
+	}
+	if s.log == nil {
+		s.log = func(string, ...any) {}
+	}
+	var err error
+	if s.exchange, err = s.restore(&config); err != nil {
+		return nil, err
+	}
+	if err := s.admit(config.Accounts); err != nil {
+		return nil, err
+	}
+	if s.symbols, err = symbolsOf(s.exchange); err != nil {
+		return nil, err
+	}
+	if s.clock, err = newClock(config.Clock, s.exchange.NowMS()); err != nil {
+		return nil, err
+	}
+	s.exchange.Advance(s.clock.nowMS())
+	return s, s.keep()
+}
+
+// restore returns the exchange, as the state file left it when there is one.
+func (s *Server) restore(config *Config) (*sim.Exchange, error) {
+	if config.Build == nil {
+		if config.Exchange == nil || config.StatePath != "" {
+			return nil, errors.New("a server needs an exchange, and one with a state file needs Build to restore it")
+		}
+		return config.Exchange, nil
+	}
+	content, err := s.state.read()
+	if err != nil {
+		return nil, err
+	}
+	x, err := config.Build(content)
+	if err != nil && content != nil {
+		return nil, fmt.Errorf("restore state %s: %w", s.state.path, err)
+	}
+	return x, err
+}
+
+// admit notes who may call, and opens the accounts that the exchange lacks.
+func (s *Server) admit(accounts []Account) error {
+	for i, account := range accounts {
+		if account.Key == "" || account.Secret == "" {
+			return fmt.Errorf("account %d has no key or no secret", i+1)
+		}
+		if s.accounts[account.Key] != nil {
+			return fmt.Errorf("account %q is given twice", account.Key)
+		}
+		s.accounts[account.Key] = &account
+		_, err := s.exchange.Do(account.Key, &exchange.Request{Operation: exchange.FuturesLeverages})
+		var refusal *exchange.Refusal
+		if !errors.As(err, &refusal) || refusal.Code != exchange.CodeUnknownKey {
+			continue
+		}
+		if err := s.exchange.AddAccount(sim.DefaultAccount(account.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// symbolsOf reads the symbols of both markets from an exchange.
+func symbolsOf(x *sim.Exchange) (symbolTable, error) {
+	table := symbolTable{}
+	for _, operation := range []exchange.Operation{exchange.FuturesSymbols, exchange.SpotPairs} {
+		told, err := x.Do("", &exchange.Request{Operation: operation})
+		if err != nil {
+			return nil, err
+		}
+		for _, symbol := range told.Symbols.Items() {
+			table[symbol.Key()] = symbol
+		}
+	}
+	return table, nil
+}
+
+// Handler answers the interface, and the control interface when it is configured.
+// Without Serve, time passes when a request comes; what is due in between happens
+// then, in order and at its own time.
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
+
+// Serve answers requests until the context ends, lets those under way finish, and
+// returns nil then; any other end is an error. A server serves once.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	if s.control && !loopback(listener.Addr()) {
+		return errors.Join(controlOff(listener.Addr()), listener.Close())
+	}
+	server := &http.Server{
+		Handler: s.Handler(), MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.runClock(ctx) })
+	group.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		s.stopOnce.Do(func() { close(s.stopped) })
+		limited, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if server.Shutdown(limited) != nil {
+			return server.Close() // requests that would not end are cut off
+		}
+		return nil
+	})
+	return errors.Join(group.Wait(), s.keep())
+}
+
+// runClock advances the exchange whenever something is due.
+func (s *Server) runClock(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.wake:
+		case <-timer.C:
+		}
+		wait, due, err := s.advance()
+		if err != nil {
+			return err
+		}
+		timer.Stop()
+		if due {
+			timer.Reset(max(wait, time.Millisecond)) // many moments of a fast clock pass in one go
+		}
+		if err := s.keep(); err != nil {
+			s.log("%v", err) // requests are answered 500 until it can be written
+			timer.Reset(time.Second)
+		}
+	}
+}
+
+// advance brings the exchange to the clock and tells how long until something is due.
+func (s *Server) advance() (wait time.Duration, due bool, err error) {
+	err = s.locked(func() {
+		if nextMS, some := s.exchange.NextMS(); some {
+			wait, due = s.clock.until(nextMS)
+		}
+	})
+	return wait, due, err
+}
+
+// locked brings the exchange to the clock's time and calls do with it. A panic in
+// there is a broken invariant: it is told, and nothing is answered any more.
+func (s *Server) locked(do func()) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return s.broken
+	}
+	defer func() {
+		if reason := recover(); reason != nil {
+			s.broken = fmt.Errorf("the exchange stopped: %v", reason)
+			s.log("%v\n%s", s.broken, debug.Stack())
+			s.wakeClock()
+			err = s.broken
+		}
+	}()
+	s.exchange.Advance(s.clock.nowMS())
+	do()
+	return nil
+}
+
+// wakeClock lets runClock look again at what is due.
+func (s *Server) wakeClock() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // it has been told already
+	}
+}
+
+func controlOff(address net.Addr) error {
+	return fmt.Errorf("control interface on %s refused: it is not signed; listen on 127.0.0.1", address)
+}
+
+// loopback reports whether an address can be reached from this machine alone.
+func loopback(address net.Addr) bool {
+	switch a := address.(type) {
+	case *net.TCPAddr:
+		return a.IP.IsLoopback()
+	case *net.UnixAddr, pipeAddress:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,88 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/wire"
+)
+
+// toldFill is one fill of the ground truth (decisions.md, GET /control/v1/orders).
+type toldFill struct {
+	ID       int64           `json:"id"`
+	Account  string          `json:"account"`
+	Market   exchange.Market `json:"market"`
+	Symbol   string          `json:"symbol"`
+	OrderID  int64           `json:"order_id"` // 0 for a liquidation
+	Side     exchange.Side   `json:"side"`
+	Price    decimal.Decimal `json:"price"`
+	Quantity decimal.Decimal `json:"qty"`
+	Fee      exchange.Amount `json:"fee"`
+	FeeAsset string          `json:"fee_asset"`
+	Role     string          `json:"role"`
+	TimeMS   int64           `json:"time"`
+}
+
+// listOrders answers with the ground truth: every account's orders, hidden ones
+// and those not yet shown included, and every fill.
+func (s *Server) listOrders([]byte) reply {
+	var orders []sim.OrderTruth
+	var fills []sim.Fill
+	err := s.locked(func() { orders, fills = s.exchange.AllOrders(), append(fills, s.exchange.Fills()...) })
+	if err == nil {
+		err = s.keep() // an order is not told of before it is kept, here neither
+	}
+	if err != nil {
+		return s.failed(err)
+	}
+	truth := struct {
+		Orders []json.RawMessage `json:"orders"`
+		Fills  []toldFill        `json:"fills"`
+	}{make([]json.RawMessage, 0, len(orders)), make([]toldFill, 0, len(fills))}
+	for i := range orders {
+		record, err := s.orderRecord(&orders[i])
+		if err != nil {
+			return s.failed(err)
+		}
+		truth.Orders = append(truth.Orders, record)
+	}
+	for i := range fills {
+		truth.Fills = append(truth.Fills, s.toldFill(&fills[i]))
+	}
+	return answered(truth)
+}
+
+// orderRecord is the interface's order record with account and market added.
+func (s *Server) orderRecord(order *sim.OrderTruth) (json.RawMessage, error) {
+	operation := exchange.FuturesOrder
+	if order.Market == exchange.Spot {
+		operation = exchange.SpotCancel // the one that answers with a single order, whatever its status
+	}
+	told := exchange.Answer{Operation: operation, Order: order.Order}
+	_, body, err := wire.EncodeAnswer(&told, &exchange.Request{Operation: operation, Symbol: order.Symbol}, s.symbols)
+	if err != nil {
+		return nil, fmt.Errorf("encode order %d: %w", order.ID, err)
+	}
+	account, err := json.Marshal(order.Account)
+	if err != nil {
+		return nil, fmt.Errorf("encode account of order %d: %w", order.ID, err)
+	}
+	return fmt.Appendf(body[:len(body)-1], `,"account":%s,"market":%q}`, account, order.Market), nil
+}
+
+func (s *Server) toldFill(fill *sim.Fill) toldFill {
+	symbol := s.symbols[exchange.SymbolKey{Market: fill.Market, Name: fill.Symbol}]
+	role := "taker"
+	if fill.Maker {
+		role = "maker"
+	}
+	return toldFill{
+		ID: fill.ID, Account: fill.Account, Market: fill.Market, Symbol: fill.Symbol, OrderID: fill.OrderID, Side: fill.Side,
+		Price: symbol.PriceDecimal(fill.Price), Quantity: symbol.QuantityDecimal(fill.Quantity),
+		Fee: fill.Fee, FeeAsset: fill.FeeAsset, Role: role, TimeMS: fill.TimeMS,
+	}
+}
