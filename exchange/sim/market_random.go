@@ -33,9 +33,10 @@ func (m *random) begin(b *book) int64 {
 		m.seed = mix(m.seed ^ uint64(letter))
 	}
 	m.anchor = startPrice(b.symbol)
-	if b.tradeID == 0 {
+	if b.restored || b.tradeID == 0 {
 		m.history(b)
 	}
+	b.restored = false
 	return m.seek(b)
 }
 

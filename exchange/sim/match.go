@@ -9,6 +9,7 @@ const maxValue = 1e15
 // arrive brings an accepted order to the book.
 func (b *book) arrive(o *order) {
 	o.visible = true
+	b.exchange.version++
 	switch {
 	case o.dead:
 		o.Status = exchange.StatusNew

@@ -102,11 +102,7 @@ func (x *Exchange) keepOrder(o *order) {
 
 // orderOf returns an account's order on a market, or nil.
 func (x *Exchange) orderOf(a *account, market exchange.Market, id int64) *order {
-	at := id - x.firstOrder
-	if at < 0 || at >= int64(len(x.orders)) {
-		return nil
-	}
-	if o := x.orders[at]; o != nil && o.account == a && o.Market == market {
+	if o := x.byID(id); o != nil && o.account == a && o.Market == market {
 		return o
 	}
 	return nil

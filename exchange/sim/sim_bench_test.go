@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+
+	"botd/exchange"
+)
+
+func benchExchange(b *testing.B) (*Exchange, *exchange.Symbol) {
+	b.Helper()
+	x, err := New(Config{Symbols: DefaultSymbols(), StartMS: startMS})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"alice", "bob"} {
+		config := DefaultAccount(name)
+		config.FuturesUSDT = exchange.AmountOf(1_000_000_000)
+		if err := x.AddAccount(config); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return x, x.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+}
+
+// BenchmarkPlaceAndCancelOnAThousandLevels places a resting order into a book of
+// 1,000 levels and cancels it.
+func BenchmarkPlaceAndCancelOnAThousandLevels(b *testing.B) {
+	x, s := benchExchange(b)
+	request := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: s.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: s.QuantityTick,
+	}}
+	for i := range 1000 {
+		request.Order.Price = 40_000e8 + exchange.Price(i)*s.PriceTick
+		if _, err := x.Do("bob", &request); err != nil {
+			b.Fatal(err)
+		}
+	}
+	i := 0
+	for b.Loop() {
+		request.Order.Price = 40_000e8 + exchange.Price(i*7919%1000)*s.PriceTick
+		answer, err := x.Do("alice", &request)
+		if err != nil {
+			b.Fatal(err)
+		}
+		cancel := exchange.Request{Operation: exchange.FuturesCancel, OrderID: answer.Order.ID}
+		if _, err := x.Do("alice", &cancel); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+	b.ReportMetric(float64(2*b.N)/b.Elapsed().Seconds(), "operations/s")
+}
+
+// BenchmarkMatch lets one account take what another has placed.
+func BenchmarkMatch(b *testing.B) {
+	x, s := benchExchange(b)
+	sides := [2]exchange.Side{exchange.Buy, exchange.Sell}
+	maker := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: s.Name, Type: exchange.Limit, Quantity: s.QuantityTick, Price: 50_000e8,
+	}}
+	taker := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: s.Name, Type: exchange.MarketOrder, Quantity: s.QuantityTick,
+	}}
+	i := 0
+	for b.Loop() {
+		maker.Order.Side, taker.Order.Side = sides[i&1], sides[1-i&1]
+		maker.Order.ReduceOnly, taker.Order.ReduceOnly = i&1 == 1, i&1 == 1
+		if _, err := x.Do("bob", &maker); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := x.Do("alice", &taker); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+	b.ReportMetric(float64(2*b.N)/b.Elapsed().Seconds(), "operations/s")
+}
+
+func BenchmarkQuietAndSkip(b *testing.B) {
+	x, s := benchExchange(b)
+	key := s.Key()
+	x.SetMarket(key, Still(StillConfig{}))
+	request := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: s.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: s.QuantityTick,
+	}}
+	if _, err := x.Do("alice", &request); err != nil {
+		b.Fatal(err)
+	}
+	now := x.NowMS()
+	b.ReportAllocs()
+	for b.Loop() {
+		if x.Quiet(key, 49_000e8, 51_000e8, now) {
+			x.SkipTo(now, key, 50_500e8)
+		}
+	}
+}
+
+func BenchmarkMoney(b *testing.B) {
+	x, s := benchExchange(b)
+	request := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: s.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: s.QuantityTick,
+	}}
+	if _, err := x.Do("alice", &request); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = x.Money("alice")
+	}
+}
+
+// BenchmarkTapeWithOrders plays candles that are never quiet.
+func BenchmarkTapeWithOrders(b *testing.B) {
+	x, s := benchExchange(b)
+	candles := &exchange.Candles{Interval: exchange.Minute1}
+	for i := range 1_000_000 {
+		candles.Append(exchange.Candle{OpenMS: startMS + int64(i)*60_000, Open: 50_000e8, High: 50_100e8, Low: 49_900e8, Close: 50_000e8})
+	}
+	x.SetMarket(s.Key(), Tape(candles, TapeConfig{}))
+	now := int64(startMS)
+	b.ReportAllocs()
+	for b.Loop() {
+		now += 60_000
+		x.Advance(now)
+	}
+	if now > startMS+1_000_000*60_000 {
+		b.Log(fmt.Sprint("the tape ended: ", b.N))
+	}
+}
+
+func TestQuietCandlesDoNotAllocate(t *testing.T) {
+	d := newDesk(t, Config{})
+	d.SetMarket(d.key(), Still(StillConfig{}))
+	d.place(d.order("buy", exchange.MarketOrder, "0.1", ""))
+	key, low, high := d.key(), d.p("49000"), d.p("51000")
+	d.Quiet(key, low, high, startMS)
+	if allocations := testing.AllocsPerRun(100, func() {
+		if !d.Quiet(key, low, high, startMS) {
+			t.Fatal("want a quiet candle")
+		}
+		d.SkipTo(startMS, key, low+1)
+		d.Money("alice")
+	}); allocations != 0 {
+		t.Fatalf("want no allocation, have %v", allocations)
+	}
+}
