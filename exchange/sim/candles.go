@@ -147,8 +147,8 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 		to = max(from, sort.Search(count, func(i int) bool { return openOf(i) > endMS }))
 	}
 	if fromStart {
-		from = min(to, from+offset)
-		to = min(to, from+limit)
+		from += min(offset, to-from)
+		to = from + min(limit, to-from)
 	} else {
 		from = max(from, to-limit)
 	}

@@ -69,7 +69,8 @@ type Exchange struct {
 	firstOrder int64
 
 	orderID, positionID, fillID int64
-	fills                       []Fill
+	fills                       []Fill // a ring once Kept are held
+	oldestFill                  int
 	version                     uint64
 }
 

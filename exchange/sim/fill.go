@@ -22,10 +22,12 @@ type Fill struct {
 func (x *Exchange) record(fill Fill) Fill {
 	x.fillID++
 	fill.ID, fill.TimeMS = x.fillID, x.nowMS
-	x.fills = append(x.fills, fill)
-	if extra := len(x.fills) - x.config.Kept; extra > x.config.Kept/4 {
-		x.fills = append(x.fills[:0:0], x.fills[extra:]...)
+	if len(x.fills) < x.config.Kept {
+		x.fills = append(x.fills, fill)
+		return fill
 	}
+	x.fills[x.oldestFill] = fill
+	x.oldestFill = (x.oldestFill + 1) % len(x.fills)
 	return fill
 }
 
@@ -43,13 +45,18 @@ func (x *Exchange) recordSpot(o *order, fill Fill) {
 
 // Fills returns all fills kept, oldest first: those of every account since the
 // start, or since TakeFills.
-func (x *Exchange) Fills() []Fill { return append([]Fill(nil), x.fills...) }
+func (x *Exchange) Fills() []Fill { return x.appendFills(nil) }
 
 // TakeFills appends the fills to the buffer and forgets them.
 func (x *Exchange) TakeFills(buffer []Fill) []Fill {
-	buffer = append(buffer, x.fills...)
-	x.fills = x.fills[:0]
+	buffer = x.appendFills(buffer)
+	x.fills, x.oldestFill = x.fills[:0], 0
 	return buffer
+}
+
+func (x *Exchange) appendFills(buffer []Fill) []Fill {
+	buffer = append(buffer, x.fills[x.oldestFill:]...)
+	return append(buffer, x.fills[:x.oldestFill]...)
 }
 
 // maxTrades is how many public trades of a symbol are kept: the most that can

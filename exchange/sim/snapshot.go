@@ -82,7 +82,7 @@ type eventState struct {
 func (x *Exchange) Snapshot() ([]byte, error) {
 	s := snapshot{
 		Schema: snapshotSchema, NowMS: x.nowMS, OrderID: x.orderID, PositionID: x.positionID, FillID: x.fillID,
-		Sequence: x.queue.sequence, Version: x.version, Fills: x.fills,
+		Sequence: x.queue.sequence, Version: x.version, Fills: x.Fills(),
 	}
 	for _, b := range x.books {
 		s.Books = append(s.Books, b.state())
