@@ -18,8 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/wire"
@@ -184,25 +182,38 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		Handler: s.Handler(), MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.runClock(ctx) })
-	group.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve %s: %w", listener.Addr(), err)
-		}
-		return nil
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	var clockErr, stopErr error
+	group.Go(func() {
+		defer stop()
+		clockErr = s.runClock(ctx)
 	})
-	group.Go(func() error {
+	group.Go(func() {
 		<-ctx.Done()
-		s.stopOnce.Do(func() { close(s.stopped) })
-		limited, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		defer cancel()
-		if server.Shutdown(limited) != nil {
-			return server.Close() // requests that would not end are cut off
-		}
-		return nil
+		stopErr = s.shut(server)
 	})
-	return errors.Join(group.Wait(), s.keep())
+	serveErr := server.Serve(listener)
+	stop()
+	group.Wait()
+	if errors.Is(serveErr, http.ErrServerClosed) {
+		serveErr = nil
+	} else {
+		serveErr = fmt.Errorf("serve %s: %w", listener.Addr(), serveErr)
+	}
+	return errors.Join(clockErr, serveErr, stopErr, s.keep())
+}
+
+// shut lets the requests under way finish; those that would not are cut off.
+func (s *Server) shut(server *http.Server) error {
+	s.stopOnce.Do(func() { close(s.stopped) })
+	limited, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if server.Shutdown(limited) != nil {
+		return server.Close()
+	}
+	return nil
 }
 
 // runClock advances the exchange whenever something is due.
