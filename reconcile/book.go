@@ -52,10 +52,11 @@ type SymbolTruth struct {
 	LiqPrice   exchange.Amount
 
 	Known   exchange.Quantity // adopted plus the signed fills of all placements
-	Bought  exchange.Quantity // spot: gross quantity bought since Known was last squared with the wallet
+	Bought  exchange.Quantity // spot: gross quantity bought since fees were last squared with the wallet
 	Read    bool              // fetched since this start
 	Settled bool              // Position equals Known, and nothing on the symbol is unknown
 
+	Fees     exchange.Quantity // spot: what fees took of the quantity bought, since it was last flat
 	Baseline exchange.Quantity // spot: what the wallet held of the base asset while the book held none
 
 	Quarantine   string // cause; empty for none
@@ -229,6 +230,9 @@ func (b *Book) Apply(record *Record) {
 		if truth.Known == 0 && truth.Key.Market == exchange.Futures {
 			b.latchSymbol(truth.Key)
 		}
+	case RecordFees:
+		truth := b.Symbol(record.Symbol)
+		truth.Fees, truth.Bought = truth.Fees+record.Filled, 0
 	case RecordBaseline:
 		b.Symbol(record.Symbol).Baseline = record.Filled
 	case RecordPlan:
@@ -236,6 +240,9 @@ func (b *Book) Apply(record *Record) {
 		state.Symbol = record.Symbol
 		state.Plan.Reset()
 		state.Plan.Merge(record.Plan)
+		if state.Plan.Target != state.Target {
+			state.Priced = false // another wish: the same one later is priced anew
+		}
 		state.forgetKeys()
 		b.releaseLatch(state)
 	case RecordMemory:
@@ -313,8 +320,11 @@ func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, p
 		p.Price = price
 	}
 	truth.Known += grown * exchange.Quantity(p.Order.Side.Sign())
-	if p.Order.Side == exchange.Buy {
+	switch {
+	case p.Order.Side == exchange.Buy:
 		truth.Bought += grown
+	case p.Order.Market == exchange.Spot && truth.Known <= truth.Fees:
+		truth.Known, truth.Fees, truth.Bought = 0, 0, 0 // flat: what fees took is gone with it
 	}
 	state := b.Strategy(p.Strategy)
 	switch {

@@ -346,6 +346,21 @@ func TestATargetByEquityIsPricedOnce(t *testing.T) {
 	}
 }
 
+func TestATargetThatComesBackIsPricedAnew(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	whole := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne}}
+	d.want(whole)
+	d.observe(0, nil)
+	d.one(Entry, nil)
+	d.want(&strategy.Plan{Target: strategy.Flat()})
+	d.want(whole)
+	d.book.Symbol(bitcoin).Last = d.price("25000")
+	if entry := d.one(Entry, nil); entry.Order.Quantity != 400 {
+		t.Fatalf("want 0.4 at half the price, have %d", entry.Order.Quantity)
+	}
+}
+
 func TestLeverageComesBeforeAnyOpening(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

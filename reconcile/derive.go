@@ -125,7 +125,7 @@ func (d *derivation) target() {
 	if !ok {
 		return
 	}
-	delta := resolved - position
+	delta := resolved - position - d.truth.Fees*exchange.Quantity(sign) // a target counts fills before fees
 	for _, p := range d.towards {
 		delta -= p.SignedRemaining()
 	}
@@ -136,7 +136,7 @@ func (d *derivation) target() {
 	default:
 		// Only what is held already is reduced: an entry whose fill is not
 		// known yet may be in the position and in flight at once.
-		d.reduce(abs(position) - abs(resolved))
+		d.reduce(abs(position) + d.truth.Fees - abs(resolved))
 	}
 }
 

@@ -184,7 +184,7 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 		return
 	}
 	truth.Read = true
-	truth.Position = truth.Known
+	truth.Position = truth.Known - truth.Fees
 	if b.anyUnresolved(truth.Key) || b.liveOn(truth.Key) {
 		truth.Settled = !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
 		return
@@ -199,12 +199,12 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 		truth.Settled = truth.Quarantine == ""
 		return
 	}
-	if short := truth.Known - (held - truth.Baseline); short > 0 && short <= fees && truth.Bought > 0 {
-		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -short, Evidence: "fees taken from the asset bought"})
+	if short := truth.Known - truth.Fees - (held - truth.Baseline); short > 0 && short <= fees && truth.Bought > 0 {
+		emit(Record{Kind: RecordFees, Symbol: truth.Key, Filled: short, Evidence: "fees taken from the asset bought"})
 	} else if short > 0 {
 		b.quarantine(truth, "the wallet holds less than the fills explain", emit)
 	}
-	truth.Position = truth.Known
+	truth.Position = truth.Known - truth.Fees
 	truth.Settled = truth.Quarantine == ""
 }
 

@@ -35,11 +35,12 @@ const (
 	RecordDay                                // equity at the start of a UTC day, and its peak
 	RecordHalt                               // trading halted, or armed again (level empty)
 	RecordBaseline                           // spot: what the wallet held that is not the strategy's
+	RecordFees                               // spot: quantity of the asset bought that fees took
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {
@@ -79,7 +80,7 @@ type Record struct {
 	Before        exchange.Quantity  `json:"before,omitempty"`      // sending: position before
 	Reserved      exchange.Amount    `json:"reserved,omitzero"`     // sending: notional at risk, USDT
 	State         State              `json:"state,omitempty"`       // ended
-	Filled        exchange.Quantity  `json:"filled,omitempty"`      // fill, ended: cumulative; adopted: signed difference; baseline: the quantity
+	Filled        exchange.Quantity  `json:"filled,omitempty"`      // fill, ended: cumulative; adopted: signed difference; baseline, fees: the quantity
 	Price         exchange.Amount    `json:"price,omitzero"`        // fill: mean price when known
 	Evidence      string             `json:"evidence,omitempty"`    // ended, adopted: by what
 	Why           string             `json:"why,omitempty"`         // refused, unknown, quarantined, halt

@@ -1,0 +1,85 @@
+package backtest
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/shopspring/decimal"
+)
+
+// Table writes the result for a person.
+func (r *Result) Table(w io.Writer, colour bool) {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.Style().Options.SeparateRows = false
+	t.SetTitle("%s  %s %s %s", r.Name, r.Market, r.Symbol, r.Interval)
+	t.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight}})
+	t.AppendRow(table.Row{"strategy", r.Strategy})
+	t.AppendRow(table.Row{"from", r.From.Format("2006-01-02 15:04")})
+	t.AppendRow(table.Row{"to", r.To.Format("2006-01-02 15:04")})
+	t.AppendRow(table.Row{"candles", r.Candles})
+	t.AppendSeparator()
+	first, last := decimal.RequireFromString(r.InitialEquity), decimal.RequireFromString(r.FinalEquity)
+	profit := last.Sub(first)
+	t.AppendRow(table.Row{"start equity", money(r.InitialEquity)})
+	t.AppendRow(table.Row{"final equity", money(r.FinalEquity)})
+	t.AppendRow(table.Row{"profit", signed(profit, colour) + " USDT"})
+	if !first.IsZero() {
+		t.AppendRow(table.Row{"profit %", signed(profit.Div(first).Shift(2), colour) + " %"})
+	}
+	t.AppendRow(table.Row{"CAGR %", figure(r.CAGR, 2)})
+	t.AppendRow(table.Row{"max drawdown", strconv.FormatFloat(r.MaxDrawdown, 'f', 2, 64) + " %"})
+	t.AppendRow(table.Row{fmt.Sprintf("Sharpe (%d days, x%d)", r.Days, r.YearDays), figure(r.Sharpe, 2)})
+	t.AppendRow(table.Row{"Sortino", figure(r.Sortino, 2)})
+	t.AppendRow(table.Row{"Calmar", figure(r.Calmar, 2)})
+	t.AppendSeparator()
+	t.AppendRow(table.Row{"fills", r.Fills})
+	t.AppendRow(table.Row{"round trips", r.RoundTrips})
+	if r.RoundTrips > 0 {
+		t.AppendRow(table.Row{"wins", fmt.Sprintf("%d (%.1f %%)", r.Wins, 100*float64(r.Wins)/float64(r.RoundTrips))})
+		t.AppendRow(table.Row{"expectancy", money(*r.Expectancy) + " a trip"})
+	}
+	t.AppendRow(table.Row{"profit factor", figure(r.ProfitFactor, 2)})
+	t.AppendRow(table.Row{"in the market", strconv.FormatFloat(r.Exposure, 'f', 1, 64) + " %"})
+	t.AppendRow(table.Row{"fees", money(r.TotalFees)})
+	t.AppendRow(table.Row{"funding paid", money(r.TotalFunding)})
+	if p := r.OpenPosition; p != nil {
+		t.AppendRow(table.Row{"still open", fmt.Sprintf("%s %s at %s", p.Side, p.Quantity, decimal.RequireFromString(p.EntryPrice).Round(8))})
+	}
+	t.Render()
+	for _, line := range r.Assumptions {
+		fmt.Fprintln(w, "assumes", line)
+	}
+	for _, line := range r.Warnings {
+		fmt.Fprintln(w, "warning:", line)
+	}
+	fmt.Fprintf(w, "%d candles in %.3f s, %.1f M/s  data %.8s  config %.8s  result %.8s\n", r.Candles, r.Elapsed, r.Speed/1e6, r.DataSHA256, r.ConfigSHA256, r.ResultSHA256)
+}
+
+func money(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) + " USDT" }
+
+// signed always carries its sign, so that colour is never the only sign.
+func signed(d decimal.Decimal, colour bool) string {
+	word := d.StringFixed(2)
+	if d.Sign() >= 0 {
+		word = "+" + word
+	}
+	switch {
+	case colour && d.Sign() > 0:
+		return text.FgGreen.Sprint(word)
+	case colour && d.Sign() < 0:
+		return text.FgRed.Sprint(word)
+	}
+	return word
+}
+
+func figure(f *float64, places int) string {
+	if f == nil {
+		return "–"
+	}
+	return strconv.FormatFloat(*f, 'f', places, 64)
+}
