@@ -62,6 +62,7 @@ func newBook(x *Exchange, symbol *exchange.Symbol) *book {
 
 func (b *book) setMarket(market Market) {
 	b.market = market
+	b.candles.off = false
 	b.moveMS = market.begin(b)
 	b.stale = true
 }

@@ -16,6 +16,7 @@ const maxBaseCandles = 100_000
 type builder struct {
 	base exchange.Candles
 	last exchange.Price
+	off  bool // the market has recorded minutes of its own
 }
 
 // roll begins the minute of a time, and every minute missed before it.
@@ -39,7 +40,7 @@ func (c *builder) roll(timeMS int64, price exchange.Price) {
 	for ; next <= open; next += int64(exchange.Minute1) {
 		c.flat(next)
 	}
-	if extra := c.base.Len() - maxBaseCandles; extra > maxBaseCandles/8 {
+	if extra := c.base.Len() - maxBaseCandles; extra > maxBaseCandles {
 		c.base = *clone(c.base.Slice(extra, c.base.Len()))
 	}
 }
@@ -50,6 +51,9 @@ func (c *builder) flat(open int64) {
 
 // tick brings a price into the candle under way.
 func (c *builder) tick(timeMS int64, price exchange.Price) {
+	if c.off {
+		return
+	}
 	n := c.base.Len()
 	if n == 0 || timeMS >= c.base.OpenMS[n-1]+int64(exchange.Minute1) {
 		c.roll(timeMS, price)
@@ -61,6 +65,9 @@ func (c *builder) tick(timeMS int64, price exchange.Price) {
 
 // trade brings a trade's volume into the candle under way, not its price.
 func (c *builder) trade(timeMS int64, last exchange.Price, base, quote float64, buyerTakes bool) {
+	if c.off {
+		return
+	}
 	c.tick(timeMS, last)
 	at := c.base.Len() - 1
 	c.base.Volume[at] += base

@@ -71,6 +71,7 @@ type Exchange struct {
 	orderID, positionID, fillID int64
 	fills                       []Fill // a ring once Kept are held
 	oldestFill                  int
+	encodedFills                [][]byte // for snapshots
 	version                     uint64
 }
 

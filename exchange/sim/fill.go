@@ -27,6 +27,9 @@ func (x *Exchange) record(fill Fill) Fill {
 		return fill
 	}
 	x.fills[x.oldestFill] = fill
+	if x.oldestFill < len(x.encodedFills) {
+		x.encodedFills[x.oldestFill] = nil
+	}
 	x.oldestFill = (x.oldestFill + 1) % len(x.fills)
 	return fill
 }
@@ -50,7 +53,7 @@ func (x *Exchange) Fills() []Fill { return x.appendFills(nil) }
 // TakeFills appends the fills to the buffer and forgets them.
 func (x *Exchange) TakeFills(buffer []Fill) []Fill {
 	buffer = x.appendFills(buffer)
-	x.fills, x.oldestFill = x.fills[:0], 0
+	x.fills, x.oldestFill, x.encodedFills = x.fills[:0], 0, nil
 	return buffer
 }
 

@@ -33,6 +33,8 @@ func (m *still) begin(b *book) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
 	if m.config.Price > 0 {
 		b.jump(m.config.Price, m.config.Price, false)
+	} else if b.last > 0 {
+		b.react(false) // nearer quotes may meet what rests
 	}
 	return never
 }

@@ -74,6 +74,7 @@ func Tape(candles *exchange.Candles, config TapeConfig) Market {
 
 func (m *tape) begin(b *book) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
+	b.candles.off = m.candles.Interval == exchange.Minute1
 	next := m.seek(b)
 	if m.candles.Len() == 0 {
 		return next
@@ -134,8 +135,7 @@ func (m *tape) forward() {
 }
 
 func (m *tape) move(b *book) int64 {
-	at := m.path(m.candle)[m.step]
-	opens := m.step == 0
+	candle, at, opens := m.candle, m.path(m.candle)[m.step], m.step == 0
 	m.forward()
 	if opens {
 		// A gap fills at the open: what lies between was never traded.
@@ -143,7 +143,18 @@ func (m *tape) move(b *book) int64 {
 	} else {
 		b.slide(at.Price)
 	}
+	if m.config.SpreadTicks > 0 {
+		m.trade(b, candle)
+	}
 	return m.nextMS()
+}
+
+// trade shows a quarter of the candle's volume as the trade of a step. A
+// backtest, which has no spread, has nobody to look at it.
+func (m *tape) trade(b *book, candle int) {
+	scale := b.symbol.QuantityFloat(1)
+	quantity := b.symbol.FloorQuantity(exchange.Quantity(min(m.candles.Volume[candle]/4/scale, 1<<50)))
+	b.publish(b.last, max(quantity, b.symbol.QuantityTick), m.step&1 == 0)
 }
 
 func (m *tape) openAt(timeMS int64) (exchange.Price, bool) {

@@ -17,6 +17,8 @@ type order struct {
 	held  exchange.Amount // order margin on futures; frozen USDT or base asset on spot
 	spent exchange.Amount // price x quantity of all fills
 
+	encoded []byte // for snapshots, once nothing changes any more
+
 	ladder         *ladder // the one it stands in
 	key            int64
 	previous, next *order // within its price

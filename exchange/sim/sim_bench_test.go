@@ -127,6 +127,27 @@ func BenchmarkTapeWithOrders(b *testing.B) {
 	}
 }
 
+// BenchmarkSnapshot is of 10,000 finished orders, one more each time.
+func BenchmarkSnapshot(b *testing.B) {
+	x, s := benchExchange(b)
+	request := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: s.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: s.QuantityTick,
+	}}
+	for range 10_000 {
+		if _, err := x.Do("alice", &request); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if _, err := x.Do("alice", &request); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := x.Snapshot(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func TestQuietCandlesDoNotAllocate(t *testing.T) {
 	d := newDesk(t, Config{})
 	d.SetMarket(d.key(), Still(StillConfig{}))

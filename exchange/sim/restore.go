@@ -1,0 +1,184 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+)
+
+// Restore returns an exchange as it was when the snapshot was taken, with the
+// same symbols and still markets. Accounts come from the snapshot; call
+// AddAccount for new ones, then SetMarket and SetFunding.
+func Restore(config Config, data []byte) (*Exchange, error) {
+	var s snapshot
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, fmt.Errorf("read snapshot: %w", err)
+	}
+	if s.Schema != snapshotSchema {
+		return nil, fmt.Errorf("snapshot has schema %d, this version reads %d", s.Schema, snapshotSchema)
+	}
+	config.StartMS = s.NowMS
+	x, err := New(config)
+	if err != nil {
+		return nil, err
+	}
+	x.orderID, x.positionID, x.fillID, x.version, x.fills = s.OrderID, s.PositionID, s.FillID, s.Version, s.Fills
+	for _, state := range s.Books {
+		if err := x.restoreBook(&state); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.Accounts {
+		if err := x.restoreAccount(&s.Accounts[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.restoreOrders(&s); err != nil {
+		return nil, err
+	}
+	for _, e := range s.Queue {
+		o := x.byID(e.OrderID)
+		if o == nil {
+			return nil, fmt.Errorf("snapshot: event of unknown order %d", e.OrderID)
+		}
+		x.queue.events = append(x.queue.events, event{e.TimeMS, e.Sequence, o, e.Cancel})
+	}
+	x.queue.restore(s.Sequence)
+	for _, b := range x.books {
+		slices.SortFunc(b.positions, func(p, q *position) int { return int(p.id - q.id) })
+		b.notePositions()
+	}
+	return x, nil
+}
+
+// restore makes the events, whose order may be any, a heap again: sorted ones are one.
+func (q *queue) restore(sequence int64) {
+	q.sequence, q.dueMS = sequence, never
+	slices.SortFunc(q.events, func(e, f event) int {
+		if e.before(&f) {
+			return -1
+		}
+		return 1
+	})
+	if len(q.events) > 0 {
+		q.dueMS = q.events[0].timeMS
+	}
+}
+
+func (x *Exchange) restoreBook(state *bookState) error {
+	b := x.byKey[exchange.SymbolKey{Market: state.Market, Name: state.Symbol}]
+	if b == nil {
+		return fmt.Errorf("snapshot: symbol %s %s is not configured", state.Market, state.Symbol)
+	}
+	if b.symbol.PriceScale != state.PriceScale || b.symbol.QuantityScale != state.QuantityScale {
+		return fmt.Errorf("snapshot: symbol %s has scales %d and %d, configured are %d and %d",
+			b.symbol.Key(), state.PriceScale, state.QuantityScale, b.symbol.PriceScale, b.symbol.QuantityScale)
+	}
+	b.last, b.mark, b.updateID, b.tradeID, b.fundingMS = state.Last, state.Mark, state.UpdateID, state.TradeID, state.FundingMS
+	b.restored, b.stale, b.candles = true, true, builder{}
+	b.candles.tick(x.nowMS, b.last)
+	return nil
+}
+
+func (x *Exchange) restoreAccount(state *accountState) error {
+	if x.byName[state.Config.Name] != nil {
+		return fmt.Errorf("snapshot: account %q stands twice", state.Config.Name)
+	}
+	a := x.join(state.Config)
+	a.money, a.trades = state.Money, state.Trades
+	for _, each := range state.Balances {
+		x.addAsset(each.Asset)
+		a.balances[x.asset(each.Asset)] = balance{each.Free, each.Frozen}
+	}
+	for _, each := range state.Leverages {
+		if b := x.byKey[exchange.SymbolKey{Market: exchange.Futures, Name: each.Symbol}]; b != nil && each.Leverage > 0 {
+			a.holdings[b.index].leverage = each.Leverage
+		}
+	}
+	for _, each := range state.Positions {
+		b := x.byKey[exchange.SymbolKey{Market: exchange.Futures, Name: each.Symbol}]
+		if b == nil {
+			return fmt.Errorf("snapshot: position %d on unknown symbol %s", each.ID, each.Symbol)
+		}
+		p := &position{
+			account: a, book: b, id: each.ID, side: each.Side, status: exchange.PositionStatus(each.Status),
+			opened: each.Opened, remaining: each.Remaining, exited: each.Exited, cost: each.Cost, realized: each.Realized,
+			exits: each.Exits, entry: each.Entry, last: each.Last, leverage: each.Leverage, createdMS: each.CreatedMS, updatedMS: each.UpdatedMS,
+		}
+		if p.status != exchange.PositionOpen {
+			a.history = append(a.history, p)
+			continue
+		}
+		p.margin = p.cost.Div(int64(a.holdings[b.index].leverage))
+		a.positionMargin = a.positionMargin.Add(p.margin)
+		a.holdings[b.index].position = p
+		a.positions = append(a.positions, p)
+		b.positions = append(b.positions, p)
+	}
+	return nil
+}
+
+func (x *Exchange) restoreOrders(s *snapshot) error {
+	for i := range s.Orders {
+		state := &s.Orders[i]
+		a, b := x.byName[state.Account], x.byKey[state.Key()]
+		if a == nil || b == nil {
+			return fmt.Errorf("snapshot: order %d of account %q on %s has no account or symbol", state.ID, state.Account, state.Key())
+		}
+		o := &order{
+			Order: state.Order, account: a, book: b, reduceOnly: state.ReduceOnly, visible: state.Visible,
+			triggered: state.Triggered, dead: state.Dead, held: state.Held, spent: state.Spent,
+		}
+		x.restoreOrder(o)
+	}
+	for _, state := range s.Books {
+		b := x.byKey[exchange.SymbolKey{Market: state.Market, Name: state.Symbol}]
+		for _, id := range state.Standing {
+			o := x.byID(id)
+			if o == nil || o.book != b || o.Status.Final() {
+				return fmt.Errorf("snapshot: order %d stands in the book of %s but is not open there", id, b.symbol.Key())
+			}
+			if o.Type.Conditional() && !o.triggered {
+				b.wait(o)
+			} else {
+				b.rest(o)
+			}
+		}
+		b.updateID = state.UpdateID
+	}
+	return nil
+}
+
+func (x *Exchange) restoreOrder(o *order) {
+	if len(x.orders) == 0 {
+		x.firstOrder = o.ID
+	}
+	for x.firstOrder+int64(len(x.orders)) < o.ID {
+		x.orders = append(x.orders, nil)
+	}
+	x.orders = append(x.orders, o)
+	x.orderCount++
+	if o.Market == exchange.Spot {
+		o.account.spotOrders = append(o.account.spotOrders, o)
+	}
+	if o.Status.Final() {
+		return
+	}
+	o.account.open(o.Market).add(o)
+	if o.Market == exchange.Futures {
+		o.account.orderMargin = o.account.orderMargin.Add(o.held)
+		if o.reduceOnly {
+			o.account.holdings[o.book.index].reducing += o.Quantity - o.Filled
+		}
+	}
+}
+
+// byID returns any account's order, or nil.
+func (x *Exchange) byID(id int64) *order {
+	if at := id - x.firstOrder; at >= 0 && at < int64(len(x.orders)) {
+		return x.orders[at]
+	}
+	return nil
+}
