@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"math"
+
 	"botd/exchange"
 )
 
@@ -9,7 +11,7 @@ import (
 const (
 	randomStepMS   = 2_000
 	randomRegimeMS = 40 * int64(exchange.Minute1) // how long a drift lasts
-	randomHistory  = 3 * int64(exchange.Day1)     // candles there are from before the start
+	randomHistory  = 2 * int64(exchange.Day1)     // candles there are from before the start
 )
 
 // random is a seeded synthetic market. Every draw is a function of seed, symbol
@@ -94,12 +96,11 @@ func (m *random) next(b *book, timeMS int64) exchange.Price {
 	pull := -int64(away * 20_000)
 	move := bell*width + drift + pull // bell's deviation is about 38000
 	change := float64(b.last) * float64(move) / 1e9
-	price := b.last + exchange.Price(change)
 	tick := b.symbol.PriceTick
-	// Below a tick's size the rest is a chance, or coarse symbols would stand still.
-	rest := price % tick
-	price -= rest
-	if mix(draw)%uint64(tick) < uint64(rest) {
+	ticks := (float64(b.last) + change) / float64(tick)
+	price := exchange.Price(ticks) * tick
+	// What is below a tick's size is a chance, or coarse symbols would stand still.
+	if chance := ticks - math.Floor(ticks); float64(mix(draw)>>11) < chance*(1<<53) {
 		price += tick
 	}
 	return max(price, tick)

@@ -172,6 +172,29 @@ func TestTheRandomMarketIsTheSameForTheSameSeed(t *testing.T) {
 	}
 }
 
+func TestEverySymbolOfTheRandomMarketMovesAndStaysNearItsStart(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"BTC-USDT", "PEPE-USDT"} {
+		d := newDesk(t, Config{}).on(exchange.Spot, name)
+		first, _ := d.Price(d.key())
+		d.SetMarket(d.key(), Random(1))
+		d.Advance(startMS + 5*24*3_600_000)
+		days := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: name, Interval: exchange.Day1}).Candles
+		if days.Len() != 6 {
+			t.Fatalf("%s on futures: want 6 still days, have %d", name, days.Len())
+		}
+		days = d.do(exchange.Request{Operation: exchange.SpotCandles, Symbol: name, Interval: exchange.Day1, EndMS: d.NowMS()}).Candles
+		if days.Len() != 8 {
+			t.Fatalf("%s: want 2 days of history and 6 played, have %d", name, days.Len())
+		}
+		for i := range days.Len() {
+			if c := days.At(i); i > 0 && i < 7 && c.High-c.Low < c.Open/200 || c.Low < first/2 || c.High > first*2 {
+				t.Fatalf("%s day %d: want it to move, near the start, have %+v", name, i, c)
+			}
+		}
+	}
+}
+
 func TestQuietIsFalseExactlyWhenSomethingWouldHappen(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
