@@ -1,0 +1,319 @@
+package ops
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// maxIntents bounds how many recent intents the board keeps.
+const maxIntents = 1_000
+
+// Board holds what the API shows: the newest status, and recent intents. The
+// driver writes it while the engine rests, requests read it.
+type Board struct {
+	mode, instance string
+	began          time.Time
+
+	mu      sync.Mutex // guards all below
+	beat    time.Time
+	status  engine.Status
+	intents []Intent // oldest first
+}
+
+// NewBoard returns an empty board.
+func NewBoard(mode, instance string) *Board {
+	return &Board{mode: mode, instance: instance, began: time.Now()}
+}
+
+// Beat notes that the loop lives.
+func (b *Board) Beat() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.beat = time.Now()
+}
+
+// Show puts a new status on the board.
+func (b *Board) Show(status engine.Status) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.beat, b.status = time.Now(), status
+}
+
+// Intent is one intent with what became of it.
+type Intent struct {
+	AtMS          int64  `json:"at_ms"`
+	Strategy      string `json:"strategy"`
+	Purpose       string `json:"purpose"`
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol"`
+	Side          string `json:"side,omitempty"`
+	Type          string `json:"type,omitempty"`
+	Quantity      string `json:"quantity,omitempty"`
+	Price         string `json:"price,omitempty"`
+	StopPrice     string `json:"stop_price,omitempty"`
+	Reason        string `json:"reason,omitempty"`
+	Outcome       string `json:"outcome"` // refused, approved, placed, acknowledged, a placement's state
+	Rule          string `json:"rule,omitempty"`
+	Detail        string `json:"detail,omitempty"`
+	ClientOrderID string `json:"client_order_id,omitempty"`
+	OrderID       int64  `json:"order_id,omitempty"`
+}
+
+// Note follows intents by their facts.
+func (b *Board) Note(n *engine.Note) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch n.Kind {
+	case engine.NoteIntent:
+		b.add(n)
+	case engine.NoteApproved, engine.NoteRefusal:
+		if len(b.intents) == 0 {
+			return
+		}
+		last := &b.intents[len(b.intents)-1]
+		last.Outcome = "approved"
+		if n.Refusal != nil {
+			last.Outcome, last.Rule, last.Detail = "refused", n.Refusal.Rule, n.Refusal.Error()
+		}
+	case engine.NotePlaced:
+		for i := len(b.intents) - 1; i >= 0; i-- {
+			if in := &b.intents[i]; in.Outcome == "approved" && in.Strategy == n.Strategy && in.Purpose == n.Purpose.String() && in.ClientOrderID == "" {
+				in.Outcome, in.ClientOrderID = "placed", n.ClientOrderID
+				return
+			}
+		}
+	case engine.NoteAcknowledged, engine.NoteRefused, engine.NoteUncertain, engine.NoteSettled:
+		b.outcome(n)
+	}
+}
+
+func (b *Board) add(n *engine.Note) {
+	in := Intent{AtMS: n.AtMS, Strategy: n.Strategy, Purpose: n.Purpose.String(), Reason: n.Text, Outcome: "derived"}
+	if s := n.Symbol; s != nil {
+		in.Market, in.Symbol = s.Market.String(), s.Name
+		in.Side, in.Type = n.Order.Side.String(), n.Order.Type.String()
+		in.Quantity, in.Price, in.StopPrice = nonZero(n.Order.Quantity != 0, s.QuantityDecimal(n.Order.Quantity)), nonZero(n.Order.Price != 0, s.PriceDecimal(n.Order.Price)), nonZero(n.Order.StopPrice != 0, s.PriceDecimal(n.Order.StopPrice))
+	}
+	if len(b.intents) == maxIntents {
+		b.intents = b.intents[:copy(b.intents, b.intents[1:])]
+	}
+	b.intents = append(b.intents, in)
+}
+
+func nonZero(given bool, value fmt.Stringer) string {
+	if !given {
+		return ""
+	}
+	return value.String()
+}
+
+func (b *Board) outcome(n *engine.Note) {
+	for i := len(b.intents) - 1; i >= 0; i-- {
+		in := &b.intents[i]
+		if in.ClientOrderID != n.ClientOrderID || in.Purpose == reconcile.Cancel.String() {
+			continue
+		}
+		in.Detail = n.Text
+		switch n.Kind {
+		case engine.NoteAcknowledged:
+			in.Outcome, in.OrderID = "acknowledged", n.OrderID
+		case engine.NoteRefused:
+			in.Outcome = "refused_by_exchange"
+		case engine.NoteUncertain:
+			in.Outcome = "uncertain"
+		case engine.NoteSettled:
+			in.Outcome = n.State.String()
+		}
+		return
+	}
+}
+
+// Check is one readiness check.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// freshness bounds of the checks.
+const (
+	aliveWithin = 30 * time.Second
+	soundWithin = 60_000 // ms since the last complete round
+)
+
+// Alive reports whether the loop has beaten lately.
+func (b *Board) Alive() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !b.beat.IsZero() && time.Since(b.beat) < aliveWithin
+}
+
+// Checks are what readiness depends on. Trading halted is ready: a halted
+// daemon must not be restarted by what watches it.
+func (b *Board) Checks() []Check {
+	alive := b.Alive()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := &b.status
+	reconciled := s.NowMS > 0 && s.NowMS-s.SoundMS < soundWithin && s.AccountMS+int64(len(s.Strategies)) > 0 && s.Failed == 0
+	prices := s.NowMS > 0
+	for i := range s.Strategies {
+		prices = prices && s.Strategies[i].Last > 0
+	}
+	return []Check{
+		{"loop", alive, ""},
+		{"journal", s.JournalErr == nil, detail(s.JournalErr)},
+		{"reconcile", reconciled, fmt.Sprintf("%d rounds failed in a row", s.Failed)},
+		{"market_data", prices, ""},
+	}
+}
+
+func detail(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// StatusJSON is what /api/v1/status answers.
+type StatusJSON struct {
+	Schema     int            `json:"schema"`
+	Mode       string         `json:"mode"`
+	Instance   string         `json:"instance"`
+	UptimeS    int64          `json:"uptime_s"`
+	Time       time.Time      `json:"time"` // the exchange's
+	Ready      bool           `json:"ready"`
+	Equity     string         `json:"equity"`
+	Wallet     string         `json:"wallet"`
+	Available  string         `json:"available"`
+	Halted     string         `json:"halted,omitempty"` // the kill switch's level
+	Why        string         `json:"why,omitempty"`
+	Blind      bool           `json:"blind"`
+	Open       int            `json:"open_orders"`
+	Unsettled  int            `json:"unsettled"`
+	Strategies []StrategyJSON `json:"strategies"`
+}
+
+// StrategyJSON is one strategy's part.
+type StrategyJSON struct {
+	Name     string `json:"name"`
+	Market   string `json:"market"`
+	Symbol   string `json:"symbol"`
+	Interval string `json:"interval"`
+	State    string `json:"state"`
+	Why      string `json:"why,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Target   string `json:"target"`
+	Position string `json:"position"`
+	Entry    string `json:"entry_price"`
+	Last     string `json:"last_price"`
+	Settled  bool   `json:"settled"`
+	LastMS   int64  `json:"last_tick_ms"`
+	NextMS   int64  `json:"next_tick_ms"`
+}
+
+func (b *Board) statusJSON() StatusJSON {
+	ready := true
+	for _, check := range b.Checks() {
+		ready = ready && check.OK
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := &b.status
+	out := StatusJSON{Schema: 1, Mode: b.mode, Instance: b.instance, UptimeS: int64(time.Since(b.began).Seconds()), Time: time.UnixMilli(s.NowMS).UTC(), Ready: ready,
+		Equity: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind,
+		Open: len(s.Live), Strategies: []StrategyJSON{}}
+	for i := range s.Live {
+		if s.Live[i].State != reconcile.Working {
+			out.Unsettled++
+		}
+	}
+	for i := range s.Strategies {
+		t := &s.Strategies[i]
+		out.Strategies = append(out.Strategies, StrategyJSON{Name: t.Name, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Interval: t.Interval.String(), State: t.State, Why: t.Why,
+			Reason: t.Reason, Target: t.Symbol.QuantityDecimal(t.Target).String(), Position: t.Symbol.QuantityDecimal(t.Position).String(), Entry: t.EntryPrice.String(),
+			Last: t.Symbol.PriceDecimal(t.Last).String(), Settled: t.Settled, LastMS: t.TickMS, NextMS: t.NextMS})
+	}
+	return out
+}
+
+// OrderJSON is one live placement.
+type OrderJSON struct {
+	ClientOrderID string `json:"client_order_id"`
+	OrderID       int64  `json:"order_id"`
+	Strategy      string `json:"strategy"`
+	Purpose       string `json:"purpose"`
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol"`
+	Side          string `json:"side"`
+	Type          string `json:"type"`
+	State         string `json:"state"`
+	Price         string `json:"price"`
+	StopPrice     string `json:"stop_price"`
+	Quantity      string `json:"quantity"`
+	Filled        string `json:"filled"`
+	SentMS        int64  `json:"sent_ms"`
+}
+
+func (b *Board) ordersJSON() []OrderJSON {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := []OrderJSON{}
+	for i := range b.status.Live {
+		p := &b.status.Live[i]
+		s := b.symbol(p.Order.Key())
+		if s == nil {
+			continue
+		}
+		out = append(out, OrderJSON{p.ClientOrderID, p.OrderID, p.Strategy, p.Purpose.String(), p.Order.Market.String(), p.Order.Symbol, p.Order.Side.String(), p.Order.Type.String(), p.State.String(),
+			s.PriceDecimal(p.Order.Price).String(), s.PriceDecimal(p.Order.StopPrice).String(), s.QuantityDecimal(p.Order.Quantity).String(), s.QuantityDecimal(p.Filled).String(), p.SentMS})
+	}
+	return out
+}
+
+func (b *Board) symbol(key exchange.SymbolKey) *exchange.Symbol {
+	for i := range b.status.Strategies {
+		if s := b.status.Strategies[i].Symbol; s.Key() == key {
+			return s
+		}
+	}
+	return nil
+}
+
+// PositionJSON is one position held.
+type PositionJSON struct {
+	Strategy  string `json:"strategy"`
+	Market    string `json:"market"`
+	Symbol    string `json:"symbol"`
+	Quantity  string `json:"quantity"`
+	Entry     string `json:"entry_price"`
+	Last      string `json:"last_price"`
+	LiqPrice  string `json:"liq_price"`
+	Protected bool   `json:"protected"`
+}
+
+func (b *Board) positionsJSON() []PositionJSON {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := []PositionJSON{}
+	for i := range b.status.Strategies {
+		t := &b.status.Strategies[i]
+		if t.Position == 0 {
+			continue
+		}
+		out = append(out, PositionJSON{t.Name, t.Symbol.Market.String(), t.Symbol.Name, t.Symbol.QuantityDecimal(t.Position).String(), t.EntryPrice.String(),
+			t.Symbol.PriceDecimal(t.Last).String(), t.LiqPrice.String(), t.Protected})
+	}
+	return out
+}
+
+func (b *Board) intentsJSON() []Intent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]Intent{}, b.intents...)
+}

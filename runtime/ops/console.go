@@ -1,0 +1,193 @@
+package ops
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// Console turns notes into log lines: a story for a person, JSON for a program.
+type Console struct {
+	log     zerolog.Logger
+	metrics *Metrics
+}
+
+// Format is how log lines look.
+type Format struct {
+	JSON   bool
+	Colour bool
+}
+
+// NewConsole writes to w. Every line counts in the metrics.
+func NewConsole(w io.Writer, format Format, metrics *Metrics) *Console {
+	zerolog.TimeFieldFormat = time.RFC3339Nano
+	if !format.JSON {
+		w = zerolog.ConsoleWriter{Out: w, NoColor: !format.Colour, TimeFormat: "15:04:05", FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market"}}
+	}
+	c := &Console{metrics: metrics}
+	c.log = zerolog.New(w).Level(zerolog.InfoLevel).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {
+		metrics.logEvents.WithLabelValues(level.String()).Inc()
+	}))
+	return c
+}
+
+// Say writes a line of the daemon itself.
+func (c *Console) Say(event, format string, arguments ...any) {
+	c.log.Info().Time("time", time.Now().UTC()).Str("event", event).Msgf(format, arguments...)
+}
+
+// Warn writes a warning of the daemon itself.
+func (c *Console) Warn(event, format string, arguments ...any) {
+	c.log.Warn().Time("time", time.Now().UTC()).Str("event", event).Msgf(format, arguments...)
+}
+
+// line begins a line at the note's own time, with what says where it belongs.
+func (c *Console) line(level zerolog.Level, n *engine.Note, event string) *zerolog.Event {
+	e := c.log.WithLevel(level).Time("time", time.UnixMilli(n.AtMS).UTC()).Str("event", event)
+	if n.Strategy != "" {
+		e = e.Str("strategy", n.Strategy)
+	}
+	if n.Symbol != nil {
+		e = e.Str("market", n.Symbol.Market.String()).Str("symbol", n.Symbol.Name)
+	}
+	if n.ClientOrderID != "" {
+		e = e.Str("client_order_id", n.ClientOrderID)
+	}
+	if n.OrderID != 0 {
+		e = e.Int64("order_id", n.OrderID)
+	}
+	return e
+}
+
+// Note writes one fact.
+func (c *Console) Note(n *engine.Note) {
+	info, warn := zerolog.InfoLevel, zerolog.WarnLevel
+	switch n.Kind {
+	case engine.NoteCandle:
+		s := n.Symbol
+		c.line(info, n, "market.candle").Msgf("candle    %-9s %s  close %s  volume %.6g", s.Name, time.UnixMilli(n.Candle.OpenMS).UTC().Format("15:04"), s.PriceDecimal(n.Candle.Close), n.Candle.Volume)
+	case engine.NoteGap:
+		c.line(warn, n, "market.gap").Int("missing", n.Count).Msgf("candles   %d are missing", n.Count)
+	case engine.NoteDecision:
+		c.line(info, n, "strategy.decision").Msgf("decision  %s wants %s: %s", n.Strategy, wish(n), n.Text)
+	case engine.NoteIntent:
+		c.line(info, n, "intent.derived").Str("reason", n.Text).Msgf("intent    %s %s", n.Strategy, order(n))
+	case engine.NoteApproved:
+		c.line(info, n, "risk.approved").Msgf("risk      approved %s %s", n.Strategy, n.Purpose)
+	case engine.NoteRefusal:
+		c.line(warn, n, "risk.refused").Str("rule", n.Refusal.Rule).Str("value", n.Refusal.Value).Str("limit", n.Refusal.Limit).Str("hint", n.Refusal.Hint).
+			Msgf("risk      REFUSED %s %s by %s", n.Strategy, n.Purpose, n.Refusal.Rule)
+	case engine.NotePlaced:
+		c.line(info, n, "order.placed").Msgf("placed    %s %s as %s", n.Strategy, order(n), n.ClientOrderID)
+	case engine.NoteAcknowledged:
+		c.line(info, n, "order.acknowledged").Int64("dur_ms", n.DurationMS).Msgf("ack       %s is order %d", n.ClientOrderID, n.OrderID)
+	case engine.NoteRefused:
+		c.line(warn, n, "order.refused").Msgf("refused   %s by the exchange: %s", n.ClientOrderID, n.Text)
+	case engine.NoteUncertain:
+		c.line(warn, n, "order.uncertain").Msgf("UNKNOWN   %s: %s; it is not sent again, its fate is fetched", n.ClientOrderID, n.Text)
+	case engine.NoteFill:
+		c.line(info, n, "order.fill").Msgf("fill      %s %s %s %s", n.Strategy, n.Order.Side, n.Symbol.QuantityDecimal(n.Quantity), n.Symbol.Name)
+	case engine.NoteSettled:
+		c.line(info, n, "order.settled").Int64("dur_ms", n.DurationMS).Str("evidence", n.Text).Msgf("settled   %s %s, filled %s", n.ClientOrderID, n.State, n.Symbol.QuantityDecimal(n.Quantity))
+	default:
+		c.rest(n)
+	}
+}
+
+// rest writes the facts that are rarer.
+func (c *Console) rest(n *engine.Note) {
+	info, warn, bad := zerolog.InfoLevel, zerolog.WarnLevel, zerolog.ErrorLevel
+	switch n.Kind {
+	case engine.NotePosition:
+		price := ""
+		if !n.Price.IsZero() {
+			price = " at " + n.Price.Decimal().Round(int32(n.Symbol.PriceScale)).String()
+		}
+		c.line(info, n, "position.changed").Msgf("position  %s %s %s%s", n.Strategy, n.Symbol.Name, n.Symbol.QuantityDecimal(n.Quantity), price)
+	case engine.NoteFetchFailed:
+		c.line(warn, n, "exchange.unavailable").Str("err_kind", exchange.ErrorKind(n.Err)).AnErr("err", n.Err).Msgf("exchange  could not read %s", n.Text)
+	case engine.NoteLatch:
+		text := "latched: no entry until its target was zero or changed side"
+		if n.OK {
+			text = "latch released"
+		}
+		c.line(info, n, "strategy.latch").Str("why", n.Text).Msgf("latch     %s %s", n.Strategy, text)
+	case engine.NoteQuarantine:
+		if n.OK {
+			c.line(info, n, "symbol.resolved").Msgf("resolved  %s trades again", n.Symbol.Name)
+			return
+		}
+		c.line(bad, n, "symbol.quarantined").Msgf("QUARANTINE %s: %s", n.Symbol.Name, n.Text)
+	case engine.NoteAdopted:
+		c.line(warn, n, "position.adopted").Msgf("adopted   %s: %s", n.Symbol.QuantityDecimal(n.Quantity), n.Text)
+	case engine.NoteHalt:
+		if n.OK {
+			c.line(warn, n, "trading.armed").Msgf("ARMED     trading goes on: %s", n.Text)
+			return
+		}
+		c.line(bad, n, "trading.halted").Msgf("HALTED    %s", n.Text)
+	case engine.NoteMissed:
+		c.line(warn, n, "strategy.missed").Int("count", n.Count).Msgf("missed    %d ticks, skipped", n.Count)
+	case engine.NoteStrategyFailed:
+		c.line(bad, n, "strategy.failed").Msgf("FAILED    %s is stopped, its protection stays: %s", n.Strategy, n.Text)
+	case engine.NoteBlind:
+		if n.OK {
+			c.line(warn, n, "exchange.back").Msg("exchange  is back: openings go on")
+			return
+		}
+		c.line(bad, n, "exchange.blind").Str("err", n.Text).Msg("BLIND     orders and positions can not be read: nothing opens, stops stay")
+	}
+}
+
+// wish says what a plan wants.
+func wish(n *engine.Note) string {
+	t, s := n.Plan.Target, n.Symbol
+	switch {
+	case n.Plan.OrdersSet:
+		return fmt.Sprintf("%d orders in the book", len(n.Plan.Orders))
+	case t.Sign() == 0:
+		return "no position"
+	case t.Share != 0:
+		return t.Share.Decimal().Shift(2).String() + " % of equity in " + s.Name
+	case !t.Quote.IsZero():
+		return t.Quote.String() + " USDT of " + s.Name
+	}
+	return s.QuantityDecimal(t.Quantity).String() + " " + s.Name
+}
+
+// order says what an intent asks for.
+func order(n *engine.Note) string {
+	o, s := &n.Order, n.Symbol
+	switch n.Purpose {
+	case reconcile.Cancel:
+		return fmt.Sprintf("cancel order %d", n.OrderID)
+	case reconcile.Leverage:
+		return fmt.Sprintf("set leverage %d on %s", n.Count, o.Symbol)
+	}
+	text := fmt.Sprintf("%s: %s %s", n.Purpose, o.Side, o.Type)
+	switch {
+	case o.ClosePosition:
+		text += " of the whole position"
+	case !o.QuoteAmount.IsZero():
+		text += " for " + o.QuoteAmount.String() + " USDT"
+	default:
+		text += " " + s.QuantityDecimal(o.Quantity).String()
+	}
+	text += " " + o.Symbol
+	if o.StopPrice != 0 {
+		text += " stop " + s.PriceDecimal(o.StopPrice).String()
+	}
+	if o.Price != 0 {
+		text += " at " + s.PriceDecimal(o.Price).String()
+	}
+	if o.ReduceOnly {
+		text += " reduceOnly"
+	}
+	return text
+}
