@@ -287,9 +287,9 @@ func TestAGapBeyondBankruptcyLeavesAnEmptyWallet(t *testing.T) {
 	d.flat()
 	m := d.Money("alice")
 	d.wantAmount("wallet", "0", m.Wallet)
-	if m.Insurance.Sign() <= 0 {
-		t.Fatalf("want the exchange to bear the rest, have %+v", m)
-	}
+	// 1.9 x (70000 - 49999.9) less the wallet of 10000 - 1.9 x 49999.9 x 0.05 %
+	d.wantAmount("the exchange bears the rest", "28047.689905", m.Insurance)
+	d.wantAmount("nothing is left for a fee", "0", m.LiquidationFee)
 	d.checkMoney()
 }
 

@@ -23,8 +23,13 @@ func TestTheSecondBracketCountsFromItsMinimum(t *testing.T) {
 	d.wantAmount("maintenance", "3750", d.do(exchange.Request{Operation: exchange.FuturesAccount}).Account.MaintenanceMargin)
 	// (300000.6 - 9849.9997 - 3750) / 0.975 / 6
 	d.near("liqPrice", 48957.36757265, d.position().LiqPrice)
-	_, err := d.Do("alice", &exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: "BTC-USDT", Leverage: 50})
+	request := exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: "BTC-USDT", Leverage: 50}
+	_, err := d.Do("alice", &request)
 	d.wantCode(CodeLeverage, err) // the position's bracket allows 20
+	bob := d.as("bob")
+	bob.do(request)
+	bob.place(d.order("sell", exchange.MarketOrder, "6", ""))
+	bob.near("short's liqPrice", (299999.4+10000-149.9997+3750)/1.025/6, bob.position().LiqPrice)
 }
 
 func TestLiqPriceOfAShortAndOfAPositionThatNothingLiquidates(t *testing.T) {
