@@ -149,6 +149,20 @@ func (j *Journal) readTail(ctx context.Context) error {
 	return err
 }
 
+// Read opens a journal for reading, whatever it is bound to, also while a daemon
+// writes it.
+func Read(ctx context.Context, path string) (*Journal, error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return nil, fmt.Errorf("open journal %s: %w", path, err)
+	}
+	j := &Journal{path: path, db: db, broken: errors.New("opened for reading")}
+	if err := j.readTail(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), db.Close())
+	}
+	return j, nil
+}
+
 // Append makes the records durable, in order, all or none.
 func (j *Journal) Append(ctx context.Context, records []reconcile.Record) error {
 	j.mu.Lock()

@@ -66,7 +66,7 @@ func (e *Engine) takeOne(s *series, i int) {
 	for _, r := range s.runs {
 		e.candle(r, &candle, i+1)
 	}
-	if !e.config.Quiet {
+	if !e.config.Quiet && candle.OpenMS+2*int64(s.interval)+e.config.CloseLagMS > e.nowMS { // those of the warm-up are no news
 		e.note(Note{Kind: NoteCandle, Symbol: s.runs[0].config.Symbol, Candle: candle, Last: candle.Close})
 	}
 }

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/runtime/ops"
+)
+
+// askFlags say where the running daemon is.
+type askFlags struct{ address, directory, output string }
+
+func (a *askFlags) add(command *cobra.Command) {
+	command.Flags().StringVar(&a.address, "listen", "", "the daemon's address (default: as configured, 127.0.0.1:8420)")
+	command.Flags().StringVarP(&a.directory, "config", "c", "", "configuration directory, for address and data directory")
+}
+
+// resolve finds address and data directories from the configuration.
+func (a *askFlags) resolve() (address string, dataDirs []string, err error) {
+	config, problems, err := load(a.directory, "")
+	if err != nil {
+		return "", nil, err
+	}
+	if err := problems.Err(); err != nil {
+		return "", nil, failure(exitConfig, "", "%s", problems.String())
+	}
+	address = config.Listen
+	if a.address != "" {
+		address = a.address
+	}
+	modes := []configs.Mode{config.Mode, configs.Demo, configs.Paper, configs.Live}
+	for _, mode := range modes {
+		dataDirs = append(dataDirs, filepath.Join(config.DataDir, string(mode)))
+	}
+	return address, dataDirs, nil
+}
+
+// call asks the running daemon.
+func call(ctx context.Context, method, address, path, token string, body any) ([]byte, error) {
+	var reader io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		reader = bytes.NewReader(text)
+	}
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(limited, method, "http://"+address+path, reader)
+	if err != nil {
+		return nil, usage("address %q can not be asked", address)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, failure(exitUnavailable, "is botd running? botd run starts it; --listen names another address", "no daemon answers on %s", address)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
+	if err != nil {
+		return nil, failure(exitUnavailable, "", "read the daemon's answer: %w", err)
+	}
+	if response.StatusCode/100 != 2 {
+		var problem struct{ Detail string }
+		_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
+		code := exitNegative
+		if response.StatusCode == http.StatusUnauthorized {
+			code = exitCredentials
+		}
+		return nil, failure(code, "", "the daemon said %s: %s", response.Status, problem.Detail)
+	}
+	return answer, nil
+}
+
+// asking makes a command that shows one of the API's documents.
+func asking[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Command {
+	var flags askFlags
+	command := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			address, _, err := flags.resolve()
+			if err != nil {
+				return err
+			}
+			answer, err := call(command.Context(), http.MethodGet, address, path, "", nil)
+			if err != nil {
+				return err
+			}
+			var value T
+			if err := json.Unmarshal(answer, &value); err != nil {
+				return failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", address)
+			}
+			return print(command.OutOrStdout(), flags.output, json.RawMessage(answer), func(w io.Writer) { show(w, &value) })
+		},
+	}
+	flags.add(command)
+	outputFlag(command, &flags.output)
+	return command
+}
+
+// page is a list the API answers.
+type page[T any] struct {
+	Items []T `json:"items"`
+}
+
+func grid(w io.Writer, header table.Row) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(header)
+	return t
+}
+
+func newStatus() *cobra.Command {
+	return asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *ops.StatusJSON) {
+		state := "ready"
+		if !s.Ready {
+			state = "NOT READY"
+		}
+		if s.Halted != "" {
+			state += ", HALTED (" + s.Halted + "): " + s.Why
+		}
+		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
+		t := grid(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
+		for _, r := range s.Strategies {
+			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.TrimSpace(r.Why + " " + r.Reason)})
+		}
+		t.Render()
+	})
+}
+
+func newOrders() *cobra.Command {
+	return asking("orders", "orders under way, as the daemon knows them", "/api/v1/orders", func(w io.Writer, p *page[ops.OrderJSON]) {
+		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
+		for _, o := range p.Items {
+			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, o.Price, o.StopPrice, o.Quantity, o.Filled})
+		}
+		t.Render()
+	})
+}
+
+func newIntents() *cobra.Command {
+	return asking("intents", "recent intents, and what became of them", "/api/v1/intents", func(w io.Writer, p *page[ops.Intent]) {
+		t := grid(w, table.Row{"time", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
+		for _, i := range p.Items {
+			t.AppendRow(table.Row{time.UnixMilli(i.AtMS).UTC().Format("15:04:05"), i.Strategy, i.Purpose, i.Symbol, i.Side, i.Quantity, i.Outcome, i.Detail})
+		}
+		t.Render()
+	})
+}
+
+func newPositions() *cobra.Command {
+	return asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[ops.PositionJSON]) {
+		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop"})
+		for _, r := range p.Items {
+			stop := "none"
+			if r.Protected {
+				stop = "on the exchange"
+			}
+			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, r.Entry, r.Last, r.LiqPrice, stop})
+		}
+		t.Render()
+	})
+}
+
+// change posts to the daemon with the token of its data directory.
+func change(command *cobra.Command, flags *askFlags, path string, body any) error {
+	address, directories, err := flags.resolve()
+	if err != nil {
+		return err
+	}
+	answer, err := call(command.Context(), http.MethodGet, address, "/api/v1/status", "", nil)
+	if err != nil {
+		return err
+	}
+	var status ops.StatusJSON
+	if err := json.Unmarshal(answer, &status); err != nil {
+		return failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", address)
+	}
+	for _, directory := range directories {
+		if filepath.Base(directory) != status.Mode {
+			continue
+		}
+		token, err := os.ReadFile(filepath.Join(directory, "token"))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fail(exitCredentials, err)
+		}
+		_, err = call(command.Context(), http.MethodPost, address, path, strings.TrimSpace(string(token)), body)
+		return err
+	}
+	return failure(exitCredentials, "run it where the daemon runs, or give -c its configuration", "the daemon's token was not found")
+}
+
+func newHalt() *cobra.Command {
+	var flags askFlags
+	var level, reason string
+	command := &cobra.Command{
+		Use: "halt", Short: "the kill switch: stop entries, cancel, or flatten", Args: cobra.NoArgs,
+		Long: "Halts trading on the running daemon, durably: a restart stays halted until botd rearm.\n\n  pause    nothing opens; exits and stops go on\n  cancel   and resting opening orders are canceled\n  flatten  and positions are closed at market",
+		RunE: func(command *cobra.Command, _ []string) error {
+			if reason == "" {
+				return usage("halt needs --reason TEXT: it is written down")
+			}
+			err := change(command, &flags, "/api/v1/risk/halt", map[string]string{"level": level, "reason": reason})
+			if err == nil {
+				fmt.Fprintf(command.OutOrStdout(), "halted: %s (%s). Re-arm with: botd rearm\n", level, reason)
+			}
+			return err
+		},
+	}
+	command.Flags().StringVar(&level, "level", "pause", "pause, cancel or flatten")
+	command.Flags().StringVar(&reason, "reason", "", "why, for the journal")
+	flags.add(command)
+	return command
+}
+
+func newRearm() *cobra.Command {
+	var flags askFlags
+	command := &cobra.Command{
+		Use: "rearm", Short: "end a halt", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			err := change(command, &flags, "/api/v1/risk/rearm", nil)
+			if err == nil {
+				fmt.Fprintln(command.OutOrStdout(), "armed")
+			}
+			return err
+		},
+	}
+	flags.add(command)
+	return command
+}

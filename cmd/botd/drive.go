@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"botd/configs"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// timedJournal measures commits.
+type timedJournal struct {
+	*journal.Journal
+	metrics *ops.Metrics
+}
+
+// Append makes the records durable and notes how long that took.
+func (j timedJournal) Append(ctx context.Context, records []reconcile.Record) error {
+	began := time.Now()
+	err := j.Journal.Append(ctx, records)
+	j.metrics.Commit(time.Since(began), err)
+	return err
+}
+
+// statusEvery bounds how often the board is drawn anew.
+const statusEvery = 250 * time.Millisecond
+
+// drive runs the engine with everything that watches it, until the context ends.
+func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine) error {
+	info := buildVersion()
+	metrics := ops.NewMetrics(string(config.Mode), ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go})
+	v.observe.metrics.Store(metrics)
+	offset, _ := v.client.Offset()
+	metrics.Clock(offset)
+	board := ops.NewBoard(string(config.Mode), config.Instance)
+	console, err := newConsole(command, flags, metrics)
+	if err != nil {
+		return err
+	}
+	var drawn time.Time
+	driver := runtime.New(runtime.Config{
+		Machine: machine, Venue: v.client, Journal: timedJournal{store, metrics}, Clock: v.client,
+		Notes: func(n *engine.Note) { metrics.Note(n); board.Note(n); console.Note(n) },
+		Beat: func(int64) {
+			if now := time.Now(); now.Sub(drawn) >= statusEvery {
+				drawn = now
+				status := machine.Status()
+				metrics.Status(&status)
+				board.Show(status)
+				return
+			}
+			board.Beat()
+		},
+	})
+	greet(console, config, v, directory)
+	stopServer, err := serve(ctx, config, directory, board, metrics, driver, console)
+	if err != nil {
+		return err
+	}
+	err = driver.Run(ctx)
+	farewell(console, machine)
+	if stopped := stopServer(); err == nil {
+		err = stopped
+	}
+	return runError(err)
+}
+
+func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics) (*ops.Console, error) {
+	format := ops.Format{JSON: !terminal(command.ErrOrStderr()), Colour: colours(command, command.ErrOrStderr())}
+	switch flags.logFormat {
+	case "auto":
+	case "json":
+		format.JSON = true
+	case "console":
+		format.JSON = false
+	default:
+		return nil, usage("--log-format %s: auto, console or json", flags.logFormat)
+	}
+	return ops.NewConsole(command.ErrOrStderr(), format, metrics), nil
+}
+
+// serve answers metrics, health and API beside the engine.
+func serve(ctx context.Context, config *configs.Config, directory string, board *ops.Board, metrics *ops.Metrics, driver *runtime.Driver, console *ops.Console) (stop func() error, err error) {
+	if config.Listen == "off" {
+		return func() error { return nil }, nil
+	}
+	token, err := ops.Token(directory)
+	if err != nil {
+		return nil, fail(exitIO, err)
+	}
+	server, err := ops.Listen(config.Listen, board, metrics, token, driver.Send)
+	if err != nil {
+		return nil, fail(exitUnavailable, err)
+	}
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	group := &errgroup.Group{}
+	group.Go(func() error { return server.Serve(serving) })
+	console.Say("daemon.listening", "metrics   http://%s/metrics   health /healthz /readyz   status /api/v1/status", server.Address())
+	return func() error { cancel(); return group.Wait() }, nil
+}
+
+func greet(console *ops.Console, config *configs.Config, v *venue, directory string) {
+	console.Say("daemon.started", "botd      %s on %s; %d strategies; data in %s; Ctrl-C stops", config.Mode, v.where, len(config.Strategies), directory)
+	for i := range config.Strategies {
+		s := &config.Strategies[i]
+		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
+	}
+}
+
+// farewell says what stays open.
+func farewell(console *ops.Console, machine *engine.Engine) {
+	left := machine.OpenLeft()
+	if len(left) == 0 {
+		console.Say("daemon.stopped", "stopped   nothing is left open")
+		return
+	}
+	for _, line := range left {
+		console.Say("daemon.left_open", "left open %s", line)
+	}
+	console.Say("daemon.stopped", "stopped   the next start finds these again and carries on")
+}
+
+// runError gives the end of a run its exit code. A signal is a clean end.
+func runError(err error) error {
+	var internal *runtime.InternalError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &internal):
+		return fail(exitInternal, fmt.Errorf("%w\nhint: this is a bug; nothing was sent after it", err))
+	case errors.Is(err, journal.ErrBroken):
+		return failure(exitIO, "is the disk full? the next start replays what is there", "%w", err)
+	}
+	return err
+}
