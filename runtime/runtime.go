@@ -9,8 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -26,14 +26,24 @@ const (
 	DefaultCallTimeout = 10 * time.Second
 	DefaultStopTimeout = 10 * time.Second
 	maxQueued          = 4_096 // calls waiting for a worker
+	maxEvents          = 256   // answers waiting for the engine; workers wait beyond that
 	longestWait        = time.Second
+	shortestWait       = time.Millisecond // between wakes that did not move the engine on
 )
+
+// ErrStopped means that the driver does not run, or not any more.
+var ErrStopped = errors.New("botd is stopped")
+
+// ErrUnwritten means that an event is in force but its record is not durable
+// yet: a restart now would forget it.
+var ErrUnwritten = errors.New("in force, but not written to the journal yet")
 
 // Machine is the engine, as the driver needs it.
 type Machine interface {
 	Handle(nowMS int64, event *engine.Event, out *engine.Effects)
 	NextMS() int64
 	InFlight() bool
+	OpenLeft() []string
 }
 
 // Venue performs requests. Its errors are of package exchange's taxonomy.
@@ -64,24 +74,30 @@ type Config struct {
 	StopTimeout time.Duration
 }
 
-// Driver drives one engine.
+// Driver drives one engine, once.
 type Driver struct {
 	config  Config
+	queue   *queue
 	events  chan engine.Event
-	calls   chan engine.Call
-	urgent  chan engine.Call
 	writes  chan write
 	queries chan func()
+
+	aborted   chan struct{} // closed by Abort
+	abortOnce sync.Once
+	ended     chan struct{} // closed when Run returns
+
+	// The rest belongs to the loop.
 	effects engine.Effects
+	refused []engine.Event // answers of calls that were never sent
+	batches int64          // handed to the writer
+	writing bool           // the last of them is not answered yet
+	failing error          // of the last append
+	durable []durability
+	left    []string
 }
 
-// write is one batch for the journal.
-type write struct {
-	records  []reconcile.Record
-	sequence int64
-}
-
-// InternalError is a broken invariant of the engine: a bug, with its stack.
+// InternalError is a broken invariant of botd: a bug, with its stack. It ends the
+// run; nothing is restarted silently.
 type InternalError struct {
 	Cause any
 	Stack string
@@ -90,6 +106,13 @@ type InternalError struct {
 // Error says what broke.
 func (e *InternalError) Error() string {
 	return fmt.Sprintf("internal error: %v\n%s", e.Cause, e.Stack)
+}
+
+// catch turns a panic into the error of a goroutine.
+func catch(err *error) {
+	if cause := recover(); cause != nil {
+		*err = &InternalError{cause, string(debug.Stack())}
+	}
 }
 
 // New returns a driver.
@@ -110,8 +133,8 @@ func New(config Config) *Driver {
 		config.Beat = func(int64) {}
 	}
 	return &Driver{
-		config: config, events: make(chan engine.Event, maxQueued), calls: make(chan engine.Call, maxQueued),
-		urgent: make(chan engine.Call, maxQueued), writes: make(chan write, 1), queries: make(chan func()),
+		config: config, queue: newQueue(maxQueued), events: make(chan engine.Event, maxEvents), writes: make(chan write, 1),
+		queries: make(chan func()), aborted: make(chan struct{}), ended: make(chan struct{}),
 	}
 }
 
@@ -119,75 +142,73 @@ func New(config Config) *Driver {
 // sent, and what is in flight is waited for, within the stop timeout. An error
 // is a reason to end the process; the next start replays the journal.
 func (d *Driver) Run(ctx context.Context) error {
-	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	group, work := errgroup.WithContext(work)
-	for range d.config.Workers {
-		group.Go(func() error { d.work(work); return nil })
+	defer close(d.ended)
+	outer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(ErrStopped)
+	group, work := errgroup.WithContext(outer)
+	for i := range d.config.Workers {
+		group.Go(func() error { return d.work(work, servedBy(i, d.config.Workers)) })
 	}
 	group.Go(func() error { return d.write(work) })
 	group.Go(func() error {
-		err := d.loop(ctx, work)
-		cancel(errStopped)
-		return err
+		defer cancel(ErrStopped)
+		defer d.queue.close()
+		return d.loop(ctx, work)
 	})
 	return group.Wait()
 }
 
-var errStopped = errors.New("stopped")
+// Abort ends Run at once, without waiting for what is in flight: a second
+// signal. What was being sent is unknown to the next start, which finds out.
+func (d *Driver) Abort() { d.abortOnce.Do(func() { close(d.aborted) }) }
 
-// Send gives the engine an event from outside, such as a halt.
-func (d *Driver) Send(ctx context.Context, event engine.Event) error {
-	select {
-	case d.events <- event:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+// OpenLeft says, line by line, what stays open on the exchange. It may be called
+// after Run returned; it is empty when the engine broke.
+func (d *Driver) OpenLeft() []string {
+	<-d.ended
+	return d.left
 }
 
-// Query runs a function while the engine is at rest, for reading it. It fails
-// when the driver does not run.
+// Query runs a function while the engine is at rest, for reading it.
 func (d *Driver) Query(ctx context.Context, read func()) error {
 	done := make(chan struct{})
 	select {
-	case d.queries <- func() { read(); close(done) }:
+	case d.queries <- func() { defer close(done); read() }:
+	case <-d.ended:
+		return ErrStopped
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	<-done // the loop has taken it: it runs to its end
+	return nil
 }
 
 // loop owns the engine.
 func (d *Driver) loop(ctx, work context.Context) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = &InternalError{cause, string(debug.Stack())}
-		}
-	}()
+	defer catch(&err)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var giveUp <-chan time.Time
-	stopping := ctx.Done()
+	stopping, woken := ctx.Done(), false
 	d.handle(&engine.Event{Kind: engine.EventStart})
 	for {
+		if len(d.refused) > 0 {
+			event := d.refused[0]
+			d.refused = d.refused[1:]
+			d.handle(&event)
+			continue
+		}
 		if giveUp != nil && !d.config.Machine.InFlight() {
+			d.left = d.config.Machine.OpenLeft()
 			return nil
 		}
-		timer.Reset(d.wait())
+		timer.Reset(d.wait(woken))
+		woken = false
 		select {
 		case event := <-d.events:
-			d.handle(&event)
+			d.take(&event)
 		case <-timer.C:
-			if d.config.Machine.NextMS() <= d.config.Clock.ServerNowMS() {
-				d.handle(&engine.Event{Kind: engine.EventWake})
-			} else {
-				d.config.Beat(d.config.Clock.ServerNowMS())
-			}
+			woken = d.wake()
 		case read := <-d.queries:
 			read()
 		case <-stopping:
@@ -195,113 +216,87 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 			limit := time.NewTimer(d.config.StopTimeout)
 			defer limit.Stop()
 			giveUp = limit.C
-			d.handle(&engine.Event{Kind: engine.EventStop})
+			d.stop()
 		case <-giveUp:
+			d.left = d.config.Machine.OpenLeft()
+			return nil
+		case <-d.aborted:
+			d.left = d.config.Machine.OpenLeft()
 			return nil
 		case <-work.Done():
-			return nil // the writer failed: its error ends the run
+			return nil // a worker or the writer failed: its error ends the run
 		}
 	}
 }
 
 // wait is how long until the engine wants to be woken, a second at most so that
-// a clock that was set is noticed.
-func (d *Driver) wait() time.Duration {
-	next := d.config.Machine.NextMS()
-	if next == math.MaxInt64 {
+// a clock that was set is noticed. An engine that was just woken and still wants
+// it at once is given a pause, so that it never spins.
+func (d *Driver) wait(woken bool) time.Duration {
+	left := d.config.Machine.NextMS() - d.config.Clock.ServerNowMS()
+	switch {
+	case left >= longestWait.Milliseconds():
 		return longestWait
+	case left <= 0 && woken:
+		return shortestWait
 	}
-	return min(longestWait, max(0, time.Duration(next-d.config.Clock.ServerNowMS())*time.Millisecond))
+	return time.Duration(max(0, left)) * time.Millisecond
 }
 
-// handle gives the engine one event and puts its effects on their way.
+// wake gives the engine its wake-up when it is due.
+func (d *Driver) wake() bool {
+	now := d.config.Clock.ServerNowMS()
+	if d.config.Machine.NextMS() > now {
+		d.config.Beat(now)
+		return false
+	}
+	d.handle(&engine.Event{Kind: engine.EventWake})
+	return true
+}
+
+// take takes an answer of a worker or of the writer.
+func (d *Driver) take(event *engine.Event) {
+	if event.Kind == engine.EventJournaled {
+		d.writing, d.failing = false, event.Err
+	}
+	written := d.batches
+	d.handle(event)
+	if event.Kind == engine.EventJournaled {
+		d.tellDurable(written, event.Err)
+	}
+}
+
+// stop tells the engine, and takes openings and market reads that no worker has
+// begun out of the queue. Exits, protection and settling go on.
+func (d *Driver) stop() {
+	d.handle(&engine.Event{Kind: engine.EventStop})
+	for _, call := range d.queue.drop(engine.PriorityEntry) {
+		d.refuse(&call, "botd is stopping")
+	}
+}
+
+// refuse answers a call that was not sent: that is certain, so it says so.
+func (d *Driver) refuse(call *engine.Call, why string) {
+	d.refused = append(d.refused, engine.Event{Kind: engine.EventAnswer, CallID: call.ID,
+		Err: &exchange.Unavailable{Operation: call.Request.Operation, Why: why}})
+}
+
+// handle gives the engine one event and puts its effects on their way: records
+// first, so that no placement can overtake its own.
 func (d *Driver) handle(event *engine.Event) {
 	d.effects.Reset()
 	now := d.config.Clock.ServerNowMS()
 	d.config.Machine.Handle(now, event, &d.effects)
 	if len(d.effects.Records) > 0 {
-		d.writes <- write{append([]reconcile.Record(nil), d.effects.Records...), d.effects.Sequence}
+		d.handOver()
 	}
-	for _, call := range d.effects.Calls {
-		queue := d.calls
-		if call.Priority <= engine.PrioritySettle {
-			queue = d.urgent
-		}
-		select {
-		case queue <- call:
-		default: // the queue is full: the exchange answers too slowly
-			d.events <- engine.Event{Kind: engine.EventAnswer, CallID: call.ID,
-				Err: &exchange.Unavailable{Operation: call.Request.Operation, Why: "too many requests waiting"}}
+	for i := range d.effects.Calls {
+		if !d.queue.put(d.effects.Calls[i]) {
+			d.refuse(&d.effects.Calls[i], "too many requests waiting")
 		}
 	}
 	for i := range d.effects.Notes {
 		d.config.Notes(&d.effects.Notes[i])
 	}
 	d.config.Beat(now)
-}
-
-// work performs calls, the urgent ones first.
-func (d *Driver) work(ctx context.Context) {
-	for {
-		var call engine.Call
-		select {
-		case call = <-d.urgent:
-		default:
-			select {
-			case call = <-d.urgent:
-			case call = <-d.calls:
-			case <-ctx.Done():
-				return
-			}
-		}
-		answer, err := d.perform(ctx, &call)
-		select {
-		case d.events <- engine.Event{Kind: engine.EventAnswer, CallID: call.ID, Answer: answer, Err: err}:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// perform sends one request. A placement whose time to live has passed is not
-// sent: that is certain, so it says so.
-func (d *Driver) perform(ctx context.Context, call *engine.Call) (exchange.Answer, error) {
-	if call.DeadlineMS != 0 && d.config.Clock.ServerNowMS() > call.DeadlineMS {
-		return exchange.Answer{}, &exchange.Unavailable{Operation: call.Request.Operation, Why: "its time to live had passed"}
-	}
-	limited, cancel := context.WithTimeout(ctx, d.config.CallTimeout)
-	defer cancel()
-	return d.config.Venue.Do(limited, call.Request)
-}
-
-// write makes batches durable, one after the other.
-func (d *Driver) write(ctx context.Context) error {
-	for {
-		var batch write
-		select {
-		case batch = <-d.writes:
-		case <-ctx.Done():
-			select { // what was handed over last is still written
-			case batch = <-d.writes:
-				return d.config.Journal.Append(context.WithoutCancel(ctx), batch.records)
-			default:
-				return nil
-			}
-		}
-		err := d.config.Journal.Append(context.WithoutCancel(ctx), batch.records)
-		if err != nil && broken(err) {
-			return fmt.Errorf("the journal is in doubt, nothing more is sent: %w", err)
-		}
-		select {
-		case d.events <- engine.Event{Kind: engine.EventJournaled, Sequence: batch.sequence, Err: err}:
-		case <-ctx.Done():
-			return err
-		}
-	}
-}
-
-// broken reports whether the journal asks for the process to end.
-func broken(err error) bool {
-	var b interface{ Broken() bool }
-	return errors.As(err, &b) && b.Broken()
 }

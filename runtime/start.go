@@ -1,0 +1,73 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"botd/reconcile"
+)
+
+// Source is a journal that can be read again.
+type Source interface {
+	Replay(ctx context.Context, take func(*reconcile.Record) error) error
+}
+
+// Replay applies every record of a journal to a book and returns their number.
+// Start-up and recovery after a crash are this one path.
+func Replay(ctx context.Context, source Source, book *reconcile.Book) (records int, err error) {
+	err = source.Replay(ctx, func(record *reconcile.Record) error {
+		book.Apply(record)
+		records++
+		return nil
+	})
+	if err != nil {
+		return records, fmt.Errorf("replay the journal: %w", err)
+	}
+	return records, nil
+}
+
+// markName is the file that is there while botd runs.
+const markName = "running"
+
+// Mark leaves a file in the data directory until clean is called. It reports
+// whether an earlier run left its own there: that one did not end by a clean
+// stop. The directory must be this process's alone.
+func Mark(directory string) (clean func() error, unclean bool, err error) {
+	path := filepath.Join(directory, markName)
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		unclean = true
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, false, fmt.Errorf("look for the last run's marker: %w", err)
+	}
+	if err := writeMark(path); err != nil {
+		return nil, unclean, fmt.Errorf("mark the data directory as running: %w", err)
+	}
+	return func() error {
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("remove the running marker: %w", err)
+		}
+		return nil
+	}, unclean, nil
+}
+
+// writeMark makes the file, there also after a power failure.
+func writeMark(path string) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(file, os.Getpid())
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	directory, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
