@@ -1,0 +1,177 @@
+package backtest_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/rest"
+	"botd/exchange/sim"
+	"botd/exchange/sim/server"
+	"botd/exchange/tape"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// wave is a price that swings, with gaps between candles, so that averages cross often.
+func wave(symbol *exchange.Symbol, startMS int64, count int) *exchange.Candles {
+	candles := &exchange.Candles{Interval: exchange.Minute1}
+	at := func(i int, phase float64) exchange.Price {
+		x := 50_000 + 900*math.Sin(float64(i)/7+phase) + 300*math.Sin(float64(i)/2.3)
+		return symbol.FloorPrice(exchange.Price(x * 1e8))
+	}
+	for i := range count {
+		open, closes := at(i, 0.01), at(i, 0.12)
+		candles.Append(exchange.Candle{OpenMS: startMS + int64(i)*int64(exchange.Minute1), Open: open, Close: closes,
+			High: max(open, closes) + 20*symbol.PriceTick*10, Low: min(open, closes) - 20*symbol.PriceTick*10, Volume: 10})
+	}
+	return candles
+}
+
+// story is what a run decided, wanted, placed and settled, line by line.
+type story struct {
+	lines   []string
+	untilMS int64
+}
+
+func (s *story) note(n *engine.Note) {
+	if n.AtMS >= s.untilMS {
+		return
+	}
+	switch n.Kind {
+	case engine.NoteDecision:
+		s.lines = append(s.lines, fmt.Sprintf("decision %+v %s", n.Plan.Target, n.Text))
+	case engine.NoteIntent, engine.NoteApproved, engine.NoteRefusal, engine.NotePlaced:
+		order := n.Order
+		order.ClientOrderID = ""
+		s.lines = append(s.lines, fmt.Sprintf("%d %s leverage %d %+v", n.Kind, n.Purpose, n.Count, order))
+	case engine.NoteSettled:
+		s.lines = append(s.lines, fmt.Sprintf("settled %s %s %d", n.Purpose, n.State, n.Quantity))
+	}
+}
+
+const parityAccount = "parity"
+
+func paritySetting(t *testing.T, symbol *exchange.Symbol) engine.StrategyConfig {
+	size := strategy.Size{Equity: 2 * exchange.RateOne}
+	return engine.StrategyConfig{Name: "parity", Symbol: symbol, Interval: exchange.Minute1, Leverage: 3, Size: size,
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 900_000}, TakeProfit: strategy.Distance{Share: 2_500_000}},
+		Strategy: build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: size},
+			strategy.Values{"fast": "3", "slow": "8", "mode": "long_short"})}
+}
+
+type noJournal struct{}
+
+func (noJournal) Append(context.Context, []reconcile.Record) error { return nil }
+
+// TestLiveAndBacktestTellTheSameStory runs one strategy over the same candles
+// with the live driver (virtual time, real net/http client and server of the
+// simulated exchange in memory) and in the backtest, and compares every plan,
+// intent, verdict, placement, settlement and the final money.
+func TestLiveAndBacktestTellTheSameStory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const count = 240
+		symbol := symbol(t, exchange.Futures, "0.1", "0.001")
+		startMS := time.Now().UnixMilli() + int64(exchange.Minute1)
+		candles := wave(symbol, startMS, count)
+		untilMS := candles.CloseMS(count - 1)
+
+		recorded := story{untilMS: untilMS}
+		result, err := backtest.Run(t.Context(), backtest.Config{Strategy: paritySetting(t, symbol), Kind: "sma_cross",
+			Tape: &tape.Tape{Symbol: symbol, Candles: candles}, Cash: exchange.AmountOf(10_000), Maker: 20_000, Taker: 50_000, Note: recorded.note})
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		live := story{untilMS: untilMS}
+		money := runLive(t, symbol, candles, &live, untilMS)
+		if have := money.Wallet.String(); have != result.Wallet {
+			t.Errorf("wallet: backtest %s, live %s", result.Wallet, have)
+		}
+		if len(recorded.lines) < 60 || result.RoundTrips < 10 {
+			t.Fatalf("the story is too short to prove anything: %d lines, %d round trips", len(recorded.lines), result.RoundTrips)
+		}
+		for _, kind := range []string{"stop_loss filled", "take_profit filled"} {
+			if !strings.Contains(strings.Join(recorded.lines, "\n"), "settled "+kind) {
+				t.Errorf("the story holds no %q", kind)
+			}
+		}
+		for i := range max(len(recorded.lines), len(live.lines)) {
+			want, have := lineAt(recorded.lines, i), lineAt(live.lines, i)
+			if want != have {
+				t.Fatalf("line %d differs:\nbacktest %s\nlive     %s\nbefore: %s", i, want, have, lineAt(recorded.lines, i-1))
+			}
+		}
+		t.Logf("%d lines equal, %d fills, wallet %s", len(live.lines), result.Fills, result.Wallet)
+	})
+}
+
+func lineAt(lines []string, i int) string {
+	if i < 0 || i >= len(lines) {
+		return "(nothing)"
+	}
+	return lines[i]
+}
+
+// runLive drives the live driver until just before the last candle is seen closed.
+func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, told *story, untilMS int64) sim.Money {
+	venue, err := sim.New(sim.Config{Symbols: []*exchange.Symbol{symbol}, StartMS: time.Now().UnixMilli()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := venue.AddAccount(sim.AccountConfig{Name: parityAccount, FuturesUSDT: exchange.AmountOf(10_000), FuturesMaker: 20_000, FuturesTaker: 50_000, Leverage: 3}); err != nil {
+		t.Fatal(err)
+	}
+	venue.SetMarket(symbol.Key(), sim.Tape(candles, sim.TapeConfig{}))
+	served, err := server.New(server.Config{Exchange: venue, Accounts: []server.Account{{Key: parityAccount, Secret: "a secret of this test"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := server.NewPipeListener()
+	serving, stopServing := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- served.Serve(serving, listener) }()
+	pipe := listener.Client()
+	client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1", Key: parityAccount, Secret: []byte("a secret of this test"), Transport: pipe.Transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.RefreshSymbols(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.SyncClock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wired, found := client.Symbols().Symbol(symbol.Key())
+	if !found {
+		t.Fatal("the venue does not list the symbol")
+	}
+	machine, err := engine.New(engine.Config{Instance: "live", Epoch: 1, Strategies: []engine.StrategyConfig{paritySetting(t, wired)}, Limits: risk.Limits{},
+		Settle: reconcile.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}, BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000},
+		reconcile.NewBook(reconcile.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Until(time.UnixMilli(untilMS)))
+	defer cancel()
+	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: noJournal{}, Clock: client, Notes: told.note})
+	if err := driver.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	stopServing()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	pipe.CloseIdleConnections()
+	return venue.Money(parityAccount)
+}

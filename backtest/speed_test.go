@@ -1,0 +1,109 @@
+package backtest_test
+
+import (
+	"context"
+	"testing"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// steps is a long series of candles that move little, so that averages over
+// fast and slow candles cross every now and then.
+func steps(symbol *exchange.Symbol, count int) *tape.Tape {
+	candles := &exchange.Candles{Interval: exchange.Minute1}
+	price, seed := int64(50_000_0), uint64(88172645463325252)
+	for i := range count {
+		seed ^= seed << 13
+		seed ^= seed >> 7
+		seed ^= seed << 17
+		open := price
+		price += int64(seed%201) - 100
+		price = max(price, 1_000_0)
+		tick := func(p int64) exchange.Price { return exchange.Price(p) * symbol.PriceTick }
+		candles.Append(exchange.Candle{OpenMS: 1_700_000_040_000 + int64(i)*60_000, Open: tick(open), Close: tick(price), High: tick(max(open, price) + 20), Low: tick(min(open, price) - 20), Volume: 3})
+	}
+	return &tape.Tape{Symbol: symbol, Candles: candles}
+}
+
+func speedConfig(t testing.TB, recorded *tape.Tape, fast, slow string) backtest.Config {
+	size := strategy.Size{Equity: exchange.RateOne}
+	return backtest.Config{Kind: "sma_cross", Tape: recorded, Cash: exchange.AmountOf(10_000), Maker: 20_000, Taker: 50_000,
+		Strategy: engine.StrategyConfig{Name: "speed", Symbol: recorded.Symbol, Interval: exchange.Minute1, Leverage: 3, Size: size,
+			Strategy: build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}, strategy.Values{"fast": fast, "slow": slow})}}
+}
+
+// BenchmarkBacktest runs sma_cross over a million candles in memory: candles a
+// second of the whole engine, exchange included. bare is a plain loop over the
+// same columns in float64: what the hardware could do without any of it.
+func BenchmarkBacktest(b *testing.B) {
+	recorded := steps(symbol(b, exchange.Futures, "0.1", "0.001"), 1_000_000)
+	for _, c := range []struct{ name, fast, slow string }{{"sma_10_50", "10", "50"}, {"sma_200_1000", "200", "1000"}, {"sma_2000_10000", "2000", "10000"}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			fills := 0
+			for b.Loop() {
+				config := speedConfig(b, recorded, c.fast, c.slow)
+				result, err := backtest.Run(context.Background(), config)
+				if err != nil {
+					b.Fatal(err)
+				}
+				fills = result.Fills
+			}
+			b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
+			b.ReportMetric(float64(fills), "fills")
+		})
+	}
+	b.Run("bare", func(b *testing.B) { bareLoop(b, recorded.Candles) })
+}
+
+// bareLoop is a moving average cross in float64 over columns, and nothing else.
+func bareLoop(b *testing.B, c *exchange.Candles) {
+	closes := make([]float64, c.Len())
+	for i := range closes {
+		closes[i] = float64(c.Close[i])
+	}
+	crosses := 0
+	for b.Loop() {
+		fast, slow, above := 0.0, 0.0, false
+		for i, price := range closes {
+			fast, slow = fast+price, slow+price
+			if i >= 10 {
+				fast -= closes[i-10]
+			}
+			if i >= 50 {
+				slow -= closes[i-50]
+				if now := fast*5 > slow; now != above {
+					above = now
+					crosses++
+				}
+			}
+		}
+	}
+	b.ReportMetric(float64(b.N)*float64(len(closes))/b.Elapsed().Seconds()/1e6, "Mcandles/s")
+	if crosses == 0 {
+		b.Fatal("no cross")
+	}
+}
+
+// TestQuietCandlesAllocateNothing compares two runs that differ in quiet candles only.
+func TestQuietCandlesAllocateNothing(t *testing.T) {
+	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
+	run := func(count int) float64 {
+		recorded := steps(symbol, count)
+		return testing.AllocsPerRun(3, func() {
+			// Averages longer than the series never cross: every candle is quiet.
+			if _, err := backtest.Run(context.Background(), speedConfig(t, recorded, "4000", "10000")); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	few, many := run(1_000), run(9_000)
+	// Equity is kept for the report a fixed number of times and once a day.
+	if perCandle := (many - few) / 8_000; perCandle > 0.01 {
+		t.Errorf("allocations per quiet candle: want 0, have %.3f (%.0f in 1000 candles, %.0f in 9000)", perCandle, few, many)
+	}
+}
