@@ -18,6 +18,7 @@ type run struct {
 	venue   *sim.Exchange
 	machine *engine.Engine
 	event   engine.Event
+	closed  engine.Event // of every candle: an event is large, so it is made once
 	effects engine.Effects
 	pending []engine.Call // to be performed
 	fills   []sim.Fill
@@ -26,6 +27,7 @@ type run struct {
 
 // loop passes the candles in order.
 func (r *run) loop(ctx context.Context) error {
+	r.closed = engine.Event{Kind: engine.EventCandles, Series: r.key, Candles: r.candles}
 	r.give(r.candles.OpenMS[0]-1, engine.Event{Kind: engine.EventStart})
 	n := r.candles.Len()
 	for i := range n {
@@ -57,9 +59,9 @@ func (r *run) candle(i int) error {
 	} else if err := r.play(i, open, closes); err != nil {
 		return err
 	}
-	r.event = engine.Event{Kind: engine.EventCandles, Series: r.key, Candles: r.candles, From: i, To: i + 1}
+	r.closed.From, r.closed.To = i, i+1
 	r.effects.Reset()
-	r.machine.Handle(closes, &r.event, &r.effects)
+	r.machine.Handle(closes, &r.closed, &r.effects)
 	if len(r.effects.Records) > 0 || len(r.effects.Notes) > 0 || len(r.effects.Calls) > 0 {
 		r.take(closes)
 	}
