@@ -1,93 +1,82 @@
 // Package rest the signed HTTP client: clock offset, request budget, backoff for reads.
 //
-// Reads are tried again on 429, 5xx and network faults, within bounds.
-// Placements are sent at most once: what is not certain about them is
-// *exchange.Uncertain. No redirect is followed, no proxy is taken from the
-// environment, bodies are capped, and no error holds a key, a secret or a
+// Reads are tried again on 429, 5xx and network faults, within bounds. What
+// changes something is sent at most once, and a placement whose fate is not
+// certain is *exchange.Uncertain. No redirect is followed, no proxy is taken from
+// the environment, bodies are capped, and no error holds a key, a secret or a
 // signature.
 package rest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
-
-	"github.com/cenkalti/backoff/v5"
-	"golang.org/x/time/rate"
 
 	"botd/exchange"
 	"botd/exchange/wire"
 )
 
-// Bounds of the client.
-const (
-	DefaultTimeout = 8 * time.Second
-	maxBody        = 8 << 20 // bytes of one answer
-	maxTries       = 4       // of a read
-	firstBackoff   = 200 * time.Millisecond
-	longestBackoff = 5 * time.Second
-)
-
-// Config is what a client is made of. BaseURL is all a public client needs.
+// Config is what a client is made of. BaseURL is all a client of public data needs.
 type Config struct {
-	BaseURL   string
+	BaseURL   string // https, or http on loopback
 	Key       string
 	Secret    []byte
-	Signer    wire.Signer
+	Signer    wire.Signer       // the zero value is the default of decisions.md
 	Transport http.RoundTripper // nil is a transport of the client's own
 	Timeout   time.Duration     // of one try; 0 is DefaultTimeout
 	Budget    float64           // requests per second and market; 0 is unlimited
-	Observe   func(Observation) // nil for none
+	Burst     int               // requests at once; 0 is one second of the budget
+	Clock     func() time.Time  // nil is time.Now
+	Observe   func(Observation) // nil for none; called by every goroutine that calls Do
 }
+
+// String names the address alone: never key or secret.
+func (c Config) String() string { return "client of " + redact(c.BaseURL) }
+
+// GoString is String, so that no verb of fmt prints the secret.
+func (c Config) GoString() string { return c.String() }
 
 // Observation is one try, for metrics. It carries no secret.
 type Observation struct {
 	Operation exchange.Operation
 	Outcome   string // ok, refusal, uncertain, unavailable, malformed, other
+	Code      int    // of a refusal
 	Duration  time.Duration
-	Code      int // of a refusal
-	Waited    time.Duration
+	Waited    time.Duration // for the budget, before
 }
 
-// Client talks to one account of one venue. Safe for several goroutines.
+// DefaultTimeout is the time one try may take.
+const DefaultTimeout = 8 * time.Second
+
+// Client talks to one account of one venue. It is safe for several goroutines.
 type Client struct {
 	config  Config
 	base    string
 	http    *http.Client
-	limits  map[exchange.Market]*rate.Limiter
+	traced  bool // the transport tells when it has a connection
+	budgets map[exchange.Market]*budget
 	symbols *Table
-
-	mu       sync.Mutex // guards the clock
-	offset   time.Duration
-	bound    time.Duration // the offset is right within this much either way
-	hasClock bool
+	listing gate // one goroutine reads the symbols
+	clock   serverClock
+	syncing gate // one goroutine reads the clock
 }
 
 // New makes a client. It sends nothing.
 func New(config Config) (*Client, error) {
-	base, err := url.Parse(config.BaseURL)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("base_url %q is not an http(s) address", redact(config.BaseURL))
-	}
-	if base.User != nil || base.RawQuery != "" {
-		return nil, fmt.Errorf("base_url holds a user or a query: credentials belong in key_file and secret_file")
-	}
-	if base.Scheme == "http" && !loopback(base.Hostname()) && config.Transport == nil {
-		return nil, fmt.Errorf("base_url %s: http is for loopback only, use https", base.Host)
+	base, err := checkBase(config.BaseURL)
+	if err != nil {
+		return nil, err
 	}
 	if err := config.Signer.Check(); err != nil {
 		return nil, err
+	}
+	if config.Budget < 0 || config.Burst < 0 || config.Timeout < 0 {
+		return nil, fmt.Errorf("budget %v, burst %d or timeout %s is below 0", config.Budget, config.Burst, config.Timeout)
 	}
 	if config.Timeout == 0 {
 		config.Timeout = DefaultTimeout
@@ -95,21 +84,42 @@ func New(config Config) (*Client, error) {
 	if config.Transport == nil {
 		config.Transport = newTransport()
 	}
-	c := &Client{config: config, base: strings.TrimSuffix(base.String(), "/"), symbols: NewTable(), limits: map[exchange.Market]*rate.Limiter{}}
+	if config.Clock == nil {
+		config.Clock = time.Now
+	}
+	c := &Client{config: config, base: base, symbols: NewTable(), listing: newGate(), syncing: newGate(), clock: serverClock{now: config.Clock}}
+	_, c.traced = config.Transport.(*http.Transport)
+	// A redirect would send the key to another host and repeat a POST.
 	c.http = &http.Client{Transport: config.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	if config.Budget > 0 {
-		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-			c.limits[market] = rate.NewLimiter(rate.Limit(config.Budget), max(1, int(config.Budget)))
-		}
+	c.budgets = map[exchange.Market]*budget{
+		exchange.Futures: newBudget(config.Budget, config.Burst), exchange.Spot: newBudget(config.Budget, config.Burst),
 	}
 	return c, nil
 }
 
+func checkBase(address string) (string, error) {
+	base, err := url.Parse(address)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return "", fmt.Errorf("base_url %q is not an http(s) address", redact(address))
+	}
+	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return "", errors.New("base_url holds a user, a query or a fragment: credentials belong in key_file and secret_file")
+	}
+	if base.Scheme == "http" && !loopback(base.Hostname()) {
+		return "", fmt.Errorf("base_url http://%s: http is for loopback only, use https", base.Host)
+	}
+	return strings.TrimSuffix(base.String(), "/"), nil
+}
+
 // newTransport is one connection pool without a proxy from the environment.
+// HTTP/2 is off, since there a transport may send a POST again by itself.
 func newTransport() *http.Transport {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
 	return &http.Transport{
-		DialContext: (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext, MaxIdleConnsPerHost: 16,
-		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 5 * time.Second, ResponseHeaderTimeout: DefaultTimeout, ForceAttemptHTTP2: true,
+		Protocols:   &protocols,
+		DialContext: (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext, TLSHandshakeTimeout: 5 * time.Second,
+		MaxIdleConnsPerHost: 16, IdleConnTimeout: 90 * time.Second,
 	}
 }
 
@@ -118,222 +128,73 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func redact(address string) string {
-	if at := strings.LastIndex(address, "@"); at >= 0 {
-		return "…" + address[at:]
-	}
-	return address
-}
+// String names the address alone: never key or secret.
+func (c *Client) String() string { return c.config.String() }
 
-// Symbols returns the table of instruments, empty before RefreshSymbols.
+// GoString is String, so that no verb of fmt prints the secret.
+func (c *Client) GoString() string { return c.String() }
+
+// Symbols returns the table of instruments, empty before it was first needed.
 func (c *Client) Symbols() *Table { return c.symbols }
 
-// Do performs one operation. Its errors are of package exchange's taxonomy.
+// Do performs one operation. Its errors are of package exchange's taxonomy;
+// *exchange.Unavailable about a placement says that it was surely not sent.
 func (c *Client) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
-	if err := c.prepare(ctx, &request); err != nil {
-		return exchange.Answer{}, notSent(request.Operation, err)
+	return c.DoBefore(ctx, request, 0)
+}
+
+// DoBefore is Do for a placement that may only be sent while the server's time is
+// not past a limit: signing happens after all waiting, so the limit holds for the
+// signature's timestamp (exactly-once.md, time to live). 0 is no limit.
+func (c *Client) DoBefore(ctx context.Context, request exchange.Request, lastMS int64) (exchange.Answer, error) {
+	operation := request.Operation
+	if operation < exchange.FuturesHealth || operation > exchange.SpotWallet {
+		return exchange.Answer{}, fmt.Errorf("unknown operation %d", operation)
 	}
-	if request.Operation.Changes() {
-		// A placement is sent once, whatever happens. Cancels and leverage could be
-		// repeated, but deciding that is the engine's.
-		return c.try(ctx, &request)
+	if err := c.prepare(ctx, operation); err != nil {
+		return exchange.Answer{}, notReady(operation, err)
 	}
-	return c.read(ctx, &request)
+	if !operation.Changes() {
+		answer, fate := c.read(ctx, &request)
+		return answer, fate.err
+	}
+	// A placement is sent once, whatever happens. Cancels and leverage could be
+	// repeated, but deciding that is the engine's.
+	answer, fate := c.try(ctx, &request, lastMS)
+	return answer, fate.err
 }
 
 // prepare makes sure of what the request needs: symbols for its scales, a clock
 // for its signature.
-func (c *Client) prepare(ctx context.Context, request *exchange.Request) error {
-	switch request.Operation {
-	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesTime, exchange.FuturesSymbols, exchange.SpotPairs,
-		exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels:
-		return nil
-	}
-	if !c.symbols.loaded() {
-		if err := c.RefreshSymbols(ctx); err != nil {
+func (c *Client) prepare(ctx context.Context, operation exchange.Operation) error {
+	if needsSymbols(operation) && !c.symbols.holds(operation.Market()) {
+		if err := c.list(ctx, operation.Market(), false); err != nil {
 			return err
 		}
 	}
-	c.mu.Lock()
-	synced := c.hasClock
-	c.mu.Unlock()
-	if request.Operation.Signed() && !synced {
-		return c.SyncClock(ctx)
+	if operation.Signed() && c.clock.stale(!operation.Changes()) {
+		return c.synchronize(ctx, false)
 	}
 	return nil
 }
 
-// notSent marks an error that came before the first byte of the request.
-func notSent(operation exchange.Operation, err error) error {
-	return &exchange.Unavailable{Operation: operation, Why: "not sent: " + err.Error(), Err: err}
+// notReady says that a request was not sent because of another that failed.
+func notReady(operation exchange.Operation, err error) error {
+	return &exchange.Unavailable{Operation: operation, Why: "not sent: " + err.Error()}
 }
 
-// read tries a read again while it is unavailable, once more on -1021 with a new
-// clock, and once more when it named a symbol that was not known.
-func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.Answer, error) {
-	pause := &backoff.ExponentialBackOff{InitialInterval: firstBackoff, Multiplier: 2, RandomizationFactor: 0.3, MaxInterval: longestBackoff}
-	pause.Reset()
-	synced, listed := false, false
-	for tries := 1; ; tries++ {
-		answer, err := c.try(ctx, request)
-		var (
-			refusal     *exchange.Refusal
-			unavailable *exchange.Unavailable
-			unknown     *wire.UnknownSymbolError
-		)
-		switch {
-		case err == nil:
-			return answer, nil
-		case errors.As(err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp && !synced:
-			synced = true
-			if c.SyncClock(ctx) != nil {
-				return answer, err
-			}
-		case errors.As(err, &unknown) && !listed:
-			listed = true
-			if c.RefreshSymbols(ctx) != nil {
-				return answer, err
-			}
-		case errors.As(err, &unavailable) && tries < maxTries:
-			wait := max(pause.NextBackOff(), time.Duration(unavailable.RetryAfterMS)*time.Millisecond)
-			if !sleep(ctx, wait) {
-				return answer, err
-			}
-		default:
-			return answer, err
-		}
-	}
-}
+// gate lets one goroutine in at a time, and the others wait with their contexts.
+type gate chan struct{}
 
-// sleep waits, unless the context ends first or would end before.
-func sleep(ctx context.Context, wait time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
-		return false
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+func newGate() gate { return make(gate, 1) }
+
+func (g gate) enter(ctx context.Context) error {
 	select {
-	case <-timer.C:
-		return true
+	case g <- struct{}{}:
+		return nil
 	case <-ctx.Done():
-		return false
+		return ctx.Err()
 	}
 }
 
-// try sends the request once.
-func (c *Client) try(ctx context.Context, request *exchange.Request) (exchange.Answer, error) {
-	began := time.Now()
-	if limiter := c.limits[request.Operation.Market()]; limiter != nil {
-		if err := limiter.Wait(ctx); err != nil {
-			return exchange.Answer{}, notSent(request.Operation, errors.New("the request budget is spent"))
-		}
-	}
-	waited := time.Since(began)
-	answer, err := c.exchange(ctx, request)
-	if c.config.Observe != nil {
-		seen := Observation{Operation: request.Operation, Outcome: exchange.ErrorKind(err), Duration: time.Since(began) - waited, Waited: waited}
-		if err == nil {
-			seen.Outcome = "ok"
-		}
-		var refusal *exchange.Refusal
-		if errors.As(err, &refusal) {
-			seen.Code = refusal.Code
-		}
-		c.config.Observe(seen)
-	}
-	return answer, err
-}
-
-func (c *Client) exchange(ctx context.Context, request *exchange.Request) (exchange.Answer, error) {
-	operation := request.Operation
-	encoded, err := wire.EncodeRequest(request, c.symbols)
-	if err != nil {
-		return exchange.Answer{}, notSent(operation, err)
-	}
-	limited, cancel := context.WithTimeout(ctx, c.config.Timeout)
-	defer cancel()
-	sent := false
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent = true }}
-	outgoing, err := http.NewRequestWithContext(httptrace.WithClientTrace(limited, trace), encoded.Method, c.base+encoded.Path, bytes.NewReader(encoded.Body))
-	if err != nil {
-		return exchange.Answer{}, notSent(operation, errors.New("the request can not be made"))
-	}
-	if encoded.Body != nil {
-		outgoing.Header.Set("Content-Type", "application/json")
-	}
-	if operation.Signed() {
-		c.sign(outgoing, &encoded)
-	}
-	response, err := c.http.Do(outgoing)
-	if err != nil {
-		return exchange.Answer{}, failed(operation, err, sent)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
-	if err != nil || len(body) > maxBody {
-		return exchange.Answer{}, failed(operation, orTooLong(err), true)
-	}
-	return c.understand(request, response, body)
-}
-
-func orTooLong(err error) error {
-	if err != nil {
-		return err
-	}
-	return errors.New("the answer is too long")
-}
-
-// understand reads an answer that came in full.
-func (c *Client) understand(request *exchange.Request, response *http.Response, body []byte) (exchange.Answer, error) {
-	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
-		return exchange.Answer{}, wire.ErrorOf(request.Operation, response.StatusCode, response.Header.Get("Retry-After"), body)
-	}
-	answer, err := wire.DecodeAnswer(request, body, c.symbols)
-	if err != nil && request.Operation.Places() {
-		return answer, &exchange.Uncertain{Why: "malformed answer", Err: err}
-	}
-	return answer, err
-}
-
-// sign adds the three headers (interface, Authentication).
-func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest) {
-	timestamp := strconv.FormatInt(c.ServerNowMS(), 10)
-	request.Header.Set(wire.HeaderKey, c.config.Key)
-	request.Header.Set(wire.HeaderTimestamp, timestamp)
-	request.Header.Set(wire.HeaderSignature, c.config.Signer.Sign(c.config.Secret, wire.Signed{
-		Timestamp: timestamp, Method: encoded.Method, Path: request.URL.RequestURI(), Key: c.config.Key, Body: encoded.Body}))
-}
-
-// failed names a network fault from a closed set. Only a fault before there was
-// a connection is certain not to have reached the exchange.
-func failed(operation exchange.Operation, err error, sent bool) error {
-	why := reason(err)
-	if operation.Places() && sent {
-		return &exchange.Uncertain{Why: why}
-	}
-	if !sent {
-		why = "not sent: " + why
-	}
-	return &exchange.Unavailable{Operation: operation, Why: why}
-}
-
-func reason(err error) string {
-	var network net.Error
-	switch {
-	case errors.Is(err, context.Canceled):
-		return "canceled"
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
-		return "timeout"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection refused"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return "connection reset"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "connection closed"
-	}
-	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return "name not found"
-	}
-	return "network error"
-}
+func (g gate) leave() { <-g }

@@ -2,46 +2,114 @@ package rest
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"botd/exchange"
 )
 
-// SyncClock takes the clock's offset from the server (interface, Authentication
-// 6): the server's time is assumed to be read in the middle of the round trip,
-// so the offset is right within half of it. The best of three is kept.
-func (c *Client) SyncClock(ctx context.Context) error {
-	const tries = 3
-	best := time.Duration(1<<63 - 1)
-	var offset time.Duration
-	for range tries {
-		began := time.Now()
-		answer, err := c.read(ctx, &exchange.Request{Operation: exchange.FuturesTime})
-		if err != nil {
-			return err
+// Bounds of the clock.
+const (
+	clockTries   = 3                // the one with the shortest round trip counts
+	clockAge     = 15 * time.Minute // reads take a new one then
+	clockJump    = time.Second      // of the local clock against the time that passed
+	noRoundTrips = time.Duration(1<<63 - 1)
+)
+
+// serverClock is the server's time, held against the time that passes here: a
+// step of the local clock does not move it.
+type serverClock struct {
+	now func() time.Time
+
+	mu       sync.Mutex // guards all below
+	synced   bool
+	local    time.Time // when it was read
+	server   time.Time // what it was then
+	bound    time.Duration
+	doubtful bool
+}
+
+// set takes a reading.
+func (s *serverClock) set(local, server time.Time, bound time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.synced, s.local, s.server, s.bound, s.doubtful = true, local, server, bound, false
+}
+
+// doubt has the clock read again before the next signature.
+func (s *serverClock) doubt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doubtful = true
+}
+
+// stale reports whether the clock must be read before a signature; an old reading
+// is good enough for what can not wait.
+func (s *serverClock) stale(canWait bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.synced || s.doubtful {
+		return true
+	}
+	now := s.now()
+	passed := now.Sub(s.local)
+	jumped := (now.Round(0).Sub(s.local.Round(0)) - passed).Abs() // Round(0) leaves the wall clock alone
+	return jumped > clockJump || canWait && passed > clockAge
+}
+
+func (s *serverClock) read() (server, local time.Time, bound time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	local = s.now()
+	if !s.synced {
+		return local, local, 0
+	}
+	return s.server.Add(local.Sub(s.local)), local, s.bound
+}
+
+// SyncClock reads the server's time (interface, Authentication 6). It is assumed
+// to be taken in the middle of the round trip, so it is right within half of one.
+func (c *Client) SyncClock(ctx context.Context) error { return c.synchronize(ctx, true) }
+
+// synchronize reads the clock unless somebody else just did, or must.
+func (c *Client) synchronize(ctx context.Context, must bool) error {
+	if err := c.syncing.enter(ctx); err != nil {
+		return err
+	}
+	defer c.syncing.leave()
+	if !must && !c.clock.stale(true) {
+		return nil
+	}
+	best := noRoundTrips
+	var middle, server time.Time
+	for range clockTries {
+		answer, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesTime})
+		if fate.err != nil {
+			return fate.err
 		}
-		ended := time.Now()
-		if half := ended.Sub(began) / 2; half < best {
-			best = half
-			offset = time.UnixMilli(answer.ServerTimeMS).Sub(began.Add(half))
+		if half := fate.ended.Sub(fate.began) / 2; half < best {
+			best, middle, server = half, fate.began.Add(half), time.UnixMilli(answer.ServerTimeMS)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.offset, c.bound, c.hasClock = offset, best, true
+	c.clock.set(middle, server, best+time.Millisecond) // the server's time is cut to the millisecond
 	return nil
 }
 
-// Offset returns the server's time minus the local one, and how far off it may be.
+// Offset returns the server's time minus the local one, and how far off that may
+// be either way. Both are 0 before the clock was read.
 func (c *Client) Offset() (offset, bound time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.offset, c.bound
+	server, local, bound := c.clock.read()
+	return server.Sub(local), bound
+}
+
+// OffsetMS is Offset in milliseconds.
+func (c *Client) OffsetMS() (offset, bound int64) {
+	longer, within := c.Offset()
+	return longer.Milliseconds(), within.Milliseconds()
 }
 
 // ServerNowMS returns the server's time now, in Unix milliseconds.
 func (c *Client) ServerNowMS() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Add(c.offset).UnixMilli()
+	server, _, _ := c.clock.read()
+	return server.UnixMilli()
 }

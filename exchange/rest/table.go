@@ -4,20 +4,24 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"botd/exchange"
 )
 
-// Table holds the instruments of both markets. Safe for several goroutines.
+// Table holds the instruments of both markets. It is safe for several goroutines.
 type Table struct {
-	mu      sync.RWMutex // guards symbols
+	mu      sync.RWMutex // guards all below
 	symbols map[exchange.SymbolKey]*exchange.Symbol
+	readAt  map[exchange.Market]time.Time
 }
 
 // NewTable returns a table of the symbols given.
 func NewTable(symbols ...*exchange.Symbol) *Table {
-	t := &Table{symbols: map[exchange.SymbolKey]*exchange.Symbol{}}
-	t.add(symbols)
+	t := &Table{symbols: map[exchange.SymbolKey]*exchange.Symbol{}, readAt: map[exchange.Market]time.Time{}}
+	for _, symbol := range symbols {
+		t.symbols[symbol.Key()] = symbol
+	}
 	return t
 }
 
@@ -41,46 +45,111 @@ func (t *Table) All() []*exchange.Symbol {
 	return all
 }
 
-func (t *Table) loaded() bool {
+// holds reports whether a market's list was read.
+func (t *Table) holds(market exchange.Market) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return len(t.symbols) > 0
+	return !t.readAt[market].IsZero()
 }
 
-func (t *Table) add(symbols []*exchange.Symbol) {
+func (t *Table) age(market exchange.Market, now time.Time) time.Duration {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return now.Sub(t.readAt[market])
+}
+
+// replace takes a market's new list. A symbol that left it stays, since orders of
+// it may be told of, but it can not be traded.
+func (t *Table) replace(market exchange.Market, symbols []*exchange.Symbol, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	listed := map[exchange.SymbolKey]bool{}
 	for _, symbol := range symbols {
+		listed[symbol.Key()] = true
 		t.symbols[symbol.Key()] = symbol
 	}
+	for key, symbol := range t.symbols {
+		if key.Market == market && !listed[key] && symbol.Tradable {
+			gone := *symbol
+			gone.Tradable = false
+			t.symbols[key] = &gone
+		}
+	}
+	t.readAt[market] = now
+}
+
+// needsSymbols reports whether an operation's request or answer holds prices or
+// quantities in a symbol's units.
+func needsSymbols(operation exchange.Operation) bool {
+	switch operation {
+	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesTime, exchange.FuturesSymbols,
+		exchange.FuturesFundingRate, exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels,
+		exchange.FuturesLeverages, exchange.FuturesSetLeverage, exchange.FuturesAccount,
+		exchange.SpotPairs, exchange.SpotWallet:
+		return false
+	}
+	return true
 }
 
 // RefreshSymbols reads both markets' lists and the futures margin levels.
 func (c *Client) RefreshSymbols(ctx context.Context) error {
-	futures, err := c.read(ctx, &exchange.Request{Operation: exchange.FuturesSymbols})
-	if err != nil {
+	if err := c.listing.enter(ctx); err != nil {
 		return err
 	}
-	levels, err := c.read(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels})
-	if err != nil {
+	defer c.listing.leave()
+	if err := c.listFutures(ctx); err != nil {
 		return err
 	}
-	spot, err := c.read(ctx, &exchange.Request{Operation: exchange.SpotPairs})
-	if err != nil {
+	return c.listSpot(ctx)
+}
+
+// relistAfter is how old a list must be before an unknown symbol has it read again.
+const relistAfter = 30 * time.Second
+
+// list reads one market's list when there is none, or again when an unknown
+// symbol was named.
+func (c *Client) list(ctx context.Context, market exchange.Market, again bool) error {
+	if err := c.listing.enter(ctx); err != nil {
 		return err
 	}
-	symbols := futures.Symbols.Items()
+	defer c.listing.leave()
+	if c.symbols.holds(market) && !(again && c.symbols.age(market, c.config.Clock()) >= relistAfter) {
+		return nil // somebody else just did
+	}
+	if market == exchange.Spot {
+		return c.listSpot(ctx)
+	}
+	return c.listFutures(ctx)
+}
+
+func (c *Client) listSpot(ctx context.Context) error {
+	pairs, fate := c.read(ctx, &exchange.Request{Operation: exchange.SpotPairs})
+	if fate.err != nil {
+		return fate.err
+	}
+	c.symbols.replace(exchange.Spot, pairs.Symbols.Items(), c.config.Clock())
+	return nil
+}
+
+// listFutures reads the symbols and merges the margin levels into them.
+func (c *Client) listFutures(ctx context.Context) error {
+	listed, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesSymbols})
+	if fate.err != nil {
+		return fate.err
+	}
+	levels, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesMarginLevels})
+	if fate.err != nil {
+		return fate.err
+	}
+	brackets := map[string][]exchange.Bracket{}
 	for _, level := range levels.Levels.Items() {
-		for _, symbol := range symbols { // fresh from the wire: nobody else holds them yet
-			if symbol.Name == level.Symbol {
-				symbol.Brackets = append(symbol.Brackets, level.Bracket)
-			}
-		}
+		brackets[level.Symbol] = append(brackets[level.Symbol], level.Bracket)
 	}
-	for _, symbol := range symbols {
+	symbols := listed.Symbols.Items()
+	for _, symbol := range symbols { // fresh from the wire: nobody else holds them yet
+		symbol.Brackets = brackets[symbol.Name]
 		slices.SortFunc(symbol.Brackets, func(a, b exchange.Bracket) int { return a.Min.Cmp(b.Min) })
 	}
-	c.symbols.add(symbols)
-	c.symbols.add(spot.Symbols.Items())
+	c.symbols.replace(exchange.Futures, symbols, c.config.Clock())
 	return nil
 }

@@ -4,19 +4,41 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"botd/exchange"
 )
 
-// DecodeAnswer reads a successful answer of any operation. What it can not
-// understand is *exchange.Malformed: never an empty answer.
-func DecodeAnswer(request *exchange.Request, body []byte, symbols Symbols) (exchange.Answer, error) {
-	d := answerDecoder{request: request, body: bytes.TrimSpace(body), symbols: symbols}
-	d.answer.Operation = request.Operation
-	if err := d.decode(); err != nil {
-		return exchange.Answer{}, &exchange.Malformed{Operation: request.Operation, What: err.Error(), Err: err}
+// HTTPResponse is an answer as it came in.
+type HTTPResponse struct {
+	Status     int
+	RetryAfter string // the header
+	Body       []byte
+}
+
+// DecodeAnswer reads the answer to a request of any operation, tolerantly. Its
+// errors are of package exchange's taxonomy:
+//
+//   - *exchange.Refusal: 400, 401, 403, 404 or 405 with a venue error that can be read
+//   - *exchange.Uncertain: any other failure of a placement, an answer that can
+//     not be understood or is about another order included (exactly-once.md, cases 1 to 4)
+//   - *exchange.Unavailable: any other status of any other call
+//   - *exchange.Malformed: a success that can not be understood: never an empty answer
+func DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symbols) (exchange.Answer, error) {
+	if response.Status < 200 || response.Status > 299 {
+		return exchange.Answer{}, errorOf(request.Operation, response)
 	}
-	return d.answer, nil
+	d := answerDecoder{request: request, body: bytes.TrimSpace(response.Body), symbols: symbols}
+	d.answer.Operation = request.Operation
+	err := d.decode()
+	if err == nil {
+		return d.answer, nil
+	}
+	malformed := &exchange.Malformed{Operation: request.Operation, What: err.Error(), Err: err}
+	if request.Operation.Places() {
+		return exchange.Answer{}, &exchange.Uncertain{Why: whyMalformed, Err: malformed}
+	}
+	return exchange.Answer{}, malformed
 }
 
 type answerDecoder struct {
@@ -26,150 +48,214 @@ type answerDecoder struct {
 	answer  exchange.Answer
 }
 
+// decode reads what needs no symbol's scales.
 func (d *answerDecoder) decode() (err error) {
-	switch op := d.request.Operation; op {
+	switch d.request.Operation {
 	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesSetLeverage:
-		var status struct {
-			Status string `json:"status"`
-		}
-		err = unmarshal(d.body, &status)
-		d.answer.Status = status.Status
+		err = d.status()
 	case exchange.FuturesTime:
 		var clock struct {
 			ServerTime whole `json:"serverTime"`
 		}
-		if err = unmarshal(d.body, &clock); err == nil && clock.ServerTime <= 0 {
-			err = fmt.Errorf("serverTime %d", clock.ServerTime)
+		if err = json.Unmarshal(d.body, &clock); err == nil && clock.ServerTime <= 0 {
+			err = fmt.Errorf("no serverTime in %s", excerpt(d.body))
 		}
 		d.answer.ServerTimeMS = int64(clock.ServerTime)
 	case exchange.FuturesSymbols:
-		d.answer.Symbols, err = list(d.body, func(f *futuresSymbol) (*exchange.Symbol, error) { return f.read() })
+		d.answer.Symbols, err = symbolsOf(d.body, (*futuresSymbol).read)
 	case exchange.SpotPairs:
-		d.answer.Symbols, err = list(d.body, func(f *spotPair) (*exchange.Symbol, error) { return f.read() })
+		d.answer.Symbols, err = symbolsOf(d.body, (*spotPair).read)
 	case exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels:
-		d.answer.Levels, err = list(d.body, readLevel)
-	case exchange.FuturesCandles, exchange.SpotCandles:
-		err = d.candles()
-	case exchange.FuturesPlace, exchange.FuturesOrder, exchange.FuturesCancel, exchange.SpotPlace, exchange.SpotCancel:
-		err = d.order()
+		d.answer.Levels, err = list(d.body, (*marginLevel).read)
+	case exchange.FuturesFundingRate:
+		err = d.funding()
 	case exchange.FuturesLeverages:
-		d.answer.Leverages, err = list(d.body, func(f *leverageSetting) (exchange.LeverageSetting, error) {
-			return exchange.LeverageSetting{Symbol: f.Symbol, Leverage: int(f.Leverage)}, nil
-		})
+		d.answer.Leverages, err = list(d.body, (*leverageSetting).read)
 	case exchange.FuturesAccount:
 		var account marginAccount
-		if err = strict(d.body, &account, "totalWalletBalance", "availableBalance"); err == nil {
+		if err = json.Unmarshal(d.body, &account); err == nil {
 			d.answer.Account, err = account.read()
 		}
 	case exchange.SpotWallet:
-		err = d.wallet()
+		var wallet struct {
+			Wallets json.RawMessage `json:"wallets"`
+		}
+		if err = json.Unmarshal(d.body, &wallet); err == nil {
+			d.answer.Balances, err = list(wallet.Wallets, (*walletEntry).read)
+		}
 	default:
-		err = d.market()
+		err = d.public()
 	}
 	return err
 }
 
-// market reads the records that need a symbol's scales.
-func (d *answerDecoder) market() (err error) {
+// public reads market data. Its lists may name symbols botd does not know, which
+// are passed over.
+func (d *answerDecoder) public() (err error) {
 	switch d.request.Operation {
 	case exchange.FuturesTicker:
-		var ticker futuresTicker
-		if err = strict(d.body, &ticker, "lastPrice"); err == nil {
-			err = d.oneTicker(ticker.Symbol, ticker.read)
-		}
+		d.answer.Tickers, err = one(d, func(f *futuresTicker) string { return f.Symbol }, (*futuresTicker).read)
 	case exchange.SpotTicker:
-		var ticker spotTicker
-		if err = strict(d.body, &ticker, "lastPrice"); err == nil {
-			err = d.oneTicker(ticker.Symbol, ticker.read)
-		}
+		d.answer.Tickers, err = one(d, func(f *spotTicker) string { return f.Symbol }, (*spotTicker).read)
 	case exchange.FuturesTickers:
-		d.answer.Tickers, err = symbolList(d, d.body, true, func(f *futuresTicker) string { return f.Symbol }, (*futuresTicker).read)
+		d.answer.Tickers, err = symbolList(d, d.body, passOver, func(f *futuresTicker) string { return f.Symbol }, (*futuresTicker).read)
 	case exchange.SpotTickers:
 		var tickers struct {
 			Tickers json.RawMessage `json:"tickers"`
 		}
-		if err = unmarshal(d.body, &tickers); err == nil {
-			d.answer.Tickers, err = symbolList(d, tickers.Tickers, true, func(f *spotTicker) string { return f.Symbol }, (*spotTicker).read)
+		if err = json.Unmarshal(d.body, &tickers); err == nil {
+			d.answer.Tickers, err = symbolList(d, tickers.Tickers, passOver, func(f *spotTicker) string { return f.Symbol }, (*spotTicker).read)
 		}
 	case exchange.FuturesDepth, exchange.SpotDepth:
 		err = d.depth()
 	case exchange.FuturesTrades, exchange.SpotTrades:
-		d.answer.Trades, err = symbolList(d, d.body, false, func(*spotTrade) string { return d.request.Symbol }, readTrade)
-	case exchange.FuturesFundingRate:
-		err = d.funding()
-	case exchange.FuturesOpenPositions, exchange.FuturesPositionsHistory:
-		d.answer.Positions, err = symbolList(d, d.body, false, func(f *futuresPosition) string { return f.Symbol }, (*futuresPosition).read)
+		d.answer.Trades, err = symbolList(d, d.body, mustKnow, func(*spotTrade) string { return d.request.Symbol }, (*spotTrade).read)
+	case exchange.FuturesCandles, exchange.SpotCandles:
+		err = d.candles()
+	default:
+		err = d.account()
+	}
+	return err
+}
+
+// account reads the account's own orders, positions and trades. One of a symbol
+// that is not known makes the answer malformed: it must not be overlooked.
+func (d *answerDecoder) account() (err error) {
+	ofFutures := func(f *futuresOrder) string { return f.Symbol }
+	ofSpot := func(f *spotOrder) string { return f.Symbol }
+	position := func(unnamed exchange.PositionStatus) (exchange.Fetched[exchange.Position], error) {
+		return symbolList(d, d.body, mustKnow, func(f *futuresPosition) string { return f.Symbol },
+			func(f *futuresPosition, s *exchange.Symbol) (exchange.Position, error) { return f.read(s, unnamed) })
+	}
+	switch d.request.Operation {
+	case exchange.FuturesPlace, exchange.FuturesOrder, exchange.FuturesCancel:
+		return order(d, ofFutures, (*futuresOrder).read)
+	case exchange.SpotPlace, exchange.SpotCancel:
+		return order(d, ofSpot, (*spotOrder).read)
+	case exchange.FuturesOpenPositions:
+		d.answer.Positions, err = position(exchange.PositionOpen)
+	case exchange.FuturesPositionsHistory:
+		d.answer.Positions, err = position(exchange.PositionClosed)
 	case exchange.FuturesCancelAll:
-		if bytes.EqualFold(d.body, []byte("null")) { // the bare NULL: nothing to cancel (interface, Other error behavior)
+		if bytes.EqualFold(d.body, []byte("null")) { // nothing to cancel (interface, Other error behavior)
 			d.answer.Orders = exchange.FetchedOf[exchange.Order](nil)
 			return nil
 		}
 		fallthrough
 	case exchange.FuturesOpenOrders:
-		d.answer.Orders, err = symbolList(d, d.body, false, func(f *futuresOrder) string { return f.Symbol }, (*futuresOrder).read)
-	case exchange.SpotOpenOrders, exchange.SpotOrderHistory, exchange.SpotCancelAll:
-		d.answer.Orders, err = symbolList(d, d.body, false, func(f *spotOrder) string { return f.Symbol }, (*spotOrder).read)
+		d.answer.Orders, err = symbolList(d, d.body, mustKnow, ofFutures, (*futuresOrder).read)
+	case exchange.SpotOpenOrders, exchange.SpotCancelAll:
+		d.answer.Orders, err = symbolList(d, d.body, mustKnow, ofSpot, (*spotOrder).read)
+	case exchange.SpotOrderHistory: // the document does not show it: it may be wrapped
+		var body []byte
+		if body, err = unwrapped(d.body); err == nil {
+			d.answer.Orders, err = symbolList(d, body, mustKnow, ofSpot, (*spotOrder).read)
+		}
 	case exchange.SpotUserTrades:
-		d.answer.Fills, err = symbolList(d, d.body, false, func(f *userTrade) string { return f.Symbol }, (*userTrade).read)
+		d.answer.Fills, err = symbolList(d, d.body, mustKnow, func(f *userTrade) string { return f.Symbol }, (*userTrade).read)
+	default:
+		err = fmt.Errorf("unknown operation %d", d.request.Operation)
 	}
 	return err
 }
 
-// list reads an array; anything else, null included, is malformed.
-func list[F, T any](body []byte, read func(*F) (T, error)) (exchange.Fetched[T], error) {
-	var raw []F
-	if len(body) == 0 || body[0] != '[' {
-		return exchange.Fetched[T]{}, fmt.Errorf("want an array, have %s", excerpt(body))
+func (d *answerDecoder) status() error {
+	var f struct {
+		Status *string `json:"status"`
 	}
-	if err := unmarshal(body, &raw); err != nil {
-		return exchange.Fetched[T]{}, err
+	if err := json.Unmarshal(d.body, &f); err != nil {
+		return err
 	}
-	items := make([]T, 0, len(raw))
-	for i := range raw {
-		item, err := read(&raw[i])
-		if err != nil {
-			return exchange.Fetched[T]{}, fmt.Errorf("element %d: %w", i, err)
-		}
-		items = append(items, item)
+	if f.Status == nil {
+		return fmt.Errorf("no status in %s", excerpt(d.body))
 	}
-	return exchange.FetchedOf(items), nil
+	d.answer.Status = *f.Status
+	return nil
 }
 
-// symbolList reads an array of records that need their symbol's scales. Public
-// lists may name symbols botd does not know, which are passed over; an account's
-// own may not.
-func symbolList[F, T any](d *answerDecoder, body []byte, public bool, name func(*F) string, read func(*F, *exchange.Symbol) (T, error)) (exchange.Fetched[T], error) {
-	var known []F
-	raw, err := list(body, func(f *F) (F, error) { return *f, nil })
+func (d *answerDecoder) funding() error {
+	var f fundingRate
+	if err := json.Unmarshal(d.body, &f); err != nil {
+		return err
+	}
+	var r reader
+	r.need("fundingRate", f.FundingRate.given)
+	d.answer.Funding = exchange.FundingRate{Symbol: f.Symbol, Rate: r.rate("fundingRate", f.FundingRate), TimeMS: int64(f.FundingTime), NextMS: int64(f.NextFundingTime)}
+	return r.err
+}
+
+func (d *answerDecoder) depth() error {
+	var f struct {
+		LastUpdateID whole       `json:"lastUpdateId"`
+		ID           whole       `json:"id"`
+		Bids         *[][]number `json:"bids"`
+		Asks         *[][]number `json:"asks"`
+	}
+	if err := json.Unmarshal(d.body, &f); err != nil {
+		return err
+	}
+	if f.Bids == nil || f.Asks == nil {
+		return fmt.Errorf("no bids or no asks in %s", excerpt(d.body))
+	}
+	symbol, err := d.symbol(d.request.Symbol)
 	if err != nil {
-		return exchange.Fetched[T]{}, err
+		return err
 	}
-	known = raw.Items()
-	items := make([]T, 0, len(known))
-	for i := range known {
-		symbol, err := d.symbol(name(&known[i]))
-		if err != nil {
-			if public {
-				continue
-			}
-			return exchange.Fetched[T]{}, err
+	r := reader{symbol: symbol}
+	d.answer.Depth = exchange.Depth{ID: int64(max(f.LastUpdateID, f.ID)), Bids: r.levels("bids", *f.Bids), Asks: r.levels("asks", *f.Asks)}
+	// The document orders the spot book only.
+	slices.SortStableFunc(d.answer.Depth.Bids, func(a, b exchange.Level) int { return int(min(1, max(-1, b.Price-a.Price))) })
+	slices.SortStableFunc(d.answer.Depth.Asks, func(a, b exchange.Level) int { return int(min(1, max(-1, a.Price-b.Price))) })
+	return r.err
+}
+
+func (r *reader) levels(field string, raw [][]number) []exchange.Level {
+	levels := make([]exchange.Level, 0, len(raw))
+	for i, level := range raw {
+		if len(level) < 2 || !level[0].given || !level[1].given {
+			r.note(fmt.Errorf("%s: level %d is not a price and a quantity", field, i))
+			break
 		}
-		item, err := read(&known[i], symbol)
-		if err != nil {
-			return exchange.Fetched[T]{}, fmt.Errorf("element %d: %w", i, err)
-		}
-		items = append(items, item)
+		levels = append(levels, exchange.Level{Price: r.price(field, level[0]), Quantity: r.roughly(field, level[1])})
 	}
-	return exchange.FetchedOf(items), nil
+	return levels
+}
+
+// order reads one order and makes sure that it is the one that was asked about.
+func order[F any](d *answerDecoder, name func(*F) string, read func(*F, *exchange.Symbol) (exchange.Order, error)) error {
+	var f F
+	if err := json.Unmarshal(d.body, &f); err != nil {
+		return err
+	}
+	symbol, err := d.symbol(name(&f))
+	if err != nil {
+		return err
+	}
+	told, err := read(&f, symbol)
+	if err != nil {
+		return err
+	}
+	asked := &d.request.Order
+	switch {
+	case !d.request.Operation.Places():
+		if d.request.OrderID != told.ID {
+			return fmt.Errorf("the answer is about order %d, not %d", told.ID, d.request.OrderID)
+		}
+	case told.ClientOrderID != asked.ClientOrderID:
+		return fmt.Errorf("the answer is about client order id %q, not %q", told.ClientOrderID, asked.ClientOrderID)
+	case told.Symbol != asked.Symbol || told.Side != asked.Side:
+		return fmt.Errorf("the answer is about %s %s, not %s %s", told.Side, told.Symbol, asked.Side, asked.Symbol)
+	}
+	d.answer.Order = told
+	return nil
 }
 
 func (d *answerDecoder) symbol(name string) (*exchange.Symbol, error) {
 	key := exchange.SymbolKey{Market: d.request.Operation.Market(), Name: name}
-	symbol, found := d.symbols.Symbol(key)
-	if !found {
-		return nil, &UnknownSymbolError{key}
+	if symbol, found := d.symbols.Symbol(key); found {
+		return symbol, nil
 	}
-	return symbol, nil
+	return nil, &UnknownSymbolError{key}
 }
 
 // UnknownSymbolError names a symbol the table does not hold: the client reads
@@ -178,215 +264,3 @@ type UnknownSymbolError struct{ Key exchange.SymbolKey }
 
 // Error names the symbol.
 func (e *UnknownSymbolError) Error() string { return "unknown symbol " + e.Key.String() }
-
-// strict reads an object that must have the fields named.
-func strict(body []byte, into any, fields ...string) error {
-	var have map[string]json.RawMessage
-	if err := unmarshal(body, &have); err != nil {
-		return err
-	}
-	for _, field := range fields {
-		if value, found := have[field]; !found || bytes.Equal(value, []byte("null")) {
-			return fmt.Errorf("no %s in %s", field, excerpt(body))
-		}
-	}
-	return unmarshal(body, into)
-}
-
-func excerpt(body []byte) string {
-	const most = 60
-	if len(body) > most {
-		return fmt.Sprintf("%q...", body[:most])
-	}
-	return fmt.Sprintf("%q", body)
-}
-
-func readLevel(f *marginLevel) (exchange.SymbolBracket, error) {
-	b := exchange.SymbolBracket{Symbol: f.Symbol}
-	var err error
-	for _, field := range []struct {
-		into *exchange.Amount
-		from number
-	}{{&b.Min, f.Min}, {&b.Max, f.Max}, {&b.MarginAmount, f.MarginAmount}} {
-		var e error
-		*field.into, e = readAmount(field.from)
-		first(&err, e)
-	}
-	ratio, e := exchange.RateFromDecimal(f.MarginRatio.Decimal)
-	first(&err, e)
-	b.MarginRatio, b.MaxLeverage = ratio, int(f.MaxLeverage)
-	return b, err
-}
-
-func (d *answerDecoder) oneTicker(name string, read func(*exchange.Symbol) (exchange.Ticker, error)) error {
-	symbol, err := d.symbol(name)
-	if err != nil {
-		return err
-	}
-	ticker, err := read(symbol)
-	d.answer.Tickers = exchange.FetchedOf([]exchange.Ticker{ticker})
-	return err
-}
-
-func (d *answerDecoder) order() error {
-	var (
-		order exchange.Order
-		name  string
-		read  func(*exchange.Symbol) (exchange.Order, error)
-	)
-	if d.request.Operation.Market() == exchange.Spot {
-		var f spotOrder
-		if err := strict(d.body, &f, "id", "symbol", "status"); err != nil {
-			return err
-		}
-		name, read = f.Symbol, f.read
-	} else {
-		var f futuresOrder
-		if err := strict(d.body, &f, "id", "symbol", "status"); err != nil {
-			return err
-		}
-		name, read = f.Symbol, f.read
-	}
-	symbol, err := d.symbol(name)
-	if err == nil {
-		order, err = read(symbol)
-	}
-	if want := d.request.Order.ClientOrderID; err == nil && d.request.Operation.Places() && want != "" && order.ClientOrderID != want {
-		return fmt.Errorf("the answer is of client order id %q, not of %q", order.ClientOrderID, want)
-	}
-	if err == nil && order.ID <= 0 {
-		return fmt.Errorf("order id %d", order.ID)
-	}
-	d.answer.Order = order
-	return err
-}
-
-func (d *answerDecoder) depth() error {
-	var f struct {
-		LastUpdateID whole      `json:"lastUpdateId"`
-		ID           whole      `json:"id"`
-		Bids         [][]number `json:"bids"`
-		Asks         [][]number `json:"asks"`
-	}
-	if err := strict(d.body, &f, "bids", "asks"); err != nil {
-		return err
-	}
-	symbol, err := d.symbol(d.request.Symbol)
-	if err != nil {
-		return err
-	}
-	r := reader{symbol: symbol}
-	levels := func(raw [][]number) []exchange.Level {
-		out := make([]exchange.Level, 0, len(raw))
-		for _, level := range raw {
-			if len(level) < 2 {
-				first(&r.err, fmt.Errorf("a level of %d elements", len(level)))
-				continue
-			}
-			out = append(out, exchange.Level{Price: r.price(level[0]), Quantity: r.quantity(level[1])})
-		}
-		return out
-	}
-	d.answer.Depth = exchange.Depth{ID: int64(max(f.LastUpdateID, f.ID)), Bids: levels(f.Bids), Asks: levels(f.Asks)}
-	return r.err
-}
-
-func readTrade(f *spotTrade, s *exchange.Symbol) (exchange.Trade, error) {
-	r := reader{symbol: s}
-	return exchange.Trade{ID: int64(f.ID), Price: r.price(f.Price), Quantity: r.quantity(f.Quantity), QuoteAmount: r.amount(f.QuoteQty),
-		TimeMS: int64(f.Time), BuyerIsMaker: f.BuyerIsMaker}, r.err
-}
-
-func (d *answerDecoder) funding() error {
-	var f fundingRate
-	if err := strict(d.body, &f, "fundingRate"); err != nil {
-		return err
-	}
-	rate, err := exchange.RateFromDecimal(f.FundingRate.Round(8))
-	d.answer.Funding = exchange.FundingRate{Symbol: f.Symbol, Rate: rate, TimeMS: int64(f.FundingTime), NextMS: int64(f.NextFundingTime)}
-	return err
-}
-
-func (d *answerDecoder) wallet() error {
-	var f struct {
-		Wallets json.RawMessage `json:"wallets"`
-	}
-	if err := unmarshal(d.body, &f); err != nil {
-		return err
-	}
-	var err error
-	d.answer.Balances, err = list(f.Wallets, func(w *walletEntry) (exchange.Balance, error) {
-		free, err := readAmount(w.Balance)
-		frozen, second := readAmount(w.Frozen)
-		first(&err, second)
-		return exchange.Balance{Asset: w.Asset, Free: free, Frozen: frozen}, err
-	})
-	return err
-}
-
-// candles reads arrays of 11 elements, or objects with the same names.
-func (d *answerDecoder) candles() error {
-	symbol, err := d.symbol(d.request.Symbol)
-	if err != nil {
-		return err
-	}
-	var raw []json.RawMessage
-	if len(d.body) == 0 || d.body[0] != '[' {
-		return fmt.Errorf("want an array, have %s", excerpt(d.body))
-	}
-	if err := unmarshal(d.body, &raw); err != nil {
-		return err
-	}
-	candles := &exchange.Candles{Interval: d.request.Interval}
-	for i, element := range raw {
-		candle, err := readCandle(element, symbol)
-		if err != nil {
-			return fmt.Errorf("candle %d: %w", i, err)
-		}
-		if n := candles.Len(); n > 0 && candles.OpenMS[n-1] >= candle.OpenMS {
-			return fmt.Errorf("candle %d is not after the one before it", i)
-		}
-		candles.Append(candle)
-	}
-	d.answer.Candles = candles
-	return nil
-}
-
-func readCandle(raw json.RawMessage, symbol *exchange.Symbol) (exchange.Candle, error) {
-	var fields []number
-	if len(raw) > 0 && raw[0] == '{' {
-		var f struct {
-			OpenTime    number `json:"openTime"`
-			Open        number `json:"open"`
-			High        number `json:"high"`
-			Low         number `json:"low"`
-			Close       number `json:"close"`
-			Volume      number `json:"volume"`
-			CloseTime   number `json:"closeTime"`
-			QuoteVolume number `json:"quoteVolume"`
-			Trades      number `json:"trades"`
-			TakerBase   number `json:"takerBuyVolume"`
-			TakerQuote  number `json:"takerBuyQuoteVolume"`
-		}
-		if err := json.Unmarshal(raw, &f); err != nil {
-			return exchange.Candle{}, err
-		}
-		fields = []number{f.OpenTime, f.Open, f.High, f.Low, f.Close, f.Volume, f.CloseTime, f.QuoteVolume, f.Trades, f.TakerBase, f.TakerQuote}
-	} else if err := json.Unmarshal(raw, &fields); err != nil {
-		return exchange.Candle{}, err
-	}
-	if len(fields) < 6 {
-		return exchange.Candle{}, fmt.Errorf("%d elements", len(fields))
-	}
-	r := reader{symbol: symbol}
-	candle := exchange.Candle{OpenMS: fields[0].IntPart(), Open: r.price(fields[1]), High: r.price(fields[2]), Low: r.price(fields[3]),
-		Close: r.price(fields[4]), Volume: fields[5].InexactFloat64()}
-	if len(fields) >= 11 {
-		candle.QuoteVolume, candle.Trades = fields[7].InexactFloat64(), fields[8].IntPart()
-		candle.TakerBase, candle.TakerQuote = fields[9].InexactFloat64(), fields[10].InexactFloat64()
-	}
-	if r.err == nil {
-		r.err = candle.Plausible()
-	}
-	return candle, r.err
-}

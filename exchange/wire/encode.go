@@ -10,20 +10,25 @@ import (
 // EncodeAnswer writes an answer of any operation and its HTTP status: 201 for a
 // futures placement, else 200.
 func EncodeAnswer(answer *exchange.Answer, request *exchange.Request, symbols Symbols) (status int, body []byte, err error) {
+	if answer.Operation == exchange.FuturesCancelAll && len(answer.Orders.Items()) == 0 {
+		return 200, []byte("NULL"), nil // not JSON (interface, Other error behavior)
+	}
 	e := answerEncoder{answer: answer, request: request, symbols: symbols}
 	value := e.value()
-	if e.err != nil {
-		return 500, nil, fmt.Errorf("encode %s: %w", answer.Operation, e.err)
+	if err = e.err; err == nil {
+		if written, already := value.(json.RawMessage); already {
+			body = written
+		} else {
+			body, err = json.Marshal(value)
+		}
 	}
-	status = 200
-	if answer.Operation == exchange.FuturesPlace {
-		status = 201
+	switch {
+	case err != nil:
+		return 500, nil, fmt.Errorf("encode %s: %w", answer.Operation, err)
+	case answer.Operation == exchange.FuturesPlace:
+		return 201, body, nil
 	}
-	if answer.Operation == exchange.FuturesCancelAll && len(answer.Orders.Items()) == 0 {
-		return status, []byte("NULL"), nil // not JSON (interface, Other error behavior)
-	}
-	body, err = json.Marshal(value)
-	return status, body, err
+	return 200, body, nil
 }
 
 type answerEncoder struct {
@@ -76,10 +81,10 @@ func (e *answerEncoder) value() any {
 		return e.candles()
 	case exchange.FuturesFundingRate:
 		f := a.Funding
-		return fundingRate{f.Symbol, number{f.Rate.Decimal()}, whole(f.TimeMS), whole(f.NextMS)}
+		return fundingRate{f.Symbol, numberOf(f.Rate.Decimal()), whole(f.TimeMS), whole(f.NextMS)}
 	case exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels:
 		return each(a.Levels.Items(), func(b *exchange.SymbolBracket) marginLevel {
-			return marginLevel{b.Symbol, number{b.Min.Decimal()}, number{b.Max.Decimal()}, number{b.MarginRatio.Decimal()}, number{b.MarginAmount.Decimal()}, whole(b.MaxLeverage)}
+			return marginLevel{b.Symbol, numberOf(b.Min.Decimal()), numberOf(b.Max.Decimal()), numberOf(b.MarginRatio.Decimal()), numberOf(b.MarginAmount.Decimal()), whole(b.MaxLeverage)}
 		})
 	}
 	return e.trading()
@@ -110,7 +115,7 @@ func (e *answerEncoder) trading() any {
 		return each(a.Fills.Items(), func(t *exchange.UserTrade) userTrade { return writeUserTrade(t, e.symbol(t.Symbol)) })
 	case exchange.SpotWallet:
 		return map[string]any{"wallets": each(a.Balances.Items(), func(b *exchange.Balance) walletEntry {
-			return walletEntry{b.Asset, number{b.Free.Decimal()}, number{b.Frozen.Decimal()}}
+			return walletEntry{b.Asset, numberOf(b.Free.Decimal()), numberOf(b.Frozen.Decimal())}
 		})}
 	}
 	e.err = fmt.Errorf("no such operation")
@@ -129,12 +134,12 @@ func (e *answerEncoder) depth() any {
 	symbol, depth := e.symbol(e.request.Symbol), &e.answer.Depth
 	if e.answer.Operation == exchange.SpotDepth {
 		level := func(l *exchange.Level) []plain {
-			return []plain{{symbol.PriceDecimal(l.Price)}, {symbol.QuantityDecimal(l.Quantity)}}
+			return []plain{plainOf(symbol.PriceDecimal(l.Price)), plainOf(symbol.QuantityDecimal(l.Quantity))}
 		}
 		return spotBook{whole(depth.ID), each(depth.Bids, level), each(depth.Asks, level)}
 	}
 	level := func(l *exchange.Level) []number {
-		return []number{{symbol.PriceDecimal(l.Price)}, {symbol.QuantityDecimal(l.Quantity)}}
+		return []number{numberOf(symbol.PriceDecimal(l.Price)), numberOf(symbol.QuantityDecimal(l.Quantity))}
 	}
 	return futuresDepth{whole(depth.ID), each(depth.Bids, level), each(depth.Asks, level)}
 }
@@ -143,23 +148,19 @@ func (e *answerEncoder) trades() any {
 	symbol := e.symbol(e.request.Symbol)
 	if e.answer.Operation == exchange.SpotTrades {
 		return each(e.answer.Trades.Items(), func(t *exchange.Trade) spotTrade {
-			return spotTrade{whole(t.ID), number{symbol.PriceDecimal(t.Price)}, number{symbol.QuantityDecimal(t.Quantity)}, number{t.QuoteAmount.Decimal()}, whole(t.TimeMS), t.BuyerIsMaker}
+			return spotTrade{whole(t.ID), numberOf(symbol.PriceDecimal(t.Price)), numberOf(symbol.QuantityDecimal(t.Quantity)), numberOf(t.QuoteAmount.Decimal()), whole(t.TimeMS), flag(t.BuyerIsMaker)}
 		})
 	}
 	return each(e.answer.Trades.Items(), func(t *exchange.Trade) futuresTrade {
-		return futuresTrade{whole(t.ID), number{symbol.PriceDecimal(t.Price)}, number{symbol.QuantityDecimal(t.Quantity)}, whole(t.TimeMS), t.BuyerIsMaker}
+		return futuresTrade{whole(t.ID), numberOf(symbol.PriceDecimal(t.Price)), numberOf(symbol.QuantityDecimal(t.Quantity)), whole(t.TimeMS), flag(t.BuyerIsMaker)}
 	})
 }
 
 // candles writes arrays of 11 elements on both markets.
 func (e *answerEncoder) candles() any {
-	symbol, candles := e.symbol(e.request.Symbol), e.answer.Candles
-	out := make([][]any, candles.Len())
-	for i := range out {
-		c := candles.At(i)
-		price := func(p exchange.Price) number { return number{symbol.PriceDecimal(p)} }
-		out[i] = []any{c.OpenMS, price(c.Open), price(c.High), price(c.Low), price(c.Close), float(c.Volume), candles.CloseMS(i) - 1,
-			float(c.QuoteVolume), c.Trades, float(c.TakerBase), float(c.TakerQuote)}
+	body, err := appendCandles(nil, e.answer.Candles, e.symbol(e.request.Symbol).PriceScale)
+	if err != nil && e.err == nil {
+		e.err = err
 	}
-	return out
+	return json.RawMessage(body)
 }

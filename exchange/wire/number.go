@@ -2,8 +2,9 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/shopspring/decimal"
@@ -13,44 +14,79 @@ import (
 
 // number is a decimal that may come as a JSON number or string. It is written
 // as a decimal string.
-type number struct{ decimal.Decimal }
+type number struct {
+	decimal.Decimal
+	given bool // false when the field was absent, null or an empty string
+}
 
-// maxExponent bounds what is read: 1e31 and beyond is refused, not computed.
-const maxExponent = 30
+func numberOf(d decimal.Decimal) number { return number{d, true} }
+
+// Bounds of what is read. Beyond them a number is refused, not computed.
+const (
+	maxMagnitude  = 30  // digits before the point: 1e31 is refused
+	maxFraction   = 300 // digits after it, to be rounded
+	maxNumberText = 100 // bytes
+)
 
 // UnmarshalJSON reads a number, a string holding one, or null as zero.
 func (n *number) UnmarshalJSON(text []byte) error {
+	*n = number{}
 	if bytes.Equal(text, []byte("null")) || bytes.Equal(text, []byte(`""`)) {
-		n.Decimal = decimal.Zero
 		return nil
 	}
-	if len(text) > 80 {
+	if len(text) > maxNumberText {
 		return fmt.Errorf("a number of %d characters", len(text))
 	}
-	d, err := decimal.NewFromString(string(bytes.Trim(text, `"`)))
+	bare := bytes.Trim(text, `"`)
+	d, err := decimal.NewFromString(string(bare))
 	if err != nil {
 		return fmt.Errorf("%s is not a number", text)
 	}
-	if d.Exponent() > maxExponent || d.Exponent() < -maxExponent {
+	if outOfRange(d) {
 		return fmt.Errorf("%s is out of range", text)
 	}
-	n.Decimal = d
+	*n = number{d, true}
 	return nil
 }
 
+// outOfRange looks at digits and exponent only, so that 1e1000000000 costs nothing.
+func outOfRange(d decimal.Decimal) bool {
+	exponent := int(d.Exponent())
+	return exponent < -maxFraction || exponent > maxMagnitude || !d.IsZero() && d.NumDigits()+exponent > maxMagnitude+1
+}
+
 // MarshalJSON writes a decimal string.
-func (n number) MarshalJSON() ([]byte, error) { return []byte(`"` + n.Decimal.String() + `"`), nil }
+func (n number) MarshalJSON() ([]byte, error) {
+	if !n.given {
+		return nil, errNoNumber
+	}
+	return []byte(`"` + n.Decimal.String() + `"`), nil
+}
+
+var errNoNumber = errors.New("a number that is none")
+
+// float is none for what is no number.
+func float(f float64) number {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return number{}
+	}
+	return numberOf(decimal.NewFromFloat(f))
+}
 
 // plain is a decimal written as a JSON number, below 0.0001 in scientific notation.
-type plain struct{ decimal.Decimal }
+type plain number
+
+func plainOf(d decimal.Decimal) plain { return plain{d, true} }
 
 // UnmarshalJSON reads like number.
 func (p *plain) UnmarshalJSON(text []byte) error { return (*number)(p).UnmarshalJSON(text) }
 
+// scientificBelow is the size from which a JSON number is written without an exponent.
+var scientificBelow = decimal.New(1, -4)
+
 // MarshalJSON writes a JSON number.
 func (p plain) MarshalJSON() ([]byte, error) {
-	abs := p.Abs()
-	if abs.IsZero() || abs.GreaterThanOrEqual(decimal.New(1, -4)) {
+	if p.IsZero() || p.Abs().GreaterThanOrEqual(scientificBelow) {
 		return []byte(p.Decimal.String()), nil
 	}
 	digits, exponent := p.Coefficient().String(), int(p.Exponent())
@@ -71,8 +107,13 @@ func (p plain) MarshalJSON() ([]byte, error) {
 // whole is an integer that may come as a JSON number or string.
 type whole int64
 
-// UnmarshalJSON reads an integer, or a decimal number without a fraction.
+// UnmarshalJSON reads an integer, or a decimal number without a fraction; null
+// and an empty string are zero.
 func (w *whole) UnmarshalJSON(text []byte) error {
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		*w = whole(n)
+		return nil
+	}
 	var n number
 	if err := n.UnmarshalJSON(text); err != nil {
 		return err
@@ -95,48 +136,100 @@ func (m millisText) MarshalJSON() ([]byte, error) {
 	return []byte(strconv.Quote(strconv.FormatInt(int64(m), 10))), nil
 }
 
+// laterThanSeconds is past any time in seconds (the year 5138): a time above it
+// is in milliseconds, whatever the document's samples look like.
+const laterThanSeconds = 100_000_000_000
+
+// seconds is a time in whole seconds.
+type seconds int64
+
+func secondsOf(ms int64) seconds { return seconds(ms / 1000) }
+
+// UnmarshalJSON reads like whole.
+func (s *seconds) UnmarshalJSON(text []byte) error { return (*whole)(s).UnmarshalJSON(text) }
+
+func (s seconds) ms() int64 {
+	if s > laterThanSeconds {
+		return int64(s)
+	}
+	return int64(s) * 1000
+}
+
+// flag is a boolean that may come as text or number too.
+type flag bool
+
+// UnmarshalJSON reads true, false, null, 0, 1, or one of them as a string.
+func (f *flag) UnmarshalJSON(text []byte) error {
+	switch string(bytes.ToLower(bytes.Trim(text, `"`))) {
+	case "true", "1":
+		*f = true
+	case "false", "0", "null", "":
+		*f = false
+	default:
+		return fmt.Errorf("%s is neither true nor false", excerpt(text))
+	}
+	return nil
+}
+
 // reader converts decimals into a symbol's whole units and remembers the first fault.
 type reader struct {
 	symbol *exchange.Symbol
 	err    error
 }
 
-// price converts exactly where it can; a venue's price finer than the scale is cut to it.
-func (r *reader) price(n number) exchange.Price {
+// need marks a field without which the record says nothing.
+func (r *reader) need(field string, given bool) {
+	if !given {
+		r.note(fmt.Errorf("no %s", field))
+	}
+}
+
+// price reads a price; one finer than the scale is cut to it.
+func (r *reader) price(field string, n number) exchange.Price {
 	p, err := r.symbol.Price(n.Truncate(int32(r.symbol.PriceScale)))
-	r.keep("price", n, err)
+	r.keep(field, n, err)
 	return p
 }
 
-func (r *reader) quantity(n number) exchange.Quantity {
+// quantity reads a quantity of the account's own, which is exact and not below zero.
+func (r *reader) quantity(field string, n number) exchange.Quantity {
 	q, err := r.symbol.Quantity(n.Decimal)
-	r.keep("quantity", n, err)
+	if err == nil && q < 0 {
+		err = fmt.Errorf("below zero")
+	}
+	r.keep(field, n, err)
 	return q
 }
 
-func (r *reader) amount(n number) exchange.Amount {
+// roughly reads a quantity of somebody else's, cut to the scale.
+func (r *reader) roughly(field string, n number) exchange.Quantity {
+	q, err := r.symbol.Quantity(n.Truncate(int32(r.symbol.QuantityScale)))
+	r.keep(field, n, err)
+	return q
+}
+
+// amount reads money or a mean price, rounded to 18 places.
+func (r *reader) amount(field string, n number) exchange.Amount {
 	a, err := exchange.AmountRounded(n.Decimal)
-	r.keep("amount", n, err)
+	r.keep(field, n, err)
 	return a
 }
 
-func (r *reader) keep(what string, n number, err error) {
-	if err != nil && r.err == nil {
-		r.err = fmt.Errorf("%s %s of %s: %w", what, n, r.symbol.Name, err)
+// rate reads a share, rounded to 8 places.
+func (r *reader) rate(field string, n number) exchange.Rate {
+	rate, err := exchange.RateFromDecimal(n.Round(8))
+	r.keep(field, n, err)
+	return rate
+}
+
+func (r *reader) keep(field string, n number, err error) {
+	if err != nil {
+		r.note(fmt.Errorf("%s %s: %w", field, n, err))
 	}
 }
 
-func readAmount(n number) (exchange.Amount, error) { return exchange.AmountRounded(n.Decimal) }
-
-func float(f float64) number { return number{decimal.NewFromFloat(f)} }
-
-func unmarshal(body []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	if err := decoder.Decode(into); err != nil {
-		return err
+func (r *reader) note(err error) {
+	if err != nil && r.err == nil {
+		r.err = err
 	}
-	if decoder.More() {
-		return fmt.Errorf("more after the answer")
-	}
-	return nil
 }

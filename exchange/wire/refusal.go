@@ -1,30 +1,35 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
 	"botd/exchange"
 )
 
-// ErrorOf turns an unsuccessful answer into an error of the taxonomy. A parsed
-// venue error below 429 is a refusal. Everything else on a placement is
-// uncertain, and on any other call unavailable.
-func ErrorOf(operation exchange.Operation, status int, retryAfter string, body []byte) error {
-	code, message, parsed := parseError(body)
-	if parsed && (status == 400 || status == 401 || status == 403 || status == 404 || status == 405) {
-		return &exchange.Refusal{Operation: operation, Status: status, Code: code, Message: message}
+// whyMalformed is why a placement is uncertain whose answer can not be understood.
+const whyMalformed = "malformed answer"
+
+// errorOf turns an unsuccessful answer into an error. A venue error that can be
+// read is a refusal, but for the statuses after which nobody knows (exactly-once.md,
+// cases 1, 3 and 4).
+func errorOf(operation exchange.Operation, response HTTPResponse) error {
+	switch response.Status {
+	case 400, 401, 403, 404, 405:
+		if code, message, parsed := parseError(response.Body); parsed {
+			return &exchange.Refusal{Operation: operation, Status: response.Status, Code: code, Message: message}
+		}
 	}
-	why := fmt.Sprintf("status %d", status)
-	if status == 429 {
+	why := "status " + strconv.Itoa(response.Status)
+	if response.Status == 429 {
 		why = "rate limited"
 	}
 	if operation.Places() {
 		return &exchange.Uncertain{Why: why}
 	}
-	return &exchange.Unavailable{Operation: operation, Why: why, RetryAfterMS: retryMS(retryAfter)}
+	return &exchange.Unavailable{Operation: operation, Why: why, RetryAfterMS: retryMS(response.RetryAfter)}
 }
 
 // retryMS reads Retry-After in whole seconds, an hour at most.
@@ -35,6 +40,9 @@ func retryMS(text string) int64 {
 	}
 	return min(seconds, 3600) * 1000
 }
+
+// longestMessage bounds what a venue can put into a log.
+const longestMessage = 300 // bytes
 
 // parseError reads an error body: {code, error}, {code, msg} or {code, message}.
 func parseError(body []byte) (code int, message string, parsed bool) {
@@ -47,14 +55,9 @@ func parseError(body []byte) (code int, message string, parsed bool) {
 	if json.Unmarshal(body, &fields) != nil || fields.Code == nil {
 		return 0, "", false
 	}
-	for _, message = range []string{fields.Error, fields.Msg, fields.Message, "no message"} {
-		if message != "" {
-			break
-		}
-	}
-	const most = 300
-	if len(message) > most {
-		message = message[:most]
+	message = cmp.Or(fields.Error, fields.Msg, fields.Message, "no message")
+	if len(message) > longestMessage {
+		message = strings.ToValidUTF8(message[:longestMessage], "")
 	}
 	return int(*fields.Code), message, true
 }

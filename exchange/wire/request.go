@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"botd/exchange"
 )
@@ -17,74 +18,111 @@ type Symbols interface {
 // HTTPRequest is a request as it goes out.
 type HTTPRequest struct {
 	Method string
-	Path   string // with ?query
+	Path   string // with ?query, as it is signed
 	Body   []byte // nil for GET
 }
 
-// EncodeRequest writes a request of any operation.
+// EncodeRequest writes a request of any operation. Of the request only the
+// fields the operation takes are read; a required one that is missing is an error.
 func EncodeRequest(request *exchange.Request, symbols Symbols) (HTTPRequest, error) {
 	route := RouteOf(request.Operation)
 	out := HTTPRequest{Method: route.Method, Path: route.Path}
-	if path, isPattern := cutSymbol(route.Path); isPattern {
-		out.Path = path + url.PathEscape(request.Symbol)
+	fail := func(err error) (HTTPRequest, error) {
+		return HTTPRequest{}, fmt.Errorf("encode %s: %w", request.Operation, err)
 	}
-	if route.Method == "GET" {
-		if query := queryOf(request).Encode(); query != "" {
-			out.Path += "?" + query
+	if prefix, isPattern := strings.CutSuffix(route.Path, symbolPattern); isPattern {
+		if request.Symbol == "" {
+			return fail(fmt.Errorf("symbol is required"))
+		}
+		out.Path = prefix + url.PathEscape(request.Symbol)
+	}
+	if request.Operation.Places() {
+		body, err := placeBody(request, symbols)
+		if err == nil {
+			out.Body, err = json.Marshal(body)
+		}
+		if err != nil {
+			return fail(err)
 		}
 		return out, nil
 	}
-	body, err := bodyOf(request, symbols)
+	fields, err := parametersOf(request, route.Parameters)
 	if err != nil {
-		return out, fmt.Errorf("encode %s: %w", request.Operation, err)
+		return fail(err)
 	}
-	out.Body, err = json.Marshal(body)
-	return out, err
-}
-
-func cutSymbol(path string) (string, bool) {
-	const pattern = "{symbol}"
-	if n := len(path) - len(pattern); n > 0 && path[n:] == pattern {
-		return path[:n], true
+	if route.Method == post {
+		out.Body, err = json.Marshal(fields)
+		if err != nil {
+			return fail(err)
+		}
+		return out, nil
 	}
-	return path, false
-}
-
-func queryOf(r *exchange.Request) url.Values {
 	query := url.Values{}
-	text := func(name, value string) {
-		if value != "" {
-			query.Set(name, value)
-		}
+	for name, value := range fields {
+		query.Set(name, fmt.Sprint(value))
 	}
-	integer := func(name string, value int64) {
-		if value != 0 {
-			query.Set(name, strconv.FormatInt(value, 10))
-		}
+	if len(query) > 0 {
+		out.Path += "?" + query.Encode() // sorted by name
 	}
-	if _, isPattern := cutSymbol(RouteOf(r.Operation).Path); !isPattern {
-		text("symbol", r.Symbol)
-	}
-	if r.Interval != 0 {
-		text("interval", r.Interval.String())
-	}
-	if r.Operation == exchange.FuturesPositionsHistory {
-		integer("startTime", r.StartMS/1000)
-		integer("endTime", r.EndMS/1000)
-		text("side", r.PositionSide.String())
-	} else {
-		integer("startTime", r.StartMS)
-		integer("endTime", r.EndMS)
-		text("side", r.Side.String())
-		text("type", r.Type.String())
-	}
-	integer("limit", int64(r.Limit))
-	integer("offset", int64(r.Offset))
-	integer("order_id", r.OrderID)
-	return query
+	return out, nil
 }
 
-type orderBody struct {
+// parametersOf returns the given and the required parameters as strings and int64.
+func parametersOf(r *exchange.Request, parameters []Parameter) (map[string]any, error) {
+	fields := map[string]any{}
+	for _, p := range parameters {
+		word, number := fieldOf(r, p.Field)
+		switch {
+		case word != "":
+			fields[p.Name] = word
+		case number != 0 || p.Required && p.Field.isTime(): // 1970 is a time too
+			fields[p.Name] = number
+		case p.Required:
+			return nil, fmt.Errorf("%s is required", p.Name)
+		}
+	}
+	return fields, nil
+}
+
+func (f Field) isTime() bool { return f >= FieldStart && f <= FieldEndSeconds }
+
+// fieldOf returns a field as a word or as a number; a zero of both is none.
+func fieldOf(r *exchange.Request, field Field) (word string, number int64) {
+	switch field {
+	case FieldSymbol:
+		word = r.Symbol
+	case FieldInterval:
+		if r.Interval != 0 {
+			word = r.Interval.String()
+		}
+	case FieldSide:
+		word = r.Side.String()
+	case FieldPositionSide:
+		word = r.PositionSide.String()
+	case FieldType:
+		word = r.Type.String()
+	case FieldStart:
+		number = r.StartMS
+	case FieldEnd:
+		number = r.EndMS
+	case FieldStartSeconds:
+		number = r.StartMS / 1000
+	case FieldEndSeconds: // up, so that the last second is whole
+		number = (r.EndMS + 999) / 1000
+	case FieldLimit:
+		number = int64(r.Limit)
+	case FieldOffset:
+		number = int64(r.Offset)
+	case FieldOrderID:
+		number = r.OrderID
+	case FieldLeverage:
+		number = int64(r.Leverage)
+	}
+	return word, number
+}
+
+// futuresOrderBody carries decimals as strings, as the document recommends.
+type futuresOrderBody struct {
 	Symbol        string `json:"symbol"`
 	Side          string `json:"side"`
 	Type          string `json:"type"`
@@ -109,48 +147,38 @@ type spotOrderBody struct {
 	ClientOrderID string      `json:"clientOrderId,omitempty"`
 }
 
-func bodyOf(r *exchange.Request, symbols Symbols) (any, error) {
-	type object = map[string]any
-	switch r.Operation {
-	case exchange.FuturesPlace, exchange.SpotPlace:
-		return placeBody(&r.Order, symbols)
-	case exchange.FuturesOpenOrders:
-		if r.Symbol == "" {
-			return object{}, nil
-		}
-		return object{"symbol": r.Symbol}, nil
-	case exchange.FuturesCancel:
-		return object{"id": r.OrderID}, nil
-	case exchange.FuturesSetLeverage:
-		return object{"symbol": r.Symbol, "leverage": r.Leverage}, nil
-	case exchange.SpotCancel:
-		return object{"orderId": r.OrderID, "symbol": r.Symbol}, nil
-	case exchange.SpotCancelAll:
-		return object{"symbol": r.Symbol}, nil
+// placeBody writes a new order. Zero quantities and prices are left out; the
+// rules of the interface are the gate's and the exchange's to judge, not the wire's.
+func placeBody(request *exchange.Request, symbols Symbols) (any, error) {
+	o := &request.Order
+	if market := request.Operation.Market(); o.Market != market {
+		return nil, fmt.Errorf("an order of market %q", o.Market)
 	}
-	return object{}, nil
-}
-
-func placeBody(o *exchange.NewOrder, symbols Symbols) (any, error) {
 	s, found := symbols.Symbol(o.Key())
 	if !found {
-		return nil, fmt.Errorf("unknown symbol %s", o.Key())
+		return nil, &UnknownSymbolError{o.Key()}
 	}
-	text := func(zero bool, value fmt.Stringer) string {
-		if zero {
+	if o.Side != exchange.Buy && o.Side != exchange.Sell || o.Type < exchange.Limit || o.Type > exchange.TakeProfitMarket {
+		return nil, fmt.Errorf("an order of side %q and type %q", o.Side, o.Type)
+	}
+	text := func(given bool, value fmt.Stringer) string {
+		if !given {
 			return ""
 		}
 		return value.String()
 	}
-	quantity := text(o.Quantity == 0, s.QuantityDecimal(o.Quantity))
-	price, stop := text(o.Price == 0, s.PriceDecimal(o.Price)), text(o.StopPrice == 0, s.PriceDecimal(o.StopPrice))
-	if o.Market == exchange.Spot {
-		if byQuote(o.Type) {
-			quantity = o.QuoteAmount.String()
-		}
-		return spotOrderBody{Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: json.Number(quantity),
-			Price: json.Number(price), StopPrice: json.Number(stop), ClientOrderID: o.ClientOrderID}, nil
+	quantity := text(o.Quantity != 0, s.QuantityDecimal(o.Quantity))
+	price, stop := text(o.Price != 0, s.PriceDecimal(o.Price)), text(o.StopPrice != 0, s.PriceDecimal(o.StopPrice))
+	if o.Market == exchange.Futures {
+		return futuresOrderBody{Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: quantity, Price: price, StopPrice: stop,
+			WorkingType: o.WorkingType.String(), ReduceOnly: o.ReduceOnly, ClosePosition: o.ClosePosition, PostOnly: o.PostOnly, ClientOrderID: o.ClientOrderID}, nil
 	}
-	return orderBody{Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: quantity, Price: price, StopPrice: stop,
-		WorkingType: o.WorkingType.String(), ReduceOnly: o.ReduceOnly, ClosePosition: o.ClosePosition, PostOnly: o.PostOnly, ClientOrderID: o.ClientOrderID}, nil
+	if byQuote(o.Type) {
+		quantity = o.QuoteAmount.String()
+	}
+	if quantity == "" {
+		quantity = strconv.Itoa(0)
+	}
+	return spotOrderBody{Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: json.Number(quantity),
+		Price: json.Number(price), StopPrice: json.Number(stop), ClientOrderID: o.ClientOrderID}, nil
 }

@@ -11,49 +11,109 @@ import (
 	"botd/exchange"
 )
 
-// Route is where an operation lives.
+// Route is where an operation lives and what it takes. Parameters of GET are in
+// the query and those of POST in the body, but for {symbol}, which is in the path.
 type Route struct {
-	Operation exchange.Operation
-	Method    string
-	Path      string // {symbol} stands for the path's symbol
+	Operation  exchange.Operation
+	Method     string
+	Path       string // {symbol} stands for the path's symbol
+	Parameters []Parameter
+	Limit      Limit
 }
 
+// Parameter is one parameter of an operation: its name on the wire and the field
+// of exchange.Request it is.
+type Parameter struct {
+	Name     string
+	Field    Field
+	Required bool
+}
+
+// Limit is default and maximum of the limit parameter (interface, Limits).
+type Limit struct{ Default, Most int }
+
+// Field is a field of exchange.Request, and how it is written.
+type Field uint8
+
+// The fields of a request.
+const (
+	FieldSymbol       Field = iota + 1
+	FieldInterval           // 1m, 5m, ...
+	FieldStart              // milliseconds
+	FieldEnd                // milliseconds
+	FieldStartSeconds       // whole seconds
+	FieldEndSeconds         // whole seconds
+	FieldLimit
+	FieldOffset
+	FieldOrderID
+	FieldLeverage
+	FieldSide
+	FieldPositionSide
+	FieldType
+	FieldOrder // the whole body
+)
+
+const (
+	get  = "GET"
+	post = "POST"
+)
+
+// Parameters, as several operations take them.
+var (
+	theOrder    = Parameter{"", FieldOrder, true}
+	aSymbol     = Parameter{"symbol", FieldSymbol, true}
+	maybeSymbol = Parameter{"symbol", FieldSymbol, false}
+	anInterval  = Parameter{"interval", FieldInterval, true}
+	maybeStart  = Parameter{"startTime", FieldStart, false}
+	maybeEnd    = Parameter{"endTime", FieldEnd, false}
+	maybeSide   = Parameter{"side", FieldSide, false}
+	maybeLimit  = Parameter{"limit", FieldLimit, false}
+	maybeOffset = Parameter{"offset", FieldOffset, false}
+)
+
+// routes is the interface, in the order of exchange.Operation.
 var routes = []Route{
-	{exchange.FuturesHealth, "GET", "/fapi/v1/health"},
-	{exchange.FuturesPing, "GET", "/fapi/v1/ping"},
-	{exchange.FuturesTime, "GET", "/fapi/v1/time"},
-	{exchange.FuturesSymbols, "GET", "/fapi/v1/symbols"},
-	{exchange.FuturesTickers, "GET", "/fapi/v1/ticker"},
-	{exchange.FuturesTicker, "GET", "/fapi/v1/ticker/{symbol}"},
-	{exchange.FuturesDepth, "GET", "/fapi/v1/depth"},
-	{exchange.FuturesTrades, "GET", "/fapi/v1/trades"},
-	{exchange.FuturesCandles, "GET", "/fapi/v1/candle"},
-	{exchange.FuturesFundingRate, "GET", "/fapi/v1/funding-rate/{symbol}"},
-	{exchange.FuturesMarginLevels, "GET", "/fapi/v1/margin-levels"},
-	{exchange.FuturesSymbolMarginLevels, "GET", "/fapi/v1/margin-levels/{symbol}"},
-	{exchange.FuturesPlace, "POST", "/fhapi/v1/order"},
-	{exchange.FuturesOrder, "GET", "/fhapi/v1/order"},
-	{exchange.FuturesOpenOrders, "POST", "/fhapi/v1/order/open"},
-	{exchange.FuturesCancel, "POST", "/fhapi/v1/order/cancel"},
-	{exchange.FuturesCancelAll, "POST", "/fhapi/v1/order/cancel/all"},
-	{exchange.FuturesLeverages, "GET", "/fhapi/v1/leverage"},
-	{exchange.FuturesSetLeverage, "POST", "/fhapi/v1/leverage"},
-	{exchange.FuturesAccount, "GET", "/fhapi/v1/margin/account"},
-	{exchange.FuturesOpenPositions, "POST", "/fhapi/v1/positions/open"},
-	{exchange.FuturesPositionsHistory, "GET", "/fhapi/v1/positions/history"},
-	{exchange.SpotPairs, "GET", "/api/v1/spot/public/pairs"},
-	{exchange.SpotTickers, "GET", "/api/v1/spot/public/tickers"},
-	{exchange.SpotTicker, "GET", "/api/v1/spot/public/ticker/{symbol}"},
-	{exchange.SpotDepth, "GET", "/api/v1/spot/public/books"},
-	{exchange.SpotTrades, "GET", "/api/v1/spot/public/trades"},
-	{exchange.SpotCandles, "GET", "/api/v1/spot/public/candles"},
-	{exchange.SpotPlace, "POST", "/hapi/v1/spot/order"},
-	{exchange.SpotCancel, "POST", "/hapi/v1/spot/cancel"},
-	{exchange.SpotCancelAll, "POST", "/hapi/v1/spot/cancel_all"},
-	{exchange.SpotOpenOrders, "GET", "/hapi/v1/spot/order/open"},
-	{exchange.SpotOrderHistory, "GET", "/hapi/v1/spot/order/history"},
-	{exchange.SpotUserTrades, "GET", "/hapi/v1/spot/order/trades"},
-	{exchange.SpotWallet, "GET", "/hapi/v1/spot/wallet"},
+	{exchange.FuturesHealth, get, "/fapi/v1/health", nil, Limit{}},
+	{exchange.FuturesPing, get, "/fapi/v1/ping", nil, Limit{}},
+	{exchange.FuturesTime, get, "/fapi/v1/time", nil, Limit{}},
+	{exchange.FuturesSymbols, get, "/fapi/v1/symbols", nil, Limit{}},
+	{exchange.FuturesTickers, get, "/fapi/v1/ticker", nil, Limit{}},
+	{exchange.FuturesTicker, get, "/fapi/v1/ticker/{symbol}", nil, Limit{}},
+	{exchange.FuturesDepth, get, "/fapi/v1/depth", []Parameter{aSymbol, maybeLimit}, Limit{100, 1000}},
+	{exchange.FuturesTrades, get, "/fapi/v1/trades", []Parameter{aSymbol, maybeLimit}, Limit{500, 1000}},
+	{exchange.FuturesCandles, get, "/fapi/v1/candle", []Parameter{aSymbol, anInterval, maybeStart, maybeEnd, maybeLimit}, Limit{500, 1500}},
+	{exchange.FuturesFundingRate, get, "/fapi/v1/funding-rate/{symbol}", nil, Limit{}},
+	{exchange.FuturesMarginLevels, get, "/fapi/v1/margin-levels", nil, Limit{}},
+	{exchange.FuturesSymbolMarginLevels, get, "/fapi/v1/margin-levels/{symbol}", nil, Limit{}},
+
+	{exchange.FuturesPlace, post, "/fhapi/v1/order", []Parameter{theOrder}, Limit{}},
+	{exchange.FuturesOrder, get, "/fhapi/v1/order", []Parameter{{"order_id", FieldOrderID, true}}, Limit{}},
+	{exchange.FuturesOpenOrders, post, "/fhapi/v1/order/open", []Parameter{maybeSymbol}, Limit{}},
+	{exchange.FuturesCancel, post, "/fhapi/v1/order/cancel", []Parameter{{"id", FieldOrderID, true}}, Limit{}},
+	{exchange.FuturesCancelAll, post, "/fhapi/v1/order/cancel/all", nil, Limit{}},
+	{exchange.FuturesLeverages, get, "/fhapi/v1/leverage", nil, Limit{}},
+	{exchange.FuturesSetLeverage, post, "/fhapi/v1/leverage", []Parameter{aSymbol, {"leverage", FieldLeverage, true}}, Limit{}},
+	{exchange.FuturesAccount, get, "/fhapi/v1/margin/account", nil, Limit{}},
+	{exchange.FuturesOpenPositions, post, "/fhapi/v1/positions/open", nil, Limit{}},
+	{exchange.FuturesPositionsHistory, get, "/fhapi/v1/positions/history", []Parameter{maybeLimit, maybeOffset, maybeSymbol,
+		{"side", FieldPositionSide, false}, {"startTime", FieldStartSeconds, false}, {"endTime", FieldEndSeconds, false}}, Limit{30, 1000}},
+
+	{exchange.SpotPairs, get, "/api/v1/spot/public/pairs", nil, Limit{}},
+	{exchange.SpotTickers, get, "/api/v1/spot/public/tickers", nil, Limit{}},
+	{exchange.SpotTicker, get, "/api/v1/spot/public/ticker/{symbol}", nil, Limit{}},
+	{exchange.SpotDepth, get, "/api/v1/spot/public/books", []Parameter{aSymbol, maybeLimit}, Limit{100, 100}},
+	{exchange.SpotTrades, get, "/api/v1/spot/public/trades", []Parameter{aSymbol, maybeLimit}, Limit{500, 1000}},
+	{exchange.SpotCandles, get, "/api/v1/spot/public/candles", []Parameter{aSymbol, anInterval,
+		{"startTime", FieldStart, true}, {"endTime", FieldEnd, true}, maybeLimit, maybeOffset}, Limit{100, 500}},
+
+	{exchange.SpotPlace, post, "/hapi/v1/spot/order", []Parameter{theOrder}, Limit{}},
+	{exchange.SpotCancel, post, "/hapi/v1/spot/cancel", []Parameter{{"orderId", FieldOrderID, true}, aSymbol}, Limit{}},
+	{exchange.SpotCancelAll, post, "/hapi/v1/spot/cancel_all", []Parameter{aSymbol}, Limit{}},
+	{exchange.SpotOpenOrders, get, "/hapi/v1/spot/order/open", []Parameter{maybeSymbol}, Limit{}},
+	{exchange.SpotOrderHistory, get, "/hapi/v1/spot/order/history", []Parameter{maybeSymbol, maybeSide, {"type", FieldType, false},
+		maybeStart, maybeEnd, maybeLimit, maybeOffset}, Limit{500, 1000}},
+	{exchange.SpotUserTrades, get, "/hapi/v1/spot/order/trades", []Parameter{maybeSymbol, {"order_id", FieldOrderID, false}, maybeLimit, maybeOffset}, Limit{500, 1000}},
+	{exchange.SpotWallet, get, "/hapi/v1/spot/wallet", nil, Limit{}},
 }
 
 // RouteOf returns where an operation lives; it panics on one that is none.
@@ -62,22 +122,24 @@ func RouteOf(operation exchange.Operation) Route { return routes[operation-1] }
 // Match finds the operation of a method and a path. Without one, known says
 // whether the path exists with another method, named by allow.
 func Match(method, path string) (operation exchange.Operation, symbol string, known bool, allow []string) {
-	for _, route := range routes {
-		found, fits := route.fits(path)
+	for i := range routes {
+		found, fits := routes[i].fits(path)
 		if !fits {
 			continue
 		}
-		if route.Method == method {
-			return route.Operation, found, true, nil
+		if routes[i].Method == method {
+			return routes[i].Operation, found, true, nil
 		}
 		known = true
-		allow = append(allow, route.Method)
+		allow = append(allow, routes[i].Method)
 	}
 	return 0, "", known, allow
 }
 
-func (r Route) fits(path string) (symbol string, fits bool) {
-	prefix, isPattern := strings.CutSuffix(r.Path, "{symbol}")
+const symbolPattern = "{symbol}"
+
+func (r *Route) fits(path string) (symbol string, fits bool) {
+	prefix, isPattern := strings.CutSuffix(r.Path, symbolPattern)
 	if !isPattern {
 		return "", r.Path == path
 	}

@@ -6,328 +6,251 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"botd/exchange"
 )
 
-// CodeMalformed is the simulated exchange's code for a request it can not read.
-const CodeMalformed = 1000
+// Codes of the simulated exchange for what is refused while a request is read.
+// Those of a rule equal the rule's code in exchange/sim, which judges what can be
+// held; a test keeps them equal.
+const (
+	CodeMalformed     = 1000 // a wrong type, no JSON, a parameter missing
+	CodeParameter     = 2000
+	CodeSide          = 2001
+	CodeType          = 2002
+	CodeQuantityTick  = 2006
+	CodePriceTick     = 2009
+	CodeStopPriceTick = 2012
+)
 
-// limit is an operation's default and maximum of the limit parameter.
-type limit struct{ normal, most int }
-
-// limits is the interface's table of limits.
-var limits = map[exchange.Operation]limit{
-	exchange.FuturesDepth: {100, 1000}, exchange.FuturesTrades: {500, 1000}, exchange.FuturesCandles: {500, 1500},
-	exchange.FuturesPositionsHistory: {30, 1000}, exchange.SpotDepth: {100, 100}, exchange.SpotTrades: {500, 1000},
-	exchange.SpotCandles: {100, 500}, exchange.SpotOrderHistory: {500, 1000}, exchange.SpotUserTrades: {500, 1000},
-}
-
-// DecodeRequest reads a request as the server gets it. Its errors are
+// DecodeRequest reads a request as the server gets it, definitely. Its errors are
 // *exchange.Refusal with status 400 that name field and value.
 func DecodeRequest(operation exchange.Operation, pathSymbol string, query url.Values, body []byte, symbols Symbols) (exchange.Request, error) {
-	d := requestDecoder{query: query, symbols: symbols, request: exchange.Request{Operation: operation, Symbol: pathSymbol}}
-	if RouteOf(operation).Method == "POST" {
-		d.readBody(body)
+	route := RouteOf(operation)
+	d := requestDecoder{symbols: symbols, request: exchange.Request{Operation: operation, Symbol: pathSymbol}}
+	if route.Method == post {
+		d.source = d.object(body)
 	} else {
-		d.readQuery()
+		d.source = parameters{query}
 	}
-	if d.err != nil {
-		code := CodeMalformed
-		if _, unknown := d.err.(*UnknownSymbolError); unknown {
-			code = invalidSymbol(operation.Market())
+	for _, p := range route.Parameters {
+		if d.refusal != nil {
+			break
 		}
-		return exchange.Request{}, &exchange.Refusal{Operation: operation, Status: 400, Code: code, Message: d.err.Error()}
+		d.read(p, route.Limit)
+	}
+	if d.refusal != nil {
+		return exchange.Request{}, d.refusal
 	}
 	return d.request, nil
 }
 
-func invalidSymbol(market exchange.Market) int {
-	if market == exchange.Spot {
-		return exchange.CodeSpotInvalidSymbol
-	}
-	return exchange.CodeFuturesInvalidSymbol
-}
-
 type requestDecoder struct {
-	query   url.Values
-	fields  map[string]json.RawMessage
+	source  source
 	symbols Symbols
 	request exchange.Request
-	err     error
+	refusal *exchange.Refusal // the first
 }
 
-func (d *requestDecoder) fail(format string, arguments ...any) {
-	if d.err == nil {
-		d.err = fmt.Errorf(format, arguments...)
+// source is a query or a body. An absent value is told apart from a wrong one.
+type source interface {
+	word(name string) (value string, given bool, err error)
+	integer(name string) (value int64, given bool, err error)
+}
+
+func (d *requestDecoder) refuse(code int, format string, arguments ...any) {
+	if d.refusal == nil {
+		d.refusal = &exchange.Refusal{Operation: d.request.Operation, Status: 400, Code: code, Message: fmt.Sprintf(format, arguments...)}
 	}
 }
 
-// queried reads a query parameter as a whole number; absent is zero.
-func (d *requestDecoder) queried(name string) int64 {
-	text := d.query.Get(name)
-	if text == "" {
+// read reads one parameter into its field.
+func (d *requestDecoder) read(p Parameter, limit Limit) {
+	r := &d.request
+	var err error
+	switch p.Field {
+	case FieldOrder:
+		d.order()
+	case FieldSymbol:
+		r.Symbol = d.word(p)
+	case FieldInterval:
+		if word := d.word(p); word != "" {
+			r.Interval, err = exchange.ParseInterval(word)
+		}
+	case FieldSide:
+		if word := d.word(p); word != "" {
+			r.Side, err = exchange.ParseSide(word)
+		}
+	case FieldPositionSide:
+		if word := d.word(p); word != "" {
+			r.PositionSide, err = exchange.ParsePositionSide(word)
+		}
+	case FieldType:
+		if word := d.word(p); word != "" {
+			r.Type, err = exchange.ParseOrderType(word)
+		}
+	case FieldStart:
+		r.StartMS = d.time(p, 1)
+	case FieldEnd:
+		r.EndMS = d.time(p, 1)
+	case FieldStartSeconds:
+		r.StartMS = d.time(p, 1000)
+	case FieldEndSeconds:
+		r.EndMS = d.time(p, 1000)
+	case FieldOrderID:
+		r.OrderID = d.integer(p, math.MinInt64, math.MaxInt64)
+	case FieldLeverage: // its bounds are the exchange's
+		r.Leverage = int(d.integer(p, math.MinInt32, math.MaxInt32))
+	case FieldOffset:
+		r.Offset = int(d.integer(p, 0, math.MaxInt32))
+	case FieldLimit:
+		d.limit(p, limit)
+	}
+	if err != nil {
+		d.refuse(CodeParameter, "%s: %v", p.Name, err)
+	}
+}
+
+func (d *requestDecoder) word(p Parameter) string {
+	value, _, err := d.source.word(p.Name)
+	if err != nil {
+		d.refuse(CodeMalformed, "%v", err)
+	} else if value == "" && p.Required {
+		d.refuse(CodeMalformed, "%s is required", p.Name)
+	}
+	return value
+}
+
+func (d *requestDecoder) integer(p Parameter, least, most int64) int64 {
+	value, given, err := d.source.integer(p.Name)
+	switch {
+	case err != nil:
+		d.refuse(CodeMalformed, "%v", err)
+	case !given && p.Required:
+		d.refuse(CodeMalformed, "%s is required", p.Name)
+	case given && (value < least || value > most):
+		d.refuse(CodeParameter, "%s %d is outside %d..%d", p.Name, value, least, most)
 		return 0
+	}
+	return value
+}
+
+// latestTime is the last millisecond that is taken for a time.
+const latestTime = math.MaxInt64 / 2_000_000
+
+func (d *requestDecoder) time(p Parameter, unit int64) int64 {
+	return d.integer(p, 0, latestTime) * unit
+}
+
+// limit applies default and maximum: above it is clamped, below 1 is refused
+// (decisions.md, limits above the maximum).
+func (d *requestDecoder) limit(p Parameter, bound Limit) {
+	value, given, err := d.source.integer(p.Name)
+	switch {
+	case err != nil:
+		d.refuse(CodeMalformed, "%v", err)
+		return
+	case !given:
+		value = int64(bound.Default)
+	case value < 1:
+		d.refuse(CodeParameter, "%s %d is below 1", p.Name, value)
+		return
+	}
+	d.request.Limit = int(min(value, int64(bound.Most)))
+	if d.request.Operation == exchange.SpotDepth && !slices.Contains(bookLimits, d.request.Limit) {
+		d.refuse(CodeParameter, "%s %d is none of 5, 10, 20, 50, 100", p.Name, value)
+	}
+}
+
+// bookLimits are the valid limits of spot books (interface, Limits).
+var bookLimits = []int{5, 10, 20, 50, 100}
+
+// parameters is a query.
+type parameters struct{ query url.Values }
+
+func (p parameters) word(name string) (string, bool, error) {
+	return p.query.Get(name), p.query.Has(name), nil
+}
+
+func (p parameters) integer(name string) (int64, bool, error) {
+	text, given := p.query.Get(name), p.query.Has(name)
+	if !given {
+		return 0, false, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil && strings.Trim(text, "0123456789") == "" && text != "" {
+		return math.MaxInt64, true, nil // more digits than an int64: larger than any bound
+	}
 	if err != nil {
-		d.fail("%s %q is not a whole number", name, text)
+		return 0, true, fmt.Errorf("%s %s is not a whole number", name, excerpt([]byte(text)))
 	}
-	return n
+	return n, true, nil
 }
 
-func (d *requestDecoder) readQuery() {
-	r := &d.request
-	if r.Symbol == "" {
-		r.Symbol = d.query.Get("symbol")
-	}
-	switch r.Operation {
-	case exchange.FuturesDepth, exchange.FuturesTrades, exchange.FuturesCandles, exchange.SpotDepth, exchange.SpotTrades, exchange.SpotCandles:
-		d.require("symbol", r.Symbol)
-	case exchange.FuturesOrder:
-		d.require("order_id", d.query.Get("order_id"))
-	}
-	if r.Operation == exchange.FuturesCandles || r.Operation == exchange.SpotCandles {
-		d.candleQuery()
-	}
-	scale := int64(1)
-	if r.Operation == exchange.FuturesPositionsHistory {
-		scale = 1000
-		if side := d.query.Get("side"); side != "" {
-			var err error
-			if r.PositionSide, err = exchange.ParsePositionSide(side); err != nil {
-				d.fail("%v", err)
-			}
-		}
-	}
-	r.StartMS, r.EndMS, r.OrderID = d.moment("startTime", scale), d.moment("endTime", scale), d.queried("order_id")
-	r.Offset = int(min(d.queried("offset"), math.MaxInt32))
-	if r.Offset < 0 {
-		d.fail("offset %d is below 0", r.Offset)
-	}
-	if r.Operation == exchange.SpotOrderHistory {
-		d.historyQuery()
-	}
-	d.limit()
-}
-
-// moment reads a time; a given zero is told from none by being one unit late at most.
-func (d *requestDecoder) moment(name string, scale int64) int64 {
-	n := d.queried(name)
-	if n < 0 || n > math.MaxInt64/2000 {
-		d.fail("%s %d is not a time", name, n)
-		return 0
-	}
-	return n * scale
-}
-
-func (d *requestDecoder) candleQuery() {
-	text := d.query.Get("interval")
-	d.require("interval", text)
-	if d.err != nil {
-		return
-	}
-	interval, err := exchange.ParseInterval(text)
-	if err != nil {
-		d.fail("%v", err)
-	}
-	d.request.Interval = interval
-	if d.request.Operation == exchange.SpotCandles {
-		d.require("startTime", d.query.Get("startTime"))
-		d.require("endTime", d.query.Get("endTime"))
-	}
-}
-
-func (d *requestDecoder) historyQuery() {
-	var err error
-	if side := d.query.Get("side"); side != "" {
-		if d.request.Side, err = exchange.ParseSide(side); err != nil {
-			d.fail("%v", err)
-		}
-	}
-	if kind := d.query.Get("type"); kind != "" {
-		if d.request.Type, err = exchange.ParseOrderType(kind); err != nil {
-			d.fail("%v", err)
-		}
-	}
-}
-
-func (d *requestDecoder) require(name, value string) {
-	if value == "" {
-		d.fail("%s is required", name)
-	}
-}
-
-// limit applies default and maximum: above it is clamped, below 1 is refused.
-func (d *requestDecoder) limit() {
-	bound, found := limits[d.request.Operation]
-	if !found {
-		return
-	}
-	text := d.query.Get("limit")
-	if text == "" {
-		d.request.Limit = bound.normal
-		return
-	}
-	n := d.queried("limit")
-	if n < 1 {
-		d.fail("limit %q must be a whole number from 1", text)
-		return
-	}
-	n = min(n, int64(bound.most))
-	if d.request.Operation == exchange.SpotDepth && n != 5 && n != 10 && n != 20 && n != 50 && n != 100 {
-		d.fail("limit %d: valid are 5, 10, 20, 50, 100", n)
-	}
-	d.request.Limit = int(n)
-}
-
-func (d *requestDecoder) readBody(body []byte) {
+// object reads the body; an empty one has no fields.
+func (d *requestDecoder) object(body []byte) fields {
 	if len(bytes.TrimSpace(body)) == 0 {
-		body = []byte("{}")
+		return nil
 	}
-	if err := unmarshal(body, &d.fields); err != nil || d.fields == nil {
-		d.fail("the body is not a JSON object")
-		return
+	var f fields
+	if err := json.Unmarshal(body, &f); err != nil || f == nil {
+		d.refuse(CodeMalformed, "the body %s is not a JSON object", excerpt(body))
 	}
-	r := &d.request
-	r.Symbol = d.text("symbol")
-	switch r.Operation {
-	case exchange.FuturesPlace, exchange.SpotPlace:
-		d.readOrder()
-	case exchange.FuturesCancel:
-		r.OrderID = d.integer("id")
-	case exchange.SpotCancel:
-		r.OrderID = d.integer("orderId")
-		d.require("symbol", r.Symbol)
-	case exchange.SpotCancelAll:
-		d.require("symbol", r.Symbol)
-	case exchange.FuturesSetLeverage:
-		d.require("symbol", r.Symbol)
-		leverage := d.integer("leverage")
-		if leverage < 1 || leverage > math.MaxInt32 {
-			d.fail("leverage %d is not from 1 up", leverage)
-		}
-		r.Leverage = int(leverage)
-	}
+	return f
 }
 
-// field returns a body field; null counts as absent.
-func (d *requestDecoder) field(name string) (json.RawMessage, bool) {
-	raw, found := d.fields[name]
+// fields are a body's. Unknown ones are ignored, since many clients send timeInForce.
+type fields map[string]json.RawMessage
+
+// given returns a field; null counts as absent.
+func (f fields) given(name string) (json.RawMessage, bool) {
+	raw, found := f[name]
 	return raw, found && !bytes.Equal(raw, []byte("null"))
 }
 
-func (d *requestDecoder) text(name string) string {
-	raw, found := d.field(name)
-	if !found {
-		return ""
+func (f fields) word(name string) (value string, given bool, err error) {
+	raw, given := f.given(name)
+	if given && json.Unmarshal(raw, &value) != nil {
+		return "", true, fmt.Errorf("%s %s is not a string", name, excerpt(raw))
 	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		d.fail("%s %s is not a string", name, excerpt(raw))
-	}
-	return text
+	return value, given, nil
 }
 
-func (d *requestDecoder) flag(name string) bool {
-	raw, found := d.field(name)
-	if !found {
-		return false
+func (f fields) flag(name string) (value bool, err error) {
+	raw, given := f.given(name)
+	if given && json.Unmarshal(raw, &value) != nil {
+		return false, fmt.Errorf("%s %s is neither true nor false", name, excerpt(raw))
 	}
-	var flag bool
-	if err := json.Unmarshal(raw, &flag); err != nil {
-		d.fail("%s %s is neither true nor false", name, excerpt(raw))
-	}
-	return flag
+	return value, nil
 }
 
-func (d *requestDecoder) integer(name string) int64 {
-	raw, found := d.field(name)
-	if !found {
-		d.fail("%s is required", name)
-		return 0
+func (f fields) integer(name string) (int64, bool, error) {
+	raw, given := f.given(name)
+	if !given {
+		return 0, false, nil
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
-		d.fail("%s %s is not a whole number", name, excerpt(raw))
+		return 0, true, fmt.Errorf("%s %s is not a whole number", name, excerpt(raw))
 	}
-	return n
+	return n, true, nil
 }
 
-// decimal reads a decimal from a JSON number or string; given is false when it is absent.
-func (d *requestDecoder) decimal(name string) (n number, given bool) {
-	raw, found := d.field(name)
-	if !found {
-		return n, false
+// decimal reads a decimal from a JSON number or a string.
+func (f fields) decimal(name string) (n number, err error) {
+	raw, given := f.given(name)
+	if !given {
+		return n, nil
 	}
-	if len(raw) > 0 && raw[0] != '"' && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') || bytes.Equal(raw, []byte(`""`)) {
-		d.fail("%s %s is not a decimal number", name, excerpt(raw))
-		return n, true
+	isText := raw[0] == '"' && len(raw) > len(`""`)
+	if !isText && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+		return n, fmt.Errorf("%s %s is not a decimal number", name, excerpt(raw))
 	}
 	if err := n.UnmarshalJSON(raw); err != nil {
-		d.fail("%s: %v", name, err)
+		return n, fmt.Errorf("%s: %w", name, err)
 	}
-	return n, true
-}
-
-func (d *requestDecoder) readOrder() {
-	r := &d.request
-	o := &r.Order
-	o.Market, o.Symbol = r.Operation.Market(), r.Symbol
-	d.require("symbol", r.Symbol)
-	var err error
-	if o.Side, err = exchange.ParseSide(d.text("side")); err != nil {
-		d.fail("side: %v", err)
-	}
-	if o.Type, err = exchange.ParseOrderType(d.text("type")); err != nil {
-		d.fail("type: %v", err)
-	}
-	if o.Market == exchange.Spot {
-		o.ClientOrderID = d.text("clientOrderId")
-	} else {
-		o.ClientOrderID = d.text("client_order_id")
-		o.ReduceOnly, o.ClosePosition, o.PostOnly = d.flag("reduceOnly"), d.flag("closePosition"), d.flag("postOnly")
-		if o.WorkingType, err = exchange.ParseWorkingType(d.text("workingType")); err != nil {
-			d.fail("workingType: %v", err)
-		}
-	}
-	if d.err != nil {
-		return
-	}
-	symbol, found := d.symbols.Symbol(o.Key())
-	if !found {
-		d.err = &UnknownSymbolError{o.Key()}
-		return
-	}
-	d.readNumbers(o, symbol)
-}
-
-func (d *requestDecoder) readNumbers(o *exchange.NewOrder, symbol *exchange.Symbol) {
-	price, _ := d.decimal("price")
-	stop, _ := d.decimal("stopPrice")
-	quantity, given := d.decimal("qt")
-	if d.err != nil {
-		return
-	}
-	if !given && !o.ClosePosition {
-		d.fail("qt is required")
-		return
-	}
-	var err error
-	if o.Price, err = symbol.Price(price.Decimal); err != nil {
-		d.fail("price %s must be a multiple of priceTick %s", price, symbol.PriceDecimal(symbol.PriceTick))
-	}
-	if o.StopPrice, err = symbol.Price(stop.Decimal); err != nil {
-		d.fail("stopPrice %s must be a multiple of priceTick %s", stop, symbol.PriceDecimal(symbol.PriceTick))
-	}
-	if o.Market == exchange.Spot && byQuote(o.Type) {
-		if o.QuoteAmount, err = readAmount(quantity); err != nil {
-			d.fail("qt %s: %v", quantity, err)
-		}
-		return
-	}
-	if o.Quantity, err = symbol.Quantity(quantity.Decimal); err != nil {
-		d.fail("qt %s must be a multiple of quantityTick %s", quantity, symbol.QuantityDecimal(symbol.QuantityTick))
-	}
+	return n, nil
 }

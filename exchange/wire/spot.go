@@ -17,8 +17,8 @@ type spotPair struct {
 	MinNotional   plain  `json:"minNotional"`
 	MaxNotional   plain  `json:"maxNotional"`
 	OrderTypes    string `json:"orderTypes"` // comma-separated
-	IsTrade       bool   `json:"isTrade"`
-	IsCancelOrder bool   `json:"isCancelOrder"`
+	IsTrade       flag   `json:"isTrade"`
+	IsCancelOrder flag   `json:"isCancelOrder"`
 }
 
 func (f *spotPair) read() (*exchange.Symbol, error) {
@@ -31,9 +31,10 @@ func (f *spotPair) read() (*exchange.Symbol, error) {
 			types = append(types, t)
 		}
 	}
+	base, quote := currencies(f.Symbol, f.Base, f.Quote)
 	return exchange.NewSymbol(exchange.SymbolSpec{
-		Market: exchange.Spot, Name: f.Symbol, Base: f.Base, Quote: f.Quote, PriceTick: f.PriceTick.Decimal, QuantityTick: f.QuantityTick.Decimal,
-		MinNotional: f.MinNotional.Decimal, MaxNotional: f.MaxNotional.Decimal, Tradable: f.IsTrade, Cancelable: f.IsCancelOrder, OrderTypes: types,
+		Market: exchange.Spot, Name: f.Symbol, Base: base, Quote: quote, PriceTick: f.PriceTick.Decimal, QuantityTick: f.QuantityTick.Decimal,
+		MinNotional: f.MinNotional.Decimal, MaxNotional: f.MaxNotional.Decimal, Tradable: bool(f.IsTrade), Cancelable: bool(f.IsCancelOrder), OrderTypes: types,
 	})
 }
 
@@ -47,8 +48,8 @@ func writeSpotPair(s *exchange.Symbol) spotPair {
 		words[i] = t.String()
 	}
 	return spotPair{
-		Symbol: s.Name, Base: s.Base, Quote: s.Quote, PriceTick: plain{s.PriceDecimal(s.PriceTick)}, QuantityTick: plain{s.QuantityDecimal(s.QuantityTick)},
-		MinNotional: plain{s.MinNotional.Decimal()}, MaxNotional: plain{s.MaxNotional.Decimal()}, OrderTypes: strings.Join(words, ","), IsTrade: s.Tradable, IsCancelOrder: s.Cancelable,
+		Symbol: s.Name, Base: s.Base, Quote: s.Quote, PriceTick: plainOf(s.PriceDecimal(s.PriceTick)), QuantityTick: plainOf(s.QuantityDecimal(s.QuantityTick)),
+		MinNotional: plainOf(s.MinNotional.Decimal()), MaxNotional: plainOf(s.MaxNotional.Decimal()), OrderTypes: strings.Join(words, ","), IsTrade: flag(s.Tradable), IsCancelOrder: flag(s.Cancelable),
 	}
 }
 
@@ -68,19 +69,21 @@ type spotTicker struct {
 
 func (f *spotTicker) read(s *exchange.Symbol) (exchange.Ticker, error) {
 	r := reader{symbol: s}
+	r.need("lastPrice", f.LastPrice.given)
 	return exchange.Ticker{
-		Symbol: f.Symbol, Last: r.price(f.LastPrice), Open: r.price(f.OpenPrice), High: r.price(f.HighPrice), Low: r.price(f.LowPrice),
-		Volume: f.Volume.InexactFloat64(), QuoteVolume: f.QuoteVolume.InexactFloat64(), Change: r.price(f.PriceChange),
-		ChangePercent: f.PriceChangePercent.InexactFloat64(), WeightedAverage: r.amount(f.WeightedAvgPrice), CloseMS: int64(f.UpdateTime),
+		Symbol: f.Symbol, Last: r.price("lastPrice", f.LastPrice), Open: r.price("openPrice", f.OpenPrice), High: r.price("highPrice", f.HighPrice),
+		Low: r.price("lowPrice", f.LowPrice), Volume: f.Volume.InexactFloat64(), QuoteVolume: f.QuoteVolume.InexactFloat64(),
+		Change: r.price("priceChange", f.PriceChange), ChangePercent: f.PriceChangePercent.InexactFloat64(),
+		WeightedAverage: r.amount("weightedAvgPrice", f.WeightedAvgPrice), CloseMS: int64(f.UpdateTime),
 	}, r.err
 }
 
 func writeSpotTicker(t *exchange.Ticker, s *exchange.Symbol) spotTicker {
-	price := func(p exchange.Price) number { return number{s.PriceDecimal(p)} }
+	price := func(p exchange.Price) number { return numberOf(s.PriceDecimal(p)) }
 	return spotTicker{
 		Symbol: t.Symbol, LastPrice: price(t.Last), OpenPrice: price(t.Open), HighPrice: price(t.High), LowPrice: price(t.Low), Volume: float(t.Volume),
 		QuoteVolume: float(t.QuoteVolume), PriceChange: price(t.Change), PriceChangePercent: float(t.ChangePercent),
-		WeightedAvgPrice: number{t.WeightedAverage.Decimal()}, UpdateTime: millisText(t.CloseMS),
+		WeightedAvgPrice: numberOf(t.WeightedAverage.Decimal()), UpdateTime: millisText(t.CloseMS),
 	}
 }
 
@@ -96,7 +99,16 @@ type spotTrade struct {
 	Quantity     number `json:"qty"`
 	QuoteQty     number `json:"quoteQty"`
 	Time         whole  `json:"time"`
-	BuyerIsMaker bool   `json:"isBuyerMaker"`
+	BuyerIsMaker flag   `json:"isBuyerMaker"`
+}
+
+// read serves futures too, whose trades have no quoteQty.
+func (f *spotTrade) read(s *exchange.Symbol) (exchange.Trade, error) {
+	r := reader{symbol: s}
+	r.need("price", f.Price.given)
+	r.need("qty", f.Quantity.given)
+	return exchange.Trade{ID: int64(f.ID), Price: r.price("price", f.Price), Quantity: r.roughly("qty", f.Quantity),
+		QuoteAmount: r.amount("quoteQty", f.QuoteQty), TimeMS: int64(f.Time), BuyerIsMaker: bool(f.BuyerIsMaker)}, r.err
 }
 
 type spotOrder struct {
@@ -116,24 +128,21 @@ type spotOrder struct {
 
 func (f *spotOrder) read(s *exchange.Symbol) (exchange.Order, error) {
 	r := reader{symbol: s}
+	r.need("id", f.ID > 0)
+	r.need("quantity", f.Quantity.given)
+	r.need("filled", f.Filled.given)
 	o := exchange.Order{
-		ID: int64(f.ID), ClientOrderID: f.ClientOrderID, Market: exchange.Spot, Symbol: f.Symbol, Price: r.price(number(f.Price)),
-		Filled: r.quantity(number(f.Filled)), AveragePrice: r.amount(number(f.AvgPrice)), CreatedMS: int64(f.CreatedAt),
+		ID: int64(f.ID), ClientOrderID: f.ClientOrderID, Market: exchange.Spot, Symbol: f.Symbol, Price: r.price("price", number(f.Price)),
+		Filled: r.quantity("filled", number(f.Filled)), AveragePrice: r.amount("avgPrice", number(f.AvgPrice)), CreatedMS: int64(f.CreatedAt),
 	}
 	if f.StopPrice != nil {
-		o.StopPrice = r.price(number(*f.StopPrice))
+		o.StopPrice = r.price("stopPrice", number(*f.StopPrice))
 	}
-	var err error
-	o.Side, err = exchange.ParseSide(f.Side)
-	first(&r.err, err)
-	o.Type, err = exchange.ParseOrderType(f.Type)
-	first(&r.err, err)
-	o.Status, err = exchange.ParseOrderStatus(f.Status)
-	first(&r.err, err)
+	r.words(&o, f.Side, f.Type, f.Status)
 	if byQuote(o.Type) {
-		o.QuoteAmount = r.amount(number(f.Quantity))
+		o.QuoteAmount = r.amount("quantity", number(f.Quantity))
 	} else {
-		o.Quantity = r.quantity(number(f.Quantity))
+		o.Quantity = r.quantity("quantity", number(f.Quantity))
 	}
 	return o, r.err
 }
@@ -144,14 +153,15 @@ func byQuote(t exchange.OrderType) bool { return t == exchange.MarketOrder }
 
 func writeSpotOrder(o *exchange.Order, s *exchange.Symbol) spotOrder {
 	w := spotOrder{
-		ID: whole(o.ID), Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: plain{s.QuantityDecimal(o.Quantity)}, Price: plain{s.PriceDecimal(o.Price)},
-		Filled: plain{s.QuantityDecimal(o.Filled)}, AvgPrice: plain{o.AveragePrice.Decimal()}, Status: o.Status.String(), ClientOrderID: o.ClientOrderID, CreatedAt: whole(o.CreatedMS),
+		ID: whole(o.ID), Symbol: o.Symbol, Side: o.Side.String(), Type: o.Type.String(), Quantity: plainOf(s.QuantityDecimal(o.Quantity)), Price: plainOf(s.PriceDecimal(o.Price)),
+		Filled: plainOf(s.QuantityDecimal(o.Filled)), AvgPrice: plainOf(o.AveragePrice.Decimal()), Status: o.Status.String(), ClientOrderID: o.ClientOrderID, CreatedAt: whole(o.CreatedMS),
 	}
 	if byQuote(o.Type) {
-		w.Quantity = plain{o.QuoteAmount.Decimal()}
+		w.Quantity = plainOf(o.QuoteAmount.Decimal())
 	}
 	if o.StopPrice != 0 {
-		w.StopPrice = &plain{s.PriceDecimal(o.StopPrice)}
+		stop := plainOf(s.PriceDecimal(o.StopPrice))
+		w.StopPrice = &stop
 	}
 	return w
 }
@@ -170,8 +180,11 @@ type userTrade struct {
 
 func (f *userTrade) read(s *exchange.Symbol) (exchange.UserTrade, error) {
 	r := reader{symbol: s}
-	return exchange.UserTrade{ID: int64(f.ID), Symbol: f.Symbol, OrderID: int64(f.OrderID), Price: r.price(f.Price), Quantity: r.quantity(f.Quantity),
-		Fee: r.amount(f.Fee), FeeAsset: f.FeeAsset, Maker: f.Role == "maker", TimeMS: int64(f.Time)}, r.err
+	r.need("order_id", f.OrderID > 0)
+	r.need("price", f.Price.given)
+	r.need("qty", f.Quantity.given)
+	return exchange.UserTrade{ID: int64(f.ID), Symbol: f.Symbol, OrderID: int64(f.OrderID), Price: r.price("price", f.Price),
+		Quantity: r.quantity("qty", f.Quantity), Fee: r.amount("fee", f.Fee), FeeAsset: f.FeeAsset, Maker: f.Role == "maker", TimeMS: int64(f.Time)}, r.err
 }
 
 func writeUserTrade(t *exchange.UserTrade, s *exchange.Symbol) userTrade {
@@ -179,12 +192,20 @@ func writeUserTrade(t *exchange.UserTrade, s *exchange.Symbol) userTrade {
 	if t.Maker {
 		role = "maker"
 	}
-	return userTrade{ID: whole(t.ID), Symbol: t.Symbol, OrderID: whole(t.OrderID), Price: number{s.PriceDecimal(t.Price)}, Quantity: number{s.QuantityDecimal(t.Quantity)},
-		Fee: number{t.Fee.Decimal()}, FeeAsset: t.FeeAsset, Role: role, Time: whole(t.TimeMS)}
+	return userTrade{ID: whole(t.ID), Symbol: t.Symbol, OrderID: whole(t.OrderID), Price: numberOf(s.PriceDecimal(t.Price)), Quantity: numberOf(s.QuantityDecimal(t.Quantity)),
+		Fee: numberOf(t.Fee.Decimal()), FeeAsset: t.FeeAsset, Role: role, Time: whole(t.TimeMS)}
 }
 
 type walletEntry struct {
 	Asset   string `json:"asset"`
 	Balance number `json:"balance"`
 	Frozen  number `json:"frozen"`
+}
+
+func (f *walletEntry) read() (exchange.Balance, error) {
+	var r reader
+	r.need("asset", f.Asset != "")
+	r.need("balance", f.Balance.given)
+	r.need("frozen", f.Frozen.given)
+	return exchange.Balance{Asset: f.Asset, Free: r.amount("balance", f.Balance), Frozen: r.amount("frozen", f.Frozen)}, r.err
 }

@@ -1,0 +1,134 @@
+package rest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"botd/exchange"
+)
+
+// priority orders those who wait for the budget: what settles and reduces goes
+// before what opens, and that before market data.
+type priority int
+
+const (
+	settle priority = iota
+	enter
+	watch
+	priorities
+)
+
+func priorityOf(request *exchange.Request) priority {
+	switch operation := request.Operation; {
+	case operation == exchange.FuturesPlace && !request.Order.Reduces(),
+		operation == exchange.SpotPlace && request.Order.Side == exchange.Buy,
+		operation == exchange.FuturesSetLeverage:
+		return enter
+	case operation.Signed(), operation == exchange.FuturesTime: // no clock, no signature
+		return settle
+	}
+	return watch
+}
+
+// budget gives requests out at a rate, to the highest priority first and within
+// one in the order they came.
+type budget struct {
+	mu          sync.Mutex // guards all below
+	limiter     *rate.Limiter
+	waiting     [priorities][]chan struct{} // each closed when its turn has come
+	armed       bool                        // a timer will call serve
+	pausedUntil time.Time
+}
+
+func newBudget(perSecond float64, burst int) *budget {
+	if perSecond == 0 {
+		return &budget{limiter: rate.NewLimiter(rate.Inf, 1)}
+	}
+	if burst == 0 {
+		burst = max(1, int(perSecond))
+	}
+	return &budget{limiter: rate.NewLimiter(rate.Limit(perSecond), burst)}
+}
+
+// wait returns when it is this caller's turn, or the context's error.
+func (b *budget) wait(ctx context.Context, p priority) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	if !b.somebodyBefore(p) && b.take(time.Now()) {
+		b.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{})
+	b.waiting[p] = append(b.waiting[p], turn)
+	b.arm(time.Now())
+	b.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if i := slices.Index(b.waiting[p], turn); i >= 0 {
+		b.waiting[p] = slices.Delete(b.waiting[p], i, i+1)
+	}
+	return ctx.Err() // a turn that came at the same moment is lost: one request less
+}
+
+func (b *budget) somebodyBefore(p priority) bool {
+	for _, queue := range b.waiting[:p+1] {
+		if len(queue) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *budget) take(now time.Time) bool {
+	return !now.Before(b.pausedUntil) && b.limiter.AllowN(now, 1)
+}
+
+// arm has serve called when the next request may go.
+func (b *budget) arm(now time.Time) {
+	if b.armed {
+		return
+	}
+	reservation := b.limiter.ReserveN(now, 1)
+	delay := max(reservation.DelayFrom(now), b.pausedUntil.Sub(now))
+	reservation.CancelAt(now)
+	b.armed = true
+	time.AfterFunc(delay, b.serve)
+}
+
+// serve lets those go whose turn has come.
+func (b *budget) serve() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.armed = false
+	for p := range b.waiting {
+		for len(b.waiting[p]) > 0 {
+			now := time.Now()
+			if !b.take(now) {
+				b.arm(now)
+				return
+			}
+			close(b.waiting[p][0])
+			b.waiting[p] = b.waiting[p][1:]
+		}
+	}
+}
+
+// pause lets nobody go for a while.
+func (b *budget) pause(duration time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if until := time.Now().Add(duration); until.After(b.pausedUntil) {
+		b.pausedUntil = until
+	}
+}

@@ -1,0 +1,117 @@
+package rest
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"botd/exchange"
+	"botd/exchange/wire"
+)
+
+// notSent is an error that came before the first byte could go out.
+func notSent(operation exchange.Operation, why string, cause error) error {
+	return &exchange.Unavailable{Operation: operation, Why: "not sent: " + why, Err: cause}
+}
+
+// failed is a network fault. Only one before there was a connection is certain
+// not to have reached the exchange.
+func failed(operation exchange.Operation, err error, sent bool) fate {
+	switch {
+	case !sent:
+		return fate{err: notSent(operation, reason(err), err), again: true}
+	case operation.Places():
+		return fate{err: &exchange.Uncertain{Why: reason(err), Err: err}}
+	}
+	return fate{err: &exchange.Unavailable{Operation: operation, Why: reason(err), Err: err}, again: true}
+}
+
+// tooLong is an answer beyond mostBody.
+func tooLong(operation exchange.Operation) error {
+	malformed := &exchange.Malformed{Operation: operation, What: "it is longer than 8 MiB"}
+	if operation.Places() {
+		return &exchange.Uncertain{Why: "malformed answer", Err: malformed}
+	}
+	return malformed
+}
+
+// neverConnected recognises a fault of connecting from the error alone, for
+// transports that do not tell when they have a connection.
+func neverConnected(err error) bool {
+	var (
+		operation *net.OpError
+		dns       *net.DNSError
+	)
+	return errors.As(err, &operation) && operation.Op == "dial" || errors.As(err, &dns)
+}
+
+// reason names a network fault from a closed set, fit for a metric's label.
+func reason(err error) string {
+	var (
+		network     net.Error
+		dns         *net.DNSError
+		authority   x509.UnknownAuthorityError
+		hostname    x509.HostnameError
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.As(err, &dns):
+		return "name not found"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network) && network.Timeout():
+		return "timeout"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "reset"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "eof"
+	case errors.As(err, &authority), errors.As(err, &hostname), errors.As(err, &certificate), errors.As(err, &record):
+		return "certificate not trusted"
+	}
+	return "network error"
+}
+
+// scrubbed takes what must stay secret out of what the venue said, in case it
+// says it back. Everything else in these errors is botd's own.
+func (c *Client) scrubbed(err error, signature string) error {
+	var (
+		refusal   *exchange.Refusal
+		malformed *exchange.Malformed
+	)
+	switch {
+	case errors.As(err, &refusal):
+		refusal.Message = c.scrub(refusal.Message, signature)
+	case errors.As(err, &malformed):
+		malformed.What = c.scrub(malformed.What, signature)
+		var unknown *wire.UnknownSymbolError
+		if !errors.As(malformed.Err, &unknown) {
+			malformed.Err = nil // its text is in What
+		}
+	}
+	return err
+}
+
+func (c *Client) scrub(text, signature string) string {
+	for _, secret := range []string{string(c.config.Secret), signature, c.config.Key} {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "(hidden)")
+		}
+	}
+	return text
+}
+
+// redact cuts off what stands before the host of an address.
+func redact(address string) string {
+	if at := strings.LastIndex(address, "@"); at >= 0 {
+		return "(hidden)" + address[at:]
+	}
+	return address
+}

@@ -1,0 +1,71 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"botd/exchange"
+	"botd/exchange/wire"
+)
+
+// Bounds of reads.
+const (
+	mostTries      = 4
+	firstBackoff   = 200 * time.Millisecond
+	longestBackoff = 5 * time.Second
+	longestPause   = 30 * time.Second // a longer Retry-After is the caller's to wait for
+)
+
+// read tries a read again while the venue or the network is not available, once
+// more on -1021 with a new clock, and once more when it named a symbol that was
+// not known. A refusal is final.
+func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.Answer, fate) {
+	pause := &backoff.ExponentialBackOff{InitialInterval: firstBackoff, Multiplier: 2, RandomizationFactor: 0.3, MaxInterval: longestBackoff}
+	pause.Reset()
+	synced, listed := false, false
+	for tries := 1; ; tries++ {
+		answer, fate := c.try(ctx, request, 0)
+		var (
+			refusal *exchange.Refusal
+			unknown *wire.UnknownSymbolError
+		)
+		switch {
+		case fate.err == nil:
+			return answer, fate
+		case errors.As(fate.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp && request.Operation.Signed() && !synced:
+			synced = true
+			if c.synchronize(ctx, false) != nil {
+				return answer, fate
+			}
+		case errors.As(fate.err, &unknown) && !listed:
+			listed = true
+			if c.list(ctx, unknown.Key.Market, true) != nil {
+				return answer, fate
+			}
+		case fate.again && tries < mostTries:
+			if !sleep(ctx, max(pause.NextBackOff(), fate.retryAfter)) {
+				return answer, fate
+			}
+		default:
+			return answer, fate
+		}
+	}
+}
+
+// sleep waits, unless that is too long or the context ends before.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); wait > longestPause || ok && time.Until(deadline) <= wait {
+		return false
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

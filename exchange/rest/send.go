@@ -1,0 +1,130 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/wire"
+)
+
+// mostBody is the longest answer that is read, in bytes.
+const mostBody = 8 << 20
+
+// fate is what became of one try.
+type fate struct {
+	err        error
+	again      bool // the same read may succeed later
+	retryAfter time.Duration
+
+	began, ended time.Time // of the exchange itself, for the clock
+}
+
+// try waits for the budget, sends the request once and tells the observer.
+func (c *Client) try(ctx context.Context, request *exchange.Request, lastMS int64) (exchange.Answer, fate) {
+	began := c.config.Clock()
+	if err := c.budgets[request.Operation.Market()].wait(ctx, priorityOf(request)); err != nil {
+		return exchange.Answer{}, fate{err: notSent(request.Operation, "the request budget is spent", err)}
+	}
+	ready := c.config.Clock()
+	answer, fate := c.exchange(ctx, request, lastMS)
+	var refusal *exchange.Refusal
+	if errors.As(fate.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
+		c.clock.doubt()
+	}
+	if c.config.Observe != nil {
+		seen := Observation{Operation: request.Operation, Outcome: exchange.ErrorKind(fate.err), Duration: c.config.Clock().Sub(ready), Waited: ready.Sub(began)}
+		if fate.err == nil {
+			seen.Outcome = "ok"
+		}
+		if refusal != nil {
+			seen.Code = refusal.Code
+		}
+		c.config.Observe(seen)
+	}
+	return answer, fate
+}
+
+// exchange sends one request and reads its answer.
+func (c *Client) exchange(ctx context.Context, request *exchange.Request, lastMS int64) (exchange.Answer, fate) {
+	operation := request.Operation
+	encoded, err := wire.EncodeRequest(request, c.symbols)
+	if err != nil {
+		return exchange.Answer{}, fate{err: notSent(operation, err.Error(), nil)}
+	}
+	if err := ctx.Err(); err != nil {
+		return exchange.Answer{}, fate{err: notSent(operation, reason(err), err)}
+	}
+	limited, cancel := context.WithTimeout(ctx, c.config.Timeout)
+	defer cancel()
+	var connected atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	outgoing, err := http.NewRequestWithContext(httptrace.WithClientTrace(limited, trace), encoded.Method, c.base+encoded.Path, bytes.NewReader(encoded.Body))
+	if err != nil {
+		return exchange.Answer{}, fate{err: notSent(operation, "the request can not be made", nil)}
+	}
+	outgoing.Header.Set("User-Agent", "botd")
+	if encoded.Body != nil {
+		outgoing.Header.Set("Content-Type", "application/json")
+	}
+	if operation.Signed() {
+		nowMS := c.ServerNowMS()
+		if lastMS != 0 && nowMS > lastMS {
+			return exchange.Answer{}, fate{err: notSent(operation, "its time to live had passed", nil)}
+		}
+		c.sign(outgoing, &encoded, nowMS)
+	}
+	began := c.config.Clock()
+	response, err := c.http.Do(outgoing)
+	if err != nil {
+		sent := connected.Load() || !c.traced && !neverConnected(err)
+		return exchange.Answer{}, failed(operation, err, sent)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, mostBody+1))
+	if err != nil {
+		return exchange.Answer{}, failed(operation, err, true)
+	}
+	if len(body) > mostBody {
+		return exchange.Answer{}, fate{err: tooLong(operation)}
+	}
+	ended := c.config.Clock()
+	answer, fate := c.understand(request, outgoing, response, body)
+	fate.began, fate.ended = began, ended
+	return answer, fate
+}
+
+// sign adds the three headers (interface, Authentication).
+func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS int64) {
+	timestamp := strconv.FormatInt(nowMS, 10)
+	request.Header.Set(wire.HeaderKey, c.config.Key)
+	request.Header.Set(wire.HeaderTimestamp, timestamp)
+	request.Header.Set(wire.HeaderSignature, c.config.Signer.Sign(c.config.Secret, wire.Signed{
+		Timestamp: timestamp, Method: encoded.Method, Path: request.URL.RequestURI(), Key: c.config.Key, Body: encoded.Body}))
+}
+
+// understand reads an answer that came in full.
+func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, fate) {
+	answer, err := wire.DecodeAnswer(request, wire.HTTPResponse{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: body}, c.symbols)
+	if err == nil {
+		return answer, fate{}
+	}
+	told := fate{err: c.scrubbed(err, outgoing.Header.Get(wire.HeaderSignature))}
+	var unavailable *exchange.Unavailable
+	if errors.As(err, &unavailable) {
+		told.again = response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError
+		told.retryAfter = time.Duration(unavailable.RetryAfterMS) * time.Millisecond
+	}
+	if response.StatusCode == http.StatusTooManyRequests {
+		// Everybody waits: asking on while limited gets an address banned.
+		c.budgets[request.Operation.Market()].pause(min(max(told.retryAfter, firstBackoff), longestPause))
+	}
+	return answer, told
+}
