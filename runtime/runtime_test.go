@@ -1,0 +1,306 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange"
+	"botd/runtime/engine"
+)
+
+func TestMoreUrgentCallsAreSentFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.config.Workers, r.venue.takes = 1, time.Second
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			switch event.Kind {
+			case engine.EventStart:
+				out.Calls = append(out.Calls, call(1, engine.PriorityMarket, "busy"))
+			case engine.EventRound:
+				out.Calls = append(out.Calls, call(2, engine.PriorityMarket, "market"), call(3, engine.PriorityEntry, "entry"),
+					call(4, engine.PrioritySettle, "settle"), call(5, engine.PriorityExit, "exit"), call(6, engine.PriorityExit, "exit again"))
+			}
+		}
+		r.start(t)
+		synctest.Wait() // the only worker is busy
+		if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventRound}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		want := []string{"sent busy", "sent exit", "sent exit again", "sent settle", "sent entry", "sent market"}
+		if have := r.story.all(); !slices.Equal(want, have) {
+			t.Errorf("order of requests: want %q, have %q", want, have)
+		}
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnExitDoesNotWaitForAnExchangeSlowWithReads(t *testing.T) {
+	t.Parallel()
+	for _, reads := range []engine.Priority{engine.PriorityMarket, engine.PrioritySettle} {
+		t.Run(fmt.Sprint("priority ", reads), func(t *testing.T) {
+			t.Parallel()
+			exitBeside(t, reads)
+		})
+	}
+}
+
+func exitBeside(t *testing.T, reads engine.Priority) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.venue.takes = 8 * time.Second
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			switch event.Kind {
+			case engine.EventStart:
+				for i := range 100 {
+					out.Calls = append(out.Calls, call(int64(i+1), reads, "read"))
+				}
+			case engine.EventRound:
+				out.Calls = append(out.Calls, call(200, engine.PriorityExit, "exit"))
+			}
+		}
+		r.start(t)
+		synctest.Wait()
+		if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventRound}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // no time has passed
+		if have := r.story.all(); !slices.Contains(have, "sent exit") {
+			t.Errorf("want the exit sent at once beside the reads, have %d requests and no exit", len(have))
+		}
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAPlacementWhoseTimeToLivePassedIsNotSentAndSaysSo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.config.Workers, r.venue.takes = 1, 3*time.Second
+		deadline := time.Now().Add(2 * time.Second).UnixMilli()
+		late, onTime := call(2, engine.PriorityExit, "late"), call(1, engine.PriorityExit, "on time")
+		late.DeadlineMS, onTime.DeadlineMS = deadline, deadline
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			if event.Kind == engine.EventStart {
+				out.Calls = append(out.Calls, onTime, late)
+			}
+		}
+		r.start(t)
+		time.Sleep(10 * time.Second)
+		if want, have := []string{"sent on time"}, r.story.all(); !slices.Equal(want, have) {
+			t.Errorf("requests: want %q, have %q", want, have)
+		}
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		answer := r.answerTo(t, 2)
+		var unsent *exchange.Unavailable
+		if !errors.As(answer.Err, &unsent) || !strings.Contains(unsent.Why, "time to live had passed by 1000 ms") {
+			t.Errorf("answer to the late one: want it unavailable, surely not sent, have %v", answer.Err)
+		}
+	})
+}
+
+func (r *rig) answerTo(t *testing.T, id int64) engine.Event {
+	t.Helper()
+	for _, event := range r.machine.seen {
+		if event.Kind == engine.EventAnswer && event.CallID == id {
+			return event
+		}
+	}
+	t.Fatalf("call %d has no answer; events %v", id, r.machine.kinds())
+	return engine.Event{}
+}
+
+func TestACallIsCutOffAtItsTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.config.CallTimeout, r.venue.takes = 2*time.Second, time.Hour
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			if event.Kind == engine.EventStart {
+				out.Calls = append(out.Calls, call(1, engine.PriorityEntry, "slow"))
+			}
+		}
+		r.start(t)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		if err := r.answerTo(t, 1).Err; exchange.ErrorKind(err) != "uncertain" {
+			t.Errorf("answer: want uncertain, have %v", err)
+		}
+	})
+}
+
+func TestAFullQueueAnswersEveryCallAndNeverBlocks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.venue.takes = time.Millisecond
+		const calls = maxQueued * 2
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			if event.Kind == engine.EventStart {
+				for i := range calls {
+					out.Calls = append(out.Calls, call(int64(i+1), engine.PriorityMarket, "x"))
+				}
+			}
+		}
+		r.start(t)
+		time.Sleep(time.Minute)
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		answered := map[int64]int{}
+		for _, event := range r.machine.seen {
+			if event.Kind == engine.EventAnswer {
+				answered[event.CallID]++
+			}
+		}
+		for id := int64(1); id <= calls; id++ {
+			if answered[id] != 1 {
+				t.Fatalf("call %d: want one answer, have %d", id, answered[id])
+			}
+		}
+		if sent := len(r.story.all()); sent > maxQueued+DefaultWorkers {
+			t.Errorf("requests sent: want at most %d, have %d", maxQueued+DefaultWorkers, sent)
+		}
+	})
+}
+
+func TestTheEngineIsWokenWhenItAskedAndNotBefore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		began := time.Now().UnixMilli()
+		var woken []int64
+		r.machine.nextMS = began + 1_500
+		r.machine.on = func(nowMS int64, event *engine.Event, _ *engine.Effects) {
+			if event.Kind == engine.EventWake {
+				woken = append(woken, nowMS-began)
+				r.machine.nextMS = nowMS + 700
+			}
+		}
+		r.start(t)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		if want := []int64{1_500, 2_200, 2_900}; !slices.Equal(want, woken) {
+			t.Errorf("wakes: want %v ms, have %v", want, woken)
+		}
+	})
+}
+
+func TestTheLoopBeatsWhileNothingHappens(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		beats := 0
+		r.config.Beat = func(int64) { beats++ }
+		r.start(t)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		if beats < 60 {
+			t.Errorf("beats in a quiet minute: want at least 60, have %d", beats)
+		}
+	})
+}
+
+func TestAnEngineThatAlwaysWantsToBeWokenDoesNotSpin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.machine.nextMS = 0
+		r.start(t)
+		time.Sleep(100 * time.Millisecond) // without a pause the bubble's time would stand still
+		synctest.Wait()
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		if wakes := len(r.machine.seen); wakes > 110 {
+			t.Errorf("events in 100 ms: want at most 110, have %d", wakes)
+		}
+	})
+}
+
+func TestAPanicInTheEngineEndsTheRunWithItsStack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		where  string
+		breaks func(r *rig)
+	}{
+		{"the engine", func(r *rig) { r.machine.on = func(int64, *engine.Event, *engine.Effects) { panic("invariant 7") } }},
+		{"the venue", func(r *rig) {
+			r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+				if event.Kind == engine.EventStart {
+					out.Calls = append(out.Calls, call(1, engine.PriorityExit, "x"))
+				}
+			}
+			r.venue.do = nil
+			r.config.Venue = nil // a nil interface: the worker panics
+		}},
+		{"the journal", func(r *rig) {
+			r.journal.fails = func(int) error { panic("invariant 7") }
+			r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+				if event.Kind == engine.EventStart {
+					out.Records, out.Sequence = append(out.Records, record("a")), 1
+				}
+			}
+		}},
+	} {
+		t.Run(c.where, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig()
+				c.breaks(r)
+				r.start(t)
+				err := <-r.ended
+				var internal *InternalError
+				if !errors.As(err, &internal) || !strings.Contains(internal.Stack, "runtime") {
+					t.Fatalf("want an internal error with a stack, have %v", err)
+				}
+				if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventHalt}); !errors.Is(err, ErrStopped) {
+					t.Errorf("an event afterwards: want %v, have %v", ErrStopped, err)
+				}
+				r.stop(nil)
+			})
+		})
+	}
+}
+
+func TestNotesAreShownInOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		var shown []string
+		r.config.Notes = func(n *engine.Note) { shown = append(shown, n.Text) }
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			out.Notes = append(out.Notes, engine.Note{Text: fmt.Sprint(event.Kind, " first")}, engine.Note{Text: fmt.Sprint(event.Kind, " second")})
+		}
+		r.start(t)
+		synctest.Wait()
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		want := []string{"1 first", "1 second", fmt.Sprint(engine.EventStop, " first"), fmt.Sprint(engine.EventStop, " second")}
+		if !slices.Equal(want, shown) {
+			t.Errorf("want %q, have %q", want, shown)
+		}
+	})
+}

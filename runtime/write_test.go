@@ -1,0 +1,208 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// journalling makes the engine record each halt, one batch at a time like the
+// real one, and begin a placement when its record is durable.
+func (r *rig) journalling() {
+	var waiting []string
+	writing := false
+	r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+		switch event.Kind {
+		case engine.EventHalt:
+			waiting = append(waiting, event.Why)
+		case engine.EventJournaled:
+			writing = false
+			if event.Err == nil {
+				out.Calls = append(out.Calls, call(event.Sequence, engine.PriorityExit, "after "+waiting[0]))
+				waiting = waiting[1:]
+			}
+		}
+		if r.machine.inFlight = len(waiting) > 0; r.machine.inFlight && !writing && event.Err == nil {
+			writing = true
+			out.Records, out.Sequence = append(out.Records, record(waiting[0])), 1
+		}
+	}
+}
+
+func halt(why string) engine.Event { return engine.Event{Kind: engine.EventHalt, Why: why} }
+
+func TestNothingIsSentBeforeItsRecordIsDurable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journalling()
+		r.journal.takes = 300 * time.Millisecond
+		r.start(t)
+		began := time.Now()
+		for _, why := range []string{"a", "b", "c"} {
+			if err := r.driver.Send(t.Context(), halt(why)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want, have := 900*time.Millisecond, time.Since(began); want != have {
+			t.Errorf("three halts are durable after: want %s, have %s", want, have)
+		}
+		synctest.Wait()
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		want := []string{"durable a", "sent after a", "durable b", "sent after b", "durable c", "sent after c"}
+		if have := r.story.all(); !slices.Equal(want, have) {
+			t.Errorf("want %q, have %q", want, have)
+		}
+	})
+}
+
+func TestAnEventWaitsForTheBatchThatHoldsItsRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journalling()
+		r.journal.takes = time.Second
+		r.start(t)
+		synctest.Wait()
+		began := time.Now()
+		done := make(chan time.Duration, 2)
+		for _, why := range []string{"a", "b"} { // b's record waits until a's batch is written
+			go func() {
+				if err := r.driver.Send(t.Context(), halt(why)); err != nil {
+					t.Error(err)
+				}
+				done <- time.Since(began)
+			}()
+			synctest.Wait()
+		}
+		if want, have := time.Second, <-done; want != have {
+			t.Errorf("the first: want %s, have %s", want, have)
+		}
+		if want, have := 2*time.Second, <-done; want != have {
+			t.Errorf("the second: want %s, have %s", want, have)
+		}
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAFailedAppendIsToldAndNothingIsSent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journalling()
+		full := errors.New("no space left on device")
+		r.journal.fails = func(int) error { return full }
+		r.start(t)
+		if err := r.driver.Send(t.Context(), halt("a")); !errors.Is(err, ErrUnwritten) || !errors.Is(err, full) {
+			t.Errorf("send: want %v and its cause, have %v", ErrUnwritten, err)
+		}
+		synctest.Wait()
+		if have := r.story.all(); len(have) != 0 {
+			t.Errorf("want nothing sent, have %q", have)
+		}
+		r.machine.on = nil // the engine keeps its records until it tries again
+		if err := r.driver.Send(t.Context(), halt("b")); !errors.Is(err, ErrUnwritten) {
+			t.Errorf("send before the next try: want %v, have %v", ErrUnwritten, err)
+		}
+		r.machine.inFlight = false
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// brokenJournal is the error of a journal whose tail is in doubt.
+type brokenJournal struct{}
+
+func (brokenJournal) Error() string { return "journal broken" }
+func (brokenJournal) Broken() bool  { return true }
+
+func TestABrokenJournalEndsTheRunAndNothingIsSent(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journalling()
+		r.journal.fails = func(int) error { return brokenJournal{} }
+		r.start(t)
+		if err := r.driver.Send(t.Context(), halt("a")); !errors.Is(err, ErrUnwritten) {
+			t.Errorf("send: want %v, have %v", ErrUnwritten, err)
+		}
+		if err := <-r.ended; !errors.As(err, new(brokenJournal)) {
+			t.Errorf("run: want the journal's error, have %v", err)
+		}
+		if have := r.story.all(); len(have) != 0 {
+			t.Errorf("want nothing sent, have %q", have)
+		}
+		if kinds := r.machine.kinds(); slices.Contains(kinds, engine.EventJournaled) {
+			t.Errorf("the engine must not hear of it: have %v", kinds)
+		}
+		r.stop(nil)
+	})
+}
+
+func TestWhatWasHandedOverLastIsStillWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journal.takes = time.Minute
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			if event.Kind == engine.EventStop {
+				out.Records, out.Sequence = append(out.Records, record("last")), 1
+			}
+		}
+		r.start(t)
+		synctest.Wait()
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		if want, have := []string{"durable last"}, r.story.all(); !slices.Equal(want, have) {
+			t.Errorf("want %q, have %q", want, have)
+		}
+	})
+}
+
+func TestABatchHandedOverAsTheRunEndsIsWritten(t *testing.T) {
+	t.Parallel()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 { // a select chooses at random
+		r := newRig()
+		d := New(r.config)
+		d.writes <- write{records: []reconcile.Record{record("last")}, sequence: 1}
+		if err := d.write(ended); err != nil {
+			t.Fatal(err)
+		}
+		if want, have := []string{"durable last"}, r.story.all(); !slices.Equal(want, have) {
+			t.Fatalf("want %q, have %q", want, have)
+		}
+	}
+}
+
+func TestSendingGivesUpWithItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journalling()
+		r.journal.takes = time.Minute
+		r.start(t)
+		limited, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.driver.Send(limited, halt("a")); !errors.Is(err, ErrUnwritten) {
+			t.Errorf("want %v, have %v", ErrUnwritten, err)
+		}
+		time.Sleep(2 * time.Minute)
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+	})
+}
