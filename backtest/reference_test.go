@@ -145,7 +145,7 @@ func TestSMACrossWithFeesInTheAssetReceived(t *testing.T) {
 	}
 	near(t, "final equity", "16810.35", result.FinalEquity, "0.0005")
 	// The executions alone give the same equity, added up by hand.
-	quote, base, last := decimal.NewFromInt(10_000), decimal.Zero, decimal.Zero
+	quote, base := decimal.NewFromInt(10_000), decimal.Zero
 	for _, e := range result.Executions {
 		price, quantity, fee := decimal.RequireFromString(e.Price), decimal.RequireFromString(e.Quantity), decimal.RequireFromString(e.Fee)
 		if e.Side == "BUY" {
@@ -159,7 +159,7 @@ func TestSMACrossWithFeesInTheAssetReceived(t *testing.T) {
 			base = base.Sub(fee)
 		}
 	}
-	last = decimal.RequireFromString("93576.00")
+	last := decimal.RequireFromString("93576.00")
 	if want := quote.Add(base.Mul(last)); !want.Equal(decimal.RequireFromString(result.FinalEquity)) {
 		t.Errorf("final equity by hand: want %s, have %s", want, result.FinalEquity)
 	}

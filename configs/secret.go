@@ -44,7 +44,7 @@ func readSecret(setting, file, directory, credential string) ([]byte, error) {
 		// lists as group rights there: the mode says nothing.
 		setting, file = "credential "+credential, filepath.Join(directory, credential)
 	default:
-		return nil, fmt.Errorf("%s is not set and there are no systemd credentials\n  hint: name a file of mode 600, or use LoadCredential=%s:...", setting, credential)
+		return nil, fmt.Errorf("%s is not set and there are no systemd credentials\n  hint: name a file of mode 600, or use systemd's LoadCredential=%s", setting, credential)
 	}
 	found, err := os.Stat(file)
 	if err != nil {

@@ -107,14 +107,22 @@ func checkTable(w io.Writer, result checkResult, problems configs.Problems) {
 		fmt.Fprintln(w, p.String())
 	}
 	if result.OK {
-		fmt.Fprintf(w, "ok: %d files, %d strategies, mode %s", len(result.Files), result.Strategies, result.Mode)
+		fmt.Fprintf(w, "ok: %s, %d strategies, mode %s", count(len(result.Files), "file"), result.Strategies, result.Mode)
 	} else {
-		fmt.Fprintf(w, "%d errors", result.Errors)
+		fmt.Fprint(w, count(result.Errors, "error"))
 	}
 	if result.Warnings > 0 {
-		fmt.Fprintf(w, ", %d warnings", result.Warnings)
+		fmt.Fprint(w, ", "+count(result.Warnings, "warning"))
 	}
 	fmt.Fprintln(w)
+}
+
+// count is a number with its word.
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // instrument finds a configured symbol among those known.

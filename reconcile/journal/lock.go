@@ -22,7 +22,7 @@ func Lock(directory string) (release func() error, err error) {
 		file.Close()
 		return nil, fmt.Errorf("data directory %s is used by another botd (pid %s)\nhint: stop it, or give this one a data_dir of its own", directory, strings.TrimSpace(string(holder)))
 	}
-	if err := file.Truncate(0); err == nil {
+	if err = file.Truncate(0); err == nil {
 		_, err = file.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
 	}
 	if err != nil {
