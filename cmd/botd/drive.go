@@ -62,6 +62,9 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		},
 	})
 	greet(console, config, v, directory)
+	if halt := machine.Book().Halted(); halt.Level != "" {
+		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
+	}
 	stopServer, err := serve(ctx, config, directory, board, metrics, driver, console)
 	if err != nil {
 		return err

@@ -1,0 +1,304 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+const startMS = int64(1_800_000_000_000)
+
+// wanting is a strategy that wishes what the test says.
+type wanting struct {
+	target exchange.Quantity
+	crash  bool
+	asked  int
+}
+
+func (*wanting) Warmup() int           { return 0 }
+func (*wanting) Candle(*strategy.View) {}
+
+func (w *wanting) Decide(_ *strategy.View, plan *strategy.Plan) {
+	w.asked++
+	if w.crash {
+		panic("a bug of the strategy's author")
+	}
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: w.target}, "a test")
+}
+
+// each is a schedule of one tick a period.
+type each int64
+
+func (p each) Next(afterMS int64) int64 { return afterMS - afterMS%int64(p) + int64(p) }
+
+// bench drives an engine by hand: it answers reads from its own books, and keeps
+// what changes anything for the test to answer.
+type bench struct {
+	t         *testing.T
+	engine    *Engine
+	now       int64
+	out       Effects
+	records   []reconcile.Record // written by the engine, in order
+	placed    []Call             // not answered yet
+	notes     []Note
+	orders    []exchange.Order
+	looks     map[int64]exchange.Order
+	position  exchange.Quantity
+	journal   error // what the next append answers
+	reads     error // what every read answers
+	sequences []int64
+}
+
+func newBench(t *testing.T, strategies ...*wanting) *bench {
+	t.Helper()
+	b := &bench{t: t, now: startMS, looks: map[int64]exchange.Order{}}
+	config := Config{Instance: "t", Epoch: 7, BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000, Feed: true,
+		Settle: reconcile.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
+	for i, s := range strategies {
+		name := []string{"BTC-USDT", "ETH-USDT"}[i]
+		rules, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: name, Base: name[:3], Quote: "USDT",
+			PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5),
+			MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Strategies = append(config.Strategies, StrategyConfig{Name: name, Strategy: s, Symbol: rules, Interval: exchange.Minute1, Schedule: each(1000)})
+	}
+	var err error
+	if b.engine, err = New(config, reconcile.NewBook(config.Settle)); err != nil {
+		t.Fatal(err)
+	}
+	b.give(Event{Kind: EventStart})
+	for _, s := range config.Strategies {
+		b.give(Event{Kind: EventPrice, Series: s.Symbol.Key(), Price: 50_000e8})
+	}
+	return b
+}
+
+// give hands over one event and answers everything but placements.
+func (b *bench) give(event Event) {
+	queue := []Event{event}
+	for len(queue) > 0 {
+		b.out.Reset()
+		b.engine.Handle(b.now, &queue[0], &b.out)
+		queue = queue[1:]
+		b.notes = append(b.notes, b.out.Notes...)
+		if len(b.out.Records) > 0 {
+			if b.journal == nil {
+				b.records = append(b.records, b.out.Records...)
+				b.sequences = append(b.sequences, b.out.Sequence)
+			}
+			queue = append(queue, Event{Kind: EventJournaled, Sequence: b.out.Sequence, Err: b.journal})
+		}
+		for _, call := range b.out.Calls {
+			if call.Request.Operation.Changes() {
+				b.placed = append(b.placed, call)
+				continue
+			}
+			queue = append(queue, b.read(call))
+		}
+	}
+}
+
+func (b *bench) read(call Call) Event {
+	answer := exchange.Answer{Operation: call.Request.Operation}
+	if b.reads != nil {
+		return Event{Kind: EventAnswer, CallID: call.ID, Err: b.reads}
+	}
+	switch call.Request.Operation {
+	case exchange.FuturesOpenOrders:
+		answer.Orders = exchange.FetchedOf(b.orders)
+	case exchange.FuturesOpenPositions:
+		answer.Positions = exchange.FetchedOf([]exchange.Position{{ID: 1, Symbol: "BTC-USDT", Side: exchange.Long, Remaining: b.position, EntryPrice: exchange.AmountOf(50_000), Leverage: 10}})
+	case exchange.FuturesLeverages:
+		answer.Leverages = exchange.FetchedOf([]exchange.LeverageSetting{{Symbol: "BTC-USDT", Leverage: 10}, {Symbol: "ETH-USDT", Leverage: 10}})
+	case exchange.FuturesAccount:
+		answer.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
+	case exchange.FuturesOrder:
+		answer.Order = b.looks[call.Request.OrderID]
+	default:
+		b.t.Fatalf("a call nobody expected: %s", call.Request.Operation)
+	}
+	return Event{Kind: EventAnswer, CallID: call.ID, Answer: answer}
+}
+
+// pass lets time go by, waking the engine whenever it wants.
+func (b *bench) pass(ms int64) {
+	for until := b.now + ms; ; {
+		next := b.engine.NextMS()
+		if next > until {
+			b.now = until
+			return
+		}
+		b.now = max(b.now, next)
+		b.give(Event{Kind: EventWake})
+	}
+}
+
+func (b *bench) count(kind NoteKind) (n int) {
+	for _, note := range b.notes {
+		if note.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func TestAPlacementGoesOutAfterItsRecordIsDurable(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &wanting{target: 10})
+	b.pass(1000)
+	if len(b.placed) != 1 {
+		t.Fatalf("want one placement, have %+v", b.placed)
+	}
+	id := b.placed[0].Request.Order.ClientOrderID
+	last := b.records[len(b.records)-1]
+	if last.Kind != reconcile.RecordSending || last.ClientOrderID != id || b.placed[0].DeadlineMS != last.AtMS+5000 {
+		t.Errorf("want the sending record of %s last, with the call's deadline; have %+v", id, last)
+	}
+	b.pass(60_000)
+	if len(b.placed) != 1 {
+		t.Errorf("an unanswered placement was sent %d times", len(b.placed))
+	}
+}
+
+func TestNothingIsSentWhileTheJournalFails(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &wanting{target: 10})
+	b.journal = errors.New("disk full")
+	b.pass(10_000)
+	if len(b.placed) != 0 {
+		t.Fatalf("sent without a record: %+v", b.placed)
+	}
+	written := len(b.records)
+	b.journal = nil
+	b.pass(3_000)
+	if len(b.placed) != 1 {
+		t.Fatalf("want one placement when the journal is back, have %d", len(b.placed))
+	}
+	ids := map[string]int{}
+	for _, r := range b.records[written:] {
+		if r.Kind == reconcile.RecordSending {
+			ids[r.ClientOrderID]++
+		}
+	}
+	for id, n := range ids {
+		if n != 1 {
+			t.Errorf("%s was journalled %d times", id, n)
+		}
+	}
+	for i := 1; i < len(b.sequences); i++ {
+		if b.sequences[i] <= b.sequences[i-1] {
+			t.Errorf("sequences go back: %v", b.sequences)
+		}
+	}
+}
+
+func TestAnUnknownOutcomeBlocksAndIsSettledByThePosition(t *testing.T) {
+	t.Parallel()
+	w := &wanting{target: 10}
+	b := newBench(t, w)
+	b.pass(1000)
+	b.give(Event{Kind: EventAnswer, CallID: b.placed[0].ID, Err: &exchange.Uncertain{Why: "timeout"}})
+	w.target = 20
+	b.position = 10 // it was accepted and filled
+	b.pass(9_000)
+	if len(b.placed) != 1 {
+		t.Fatalf("sent %d while one is unknown", len(b.placed))
+	}
+	b.pass(20_000)
+	if len(b.placed) != 2 || b.placed[1].Request.Order.Quantity != 10 {
+		t.Fatalf("want the rest of 10 after the fence, have %+v", b.placed[1:])
+	}
+}
+
+func TestARoundThatCouldNotReadConcludesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &wanting{target: 10})
+	b.reads = &exchange.Unavailable{Why: "timeout"}
+	b.pass(40_000)
+	if len(b.placed) != 0 || !b.engine.Blind() || b.count(NoteBlind) != 1 {
+		t.Fatalf("want nothing sent and blind told once; have %d sent, blind %v told %d times", len(b.placed), b.engine.Blind(), b.count(NoteBlind))
+	}
+	b.reads = nil
+	b.pass(20_000)
+	if len(b.placed) != 1 || b.engine.Blind() {
+		t.Fatalf("want it to go on when reads work again, have %d sent", len(b.placed))
+	}
+}
+
+func TestAPanicStopsThatStrategyOnly(t *testing.T) {
+	t.Parallel()
+	bad, good := &wanting{crash: true}, &wanting{target: 10}
+	b := newBench(t, bad, good)
+	b.pass(5_000)
+	if bad.asked != 1 || good.asked < 5 || b.count(NoteStrategyFailed) != 1 {
+		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, b.count(NoteStrategyFailed))
+	}
+	if len(b.placed) != 1 || b.placed[0].Request.Order.Symbol != "ETH-USDT" {
+		t.Errorf("want the good one's order, have %+v", b.placed)
+	}
+}
+
+func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
+	t.Parallel()
+	w := &wanting{}
+	b := newBench(t, w)
+	b.pass(1_000)
+	before := w.asked
+	b.now += 60_000 // the machine slept
+	b.give(Event{Kind: EventWake})
+	if w.asked != before+1 {
+		t.Errorf("want one decision after a sleep, have %d", w.asked-before)
+	}
+	missed := 0
+	for _, n := range b.notes {
+		if n.Kind == NoteMissed {
+			missed += n.Count
+		}
+	}
+	if missed != 59 {
+		t.Errorf("want 59 missed ticks, have %d", missed)
+	}
+}
+
+func TestAHaltIsKeptAndBlocksEntries(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &wanting{target: 10})
+	b.give(Event{Kind: EventHalt, Level: "pause", Why: "a test"})
+	b.pass(20_000)
+	if len(b.placed) != 0 {
+		t.Fatalf("sent while halted: %+v", b.placed)
+	}
+	again := reconcile.NewBook(reconcile.Settle{})
+	for i := range b.records {
+		again.Apply(&b.records[i])
+	}
+	if have := again.Halted(); have.Level != "pause" || have.Why != "a test" {
+		t.Errorf("after a restart: want halted, have %+v", have)
+	}
+	b.give(Event{Kind: EventHalt, Why: "armed"})
+	b.pass(20_000)
+	if len(b.placed) != 1 {
+		t.Errorf("want it to trade again when armed, have %d", len(b.placed))
+	}
+}
+
+func TestAnIntentPastItsTimeToLiveIsNeverSent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &wanting{target: 10})
+	b.engine.config.TimeToLive = -1 // the clock jumped between decision and commit
+	b.pass(1_000)
+	if len(b.placed) != 0 {
+		t.Fatalf("sent after its time to live: %+v", b.placed)
+	}
+	last := b.records[len(b.records)-1]
+	if last.Kind != reconcile.RecordEnded || last.State != reconcile.Expired {
+		t.Errorf("want it ended as expired, have %+v", last)
+	}
+}
