@@ -122,5 +122,8 @@ func (d *Driver) perform(ctx context.Context, call *engine.Call) (exchange.Answe
 	}
 	limited, cancel := context.WithTimeout(ctx, d.config.CallTimeout)
 	defer cancel()
+	if venue, ok := d.config.Venue.(Punctual); ok && call.DeadlineMS != 0 {
+		return venue.DoBefore(limited, call.Request, call.DeadlineMS)
+	}
 	return d.config.Venue.Do(limited, call.Request)
 }

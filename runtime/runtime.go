@@ -51,6 +51,12 @@ type Venue interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
+// Punctual is a venue that waits before it sends, for its request budget, and
+// looks at a placement's time to live once more when it signs.
+type Punctual interface {
+	DoBefore(ctx context.Context, request exchange.Request, lastMS int64) (exchange.Answer, error)
+}
+
 // Journal makes records durable, in order, all or none.
 type Journal interface {
 	Append(ctx context.Context, records []reconcile.Record) error

@@ -1,8 +1,10 @@
 package runtime
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -107,6 +109,45 @@ func TestAPlacementWhoseTimeToLivePassedIsNotSentAndSaysSo(t *testing.T) {
 		var unsent *exchange.Unavailable
 		if !errors.As(answer.Err, &unsent) || !strings.Contains(unsent.Why, "time to live had passed by 1000 ms") {
 			t.Errorf("answer to the late one: want it unavailable, surely not sent, have %v", answer.Err)
+		}
+	})
+}
+
+// punctualVenue notes until when a request may be sent.
+type punctualVenue struct {
+	*tellingVenue
+	until map[string]int64
+}
+
+func (v *punctualVenue) DoBefore(ctx context.Context, request exchange.Request, lastMS int64) (exchange.Answer, error) {
+	v.until[request.Symbol] = lastMS
+	return v.Do(ctx, request)
+}
+
+func TestAVenueThatWaitsIsToldTheTimeToLive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		venue := &punctualVenue{r.venue, map[string]int64{}}
+		r.config.Venue, r.config.Workers = venue, 1
+		deadline := time.Now().Add(time.Second).UnixMilli()
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			if event.Kind == engine.EventStart {
+				placement := call(1, engine.PriorityExit, "placement")
+				placement.DeadlineMS = deadline
+				out.Calls = append(out.Calls, placement, call(2, engine.PriorityExit, "read"))
+			}
+		}
+		r.start(t)
+		synctest.Wait()
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		if want := map[string]int64{"placement": deadline}; !maps.Equal(want, venue.until) {
+			t.Errorf("told: want %v, have %v", want, venue.until)
+		}
+		if want, have := []string{"sent placement", "sent read"}, r.story.all(); !slices.Equal(want, have) {
+			t.Errorf("requests: want %q, have %q", want, have)
 		}
 	})
 }
