@@ -56,8 +56,9 @@ func symbolList[F, T any](d *answerDecoder, body []byte, unknown unknown, name f
 	}
 	items := make([]T, 0, len(raw))
 	for i := range raw {
-		symbol, err := d.symbol(name(&raw[i]))
-		if err != nil && unknown == passOver {
+		of := name(&raw[i])
+		symbol, err := d.symbol(of)
+		if err != nil && unknown == passOver && of != "" {
 			continue
 		}
 		var item T
