@@ -19,15 +19,31 @@ type Board struct {
 	mode, instance string
 	began          time.Time
 
-	mu      sync.Mutex // guards all below
-	beat    time.Time
-	status  engine.Status
-	intents []Intent // oldest first
+	mu         sync.Mutex // guards all below
+	beat       time.Time
+	status     engine.Status
+	reconciled bool     // a round was complete since the start
+	reported   []Check  // what others found, in the order they first told
+	intents    []Intent // oldest first
 }
 
-// NewBoard returns an empty board.
+// NewBoard returns an empty board. It is made when the configuration was loaded.
 func NewBoard(mode, instance string) *Board {
-	return &Board{mode: mode, instance: instance, began: time.Now()}
+	return &Board{mode: mode, instance: instance, began: time.Now(), reported: []Check{{"configuration", true, "loaded at start"}}}
+}
+
+// Report puts a check on the board that somebody else makes, such as the
+// clock's or a reload's; the same name again replaces it.
+func (b *Board) Report(check Check) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.reported {
+		if b.reported[i].Name == check.Name {
+			b.reported[i] = check
+			return
+		}
+	}
+	b.reported = append(b.reported, check)
 }
 
 // Beat notes that the loop lives.
@@ -69,6 +85,8 @@ func (b *Board) Note(n *engine.Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch n.Kind {
+	case engine.NoteRound:
+		b.reconciled = b.reconciled || n.OK
 	case engine.NoteIntent:
 		b.add(n)
 	case engine.NoteApproved, engine.NoteRefusal:
@@ -142,8 +160,9 @@ type Check struct {
 
 // freshness bounds of the checks.
 const (
-	aliveWithin = 30 * time.Second
-	soundWithin = 60_000 // ms since the last complete round
+	aliveWithin  = 30 * time.Second
+	soundWithin  = 60_000 // ms since the last complete round
+	freshAtLeast = 60_000 // ms of market data beyond two of its intervals
 )
 
 // Alive reports whether the loop has beaten lately.
@@ -159,18 +178,45 @@ func (b *Board) Checks() []Check {
 	alive := b.Alive()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := &b.status
-	reconciled := s.NowMS > 0 && s.NowMS-s.SoundMS < soundWithin && s.AccountMS+int64(len(s.Strategies)) > 0 && s.Failed == 0
-	prices := s.NowMS > 0
-	for i := range s.Strategies {
-		prices = prices && s.Strategies[i].Last > 0
-	}
-	return []Check{
+	return append([]Check{
 		{"loop", alive, ""},
-		{"journal", s.JournalErr == nil, detail(s.JournalErr)},
-		{"reconcile", reconciled, fmt.Sprintf("%d rounds failed in a row", s.Failed)},
-		{"market_data", prices, ""},
+		{"journal", b.status.JournalErr == nil, detail(b.status.JournalErr)},
+		b.checkReconcile(),
+		b.checkMarketData(),
+	}, b.reported...)
+}
+
+func (b *Board) checkReconcile() Check {
+	s := &b.status
+	switch age := s.NowMS - s.SoundMS; {
+	case len(s.Strategies) == 0 && s.NowMS > 0:
+		return Check{"reconcile", true, "no strategies: nothing to reconcile"}
+	case !b.reconciled:
+		return Check{"reconcile", false, fmt.Sprintf("no complete round since the start, %d failed in a row", s.Failed)}
+	case s.Blind || age > soundWithin:
+		return Check{"reconcile", false, fmt.Sprintf("the last complete round was %d s ago, %d failed in a row", age/1000, s.Failed)}
 	}
+	return Check{"reconcile", true, ""}
+}
+
+// checkMarketData looks at the newest price or candle of each strategy. A
+// symbol that is traded seldom may skip a candle.
+func (b *Board) checkMarketData() Check {
+	s := &b.status
+	if s.NowMS == 0 {
+		return Check{"market_data", false, "the engine has not begun"}
+	}
+	for i := range s.Strategies {
+		t := &s.Strategies[i]
+		newest := max(t.LastMS, t.CandleMS)
+		if t.Last == 0 || newest == 0 {
+			return Check{"market_data", false, t.Name + ": no price of " + t.Symbol.Name + " yet"}
+		}
+		if age := s.NowMS - newest; age > 2*int64(t.Interval)+freshAtLeast {
+			return Check{"market_data", false, fmt.Sprintf("%s: the newest price of %s is %d s old", t.Name, t.Symbol.Name, age/1000)}
+		}
+	}
+	return Check{"market_data", true, ""}
 }
 
 func detail(err error) string {
@@ -267,7 +313,9 @@ func (b *Board) ordersJSON() []OrderJSON {
 	for i := range b.status.Live {
 		p := &b.status.Live[i]
 		s := b.symbol(p.Order.Key())
-		if s == nil {
+		if s == nil { // of a strategy that is not configured any more: its scales are not known here
+			out = append(out, OrderJSON{ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Strategy: p.Strategy, Purpose: p.Purpose.String(), Market: p.Order.Market.String(),
+				Symbol: p.Order.Symbol, Side: p.Order.Side.String(), Type: p.Order.Type.String(), State: p.State.String(), SentMS: p.SentMS})
 			continue
 		}
 		out = append(out, OrderJSON{p.ClientOrderID, p.OrderID, p.Strategy, p.Purpose.String(), p.Order.Market.String(), p.Order.Symbol, p.Order.Side.String(), p.Order.Type.String(), p.State.String(),

@@ -3,7 +3,10 @@ package ops
 import (
 	"fmt"
 	"io"
+	"strings"
+	"sync"
 	"time"
+	"unicode"
 
 	"github.com/rs/zerolog"
 
@@ -24,32 +27,59 @@ type Format struct {
 	Colour bool
 }
 
+// nameMessage sets the name of the message's field (ops.md, logs), which zerolog keeps
+// for the whole process.
+var nameMessage = sync.OnceFunc(func() { zerolog.MessageFieldName = "msg" })
+
 // NewConsole writes to w. Every line counts in the metrics.
 func NewConsole(w io.Writer, format Format, metrics *Metrics) *Console {
-	zerolog.TimeFieldFormat = time.RFC3339Nano
+	nameMessage()
 	if !format.JSON {
-		w = zerolog.ConsoleWriter{Out: w, NoColor: !format.Colour, TimeFormat: "15:04:05", FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market"}}
+		w = zerolog.ConsoleWriter{Out: w, NoColor: !format.Colour, TimeFormat: "15:04:05", TimeLocation: time.UTC, FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market"}}
 	}
 	c := &Console{metrics: metrics}
 	c.log = zerolog.New(w).Level(zerolog.InfoLevel).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {
-		metrics.logEvents.WithLabelValues(level.String()).Inc()
+		metrics.logEvents.WithLabelValues(oneOf(levels, level.String())).Inc()
 	}))
 	return c
 }
 
 // Say writes a line of the daemon itself.
 func (c *Console) Say(event, format string, arguments ...any) {
-	c.log.Info().Time("time", time.Now().UTC()).Str("event", event).Msgf(format, arguments...)
+	at(c.log.Info(), time.Now()).Str("event", event).Msg(plain(fmt.Sprintf(format, arguments...)))
 }
 
 // Warn writes a warning of the daemon itself.
 func (c *Console) Warn(event, format string, arguments ...any) {
-	c.log.Warn().Time("time", time.Now().UTC()).Str("event", event).Msgf(format, arguments...)
+	at(c.log.Warn(), time.Now()).Str("event", event).Msg(plain(fmt.Sprintf(format, arguments...)))
+}
+
+// at writes the time in full; zerolog's own format is a setting of the process.
+func at(e *zerolog.Event, when time.Time) *zerolog.Event {
+	return e.Str(zerolog.TimestampFieldName, when.UTC().Format(time.RFC3339Nano))
+}
+
+// maxText bounds a text of the venue's or of a strategy's in a line.
+const maxText = 500
+
+// plain keeps a text of somebody else's on its line: control characters could
+// forge a line, or move the cursor of a terminal.
+func plain(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+	}
+	return text
 }
 
 // line begins a line at the note's own time, with what says where it belongs.
 func (c *Console) line(level zerolog.Level, n *engine.Note, event string) *zerolog.Event {
-	e := c.log.WithLevel(level).Time("time", time.UnixMilli(n.AtMS).UTC()).Str("event", event)
+	e := at(c.log.WithLevel(level), time.UnixMilli(n.AtMS)).Str("event", event)
 	if n.Strategy != "" {
 		e = e.Str("strategy", n.Strategy)
 	}
@@ -66,7 +96,10 @@ func (c *Console) line(level zerolog.Level, n *engine.Note, event string) *zerol
 }
 
 // Note writes one fact.
-func (c *Console) Note(n *engine.Note) {
+func (c *Console) Note(fact *engine.Note) {
+	copied := *fact
+	n := &copied
+	n.Text = plain(n.Text)
 	info, warn := zerolog.InfoLevel, zerolog.WarnLevel
 	switch n.Kind {
 	case engine.NoteCandle:
@@ -92,7 +125,7 @@ func (c *Console) Note(n *engine.Note) {
 	case engine.NoteUncertain:
 		c.line(warn, n, "order.uncertain").Msgf("UNKNOWN   %s: %s; it is not sent again, its fate is fetched", n.ClientOrderID, n.Text)
 	case engine.NoteFill:
-		c.line(info, n, "order.fill").Msgf("fill      %s %s %s %s", n.Strategy, n.Order.Side, n.Symbol.QuantityDecimal(n.Quantity), n.Symbol.Name)
+		c.line(info, n, "order.fill").Msgf("fill      %s %s %s %s%s", n.Strategy, n.Order.Side, n.Symbol.QuantityDecimal(n.Quantity), n.Symbol.Name, price(n))
 	case engine.NoteSettled:
 		c.line(info, n, "order.settled").Int64("dur_ms", n.DurationMS).Str("evidence", n.Text).Msgf("settled   %s %s, filled %s", n.ClientOrderID, n.State, n.Symbol.QuantityDecimal(n.Quantity))
 	default:
@@ -105,13 +138,9 @@ func (c *Console) rest(n *engine.Note) {
 	info, warn, bad := zerolog.InfoLevel, zerolog.WarnLevel, zerolog.ErrorLevel
 	switch n.Kind {
 	case engine.NotePosition:
-		price := ""
-		if !n.Price.IsZero() {
-			price = " at " + n.Price.Decimal().Round(int32(n.Symbol.PriceScale)).String()
-		}
-		c.line(info, n, "position.changed").Msgf("position  %s %s %s%s", n.Strategy, n.Symbol.Name, n.Symbol.QuantityDecimal(n.Quantity), price)
+		c.line(info, n, "position.changed").Msgf("position  %s %s %s%s", n.Strategy, n.Symbol.Name, n.Symbol.QuantityDecimal(n.Quantity), price(n))
 	case engine.NoteFetchFailed:
-		c.line(warn, n, "exchange.unavailable").Str("err_kind", exchange.ErrorKind(n.Err)).AnErr("err", n.Err).Msgf("exchange  could not read %s", n.Text)
+		c.line(warn, n, "exchange.unavailable").Str("err_kind", exchange.ErrorKind(n.Err)).Str("err", plain(fmt.Sprint(n.Err))).Msgf("exchange  could not read %s", n.Text)
 	case engine.NoteLatch:
 		text := "latched: no entry until its target was zero or changed side"
 		if n.OK {
@@ -143,6 +172,14 @@ func (c *Console) rest(n *engine.Note) {
 		}
 		c.line(bad, n, "exchange.blind").Str("err", n.Text).Msg("BLIND     orders and positions can not be read: nothing opens, stops stay")
 	}
+}
+
+// price says at what mean price, where the exchange tells one.
+func price(n *engine.Note) string {
+	if n.Price.IsZero() {
+		return ""
+	}
+	return " at " + n.Price.Decimal().Round(int32(n.Symbol.PriceScale)).String()
 }
 
 // wish says what a plan wants.

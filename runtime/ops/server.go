@@ -7,16 +7,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"botd/runtime"
 	"botd/runtime/engine"
 )
 
@@ -54,7 +58,9 @@ func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // Serve answers until the context ends.
 func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)} // a client's mistakes are no lines of botd's log
+	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -66,6 +72,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		}
 	}()
 	err := server.Serve(s.listener)
+	cancel() // it may have failed by itself
 	<-stopped
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -76,15 +83,21 @@ func (s *Server) Serve(ctx context.Context) error {
 // Handler routes every path.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{}))
+	exposition := promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		s.metrics.Ready(s.board.Checks())
+		exposition.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("GET /api/v1/status", s.json(func() any { return s.board.statusJSON() }))
 	mux.HandleFunc("GET /api/v1/orders", s.json(func() any { return list(s.board.ordersJSON()) }))
 	mux.HandleFunc("GET /api/v1/intents", s.json(func() any { return list(s.board.intentsJSON()) }))
 	mux.HandleFunc("GET /api/v1/positions", s.json(func() any { return list(s.board.positionsJSON()) }))
-	mux.HandleFunc("POST /api/v1/risk/halt", s.halt)
-	mux.HandleFunc("POST /api/v1/risk/rearm", s.rearm)
+	for _, prefix := range []string{"POST /api/v1/risk/", "POST /api/v1/"} {
+		mux.HandleFunc(prefix+"halt", s.halt)
+		mux.HandleFunc(prefix+"rearm", s.rearm)
+	}
 	protection := http.NewCrossOriginProtection()
 	return s.guard(protection.Handler(mux), mux)
 }
@@ -103,11 +116,15 @@ func (s *Server) guard(next http.Handler, mux *http.ServeMux) http.Handler {
 			problem(w, http.StatusMisdirectedRequest, "the Host header names no loopback address")
 			return
 		}
-		recorder := &statusWriter{ResponseWriter: w, status: 200}
+		began, recorder := time.Now(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 		next.ServeHTTP(recorder, r)
-		_, pattern := mux.Handler(r)
-		s.metrics.httpRequests.WithLabelValues(pattern, fmt.Sprint(recorder.status)).Inc()
+		_, handler := mux.Handler(r)
+		if handler == "" {
+			handler = other // no route, so no label made of what was asked for
+		}
+		s.metrics.httpRequests.WithLabelValues(handler, strconv.Itoa(recorder.status)).Inc()
+		s.metrics.httpSeconds.WithLabelValues(handler).Observe(time.Since(began).Seconds())
 	})
 }
 
@@ -158,7 +175,6 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
 	checks := s.board.Checks()
 	ready := !slices.ContainsFunc(checks, func(c Check) bool { return !c.OK })
-	s.metrics.ready.Set(truth(ready))
 	status, word := http.StatusOK, "ready"
 	if !ready {
 		status, word = http.StatusServiceUnavailable, "not ready"
@@ -189,7 +205,9 @@ func (s *Server) halt(w http.ResponseWriter, r *http.Request) {
 	if !s.authorized(w, r) {
 		return
 	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || !slices.Contains(Levels, body.Level) || strings.TrimSpace(body.Reason) == "" {
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil || !slices.Contains(Levels, body.Level) || strings.TrimSpace(body.Reason) == "" {
 		problem(w, http.StatusBadRequest, `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}`)
 		return
 	}
@@ -205,26 +223,44 @@ func (s *Server) rearm(w http.ResponseWriter, r *http.Request) {
 func (s *Server) give(w http.ResponseWriter, r *http.Request, level, why string) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
-	if err := s.send(ctx, engine.Event{Kind: engine.EventHalt, Level: level, Why: why}); err != nil {
-		problem(w, http.StatusServiceUnavailable, "the engine does not take events now")
+	switch err := s.send(ctx, engine.Event{Kind: engine.EventHalt, Level: level, Why: why}); {
+	case errors.Is(err, runtime.ErrUnwritten):
+		problem(w, http.StatusServiceUnavailable, "in force now, but not written to the journal yet: a restart would forget it")
+		return
+	case err != nil:
+		problem(w, http.StatusServiceUnavailable, "the engine does not take events now: nothing was changed")
 		return
 	}
 	answer(w, http.StatusAccepted, map[string]string{"level": level, "reason": why})
 }
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// shortestToken is the length below which a token file is not whole.
+const shortestToken = 20
 
 // Token returns the API token in a data directory, made at the first start. The
 // file is for its owner alone.
 func Token(directory string) (string, error) {
 	path := filepath.Join(directory, "token")
 	text, err := os.ReadFile(path)
-	if err == nil && len(strings.TrimSpace(string(text))) >= 20 {
+	if err == nil && len(strings.TrimSpace(string(text))) >= shortestToken {
+		if err := os.Chmod(path, 0o600); err != nil {
+			return "", fmt.Errorf("keep the API token for its owner alone: %w", err)
+		}
 		return strings.TrimSpace(string(text)), nil
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("read the API token: %w", err)
 	}
 	token := "botd_" + rand.Text()
-	if err := os.WriteFile(path, []byte(token+"\n"), 0o600); err != nil {
+	// A token cut short by a crash is replaced; the new file is never readable by others.
+	if err := errors.Join(ignoreMissing(os.Remove(path)), os.WriteFile(path, []byte(token+"\n"), 0o600)); err != nil {
 		return "", fmt.Errorf("write the API token: %w", err)
 	}
 	return token, nil

@@ -1,0 +1,128 @@
+package ops
+
+import (
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// Status sets the gauges from a summary of the engine. The goroutine that gives
+// the notes gives these too.
+func (m *Metrics) Status(s *engine.Status) {
+	for i := range s.Strategies {
+		m.Expect(s.Strategies[i].Name, s.Strategies[i].Symbol)
+	}
+	m.balance.WithLabelValues("wallet").Set(s.Account.WalletBalance.Float())
+	m.balance.WithLabelValues("available").Set(s.Account.AvailableBalance.Float())
+	m.balance.WithLabelValues("unrealized").Set(s.Account.UnrealizedPNL.Float())
+	m.balance.WithLabelValues("margin_used").Set(s.Account.MarginUsed.Float())
+	m.balance.WithLabelValues("maintenance").Set(s.Account.MaintenanceMargin.Float())
+	m.halted.WithLabelValues("kill_switch").Set(truth(s.Halt.Level != ""))
+	m.halted.WithLabelValues("blind").Set(truth(s.Blind))
+	m.halted.WithLabelValues("journal").Set(truth(s.JournalErr != nil))
+	quarantined := 0.0
+	for i := range s.Strategies {
+		t := &s.Strategies[i]
+		m.strategy(t, s.NowMS)
+		m.position(t)
+		quarantined += truth(t.State == "quarantined")
+	}
+	m.discrepancies.WithLabelValues("all").Set(quarantined)
+	m.orders(s)
+}
+
+func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
+	name := m.known.strategy(t.Name)
+	for _, state := range strategyStates {
+		m.strategyState.WithLabelValues(name, state).Set(truth(t.State == state))
+	}
+	if t.TickMS > 0 {
+		m.lastCycle.WithLabelValues(name).Set(seconds(t.TickMS))
+	}
+	m.nextCycle.WithLabelValues(name).Set(seconds(t.NextMS))
+	market, symbol := t.Symbol.Market.String(), m.known.symbol(t.Symbol.Name)
+	if t.LastMS > 0 {
+		m.marketUpdate.WithLabelValues(market, symbol, "price").Set(seconds(t.LastMS))
+	}
+	if t.CandleMS == 0 {
+		return
+	}
+	m.marketUpdate.WithLabelValues(market, symbol, "candle").Set(seconds(t.CandleMS))
+	if before := m.candles[name]; before != 0 && before < t.CandleMS { // the warm-up has no lag
+		m.candleLag.WithLabelValues(market).Observe(seconds(max(0, nowMS-t.CandleMS)))
+	}
+	m.candles[name] = t.CandleMS
+}
+
+func (m *Metrics) position(t *engine.StrategyStatus) {
+	symbol := m.known.symbol(t.Symbol.Name)
+	value := t.Symbol.Notional(t.Last, t.Position).Float()
+	m.positionValue.WithLabelValues(symbol).Set(value)
+	profit := 0.0
+	if !t.EntryPrice.IsZero() { // spot has none
+		profit = value - t.EntryPrice.Float()*t.Symbol.QuantityFloat(t.Position)
+	}
+	m.positionPNL.WithLabelValues(symbol).Set(profit)
+	// A position that is gone is at no distance from anything: the series ends, so
+	// that no alert hangs on its last value.
+	if last := t.Symbol.PriceFloat(t.Last); last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
+		m.liquidation.WithLabelValues(symbol).Set(magnitude(last-t.LiqPrice.Float()) / last)
+	} else {
+		m.liquidation.DeleteLabelValues(symbol)
+	}
+	bare := magnitude(value)
+	if t.Protected {
+		bare = 0
+	}
+	m.unguarded.WithLabelValues(symbol).Set(bare)
+}
+
+// orders sets what is working and what is not settled, each at once so that no
+// scrape sees a sum half made.
+func (m *Metrics) orders(s *engine.Status) {
+	type owner struct{ market, strategy string }
+	working, unsettled, oldest := map[owner]float64{}, map[string]float64{}, map[string]int64{}
+	for i := range s.Strategies {
+		working[owner{s.Strategies[i].Symbol.Market.String(), m.known.strategy(s.Strategies[i].Name)}] = 0
+	}
+	for i := range s.Live {
+		p := &s.Live[i]
+		market := p.Order.Market.String()
+		if p.State == reconcile.Working {
+			working[owner{market, m.known.strategy(p.Strategy)}]++
+			continue
+		}
+		unsettled[market]++
+		if first := oldest[market]; first == 0 || p.SentMS < first {
+			oldest[market] = p.SentMS
+		}
+	}
+	for _, market := range []string{"futures", "spot"} {
+		m.unsettled.WithLabelValues(market).Set(unsettled[market])
+		m.oldest.WithLabelValues(market).Set(seconds(oldest[market]))
+		if _, left := working[owner{market, other}]; !left {
+			m.open.DeleteLabelValues(market, other)
+		}
+	}
+	for o, count := range working {
+		m.open.WithLabelValues(o.market, o.strategy).Set(count)
+	}
+}
+
+// Ready sets the readiness gauges.
+func (m *Metrics) Ready(checks []Check) {
+	all := true
+	for _, check := range checks {
+		m.component.WithLabelValues(check.Name).Set(truth(check.OK))
+		all = all && check.OK
+	}
+	m.ready.WithLabelValues().Set(truth(all))
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func magnitude(f float64) float64 { return max(f, -f) }

@@ -1,0 +1,328 @@
+package ops
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/shopspring/decimal"
+	"go.uber.org/goleak"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime/engine"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newSymbol(market exchange.Market, name string) *exchange.Symbol {
+	base, quote, _ := strings.Cut(name, "-")
+	s, err := exchange.NewSymbol(exchange.SymbolSpec{
+		Market: market, Name: name, Base: base, Quote: quote,
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"),
+		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+var (
+	bitcoin = newSymbol(exchange.Futures, "BTC-USDT")
+	ether   = newSymbol(exchange.Spot, "ETH-USDT")
+)
+
+func priceOf(t *testing.T, s *exchange.Symbol, text string) exchange.Price {
+	t.Helper()
+	p, err := s.Price(decimal.RequireFromString(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func amount(t *testing.T, text string) exchange.Amount {
+	t.Helper()
+	a, err := exchange.AmountFromDecimal(decimal.RequireFromString(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// running is a status of two strategies, one of them in a position.
+func running(t *testing.T) *engine.Status {
+	t.Helper()
+	return &engine.Status{
+		NowMS: 1_700_000_100_000, SoundMS: 1_700_000_099_000, Equity: amount(t, "10001.5"), AccountMS: 1,
+		Account: exchange.MarginAccount{WalletBalance: amount(t, "10000.123456789")},
+		Strategies: []engine.StrategyStatus{
+			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: amount(t, "50000"), Last: priceOf(t, bitcoin, "50100"),
+				LiqPrice: amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
+			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: priceOf(t, ether, "3000"), LastMS: 1_700_000_099_500},
+		},
+		Live: []reconcile.Placement{
+			{ClientOrderID: "bx-1-1", OrderID: 11, Strategy: "trend", Purpose: reconcile.StopLoss, State: reconcile.Working, SentMS: 5_000,
+				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: priceOf(t, bitcoin, "49000"), ClosePosition: true}},
+			{ClientOrderID: "bx-1-2", Strategy: "trend", Purpose: reconcile.Entry, State: reconcile.Uncertain, SentMS: 7_000,
+				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}},
+		},
+	}
+}
+
+// notes are one of every kind.
+func notes(t *testing.T, strategy string, symbol *exchange.Symbol, id, rule string) []engine.Note {
+	t.Helper()
+	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
+	var all []engine.Note
+	for kind := engine.NoteCandle; kind <= engine.NoteTick; kind++ {
+		all = append(all, engine.Note{Kind: kind, AtMS: 1_700_000_000_000, Strategy: strategy, Symbol: symbol, Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7, Order: order,
+			State: reconcile.Filled, Quantity: 10, Price: amount(t, "50050"), Last: priceOf(t, symbol, "50000"), Refusal: &risk.Refusal{Rule: rule}, Count: 2, DurationMS: 120,
+			Text: id, Err: fmt.Errorf("an error with %s", id), Candle: exchange.Candle{Close: priceOf(t, symbol, "50000")}})
+	}
+	return all
+}
+
+func gather(t *testing.T, m *Metrics) map[string]*dto.MetricFamily {
+	t.Helper()
+	families, err := m.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]*dto.MetricFamily{}
+	for _, family := range families {
+		if strings.HasPrefix(family.GetName(), "botd_") {
+			byName[family.GetName()] = family
+		}
+	}
+	return byName
+}
+
+// value returns a series' value, a histogram's count, or -1 when there is none.
+func value(t *testing.T, m *Metrics, name string, labels ...string) float64 {
+	t.Helper()
+	for _, metric := range gather(t, m)[name].GetMetric() {
+		var have []string
+		for _, label := range metric.GetLabel() {
+			have = append(have, label.GetName()+"="+label.GetValue())
+		}
+		if !slices.Equal(labels, have) {
+			continue
+		}
+		switch {
+		case metric.Histogram != nil:
+			return float64(metric.Histogram.GetSampleCount())
+		case metric.Counter != nil:
+			return metric.Counter.GetValue()
+		}
+		return metric.Gauge.GetValue()
+	}
+	return -1
+}
+
+func expect(t *testing.T, m *Metrics, want float64, name string, labels ...string) {
+	t.Helper()
+	if have := value(t, m, name, labels...); have-want > 1e-9 || want-have > 1e-9 {
+		t.Errorf("%s%v: want %v, have %v", name, labels, want, have)
+	}
+}
+
+func series(t *testing.T, m *Metrics) (count int) {
+	t.Helper()
+	for _, family := range gather(t, m) {
+		count += len(family.GetMetric())
+	}
+	return count
+}
+
+func TestSeriesDoNotGrowWithWhatComesFromOutside(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	m.Status(running(t))
+	feed := func(i int) {
+		name := fmt.Sprint("FAKE", i)
+		for _, n := range notes(t, name, newSymbol(exchange.Futures, name+"-USDT"), name, name) {
+			m.Note(&n)
+		}
+		m.Request(exchange.FuturesPlace, name, -i, time.Millisecond, time.Millisecond)
+	}
+	feed(-1)
+	before := series(t, m)
+	for i := range 10_000 {
+		feed(i + 1)
+	}
+	status := running(t)
+	for i := range 10_000 { // and a status no configuration can have
+		status.Strategies = append(status.Strategies, engine.StrategyStatus{Name: fmt.Sprint("FAKE", i), Symbol: newSymbol(exchange.Futures, fmt.Sprint("FAKE", i, "-USDT"))})
+	}
+	if have := series(t, m); before != have {
+		t.Errorf("series after 10000 unknown symbols, strategies, rules and codes: want %d, have %d", before, have)
+	}
+	m.Status(status)
+	if have := series(t, m); have > 20_000 {
+		t.Errorf("series with 10000 strategies: want the limits of %d and %d to hold, have %d", maxStrategies, maxSymbols, have)
+	}
+	expect(t, m, 10_001, "botd_risk_rejections_total", "rule=other")
+	expect(t, m, 10_001, "botd_exchange_requests_total", "endpoint=futures_place", "market=futures", "outcome=other")
+	if len(m.decided) > maxDecisions {
+		t.Errorf("remembered decisions: want at most %d, have %d", maxDecisions, len(m.decided))
+	}
+}
+
+func TestKnownSeriesBeginAtZero(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{Version: "1", Revision: "2", Go: "3"})
+	m.Status(running(t))
+	expect(t, m, 1, "botd_build_info", "goversion=3", "revision=2", "version=1")
+	expect(t, m, 1, "botd_mode_info", "mode=demo")
+	expect(t, m, 0, "botd_log_events_total", "level=error")
+	expect(t, m, 0, "botd_risk_rejections_total", "rule=margin")
+	expect(t, m, 0, "botd_intents_total", "kind=entry", "outcome=refused", "strategy=hold")
+	expect(t, m, 0, "botd_exchange_requests_total", "endpoint=futures_place", "market=futures", "outcome=uncertain")
+	expect(t, m, 0, "botd_exchange_error_codes_total", "code=-1021", "market=spot")
+	expect(t, m, 0, "botd_orders_closed_total", "market=futures", "status=rejected", "strategy=trend")
+	expect(t, m, 0, "botd_order_ack_duration_seconds", "market=futures")
+	expect(t, m, 0, "botd_store_errors_total", "op=append")
+}
+
+func TestNotesAreCounted(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	m.Status(running(t))
+	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+		m.Note(&n)
+	}
+	expect(t, m, 2, "botd_market_candle_gaps_total", "market=futures")
+	expect(t, m, 1, "botd_strategy_cycles_total", "result=ok", "strategy=trend")
+	expect(t, m, 2, "botd_strategy_cycles_total", "result=missed", "strategy=trend")
+	expect(t, m, 1, "botd_intents_total", "kind=entry", "outcome=approved", "strategy=trend")
+	expect(t, m, 1, "botd_risk_rejections_total", "rule=margin")
+	expect(t, m, 1, "botd_orders_submitted_total", "market=futures", "strategy=trend", "type=MARKET")
+	expect(t, m, 1, "botd_order_ack_duration_seconds", "market=futures")
+	expect(t, m, 1, "botd_orders_closed_total", "market=futures", "status=filled", "strategy=trend")
+	expect(t, m, 1, "botd_orders_closed_total", "market=futures", "status=refused", "strategy=trend")
+	expect(t, m, 1, "botd_fills_total", "market=futures", "side=BUY", "strategy=trend")
+	expect(t, m, 500.5, "botd_fill_notional_usdt_total", "market=futures", "strategy=trend")
+	expect(t, m, 1, "botd_reconcile_runs_total", "market=all", "result=failed")
+	expect(t, m, 1, "botd_reconcile_discrepancies_total", "kind=quarantine", "market=futures")
+	expect(t, m, 1, "botd_kill_switch_engagements_total", "reason=kill_switch")
+}
+
+func TestSlippageIsMeasuredAgainstThePriceOfTheDecision(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	m.Status(running(t))
+	order := exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder}
+	for _, n := range []engine.Note{
+		{Kind: engine.NoteApproved, Strategy: "trend", Purpose: reconcile.Exit, Last: priceOf(t, bitcoin, "50000")},
+		{Kind: engine.NotePlaced, Strategy: "trend", Purpose: reconcile.Exit, ClientOrderID: "a", Order: order},
+		{Kind: engine.NoteSettled, Strategy: "trend", ClientOrderID: "a", Symbol: bitcoin, Order: order, State: reconcile.Filled, DurationMS: 800,
+			Price: amount(t, "49975"), Last: priceOf(t, bitcoin, "48000")}, // sold 0.05 % lower; the last price has moved on
+	} {
+		m.Note(&n)
+	}
+	histogram := gather(t, m)["botd_fill_slippage_ratio"].GetMetric()[0].GetHistogram()
+	if have := histogram.GetSampleSum(); have < 0.000499 || have > 0.000501 {
+		t.Errorf("slippage: want 0.0005, worse, have %v", have)
+	}
+	expect(t, m, 1, "botd_order_settle_duration_seconds", "market=futures")
+	if len(m.decided) != 1 { // the strategy's last decision stays, the order's is gone
+		t.Errorf("remembered: want 1, have %v", m.decided)
+	}
+}
+
+func TestTheStatusSetsTheGauges(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	status := running(t)
+	m.Status(status)
+	expect(t, m, 1, "botd_orders_open", "market=futures", "strategy=trend")
+	expect(t, m, 1, "botd_orders_unsettled", "market=futures")
+	expect(t, m, 7, "botd_orders_unsettled_oldest_timestamp_seconds", "market=futures")
+	expect(t, m, 1002, "botd_position_notional_usdt", "symbol=BTC-USDT")
+	expect(t, m, 2, "botd_position_unrealized_pnl_usdt", "symbol=BTC-USDT")
+	expect(t, m, 0.1, "botd_position_liquidation_distance_ratio", "symbol=BTC-USDT")
+	expect(t, m, 1002, "botd_position_unprotected_notional_usdt", "symbol=BTC-USDT")
+	expect(t, m, 1, "botd_strategy_state", "state=warming_up", "strategy=hold")
+	expect(t, m, 0, "botd_strategy_state", "state=running", "strategy=hold")
+	expect(t, m, 1_700_000_040, "botd_market_last_update_timestamp_seconds", "kind=candle", "market=futures", "symbol=BTC-USDT")
+	expect(t, m, 0, "botd_market_candle_lag_seconds", "market=futures")
+
+	status.Strategies[0].Protected, status.Strategies[0].CandleMS, status.NowMS = true, 1_700_000_100_000, 1_700_000_102_500
+	status.Halt.Level = "pause"
+	m.Status(status)
+	expect(t, m, 0, "botd_position_unprotected_notional_usdt", "symbol=BTC-USDT")
+	expect(t, m, 1, "botd_market_candle_lag_seconds", "market=futures")
+	expect(t, m, 1, "botd_trading_halted", "reason=kill_switch")
+
+	status.Strategies[0].Position, status.Live = 0, nil
+	m.Status(status)
+	expect(t, m, -1, "botd_position_liquidation_distance_ratio", "symbol=BTC-USDT") // no alert hangs on a position that is gone
+	expect(t, m, 0, "botd_orders_open", "market=futures", "strategy=trend")
+	expect(t, m, 0, "botd_orders_unsettled_oldest_timestamp_seconds", "market=futures")
+}
+
+func TestPollsAreRequestsForMarketData(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	m.Status(running(t))
+	m.Request(exchange.FuturesCandles, "ok", 0, time.Millisecond, 0)
+	m.Request(exchange.FuturesCandles, "refusal", exchange.CodeInvalidTimestamp, time.Millisecond, 2*time.Second)
+	expect(t, m, 1, "botd_market_polls_total", "kind=candle", "market=futures", "result=ok")
+	expect(t, m, 1, "botd_market_polls_total", "kind=candle", "market=futures", "result=failed")
+	expect(t, m, 1, "botd_exchange_error_codes_total", "code=-1021", "market=futures")
+	expect(t, m, 2, "botd_exchange_throttle_wait_seconds_total", "class=budget", "market=futures")
+	expect(t, m, 2, "botd_exchange_request_duration_seconds", "endpoint=futures_candles", "market=futures")
+}
+
+// TestFamiliesAreTheCatalogues compares every family with ops.md's catalogue.
+func TestFamiliesAreTheCatalogues(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../shared/spec/ops.md")
+	if err != nil {
+		t.Skipf("the metric catalogue is not here: %v", err)
+	}
+	_, table, _ := strings.Cut(string(text), "## Metric catalogue")
+	catalogue := map[string][]string{}
+	for line := range strings.Lines(table) {
+		if fields := strings.Split(strings.TrimSpace(line), "\t"); len(fields) == 4 {
+			catalogue[fields[0]] = fields
+		}
+	}
+	m := NewMetrics("demo", Build{})
+	m.WatchFile("journal", "metrics_test.go")
+	m.Status(running(t))
+	m.Ready([]Check{{"loop", true, ""}})
+	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+		m.Note(&n)
+	}
+	m.Request(exchange.FuturesPlace, "ok", 0, time.Millisecond, 0)
+	m.httpRequests.WithLabelValues("x", "200")
+	m.httpSeconds.WithLabelValues("x")
+	families := gather(t, m)
+	if len(families) < 45 {
+		t.Errorf("families: want at least 45, have %d", len(families))
+	}
+	for name, family := range families {
+		row, listed := catalogue[name]
+		if !listed {
+			t.Errorf("%s is not in the catalogue", name)
+			continue
+		}
+		want := strings.Split(row[2], ",")
+		slices.Sort(want)
+		var have []string
+		for _, label := range family.GetMetric()[0].GetLabel() {
+			have = append(have, label.GetName())
+		}
+		if kind := strings.ToLower(family.GetType().String()); kind != row[1] || family.GetHelp() != row[3] || strings.Join(want, ",") != strings.Join(have, ",") {
+			t.Errorf("%s: want %s %v %q, have %s %v %q", name, row[1], want, row[3], kind, have, family.GetHelp())
+		}
+	}
+}
