@@ -54,7 +54,7 @@ func (s *serverClock) stale(canWait bool) bool {
 	now := s.now()
 	passed := now.Sub(s.local)
 	jumped := (now.Round(0).Sub(s.local.Round(0)) - passed).Abs() // Round(0) leaves the wall clock alone
-	return jumped > clockJump || canWait && passed > clockAge
+	return passed < 0 || jumped > clockJump || canWait && passed > clockAge
 }
 
 func (s *serverClock) read() (server, local time.Time, bound time.Duration) {

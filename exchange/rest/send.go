@@ -112,15 +112,15 @@ func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 
 // understand reads an answer that came in full.
 func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, fate) {
-	answer, err := wire.DecodeAnswer(request, wire.HTTPResponse{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: body}, c.symbols)
+	received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: body}
+	answer, err := wire.DecodeAnswer(request, received, c.symbols)
 	if err == nil {
 		return answer, fate{}
 	}
-	told := fate{err: c.scrubbed(err, outgoing.Header.Get(wire.HeaderSignature))}
-	var unavailable *exchange.Unavailable
-	if errors.As(err, &unavailable) {
-		told.again = response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError
-		told.retryAfter = time.Duration(unavailable.RetryAfterMS) * time.Millisecond
+	told := fate{
+		err:        c.scrubbed(err, outgoing.Header.Get(wire.HeaderSignature)),
+		again:      response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError,
+		retryAfter: time.Duration(received.RetryAfterMS()) * time.Millisecond,
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
 		// Everybody waits: asking on while limited gets an address banned.

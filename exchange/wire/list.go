@@ -73,7 +73,7 @@ func symbolList[F, T any](d *answerDecoder, body []byte, unknown unknown, name f
 	return exchange.FetchedOf(items), nil
 }
 
-// one reads a single record as a list of one.
+// one reads the single record of the symbol that was asked for, as a list of one.
 func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, *exchange.Symbol) (T, error)) (exchange.Fetched[T], error) {
 	var f F
 	if err := json.Unmarshal(d.body, &f); err != nil {
@@ -82,6 +82,9 @@ func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, *exchan
 	symbol, err := d.symbol(name(&f))
 	if err != nil {
 		return exchange.Fetched[T]{}, err
+	}
+	if d.request.Symbol != symbol.Name {
+		return exchange.Fetched[T]{}, fmt.Errorf("the answer is about %s, not %s", symbol.Name, d.request.Symbol)
 	}
 	item, err := read(&f, symbol)
 	if err != nil {

@@ -29,12 +29,13 @@ func errorOf(operation exchange.Operation, response HTTPResponse) error {
 	if operation.Places() {
 		return &exchange.Uncertain{Why: why}
 	}
-	return &exchange.Unavailable{Operation: operation, Why: why, RetryAfterMS: retryMS(response.RetryAfter)}
+	return &exchange.Unavailable{Operation: operation, Why: why, RetryAfterMS: response.RetryAfterMS()}
 }
 
-// retryMS reads Retry-After in whole seconds, an hour at most.
-func retryMS(text string) int64 {
-	seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+// RetryAfterMS is how long the venue wants to be left alone: Retry-After in whole
+// seconds, an hour at most, 0 for none.
+func (r HTTPResponse) RetryAfterMS() int64 {
+	seconds, err := strconv.ParseInt(strings.TrimSpace(r.RetryAfter), 10, 64)
 	if err != nil || seconds < 0 {
 		return 0
 	}

@@ -1,0 +1,146 @@
+package rest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange"
+)
+
+func TestWhatReducesGoesBeforeWhatOpensAndThatBeforeMarketData(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 1 }))
+		time.Sleep(time.Minute)
+		if _, err := client.FuturesPing(t.Context()); err != nil { // takes the only token
+			t.Fatal(err)
+		}
+		v.on(0)
+		var group sync.WaitGroup
+		for _, call := range []func(context.Context) error{
+			func(ctx context.Context) error { _, err := client.FuturesTickers(ctx); return err },
+			func(ctx context.Context) error { _, err := client.FuturesDepth(ctx, "BTC-USDT", 5); return err },
+			func(ctx context.Context) error { _, err := client.FuturesPlace(ctx, market(exchange.Buy)); return err },
+			func(ctx context.Context) error { _, err := client.FuturesOpenOrders(ctx, ""); return err },
+			func(ctx context.Context) error {
+				order := market(exchange.Sell)
+				order.ReduceOnly = true
+				_, err := client.FuturesPlace(ctx, order)
+				return err
+			},
+		} {
+			group.Go(func() {
+				if err := call(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			synctest.Wait() // each waits before the next comes
+		}
+		began := time.Now()
+		group.Wait()
+		want := []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesPlace, exchange.FuturesPlace, exchange.FuturesTickers, exchange.FuturesDepth}
+		if !slices.Equal(want, v.order) {
+			t.Errorf("want %v, have %v", want, v.order)
+		}
+		if took := time.Since(began); took < 4*time.Second || took > 6*time.Second {
+			t.Errorf("five requests at one a second: have %s", took)
+		}
+	})
+}
+
+func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget, c.Burst = 2, 6 }))
+		time.Sleep(time.Minute)
+		began := time.Now()
+		for range 6 {
+			if _, err := client.SpotWallet(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := client.FuturesAccount(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("a burst of six in both markets: have %s", took)
+		}
+		for range 4 {
+			if _, err := client.SpotWallet(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took < 1900*time.Millisecond || took > 2100*time.Millisecond {
+			t.Errorf("four more at two a second: have %s", took)
+		}
+	})
+}
+
+func TestARateLimitHoldsEverybodyBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		client := ready(t, openPipe(t, v))
+		v.on(exchange.FuturesPlace, status(429, "", "Retry-After", "3"))
+		kind(t, "placement", placements[exchange.FuturesPlace](t.Context(), client), "uncertain", "rate limited")
+		began := time.Now()
+		if _, err := client.FuturesOpenPositions(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took < 3*time.Second || took > 4*time.Second {
+			t.Errorf("want 3 s, have %s", took)
+		}
+	})
+}
+
+func TestAPausedOrSpentBudgetLetsContextsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(1, 1)
+		b.pause(10 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := b.wait(ctx, watch); err != context.DeadlineExceeded {
+			t.Errorf("want the context's end, have %v", err)
+		}
+		began := time.Now()
+		if err := b.wait(t.Context(), watch); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took < 9*time.Second || took > 9*time.Second+time.Millisecond {
+			t.Errorf("the rest of the pause: want 9 s, have %s", took)
+		}
+	})
+}
+
+func TestPrioritiesFollowWhatAnOrderDoes(t *testing.T) {
+	t.Parallel()
+	order := func(operation exchange.Operation, o exchange.NewOrder) exchange.Request {
+		return exchange.Request{Operation: operation, Order: o}
+	}
+	for _, c := range []struct {
+		request exchange.Request
+		want    priority
+	}{
+		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell}), enter},
+		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ReduceOnly: true}), settle},
+		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ClosePosition: true}), settle},
+		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Buy}), enter},
+		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Sell}), settle},
+		{exchange.Request{Operation: exchange.FuturesCancel}, settle},
+		{exchange.Request{Operation: exchange.FuturesSetLeverage}, enter},
+		{exchange.Request{Operation: exchange.FuturesTime}, settle},
+		{exchange.Request{Operation: exchange.SpotWallet}, settle},
+		{exchange.Request{Operation: exchange.FuturesCandles}, watch},
+	} {
+		if have := priorityOf(&c.request); have != c.want {
+			t.Errorf("%s: want %d, have %d", c.request.Operation, c.want, have)
+		}
+	}
+}

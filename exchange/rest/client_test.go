@@ -1,0 +1,191 @@
+package rest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"botd/exchange"
+)
+
+// everyCall makes each of the 35 typed calls.
+func everyCall(ctx context.Context, c *Client) map[exchange.Operation]error {
+	const btc = "BTC-USDT"
+	span := Span{StartMS: 1_000, EndMS: 2_000, Limit: 10}
+	last := func(_ any, err error) error { return err }
+	return map[exchange.Operation]error{
+		exchange.FuturesHealth:             last(c.FuturesHealth(ctx)),
+		exchange.FuturesPing:               last(c.FuturesPing(ctx)),
+		exchange.FuturesTime:               last(c.FuturesTime(ctx)),
+		exchange.FuturesSymbols:            last(c.FuturesSymbols(ctx)),
+		exchange.FuturesTickers:            last(c.FuturesTickers(ctx)),
+		exchange.FuturesTicker:             last(c.FuturesTicker(ctx, btc)),
+		exchange.FuturesDepth:              last(c.FuturesDepth(ctx, btc, 5)),
+		exchange.FuturesTrades:             last(c.FuturesTrades(ctx, btc, 5)),
+		exchange.FuturesCandles:            last(c.FuturesCandles(ctx, btc, exchange.Minute1, span)),
+		exchange.FuturesFundingRate:        last(c.FuturesFundingRate(ctx, btc)),
+		exchange.FuturesMarginLevels:       last(c.FuturesMarginLevels(ctx)),
+		exchange.FuturesSymbolMarginLevels: last(c.FuturesSymbolMarginLevels(ctx, btc)),
+		exchange.FuturesPlace:              last(c.FuturesPlace(ctx, market(exchange.Sell))),
+		exchange.FuturesOrder:              last(c.FuturesOrder(ctx, 7)),
+		exchange.FuturesOpenOrders:         last(c.FuturesOpenOrders(ctx, "")),
+		exchange.FuturesCancel:             last(c.FuturesCancel(ctx, 7)),
+		exchange.FuturesCancelAll:          last(c.FuturesCancelAll(ctx)),
+		exchange.FuturesLeverages:          last(c.FuturesLeverages(ctx)),
+		exchange.FuturesSetLeverage:        c.FuturesSetLeverage(ctx, btc, 3),
+		exchange.FuturesAccount:            last(c.FuturesAccount(ctx)),
+		exchange.FuturesOpenPositions:      last(c.FuturesOpenPositions(ctx)),
+		exchange.FuturesPositionsHistory:   last(c.FuturesPositionsHistory(ctx, btc, exchange.Long, span)),
+		exchange.SpotPairs:                 last(c.SpotPairs(ctx)),
+		exchange.SpotTickers:               last(c.SpotTickers(ctx)),
+		exchange.SpotTicker:                last(c.SpotTicker(ctx, btc)),
+		exchange.SpotDepth:                 last(c.SpotDepth(ctx, btc, 5)),
+		exchange.SpotTrades:                last(c.SpotTrades(ctx, btc, 5)),
+		exchange.SpotCandles:               last(c.SpotCandles(ctx, btc, exchange.Minute1, span)),
+		exchange.SpotPlace:                 last(c.SpotPlace(ctx, market(exchange.Buy))),
+		exchange.SpotCancel:                last(c.SpotCancel(ctx, btc, 7)),
+		exchange.SpotCancelAll:             last(c.SpotCancelAll(ctx, btc)),
+		exchange.SpotOpenOrders:            last(c.SpotOpenOrders(ctx, "")),
+		exchange.SpotOrderHistory:          last(c.SpotOrderHistory(ctx, SpotFilter{Symbol: btc, Side: exchange.Sell, Type: exchange.Limit}, span)),
+		exchange.SpotUserTrades:            last(c.SpotUserTrades(ctx, btc, 7, span)),
+		exchange.SpotWallet:                last(c.SpotWallet(ctx)),
+	}
+}
+
+func TestEveryOperationGoesSignedOverOneConnection(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	var connections atomic.Int64
+	httpServer := httptest.NewUnstartedServer(v)
+	httpServer.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	httpServer.Start()
+	defer httpServer.Close()
+	var mu sync.Mutex
+	observed := map[exchange.Operation]int{}
+	client := dial(t, httpServer.URL, func(c *Config) {
+		c.Observe = func(o Observation) {
+			mu.Lock()
+			defer mu.Unlock()
+			observed[o.Operation]++
+			if o.Outcome != "ok" || o.Code != 0 || o.Duration <= 0 {
+				t.Errorf("observation: %+v", o)
+			}
+		}
+	})
+	calls := everyCall(t.Context(), client)
+	for _, operation := range exchange.Operations() {
+		if err, made := calls[operation]; err != nil || !made {
+			t.Errorf("%s: made %v, %v", operation, made, err)
+		}
+		if want, have := v.count(operation), observed[operation]; want == 0 || want != have {
+			t.Errorf("%s: the venue saw %d, the observer %d", operation, want, have)
+		}
+	}
+	if have := connections.Load(); have != 1 {
+		t.Errorf("connections: want 1, have %d", have)
+	}
+}
+
+func TestAddressesThatWouldLeakAreRefused(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"http://example.com":                 "https",
+		"http://10.0.0.1:8421":               "https",
+		"https://user:hunter2@example.com":   "credentials",
+		"https://example.com?key=hunter2":    "credentials",
+		"ftp://user:hunter2@example.com":     "not an http",
+		"https://user:hunter2@exa mple.com":  "not an http",
+		"example.com":                        "not an http",
+		"":                                   "not an http",
+		"http://127.0.0.1.example.com":       "https",
+		"https://example.com/#hunter2":       "credentials",
+		"http://localhost.example.com:80/x":  "https",
+		"http://[2001:db8::1]:80":            "https",
+		"https://:hunter2@example.com:notaX": "not an http",
+	} {
+		_, err := New(Config{BaseURL: address})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: want an error with %q and no password, have %v", address, want, err)
+		}
+	}
+	for _, address := range []string{"https://example.com", "https://example.com/base/", "http://127.0.0.1:1", "http://[::1]:1", "http://localhost:1"} {
+		if _, err := New(Config{BaseURL: address}); err != nil {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+func TestNoProxyIsTakenAndNoSecondProtocolSpoken(t *testing.T) {
+	t.Parallel()
+	transport := newTransport()
+	if transport.Proxy != nil || transport.ForceAttemptHTTP2 || transport.Protocols.HTTP2() || transport.Protocols.UnencryptedHTTP2() {
+		t.Errorf("have %+v", transport)
+	}
+}
+
+func TestManyGoroutinesShareOneClient(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	client := open(t, v)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for operation, err := range everyCall(t.Context(), client) {
+				if err != nil {
+					t.Errorf("%s: %v", operation, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if want, have := 8+1, v.count(exchange.FuturesSymbols); have != want { // eight calls, and the table once
+		t.Errorf("reads of the symbol list: want %d, have %d", want, have)
+	}
+	if want, have := 8+clockTries, v.count(exchange.FuturesTime); have != want {
+		t.Errorf("reads of the clock: want %d, have %d", want, have)
+	}
+}
+
+func TestUnknownOperationsAreErrors(t *testing.T) {
+	t.Parallel()
+	client := open(t, newVenue(t))
+	for _, operation := range []exchange.Operation{0, exchange.SpotWallet + 1, 255} {
+		if _, err := client.Do(t.Context(), exchange.Request{Operation: operation}); err == nil {
+			t.Errorf("operation %d: want an error, have none", operation)
+		}
+	}
+}
+
+func BenchmarkSignedRequestsOnLoopback(b *testing.B) {
+	client := ready(b, open(b, newVenue(b)))
+	request := exchange.Request{Operation: exchange.FuturesOpenOrders}
+	for b.Loop() {
+		if _, err := client.Do(b.Context(), request); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+}
+
+func BenchmarkSignedRequestsInParallel(b *testing.B) {
+	client := ready(b, open(b, newVenue(b)))
+	request := exchange.Request{Operation: exchange.FuturesOpenOrders}
+	b.SetParallelism(8)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := client.Do(b.Context(), request); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+}

@@ -1,0 +1,147 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange"
+)
+
+func TestReadsAreTriedAgainWithGrowingPauses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		faults       []fault
+		tries        int
+		least, most  time.Duration
+		kind, reason string
+	}{
+		{"one 503", []fault{status(503, "")}, 2, 100 * time.Millisecond, 300 * time.Millisecond, "", ""},
+		{"500, 502, then closed", []fault{status(500, `{"code":1,"error":"x"}`), status(502, "<html>"), closed}, 4, 900 * time.Millisecond, 2 * time.Second, "", ""},
+		{"always 503", []fault{status(503, ""), status(503, ""), status(503, ""), status(503, "")}, 4, 900 * time.Millisecond, 2 * time.Second, "unavailable", "status 503"},
+		{"limited for 7 s", []fault{status(429, "", "Retry-After", "7")}, 2, 7 * time.Second, 8 * time.Second, "", ""},
+		{"limited for an hour", []fault{status(429, "", "Retry-After", "3600")}, 1, 0, time.Millisecond, "unavailable", "rate limited"},
+		{"refused", []fault{status(400, `{"code":2000,"error":"limit 0"}`)}, 1, 0, time.Millisecond, "refusal", "limit 0"},
+		{"a page of a firewall", []fault{status(403, "<html>")}, 1, 0, time.Millisecond, "unavailable", "status 403"},
+		{"no JSON", []fault{status(200, "<html>")}, 1, 0, time.Millisecond, "malformed", "want an array"},
+		{"half an answer", []fault{truncated}, 2, 100 * time.Millisecond, 300 * time.Millisecond, "", ""},
+		{"silence", []fault{silent}, 2, 5 * time.Second, 6 * time.Second, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := newVenue(t)
+				client := ready(t, openPipe(t, v))
+				v.on(exchange.FuturesOpenOrders, c.faults...)
+				began := time.Now()
+				_, err := client.FuturesOpenOrders(t.Context(), "")
+				took := time.Since(began)
+				kind(t, c.name, err, c.kind, c.reason)
+				if have := v.count(exchange.FuturesOpenOrders); have != c.tries {
+					t.Errorf("tries: want %d, have %d", c.tries, have)
+				}
+				if took < c.least || took > c.most {
+					t.Errorf("time: want %s to %s, have %s", c.least, c.most, took)
+				}
+			})
+		})
+	}
+}
+
+func TestRetryAfterReachesTheCaller(t *testing.T) {
+	t.Parallel()
+	v := newVenue(t)
+	client := ready(t, open(t, v))
+	v.on(exchange.SpotWallet, status(429, "", "Retry-After", "3600"))
+	_, err := client.SpotWallet(t.Context())
+	var unavailable *exchange.Unavailable
+	if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != 3_600_000 || unavailable.Operation != exchange.SpotWallet {
+		t.Errorf("want an hour, have %+v", err)
+	}
+}
+
+func TestAReadGivesUpWhenItsContextWouldEndBeforeTheNextTry(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		client := ready(t, openPipe(t, v))
+		v.on(exchange.SpotWallet, status(503, "", "Retry-After", "20"))
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := client.SpotWallet(ctx)
+		kind(t, "wallet", err, "unavailable", "status 503")
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("want it at once, have %s", took)
+		}
+	})
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		v := newVenue(t)
+		client := ready(t, open(t, v))
+		away := status(code, "", "Location", "/elsewhere")
+		v.on(exchange.FuturesAccount, away)
+		_, err := client.FuturesAccount(t.Context())
+		kind(t, "account", err, "unavailable", http.StatusText(code)[:0])
+		v.on(exchange.FuturesPlace, away)
+		_, err = client.FuturesPlace(t.Context(), market(exchange.Buy))
+		kind(t, "placement", err, "uncertain", "status")
+		v.mu.Lock()
+		if v.redirs != 0 || v.counts[exchange.FuturesPlace] != 1 {
+			t.Errorf("%d: followed %d times, placed %d times", code, v.redirs, v.counts[exchange.FuturesPlace])
+		}
+		v.mu.Unlock()
+	}
+}
+
+func TestAnswersBeyondTheCapAreNotRead(t *testing.T) {
+	t.Parallel()
+	endless := func(w http.ResponseWriter, _ *http.Request, _ []byte) {
+		chunk := []byte(strings.Repeat(" ", 1<<20))
+		for range mostBody>>20 + 2 {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}
+	v := newVenue(t)
+	client := ready(t, open(t, v))
+	v.on(exchange.FuturesSymbols, endless)
+	_, err := client.FuturesSymbols(t.Context())
+	kind(t, "symbols", err, "malformed", "8 MiB")
+	v.on(exchange.FuturesPlace, endless)
+	_, err = client.FuturesPlace(t.Context(), market(exchange.Buy))
+	kind(t, "placement", err, "uncertain", "malformed answer")
+}
+
+func TestFaultsOfConnectingAreNamed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "connection refused"},
+		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, "name not found"},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "reset"},
+		{context.DeadlineExceeded, "timeout"},
+		{errors.New("strange"), "network error"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := dial(t, "http://127.0.0.1:1", dialer(func(context.Context) error { return c.err }))
+			_, err := client.FuturesPing(t.Context())
+			kind(t, c.want, err, "unavailable", "not sent: "+c.want)
+			if !errors.Is(err, c.err) {
+				t.Errorf("%s: the cause is lost: %v", c.want, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"context"
+
+	"botd/exchange"
+)
+
+// One call per operation of the spot market, as in futures.go.
+
+// SpotPairs returns the symbol list [Spot pair].
+func (c *Client) SpotPairs(ctx context.Context) ([]*exchange.Symbol, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotPairs}, func(a *exchange.Answer) []*exchange.Symbol { return a.Symbols.Items() })
+}
+
+// SpotTickers returns the 24-hour statistics of every known symbol [Spot ticker].
+func (c *Client) SpotTickers(ctx context.Context) ([]exchange.Ticker, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotTickers}, func(a *exchange.Answer) []exchange.Ticker { return a.Tickers.Items() })
+}
+
+// SpotTicker returns a symbol's 24-hour statistics [Spot ticker].
+func (c *Client) SpotTicker(ctx context.Context, symbol string) (exchange.Ticker, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotTicker, Symbol: symbol}, func(a *exchange.Answer) exchange.Ticker { return a.Tickers.Items()[0] })
+}
+
+// SpotDepth returns the order book: limit is 5, 10, 20, 50, 100, or 0 for 100
+// [Spot order book].
+func (c *Client) SpotDepth(ctx context.Context, symbol string, limit int) (exchange.Depth, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotDepth, Symbol: symbol, Limit: limit}, func(a *exchange.Answer) exchange.Depth { return a.Depth })
+}
+
+// SpotTrades returns the last public trades: 500 when limit is 0, at most 1000
+// [Spot public trade].
+func (c *Client) SpotTrades(ctx context.Context, symbol string, limit int) ([]exchange.Trade, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotTrades, Symbol: symbol, Limit: limit}, func(a *exchange.Answer) []exchange.Trade { return a.Trades.Items() })
+}
+
+// SpotCandles returns candles, oldest first. Start and end must be given; 100 when
+// span.Limit is 0, at most 500. There are no 30m and 1w [Spot public].
+func (c *Client) SpotCandles(ctx context.Context, symbol string, interval exchange.Interval, span Span) (*exchange.Candles, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotCandles, Symbol: symbol, Interval: interval,
+		StartMS: span.StartMS, EndMS: span.EndMS, Limit: span.Limit, Offset: span.Offset}, func(a *exchange.Answer) *exchange.Candles { return a.Candles })
+}
+
+// SpotPlace places an order, once; see FuturesPlace. A MARKET order carries
+// QuoteAmount in USDT, every other one Quantity in the base asset
+// [POST /hapi/v1/spot/order].
+func (c *Client) SpotPlace(ctx context.Context, order exchange.NewOrder) (exchange.Order, error) {
+	order.Market = exchange.Spot
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotPlace, Symbol: order.Symbol, Order: order}, func(a *exchange.Answer) exchange.Order { return a.Order })
+}
+
+// SpotCancel cancels an order by symbol and id. It is sent once; sending it again
+// is harmless [Spot trading].
+func (c *Client) SpotCancel(ctx context.Context, symbol string, id int64) (exchange.Order, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotCancel, Symbol: symbol, OrderID: id}, func(a *exchange.Answer) exchange.Order { return a.Order })
+}
+
+// SpotCancelAll cancels a symbol's open orders [Spot trading].
+func (c *Client) SpotCancelAll(ctx context.Context, symbol string) ([]exchange.Order, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotCancelAll, Symbol: symbol}, func(a *exchange.Answer) []exchange.Order { return a.Orders.Items() })
+}
+
+// SpotOpenOrders returns the open orders of a symbol or, when it is empty, of all
+// [Spot trading].
+func (c *Client) SpotOpenOrders(ctx context.Context, symbol string) ([]exchange.Order, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotOpenOrders, Symbol: symbol}, func(a *exchange.Answer) []exchange.Order { return a.Orders.Items() })
+}
+
+// SpotFilter narrows the order history: zero fields are not sent.
+type SpotFilter struct {
+	Symbol string
+	Side   exchange.Side
+	Type   exchange.OrderType
+}
+
+// SpotOrderHistory returns orders, newest first: 500 when span.Limit is 0, at most
+// 1000 [Spot trading].
+func (c *Client) SpotOrderHistory(ctx context.Context, filter SpotFilter, span Span) ([]exchange.Order, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: filter.Symbol, Side: filter.Side, Type: filter.Type,
+		StartMS: span.StartMS, EndMS: span.EndMS, Limit: span.Limit, Offset: span.Offset}, func(a *exchange.Answer) []exchange.Order { return a.Orders.Items() })
+}
+
+// SpotUserTrades returns the account's fills, of a symbol and of an order where
+// these are given: 500 when span.Limit is 0, at most 1000. The span's times are
+// not sent [Spot user trade].
+func (c *Client) SpotUserTrades(ctx context.Context, symbol string, orderID int64, span Span) ([]exchange.UserTrade, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: symbol, OrderID: orderID, Limit: span.Limit, Offset: span.Offset},
+		func(a *exchange.Answer) []exchange.UserTrade { return a.Fills.Items() })
+}
+
+// SpotWallet returns the balance of each asset, free and frozen [Spot wallet entry].
+func (c *Client) SpotWallet(ctx context.Context) ([]exchange.Balance, error) {
+	return one(ctx, c, exchange.Request{Operation: exchange.SpotWallet}, func(a *exchange.Answer) []exchange.Balance { return a.Balances.Items() })
+}
