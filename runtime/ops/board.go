@@ -99,8 +99,9 @@ func (b *Board) Note(n *engine.Note) {
 			last.Outcome, last.Rule, last.Detail = "refused", n.Refusal.Rule, n.Refusal.Error()
 		}
 	case engine.NotePlaced:
+		placed := intentOf(n)
 		for i := len(b.intents) - 1; i >= 0; i-- {
-			if in := &b.intents[i]; in.Outcome == "approved" && in.Strategy == n.Strategy && in.Purpose == n.Purpose.String() && in.ClientOrderID == "" {
+			if in := &b.intents[i]; in.Outcome == "approved" && in.ClientOrderID == "" && in.asks(&placed) {
 				in.Outcome, in.ClientOrderID = "placed", n.ClientOrderID
 				return
 			}
@@ -111,16 +112,27 @@ func (b *Board) Note(n *engine.Note) {
 }
 
 func (b *Board) add(n *engine.Note) {
+	if len(b.intents) == maxIntents {
+		b.intents = b.intents[:copy(b.intents, b.intents[1:])]
+	}
+	b.intents = append(b.intents, intentOf(n))
+}
+
+// asks reports whether two intents ask for the same order: one strategy may have
+// several of one purpose under way, under different keys.
+func (in *Intent) asks(same *Intent) bool {
+	return in.Strategy == same.Strategy && in.Purpose == same.Purpose && in.Side == same.Side && in.Type == same.Type &&
+		in.Quantity == same.Quantity && in.Price == same.Price && in.StopPrice == same.StopPrice
+}
+
+func intentOf(n *engine.Note) Intent {
 	in := Intent{AtMS: n.AtMS, Strategy: n.Strategy, Purpose: n.Purpose.String(), Reason: n.Text, Outcome: "derived"}
 	if s := n.Symbol; s != nil {
 		in.Market, in.Symbol = s.Market.String(), s.Name
 		in.Side, in.Type = n.Order.Side.String(), n.Order.Type.String()
 		in.Quantity, in.Price, in.StopPrice = nonZero(n.Order.Quantity != 0, s.QuantityDecimal(n.Order.Quantity)), nonZero(n.Order.Price != 0, s.PriceDecimal(n.Order.Price)), nonZero(n.Order.StopPrice != 0, s.PriceDecimal(n.Order.StopPrice))
 	}
-	if len(b.intents) == maxIntents {
-		b.intents = b.intents[:copy(b.intents, b.intents[1:])]
-	}
-	b.intents = append(b.intents, in)
+	return in
 }
 
 func nonZero(given bool, value fmt.Stringer) string {

@@ -16,6 +16,7 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
+	"botd/strategy"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -77,14 +78,18 @@ func running(t *testing.T) *engine.Status {
 }
 
 // notes are one of every kind.
-func notes(t *testing.T, strategy string, symbol *exchange.Symbol, id, rule string) []engine.Note {
+func notes(t *testing.T, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
 	t.Helper()
 	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
 	var all []engine.Note
 	for kind := engine.NoteCandle; kind <= engine.NoteTick; kind++ {
-		all = append(all, engine.Note{Kind: kind, AtMS: 1_700_000_000_000, Strategy: strategy, Symbol: symbol, Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7, Order: order,
-			State: reconcile.Filled, Quantity: 10, Price: amount(t, "50050"), Last: priceOf(t, symbol, "50000"), Refusal: &risk.Refusal{Rule: rule}, Count: 2, DurationMS: 120,
-			Text: id, Err: fmt.Errorf("an error with %s", id), Candle: exchange.Candle{Close: priceOf(t, symbol, "50000")}})
+		n := engine.Note{Kind: kind, AtMS: 1_700_000_000_000, Strategy: owner, Symbol: symbol, Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7, Order: order,
+			State: reconcile.Filled, Quantity: 10, Price: amount(t, "50050"), Last: priceOf(t, symbol, "50000"), Count: 2, DurationMS: 120,
+			Text: id, Err: fmt.Errorf("an error with %s", id), Candle: exchange.Candle{Close: priceOf(t, symbol, "50000")}, Plan: &strategy.Plan{}}
+		if kind == engine.NoteRefusal {
+			n.Refusal = &risk.Refusal{Rule: rule, Value: "1", Limit: "2", Hint: "less"}
+		}
+		all = append(all, n)
 	}
 	return all
 }

@@ -1,0 +1,381 @@
+package ops
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/reconcile"
+	"botd/runtime"
+	"botd/runtime/engine"
+)
+
+const testToken = "botd_ATESTTOKENOFTWENTYSIXLETTERS"
+
+// desk is a server without a listener, asked directly.
+type desk struct {
+	t      *testing.T
+	server *Server
+	sent   []engine.Event
+	fails  error
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t: t}
+	d.server = &Server{board: NewBoard("demo", "main"), metrics: NewMetrics("demo", Build{}), token: testToken,
+		send: func(_ context.Context, event engine.Event) error {
+			d.sent = append(d.sent, event)
+			return d.fails
+		}}
+	return d
+}
+
+// ask returns the answer's status and body.
+func (d *desk) ask(method, path, body string, change func(*http.Request)) (int, string) {
+	d.t.Helper()
+	request := httptest.NewRequest(method, "http://127.0.0.1:8420"+path, strings.NewReader(body))
+	if change != nil {
+		change(request)
+	}
+	recorder := httptest.NewRecorder()
+	d.server.Handler().ServeHTTP(recorder, request)
+	return recorder.Code, recorder.Body.String()
+}
+
+func (d *desk) want(code int, path string) string {
+	d.t.Helper()
+	have, body := d.ask(http.MethodGet, path, "", nil)
+	if have != code {
+		d.t.Errorf("GET %s: want %d, have %d: %s", path, code, have, body)
+	}
+	return body
+}
+
+func bearer(token string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+}
+
+func TestHealthIsTheLoopsHeartbeat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		d.want(503, "/healthz")
+		d.server.board.Beat()
+		time.Sleep(29 * time.Second)
+		d.want(200, "/healthz")
+		time.Sleep(2 * time.Second)
+		d.want(503, "/healthz")
+		d.server.board.Beat()
+		d.want(200, "/healthz")
+	})
+}
+
+func TestReadinessSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(d *desk, s *engine.Status)
+		fails  string // empty: ready
+	}{
+		{"all is well", func(*desk, *engine.Status) {}, ""},
+		{"halted is ready", func(_ *desk, s *engine.Status) { s.Halt.Level = "flatten" }, ""},
+		{"one failed round is ready", func(_ *desk, s *engine.Status) { s.Failed = 1 }, ""},
+		{"blind", func(_ *desk, s *engine.Status) { s.Blind, s.Failed = true, 3 }, "reconcile"},
+		{"no round for a minute", func(_ *desk, s *engine.Status) { s.SoundMS = s.NowMS - 60_001 }, "reconcile"},
+		{"the journal fails", func(_ *desk, s *engine.Status) { s.JournalErr = errors.New("disk full") }, "journal"},
+		{"no price yet", func(_ *desk, s *engine.Status) { s.Strategies[1].Last = 0 }, "market_data"},
+		{"an old price", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_001 }, "market_data"},
+		{"a price old enough", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_000 }, ""},
+		{"the clock is off", func(d *desk, _ *engine.Status) {
+			d.server.board.Report(Check{"clock", true, ""})
+			d.server.board.Report(Check{"clock", false, "off by 3 s"})
+		}, "clock"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d, status := newDesk(t), running(t)
+			d.server.board.Note(&engine.Note{Kind: engine.NoteRound, OK: true})
+			c.change(d, status)
+			d.server.board.Show(*status)
+			code := 200
+			if c.fails != "" {
+				code = 503
+			}
+			var body struct{ Checks []Check }
+			if err := json.Unmarshal([]byte(d.want(code, "/readyz?verbose")), &body); err != nil {
+				t.Fatal(err)
+			}
+			for _, check := range body.Checks {
+				if check.OK == (check.Name == c.fails) {
+					t.Errorf("check %s: have ok %t (%s), but %q is to fail", check.Name, check.OK, check.Detail, c.fails)
+				}
+			}
+			d.want(200, "/metrics")
+			expect(t, d.server.metrics, truth(c.fails == ""), "botd_ready")
+		})
+	}
+}
+
+func TestReadinessWaitsForTheFirstRound(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.want(503, "/readyz")
+	d.server.board.Show(*running(t))
+	if body := d.want(503, "/readyz"); !strings.Contains(body, "no complete round") {
+		t.Errorf("want the reason, have %s", body)
+	}
+	d.server.board.Note(&engine.Note{Kind: engine.NoteRound})
+	d.want(503, "/readyz")
+	d.server.board.Note(&engine.Note{Kind: engine.NoteRound, OK: true})
+	if body := d.want(200, "/readyz"); strings.Contains(body, "checks") {
+		t.Errorf("want checks only when asked for, have %s", body)
+	}
+}
+
+func TestTheAPITellsDecimalsAsStrings(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.server.board.Show(*running(t))
+	for path, parts := range map[string][]string{
+		"/api/v1/status":    {`"mode":"demo"`, `"equity":"10001.5"`, `"wallet":"10000.123456789"`, `"position":"0.02"`, `"unsettled":1`, `"last_price":"50100"`},
+		"/api/v1/orders":    {`"client_order_id":"bx-1-1"`, `"stop_price":"49000"`, `"state":"uncertain"`, `"quantity":"0.03"`},
+		"/api/v1/positions": {`"quantity":"0.02"`, `"entry_price":"50000"`, `"liq_price":"45090"`, `"protected":false`},
+		"/api/v1/intents":   {`"items":[]`},
+	} {
+		body := d.want(200, path)
+		for _, part := range parts {
+			if !strings.Contains(body, part) {
+				t.Errorf("%s: want %s in it, have %s", path, part, body)
+			}
+		}
+	}
+}
+
+func TestAnOrderOfASymbolNotConfiguredIsStillShown(t *testing.T) {
+	t.Parallel()
+	d, status := newDesk(t), running(t)
+	status.Strategies = nil
+	d.server.board.Show(*status)
+	if body := d.want(200, "/api/v1/orders"); !strings.Contains(body, "bx-1-2") {
+		t.Errorf("want every live order, have %s", body)
+	}
+}
+
+func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+		if n.Kind != engine.NoteRefusal && n.Kind != engine.NoteRefused {
+			d.server.board.Note(&n)
+		}
+	}
+	body := d.want(200, "/api/v1/intents")
+	for _, part := range []string{`"outcome":"filled"`, `"client_order_id":"bx-1-9"`, `"order_id":7`, `"quantity":"0.01"`} {
+		if !strings.Contains(body, part) {
+			t.Errorf("want %s, have %s", part, body)
+		}
+	}
+	first, second := engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Order}, engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Order}
+	first.Order.Price, second.Order.Price = priceOf(t, bitcoin, "100"), priceOf(t, bitcoin, "200")
+	for _, kind := range []engine.NoteKind{engine.NoteIntent, engine.NoteApproved} { // both, then both placed
+		first.Kind, second.Kind = kind, kind
+		if kind == engine.NoteIntent {
+			d.server.board.Note(&first)
+			first.Kind = engine.NoteApproved
+			d.server.board.Note(&first)
+		}
+		d.server.board.Note(&second)
+	}
+	first.Kind, first.ClientOrderID = engine.NotePlaced, "id-100"
+	d.server.board.Note(&first)
+	for _, in := range d.server.board.intentsJSON() {
+		if in.ClientOrderID == "id-100" && in.Price != "100" {
+			t.Errorf("the order at 100 was taken for the one at %s", in.Price)
+		}
+	}
+	for range maxIntents + 10 {
+		d.server.board.Note(&engine.Note{Kind: engine.NoteIntent, Symbol: bitcoin})
+	}
+	if have := len(d.server.board.intentsJSON()); have != maxIntents {
+		t.Errorf("intents kept: want %d, have %d", maxIntents, have)
+	}
+}
+
+func TestChangesNeedTheToken(t *testing.T) {
+	t.Parallel()
+	const halt = `{"level":"pause","reason":"news"}`
+	for _, c := range []struct {
+		name, path, body string
+		change           func(*http.Request)
+		code             int
+		level            string
+	}{
+		{"no token", "/api/v1/halt", halt, nil, 401, ""},
+		{"a wrong token", "/api/v1/halt", halt, bearer(testToken + "X"), 401, ""},
+		{"an empty token", "/api/v1/halt", halt, bearer(""), 401, ""},
+		{"halt", "/api/v1/halt", halt, bearer(testToken), 202, "pause"},
+		{"halt by its longer name", "/api/v1/risk/halt", halt, bearer(testToken), 202, "pause"},
+		{"rearm", "/api/v1/rearm", "", bearer(testToken), 202, ""},
+		{"rearm without a token", "/api/v1/risk/rearm", "", nil, 401, ""},
+		{"an unknown level", "/api/v1/halt", `{"level":"panic","reason":"news"}`, bearer(testToken), 400, ""},
+		{"no reason", "/api/v1/halt", `{"level":"pause","reason":" "}`, bearer(testToken), 400, ""},
+		{"an unknown field", "/api/v1/halt", `{"level":"pause","reason":"news","when":"later"}`, bearer(testToken), 400, ""},
+		{"too long", "/api/v1/halt", `{"level":"pause","reason":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 400, ""},
+		{"from a web page", "/api/v1/halt", halt, func(r *http.Request) {
+			bearer(testToken)(r)
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+		}, 403, ""},
+		{"by another name", "/api/v1/halt", halt, func(r *http.Request) { bearer(testToken)(r); r.Host = "botd.example:8420" }, 421, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			code, body := d.ask(http.MethodPost, c.path, c.body, c.change)
+			if code != c.code {
+				t.Errorf("want %d, have %d: %s", c.code, code, body)
+			}
+			switch {
+			case c.code != 202 && len(d.sent) != 0:
+				t.Errorf("want nothing changed, have %+v", d.sent)
+			case c.code == 202 && (len(d.sent) != 1 || d.sent[0].Kind != engine.EventHalt || d.sent[0].Level != c.level):
+				t.Errorf("want one halt to level %q, have %+v", c.level, d.sent)
+			}
+			if strings.Contains(body, testToken) {
+				t.Error("the answer holds the token")
+			}
+		})
+	}
+}
+
+func TestAHaltNotWrittenDownIsNotCalledDone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fails error
+		part  string
+	}{{runtime.ErrUnwritten, "in force now"}, {runtime.ErrStopped, "nothing was changed"}} {
+		d := newDesk(t)
+		d.fails = c.fails
+		if code, body := d.ask(http.MethodPost, "/api/v1/halt", `{"level":"pause","reason":"news"}`, bearer(testToken)); code != 503 || !strings.Contains(body, c.part) {
+			t.Errorf("%v: want 503 and %q, have %d %s", c.fails, c.part, code, body)
+		}
+	}
+}
+
+func TestReadingByAnotherNameOrMethodIsRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	if code, _ := d.ask(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { r.Host = "evil.example" }); code != 421 {
+		t.Errorf("want 421, have %d", code)
+	}
+	if code, _ := d.ask(http.MethodDelete, "/api/v1/status", "", nil); code != 405 {
+		t.Errorf("want 405, have %d", code)
+	}
+	before := 0
+	for i := range 1_000 { // paths are no labels
+		d.want(404, "/nowhere/"+strings.Repeat("x", i%50))
+		if i == 0 {
+			before = series(t, d.server.metrics)
+		}
+	}
+	if have := series(t, d.server.metrics); before != have {
+		t.Errorf("series after unknown paths: want %d, have %d", before, have)
+	}
+}
+
+func TestOnlyLoopbackIsListenedOn(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "[::]:0", "8420"} {
+		if _, err := Listen(address, nil, nil, "", nil); err == nil || !strings.Contains(err.Error(), address) {
+			t.Errorf("%s: want it refused by name, have %v", address, err)
+		}
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	if _, err := Listen(address, nil, nil, "", nil); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "hint: ") {
+		t.Errorf("an address in use: want it named, with a hint, have %v", err)
+	}
+}
+
+func TestTheServerStopsWithItsContextOrWhenItFails(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []bool{false, true} {
+		d := newDesk(t)
+		server, err := Listen("127.0.0.1:0", d.server.board, d.server.metrics, testToken, d.server.send)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- server.Serve(ctx) }()
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		response, err := client.Get("http://" + server.Address() + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		if err = errors.Join(err, response.Body.Close()); err != nil || !bytes.Contains(body, []byte("botd_ready 0")) {
+			t.Errorf("metrics: want botd_ready 0, have %v, %.200s", err, body)
+		}
+		if fails {
+			server.listener.Close()
+		} else {
+			cancel()
+		}
+		if err := <-ended; (err != nil) != fails {
+			t.Errorf("serving ends: want an error %t, have %v", fails, err)
+		}
+	}
+}
+
+func TestTheTokenIsItsOwnersAlone(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	path := filepath.Join(directory, "token")
+	token := func() string {
+		t.Helper()
+		have, err := Token(directory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the file: want mode 0600, have %v, %v", info.Mode(), err)
+		}
+		return have
+	}
+	first := token()
+	if len(first) < 26 {
+		t.Errorf("want at least 26 letters, have %q", first)
+	}
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if second := token(); second != first {
+		t.Errorf("want the same token, have %q and %q", first, second)
+	}
+	if err := os.WriteFile(path, []byte("botd_CUT"), 0o644); err != nil { // cut short by a crash
+		t.Fatal(err)
+	}
+	if third := token(); third == first || len(third) < 26 {
+		t.Errorf("want a new token, have %q", third)
+	}
+	if _, err := Token(filepath.Join(directory, "nowhere")); err == nil {
+		t.Error("a directory that is not there: want an error")
+	}
+}
