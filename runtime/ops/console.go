@@ -35,7 +35,7 @@ var nameMessage = sync.OnceFunc(func() { zerolog.MessageFieldName = "msg" })
 func NewConsole(w io.Writer, format Format, metrics *Metrics) *Console {
 	nameMessage()
 	if !format.JSON {
-		w = zerolog.ConsoleWriter{Out: w, NoColor: !format.Colour, TimeFormat: "15:04:05", TimeLocation: time.UTC, FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market"}}
+		w = zerolog.ConsoleWriter{Out: w, NoColor: !format.Colour, TimeFormat: "15:04:05", TimeLocation: time.UTC, FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market", "rule"}}
 	}
 	c := &Console{metrics: metrics}
 	c.log = zerolog.New(w).Level(zerolog.InfoLevel).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {
@@ -127,7 +127,7 @@ func (c *Console) Note(fact *engine.Note) {
 	case engine.NoteFill:
 		c.line(info, n, "order.fill").Msgf("fill      %s %s %s %s%s", n.Strategy, n.Order.Side, n.Symbol.QuantityDecimal(n.Quantity), n.Symbol.Name, price(n))
 	case engine.NoteSettled:
-		c.line(info, n, "order.settled").Int64("dur_ms", n.DurationMS).Str("evidence", n.Text).Msgf("settled   %s %s, filled %s", n.ClientOrderID, n.State, n.Symbol.QuantityDecimal(n.Quantity))
+		c.line(info, n, "order.settled").Int64("dur_ms", n.DurationMS).Str("evidence", n.Text).Msgf("settled   %s %s", n.ClientOrderID, ending(n))
 	default:
 		c.rest(n)
 	}
@@ -138,7 +138,7 @@ func (c *Console) rest(n *engine.Note) {
 	info, warn, bad := zerolog.InfoLevel, zerolog.WarnLevel, zerolog.ErrorLevel
 	switch n.Kind {
 	case engine.NotePosition:
-		c.line(info, n, "position.changed").Msgf("position  %s %s %s%s", n.Strategy, n.Symbol.Name, n.Symbol.QuantityDecimal(n.Quantity), price(n))
+		c.line(info, n, "position.changed").Msgf("position  %s %s %s", n.Strategy, n.Symbol.Name, holding(n))
 	case engine.NoteFetchFailed:
 		c.line(warn, n, "exchange.unavailable").Str("err_kind", exchange.ErrorKind(n.Err)).Str("err", plain(fmt.Sprint(n.Err))).Msgf("exchange  could not read %s", n.Text)
 	case engine.NoteLatch:
@@ -152,7 +152,7 @@ func (c *Console) rest(n *engine.Note) {
 			c.line(info, n, "symbol.resolved").Msgf("resolved  %s trades again", n.Symbol.Name)
 			return
 		}
-		c.line(bad, n, "symbol.quarantined").Msgf("QUARANTINE %s: %s", n.Symbol.Name, n.Text)
+		c.line(bad, n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", n.Symbol.Name, n.Text)
 	case engine.NoteAdopted:
 		c.line(warn, n, "position.adopted").Msgf("adopted   %s: %s", n.Symbol.QuantityDecimal(n.Quantity), n.Text)
 	case engine.NoteHalt:
@@ -172,6 +172,25 @@ func (c *Console) rest(n *engine.Note) {
 		}
 		c.line(bad, n, "exchange.blind").Str("err", n.Text).Msg("BLIND     orders and positions can not be read: nothing opens, stops stay")
 	}
+}
+
+// ending says how an order ended, and what was filled of it where that is not all.
+func ending(n *engine.Note) string {
+	if n.State == reconcile.Filled || n.Quantity == 0 || n.Symbol == nil {
+		return n.State.String()
+	}
+	return n.State.String() + ", after " + n.Symbol.QuantityDecimal(n.Quantity).String() + " was filled"
+}
+
+// holding says what is held.
+func holding(n *engine.Note) string {
+	switch {
+	case n.Quantity == 0:
+		return "flat"
+	case n.Quantity < 0:
+		return "short " + n.Symbol.QuantityDecimal(-n.Quantity).String() + price(n)
+	}
+	return "long " + n.Symbol.QuantityDecimal(n.Quantity).String() + price(n)
 }
 
 // price says at what mean price, where the exchange tells one.

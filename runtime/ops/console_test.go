@@ -1,0 +1,162 @@
+package ops
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// story is a short life of one strategy: a candle, a decision, an order, its end,
+// and then what goes wrong.
+func story(t *testing.T) []engine.Note {
+	t.Helper()
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 20}
+	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: priceOf(t, bitcoin, "49000"), ClosePosition: true}
+	ids := engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Entry, ClientOrderID: "bmain-s1-4", OrderID: 771203, Order: order}
+	with := func(kind engine.NoteKind, change func(*engine.Note)) engine.Note {
+		n := ids
+		n.Kind = kind
+		if change != nil {
+			change(&n)
+		}
+		return n
+	}
+	all := []engine.Note{
+		{Kind: engine.NoteCandle, Symbol: bitcoin, Candle: exchange.Candle{OpenMS: 1_700_000_040_000, Close: priceOf(t, bitcoin, "50012.3"), Volume: 12.5}},
+		{Kind: engine.NoteDecision, Strategy: "trend", Symbol: bitcoin, Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}, Text: "fast average crossed above slow"},
+		with(engine.NoteIntent, func(n *engine.Note) { n.OrderID, n.ClientOrderID, n.Text = 0, "", "fast average crossed above slow" }),
+		with(engine.NoteApproved, func(n *engine.Note) { n.OrderID, n.ClientOrderID = 0, "" }),
+		with(engine.NotePlaced, func(n *engine.Note) { n.OrderID = 0 }),
+		with(engine.NoteAcknowledged, func(n *engine.Note) { n.DurationMS = 31 }),
+		with(engine.NoteFill, func(n *engine.Note) { n.Quantity, n.Price = 20, amount(t, "50013.35") }),
+		with(engine.NoteSettled, func(n *engine.Note) {
+			n.State, n.Quantity, n.DurationMS, n.Text = reconcile.Filled, 20, 1_040, "fetched"
+		}),
+		{Kind: engine.NotePosition, Strategy: "trend", Symbol: bitcoin, Quantity: 20, Price: amount(t, "50013.35")},
+		{Kind: engine.NoteIntent, Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.StopLoss, Order: stop, Text: "protection"},
+		{Kind: engine.NoteRefusal, Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Entry, Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"}},
+		with(engine.NoteRefused, func(n *engine.Note) { n.OrderID, n.Text = 0, "Margin is insufficient." }),
+		with(engine.NoteUncertain, func(n *engine.Note) { n.OrderID, n.Text = 0, "timeout" }),
+		{Kind: engine.NoteFetchFailed, Err: &exchange.Unavailable{Operation: exchange.FuturesOpenOrders, Why: "connection refused"}, Text: "orders and positions"},
+		{Kind: engine.NoteQuarantine, Symbol: bitcoin, Text: "the exchange shows two positions on one symbol"},
+		{Kind: engine.NoteBlind, Text: "connection refused"},
+		{Kind: engine.NoteBlind, OK: true},
+		{Kind: engine.NoteHalt, Text: "news"},
+		{Kind: engine.NoteHalt, OK: true, Text: "armed again by the operator"},
+		{Kind: engine.NoteStrategyFailed, Strategy: "trend", Symbol: bitcoin, Text: "index out of range"},
+	}
+	for i := range all {
+		all[i].AtMS = 1_700_000_100_000 + int64(i)*250
+	}
+	return all
+}
+
+func written(format Format, notes []engine.Note) string {
+	var out bytes.Buffer
+	console := NewConsole(&out, format, NewMetrics("demo", Build{}))
+	for i := range notes {
+		console.Note(&notes[i])
+	}
+	return out.String()
+}
+
+func TestAPersonReadsAStory(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/story.txt"
+	have := written(Format{}, story(t))
+	if *update {
+		if err := os.WriteFile(golden, []byte(have), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != have {
+		t.Errorf("want\n%s\nhave\n%s", want, have)
+	}
+	if strings.Contains(have, "\x1b") {
+		t.Error("want no colours when they are off")
+	}
+	if !strings.Contains(written(Format{Colour: true}, story(t)), "\x1b[") {
+		t.Error("want colours when they are on")
+	}
+}
+
+func TestAProgramReadsOneEventALine(t *testing.T) {
+	t.Parallel()
+	want := []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "order.settled",
+		"position.changed", "intent.derived", "risk.refused", "order.refused", "order.uncertain", "exchange.unavailable", "symbol.quarantined", "exchange.blind",
+		"exchange.back", "trading.halted", "trading.armed", "strategy.failed"}
+	lines := strings.Split(strings.TrimSpace(written(Format{JSON: true}, story(t))), "\n")
+	if len(lines) != len(want) {
+		t.Fatalf("lines: want %d, have %d", len(want), len(lines))
+	}
+	for i, line := range lines {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		when, err := time.Parse(time.RFC3339Nano, fields["time"].(string))
+		if fields["event"] != want[i] || fields["msg"] == "" || fields["level"] == "" || err != nil || when.UnixMilli() != 1_700_000_100_000+int64(i)*250 {
+			t.Errorf("line %d: want event %s with its time, level and msg, have %s", i, want[i], line)
+		}
+	}
+	if !strings.Contains(lines[5], `"order_id":771203`) || !strings.Contains(lines[5], `"client_order_id":"bmain-s1-4"`) || !strings.Contains(lines[5], `"dur_ms":31`) {
+		t.Errorf("an acknowledgement names its order: have %s", lines[5])
+	}
+}
+
+func TestEveryKindOfNoteIsALineOrQuietOnPurpose(t *testing.T) {
+	t.Parallel()
+	quiet := map[engine.NoteKind]bool{engine.NoteRound: true, engine.NoteTick: true} // several a minute, told by metrics
+	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+		if have := written(Format{JSON: true}, []engine.Note{n}); (have == "") != quiet[n.Kind] {
+			t.Errorf("kind %d: want a line %t, have %q", n.Kind, !quiet[n.Kind], have)
+		}
+	}
+}
+
+func TestLinesAreCountedByLevel(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	console := NewConsole(&bytes.Buffer{}, Format{JSON: true}, m)
+	console.Say("daemon.started", "hello")
+	console.Warn("daemon.unclean", "the last run did not end cleanly")
+	console.Note(&engine.Note{Kind: engine.NoteHalt, Text: "news"})
+	expect(t, m, 1, "botd_log_events_total", "level=info")
+	expect(t, m, 1, "botd_log_events_total", "level=warn")
+	expect(t, m, 1, "botd_log_events_total", "level=error")
+}
+
+func TestATextOfTheVenueCanNotForgeALine(t *testing.T) {
+	t.Parallel()
+	evil := "no\n04:00:00 INF HALTED \x1b[2J\u202e\r" + strings.Repeat("x", 10_000)
+	for _, n := range []engine.Note{
+		{Kind: engine.NoteRefused, Symbol: bitcoin, ClientOrderID: "a", Text: evil},
+		{Kind: engine.NoteUncertain, Symbol: bitcoin, ClientOrderID: "a", Text: evil},
+		{Kind: engine.NoteFetchFailed, Text: "orders", Err: errors.New(evil)},
+		{Kind: engine.NoteQuarantine, Symbol: bitcoin, Text: evil},
+	} {
+		for _, format := range []Format{{}, {JSON: true}} {
+			have := written(format, []engine.Note{n})
+			if strings.Count(have, "\n") != 1 || strings.ContainsAny(have, "\x1b\r\u202e") || len(have) > 2*maxText {
+				t.Errorf("kind %d: want one short line without control characters, have %d bytes: %.200q", n.Kind, len(have), have)
+			}
+		}
+	}
+}
