@@ -1,0 +1,99 @@
+package library
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// decisions feeds closes and returns the target's sign after each: 0 for none wished.
+func decisions(t *testing.T, s strategy.Strategy, closes []exchange.Price) []int {
+	t.Helper()
+	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol}
+	plan := strategy.Plan{}
+	signs := make([]int, 0, len(closes))
+	for _, price := range closes {
+		view.Candle = exchange.Candle{Close: price}
+		s.Candle(&view)
+		plan.Reset()
+		s.Decide(&view, &plan)
+		sign := plan.Target.Sign()
+		if plan.Target.Kind != strategy.NoTarget && sign == 0 {
+			sign = 9 // flat is a wish too
+		}
+		signs = append(signs, sign)
+	}
+	return signs
+}
+
+func TestSMACrossDecidesAtCrossesOnly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, mode string
+		closes     []exchange.Price
+		want       []int
+	}{
+		// fast 1, slow 2: the averages exist together from the second candle on.
+		{"above from the start is no cross", "long_only", []exchange.Price{10, 20, 30, 40}, []int{0, 0, 0, 0}},
+		{"from below to above", "long_only", []exchange.Price{20, 10, 30}, []int{0, 0, 1}},
+		{"from equal to above", "long_only", []exchange.Price{10, 10, 11}, []int{0, 0, 1}},
+		{"above, equal, below", "long_only", []exchange.Price{20, 10, 30, 30, 20}, []int{0, 0, 1, 1, 9}},
+		{"short below", "long_short", []exchange.Price{20, 10, 30, 20}, []int{0, 0, 1, -1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			have := decisions(t, newStrategy(t, "sma_cross", exchange.Futures, strategy.Values{"fast": "1", "slow": "2", "mode": c.mode}), c.closes)
+			for i := range c.want {
+				if have[i] != c.want[i] {
+					t.Fatalf("want %v, have %v", c.want, have)
+				}
+			}
+		})
+	}
+}
+
+func TestRSIEntersLowAndLeavesHigh(t *testing.T) {
+	t.Parallel()
+	s := newStrategy(t, "rsi", exchange.Futures, strategy.Values{"period": "2"})
+	// Falling for two changes: 0; then rising until the index passes 70.
+	have := decisions(t, s, []exchange.Price{100e8, 90e8, 80e8, 85e8, 100e8, 130e8})
+	if have[1] != 0 || have[2] != 1 || have[5] != 9 {
+		t.Errorf("want nothing, then long, at last flat; have %v", have)
+	}
+}
+
+func TestDecisionsAllocateNothing(t *testing.T) {
+	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Candle: exchange.Candle{Close: 50_000e8}}
+	plan := strategy.Plan{}
+	for _, definition := range All() {
+		values := strategy.Values{}
+		if definition.Name == "twap" {
+			values["quantity"] = "1"
+			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})
+		}
+		s := newStrategy(t, definition.Name, exchange.Futures, values)
+		if n := testing.AllocsPerRun(200, func() {
+			s.Candle(&view)
+			plan.Reset()
+			s.Decide(&view, &plan)
+		}); n != 0 {
+			t.Errorf("%s: want no allocation, have %v", definition.Name, n)
+		}
+	}
+}
+
+func BenchmarkSMACross(b *testing.B) {
+	view := strategy.View{Symbol: setting(b, exchange.Futures).Symbol}
+	plan := strategy.Plan{}
+	s := newStrategy(b, "sma_cross", exchange.Futures, strategy.Values{})
+	price := exchange.Price(50_000e8)
+	b.ReportAllocs()
+	for b.Loop() {
+		price ^= 0xff
+		view.Candle.Close = price
+		s.Candle(&view)
+		plan.Reset()
+		s.Decide(&view, &plan)
+	}
+}
