@@ -1,0 +1,96 @@
+package indicator
+
+import (
+	"encoding/csv"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestAveragesAreComparedExactly(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		periods := rapid.SliceOfN(rapid.IntRange(1, 20), 2, 2).Draw(t, "periods")
+		values := rapid.SliceOfN(rapid.Int64Range(0, 4_000_000_000_000_000), 20, 60).Draw(t, "values")
+		if rapid.Bool().Draw(t, "coarse") { // ties are common on a coarse tick
+			for i := range values {
+				values[i] %= 3
+			}
+		}
+		fast, slow := NewSMA(periods[0]), NewSMA(periods[1])
+		for i, v := range values {
+			fast.Next(v)
+			slow.Next(v)
+			if !fast.Ready() || !slow.Ready() {
+				continue
+			}
+			mean := func(n int) *big.Rat {
+				sum := new(big.Int)
+				for _, v := range values[i+1-n : i+1] {
+					sum.Add(sum, big.NewInt(v))
+				}
+				return new(big.Rat).SetFrac(sum, big.NewInt(int64(n)))
+			}
+			if want, have := mean(periods[0]).Cmp(mean(periods[1])), fast.Compare(slow); want != have {
+				t.Fatalf("periods %v after %v: want %d, have %d", periods, values[:i+1], want, have)
+			}
+		}
+	})
+}
+
+func TestRSIEqualsTALib(t *testing.T) {
+	t.Parallel()
+	expected := column(t, "indicators/ta-lib/BTCUSDT_1h_2024_first1000_talib.csv", "RSI14")
+	closes := column(t, "candles/binance-spot_BTCUSDT_1h_2024.csv", "close")
+	index, compared := NewRSI(14), 0
+	for i := range expected {
+		have, ok := index.Next(closes[i])
+		want := expected[i]
+		if known := !math.IsNaN(want); known != ok {
+			t.Fatalf("candle %d: TA-Lib has a value: %v, this: %v", i, known, ok)
+		}
+		if !ok {
+			continue
+		}
+		if math.Abs(have-want) > 1e-9*math.Abs(want) {
+			t.Fatalf("candle %d: want %v, have %v", i, want, have)
+		}
+		compared++
+	}
+	if compared < 900 {
+		t.Errorf("only %d values were compared", compared)
+	}
+}
+
+// column reads one column of a recorded file; an empty field is NaN.
+func column(t *testing.T, name, header string) []float64 {
+	t.Helper()
+	file, err := os.Open(filepath.Join("..", "..", "..", "shared", "data", filepath.FromSlash(name)))
+	if err != nil {
+		t.Skipf("recorded data is not beside the project: %v", err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Index(rows[0], header)
+	if at < 0 {
+		t.Fatalf("%s: no column %s in %v", name, header, rows[0])
+	}
+	values := make([]float64, 0, len(rows))
+	for _, row := range rows[1:] {
+		value, err := strconv.ParseFloat(row[at], 64)
+		if err != nil {
+			value = math.NaN()
+		}
+		values = append(values, value)
+	}
+	return values
+}
