@@ -1,0 +1,217 @@
+package ops
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/rest"
+	"botd/exchange/sim"
+	"botd/exchange/sim/server"
+	"botd/exchange/wire"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// Canaries: neither may be found in anything botd writes or answers.
+const (
+	canaryKey    = "CANARYKEY0123456789"
+	canarySecret = "CANARYSECRET9876543210"
+)
+
+// buyer wishes ten steps and a stop.
+type buyer struct{}
+
+func (buyer) Warmup() int           { return 0 }
+func (buyer) Candle(*strategy.View) {}
+func (buyer) Decide(view *strategy.View, plan *strategy.Plan) {
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10 * view.Symbol.QuantityTick}, "a test")
+}
+
+// sniffer is a transport that remembers the signatures it saw.
+type sniffer struct {
+	inner http.RoundTripper
+
+	mu         sync.Mutex // guards signatures
+	signatures []string
+}
+
+func (s *sniffer) RoundTrip(request *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	if signature := request.Header.Get(wire.HeaderSignature); signature != "" {
+		s.signatures = append(s.signatures, signature)
+	}
+	s.mu.Unlock()
+	return s.inner.RoundTrip(request)
+}
+
+// session is everything a live daemon is made of, over real HTTP on loopback.
+type session struct {
+	t       *testing.T
+	sniffer *sniffer
+	log     bytes.Buffer // written by the driver's goroutine alone
+	metrics *Metrics
+	board   *Board
+	filled  chan struct{}
+	failed  chan struct{}
+}
+
+func newSession(t *testing.T) *session {
+	s := &session{t: t, sniffer: &sniffer{inner: &http.Transport{}}, metrics: NewMetrics("live", Build{}), board: NewBoard("live", "main"),
+		filled: make(chan struct{}), failed: make(chan struct{})}
+	t.Cleanup(s.sniffer.inner.(*http.Transport).CloseIdleConnections)
+	return s
+}
+
+// venue serves the simulated exchange until the test ends and returns its address.
+func (s *session) venue() string {
+	s.t.Helper()
+	config := server.Config{Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}, Build: func([]byte) (*sim.Exchange, error) {
+		x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})
+		if err == nil {
+			x.SetMarket(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, sim.Random(1))
+		}
+		return x, err
+	}}
+	exchangeServer, err := server.New(config)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- exchangeServer.Serve(ctx, listener) }()
+	s.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.t.Error(err)
+		}
+	})
+	return "http://" + listener.Addr().String()
+}
+
+func (s *session) client(address, secret string) *rest.Client {
+	s.t.Helper()
+	client, err := rest.New(rest.Config{BaseURL: address, Key: canaryKey, Secret: []byte(secret), Transport: s.sniffer,
+		Observe: func(o rest.Observation) { s.metrics.Request(o.Operation, o.Outcome, o.Code, o.Duration, o.Waited) }})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := errors.Join(client.SyncClock(s.t.Context()), client.RefreshSymbols(s.t.Context())); err != nil {
+		s.t.Fatal(err)
+	}
+	return client
+}
+
+// run drives an engine until done is closed, and returns the journal as text.
+func (s *session) run(client *rest.Client, name string, done <-chan struct{}) string {
+	s.t.Helper()
+	store, err := journal.Open(s.t.Context(), filepath.Join(s.t.TempDir(), name), journal.Binding{Mode: "live", URL: "x", KeyFingerprint: "y"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer store.Close()
+	symbol, _ := client.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+	book := reconcile.NewBook(reconcile.UnmeasuredSettle)
+	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Settle: book.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0, TimeToLive: 5_000,
+		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: buyer{}, Symbol: symbol, Interval: exchange.Minute1, Leverage: 10}}}, book)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	console, lines := NewConsole(&s.log, Format{}, s.metrics), NewConsole(&s.log, Format{JSON: true}, s.metrics)
+	filled, failed := sync.OnceFunc(func() { close(s.filled) }), sync.OnceFunc(func() { close(s.failed) })
+	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: store, Clock: client, Notes: func(n *engine.Note) {
+		s.metrics.Note(n)
+		s.board.Note(n)
+		console.Note(n)
+		lines.Note(n)
+		switch n.Kind {
+		case engine.NoteFill:
+			filled()
+		case engine.NoteFetchFailed:
+			failed()
+		}
+	}, Beat: func(int64) {
+		status := machine.Status()
+		s.metrics.Status(&status)
+		s.board.Show(status)
+	}})
+	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	defer cancel()
+	go func() {
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+		cancel()
+	}()
+	if err := driver.Run(ctx); err != nil {
+		s.t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := store.Export(s.t.Context(), &text); err != nil {
+		s.t.Fatal(err)
+	}
+	return text.String() + fmt.Sprint(driver.OpenLeft(), client)
+}
+
+func reached(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
+	t.Parallel()
+	s := newSession(t)
+	address := s.venue()
+	everything := map[string]string{
+		"journal":                   s.run(s.client(address, canarySecret), "good.db", s.filled),
+		"journal of a wrong secret": s.run(s.client(address, canarySecret+"WRONG"), "bad.db", s.failed),
+	}
+	if !reached(s.filled) || !reached(s.failed) {
+		t.Fatalf("want a fill and a refused session, have filled %t, failed %t:\n%s", reached(s.filled), reached(s.failed), s.log.String())
+	}
+	everything["log"] = s.log.String()
+	d := &desk{t: t, server: &Server{board: s.board, metrics: s.metrics, token: testToken}}
+	for _, path := range []string{"/metrics", "/healthz", "/readyz?verbose", "/api/v1/status", "/api/v1/orders", "/api/v1/intents", "/api/v1/positions"} {
+		_, everything[path] = d.ask(http.MethodGet, path, "", nil)
+	}
+	encoded, err := json.Marshal(canarySecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forbidden := append([]string{canaryKey, canarySecret, strings.Trim(string(encoded), `"`), testToken}, s.sniffer.signatures...)
+	if len(s.sniffer.signatures) < 5 {
+		t.Fatalf("signatures seen: want at least 5, have %d", len(s.sniffer.signatures))
+	}
+	for where, text := range everything {
+		if len(text) < 10 {
+			t.Errorf("%s: want something to search, have %q", where, text)
+		}
+		for _, secret := range forbidden {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s holds %s", where, secret)
+			}
+		}
+	}
+}
