@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -91,7 +92,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		away := status(code, "", "Location", "/elsewhere")
 		v.on(exchange.FuturesAccount, away)
 		_, err := client.FuturesAccount(t.Context())
-		kind(t, "account", err, "unavailable", http.StatusText(code)[:0])
+		kind(t, "account", err, "unavailable", fmt.Sprint("status ", code))
 		v.on(exchange.FuturesPlace, away)
 		_, err = client.FuturesPlace(t.Context(), market(exchange.Buy))
 		kind(t, "placement", err, "uncertain", "status")
@@ -105,13 +106,17 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 func TestAnswersBeyondTheCapAreNotRead(t *testing.T) {
 	t.Parallel()
+	stopped := make(chan struct{}, 2)
 	endless := func(w http.ResponseWriter, _ *http.Request, _ []byte) {
 		chunk := []byte(strings.Repeat(" ", 1<<20))
-		for range mostBody>>20 + 2 {
+		for range 8 * mostBody >> 20 {
 			if _, err := w.Write(chunk); err != nil {
+				stopped <- struct{}{}
 				return
 			}
 		}
+		t.Error("the client read eight times the cap")
+		stopped <- struct{}{}
 	}
 	v := newVenue(t)
 	client := ready(t, open(t, v))
@@ -121,6 +126,8 @@ func TestAnswersBeyondTheCapAreNotRead(t *testing.T) {
 	v.on(exchange.FuturesPlace, endless)
 	_, err = client.FuturesPlace(t.Context(), market(exchange.Buy))
 	kind(t, "placement", err, "uncertain", "malformed answer")
+	<-stopped
+	<-stopped
 }
 
 func TestFaultsOfConnectingAreNamed(t *testing.T) {

@@ -77,6 +77,7 @@ func TestCandlesThatCanNotBeAreMalformed(t *testing.T) {
 		change("50010.5", "49989"), change("49980.1", "49991"), change("49980.1", "0"), change("49980.1", "-1"), change(`"12.345"`, `"-1"`),
 		change(`"12.345"`, "null"), change(`"50000"`, `"NaN"`), change("1767225480000", "1767225480000.5"), change("321", "-0.5"), change("49990", "99999999999999999999"),
 		change("1767225480000", "1e30"), change(`"49990"`, `49990.`), change(`"49990"`, `049990`), change(`"49990"`, `.5`), change(`"49990"`, `"`),
+		`[[1767225480000,"200000000000","200000000000","200000000000","200000000000","1",0,"1",1,"1","1"]]`, // beyond an int64 of 1e-8
 		"[" + plainCandle + "," + plainCandle + "]", "[" + plainCandle + ",]", "[" + plainCandle + "]]", "[" + plainCandle, "[,]", `[[1,2]]`,
 		`{"candles":[],"data":[]}`, `{"code":7,"error":"no","data":[]}`,
 	} {
@@ -124,6 +125,18 @@ func TestTheScannerEqualsTheLongWay(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestVolumesOfManyDigitsAreTheNearestFloat has digits that two roundings get wrong.
+func TestVolumesOfManyDigitsAreTheNearestFloat(t *testing.T) {
+	t.Parallel()
+	answer, err := decode(t, goldenRequest(exchange.FuturesCandles), 200, "["+strings.Replace(plainCandle, "12.345", "780577101.05581731", 1)+"]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, have := 780577101.05581731, answer.Candles.Volume[0]; want != have {
+		t.Errorf("want %v, have %v", want, have)
+	}
 }
 
 func TestVolumesThatAreNoNumbersAreNotWritten(t *testing.T) {
