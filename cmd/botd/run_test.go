@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTheDemoTradesAndCarriesOn starts the built binary as a newcomer does, in
+// an empty directory: it trades, is killed without a warning, and the next start
+// finds its positions and goes on.
+func TestTheDemoTradesAndCarriesOn(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := filepath.Join(directory, "botd")
+	if output, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, output)
+	}
+	first := startDemo(t, binary, directory)
+	story := first.until(t, "order.settled")
+	for _, event := range []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "daemon.listening"} {
+		if !slices.Contains(story, event) {
+			t.Errorf("before the first settlement: want %s told, have %v", event, story)
+		}
+	}
+	first.until(t, "position.changed")
+	if err := first.process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	first.wait()
+
+	second := startDemo(t, binary, directory)
+	second.until(t, "position.changed") // found again before anything new is decided
+	if err := second.process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	story = second.until(t, "daemon.stopped")
+	if !slices.Contains(story, "daemon.left_open") {
+		t.Errorf("at the end: want told what stays open, have %v", story)
+	}
+	if err := second.wait(); err != nil {
+		t.Errorf("a clean stop: want exit code 0, have %v", err)
+	}
+}
+
+// demo is a running binary and the events it tells.
+type demo struct {
+	process *os.Process
+	events  chan string
+	wait    func() error
+}
+
+func startDemo(t *testing.T, binary, directory string) *demo {
+	t.Helper()
+	command := exec.Command(binary, "run", "--listen", "127.0.0.1:0", "--log-format", "json")
+	command.Dir = directory
+	pipe, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { command.Process.Kill() })
+	d := &demo{process: command.Process, events: make(chan string, 4096), wait: command.Wait}
+	go func() {
+		defer close(d.events)
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			var line struct{ Event string }
+			if json.Unmarshal(lines.Bytes(), &line) != nil {
+				line.Event = "text: " + strings.TrimSpace(lines.Text())
+			}
+			d.events <- line.Event
+		}
+	}()
+	return d
+}
+
+// until returns the events told up to the one named.
+func (d *demo) until(t *testing.T, event string) (story []string) {
+	t.Helper()
+	late := time.After(60 * time.Second)
+	for {
+		select {
+		case told, open := <-d.events:
+			if !open {
+				t.Fatalf("the program ended before it told %s: %v", event, story)
+			}
+			story = append(story, told)
+			if told == event {
+				return story
+			}
+		case <-late:
+			t.Fatalf("60 s without %s: %v", event, story)
+		}
+	}
+}
