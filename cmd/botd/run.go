@@ -64,6 +64,9 @@ func run(command *cobra.Command, flags runFlags) error {
 	if err := config.Confirm(configs.Mode(flags.mode)); err != nil {
 		return fail(exitConfig, err)
 	}
+	if err := unsupported(config); err != nil {
+		return err
+	}
 	if flags.listen != "" {
 		config.Listen = flags.listen
 	}
@@ -82,6 +85,24 @@ func run(command *cobra.Command, flags runFlags) error {
 	}
 	err = trade(command.Context(), command, config, flags, directory, v)
 	return errors.Join(err, v.stop())
+}
+
+// unsupported refuses settings that are understood but not acted on yet: money
+// must not hang on a setting that is silently ignored.
+func unsupported(config *configs.Config) error {
+	for _, s := range []struct {
+		given         bool
+		setting, mend string
+	}{
+		{config.Shutdown != "leave", "shutdown: " + config.Shutdown, "only leave is acted on: stopping keeps orders and positions; botd halt --level flatten closes them"},
+		{config.Foreign != "halt", "foreign: " + config.Foreign, "only halt is acted on: what botd did not make stops openings on its symbol"},
+		{config.Journal != "", "journal: postgres", "only SQLite in data_dir is there"},
+	} {
+		if s.given {
+			return failure(exitConfig, s.mend, "%s is not in this version", s.setting)
+		}
+	}
+	return nil
 }
 
 // venue is the exchange traded on, as the daemon reaches it.
