@@ -44,10 +44,37 @@ func FuzzDecodeAnswer(f *testing.F) {
 			t.Fatalf("%s %q became %q: %v", operation, body, written, err)
 		}
 		_, rewritten, err := EncodeAnswer(&again, request, symbols)
-		if err != nil || string(rewritten) != string(written) {
+		if err != nil || string(rewritten) != string(written) && ofThisAge(&answer) {
 			t.Fatalf("%s %q became %q, then %q, %v", operation, body, written, rewritten, err)
 		}
 	})
+}
+
+// ofThisAge reports whether all times are between 1973 and 5138: outside of that
+// seconds and milliseconds are not told apart both ways.
+func ofThisAge(a *exchange.Answer) bool {
+	times := []int64{}
+	if a.Candles != nil {
+		times = append(times, a.Candles.OpenMS...)
+	}
+	orders := []exchange.Order{a.Order}
+	if a.Orders.Done() {
+		orders = append(orders, a.Orders.Items()...)
+	}
+	for i := range orders {
+		times = append(times, orders[i].CreatedMS)
+	}
+	if a.Positions.Done() {
+		for _, p := range a.Positions.Items() {
+			times = append(times, p.CreatedMS, p.UpdatedMS)
+		}
+	}
+	for _, ms := range times {
+		if ms != 0 && (ms <= laterThanSeconds || ms > 1000*laterThanSeconds) {
+			return false
+		}
+	}
+	return true
 }
 
 func FuzzDecodeRequest(f *testing.F) {

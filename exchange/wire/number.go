@@ -149,7 +149,7 @@ func secondsOf(ms int64) seconds { return seconds(ms / 1000) }
 func (s *seconds) UnmarshalJSON(text []byte) error { return (*whole)(s).UnmarshalJSON(text) }
 
 func (s seconds) ms() int64 {
-	if s > laterThanSeconds {
+	if s > laterThanSeconds || s < -laterThanSeconds {
 		return int64(s)
 	}
 	return int64(s) * 1000
