@@ -3,6 +3,9 @@ package tape
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -17,42 +20,53 @@ type FundingRow struct {
 }
 
 const (
-	hourMS = int64(exchange.Hour1)
-	lateMS = 60_000 // a stamp this close to the hour is the hour's
+	hourMS     = int64(exchange.Hour1)
+	lateMS     = 60_000 // a stamp this close to the hour is the hour's
+	maxFunding = 1 << 28
 )
 
-// LoadFunding reads CSV with the header symbol,funding_time_ms,funding_rate.
+const fundingHeader = "symbol,funding_time_ms,funding_rate"
+
+// LoadFunding reads CSV with the header symbol,funding_time_ms,funding_rate,
+// plain or gzip. Stamps up to a minute beside a full hour are put on it, and
+// rates are rounded to the eight places a Rate has. The rows of each symbol must
+// be in the order of time.
 func LoadFunding(path string) ([]FundingRow, error) {
-	data, _, err := read(path)
+	data, err := readAll(path)
 	if err != nil {
 		return nil, err
 	}
-	lines := bytes.Split(bytes.TrimRight(data, "\r\n"), []byte{'\n'})
-	if header := string(bytes.TrimSpace(lines[0])); header != "symbol,funding_time_ms,funding_rate" {
-		return nil, &DataError{Path: path, Line: 1, What: fmt.Sprintf("header is %q", header), Hint: "it must be symbol,funding_time_ms,funding_rate"}
+	lines := bytes.Split(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))), []byte{'\n'})
+	if first := strings.TrimSpace(string(lines[0])); first != fundingHeader {
+		return nil, &DataError{Path: path, Line: 1, What: fmt.Sprintf("header is %q", shorten(first)), Hint: "it must be " + fundingHeader}
 	}
 	rows := make([]FundingRow, 0, len(lines)-1)
+	last := map[string]int64{} // by symbol
 	for i, line := range lines[1:] {
-		row, fault := fundingRow(line)
-		if fault == "" && len(rows) > 0 && rows[len(rows)-1].Symbol == row.Symbol && rows[len(rows)-1].TimeMS >= row.TimeMS {
-			fault = "the time is not after the row above's"
+		row, column, what := fundingRow(line)
+		if before, known := last[row.Symbol]; what == "" && known && before >= row.TimeMS {
+			column, what = "funding_time_ms", fmt.Sprintf("the time is not after the row above's: %d, %d", row.TimeMS, before)
 		}
-		if fault != "" {
-			return nil, &DataError{Path: path, Line: i + 2, What: fault}
+		if what != "" {
+			return nil, &DataError{Path: path, Line: i + 2, Column: column, What: what}
 		}
+		last[row.Symbol] = row.TimeMS
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
-func fundingRow(line []byte) (row FundingRow, fault string) {
+func fundingRow(line []byte) (row FundingRow, column, what string) {
 	fields := split(nil, line)
-	if len(fields) != 3 || len(fields[0]) == 0 {
-		return row, fmt.Sprintf("%d columns, the header has 3", len(fields))
+	if len(fields) != 3 {
+		return row, "", fmt.Sprintf("%d columns, the header has 3", len(fields))
 	}
-	at, ok := integer(fields[1])
+	if len(fields[0]) == 0 {
+		return row, "symbol", "symbol is empty"
+	}
+	at, ok := wholeOf(fields[1])
 	if !ok {
-		return row, fmt.Sprintf("funding time %q is not in milliseconds", fields[1])
+		return row, "funding_time_ms", fmt.Sprintf("funding time %q is not a whole number", shorten(string(fields[1])))
 	}
 	if late := at % hourMS; late <= lateMS {
 		at -= late
@@ -60,12 +74,34 @@ func fundingRow(line []byte) (row FundingRow, fault string) {
 		at += early
 	}
 	rate, err := decimal.NewFromString(string(fields[2]))
-	if err != nil || rate.Abs().GreaterThan(decimal.NewFromInt(1)) {
-		return row, fmt.Sprintf("funding rate %q is not a number within -1..1", fields[2])
+	// The exponent is bounded before anything is computed with it.
+	if err != nil || len(fields[2]) > 40 || rate.Exponent() > 0 || rate.Exponent() < -40 || rate.Abs().GreaterThan(decimal.NewFromInt(1)) {
+		return row, "funding_rate", fmt.Sprintf("funding rate %q is not a number within -1 and 1", shorten(string(fields[2])))
 	}
 	units, err := exchange.RateFromDecimal(rate.Round(8))
 	if err != nil {
-		return row, err.Error()
+		return row, "funding_rate", err.Error()
 	}
-	return FundingRow{Symbol: string(fields[0]), TimeMS: at, Rate: units}, ""
+	return FundingRow{Symbol: string(fields[0]), TimeMS: at, Rate: units}, "", ""
+}
+
+// readAll returns a small file's bytes, unpacked when they are gzip.
+func readAll(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	stream, err := unpack(path, file)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(stream, maxFunding+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFunding {
+		return nil, &DataError{Path: path, What: fmt.Sprintf("more than %d bytes", maxFunding), Hint: "split the file"}
+	}
+	return data, nil
 }

@@ -51,7 +51,7 @@ func TestWrongFilesAreToldWithTheLine(t *testing.T) {
 		{"high below low", header + minutes + "1704067380000,10,8,9,10,1\n", "x.csv:5: impossible prices: high is below low"},
 		{"open outside", header + "1704067200000,14,12,9,11,1\n", "x.csv:2: impossible prices: open is outside"},
 		{"zero price", header + "1704067200000,0,12,0,11,1\n", "x.csv:2: impossible prices: low 0"},
-		{"negative volume", header + "1704067200000,10,12,9,11,-1\n", "x.csv:2: impossible prices: volume -1"},
+		{"negative volume", header + "1704067200000,10,12,9,11,-1\n", "x.csv:2: volume -1 is below zero"},
 		{"infinite volume", header + "1704067200000,10,12,9,11,Inf\n", "x.csv:2: volume"},
 		{"doubled", header + minutes + "1704067320000,12,12,12,12,0\n", "x.csv:5: open time 1704067320000 stands twice"},
 		{"out of order", header + minutes + "1704067260000,12,12,12,12,0\n", "x.csv:5: open time 1704067260000 is before"},

@@ -6,12 +6,7 @@
 package tape
 
 import (
-	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 
 	"botd/exchange"
@@ -23,7 +18,8 @@ type Tape struct {
 	Candles  *exchange.Candles
 	Holes    []Hole
 	SHA256   string   // of the file's bytes as they are on disk
-	Repaired []string // what Repair dropped
+	Repaired []string // what Repair dropped, a sentence a row, at most maxRepaired and one that says how many more
+	Warnings []string // what is odd about the data, though not wrong
 }
 
 // Hole is a run of candles that are not in the file. Holes are reported, never filled.
@@ -36,15 +32,16 @@ type Hole struct {
 // Options say how to read a file.
 type Options struct {
 	Repair   bool                    // drop rows that are wrong instead of failing
-	Progress func(done, total int64) // bytes; called now and then, nil for none
+	Progress func(done, total int64) // bytes of the file; called now and then, nil for none
 }
 
 // DataError is what is wrong with a recorded file, and where.
 type DataError struct {
-	Path string
-	Line int // the header is line 1; 0 for the file as a whole
-	What string
-	Hint string
+	Path   string
+	Line   int    // the header is line 1; 0 for the file as a whole
+	Column string // the column's or key's name, where one is to blame
+	What   string
+	Hint   string
 }
 
 // Error returns path:line: what, and the hint on a line of its own.
@@ -60,56 +57,38 @@ func (e *DataError) Error() string {
 	return text
 }
 
-// maxFile bounds what is read into memory.
-const maxFile = 8 << 30
-
-// read returns a file's bytes, unpacked when they are gzip, and the hash of the file itself.
-func read(path string) (data []byte, hash string, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, "", err
-	}
-	if info.Size() > maxFile {
-		return nil, "", &DataError{Path: path, What: fmt.Sprintf("%d bytes are more than %d", info.Size(), int64(maxFile)), Hint: "split the file"}
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, "", err
-	}
-	sum := sha256.Sum256(raw)
-	hash = hex.EncodeToString(sum[:])
-	if !bytes.HasPrefix(raw, []byte{0x1f, 0x8b}) {
-		return raw, hash, nil
-	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(raw))
-	if err == nil {
-		data, err = io.ReadAll(io.LimitReader(unpacked, maxFile))
-	}
-	if err != nil {
-		return nil, "", &DataError{Path: path, What: "the gzip stream is broken: " + err.Error(), Hint: "was the download complete?"}
-	}
-	return data, hash, nil
-}
+// Bounds of what is read.
+const (
+	maxFile     = 8 << 30     // bytes on disk
+	maxUnpacked = 32 << 30    // bytes of CSV
+	maxCandles  = 100_000_000 // 190 years of minutes
+	maxRepaired = 1_000       // sentences kept
+)
 
 // LoadCandles reads one series. The interval is found from the data when it is
-// given as zero. The tape's symbol has as many places as the data needs.
+// given as zero. The tape's symbol has as many places as the data needs: prices
+// in Candles are in its units, not the given symbol's.
 func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interval, options Options) (*Tape, error) {
-	data, hash, err := read(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	layout, body, firstLine, err := layoutOf(path, data)
-	if err != nil {
-		return nil, err
+	if info.Size() > maxFile {
+		return nil, &DataError{Path: path, What: fmt.Sprintf("%d bytes are more than %d", info.Size(), int64(maxFile)), Hint: "split the file"}
 	}
-	finer, err := symbol.WithScales(placesIn(body, &layout), 0)
-	if err != nil {
-		return nil, &DataError{Path: path, What: err.Error()}
+	// A later row may have more places than all rows before it: then the file
+	// is read again with a finer scale, which happens at most once a place.
+	for {
+		p := &parser{path: path, symbol: symbol, options: options, asked: interval, size: info.Size()}
+		finer, err := p.load()
+		if err != nil {
+			return nil, err
+		}
+		if finer == 0 {
+			return p.tape, nil
+		}
+		if symbol, err = symbol.WithScales(finer, 0); err != nil {
+			return nil, &DataError{Path: path, Line: p.line, What: err.Error(), Hint: "prices have more decimal places than can be held beside the symbol's quantityTick"}
+		}
 	}
-	p := parser{path: path, layout: layout, symbol: finer, options: options, line: firstLine, interval: interval,
-		tape: &Tape{Symbol: finer, SHA256: hash, Candles: &exchange.Candles{}}}
-	if err := p.parse(body); err != nil {
-		return nil, err
-	}
-	return p.finish()
 }

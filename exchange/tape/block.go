@@ -1,0 +1,174 @@
+package tape
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+)
+
+const (
+	blockSize = 1 << 20 // bytes, and so the longest line
+	padding   = 8       // bytes behind a block, so that eight can be loaded anywhere in it
+)
+
+// block is a part of a file that ends with a newline.
+type block struct {
+	data []byte
+	done int64 // bytes of the file read so far
+}
+
+// feed reads a file in blocks, a block or two ahead of who parses them: reading,
+// hashing and unpacking go on beside the parsing.
+type feed struct {
+	blocks chan block
+	free   chan []byte
+	stop   chan struct{}
+	err    error  // set before blocks is closed
+	sha    string // set before blocks is closed
+}
+
+// newFeed starts reading; close must be called in the end.
+func newFeed(path string, size int64) (*feed, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	const buffers = 3
+	f := &feed{blocks: make(chan block, 1), free: make(chan []byte, buffers), stop: make(chan struct{})}
+	length := int(min(blockSize, max(size, 1<<12)+1))
+	for range buffers {
+		f.free <- make([]byte, length+padding+1)
+	}
+	go func() {
+		defer close(f.blocks)
+		defer file.Close()
+		f.err = f.read(path, file)
+	}()
+	return f, nil
+}
+
+// close ends the reading, if it has not ended, and waits for that.
+func (f *feed) close() {
+	close(f.stop)
+	for range f.blocks { // until the reader has let go of the file
+	}
+}
+
+var errStopped = errors.New("stopped")
+
+func (f *feed) read(path string, file io.Reader) error {
+	raw := &counted{reader: file, hash: sha256.New()}
+	unpacked, err := unpack(path, raw)
+	if err != nil {
+		return err
+	}
+	if err := f.split(path, raw, unpacked); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, raw); err != nil { // the hash is of the whole file
+		return err
+	}
+	f.sha = hex.EncodeToString(raw.hash.Sum(nil))
+	return nil
+}
+
+// unpack returns the CSV's bytes, whether the file is gzip or not.
+func unpack(path string, raw io.Reader) (io.Reader, error) {
+	head := bufio.NewReaderSize(raw, blockSize)
+	magic, _ := head.Peek(4)
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		reader, err := gzip.NewReader(head)
+		if err != nil {
+			return nil, broken(path, err)
+		}
+		return &gunzip{path, reader}, nil
+	case string(magic) == "PAR1":
+		return nil, &DataError{Path: path, What: "a Parquet file, which can not be read here", Hint: "export it as CSV, plain or gzip"}
+	case bytes.HasPrefix(magic, []byte("PK\x03\x04")):
+		return nil, &DataError{Path: path, What: "a ZIP archive", Hint: "unzip it first: the CSV inside can be read, plain or gzip"}
+	}
+	return head, nil
+}
+
+func broken(path string, err error) error {
+	return &DataError{Path: path, What: "the gzip stream is broken: " + err.Error(), Hint: "was the download complete?"}
+}
+
+// gunzip names the file in errors of the stream.
+type gunzip struct {
+	path   string
+	reader *gzip.Reader
+}
+
+func (g *gunzip) Read(into []byte) (int, error) {
+	n, err := g.reader.Read(into)
+	if err != nil && err != io.EOF {
+		err = broken(g.path, err)
+	}
+	return n, err
+}
+
+// counted hashes and counts what is read.
+type counted struct {
+	reader io.Reader
+	hash   hash.Hash
+	count  int64
+}
+
+func (c *counted) Read(into []byte) (int, error) {
+	n, err := c.reader.Read(into)
+	c.hash.Write(into[:n])
+	c.count += int64(n)
+	return n, err
+}
+
+// split cuts the stream behind newlines and hands the parts on.
+func (f *feed) split(path string, raw *counted, stream io.Reader) error {
+	var rest []byte // the begin of a line whose end is in the next block
+	for total := int64(0); ; {
+		var buffer []byte
+		select {
+		case buffer = <-f.free:
+		case <-f.stop:
+			return errStopped
+		}
+		room := buffer[:len(buffer)-padding-1] // and a byte for the newline a last line may lack
+		kept := copy(room, rest)
+		n, err := io.ReadFull(stream, room[kept:])
+		if total += int64(n); total > maxUnpacked {
+			return &DataError{Path: path, What: fmt.Sprintf("more than %d bytes unpacked", int64(maxUnpacked)), Hint: "split the file"}
+		}
+		last := err == io.EOF || err == io.ErrUnexpectedEOF
+		if err != nil && !last {
+			return err
+		}
+		filled := room[:kept+n]
+		end := bytes.LastIndexByte(filled, '\n') + 1
+		switch {
+		case last && end < len(filled):
+			filled = append(filled, '\n')
+			end = len(filled)
+		case !last && end == 0:
+			return &DataError{Path: path, What: fmt.Sprintf("a line of more than %d bytes", len(room)), Hint: "is it a CSV file?"}
+		}
+		rest = append(rest[:0], filled[end:]...)
+		if end > 0 {
+			select {
+			case f.blocks <- block{filled[:end], raw.count}:
+			case <-f.stop:
+				return errStopped
+			}
+		}
+		if last {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package tape
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+)
+
+// glance is what the first rows tell before the reading begins. Rows that are
+// wrong tell nothing here: they are met again when they are read.
+type glance struct {
+	rows   int
+	times  []int64 // open times, as they stand
+	places int     // decimal places of the prices
+	spanMS int64   // the first row's close time less its open time, 0 when it has none
+}
+
+func (p *parser) glance(body []byte) (g glance) {
+	const look = 1_000 // rows
+	for g.rows < look && len(body) > 0 {
+		end := bytes.IndexByte(body, '\n')
+		p.fields = split(p.fields[:0], body[:end])
+		body = body[end+1:]
+		if len(p.fields) != len(p.layout) {
+			continue
+		}
+		g.rows++
+		g.take(p)
+	}
+	return g
+}
+
+func (g *glance) take(p *parser) {
+	for k, c := range p.layout {
+		switch text := p.fields[k]; {
+		case c == openTime || c == closeTime:
+			at, ok := wholeOf(text)
+			if at = milliseconds(at); !ok {
+				continue
+			}
+			if c == openTime {
+				g.times = append(g.times, at)
+			} else if len(g.times) == 1 && g.spanMS == 0 {
+				g.spanMS = at - g.times[0]
+			}
+		case kinds[c] == price:
+			if _, more, ok := priceOf(text, g.places); ok {
+				g.places = max(g.places, more)
+			}
+		}
+	}
+}
+
+// usual returns the most frequent distance between rows, and how frequent it is.
+func (g *glance) usual() (distanceMS int64, count int) {
+	counts := map[int64]int{}
+	for i := 1; i < len(g.times); i++ {
+		step := g.times[i] - g.times[i-1]
+		if counts[step]++; step > 0 && counts[step] > count {
+			distanceMS, count = step, counts[step]
+		}
+	}
+	return distanceMS, count
+}
+
+// interval returns the candles' interval: the one asked for, when the rows do
+// not contradict it, else what most rows are apart.
+func (g *glance) interval(path string, asked exchange.Interval) (exchange.Interval, error) {
+	distance, count := g.usual()
+	found := exchange.Interval(distance)
+	known := slices.Contains(exchange.Intervals(), found)
+	if !known && len(g.times) == 1 {
+		found, count = exchange.Interval(g.spanMS), 1
+		if found%1000 == 999 { // closing times are the last millisecond or the next open
+			found++
+		}
+		known = slices.Contains(exchange.Intervals(), found)
+	}
+	if !known {
+		found, known = g.coarsest()
+	}
+	switch {
+	case asked == 0 && known:
+		return found, nil
+	case asked == 0 && len(g.times) < 2:
+		return 0, &DataError{Path: path, What: fmt.Sprintf("%d rows do not tell the interval", len(g.times)), Hint: "say the interval, or give close_time_ms"}
+	case asked == 0:
+		return 0, &DataError{Path: path, What: fmt.Sprintf("rows are %d ms apart, which is no interval", distance), Hint: "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w"}
+	case known && found != asked && 2*count > len(g.times)-1 && (found < asked || g.allOn(found)):
+		return 0, &DataError{Path: path, What: fmt.Sprintf("the candles are of %s, not of %s", found, asked), Hint: fmt.Sprintf("set the interval to %s, or give a file of %s", found, asked)}
+	}
+	return asked, nil
+}
+
+// coarsest is the longest interval on whose grid nine in ten rows lie, for
+// series in which most candles are missing.
+func (g *glance) coarsest() (exchange.Interval, bool) {
+	if len(g.times) < 3 {
+		return 0, false
+	}
+	for _, interval := range slices.Backward(exchange.Intervals()) {
+		if 10*g.on(interval) >= 9*len(g.times) {
+			return interval, true
+		}
+	}
+	return 0, false
+}
+
+func (g *glance) on(interval exchange.Interval) (count int) {
+	for _, at := range g.times {
+		if interval.OpenOf(at) == at {
+			count++
+		}
+	}
+	return count
+}
+
+func (g *glance) allOn(interval exchange.Interval) bool { return g.on(interval) == len(g.times) }

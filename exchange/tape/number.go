@@ -1,0 +1,129 @@
+package tape
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+
+	"github.com/shopspring/decimal"
+)
+
+// maxDigits of a number that is read the fast way: 10^18 fits an int64.
+const maxDigits = 18
+
+var powers = [maxDigits + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+// floatPowers are exact in a float64.
+var floatPowers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+// scan reads a plain decimal number at i: its digits as a whole number, how many
+// of them are decimal places, and where it ends. The end is -1 when there is no
+// number or too long a one. Eight bytes behind the data must be readable.
+func scan(data []byte, i int) (mantissa uint64, places, end int) {
+	begin := i
+	mantissa, i = digits(data, 0, i)
+	whole := i - begin
+	if data[i] == '.' {
+		begin = i + 1
+		mantissa, i = digits(data, mantissa, begin)
+		places = i - begin
+	}
+	if whole+places == 0 || whole+places > maxDigits {
+		return 0, 0, -1
+	}
+	return mantissa, places, i
+}
+
+// digits reads digits at i, eight at a time: value becomes value followed by them.
+func digits(data []byte, value uint64, i int) (uint64, int) {
+	for {
+		x := binary.LittleEndian.Uint64(data[i:]) ^ 0x3030303030303030 // a digit's byte is its value now
+		// Adding 0x76 sets the high bit of every byte above 9.
+		other := (x + 0x7676767676767676 | x) & 0x8080808080808080
+		n := bits.TrailingZeros64(other) / 8
+		x <<= 64 - 8*n // the first n bytes become the last, zeros before them
+		x = x*10 + x>>8
+		x = ((x&0x000000ff000000ff)*0x000f424000000064 + (x>>16&0x000000ff000000ff)*0x0000271000000001) >> 32
+		value = value*powers[n] + x
+		i += n
+		if n < 8 {
+			return value, i
+		}
+	}
+}
+
+// units returns a scanned number as whole units of 10^-scale.
+func units(mantissa uint64, places, scale int) (int64, bool) {
+	for places > scale { // digits beyond the scale must be zeros
+		if mantissa%10 != 0 {
+			return 0, false
+		}
+		mantissa, places = mantissa/10, places-1
+	}
+	if scale-places > maxDigits {
+		return 0, false
+	}
+	high, low := bits.Mul64(mantissa, powers[scale-places])
+	return int64(low), high == 0 && low < 1<<63
+}
+
+// float returns a scanned number as the nearest float64.
+func float(mantissa uint64, places int, text []byte) float64 {
+	for mantissa > 1<<53 {
+		if places == 0 || mantissa%10 != 0 {
+			value, _ := strconv.ParseFloat(string(text), 64) // plain digits: it can not fail
+			return value
+		}
+		mantissa, places = mantissa/10, places-1
+	}
+	// Both are exact, so the quotient is the nearest there is.
+	return float64(mantissa) / floatPowers[places]
+}
+
+// wholeOf reads digits alone.
+func wholeOf(text []byte) (n int64, ok bool) {
+	if len(text) == 0 || len(text) > maxDigits {
+		return 0, false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}
+
+// floatOf reads any decimal number from zero up.
+func floatOf(text []byte) (float64, bool) {
+	for _, c := range text {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, false
+		}
+	}
+	value, err := strconv.ParseFloat(string(text), 64)
+	return value, err == nil && !math.IsInf(value, 0)
+}
+
+// priceOf reads any decimal number, such as 1e-05, as whole units of 10^-scale.
+// More is how many places it would need when the scale has too few.
+func priceOf(text []byte, scale int) (price int64, more int, ok bool) {
+	const longest = 60
+	if len(text) > longest {
+		return 0, 0, false
+	}
+	d, err := decimal.NewFromString(string(text))
+	if err != nil || d.Exponent() > longest || d.Exponent() < -longest {
+		return 0, 0, false
+	}
+	places := 0
+	for !d.Equal(d.Truncate(int32(places))) {
+		places++
+	}
+	if places > scale {
+		return 0, places, true
+	}
+	n := d.Shift(int32(scale)).BigInt()
+	return n.Int64(), 0, n.IsInt64()
+}

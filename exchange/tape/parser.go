@@ -1,0 +1,284 @@
+package tape
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+)
+
+// parser reads rows into columns.
+type parser struct {
+	path    string
+	symbol  *exchange.Symbol
+	options Options
+	asked   exchange.Interval // 0: find it
+	size    int64
+
+	layout   layout
+	interval int64
+	unknown  error // why the interval could not be found: told when no row is wrong by itself
+	line     int   // of the row under way
+	n        int   // candles so far
+	lastMS   int64
+	dropped  int
+	noVolume int
+	closesMS int64 // the last row's close time, as it says
+	row      row   // under way
+	fields   [][]byte
+	candles  *exchange.Candles
+	tape     *Tape
+}
+
+// load reads the file. It returns the places needed when the symbol's scale has
+// too few: the file must then be read again.
+func (p *parser) load() (finer int, err error) {
+	feed, err := newFeed(p.path, p.size)
+	if err != nil {
+		return 0, err
+	}
+	defer feed.close()
+	for part := range feed.blocks {
+		data := part.data
+		if p.tape == nil {
+			if data, finer, err = p.begin(data); err != nil || finer > 0 {
+				return finer, err
+			}
+		}
+		if finer, err = p.rows(data); err != nil || finer > 0 {
+			return finer, err
+		}
+		if p.unknown != nil && p.n > 0 {
+			return 0, p.unknown
+		}
+		if p.options.Progress != nil {
+			p.options.Progress(part.done, p.size)
+		}
+		feed.free <- part.data[:cap(part.data)]
+	}
+	if feed.err != nil {
+		return 0, feed.err
+	}
+	return 0, p.finish(feed.sha)
+}
+
+// begin takes the first block: columns, scale and interval are found from it.
+func (p *parser) begin(data []byte) (body []byte, finer int, err error) {
+	end := bytes.IndexByte(data, '\n')
+	var isRow bool
+	if p.layout, isRow, err = layoutOf(p.path, string(data[:end])); err != nil {
+		return nil, 0, err
+	}
+	p.line, body = 1, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if !isRow {
+		p.line, body = 2, data[end+1:]
+	}
+	glance := p.glance(body)
+	if glance.places > p.symbol.PriceScale {
+		return nil, glance.places, nil
+	}
+	interval, err := glance.interval(p.path, p.asked)
+	if p.unknown = err; err != nil {
+		interval = 1
+	}
+	p.interval = int64(interval)
+	p.candles = &exchange.Candles{Interval: interval}
+	p.tape = &Tape{Symbol: p.symbol, Candles: p.candles}
+	return body, 0, nil
+}
+
+// reserve makes room for as many candles more, and at first for as many as the
+// file's size promises.
+func (p *parser) reserve(rows int, bytes int) error {
+	if p.n+rows > maxCandles {
+		return &DataError{Path: p.path, Line: p.line, What: fmt.Sprintf("more than %d candles", maxCandles), Hint: "split the file"}
+	}
+	more := rows
+	if p.n == 0 && bytes > 0 {
+		more = min(maxCandles, int(float64(rows)*float64(p.size)/float64(bytes)*1.02)+1)
+	}
+	c := p.candles
+	c.OpenMS = room(c.OpenMS, p.n, rows, more)
+	c.Open, c.High = room(c.Open, p.n, rows, more), room(c.High, p.n, rows, more)
+	c.Low, c.Close = room(c.Low, p.n, rows, more), room(c.Close, p.n, rows, more)
+	c.Volume = room(c.Volume, p.n, rows, more)
+	for _, column := range []*[]float64{&c.QuoteVolume, &c.TakerBase, &c.TakerQuote} {
+		if *column != nil {
+			*column = room(*column, p.n, rows, more)
+		}
+	}
+	if c.Trades != nil {
+		c.Trades = room(c.Trades, p.n, rows, more)
+	}
+	return nil
+}
+
+// room returns the column cut to n and longer by rows zeros, with space for more.
+func room[T any](column []T, n, rows, more int) []T {
+	if cap(column) < n+rows {
+		column = slices.Grow(column[:n], max(rows, more))
+	}
+	return column[:n+rows]
+}
+
+// rows reads a block.
+func (p *parser) rows(data []byte) (finer int, err error) {
+	if err := p.reserve(bytes.Count(data, []byte{'\n'}), len(data)); err != nil {
+		return 0, err
+	}
+	padded := data[:len(data)+padding]
+	for i := 0; i < len(data); {
+		if next := p.fast(padded, i); next > 0 {
+			i = next
+			p.line++
+			continue
+		}
+		end := i + bytes.IndexByte(data[i:], '\n')
+		if finer, err = p.slow(data[i:end], data[end+1:]); err != nil || finer > 0 {
+			return finer, err
+		}
+		i = end + 1
+		p.line++
+	}
+	return 0, nil
+}
+
+// row is one line's numbers by column; what the file does not have stays zero.
+type row struct {
+	whole [columnEnd]int64 // times, prices in units, trades
+	real  [columnEnd]float64
+}
+
+// fast reads a row in which all is as usual, and returns where the next begins.
+// Anything else, right or wrong, is left to slow: 0.
+func (p *parser) fast(data []byte, i int) (next int) {
+	row, last := &p.row, len(p.layout)-1
+	for k, c := range p.layout {
+		switch {
+		case c == skipped:
+			for data[i] != ',' && data[i] >= ' ' {
+				i++
+			}
+		case data[i] == ',' || data[i] < ' ':
+			if c <= filled {
+				return 0
+			}
+			row.whole[c], row.real[c] = 0, 0
+		default:
+			mantissa, places, end := scan(data, i)
+			if end < 0 {
+				return 0
+			}
+			switch kinds[c] {
+			case price:
+				var ok bool
+				if row.whole[c], ok = units(mantissa, places, p.symbol.PriceScale); !ok {
+					return 0
+				}
+			case whole:
+				if row.whole[c] = int64(mantissa); places > 0 {
+					return 0
+				}
+			case real:
+				row.real[c] = float(mantissa, places, data[i:end])
+			}
+			i = end
+		}
+		if k < last {
+			if data[i] != ',' {
+				return 0
+			}
+			i++
+		}
+	}
+	if data[i] == '\r' {
+		i++
+	}
+	if data[i] != '\n' || !p.next() {
+		return 0
+	}
+	p.keep()
+	return i + 1
+}
+
+// next reports whether the row is the candle after the last one, with prices
+// that can be. The first row, a hole and any fault are slow's.
+func (p *parser) next() bool {
+	v := &p.row.whole
+	if v[openTime] >= microseconds && v[openTime]%1000 == 0 {
+		v[openTime] /= 1000
+	}
+	low, high := v[lowPrice], v[highPrice]
+	return v[openTime] == p.lastMS+p.interval && p.n > 0 && low > 0 &&
+		low <= v[openPrice] && v[openPrice] <= high && low <= v[closePrice] && v[closePrice] <= high
+}
+
+// keep writes the row into the columns, in which reserve has made room.
+func (p *parser) keep() {
+	v, real, columns, n := &p.row.whole, &p.row.real, p.candles, p.n
+	columns.OpenMS[n] = v[openTime]
+	columns.Open[n], columns.High[n] = exchange.Price(v[openPrice]), exchange.Price(v[highPrice])
+	columns.Low[n], columns.Close[n] = exchange.Price(v[lowPrice]), exchange.Price(v[closePrice])
+	columns.Volume[n] = real[volume]
+	if real[volume] == 0 {
+		p.noVolume++
+	}
+	if real[quoteVolume] != 0 || columns.QuoteVolume != nil {
+		optional(&columns.QuoteVolume, columns.Volume)[n] = real[quoteVolume]
+	}
+	if real[takerBase] != 0 || real[takerQuote] != 0 || columns.TakerBase != nil {
+		optional(&columns.TakerBase, columns.Volume)[n] = real[takerBase]
+		optional(&columns.TakerQuote, columns.Volume)[n] = real[takerQuote]
+	}
+	if v[trades] != 0 || columns.Trades != nil {
+		optional(&columns.Trades, columns.OpenMS)[n] = v[trades]
+	}
+	p.n, p.lastMS, p.closesMS = n+1, v[openTime], v[closeTime]
+}
+
+// optional returns a column that may not have been needed so far, as long as the
+// other: where a file has nothing but empty fields, the column stays empty.
+func optional[T any](column *[]T, other []T) []T {
+	if *column == nil {
+		*column = make([]T, len(other), cap(other))
+	}
+	return *column
+}
+
+// finish cuts the columns to their length and says what is odd.
+func (p *parser) finish(sha string) error {
+	if p.tape == nil {
+		return &DataError{Path: p.path, Line: 1, What: "the file is empty", Hint: "a header and a row a candle are expected"}
+	}
+	if p.n == 0 {
+		return &DataError{Path: p.path, What: "no candles", Hint: "a header and a row a candle are expected"}
+	}
+	if err := p.reserve(0, 0); err != nil {
+		return err
+	}
+	t := p.tape
+	t.SHA256 = sha
+	if more := p.dropped - maxRepaired; more > 0 {
+		t.Repaired = append(t.Repaired, fmt.Sprintf("and %d rows more", more))
+	}
+	if p.noVolume > 0 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("%d of %d candles have no volume", p.noVolume, p.n))
+	}
+	if closes := milliseconds(p.closesMS); closes > 0 && closes < p.lastMS+p.interval-1 {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("the last candle closes at %d, %d ms before its interval ends: it may have been under way", closes, p.lastMS+p.interval-closes))
+	}
+	return nil
+}
+
+// microseconds: from here up a time is in microseconds, as kline files have it
+// since 2025. As milliseconds it is the year 5138.
+const microseconds = 100_000_000_000_000
+
+// milliseconds returns a time that may be in microseconds.
+func milliseconds(time int64) int64 {
+	if time >= microseconds {
+		return time / 1000
+	}
+	return time
+}
