@@ -112,7 +112,9 @@ func TestAProgramReadsOneEventALine(t *testing.T) {
 			t.Fatalf("%s: %v", line, err)
 		}
 		when, err := time.Parse(time.RFC3339Nano, fields["time"].(string))
-		if fields["event"] != want[i] || fields["msg"] == "" || fields["level"] == "" || err != nil || when.UnixMilli() != 1_700_000_100_000+int64(i)*250 {
+		message, _ := fields["msg"].(string)
+		level, _ := fields["level"].(string)
+		if fields["event"] != want[i] || message == "" || level == "" || err != nil || when.UnixMilli() != 1_700_000_100_000+int64(i)*250 {
 			t.Errorf("line %d: want event %s with its time, level and msg, have %s", i, want[i], line)
 		}
 	}

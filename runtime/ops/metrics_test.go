@@ -203,6 +203,7 @@ func TestNotesAreCounted(t *testing.T) {
 	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		m.Note(&n)
 	}
+	m.Note(&engine.Note{Kind: engine.NoteQuarantine, Symbol: bitcoin, OK: true}) // its end is no other one
 	expect(t, m, 2, "botd_market_candle_gaps_total", "market=futures")
 	expect(t, m, 1, "botd_strategy_cycles_total", "result=ok", "strategy=trend")
 	expect(t, m, 2, "botd_strategy_cycles_total", "result=missed", "strategy=trend")
