@@ -244,8 +244,12 @@ func (e *Engine) placed(p purpose, event *Event) {
 	var (
 		refusal *exchange.Refusal
 		unsent  *exchange.Unavailable
+		unknown *exchange.Uncertain
 	)
 	switch {
+	case errors.As(event.Err, &unknown): // first: whatever it wraps, its fate is not known
+		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)
+		note.Kind, note.Text = NoteUncertain, record.Why
 	case event.Err == nil:
 		record.Kind, record.OrderID = reconcile.RecordAcknowledged, event.Answer.Order.ID
 		note.Kind, note.OrderID = NoteAcknowledged, event.Answer.Order.ID
