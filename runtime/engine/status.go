@@ -89,7 +89,11 @@ func (e *Engine) OpenLeft() []string {
 	var lines []string
 	for _, truth := range e.book.Symbols() {
 		if truth.Position != 0 && truth.Rules != nil {
-			lines = append(lines, fmt.Sprintf("position %s %s at %s", truth.Key, truth.Rules.QuantityDecimal(truth.Position), truth.EntryPrice))
+			line := fmt.Sprintf("position %s %s", truth.Key, truth.Rules.QuantityDecimal(truth.Position))
+			if !truth.EntryPrice.IsZero() { // spot tells no entry price
+				line += " at " + truth.EntryPrice.String()
+			}
+			lines = append(lines, line)
 		}
 	}
 	for _, p := range e.book.Live() {
