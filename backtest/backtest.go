@@ -29,18 +29,20 @@ type Config struct {
 	Slippage     exchange.Rate
 	LatencyMS    int64 // an order reaches the book this much later
 	Limits       risk.Limits
-	Funding      []tape.FundingRow // of the symbol; none is rate 0
+	Funding      []tape.FundingRow // of the symbol, in time order; none is rate 0
 	ConfigSHA256 string
 	Version      string
 
 	Progress func(done, total int)   // candles, called now and then
 	Record   func(*reconcile.Record) // every journal record; nil for none
 	Note     func(*engine.Note)      // every fact; nil for none
+
+	walk bool // tests: play every candle's path, also where nothing can happen on it
 }
 
 const (
 	account   = "backtest"
-	progress  = 1 << 16 // candles between two calls of Progress
+	progress  = 1 << 12 // candles between two calls of Progress
 	instance  = "bt"
 	maxRounds = 10_000 // at one moment: more is a loop that does not converge
 )
@@ -63,6 +65,12 @@ func newRun(config *Config) (*run, error) {
 		return nil, fmt.Errorf("slippage %s: this version models no slippage; set backtest.slippage to 0 (fees and latency are modelled)", config.Slippage)
 	}
 	symbol, candles := config.Tape.Symbol, config.Tape.Candles
+	if config.Cash.Sign() <= 0 {
+		return nil, fmt.Errorf("cash %s: a backtest needs money to begin with; set backtest.cash above 0", config.Cash)
+	}
+	if candles.Len() == 0 {
+		return nil, &tape.DataError{What: "the tape holds no candles"}
+	}
 	if candles.Interval != config.Strategy.Interval {
 		return nil, &tape.DataError{What: fmt.Sprintf("the candles are of %s, the strategy decides on %s", candles.Interval, config.Strategy.Interval),
 			Hint: "set interval in the strategy file, or give candles of its interval"}

@@ -34,8 +34,11 @@ func (r *Result) WriteDir(directory string) error {
 	for _, p := range r.curve {
 		curve = append(curve, []string{ms(p.atMS), p.equity.String()})
 	}
-	for name, rows := range map[string][][]string{"fills.csv": fills, "trades.csv": trips, "equity.csv": curve} {
-		if err := writeFile(filepath.Join(directory, name), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(rows) }); err != nil {
+	for _, file := range []struct {
+		name string
+		rows [][]string
+	}{{"fills.csv", fills}, {"trades.csv", trips}, {"equity.csv", curve}} {
+		if err := writeFile(filepath.Join(directory, file.name), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(file.rows) }); err != nil {
 			return err
 		}
 	}

@@ -1,20 +1,12 @@
 package backtest
 
 import (
+	"math"
+	"slices"
+
 	"botd/exchange"
 	"botd/exchange/sim"
-	"botd/runtime/engine"
 )
-
-// Trip is one round trip: from flat to flat, net of fees and funding.
-type Trip struct {
-	EnteredMS, LeftMS int64
-	Side              exchange.Side // of the entry
-	Quantity          exchange.Quantity
-	Entry, Exit       exchange.Amount // mean prices
-	Fees, Funding     exchange.Amount
-	PNL               exchange.Amount
-}
 
 // ledger measures a run: equity at every close, executions, round trips.
 type ledger struct {
@@ -22,6 +14,7 @@ type ledger struct {
 	initial exchange.Amount
 	fills   []sim.Fill
 	trips   []Trip
+	open    trip
 
 	version  uint64 // of the exchange when the four below were read
 	wallet   exchange.Amount
@@ -29,17 +22,16 @@ type ledger struct {
 	quantity exchange.Quantity
 	base     exchange.Amount // spot: what is held
 
-	equity      exchange.Amount
-	peak        float64
-	drawdown    float64 // deepest, as a share of the peak
-	drawdownMS  int64
-	exposed     int
-	daily       []point // at UTC midnight
-	curve       []point // a sample of the closes, for files
-	every       int
-	open        trip
-	refusals    int
-	liquidation int
+	equity       exchange.Amount
+	drawdown     drawdown
+	exposed      int
+	daily        []float64 // equity at each UTC midnight
+	nextDayMS    int64     // the midnight to come
+	curve        []point   // a sample of the closes, for files
+	every        int       // closes from one sample to the next
+	nextCurve    int
+	liquidations int
+	events       events
 }
 
 // point is equity at a time.
@@ -48,34 +40,49 @@ type point struct {
 	equity exchange.Amount
 }
 
-// trip is the round trip under way.
-type trip struct {
-	Trip
-	held        exchange.Amount // signed, of the base asset
-	bought      exchange.Quantity
-	sold        exchange.Quantity
-	paid, taken exchange.Amount // value bought, value sold
-	funded      exchange.Amount // the account's funding when it began
-}
-
 // maxCurve bounds the equity curve kept for files.
 const maxCurve = 200_000
 
 func (l *ledger) begin(config *Config, r *run) {
+	n, openMS := r.candles.Len(), r.candles.OpenMS[0]
 	l.run, l.initial, l.equity = r, config.Cash, config.Cash
-	l.peak, l.version = config.Cash.Float(), ^uint64(0)
-	l.every = max(1, r.candles.Len()/maxCurve)
-	l.daily = append(l.daily, point{r.candles.OpenMS[0], config.Cash})
+	l.wallet, l.version = config.Cash, math.MaxUint64
+	l.drawdown.take(openMS, config.Cash.Float())
+	l.every = (n + maxCurve - 1) / maxCurve
+	l.curve = make([]point, 0, n/l.every+2)
+	l.nextDayMS = exchange.Day1.OpenOf(openMS)
+	if l.nextDayMS < openMS {
+		l.nextDayMS += int64(exchange.Day1)
+	}
+	l.daily = make([]float64, 0, (r.candles.CloseMS(n-1)-openMS)/int64(exchange.Day1)+2)
+	l.midnights(openMS, config.Cash)
 }
 
-// mark takes the equity at the close of candle i.
-func (l *ledger) mark(i int, closes int64) {
-	if version := l.run.venue.Version(); version != l.version {
-		l.version = version
-		l.read()
+// mark takes the equity at the close of candle i. While nothing is held and
+// nothing happened it is what it was, and there is nothing to compute.
+func (l *ledger) mark(i int, closeMS int64) {
+	before := l.equity
+	version := l.run.venue.Version()
+	if changed := version != l.version; changed || l.quantity != 0 || !l.base.IsZero() {
+		if changed {
+			l.version = version
+			l.read()
+		}
+		l.value(l.run.candles.Close[i])
+		l.drawdown.take(closeMS, l.equity.Float())
 	}
+	if closeMS >= l.nextDayMS {
+		l.midnights(closeMS, before)
+	}
+	if i == l.nextCurve {
+		l.nextCurve += l.every
+		l.curve = append(l.curve, point{closeMS, l.equity})
+	}
+}
+
+// value marks what is held at a price.
+func (l *ledger) value(price exchange.Price) {
 	l.equity = l.wallet
-	price := l.run.candles.Close[i]
 	switch {
 	case l.quantity != 0:
 		l.equity = l.wallet.Add(l.run.symbol.Notional(price, l.quantity)).Sub(l.cost)
@@ -86,17 +93,24 @@ func (l *ledger) mark(i int, closes int64) {
 			l.exposed++
 		}
 	}
-	equity := l.equity.Float()
-	if equity > l.peak {
-		l.peak = equity
-	} else if fall := (l.peak - equity) / l.peak; fall > l.drawdown {
-		l.drawdown, l.drawdownMS = fall, l.run.candles.OpenMS[i]
+}
+
+// midnights takes the equity at each UTC midnight up to a close. One that no
+// candle ends at, in a hole or inside a week's candle, has the equity before it.
+func (l *ledger) midnights(closeMS int64, before exchange.Amount) {
+	for ; l.nextDayMS <= closeMS; l.nextDayMS += int64(exchange.Day1) {
+		equity := before
+		if l.nextDayMS == closeMS {
+			equity = l.equity
+		}
+		l.daily = append(l.daily, equity.Float())
 	}
-	if closes%int64(exchange.Day1) == 0 {
-		l.daily = append(l.daily, point{closes, l.equity})
-	}
-	if i%l.every == 0 {
-		l.curve = append(l.curve, point{closes, l.equity})
+}
+
+// end adds the last close to the curve when the sampling left it out.
+func (l *ledger) end(closeMS int64) {
+	if last := len(l.curve) - 1; l.curve[last].atMS != closeMS {
+		l.curve = append(l.curve, point{closeMS, l.equity})
 	}
 }
 
@@ -104,6 +118,9 @@ func (l *ledger) mark(i int, closes int64) {
 func worth(symbol *exchange.Symbol, base exchange.Amount, price exchange.Price) exchange.Amount {
 	whole := symbol.QuantityOf(base)
 	rest := base.Sub(symbol.QuantityAmount(whole))
+	if rest.IsZero() {
+		return symbol.Notional(price, whole)
+	}
 	unit := int64(1)
 	for range symbol.PriceScale {
 		unit *= 10
@@ -122,7 +139,7 @@ func (l *ledger) read() {
 		return
 	}
 	money := venue.Money(account)
-	l.wallet, l.quantity, l.cost, l.liquidation = money.Wallet, 0, exchange.Amount{}, money.Liquidations
+	l.wallet, l.quantity, l.cost, l.liquidations = money.Wallet, 0, exchange.Amount{}, money.Liquidations
 	if position, open := venue.Position(account, symbol.Name); open {
 		_, mark := venue.Price(l.run.key)
 		l.quantity = position.Signed()
@@ -132,58 +149,9 @@ func (l *ledger) read() {
 
 // take books executions.
 func (l *ledger) take(fills []sim.Fill) {
+	l.fills = slices.Grow(l.fills, len(fills))
 	for i := range fills {
 		l.fills = append(l.fills, fills[i])
 		l.execution(&fills[i])
-	}
-}
-
-func (l *ledger) execution(fill *sim.Fill) {
-	t, symbol := &l.open, l.run.symbol
-	if t.bought == 0 && t.sold == 0 {
-		*t = trip{funded: l.run.venue.Money(account).Funding}
-		t.EnteredMS, t.Side = fill.TimeMS, fill.Side
-	}
-	notional := symbol.Notional(fill.Price, fill.Quantity)
-	fee := fill.Fee
-	t.held = t.held.Add(symbol.QuantityAmount(fill.Quantity * exchange.Quantity(fill.Side.Sign())))
-	if fill.FeeAsset != symbol.Quote {
-		// A fee in the asset bought is worth its price, and the asset is not held.
-		t.held = t.held.Sub(fill.Fee)
-		fee = worth(symbol, fill.Fee, fill.Price)
-	}
-	t.Fees = t.Fees.Add(fee)
-	if fill.Side == exchange.Buy {
-		t.bought, t.paid = t.bought+fill.Quantity, t.paid.Add(notional)
-	} else {
-		t.sold, t.taken = t.sold+fill.Quantity, t.taken.Add(notional)
-	}
-	if t.bought != 0 && t.sold != 0 && t.held.Abs().Less(symbol.QuantityAmount(symbol.QuantityTick)) {
-		l.closeTrip(fill)
-	}
-}
-
-func (l *ledger) closeTrip(fill *sim.Fill) {
-	t, symbol := &l.open, l.run.symbol
-	t.LeftMS, t.Quantity = fill.TimeMS, max(t.bought, t.sold)
-	t.Entry, t.Exit = symbol.CostMean(t.paid, t.bought), symbol.CostMean(t.taken, t.sold)
-	if t.Side == exchange.Sell {
-		t.Entry, t.Exit = t.Exit, t.Entry
-	}
-	t.Funding = l.run.venue.Money(account).Funding.Sub(t.funded)
-	t.PNL = t.taken.Sub(t.paid).Sub(t.Funding)
-	if fill.FeeAsset == symbol.Quote && (symbol.Market == exchange.Futures || l.run.config.FeeFromQuote) {
-		t.PNL = t.PNL.Sub(t.Fees)
-	} else {
-		t.PNL = t.PNL.Sub(fill.Fee) // what was taken in the asset bought shows as less sold
-	}
-	l.trips = append(l.trips, t.Trip)
-	l.open = trip{}
-}
-
-// count takes what the report counts of the facts.
-func (l *ledger) count(note *engine.Note) {
-	if note.Kind == engine.NoteRefusal {
-		l.refusals++
 	}
 }

@@ -32,7 +32,7 @@ func (r *run) loop(ctx context.Context) error {
 	n := r.candles.Len()
 	for i := range n {
 		if i&(progress-1) == 0 {
-			if err := ctx.Err(); err != nil {
+			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			if r.config.Progress != nil {
@@ -53,8 +53,7 @@ func (r *run) loop(ctx context.Context) error {
 // and nothing could happen between its low and its high, the path is skipped.
 func (r *run) candle(i int) error {
 	open, closes := r.candles.OpenMS[i], r.candles.CloseMS(i)
-	low, high := r.candles.Low[i], r.candles.High[i]
-	if r.machine.NextMS() >= closes && r.venue.Quiet(r.key, low, high, closes-1) {
+	if r.quiet(i, closes) {
 		r.venue.SkipTo(closes-1, r.key, r.candles.Close[i])
 	} else if err := r.play(i, open, closes); err != nil {
 		return err
@@ -69,6 +68,11 @@ func (r *run) candle(i int) error {
 	return nil
 }
 
+// quiet reports whether neither side has anything to do before the close.
+func (r *run) quiet(i int, closes int64) bool {
+	return r.machine.NextMS() >= closes && r.venue.Quiet(r.key, r.candles.Low[i], r.candles.High[i], closes-1) && !r.config.walk
+}
+
 // play walks the candle's path. The exchange's own moments (the tape's steps,
 // funding, orders reaching the book) and the schedule's ticks come in time order.
 func (r *run) play(i int, open, closes int64) error {
@@ -76,7 +80,7 @@ func (r *run) play(i int, open, closes int64) error {
 		return err
 	}
 	for at := open; ; {
-		if r.machine.NextMS() >= closes && r.venue.Quiet(r.key, r.candles.Low[i], r.candles.High[i], closes-1) {
+		if r.quiet(i, closes) {
 			r.venue.SkipTo(closes-1, r.key, r.candles.Close[i])
 			return nil
 		}
@@ -99,7 +103,9 @@ func (r *run) play(i int, open, closes int64) error {
 // moment brings exchange and engine to a time, and lets the engine act until it
 // wants nothing more now.
 func (r *run) moment(nowMS int64) error {
+	before := r.venue.Version()
 	r.venue.Advance(nowMS)
+	moved := r.venue.Version() != before // a payment, an order's end: the engine is to look, filled or not
 	last, mark := r.venue.Price(r.key)
 	r.give(nowMS, engine.Event{Kind: engine.EventPrice, Series: r.key, Price: last, Mark: mark})
 	for rounds := 0; ; rounds++ {
@@ -108,7 +114,8 @@ func (r *run) moment(nowMS int64) error {
 		}
 		r.fills = r.venue.TakeFills(r.fills[:0])
 		switch {
-		case len(r.fills) > 0:
+		case len(r.fills) > 0 || moved:
+			moved = false
 			r.ledger.take(r.fills)
 			r.give(nowMS, engine.Event{Kind: engine.EventRound})
 		case r.machine.NextMS() <= nowMS:
@@ -160,7 +167,7 @@ func (r *run) gather() {
 	}
 	for i := range r.effects.Notes {
 		note := &r.effects.Notes[i]
-		r.ledger.count(note)
+		r.ledger.events.count(note)
 		if r.config.Note != nil {
 			r.config.Note(note)
 		}

@@ -31,6 +31,7 @@ type Result struct {
 	TotalFees     string        `json:"total_fees"`
 	TotalFunding  string        `json:"total_funding"` // net paid
 	MaxDrawdown   float64       `json:"max_drawdown_pct"`
+	Drawdown      *Drawdown     `json:"drawdown"` // null when equity never fell
 	Sharpe        *float64      `json:"sharpe"`
 	Sortino       *float64      `json:"sortino"`
 	Calmar        *float64      `json:"calmar"`
@@ -41,13 +42,15 @@ type Result struct {
 	Days          int           `json:"days"`          // daily returns the ratios are made of
 	YearDays      int           `json:"days_per_year"` // they are annualised by
 	Liquidations  int           `json:"liquidations"`
-	Refusals      int           `json:"refusals"` // intents refused by risk
+	Refusals      int           `json:"refusals"`   // intents refused by risk
+	Rejections    int           `json:"rejections"` // orders refused by the exchange
 	OpenPosition  *OpenPosition `json:"open_position"`
 	Warnings      []string      `json:"warnings"`
 	Assumptions   []string      `json:"assumptions"`
 	Elapsed       float64       `json:"elapsed_s"`
 	Speed         float64       `json:"candles_per_s"`
 	DataSHA256    string        `json:"data_sha256"`
+	Version       string        `json:"botd_version"`
 	ConfigSHA256  string        `json:"config_sha256"`
 	ResultSHA256  string        `json:"result_sha256"`
 	Executions    []Execution   `json:"executions"`
@@ -55,6 +58,13 @@ type Result struct {
 
 	curve  []point
 	symbol *exchange.Symbol
+}
+
+// Drawdown is when the deepest fall of equity was, by candle closes.
+type Drawdown struct {
+	Peak      time.Time  `json:"peak"`
+	Trough    time.Time  `json:"trough"`
+	Recovered *time.Time `json:"recovered"` // null: not yet
 }
 
 // OpenPosition is what is still held at the end.
@@ -97,24 +107,37 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		return nil, err
 	}
 	n := c.Len()
+	l.end(c.CloseMS(n - 1))
 	result := &Result{
 		Schema: 1, Strategy: r.config.Kind, Name: r.config.Strategy.Name, Market: r.symbol.Market.String(), Symbol: r.symbol.Name, Interval: c.Interval.String(),
-		From: time.UnixMilli(c.OpenMS[0]).UTC(), To: time.UnixMilli(c.CloseMS(n - 1)).UTC(), Candles: n, Fills: len(l.fills), RoundTrips: len(l.trips),
+		From: utc(c.OpenMS[0]), To: utc(c.CloseMS(n - 1)), Candles: n, Fills: len(l.fills), RoundTrips: len(l.trips),
 		InitialEquity: l.initial.String(), FinalEquity: l.equity.String(), Wallet: l.wallet.String(), TotalFees: fees.String(), TotalFunding: funding.String(),
-		MaxDrawdown: l.drawdown * 100, Exposure: 100 * float64(l.exposed) / float64(n), YearDays: daysPerYear, Liquidations: l.liquidation, Refusals: l.refusals,
-		Elapsed: elapsed.Seconds(), Speed: float64(n) / max(elapsed.Seconds(), 1e-9), DataSHA256: r.config.Tape.SHA256, ConfigSHA256: r.config.ConfigSHA256,
+		MaxDrawdown: l.drawdown.depth * 100, Drawdown: l.drawdown.told(), Exposure: 100 * float64(l.exposed) / float64(n), YearDays: daysPerYear,
+		Liquidations: l.liquidations, Refusals: l.events.refusals, Rejections: l.events.rejections,
+		Elapsed: elapsed.Seconds(), Speed: float64(n) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version,
+		DataSHA256: r.config.Tape.SHA256, ConfigSHA256: r.config.ConfigSHA256,
 		OpenPosition: r.openPosition(), Warnings: r.warnings(), Assumptions: r.assumptions(), Executions: []Execution{}, Trips: []TripRow{},
 		curve: l.curve, symbol: r.symbol,
 	}
-	daily := make([]float64, len(l.daily))
-	for i, p := range l.daily {
-		daily[i] = p.equity.Float()
-	}
-	s := measure(daily, daysPerYear)
-	s.yearly(l.initial.Float(), l.equity.Float(), yearsBetween(c.OpenMS[0], c.CloseMS(n-1)), l.drawdown)
+	s := measure(l.daily, daysPerYear)
+	s.yearly(l.initial.Float(), l.equity.Float(), yearsBetween(c.OpenMS[0], c.CloseMS(n-1)), l.drawdown.depth)
 	result.Days, result.Sharpe, result.Sortino, result.CAGR, result.Calmar = s.Days, s.Sharpe, s.Sortino, s.CAGR, s.Calmar
 	result.rows(l)
 	return result, result.sign()
+}
+
+func utc(atMS int64) time.Time { return time.UnixMilli(atMS).UTC() }
+
+func (d *drawdown) told() *Drawdown {
+	if d.depth == 0 {
+		return nil
+	}
+	told := &Drawdown{Peak: utc(d.fromMS), Trough: utc(d.troughMS)}
+	if d.recoveredMS != 0 {
+		at := utc(d.recoveredMS)
+		told.Recovered = &at
+	}
+	return told
 }
 
 // identity checks wallet = deposits + realised - funding - fees, to the last digit.
@@ -199,10 +222,10 @@ func (r *Result) rows(l *ledger) {
 }
 
 // sign hashes everything that must be the same in every run of the same data,
-// configuration and program: all but how long it took.
+// configuration: all but how long it took, and which program took it.
 func (r *Result) sign() error {
 	same := *r
-	same.Elapsed, same.Speed, same.ResultSHA256 = 0, 0, ""
+	same.Elapsed, same.Speed, same.Version, same.ResultSHA256 = 0, 0, "", ""
 	body, err := json.Marshal(&same)
 	if err != nil {
 		return fmt.Errorf("hash the result: %w", err)
@@ -210,53 +233,4 @@ func (r *Result) sign() error {
 	sum := sha256.Sum256(body)
 	r.ResultSHA256 = hex.EncodeToString(sum[:])
 	return nil
-}
-
-const fewTrips = 30
-
-func (r *run) warnings() []string {
-	list := []string{}
-	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
-	if r.symbol.Market == exchange.Futures && len(r.config.Funding) == 0 {
-		add("no funding rates were given: funding is 0")
-	}
-	missing := 0
-	for _, hole := range r.config.Tape.Holes {
-		missing += hole.Missing
-	}
-	if missing > 0 {
-		add("%d candles are missing in %d holes, the first after %s", missing, len(r.config.Tape.Holes), time.UnixMilli(r.config.Tape.Holes[0].AfterMS).UTC().Format(time.RFC3339))
-	}
-	for _, line := range r.config.Tape.Repaired {
-		add("%s", line)
-	}
-	switch n := len(r.ledger.trips); {
-	case len(r.ledger.fills) == 0:
-		add("no trade was made")
-	case n < fewTrips:
-		add("%d round trips are too few to conclude from", n)
-	}
-	if r.ledger.liquidation > 0 {
-		add("%d positions were liquidated", r.ledger.liquidation)
-	}
-	return list
-}
-
-func (r *run) assumptions() []string {
-	percent := func(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + " %" }
-	where := "in USDT"
-	if r.symbol.Market == exchange.Spot && !r.config.FeeFromQuote {
-		where = "in the asset received"
-	}
-	list := []string{
-		fmt.Sprintf("fees: maker %s, taker %s, %s", percent(r.config.Maker), percent(r.config.Taker), where),
-		"fill next_open: what is decided on a candle's close reaches the market at the next candle's open, at its price",
-		"slippage 0: the market takes any quantity at its price",
-		fmt.Sprintf("latency %d ms from placement to the book", r.config.LatencyMS),
-		"path inside a candle: open, low, high, close when it rose, else open, high, low, close; a gap fills at the open",
-	}
-	if r.symbol.Market == exchange.Futures {
-		list = append(list, fmt.Sprintf("funding every %d hours at the open, %d recorded rates", r.symbol.FundingIntervalHours, len(r.config.Funding)), "liquidation by the symbol's margin brackets, cross margin")
-	}
-	return list
 }

@@ -57,6 +57,19 @@ func BenchmarkBacktest(b *testing.B) {
 			b.ReportMetric(float64(fills), "fills")
 		})
 	}
+	// Nothing is wished: what a candle costs at the least, in nanoseconds.
+	b.Run("quiet", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			config := speedConfig(b, recorded, "10", "50")
+			config.Strategy.Strategy = &scripted{}
+			if _, err := backtest.Run(context.Background(), config); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/1e6, "ns/candle")
+		b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
+	})
 	b.Run("bare", func(b *testing.B) { bareLoop(b, recorded.Candles) })
 }
 
@@ -105,5 +118,27 @@ func TestQuietCandlesAllocateNothing(t *testing.T) {
 	// Equity is kept for the report a fixed number of times and once a day.
 	if perCandle := (many - few) / 8_000; perCandle > 0.01 {
 		t.Errorf("allocations per quiet candle: want 0, have %.3f (%.0f in 1000 candles, %.0f in 9000)", perCandle, few, many)
+	}
+}
+
+// TestCostIsLinear compares the work of a long run that trades with that of a
+// short one, in allocations, which no busy machine disturbs.
+func TestCostIsLinear(t *testing.T) {
+	symbol := symbol(t, exchange.Futures, "0.1", "0.001")
+	cost := func(count int) (float64, int) {
+		recorded, fills := steps(symbol, count), 0
+		return testing.AllocsPerRun(2, func() {
+			result, err := backtest.Run(context.Background(), speedConfig(t, recorded, "10", "50"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fills = result.Fills
+		}), fills
+	}
+	short, few := cost(10_000)
+	long, many := cost(80_000)
+	perFew, perMany := short/float64(few), long/float64(many)
+	if perMany > 1.15*perFew {
+		t.Errorf("allocations per fill: %.1f in %d fills, %.1f in %d", perFew, few, perMany, many)
 	}
 }

@@ -8,22 +8,30 @@ import (
 	"testing"
 )
 
-// TestRatiosEqualEmpyricals checks Sharpe and Sortino against figures of another
-// program, with its 252 periods a year.
-func TestRatiosEqualEmpyricals(t *testing.T) {
-	t.Parallel()
+// vectors are figures of another program.
+type vectors struct {
+	Periods map[string]float64    `json:"periods"`
+	Series  map[string][]*float64 `json:"series_percent"`
+	Cases   [][]any               `json:"cases"`
+}
+
+func loadVectors(t *testing.T) (v vectors) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", "expected", "empyrical", "metrics_vectors.json"))
 	if err != nil {
 		t.Skipf("recorded data is not beside the project: %v", err)
 	}
-	var vectors struct {
-		Periods map[string]float64    `json:"periods"`
-		Series  map[string][]*float64 `json:"series_percent"`
-		Cases   [][]any               `json:"cases"`
-	}
-	if err := json.Unmarshal(text, &vectors); err != nil {
+	if err := json.Unmarshal(text, &v); err != nil {
 		t.Fatal(err)
 	}
+	return v
+}
+
+// TestRatiosEqualEmpyricals checks Sharpe and Sortino against figures of another
+// program, with its 252 periods a year.
+func TestRatiosEqualEmpyricals(t *testing.T) {
+	t.Parallel()
+	vectors := loadVectors(t)
 	checked := 0
 	for _, c := range vectors.Cases {
 		if c[0] != "sharpe" && c[0] != "sortino" {
@@ -51,6 +59,76 @@ func TestRatiosEqualEmpyricals(t *testing.T) {
 	}
 	if checked < 6 {
 		t.Errorf("only %d figures were compared", checked)
+	}
+}
+
+// TestFallAndGrowthEqualEmpyricals checks drawdown, yearly growth and Calmar.
+func TestFallAndGrowthEqualEmpyricals(t *testing.T) {
+	t.Parallel()
+	vectors := loadVectors(t)
+	checked := 0
+	for _, c := range vectors.Cases {
+		want, ok := c[3].(float64)
+		if !ok {
+			continue
+		}
+		returns := vectors.Series[c[1].(string)]
+		equity, d := 1.0, drawdown{}
+		d.take(0, equity)
+		for i, percent := range returns {
+			if percent != nil {
+				equity *= 1 + *percent/100
+			}
+			d.take(int64(i+1), equity)
+		}
+		rate := growth(1, equity, float64(len(returns))/vectors.Periods[c[2].(string)]) // a null counts as a flat period
+		have := 0.0
+		switch c[0] {
+		case "max_drawdown":
+			have = -d.depth
+		case "annual_return":
+			have = rate
+		case "calmar":
+			have = rate / d.depth
+		default:
+			continue
+		}
+		within := 1e-8 * math.Abs(want)
+		if c[0] == "max_drawdown" {
+			within = 1e-5 // printed with five digits
+		}
+		if math.Abs(have-want) > within {
+			t.Errorf("%v: want %v, have %v", c, want, have)
+		}
+		checked++
+	}
+	if checked < 10 {
+		t.Errorf("only %d figures were compared", checked)
+	}
+}
+
+func TestEqualReturnsHaveNoSharpe(t *testing.T) {
+	t.Parallel()
+	equity := []float64{10_000.1}
+	for range 50 {
+		equity = append(equity, math.Round(equity[len(equity)-1]*1.0017*1e10)/1e10)
+	}
+	if s := measure(equity, 365); s.Sharpe != nil || s.Sortino != nil {
+		t.Errorf("a deviation of rounding alone: want nothing, have %v and %v", s.Sharpe, s.Sortino)
+	}
+}
+
+func TestADeeperFallForgetsAnEarlierRecovery(t *testing.T) {
+	t.Parallel()
+	var d drawdown
+	for i, equity := range []float64{100, 90, 100, 110, 80, 109} {
+		d.take(int64(i+1), equity)
+	}
+	if d.fromMS != 4 || d.troughMS != 5 || d.recoveredMS != 0 || math.Abs(d.depth-30.0/110) > 1e-12 {
+		t.Errorf("want the fall from 110 at 4 to 80 at 5, not recovered; have %+v", d)
+	}
+	if d.take(7, 110); d.recoveredMS != 7 {
+		t.Errorf("back at the peak: want recovered at 7, have %d", d.recoveredMS)
 	}
 }
 

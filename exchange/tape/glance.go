@@ -46,8 +46,11 @@ func (g *glance) take(p *parser) {
 				g.spanMS = at - g.times[0]
 			}
 		case kinds[c] == price:
-			if _, more, ok := priceOf(text, g.places); ok {
-				g.places = max(g.places, more)
+			_, fraction, _ := bytes.Cut(bytes.TrimRight(text, "0"), []byte{'.'})
+			if len(fraction) > g.places {
+				if _, more, ok := priceOf(text, g.places); ok {
+					g.places = max(g.places, more)
+				}
 			}
 		}
 	}

@@ -22,11 +22,21 @@ var floatPowers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1
 // number or too long a one. Eight bytes behind the data must be readable.
 func scan(data []byte, i int) (mantissa uint64, places, end int) {
 	begin := i
-	mantissa, i = digits(data, 0, i)
+	if x, other := eight(data, i); other == 0 {
+		mantissa, i = digits(data, number(x), i+8)
+	} else {
+		n := bits.TrailingZeros64(other) / 8
+		mantissa, i = number(x<<(64-8*n)), i+n
+	}
 	whole := i - begin
 	if data[i] == '.' {
 		begin = i + 1
-		mantissa, i = digits(data, mantissa, begin)
+		if x, other := eight(data, begin); other == 0 {
+			mantissa, i = digits(data, mantissa*1e8+number(x), begin+8)
+		} else {
+			n := bits.TrailingZeros64(other) / 8
+			mantissa, i = mantissa*powers[n]+number(x<<(64-8*n)), begin+n
+		}
 		places = i - begin
 	}
 	if whole+places == 0 || whole+places > maxDigits {
@@ -35,22 +45,27 @@ func scan(data []byte, i int) (mantissa uint64, places, end int) {
 	return mantissa, places, i
 }
 
-// digits reads digits at i, eight at a time: value becomes value followed by them.
+// eight loads eight bytes: x has the values of those that are digits, and other
+// a high bit for each that is not, up to the first of which it can be trusted.
+func eight(data []byte, i int) (x, other uint64) {
+	x = binary.LittleEndian.Uint64(data[i:]) ^ 0x3030303030303030
+	return x, (x + 0x7676767676767676 | x) & 0x8080808080808080 // adding 0x76 to more than 9 sets the high bit
+}
+
+// number returns eight digits' values, the first in the lowest byte, as one number.
+func number(x uint64) uint64 {
+	x = x*10 + x>>8
+	return ((x&0x000000ff000000ff)*0x000f424000000064 + (x>>16&0x000000ff000000ff)*0x0000271000000001) >> 32
+}
+
+// digits reads the digits that are left at i: value becomes value followed by them.
 func digits(data []byte, value uint64, i int) (uint64, int) {
-	for {
-		x := binary.LittleEndian.Uint64(data[i:]) ^ 0x3030303030303030 // a digit's byte is its value now
-		// Adding 0x76 sets the high bit of every byte above 9.
-		other := (x + 0x7676767676767676 | x) & 0x8080808080808080
-		n := bits.TrailingZeros64(other) / 8
-		x <<= 64 - 8*n // the first n bytes become the last, zeros before them
-		x = x*10 + x>>8
-		x = ((x&0x000000ff000000ff)*0x000f424000000064 + (x>>16&0x000000ff000000ff)*0x0000271000000001) >> 32
-		value = value*powers[n] + x
-		i += n
-		if n < 8 {
-			return value, i
-		}
+	for data[i]-'0' <= 9 {
+		x, other := eight(data, i)
+		n := bits.TrailingZeros64(other) / 8 // eight when there is no other
+		value, i = value*powers[n]+number(x<<(64-8*n)), i+n
 	}
+	return value, i
 }
 
 // units returns a scanned number as whole units of 10^-scale.

@@ -2,8 +2,8 @@ package tape
 
 import (
 	"fmt"
-	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shopspring/decimal"
@@ -16,27 +16,53 @@ import (
 // record's field names are both accepted for either market; a record without
 // `market` is of the one given.
 func LoadSymbols(path string, market exchange.Market) ([]*exchange.Symbol, error) {
-	data, err := os.ReadFile(path)
+	data, err := readAll(path)
 	if err != nil {
 		return nil, err
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return nil, &DataError{Path: path, What: strings.TrimPrefix(err.Error(), "yaml: "), Hint: "a YAML list of symbol records is expected"}
+		return nil, notYAML(path, err)
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.SequenceNode {
 		return nil, &DataError{Path: path, Line: 1, What: "not a list", Hint: "- {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 0.00001, minNotional: 5, maxNotional: 1000000}"}
 	}
+	if len(document.Content[0].Content) == 0 {
+		return nil, &DataError{Path: path, Line: 1, What: "no symbol records"}
+	}
 	var symbols []*exchange.Symbol
 	for _, node := range document.Content[0].Content {
 		r := record{path: path, spec: exchange.SymbolSpec{Market: market, Tradable: true, Cancelable: true, FundingIntervalHours: 8}}
-		symbol, err := r.read(node)
+		symbol, err := r.read(resolve(node))
 		if err != nil {
 			return nil, err
+		}
+		if slices.ContainsFunc(symbols, func(s *exchange.Symbol) bool { return s.Key() == symbol.Key() }) {
+			return nil, &DataError{Path: path, Line: node.Line, Column: "symbol", What: fmt.Sprintf("%s stands twice", symbol.Key())}
 		}
 		symbols = append(symbols, symbol)
 	}
 	return symbols, nil
+}
+
+// notYAML takes the line out of the reader's own message.
+func notYAML(path string, err error) error {
+	wrong := &DataError{Path: path, What: strings.TrimPrefix(err.Error(), "yaml: "), Hint: "a YAML list of symbol records is expected"}
+	if rest, found := strings.CutPrefix(wrong.What, "line "); found {
+		number, what, _ := strings.Cut(rest, ": ")
+		if line, err := strconv.Atoi(number); err == nil {
+			wrong.Line, wrong.What = line, what
+		}
+	}
+	return wrong
+}
+
+// resolve follows an alias to what it stands for.
+func resolve(node *yaml.Node) *yaml.Node {
+	if node.Kind == yaml.AliasNode {
+		return node.Alias
+	}
+	return node
 }
 
 // record reads one symbol's mapping.
@@ -49,6 +75,9 @@ type record struct {
 
 var recordKeys = []string{"symbol", "market", "base", "baseAsset", "quote", "quoteAsset", "quantityTick", "priceTick", "minNotional", "maxNotional", "isTrade",
 	"isReduceOnly", "isCancelOrder", "adjustedFundingRateCap", "adjustedFundingRateFloor", "fundingIntervalHours", "orderTypes", "brackets"}
+
+// sameAs pairs the two markets' names of one field.
+var sameAs = map[string]string{"base": "baseAsset", "baseAsset": "base", "quote": "quoteAsset", "quoteAsset": "quote"}
 
 func (r *record) fail(node *yaml.Node, hint, format string, arguments ...any) {
 	if r.err == nil {
@@ -63,11 +92,11 @@ func (r *record) read(node *yaml.Node) (*exchange.Symbol, error) {
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
-		if slices.Contains(r.seen, key.Value) {
+		if slices.ContainsFunc(r.seen, func(seen string) bool { return seen == key.Value || seen == sameAs[key.Value] }) {
 			r.fail(key, "", "key %q stands twice", key.Value)
 		}
 		r.seen = append(r.seen, key.Value)
-		r.field(key, value)
+		r.field(key, resolve(value))
 	}
 	for _, needed := range []string{"symbol", "quantityTick", "priceTick"} {
 		if !slices.Contains(r.seen, needed) {
@@ -125,7 +154,7 @@ func (r *record) field(key, value *yaml.Node) {
 	case "adjustedFundingRateFloor":
 		s.FundingFloor = r.decimal(value)
 	case "fundingIntervalHours":
-		s.FundingIntervalHours = int(r.decimal(value).IntPart())
+		s.FundingIntervalHours = r.whole(value, 24*7)
 	case "isTrade":
 		s.Tradable = r.flag(value)
 	case "isReduceOnly":
@@ -137,16 +166,44 @@ func (r *record) field(key, value *yaml.Node) {
 	case "brackets":
 		r.brackets(value)
 	default:
-		r.fail(key, "known: "+strings.Join(recordKeys, ", "), "unknown key %q", key.Value)
+		r.unknown(key, recordKeys)
 	}
 }
 
+func (r *record) unknown(key *yaml.Node, known []string) {
+	hint := "known: " + strings.Join(known, ", ")
+	if near := nearest(key.Value, known); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	r.fail(key, hint, "unknown key %q", key.Value)
+}
+
+// decimal reads a number as it is written, never through a float64.
 func (r *record) decimal(node *yaml.Node) decimal.Decimal {
+	const exponents = 30 // a bound, since 1e999999999 would be computed with for hours
 	d, err := decimal.NewFromString(node.Value)
-	if err != nil || node.Kind != yaml.ScalarNode {
-		r.fail(node, "", "%q is not a decimal number", node.Value)
+	if err != nil || node.Kind != yaml.ScalarNode || len(node.Value) > 60 || d.Exponent() > exponents || d.Exponent() < -exponents {
+		r.fail(node, "", "%q is not a decimal number", shorten(node.Value))
+		return decimal.Zero
 	}
 	return d
+}
+
+// whole reads a whole number from one up.
+func (r *record) whole(node *yaml.Node, most int64) int {
+	d := r.decimal(node)
+	if !d.IsInteger() || d.LessThan(decimal.NewFromInt(1)) || d.GreaterThan(decimal.NewFromInt(most)) {
+		r.fail(node, "", "%q is not a whole number from 1 to %d", shorten(node.Value), most)
+	}
+	return int(d.IntPart())
+}
+
+func (r *record) amount(node *yaml.Node) exchange.Amount {
+	a, err := exchange.AmountFromDecimal(r.decimal(node))
+	if err != nil {
+		r.fail(node, "", "%v", err)
+	}
+	return a
 }
 
 func (r *record) flag(node *yaml.Node) bool {
@@ -167,37 +224,88 @@ func (r *record) orderTypes(node *yaml.Node) {
 	}
 }
 
+var bracketKeys = []string{"symbol", "min", "max", "marginRatio", "marginAmount", "maxLeverage"}
+
+// brackets reads the margin levels; each begins where the one before it ends.
 func (r *record) brackets(node *yaml.Node) {
+	if node.Kind != yaml.SequenceNode {
+		r.fail(node, "a list of {min, max, marginRatio, marginAmount, maxLeverage}", "brackets are not a list")
+		return
+	}
 	for _, item := range node.Content {
-		var raw map[string]yaml.Node
-		if err := item.Decode(&raw); err != nil {
-			r.fail(item, "", "not a bracket: {min, max, marginRatio, marginAmount, maxLeverage}")
-			return
+		b := r.bracket(resolve(item))
+		if n := len(r.spec.Brackets); n > 0 && b.Min != r.spec.Brackets[n-1].Max {
+			r.fail(item, "", "bracket begins at %s, the one before it ends at %s", b.Min, r.spec.Brackets[n-1].Max)
 		}
-		b := exchange.Bracket{}
-		for name, value := range raw {
-			d := r.decimal(&value)
-			amount, err := exchange.AmountFromDecimal(d)
-			if err != nil {
-				r.fail(&value, "", "%s: %v", name, err)
-			}
-			switch name {
-			case "min":
-				b.Min = amount
-			case "max":
-				b.Max = amount
-			case "marginAmount":
-				b.MarginAmount = amount
-			case "marginRatio":
-				if b.MarginRatio, err = exchange.RateFromDecimal(d); err != nil {
-					r.fail(&value, "", "%s: %v", name, err)
-				}
-			case "maxLeverage":
-				b.MaxLeverage = int(d.IntPart())
-			default:
-				r.fail(&value, "known: min, max, marginRatio, marginAmount, maxLeverage", "unknown key %q", name)
-			}
+		if b.Max.Cmp(b.Min) <= 0 {
+			r.fail(item, "", "bracket ends at %s, not above its begin %s", b.Max, b.Min)
 		}
 		r.spec.Brackets = append(r.spec.Brackets, b)
 	}
+}
+
+func (r *record) bracket(node *yaml.Node) (b exchange.Bracket) {
+	if node.Kind != yaml.MappingNode {
+		r.fail(node, "{min, max, marginRatio, marginAmount, maxLeverage}", "not a bracket")
+		return b
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], resolve(node.Content[i+1])
+		switch key.Value {
+		case "symbol": // the interface's record names it again
+		case "min":
+			b.Min = r.amount(value)
+		case "max":
+			b.Max = r.amount(value)
+		case "marginAmount":
+			b.MarginAmount = r.amount(value)
+		case "marginRatio":
+			var err error
+			if b.MarginRatio, err = exchange.RateFromDecimal(r.decimal(value)); err != nil {
+				r.fail(value, "", "%v", err)
+			}
+		case "maxLeverage":
+			b.MaxLeverage = r.whole(value, 1000)
+		default:
+			r.unknown(key, bracketKeys)
+		}
+	}
+	if b.MaxLeverage == 0 {
+		r.fail(node, "", "maxLeverage is missing")
+	}
+	return b
+}
+
+// nearest returns the known key that takes the fewest letters added, taken away
+// or changed, or empty when it takes more than a third of them.
+func nearest(misspelt string, known []string) string {
+	best, least := "", 1+max(1, len(misspelt)/3)
+	if len(misspelt) > 64 {
+		return ""
+	}
+	for _, name := range known {
+		if d := distance(strings.ToLower(misspelt), strings.ToLower(name)); d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+func distance(a, b string) int {
+	above, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			change := above[j]
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(above[j+1]+1, row[j]+1, change)
+		}
+		above, row = row, above
+	}
+	return above[len(b)]
 }

@@ -1,0 +1,173 @@
+package backtest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// weather is a drawn run: a market, a script, and what makes trading hard.
+type weather struct {
+	market    exchange.Market
+	latencyMS int64
+	stop      exchange.Rate
+	holes     bool
+	rough     exchange.Price // largest move of a candle, in ticks
+	shares    bool           // targets are shares of equity; leveraged on futures
+}
+
+func (w weather) String() string {
+	return fmt.Sprintf("%v latency %d stop %v holes %v rough %d shares %v", w.market, w.latencyMS, w.stop, w.holes, w.rough, w.shares)
+}
+
+func (w weather) config(t testing.TB, seed uint64) backtest.Config {
+	const count = 600
+	random := rand.New(rand.NewPCG(seed, 1))
+	symbol := symbol(t, w.market, "0.1", "0.001")
+	candles := &exchange.Candles{Interval: exchange.Minute15}
+	openMS, price := midnight+int64(exchange.Hour1)*random.Int64N(24), exchange.Price(1_000)*symbol.PriceTick*10
+	draw := func() exchange.Price {
+		return exchange.Price(random.Int64N(int64(2*w.rough)+1)-int64(w.rough)) * symbol.PriceTick
+	}
+	script := &scripted{}
+	for range count {
+		open := price
+		if random.IntN(10) == 0 {
+			open = max(100*symbol.PriceTick, open+draw()) // a gap
+		}
+		price = max(100*symbol.PriceTick, open+draw())
+		high, low := max(open, price)+max(0, draw()), min(open, price)-max(0, draw())
+		candles.Append(exchange.Candle{OpenMS: openMS, Open: open, High: high, Low: max(10*symbol.PriceTick, low), Close: price, Volume: 1})
+		openMS += int64(exchange.Minute15)
+		if w.holes && random.IntN(40) == 0 {
+			openMS += int64(exchange.Minute15) * random.Int64N(300)
+		}
+		script.targets = append(script.targets, w.target(random, symbol))
+	}
+	config := caseConfig(&tape.Tape{Symbol: symbol, Candles: candles}, script)
+	config.LatencyMS = w.latencyMS
+	if w.stop != 0 {
+		config.Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: w.stop}, TakeProfit: strategy.Distance{Share: 2 * w.stop}}
+	}
+	for at := midnight; w.market == exchange.Futures && at < openMS; at += 8 * int64(exchange.Hour1) {
+		config.Funding = append(config.Funding, tape.FundingRow{Symbol: symbol.Name, TimeMS: at, Rate: exchange.Rate(random.Int64N(200_000) - 80_000)})
+	}
+	return config
+}
+
+func (w weather) target(random *rand.Rand, symbol *exchange.Symbol) strategy.Target {
+	sign := int64(random.IntN(3)) - 1
+	if w.market == exchange.Spot {
+		sign = max(0, sign)
+	}
+	switch {
+	case random.IntN(4) > 0:
+		return strategy.Target{}
+	case w.shares && w.market == exchange.Futures:
+		return strategy.Size{Equity: exchange.RateOne * 3}.Target(sign)
+	case w.shares:
+		return strategy.Size{Equity: exchange.RateOne}.Target(sign)
+	}
+	return strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(sign*(1+random.Int64N(90))) * symbol.QuantityTick * 100}
+}
+
+var weathers = []weather{
+	{market: exchange.Futures, rough: 120},
+	{market: exchange.Futures, rough: 120, latencyMS: 1_500, stop: 1_500_000},
+	{market: exchange.Futures, rough: 200, latencyMS: 40_000, stop: 800_000, holes: true, shares: true},
+	{market: exchange.Futures, rough: 900, shares: true},
+	{market: exchange.Spot, rough: 120},
+	{market: exchange.Spot, rough: 120, latencyMS: 250, holes: true, shares: true},
+	{market: exchange.Spot, rough: 200, stop: 1_500_000, shares: true},
+}
+
+// TestEveryRunAddsUpAndIsRepeatable draws runs and checks what must hold in all:
+// the executions give the equity, the round trips too; a second run is the same
+// to the bit; and so is one that plays every path instead of skipping the quiet.
+func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
+	t.Parallel()
+	for _, w := range weathers {
+		t.Run(w.String(), func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(6) {
+				config := w.config(t, seed)
+				last := config.Tape.Candles.Close[config.Tape.Candles.Len()-1]
+				result := mustRun(t, config)
+				if result.Fills < 10 && result.Liquidations == 0 {
+					t.Errorf("seed %d: %d fills prove little: %v", seed, result.Fills, result.Warnings)
+				}
+				if result.Liquidations == 0 { // a bankrupt wallet's loss is not all its owner's
+					addUp(t, result, config.Tape.Symbol.PriceDecimal(last).String())
+				}
+				again := mustRun(t, w.config(t, seed))
+				if again.ResultSHA256 != result.ResultSHA256 {
+					t.Errorf("seed %d: want %s again, have %s", seed, result.ResultSHA256, again.ResultSHA256)
+				}
+				walked := mustRun(t, backtest.Walking(w.config(t, seed)))
+				if walked.ResultSHA256 != result.ResultSHA256 {
+					t.Errorf("seed %d: playing every path changes the result: want %s, have %s (%d and %d fills)", seed, result.FinalEquity, walked.FinalEquity, result.Fills, walked.Fills)
+				}
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// TestTripsAddUpThroughLiquidations checks that the round trips, with what the
+// exchange bore, give the wallet.
+func TestTripsAddUpThroughLiquidations(t *testing.T) {
+	t.Parallel()
+	liquidated := 0
+	for seed := range uint64(10) {
+		result := mustRun(t, weathers[3].config(t, seed))
+		liquidated += result.Liquidations
+		equity := decimal.RequireFromString(result.InitialEquity)
+		for _, trip := range result.Trips {
+			equity = equity.Add(decimal.RequireFromString(trip.PNL))
+		}
+		if off := equity.Sub(decimal.RequireFromString(result.FinalEquity)).Abs(); result.OpenPosition == nil && off.GreaterThan(decimal.New(1, -12)) {
+			t.Errorf("seed %d: want %s, have %s by %d round trips, %d liquidated", seed, result.FinalEquity, equity, result.RoundTrips, result.Liquidations)
+		}
+	}
+	if liquidated == 0 {
+		t.Error("nothing was liquidated")
+	}
+}
+
+// TestReplayingTheRecordsGivesTheSameBook is what the live journal relies on.
+func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
+	t.Parallel()
+	config := weathers[1].config(t, 3)
+	book := reconcile.NewBook(reconcile.Settle{WindowMS: config.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+	sent := 0
+	config.Record = func(record *reconcile.Record) {
+		if record.Kind == reconcile.RecordSending {
+			sent++
+		}
+		book.Apply(record)
+	}
+	result := mustRun(t, config)
+	if sent < result.Fills || book.Epoch() != 1 {
+		t.Errorf("want at least the %d fills' placements recorded in epoch 1, have %d in %d", result.Fills, sent, book.Epoch())
+	}
+	held := "0"
+	if p := result.OpenPosition; p != nil {
+		held = p.Quantity
+		if p.Side == "SHORT" {
+			held = "-" + held
+		}
+	}
+	for _, truth := range book.Symbols() {
+		same(t, "position by the records", held, config.Tape.Symbol.QuantityDecimal(truth.Known).String())
+	}
+}

@@ -1,0 +1,143 @@
+package tape
+
+import (
+	"math"
+
+	"botd/exchange"
+)
+
+// Generate makes count candles of a market that never was: calm and wild times
+// follow each other, trends last for some days' worth of candles, and now and
+// then the price jumps. The same arguments give the same candles on every
+// machine: only operations that IEEE 754 rounds in one way are used, and none
+// that a compiler may fuse.
+func Generate(seed uint64, symbol *exchange.Symbol, interval exchange.Interval, startMS int64, count int) *exchange.Candles {
+	m := newMarket(seed, symbol, interval)
+	candles := &exchange.Candles{
+		Interval: interval, OpenMS: make([]int64, 0, count), Open: make([]exchange.Price, 0, count), High: make([]exchange.Price, 0, count),
+		Low: make([]exchange.Price, 0, count), Close: make([]exchange.Price, 0, count), Volume: make([]float64, 0, count), QuoteVolume: make([]float64, 0, count),
+		Trades: make([]int64, 0, count), TakerBase: make([]float64, 0, count), TakerQuote: make([]float64, 0, count),
+	}
+	at := interval.OpenOf(startMS)
+	for range count {
+		candles.Append(m.candle(at))
+		at += int64(interval)
+	}
+	return candles
+}
+
+// market is the state from candle to candle. Prices are in the symbol's ticks.
+type market struct {
+	symbol *exchange.Symbol
+	random uint64
+
+	start, last float64
+	usual       float64 // a candle's usual move, as a share of the price
+	wild        float64 // how much wilder than usual it is now
+	drift       float64 // a candle's trend, as a share of the price
+	trendLeft   int     // candles until it changes
+	lots        float64 // a candle's usual volume, in quantity ticks
+}
+
+// startPrices are where the symbols of the built-in market begin, in USDT.
+var startPrices = map[string]exchange.Amount{
+	"BTC": exchange.AmountOf(50_000), "ETH": exchange.AmountOf(2_500), "SOL": exchange.AmountOf(100), "PEPE": exchange.MustAmount("0.00001"),
+}
+
+func newMarket(seed uint64, symbol *exchange.Symbol, interval exchange.Interval) *market {
+	const unknown = 10_000 // ticks, for a symbol that is not in the list
+	m := &market{symbol: symbol, random: seed, start: unknown, wild: 1}
+	if price, known := startPrices[symbol.Base]; known {
+		m.start = max(1, math.Floor(price.Float()/symbol.PriceFloat(symbol.PriceTick)))
+	}
+	m.last = m.start
+	// About 60 % a year: 0.0008 a minute, growing with the root of the time.
+	minutes := float64(interval) / float64(exchange.Minute1)
+	m.usual = 0.0008 * math.Sqrt(minutes)
+	const usualUSDT = 400_000 // a minute
+	m.lots = usualUSDT * minutes / (symbol.PriceFloat(symbol.PriceTick) * m.start * symbol.QuantityFloat(symbol.QuantityTick))
+	return m
+}
+
+// next is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+// Generators, 2014).
+func (m *market) next() uint64 {
+	m.random += 0x9e3779b97f4a7c15
+	z := m.random
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// share returns a number from 0 up to, but without, 1.
+func (m *market) share() float64 { return float64(m.next()>>11) / (1 << 53) }
+
+// normal returns a number of mean 0 and deviation 1: twelve shares less six,
+// whose tails end at six deviations.
+func (m *market) normal() float64 {
+	sum := -6.0
+	for range 6 {
+		word := m.next()
+		sum += float64(word>>32)/(1<<32) + float64(word&0xffffffff)/(1<<32)
+	}
+	return sum
+}
+
+func (m *market) candle(atMS int64) exchange.Candle {
+	open := m.last
+	move := m.move()
+	closes := m.within(open + float64(open*move))
+	reach := float64(open * float64(m.usual*m.wild))
+	high := max(open, closes) + math.Floor(float64(reach*float64(m.share()*0.6)))
+	low := max(1, min(open, closes)-math.Floor(float64(reach*float64(m.share()*0.6))))
+	m.last = closes
+	candle := exchange.Candle{OpenMS: atMS, Open: m.price(open), High: m.price(high), Low: m.price(low), Close: m.price(closes)}
+	m.trade(&candle, math.Abs(move), float64(open+closes)/2)
+	return candle
+}
+
+// move returns a candle's move as a share of the price, and ages the market.
+func (m *market) move() float64 {
+	if m.trendLeft--; m.trendLeft <= 0 {
+		m.trendLeft = 100 + int(m.next()%1_900)
+		m.drift = float64(m.usual * float64(m.normal()*0.06))
+	}
+	shock := m.normal()
+	size := float64(m.usual * m.wild)
+	move := m.drift + float64(size*shock)
+	if m.next()%2_000 == 0 {
+		move += float64(m.usual * float64(m.normal()*8))
+	}
+	// What was wild stays wild for a while: GARCH(1,1) of the deviation.
+	m.wild = min(8, float64(0.06)+float64(0.87*m.wild)+float64(0.0875*float64(m.wild*math.Abs(shock))))
+	// Far from where it began the market is drawn back, so that prices stay prices.
+	switch {
+	case m.last > 8*m.start:
+		move -= float64(m.usual * 0.05)
+	case m.last < m.start/8:
+		move += float64(m.usual * 0.05)
+	}
+	return max(-0.3, min(0.3, move))
+}
+
+// within rounds a price to whole ticks and keeps it between bounds that no order
+// and no sum can overflow.
+func (m *market) within(ticks float64) float64 {
+	return max(1, math.Floor(min(ticks, 64*m.start)+0.5))
+}
+
+func (m *market) price(ticks float64) exchange.Price {
+	return exchange.Price(ticks) * m.symbol.PriceTick
+}
+
+// trade fills in what was traded: more when the price moves.
+func (m *market) trade(c *exchange.Candle, move, meanTicks float64) {
+	busy := 0.3 + float64(0.7*float64(m.share()+float64(move/m.usual)))
+	tick := m.symbol.QuantityTick
+	lots := exchange.Quantity(min(float64(m.lots*busy), float64(math.MaxInt64/2/tick))) + 1
+	taken := exchange.Quantity(float64(lots) * float64(0.35+float64(0.3*m.share())))
+	mean := float64(meanTicks * m.symbol.PriceFloat(m.symbol.PriceTick))
+	c.Volume, c.TakerBase = m.symbol.QuantityFloat(lots*tick), m.symbol.QuantityFloat(taken*tick)
+	c.QuoteVolume, c.TakerQuote = float64(c.Volume*mean), float64(c.TakerBase*mean)
+	c.Trades = 1 + int64(busy*200)
+}

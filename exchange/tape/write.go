@@ -1,0 +1,61 @@
+package tape
+
+import (
+	"bufio"
+	"io"
+	"strconv"
+
+	"botd/exchange"
+)
+
+// WriteCSV writes candles as LoadCandles reads them: exact prices, columns that
+// the candles do not have left empty.
+func WriteCSV(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol) error {
+	out := bufio.NewWriterSize(w, 1<<16)
+	out.WriteString(header)
+	out.WriteByte('\n')
+	var line []byte
+	for i := range candles.Len() {
+		line = appendRow(line[:0], candles, i, symbol.PriceScale)
+		out.Write(line) // a failure stays and is told by Flush
+	}
+	return out.Flush()
+}
+
+func appendRow(line []byte, c *exchange.Candles, i, scale int) []byte {
+	line = strconv.AppendInt(line, c.OpenMS[i], 10)
+	for _, price := range [...]exchange.Price{c.Open[i], c.High[i], c.Low[i], c.Close[i]} {
+		line = appendPrice(append(line, ','), int64(price), scale)
+	}
+	line = strconv.AppendFloat(append(line, ','), c.Volume[i], 'f', -1, 64)
+	line = strconv.AppendInt(append(line, ','), c.CloseMS(i)-1, 10)
+	line = append(line, ',')
+	if len(c.QuoteVolume) > 0 {
+		line = strconv.AppendFloat(line, c.QuoteVolume[i], 'f', -1, 64)
+	}
+	line = append(line, ',')
+	if len(c.Trades) > 0 {
+		line = strconv.AppendInt(line, c.Trades[i], 10)
+	}
+	if len(c.TakerBase) == 0 {
+		return append(line, ",,\n"...)
+	}
+	line = strconv.AppendFloat(append(line, ','), c.TakerBase[i], 'f', -1, 64)
+	line = strconv.AppendFloat(append(line, ','), c.TakerQuote[i], 'f', -1, 64)
+	return append(line, '\n')
+}
+
+// appendPrice writes whole units of 10^-scale without zeros at the end.
+func appendPrice(line []byte, price int64, scale int) []byte {
+	for scale > 0 && price%10 == 0 {
+		price, scale = price/10, scale-1
+	}
+	if scale == 0 {
+		return strconv.AppendInt(line, price, 10)
+	}
+	unit := int64(powers[scale])
+	line = append(strconv.AppendInt(line, price/unit, 10), '.')
+	fraction := len(line)
+	line = strconv.AppendInt(line, price%unit+unit, 10) // the unit's own digit keeps the zeros in front
+	return append(line[:fraction], line[fraction+1:]...)
+}
