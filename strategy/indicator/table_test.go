@@ -1,0 +1,195 @@
+package indicator
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// walk is a random series of candles.
+func walk(count int) []Bar {
+	random := rand.New(rand.NewPCG(1, 2))
+	all, last := make([]Bar, count), 100.0
+	for i := range all {
+		open := last
+		last = max(1, last+random.NormFloat64())
+		all[i] = Bar{open, max(open, last) + random.Float64(), min(open, last) - random.Float64(), last, random.Float64()}
+	}
+	return all
+}
+
+func TestTheTableNamesWhatTheCommandPromises(t *testing.T) {
+	t.Parallel()
+	outputs := map[string]string{"adx": "plus_di,minus_di,adx", "atr": "value", "bollinger": "upper,middle,lower", "ema": "value", "macd": "macd,signal,histogram",
+		"rsi": "value", "sma": "value", "stddev": "value", "stoch": "k,d", "supertrend": "value"}
+	parameters := map[string]string{"adx": "period", "atr": "period", "bollinger": "period,deviations", "ema": "period", "macd": "fast,slow,signal",
+		"rsi": "period", "sma": "period", "stddev": "period", "stoch": "k,k_smooth,d", "supertrend": "period,multiplier"}
+	all := All()
+	if !slices.IsSortedFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) }) || len(all) != len(outputs) {
+		t.Errorf("want %d indicators sorted by name, have %d", len(outputs), len(all))
+	}
+	for _, d := range all {
+		var names []string
+		for _, p := range d.Parameters {
+			names = append(names, p.Name)
+		}
+		if have := strings.Join(d.Outputs, ","); have != outputs[d.Name] {
+			t.Errorf("%s: want outputs %s, have %s", d.Name, outputs[d.Name], have)
+		}
+		if have := strings.Join(names, ","); have != parameters[d.Name] {
+			t.Errorf("%s: want parameters %s, have %s", d.Name, parameters[d.Name], have)
+		}
+	}
+}
+
+func TestWrongParametersAreRefusedWithTheKnownOnes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, parameter string
+		value           float64
+		want            string
+	}{
+		{"sma", "perod", 5, `sma has no parameter "perod" (known: period)`},
+		{"sma", "period", 2.5, "sma: period 2.5 is not a whole number"},
+		{"rsi", "period", 1, "rsi: period 1 is not from 2 to 100000"},
+		{"bollinger", "deviations", math.NaN(), "bollinger: deviations NaN is not from -100 to 100"},
+		{"sma", "period", math.Inf(1), "sma: period +Inf is not from 1 to 100000"},
+	} {
+		definition, _ := Find(c.name)
+		_, err := definition.New(map[string]float64{c.parameter: c.value})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("want %q, have %v", c.want, err)
+		}
+	}
+	if _, found := Find("astrology"); found {
+		t.Error("astrology was found")
+	}
+}
+
+func TestNextAllocatesNothing(t *testing.T) {
+	candles := walk(300)
+	for _, definition := range All() {
+		stream, err := definition.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, i := make([]float64, len(definition.Outputs)), 0
+		if n := testing.AllocsPerRun(250, func() {
+			stream.Next(candles[i], values)
+			i++
+		}); n != 0 {
+			t.Errorf("%s: want no allocation, have %v", definition.Name, n)
+		}
+	}
+}
+
+// TestWindowsEqualTheirDefinition compares with the formulas over each window
+// by itself, long after rounding could have gathered.
+func TestWindowsEqualTheirDefinition(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		period := rapid.IntRange(2, 12).Draw(t, "period")
+		values := rapid.SliceOfN(rapid.Float64Range(1, 1e6), 30, 90).Draw(t, "values")
+		mean, deviation, lowest := NewMean(period), NewStdDev(period), newExtreme(period)
+		for i, v := range values {
+			m, ok := mean.Next(v)
+			d, _ := deviation.Next(v)
+			top, full := lowest.next(v)
+			if ready := i+1 >= period; ok != ready || full != ready {
+				t.Fatalf("candle %d of period %d: want ready %v, have %v, %v", i, period, ready, ok, full)
+			}
+			if !ok {
+				continue
+			}
+			last := values[i+1-period : i+1]
+			sum, squares := 0.0, 0.0
+			for _, v := range last {
+				sum += v
+			}
+			for _, v := range last {
+				squares += (v - sum/float64(period)) * (v - sum/float64(period))
+			}
+			if want := sum / float64(period); math.Abs(m-want) > 1e-9*slices.Max(values[max(0, i+1-3*period):i+1]) {
+				t.Fatalf("mean of %v: want %v, have %v", last, want, m)
+			}
+			// What rounding leaves of a value is gone two turns after it.
+			largest := slices.Max(values[max(0, i+1-3*period) : i+1])
+			if want := math.Sqrt(squares / float64(period)); math.Abs(d-want) > 1e-6*largest {
+				t.Fatalf("deviation of %v: want %v, have %v", last, want, d)
+			}
+			if want := slices.Max(last); top != want {
+				t.Fatalf("highest of %v: want %v, have %v", last, want, top)
+			}
+		}
+	})
+}
+
+func TestFlatCandlesDivideByNothing(t *testing.T) {
+	t.Parallel()
+	flat := make([]Bar, 200)
+	for i := range flat {
+		flat[i] = Bar{7, 7, 7, 7, 0}
+	}
+	for _, definition := range All() {
+		for output, name := range definition.Outputs {
+			want := 7.0 // averages, bands, a trend line without a range
+			switch definition.Name {
+			case "adx", "atr", "macd", "rsi", "stddev", "stoch":
+				want = 0
+			}
+			if have := run(t, flat, definition.Name, nil, output); have[199] != want {
+				t.Errorf("%s %s: want %v, have %v", definition.Name, name, want, have[199])
+			}
+		}
+	}
+}
+
+func TestAveragesOfTheLongestPricesDoNotOverflow(t *testing.T) {
+	t.Parallel()
+	fast, slow := NewSMA(10), NewSMA(50)
+	for range 100 {
+		fast.Next(math.MaxInt64)
+		slow.Next(math.MaxInt64)
+	}
+	if have := fast.Compare(slow); have != 0 || fast.Value() != math.MaxInt64 {
+		t.Errorf("want equal averages of %v, have %d, %v", float64(math.MaxInt64), have, fast.Value())
+	}
+	slow.Next(math.MaxInt64 - 1)
+	if have := fast.Compare(slow); have != 1 {
+		t.Errorf("want the slow average one part in fifty below, have %d", have)
+	}
+	if high, low := slow.Sum(); high != 24 || low != math.MaxUint64-50 {
+		t.Errorf("want 50 x (2^63 - 1) - 1 = 24 x 2^64 + %d, have %d, %d", uint64(math.MaxUint64-50), high, low)
+	}
+}
+
+func BenchmarkIndicators(b *testing.B) {
+	candles := walk(4_096)
+	for _, definition := range All() {
+		b.Run(definition.Name, func(b *testing.B) {
+			stream, err := definition.New(nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			values, i := make([]float64, len(definition.Outputs)), 0
+			b.ReportAllocs()
+			for b.Loop() {
+				stream.Next(candles[i&4_095], values)
+				i++
+			}
+		})
+	}
+	b.Run("sma_exact", func(b *testing.B) {
+		fast, slow, i, above := NewSMA(10), NewSMA(50), int64(0), 0
+		for b.Loop() {
+			i++
+			fast.Next(5e12 + i&1023)
+			slow.Next(5e12 + i&1023)
+			above += fast.Compare(slow)
+		}
+	})
+}
