@@ -83,14 +83,9 @@ func backtestConfig(command *cobra.Command, flags backtestFlags) (backtest.Confi
 	if !found {
 		return backtest.Config{}, failure(exitConfig, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
 	}
-	bar := newBar(command, 0, "bytes read")
-	recorded, err := tape.LoadCandles(flags.data, symbol, c.Interval, tape.Options{Repair: flags.repair, Progress: func(done, total int64) { bar.total(int(total)); bar.set(int(done), int(total)) }})
-	bar.end()
+	recorded, err := loadCandles(command, flags.data, symbol, c.Interval, flags.repair)
 	if err != nil {
-		return backtest.Config{}, dataError(err)
-	}
-	for _, line := range recorded.Repaired {
-		fmt.Fprintln(command.ErrOrStderr(), "repaired:", line)
+		return backtest.Config{}, err
 	}
 	made, err := strategyConfig(c, recorded.Symbol)
 	if err != nil {
