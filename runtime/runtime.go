@@ -62,6 +62,12 @@ type Journal interface {
 	Append(ctx context.Context, records []reconcile.Record) error
 }
 
+// Keeper is a journal that keeps some of its disk in reserve for facts and
+// exits. It says why nothing may open while the reserve is in use, else nothing.
+type Keeper interface {
+	Keep(ctx context.Context) (low string)
+}
+
 // Clock tells the exchange's time.
 type Clock interface {
 	ServerNowMS() int64
@@ -225,6 +231,9 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 			d.stop()
 		case <-giveUp:
 			d.left = d.config.Machine.OpenLeft()
+			if d.failing != nil {
+				return fmt.Errorf("stopped with records in memory only, the next start finds out what became of them: %w", unwritten(d.failing))
+			}
 			return nil
 		case <-d.aborted:
 			d.left = d.config.Machine.OpenLeft()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"botd/reconcile"
 	"botd/runtime/engine"
@@ -38,10 +39,21 @@ func (d *Driver) handOver() {
 func (d *Driver) write(ctx context.Context) (err error) {
 	defer catch(&err)
 	lasting := context.WithoutCancel(ctx)
+	keeper, low := newKeeping(d.config.Journal), ""
+	defer keeper.stop()
 	for {
 		var batch write
 		select {
 		case batch = <-d.writes:
+		case <-keeper.due:
+			if why := keeper.keep(lasting); why != low {
+				low = why
+				select {
+				case d.events <- engine.Event{Kind: engine.EventDisk, Why: low}:
+				case <-ctx.Done():
+				}
+			}
+			continue
 		case <-ctx.Done():
 			select { // what was handed over last is still written
 			case batch = <-d.writes:
@@ -60,6 +72,25 @@ func (d *Driver) write(ctx context.Context) (err error) {
 			return err
 		}
 	}
+}
+
+// keepEvery is how often a journal looks after its disk.
+const keepEvery = time.Second
+
+// keeping asks a journal that can to look after its disk, between appends.
+type keeping struct {
+	keep func(context.Context) (low string)
+	due  <-chan time.Time // never for a journal that has no disk to look after
+	stop func()
+}
+
+func newKeeping(journal Journal) keeping {
+	keeper, able := journal.(Keeper)
+	if !able {
+		return keeping{stop: func() {}}
+	}
+	ticker := time.NewTicker(keepEvery)
+	return keeping{keeper.Keep, ticker.C, ticker.Stop}
 }
 
 // broken reports whether the journal asks for the process to end.

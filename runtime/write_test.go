@@ -206,3 +206,59 @@ func TestSendingGivesUpWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// keeper is a journal whose disk gets full and has room again.
+type keeper struct {
+	*tellingJournal
+	low []string
+}
+
+func (k *keeper) Keep(context.Context) string {
+	if len(k.low) > 1 {
+		k.low = k.low[1:]
+	}
+	return k.low[0]
+}
+
+func TestTheEngineHearsOfAFullDiskOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.config.Journal = &keeper{r.journal, []string{"", "", "full", "full", "full", ""}}
+		r.start(t)
+		time.Sleep(10 * time.Second)
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		var have []string
+		for _, event := range r.machine.seen {
+			if event.Kind == engine.EventDisk {
+				have = append(have, event.Why)
+			}
+		}
+		if want := []string{"full", ""}; !slices.Equal(want, have) {
+			t.Errorf("want %q, have %q", want, have)
+		}
+	})
+}
+
+func TestStoppingWithRecordsInMemoryOnlyIsAnError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journalling()
+		full := errors.New("no space left on device")
+		r.journal.fails = func(int) error { return full }
+		r.start(t)
+		if err := r.driver.Send(t.Context(), halt("a")); !errors.Is(err, full) {
+			t.Error(err)
+		}
+		began := time.Now()
+		if err := r.finish(); !errors.Is(err, ErrUnwritten) || !errors.Is(err, full) {
+			t.Errorf("want %v with its cause, have %v", ErrUnwritten, err)
+		}
+		if want, have := DefaultStopTimeout, time.Since(began); want != have {
+			t.Errorf("it waits for room: want %s, have %s", want, have)
+		}
+	})
+}

@@ -141,7 +141,9 @@ func runError(err error) error {
 	case errors.As(err, &internal):
 		return fail(exitInternal, fmt.Errorf("%w\nhint: this is a bug; nothing was sent after it", err))
 	case errors.Is(err, journal.ErrBroken):
-		return failure(exitIO, "is the disk full? the next start replays what is there", "%w", err)
+		return failure(exitIO, "look at the disk; the next start replays what is there and finds out the rest", "%w", err)
+	case errors.Is(err, runtime.ErrUnwritten):
+		return failure(exitIO, "make room on the disk of data_dir", "%w", err)
 	}
 	return err
 }

@@ -92,7 +92,7 @@ func (e *Engine) act(r *run) int {
 }
 
 func (e *Engine) mayEnter(r *run) bool {
-	return e.book.Halted().Level == "" && !e.Blind() && r.failed == "" && r.truth.Quarantine == ""
+	return e.book.Halted().Level == "" && !e.Blind() && e.low == "" && r.failed == "" && r.truth.Quarantine == ""
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.
@@ -126,6 +126,9 @@ func (e *Engine) halted(wish *reconcile.Wish) {
 // dispatch checks one intent, and when approved lets it go: an order by way of
 // the journal, a cancel and a leverage at once, since they may be repeated.
 func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
+	if e.journalErr != nil && intent.Purpose != reconcile.Cancel {
+		return false // no intent until the facts queued are written; a cancel is in no record and only reduces
+	}
 	note := Note{Kind: NoteIntent, Strategy: intent.Strategy, Symbol: r.config.Symbol, Purpose: intent.Purpose, Order: intent.Order,
 		OrderID: intent.OrderID, ClientOrderID: intent.ClientID, Last: intent.Last, Count: intent.Leverage, Text: intent.Reason}
 	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, Truth: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}

@@ -47,6 +47,7 @@ type Engine struct {
 	waiting    []waiting          // placements that wait for their record
 	journalMS  int64              // when a failed append is tried again; never when none failed
 	journalErr error
+	low        string // why the disk is nearly full; empty while it is not
 
 	round    round
 	roundMS  int64 // when the next round is due
@@ -135,6 +136,8 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: event.Level, Why: event.Why})
 		e.note(Note{Kind: NoteHalt, Text: event.Why, OK: event.Level == ""})
 		e.roundMS = nowMS
+	case EventDisk:
+		e.disk(event.Why)
 	case EventStop:
 		e.stopped, e.roundMS = true, never
 	default:
@@ -192,11 +195,11 @@ func (e *Engine) start() {
 
 // wake does what is due.
 func (e *Engine) wake() {
+	if e.journalMS <= e.nowMS {
+		e.journalMS = never // flush hands the records out again, while stopping too
+	}
 	if e.stopped {
 		return
-	}
-	if e.journalMS <= e.nowMS {
-		e.journalMS = never // flush hands the records out again
 	}
 	if !e.config.Feed {
 		e.look()
@@ -243,6 +246,9 @@ func (e *Engine) journaled(event *Event) {
 	written := e.writing
 	e.writing = 0
 	if event.Err != nil {
+		if e.journalErr == nil {
+			e.note(Note{Kind: NoteJournal, Err: event.Err, Count: len(e.unwritten), Text: "nothing is sent until it can be written"})
+		}
 		e.journalErr, e.journalMS = event.Err, e.nowMS+journalRetryMS
 		for _, w := range e.waiting {
 			e.record(reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: w.intent.Order.ClientOrderID, Strategy: w.intent.Strategy,
@@ -251,7 +257,11 @@ func (e *Engine) journaled(event *Event) {
 		e.waiting = e.waiting[:0]
 		return
 	}
-	e.journalErr = nil
+	if e.journalErr != nil {
+		e.journalErr = nil
+		e.note(Note{Kind: NoteJournal, OK: true, Count: written, Text: "it is written again"})
+		e.soon() // what was held back is derived anew
+	}
 	e.emitted += int64(written)
 	e.unwritten = e.unwritten[:copy(e.unwritten, e.unwritten[written:])]
 	rest := e.waiting[:0]
@@ -290,9 +300,20 @@ func (e *Engine) ask(p purpose, priority Priority, request exchange.Request) {
 	e.out.Calls = append(e.out.Calls, Call{ID: e.begin(p), Priority: priority, Request: request})
 }
 
-// InFlight reports whether calls are under way or placements wait for an answer.
+// disk notes that the journal's disk is nearly full, or has room again. What is
+// left of it is for facts and exits: nothing opens.
+func (e *Engine) disk(why string) {
+	if (why == "") != (e.low == "") {
+		e.note(Note{Kind: NoteJournal, OK: why == "", Text: why})
+		e.soon()
+	}
+	e.low = why
+}
+
+// InFlight reports whether calls are under way, placements wait for an answer,
+// or records are not written yet.
 func (e *Engine) InFlight() bool {
-	if len(e.waiting) > 0 || e.writing > 0 {
+	if len(e.waiting) > 0 || len(e.unwritten) > 0 {
 		return true
 	}
 	for _, p := range e.calls {

@@ -20,6 +20,7 @@ const (
 	EventJournaled                      // records up to Sequence are durable, or Err says why not
 	EventHalt                           // the kill switch: Level and Why
 	EventRound                          // something may have changed on the exchange: run a round now
+	EventDisk                           // the journal's disk is nearly full: Why; empty when it has room again
 	EventStop                           // stop sending; calls under way may still answer
 )
 
@@ -42,7 +43,7 @@ type Event struct {
 	Sequence int64 // EventJournaled: the last record covered
 
 	Level string // EventHalt: pause, cancel, flatten; empty re-arms
-	Why   string // EventHalt
+	Why   string // EventHalt, EventDisk
 }
 
 // Effects are what the engine wants done, in this order: append Records (all of
@@ -108,6 +109,7 @@ const (
 	NoteMissed                             // scheduled ticks were missed: Count
 	NoteStrategyFailed                     // a strategy panicked and is stopped
 	NoteBlind                              // reads fail for too long, or work again
+	NoteJournal                            // the journal can not be written, its disk is nearly full, or neither any more: OK
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 )
 

@@ -18,6 +18,7 @@ type Status struct {
 	SoundMS    int64 // end of the last complete round
 	Failed     int   // rounds failed in a row
 	JournalErr error
+	DiskLow    string // why nothing opens: the journal's disk is nearly full
 	Strategies []StrategyStatus
 	Live       []reconcile.Placement
 }
@@ -47,7 +48,7 @@ type StrategyStatus struct {
 // Status summarises the engine between events.
 func (e *Engine) Status() Status {
 	status := Status{NowMS: e.nowMS, Equity: e.equity(exchange.Futures), Account: e.book.Account, AccountMS: e.book.AccountMS,
-		Halt: e.book.Halted(), Blind: e.Blind(), SoundMS: e.soundMS, Failed: e.failed, JournalErr: e.journalErr}
+		Halt: e.book.Halted(), Blind: e.Blind(), SoundMS: e.soundMS, Failed: e.failed, JournalErr: e.journalErr, DiskLow: e.low}
 	for _, p := range e.book.Live() {
 		status.Live = append(status.Live, *p)
 	}

@@ -192,7 +192,7 @@ func (b *Board) Checks() []Check {
 	defer b.mu.Unlock()
 	return append([]Check{
 		{"loop", alive, ""},
-		{"journal", b.status.JournalErr == nil, detail(b.status.JournalErr)},
+		{"journal", b.status.JournalErr == nil && b.status.DiskLow == "", detail(b.status.JournalErr) + b.status.DiskLow},
 		b.checkReconcile(),
 		b.checkMarketData(),
 	}, b.reported...)

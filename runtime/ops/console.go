@@ -165,12 +165,26 @@ func (c *Console) rest(n *engine.Note) {
 		c.line(warn, n, "strategy.missed").Int("count", n.Count).Msgf("missed    %d ticks, skipped", n.Count)
 	case engine.NoteStrategyFailed:
 		c.line(bad, n, "strategy.failed").Msgf("FAILED    %s is stopped, its protection stays: %s", n.Strategy, n.Text)
+	case engine.NoteJournal:
+		c.journal(n)
 	case engine.NoteBlind:
 		if n.OK {
 			c.line(warn, n, "exchange.back").Msg("exchange  is back: openings go on")
 			return
 		}
 		c.line(bad, n, "exchange.blind").Str("err", n.Text).Msg("BLIND     orders and positions can not be read: nothing opens, stops stay")
+	}
+}
+
+// journal tells whether the journal can be written, and whether its disk has room.
+func (c *Console) journal(n *engine.Note) {
+	switch {
+	case n.OK:
+		c.line(zerolog.WarnLevel, n, "journal.back").Int("records", n.Count).Msgf("journal   has room again, %d records were waiting: openings go on", n.Count)
+	case n.Err != nil:
+		c.line(zerolog.ErrorLevel, n, "journal.failed").Int("records", n.Count).Str("err", plain(n.Err.Error())).Msgf("JOURNAL   can not be written, %d records wait: %s; stops stay on the exchange", n.Count, n.Text)
+	default:
+		c.line(zerolog.ErrorLevel, n, "journal.low").Msgf("JOURNAL   %s: nothing opens, exits go on", n.Text)
 	}
 }
 

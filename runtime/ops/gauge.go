@@ -18,7 +18,7 @@ func (m *Metrics) Status(s *engine.Status) {
 	m.balance.WithLabelValues("maintenance").Set(s.Account.MaintenanceMargin.Float())
 	m.halted.WithLabelValues("kill_switch").Set(truth(s.Halt.Level != ""))
 	m.halted.WithLabelValues("blind").Set(truth(s.Blind))
-	m.halted.WithLabelValues("journal").Set(truth(s.JournalErr != nil))
+	m.halted.WithLabelValues("journal").Set(truth(s.JournalErr != nil || s.DiskLow != ""))
 	quarantined := 0.0
 	for i := range s.Strategies {
 		t := &s.Strategies[i]

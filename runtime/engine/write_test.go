@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+var errFull = errors.New("database or disk is full")
+
+// filled answers the first placement and lets it fill.
+func (b *bench) filled(quantity exchange.Quantity) {
+	b.t.Helper()
+	call := b.placed[len(b.placed)-1]
+	order := exchange.Order{ID: 77, ClientOrderID: call.Request.Order.ClientOrderID, Market: exchange.Futures, Symbol: call.Request.Order.Symbol,
+		Side: call.Request.Order.Side, Type: call.Request.Order.Type, Quantity: quantity, Filled: quantity, Status: exchange.StatusFilled}
+	b.position += quantity * exchange.Quantity(order.Side.Sign())
+	b.looks[order.ID] = order
+	b.give(Event{Kind: EventAnswer, CallID: call.ID, Answer: exchange.Answer{Operation: exchange.FuturesPlace, Order: order}})
+	b.pass(3_000)
+}
+
+func TestFactsAreWrittenWhileStoppingWhenTheDiskHasRoomAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &wanting{target: 10})
+	b.pass(1_000)
+	b.journal = errFull
+	b.give(Event{Kind: EventAnswer, CallID: b.placed[0].ID, Answer: exchange.Answer{Operation: exchange.FuturesPlace, Order: exchange.Order{ID: 5}}})
+	b.give(Event{Kind: EventStop})
+	b.pass(3_000)
+	if !b.engine.InFlight() {
+		t.Fatal("a fact that is in memory only is in flight: the driver has to wait for it")
+	}
+	b.journal = nil
+	b.pass(2_000)
+	if last := b.records[len(b.records)-1]; last.Kind != reconcile.RecordAcknowledged {
+		t.Errorf("want the acknowledgement written while stopping, have %s last", last.Kind)
+	}
+	if b.engine.InFlight() {
+		t.Error("all is written and answered: nothing is in flight")
+	}
+}
+
+func TestWhileTheJournalFailsNothingIsDerivedAndMemoryDoesNotGrow(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, &wanting{target: 10})
+	b.journal = errFull
+	b.pass(10_000)
+	waiting := len(b.engine.unwritten)
+	b.pass(600_000)
+	if have := len(b.engine.unwritten); have != waiting {
+		t.Errorf("records that wait: want %d as ten minutes ago, have %d", waiting, have)
+	}
+	told := slices.DeleteFunc(slices.Clone(b.notes), func(n Note) bool { return n.Kind != NoteJournal })
+	if len(told) != 1 || told[0].OK || !errors.Is(told[0].Err, errFull) || b.engine.Status().JournalErr == nil {
+		t.Errorf("want the failure told once with its cause, have %+v", told)
+	}
+	b.journal = nil
+	b.pass(2_000)
+	if b.count(NoteJournal) != 2 || len(b.placed) != 1 {
+		t.Errorf("want its end told and the order placed, have told %d times and %d orders", b.count(NoteJournal), len(b.placed))
+	}
+}
+
+func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
+	t.Parallel()
+	w := &wanting{target: 10}
+	b := newBench(t, w)
+	b.pass(1_000)
+	b.filled(10)
+	b.give(Event{Kind: EventDisk, Why: "the disk is full"})
+	w.target = 20
+	b.pass(20_000)
+	if len(b.placed) != 1 {
+		t.Fatalf("opened on a nearly full disk: %+v", b.placed[1:])
+	}
+	if b.engine.Status().DiskLow == "" || b.count(NoteJournal) != 1 {
+		t.Error("want it in the status, and told once")
+	}
+	w.target = 0
+	b.pass(2_000)
+	if len(b.placed) != 2 || !b.placed[1].Request.Order.ReduceOnly {
+		t.Fatalf("want an exit, have %+v", b.placed[1:])
+	}
+	b.filled(10)
+	w.target = 10
+	b.pass(5_000)
+	b.give(Event{Kind: EventDisk})
+	b.pass(5_000)
+	if len(b.placed) != 3 {
+		t.Errorf("want it to open again when there is room, have %d placements", len(b.placed))
+	}
+}
