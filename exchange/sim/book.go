@@ -43,6 +43,10 @@ type book struct {
 	floor, ceiling    exchange.Price
 	endsLow, endsHigh exchange.Price // marks that liquidate an account
 
+	costs     Costs             // of taking, over recorded candles
+	volume    float64           // of the recorded candle under way
+	allowance exchange.Quantity // what it still allows
+
 	trades  []exchange.Trade
 	tradeID int64
 	candles builder
@@ -187,36 +191,48 @@ func (b *book) fillCrossed(gap bool) {
 		if ask, ok := b.ask(); !ok || o.Price < ask {
 			break
 		}
-		b.take(o, gap)
+		if !b.take(o, gap) {
+			break
+		}
 	}
 	for o := b.asks.best(); o != nil; o = b.asks.best() {
 		if bid, ok := b.bid(); !ok || o.Price > bid {
 			break
 		}
-		b.take(o, gap)
+		if !b.take(o, gap) {
+			break
+		}
 	}
 }
 
-// take fills a resting order whole: it makes, a quote takes. A gap with quotes
-// at the price itself fills at that price, else the order's own counts.
-func (b *book) take(o *order, gap bool) {
+// take fills a resting order whole, or as far as the candle's volume goes: it
+// makes, a quote takes. A gap with quotes at the price itself fills at that price,
+// else the order's own counts, as it does for the rest of one that was passed
+// before. It reports whether there may be more to take.
+func (b *book) take(o *order, gap bool) bool {
 	price := o.Price
-	if gap && b.spread == 0 {
+	if gap && b.spread == 0 && o.Filled == 0 {
 		price = b.last
 	}
-	quantity := exchange.Quantity(0)
+	wanted := exchange.Quantity(0)
 	if b.executable(o) {
-		quantity = b.wanted(o, price)
+		wanted = b.wanted(o, price)
 	}
-	if quantity <= 0 {
+	if wanted <= 0 {
 		b.exchange.finish(o, canceled)
-		return
+		return true
 	}
+	quantity := b.capped(wanted)
+	if quantity <= 0 {
+		return false
+	}
+	b.spend(quantity)
 	b.publish(price, quantity, o.Side == exchange.Buy)
 	b.exchange.apply(o, price, quantity, true)
-	if !o.Status.Final() {
+	if !o.Status.Final() && quantity == wanted {
 		b.exchange.finish(o, canceled)
 	}
+	return true
 }
 
 // reachedOrder returns a waiting order whose stop price is reached, or nil.

@@ -10,6 +10,8 @@ type Market interface {
 	seek(b *book) int64                         // the next move's time after the clock's, when moves were skipped
 	openAt(timeMS int64) (exchange.Price, bool) // the price that a candle beginning then opens at, when recorded
 	fundingRate(timeMS int64) exchange.Rate     // of a payment without a recorded rate
+	pricedMS(b *book) int64                     // the clock's time, or when a price is known again that may be met
+	opensMS(b *book) int64                      // when the next candle opens
 
 	// candlesOf returns recorded candles up to the clock's time, the one under way
 	// apart; nil when the market has none.
@@ -43,6 +45,8 @@ func (m *still) move(*book) int64                    { return never }
 func (m *still) seek(*book) int64                    { return never }
 func (m *still) openAt(int64) (exchange.Price, bool) { return 0, false }
 func (m *still) fundingRate(int64) exchange.Rate     { return 0 }
+func (m *still) pricedMS(b *book) int64              { return b.exchange.nowMS }
+func (m *still) opensMS(*book) int64                 { return never }
 func (m *still) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
 	return nil, exchange.Candle{}, false
 }

@@ -117,6 +117,9 @@ func (m *random) trade(b *book, timeMS int64, price exchange.Price) {
 
 func (m *random) openAt(int64) (exchange.Price, bool) { return 0, false }
 
+func (m *random) pricedMS(b *book) int64 { return b.exchange.nowMS }
+func (m *random) opensMS(*book) int64    { return never }
+
 // fundingRate draws from -0.005 % to +0.02 %.
 func (m *random) fundingRate(timeMS int64) exchange.Rate {
 	return exchange.Rate(mix(m.seed^uint64(timeMS))%25_001) - 5_000

@@ -6,54 +6,24 @@ import (
 	"botd/exchange"
 )
 
-// PathOrder says which of low and high a candle's path takes first.
-type PathOrder uint8
-
-// The path orders. The zero value guesses from the candle: a rising one went
-// down first, a falling one up first.
-const (
-	ByDirection PathOrder = iota
-	LowFirst
-	HighFirst
-)
-
 // TapeConfig is how recorded candles are played.
 type TapeConfig struct {
 	SpreadTicks int // as StillConfig's
 	Order       PathOrder
+	Costs       Costs
+	Funding     exchange.Rate     // of payments, where no rates are recorded
+	Detail      *exchange.Candles // of a shorter interval: replace the guess in candles that they cover without a hole
 }
 
-// Step is one price of a candle's path, OffsetMS after its open time.
-type Step struct {
-	OffsetMS int64
-	Price    exchange.Price
-}
-
-// Path returns the prices that playback takes through a candle: the open at its
-// beginning, low and high after a quarter and a half of the interval, the close
-// in its last millisecond. From the open on, the price slides through every one
-// between.
-func Path(candle exchange.Candle, interval exchange.Interval) [4]Step {
-	return PathBy(ByDirection, candle, interval)
-}
-
-// PathBy is Path with a chosen order.
-func PathBy(order PathOrder, candle exchange.Candle, interval exchange.Interval) [4]Step {
-	second, third := candle.Low, candle.High
-	if order == HighFirst || order == ByDirection && candle.Close < candle.Open {
-		second, third = third, second
-	}
-	return [4]Step{
-		{0, candle.Open}, {int64(interval) / 4, second}, {int64(interval) / 2, third}, {int64(interval) - 1, candle.Close},
-	}
-}
-
-// tape plays recorded candles.
+// tape plays recorded candles, each as one bar, or as the bars of the detail.
 type tape struct {
 	candles *exchange.Candles
 	config  TapeConfig
-	candle  int // of the next step
+	detail  *detail // nil for none
+	candle  int     // of the next step
+	bar     int     // within the candle
 	step    int
+	order   PathOrder // of the bar under way
 
 	shown map[exchange.Interval]*shown
 }
@@ -69,31 +39,41 @@ type shown struct {
 // prices are in the symbol's units. Candles shown are the recorded ones; the one
 // under way is made of the steps so far. A tape serves one symbol of one exchange.
 func Tape(candles *exchange.Candles, config TapeConfig) Market {
-	return &tape{candles: candles, config: config, shown: map[exchange.Interval]*shown{}}
+	m := &tape{candles: candles, config: config, order: config.Order, shown: map[exchange.Interval]*shown{}}
+	if config.Detail != nil {
+		m.detail = newDetail(candles, config.Detail)
+	}
+	return m
 }
 
 func (m *tape) begin(b *book) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
+	b.costs = m.config.Costs
 	b.candles.off = m.candles.Interval == exchange.Minute1
 	next := m.seek(b)
 	if m.candles.Len() == 0 {
 		return next
 	}
 	// The price is that of the last step passed; before the first candle its open.
-	candle, step := m.candle, m.step-1
-	if step < 0 {
-		candle, step = candle-1, 3
-	}
-	if candle < 0 {
-		candle, step = 0, 0
-	}
-	price := m.path(candle)[step].Price
+	at := cursor{m.candle, m.bar, m.step}
+	at.back(m)
+	price := m.path(at.candle, at.bar)[at.step].Price
+	b.renew(m.volumeOf(at.candle, at.bar))
 	b.jump(price, price, true)
 	return next
 }
 
-func (m *tape) path(candle int) [4]Step {
-	return PathBy(m.config.Order, m.candles.At(candle), m.candles.Interval)
+// path returns the steps of a bar.
+func (m *tape) path(candle, bar int) [4]Step {
+	if m.detail.covers(candle) {
+		at := m.detail.from[candle] + bar
+		path := PathBy(m.order, m.detail.candles.At(at), m.detail.candles.Interval)
+		for i := range path {
+			path[i].OffsetMS += m.detail.candles.OpenMS[at] - m.candles.OpenMS[candle]
+		}
+		return path
+	}
+	return PathBy(m.order, m.candles.At(candle), m.candles.Interval)
 }
 
 // nextMS returns the time of the step the cursor stands at.
@@ -101,8 +81,12 @@ func (m *tape) nextMS() int64 {
 	if m.candle >= m.candles.Len() {
 		return never
 	}
-	interval := int64(m.candles.Interval)
-	return m.candles.OpenMS[m.candle] + [4]int64{0, interval / 4, interval / 2, interval - 1}[m.step]
+	openMS, interval := m.candles.OpenMS[m.candle], int64(m.candles.Interval)
+	if m.detail.covers(m.candle) {
+		interval = int64(m.detail.candles.Interval)
+		openMS = m.detail.candles.OpenMS[m.detail.from[m.candle]+m.bar]
+	}
+	return openMS + [4]int64{0, interval / 4, interval / 2, interval - 1}[m.step]
 }
 
 // seek puts the cursor behind the clock's time.
@@ -121,7 +105,10 @@ func (m *tape) seek(b *book) int64 {
 	if m.candle > 0 {
 		m.candle--
 	}
-	m.step = 0
+	m.bar, m.step = 0, 0
+	if m.candle < len(opens) && m.detail.covers(m.candle) && opens[m.candle] <= now {
+		m.bar = int(min(int64(m.detail.bars-1), (now-opens[m.candle])/int64(m.detail.candles.Interval)))
+	}
 	for next := m.nextMS(); next <= now; next = m.nextMS() {
 		m.forward()
 	}
@@ -129,32 +116,76 @@ func (m *tape) seek(b *book) int64 {
 }
 
 func (m *tape) forward() {
-	if m.step++; m.step == 4 {
-		m.candle, m.step = m.candle+1, 0
+	if m.step++; m.step < 4 {
+		return
+	}
+	m.step = 0
+	if m.bar++; m.bar >= m.detail.barsOf(m.candle) {
+		m.candle, m.bar = m.candle+1, 0
 	}
 }
 
 func (m *tape) move(b *book) int64 {
-	candle, at, opens := m.candle, m.path(m.candle)[m.step], m.step == 0
+	candle, bar, step := m.candle, m.bar, m.step
+	switch step {
+	case 0:
+		m.order = m.config.Order
+		b.renew(m.volumeOf(candle, bar))
+	case 1:
+		m.order = m.chosen(b, candle, bar)
+	}
+	at := m.path(candle, bar)[step]
 	m.forward()
-	if opens {
-		// A gap fills at the open: what lies between was never traded.
-		b.jump(at.Price, at.Price, true)
-	} else {
+	switch {
+	case step > 0:
 		b.slide(at.Price)
+	case bar == 0:
+		// A gap fills at the open: what lies between was never traded. The candle's
+		// own open counts, which the detail may not quite begin with.
+		open := m.candles.Open[candle]
+		b.jump(open, open, true)
+	default:
+		b.jump(at.Price, at.Price, true)
 	}
 	if m.config.SpreadTicks > 0 {
-		m.trade(b, candle)
+		m.trade(b, candle, step)
 	}
 	return m.nextMS()
 }
 
+// chosen is the order of the bar under way, once it is known who holds what in it.
+func (m *tape) chosen(b *book, candle, bar int) PathOrder {
+	if m.config.Order != Worst && m.config.Order != Best {
+		return m.config.Order
+	}
+	low, high := m.candles.Low[candle], m.candles.High[candle]
+	if m.detail.covers(candle) {
+		at := m.detail.from[candle] + bar
+		low, high = m.detail.candles.Low[at], m.detail.candles.High[at]
+	}
+	if b.stale {
+		b.refresh()
+	}
+	order := b.adverse(low, high)
+	if m.config.Order == Best {
+		order = order.mirrored()
+	}
+	return order
+}
+
+func (m *tape) volumeOf(candle, bar int) float64 {
+	if m.detail.covers(candle) {
+		return m.detail.candles.Volume[m.detail.from[candle]+bar]
+	}
+	return m.candles.Volume[candle]
+}
+
 // trade shows a quarter of the candle's volume as the trade of a step. A
 // backtest, which has no spread, has nobody to look at it.
-func (m *tape) trade(b *book, candle int) {
+func (m *tape) trade(b *book, candle, step int) {
 	scale := b.symbol.QuantityFloat(1)
 	quantity := b.symbol.FloorQuantity(exchange.Quantity(min(m.candles.Volume[candle]/4/scale, 1<<50)))
-	b.publish(b.last, max(quantity, b.symbol.QuantityTick), m.step&1 == 0)
+	b.publish(b.last, max(quantity, b.symbol.QuantityTick), step&1 == 1)
 }
 
 func (m *tape) openAt(timeMS int64) (exchange.Price, bool) {
@@ -166,7 +197,64 @@ func (m *tape) openAt(timeMS int64) (exchange.Price, bool) {
 	return 0, false
 }
 
-func (m *tape) fundingRate(int64) exchange.Rate { return 0 }
+func (m *tape) fundingRate(int64) exchange.Rate { return m.config.Funding }
+
+// pricedMS returns when an order that is here now meets a price. Within a candle
+// that is now, unless only prices count whose time is known.
+func (m *tape) pricedMS(b *book) int64 {
+	now := b.exchange.nowMS
+	last := cursor{m.candle, m.bar, m.step}
+	if !last.back(m) {
+		return m.nextMS()
+	}
+	// The step before the cursor is the last one passed.
+	endMS := m.candles.CloseMS(last.candle)
+	switch {
+	case now >= endMS:
+		return m.nextMS()
+	case m.config.Costs.Wait == WaitForCandle:
+		return now
+	}
+	barMS, interval := m.candles.OpenMS[last.candle], int64(m.candles.Interval)
+	if m.detail.covers(last.candle) {
+		interval = int64(m.detail.candles.Interval)
+		barMS = m.detail.candles.OpenMS[m.detail.from[last.candle]+last.bar]
+	}
+	if closeMS := barMS + interval - 1; now > barMS {
+		return closeMS
+	}
+	return now
+}
+
+func (m *tape) opensMS(*book) int64 {
+	at := m.candle
+	if m.bar > 0 || m.step > 0 {
+		at++
+	}
+	if at >= m.candles.Len() {
+		return never
+	}
+	return m.candles.OpenMS[at]
+}
+
+// cursor is a step of a tape.
+type cursor struct{ candle, bar, step int }
+
+// back goes to the step before; the first one stays, and is told apart.
+func (c *cursor) back(m *tape) bool {
+	switch {
+	case c.step > 0:
+		c.step--
+	case c.bar > 0:
+		c.bar, c.step = c.bar-1, 3
+	case c.candle > 0:
+		c.candle, c.step = c.candle-1, 3
+		c.bar = m.detail.barsOf(c.candle) - 1
+	default:
+		return false
+	}
+	return true
+}
 
 // candlesOf returns the recorded candles up to now, those of a longer interval
 // put together from them; nil for intervals that the recorded one does not divide.
@@ -206,7 +294,8 @@ func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.
 // forming returns the candle under way: the steps so far, and as large a share
 // of the recorded volume.
 func (m *tape) forming(at int, now int64) exchange.Candle {
-	whole, path := m.candles.At(at), m.path(at)
+	whole := m.candles.At(at)
+	path := PathBy(m.order, whole, m.candles.Interval)
 	candle := exchange.Candle{OpenMS: whole.OpenMS, Open: whole.Open, High: whole.Open, Low: whole.Open, Close: whole.Open}
 	steps := 0
 	for steps < 4 && whole.OpenMS+path[steps].OffsetMS <= now {

@@ -13,6 +13,8 @@ func (b *book) arrive(o *order) {
 	switch {
 	case o.dead:
 		o.Status = exchange.StatusNew
+	case o.triggered: // the rest of one that a candle's volume did not fill
+		b.enter(o, canceled)
 	case o.Type.Conditional():
 		o.Status = exchange.StatusNew
 		// A stop price passed before the order arrived triggers it at once, with the
@@ -22,6 +24,7 @@ func (b *book) arrive(o *order) {
 		} else {
 			b.wait(o)
 		}
+	case b.postpone(o):
 	default:
 		b.enter(o, exchange.StatusRejected)
 	}
@@ -84,6 +87,8 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 		b.rest(o)
 	case o.Filled > 0 && b.spentWhole(o):
 		b.exchange.finish(o, exchange.StatusFilled)
+	case b.costs.VolumeCap > 0 && b.wanted(o, b.last) > 0:
+		b.await(o, b.market.opensMS(b)) // the next candle has volume of its own
 	default:
 		b.exchange.finish(o, canceled)
 	}
@@ -193,6 +198,10 @@ func (b *book) match(o *order) {
 		quantity := b.wanted(o, price)
 		if maker != nil {
 			quantity = min(quantity, b.wanted(maker, price))
+		} else {
+			price = b.slipped(o, price, b.capped(quantity))
+			quantity = b.capped(min(quantity, b.wanted(o, price)))
+			b.spend(quantity)
 		}
 		if quantity <= 0 {
 			return

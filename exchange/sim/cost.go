@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"math"
+	"math/bits"
+
+	"botd/exchange"
+)
+
+// Costs are what taking from a recorded market costs beyond fees, and how much of
+// it there is to take. The zero value is a market that takes any quantity at its
+// price, at once.
+type Costs struct {
+	Slippage  exchange.Rate // share of the price that whoever takes pays more
+	Impact    exchange.Rate // as much more, times the order's share of the candle's volume
+	VolumeCap exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
+	Wait      Wait
+}
+
+// Wait says when an order that would take meets a price.
+type Wait uint8
+
+// NoWait is at once, at the last price, whatever its age. WaitForCandle waits in
+// a hole of the record for the candle after it. WaitForPrice waits for the next
+// price whose time is known, which are opens and closes alone: what lies between
+// them is a guess, and no order that came in between is filled at a guess.
+const (
+	NoWait Wait = iota
+	WaitForCandle
+	WaitForPrice
+)
+
+// slipped is the price that an order really pays for a quantity quoted at a price.
+// A limit is never passed.
+func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantity) exchange.Price {
+	rate := b.costs.Slippage
+	if b.costs.Impact > 0 {
+		share := 1.0
+		if b.volume > 0 {
+			share = min(1, b.symbol.QuantityFloat(quantity)/b.volume)
+		}
+		rate += exchange.Rate(math.Ceil(float64(float64(b.costs.Impact) * share)))
+	}
+	if rate <= 0 {
+		return price
+	}
+	high, low := bits.Mul64(uint64(price), uint64(rate))
+	move, rest := bits.Div64(high, low, uint64(exchange.RateOne))
+	if rest > 0 {
+		move++ // against the order, always
+	}
+	if o.Side == exchange.Buy {
+		price += exchange.Price(move)
+		if o.priced() {
+			price = min(price, o.Price)
+		}
+		return price
+	}
+	price = max(1, price-exchange.Price(move))
+	if o.priced() {
+		price = max(price, o.Price)
+	}
+	return price
+}
+
+// renew sets what a new candle's volume allows.
+func (b *book) renew(volume float64) {
+	b.volume = volume
+	if b.costs.VolumeCap <= 0 {
+		return
+	}
+	units := float64(volume/b.symbol.QuantityFloat(1)) * b.costs.VolumeCap.Float()
+	b.allowance = b.symbol.FloorQuantity(exchange.Quantity(min(units, math.MaxInt64/4)))
+}
+
+// capped returns how much of a quantity the candle's volume still allows.
+func (b *book) capped(quantity exchange.Quantity) exchange.Quantity {
+	if b.costs.VolumeCap <= 0 {
+		return quantity
+	}
+	return min(quantity, b.allowance)
+}
+
+// spend takes an executed quantity from the candle's allowance.
+func (b *book) spend(quantity exchange.Quantity) {
+	if b.costs.VolumeCap > 0 {
+		b.allowance -= quantity
+	}
+}
+
+// postpone keeps an order that would take in flight until the next price it may
+// meet, and reports whether it must wait for one.
+func (b *book) postpone(o *order) bool {
+	if b.costs.Wait == NoWait || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
+		return false
+	}
+	at := b.market.pricedMS(b)
+	if at <= b.exchange.nowMS {
+		return false
+	}
+	b.await(o, at)
+	return true
+}
+
+// await brings an order to the book once more at a later time. It can be seen and
+// canceled until then.
+func (b *book) await(o *order, atMS int64) {
+	o.Status = exchange.StatusOpen
+	if o.Market == exchange.Spot {
+		o.Status = exchange.StatusNew
+	}
+	b.exchange.queue.push(atMS, o, false)
+}
