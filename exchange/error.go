@@ -46,6 +46,9 @@ type Uncertain struct {
 	Err error
 }
 
+// WhyRateLimited is why an outcome is unknown that was answered by "too many requests".
+const WhyRateLimited = "rate limited"
+
 // Error says why the outcome is unknown.
 func (u *Uncertain) Error() string { return "outcome unknown: " + u.Why }
 

@@ -26,7 +26,9 @@ type Book struct {
 	live       []*Placement // oldest first
 	ended      map[string]bool
 	endedOrder []string // ring of ended ids, oldest first
-	halt       Halt
+	halts      []Halt   // sorted by scope, the account's first
+	breaker    Breaker
+	tally      tally
 	day        Day
 
 	Account   exchange.MarginAccount // as last fetched
@@ -121,13 +123,6 @@ func (s *StrategyState) forgetKeys() {
 	})
 }
 
-// Halt is the state of the kill switch.
-type Halt struct {
-	Level string // "", pause, cancel, flatten
-	Why   string
-	AtMS  int64
-}
-
 // Day is the equity at the start of the UTC day and its peak ever.
 type Day struct {
 	StartMS int64
@@ -175,9 +170,6 @@ func (b *Book) Epoch() int64 { return b.epoch }
 
 // Version changes whenever anything a round could act on changes.
 func (b *Book) Version() uint64 { return b.version }
-
-// Halted returns the kill switch's state.
-func (b *Book) Halted() Halt { return b.halt }
 
 // Today returns the day's equity record.
 func (b *Book) Today() Day { return b.day }
@@ -255,7 +247,9 @@ func (b *Book) Apply(record *Record) {
 	case RecordDay:
 		b.day = Day{record.DayMS, record.Equity, record.Peak}
 	case RecordHalt:
-		b.halt = Halt{record.Level, record.Why, record.AtMS}
+		b.halted(record)
+	case RecordBreaker:
+		b.tripped(record)
 	}
 }
 
@@ -280,6 +274,7 @@ func (b *Book) sending(record *Record) {
 	b.placements[p.ClientOrderID] = p
 	b.live = append(b.live, p)
 	b.Symbol(p.Order.Key()).Settled = false
+	b.tally.sent(record.AtMS)
 }
 
 // advance moves one placement on. A record for a placement already final is
@@ -304,6 +299,7 @@ func (b *Book) advance(record *Record) {
 		}
 	case RecordUnknown:
 		p.State, p.Why = Uncertain, record.Why
+		b.tally.unknown(record.AtMS)
 	case RecordFill:
 		p.State, p.Seen = Working, true
 	case RecordRefused:
@@ -365,6 +361,7 @@ func towardsZero(q, by exchange.Quantity) exchange.Quantity {
 
 func (b *Book) end(p *Placement, state State, record *Record) {
 	p.State, p.EndedMS, p.Evidence = state, record.AtMS, record.Evidence
+	b.tally.ended(p)
 	delete(b.placements, p.ClientOrderID)
 	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })
 	b.ended[p.ClientOrderID] = true

@@ -36,11 +36,12 @@ const (
 	RecordHalt                               // trading halted, or armed again (level empty)
 	RecordBaseline                           // spot: what the wallet held that is not the strategy's
 	RecordFees                               // spot: quantity of the asset bought that fees took
+	RecordBreaker                            // openings pause until a time
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {
@@ -96,5 +97,6 @@ type Record struct {
 	Equity   exchange.Amount        `json:"equity,omitzero"`    // day: at its start
 	Peak     exchange.Amount        `json:"peak,omitzero"`      // day: highest ever
 	DayMS    int64                  `json:"day_ms,omitempty"`   // day: UTC midnight
-	Level    string                 `json:"level,omitempty"`    // halt: pause, cancel, flatten; empty re-arms
+	Level    string                 `json:"level,omitempty"`    // halt: pause, cancel, flatten; empty re-arms. Of Strategy or Symbol alone where given
+	UntilMS  int64                  `json:"until_ms,omitempty"` // breaker: openings pause until then
 }

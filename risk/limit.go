@@ -9,9 +9,12 @@ import (
 
 // The rules of this file are botd's and the user's.
 
-func (g *Gate) halted(_ *reconcile.Intent, facts *Facts) *Refusal {
-	if halt := facts.Book.Halted(); halt.Level != "" {
-		return refuse("halted: "+halt.Why, "armed", "botd rearm ends it")
+func (g *Gate) halted(intent *reconcile.Intent, facts *Facts) *Refusal {
+	if halt := facts.Book.HaltOn(intent.Strategy, facts.Truth.Key); halt.Level != "" {
+		return refuse(halt.Scope.String()+" halted: "+halt.Why, "armed", "botd rearm ends it")
+	}
+	if facts.Book.Breaking(facts.NowMS) {
+		return refuse("breaker: "+facts.Book.Breaker().Why, "no breaker", "it ends by itself; exits and stops go on")
 	}
 	if facts.Blind {
 		return refuse("blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange")

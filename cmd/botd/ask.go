@@ -137,12 +137,25 @@ func newStatus() *cobra.Command {
 			state += ", HALTED (" + s.Halted + "): " + s.Why
 		}
 		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
+		showDegraded(w, s.Degraded)
 		t := grid(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
 		for _, r := range s.Strategies {
 			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.TrimSpace(r.Why + " " + r.Reason)})
 		}
 		t.Render()
 	})
+}
+
+// showDegraded tells, a line each, what does not trade as usual, and what ends that.
+func showDegraded(w io.Writer, all []ops.DegradedJSON) {
+	for i := range all {
+		d := &all[i]
+		of := strings.TrimSpace(d.Strategy + " " + d.Symbol)
+		if of == "" {
+			of = "account"
+		}
+		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut)
+	}
 }
 
 func newOrders() *cobra.Command {

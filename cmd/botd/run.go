@@ -160,7 +160,7 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client) (*engine.Engine, error) {
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Limits: accountLimits(config.Limits),
-		Settle: settle(config.Exchange.Settle), Foreign: config.Foreign, ConfigHash: config.Hash(),
+		Settle: settle(config.Exchange.Settle), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
 		BusyRoundMS: busyRoundMS, IdleRoundMS: idleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee,
 	}
 	for i := range config.Strategies {

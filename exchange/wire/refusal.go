@@ -24,7 +24,7 @@ func errorOf(operation exchange.Operation, response HTTPResponse) error {
 	}
 	why := "status " + strconv.Itoa(response.Status)
 	if response.Status == 429 {
-		why = "rate limited"
+		why = exchange.WhyRateLimited
 	}
 	if operation.Places() {
 		return &exchange.Uncertain{Why: why}

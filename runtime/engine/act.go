@@ -92,7 +92,7 @@ func (e *Engine) act(r *run) int {
 }
 
 func (e *Engine) mayEnter(r *run) bool {
-	return e.book.Halted().Level == "" && !e.Blind() && e.low == "" && r.failed == "" && r.truth.Quarantine == ""
+	return e.book.HaltOn(r.config.Name, r.truth.Key).Level == "" && !e.book.Breaking(e.nowMS) && !e.Blind() && e.low == "" && r.failed == "" && r.truth.Quarantine == ""
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.
@@ -109,7 +109,7 @@ func (e *Engine) collar(r *run) exchange.Rate {
 // halted replaces the plan while the kill switch says so: cancel keeps no
 // opening orders, flatten wishes no position.
 func (e *Engine) halted(wish *reconcile.Wish) {
-	level := e.book.Halted().Level
+	level := e.book.HaltOn(wish.State.Name, wish.Truth.Key).Level
 	if level != "cancel" && level != "flatten" {
 		return
 	}
@@ -271,6 +271,10 @@ func (e *Engine) placed(p purpose, event *Event) {
 	}
 	e.record(record)
 	e.note(note)
+	if unknown != nil && unknown.Why == exchange.WhyRateLimited {
+		e.limited()
+	}
+	e.guardBreaker()
 	e.soon()
 }
 

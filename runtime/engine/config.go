@@ -33,6 +33,7 @@ type Config struct {
 	Strategies []StrategyConfig
 	Limits     risk.Limits
 	Settle     reconcile.Settle
+	Breaker    BreakerConfig
 	Foreign    string // halt, adopt, ignore
 	ConfigHash string
 

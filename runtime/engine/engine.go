@@ -41,13 +41,15 @@ type Engine struct {
 	calls    map[int64]purpose // under way
 	nextCall int64
 
-	unwritten  []reconcile.Record // not durable yet, in order
-	writing    int                // how many of them the driver is writing
-	emitted    int64              // records ever made durable or handed out
-	waiting    []waiting          // placements that wait for their record
-	journalMS  int64              // when a failed append is tried again; never when none failed
-	journalErr error
-	low        string // why the disk is nearly full; empty while it is not
+	unwritten      []reconcile.Record // not durable yet, in order
+	writing        int                // how many of them the driver is writing
+	emitted        int64              // records ever made durable or handed out
+	waiting        []waiting          // placements that wait for their record
+	journalMS      int64              // when a failed append is tried again; never when none failed
+	journalErr     error
+	journalSinceMS int64  // when the first append failed that no later one made good
+	low            string // why the disk is nearly full; empty while it is not
+	lowMS          int64
 
 	round    round
 	roundMS  int64 // when the next round is due
@@ -57,6 +59,11 @@ type Engine struct {
 	started  bool
 	stopped  bool
 	refusals map[string]string // last refusal noted per intent, to note it once
+
+	blind    bool // told so
+	blindMS  int64
+	blindWhy string
+	breaking bool // the breaker was tripped, and its end is not told yet
 }
 
 // waiting is an approved placement whose record is not durable yet.
@@ -133,9 +140,7 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 	case EventJournaled:
 		e.journaled(event)
 	case EventHalt:
-		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: event.Level, Why: event.Why})
-		e.note(Note{Kind: NoteHalt, Text: event.Why, OK: event.Level == ""})
-		e.roundMS = nowMS
+		e.halt(event)
 	case EventDisk:
 		e.disk(event.Why)
 	case EventStop:
@@ -174,7 +179,7 @@ func (e *Engine) NextMS() int64 {
 
 // start begins: a new epoch, everything unresolved unknown, then the first round.
 func (e *Engine) start() {
-	e.started, e.soundMS = true, e.nowMS
+	e.started, e.soundMS, e.breaking = true, e.nowMS, e.book.Breaking(e.nowMS)
 	e.record(reconcile.Record{Kind: reconcile.RecordBoot, Epoch: e.config.Epoch})
 	if e.config.ConfigHash != "" {
 		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: e.config.ConfigHash})
@@ -201,6 +206,8 @@ func (e *Engine) wake() {
 	if e.stopped {
 		return
 	}
+	e.watchBlind(nil)
+	e.guardBreaker()
 	if !e.config.Feed {
 		e.look()
 	}
@@ -247,6 +254,7 @@ func (e *Engine) journaled(event *Event) {
 	e.writing = 0
 	if event.Err != nil {
 		if e.journalErr == nil {
+			e.journalSinceMS = e.nowMS
 			e.note(Note{Kind: NoteJournal, Err: event.Err, Count: len(e.unwritten), Text: "nothing is sent until it can be written"})
 		}
 		e.journalErr, e.journalMS = event.Err, e.nowMS+journalRetryMS
@@ -304,6 +312,7 @@ func (e *Engine) ask(p purpose, priority Priority, request exchange.Request) {
 // left of it is for facts and exits: nothing opens.
 func (e *Engine) disk(why string) {
 	if (why == "") != (e.low == "") {
+		e.lowMS = e.nowMS
 		e.note(Note{Kind: NoteJournal, OK: why == "", Text: why})
 		e.soon()
 	}
@@ -322,11 +331,6 @@ func (e *Engine) InFlight() bool {
 		}
 	}
 	return false
-}
-
-// Blind reports whether reads have failed for so long that nothing may open (case 23).
-func (e *Engine) Blind() bool {
-	return e.failed >= blindAfter || e.started && e.failed > 0 && e.nowMS-e.soundMS > blindAfterMS
 }
 
 // errorText is an error for a note: short, and never with a secret in it.

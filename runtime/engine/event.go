@@ -42,8 +42,9 @@ type Event struct {
 
 	Sequence int64 // EventJournaled: the last record covered
 
-	Level string // EventHalt: pause, cancel, flatten; empty re-arms
-	Why   string // EventHalt, EventDisk
+	Level string          // EventHalt: pause, cancel, flatten; empty re-arms
+	Scope reconcile.Scope // EventHalt: of what; zero is the account
+	Why   string          // EventHalt, EventDisk
 }
 
 // Effects are what the engine wants done, in this order: append Records (all of
@@ -110,6 +111,7 @@ const (
 	NoteStrategyFailed                     // a strategy panicked and is stopped
 	NoteBlind                              // reads fail for too long, or work again
 	NoteJournal                            // the journal can not be written, its disk is nearly full, or neither any more: OK
+	NoteBreaker                            // openings pause for DurationMS, or go on
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 )
 

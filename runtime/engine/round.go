@@ -210,13 +210,10 @@ func (e *Engine) wantsPrice(r *run) bool {
 // and nothing is done.
 func (e *Engine) roundFailed() {
 	e.failed++
-	blind := e.Blind()
 	e.note(Note{Kind: NoteFetchFailed, Err: e.round.failed, Text: "orders and positions", Count: e.failed})
-	if blind && e.failed == blindAfter {
-		e.note(Note{Kind: NoteBlind, Text: errorText(e.round.failed)})
-	}
 	e.note(Note{Kind: NoteRound, OK: false, DurationMS: e.nowMS - e.round.snapshot.BeganMS})
 	e.round.phase = 0
+	e.watchBlind(e.round.failed)
 	e.roundMS = e.nowMS + min(15_000, max(1_000, e.config.BusyRoundMS)<<min(e.failed-1, 4))
 }
 
@@ -227,11 +224,10 @@ func (e *Engine) finishRound() {
 	if e.round.asked {
 		snapshot.History = exchange.FetchedOf(e.round.history)
 	}
-	if e.failed >= blindAfter {
-		e.note(Note{Kind: NoteBlind, OK: true})
-	}
 	e.failed, e.soundMS, e.round.phase = 0, e.nowMS, 0
+	e.watchBlind(nil)
 	e.settle(snapshot)
+	e.guardBreaker()
 	e.day()
 	e.guardPrefix()
 	acted := 0

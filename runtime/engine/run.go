@@ -11,18 +11,19 @@ import (
 
 // run is one strategy under way.
 type run struct {
-	config  StrategyConfig
-	series  *series
-	truth   *reconcile.SymbolTruth
-	state   *reconcile.StrategyState
-	view    strategy.View
-	plan    strategy.Plan // scratch of Decide
-	working []strategy.Working
-	seen    int    // candles given to the strategy
-	nextMS  int64  // when the schedule asks next; never for @candle
-	lastMS  int64  // nominal time of the last tick
-	failed  string // why the strategy is stopped; empty while it runs
-	version uint64 // of the book when the view was last filled
+	config   StrategyConfig
+	series   *series
+	truth    *reconcile.SymbolTruth
+	state    *reconcile.StrategyState
+	view     strategy.View
+	plan     strategy.Plan // scratch of Decide
+	working  []strategy.Working
+	seen     int    // candles given to the strategy
+	nextMS   int64  // when the schedule asks next; never for @candle
+	lastMS   int64  // nominal time of the last tick
+	failed   string // why the strategy is stopped; empty while it runs
+	failedMS int64
+	version  uint64 // of the book when the view was last filled
 
 	wished   strategy.Target // the target of the last candle's decision, and since which candle
 	wishedMS int64
@@ -49,7 +50,7 @@ func callDecide(r *run) { r.config.Strategy.Decide(&r.view, &r.plan) }
 func (e *Engine) guard(r *run, call func(*run)) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.failed, r.nextMS = fmt.Sprint(cause), never
+			r.failed, r.failedMS, r.nextMS = fmt.Sprint(cause), e.nowMS, never
 			e.note(Note{Kind: NoteStrategyFailed, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: r.failed})
 		}
 	}()

@@ -19,6 +19,7 @@ type Status struct {
 	Failed     int   // rounds failed in a row
 	JournalErr error
 	DiskLow    string // why nothing opens: the journal's disk is nearly full
+	Degraded   []Degraded
 	Strategies []StrategyStatus
 	Live       []reconcile.Placement
 }
@@ -49,6 +50,7 @@ type StrategyStatus struct {
 func (e *Engine) Status() Status {
 	status := Status{NowMS: e.nowMS, Equity: e.equity(exchange.Futures), Account: e.book.Account, AccountMS: e.book.AccountMS,
 		Halt: e.book.Halted(), Blind: e.Blind(), SoundMS: e.soundMS, Failed: e.failed, JournalErr: e.journalErr, DiskLow: e.low}
+	status.Degraded = e.Degraded()
 	for _, p := range e.book.Live() {
 		status.Live = append(status.Live, *p)
 	}
@@ -70,13 +72,14 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 			s.Protected = true
 		}
 	}
+	halt := e.book.HaltOn(r.config.Name, r.truth.Key)
 	switch {
 	case r.failed != "":
 		s.State, s.Why = "failed", r.failed
 	case r.truth.Quarantine != "":
 		s.State, s.Why = "quarantined", r.truth.Quarantine
-	case e.book.Halted().Level != "":
-		s.State, s.Why = "halted", e.book.Halted().Why
+	case halt.Level != "":
+		s.State, s.Why = "halted", halt.Scope.String()+": "+halt.Why
 	case r.state.Latch != 0:
 		s.State, s.Why = "latched", "waits until its target was zero or changed side"
 	case r.seen < r.config.Strategy.Warmup():

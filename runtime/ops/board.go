@@ -252,9 +252,43 @@ type StatusJSON struct {
 	Halted     string         `json:"halted,omitempty"` // the kill switch's level
 	Why        string         `json:"why,omitempty"`
 	Blind      bool           `json:"blind"`
+	Degraded   []DegradedJSON `json:"degraded"` // declared states in force
 	Open       int            `json:"open_orders"`
 	Unsettled  int            `json:"unsettled"`
 	Strategies []StrategyJSON `json:"strategies"`
+}
+
+// DegradedJSON is one declared state in which something does not open.
+type DegradedJSON struct {
+	State    string     `json:"state"` // blind, breaker, halted, quarantined, failed, journal
+	Scope    string     `json:"scope"` // account, strategy, symbol
+	Strategy string     `json:"strategy,omitempty"`
+	Market   string     `json:"market,omitempty"`
+	Symbol   string     `json:"symbol,omitempty"`
+	Cause    string     `json:"cause"`
+	Since    time.Time  `json:"since"`
+	Until    *time.Time `json:"until,omitempty"` // when it ends by itself
+	WayOut   string     `json:"way_out"`
+}
+
+func degradedJSON(all []engine.Degraded) []DegradedJSON {
+	out := []DegradedJSON{}
+	for i := range all {
+		d := &all[i]
+		j := DegradedJSON{State: d.State, Scope: "account", Strategy: d.Scope.Strategy, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), WayOut: d.WayOut}
+		switch {
+		case d.Scope.Strategy != "":
+			j.Scope = "strategy"
+		case d.Scope != reconcile.Scope{}:
+			j.Scope, j.Market, j.Symbol = "symbol", d.Scope.Symbol.Market.String(), d.Scope.Symbol.Name
+		}
+		if d.UntilMS != 0 {
+			until := time.UnixMilli(d.UntilMS).UTC()
+			j.Until = &until
+		}
+		out = append(out, j)
+	}
+	return out
 }
 
 // StrategyJSON is one strategy's part.
@@ -285,7 +319,7 @@ func (b *Board) statusJSON() StatusJSON {
 	s := &b.status
 	out := StatusJSON{Schema: 1, Mode: b.mode, Instance: b.instance, UptimeS: int64(time.Since(b.began).Seconds()), Time: time.UnixMilli(s.NowMS).UTC(), Ready: ready,
 		Equity: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind,
-		Open: len(s.Live), Strategies: []StrategyJSON{}}
+		Degraded: degradedJSON(s.Degraded), Open: len(s.Live), Strategies: []StrategyJSON{}}
 	for i := range s.Live {
 		if s.Live[i].State != reconcile.Working {
 			out.Unsettled++

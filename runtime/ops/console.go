@@ -161,6 +161,12 @@ func (c *Console) rest(n *engine.Note) {
 			return
 		}
 		c.line(bad, n, "trading.halted").Msgf("HALTED    %s", n.Text)
+	case engine.NoteBreaker:
+		if n.OK {
+			c.line(warn, n, "breaker.ended").Msg("breaker   has ended: openings go on")
+			return
+		}
+		c.line(bad, n, "breaker.tripped").Str("cause", n.Text).Msgf("BREAKER   %s: nothing opens for %d s; exits and stops go on", n.Text, n.DurationMS/1000)
 	case engine.NoteMissed:
 		c.line(warn, n, "strategy.missed").Int("count", n.Count).Msgf("missed    %d ticks, skipped", n.Count)
 	case engine.NoteStrategyFailed:

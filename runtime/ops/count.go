@@ -103,6 +103,10 @@ func (m *Metrics) Note(n *engine.Note) {
 		if !n.OK {
 			m.kills.WithLabelValues("kill_switch").Inc()
 		}
+	case engine.NoteBreaker:
+		if !n.OK {
+			m.kills.WithLabelValues("breaker").Inc()
+		}
 	case engine.NoteRound:
 		m.round(n)
 	}

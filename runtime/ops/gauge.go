@@ -1,6 +1,8 @@
 package ops
 
 import (
+	"slices"
+
 	"botd/reconcile"
 	"botd/runtime/engine"
 )
@@ -16,9 +18,9 @@ func (m *Metrics) Status(s *engine.Status) {
 	m.balance.WithLabelValues("unrealized").Set(s.Account.UnrealizedPNL.Float())
 	m.balance.WithLabelValues("margin_used").Set(s.Account.MarginUsed.Float())
 	m.balance.WithLabelValues("maintenance").Set(s.Account.MaintenanceMargin.Float())
-	m.halted.WithLabelValues("kill_switch").Set(truth(s.Halt.Level != ""))
-	m.halted.WithLabelValues("blind").Set(truth(s.Blind))
-	m.halted.WithLabelValues("journal").Set(truth(s.JournalErr != nil || s.DiskLow != ""))
+	for _, reason := range haltReasons {
+		m.halted.WithLabelValues(reason).Set(truth(slices.ContainsFunc(s.Degraded, func(d engine.Degraded) bool { return haltReason(&d) == reason })))
+	}
 	quarantined := 0.0
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
@@ -116,6 +118,19 @@ func (m *Metrics) Ready(checks []Check) {
 		all = all && check.OK
 	}
 	m.ready.WithLabelValues().Set(truth(all))
+}
+
+// haltReason is the label of a declared state.
+func haltReason(d *engine.Degraded) string {
+	switch {
+	case d.State != "halted":
+		return d.State
+	case d.Scope.Strategy != "":
+		return "strategy_halted"
+	case d.Scope != reconcile.Scope{}:
+		return "symbol_halted"
+	}
+	return "kill_switch"
 }
 
 func truth(b bool) float64 {

@@ -113,6 +113,7 @@ func (m *Metrics) strategyFamilies() {
 		m.halted.WithLabelValues(reason)
 	}
 	m.kills.WithLabelValues("kill_switch")
+	m.kills.WithLabelValues("breaker")
 }
 
 func (m *Metrics) orderFamilies() {

@@ -261,8 +261,11 @@ func TestTheStatusSetsTheGauges(t *testing.T) {
 	expect(t, m, 0, "botd_market_candle_lag_seconds", "market=futures")
 
 	status.Strategies[0].Protected, status.Strategies[0].CandleMS, status.NowMS = true, 1_700_000_100_000, 1_700_000_102_500
-	status.Halt.Level = "pause"
+	status.Degraded = []engine.Degraded{{State: "halted"}, {State: "breaker"}, {State: "halted", Scope: reconcile.Scope{Strategy: "hold"}}}
 	m.Status(status)
+	expect(t, m, 1, "botd_trading_halted", "reason=breaker")
+	expect(t, m, 1, "botd_trading_halted", "reason=strategy_halted")
+	expect(t, m, 0, "botd_trading_halted", "reason=symbol_halted")
 	expect(t, m, 0, "botd_position_unprotected_notional_usdt", "symbol=BTC-USDT")
 	expect(t, m, 1, "botd_market_candle_lag_seconds", "market=futures")
 	expect(t, m, 1, "botd_trading_halted", "reason=kill_switch")

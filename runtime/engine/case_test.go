@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// A caseTest shows one row of the table in docs/exactly-once.md.
+type caseTest struct {
+	name string
+	run  func(t *testing.T)
+}
+
+// TestCase goes through the protocol's table of cases, a row each.
+func TestCase(t *testing.T) {
+	t.Parallel()
+	for _, c := range slicesOf(casesOfPlacing) {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t)
+		})
+	}
+}
+
+func slicesOf(all ...[]caseTest) (flat []caseTest) {
+	for _, some := range all {
+		flat = append(flat, some...)
+	}
+	return flat
+}
+
+// casesOfPlacing are those about a placement's answer.
+var casesOfPlacing = []caseTest{
+	{"01 a lost request is unknown, proven absent, decided anew", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = once(fate{lost: true})
+		w.pass(12_000)
+		w.wantSent(0) // lost: nothing reached the exchange, and nothing more is sent
+		w.pass(30_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+		w.wantSound()
+	}},
+	{"01 a lost answer is unknown, proven filled, not sent again", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = once(fate{silent: true})
+		w.pass(60_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+		w.wantSound()
+	}},
+	{"02 an answer nobody can read is unknown", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = func(call *Call) fate {
+			if call.Request.Operation.Places() && len(w.sent) == 0 {
+				w.do(call)
+				return fate{err: &exchange.Uncertain{Why: "malformed answer"}}
+			}
+			return fate{}
+		}
+		w.pass(60_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+		if w.told(NoteUncertain) != 1 {
+			t.Errorf("want it told once, have %d", w.told(NoteUncertain))
+		}
+	}},
+	{"03 a parsed refusal is refused, and a round looks", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = once(fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}})
+		w.pass(1_500)
+		rounds := w.told(NoteRound)
+		w.pass(1_500)
+		if w.told(NoteRound) == rounds {
+			t.Error("want a snapshot after the refusal")
+		}
+		w.pass(5_000)
+		w.wantSent(1) // decided anew, under a new id
+		w.wantHeld(10)
+	}},
+	{"04 a rate-limited placement is unknown and trips the breaker", func(t *testing.T) {
+		w := newWorld(t, hold(10), breaks)
+		w.network = once(fate{err: &exchange.Uncertain{Why: exchange.WhyRateLimited}})
+		w.pass(3_000)
+		w.wantState("breaker")
+		w.pass(40_000)
+		w.wantSent(0)
+		w.pass(30_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+		w.wantSound()
+	}},
+	{"05 a bad timestamp is a refusal, that intent is not sent again", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		ids := map[string]bool{}
+		w.network = func(call *Call) fate {
+			if !call.Request.Operation.Places() {
+				return fate{}
+			}
+			if ids[call.Request.Order.ClientOrderID] {
+				t.Errorf("%s was sent twice", call.Request.Order.ClientOrderID)
+			}
+			ids[call.Request.Order.ClientOrderID] = true
+			if len(ids) == 1 {
+				return fate{err: &exchange.Refusal{Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "late"}}
+			}
+			return fate{}
+		}
+		w.pass(10_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+	}},
+	{"06 a crash between sending and answer is unknown at the restart", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = once(fate{longMS: 5_000})
+		w.pass(1_060) // sent, not answered
+		w.wantSent(1)
+		w.network = nil
+		w.start()
+		w.pass(60_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+		w.wantSound()
+	}},
+	{"07 nothing is sent whose record is not durable", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.disk = errors.New("disk full")
+		w.pass(10_000)
+		w.wantSent(0)
+		w.wantState("journal")
+		w.disk = nil
+		w.pass(10_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+		w.wantSound()
+	}},
+	{"08 filled at once and never listed: the equation", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = once(fate{silent: true})
+		w.pass(60_000)
+		state, evidence := w.ended(0)
+		if state != reconcile.Filled || !strings.Contains(evidence, "inferred") {
+			t.Errorf("want filled, inferred; have %s %q", state, evidence)
+		}
+	}},
+	{"25 three unknowns in ten minutes trip the breaker for ten", func(t *testing.T) {
+		w := newWorld(t, hold(10), breaks)
+		w.network = every(fate{lost: true})
+		w.pass(120_000)
+		w.wantState("breaker")
+		w.network = nil
+		w.pass(400_000)
+		w.wantSent(0)
+		w.start() // a restart knows
+		w.wantState("breaker")
+		w.pass(300_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+		w.wantSound()
+	}},
+	{"26 three endings without a fill trip the breaker for 45 s and read the rules again", func(t *testing.T) {
+		w := newWorld(t, hold(10), breaks)
+		rules := 0
+		w.network = func(call *Call) fate {
+			if call.Request.Operation == exchange.FuturesSymbols {
+				rules++
+			}
+			if call.Request.Operation.Places() {
+				return fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}}
+			}
+			return fate{}
+		}
+		w.pass(10_000)
+		w.wantState("breaker")
+		if rules == 0 {
+			t.Error("want the symbol rules read again")
+		}
+		w.network = nil
+		w.pass(30_000)
+		w.wantSent(0)
+		w.pass(30_000)
+		w.wantHeld(10)
+		w.wantSound()
+	}},
+}

@@ -1,0 +1,178 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// BreakerConfig is when the account's openings pause by themselves
+// (exactly-once.md, cases 4, 25 and 26). Zero Unknowns is no breaker.
+type BreakerConfig struct {
+	Unknowns     int // lost answers ...
+	WithinMS     int64
+	PauseMS      int64
+	EmptyEndings int // endings without a fill, in a row
+	EmptyPauseMS int64
+}
+
+// A fifth of the placements unknown trips the breaker too, once there were
+// enough of them for a share to mean something.
+const (
+	unknownShare = 5  // one in
+	shareAtLeast = 10 // placements
+)
+
+// Degraded is a declared state in which something does not open, or nothing.
+type Degraded struct {
+	State   string // blind, breaker, halted, quarantined, failed, journal
+	Scope   reconcile.Scope
+	Cause   string
+	SinceMS int64
+	UntilMS int64  // when it ends by itself; 0 when not known
+	WayOut  string // what ends it
+}
+
+// Degraded lists the declared states in force: the account's first, then the
+// symbols', then the strategies'.
+func (e *Engine) Degraded() []Degraded {
+	var all []Degraded
+	if e.journalErr != nil {
+		all = append(all, Degraded{State: "journal", Cause: e.journalErr.Error(), SinceMS: e.journalSinceMS, WayOut: "nothing opens until a record can be written; it is tried every second"})
+	}
+	if e.low != "" {
+		all = append(all, Degraded{State: "journal", Cause: e.low, SinceMS: e.lowMS, WayOut: "make room on the disk of data_dir; exits and stops go on"})
+	}
+	if e.blind {
+		all = append(all, Degraded{State: "blind", Cause: e.blindWhy, SinceMS: e.blindMS, WayOut: "ends with the first complete round; stops stay on the exchange"})
+	}
+	if b := e.book.Breaker(); e.book.Breaking(e.nowMS) {
+		all = append(all, Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"})
+	}
+	for _, h := range e.book.Halts() {
+		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level + ": " + h.Why, SinceMS: h.AtMS, WayOut: "botd rearm" + flagOf(h.Scope)})
+	}
+	for _, truth := range e.book.Symbols() {
+		if truth.Quarantine != "" {
+			all = append(all, Degraded{State: "quarantined", Scope: reconcile.Scope{Symbol: truth.Key}, Cause: truth.Quarantine, SinceMS: truth.QuarantineMS,
+				WayOut: "botd resolve " + truth.Key.Name + " --adopt or --ignore"})
+		}
+	}
+	for _, r := range e.runs {
+		if r.failed != "" {
+			all = append(all, Degraded{State: "failed", Scope: reconcile.Scope{Strategy: r.config.Name}, Cause: r.failed, SinceMS: r.failedMS,
+				WayOut: "mend the strategy and start botd again; its protection stays"})
+		}
+	}
+	return all
+}
+
+func flagOf(scope reconcile.Scope) string {
+	switch {
+	case scope.Strategy != "":
+		return " --strategy " + scope.Strategy
+	case scope.Symbol != exchange.SymbolKey{}:
+		return " --symbol " + scope.Symbol.Name
+	}
+	return ""
+}
+
+// Blind reports whether reads have failed for so long that nothing may open
+// (case 23): three rounds in a row, or 30 s without a complete one, also while
+// one hangs.
+func (e *Engine) Blind() bool {
+	return e.failed >= blindAfter || e.failed > 0 && e.nowMS-e.soundMS > blindAfterMS ||
+		e.round.phase != 0 && e.nowMS-e.round.snapshot.BeganMS > blindAfterMS
+}
+
+// watchBlind tells when blindness begins and ends.
+func (e *Engine) watchBlind(why error) {
+	blind := e.Blind()
+	if blind == e.blind {
+		return
+	}
+	e.blind, e.blindMS, e.blindWhy = blind, e.nowMS, "no answer for 30 s"
+	if why != nil {
+		e.blindWhy = errorText(why)
+	}
+	e.note(Note{Kind: NoteBlind, OK: !blind, Text: e.blindWhy})
+}
+
+// guardBreaker trips the account's breaker when too much was unknown, or too
+// much ended without a fill (cases 25 and 26), and tells when it has ended.
+func (e *Engine) guardBreaker() {
+	config := &e.config.Breaker
+	if config.Unknowns == 0 {
+		return
+	}
+	if e.breaking && !e.book.Breaking(e.nowMS) {
+		e.breaking = false
+		e.note(Note{Kind: NoteBreaker, OK: true, Text: e.book.Breaker().Why})
+		e.soon()
+	}
+	sent, unknown, empty := e.book.Tally(e.nowMS - config.WithinMS)
+	switch {
+	case unknown >= config.Unknowns:
+		e.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", unknown, sent, config.WithinMS/60_000), config.PauseMS)
+	case sent >= shareAtLeast && unknown*unknownShare > sent:
+		e.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000), config.PauseMS)
+	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
+		e.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS)
+		if !e.config.Feed {
+			e.rulesMS = e.nowMS // the rules may have changed
+		}
+		e.roundMS = min(e.roundMS, e.nowMS)
+	}
+}
+
+// limited trips the breaker after a placement was answered by "too many requests" (case 4).
+func (e *Engine) limited() {
+	if e.config.Breaker.Unknowns != 0 {
+		e.trip("a placement was rate limited", cmp.Or(e.config.Breaker.EmptyPauseMS, 45_000))
+	}
+}
+
+// trip pauses openings for a while; a longer pause in force stays.
+func (e *Engine) trip(why string, pauseMS int64) {
+	if until := e.nowMS + pauseMS; until > e.book.Breaker().UntilMS {
+		e.record(reconcile.Record{Kind: reconcile.RecordBreaker, Why: why, UntilMS: until})
+		e.note(Note{Kind: NoteBreaker, Text: why, DurationMS: pauseMS})
+		e.breaking = true
+	}
+}
+
+// halt takes an order of the kill switch: a halt is escalated, never made milder;
+// an empty level arms its scope again, and releases the latch of a strategy
+// that is armed by name.
+func (e *Engine) halt(event *Event) {
+	scope := event.Scope
+	before := e.book.HaltOf(scope)
+	if event.Level != "" && !reconcile.Severer(event.Level, before.Level) {
+		return // in force already, or a severer one is
+	}
+	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: event.Level, Why: event.Why})
+	e.note(Note{Kind: NoteHalt, Strategy: scope.Strategy, Symbol: e.symbolOf(scope.Symbol), Text: event.Why, OK: event.Level == ""})
+	if r := e.runNamed(scope.Strategy); r != nil && event.Level == "" && r.state.Latch != 0 {
+		e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: scope.Strategy})
+		e.note(Note{Kind: NoteLatch, Strategy: scope.Strategy, Symbol: r.config.Symbol, OK: true, Text: event.Why})
+	}
+	e.roundMS = e.nowMS
+}
+
+func (e *Engine) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
+	if (key == exchange.SymbolKey{}) {
+		return nil
+	}
+	return e.book.Symbol(key).Rules
+}
+
+func (e *Engine) runNamed(name string) *run {
+	for _, r := range e.runs {
+		if r.config.Name == name {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,382 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// Times of the way between engine and exchange, in milliseconds.
+const (
+	wayMS     = 10     // there, and the same back
+	timeoutMS = 10_000 // an answer that never comes
+)
+
+var (
+	bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	coin    = exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
+)
+
+// scripted is a strategy of a test.
+type scripted func(view *strategy.View, plan *strategy.Plan)
+
+func (scripted) Warmup() int                                       { return 0 }
+func (scripted) Candle(*strategy.View)                             {}
+func (s scripted) Decide(view *strategy.View, plan *strategy.Plan) { s(view, plan) }
+func hold(q exchange.Quantity) func(*strategy.View, *strategy.Plan) {
+	return func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: q}, "a test")
+	}
+}
+
+// fate is what the network does to a call.
+type fate struct {
+	lost   bool  // the request never arrives
+	silent bool  // it is carried out, and the answer never comes
+	lateMS int64 // it arrives that much later, after its answer was given up
+	twice  bool  // it is carried out twice
+	err    error // answered so, without being carried out
+	longMS int64 // the answer comes that much later
+}
+
+// world is an engine over the simulated exchange in virtual time, with a network
+// and a disk that a test can break. It checks what must hold in every case.
+type world struct {
+	t       *testing.T
+	venue   *sim.Exchange
+	now     int64
+	config  Config
+	engine  *Engine
+	records []reconcile.Record
+	disk    error
+	queue   []due
+	network func(*Call) fate       // what becomes of each call; nil is well
+	mirror  func(*exchange.Answer) // changes what reads tell; nil is the truth
+	notes   []Note
+	sent    []exchange.NewOrder
+	refused []string // client order ids the venue said no to
+	out     Effects
+	lifes   int64
+}
+
+type due struct {
+	atMS  int64
+	life  int64 // of the process it belongs to: a dead one takes no answer
+	event *Event
+	call  *Call
+}
+
+type option func(*world)
+
+// newWorld starts an engine that wishes what the plan says on futures BTC-USDT.
+func newWorld(t *testing.T, plan func(*strategy.View, *strategy.Plan), options ...option) *world {
+	t.Helper()
+	venue, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startMS, OrderDelayMS: sim.DefaultOrderDelayMS})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := venue.AddAccount(sim.DefaultAccount("one")); err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, venue: venue, now: startMS}
+	w.config = Config{Instance: "t", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000, Foreign: "halt", TakerFee: 100_000,
+		Settle:     reconcile.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000},
+		Strategies: []StrategyConfig{{Name: "one", Strategy: scripted(plan), Symbol: venue.Symbol(bitcoin), Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10}}}
+	for _, o := range options {
+		o(w)
+	}
+	w.start()
+	return w
+}
+
+func onSpot(w *world) {
+	w.config.Strategies[0].Symbol, w.config.Strategies[0].Leverage = w.venue.Symbol(coin), 0
+}
+
+func breaks(w *world) {
+	w.config.Breaker = BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000}
+}
+
+func foreign(policy string) option { return func(w *world) { w.config.Foreign = policy } }
+
+func protected(w *world) {
+	w.config.Strategies[0].Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+}
+
+// start begins a process over what was journalled; what the one before had in
+// flight still reaches the exchange, but no answer reaches anybody.
+func (w *world) start() {
+	w.t.Helper()
+	w.lifes++
+	book := reconcile.NewBook(w.config.Settle)
+	for i := range w.records {
+		book.Apply(&w.records[i])
+	}
+	config := w.config
+	config.Epoch = book.Epoch() + 1
+	var err error
+	if w.engine, err = New(config, book); err != nil {
+		w.t.Fatal(err)
+	}
+	w.give(&Event{Kind: EventStart})
+}
+
+// give hands over one event and puts its effects on their way.
+func (w *world) give(event *Event) {
+	for event != nil {
+		w.out.Reset()
+		w.engine.Handle(w.now, event, &w.out)
+		w.notes = append(w.notes, w.out.Notes...)
+		for _, call := range w.out.Calls {
+			w.queue = append(w.queue, due{w.now + wayMS, w.lifes, nil, &call})
+		}
+		event = nil
+		if len(w.out.Records) > 0 {
+			if w.disk == nil {
+				w.records = append(w.records, w.out.Records...)
+			}
+			event = &Event{Kind: EventJournaled, Sequence: w.out.Sequence, Err: w.disk}
+		}
+	}
+}
+
+// pass lets time go by.
+func (w *world) pass(ms int64) {
+	w.t.Helper()
+	for until := w.now + ms; ; {
+		next := until
+		for i := range w.queue {
+			next = min(next, w.queue[i].atMS)
+		}
+		if n := w.engine.NextMS(); n < next {
+			next = n
+		}
+		if moment, ok := w.venue.NextMS(); ok {
+			next = min(next, moment)
+		}
+		w.now = max(w.now, next)
+		w.venue.Advance(w.now)
+		i := slices.IndexFunc(w.queue, func(d due) bool { return d.atMS <= w.now })
+		switch {
+		case i >= 0:
+			d := w.queue[i]
+			w.queue = slices.Delete(w.queue, i, i+1)
+			w.deliver(d)
+		case w.engine.NextMS() <= w.now:
+			w.give(&Event{Kind: EventWake})
+		case w.now >= until:
+			return
+		}
+	}
+}
+
+// deliver brings a request to the exchange, or an answer to the engine.
+func (w *world) deliver(d due) {
+	if d.event != nil {
+		if d.life == w.lifes {
+			w.give(d.event)
+		}
+		return
+	}
+	if d.call.ID == 0 { // one that comes late, or twice: nobody waits for its answer
+		w.do(d.call)
+		return
+	}
+	var f fate
+	if w.network != nil {
+		f = w.network(d.call)
+	}
+	event := &Event{Kind: EventAnswer, CallID: d.call.ID}
+	answerMS := w.now + wayMS + f.longMS
+	switch {
+	case f.err != nil:
+		event.Err = f.err
+	case f.lost, f.lateMS > 0:
+		event.Err, answerMS = w.gone(d.call), w.now+timeoutMS
+	default:
+		event.Answer, event.Err = w.do(d.call)
+		if f.silent {
+			event.Answer, event.Err, answerMS = exchange.Answer{}, w.gone(d.call), w.now+timeoutMS
+		}
+	}
+	late := *d.call
+	late.ID = 0
+	if f.lateMS > 0 {
+		w.queue = append(w.queue, due{w.now + f.lateMS, d.life, nil, &late})
+	}
+	if f.twice {
+		w.queue = append(w.queue, due{w.now + 1, d.life, nil, &late})
+	}
+	w.queue = append(w.queue, due{answerMS, d.life, event, nil})
+}
+
+func (w *world) gone(call *Call) error {
+	if call.Request.Operation.Places() {
+		return &exchange.Uncertain{Why: "timeout"}
+	}
+	return &exchange.Unavailable{Operation: call.Request.Operation, Why: "timeout"}
+}
+
+// do carries a request out, and checks what must always hold of it.
+func (w *world) do(call *Call) (exchange.Answer, error) {
+	if order := call.Request.Order; call.Request.Operation.Places() {
+		if !slices.ContainsFunc(w.records, func(r reconcile.Record) bool {
+			return r.Kind == reconcile.RecordSending && r.ClientOrderID == order.ClientOrderID
+		}) {
+			w.t.Errorf("%s was sent before its record was durable", order.ClientOrderID)
+		}
+		if call.ID != 0 && slices.ContainsFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == order.ClientOrderID }) {
+			w.t.Errorf("%s was sent twice", order.ClientOrderID)
+		}
+		w.sent = append(w.sent, order)
+	}
+	answer, err := w.venue.Do("one", &call.Request)
+	if err != nil && call.Request.Operation.Places() {
+		w.refused = append(w.refused, call.Request.Order.ClientOrderID+": "+err.Error())
+	}
+	if w.mirror != nil && err == nil && !call.Request.Operation.Changes() {
+		w.mirror(&answer)
+	}
+	return answer, err
+}
+
+// byHand does what the user does beside botd.
+func (w *world) byHand(request exchange.Request) exchange.Order {
+	w.t.Helper()
+	answer, err := w.venue.Do("one", &request)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.pass(20)
+	return answer.Order
+}
+
+func (w *world) market(side exchange.Side, quantity exchange.Quantity, reduce bool) exchange.Request {
+	return exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: side,
+		Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: reduce}}
+}
+
+func (w *world) price(text string) {
+	w.t.Helper()
+	for _, key := range []exchange.SymbolKey{bitcoin, coin} {
+		p, err := w.venue.Symbol(key).Price(decimal.RequireFromString(text))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := w.venue.SetPrice(key, p, 0); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// held is the position the exchange has, in quantity steps.
+func (w *world) held() exchange.Quantity {
+	p, _ := w.venue.Position("one", "BTC-USDT")
+	return p.Signed() / w.venue.Symbol(bitcoin).QuantityTick
+}
+
+func (w *world) wantHeld(steps exchange.Quantity) {
+	w.t.Helper()
+	if have := w.held(); have != steps {
+		w.t.Errorf("position: want %d steps, have %d\n%s", steps, have, w.story())
+	}
+}
+
+func (w *world) wantSent(n int) {
+	w.t.Helper()
+	if len(w.sent) != n {
+		w.t.Errorf("placements sent: want %d, have %d\n%s", n, len(w.sent), w.story())
+	}
+}
+
+// wantState wants a declared state in force, with its cause, and a way out.
+func (w *world) wantState(state string) Degraded {
+	w.t.Helper()
+	for _, d := range w.engine.Degraded() {
+		if d.State != state {
+			continue
+		}
+		if d.Cause == "" || d.SinceMS == 0 || d.WayOut == "" {
+			w.t.Errorf("a declared state has a cause, a time and a way out: have %+v", d)
+		}
+		return d
+	}
+	w.t.Errorf("want declared %s, have %+v\n%s", state, w.engine.Degraded(), w.story())
+	return Degraded{}
+}
+
+func (w *world) wantSound() {
+	w.t.Helper()
+	if all := w.engine.Degraded(); len(all) > 0 {
+		w.t.Errorf("want nothing declared, have %+v", all)
+	}
+}
+
+func (w *world) truth() *reconcile.SymbolTruth {
+	return w.engine.Book().Symbol(w.config.Strategies[0].Symbol.Key())
+}
+
+func (w *world) told(kind NoteKind) (n int) {
+	for i := range w.notes {
+		if w.notes[i].Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// ended is how a placement ended, by the journal: its state and evidence.
+func (w *world) ended(i int) (reconcile.State, string) {
+	for _, r := range w.records {
+		if r.Kind == reconcile.RecordEnded && i < len(w.sent) && r.ClientOrderID == w.sent[i].ClientOrderID {
+			return r.State, r.Evidence
+		}
+	}
+	return 0, ""
+}
+
+// story is what the journal says, for a failing test.
+func (w *world) story() string {
+	text := ""
+	for _, r := range w.records {
+		text += fmt.Sprintf("  %+7.3f %-12s %s %s %s filled %d %s%s%s", float64(r.AtMS-startMS)/1000, r.Kind, r.ClientOrderID, r.Purpose, r.State, r.Filled, r.Why, r.Evidence, r.Level)
+		if r.Order != nil {
+			text += fmt.Sprintf(" %s %s %d at %d stop %d", r.Order.Side, r.Order.Type, r.Order.Quantity, r.Order.Price, r.Order.StopPrice)
+		}
+		text += "\n"
+	}
+	return text
+}
+
+// once breaks the next placement only.
+func once(f fate) func(*Call) fate { return nth(1, f) }
+
+// nth breaks the n-th placement only.
+func nth(n int, f fate) func(*Call) fate {
+	return func(call *Call) fate {
+		if !call.Request.Operation.Places() {
+			return fate{}
+		}
+		if n--; n == 0 {
+			return f
+		}
+		return fate{}
+	}
+}
+
+// every breaks every placement.
+func every(f fate) func(*Call) fate {
+	return func(call *Call) fate {
+		if call.Request.Operation.Places() {
+			return f
+		}
+		return fate{}
+	}
+}
