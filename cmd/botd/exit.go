@@ -73,7 +73,7 @@ func exitCode(err error) int {
 		return exitNoInput
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
 		return exitIO
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "accepts "), strings.HasPrefix(err.Error(), "required flag"):
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "accepts "), strings.HasPrefix(err.Error(), "requires at "), strings.HasPrefix(err.Error(), "required flag"):
 		return exitUsage
 	}
 	if s, ok := signalOf(err); ok {

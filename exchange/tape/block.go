@@ -69,6 +69,9 @@ func (f *feed) read(path string, file io.Reader) error {
 	if err != nil {
 		return err
 	}
+	if closer, ok := unpacked.(io.Closer); ok {
+		defer closer.Close()
+	}
 	if err := f.split(path, raw, unpacked); err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func (f *feed) read(path string, file io.Reader) error {
 	return nil
 }
 
-// unpack returns the CSV's bytes, whether the file is gzip or not.
+// unpack returns the CSV's bytes, whether the file is plain, gzip, ZIP or Parquet.
 func unpack(path string, raw io.Reader) (io.Reader, error) {
 	head := bufio.NewReaderSize(raw, blockSize)
 	magic, _ := head.Peek(4)
@@ -91,9 +94,9 @@ func unpack(path string, raw io.Reader) (io.Reader, error) {
 		}
 		return &gunzip{path, reader}, nil
 	case string(magic) == "PAR1":
-		return nil, &DataError{Path: path, What: "a Parquet file, which can not be read here", Hint: "export it as CSV, plain or gzip"}
+		return parquetAsCSV(path)
 	case bytes.HasPrefix(magic, []byte("PK\x03\x04")):
-		return nil, &DataError{Path: path, What: "a ZIP archive", Hint: "unzip it first: the CSV inside can be read, plain or gzip"}
+		return zipped(path)
 	}
 	return head, nil
 }

@@ -96,6 +96,9 @@ func readAll(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if closer, ok := stream.(io.Closer); ok {
+		defer closer.Close()
+	}
 	data, err := io.ReadAll(io.LimitReader(stream, maxFunding+1))
 	if err != nil {
 		return nil, err

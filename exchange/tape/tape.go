@@ -1,8 +1,9 @@
 // Package tape recorded market data: files in, columns in memory, holes found.
 //
 // Candles come as CSV with a header (columns by name, in any order), or as
-// Binance's kline CSV without one; plain or gzip. What is wrong with a file is a
-// DataError with the line, the header being line 1.
+// Binance's kline CSV without one; plain, gzip or alone in a ZIP archive; or as
+// Parquet. What is wrong with a file is a DataError with the line, the header
+// being line 1 (Parquet's first row being line 2).
 package tape
 
 import (

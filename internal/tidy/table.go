@@ -17,6 +17,7 @@ type Row struct {
 
 const (
 	libDecimal    = "github.com/shopspring/decimal"
+	libParquet    = "github.com/parquet-go/parquet-go"
 	libYAML       = "gopkg.in/yaml.v3"
 	libCron       = "github.com/robfig/cron/v3"
 	libBackoff    = "github.com/cenkalti/backoff/v5"
@@ -40,7 +41,7 @@ var Table = []Row{
 	{"exchange/rest", "the signed HTTP client: clock offset, request budget, backoff for reads", false, []string{"exchange", "exchange/wire"}, []string{libBackoff, libRate, libDecimal}},
 	{"exchange/sim", "the simulated exchange: a pure engine", true, []string{"exchange"}, []string{libDecimal, libBtree}},
 	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface", false, []string{"exchange", "exchange/wire", "exchange/sim"}, []string{libRate, libDecimal}},
-	{"exchange/tape", "recorded market data: files in, columns in memory, holes found", false, []string{"exchange"}, []string{libDecimal, libYAML}},
+	{"exchange/tape", "recorded market data: files in, columns in memory, holes found", false, []string{"exchange"}, []string{libDecimal, libYAML, libParquet}},
 	{"strategy", "View in, Plan out; parameters; the registry", true, []string{"exchange"}, []string{libDecimal}},
 	{"strategy/indicator", "streaming indicators, O(1) a candle", true, nil, nil},
 	{"strategy/library", "the built-in strategies, a file each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal}},
@@ -52,6 +53,6 @@ var Table = []Row{
 	{"runtime/ops", "metrics, admin API, dashboard, notifications", false, []string{"runtime", "runtime/engine", "backtest", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libIsatty, libDecimal}},
 	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},
 	{"configs", "loads and validates the YAML, file:line in every error; the examples", false, []string{"exchange", "strategy", "risk"}, []string{libYAML, libCron, libDecimal}},
-	{"cmd/botd", "flags and wiring, a file a verb, nothing else", false, []string{"*"}, []string{libCobra, libIsatty, libTable, libSync}},
+	{"cmd/botd", "flags and wiring, a file a verb, nothing else", false, []string{"*"}, []string{libDecimal, libCobra, libIsatty, libTable, libSync}},
 	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
 }

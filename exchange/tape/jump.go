@@ -1,0 +1,28 @@
+package tape
+
+import "fmt"
+
+// Jumps names candles that open far from where the one before closed, without a
+// hole between: often a symbol that was renamed or redenominated, or two sources
+// put together.
+func Jumps(t *Tape) []string {
+	const (
+		far  = 0.2 // of the price
+		most = 20  // named
+	)
+	var named []string
+	c, count := t.Candles, 0
+	for i := 1; i < c.Len(); i++ {
+		before, open := float64(c.Close[i-1]), float64(c.Open[i])
+		if c.OpenMS[i] != c.CloseMS(i-1) || open < before*(1+far) && open > before*(1-far) {
+			continue
+		}
+		if count++; count <= most {
+			named = append(named, fmt.Sprintf("the candle of %d opens at %s, the one before closed at %s", c.OpenMS[i], t.Symbol.PriceDecimal(c.Open[i]), t.Symbol.PriceDecimal(c.Close[i-1])))
+		}
+	}
+	if count > most {
+		named = append(named, fmt.Sprintf("and %d jumps more", count-most))
+	}
+	return named
+}

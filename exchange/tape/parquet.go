@@ -1,0 +1,213 @@
+package tape
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"botd/exchange"
+)
+
+// A Parquet file is read as the CSV it stands for: a header and a line a row, so
+// that every check and every line number is the same for both. Row n of the file
+// is told as line n + 1.
+
+// parquetAsCSV returns the file's rows as CSV. The reader ends with the file.
+func parquetAsCSV(path string) (io.ReadCloser, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	source, err := openParquet(path, file, info.Size())
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	reader, writer := io.Pipe()
+	go func() {
+		defer file.Close()
+		writer.CloseWithError(source.write(writer))
+	}()
+	return reader, nil
+}
+
+// parquetFile is an open file and how its columns are written.
+type parquetFile struct {
+	path    string
+	file    *parquet.File
+	names   []string
+	numbers []func(line []byte, value parquet.Value) []byte
+}
+
+func openParquet(path string, file io.ReaderAt, size int64) (p *parquetFile, err error) {
+	defer rescue(path, &err)
+	opened, err := parquet.OpenFile(file, size)
+	if err != nil {
+		return nil, &DataError{Path: path, What: "the Parquet file can not be read: " + err.Error(), Hint: "was the download complete?"}
+	}
+	p = &parquetFile{path: path, file: opened}
+	for _, column := range opened.Schema().Columns() {
+		name := strings.Join(column, ".")
+		leaf, found := opened.Schema().Lookup(column...)
+		if !found || leaf.MaxRepetitionLevel > 0 {
+			return nil, &DataError{Path: path, Column: name, What: fmt.Sprintf("column %s holds lists", name), Hint: "a number a row is expected"}
+		}
+		p.names = append(p.names, name)
+		p.numbers = append(p.numbers, numberOf(leaf.Node.Type()))
+	}
+	return p, nil
+}
+
+// rescue turns a panic of the library about a broken file into an error.
+func rescue(path string, err *error) {
+	if caught := recover(); caught != nil {
+		*err = &DataError{Path: path, What: fmt.Sprintf("the Parquet file is broken: %v", caught), Hint: "was the download complete?"}
+	}
+}
+
+// numberOf returns how a column's values are written as text.
+func numberOf(t parquet.Type) func([]byte, parquet.Value) []byte {
+	divide, places, binary := int64(1), 0, false
+	if logical := t.LogicalType(); logical != nil {
+		switch kind := logical.Value.(type) {
+		case *format.TimestampType:
+			if _, nanoseconds := kind.Unit.Value.(*format.NanoSeconds); nanoseconds {
+				divide = 1_000
+			}
+		case *format.DecimalType:
+			places, binary = int(kind.Scale), true
+		}
+	}
+	integer := func(line []byte, n int64) []byte {
+		if n /= divide; places == 0 {
+			return strconv.AppendInt(line, n, 10)
+		}
+		return append(strconv.AppendInt(line, n, 10), "e-"+strconv.Itoa(places)...)
+	}
+	return func(line []byte, value parquet.Value) []byte {
+		if value.IsNull() {
+			return line
+		}
+		switch value.Kind() {
+		case parquet.Int32:
+			return integer(line, int64(value.Int32()))
+		case parquet.Int64:
+			return integer(line, value.Int64())
+		case parquet.Float:
+			return strconv.AppendFloat(line, float64(value.Float()), 'f', -1, 32)
+		case parquet.Double:
+			return strconv.AppendFloat(line, value.Double(), 'f', -1, 64)
+		}
+		if binary {
+			return append(append(line, signed(value.ByteArray()).String()...), "e-"+strconv.Itoa(places)...)
+		}
+		text := value.String()
+		if strings.ContainsAny(text, ",\r\n") {
+			return append(line, '?') // refused by the parser as not a number
+		}
+		return append(line, text...)
+	}
+}
+
+// signed reads the big-endian two's complement in which Parquet keeps long decimals.
+func signed(bytes []byte) *big.Int {
+	n := new(big.Int).SetBytes(bytes)
+	if len(bytes) > 0 && bytes[0]&0x80 != 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(bytes))))
+	}
+	return n
+}
+
+func (p *parquetFile) write(w io.Writer) (err error) {
+	defer rescue(p.path, &err)
+	out := bufio.NewWriterSize(w, 1<<16)
+	out.WriteString(strings.Join(p.names, ","))
+	out.WriteByte('\n')
+	rows := make([]parquet.Row, 512)
+	for _, group := range p.file.RowGroups() {
+		if err := p.group(out, group, rows); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func (p *parquetFile) group(out *bufio.Writer, group parquet.RowGroup, rows []parquet.Row) error {
+	reader := group.Rows()
+	defer reader.Close()
+	var line []byte
+	for {
+		n, err := reader.ReadRows(rows)
+		for _, row := range rows[:n] {
+			line = line[:0]
+			for _, value := range row {
+				line = append(p.numbers[value.Column()](line, value), ',')
+			}
+			line[len(line)-1] = '\n'
+			if _, err := out.Write(line); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return &DataError{Path: p.path, What: "the Parquet file is broken: " + err.Error(), Hint: "was the download complete?"}
+		}
+	}
+}
+
+// parquetRow is a candle as WriteParquet writes it: the names of the contract.
+type parquetRow struct {
+	OpenTime    int64   `parquet:"open_time_ms,delta"`
+	Open        float64 `parquet:"open"`
+	High        float64 `parquet:"high"`
+	Low         float64 `parquet:"low"`
+	Close       float64 `parquet:"close"`
+	Volume      float64 `parquet:"volume"`
+	CloseTime   int64   `parquet:"close_time_ms,delta"`
+	QuoteVolume float64 `parquet:"quote_volume"`
+	Trades      int64   `parquet:"trades"`
+	TakerBase   float64 `parquet:"taker_buy_base"`
+	TakerQuote  float64 `parquet:"taker_buy_quote"`
+}
+
+// WriteParquet writes candles as Parquet with the contract's names. Prices are
+// doubles, as every reader of such files expects; one that a double can not bring
+// back exactly is an error, not a rounded price.
+func WriteParquet(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol) error {
+	writer := parquet.NewGenericWriter[parquetRow](w, parquet.Compression(&parquet.Zstd))
+	rows := make([]parquetRow, 0, 4096)
+	for i := range candles.Len() {
+		candle := candles.At(i)
+		row := parquetRow{OpenTime: candle.OpenMS, CloseTime: candles.CloseMS(i) - 1, Volume: candle.Volume, QuoteVolume: candle.QuoteVolume,
+			Trades: candle.Trades, TakerBase: candle.TakerBase, TakerQuote: candle.TakerQuote}
+		for k, price := range [...]exchange.Price{candle.Open, candle.High, candle.Low, candle.Close} {
+			text := appendPrice(nil, int64(price), symbol.PriceScale)
+			value, err := strconv.ParseFloat(string(text), 64)
+			if err != nil || string(strconv.AppendFloat(nil, value, 'f', -1, 64)) != string(text) {
+				return fmt.Errorf("candle %d: price %s has more digits than Parquet's doubles hold\nhint: export CSV", candle.OpenMS, text)
+			}
+			*[...]*float64{&row.Open, &row.High, &row.Low, &row.Close}[k] = value
+		}
+		if rows = append(rows, row); len(rows) == cap(rows) || i == candles.Len()-1 {
+			if _, err := writer.Write(rows); err != nil {
+				return err
+			}
+			rows = rows[:0]
+		}
+	}
+	return writer.Close()
+}
