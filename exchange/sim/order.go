@@ -182,3 +182,14 @@ func (x *Exchange) AllOrders() []OrderTruth {
 	}
 	return all
 }
+
+// EachOpenOrder shows the orders of an account and market that are not finished,
+// oldest first, those not yet shown by the interface included. The order must
+// not be changed, and not be kept.
+func (x *Exchange) EachOpenOrder(name string, market exchange.Market, see func(*exchange.Order)) {
+	if a := x.byName[name]; a != nil {
+		for o := a.open(market).first; o != nil; o = o.after {
+			see(&o.Order)
+		}
+	}
+}

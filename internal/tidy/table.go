@@ -54,5 +54,6 @@ var Table = []Row{
 	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},
 	{"configs", "loads and validates the YAML, file:line in every error; the examples", false, []string{"exchange", "strategy", "risk"}, []string{libYAML, libCron, libDecimal}},
 	{"cmd/botd", "flags and wiring, a file a verb, nothing else", false, []string{"*"}, []string{libDecimal, libCobra, libIsatty, libTable, libSync}},
+	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime"}, nil},
 	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
 }

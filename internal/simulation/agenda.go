@@ -1,0 +1,79 @@
+package simulation
+
+// happeningKind says what is to happen.
+type happeningKind uint8
+
+const (
+	happenSend    happeningKind = iota + 1 // a worker sends a call: flight
+	happenArrive                           // a request reaches the exchange: flight
+	happenAnswer                           // an answer, or giving up, reaches the daemon: flight
+	happenCommit                           // the disk has finished an append
+	happenBoot                             // the process starts
+	happenGiveUp                           // a stopping process waits no longer
+	happenStrike                           // a fault that comes by itself: fault
+	happenRelease                          // what a fault did is undone: fault
+	happenPrices                           // the market moves
+)
+
+// happening is one entry of the agenda.
+type happening struct {
+	atMS     int64
+	sequence int64
+	kind     happeningKind
+	fault    Fault
+	life     int // of the process it belongs to
+	flight   *flight
+}
+
+func (h *happening) before(other *happening) bool {
+	return h.atMS < other.atMS || h.atMS == other.atMS && h.sequence < other.sequence
+}
+
+// agenda is a binary heap: earliest first and, at one moment, in the order given.
+type agenda struct {
+	entries  []happening
+	sequence int64
+}
+
+func (a *agenda) put(h happening) {
+	a.sequence++
+	h.sequence = a.sequence
+	a.entries = append(a.entries, h)
+	for i := len(a.entries) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !a.entries[i].before(&a.entries[parent]) {
+			break
+		}
+		a.entries[i], a.entries[parent] = a.entries[parent], a.entries[i]
+		i = parent
+	}
+}
+
+func (a *agenda) take() happening {
+	first, last := a.entries[0], len(a.entries)-1
+	a.entries[0] = a.entries[last]
+	a.entries[last] = happening{}
+	a.entries = a.entries[:last]
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= last {
+			return first
+		}
+		if child+1 < last && a.entries[child+1].before(&a.entries[child]) {
+			child++
+		}
+		if !a.entries[child].before(&a.entries[i]) {
+			return first
+		}
+		a.entries[i], a.entries[child] = a.entries[child], a.entries[i]
+		i = child
+	}
+}
+
+// nextMS is when the first entry is due; never for none.
+func (a *agenda) nextMS() int64 {
+	if len(a.entries) == 0 {
+		return never
+	}
+	return a.entries[0].atMS
+}

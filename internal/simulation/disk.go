@@ -1,0 +1,95 @@
+package simulation
+
+import (
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// disk keeps the journal: runtime.Journal's contract in virtual time. An append
+// is all or nothing and takes a while; a crash in between leaves either.
+type disk struct {
+	records  []reconcile.Record // durable, in order
+	sending  map[string]exchange.NewOrder
+	pending  []reconcile.Record // being written
+	sequence int64              // of the last of them
+	writing  bool
+	fullMS   int64 // until when nothing can be written
+}
+
+func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }
+
+// write begins an append.
+func (w *world) write(records []reconcile.Record, sequence int64) {
+	d := w.disk
+	if d.writing {
+		w.fail("one_batch", "records were handed out while others are being written")
+	}
+	if w.point() {
+		return
+	}
+	d.pending, d.sequence, d.writing = append(d.pending[:0], records...), sequence, true
+	latency := w.storage.between(1, 8)
+	if !w.quiet && w.storage.chance(w.weather[SlowDisk]) {
+		w.stats.Faults[SlowDisk]++
+		latency = w.storage.between(500, 9_000)
+	}
+	w.agenda.put(happening{atMS: w.nowMS + latency, kind: happenCommit, life: w.daemon.life})
+}
+
+// commit ends an append.
+func (w *world) commit() {
+	d := w.disk
+	full := d.fullMS > w.nowMS
+	switch {
+	case w.broken(ForgetJournal) && w.storage.chance(0.3):
+		d.pending = d.pending[:0] // a mutant: told as durable and lost
+	case !w.quiet && (full || w.storage.chance(w.weather[CommitFails])):
+		if !full {
+			w.stats.Faults[CommitFails]++
+		}
+		d.writing = false
+		if w.tracing {
+			w.tracef("disk", "append of %d records refused", len(d.pending))
+		}
+		w.daemon.handle(&engine.Event{Kind: engine.EventJournaled, Sequence: d.sequence, Err: errDiskFull})
+		return
+	case !w.quiet && w.storage.chance(w.weather[CommitInDoubt]):
+		w.stats.Faults[CommitInDoubt]++
+		w.crash("a commit in doubt")
+		return
+	}
+	d.settle()
+	if w.point() {
+		return
+	}
+	if w.tracing {
+		w.tracef("disk", "%d records durable", len(d.records))
+	}
+	w.daemon.handle(&engine.Event{Kind: engine.EventJournaled, Sequence: d.sequence})
+}
+
+// settle makes what is being written durable.
+func (d *disk) settle() {
+	for i := range d.pending {
+		if record := &d.pending[i]; record.Kind == reconcile.RecordSending {
+			d.sending[record.ClientOrderID] = *record.Order
+		}
+	}
+	d.records = append(d.records, d.pending...)
+	d.pending, d.writing = d.pending[:0], false
+}
+
+// torn is a crash while something may be being written: it is there or not.
+func (d *disk) torn(whole bool) {
+	if d.writing && whole {
+		d.settle()
+	}
+	d.pending, d.writing = d.pending[:0], false
+}
+
+type diskError string
+
+func (e diskError) Error() string { return string(e) }
+
+const errDiskFull = diskError("no space left on device")

@@ -1,0 +1,87 @@
+package simulation
+
+import "fmt"
+
+// Fault names one kind of thing that goes wrong (incidents.md, fault catalogue).
+type Fault uint8
+
+// The faults. Those up to SlowAnswer strike single requests, by probability; the
+// others come by themselves, some times a minute.
+const (
+	LostRequest Fault = iota // never arrives
+	LostAnswer               // executed, the answer is lost
+	LateRequest              // arrives after the caller gave up
+	Duplicate                // a middlebox delivers it twice
+	Hidden                   // accepted, but lists and GET leave it out for a while
+	StaleRead                // a replica answers with what was true a little earlier
+	Malformed                // a 2xx that can not be understood
+	ServerError              // 5xx, executed or not
+	RateLimited              // 429, not executed
+	SlowAnswer               // the answer takes seconds
+
+	Outage        // nothing is answered for a while
+	ClockError    // the daemon's clock is wrong until it is read again
+	HandTrade     // somebody trades on the account by hand
+	HandCancel    // somebody cancels an order of botd's by hand
+	PartialFill   // a stranger's market order takes part of a resting order
+	PriceJump     // the price leaps through stops and limits
+	RuleDrift     // ticks, bounds and permissions of a symbol change
+	CommitFails   // an append is refused, nothing was written
+	CommitInDoubt // a commit fails and nobody knows whether it holds
+	SlowDisk      // a commit takes seconds
+	DiskFull      // no append succeeds for a while
+	Crash         // the process dies at an input or output
+	Stop          // SIGTERM
+	Pause         // the process stands still: SIGSTOP, a laptop's lid
+	Halt          // a person uses the kill switch, and arms again later
+	FaultEnd
+)
+
+var faultNames = [FaultEnd]string{"lost_request", "lost_answer", "late_request", "duplicate", "hidden", "stale_read", "malformed", "server_error",
+	"rate_limited", "slow_answer", "outage", "clock_error", "hand_trade", "hand_cancel", "partial_fill", "price_jump", "rule_drift",
+	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt"}
+
+// String returns the fault's name.
+func (f Fault) String() string {
+	if f < FaultEnd {
+		return faultNames[f]
+	}
+	return fmt.Sprintf("fault(%d)", f)
+}
+
+// ParseFault finds a fault by its name.
+func ParseFault(name string) (Fault, error) {
+	for i, known := range faultNames {
+		if known == name {
+			return Fault(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown fault %q (known: %v)", name, faultNames)
+}
+
+// Weather is which faults are on and how strong: the probability that one
+// request or commit is struck, or how often a minute. Zero is off.
+type Weather [FaultEnd]float64
+
+// strongest is the most a fault is drawn to. Crashes count inputs and outputs.
+var strongest = Weather{
+	LostRequest: 0.15, LostAnswer: 0.25, LateRequest: 0.15, Duplicate: 0.05, Hidden: 0.5, StaleRead: 0.4, Malformed: 0.15, ServerError: 0.2,
+	RateLimited: 0.15, SlowAnswer: 0.2, Outage: 1, ClockError: 1, HandTrade: 0.5, HandCancel: 1, PartialFill: 30, PriceJump: 2, RuleDrift: 0.5,
+	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4,
+}
+
+// drawWeather draws which faults a seed has: one in twenty has none, one in ten
+// a single one, the rest about a third of all.
+func drawWeather(d *draw) (w Weather) {
+	kind := d.below(20)
+	only := Fault(d.below(int64(FaultEnd)))
+	for f := range FaultEnd {
+		on, strength := d.chance(0.33), d.unit()
+		switch {
+		case kind == 0, kind <= 2 && f != only, kind > 2 && !on:
+			continue
+		}
+		w[f] = strongest[f] * (0.05 + 0.95*strength*strength)
+	}
+	return w
+}

@@ -1,0 +1,241 @@
+package simulation
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/runtime/engine"
+)
+
+// timeoutMS is how long the daemon waits for an answer (exchange/rest).
+const timeoutMS = 8_000
+
+// flight is one call on its way: from the daemon to the exchange and back.
+type flight struct {
+	call     engine.Call
+	life     int   // of the process that made it
+	signedMS int64 // its x-timestamp: the server's time as the daemon believes it
+	fault    Fault // that struck it; FaultEnd for none
+	doomed   bool  // its answer can not come back
+	answered bool
+	answer   exchange.Answer
+	err      error
+	asked    *asked // placements
+}
+
+// launch hands a call to a worker, which needs a moment.
+func (w *world) launch(call *engine.Call) {
+	f := &flight{call: *call, life: w.daemon.life, fault: FaultEnd}
+	w.agenda.put(happening{atMS: w.nowMS + w.network.below(3), kind: happenSend, life: f.life, flight: f})
+}
+
+// send is a worker's work up to the last byte: the time to live is looked at
+// once more, then the request is signed and goes.
+func (w *world) send(f *flight) {
+	now := w.daemon.clock()
+	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !w.broken(NoTimeToLive) {
+		w.answerAt(f, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: f.call.Request.Operation, Why: "its time to live had passed"})
+		return
+	}
+	if w.point() {
+		return
+	}
+	f.signedMS = now
+	w.stats.Requests++
+	w.inspector.sending(f)
+	if w.tracing {
+		w.tracef("send", "%s", w.describe(&f.call.Request))
+	}
+	w.route(f)
+}
+
+// route draws what becomes of a request.
+func (w *world) route(f *flight) {
+	request := &f.call.Request
+	latency := w.network.between(2, 40)
+	changes := request.Operation.Changes()
+	if f.asked != nil {
+		f.asked.under++
+	}
+	switch {
+	case w.outageMS > w.nowMS:
+		if f.doomed = true; !changes || w.network.chance(0.7) {
+			w.lose(f)
+			return
+		}
+		w.giveUp(f, "timeout", timeoutMS)
+	case w.strikes(LostRequest):
+		f.fault = LostRequest
+		w.lose(f)
+		return
+	case changes && w.strikes(LateRequest):
+		f.fault, f.doomed = LateRequest, true
+		w.giveUp(f, "timeout", w.network.between(50, timeoutMS))
+		latency = w.network.between(50, settle.WindowMS+1_000)
+	case w.strikes(LostAnswer):
+		f.fault, f.doomed = LostAnswer, true
+		w.giveUp(f, "reset", w.patience())
+	case request.Operation.Places() && w.strikes(Duplicate):
+		f.fault = Duplicate
+		f.asked.under++
+		w.agenda.put(happening{atMS: w.nowMS + latency + w.network.between(1, 4_000), kind: happenArrive, flight: &flight{
+			call: f.call, life: f.life, signedMS: f.signedMS, fault: Duplicate, doomed: true, asked: f.asked}})
+	}
+	w.agenda.put(happening{atMS: w.nowMS + latency, kind: happenArrive, flight: f})
+}
+
+// patience is how long a broken connection takes to be noticed.
+func (w *world) patience() int64 {
+	if w.network.chance(0.5) {
+		return timeoutMS
+	}
+	return w.network.between(3, 300)
+}
+
+// lose drops a request: it never arrives.
+func (w *world) lose(f *flight) {
+	f.doomed = true
+	if f.asked != nil {
+		f.asked.under--
+	}
+	w.giveUp(f, "reset", w.patience())
+}
+
+// giveUp tells the daemon after a while that no answer came.
+func (w *world) giveUp(f *flight, why string, afterMS int64) {
+	w.answerAt(f, w.nowMS+afterMS, exchange.Answer{}, noAnswer(f, why))
+}
+
+// noAnswer is what exchange/rest makes of a call that was not answered.
+func noAnswer(f *flight, why string) error {
+	if operation := f.call.Request.Operation; !operation.Places() {
+		return &exchange.Unavailable{Operation: operation, Why: why}
+	}
+	return &exchange.Uncertain{Why: why}
+}
+
+func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err error) {
+	f.answer, f.err = answer, err
+	w.agenda.put(happening{atMS: atMS, kind: happenAnswer, life: f.life, flight: f})
+}
+
+// arrive is a request reaching the exchange.
+func (w *world) arrive(f *flight) {
+	operation := f.call.Request.Operation
+	if f.asked != nil {
+		f.asked.under--
+	}
+	answer, err, malformed := w.serve(f)
+	if w.tracing {
+		w.tracef("venue", "%s %s: %s", faultMark(f.fault), w.describe(&f.call.Request), outcome(answer, err))
+	}
+	if f.doomed {
+		return
+	}
+	delay := w.network.between(1, 40)
+	if w.strikes(SlowAnswer) {
+		if delay = w.network.between(500, timeoutMS+2_000); delay > timeoutMS {
+			w.giveUp(f, "timeout", timeoutMS)
+			return
+		}
+	}
+	if malformed {
+		if err = error(&exchange.Malformed{Operation: operation, What: "cut short"}); operation.Places() {
+			err = &exchange.Uncertain{Why: "malformed answer", Err: err}
+		}
+		answer = exchange.Answer{}
+	}
+	w.answerAt(f, w.nowMS+delay, answer, err)
+}
+
+func faultMark(f Fault) string {
+	if f == FaultEnd {
+		return "arrived"
+	}
+	return "(" + f.String() + ")"
+}
+
+// serve lets the exchange answer a request, or its gateway.
+func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed bool) {
+	operation := f.call.Request.Operation
+	if age := w.nowMS - f.signedMS; operation.Signed() && (age > settle.WindowMS || age < -settle.WindowMS) {
+		return answer, &exchange.Refusal{Operation: operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}, false
+	}
+	if w.strikes(RateLimited) {
+		return answer, noAnswer(f, "rate limited"), false
+	}
+	if w.strikes(ServerError) {
+		if w.network.chance(0.5) {
+			w.venue.do(w, f)
+		}
+		return answer, noAnswer(f, "status 503"), false
+	}
+	answer, err = w.venue.do(w, f)
+	answer, err = w.venue.stale(w, &f.call.Request, answer, err)
+	return answer, err, err == nil && w.strikes(Malformed)
+}
+
+// deliver hands an answer to the daemon.
+func (w *world) deliver(f *flight) {
+	if f.answered {
+		return
+	}
+	if w.point() {
+		return
+	}
+	f.answered = true
+	var refusal *exchange.Refusal
+	if is(f.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
+		w.daemon.clockError = 0 // the client reads the clock anew
+	}
+	w.inspector.answered(f)
+	if w.tracing && (f.err != nil || f.call.Request.Operation.Changes()) {
+		w.tracef("answer", "%s: %s", w.describe(&f.call.Request), outcome(f.answer, f.err))
+	}
+	if w.broken(ErrorIsFailed) && f.asked != nil && f.err != nil {
+		f.err = &exchange.Refusal{Operation: f.call.Request.Operation, Status: 400, Code: 1, Message: "mutant: taken for a refusal"}
+	}
+	if w.broken(EmptyForFailed) && f.err != nil {
+		emptyForFailed(f)
+	}
+	if w.broken(BlindRetry) && f.asked != nil && isUncertain(f.err) && f.asked.sends < 3 {
+		again := *f
+		again.doomed, again.fault = false, FaultEnd
+		w.agenda.put(happening{atMS: w.nowMS + 200, kind: happenSend, life: f.life, flight: &again})
+		return
+	}
+	w.daemon.handle(&engine.Event{Kind: engine.EventAnswer, CallID: f.call.ID, Answer: f.answer, Err: f.err})
+}
+
+// emptyForFailed is a mutant: a failed fetch read as an empty list.
+func emptyForFailed(f *flight) {
+	operation := f.call.Request.Operation
+	switch operation {
+	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders, exchange.SpotOrderHistory:
+		f.err, f.answer = nil, exchange.Answer{Operation: operation, Orders: exchange.FetchedOf[exchange.Order](nil)}
+	case exchange.FuturesOpenPositions:
+		f.err, f.answer = nil, exchange.Answer{Operation: operation, Positions: exchange.FetchedOf[exchange.Position](nil)}
+	}
+}
+
+// strikes draws whether a fault strikes now, and counts it.
+func (w *world) strikes(f Fault) bool {
+	if w.quiet || !w.network.chance(w.weather[f]) {
+		return false
+	}
+	w.stats.Faults[f]++
+	return true
+}
+
+// budget tells how many requests the daemon sent in the seconds before.
+type budget struct{ times []int64 }
+
+func (b *budget) count(nowMS, windowMS int64) int {
+	b.times = append(b.times, nowMS)
+	old := 0
+	for b.times[old] <= nowMS-windowMS {
+		old++
+	}
+	b.times = slices.Delete(b.times, 0, old)
+	return len(b.times)
+}

@@ -1,0 +1,257 @@
+package simulation
+
+import (
+	"botd/exchange"
+	"botd/runtime/engine"
+)
+
+// Faults that come by themselves. Crash, commit and request faults are drawn
+// where they strike.
+func (w *world) scheduleStrike(f Fault) {
+	switch f {
+	case CommitFails, CommitInDoubt, SlowDisk, Crash:
+		return
+	}
+	if w.weather[f] == 0 {
+		return
+	}
+	mean := 60_000 / w.weather[f]
+	w.agenda.put(happening{atMS: w.nowMS + 1 + int64(mean*2*w.people.unit()), kind: happenStrike, fault: f})
+}
+
+// strike lets a fault happen and schedules its next time.
+func (w *world) strike(f Fault) {
+	if w.quiet {
+		return
+	}
+	w.scheduleStrike(f)
+	if !w.befall(f) {
+		return
+	}
+	w.stats.Faults[f]++
+}
+
+// befall does it; false means that there was nothing to do it to.
+func (w *world) befall(f Fault) bool {
+	d, p := w.daemon, &w.people
+	switch f {
+	case Outage:
+		w.outageMS = w.nowMS + p.between(1_000, 45_000)
+		w.say("nothing is answered for %d ms", w.outageMS-w.nowMS)
+	case ClockError:
+		return w.missClock()
+	case HandTrade:
+		return w.tradeByHand()
+	case HandCancel:
+		return w.cancelByHand()
+	case PartialFill:
+		return w.takePart()
+	case PriceJump:
+		w.walk(w.venue.keys[p.below(int64(len(w.venue.keys)))], p.between(-15_000, 15_000))
+	case RuleDrift:
+		return w.driftRules()
+	case DiskFull:
+		w.disk.fullMS = w.nowMS + p.between(1_000, 30_000)
+		w.say("the disk is full for %d ms", w.disk.fullMS-w.nowMS)
+	case Stop:
+		return w.stop()
+	case Pause:
+		if !d.up {
+			return false
+		}
+		d.pausedMS = w.nowMS + p.between(500, 30_000)
+		w.say("the process stands still for %d ms", d.pausedMS-w.nowMS)
+	case Halt:
+		return w.halt()
+	}
+	return true
+}
+
+func (w *world) say(format string, values ...any) {
+	if w.tracing {
+		w.tracef("weather", format, values...)
+	}
+}
+
+// missClock makes the daemon's clock wrong for a while. Requests signed with a
+// time outside the window are refused, and the clock is read anew then.
+func (w *world) missClock() bool {
+	d := w.daemon
+	if !d.up {
+		return false
+	}
+	d.clockError = w.people.between(-8_000, 8_000)
+	w.say("the daemon's clock is wrong by %d ms", d.clockError)
+	w.agenda.put(happening{atMS: w.nowMS + w.people.between(1_000, 60_000), kind: happenRelease, fault: ClockError, life: d.life})
+	return true
+}
+
+// stop is SIGTERM: the daemon stops cleanly, and is ended after ten seconds.
+func (w *world) stop() bool {
+	d := w.daemon
+	if !d.up || d.stopping || d.pausedMS > w.nowMS {
+		return false
+	}
+	d.stopping = true
+	w.say("SIGTERM")
+	w.agenda.put(happening{atMS: w.nowMS + 10_000, kind: happenGiveUp, life: d.life})
+	d.handle(&engine.Event{Kind: engine.EventStop})
+	return true
+}
+
+// halt is a person at the kill switch.
+func (w *world) halt() bool {
+	d := w.daemon
+	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != "" {
+		return false
+	}
+	level := []string{"pause", "cancel", "flatten"}[w.people.below(3)]
+	w.say("a person halts trading: %s", level)
+	d.handle(&engine.Event{Kind: engine.EventHalt, Level: level, Why: "a person"})
+	w.agenda.put(happening{atMS: w.nowMS + w.people.between(5_000, 60_000), kind: happenRelease, fault: Halt})
+	return true
+}
+
+// release undoes what a fault did.
+func (w *world) release(h *happening) {
+	d := w.daemon
+	switch h.fault {
+	case ClockError:
+		if d.life == h.life {
+			d.clockError = 0
+		}
+	case RuleDrift:
+		w.restoreRules()
+	case Halt:
+		if !d.up || d.stopping || d.pausedMS > w.nowMS {
+			h.atMS = w.nowMS + 5_000
+			w.agenda.put(*h)
+			return
+		}
+		if halt := d.machine.Book().Halted(); halt.Level != "" && halt.Why == "a person" {
+			w.say("a person arms trading again")
+			d.handle(&engine.Event{Kind: engine.EventHalt, Why: "a person"})
+		}
+	}
+}
+
+// tradeByHand is the user trading on the account: more, less, or all of it.
+func (w *world) tradeByHand() bool {
+	key := w.venue.keys[w.people.below(int64(len(w.venue.keys)))]
+	h, unit := w.venue.held[key], w.cast.unit[key]
+	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: unit * exchange.Quantity(w.people.between(1, 3))}
+	operation := exchange.FuturesPlace
+	kind := w.people.below(3)
+	switch {
+	case key.Market == exchange.Spot:
+		operation = exchange.SpotPlace
+		last, _ := w.venue.x.Price(key)
+		order.QuoteAmount, order.Quantity = h.rules.Notional(last, order.Quantity), 0
+	case h.position == 0 && w.people.chance(0.5):
+		order.Side = exchange.Sell
+	case h.position != 0 && kind == 0: // more of it
+		order.Side = exchange.SideOf(h.position)
+	case h.position != 0: // a part, or all
+		order.Side, order.ReduceOnly = exchange.SideOf(-h.position), true
+		if held := max(h.position, -h.position); kind == 1 || order.Quantity > held {
+			order.Quantity = held
+		}
+	}
+	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
+	w.say("somebody trades by hand: %s: %s", orderText(h.rules, &order), outcome(exchange.Answer{}, err))
+	if err != nil {
+		return false
+	}
+	h.touch(w.nowMS, max(order.Quantity, unit*3))
+	w.venue.takeFills(w)
+	return true
+}
+
+// someOrder draws an order of botd's that is open.
+func (w *world) someOrder(resting bool) (picked exchange.Order, found bool) {
+	count := int64(0)
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) {
+			if resting && (o.Type != exchange.Limit || o.Status == exchange.StatusCreated) {
+				return
+			}
+			if count++; w.people.below(count) == 0 {
+				picked, found = *o, true
+			}
+		})
+	}
+	return picked, found
+}
+
+// cancelByHand is the user, or the exchange, ending an order of botd's.
+func (w *world) cancelByHand() bool {
+	order, found := w.someOrder(false)
+	if !found {
+		return false
+	}
+	operation := exchange.FuturesCancel
+	if order.Market == exchange.Spot {
+		operation = exchange.SpotCancel
+	}
+	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: order.Symbol, OrderID: order.ID})
+	w.say("somebody cancels order %d: %s", order.ID, outcome(exchange.Answer{}, err))
+	w.venue.held[order.Key()].handMS = w.nowMS
+	w.venue.takeFills(w)
+	return err == nil
+}
+
+// takePart is a stranger who takes a part of a resting order of botd's.
+func (w *world) takePart() bool {
+	order, found := w.someOrder(true)
+	if !found {
+		return false
+	}
+	rules := w.venue.held[order.Key()].rules
+	part := rules.FloorQuantity(exchange.Quantity(float64(order.Remaining()) * w.people.unit()))
+	if part < rules.QuantityTick {
+		part = rules.QuantityTick
+	}
+	stranger, operation := seller, exchange.FuturesPlace
+	if order.Side == exchange.Sell {
+		stranger = buyer
+	}
+	if order.Market == exchange.Spot {
+		operation = exchange.SpotPlace
+	}
+	_, err := w.venue.x.Do(stranger, &exchange.Request{Operation: operation, Symbol: order.Symbol, Order: exchange.NewOrder{Market: order.Market, Symbol: order.Symbol,
+		Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: part}})
+	w.venue.takeFills(w)
+	return err == nil
+}
+
+// driftRules changes a symbol's rules for a while.
+func (w *world) driftRules() bool {
+	if w.venue.drifted {
+		return false
+	}
+	w.venue.drifted = true
+	symbol := w.venue.symbols[w.people.below(int64(len(w.venue.symbols)))]
+	switch w.people.below(4) {
+	case 0:
+		symbol.PriceTick *= 5
+	case 1:
+		symbol.MinNotional = symbol.MinNotional.Mul(4)
+	case 2:
+		symbol.Tradable = false
+	case 3:
+		symbol.ReduceOnly = symbol.Market == exchange.Futures
+	}
+	w.say("the rules of %s change: tick %d, minNotional %s, isTrade %t, isReduceOnly %t", symbol.Key(), symbol.PriceTick, symbol.MinNotional, symbol.Tradable, symbol.ReduceOnly)
+	w.agenda.put(happening{atMS: w.nowMS + w.people.between(10_000, 90_000), kind: happenRelease, fault: RuleDrift})
+	return true
+}
+
+func (w *world) restoreRules() {
+	if !w.venue.drifted {
+		return
+	}
+	w.venue.drifted = false
+	for i, symbol := range w.venue.symbols {
+		*symbol = *w.cast.original[i]
+	}
+}

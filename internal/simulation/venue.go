@@ -1,0 +1,249 @@
+package simulation
+
+import (
+	"maps"
+	"slices"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+)
+
+// The accounts of the simulated exchange. Strangers only buy or only sell, so
+// that their orders never stand against a position of their own.
+const (
+	account = "botd"
+	buyer   = "buyer"
+	seller  = "seller"
+)
+
+// venue is the simulated exchange with what a network of replicas and other
+// people add to it, and the ground truth the inspector judges by.
+type venue struct {
+	x       *sim.Exchange
+	symbols []*exchange.Symbol // the exchange's own; rule drift changes them in place
+	drifted bool
+
+	asked   map[string]*asked // by client order id: every placement of the daemon's
+	byOrder map[int64]*asked
+	hidden  map[int64]int64          // order id: until when replicas leave it out
+	replica map[replicaKey][]replica // earlier answers of lists
+	held    map[exchange.SymbolKey]*held
+	keys    []exchange.SymbolKey
+	fills   []sim.Fill
+	version uint64 // of the exchange when its fills were last taken
+}
+
+// asked is one placement as it really went.
+type asked struct {
+	id       string
+	order    exchange.NewOrder
+	opens    bool
+	sends    int
+	under    int // copies that may still reach the exchange
+	executed int
+	refused  int
+	orders   []int64
+	filled   exchange.Quantity
+	sentMS   int64
+}
+
+// held is the truth of one symbol.
+type held struct {
+	key      exchange.SymbolKey
+	rules    *exchange.Symbol
+	position exchange.Quantity // signed: what the fills of the account made
+	own      exchange.Quantity // the part of it by botd's own orders
+	slack    exchange.Quantity // what others may have added to the exposure
+	handMS   int64             // when somebody else last touched it; 0 for never
+	recent   bool              // a fill is younger than the last round
+	doubled  bool              // a middlebox delivered an order twice
+}
+
+type replicaKey struct {
+	operation exchange.Operation
+	symbol    string
+}
+
+// replica is an answer that was true at a time.
+type replica struct {
+	atMS   int64
+	answer exchange.Answer
+}
+
+const mostReplicas = 4
+
+func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *venue {
+	v := &venue{asked: map[string]*asked{}, byOrder: map[int64]*asked{}, hidden: map[int64]int64{},
+		replica: map[replicaKey][]replica{}, held: map[exchange.SymbolKey]*held{}, symbols: symbols}
+	x, err := sim.New(sim.Config{Symbols: symbols, StartMS: w.nowMS, OrderDelayMS: delayMS, OrderDelaySpreadMS: spreadMS, Seed: w.seed})
+	if err != nil {
+		panic(err) // the built-in symbols make an exchange
+	}
+	v.x = x
+	for _, name := range []string{account, buyer, seller} {
+		config := sim.DefaultAccount(name)
+		if name != account {
+			config.FuturesUSDT = exchange.AmountOf(100_000_000)
+			config.Spot = map[string]exchange.Amount{"USDT": exchange.AmountOf(100_000_000), "BTC": exchange.AmountOf(10_000), "ETH": exchange.AmountOf(100_000)}
+		}
+		if err := x.AddAccount(config); err != nil {
+			panic(err)
+		}
+	}
+	for _, symbol := range symbols {
+		v.keys = append(v.keys, symbol.Key())
+		v.held[symbol.Key()] = &held{key: symbol.Key(), rules: symbol}
+	}
+	return v
+}
+
+// advance brings the exchange to a time and takes the fills into the truth.
+func (v *venue) advance(w *world, nowMS int64) {
+	v.x.Advance(nowMS)
+	v.takeFills(w)
+}
+
+func (v *venue) takeFills(w *world) {
+	if v.x.Version() == v.version {
+		return
+	}
+	v.version = v.x.Version()
+	v.fills = v.x.TakeFills(v.fills[:0])
+	for i := range v.fills {
+		fill := &v.fills[i]
+		if fill.Account != account {
+			continue
+		}
+		h := v.held[exchange.SymbolKey{Market: fill.Market, Name: fill.Symbol}]
+		signed := fill.Quantity * exchange.Quantity(fill.Side.Sign())
+		h.position += signed
+		if a := v.byOrder[fill.OrderID]; a != nil {
+			a.filled += fill.Quantity
+			h.own += signed
+		} else {
+			h.touch(w.nowMS, fill.Quantity)
+		}
+		if w.tracing {
+			w.tracef("venue", "filled %s %s %s at %s (order %d)", fill.Symbol, fill.Side, h.rules.QuantityDecimal(fill.Quantity), h.rules.PriceDecimal(fill.Price), fill.OrderID)
+		}
+	}
+}
+
+// touch notes that somebody else changed the position or may change it.
+func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
+	h.handMS = nowMS
+	h.slack += max(quantity, -quantity)
+}
+
+// do performs a request that arrived.
+func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
+	request := &f.call.Request
+	answer, err := v.x.Do(account, request)
+	if request.Operation.Places() {
+		v.placed(w, f, &answer, err)
+	}
+	v.takeFills(w)
+	if err != nil || request.Operation.Changes() {
+		return answer, err
+	}
+	switch request.Operation {
+	case exchange.FuturesSymbols, exchange.SpotPairs:
+		answer.Symbols = exchange.FetchedOf(cloned(answer.Symbols.Items()))
+	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders, exchange.SpotOrderHistory:
+		v.leaveOut(w, &answer)
+	case exchange.FuturesOrder:
+		if v.hidden[request.OrderID] > w.nowMS {
+			return exchange.Answer{}, &exchange.Refusal{Operation: request.Operation, Status: 400, Code: sim.CodeUnknownOrder, Message: "no such order here yet"}
+		}
+	}
+	return answer, nil
+}
+
+func cloned(symbols []*exchange.Symbol) []*exchange.Symbol {
+	all := make([]*exchange.Symbol, len(symbols))
+	for i, symbol := range symbols {
+		fresh := *symbol
+		all[i] = &fresh
+	}
+	return all
+}
+
+// placed takes the outcome of a placement into the truth.
+func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) {
+	a := f.asked
+	if err != nil {
+		a.refused++
+		return
+	}
+	a.executed++
+	a.orders = append(a.orders, answer.Order.ID)
+	v.byOrder[answer.Order.ID] = a
+	if a.executed > 1 {
+		h := v.held[a.order.Key()]
+		h.doubled = true
+		h.touch(w.nowMS, v.size(a))
+	}
+	if w.strikes(Hidden) {
+		v.hidden[answer.Order.ID] = w.nowMS + w.network.between(100, settle.VisibilityMS-w.delayMS-500)
+	}
+}
+
+// size is the base quantity of a placement at its worst.
+func (v *venue) size(a *asked) exchange.Quantity {
+	h := v.held[a.order.Key()]
+	if !a.order.QuoteAmount.IsZero() {
+		last, _ := v.x.Price(h.key)
+		return h.rules.QuantityFor(a.order.QuoteAmount, max(last, 1))
+	}
+	return a.order.Quantity
+}
+
+// leaveOut drops the orders a replica does not show yet.
+func (v *venue) leaveOut(w *world, answer *exchange.Answer) {
+	if len(v.hidden) == 0 {
+		return
+	}
+	maps.DeleteFunc(v.hidden, func(_, until int64) bool { return until <= w.nowMS })
+	if len(v.hidden) == 0 {
+		return
+	}
+	answer.Orders = exchange.FetchedOf(slices.DeleteFunc(answer.Orders.Items(), func(o exchange.Order) bool { return v.hidden[o.ID] > w.nowMS }))
+}
+
+// stale answers a read by what was true a little earlier, when the weather says
+// so and something was remembered.
+func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answer, err error) (exchange.Answer, error) {
+	if w.weather[StaleRead] == 0 || err != nil {
+		return answer, err
+	}
+	switch request.Operation {
+	case exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet, exchange.FuturesAccount,
+		exchange.FuturesOrder, exchange.SpotOrderHistory, exchange.FuturesTicker, exchange.SpotTicker:
+	default:
+		return answer, nil
+	}
+	key := replicaKey{request.Operation, request.Symbol}
+	if request.Operation == exchange.FuturesOrder {
+		key.symbol = orderName(request.OrderID)
+	}
+	known := v.replica[key]
+	for len(known) > 0 && (known[0].atMS < w.nowMS-settle.StalenessMS || len(known) == mostReplicas) {
+		known = known[1:]
+	}
+	told := answer
+	if len(known) > 0 && w.strikes(StaleRead) {
+		told = known[w.network.below(int64(len(known)))].answer
+	}
+	v.replica[key] = append(slices.Clip(known), replica{w.nowMS, answer})
+	return told, nil
+}
+
+func orderName(id int64) string {
+	var text [20]byte
+	i := len(text)
+	for ; id > 0; id /= 10 {
+		i--
+		text[i] = byte('0' + id%10)
+	}
+	return string(text[i:])
+}

@@ -1,0 +1,257 @@
+// Package simulation the whole daemon under seeded faults on virtual time.
+//
+// One event loop runs the exchange (exchange/sim itself), the network, the disk,
+// the clock and the daemon's engine from one seed. For eight virtual minutes
+// faults happen; then it is quiet, and everything must come right in bounded
+// time. The inspector judges after every event, by what is true on the exchange.
+// The same seed gives the same run.
+package simulation
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+const never = math.MaxInt64
+
+// Bounds of a run.
+const (
+	startMS     = int64(1_800_000_000_000)
+	faultsMS    = 8 * 60_000
+	quietMS     = 90_000
+	mostEvents  = 60_000 // handled by the engine in one run: more is a livelock
+	mostAgenda  = 2_000
+	priceStepMS = 1_000
+)
+
+// settle are the bounds the simulated network keeps: W, D and L.
+var settle = reconcile.Settle{WindowMS: 5_000, VisibilityMS: 6_000, StalenessMS: 3_000}
+
+// Options say what to run. The zero value of all but Seed is an ordinary run.
+type Options struct {
+	Seed    uint64
+	CrashAt int       // the process dies at this input or output; 0 for none but the weather's
+	Trace   io.Writer // a readable account of everything; nil for none
+	Weather *Weather  // instead of the seed's own
+	Mutant  Mutant    // a rule of the protocol that is broken
+}
+
+// Violation is an invariant that did not hold.
+type Violation struct {
+	Rule string `json:"rule"`
+	AtMS int64  `json:"at_ms"` // since the start
+	Text string `json:"text"`
+}
+
+// Result is what came of one run.
+type Result struct {
+	Seed      uint64
+	Hash      uint64 // of everything that happened: the same seed gives the same hash
+	Points    int    // inputs and outputs, at each of which the process may die
+	Weather   Weather
+	Violation *Violation
+	Stats     Stats
+}
+
+// world is one run.
+type world struct {
+	options Options
+	seed    uint64
+	weather Weather
+	settle  reconcile.Settle
+	nowMS   int64
+	quietMS int64 // faults end
+	endMS   int64
+	quiet   bool
+	delayMS int64 // the most an accepted order takes to reach the book
+
+	agenda    agenda
+	venue     *venue
+	disk      *disk
+	daemon    *daemon
+	cast      *cast
+	inspector *inspector
+
+	network, storage, market, people draw
+	outageMS                         int64
+
+	points  int
+	hash    uint64
+	stats   Stats
+	tracing bool
+	failure *Violation
+}
+
+// Run runs one seed.
+func Run(options Options) Result {
+	w := newWorld(options)
+	w.loop()
+	if w.failure == nil {
+		w.inspector.converged()
+	}
+	w.stats.VirtualMS = w.nowMS - startMS
+	if w.tracing && w.failure != nil {
+		w.tracef("broken", "%s: %s", w.failure.Rule, w.failure.Text)
+	}
+	return Result{Seed: options.Seed, Hash: w.hash, Points: w.points, Weather: w.weather, Violation: w.failure, Stats: w.stats}
+}
+
+func newWorld(options Options) *world {
+	w := &world{
+		options: options, seed: options.Seed, nowMS: startMS, settle: settle, quietMS: startMS + faultsMS, endMS: startMS + faultsMS + quietMS,
+		network: newDraw(options.Seed, 1), storage: newDraw(options.Seed, 2), market: newDraw(options.Seed, 3), people: newDraw(options.Seed, 4),
+		tracing: options.Trace != nil, disk: newDisk(),
+	}
+	setup := newDraw(options.Seed, 5)
+	w.weather = drawWeather(&setup)
+	if options.Weather != nil {
+		w.weather = *options.Weather
+	}
+	delay, spread := setup.between(0, 200), setup.between(0, 800)
+	w.delayMS = delay + spread
+	w.cast = newCast(&setup)
+	w.venue = newVenue(w, w.cast.symbols, delay, spread)
+	w.cast.markets(w, &setup)
+	w.daemon = &daemon{w: w}
+	w.inspector = newInspector(w)
+	if w.broken(NoFence) {
+		w.settle = reconcile.Settle{}
+	}
+	w.agenda.put(happening{atMS: w.nowMS, kind: happenBoot})
+	w.agenda.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
+	for f := Outage; f < FaultEnd; f++ {
+		w.scheduleStrike(f)
+	}
+	return w
+}
+
+// loop lets everything happen in order.
+func (w *world) loop() {
+	for w.failure == nil {
+		next := min(w.agenda.nextMS(), w.daemon.wakeMS())
+		if due, ok := w.venue.x.NextMS(); ok {
+			next = min(next, max(due, w.nowMS))
+		}
+		if next > w.endMS {
+			w.nowMS = w.endMS
+			return
+		}
+		if next > w.nowMS {
+			w.nowMS = next
+		}
+		if !w.quiet && w.nowMS >= w.quietMS {
+			w.calm()
+		}
+		w.venue.advance(w, w.nowMS)
+		switch {
+		case w.agenda.nextMS() <= w.nowMS:
+			h := w.agenda.take()
+			w.happen(&h)
+		case w.daemon.wakeMS() <= w.nowMS:
+			w.daemon.handle(&engine.Event{Kind: engine.EventWake})
+		}
+		w.inspector.look()
+	}
+}
+
+// calm ends the faults.
+func (w *world) calm() {
+	w.quiet = true
+	w.outageMS, w.disk.fullMS, w.daemon.pausedMS, w.daemon.clockError = 0, 0, min(w.daemon.pausedMS, w.nowMS), 0
+	w.restoreRules()
+	w.inspector.calm()
+	if w.tracing {
+		w.tracef("weather", "the faults end")
+	}
+}
+
+// happen lets one entry of the agenda happen.
+func (w *world) happen(h *happening) {
+	d := w.daemon
+	switch h.kind {
+	case happenArrive:
+		w.arrive(h.flight)
+		return
+	case happenBoot:
+		if !d.up {
+			d.boot()
+		}
+		return
+	case happenPrices:
+		w.movePrices()
+		return
+	case happenStrike:
+		w.strike(h.fault)
+		return
+	case happenRelease:
+		w.release(h)
+		return
+	}
+	if !d.up || h.life != d.life {
+		return // of a process that is gone
+	}
+	if d.pausedMS > w.nowMS {
+		h.atMS = d.pausedMS
+		w.agenda.put(*h)
+		return
+	}
+	switch h.kind {
+	case happenSend:
+		w.send(h.flight)
+	case happenAnswer:
+		w.deliver(h.flight)
+	case happenCommit:
+		w.commit()
+	case happenGiveUp:
+		w.end("is ended by its supervisor")
+	}
+}
+
+// fail notes the first invariant that did not hold; the run ends there.
+func (w *world) fail(rule, format string, values ...any) {
+	if w.failure == nil {
+		w.failure = &Violation{Rule: rule, AtMS: w.nowMS - startMS, Text: fmt.Sprintf(format, values...)}
+	}
+}
+
+// tracef writes a line of the trace.
+func (w *world) tracef(who, format string, values ...any) {
+	at := w.nowMS - startMS
+	fmt.Fprintf(w.options.Trace, "%3d:%02d.%03d %-8s %s\n", at/60_000, at/1000%60, at%1000, who, fmt.Sprintf(format, values...))
+}
+
+// broken reports whether a rule is broken on purpose, by a mutant of the driver.
+func (w *world) broken(m Mutant) bool { return w.options.Mutant == m }
+
+// movePrices moves every symbol's price.
+func (w *world) movePrices() {
+	w.agenda.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
+	for _, key := range w.venue.keys {
+		w.walk(key, 0)
+	}
+}
+
+// walk moves a price by a drawn share, or by one given in millionths.
+func (w *world) walk(key exchange.SymbolKey, millionths int64) {
+	symbol := w.venue.held[key].rules
+	last, _ := w.venue.x.Price(key)
+	if millionths == 0 {
+		millionths = w.market.between(-300, 300) + w.cast.pull(key, last)
+	}
+	change := last / 1_000_000 * exchange.Price(millionths)
+	if change == 0 {
+		change = symbol.PriceTick * exchange.Price(w.market.between(-1, 1))
+	}
+	price := max(symbol.FloorPrice(last+change), symbol.PriceTick)
+	if price != last {
+		if err := w.venue.x.SlideTo(key, price); err != nil {
+			w.fail("simulation", "price of %s: %v", key, err)
+		}
+		w.venue.takeFills(w)
+	}
+}
