@@ -49,6 +49,7 @@ type SymbolTruth struct {
 
 	Position   exchange.Quantity // signed, as the exchange last told
 	EntryPrice exchange.Amount
+	MarkedAt   exchange.Price // the price when the position and the account were fetched
 	PositionID int64
 	SinceMS    int64 // when this position was first seen
 	LiqPrice   exchange.Amount

@@ -58,6 +58,9 @@ func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) 
 		truth.SinceMS = s.EndedMS
 	}
 	truth.Position, truth.EntryPrice, truth.PositionID, truth.LiqPrice = now.Signed(), now.EntryPrice, now.ID, now.LiqPrice
+	if truth.MarkedAt = truth.Mark; truth.MarkedAt == 0 {
+		truth.MarkedAt = truth.Last
+	}
 	if now.Leverage > 0 {
 		truth.Leverage = now.Leverage
 	}

@@ -128,7 +128,7 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"against the position", Limits{}, func(b *table) { b.truth.Position = -100 }, entry(100), "opposite"},
 		{"leverage not known", Limits{}, func(b *table) { b.truth.Leverage = 0 }, entry(100), "leverage"},
 		{"leverage above the bracket", Limits{}, func(b *table) { b.truth.Leverage = 21 }, entry(5_001), "leverage"},
-		{"leverage above the user's", Limits{MaxLeverage: 5}, nil, entry(100), "leverage"},
+		{"leverage above the user's", Limits{MaxLeverage: 5}, nil, entry(100), "max_leverage"},
 		{"margin", Limits{}, nil, entry(2_001), "margin"},
 		{"margin at its limit", Limits{}, nil, entry(2_000), ""},
 		{"margin with one in flight", Limits{}, func(b *table) { b.live("a", entry(1_000).Order, reconcile.Entry) }, entry(1_001), "margin"},

@@ -38,6 +38,14 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s: %s, limit %s (%s)", r.Rule, r.Value, r.Limit, r.Hint)
 }
 
+// of names the rule, unless a part of it has a name of its own.
+func (r *Refusal) of(rule string) *Refusal {
+	if r.Rule == "" {
+		r.Rule = rule
+	}
+	return r
+}
+
 // Approved is an intent that every rule let pass. Only a Gate makes one: the
 // zero value panics when it is used.
 type Approved struct {
@@ -84,15 +92,18 @@ type rule struct {
 var (
 	always = []rule{
 		{"symbol", (*Gate).symbol},
+		{"shape", (*Gate).shape},
 		{"price", (*Gate).price},
 		{"price_tick", (*Gate).priceTick},
 		{"quantity_tick", (*Gate).quantityTick},
 		{"notional", (*Gate).notional},
+		{"stop_price", (*Gate).stopPrice},
 		{"price_collar", (*Gate).collar},
 		{"reduce_only", (*Gate).reduceOnly},
 		{"reduce_only_sum", (*Gate).reduceOnlySum},
 		{"close_position", (*Gate).closePosition},
 		{"balance", (*Gate).balance},
+		{"order_count", (*Gate).orderCount},
 	}
 	opens = []rule{
 		{"halted", (*Gate).halted},
@@ -123,6 +134,9 @@ func Rules() []string {
 func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal) {
 	switch intent.Purpose {
 	case reconcile.Cancel:
+		if refusal := cancelable(facts); refusal != nil {
+			return Approved{}, refusal
+		}
 		return Approved{*intent, true}, nil
 	case reconcile.Leverage:
 		if refusal := g.setLeverage(intent, facts); refusal != nil {
@@ -132,15 +146,13 @@ func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal
 	}
 	for _, r := range always {
 		if refusal := r.check(g, intent, facts); refusal != nil {
-			refusal.Rule = r.name
-			return Approved{}, refusal
+			return Approved{}, refusal.of(r.name)
 		}
 	}
 	if intent.Purpose.Opens() {
 		for _, r := range opens {
 			if refusal := r.check(g, intent, facts); refusal != nil {
-				refusal.Rule = r.name
-				return Approved{}, refusal
+				return Approved{}, refusal.of(r.name)
 			}
 		}
 	}

@@ -2,43 +2,84 @@ package risk
 
 import (
 	"fmt"
+	"slices"
 
 	"botd/exchange"
 	"botd/reconcile"
 )
 
-// The rules of this file are the exchange's own (interface, Rules 1 to 12),
-// judged before sending so that the venue has nothing left to refuse.
+// The rules of this file are the exchange's own about an order by itself
+// (interface, Rules 1 to 12), judged before sending so that the venue has
+// nothing left to refuse. Rules about what else is in flight stand in
+// position.go and money.go.
+
+// mostValue is the largest value of one order in USDT that is looked at at all,
+// so that no product overflows.
+const mostValue = 1e15
 
 func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts) *Refusal {
 	rules := facts.Truth.Rules
 	switch {
 	case rules == nil:
 		return refuse(intent.Order.Symbol, "a known symbol", "its rules were not fetched yet")
-	case !rules.Tradable && !intent.Order.Reduces():
-		return refuse("isTrade false", "true", "the exchange accepts no new orders on this symbol now")
-	case rules.ReduceOnly && !intent.Order.Reduces():
+	case !rules.Tradable:
+		return refuse("isTrade false", "true", "the exchange accepts no new orders on this symbol now; its rules are read again soon")
+	case rules.ReduceOnly && rules.Market == exchange.Futures && !intent.Order.Reduces():
 		return refuse("isReduceOnly true", "reduceOnly orders", "the exchange lets positions on this symbol only be closed")
 	}
 	return nil
 }
 
+// shape: the order's fields go together (interface, POST /fhapi/v1/order and the
+// spot order body).
+func (g *Gate) shape(intent *reconcile.Intent, facts *Facts) *Refusal {
+	order, rules := &intent.Order, facts.Truth.Rules
+	futures := facts.Truth.Key.Market == exchange.Futures
+	switch {
+	case order.Side != exchange.Buy && order.Side != exchange.Sell:
+		return refuse(order.Side, "BUY or SELL", "an order has a side")
+	case order.Type < exchange.Limit || order.Type > exchange.TakeProfitMarket,
+		len(rules.OrderTypes) > 0 && !slices.Contains(rules.OrderTypes, order.Type):
+		return refuse(order.Type, fmt.Sprint(rules.OrderTypes), "the symbol accepts these order types")
+	case order.ReduceOnly && order.ClosePosition:
+		return refuse("reduceOnly and closePosition", "one of them", "they must not both be true (rule 3)")
+	case !futures && (order.Reduces() || order.PostOnly):
+		return refuse("reduceOnly, closePosition or postOnly", "none on spot", "spot orders have no such fields")
+	case order.PostOnly && order.Type != exchange.Limit:
+		return refuse("postOnly "+order.Type.String(), "LIMIT", "postOnly is for LIMIT alone")
+	case futures && !order.QuoteAmount.IsZero(), !order.QuoteAmount.IsZero() && order.Type != exchange.MarketOrder:
+		return refuse(order.QuoteAmount.String()+" USDT", "a base quantity", "only a spot MARKET order is by amount")
+	case futures && order.Type.Conditional() != (order.WorkingType != exchange.NoWorkingType), order.WorkingType > exchange.MarkPrice:
+		return refuse("workingType "+order.WorkingType.String(), "one for conditional futures orders, none for others", "MARK_PRICE or CONTRACT_PRICE")
+	}
+	return nil
+}
+
+// price: there is one to judge by, and the order carries those its type needs
+// and no others.
 func (g *Gate) price(intent *reconcile.Intent, facts *Facts) *Refusal {
+	order, rules := &intent.Order, facts.Truth.Rules
 	if facts.Truth.Last <= 0 {
 		return refuse("none", "a last price", "no price of this symbol was read yet")
 	}
-	if intent.Order.Type.Priced() && intent.Order.Price <= 0 {
-		return refuse(facts.Truth.Rules.PriceDecimal(intent.Order.Price), "above 0", "a limit order needs a price")
-	}
-	if intent.Order.Type.Conditional() && intent.Order.StopPrice <= 0 {
-		return refuse(facts.Truth.Rules.PriceDecimal(intent.Order.StopPrice), "above 0", "a conditional order needs a stop price")
+	for _, p := range []struct {
+		name  string
+		price exchange.Price
+		takes bool
+	}{{"price", order.Price, order.Type.Priced()}, {"stopPrice", order.StopPrice, order.Type.Conditional()}} {
+		if p.takes && p.price <= 0 {
+			return refuse(p.name+" "+rules.PriceDecimal(p.price).String(), "above 0", order.Type.String()+" needs a "+p.name)
+		}
+		if !p.takes && p.price != 0 {
+			return refuse(p.name+" "+rules.PriceDecimal(p.price).String(), "none", order.Type.String()+" takes no "+p.name)
+		}
 	}
 	return nil
 }
 
 func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts) *Refusal {
 	rules := facts.Truth.Rules
-	for _, price := range []exchange.Price{intent.Order.Price, intent.Order.StopPrice} {
+	for _, price := range [...]exchange.Price{intent.Order.Price, intent.Order.StopPrice} {
 		if !rules.OnPriceTick(price) {
 			return refuse(rules.PriceDecimal(price), "a multiple of "+rules.PriceDecimal(rules.PriceTick).String(),
 				fmt.Sprintf("nearest: %s or %s", rules.PriceDecimal(rules.FloorPrice(price)), rules.PriceDecimal(rules.CeilPrice(price))))
@@ -49,13 +90,13 @@ func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts) *Refusal {
 
 func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts) *Refusal {
 	rules, quantity := facts.Truth.Rules, intent.Order.Quantity
+	byAmount := intent.Order.Market == exchange.Spot && intent.Order.Type == exchange.MarketOrder
 	switch {
-	case intent.Order.ClosePosition:
+	case intent.Order.ClosePosition || byAmount:
 		if quantity != 0 {
-			return refuse(rules.QuantityDecimal(quantity), "0", "a closePosition order carries no quantity (rule 8)")
+			return refuse(rules.QuantityDecimal(quantity), "0", "closePosition and spot MARKET orders carry no quantity (rule 8)")
 		}
-	case intent.Order.Market == exchange.Spot && intent.Order.Type == exchange.MarketOrder:
-		if intent.Order.QuoteAmount.Sign() <= 0 {
+		if byAmount && intent.Order.QuoteAmount.Sign() <= 0 {
 			return refuse(intent.Order.QuoteAmount, "above 0", "a spot market order carries an amount in USDT")
 		}
 	case quantity <= 0:
@@ -85,210 +126,59 @@ func value(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Amou
 }
 
 func (g *Gate) notional(intent *reconcile.Intent, facts *Facts) *Refusal {
-	if intent.Order.ClosePosition {
+	order, rules := &intent.Order, facts.Truth.Rules
+	if order.ClosePosition {
 		return nil
 	}
-	rules, notional := facts.Truth.Rules, value(&intent.Order, facts.Truth)
+	tooLarge := func(value any) *Refusal {
+		return refuse(fmt.Sprint(value)+" USDT", "at most "+rules.MaxNotional.String()+" USDT", "the order is too large for this symbol (rule 2)")
+	}
+	if rough := rules.PriceFloat(basis(order, facts.Truth)) * rules.QuantityFloat(order.Quantity); rough > mostValue {
+		return tooLarge(rough)
+	}
+	notional := value(order, facts.Truth)
 	if notional.Less(rules.MinNotional) {
-		return refuse(notional.String()+" USDT", "at least "+rules.MinNotional.String()+" USDT", "the order is too small for this symbol")
+		return refuse(notional.String()+" USDT", "at least "+rules.MinNotional.String()+" USDT", "the order is too small for this symbol (rule 2)")
 	}
 	if rules.MaxNotional.Less(notional) {
-		return refuse(notional.String()+" USDT", "at most "+rules.MaxNotional.String()+" USDT", "the order is too large for this symbol")
+		return tooLarge(notional)
 	}
 	return nil
 }
 
-// reduceOnly: a position must be open and the side opposite to it (rule 5).
-func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts) *Refusal {
-	if !intent.Order.Reduces() {
+// working is the price that activates an order: spot has the last price alone.
+func working(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Price {
+	if order.WorkingType == exchange.MarkPrice && truth.Mark > 0 {
+		return truth.Mark
+	}
+	return truth.Last
+}
+
+// stopPrice: a conditional order's stop price is not the current one, and a
+// protection's lies on the side of its type, else the exchange would take it for
+// the other type (rule 11). closePosition has a rule of its own.
+func (g *Gate) stopPrice(intent *reconcile.Intent, facts *Facts) *Refusal {
+	order, rules := &intent.Order, facts.Truth.Rules
+	if !order.Type.Conditional() || order.ClosePosition {
 		return nil
 	}
-	position := facts.Truth.Position
-	if position == 0 {
-		return refuse("no position", "an open position", "reduceOnly needs a position to reduce")
+	current := working(order, facts.Truth)
+	if order.StopPrice == current {
+		return refuse(rules.PriceDecimal(order.StopPrice), "another than the current price", "a stop at the current price is neither stop-loss nor take-profit (rule 11)")
 	}
-	if (position > 0) == (intent.Order.Side == exchange.Buy) {
-		return refuse(intent.Order.Side, intent.Order.Side.Opposite(), "a reducing order is opposite to the position")
-	}
-	if intent.Order.ClosePosition {
-		return nil
-	}
-	held := max(position, -position)
-	if intent.Order.Quantity > held {
-		return refuse(facts.Truth.Rules.QuantityDecimal(intent.Order.Quantity), facts.Truth.Rules.QuantityDecimal(held), "more than the position's remaining quantity")
+	above := (order.Side == exchange.Buy) == order.Type.StopLoss()
+	if intent.Purpose.Protects() && (order.StopPrice > current) != above {
+		return refuse(rules.PriceDecimal(order.StopPrice), "the other side of "+rules.PriceDecimal(current).String(), "the price has passed it already (rule 11)")
 	}
 	return nil
 }
 
-// reduceOnlySum: all reducing quantities together, this one, those in flight and
-// strangers' counted, stay within the position (rule 5). An exit that was sent
-// and never answered is class R: it may be sent again from a fresh position.
-func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts) *Refusal {
-	if !intent.Order.ReduceOnly {
-		return nil
-	}
-	sum := intent.Order.Quantity
-	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == facts.Truth.Key && p.Order.ReduceOnly && p.State != reconcile.Uncertain {
-			sum += p.Remaining()
-		}
-	}
-	for i := range facts.Truth.Foreign {
-		if o := &facts.Truth.Foreign[i]; o.Reduces() && !o.ClosePosition {
-			sum += o.Remaining()
-		}
-	}
-	if held := max(facts.Truth.Position, -facts.Truth.Position); sum > held {
-		return refuse(facts.Truth.Rules.QuantityDecimal(sum), facts.Truth.Rules.QuantityDecimal(held), "open reduceOnly orders already cover the position")
-	}
-	return nil
-}
-
-// closePosition: one active per symbol and type (rule 8), on its side of the
-// current price (rule 9).
-func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts) *Refusal {
-	if !intent.Order.ClosePosition {
-		return nil
-	}
-	rules, order := facts.Truth.Rules, &intent.Order
-	if order.Type != exchange.StopMarket && order.Type != exchange.TakeProfitMarket {
-		return refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
-	}
-	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == facts.Truth.Key && p.Order.ClosePosition && p.Order.Type == order.Type && p.State != reconcile.Uncertain {
-			return refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
-		}
-	}
-	current := facts.Truth.Last
-	if order.WorkingType == exchange.MarkPrice && facts.Truth.Mark > 0 {
-		current = facts.Truth.Mark
-	}
-	below := (facts.Truth.Position > 0) == (order.Type == exchange.StopMarket)
-	if below && order.StopPrice >= current || !below && order.StopPrice <= current {
-		return refuse(rules.PriceDecimal(order.StopPrice), "the other side of "+rules.PriceDecimal(current).String(), "the price has passed it already (rule 9)")
-	}
-	return nil
-}
-
-// opposite: an order against an open position without reduceOnly is never sent;
-// its meaning is not documented.
-func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts) *Refusal {
-	position := facts.Truth.Position
-	if facts.Truth.Key.Market == exchange.Spot || position == 0 || (position > 0) == (intent.Order.Side == exchange.Buy) {
-		return nil
-	}
-	return refuse(intent.Order.Side, intent.Order.Side.Opposite(), "against an open position only reduceOnly orders are sent")
-}
-
-func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts) *Refusal {
-	limit := tighter(g.limits.MaxLeverage, facts.Strategy.MaxLeverage)
-	if limit != 0 && intent.Leverage > limit {
-		r := refuse(intent.Leverage, limit, "lower leverage or raise risk.max_leverage")
-		r.Rule = "max_leverage"
+// cancelable: an order of a symbol whose isCancelOrder is false stays.
+func cancelable(facts *Facts) *Refusal {
+	if rules := facts.Truth.Rules; rules != nil && !rules.Cancelable {
+		r := refuse("isCancelOrder false", "true", "the exchange cancels no orders on this symbol now; its rules are read again soon")
+		r.Rule = "symbol"
 		return r
-	}
-	return venueLeverage(intent.Leverage, exchange.Amount{}, facts)
-}
-
-func venueLeverage(leverage int, notional exchange.Amount, facts *Facts) *Refusal {
-	if facts.Truth.Rules == nil {
-		return refuse(leverage, "a known symbol", "its rules were not fetched yet")
-	}
-	if len(facts.Truth.Rules.Brackets) == 0 {
-		return nil
-	}
-	if most := facts.Truth.Rules.BracketOf(notional).MaxLeverage; leverage > most {
-		r := refuse(leverage, most, "the margin bracket of this size allows less leverage")
-		r.Rule = "leverage"
-		return r
-	}
-	return nil
-}
-
-// leverage: the one set on the exchange must be known, within limits, and
-// allowed for the position as it would be.
-func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts) *Refusal {
-	truth := facts.Truth
-	if truth.Key.Market == exchange.Spot {
-		return nil
-	}
-	if truth.Leverage == 0 {
-		return refuse("unknown", "the leverage set on the exchange", "it was not fetched yet")
-	}
-	if limit := tighter(g.limits.MaxLeverage, facts.Strategy.MaxLeverage); limit != 0 && truth.Leverage > limit {
-		return refuse(truth.Leverage, limit, "lower leverage or raise risk.max_leverage")
-	}
-	after := truth.Rules.Notional(basis(&intent.Order, truth), worst(truth, facts.Book, intent.Order.Side)+intent.Order.Quantity)
-	return venueLeverage(truth.Leverage, after, facts)
-}
-
-// worst is the size the position can reach on a side with everything in flight filled.
-func worst(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) exchange.Quantity {
-	size := truth.Position * exchange.Quantity(side.Sign())
-	for _, p := range book.Live() {
-		if p.Order.Key() == truth.Key && p.Purpose.Opens() && p.Order.Side == side {
-			size += p.Remaining()
-			if truth.Rules != nil && !p.Order.QuoteAmount.IsZero() {
-				size += truth.Rules.QuantityFor(p.Order.QuoteAmount, max(truth.Last, 1))
-			}
-		}
-	}
-	return max(0, size)
-}
-
-// margin: the order's margin fits what is available, openings not yet in the
-// account's figures counted.
-func (g *Gate) margin(intent *reconcile.Intent, facts *Facts) *Refusal {
-	truth := facts.Truth
-	if truth.Key.Market == exchange.Spot {
-		return nil
-	}
-	if facts.Book.AccountMS == 0 {
-		return refuse("unknown", "a fetched margin account", "the account was not fetched yet")
-	}
-	need := value(&intent.Order, truth).Div(int64(max(truth.Leverage, 1)))
-	free := facts.Book.Account.AvailableBalance
-	for _, p := range facts.Book.Live() {
-		if p.Order.Market == exchange.Futures && p.Purpose.Opens() && !p.Seen {
-			other := facts.Book.Symbol(p.Order.Key())
-			if other.Rules != nil && other.Leverage > 0 {
-				free = free.Sub(value(&p.Order, other).Div(int64(other.Leverage)))
-			}
-		}
-	}
-	if free.Less(need) {
-		return refuse(need.String()+" USDT", free.String()+" USDT available", "less size, more leverage, or a deposit")
-	}
-	return nil
-}
-
-// balance: a spot order holds what it would spend.
-func (g *Gate) balance(intent *reconcile.Intent, facts *Facts) *Refusal {
-	truth, order := facts.Truth, &intent.Order
-	if truth.Key.Market != exchange.Spot {
-		return nil
-	}
-	if facts.Book.WalletMS == 0 {
-		return refuse("unknown", "a fetched wallet", "the wallet was not fetched yet")
-	}
-	if order.Side == exchange.Sell && order.QuoteAmount.IsZero() {
-		need, free := truth.Rules.QuantityAmount(order.Quantity), facts.Book.Balance(truth.Rules.Base).Free
-		if free.Less(need) {
-			return refuse(need.String()+" "+truth.Rules.Base, free.String()+" free", "an open order may hold the rest")
-		}
-		return nil
-	}
-	need, free := value(order, truth), facts.Book.Balance(truth.Rules.Quote).Free
-	for _, p := range facts.Book.Live() {
-		if p.Order.Market == exchange.Spot && p.Order.Side == exchange.Buy && !p.Seen {
-			other := facts.Book.Symbol(p.Order.Key())
-			if other.Rules != nil {
-				free = free.Sub(value(&p.Order, other))
-			}
-		}
-	}
-	if free.Less(need) {
-		return refuse(need.String()+" "+truth.Rules.Quote, free.String()+" free", "less size or a deposit")
 	}
 	return nil
 }

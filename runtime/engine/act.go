@@ -135,6 +135,9 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 	approved, refusal := e.gate.Check(intent, &facts)
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
 	if refusal != nil {
+		if refusal.Rule == "symbol" && !e.config.Feed {
+			e.rulesMS = min(e.rulesMS, e.nowMS+rulesSoonMS) // what the symbol forbids may be over
+		}
 		if text := refusal.Error(); e.refusals[key] != text {
 			e.refusals[key] = text // a refusal that repeats itself is told once
 			e.note(note)

@@ -24,6 +24,7 @@ const never = math.MaxInt64
 const (
 	journalRetryMS = 1_000     // after a failed append
 	rulesEveryMS   = 3_600_000 // symbol rules are read again hourly
+	rulesSoonMS    = 10_000    // after they kept an intent from going out
 	blindAfterMS   = 30_000    // without a complete round
 	blindAfter     = 3         // failed rounds in a row
 )

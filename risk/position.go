@@ -1,0 +1,163 @@
+package risk
+
+import (
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// The rules of this file are the exchange's own about positions (interface,
+// Rules 4 to 9), with everything that is in the book, in flight or uncertain at
+// its worst case.
+//
+// Uncertainty never blocks what reduces: an exit or a protection whose fate is
+// unknown is not counted against the next one, which the exchange refuses if
+// the first did arrive, and never doubles (class I and R of the protocol).
+
+// repeats reports whether the intent may be sent beside one of unknown fate.
+func repeats(purpose reconcile.Purpose) bool {
+	return purpose == reconcile.Exit || purpose.Protects()
+}
+
+// reduceOnly: a position must be open and the side opposite to it (rule 5).
+func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts) *Refusal {
+	if !intent.Order.Reduces() {
+		return nil
+	}
+	position := facts.Truth.Position
+	if position == 0 {
+		return refuse("no position", "an open position", "reduceOnly needs a position to reduce (rule 5)")
+	}
+	if (position > 0) == (intent.Order.Side == exchange.Buy) {
+		return refuse(intent.Order.Side, intent.Order.Side.Opposite(), "a reducing order is opposite to the position (rule 5)")
+	}
+	if intent.Order.ClosePosition {
+		return nil
+	}
+	held := max(position, -position)
+	if intent.Order.Quantity > held {
+		return refuse(facts.Truth.Rules.QuantityDecimal(intent.Order.Quantity), facts.Truth.Rules.QuantityDecimal(held), "more than the position's remaining quantity (rule 5)")
+	}
+	return nil
+}
+
+// reduceOnlySum: all reducing quantities together, this one, those in flight and
+// strangers' counted, stay within the position (rule 5). A resting exit waits
+// for uncertain ones; one that must get out does not.
+func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts) *Refusal {
+	if !intent.Order.ReduceOnly {
+		return nil
+	}
+	sum := intent.Order.Quantity
+	for _, p := range facts.Book.Live() {
+		if p.Order.Key() == facts.Truth.Key && p.Order.ReduceOnly && (p.State != reconcile.Uncertain || !repeats(intent.Purpose)) {
+			sum += p.Remaining()
+		}
+	}
+	for i := range facts.Truth.Foreign {
+		if o := &facts.Truth.Foreign[i]; o.Reduces() && !o.ClosePosition {
+			sum += o.Remaining()
+		}
+	}
+	if held := max(facts.Truth.Position, -facts.Truth.Position); sum > held {
+		return refuse(facts.Truth.Rules.QuantityDecimal(sum), facts.Truth.Rules.QuantityDecimal(held), "open reduceOnly orders already cover the position (rule 5)")
+	}
+	return nil
+}
+
+// closePosition: one active per symbol and type (rule 8), on its side of the
+// current price (rule 9).
+func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts) *Refusal {
+	if !intent.Order.ClosePosition {
+		return nil
+	}
+	rules, order := facts.Truth.Rules, &intent.Order
+	if order.Type != exchange.StopMarket && order.Type != exchange.TakeProfitMarket {
+		return refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
+	}
+	for _, p := range facts.Book.Live() {
+		if p.Order.Key() == facts.Truth.Key && p.Order.ClosePosition && p.Order.Type == order.Type && p.State != reconcile.Uncertain {
+			return refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
+		}
+	}
+	for i := range facts.Truth.Foreign {
+		if o := &facts.Truth.Foreign[i]; o.ClosePosition && o.Type == order.Type {
+			return refuse("a second one beside order "+o.ClientOrderID+" that botd did not make", "one per symbol and type", "cancel it, or let it protect the position (rule 8)")
+		}
+	}
+	current := working(order, facts.Truth)
+	below := (facts.Truth.Position > 0) == (order.Type == exchange.StopMarket)
+	if below && order.StopPrice >= current || !below && order.StopPrice <= current {
+		return refuse(rules.PriceDecimal(order.StopPrice), "the other side of "+rules.PriceDecimal(current).String(), "the price has passed it already (rule 9)")
+	}
+	return nil
+}
+
+// opposite: an order against an open position without reduceOnly is never sent;
+// its meaning is not documented. An opening in the book or in flight may have
+// become a position by now, so nothing opens against it either.
+func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts) *Refusal {
+	truth, side := facts.Truth, intent.Order.Side
+	if truth.Key.Market == exchange.Spot {
+		return nil
+	}
+	if truth.Position != 0 && (truth.Position > 0) != (side == exchange.Buy) {
+		return refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
+	}
+	for _, p := range facts.Book.Live() {
+		if p.Order.Key() == truth.Key && p.Purpose.Opens() && p.Order.Side != side {
+			return refuse(side, side.Opposite(), "opening order "+p.ClientOrderID+" of the other side may fill first; it is canceled before (rule 4)")
+		}
+	}
+	return nil
+}
+
+// worst is the size the position can reach on a side with every opening of that
+// side filled, and nothing that reduces.
+func worst(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) exchange.Quantity {
+	size := max(0, truth.Position*exchange.Quantity(side.Sign()))
+	for _, p := range book.Live() {
+		if p.Order.Key() != truth.Key || !p.Purpose.Opens() || p.Order.Side != side {
+			continue
+		}
+		size += p.Remaining()
+		if truth.Rules != nil && !p.Order.QuoteAmount.IsZero() {
+			size += max(0, truth.Rules.QuantityFor(p.Order.QuoteAmount, max(truth.Last, 1))-p.Filled)
+		}
+	}
+	for i := range truth.Foreign {
+		if o := &truth.Foreign[i]; !o.Reduces() && o.Side == side && truth.Key.Market == exchange.Futures {
+			size += o.Remaining()
+		}
+	}
+	return size
+}
+
+// orderCount: a limit on everything. The interface names none for open orders;
+// strangers' orders count.
+func (g *Gate) orderCount(intent *reconcile.Intent, facts *Facts) *Refusal {
+	count := 1
+	for _, p := range facts.Book.Live() {
+		if p.Order.Market == facts.Truth.Key.Market {
+			count++
+		}
+	}
+	for _, truth := range facts.Book.Symbols() {
+		if truth.Key.Market == facts.Truth.Key.Market {
+			count += len(truth.Foreign)
+		}
+	}
+	most := mostOrders
+	if intent.Purpose.Opens() {
+		most -= keptForExits
+	}
+	if count > most {
+		return refuse(count, most, "cancel orders: an account and market holds no more")
+	}
+	return nil
+}
+
+// Orders of one account and market, and how many of them openings leave free.
+const (
+	mostOrders   = 10_000
+	keptForExits = 200
+)
