@@ -103,10 +103,8 @@ func (x *Exchange) AddAccount(config AccountConfig) error {
 	case config.Leverage < 0:
 		return fmt.Errorf("account %q: leverage %d is below 1", config.Name, config.Leverage)
 	}
-	for _, rate := range []exchange.Rate{config.FuturesMaker, config.FuturesTaker, config.SpotMaker, config.SpotTaker} {
-		if rate < -exchange.RateOne/10 || rate > exchange.RateOne/10 {
-			return fmt.Errorf("account %q: fee %s is outside -0.1..0.1", config.Name, rate)
-		}
+	if err := config.checkFees(); err != nil {
+		return err
 	}
 	if config.Leverage == 0 {
 		config.Leverage = DefaultLeverage
@@ -117,6 +115,29 @@ func (x *Exchange) AddAccount(config AccountConfig) error {
 		}
 	}
 	x.join(config)
+	return nil
+}
+
+// SetFees gives an account other fees from now on: those of a configuration.
+func (x *Exchange) SetFees(config AccountConfig) error {
+	a := x.byName[config.Name]
+	if a == nil {
+		return fmt.Errorf("account %q is unknown", config.Name)
+	}
+	if err := config.checkFees(); err != nil {
+		return err
+	}
+	c := &a.config
+	c.FuturesMaker, c.FuturesTaker, c.SpotMaker, c.SpotTaker = config.FuturesMaker, config.FuturesTaker, config.SpotMaker, config.SpotTaker
+	return nil
+}
+
+func (c *AccountConfig) checkFees() error {
+	for _, rate := range []exchange.Rate{c.FuturesMaker, c.FuturesTaker, c.SpotMaker, c.SpotTaker} {
+		if rate < -exchange.RateOne/10 || rate > exchange.RateOne/10 {
+			return fmt.Errorf("account %q: fee %s is outside -0.1..0.1", c.Name, rate)
+		}
+	}
 	return nil
 }
 

@@ -29,6 +29,7 @@ type book struct {
 	updateID   int64        // lastUpdateId of depth
 
 	market    Market
+	fed       *fed           // the same, when it is one: its quotes are told and finite
 	spread    exchange.Price // quotes begin that far from the last price; 0: at the price itself, without end
 	moveMS    int64          // the market's next move
 	skipped   bool           // SkipTo passed it
@@ -65,7 +66,7 @@ func newBook(x *Exchange, symbol *exchange.Symbol) *book {
 }
 
 func (b *book) setMarket(market Market) {
-	b.market = market
+	b.market, b.fed = market, nil
 	b.candles.off = false
 	b.moveMS = market.begin(b)
 	b.stale = true
@@ -74,6 +75,9 @@ func (b *book) setMarket(market Market) {
 // ask returns the lowest price at which the market sells: whole ticks above the
 // last price.
 func (b *book) ask() (exchange.Price, bool) {
+	if b.fed != nil {
+		return b.fed.best(exchange.Buy)
+	}
 	if b.spread == 0 {
 		return b.last, b.last > 0
 	}
@@ -82,6 +86,9 @@ func (b *book) ask() (exchange.Price, bool) {
 
 // bid returns the highest price at which the market buys; near zero there is none.
 func (b *book) bid() (exchange.Price, bool) {
+	if b.fed != nil {
+		return b.fed.best(exchange.Sell)
+	}
 	if b.spread == 0 {
 		return b.last, b.last > 0
 	}

@@ -17,6 +17,11 @@ func (b *book) depth(request *exchange.Request) (exchange.Depth, *exchange.Refus
 		return exchange.Depth{}, refuse(request.Operation, CodeParameter, "limit %d is none of 5, 10, 20, 50, 100", count)
 	}
 	depth := exchange.Depth{ID: b.updateID}
+	if b.fed != nil { // the venue's own book is the truth: accounts' orders are not in it
+		depth.Bids = append(depth.Bids, b.fed.bids[:min(count, len(b.fed.bids))]...)
+		depth.Asks = append(depth.Asks, b.fed.asks[:min(count, len(b.fed.asks))]...)
+		return depth, nil
+	}
 	bid, bids := b.bid()
 	ask, asks := b.ask()
 	if b.spread == 0 {

@@ -188,7 +188,7 @@ func (b *book) matches(o *order) bool {
 }
 
 // match fills an order as far as the book allows. Quotes are renewed after every
-// fill, so the best one takes whatever is left.
+// fill, so the best one takes whatever is left; those of a Fed market are not.
 func (b *book) match(o *order) {
 	for !o.Status.Final() {
 		price, maker, ok := b.meet(o)
@@ -198,6 +198,8 @@ func (b *book) match(o *order) {
 		quantity := b.wanted(o, price)
 		if maker != nil {
 			quantity = min(quantity, b.wanted(maker, price))
+		} else if b.fed != nil {
+			quantity = min(quantity, (*b.fed.side(o.Side))[0].Quantity)
 		} else {
 			price = b.slipped(o, price, b.capped(quantity))
 			quantity = b.capped(min(quantity, b.wanted(o, price)))
@@ -205,6 +207,9 @@ func (b *book) match(o *order) {
 		}
 		if quantity <= 0 {
 			return
+		}
+		if maker == nil && b.fed != nil {
+			b.fed.take(o.Side, quantity)
 		}
 		b.publish(price, quantity, o.Side == exchange.Sell)
 		if maker != nil {

@@ -8,9 +8,11 @@ import (
 	"botd/exchange"
 )
 
-// Restore returns an exchange as it was when the snapshot was taken, with the
-// same symbols and still markets. Accounts come from the snapshot; call
-// AddAccount for new ones, then SetMarket and SetFunding.
+// Restore returns an exchange as it was when the snapshot was taken, with still
+// markets. Accounts come from the snapshot; call AddAccount for new ones, then
+// SetMarket and SetFunding. Every symbol with something open must be configured
+// as it was; one that is gone or has other scales, and where nothing is open, is
+// begun anew, and what is finished on it is forgotten.
 func Restore(config Config, data []byte) (*Exchange, error) {
 	var s snapshot
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -24,11 +26,14 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 	if err != nil {
 		return nil, err
 	}
+	gone, err := x.changed(&s)
+	if err != nil {
+		return nil, err
+	}
+	s.forget(gone)
 	x.orderID, x.positionID, x.fillID, x.version, x.fills = s.OrderID, s.PositionID, s.FillID, s.Version, s.Fills
 	for _, state := range s.Books {
-		if err := x.restoreBook(&state); err != nil {
-			return nil, err
-		}
+		x.restoreBook(&state)
 	}
 	for i := range s.Accounts {
 		if err := x.restoreAccount(&s.Accounts[i]); err != nil {
@@ -67,19 +72,75 @@ func (q *queue) restore(sequence int64) {
 	}
 }
 
-func (x *Exchange) restoreBook(state *bookState) error {
-	b := x.byKey[exchange.SymbolKey{Market: state.Market, Name: state.Symbol}]
-	if b == nil {
-		return fmt.Errorf("snapshot: symbol %s %s is not configured", state.Market, state.Symbol)
+// changed returns the snapshot's symbols that are not configured as they were.
+// Something open on one of them is an error.
+func (x *Exchange) changed(s *snapshot) (map[exchange.SymbolKey]bool, error) {
+	why := map[exchange.SymbolKey]error{}
+	for _, state := range s.Books {
+		key := state.key()
+		b := x.byKey[key]
+		switch {
+		case b == nil:
+			why[key] = fmt.Errorf("snapshot: symbol %s is not configured", key)
+		case b.symbol.PriceScale != state.PriceScale || b.symbol.QuantityScale != state.QuantityScale:
+			why[key] = fmt.Errorf("snapshot: symbol %s has scales %d and %d, configured are %d and %d",
+				key, state.PriceScale, state.QuantityScale, b.symbol.PriceScale, b.symbol.QuantityScale)
+		}
 	}
-	if b.symbol.PriceScale != state.PriceScale || b.symbol.QuantityScale != state.QuantityScale {
-		return fmt.Errorf("snapshot: symbol %s has scales %d and %d, configured are %d and %d",
-			b.symbol.Key(), state.PriceScale, state.QuantityScale, b.symbol.PriceScale, b.symbol.QuantityScale)
+	for i := range s.Orders {
+		if o := &s.Orders[i]; !o.Status.Final() && why[o.Key()] != nil {
+			return nil, fmt.Errorf("%w, and order %d is open on it", why[o.Key()], o.ID)
+		}
 	}
+	for i := range s.Accounts {
+		for _, p := range s.Accounts[i].Positions {
+			key := exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}
+			if exchange.PositionStatus(p.Status) == exchange.PositionOpen && why[key] != nil {
+				return nil, fmt.Errorf("%w, and position %d is open on it", why[key], p.ID)
+			}
+		}
+	}
+	gone := make(map[exchange.SymbolKey]bool, len(why))
+	for key := range why {
+		gone[key] = true
+	}
+	return gone, nil
+}
+
+// forget drops what is told of symbols. Fills name their amounts in units of a
+// symbol that is not known any more, so they go too.
+func (s *snapshot) forget(gone map[exchange.SymbolKey]bool) {
+	if len(gone) == 0 {
+		return
+	}
+	dropped := map[int64]bool{}
+	for i := range s.Orders {
+		dropped[s.Orders[i].ID] = gone[s.Orders[i].Key()]
+	}
+	s.Queue = slices.DeleteFunc(s.Queue, func(e eventState) bool { return dropped[e.OrderID] })
+	s.Books = slices.DeleteFunc(s.Books, func(b bookState) bool { return gone[b.key()] })
+	s.Orders = slices.DeleteFunc(s.Orders, func(o orderState) bool { return gone[o.Key()] })
+	s.Fills = slices.DeleteFunc(s.Fills, func(f Fill) bool { return gone[exchange.SymbolKey{Market: f.Market, Name: f.Symbol}] })
+	for i := range s.Accounts {
+		a := &s.Accounts[i]
+		a.Positions = slices.DeleteFunc(a.Positions, func(p positionState) bool {
+			return gone[exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}]
+		})
+		a.Trades = slices.DeleteFunc(a.Trades, func(t exchange.UserTrade) bool {
+			return gone[exchange.SymbolKey{Market: exchange.Spot, Name: t.Symbol}]
+		})
+	}
+}
+
+func (s *bookState) key() exchange.SymbolKey {
+	return exchange.SymbolKey{Market: s.Market, Name: s.Symbol}
+}
+
+func (x *Exchange) restoreBook(state *bookState) {
+	b := x.byKey[state.key()]
 	b.last, b.mark, b.updateID, b.tradeID, b.fundingMS = state.Last, state.Mark, state.UpdateID, state.TradeID, state.FundingMS
 	b.restored, b.stale, b.candles = true, true, builder{}
 	b.candles.tick(x.nowMS, b.last)
-	return nil
 }
 
 func (x *Exchange) restoreAccount(state *accountState) error {

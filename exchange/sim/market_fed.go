@@ -1,0 +1,219 @@
+package sim
+
+import (
+	"fmt"
+
+	"botd/exchange"
+)
+
+// Told is what another venue's public data said of a symbol: what Feed brings
+// into a Fed market.
+type Told struct {
+	AsOfMS int64            // when it was asked for: orders accepted since then are not touched by Depth and Last
+	Depth  *exchange.Depth  // the whole book; nil leaves what is left of the last one
+	Trades []exchange.Trade // since the last call, oldest first
+	Last   exchange.Price   // 0 leaves it, and the mark
+}
+
+// fed is a market whose price, book and trades are another venue's. Its quotes
+// are finite: what an order takes of them is gone until the next depth is told.
+type fed struct {
+	bids, asks []exchange.Level // what is left, best first, in whole quantityTicks
+}
+
+// Fed returns a market that stands as Feed last told it. Before that it has no
+// quotes, and no price either unless a snapshot had one: nothing fills.
+//
+// An order that comes to the book takes what the told depth still has. One that
+// rests there fills when the venue traded strictly through its price, as far as
+// that trade's quantity went, or when the told depth crosses it; one that waits
+// is triggered by each told trade and the last price. Only orders accepted before
+// the trade or the question are touched: what was told happened without the rest.
+func Fed() Market { return &fed{} }
+
+func (m *fed) begin(b *book) int64 {
+	b.quoteFrom(0)
+	b.fed = m
+	b.candles = builder{off: true}
+	if !b.restored {
+		b.last, b.mark = 0, 0
+	}
+	b.restored = false
+	return never
+}
+
+func (m *fed) move(*book) int64                    { return never }
+func (m *fed) seek(*book) int64                    { return never }
+func (m *fed) openAt(int64) (exchange.Price, bool) { return 0, false }
+func (m *fed) fundingRate(int64) exchange.Rate     { return 0 }
+func (m *fed) pricedMS(b *book) int64              { return b.exchange.nowMS }
+func (m *fed) opensMS(*book) int64                 { return never }
+func (m *fed) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
+	return nil, exchange.Candle{}, false
+}
+
+// side returns the quotes that an order of the side meets.
+func (m *fed) side(side exchange.Side) *[]exchange.Level {
+	if side == exchange.Buy {
+		return &m.asks
+	}
+	return &m.bids
+}
+
+// best returns the price that an order of the side meets first.
+func (m *fed) best(side exchange.Side) (exchange.Price, bool) {
+	if levels := *m.side(side); len(levels) > 0 {
+		return levels[0].Price, true
+	}
+	return 0, false
+}
+
+// take removes a quantity, at most the best level's, from what an order of the
+// side meets.
+func (m *fed) take(side exchange.Side, quantity exchange.Quantity) {
+	levels := m.side(side)
+	if (*levels)[0].Quantity -= quantity; (*levels)[0].Quantity <= 0 {
+		*levels = (*levels)[1:]
+	}
+}
+
+// quote replaces the quotes. Less than a quantityTick of a level can not be taken.
+func (m *fed) quote(s *exchange.Symbol, depth *exchange.Depth) {
+	whole := func(into, levels []exchange.Level) []exchange.Level {
+		into = into[:0:0]
+		for _, level := range levels {
+			if level.Quantity = s.FloorQuantity(level.Quantity); level.Quantity > 0 && level.Price > 0 {
+				into = append(into, level)
+			}
+		}
+		return into
+	}
+	m.bids, m.asks = whole(m.bids, depth.Bids), whole(m.asks, depth.Asks)
+}
+
+// Feed brings what a venue told into a symbol's Fed market. It is refused whole
+// when a price is out of bounds.
+func (x *Exchange) Feed(key exchange.SymbolKey, told Told) error {
+	b := x.find(key)
+	if b == nil || b.fed == nil {
+		return fmt.Errorf("symbol %s has no market that is fed", key)
+	}
+	if told.Last != 0 {
+		if err := b.checkPrice("last price", told.Last); err != nil {
+			return err
+		}
+	}
+	for i := range told.Trades {
+		if err := b.checkPrice("trade's price", told.Trades[i].Price); err != nil {
+			return err
+		}
+	}
+	b.stale = true
+	if told.Depth != nil {
+		b.fed.quote(b.symbol, told.Depth)
+		b.updateID++
+	}
+	for i := range told.Trades {
+		b.passTrade(&told.Trades[i])
+	}
+	if told.Last > 0 {
+		b.moveTo(told.Last, told.AsOfMS)
+	}
+	b.fillQuoted(told.AsOfMS)
+	x.settleAccounts()
+	return nil
+}
+
+// passTrade lets one of the venue's trades happen: it fills what rested at better
+// prices, as far as its quantity goes, then moves the price.
+func (b *book) passTrade(trade *exchange.Trade) {
+	left := b.symbol.FloorQuantity(trade.Quantity)
+	for left > 0 {
+		o := b.crossed(&b.bids, trade.Price+1, trade.TimeMS)
+		if o == nil {
+			o = b.crossed(&b.asks, trade.Price-1, trade.TimeMS)
+		}
+		if o == nil {
+			break
+		}
+		left -= b.fillResting(o, left)
+	}
+	b.moveTo(trade.Price, trade.TimeMS)
+}
+
+// fillQuoted lets the quotes take the resting orders they have crossed.
+func (b *book) fillQuoted(timeMS int64) {
+	for _, side := range [2]exchange.Side{exchange.Buy, exchange.Sell} {
+		orders := &b.bids
+		if side == exchange.Sell {
+			orders = &b.asks
+		}
+		for quote, ok := b.fed.best(side); ok; quote, ok = b.fed.best(side) {
+			o := b.crossed(orders, quote, timeMS)
+			if o == nil {
+				break
+			}
+			if filled := b.fillResting(o, (*b.fed.side(side))[0].Quantity); filled > 0 {
+				b.fed.take(side, filled)
+			}
+		}
+	}
+}
+
+// crossed returns the first order of a side, best price first, whose price
+// reaches the given one and that was accepted before a time.
+func (b *book) crossed(orders *ladder, price exchange.Price, beforeMS int64) *order {
+	for i := len(orders.levels) - 1; i >= 0 && orders.levels[i].key >= orders.sign*int64(price); i-- {
+		for o := orders.levels[i].head; o != nil; o = o.next {
+			if o.CreatedMS < beforeMS {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// fillResting fills a resting order at its own price, up to a quantity, and
+// returns how much it was. One that may not fill any more is canceled.
+func (b *book) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
+	quantity := exchange.Quantity(0)
+	if b.executable(o) {
+		quantity = b.wanted(o, o.Price)
+	}
+	if quantity <= 0 {
+		b.exchange.finish(o, canceled)
+		return 0
+	}
+	quantity = min(quantity, most)
+	b.publish(o.Price, quantity, o.Side == exchange.Buy)
+	b.exchange.apply(o, o.Price, quantity, true)
+	return quantity
+}
+
+// moveTo sets last price and mark to what they were at a time: liquidations of
+// positions older than that, then triggers of orders older than that.
+func (b *book) moveTo(price exchange.Price, timeMS int64) {
+	b.setPrice(price, price)
+	for _, a := range b.exchange.accounts {
+		if a.holds(b) && a.holdings[b.index].position.updatedMS < timeMS {
+			b.exchange.settleAccount(a)
+		}
+	}
+	for o := b.reachedBefore(timeMS); o != nil; o = b.reachedBefore(timeMS) {
+		b.takeOut(o)
+		b.activate(o)
+	}
+}
+
+// reachedBefore returns a waiting order, accepted before a time, whose stop price
+// is reached, or nil.
+func (b *book) reachedBefore(timeMS int64) *order {
+	for i, price := range [2]exchange.Price{b.last, b.mark} {
+		for _, direction := range [2]int{falling, rising} {
+			if o := b.crossed(&b.waiting[i][direction], price, timeMS); o != nil {
+				return o
+			}
+		}
+	}
+	return nil
+}
