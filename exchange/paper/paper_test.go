@@ -1,0 +1,457 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+)
+
+const (
+	usd = exchange.Price(100_000_000)
+	btc = exchange.Quantity(1000)
+)
+
+var btcFutures = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+
+// venue is a real venue's public data in one process: what it tells is set by the test.
+type venue struct {
+	mu     sync.Mutex // guards all below
+	last   exchange.Price
+	depth  exchange.Depth
+	trades []exchange.Trade
+	rate   exchange.Rate
+	fault  error
+	frozen int64 // when its own times stand still; 0 for never
+	asked  map[exchange.Operation]int
+}
+
+func newVenue() *venue {
+	v := &venue{asked: map[exchange.Operation]int{}}
+	v.set(50_000, btc)
+	return v
+}
+
+// set moves price and book: a level of the quantity a dollar away, another ten further.
+func (v *venue) set(price exchange.Price, quantity exchange.Quantity) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.last = price * usd
+	v.depth = exchange.Depth{
+		Bids: []exchange.Level{{Price: (price - 1) * usd, Quantity: quantity}, {Price: (price - 11) * usd, Quantity: quantity}},
+		Asks: []exchange.Level{{Price: (price + 1) * usd, Quantity: quantity}, {Price: (price + 11) * usd, Quantity: quantity}},
+	}
+}
+
+func (v *venue) trade(price exchange.Price, quantity exchange.Quantity) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.trades = append(v.trades, exchange.Trade{ID: int64(len(v.trades) + 1), Price: price * usd, Quantity: quantity, TimeMS: time.Now().UnixMilli()})
+}
+
+func (v *venue) fail(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.fault = err
+}
+
+func (v *venue) freeze() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.frozen = time.Now().UnixMilli()
+}
+
+func (v *venue) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.asked[request.Operation]++
+	if request.Operation.Signed() {
+		panic("a signed request went to the venue")
+	}
+	if v.fault != nil {
+		return exchange.Answer{}, v.fault
+	}
+	now := time.Now().UnixMilli()
+	if v.frozen > 0 {
+		now = v.frozen
+	}
+	hours := int64(8 * time.Hour / time.Millisecond)
+	return exchange.Answer{
+		Operation: request.Operation, Status: "the venue's own",
+		Tickers: exchange.FetchedOf([]exchange.Ticker{{Symbol: request.Symbol, Last: v.last, CloseMS: now}}),
+		Depth:   v.depth, Trades: exchange.FetchedOf(v.trades),
+		Funding: exchange.FundingRate{Symbol: request.Symbol, Rate: v.rate, NextMS: now - now%hours + hours},
+	}, nil
+}
+
+// clock is the test's own time.
+type clock struct{}
+
+func (clock) ServerNowMS() int64 { return time.Now().UnixMilli() }
+
+// bench is a paper venue under test.
+type bench struct {
+	*Venue
+	real *venue
+
+	mu    sync.Mutex // guards all below
+	state []byte
+	full  error // of the disk
+	told  []string
+}
+
+func newBench(t *testing.T, real *venue, state []byte) *bench {
+	t.Helper()
+	b := &bench{real: real}
+	made, err := New(Config{
+		Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures},
+		Deposit: sim.DefaultAccount(""), DelayMS: 5, State: state,
+		Keep: func(state []byte) error {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if b.full == nil {
+				b.state = state
+			}
+			return b.full
+		},
+		Tell: func(event, _ string) { b.mu.Lock(); b.told = append(b.told, event); b.mu.Unlock() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Venue = made
+	return b
+}
+
+// run starts the feed; it ends with the test.
+func (b *bench) run(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); b.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	pass(time.Millisecond)
+}
+
+// pass lets virtual time pass and everything due happen.
+func pass(wait time.Duration) {
+	<-time.After(wait)
+	synctest.Wait()
+}
+
+// disk makes writing fail, or work again.
+func (b *bench) disk(fault error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.full = fault
+}
+
+func (b *bench) kept() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state
+}
+
+func (b *bench) money() sim.Money {
+	b.Venue.mu.Lock()
+	defer b.Venue.mu.Unlock()
+	return b.exchange.Money(Account)
+}
+
+func (b *bench) heard(event string) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return strings.Count(strings.Join(b.told, " ")+" ", event+" ")
+}
+
+func (b *bench) place(t *testing.T, order exchange.NewOrder) int64 {
+	t.Helper()
+	id, err := b.tryPlace(order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (b *bench) tryPlace(order exchange.NewOrder) (int64, error) {
+	order.Market, order.Symbol = exchange.Futures, "BTC-USDT"
+	answer, err := b.Do(context.Background(), exchange.Request{Operation: exchange.FuturesPlace, Order: order})
+	return answer.Order.ID, err
+}
+
+func (b *bench) want(t *testing.T, id int64, status exchange.OrderStatus, filled exchange.Quantity) {
+	t.Helper()
+	answer, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesOrder, OrderID: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := answer.Order; o.Status != status || o.Filled != filled {
+		t.Errorf("order %d: want %s with %d filled, have %s with %d", id, status, filled, o.Status, o.Filled)
+	}
+}
+
+var (
+	buyMarket = exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc / 10}
+	buyLimit  = exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 49_900 * usd, Quantity: btc / 10}
+)
+
+func TestPublicOperationsAreTheVenuesAndTradingIsNot(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		b.run(t)
+		answer, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesHealth})
+		if err != nil || answer.Status != "the venue's own" {
+			t.Errorf("health: want the venue's own, have %q, %v", answer.Status, err)
+		}
+		id := b.place(t, buyMarket)
+		pass(10 * time.Millisecond)
+		b.want(t, id, exchange.StatusFilled, btc/10)
+		account, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// 0.1 at 50001 costs 0.05 %.
+		if want := "9997.49995"; account.Account.WalletBalance.String() != want {
+			t.Errorf("wallet: want %s, have %s", want, account.Account.WalletBalance)
+		}
+	})
+}
+
+func TestAMarketOrderPaysThePricesOfTheVenuesBook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		real := newVenue()
+		real.set(50_000, btc/20)
+		b := newBench(t, real, nil)
+		b.run(t)
+		b.place(t, buyMarket)
+		pass(10 * time.Millisecond)
+		answer, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesOpenPositions})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := answer.Positions.Items(); len(p) != 1 || p[0].EntryPrice.String() != "50006" {
+			t.Errorf("half at 50001 and half at 50011: want entry 50006, have %+v", p)
+		}
+	})
+}
+
+func TestALimitOrderWaitsForTheVenueToTradeThroughIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		b.run(t)
+		b.real.trade(49_000, btc) // before the order: it must not fill it
+		id := b.place(t, buyLimit)
+		pass(1500 * time.Millisecond)
+		b.want(t, id, exchange.StatusOpen, 0)
+		b.real.trade(49_900, btc) // at it, behind everybody in the queue
+		pass(time.Second)
+		b.want(t, id, exchange.StatusOpen, 0)
+		b.real.trade(49_899, btc/50) // through it, with less than the order
+		pass(time.Second)
+		b.want(t, id, exchange.StatusOpen, btc/50)
+		pass(5 * time.Second)
+		b.want(t, id, exchange.StatusOpen, btc/50) // the same trade told again is one trade
+		b.real.trade(49_899, btc)
+		pass(time.Second)
+		b.want(t, id, exchange.StatusFilled, btc/10)
+	})
+}
+
+func TestOldDataFillNothingAndAreSaid(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"unavailable", "frozen"} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, newVenue(), nil)
+				b.run(t)
+				resting := b.place(t, buyLimit)
+				if fault == "frozen" {
+					b.real.freeze()
+				} else {
+					b.real.fail(&exchange.Unavailable{Why: "timeout"})
+				}
+				pass(9 * time.Second)
+				id := b.place(t, buyMarket) // data of 9 s ago are still good
+				pass(10 * time.Millisecond)
+				b.want(t, id, exchange.StatusFilled, btc/10)
+				pass(12 * time.Second)
+				if b.heard("paper.stale") != 1 {
+					t.Errorf("want it said once")
+				}
+				_, err := b.tryPlace(buyMarket)
+				var unavailable *exchange.Unavailable
+				if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "not sent") || !strings.Contains(err.Error(), "max_age 10s") {
+					t.Errorf("a placement on old data: want it surely not sent, with the bound, have %v", err)
+				}
+				b.want(t, resting, exchange.StatusOpen, 0) // reads go on
+				if _, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesCancel, OrderID: resting}); err != nil {
+					t.Errorf("cancel while the venue is away: %v", err)
+				}
+			})
+		})
+	}
+}
+
+func TestAGapInventsNoFill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		b.run(t)
+		id := b.place(t, buyLimit)
+		pass(2 * time.Second)
+		b.real.fail(&exchange.Unavailable{Why: "timeout"})
+		pass(5 * time.Second)
+		b.real.trade(49_000, btc) // a spike that came back, seen by nobody
+		pass(25 * time.Second)
+		b.real.fail(nil)
+		pass(2 * time.Second)
+		b.want(t, id, exchange.StatusOpen, 0)
+		if b.heard("paper.stale") != 1 || b.heard("paper.fresh") != 1 {
+			t.Errorf("want both ends of the gap said")
+		}
+		b.real.trade(49_000, btc)
+		pass(time.Second)
+		b.want(t, id, exchange.StatusFilled, btc/10)
+	})
+}
+
+func TestAnOrderInFlightWhenDataGrowOldDoesNotFill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		b.Poll(t.Context()) // once, and no more
+		pass(10*time.Second - 2*time.Millisecond)
+		id := b.place(t, buyMarket) // it reaches the book 5 ms later, 3 ms too late
+		pass(time.Second)
+		b.want(t, id, exchange.StatusCanceled, 0)
+	})
+}
+
+func TestTheAccountSurvivesAndAStopIsTriggeredAfterwards(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		real := newVenue()
+		first := newBench(t, real, nil)
+		first.run(t)
+		first.place(t, buyMarket)
+		pass(10 * time.Millisecond)
+		stop := first.place(t, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd, WorkingType: exchange.ContractPrice, ClosePosition: true})
+		// The state as it was when the answer went out: what kill -9 leaves.
+		second := newBench(t, real, first.kept())
+		if _, err := second.tryPlace(buyMarket); err == nil {
+			t.Error("before the venue told anything: want a placement refused")
+		}
+		second.run(t)
+		pass(10 * time.Millisecond)
+		second.want(t, stop, exchange.StatusNew, 0)
+		real.set(49_400, btc)
+		pass(time.Second)
+		second.want(t, stop, exchange.StatusFilled, btc/10)
+		answer, err := second.Do(t.Context(), exchange.Request{Operation: exchange.FuturesOpenPositions})
+		if err != nil || len(answer.Positions.Items()) != 0 {
+			t.Errorf("want the position closed by its stop, have %+v, %v", answer.Positions, err)
+		}
+	})
+}
+
+func TestFundingIsPaidAtItsHourWithTheRateTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		real := newVenue()
+		real.rate = 10_000 // 0.01 %
+		b := newBench(t, real, nil)
+		b.run(t)
+		b.place(t, buyMarket)
+		pass(10 * time.Millisecond)
+		before := b.money()
+		pass(8 * time.Hour)
+		after := b.money()
+		if want := "0.5"; after.Funding.String() != want || before.Funding.String() != "0" { // 0.1 x 50000 x 0.01 %
+			t.Errorf("funding: want 0 then %s, have %s then %s", want, before.Funding, after.Funding)
+		}
+		state := b.kept()
+		pass(17 * time.Hour)
+		late := newBench(t, real, state)
+		if late.heard("paper.funding_missed") != 1 || late.money().Funding != after.Funding {
+			t.Errorf("two payments fell due while nothing ran: want that said and nothing charged, have %s", late.money().Funding)
+		}
+	})
+}
+
+func TestNothingIsAnsweredThatIsNotWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		b.run(t)
+		b.disk(errors.New("disk full"))
+		_, err := b.tryPlace(buyLimit)
+		var uncertain *exchange.Uncertain
+		if !errors.As(err, &uncertain) {
+			t.Errorf("a placement that could not be written: want it uncertain, have %v", err)
+		}
+		if _, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesOpenOrders}); exchange.ErrorKind(err) != "unavailable" {
+			t.Errorf("a read of what is not written: want unavailable, have %v", err)
+		}
+		b.disk(nil)
+		answer, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesOpenOrders})
+		if err != nil || len(answer.Orders.Items()) != 0 {
+			t.Fatalf("before it reached the book: want an empty list, have %v, %v", answer.Orders, err)
+		}
+		pass(10 * time.Millisecond)
+		answer, err = b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesOpenOrders})
+		if err != nil || len(answer.Orders.Items()) != 1 {
+			t.Errorf("once it can be written: want the order listed, have %v, %v", answer.Orders, err)
+		}
+	})
+}
+
+func TestOtherSymbolsAreFedOnceSomethingIsAskedOfThem(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		b.run(t)
+		order := buyMarket
+		order.Market, order.Symbol, order.Quantity = exchange.Futures, "ETH-USDT", 1
+		place := exchange.Request{Operation: exchange.FuturesPlace, Order: order}
+		if _, err := b.Do(t.Context(), place); err == nil || !strings.Contains(err.Error(), "told nothing") {
+			t.Errorf("a symbol nobody fed: want it refused, have %v", err)
+		}
+		pass(time.Second)
+		if _, err := b.Do(t.Context(), place); err != nil {
+			t.Errorf("a second later: %v", err)
+		}
+		place.Order.Symbol = "XYZ-USDT"
+		if _, err := b.Do(t.Context(), place); exchange.ErrorKind(err) != "refusal" {
+			t.Errorf("a symbol the venue lacks: want a refusal, have %v", err)
+		}
+	})
+}
+
+func TestFeesOfTheConfigurationHoldForAnOldAccountToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		real := newVenue()
+		first := newBench(t, real, nil)
+		deposit := sim.DefaultAccount("")
+		deposit.FuturesTaker = 100_000
+		made, err := New(Config{Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures}, Deposit: deposit, State: first.kept()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bench{Venue: made, real: real}
+		b.Poll(t.Context())
+		b.place(t, buyMarket)
+		if want := "5.0001"; b.money().Fees.String() != want {
+			t.Errorf("fees: want %s, have %s", want, b.money().Fees)
+		}
+	})
+}
