@@ -48,6 +48,7 @@ type account struct {
 	holdings       []holding   // by the book's index
 	positions      []*position // open, in the order of their ids
 	history        []*position // closed, oldest first
+	closed         int         // how many there ever were
 	futuresOrders  orderList
 	unsettled      bool // stands in Exchange.unsettled
 
@@ -55,6 +56,12 @@ type account struct {
 	spotOrders []*order  // oldest first
 	spotList   orderList
 	trades     []exchange.UserTrade // oldest first
+
+	noted   bool // stands in the tracker
+	written struct {
+		known  bool // Changes has told its settings
+		closed int  // and that many closed positions
+	}
 }
 
 // holding is what an account has on one futures symbol.
@@ -156,6 +163,7 @@ func (x *Exchange) join(config AccountConfig) *account {
 	}
 	x.accounts = append(x.accounts, a)
 	x.byName[config.Name] = a
+	x.noteAccount(a)
 	return a
 }
 

@@ -102,6 +102,7 @@ func (x *Exchange) kill(o *order) exchange.Order {
 // cancel ends an order after the delay, but never before it reached the book.
 func (x *Exchange) cancel(o *order) {
 	x.version++
+	x.noteOrder(o)
 	if delay := x.delay(); delay > 0 {
 		x.queue.push(x.nowMS+delay, o, true)
 		return

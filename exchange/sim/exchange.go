@@ -64,6 +64,8 @@ type Exchange struct {
 	byName     map[string]*account
 	unsettled  []*account // had a fill: liquidation is to be checked
 	queue      queue
+	stood      int64 // turns given to standing orders
+	tracker    tracker
 	orders     []*order // by id, orders[0] having firstOrder; nil where forgotten
 	orderCount int      // of those that are not nil
 	firstOrder int64

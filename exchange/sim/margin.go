@@ -50,6 +50,8 @@ func (x *Exchange) holdMargin(o *order) {
 	margin := x.marginOf(o)
 	o.account.orderMargin = o.account.orderMargin.Add(margin).Sub(o.held)
 	o.held = margin
+	x.noteOrder(o)
+	x.noteAccount(o.account)
 }
 
 // releaseFutures gives back what a finished order held.
@@ -65,6 +67,7 @@ func (x *Exchange) releaseFutures(o *order) {
 // touch notes that an account's money or positions changed.
 func (x *Exchange) touch(a *account) {
 	x.version++
+	x.noteAccount(a)
 	for _, p := range a.positions {
 		p.book.stale = true
 	}
@@ -94,6 +97,7 @@ func (x *Exchange) settleAccount(a *account) {
 	if len(a.positions) == 0 && a.money.Wallet.Sign() < 0 {
 		a.money.Insurance = a.money.Insurance.Sub(a.money.Wallet)
 		a.money.Wallet = exchange.Amount{}
+		x.noteAccount(a)
 		x.version++
 	}
 }
@@ -104,6 +108,7 @@ func (x *Exchange) liquidate(a *account) {
 	for o := a.futuresOrders.first; o != nil; o = a.futuresOrders.first {
 		x.finish(o, canceled)
 	}
+	x.noteAccount(a)
 	ended := make([]*position, len(a.positions))
 	copy(ended, a.positions)
 	quantities := make([]exchange.Quantity, len(ended))

@@ -9,6 +9,7 @@ const maxValue = 1e15
 // arrive brings an accepted order to the book.
 func (b *book) arrive(o *order) {
 	o.visible = true
+	b.exchange.noteOrder(o)
 	b.exchange.version++
 	switch {
 	case o.dead:
@@ -58,6 +59,7 @@ func (b *book) reached(o *order) bool {
 
 func (b *book) wait(o *order) {
 	kind, _ := b.working(o.WorkingType)
+	b.exchange.queueUp(o)
 	b.waiting[kind][o.direction()].add(o, o.StopPrice)
 	b.stale = true
 }
@@ -79,6 +81,7 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	if o.Market == exchange.Spot {
 		o.Status = exchange.StatusNew
 	}
+	b.exchange.noteOrder(o)
 	b.exchange.version++
 	b.match(o)
 	switch {
@@ -94,7 +97,17 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	}
 }
 
+// queueUp gives an order its turn behind all that stand; a restored one has it.
+func (x *Exchange) queueUp(o *order) {
+	if o.stood == 0 {
+		x.stood++
+		o.stood = x.stood
+	}
+	x.noteOrder(o)
+}
+
 func (b *book) rest(o *order) {
+	b.exchange.queueUp(o)
 	if o.Side == exchange.Buy {
 		b.bids.add(o, o.Price)
 	} else {
@@ -225,6 +238,8 @@ func (x *Exchange) apply(o *order, price exchange.Price, quantity exchange.Quant
 	value := b.symbol.Notional(price, quantity)
 	o.Filled += quantity
 	o.spent = o.spent.Add(value)
+	x.noteOrder(o)
+	x.noteAccount(o.account)
 	fill := Fill{
 		Account: o.account.config.Name, Market: o.Market, Symbol: o.Symbol, OrderID: o.ID, Side: o.Side,
 		Price: price, Quantity: quantity, FeeAsset: b.symbol.Quote, Maker: maker,

@@ -19,6 +19,10 @@ type order struct {
 
 	encoded []byte // for snapshots, once nothing changes any more
 
+	stood         int64     // its turn in its ladder: earlier ones come first
+	arrives, ends eventTime // what the queue holds of it; zero for nothing
+	noted         bool      // stands in the tracker
+
 	ladder         *ladder // the one it stands in
 	key            int64
 	previous, next *order // within its price
@@ -67,6 +71,8 @@ func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *orde
 		ClosePosition: asked.ClosePosition, PostOnly: asked.PostOnly, Status: exchange.StatusCreated, CreatedMS: x.nowMS,
 	}
 	x.keepOrder(o)
+	x.noteOrder(o)
+	x.noteAccount(a)
 	a.open(b.symbol.Market).add(o)
 	if b.symbol.Market == exchange.Spot {
 		a.spotOrders = append(a.spotOrders, o)
@@ -74,11 +80,16 @@ func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *orde
 	return o
 }
 
-// keepOrder remembers an order under its id and forgets the oldest finished ones
-// when there are a quarter too many.
+// keepOrder remembers an order under its id, and forgets others when there are a
+// quarter too many.
 func (x *Exchange) keepOrder(o *order) {
 	x.orders = append(x.orders, o)
 	x.orderCount++
+	x.forgetOrders()
+}
+
+// forgetOrders drops the oldest finished orders when there are too many.
+func (x *Exchange) forgetOrders() {
 	if x.orderCount <= x.config.Kept+x.config.Kept/4+16 {
 		return
 	}
@@ -145,6 +156,8 @@ func (o *order) basis() exchange.Price {
 // finish ends an order and releases everything it holds.
 func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
 	o.Status = status
+	x.noteOrder(o)
+	x.noteAccount(o.account)
 	o.book.takeOut(o)
 	o.account.open(o.Market).remove(o)
 	if o.Market == exchange.Futures {
@@ -159,6 +172,8 @@ func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
 func (b *book) takeOut(o *order) {
 	if o.ladder != nil {
 		o.ladder.remove(o)
+		o.stood = 0
+		b.exchange.noteOrder(o)
 		b.stale = true
 		b.updateID++
 	}

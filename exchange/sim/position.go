@@ -137,6 +137,8 @@ func (x *Exchange) closePosition(p *position, status exchange.PositionStatus, by
 	b.positions = without(b.positions, p)
 	b.notePositions()
 	a.history = append(a.history, p)
+	a.closed++
+	x.noteAccount(a)
 	if extra := len(a.history) - x.config.Kept; extra > x.config.Kept/4 {
 		a.history = append(a.history[:0:0], a.history[extra:]...)
 	}

@@ -24,6 +24,7 @@ type queue struct {
 func (q *queue) push(timeMS int64, o *order, cancel bool) {
 	q.sequence++
 	q.events = append(q.events, event{timeMS, q.sequence, o, cancel})
+	o.expect(eventTime{timeMS, q.sequence}, cancel)
 	i := len(q.events) - 1
 	for i > 0 {
 		parent := (i - 1) / 2
@@ -62,10 +63,21 @@ func (q *queue) pop() event {
 	return first
 }
 
+// expect notes an order's event, for snapshots. Of several cancels the first ends it.
+func (o *order) expect(at eventTime, cancel bool) {
+	switch {
+	case !cancel:
+		o.arrives = at
+	case o.ends.Sequence == 0 || at.TimeMS < o.ends.TimeMS:
+		o.ends = at
+	}
+}
+
 // deliver lets an event happen.
 func (x *Exchange) deliver(e event) {
+	x.noteOrder(e.order)
 	if !e.cancel {
-		e.order.visible = true
+		e.order.visible, e.order.arrives = true, eventTime{}
 	}
 	switch {
 	case e.order.Status.Final():

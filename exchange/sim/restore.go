@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,24 +15,22 @@ import (
 // as it was; one that is gone or has other scales, and where nothing is open, is
 // begun anew, and what is finished on it is forgotten.
 func Restore(config Config, data []byte) (*Exchange, error) {
-	var s snapshot
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, fmt.Errorf("read snapshot: %w", err)
-	}
-	if s.Schema != snapshotSchema {
-		return nil, fmt.Errorf("snapshot has schema %d, this version reads %d", s.Schema, snapshotSchema)
+	s, err := readSnapshot(data)
+	if err != nil {
+		return nil, err
 	}
 	config.StartMS = s.NowMS
 	x, err := New(config)
 	if err != nil {
 		return nil, err
 	}
-	gone, err := x.changed(&s)
+	gone, err := x.changed(s)
 	if err != nil {
 		return nil, err
 	}
 	s.forget(gone)
-	x.orderID, x.positionID, x.fillID, x.version, x.fills = s.OrderID, s.PositionID, s.FillID, s.Version, s.Fills
+	x.orderID, x.positionID, x.fillID, x.version, x.stood = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
+	x.fills = s.Fills[max(0, len(s.Fills)-x.config.Kept):]
 	for _, state := range s.Books {
 		x.restoreBook(&state)
 	}
@@ -40,7 +39,7 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 			return nil, err
 		}
 	}
-	if err := x.restoreOrders(&s); err != nil {
+	if err := x.restoreOrders(s); err != nil {
 		return nil, err
 	}
 	for _, e := range s.Queue {
@@ -49,6 +48,7 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 			return nil, fmt.Errorf("snapshot: event of unknown order %d", e.OrderID)
 		}
 		x.queue.events = append(x.queue.events, event{e.TimeMS, e.Sequence, o, e.Cancel})
+		o.expect(eventTime{e.TimeMS, e.Sequence}, e.Cancel)
 	}
 	x.queue.restore(s.Sequence)
 	for _, b := range x.books {
@@ -56,6 +56,23 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 		b.notePositions()
 	}
 	return x, nil
+}
+
+// readSnapshot reads a snapshot of either schema, or a change.
+func readSnapshot(data []byte) (*snapshot, error) {
+	s := &snapshot{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("read snapshot: %w", err)
+	}
+	if s.Schema != firstSchema && s.Schema != snapshotSchema {
+		return nil, fmt.Errorf("snapshot has schema %d, this version reads %d and %d", s.Schema, firstSchema, snapshotSchema)
+	}
+	for i := range s.Accounts {
+		if a := &s.Accounts[i]; a.Name == "" && a.Config != nil {
+			a.Name = a.Config.Name // as the first schema has it
+		}
+	}
+	return s, nil
 }
 
 // restore makes the events, whose order may be any, a heap again: sorted ones are one.
@@ -132,10 +149,6 @@ func (s *snapshot) forget(gone map[exchange.SymbolKey]bool) {
 	}
 }
 
-func (s *bookState) key() exchange.SymbolKey {
-	return exchange.SymbolKey{Market: s.Market, Name: s.Symbol}
-}
-
 func (x *Exchange) restoreBook(state *bookState) {
 	b := x.byKey[state.key()]
 	b.last, b.mark, b.updateID, b.tradeID, b.fundingMS = state.Last, state.Mark, state.UpdateID, state.TradeID, state.FundingMS
@@ -144,11 +157,15 @@ func (x *Exchange) restoreBook(state *bookState) {
 }
 
 func (x *Exchange) restoreAccount(state *accountState) error {
-	if x.byName[state.Config.Name] != nil {
-		return fmt.Errorf("snapshot: account %q stands twice", state.Config.Name)
+	if state.Config == nil {
+		return fmt.Errorf("snapshot: account %q has no settings", state.Name)
 	}
-	a := x.join(state.Config)
+	if x.byName[state.Name] != nil {
+		return fmt.Errorf("snapshot: account %q stands twice", state.Name)
+	}
+	a := x.join(*state.Config)
 	a.money, a.trades = state.Money, state.Trades
+	clear(a.balances)
 	for _, each := range state.Balances {
 		x.addAsset(each.Asset)
 		a.balances[x.asset(each.Asset)] = balance{each.Free, each.Frozen}
@@ -170,6 +187,7 @@ func (x *Exchange) restoreAccount(state *accountState) error {
 		}
 		if p.status != exchange.PositionOpen {
 			a.history = append(a.history, p)
+			a.closed++
 			continue
 		}
 		p.margin = p.cost.Div(int64(a.holdings[b.index].leverage))
@@ -190,24 +208,67 @@ func (x *Exchange) restoreOrders(s *snapshot) error {
 		}
 		o := &order{
 			Order: state.Order, account: a, book: b, reduceOnly: state.ReduceOnly, visible: state.Visible,
-			triggered: state.Triggered, dead: state.Dead, held: state.Held, spent: state.Spent,
+			triggered: state.Triggered, dead: state.Dead, held: state.Held, spent: state.Spent, stood: state.Stood,
 		}
 		x.restoreOrder(o)
+		if at := state.Arrives; at != nil {
+			x.restoreEvent(*at, o, false)
+		}
+		if at := state.Ends; at != nil {
+			x.restoreEvent(*at, o, true)
+		}
+	}
+	if err := x.restoreStanding(s); err != nil {
+		return err
+	}
+	x.forgetOrders()
+	return nil
+}
+
+func (x *Exchange) restoreEvent(at eventTime, o *order, cancel bool) {
+	x.queue.events = append(x.queue.events, event{at.TimeMS, at.Sequence, o, cancel})
+	o.expect(at, cancel)
+}
+
+// restoreStanding puts orders back into their ladders, in their order of time.
+func (x *Exchange) restoreStanding(s *snapshot) error {
+	var standing []*order
+	for _, o := range x.orders {
+		if o != nil && o.stood != 0 {
+			standing = append(standing, o)
+		}
+	}
+	slices.SortFunc(standing, func(a, b *order) int { return cmp.Compare(a.stood, b.stood) })
+	for _, o := range standing {
+		if err := o.book.stand(o); err != nil {
+			return err
+		}
 	}
 	for _, state := range s.Books {
-		b := x.byKey[exchange.SymbolKey{Market: state.Market, Name: state.Symbol}]
+		b := x.byKey[state.key()]
 		for _, id := range state.Standing {
 			o := x.byID(id)
-			if o == nil || o.book != b || o.Status.Final() {
-				return fmt.Errorf("snapshot: order %d stands in the book of %s but is not open there", id, b.symbol.Key())
+			if o == nil || o.book != b {
+				return fmt.Errorf("snapshot: order %d stands in the book of %s but is not of it", id, b.symbol.Key())
 			}
-			if o.Type.Conditional() && !o.triggered {
-				b.wait(o)
-			} else {
-				b.rest(o)
+			if err := b.stand(o); err != nil {
+				return err
 			}
 		}
 		b.updateID = state.UpdateID
+	}
+	return nil
+}
+
+// stand puts a restored order back into its ladder.
+func (b *book) stand(o *order) error {
+	switch {
+	case o.Status.Final():
+		return fmt.Errorf("snapshot: order %d stands in the book of %s but is finished", o.ID, b.symbol.Key())
+	case o.Type.Conditional() && !o.triggered:
+		b.wait(o)
+	default:
+		b.rest(o)
 	}
 	return nil
 }

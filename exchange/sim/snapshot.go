@@ -7,28 +7,45 @@ import (
 	"botd/exchange"
 )
 
-const snapshotSchema = 1
+// The schemas of a snapshot. In the first one books list their standing orders
+// and events are apart; since the second each order tells both itself.
+const (
+	firstSchema    = 1
+	snapshotSchema = 2
+)
 
 // snapshot is what survives a restart: accounts, orders, positions, history,
-// trades, ids and the clock. Markets and candles are not in it.
+// trades, ids and the clock. Markets and candles are not in it. One with less in
+// it is a change: see Changes.
 type snapshot struct {
-	Schema     int
-	NowMS      int64
-	OrderID    int64
-	PositionID int64
-	FillID     int64
-	Sequence   int64
-	Version    uint64
-	Books      []bookState
-	Accounts   []accountState
-	Queue      []eventState
+	snapshotHeader
+	Books    []bookState    `json:",omitempty"`
+	Accounts []accountState `json:",omitempty"`
+	Queue    []eventState   `json:",omitempty"` // of the first schema
 
 	// The last two are written by hand: see Snapshot.
 	Orders []orderState `json:",omitempty"`
 	Fills  []Fill       `json:",omitempty"`
 }
 
+type snapshotHeader struct {
+	Schema     int
+	NowMS      int64
+	OrderID    int64
+	PositionID int64
+	FillID     int64
+	Sequence   int64
+	Stood      int64
+	Version    uint64
+}
+
 type bookState struct {
+	bookNumbers
+	Standing []int64 `json:",omitempty"` // of the first schema: in their order of time within a price
+}
+
+// bookNumbers is what a snapshot tells of a symbol.
+type bookNumbers struct {
 	Market        exchange.Market
 	Symbol        string
 	PriceScale    int
@@ -37,16 +54,20 @@ type bookState struct {
 	UpdateID      int64
 	TradeID       int64
 	FundingMS     int64
-	Standing      []int64 // orders in ladders, in their order of time within a price
+}
+
+func (b *bookNumbers) key() exchange.SymbolKey {
+	return exchange.SymbolKey{Market: b.Market, Name: b.Symbol}
 }
 
 type accountState struct {
-	Config    AccountConfig
+	Name      string
+	Config    *AccountConfig `json:",omitempty"` // in a change only when the account is new
 	Money     Money
-	Balances  []exchange.Balance
-	Leverages []exchange.LeverageSetting
-	Positions []positionState // closed ones first
-	Trades    []exchange.UserTrade
+	Balances  []exchange.Balance         `json:",omitempty"` // those that are not zero
+	Leverages []exchange.LeverageSetting `json:",omitempty"` // those that are not the account's own
+	Positions []positionState            `json:",omitempty"` // closed ones first
+	Trades    []exchange.UserTrade       `json:",omitempty"`
 }
 
 type positionState struct {
@@ -68,8 +89,17 @@ type orderState struct {
 	Visible    bool            `json:",omitempty"`
 	Triggered  bool            `json:",omitempty"`
 	Dead       bool            `json:",omitempty"`
+	Stood      int64           `json:",omitempty"` // its turn in its ladder, when it stands in one
+	Arrives    *eventTime      `json:",omitempty"` // at the book
+	Ends       *eventTime      `json:",omitempty"` // by a cancel
 	Held       exchange.Amount // only while the order is open
 	Spent      exchange.Amount
+}
+
+// eventTime is when an event is due, and its turn among those due then.
+type eventTime struct {
+	TimeMS   int64
+	Sequence int64
 }
 
 type eventState struct {
@@ -82,18 +112,12 @@ type eventState struct {
 // Snapshot returns everything that must survive a restart, as JSON. Finished
 // orders and fills do not change any more, so each is encoded once.
 func (x *Exchange) Snapshot() ([]byte, error) {
-	s := snapshot{
-		Schema: snapshotSchema, NowMS: x.nowMS, OrderID: x.orderID, PositionID: x.positionID, FillID: x.fillID,
-		Sequence: x.queue.sequence, Version: x.version,
-	}
+	s := x.header()
 	for _, b := range x.books {
-		s.Books = append(s.Books, b.state())
+		s.Books = append(s.Books, bookState{bookNumbers: b.numbers()})
 	}
 	for _, a := range x.accounts {
 		s.Accounts = append(s.Accounts, x.accountState(a))
-	}
-	for _, e := range x.queue.events {
-		s.Queue = append(s.Queue, eventState{e.timeMS, e.sequence, e.order.ID, e.cancel})
 	}
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -109,6 +133,13 @@ func (x *Exchange) Snapshot() ([]byte, error) {
 	}
 	data = appendList(data[:len(data)-1], "Orders", orders)
 	return append(appendList(data, "Fills", fills), '}'), nil
+}
+
+func (x *Exchange) header() snapshot {
+	return snapshot{snapshotHeader: snapshotHeader{
+		Schema: snapshotSchema, NowMS: x.nowMS, OrderID: x.orderID, PositionID: x.positionID, FillID: x.fillID,
+		Sequence: x.queue.sequence, Stood: x.stood, Version: x.version,
+	}}
 }
 
 func appendList(data []byte, name string, items [][]byte) []byte {
@@ -135,8 +166,7 @@ func (x *Exchange) encodeOrders() ([][]byte, error) {
 		encoded := o.encoded
 		if encoded == nil {
 			var err error
-			state := orderState{o.Order, o.account.config.Name, o.reduceOnly, o.visible, o.triggered, o.dead, o.held, o.spent}
-			if encoded, err = json.Marshal(state); err != nil {
+			if encoded, err = json.Marshal(o.state()); err != nil {
 				return nil, err
 			}
 		}
@@ -165,31 +195,42 @@ func (x *Exchange) encodeFills() ([][]byte, error) {
 	return append(slices.Clone(x.encodedFills[x.oldestFill:]), x.encodedFills[:x.oldestFill]...), nil
 }
 
-func (b *book) state() bookState {
-	s := bookState{
+func (b *book) numbers() bookNumbers {
+	return bookNumbers{
 		Market: b.symbol.Market, Symbol: b.symbol.Name, PriceScale: b.symbol.PriceScale, QuantityScale: b.symbol.QuantityScale,
 		Last: b.last, Mark: b.mark, UpdateID: b.updateID, TradeID: b.tradeID, FundingMS: b.fundingMS,
 	}
-	for _, l := range b.ladders() {
-		for i := range l.levels {
-			for o := l.levels[i].head; o != nil; o = o.next {
-				s.Standing = append(s.Standing, o.ID)
-			}
-		}
+}
+
+func (o *order) state() orderState {
+	s := orderState{
+		Order: o.Order, Account: o.account.config.Name, ReduceOnly: o.reduceOnly, Visible: o.visible, Triggered: o.triggered, Dead: o.dead,
+		Held: o.held, Spent: o.spent,
+	}
+	if o.ladder != nil {
+		s.Stood = o.stood
+	}
+	if at := o.arrives; at.Sequence != 0 {
+		s.Arrives = &at
+	}
+	if at := o.ends; at.Sequence != 0 && !o.Status.Final() {
+		s.Ends = &at
 	}
 	return s
 }
 
-func (b *book) ladders() []*ladder {
-	return []*ladder{&b.bids, &b.asks, &b.waiting[0][falling], &b.waiting[0][rising], &b.waiting[1][falling], &b.waiting[1][rising]}
-}
-
 func (x *Exchange) accountState(a *account) accountState {
-	s := accountState{Config: a.config, Money: a.money, Trades: a.trades}
+	s := accountState{Name: a.config.Name, Config: &a.config, Money: a.money, Trades: a.trades}
 	for i, asset := range x.assets {
+		if a.balances[i] == (balance{}) {
+			continue
+		}
 		s.Balances = append(s.Balances, exchange.Balance{Asset: asset, Free: a.balances[i].free, Frozen: a.balances[i].frozen})
 	}
 	for _, b := range x.booksOf(exchange.Futures) {
+		if a.holdings[b.index].leverage == a.config.Leverage {
+			continue
+		}
 		s.Leverages = append(s.Leverages, exchange.LeverageSetting{Symbol: b.symbol.Name, Leverage: a.holdings[b.index].leverage})
 	}
 	for _, p := range append(slices.Clone(a.history), a.positions...) {

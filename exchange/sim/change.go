@@ -1,0 +1,203 @@
+package sim
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+)
+
+// tracker notes what changed since Changes was last asked, so that a log of
+// changes costs what happened, not what ever was.
+type tracker struct {
+	on       bool
+	orders   []*order
+	accounts []*account
+	fillID   int64 // the last fill that Changes told
+}
+
+// Track makes the exchange note what changes from now on. A Snapshot taken now
+// and what Changes tells after it make the whole state: see Merge.
+func (x *Exchange) Track() {
+	x.tracker.on = true
+	x.tracked()
+}
+
+// tracked forgets what was noted: it has been told.
+func (x *Exchange) tracked() {
+	t := &x.tracker
+	for _, o := range t.orders {
+		o.noted = false
+	}
+	for _, a := range x.accounts {
+		a.noted, a.written.closed, a.written.known = false, a.closed, true
+	}
+	for _, b := range x.books {
+		b.written = b.numbers()
+	}
+	t.orders, t.accounts, t.fillID = t.orders[:0], t.accounts[:0], x.fillID
+}
+
+// noteOrder notes that an order changed.
+func (x *Exchange) noteOrder(o *order) {
+	if x.tracker.on && !o.noted {
+		o.noted = true
+		x.tracker.orders = append(x.tracker.orders, o)
+	}
+}
+
+// noteAccount notes that an account's money, positions or settings changed.
+func (x *Exchange) noteAccount(a *account) {
+	if x.tracker.on && !a.noted {
+		a.noted = true
+		x.tracker.accounts = append(x.tracker.accounts, a)
+	}
+}
+
+// Changes returns what changed since it was last called, or since Track, as JSON
+// for Merge. What it returned it does not tell again.
+func (x *Exchange) Changes() ([]byte, error) {
+	if !x.tracker.on {
+		return nil, fmt.Errorf("changes of an exchange that does not track them")
+	}
+	s := x.header()
+	for _, b := range x.books {
+		if numbers := b.numbers(); numbers != b.written {
+			s.Books = append(s.Books, bookState{bookNumbers: numbers})
+		}
+	}
+	for _, a := range x.tracker.accounts {
+		state := x.accountState(a)
+		if a.written.known {
+			state.Config = nil
+		}
+		state.Positions = slices.Delete(state.Positions, 0, len(a.history)-min(len(a.history), a.closed-a.written.closed))
+		at := len(a.trades)
+		for at > 0 && a.trades[at-1].ID > x.tracker.fillID {
+			at--
+		}
+		state.Trades = a.trades[at:]
+		s.Accounts = append(s.Accounts, state)
+	}
+	for _, o := range x.tracker.orders {
+		s.Orders = append(s.Orders, o.state())
+	}
+	for i := x.newFills(); i > 0; i-- {
+		at := (x.oldestFill - i + len(x.fills)) % len(x.fills)
+		s.Fills = append(s.Fills, x.fills[at])
+	}
+	x.tracked()
+	return json.Marshal(s)
+}
+
+// newFills returns how many of the newest fills Changes has not told.
+func (x *Exchange) newFills() int {
+	count := 0
+	for count < len(x.fills) && x.fills[(x.oldestFill-count-1+len(x.fills))%len(x.fills)].ID > x.tracker.fillID {
+		count++
+	}
+	return count
+}
+
+// Merge returns the snapshot with the changes that followed it.
+func Merge(data []byte, changes [][]byte) ([]byte, error) {
+	if len(changes) == 0 {
+		return data, nil
+	}
+	s, err := readSnapshot(data)
+	if err != nil {
+		return nil, err
+	}
+	m := merger{snapshot: s, orders: map[int64]int{}, accounts: map[string]*accountState{}, books: map[exchange.SymbolKey]int{}}
+	for i := range s.Orders {
+		m.orders[s.Orders[i].ID] = i
+	}
+	for i := range s.Books {
+		m.books[s.Books[i].key()] = i
+	}
+	for i := range s.Accounts {
+		m.accounts[s.Accounts[i].Name] = &s.Accounts[i]
+		m.names = append(m.names, s.Accounts[i].Name)
+	}
+	for i, each := range changes {
+		change, err := readSnapshot(each)
+		if err != nil {
+			return nil, fmt.Errorf("change %d: %w", i+1, err)
+		}
+		if err := m.merge(change); err != nil {
+			return nil, fmt.Errorf("change %d: %w", i+1, err)
+		}
+	}
+	return json.Marshal(m.whole())
+}
+
+// merger is a snapshot under change.
+type merger struct {
+	*snapshot
+	orders   map[int64]int
+	books    map[exchange.SymbolKey]int
+	accounts map[string]*accountState
+	names    []string // in their order
+}
+
+func (m *merger) merge(change *snapshot) error {
+	m.snapshotHeader = change.snapshotHeader
+	for _, b := range change.Books {
+		if at, known := m.books[b.key()]; known {
+			m.Books[at].bookNumbers = b.bookNumbers
+			continue
+		}
+		m.books[b.key()] = len(m.Books)
+		m.Books = append(m.Books, b)
+	}
+	for i := range change.Accounts {
+		if err := m.account(&change.Accounts[i]); err != nil {
+			return err
+		}
+	}
+	for i := range change.Orders {
+		o := change.Orders[i]
+		at, known := m.orders[o.ID]
+		if known {
+			m.Orders[at] = o
+			continue
+		}
+		m.orders[o.ID] = len(m.Orders)
+		m.Orders = append(m.Orders, o)
+	}
+	m.Fills = append(m.Fills, change.Fills...)
+	return nil
+}
+
+// account brings an account up to date: its closed positions and trades are added
+// to those before, all else is as the change says.
+func (m *merger) account(change *accountState) error {
+	known := m.accounts[change.Name]
+	if known == nil {
+		if change.Config == nil {
+			return fmt.Errorf("account %q was never opened", change.Name)
+		}
+		m.accounts[change.Name] = change
+		m.names = append(m.names, change.Name)
+		return nil
+	}
+	closed := slices.DeleteFunc(known.Positions, func(p positionState) bool { return p.Status == int(exchange.PositionOpen) })
+	change.Positions = append(closed, change.Positions...)
+	change.Trades = append(known.Trades, change.Trades...)
+	change.Config = known.Config
+	*known = *change
+	return nil
+}
+
+// whole returns the snapshot with everything in its order.
+func (m *merger) whole() *snapshot {
+	accounts := make([]accountState, 0, len(m.names))
+	for _, name := range m.names {
+		accounts = append(accounts, *m.accounts[name])
+	}
+	m.Accounts = accounts
+	slices.SortFunc(m.Orders, func(a, b orderState) int { return cmp.Compare(a.ID, b.ID) })
+	return m.snapshot
+}
