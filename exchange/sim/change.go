@@ -81,15 +81,23 @@ func (x *Exchange) Changes() ([]byte, error) {
 		state.Trades = a.trades[at:]
 		s.Accounts = append(s.Accounts, state)
 	}
+	var orders, fills [][]byte
 	for _, o := range x.tracker.orders {
-		s.Orders = append(s.Orders, o.state())
+		encoded, err := o.encode()
+		if err != nil {
+			return nil, err
+		}
+		orders = append(orders, encoded)
 	}
 	for i := x.newFills(); i > 0; i-- {
-		at := (x.oldestFill - i + len(x.fills)) % len(x.fills)
-		s.Fills = append(s.Fills, x.fills[at])
+		encoded, err := x.encodeFill((x.oldestFill - i + len(x.fills)) % len(x.fills))
+		if err != nil {
+			return nil, err
+		}
+		fills = append(fills, encoded)
 	}
 	x.tracked()
-	return json.Marshal(s)
+	return s.with(orders, fills)
 }
 
 // newFills returns how many of the newest fills Changes has not told.

@@ -119,15 +119,20 @@ func (x *Exchange) Snapshot() ([]byte, error) {
 	for _, a := range x.accounts {
 		s.Accounts = append(s.Accounts, x.accountState(a))
 	}
-	data, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
 	orders, err := x.encodeOrders()
 	if err != nil {
 		return nil, err
 	}
 	fills, err := x.encodeFills()
+	if err != nil {
+		return nil, err
+	}
+	return s.with(orders, fills)
+}
+
+// with returns the snapshot's JSON with orders and fills that are encoded already.
+func (s *snapshot) with(orders, fills [][]byte) ([]byte, error) {
+	data, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
 	}
@@ -163,36 +168,45 @@ func (x *Exchange) encodeOrders() ([][]byte, error) {
 		if o == nil {
 			continue
 		}
-		encoded := o.encoded
-		if encoded == nil {
-			var err error
-			if encoded, err = json.Marshal(o.state()); err != nil {
-				return nil, err
-			}
-		}
-		if o.Status.Final() && o.visible {
-			o.encoded = encoded
+		encoded, err := o.encode()
+		if err != nil {
+			return nil, err
 		}
 		all = append(all, encoded)
 	}
 	return all, nil
 }
 
+// encode encodes an order, once when it does not change any more.
+func (o *order) encode() ([]byte, error) {
+	if o.encoded != nil {
+		return o.encoded, nil
+	}
+	encoded, err := json.Marshal(o.state())
+	if o.Status.Final() && o.visible {
+		o.encoded = encoded
+	}
+	return encoded, err
+}
+
 func (x *Exchange) encodeFills() ([][]byte, error) {
+	for i := range x.fills {
+		if _, err := x.encodeFill(i); err != nil {
+			return nil, err
+		}
+	}
+	return append(slices.Clone(x.encodedFills[x.oldestFill:]), x.encodedFills[:x.oldestFill]...), nil
+}
+
+// encodeFill encodes a fill, once.
+func (x *Exchange) encodeFill(at int) (encoded []byte, err error) {
 	for len(x.encodedFills) < len(x.fills) {
 		x.encodedFills = append(x.encodedFills, nil)
 	}
-	for i := range x.fills {
-		if x.encodedFills[i] != nil {
-			continue
-		}
-		encoded, err := json.Marshal(&x.fills[i])
-		if err != nil {
-			return nil, err
-		}
-		x.encodedFills[i] = encoded
+	if x.encodedFills[at] == nil {
+		x.encodedFills[at], err = json.Marshal(&x.fills[at])
 	}
-	return append(slices.Clone(x.encodedFills[x.oldestFill:]), x.encodedFills[:x.oldestFill]...), nil
+	return x.encodedFills[at], err
 }
 
 func (b *book) numbers() bookNumbers {

@@ -112,12 +112,20 @@ func (s *Server) keep() error {
 	s.mu.Lock()
 	change := s.changes()
 	s.mu.Unlock()
-	return s.state.keep(change, func() ([]byte, uint64, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		content, err := s.exchange.Snapshot()
-		return content, s.changes(), err
-	})
+	return s.state.keep(change)
+}
+
+// look tells the state file what changed.
+func (s *Server) look(all bool) (change, snapshot []byte, newest uint64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.broken != nil {
+		return nil, nil, 0, s.broken // the file stays at what was acknowledged before
+	}
+	if change, err = s.exchange.Changes(); err == nil && all {
+		snapshot, err = s.exchange.Snapshot()
+	}
+	return change, snapshot, s.changes(), err
 }
 
 // changes counts what is worth writing: what happened to accounts, and what the

@@ -165,15 +165,18 @@ func TestRecordedCandlesRunFromTheFirstOpenTimeAtTheirSpeed(t *testing.T) {
 func TestOptionsWithStateGoOnWhereTheyStopped(t *testing.T) {
 	t.Parallel()
 	options := Options{Market: "random", Seed: 3, Clock: "manual", State: filepath.Join(t.TempDir(), "state")}
-	_, c := open(t, options, noFiles())
+	first, c := open(t, options, noFiles())
 	c.place(buyMarket)
 	c.advance(60_000)
+	want := c.call("POST", "/fhapi/v1/positions/open", "{}")
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
 	restarted, again := open(t, options, noFiles())
 	if restarted.clock.nowMS() != ManualStartMS+60_000 {
 		t.Errorf("want the clock at %d, have %d", int64(ManualStartMS+60_000), restarted.clock.nowMS())
 	}
-	want, have := c.call("POST", "/fhapi/v1/positions/open", "{}"), again.call("POST", "/fhapi/v1/positions/open", "{}")
-	if want.body != have.body || !strings.Contains(have.body, "BTC-USDT") {
+	if have := again.call("POST", "/fhapi/v1/positions/open", "{}"); want.body != have.body || !strings.Contains(have.body, "BTC-USDT") {
 		t.Errorf("want the position %s, have %s", want.body, have.body)
 	}
 }

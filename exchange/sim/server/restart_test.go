@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -98,14 +99,14 @@ func TestARestartedExchangeGoesOnCounting(t *testing.T) {
 func TestAChangeThatCanNotBeWrittenIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
-	_, c := startServer(t, withState(path))
-	if err := os.Mkdir(path+".new", 0o700); err != nil {
+	s, c := startServer(t, withState(path))
+	if err := errors.Join(s.state.file.Close(), os.Mkdir(path+newSuffix, 0o700)); err != nil { // neither may be written
 		t.Fatal(err)
 	}
 	c.call("POST", "/fhapi/v1/order", buyMarket).wantRefusal(t, 500, 500)
 	c.call("GET", "/fhapi/v1/margin/account", "").wantRefusal(t, 500, 500)
 	c.send("GET", "/fapi/v1/time", "", nil).want(t, 200) // tells nothing of an account
-	if err := os.Remove(path + ".new"); err != nil {
+	if err := os.Remove(path + newSuffix); err != nil {
 		t.Fatal(err)
 	}
 	c.call("GET", "/fhapi/v1/margin/account", "").want(t, 200)

@@ -56,7 +56,8 @@ type Config struct {
 // Build makes the exchange: by sim.Restore from the state, by sim.New when that is nil.
 type Build func(state []byte) (*sim.Exchange, error)
 
-// Server serves one simulated exchange.
+// Server serves one simulated exchange. One with a state file, of which Serve is
+// never called, is to be closed.
 type Server struct {
 	accounts map[string]*Account
 	symbols  symbolTable
@@ -88,27 +89,38 @@ func New(config Config) (*Server, error) {
 	}
 	s := &Server{
 		accounts: make(map[string]*Account), signer: config.Signer, budget: newBudget(config.Budget), control: config.Control,
-		state: stateFile{path: config.StatePath}, log: config.Log,
+		log:  config.Log,
 		wake: make(chan struct{}, 1), stopped: make(chan struct{}), hidden: make(map[hiddenOrder]int64),
 	}
 	if s.log == nil {
 		s.log = func(string, ...any) {}
 	}
-	var err error
-	if s.exchange, err = s.restore(&config); err != nil {
-		return nil, err
+	s.state = stateFile{path: config.StatePath, look: s.look, log: s.log, minRewrite: minRewrite}
+	if err := s.begin(&config); err != nil {
+		return nil, errors.Join(err, s.state.close())
+	}
+	return s, nil
+}
+
+// begin brings back the exchange, its accounts and its clock.
+func (s *Server) begin(config *Config) (err error) {
+	if s.exchange, err = s.restore(config); err != nil {
+		return err
+	}
+	if config.StatePath != "" {
+		s.exchange.Track()
 	}
 	if err := s.admit(config.Accounts); err != nil {
-		return nil, err
+		return err
 	}
 	if s.symbols, err = symbolsOf(s.exchange); err != nil {
-		return nil, err
+		return err
 	}
 	if s.clock, err = newClock(config.Clock, s.exchange.NowMS()); err != nil {
-		return nil, err
+		return err
 	}
 	s.exchange.Advance(s.clock.nowMS())
-	return s, s.keep()
+	return s.keep()
 }
 
 // restore returns the exchange, as the state file left it when there is one.
@@ -119,15 +131,22 @@ func (s *Server) restore(config *Config) (*sim.Exchange, error) {
 		}
 		return config.Exchange, nil
 	}
-	content, err := s.state.read()
+	kept, err := s.state.open()
 	if err != nil {
 		return nil, err
 	}
-	x, err := config.Build(content)
-	if err != nil && content != nil {
-		return nil, fmt.Errorf("restore state %s: %w", s.state.path, err)
+	if kept.snapshot == nil {
+		return config.Build(nil)
 	}
-	return x, err
+	merged, err := sim.Merge(kept.snapshot, kept.changes)
+	if err != nil {
+		return nil, fmt.Errorf("restore state %s: %w (move it away to begin anew)", s.state.path, err)
+	}
+	x, err := config.Build(merged)
+	if err != nil {
+		return nil, fmt.Errorf("restore state %s: %w (move it away to begin anew)", s.state.path, err)
+	}
+	return x, nil
 }
 
 // admit notes who may call, and opens the accounts that the exchange lacks.
@@ -202,8 +221,11 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	} else {
 		serveErr = fmt.Errorf("serve %s: %w", listener.Addr(), serveErr)
 	}
-	return errors.Join(clockErr, serveErr, stopErr, s.keep())
+	return errors.Join(clockErr, serveErr, stopErr, s.keep(), s.state.close())
 }
+
+// Close gives the state file back; Serve does so itself when it ends.
+func (s *Server) Close() error { return s.state.close() }
 
 // shut lets the requests under way finish; those that would not are cut off.
 func (s *Server) shut(server *http.Server) error {

@@ -1,33 +1,102 @@
 package server
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
 )
+
+// counter stands for an exchange: its state is a number, and a change one more.
+type counter struct {
+	now   atomic.Uint64
+	told  uint64
+	looks atomic.Int64
+}
+
+func (c *counter) look(all bool) (change, snapshot []byte, newest uint64, err error) {
+	c.looks.Add(1)
+	newest = c.now.Load()
+	change = fmt.Appendf(nil, "+%d", newest-c.told)
+	c.told = newest
+	if all {
+		snapshot = fmt.Append(nil, newest)
+	}
+	return change, snapshot, newest, nil
+}
+
+// sum reads the state back.
+func sum(t testing.TB, content []byte) uint64 {
+	t.Helper()
+	s, err := parseState(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var number uint64
+	if err := json.Unmarshal(s.snapshot, &number); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range s.changes {
+		var more uint64
+		if _, err := fmt.Sscanf(string(change), "+%d", &more); err != nil {
+			t.Fatal(err)
+		}
+		number += more
+	}
+	return number
+}
+
+func newStateTest(t testing.TB) (*stateFile, *counter) {
+	t.Helper()
+	c := &counter{}
+	f := &stateFile{path: filepath.Join(t.TempDir(), "state"), look: c.look, log: t.Logf, minRewrite: 100}
+	t.Cleanup(func() {
+		if err := f.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f, c
+}
+
+func (c *counter) add(t testing.TB, f *stateFile) {
+	t.Helper()
+	if err := f.keep(c.now.Add(1)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
 
 func TestRequestsThatArriveTogetherShareOneWrite(t *testing.T) {
 	t.Parallel()
-	f := stateFile{path: filepath.Join(t.TempDir(), "state")}
-	var changes, snapshots atomic.Uint64
-	snapshot := func() ([]byte, uint64, error) {
-		snapshots.Add(1)
-		newest := changes.Load()
-		return fmt.Append(nil, newest), newest, nil
-	}
+	f, c := newStateTest(t)
 	const requests = 64
-	var group sync.WaitGroup
+	var group, arrived sync.WaitGroup
 	f.mu.Lock() // a write is under way while all of them arrive
-	var arrived sync.WaitGroup
 	arrived.Add(requests)
 	for range requests {
 		group.Go(func() {
-			mine := changes.Add(1)
+			mine := c.now.Add(1)
 			arrived.Done()
-			if err := f.keep(mine, snapshot); err != nil {
+			if err := f.keep(mine); err != nil {
 				t.Error(err)
 			}
 		})
@@ -35,52 +104,225 @@ func TestRequestsThatArriveTogetherShareOneWrite(t *testing.T) {
 	arrived.Wait()
 	f.mu.Unlock()
 	group.Wait()
-	if have := snapshots.Load(); have != 1 {
+	if have := c.looks.Load(); have != 1 {
 		t.Errorf("want 1 write, have %d", have)
 	}
-	content, err := f.read()
-	if want := fmt.Sprint(requests); err != nil || string(content) != want {
-		t.Errorf("want %q, have %q %v", want, content, err)
+	if have := sum(t, read(t, f.path)); have != requests {
+		t.Errorf("want %d, have %d", requests, have)
+	}
+}
+
+func TestEveryChangeIsInTheFileWhenKeepReturns(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	smallest, largest := 1<<30, 0
+	for range 2_000 { // while the file is written anew again and again
+		c.add(t, f)
+		content := read(t, f.path)
+		if want, have := c.now.Load(), sum(t, content); want != have {
+			t.Fatalf("want %d, have %d", want, have)
+		}
+		smallest, largest = min(smallest, len(content)), max(largest, len(content))
+	}
+	f.group.Wait()
+	if largest > 100_000 {
+		t.Errorf("want a file that is written anew, have it grow to %d bytes", largest)
+	}
+}
+
+// A crash may leave any first part of the last write.
+func TestAFileCutAnywhereInItsLastRecordsHoldsWhatWasWholeBefore(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	f.minRewrite = 1 << 20
+	c.add(t, f)
+	ends := map[int]uint64{len(read(t, f.path)): 1} // by size of the file
+	first := len(read(t, f.path))
+	for range 5 {
+		c.add(t, f)
+		ends[len(read(t, f.path))] = c.now.Load()
+	}
+	content, want := read(t, f.path), uint64(0)
+	for cut := 0; cut <= len(content); cut++ {
+		if whole, ok := ends[cut]; ok {
+			want = whole
+		}
+		if cut < first {
+			if _, err := parseState(content[:cut]); err == nil {
+				t.Errorf("cut at %d of the snapshot: want an error, have none", cut)
+			}
+			continue
+		}
+		for _, tail := range []string{"", "\x00\x00\x00", "\x00\n"} {
+			_, whole := ends[cut]
+			if tail == "\x00\n" && whole {
+				continue // a line of its own, tested below
+			}
+			if have := sum(t, append(content[:cut:cut], tail...)); have != want {
+				t.Errorf("cut at %d, then %q: want %d, have %d", cut, tail, want, have)
+			}
+		}
+	}
+}
+
+func TestDamageThatIsNoUnfinishedWriteIsRefused(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	for range 4 {
+		c.add(t, f)
+	}
+	content := read(t, f.path)
+	for at := range content[:len(content)-1] {
+		spoiled := bytes.Clone(content)
+		spoiled[at] ^= 0x15
+		if _, err := parseState(spoiled); err == nil && spoiled[at] != 0 {
+			t.Errorf("byte %d changed from %q to %q: want an error, have none", at, content[at], spoiled[at])
+		}
+	}
+	for _, text := range []string{"", "something else", stateTitle, stateTitle + "00000000 1\n"} {
+		if _, err := parseState([]byte(text)); err == nil || !strings.Contains(err.Error(), "move it away") {
+			t.Errorf("%q: want an error that says what to do, have %v", text, err)
+		}
 	}
 }
 
 func TestAFailedWriteIsToldAndTheOldStateStays(t *testing.T) {
 	t.Parallel()
-	directory := t.TempDir()
-	f := stateFile{path: filepath.Join(directory, "state")}
-	keep := func(change uint64) error {
-		return f.keep(change, func() ([]byte, uint64, error) { return fmt.Append(nil, "state ", change), change, nil })
-	}
-	if err := keep(1); err != nil {
+	f, c := newStateTest(t)
+	c.add(t, f)
+	if err := errors.Join(f.file.Close(), os.Mkdir(f.path+newSuffix, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(f.path+".new", 0o700); err != nil { // the temporary file can not be made
+	for range 2 {
+		if err := f.keep(c.now.Add(1)); err == nil {
+			t.Error("want an error, have none")
+		}
+	}
+	if have := sum(t, read(t, f.path)); have != 1 {
+		t.Errorf("want the old state 1, have %d", have)
+	}
+	if err := os.Remove(f.path + newSuffix); err != nil {
 		t.Fatal(err)
 	}
-	if err := keep(2); err == nil {
-		t.Error("want an error, have none")
+	c.add(t, f)
+	c.add(t, f)
+	if want, have := c.now.Load(), sum(t, read(t, f.path)); want != have {
+		t.Errorf("want the new state %d, have %d", want, have)
 	}
-	if content, _ := f.read(); string(content) != "state 1" {
-		t.Errorf("want the old state, have %q", content)
+}
+
+func TestAWriteThatFailsWhileTheFileIsWrittenAnewLosesNothing(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	for range 500 {
+		if c.now.Load()%7 == 3 {
+			f.mu.Lock()
+			if err := f.file.Close(); err != nil {
+				t.Fatal(err)
+			}
+			f.mu.Unlock()
+			c.now.Add(1)
+			_ = f.keep(c.now.Load()) // fails, unless the new file came in between
+		}
+		c.add(t, f)
+		if want, have := c.now.Load(), sum(t, read(t, f.path)); want != have {
+			t.Fatalf("want %d, have %d", want, have)
+		}
 	}
-	if err := os.Remove(f.path + ".new"); err != nil {
+}
+
+func TestAFileThatCanNotBeWrittenAnewGoesOnAsItIs(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	c.add(t, f)
+	if err := os.Mkdir(f.path+rewriteSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := keep(2); err != nil {
+	for range 100 {
+		c.add(t, f)
+	}
+	f.group.Wait()
+	if want, have := c.now.Load(), sum(t, read(t, f.path)); want != have {
+		t.Errorf("want %d, have %d", want, have)
+	}
+}
+
+func TestOneExchangeAloneUsesAStateFile(t *testing.T) {
+	t.Parallel()
+	f, c := newStateTest(t)
+	c.add(t, f)
+	other := &stateFile{path: f.path, log: t.Logf}
+	if _, err := other.open(); err == nil || !strings.Contains(err.Error(), "another exchange uses it") {
+		t.Errorf("want an error, have %v", err)
+	}
+	if err := f.close(); err != nil {
+		t.Fatal(err)
+	}
+	if content, err := other.open(); err != nil || string(content.snapshot) != "1" {
+		t.Errorf("want the state, have %q %v", content.snapshot, err)
+	}
+	if err := other.close(); err != nil {
 		t.Error(err)
-	}
-	if content, _ := f.read(); string(content) != "state 2" {
-		t.Errorf("want the new state, have %q", content)
 	}
 }
 
 func TestWithoutAPathNothingIsKept(t *testing.T) {
 	t.Parallel()
 	var f stateFile
-	if err := f.keep(1, nil); err != nil {
+	if err := f.keep(1); err != nil {
 		t.Error(err)
 	}
-	if content, err := f.read(); content != nil || err != nil {
-		t.Errorf("want nothing, have %q %v", content, err)
+	if content, err := f.open(); content.snapshot != nil || err != nil {
+		t.Errorf("want nothing, have %q %v", content.snapshot, err)
 	}
 }
+
+// BenchmarkPlacementWithState measures what a placement and its write cost after
+// that many orders.
+func BenchmarkPlacementWithState(b *testing.B) {
+	for _, before := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprint(before), func(b *testing.B) {
+			s := newServer(b, withState(filepath.Join(b.TempDir(), "state")))
+			defer s.Close()
+			handler := &handlerTrader{b, s}
+			for range before {
+				handler.placeAndCancel()
+			}
+			if err := s.keep(); err != nil {
+				b.Fatal(err)
+			}
+			var longest time.Duration
+			for b.Loop() {
+				began := time.Now()
+				handler.placeAndCancel()
+				if err := s.keep(); err != nil {
+					b.Fatal(err)
+				}
+				longest = max(longest, time.Since(began))
+			}
+			b.ReportMetric(float64(longest.Microseconds()), "longest-us")
+		})
+	}
+}
+
+// handlerTrader asks the exchange of a server without HTTP.
+type handlerTrader struct {
+	testing.TB
+	*Server
+}
+
+func (h *handlerTrader) placeAndCancel() {
+	price, _ := h.exchange.Symbol(btcFutures).Price(decimal.NewFromInt(40_000))
+	placed, err := h.exchange.Do(testKey, &exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+		Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 1, Price: price,
+	}})
+	if err != nil {
+		h.Fatal(err)
+	}
+	if _, err := h.exchange.Do(testKey, &exchange.Request{Operation: exchange.FuturesCancel, OrderID: placed.Order.ID}); err != nil {
+		h.Fatal(err)
+	}
+	h.exchange.Advance(h.exchange.NowMS() + 10)
+}
+
+var btcFutures = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}

@@ -1,0 +1,80 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+)
+
+// A state file is text, a record a line: what it is, then a snapshot, then what
+// changed since, oldest first. Each record begins with the checksum of its
+// content, so that a line cut short by a crash is told from a whole one.
+const stateTitle = "botd exchange state 2\n"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksumSize is that many hex digits and a space.
+const checksumSize = 9
+
+// appendRecord writes a record behind others. Its content is JSON of one line.
+func appendRecord(lines, content []byte) []byte {
+	lines = fmt.Appendf(lines, "%08x ", crc32.Checksum(content, castagnoli))
+	return append(append(lines, content...), '\n')
+}
+
+// stateContent is what a state file holds.
+type stateContent struct {
+	snapshot []byte
+	changes  [][]byte
+	torn     int // bytes behind the last whole record: a write that never ended
+}
+
+var errNoState = errors.New("it is no state file of botd exchange; give another --state, or move it away to begin anew")
+
+// parseState reads a state file. A record that a crash cut short can only be the
+// last one: then it was never acknowledged, and is left out. Damage anywhere else
+// is an error.
+func parseState(content []byte) (stateContent, error) {
+	var s stateContent
+	if bytes.HasPrefix(content, []byte("{")) { // versions before 2 wrote a snapshot alone
+		s.snapshot = content
+		return s, nil
+	}
+	lines, titled := bytes.CutPrefix(content, []byte(stateTitle))
+	if !titled {
+		return s, errNoState
+	}
+	for len(lines) > 0 {
+		line, rest, whole := bytes.Cut(lines, []byte{'\n'})
+		record, ok := recordOf(line)
+		switch {
+		case whole && ok && s.snapshot == nil:
+			s.snapshot = record
+		case whole && ok:
+			s.changes = append(s.changes, record)
+		case s.snapshot != nil && (!whole || len(rest) == 0 && bytes.IndexByte(line, 0) >= 0):
+			// Cut short; or, after a power cut, long enough but with pages never written.
+			s.torn = len(lines)
+			return s, nil
+		default:
+			return s, fmt.Errorf("the record at byte %d is damaged: restore the file from a copy, or move it away to begin anew", len(content)-len(lines))
+		}
+		lines = rest
+	}
+	if s.snapshot == nil {
+		return s, errNoState
+	}
+	return s, nil
+}
+
+// recordOf returns a line's content when its checksum is right.
+func recordOf(line []byte) ([]byte, bool) {
+	if len(line) <= checksumSize || line[checksumSize-1] != ' ' {
+		return nil, false
+	}
+	sum, err := strconv.ParseUint(string(line[:checksumSize-1]), 16, 32)
+	content := line[checksumSize:]
+	return content, err == nil && uint32(sum) == crc32.Checksum(content, castagnoli)
+}
