@@ -136,6 +136,8 @@ func (x *Exchange) SetFees(config AccountConfig) error {
 	}
 	c := &a.config
 	c.FuturesMaker, c.FuturesTaker, c.SpotMaker, c.SpotTaker = config.FuturesMaker, config.FuturesTaker, config.SpotMaker, config.SpotTaker
+	a.written.known = false
+	x.noteAccount(a)
 	return nil
 }
 

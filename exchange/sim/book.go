@@ -47,7 +47,7 @@ type book struct {
 	costs     Costs             // of taking, over recorded candles
 	volume    float64           // of the recorded candle under way
 	allowance exchange.Quantity // what it still allows
-	written bookNumbers // by Changes
+	written   bookNumbers       // by Changes
 
 	trades  []exchange.Trade
 	tradeID int64

@@ -194,7 +194,9 @@ func (m *merger) account(change *accountState) error {
 	closed := slices.DeleteFunc(known.Positions, func(p positionState) bool { return p.Status == int(exchange.PositionOpen) })
 	change.Positions = append(closed, change.Positions...)
 	change.Trades = append(known.Trades, change.Trades...)
-	change.Config = known.Config
+	if change.Config == nil {
+		change.Config = known.Config
+	}
 	*known = *change
 	return nil
 }

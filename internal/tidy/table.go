@@ -40,7 +40,7 @@ var Table = []Row{
 	{"exchange/wire", "the interface's JSON in both directions, its quirks, its signature", true, []string{"exchange"}, []string{libDecimal}},
 	{"exchange/rest", "the signed HTTP client: clock offset, request budget, backoff for reads", false, []string{"exchange", "exchange/wire"}, []string{libBackoff, libRate, libDecimal}},
 	{"exchange/sim", "the simulated exchange: a pure engine", true, []string{"exchange"}, []string{libDecimal, libBtree}},
-	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface", false, []string{"exchange", "exchange/wire", "exchange/sim"}, []string{libRate, libDecimal}},
+	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface", false, []string{"exchange", "exchange/wire", "exchange/sim"}, []string{libRate, libDecimal, libSys}},
 	{"exchange/paper", "the simulated exchange fed by a real venue's public data", false, []string{"exchange", "exchange/sim"}, nil},
 	{"exchange/tape", "recorded market data: files in, columns in memory, holes found", false, []string{"exchange"}, []string{libDecimal, libYAML, libParquet}},
 	{"strategy", "View in, Plan out; parameters; the registry", true, []string{"exchange"}, []string{libDecimal}},
