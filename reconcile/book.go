@@ -24,12 +24,18 @@ type Book struct {
 	strategies []*StrategyState // sorted by name
 	placements map[string]*Placement
 	live       []*Placement // oldest first
-	ended      map[string]bool
+	ended      map[string]ending
 	endedOrder []string // ring of ended ids, oldest first
 	halts      []Halt   // sorted by scope, the account's first
 	breaker    Breaker
 	tally      tally
 	day        Day
+
+	seasoned bool  // the journal holds more than starts and wishes
+	stale    int64 // answers older than what was known, counted
+
+	Foreign  string // policy for what botd did not make: halt, adopt or ignore
+	Instance string // whose prefix our client order ids carry
 
 	Account   exchange.MarginAccount // as last fetched
 	AccountMS int64                  // when; 0 for never
@@ -66,10 +72,15 @@ type SymbolTruth struct {
 	QuarantineMS int64
 	Foreign      []exchange.Order // open orders botd did not make
 
+	Ignored exchange.Quantity // part of the exchange's position that is not botd's; Position is without it
+
 	residualMS int64             // since when Position and Known have differed by residual
 	residual   exchange.Quantity // Position - Known
 	stableMS   int64             // begin of the first of the equal snapshots that count towards the fence
-	stableSum  exchange.Quantity // Known at that snapshot
+	stable     stable            // what it told
+	filledMS   int64             // when Known last changed by a fill
+	seen       []int64           // ids of positions seen open, oldest first
+	short      exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }
 
 // StrategyState is what must survive a restart of one strategy.
@@ -133,7 +144,7 @@ type Day struct {
 
 // NewBook returns an empty book.
 func NewBook(settle Settle) *Book {
-	return &Book{settle: settle, placements: map[string]*Placement{}, ended: map[string]bool{}}
+	return &Book{settle: settle, placements: map[string]*Placement{}, ended: map[string]ending{}}
 }
 
 // Symbol returns the truth of a symbol, made when it is new.
@@ -206,6 +217,11 @@ func (b *Book) Touch() { b.version++ }
 func (b *Book) Apply(record *Record) {
 	b.version++
 	switch record.Kind {
+	case RecordBoot, RecordConfig, RecordPlan, RecordMemory, RecordLatch, RecordResolved:
+	default:
+		b.seasoned = true
+	}
+	switch record.Kind {
 	case RecordBoot:
 		b.boot(record)
 	case RecordSending:
@@ -223,6 +239,10 @@ func (b *Book) Apply(record *Record) {
 		if truth.Known == 0 && truth.Key.Market == exchange.Futures {
 			b.latchSymbol(truth.Key)
 		}
+	case RecordIgnored:
+		b.ignored(record)
+	case RecordFound:
+		b.found(record)
 	case RecordFees:
 		truth := b.Symbol(record.Symbol)
 		truth.Fees, truth.Bought = truth.Fees+record.Filled, 0
@@ -291,7 +311,7 @@ func (b *Book) advance(record *Record) {
 		p.OrderID = record.OrderID
 	}
 	if grown := record.Filled - p.Filled; grown > 0 {
-		b.fill(p, truth, grown, record.Price)
+		b.fill(p, truth, grown, record)
 	}
 	switch record.Kind {
 	case RecordAcknowledged:
@@ -311,8 +331,10 @@ func (b *Book) advance(record *Record) {
 	}
 }
 
-func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, price exchange.Amount) {
+func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, record *Record) {
+	price := record.Price
 	p.Filled += grown
+	truth.filledMS = record.AtMS
 	if !price.IsZero() {
 		p.Price = price
 	}
@@ -365,12 +387,46 @@ func (b *Book) end(p *Placement, state State, record *Record) {
 	b.tally.ended(p)
 	delete(b.placements, p.ClientOrderID)
 	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })
-	b.ended[p.ClientOrderID] = true
-	b.endedOrder = append(b.endedOrder, p.ClientOrderID)
+	b.remember(p.ClientOrderID, ending{p.OrderID, p.Filled, p.Strategy})
+}
+
+// ending is what is remembered of a placement that ended.
+type ending struct {
+	orderID  int64
+	filled   exchange.Quantity
+	strategy string
+}
+
+func (b *Book) remember(id string, e ending) {
+	if _, known := b.ended[id]; !known {
+		b.endedOrder = append(b.endedOrder, id)
+	}
+	b.ended[id] = e
 	if len(b.endedOrder) > maxRemembered {
 		delete(b.ended, b.endedOrder[0])
 		b.endedOrder = b.endedOrder[1:]
 	}
+}
+
+// ignored takes what is left to whoever made it: the part of a position, or one
+// order.
+func (b *Book) ignored(record *Record) {
+	truth := b.Symbol(record.Symbol)
+	truth.Position += truth.Ignored - record.Filled
+	truth.Ignored = record.Filled
+	truth.Quarantine, truth.QuarantineMS = "", 0
+	if record.ClientOrderID != "" {
+		b.remember(record.ClientOrderID, ending{record.OrderID, 0, ""})
+	}
+}
+
+// found takes an order that is on the exchange under one of our ids, and was not
+// or no longer the book's.
+func (b *Book) found(record *Record) {
+	p := &Placement{ClientOrderID: record.ClientOrderID, OrderID: record.OrderID, Strategy: record.Strategy, Purpose: record.Purpose, Key: record.Key,
+		Order: *record.Order, State: Working, Seen: true, Filled: record.Filled, SentMS: record.AtMS, DeadlineMS: record.AtMS, Surplus: record.Surplus}
+	b.placements[p.ClientOrderID] = p
+	b.live = append(b.live, p)
 }
 
 // releaseLatch ends a latch when the target is zero or has changed side.
@@ -382,5 +438,9 @@ func (b *Book) releaseLatch(state *StrategyState) {
 
 // Ours reports whether the client order id is one the book has made.
 func (b *Book) Ours(clientOrderID string) bool {
-	return b.placements[clientOrderID] != nil || b.ended[clientOrderID]
+	_, ended := b.ended[clientOrderID]
+	return ended || b.placements[clientOrderID] != nil
 }
+
+// Stale returns how many answers were older than what was known already.
+func (b *Book) Stale() int64 { return b.stale }

@@ -119,7 +119,7 @@ func (d *desk) positions(signed exchange.Quantity) exchange.Fetched[exchange.Pos
 // observe fetches: open orders, looks, a position; full when before counts too.
 func (d *desk) observe(signed exchange.Quantity, looks []Look, orders ...exchange.Order) []Record {
 	return d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
-		Before: d.positions(signed), Positions: d.positions(signed), Looked: looks})
+		Before: d.positions(signed), Positions: d.positions(signed), Looked: looks, ClosedOf: []string{"BTC-USDT"}})
 }
 
 func (d *desk) order(id string, orderID int64, status exchange.OrderStatus, quantity, filled exchange.Quantity) exchange.Order {
@@ -449,11 +449,17 @@ func TestFillsNeverGoBack(t *testing.T) {
 func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
+	d.book.Instance = "t"
 	d.observe(0, nil, d.order("bt-zzz-4", 77, exchange.StatusOpen, 5, 0))
-	if order := d.book.ForeignPrefix("t"); order == nil || order.ID != 77 {
+	if order := d.book.ForeignPrefix(); order != nil {
+		t.Fatalf("where the journal was new the symbol is quarantined, not the account: have %+v", order)
+	}
+	d.book.Apply(&Record{Kind: RecordAdopted, Symbol: bitcoin})
+	if order := d.book.ForeignPrefix(); order == nil || order.ID != 77 {
 		t.Fatalf("want order 77, have %+v", order)
 	}
-	if order := d.book.ForeignPrefix("other"); order != nil {
+	d.book.Instance = "other"
+	if order := d.book.ForeignPrefix(); order != nil {
 		t.Fatalf("want none for another instance, have %+v", order)
 	}
 }

@@ -133,6 +133,7 @@ type Placement struct {
 	Why           string // of Refused, Uncertain
 	Evidence      string // of a final state
 	Seen          bool   // fetched at least once
+	Surplus       bool   // a second order under one id: it is canceled
 	CancelMS      int64  // when a cancel was last sent, 0 for never; not journalled
 }
 

@@ -6,9 +6,6 @@ import (
 	"botd/exchange"
 )
 
-// stableGapMS is how far apart the two equal snapshots must be that decide an unknown.
-const stableGapMS = 3_000
-
 // spotFeeBound is the largest share of what was bought that fees in the
 // received asset may have taken, before the wallet counts as not understood.
 const spotFeeBound exchange.Rate = 500_000 // 0.5 %
@@ -42,8 +39,8 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 // when the full snapshot moved while it was taken.
 func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) bool {
 	now, count := find(s.Positions.Items(), truth.Key.Name)
-	if count > 1 && truth.Quarantine == "" {
-		emit(Record{Kind: RecordQuarantined, Symbol: truth.Key, Why: "the exchange shows two positions on one symbol"})
+	if count > 1 {
+		b.quarantine(truth, "the exchange shows two positions on one symbol", emit)
 	}
 	if s.Before.Done() {
 		if before, _ := find(s.Before.Items(), truth.Key.Name); before.Signed() != now.Signed() || before.ID != now.ID {
@@ -51,13 +48,17 @@ func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) 
 			return false
 		}
 	}
-	if now.ID != truth.PositionID || now.Signed() != truth.Position {
+	if now.ID != 0 && now.ID == truth.PositionID && signOf(now.Signed()) == -signOf(truth.AtVenue()) && now.Remaining != 0 {
+		b.quarantine(truth, "the position changed its side by itself", emit) // case 38
+	}
+	if now.ID != truth.PositionID || now.Signed() != truth.AtVenue() {
 		b.version++
 	}
-	if now.ID != truth.PositionID || truth.Position == 0 {
+	truth.saw(now.ID)
+	if now.ID != truth.PositionID || truth.AtVenue() == 0 {
 		truth.SinceMS = s.EndedMS
 	}
-	truth.Position, truth.EntryPrice, truth.PositionID, truth.LiqPrice = now.Signed(), now.EntryPrice, now.ID, now.LiqPrice
+	truth.Position, truth.EntryPrice, truth.PositionID, truth.LiqPrice = now.Signed()-truth.Ignored, now.EntryPrice, now.ID, now.LiqPrice
 	if truth.MarkedAt = truth.Mark; truth.MarkedAt == 0 {
 		truth.MarkedAt = truth.Last
 	}
@@ -85,98 +86,6 @@ func (b *Book) measureResidual(s *Snapshot, truth *SymbolTruth) {
 	truth.residual = residual
 }
 
-func (b *Book) unknownOn(key exchange.SymbolKey) []*Placement {
-	var unknown []*Placement
-	for _, p := range b.live {
-		if p.State == Uncertain && p.Order.Key() == key {
-			unknown = append(unknown, p)
-		}
-	}
-	return unknown
-}
-
-func (b *Book) anyUnresolved(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State.Unresolved() && p.Order.Key() == key })
-}
-
-// decideUnknown ends an unknown by the position equation: two equal snapshots
-// at least three seconds apart, the first begun after the fence
-// (exactly-once.md, Snapshot and equation). The open list was looked at before:
-// what is here was not in it.
-func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placement, emit func(Record)) {
-	fence := int64(0)
-	for _, p := range unknown {
-		fence = max(fence, p.Fence(b.settle))
-	}
-	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() {
-		truth.stableMS = 0
-		return
-	}
-	if truth.stableMS == 0 || truth.stableSum != truth.Known || truth.residualMS > truth.stableMS && truth.residual != 0 {
-		truth.stableMS, truth.stableSum = s.BeganMS, truth.Known
-		return
-	}
-	if s.BeganMS-truth.stableMS < stableGapMS {
-		return
-	}
-	truth.stableMS = 0
-	if len(unknown) > 1 && truth.residual != 0 {
-		b.quarantine(truth, "two placements are unknown and the position moved", emit)
-		return
-	}
-	for _, p := range unknown {
-		b.decideOne(truth, p, emit)
-	}
-}
-
-func (b *Book) decideOne(truth *SymbolTruth, p *Placement, emit func(Record)) {
-	explained := truth.residual * exchange.Quantity(p.Order.Side.Sign())
-	ended := Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: truth.Key, Filled: p.Filled}
-	limit := p.Order.Quantity - p.Filled
-	if p.Order.ClosePosition {
-		limit = explained // a closePosition order may take all there was
-	}
-	switch {
-	case explained == 0:
-		ended.State, ended.Evidence = Absent, "the position after the fence needs no fill of it"
-	case explained > 0 && explained <= limit:
-		ended.State, ended.Filled, ended.Evidence = Filled, p.Filled+explained, "inferred from the position after the fence"
-		if ended.Filled < p.Order.Quantity {
-			ended.State = Canceled
-		}
-	default:
-		b.quarantine(truth, "the position does not fit the unknown placement "+p.ClientOrderID, emit)
-		return
-	}
-	emit(ended)
-}
-
-func (b *Book) quarantine(truth *SymbolTruth, why string, emit func(Record)) {
-	if truth.Quarantine == "" {
-		emit(Record{Kind: RecordQuarantined, Symbol: truth.Key, Why: why})
-	}
-}
-
-// foreign decides a lasting difference that no unknown explains. A position
-// that is gone was ended by a hand or a liquidation: nothing is left to be wrong
-// about, so it is adopted, and the latch keeps its strategy from re-entering.
-// Anything else needs a person.
-func (b *Book) foreign(truth *SymbolTruth, emit func(Record)) {
-	if truth.Position == 0 {
-		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: truth.residual, Evidence: "the position was closed from outside"})
-		truth.residual = 0
-		return
-	}
-	b.quarantine(truth, "the position differs from the fills by "+residualText(truth)+", which nothing explains", emit)
-}
-
-func residualText(truth *SymbolTruth) string {
-	if truth.Rules == nil {
-		return "an unknown quantity"
-	}
-	return truth.Rules.QuantityDecimal(truth.residual).String()
-}
-
 // Residual returns Position minus Known, and since when.
 func (t *SymbolTruth) Residual() (exchange.Quantity, int64) { return t.residual, t.residualMS }
 
@@ -202,10 +111,11 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 		truth.Settled = truth.Quarantine == ""
 		return
 	}
+	truth.short = 0
 	if short := truth.Known - truth.Fees - (held - truth.Baseline); short > 0 && short <= fees && truth.Bought > 0 {
 		emit(Record{Kind: RecordFees, Symbol: truth.Key, Filled: short, Evidence: "fees taken from the asset bought"})
 	} else if short > 0 {
-		b.quarantine(truth, "the wallet holds less than the fills explain", emit)
+		b.missing(truth, short, emit)
 	}
 	truth.Position = truth.Known - truth.Fees
 	truth.Settled = truth.Quarantine == ""
@@ -213,4 +123,16 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 
 func (b *Book) liveOn(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.Order.Key() == key })
+}
+
+// missing decides a wallet that holds less than the fills explain: somebody sold
+// or withdrew it. What is gone can not be ignored, so it is adopted as gone or
+// waits for a person.
+func (b *Book) missing(truth *SymbolTruth, short exchange.Quantity, emit func(Record)) {
+	truth.short = -short
+	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
+		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -short, Evidence: "the wallet holds less: sold or withdrawn outside botd"})
+		return
+	}
+	b.quarantine(truth, "the wallet holds less than the fills explain", emit)
 }

@@ -37,11 +37,13 @@ const (
 	RecordBaseline                           // spot: what the wallet held that is not the strategy's
 	RecordFees                               // spot: quantity of the asset bought that fees took
 	RecordBreaker                            // openings pause until a time
+	RecordIgnored                            // a part of the position, or an order, is not botd's
+	RecordFound                              // an order on the exchange becomes the book's
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {
@@ -81,11 +83,13 @@ type Record struct {
 	Before        exchange.Quantity  `json:"before,omitempty"`      // sending: position before
 	Reserved      exchange.Amount    `json:"reserved,omitzero"`     // sending: notional at risk, USDT
 	State         State              `json:"state,omitempty"`       // ended
-	Filled        exchange.Quantity  `json:"filled,omitempty"`      // fill, ended: cumulative; adopted: signed difference; baseline, fees: the quantity
+	Filled        exchange.Quantity  `json:"filled,omitempty"`      // fill, ended: cumulative; adopted: signed difference; ignored: signed part; baseline, fees: the quantity
 	Price         exchange.Amount    `json:"price,omitzero"`        // fill: mean price when known
 	Evidence      string             `json:"evidence,omitempty"`    // ended, adopted: by what
 	Why           string             `json:"why,omitempty"`         // refused, unknown, quarantined, halt
 	Code          int                `json:"code,omitempty"`        // refused
+
+	Surplus bool `json:"surplus,omitempty"` // found: to be taken out of the book
 
 	Epoch    int64                  `json:"epoch,omitempty"`    // boot
 	Target   strategy.Target        `json:"target,omitzero"`    // resolved: which wish

@@ -2,7 +2,7 @@ package reconcile
 
 import (
 	"slices"
-	"strings"
+	"strconv"
 
 	"botd/exchange"
 )
@@ -20,6 +20,10 @@ type Snapshot struct {
 	Balances      exchange.Fetched[exchange.Balance]
 	Account       *exchange.MarginAccount
 	Looked        []Look // orders asked for by id
+	HistoryWhole  bool   // History holds every order since the oldest live placement
+	Trades        []Traded
+	Closed        []exchange.Position // positions/history of the symbols in ClosedOf
+	ClosedOf      []string
 }
 
 // Look is the answer to a question for one order by id.
@@ -27,6 +31,13 @@ type Look struct {
 	OrderID int64
 	Order   exchange.Order
 	Known   bool // false: the exchange says there is no such order
+}
+
+// Traded is what the user trades say of one spot order.
+type Traded struct {
+	OrderID int64
+	Filled  exchange.Quantity
+	Price   exchange.Amount // mean
 }
 
 // Orders returns the open list of a market, if it was fetched.
@@ -63,6 +74,7 @@ func (b *Book) Unknowns() bool {
 // records it returns are applied already, in order, and must be journalled.
 func (b *Book) Observe(s *Snapshot) []Record {
 	var out []Record
+	newborn := !b.seasoned
 	emit := func(record Record) {
 		record.AtMS = s.EndedMS
 		b.Apply(&record)
@@ -85,6 +97,9 @@ func (b *Book) Observe(s *Snapshot) []Record {
 	for _, truth := range b.symbols {
 		b.observePosition(s, truth, emit)
 	}
+	if newborn {
+		b.guardLost(emit)
+	}
 	return out
 }
 
@@ -95,7 +110,7 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 	}
 	for i := range list.Items() {
 		order := &list.Items()[i]
-		if p := b.match(order); p != nil {
+		if p := b.match(order); p != nil && (p.OrderID != 0 || !hasOlder(list.Items(), order)) {
 			b.seen(p, order, emit)
 		}
 	}
@@ -105,26 +120,76 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 		}
 	}
 	for _, order := range list.Items() {
-		if b.match(&order) == nil && !b.Ours(order.ClientOrderID) {
+		switch {
+		case b.match(&order) != nil:
+		case b.Ours(order.ClientOrderID):
+			b.observeSurplus(&order, emit)
+		default:
 			truth := b.Symbol(order.Key())
 			truth.Foreign = append(truth.Foreign, order)
 		}
 	}
 }
 
+func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
+	return slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ClientOrderID == order.ClientOrderID && o.ID < order.ID })
+}
+
+// observeSurplus takes an open order under an id that is another order's, or
+// that had ended: its fills are ours, and it is canceled (case 14). Seen open
+// under its own ended id it is a stale replica's (case 13).
+func (b *Book) observeSurplus(order *exchange.Order, emit func(Record)) {
+	id := order.ClientOrderID
+	e, ended := b.ended[id]
+	strategy := e.strategy
+	if p := b.placements[id]; p != nil {
+		strategy, ended = p.Strategy, false
+	}
+	if ended && e.orderID == order.ID {
+		b.stale++
+		return
+	}
+	record := found(order, strategy, surplusID(order), 0, "a second order under client order id "+id)
+	if ended && e.orderID == 0 {
+		record.Filled, record.Evidence = min(e.filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
+	}
+	record.Surplus = true
+	emit(record)
+	b.seen(b.placements[record.ClientOrderID], order, emit)
+}
+
+func surplusID(order *exchange.Order) string {
+	return order.ClientOrderID + "#" + strconv.FormatInt(order.ID, 10)
+}
+
 // match finds the live placement an order belongs to: by its client order id,
 // since the order id of an unknown one is not known.
 func (b *Book) match(order *exchange.Order) *Placement {
 	p := b.placements[order.ClientOrderID]
+	if p == nil || p.OrderID != 0 && p.OrderID != order.ID {
+		p = b.surplusOf(order)
+	}
 	if p == nil || p.Order.Symbol != order.Symbol || p.Order.Side != order.Side {
 		return nil
 	}
 	return p
 }
 
+func (b *Book) surplusOf(order *exchange.Order) *Placement {
+	for _, p := range b.live {
+		if p.Surplus && p.OrderID == order.ID {
+			return p
+		}
+	}
+	return nil
+}
+
 // seen takes an order as fetched. Filled never goes down: a smaller figure is a
 // stale replica's (exactly-once.md, case 13).
 func (b *Book) seen(p *Placement, order *exchange.Order, emit func(Record)) {
+	if order.Filled < p.Filled {
+		b.stale++
+	}
 	filled := max(order.Filled, p.Filled)
 	record := Record{ClientOrderID: p.ClientOrderID, OrderID: order.ID, Filled: filled, Strategy: p.Strategy, Symbol: p.Order.Key(), Price: fillPrice(order)}
 	switch {
@@ -161,24 +226,33 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 
 // observeLook takes the answer to a question by id.
 func (b *Book) observeLook(s *Snapshot, look Look, emit func(Record)) {
-	i := slices.IndexFunc(b.live, func(p *Placement) bool { return p.OrderID == look.OrderID })
-	if i < 0 {
+	p := b.ordered(exchange.Futures, look.OrderID)
+	if p == nil {
 		return
 	}
-	p := b.live[i]
 	if look.Known {
 		b.seen(p, &look.Order, emit)
 		return
 	}
 	// An acknowledged id the exchange does not know: ask until the fence has
 	// passed, then a person must look; never "lost after three" (case 12).
-	if truth := b.Symbol(p.Order.Key()); s.BeganMS >= p.Fence(b.settle) && truth.Quarantine == "" {
-		emit(Record{Kind: RecordQuarantined, Symbol: truth.Key, ClientOrderID: p.ClientOrderID,
-			Why: "acknowledged order " + p.ClientOrderID + " is not known to the exchange"})
-	}
+	b.lost(s, p, emit)
 }
 
-// observeHistory takes spot order history, which shows every order that ended.
+// lost takes an acknowledged order that the exchange does not know after the
+// fence: a person must look, and what it did is unknown (case 12).
+func (b *Book) lost(s *Snapshot, p *Placement, emit func(Record)) {
+	if s.BeganMS < p.Fence(b.settle) || p.State == Uncertain {
+		return
+	}
+	why := "acknowledged order " + p.ClientOrderID + " is not known to the exchange"
+	emit(Record{Kind: RecordUnknown, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(), Why: why})
+	b.quarantine(b.Symbol(p.Order.Key()), why, emit)
+}
+
+// observeHistory takes spot order history, which shows every order that ended,
+// and the user trades of single orders. They are evidence by themselves: an order
+// in neither list nor history after the fence was never taken.
 func (b *Book) observeHistory(s *Snapshot, emit func(Record)) {
 	for i := range s.History.Items() {
 		order := &s.History.Items()[i]
@@ -186,23 +260,35 @@ func (b *Book) observeHistory(s *Snapshot, emit func(Record)) {
 			b.seen(p, order, emit)
 		}
 	}
+	for _, traded := range s.Trades {
+		if p := b.ordered(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled {
+			emit(Record{Kind: RecordFill, ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Strategy: p.Strategy, Symbol: p.Order.Key(),
+				Filled: traded.Filled, Price: traded.Price})
+		}
+	}
+	if !s.HistoryWhole || !s.SpotOrders.Done() {
+		return
+	}
 	for _, p := range slices.Clone(b.live) {
-		if p.Order.Market == exchange.Spot && p.State == Uncertain && s.SpotOrders.Done() && s.BeganMS >= p.Fence(b.settle) {
+		if p.Order.Market != exchange.Spot || s.BeganMS < p.Fence(b.settle) {
+			continue
+		}
+		listed := func(o exchange.Order) bool { return o.ID == p.OrderID }
+		switch {
+		case p.State == Uncertain:
 			emit(Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(),
 				State: Absent, Filled: p.Filled, Evidence: "in neither open list nor history after the fence"})
+		case p.OrderID != 0 && !slices.ContainsFunc(s.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.History.Items(), listed):
+			b.lost(s, p, emit)
 		}
 	}
 }
 
-// ForeignPrefix returns an open order that carries this instance's prefix and is
-// not in the journal: a second instance or an old backup (case 15).
-func (b *Book) ForeignPrefix(instance string) *exchange.Order {
-	prefix := "b" + instance + "-"
-	for _, truth := range b.symbols {
-		for i := range truth.Foreign {
-			if strings.HasPrefix(truth.Foreign[i].ClientOrderID, prefix) {
-				return &truth.Foreign[i]
-			}
+// ordered finds a live placement by the exchange's order id.
+func (b *Book) ordered(market exchange.Market, orderID int64) *Placement {
+	for _, p := range b.live {
+		if p.OrderID == orderID && p.Order.Market == market {
+			return p
 		}
 	}
 	return nil

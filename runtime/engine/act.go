@@ -21,14 +21,22 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 	for i, p := range live {
 		fills[i] = p.Filled
 	}
+	stale := e.book.Stale()
 	for _, record := range e.book.Observe(snapshot) {
 		e.keep(record)
-		if record.Kind == reconcile.RecordAdopted {
+		switch record.Kind {
+		case reconcile.RecordFound:
+			e.note(Note{Kind: NoteFound, Strategy: record.Strategy, Symbol: e.book.Symbol(record.Symbol).Rules, ClientOrderID: record.ClientOrderID,
+				OrderID: record.OrderID, Order: *record.Order, Text: record.Evidence})
+		case reconcile.RecordAdopted:
 			e.note(Note{Kind: NoteAdopted, Symbol: e.book.Symbol(record.Symbol).Rules, Quantity: record.Filled, Text: record.Evidence})
 		}
 	}
 	for i, p := range live {
 		e.notePlacement(p, fills[i])
+	}
+	if grown := e.book.Stale() - stale; grown > 0 {
+		e.note(Note{Kind: NoteStale, Count: int(grown), Text: "the exchange told less than it had told before"})
 	}
 	for i, r := range e.runs {
 		e.noteRun(r, before[i])
@@ -256,6 +264,9 @@ func (e *Engine) placed(p purpose, event *Event) {
 	case errors.As(event.Err, &unknown): // first: whatever it wraps, its fate is not known
 		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)
 		note.Kind, note.Text = NoteUncertain, record.Why
+	case event.Err == nil && mistaken(&event.Answer.Order, p.clientID): // case 2
+		record.Kind, record.Why = reconcile.RecordUnknown, "the answer is another order's"
+		note.Kind, note.Text = NoteUncertain, record.Why
 	case event.Err == nil:
 		record.Kind, record.OrderID = reconcile.RecordAcknowledged, event.Answer.Order.ID
 		note.Kind, note.OrderID = NoteAcknowledged, event.Answer.Order.ID
@@ -279,6 +290,11 @@ func (e *Engine) placed(p purpose, event *Event) {
 	}
 	e.guardBreaker()
 	e.soon()
+}
+
+// mistaken reports whether a placement's answer tells no order, or another one.
+func mistaken(told *exchange.Order, clientID string) bool {
+	return told.ID == 0 || told.ClientOrderID != "" && told.ClientOrderID != clientID
 }
 
 // takeRules takes the symbols' rules as they are now. Scales never change while

@@ -81,6 +81,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 		config: config, book: book, gate: risk.NewGate(config.Limits), calls: map[int64]purpose{},
 		journalMS: never, roundMS: never, rulesMS: never, refusals: map[string]string{},
 	}
+	book.Foreign, book.Instance = config.Foreign, config.Instance
 	if config.Epoch <= book.Epoch() {
 		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
 	}
@@ -142,6 +143,8 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.journaled(event)
 	case EventHalt:
 		e.halt(event)
+	case EventResolve:
+		e.resolve(event)
 	case EventDisk:
 		e.disk(event.Why)
 	case EventStop:

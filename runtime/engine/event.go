@@ -21,6 +21,7 @@ const (
 	EventHalt                           // the kill switch: Level and Why
 	EventRound                          // something may have changed on the exchange: run a round now
 	EventDisk                           // the journal's disk is nearly full: Why; empty when it has room again
+	EventResolve                        // a person ends the quarantine of Scope.Symbol: Adopt, Why
 	EventStop                           // stop sending; calls under way may still answer
 )
 
@@ -43,7 +44,8 @@ type Event struct {
 	Sequence int64 // EventJournaled: the last record covered
 
 	Level string          // EventHalt: pause, cancel, flatten; empty re-arms
-	Scope reconcile.Scope // EventHalt: of what; zero is the account
+	Scope reconcile.Scope // EventHalt: of what; zero is the account. EventResolve: the symbol
+	Adopt bool            // EventResolve: false ignores
 	Why   string          // EventHalt, EventDisk
 }
 
@@ -111,6 +113,8 @@ const (
 	NoteStrategyFailed                     // a strategy panicked and is stopped
 	NoteBlind                              // reads fail for too long, or work again
 	NoteJournal                            // the journal can not be written, its disk is nearly full, or neither any more: OK
+	NoteFound                              // an order under one of our ids that was not the book's
+	NoteStale                              // answers older than what was known: Count
 	NoteBreaker                            // openings pause for DurationMS, or go on
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 )

@@ -26,6 +26,7 @@ type round struct {
 	snapshot reconcile.Snapshot
 	history  []exchange.Order
 	asked    bool // history was asked for
+	partial  bool // a page of it was full: there may be more
 	version  uint64
 }
 
@@ -41,6 +42,8 @@ const (
 	callPlace
 	callCancel
 	callSetLeverage
+	callClosed
+	callTrades
 	callCandles
 	callRules
 )
@@ -121,6 +124,11 @@ func (e *Engine) takeRound(p purpose, event *Event) error {
 		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID, Order: answer.Order, Known: true})
 	case p.kind == callHistory:
 		e.round.history = append(e.round.history, answer.Orders.Items()...)
+		e.round.partial = e.round.partial || len(answer.Orders.Items()) >= spotHistory
+	case p.kind == callClosed:
+		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.truth.Key.Name)
+	case p.kind == callTrades:
+		e.takeTrades(p, answer)
 	case p.kind == callTicker:
 		e.takeTickers(p, answer)
 	case p.kind == callLeverages:
@@ -167,9 +175,13 @@ func (e *Engine) lookForVanished() {
 		}
 		asked = append(asked, p.Order.Symbol)
 		e.round.asked = true
-		e.roundAsk(purpose{kind: callHistory}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order.Symbol, StartMS: max(0, p.SentMS-60_000), Limit: 1000})
+		e.roundAsk(purpose{kind: callHistory}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order.Symbol, StartMS: max(0, p.SentMS-60_000), Limit: spotHistory})
 	}
+	e.askEvidence()
 }
+
+// spotHistory is how many orders or trades one page of spot history holds.
+const spotHistory = 1_000
 
 func (e *Engine) vanished(p *reconcile.Placement) bool {
 	return !slices.ContainsFunc(e.round.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID })
@@ -214,6 +226,7 @@ func (e *Engine) roundFailed() {
 	e.note(Note{Kind: NoteRound, OK: false, DurationMS: e.nowMS - e.round.snapshot.BeganMS})
 	e.round.phase = 0
 	e.watchBlind(e.round.failed)
+	e.guardOverdue()
 	e.roundMS = e.nowMS + min(15_000, max(1_000, e.config.BusyRoundMS)<<min(e.failed-1, 4))
 }
 
@@ -222,7 +235,7 @@ func (e *Engine) finishRound() {
 	snapshot := &e.round.snapshot
 	snapshot.EndedMS = e.nowMS
 	if e.round.asked {
-		snapshot.History = exchange.FetchedOf(e.round.history)
+		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(e.round.history), !e.round.partial
 	}
 	e.failed, e.soundMS, e.round.phase = 0, e.nowMS, 0
 	e.watchBlind(nil)
@@ -230,6 +243,7 @@ func (e *Engine) finishRound() {
 	e.guardBreaker()
 	e.day()
 	e.guardPrefix()
+	e.guardOverdue()
 	acted := 0
 	if !e.stopped {
 		for _, r := range e.runs {
@@ -284,7 +298,7 @@ func (e *Engine) day() {
 // guardPrefix halts the account when another instance, or an old backup, trades
 // under our prefix (case 15).
 func (e *Engine) guardPrefix() {
-	order := e.book.ForeignPrefix(e.config.Instance)
+	order := e.book.ForeignPrefix()
 	if order == nil || e.book.Halted().Level != "" {
 		return
 	}

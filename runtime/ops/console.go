@@ -161,6 +161,10 @@ func (c *Console) rest(n *engine.Note) {
 			return
 		}
 		c.line(bad, n, "trading.halted").Msgf("HALTED    %s", n.Text)
+	case engine.NoteFound:
+		c.line(bad, n, "order.found").Msgf("FOUND     order %d: %s", n.OrderID, n.Text)
+	case engine.NoteStale:
+		c.line(warn, n, "exchange.stale").Int("count", n.Count).Msgf("stale     %s; the larger figure is kept", n.Text)
 	case engine.NoteBreaker:
 		if n.OK {
 			c.line(warn, n, "breaker.ended").Msg("breaker   has ended: openings go on")

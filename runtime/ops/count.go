@@ -97,6 +97,10 @@ func (m *Metrics) Note(n *engine.Note) {
 		m.fill(n, market, strategy)
 	case engine.NoteSettled, engine.NoteRefused:
 		m.settled(n, market, strategy)
+	case engine.NoteStale:
+		m.discrepancyKinds.WithLabelValues("all", "stale").Add(float64(max(0, n.Count)))
+	case engine.NoteFound:
+		m.discrepancyKinds.WithLabelValues(market, "found").Inc()
 	case engine.NoteQuarantine, engine.NoteAdopted:
 		m.discrepancy(n, market)
 	case engine.NoteHalt:

@@ -146,5 +146,6 @@ func (m *Metrics) expectMarket(market exchange.Market) {
 	m.settleSeconds.WithLabelValues(name)
 	m.slippage.WithLabelValues(name)
 	m.discrepancyKinds.WithLabelValues(name, "quarantine")
+	m.discrepancyKinds.WithLabelValues(name, "found")
 	m.discrepancyKinds.WithLabelValues(name, "adopted")
 }

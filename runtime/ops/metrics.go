@@ -138,6 +138,7 @@ func (m *Metrics) orderFamilies() {
 	m.roundSeconds.WithLabelValues("all")
 	m.roundSuccess.WithLabelValues("all")
 	m.discrepancies.WithLabelValues("all")
+	m.discrepancyKinds.WithLabelValues("all", "stale")
 	for _, market := range []string{"futures", "spot"} {
 		m.unsettled.WithLabelValues(market)
 		m.oldest.WithLabelValues(market)

@@ -1,0 +1,158 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+
+	"botd/exchange"
+)
+
+// Policies for what botd did not make (contract: foreign).
+const (
+	ForeignHalt   = "halt"   // quarantine the symbol until a person resolves it
+	ForeignAdopt  = "adopt"  // take positions as the strategy's own
+	ForeignIgnore = "ignore" // trade beside them
+)
+
+// lostJournal is why a symbol is quarantined whose position or orders an empty
+// journal knows nothing of (case 35).
+const lostJournal = "the journal is new and knows nothing of what is open here: it was lost, or the account is not botd's alone"
+
+// AtVenue is the position as the exchange tells it, what is ignored included.
+func (t *SymbolTruth) AtVenue() exchange.Quantity { return t.Position + t.Ignored }
+
+// foreign decides a lasting difference that no unknown explains. A position
+// that is gone was ended by a hand or a liquidation: nothing is left to be wrong
+// about, so it is adopted, and the latch keeps its strategy from re-entering.
+// Anything else goes by policy.
+func (b *Book) foreign(truth *SymbolTruth, emit func(Record)) {
+	switch {
+	case truth.AtVenue() == 0:
+		if truth.Ignored != 0 {
+			emit(Record{Kind: RecordIgnored, Symbol: truth.Key, Evidence: "what was ignored was closed from outside"})
+		}
+		if truth.Known != 0 {
+			emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -truth.Known, Evidence: "the position was closed from outside"})
+		}
+	case b.Foreign == ForeignAdopt:
+		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: truth.residual, Evidence: "made outside botd, adopted by foreign: adopt"})
+	case b.Foreign == ForeignIgnore:
+		b.ignore(truth, "made outside botd, ignored by foreign: ignore", emit)
+	default:
+		b.quarantine(truth, "the position differs from the fills by "+residualText(truth)+", which nothing explains", emit)
+		return
+	}
+	truth.residual = truth.Position - truth.Known
+}
+
+// ignore leaves the difference to whoever made it. What botd holds can not be
+// more than there is: one position stands for all of it.
+func (b *Book) ignore(truth *SymbolTruth, evidence string, emit func(Record)) {
+	venue, own := truth.AtVenue(), truth.Known
+	switch {
+	case signOf(own) != signOf(venue):
+		own = 0
+	case abs(own) > abs(venue):
+		own = venue
+	}
+	if own != truth.Known {
+		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: own - truth.Known, Evidence: evidence})
+	}
+	emit(Record{Kind: RecordIgnored, Symbol: truth.Key, Filled: venue - own, Evidence: evidence})
+}
+
+func (b *Book) quarantine(truth *SymbolTruth, why string, emit func(Record)) {
+	if truth.Quarantine == "" {
+		emit(Record{Kind: RecordQuarantined, Symbol: truth.Key, Why: why})
+	}
+}
+
+func residualText(truth *SymbolTruth) string {
+	if truth.Rules == nil {
+		return "an unknown quantity"
+	}
+	return truth.Rules.QuantityDecimal(truth.residual).String()
+}
+
+// guardLost quarantines, while the journal is new, every symbol with a position
+// or one of our orders (case 35). Nothing is adopted, whatever the policy.
+func (b *Book) guardLost(emit func(Record)) {
+	for _, truth := range b.symbols {
+		ours := slices.ContainsFunc(truth.Foreign, func(o exchange.Order) bool { return b.prefixed(o.ClientOrderID) })
+		if ours || truth.Key.Market == exchange.Futures && truth.AtVenue() != 0 && truth.Known == 0 {
+			b.quarantine(truth, lostJournal, emit)
+			truth.Settled = false
+		}
+	}
+}
+
+// prefixed reports whether a client order id carries this instance's prefix.
+func (b *Book) prefixed(clientOrderID string) bool {
+	return b.Instance != "" && strings.HasPrefix(clientOrderID, "b"+b.Instance+"-")
+}
+
+// ForeignPrefix returns an open order that carries this instance's prefix and is
+// not in the journal: a second instance or an old backup (case 15). Where the
+// journal was lost, its symbol is quarantined already (case 35).
+func (b *Book) ForeignPrefix() *exchange.Order {
+	for _, truth := range b.symbols {
+		for i := range truth.Foreign {
+			if b.prefixed(truth.Foreign[i].ClientOrderID) && truth.Quarantine != lostJournal {
+				return &truth.Foreign[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Resolve says what a person's end of a symbol's quarantine changes: adopt takes
+// the difference and our own orders as the strategy's, ignore leaves them to
+// whoever made them. What is unknown ends with it. The records are not applied.
+func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []Record {
+	truth := b.Symbol(key)
+	var records []Record
+	emit := func(record Record) { records = append(records, record) }
+	evidence := "resolved by a person: " + reason
+	for _, p := range b.unknownOn(key) {
+		emit(Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: key, State: Absent, Filled: p.Filled, Evidence: evidence})
+	}
+	for i := range truth.Foreign {
+		order := &truth.Foreign[i]
+		switch {
+		case !b.prefixed(order.ClientOrderID):
+		case adopt:
+			emit(found(order, strategy, order.ClientOrderID, 0, evidence))
+		default:
+			emit(Record{Kind: RecordIgnored, Symbol: key, ClientOrderID: order.ClientOrderID, OrderID: order.ID, Filled: truth.Ignored, Evidence: evidence})
+		}
+	}
+	if key.Market == exchange.Spot {
+		emit(Record{Kind: RecordAdopted, Symbol: key, Filled: truth.short, Evidence: evidence})
+		return records
+	}
+	residual := truth.Position - truth.Known
+	if !adopt && residual != 0 {
+		b.ignore(truth, evidence, emit)
+		return records
+	}
+	emit(Record{Kind: RecordAdopted, Symbol: key, Filled: residual, Evidence: evidence})
+	return records
+}
+
+// found is the record of an order on the exchange that becomes the book's:
+// under which id, and how much of its fills is booked already.
+func found(order *exchange.Order, strategy, id string, booked exchange.Quantity, evidence string) Record {
+	purpose := Order
+	switch {
+	case order.ClosePosition && order.Type == exchange.TakeProfitMarket:
+		purpose = TakeProfit
+	case order.ClosePosition:
+		purpose = StopLoss
+	case order.Reduces(), order.Market == exchange.Spot && order.Side == exchange.Sell:
+		purpose = ExitOrder
+	}
+	return Record{Kind: RecordFound, ClientOrderID: id, OrderID: order.ID, Strategy: strategy, Symbol: order.Key(), Purpose: purpose, Filled: booked, Evidence: evidence,
+		Key: "found", Order: &exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side, Type: order.Type, Quantity: order.Quantity, Price: order.Price,
+			StopPrice: order.StopPrice, WorkingType: order.WorkingType, ReduceOnly: order.Reduces() && !order.ClosePosition, ClosePosition: order.ClosePosition,
+			PostOnly: order.PostOnly, ClientOrderID: order.ClientOrderID}}
+}

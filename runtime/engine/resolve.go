@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// overdueMS is how long after its fence an unknown may stay undecided before its
+// strategy halts (case 24).
+const overdueMS = 120_000
+
+// Resolution is a person's end of a symbol's quarantine, and what it changes.
+type Resolution struct {
+	Symbol  exchange.SymbolKey
+	Adopt   bool // false: ignore
+	Cause   string
+	Lines   []string // what changes, for people
+	records []reconcile.Record
+}
+
+// Resolving says what ending a symbol's quarantine would change, and changes
+// nothing. An error says why it can not be ended now.
+func (e *Engine) Resolving(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
+	truth := e.book.Symbol(key)
+	r := Resolution{Symbol: key, Adopt: adopt, Cause: truth.Quarantine}
+	switch {
+	case truth.Quarantine == "":
+		return r, fmt.Errorf("%s is not quarantined: there is nothing to resolve", key)
+	case !truth.Read:
+		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
+	}
+	owner := ""
+	for _, run := range e.runs {
+		if run.truth == truth {
+			owner = run.config.Name
+		}
+	}
+	r.records = e.book.Resolve(key, adopt, owner, reason)
+	for i := range r.records {
+		r.Lines = append(r.Lines, resolutionLine(&r.records[i], truth))
+	}
+	return r, nil
+}
+
+func resolutionLine(record *reconcile.Record, truth *reconcile.SymbolTruth) string {
+	quantity := func(q exchange.Quantity) string {
+		if truth.Rules == nil {
+			return fmt.Sprint(int64(q), " steps")
+		}
+		return truth.Rules.QuantityDecimal(q).String()
+	}
+	switch {
+	case record.Kind == reconcile.RecordEnded:
+		return "placement " + record.ClientOrderID + " is taken to have had no further effect"
+	case record.Kind == reconcile.RecordFound:
+		return fmt.Sprintf("order %d (%s) becomes botd's, as %s", record.OrderID, record.ClientOrderID, record.Purpose)
+	case record.Kind == reconcile.RecordIgnored && record.ClientOrderID != "":
+		return fmt.Sprintf("order %d (%s) is left alone", record.OrderID, record.ClientOrderID)
+	case record.Kind == reconcile.RecordIgnored:
+		return quantity(record.Filled) + " of the position is left to whoever made it"
+	case record.Filled == 0:
+		return "nothing is to be adopted: position and fills agree at " + quantity(truth.Known)
+	}
+	return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(record.Filled), quantity(truth.Known+record.Filled))
+}
+
+// resolve ends a quarantine as a person asked. It is journalled; a round follows.
+func (e *Engine) resolve(event *Event) {
+	resolution, err := e.Resolving(event.Scope.Symbol, event.Adopt, event.Why)
+	if err != nil {
+		return // told when it was asked for: it ended in between
+	}
+	truth := e.book.Symbol(event.Scope.Symbol)
+	for _, record := range resolution.records {
+		e.record(record)
+	}
+	if truth.Quarantine == "" {
+		e.note(Note{Kind: NoteQuarantine, Symbol: truth.Rules, Text: event.Why, OK: true})
+	}
+	e.roundMS = e.nowMS
+}
+
+// guardOverdue halts a strategy whose unknown placement could not be decided for
+// two minutes after its fence: no valid snapshot was to be had (case 24).
+func (e *Engine) guardOverdue() {
+	for _, r := range e.runs {
+		p := e.book.Overdue(r.truth.Key, e.nowMS, overdueMS)
+		if p == nil || e.book.HaltOf(reconcile.Scope{Strategy: r.config.Name}).Level != "" {
+			continue
+		}
+		why := "placement " + p.ClientOrderID + " is unknown two minutes after it could have been decided: no valid snapshot"
+		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Strategy: r.config.Name, Level: reconcile.LevelPause, Why: why})
+		e.note(Note{Kind: NoteHalt, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
+	}
+}
+
+// askEvidence asks for what decides unknowns beyond the lists: positions/history
+// on futures (case 9), user trades of an order on spot.
+func (e *Engine) askEvidence() {
+	for _, r := range e.runs {
+		if p := e.book.AsksClosed(r.truth, e.nowMS); p != nil {
+			e.roundAsk(purpose{kind: callClosed, truth: r.truth}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: r.truth.Key.Name,
+				StartMS: p.SentMS - p.SentMS%1000, Limit: 100})
+		}
+	}
+	for _, p := range e.book.Live() {
+		if p.Order.Market == exchange.Spot && p.OrderID != 0 && e.vanished(p) {
+			e.roundAsk(purpose{kind: callTrades, truth: e.book.Symbol(p.Order.Key()), orderID: p.OrderID},
+				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order.Symbol, OrderID: p.OrderID, Limit: spotHistory})
+		}
+	}
+}
+
+// takeTrades sums an order's user trades.
+func (e *Engine) takeTrades(p purpose, answer *exchange.Answer) {
+	told := reconcile.Traded{OrderID: p.orderID}
+	var value exchange.Amount
+	rules := p.truth.Rules
+	if rules == nil {
+		return
+	}
+	for _, trade := range answer.Fills.Items() {
+		if trade.OrderID == p.orderID {
+			told.Filled += trade.Quantity
+			value = value.Add(rules.Notional(trade.Price, trade.Quantity))
+		}
+	}
+	if told.Filled > 0 {
+		told.Price = rules.CostMean(value, told.Filled)
+		e.round.snapshot.Trades = append(e.round.snapshot.Trades, told)
+	}
+}
