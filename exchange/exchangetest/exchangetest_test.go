@@ -1,0 +1,61 @@
+package exchangetest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestConformance runs every case on the simulated exchange and, through the
+// signed client, on its server.
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	cases, err := Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, venue := range []struct {
+		name string
+		open Open
+	}{{"sim", Simulated}, {"rest", Served}} {
+		t.Run(venue.name, func(t *testing.T) {
+			t.Parallel()
+			for i := range cases {
+				c := &cases[i]
+				if venue.name == "sim" && c.Wired() {
+					continue
+				}
+				t.Run(c.String(), func(t *testing.T) {
+					t.Parallel()
+					if err := Run(c, venue.open); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestMatrix prints how many cases each operation, subject and refusal has, and
+// fails when one has none.
+func TestMatrix(t *testing.T) {
+	t.Parallel()
+	cases, err := Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := MatrixOf(cases)
+	var text strings.Builder
+	if err := m.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d cases\n%s", len(cases), text.String())
+	for _, missing := range m.Missing() {
+		t.Errorf("%s has no case", missing)
+	}
+	for i := range cases {
+		if !slices.ContainsFunc(Subjects(), func(s Subject) bool { return s.Key == cases[i].Subject }) {
+			t.Errorf("%s: subject %q is not in the table", cases[i].File, cases[i].Subject)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package exchangetest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+)
+
+// Subject is something the interface or decisions.md says, which cases are about.
+type Subject struct {
+	Key     string
+	Text    string // what it says, in a few words
+	Section string // of the interface, or "decisions: ..." for what it leaves open
+}
+
+// Subjects returns what the suite must cover besides the operations, in the order
+// of the interface. A subject without a case fails the suite's tests.
+func Subjects() []Subject { return slices.Clone(subjects) }
+
+const (
+	placement = "POST /fhapi/v1/order"
+	states    = "States and transitions"
+	limits    = "Limits"
+	unsaid    = "decisions: orders and positions"
+)
+
+var subjects = []Subject{
+	{"service-4", "symbols are BASE-QUOTE, read from each market's list", "What the service does, 4"},
+	{"service-5", "a placement only acknowledges; fetching tells what became of it", "What the service does, 5"},
+	{"order-fields", "what a futures order takes, requires and forbids", placement + ", body"},
+	{"futures-rule-1", "LIMIT is good till canceled; timeInForce is ignored", placement + ", rule 1"},
+	{"futures-rule-2", "value between minNotional and maxNotional, MARKET at the market price", placement + ", rule 2"},
+	{"futures-rule-3", "reduceOnly and closePosition are not both true", placement + ", rule 3"},
+	{"futures-rule-4", "BUY opens LONG, SELL opens SHORT, one position a symbol", placement + ", rule 4"},
+	{"futures-rule-5", "reduceOnly: side, remainingQty, the sum, a position", placement + ", rule 5"},
+	{"futures-rule-6", "a MARKET reduceOnly of everything sweeps the rest", placement + ", rule 6"},
+	{"futures-rule-7", "conditional orders activate at stopPrice of their working price", placement + ", rule 7"},
+	{"futures-rule-8", "closePosition: types, no qt, a position, its side, one per type", placement + ", rule 8"},
+	{"futures-rule-9", "the side on which a closePosition stopPrice lies", placement + ", rule 9"},
+	{"futures-rule-10", "part of a position is closed by qt with reduceOnly", placement + ", rule 10"},
+	{"futures-rule-11", "stop-loss or take-profit is decided by side and stopPrice", placement + ", rule 11"},
+	{"futures-rule-12", "conditional orders are listed as open and can be canceled", placement + ", rule 12"},
+	{"futures-states", "CREATED, NEW, OPEN, FILLED, CANCELED, REJECTED, PRE_CANCELED", states + ", Futures order statuses"},
+	{"position-states", "open, add, reduce, close; OPEN, CLOSED, LIQUIDATED", states + ", Futures position statuses"},
+	{"spot-states", "CREATED, NEW, FILLED, CANCELED", states + ", Spot order statuses"},
+	{"matching", "price, then time; maker and taker; part fills", "decisions: smaller ones, still"},
+	{"margin", "order and position margin, available balance", unsaid + ", margin"},
+	{"brackets", "maintenance and leverage by notional", unsaid + ", maintenance"},
+	{"leverage", "1..maxLeverage of the position's bracket, margin permitting", unsaid + ", leverage change"},
+	{"pnl", "unrealised at the mark, realised without fees and funding", unsaid + ", smaller ones"},
+	{"liquidation", "when, at what price, with what left", unsaid + ", maintenance"},
+	{"funding", "at its hours, by notional at mark x rate", unsaid + ", funding"},
+	{"opposite-order", "rejected, or netted where the venue is set so", unsaid + ", opposite order"},
+	{"futures-fees", "maker 0.02 %, taker 0.05 %", unsaid + ", fees"},
+	{"positions-history", "newest first; filters; seconds", "GET /fhapi/v1/positions/history"},
+	{"spot-order", "spot order body and its rules", "Spot order body"},
+	{"spot-market-order", "MARKET by an amount of USDT", unsaid + ", spot MARKET"},
+	{"spot-conditional", "STOP and TAKE_PROFIT on the last price", unsaid + ", spot conditional orders"},
+	{"spot-wallet", "free and frozen", "Spot wallet entry"},
+	{"spot-fees", "taken from the received asset", unsaid + ", spot fee"},
+	{"spot-cancel", "one by id and symbol, all of a symbol", "Spot trading"},
+	{"spot-history", "newest first; filters", "GET /hapi/v1/spot/order/history"},
+	{"spot-user-trades", "role, fee, filters", "GET /hapi/v1/spot/order/trades"},
+	{"cancel-all-null", "cancel-all with nothing to cancel is the bare NULL", "Other error behavior, 1"},
+	{"candles", "one stream, all intervals, bounds", "Futures candle; decisions: smaller ones"},
+	{"depth", "accounts' orders and quotes in one book", "Futures depth, Spot order book"},
+	{"public-trades", "fills become public trades", "Futures public trade, Spot public trade"},
+	{"ticker", "24-hour statistics", "Futures ticker, Spot ticker"},
+	{"limits-default", "the default of each limit", limits},
+	{"limits-maximum", "above the maximum is clamped, below 1 is 400", limits + "; " + unsaid},
+	{"authentication", "three headers, HMAC-SHA256, the window", "Authentication"},
+	{"permission", "a read-only key: 403, -2015", "Errors, Common error codes"},
+	{"http-errors", "400, 401, 403, 404, 405, 429, 500, 503", "Errors, HTTP status codes"},
+	{"error-body", "code and error; invalid symbol 118", "Errors, Spot error body"},
+	{"lost-answers", "dropped, delayed, cut and hidden answers", "decisions: the simulated exchange as a program"},
+	{"bodies", "unknown fields, null, wrong types, sizes", "decisions: errors of the simulated exchange"},
+	{"encoding", "numbers and strings where the document says so", "Resources and their fields"},
+	{"times", "seconds and milliseconds where the document says so", "Resources and their fields"},
+}
+
+// Matrix counts the cases per operation, subject and refusal.
+type Matrix struct {
+	Operations map[exchange.Operation]Count
+	Subjects   map[string]Count
+	Refusals   map[string]Count // by the name of sim.Rules
+}
+
+// Count is how many cases there are, and how many expectations they hold.
+type Count struct{ Cases, Checks int }
+
+func (c Count) plus(checks int) Count { return Count{c.Cases + 1, c.Checks + checks} }
+
+// MatrixOf counts cases.
+func MatrixOf(cases []Case) Matrix {
+	m := Matrix{map[exchange.Operation]Count{}, map[string]Count{}, map[string]Count{}}
+	for i := range cases {
+		c := &cases[i]
+		operations, refusals, checks := map[exchange.Operation]int{}, map[string]int{}, 0
+		for j := range c.steps {
+			s := &c.steps[j]
+			n := len(s.wants)
+			if (s.outcome != outcome{}) {
+				n++
+			}
+			checks += n
+			if n > 0 && s.operation() != 0 {
+				operations[s.operation()] += n
+			}
+			if s.outcome.code != "" {
+				refusals[ruleOf(s.outcome.code)]++
+			}
+		}
+		m.Subjects[c.Subject] = m.Subjects[c.Subject].plus(checks)
+		for operation, n := range operations {
+			m.Operations[operation] = m.Operations[operation].plus(n)
+		}
+		for name, n := range refusals {
+			m.Refusals[name] = m.Refusals[name].plus(n)
+		}
+	}
+	return m
+}
+
+// ruleOf names the rule of a code that is written as a number.
+func ruleOf(code string) string {
+	for _, rule := range sim.Rules() {
+		if rule.Code == codeOf(code) {
+			return rule.Name
+		}
+	}
+	return code
+}
+
+// Missing returns what has no case.
+func (m *Matrix) Missing() []string {
+	var missing []string
+	for _, operation := range exchange.Operations() {
+		if m.Operations[operation].Cases == 0 {
+			missing = append(missing, "operation "+operation.String())
+		}
+	}
+	for _, subject := range subjects {
+		if m.Subjects[subject.Key].Cases == 0 {
+			missing = append(missing, "subject "+subject.Key)
+		}
+	}
+	for _, rule := range sim.Rules() {
+		if m.Refusals[rule.Name].Cases == 0 && !slices.Contains(unreachable, rule.Name) {
+			missing = append(missing, "refusal "+rule.Name)
+		}
+	}
+	return missing
+}
+
+// unreachable are refusals that no world of the suite can ask for: no symbol is
+// without a price there, and ten thousand orders are too many for a case.
+var unreachable = []string{"no_price", "too_many_orders"}
+
+// Write prints the matrix.
+func (m *Matrix) Write(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	row := func(what, name string, c Count, note string) {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", what, name, c.Cases, c.Checks, note) // Flush tells
+	}
+	_, _ = fmt.Fprintln(table, "\t\tCASES\tCHECKS\t")
+	for _, operation := range exchange.Operations() {
+		row("operation", operation.String(), m.Operations[operation], "")
+	}
+	for _, subject := range subjects {
+		row("subject", subject.Key, m.Subjects[subject.Key], subject.Text+" ["+subject.Section+"]")
+	}
+	for _, rule := range sim.Rules() {
+		row("refusal", rule.Name, m.Refusals[rule.Name], rule.Sentence)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,139 @@
+package exchangetest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+)
+
+// StartMS is where every world's clock stands at first: 2026-01-01T00:00:00Z.
+const StartMS = 1_767_225_600_000
+
+// World is what a case needs to be different; its zero value is the exchange of
+// decisions.md: its symbols, prices, delay, fees and accounts.
+type World struct {
+	OppositeOrder string // "reject" or "net"
+	DelayMS       int64  // as given, -1 for 0
+	Budget        int    // requests a second
+	Flags         bool   // the symbols have three more: HALT-, EXIT- and STUCK-USDT
+	Funding       []sim.FundingPoint
+	Rich          bool // accounts hold 10 million USDT on futures
+}
+
+// The accounts of a world. The last one's key may only read.
+var accounts = []string{"alice", "bob", "carol", "reader"}
+
+const reader = "reader"
+
+// secretOf is an account's API secret; its key is its name.
+func secretOf(account string) string { return "secret of " + account }
+
+func (w *World) set(words []string) error {
+	for _, word := range words {
+		name, value, _ := strings.Cut(word, "=")
+		number, err := strconv.ParseInt(value, 10, 64)
+		switch name {
+		case "opposite":
+			w.OppositeOrder, err = value, nil
+		case "delay":
+			if w.DelayMS = number; number == 0 {
+				w.DelayMS = -1
+			}
+		case "budget":
+			w.Budget = int(number)
+		case "symbols":
+			w.Flags, err = value == "flags", nil
+		case "rich":
+			w.Rich, err = true, nil
+		case "funding": // the rate of the first three payments
+			var rate exchange.Rate
+			rate, err = exchange.ParseRate(value)
+			for i := range int64(3) {
+				w.Funding = append(w.Funding, sim.FundingPoint{TimeMS: StartMS + (i+1)*8*int64(exchange.Hour1), Rate: rate})
+			}
+		default:
+			err = fmt.Errorf("unknown")
+		}
+		if err != nil {
+			return fmt.Errorf("world %s: %w", word, err)
+		}
+	}
+	return nil
+}
+
+// Symbols returns the symbols of both markets. HALT-USDT has isTrade false,
+// EXIT-USDT isReduceOnly true, STUCK-USDT isCancelOrder false; on spot HALT-USDT
+// takes LIMIT orders alone and is traded.
+func (w *World) Symbols() []*exchange.Symbol {
+	symbols := sim.DefaultSymbols()
+	if !w.Flags {
+		return symbols
+	}
+	for _, like := range symbols {
+		if like.Base != "SOL" {
+			continue
+		}
+		for _, base := range []string{"HALT", "EXIT", "STUCK"} {
+			symbol := *like
+			symbol.Name, symbol.Base = base+"-USDT", base
+			switch {
+			case base == "HALT" && symbol.Market == exchange.Spot:
+				symbol.OrderTypes = []exchange.OrderType{exchange.Limit}
+			case base == "HALT":
+				symbol.Tradable = false
+			case base == "EXIT":
+				symbol.ReduceOnly = symbol.Market == exchange.Futures
+			default:
+				symbol.Cancelable = false
+			}
+			symbols = append(symbols, &symbol)
+		}
+	}
+	return symbols
+}
+
+// exchange makes the simulated exchange of the world.
+func (w *World) exchange() (*sim.Exchange, error) {
+	config := sim.Config{Symbols: w.Symbols(), StartMS: StartMS, OrderDelayMS: sim.DefaultOrderDelayMS, OppositeOrder: w.OppositeOrder}
+	if w.DelayMS != 0 {
+		config.OrderDelayMS = max(0, w.DelayMS)
+	}
+	x, err := sim.New(config)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range accounts {
+		account := sim.DefaultAccount(name)
+		account.ReadOnly = name == reader
+		if w.Rich {
+			account.FuturesUSDT = exchange.AmountOf(10_000_000)
+		}
+		if err := x.AddAccount(account); err != nil {
+			return nil, err
+		}
+	}
+	if w.Funding != nil {
+		x.SetFunding("BTC-USDT", w.Funding)
+	}
+	return x, nil
+}
+
+// table finds symbols by key.
+type table map[exchange.SymbolKey]*exchange.Symbol
+
+func tableOf(symbols []*exchange.Symbol) table {
+	t := table{}
+	for _, symbol := range symbols {
+		t[symbol.Key()] = symbol
+	}
+	return t
+}
+
+// Symbol returns a symbol's rules.
+func (t table) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {
+	symbol, found := t[key]
+	return symbol, found
+}
