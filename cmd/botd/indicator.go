@@ -184,7 +184,7 @@ func eachValue(definition *indicator.Definition, stream indicator.Stream, record
 	values, c, symbol := make([]float64, len(definition.Outputs)), recorded.Candles, recorded.Symbol
 	for i := range c.Len() {
 		stream.Next(indicator.Bar{Open: symbol.PriceFloat(c.Open[i]), High: symbol.PriceFloat(c.High[i]), Low: symbol.PriceFloat(c.Low[i]),
-			Close: symbol.PriceFloat(c.Close[i]), Volume: c.Volume[i]}, values)
+			Close: symbol.PriceFloat(c.Close[i]), Volume: c.Volume[i], OpenMS: c.OpenMS[i]}, values)
 		if err := do(c.OpenMS[i], values); err != nil {
 			return err
 		}

@@ -66,3 +66,6 @@ func (e *extreme) next(value float64) (highest float64, full bool) {
 	e.seen++
 	return e.values[e.first], e.seen >= period
 }
+
+// age is how many candles ago the highest came, the newest of equal ones.
+func (e *extreme) age() int { return e.seen - 1 - e.at[e.first] }

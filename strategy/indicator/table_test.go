@@ -17,20 +17,38 @@ func walk(count int) []Bar {
 	for i := range all {
 		open := last
 		last = max(1, last+random.NormFloat64())
-		all[i] = Bar{open, max(open, last) + random.Float64(), min(open, last) - random.Float64(), last, random.Float64()}
+		all[i] = Bar{open, max(open, last) + random.Float64(), min(open, last) - random.Float64(), last, random.Float64(), int64(i) * 3_600_000}
 	}
 	return all
 }
 
 func TestTheTableNamesWhatTheCommandPromises(t *testing.T) {
 	t.Parallel()
-	outputs := map[string]string{"adx": "plus_di,minus_di,adx", "atr": "value", "bollinger": "upper,middle,lower", "ema": "value", "macd": "macd,signal,histogram",
-		"rsi": "value", "sma": "value", "stddev": "value", "stoch": "k,d", "supertrend": "value"}
-	parameters := map[string]string{"adx": "period", "atr": "period", "bollinger": "period,deviations", "ema": "period", "macd": "fast,slow,signal",
-		"rsi": "period", "sma": "period", "stddev": "period", "stoch": "k,k_smooth,d", "supertrend": "period,multiplier"}
+	outputs := map[string]string{"adx": "plus_di,minus_di,adx", "bollinger": "upper,middle,lower", "macd": "macd,signal,histogram", "stoch": "k,d", "stochrsi": "k,d",
+		"aroon": "down,up", "chandelier": "long,short", "donchian": "upper,middle,lower", "dmi": "plus_di,minus_di", "heikin_ashi": "open,high,low,close",
+		"ichimoku": "conversion,base,span_a,span_b", "keltner": "upper,middle,lower", "pivot": "pivot,r1,s1,r2,s2,r3,s3", "vortex": "plus,minus"}
+	parameters := map[string]string{"bollinger": "period,deviations", "macd": "fast,slow,signal", "stoch": "k,k_smooth,d", "supertrend": "period,multiplier", "stochrsi": "period,k,d",
+		"adosc": "fast,slow", "chandelier": "period,multiplier", "ichimoku": "conversion,base,span_b,displacement", "keltner": "period,atr_period,multiplier", "psar": "step,most",
+		"tsi": "long,short", "ultimate": "short,middle,long", "ad": "", "bop": "", "heikin_ashi": "", "obv": "", "pivot": "", "true_range": "", "vwap": ""}
+	// What users of other bots lean on, at least.
+	names := strings.Fields(`sma ema wma dema tema kama hma vwma rsi stoch stochrsi macd atr natr bollinger keltner donchian adx dmi supertrend psar cci mfi obv vwap roc
+		momentum williams_r aroon ichimoku stddev linreg zscore highest lowest pivot heikin_ashi`)
 	all := All()
-	if !slices.IsSortedFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) }) || len(all) != len(outputs) {
-		t.Errorf("want %d indicators sorted by name, have %d", len(outputs), len(all))
+	if !slices.IsSortedFunc(all, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the table is not sorted by name")
+	}
+	for _, name := range names {
+		if _, found := Find(name); !found {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	for _, d := range all {
+		if _, given := outputs[d.Name]; !given {
+			outputs[d.Name] = "value"
+		}
+		if _, given := parameters[d.Name]; !given {
+			parameters[d.Name] = "period"
+		}
 	}
 	for _, d := range all {
 		var names []string
@@ -132,14 +150,17 @@ func TestFlatCandlesDivideByNothing(t *testing.T) {
 	t.Parallel()
 	flat := make([]Bar, 200)
 	for i := range flat {
-		flat[i] = Bar{7, 7, 7, 7, 0}
+		flat[i] = Bar{7, 7, 7, 7, 0, int64(i) * 3_600_000}
 	}
 	for _, definition := range All() {
 		for output, name := range definition.Outputs {
 			want := 7.0 // averages, bands, a trend line without a range
 			switch definition.Name {
-			case "adx", "atr", "macd", "rsi", "stddev", "stoch":
+			case "adx", "atr", "macd", "rsi", "stddev", "stoch", "ad", "adosc", "aroon_oscillator", "bop", "cci", "choppiness", "cmf", "cmo", "dmi", "fisher", "linreg_slope", "mfi",
+				"momentum", "natr", "obv", "roc", "stochrsi", "trix", "true_range", "tsi", "ultimate", "vortex", "williams_r", "zscore":
 				want = 0
+			case "aroon":
+				want = 100
 			}
 			if have := run(t, flat, definition.Name, nil, output); have[199] != want {
 				t.Errorf("%s %s: want %v, have %v", definition.Name, name, want, have[199])

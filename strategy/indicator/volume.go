@@ -1,0 +1,188 @@
+package indicator
+
+// OBV is Joseph Granville's on-balance volume (1963), as TA-Lib's.
+//
+// Formula: the first candle's volume; then plus the volume of a candle that closes
+// above the one before, minus that of one that closes below. First value: at candle 1.
+type OBV struct {
+	before, value float64
+	begun         bool
+}
+
+// Next takes a candle and returns the volume so far.
+func (o *OBV) Next(closes, volume float64) float64 {
+	switch {
+	case !o.begun:
+		o.begun, o.value = true, volume
+	case closes > o.before:
+		o.value += volume
+	case closes < o.before:
+		o.value -= volume
+	}
+	o.before = closes
+	return o.value
+}
+
+// MFI is Quong's and Soudack's money flow index (Stocks & Commodities, 1989), as
+// TA-Lib's, but for one thing: TA-Lib gives 0 where less than 1 was traded in the
+// period, which coins of little value often do; here that is so only where nothing was.
+//
+// Formula: 100 x up / (up + down), where up and down are the sums over period candles
+// of typical price x volume where the typical price (high + low + close) / 3 rose, or
+// fell. First value: at candle period + 1.
+type MFI struct {
+	up, down line
+	before   float64
+	begun    bool
+}
+
+// NewMFI returns an index over period candles, at least 2.
+func NewMFI(period int) *MFI {
+	return &MFI{up: newLine(max(2, period)), down: newLine(max(2, period))}
+}
+
+// Next takes a candle and returns the index, once there is one.
+func (m *MFI) Next(bar Bar) (index float64, ok bool) {
+	typical := (bar.High + bar.Low + bar.Close) / 3
+	before, begun := m.before, m.begun
+	m.before, m.begun = typical, true
+	if !begun {
+		return 0, false
+	}
+	up, down := 0.0, 0.0
+	switch {
+	case typical > before:
+		up = typical * bar.Volume
+	case typical < before:
+		down = typical * bar.Volume
+	}
+	m.up.add(up)
+	ok = m.down.add(down)
+	both := m.up.sum + m.down.sum
+	if both <= 0 {
+		return 0, ok
+	}
+	return 100 * (m.up.sum / both), ok
+}
+
+// AD is Marc Chaikin's accumulation and distribution line, as TA-Lib's.
+//
+// Formula: sum of volume x ((close - low) - (high - close)) / (high - low), a candle
+// without range adding nothing. First value: at candle 1.
+type AD struct{ value float64 }
+
+// Next takes a candle and returns the line.
+func (a *AD) Next(bar Bar) float64 {
+	a.value += flow(bar)
+	return a.value
+}
+
+func flow(bar Bar) float64 {
+	if span := bar.High - bar.Low; span > 0 {
+		return ((bar.Close - bar.Low) - (bar.High - bar.Close)) / span * bar.Volume
+	}
+	return 0
+}
+
+// ADOSC is Chaikin's oscillator, as TA-Lib's: both averages begin with the line's
+// first value.
+//
+// Formula: EMA(fast) - EMA(slow) of AD. First value: at candle slow.
+type ADOSC struct {
+	line                   AD
+	fastWeight, slowWeight float64
+	fast, slow             float64
+	seen, warm             int
+}
+
+// NewADOSC returns an oscillator over fast and slow candles, at least 2.
+func NewADOSC(fast, slow int) *ADOSC {
+	fast, slow = max(2, fast), max(2, slow)
+	return &ADOSC{fastWeight: 2 / float64(fast+1), slowWeight: 2 / float64(slow+1), warm: max(fast, slow)}
+}
+
+// Next takes a candle and returns the oscillator, once there is one.
+func (a *ADOSC) Next(bar Bar) (value float64, ok bool) {
+	line := a.line.Next(bar)
+	if a.seen++; a.seen == 1 {
+		a.fast, a.slow = line, line
+	} else {
+		a.fast = a.fastWeight*line + (1-a.fastWeight)*a.fast
+		a.slow = a.slowWeight*line + (1-a.slowWeight)*a.slow
+	}
+	return a.fast - a.slow, a.seen >= a.warm
+}
+
+// CMF is Chaikin's money flow.
+//
+// Formula: sum of volume x ((close - low) - (high - close)) / (high - low), divided by the
+// sum of volumes, over period candles. First value: at candle period.
+type CMF struct{ flow, volume line }
+
+// NewCMF returns a flow over period candles, at least 1.
+func NewCMF(period int) *CMF { return &CMF{newLine(period), newLine(period)} }
+
+// Next takes a candle and returns the flow, once there is one.
+func (c *CMF) Next(bar Bar) (value float64, ok bool) {
+	c.flow.add(flow(bar))
+	if ok = c.volume.add(bar.Volume); c.volume.sum <= 0 {
+		return 0, ok
+	}
+	return c.flow.sum / c.volume.sum, ok
+}
+
+// VWAP is the volume-weighted average price of a day, days beginning at 00:00 UTC.
+//
+// Formula: sum of typical price x volume / sum of volumes since the day began, with
+// typical = (high + low + close) / 3; the typical price itself as long as nothing was
+// traded. First value: at candle 1.
+type VWAP struct {
+	day          int64
+	money, coins float64
+}
+
+// Next takes a candle and returns the price.
+func (v *VWAP) Next(bar Bar) float64 {
+	if day := bar.OpenMS / dayMS; day != v.day {
+		*v = VWAP{day: day}
+	}
+	typical := (bar.High + bar.Low + bar.Close) / 3
+	v.money += typical * bar.Volume
+	if v.coins += bar.Volume; v.coins == 0 {
+		return typical
+	}
+	return v.money / v.coins
+}
+
+// VWMA is the volume-weighted moving average.
+//
+// Formula: sum of close x volume / sum of volumes over period candles; the mean of
+// closes where nothing was traded. First value: at candle period.
+type VWMA struct {
+	money, coins line
+	mean         *Mean
+}
+
+// NewVWMA returns an average over period candles, at least 1.
+func NewVWMA(period int) *VWMA { return &VWMA{newLine(period), newLine(period), NewMean(period)} }
+
+// Next takes a candle and returns the average, once there is one.
+func (v *VWMA) Next(closes, volume float64) (mean float64, ok bool) {
+	v.money.add(closes * volume)
+	v.coins.add(volume)
+	mean, ok = v.mean.Next(closes)
+	if v.coins.sum <= 0 {
+		return mean, ok
+	}
+	return v.money.sum / v.coins.sum, ok
+}
+
+// BOP is Igor Livshin's balance of power (Stocks & Commodities, 2001), as TA-Lib's.
+//
+// Formula: (close - open) / (high - low), 0 without range. First value: at candle 1.
+func BOP(bar Bar) float64 {
+	if span := bar.High - bar.Low; span > 0 {
+		return (bar.Close - bar.Open) / span
+	}
+	return 0
+}
