@@ -38,6 +38,8 @@ type Config struct {
 	Mode      Mode
 	Instance  string // part of every client_order_id
 	Exchange  ExchangeConfig
+	Simulated SimulatedConfig // demo and paper
+	Paper     PaperConfig
 	DataDir   string
 	Journal   string // postgres://..., or empty for SQLite in DataDir
 	Foreign   string // halt, adopt, ignore: orders and positions botd did not make
@@ -128,7 +130,9 @@ func defaults() *Config {
 			Signature: SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
 			Breaker:   BreakerConfig{Unknowns: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
 		},
-		Limits: DefaultLimits(),
+		Limits:    DefaultLimits(),
+		Simulated: defaultSimulated(),
+		Paper:     PaperConfig{PollMS: second, MaxAgeMS: 10 * second},
 	}
 }
 

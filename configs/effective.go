@@ -64,6 +64,12 @@ func (c *Config) Effective() string {
 	o.set("mode", string(c.Mode))
 	o.set("instance", c.Instance)
 	o.put("exchange", c.Exchange.outline())
+	if c.Mode != Live {
+		o.put("simulated", c.Simulated.outline())
+	}
+	if c.Mode == Paper {
+		o.put("paper", c.Paper.outline())
+	}
 	o.set("data_dir", c.DataDir)
 	o.set("journal", withoutPassword(c.Journal))
 	o.set("foreign", c.Foreign)

@@ -166,6 +166,8 @@ func (l *loader) root(present bool) {
 		s.wrong(node, "it is part of every order's id", "instance %q is not 1 to 10 of a-z and 0-9", shortened(c.Instance))
 	}
 	l.exchange(s)
+	l.simulated(s)
+	l.paper(s)
 	s.text("data_dir", &c.DataDir)
 	l.journal(s)
 	s.choice("foreign", &c.Foreign, "halt", "adopt", "ignore")

@@ -48,7 +48,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	}
 	var drawn time.Time
 	driver := runtime.New(runtime.Config{
-		Machine: machine, Venue: v.client, Journal: timedJournal{store, metrics}, Clock: v.client,
+		Machine: machine, Venue: v.trading, Journal: timedJournal{store, metrics}, Clock: v.client,
 		Notes: func(n *engine.Note) { metrics.Note(n); board.Note(n); console.Note(n) },
 		Beat: func(int64) {
 			if now := time.Now(); now.Sub(drawn) >= statusEvery {
@@ -62,6 +62,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		},
 	})
 	greet(console, config, v, directory)
+	v.tell.to(console)
 	if halt := machine.Book().Halted(); halt.Level != "" {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}

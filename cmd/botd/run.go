@@ -13,6 +13,7 @@ import (
 	"botd/exchange/rest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/runtime"
 	"botd/runtime/engine"
 )
 
@@ -38,8 +39,15 @@ exchange inside botd with a moving market, three example strategies, no keys and
 no network; its paper account, orders and positions are kept in ./data/demo and
 found again by the next start.
 
+mode: paper trades a simulated account on a real venue's prices: it needs the venue's
+address and no keys, and sends it nothing but public reads. Orders fill against the
+venue's own book and trades; the account is kept in data_dir/paper.
+
 Trading for real is asked for twice: mode: live in botd.yaml, and --mode live here.
 Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends at once.`,
+		Example: `  botd run
+  botd run -c configs --mode paper      # with exchange: {base_url: https://...} in botd.yaml
+  botd run -c configs --mode live       # with mode: live and keys in botd.yaml too`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return run(command, flags)
 		},
@@ -107,11 +115,13 @@ func unsupported(config *configs.Config) error {
 
 // venue is the exchange traded on, as the daemon reaches it.
 type venue struct {
-	client  *rest.Client
-	where   string // for people: the address, and what it is
+	client  *rest.Client  // clock, symbols, public data
+	trading runtime.Venue // the same, or the paper account beside it
+	where   string        // for people: the address, and what it is
 	binding journal.Binding
 	stop    func() error // ends the embedded exchange; it must be called
 	observe *observed
+	tell    heard
 }
 
 // openClient makes the signed client, reads the symbols and the clock.

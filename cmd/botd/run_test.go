@@ -18,11 +18,8 @@ import (
 func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	binary := filepath.Join(directory, "botd")
-	if output, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, output)
-	}
-	first := startDemo(t, binary, directory)
+	binary := build(t, directory)
+	first := start(t, binary, directory)
 	story := first.until(t, "order.settled")
 	for _, event := range []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "daemon.listening"} {
 		if !slices.Contains(story, event) {
@@ -35,7 +32,7 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	}
 	first.wait()
 
-	second := startDemo(t, binary, directory)
+	second := start(t, binary, directory)
 	second.until(t, "position.changed") // found again before anything new is decided
 	if err := second.process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -49,6 +46,16 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	}
 }
 
+// build makes the binary as a user does.
+func build(t *testing.T, directory string) string {
+	t.Helper()
+	binary := filepath.Join(directory, "botd")
+	if output, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, output)
+	}
+	return binary
+}
+
 // demo is a running binary and the events it tells.
 type demo struct {
 	process *os.Process
@@ -56,9 +63,10 @@ type demo struct {
 	wait    func() error
 }
 
-func startDemo(t *testing.T, binary, directory string) *demo {
+// start runs the daemon with more arguments than those every test gives.
+func start(t *testing.T, binary, directory string, arguments ...string) *demo {
 	t.Helper()
-	command := exec.Command(binary, "run", "--listen", "127.0.0.1:0", "--log-format", "json")
+	command := exec.Command(binary, append([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"}, arguments...)...)
 	command.Dir = directory
 	pipe, err := command.StderrPipe()
 	if err != nil {

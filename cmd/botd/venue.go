@@ -36,10 +36,10 @@ func openVenue(ctx context.Context, config *configs.Config, directory string, se
 	switch config.Mode {
 	case configs.Demo:
 		return openDemo(ctx, config, directory, seed)
-	case configs.Live:
-		return openLive(ctx, config)
+	case configs.Paper:
+		return openPaper(ctx, config, directory)
 	}
-	return nil, failure(exitConfig, "mode: demo trades on a simulated exchange; mode: live on the real one", "mode %s is not in this version", config.Mode)
+	return openLive(ctx, config)
 }
 
 // openLive reaches the real service with the keys of the configuration.
@@ -52,6 +52,7 @@ func openLive(ctx context.Context, config *configs.Config) (*venue, error) {
 		binding: journal.Binding{Mode: string(config.Mode), URL: config.Exchange.BaseURL, KeyFingerprint: fingerprint(key), Instance: config.Instance}}
 	v.client, err = openClient(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
 		Signer: wire.Signer{Template: config.Exchange.Signature.Payload, Encoding: config.Exchange.Signature.Encoding}})
+	v.trading = v.client
 	return v, err
 }
 
@@ -71,7 +72,9 @@ const demoAccount = "demo"
 func openDemo(ctx context.Context, config *configs.Config, directory string, seed uint64) (*venue, error) {
 	secret := rand.Text()
 	venueServer, err := server.New(server.Config{
-		Build:    func(state []byte) (*sim.Exchange, error) { return demoMarket(state, seed) },
+		Build: func(state []byte) (*sim.Exchange, error) {
+			return demoMarket(state, seed, simulatedAccount(demoAccount, &config.Simulated))
+		},
 		Accounts: []server.Account{{Key: demoAccount, Secret: secret}}, StatePath: filepath.Join(directory, "exchange.json"),
 	})
 	if err != nil {
@@ -91,20 +94,29 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, see
 	if err != nil {
 		return nil, errors.Join(err, v.stop())
 	}
+	v.trading = v.client
 	return v, nil
 }
 
+// simulatedAccount is the configured account of demo or paper.
+func simulatedAccount(name string, c *configs.SimulatedConfig) sim.AccountConfig {
+	return sim.AccountConfig{Name: name, FuturesUSDT: c.Futures, Spot: c.Spot, Leverage: sim.DefaultLeverage,
+		FuturesMaker: c.FuturesMaker, FuturesTaker: c.FuturesTaker, SpotMaker: c.SpotMaker, SpotTaker: c.SpotTaker}
+}
+
 // demoMarket is the built-in market, moving at random; it has a past of two days at once.
-func demoMarket(state []byte, seed uint64) (*sim.Exchange, error) {
+func demoMarket(state []byte, seed uint64, account sim.AccountConfig) (*sim.Exchange, error) {
 	settings := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli(), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: seed}
 	var (
 		x   *sim.Exchange
 		err error
 	)
 	if state == nil {
-		x, err = sim.New(settings)
-	} else {
-		x, err = sim.Restore(settings, state)
+		if x, err = sim.New(settings); err == nil {
+			err = x.AddAccount(account)
+		}
+	} else if x, err = sim.Restore(settings, state); err == nil {
+		err = x.SetFees(account)
 	}
 	if err != nil {
 		return nil, err

@@ -43,6 +43,13 @@ type Clock interface {
 	ServerNowMS() int64
 }
 
+// Store makes the account durable: Keep returns when every change up to the given
+// one is. look tells what changed since it was last asked and the number of the
+// last change in it; and with all, everything there is.
+type Store interface {
+	Keep(change uint64, look func(all bool) (change, snapshot []byte, newest uint64, err error)) error
+}
+
 // Config is what a paper venue is made of.
 type Config struct {
 	Public  Public
@@ -55,8 +62,8 @@ type Config struct {
 	PollEvery time.Duration     // 0 is DefaultPollEvery
 	MaxAge    time.Duration     // 0 is DefaultMaxAge
 
-	State []byte                   // what Keep was last given, nil for a new account
-	Keep  func(state []byte) error // makes the account durable before an answer goes out; nil keeps nothing
+	State []byte                   // the account as the store has it, nil for a new one
+	Store Store                    // written before an answer goes out; nil keeps nothing
 	Tell  func(event, text string) // for people: data that went stale, or came back; nil is silent. It must not call the venue
 }
 
@@ -68,7 +75,7 @@ type Venue struct {
 	mu       sync.Mutex // guards all below
 	exchange *sim.Exchange
 	feeds    map[exchange.SymbolKey]*feed
-	kept     uint64 // the exchange's version that Keep was last given, plus one
+	kept     uint64 // the last change that is durable
 }
 
 // New makes a venue, with the account as the state left it. It asks for nothing.
@@ -94,6 +101,7 @@ func New(config Config) (*Venue, error) {
 	if v.exchange, err = open(&config); err != nil {
 		return nil, err
 	}
+	v.exchange.Track()
 	for _, key := range config.Watch {
 		if v.exchange.Symbol(key) == nil {
 			return nil, fmt.Errorf("the venue lists no %s symbol %s", key.Market, key.Name)
@@ -225,19 +233,23 @@ func (v *Venue) advance() {
 
 // keep makes the account durable when it has changed since it last was.
 func (v *Venue) keep() error {
-	version := v.exchange.Version() + 1
-	if v.config.Keep == nil || v.kept == version {
+	change := v.exchange.Version() + 1
+	if v.config.Store == nil || v.kept == change {
 		return nil
 	}
-	state, err := v.exchange.Snapshot()
-	if err == nil {
-		err = v.config.Keep(state)
-	}
-	if err != nil {
+	if err := v.config.Store.Keep(change, v.look); err != nil {
 		return fmt.Errorf("keep the paper account: %w", err)
 	}
-	v.kept = version
+	v.kept = change
 	return nil
+}
+
+// look tells the store what changed.
+func (v *Venue) look(all bool) (change, snapshot []byte, newest uint64, err error) {
+	if change, err = v.exchange.Changes(); err == nil && all {
+		snapshot, err = v.exchange.Snapshot()
+	}
+	return change, snapshot, v.exchange.Version() + 1, err
 }
 
 func (v *Venue) positions() []exchange.Position {

@@ -112,15 +112,8 @@ func newBench(t *testing.T, real *venue, state []byte) *bench {
 	made, err := New(Config{
 		Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures},
 		Deposit: sim.DefaultAccount(""), DelayMS: 5, State: state,
-		Keep: func(state []byte) error {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			if b.full == nil {
-				b.state = state
-			}
-			return b.full
-		},
-		Tell: func(event, _ string) { b.mu.Lock(); b.told = append(b.told, event); b.mu.Unlock() },
+		Store: b,
+		Tell:  func(event, _ string) { b.mu.Lock(); b.told = append(b.told, event); b.mu.Unlock() },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +135,18 @@ func (b *bench) run(t *testing.T) {
 func pass(wait time.Duration) {
 	<-time.After(wait)
 	synctest.Wait()
+}
+
+// Keep is a disk that may be full.
+func (b *bench) Keep(_ uint64, look func(bool) ([]byte, []byte, uint64, error)) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.full != nil {
+		return b.full
+	}
+	_, snapshot, _, err := look(true)
+	b.state = snapshot
+	return err
 }
 
 // disk makes writing fail, or work again.
