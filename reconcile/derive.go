@@ -18,6 +18,8 @@ type Wish struct {
 	TakerFee   exchange.Rate       // reserved on spot
 	Collar     exchange.Rate       // how far through the price a spot exit may go
 	Interval   exchange.Interval   // a protection moves at most once a candle
+	Bridge     bool                // a moving stop is bridged: answers take time here
+	Frozen     bool                // nothing but exits: what protects stays as it is
 }
 
 // Derive returns the few changes that make the wish true, given what is known.
@@ -30,13 +32,16 @@ func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *Record) {
 	}
 	d := &derivation{book: b, wish: w, truth: truth, nowMS: nowMS, plan: &w.State.Plan}
 	d.sort()
+	d.hold()
 	if d.leverage() {
 		return d.intents, nil
 	}
 	d.target()
 	d.keyed(Order, d.plan.Orders, d.plan.OrdersSet)
 	d.keyed(ExitOrder, d.plan.Exits, d.plan.ExitsSet)
-	d.protect()
+	if !w.Frozen || truth.Position == 0 {
+		d.protect()
+	}
 	return d.intents, d.priced
 }
 
@@ -50,17 +55,23 @@ type derivation struct {
 	intents []Intent
 	priced  *Record
 
-	towards   []*Placement // live Entry and Exit
-	orders    []*Placement // live Order and ExitOrder
-	stops     []*Placement // live StopLoss
-	profits   []*Placement // live TakeProfit
-	unsettled bool         // a placement on the symbol whose acceptance is not known
-	exiting   bool         // this round exits the position
+	towards   []*Placement      // live Entry and Exit
+	orders    []*Placement      // live Order and ExitOrder
+	stops     []*Placement      // live StopLoss
+	profits   []*Placement      // live TakeProfit
+	held      exchange.Quantity // signed: the part of the position that is botd's
+	unsettled bool              // a placement on the symbol whose acceptance is not known
+	dusting   bool              // a rest too small for an order is closed by its protection
+	exiting   bool              // this round exits the position
 }
 
 func (d *derivation) sort() {
 	for _, p := range d.book.live {
-		if p.Order.Key() != d.truth.Key || p.Strategy != d.wish.State.Name {
+		if p.Order.Key() != d.truth.Key {
+			continue // whatever is on the symbol is its strategy's, also what an earlier one left
+		}
+		if p.Surplus {
+			d.cancel(p, "a second order under one client order id")
 			continue
 		}
 		d.unsettled = d.unsettled || p.State.Unresolved()
@@ -74,6 +85,36 @@ func (d *derivation) sort() {
 		default:
 			d.orders = append(d.orders, p)
 		}
+	}
+}
+
+// hold finds the part of the position that may be botd's: what its fills explain,
+// and what its live orders may have made of that since. A stranger's part is not
+// traded, and neither is a read older than the fills.
+func (d *derivation) hold() {
+	position, known := d.truth.Position, d.truth.Known
+	if d.truth.Key.Market == exchange.Spot || position == known {
+		d.held = position
+		return
+	}
+	least, most := known, known
+	for _, p := range d.book.live {
+		switch {
+		case p.Order.Key() != d.truth.Key:
+		case p.Order.ClosePosition:
+			least, most = min(least, 0), max(most, 0)
+		case p.Order.Side == exchange.Buy:
+			most += p.Remaining()
+		default:
+			least -= p.Remaining()
+		}
+	}
+	d.held = max(least, min(most, position))
+	switch {
+	case signOf(d.held) != signOf(position):
+		d.held = 0
+	case abs(d.held) > abs(position):
+		d.held = position
 	}
 }
 
@@ -109,7 +150,7 @@ func (d *derivation) leverage() bool {
 
 // target converges the position: delta = target - position - signed in flight.
 func (d *derivation) target() {
-	target, position := d.plan.Target, d.truth.Position
+	target, position := d.plan.Target, d.held
 	if target.Kind == strategy.NoTarget {
 		return
 	}
@@ -195,8 +236,8 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	}
 	d.exiting = true
 	for _, p := range d.towards {
-		if p.Purpose == Exit {
-			return // one exit at a time: derived anew when it has ended
+		if p.Purpose == Exit && !d.again(p) {
+			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)
 		}
 	}
 	if d.clearResting() {
@@ -219,10 +260,10 @@ func (d *derivation) clearResting() bool {
 			wait = true
 		}
 	}
-	if d.truth.Key.Market == exchange.Spot {
-		for _, p := range d.stops { // a spot stop holds the asset: its cancel is confirmed before any other exit
+	for _, p := range d.stops { // a spot stop holds the asset, a bridging stop counts in the sum: their cancel is confirmed before any other exit
+		if d.truth.Key.Market == exchange.Spot || p.Order.ReduceOnly && p.Order.Type != exchange.MarketOrder {
 			d.cancel(p, "makes room for the exit")
-			wait = true
+			wait = wait || p.State != Uncertain || d.truth.Key.Market == exchange.Spot
 		}
 	}
 	return wait
@@ -237,28 +278,70 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	}
 	for _, p := range d.towards {
 		if p.Purpose == Exit {
-			return
+			return // a part that is sent again could take more than was wished: its fate is waited for
 		}
 	}
 	if d.truth.Key.Market == exchange.Spot && d.clearResting() {
 		return
 	}
-	d.reduceNow(min(quantity, abs(d.truth.Position)), "the target is smaller")
+	if _, beside, _ := d.stopsOf(d.stops); beside != nil {
+		return // a stop is moving, and its bridge holds the reduceOnly sum: a round or two
+	}
+	d.reduceNow(min(quantity, abs(d.held)), "the target is smaller")
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
 	rules := d.truth.Rules
 	quantity = d.capped(rules.FloorQuantity(quantity))
 	if d.tooSmall(quantity) {
-		return // dust is not an error and is not looped on (case 36)
+		d.closeDust(quantity, reason)
+		return
 	}
-	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(-d.truth.Position), Quantity: quantity, ReduceOnly: true}
+	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(-d.held), Quantity: quantity, ReduceOnly: true}
 	if d.truth.Key.Market == exchange.Spot {
 		// Spot MARKET sells are by USDT amount: base is sold by a limit through the collar.
 		order.Type, order.ReduceOnly = exchange.Limit, false
 		order.Price = rules.CeilPrice(d.truth.Last - share(d.truth.Last, d.wish.Collar))
 	}
 	d.add(Intent{Purpose: Exit, Order: order, Reason: reason})
+}
+
+// dust is the key of an order that closes what is too little for one of its own.
+const dust = "dust"
+
+// closeDust closes what is too small for an order of its own with a closePosition
+// order a tick from the price; it is not looped on (case 36).
+func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
+	if d.truth.Key.Market == exchange.Spot || d.held == 0 || quantity < abs(d.held) || d.truth.Ignored != 0 {
+		return
+	}
+	d.dusting = true
+	for _, p := range slices.Concat(d.stops, d.profits) {
+		if p.Key == dust && d.nowMS-p.SentMS < int64(d.wish.Interval) {
+			return
+		}
+	}
+	order := exchange.NewOrder{Type: exchange.StopMarket, Side: exchange.SideOf(-d.held), ClosePosition: true, WorkingType: exchange.ContractPrice}
+	tick := -d.truth.Rules.PriceTick
+	switch {
+	case len(d.stops) == 0:
+	case len(d.profits) == 0:
+		order.Type, tick = exchange.TakeProfitMarket, -tick
+	default:
+		return // both stand already: whichever comes first closes it
+	}
+	if d.held < 0 {
+		tick = -tick
+	}
+	order.StopPrice = d.truth.Rules.FloorPrice(d.truth.Last) + tick
+	if order.StopPrice <= 0 {
+		return
+	}
+	purpose := StopLoss
+	if order.Type == exchange.TakeProfitMarket {
+		purpose = TakeProfit
+	}
+	d.add(Intent{Purpose: purpose, Key: dust, Order: order, Reason: reason + "; too little for an order of its own"})
 }
 
 // capped bounds one order by the most the symbol allows; what is left follows in the next round.
@@ -287,11 +370,20 @@ func (d *derivation) enter(delta exchange.Quantity) {
 	d.add(Intent{Purpose: Entry, Order: order, Reason: d.plan.Reason})
 }
 
+// cutMS is how long after its fence an unknown waits for a stable snapshot before
+// the symbol's resting openings are canceled to get one (case 37).
+const cutMS = 60_000
+
 // keyed keeps the plan's resting orders in the book: what is not wished is
 // canceled; a changed wish is canceled, confirmed, and its remainder placed.
 func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
+	overdue := purpose == Order && d.book.Overdue(d.truth.Key, d.nowMS, cutMS) != nil
 	for _, p := range d.orders {
 		if p.Purpose != purpose {
+			continue
+		}
+		if overdue {
+			d.cancel(p, "fills all the time: out of the way of a stable snapshot")
 			continue
 		}
 		i := slices.IndexFunc(wishes, func(w strategy.Wish) bool { return w.Key == p.Key })
@@ -343,10 +435,18 @@ func (d *derivation) keep(purpose Purpose, w *strategy.Wish) {
 // reducible is how much of the position no resting reducing order covers yet,
 // those derived in this round included (rule 5).
 func (d *derivation) reducible() exchange.Quantity {
-	free := abs(d.truth.Position)
+	free := abs(d.held)
 	for _, p := range d.orders {
 		if p.Purpose == ExitOrder {
 			free -= p.Remaining()
+		}
+	}
+	for _, p := range d.stops { // a bridge counts in the sum, and on spot a stop holds the asset; closePosition orders have no quantity
+		free -= p.Remaining()
+	}
+	for i := range d.truth.Foreign {
+		if o := &d.truth.Foreign[i]; o.Reduces() && !o.ClosePosition {
+			free -= o.Remaining()
 		}
 	}
 	for i := range d.intents {

@@ -29,7 +29,7 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 		truth.Settled = false
 		b.decideUnknown(s, truth, unknown, emit)
 		b.measureResidual(s, truth)
-	} else if truth.residual != 0 && s.EndedMS-truth.residualMS > b.settle.StalenessMS && !b.anyUnresolved(truth.Key) {
+	} else if truth.residual != 0 && truth.Quarantine == "" && s.EndedMS-truth.residualMS > b.settle.StalenessMS && !b.anyUnresolved(truth.Key) {
 		b.foreign(truth, emit)
 	}
 	truth.Settled = truth.residual == 0 && !b.anyUnresolved(truth.Key) && truth.Quarantine == ""

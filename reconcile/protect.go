@@ -5,60 +5,197 @@ import (
 	"botd/strategy"
 )
 
+// againMS is how long after one whose answer was lost an exit or a protection is
+// sent again, as a new placement (exactly-once.md, case 20 and class I).
+const againMS = 2_000
+
+// bridge is the key of the reduceOnly stop that stands while the closePosition
+// stop moves.
+const bridge = "bridge"
+
+// again reports whether a placement of unknown fate may have another beside it:
+// it was not in the list just fetched, and the exchange refuses or caps a repeat.
+// Spot promises neither, so there nothing is repeated.
+func (d *derivation) again(p *Placement) bool {
+	return p.State == Uncertain && d.nowMS-p.SentMS >= againMS && d.truth.Key.Market == exchange.Futures
+}
+
 // protect keeps the position's stop-loss and take-profit on the exchange, placed
 // in the round in which the position is first seen.
 func (d *derivation) protect() {
 	protection := d.wish.Protection
-	if d.truth.Position == 0 {
+	switch {
+	case d.dusting:
+		return // what stands closes the rest
+	case d.held == 0 && (d.truth.Known != 0 || d.truth.Position != 0):
+		return // the read may be stale, or a stranger's: what protects stays
+	case d.held == 0:
 		for _, p := range append(d.stops, d.profits...) {
 			d.cancel(p, "there is no position to protect")
 		}
 		return
-	}
-	if d.exiting && d.truth.Key.Market == exchange.Spot {
+	case d.truth.Key.Market == exchange.Spot:
+		if !d.exiting {
+			d.protectSpot(protection)
+		}
 		return
 	}
-	d.protectBy(StopLoss, protection.StopLoss, d.stops)
-	if d.truth.Key.Market == exchange.Futures {
-		d.protectBy(TakeProfit, protection.TakeProfit, d.profits)
-	}
+	d.stop(protection)
+	d.profit(protection)
 }
 
-func (d *derivation) protectBy(purpose Purpose, distance strategy.Distance, live []*Placement) {
-	if !d.wish.Protection.Set || distance.IsZero() {
-		for _, p := range live {
+// stop keeps one closePosition STOP_MARKET, which leaves the reduceOnly sum to
+// the exits. It moves by way of a reduceOnly STOP_MARKET that stands meanwhile,
+// where the sum allows one; else by cancel, confirm, place. The price being
+// passed already, the position is exited at market.
+func (d *derivation) stop(protection strategy.Protection) {
+	main, beside, urgent := d.stopsOf(d.stops)
+	if urgent != nil && !d.again(urgent) {
+		return // it is being exited
+	}
+	if !protection.Set || protection.StopLoss.IsZero() {
+		for _, p := range d.stops {
 			d.cancel(p, "not wished any more")
 		}
 		return
 	}
-	price := d.protectionPrice(purpose, distance)
+	price := d.protectionPrice(StopLoss, protection.StopLoss)
 	if price <= 0 {
 		return
 	}
-	if len(live) > 0 {
-		d.move(purpose, live[0], price)
+	gone := main == nil || d.again(main)
+	passed := d.passed(StopLoss, price)
+	switch {
+	case passed && (gone || main.Order.StopPrice != price && !main.State.Unresolved()):
+		d.exitNow(StopLoss, "the stop's price was passed already")
+	case gone:
+		d.arm(StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true}, "protects the position")
+	case main.State.Unresolved() || passed:
+	case main.Order.StopPrice == price:
+		if beside != nil {
+			d.cancel(beside, "the stop stands at its new price")
+		}
+	case beside != nil:
+		if !beside.State.Unresolved() || d.again(beside) {
+			d.cancel(main, "the protection moves")
+		}
+	case d.nowMS-main.SentMS < int64(d.wish.Interval): // at most once a candle
+	case d.wish.Bridge && len(d.towards) == 0 && d.reducible() == abs(d.held):
+		d.arm(StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.held), ReduceOnly: true}, "stands while the protection moves")
+	default:
+		d.cancel(main, "the protection moves")
+	}
+}
+
+// stopsOf sorts protections of one kind: the closePosition one, the bridge
+// beside it, and an exit at market; of several the newest.
+func (d *derivation) stopsOf(live []*Placement) (main, beside, urgent *Placement) {
+	for _, p := range live {
+		switch {
+		case p.Order.ClosePosition:
+			if main == nil || main.State == Uncertain || p.State != Uncertain {
+				main = p
+			}
+		case p.Order.Type == exchange.MarketOrder:
+			urgent = p
+		default:
+			beside = p
+		}
+	}
+	return main, beside, urgent
+}
+
+// profit keeps one closePosition TAKE_PROFIT_MARKET. While it moves the position
+// misses a profit, not its protection: cancel, confirm, place.
+func (d *derivation) profit(protection strategy.Protection) {
+	main, _, urgent := d.stopsOf(d.profits)
+	if urgent != nil && !d.again(urgent) {
 		return
 	}
-	if d.passed(purpose, price) {
-		if purpose == StopLoss && !d.exiting {
-			d.stopNow()
+	if !protection.Set || protection.TakeProfit.IsZero() {
+		for _, p := range d.profits {
+			d.cancel(p, "not wished any more")
 		}
 		return
 	}
-	order := exchange.NewOrder{Side: exchange.SideOf(-d.truth.Position), StopPrice: price}
-	if d.truth.Key.Market == exchange.Spot {
-		order.Type, order.Quantity = exchange.StopLimit, d.truth.Rules.FloorQuantity(abs(d.truth.Position))
-		order.Price = d.truth.Rules.FloorPrice(price - share(price, d.wish.Collar))
+	price := d.protectionPrice(TakeProfit, protection.TakeProfit)
+	switch gone := main == nil || d.again(main); {
+	case price <= 0, gone && d.passed(TakeProfit, price):
+	case gone:
+		d.arm(TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true}, "takes the profit")
+	case main.State.Unresolved(), main.Order.StopPrice == price, d.passed(TakeProfit, price), d.nowMS-main.SentMS < int64(d.wish.Interval):
+	default:
+		d.cancel(main, "the protection moves")
+	}
+}
+
+// arm places a protecting order, unless the position is on its way out: the
+// exchange sweeps what protects it with its end, and a new one would stand
+// against the next position (case 29).
+func (d *derivation) arm(purpose Purpose, order exchange.NewOrder, reason string) {
+	if d.leaving() {
+		return
+	}
+	order.Side = exchange.SideOf(-d.held)
+	if order.ClosePosition && d.truth.Ignored != 0 { // it would close what is not ours too
+		order.ClosePosition, order.ReduceOnly, order.Quantity = false, true, d.reducible()
 		if d.tooSmall(order.Quantity) {
 			return
 		}
-	} else {
-		order.Type, order.ClosePosition, order.WorkingType = exchange.StopMarket, true, exchange.ContractPrice
-		if purpose == TakeProfit {
-			order.Type = exchange.TakeProfitMarket
+	}
+	order.WorkingType = exchange.ContractPrice
+	intent := Intent{Purpose: purpose, Order: order, Reason: reason}
+	if order.ReduceOnly {
+		intent.Key = bridge
+	}
+	d.add(intent)
+}
+
+// leaving reports whether an exit of the whole position is under way.
+func (d *derivation) leaving() bool {
+	for _, p := range d.towards {
+		if p.Purpose == Exit && p.Remaining() >= abs(d.held) {
+			return true
 		}
 	}
-	d.add(Intent{Purpose: purpose, Order: order, Reason: "protects the position"})
+	for i := range d.intents {
+		if d.intents[i].Order.Type == exchange.MarketOrder && d.intents[i].Order.ReduceOnly && d.intents[i].Order.Quantity >= abs(d.held) {
+			return true
+		}
+	}
+	return false
+}
+
+// protectSpot keeps one STOP_LIMIT over the whole quantity. It holds the asset,
+// so its cancel is confirmed before any other exit, and before a new one.
+func (d *derivation) protectSpot(protection strategy.Protection) {
+	if !protection.Set || protection.StopLoss.IsZero() {
+		for _, p := range d.stops {
+			d.cancel(p, "not wished any more")
+		}
+		return
+	}
+	rules := d.truth.Rules
+	price, quantity := d.protectionPrice(StopLoss, protection.StopLoss), rules.FloorQuantity(abs(d.held))
+	if price <= 0 {
+		return
+	}
+	if len(d.stops) > 0 {
+		p := d.stops[0]
+		same := p.Order.StopPrice == price && p.Remaining() == quantity
+		if !same && p.Order.Type == exchange.StopLimit && !p.State.Unresolved() && d.nowMS-p.SentMS >= int64(d.wish.Interval) {
+			d.cancel(p, "the protection moves")
+		}
+		return
+	}
+	if d.passed(StopLoss, price) {
+		d.exitNow(StopLoss, "the stop's price was passed already")
+		return
+	}
+	if !d.tooSmall(quantity) {
+		d.add(Intent{Purpose: StopLoss, Reason: "protects the position", Order: exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held),
+			Quantity: quantity, StopPrice: price, Price: rules.FloorPrice(price - share(price, d.wish.Collar))}})
+	}
 }
 
 func share(price exchange.Price, rate exchange.Rate) exchange.Price {
@@ -77,7 +214,7 @@ func (d *derivation) protectionPrice(purpose Purpose, distance strategy.Distance
 	if base.IsZero() {
 		base = rules.PriceAmount(d.truth.Last)
 	}
-	long := d.truth.Position > 0
+	long := d.held > 0
 	if long == (purpose == TakeProfit) {
 		return rules.CeilPrice(rules.MeanPrice(base.Add(base.MulRate(distance.Share))))
 	}
@@ -87,43 +224,30 @@ func (d *derivation) protectionPrice(purpose Purpose, distance strategy.Distance
 // passed reports whether the exchange would refuse the price: a stop must be on
 // the losing side of the current price, a profit on the winning side (rule 9).
 func (d *derivation) passed(purpose Purpose, price exchange.Price) bool {
-	if (d.truth.Position > 0) == (purpose == StopLoss) {
+	if (d.held > 0) == (purpose == StopLoss) {
 		return price >= d.truth.Last
 	}
 	return price <= d.truth.Last
 }
 
-// stopNow exits at market: the stop's price was passed before it could be placed.
-func (d *derivation) stopNow() {
+// exitNow exits at market in the name of a protection, unless an exit is under
+// way already.
+func (d *derivation) exitNow(purpose Purpose, reason string) {
+	if d.exiting {
+		return
+	}
 	for _, p := range d.towards {
-		if p.Purpose == Exit {
+		if p.Purpose == Exit && !d.again(p) {
 			return
 		}
 	}
 	before := len(d.intents)
 	if !d.clearResting() {
-		d.reduceNow(abs(d.truth.Position), "the stop's price was passed already")
+		d.reduceNow(abs(d.held), reason)
 	}
 	for i := before; i < len(d.intents); i++ {
 		if d.intents[i].Purpose == Exit {
-			d.intents[i].Purpose = StopLoss
+			d.intents[i].Purpose = purpose
 		}
 	}
-}
-
-// move replaces a protection whose price differs. The interface allows one
-// closePosition order per type, so this is cancel, confirm, place; at most once
-// a candle, since each move leaves a moment without it.
-func (d *derivation) move(purpose Purpose, p *Placement, price exchange.Price) {
-	same := p.Order.StopPrice == price
-	if d.truth.Key.Market == exchange.Spot {
-		same = same && p.Remaining() == d.truth.Rules.FloorQuantity(abs(d.truth.Position))
-	}
-	if same || p.Order.Type == exchange.MarketOrder || p.State.Unresolved() || d.passed(purpose, price) {
-		return
-	}
-	if d.nowMS-p.SentMS < int64(d.wish.Interval) {
-		return
-	}
-	d.cancel(p, "the protection moves")
 }

@@ -81,6 +81,7 @@ func (e *Engine) act(r *run) int {
 		State: r.state, Truth: r.truth, Protection: protectionOf(r), Leverage: r.config.Leverage,
 		Entries: e.mayEnter(r), Equity: e.equity(r.truth.Key.Market), TakerFee: e.config.TakerFee,
 		Collar: e.collar(r), Interval: r.config.Interval,
+		Bridge: e.config.BusyRoundMS > 0,
 	}
 	if r.state.Plan.Leverage != 0 {
 		wish.Leverage = r.state.Plan.Leverage

@@ -18,7 +18,7 @@ type caseTest struct {
 // TestCase goes through the protocol's table of cases, a row each.
 func TestCase(t *testing.T) {
 	t.Parallel()
-	for _, c := range slicesOf(casesOfPlacing) {
+	for _, c := range slicesOf(casesOfPlacing, casesOfTruth, casesOfExits, casesOfStates, casesOfSpot) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.run(t)

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+func (w *world) bought() exchange.Amount {
+	free, frozen := w.venue.Balance("one", "BTC")
+	return free.Add(frozen).Sub(exchange.AmountOf(1))
+}
+
+// wantBought wants between 99.8 % and all of a quantity: fees take their part of it.
+func (w *world) wantBought(q exchange.Quantity) {
+	w.t.Helper()
+	rules := w.venue.Symbol(coin)
+	most := rules.QuantityAmount(q)
+	least := most.MulRate(exchange.RateOne - exchange.RateOne/500)
+	if have := rules.QuantityAmount(rules.FloorQuantity(rules.QuantityOf(w.bought()))); have.Less(least) || most.Less(have) {
+		w.t.Errorf("bought: want %s to %s, have %s\n%s", least, most, have, w.story())
+	}
+}
+
+// casesOfSpot are the cases of the spot market, where order history and user
+// trades are evidence by themselves.
+var casesOfSpot = []caseTest{
+	{"01 spot: a lost answer is found in the order history, not sent again", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot)
+		w.network = once(fate{silent: true})
+		w.pass(15_000)
+		w.wantSent(1)
+		state, evidence := w.ended(0)
+		if state != reconcile.Filled || !strings.Contains(evidence, "fetched") {
+			t.Errorf("want filled, by what was fetched; have %s %q", state, evidence)
+		}
+		w.pass(60_000)
+		w.wantSent(1)
+		w.wantBought(2_000)
+		w.wantSound()
+	}},
+	{"01 spot: a lost request is in neither list nor history after the fence", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot)
+		w.network = once(fate{lost: true})
+		w.pass(12_000)
+		w.wantSent(0)
+		w.pass(20_000)
+		w.wantSent(1)
+		w.wantBought(2_000)
+	}},
+	{"06 spot: a crash between sending and answer", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot)
+		w.network = once(fate{longMS: 5_000})
+		w.pass(1_060)
+		w.wantSent(1)
+		w.network = nil
+		w.start()
+		w.pass(60_000)
+		w.wantSent(1)
+		w.wantBought(2_000)
+		w.wantSound()
+	}},
+	{"12 spot: an acknowledged order in neither list nor history: quarantine after the fence", func(t *testing.T) {
+		w := newWorld(t, rest(2_000, 40_000e8), onSpot)
+		w.mirror = func(answer *exchange.Answer) {
+			if answer.Operation == exchange.SpotOpenOrders || answer.Operation == exchange.SpotOrderHistory {
+				answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+			}
+		}
+		w.pass(12_000)
+		w.wantSound()
+		w.pass(8_000)
+		w.wantState("quarantined")
+		w.wantSent(1)
+	}},
+	{"12 spot: user trades by order id prove a fill the history does not show yet", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot)
+		w.mirror = func(answer *exchange.Answer) {
+			if answer.Operation == exchange.SpotOpenOrders || answer.Operation == exchange.SpotOrderHistory {
+				answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+			}
+		}
+		w.pass(5_000)
+		if known := w.truth().Known; known == 0 {
+			t.Errorf("want the fill known by its trades\n%s", w.story())
+		}
+		w.mirror = nil
+		w.pass(10_000)
+		w.wantSent(1)
+		w.wantBought(2_000)
+		w.wantSound()
+	}},
+	{"16 spot: somebody sells what the strategy bought: quarantine", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot)
+		w.pass(60_000)
+		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
+			Type: exchange.Limit, Price: 49_000e8, Quantity: 1_000}})
+		w.pass(21_000)
+		w.wantState("quarantined")
+		w.give(&Event{Kind: EventResolve, Scope: reconcile.Scope{Symbol: coin}, Adopt: true, Why: "I sold it"})
+		w.pass(20_000)
+		w.wantSound()
+	}},
+	{"20 spot: an exit of unknown outcome is not repeated, history decides it", func(t *testing.T) {
+		target := exchange.Quantity(2_000)
+		w := newWorld(t, swing(&target), onSpot)
+		w.pass(10_000)
+		target = 0
+		w.network = once(fate{silent: true})
+		w.pass(30_000)
+		w.wantSent(2)
+		w.wantBought(0)
+		w.wantSound()
+	}},
+	{"27 spot: a stop's cancel is confirmed before any other exit", func(t *testing.T) {
+		target := exchange.Quantity(2_000)
+		w := newWorld(t, swing(&target), onSpot, protected)
+		w.pass(10_000)
+		if open := w.venue.OpenOrders("one", exchange.Spot); open != 1 {
+			t.Fatalf("want the stop on the exchange, have %d", open)
+		}
+		target = 0
+		w.network = func(call *Call) fate {
+			if call.Request.Operation == exchange.SpotPlace && w.venue.OpenOrders("one", exchange.Spot) != 0 {
+				t.Error("an exit went out while the stop held the asset")
+			}
+			return fate{}
+		}
+		w.pass(20_000)
+		w.wantBought(0)
+		w.wantSound()
+		if len(w.refused) > 0 {
+			t.Errorf("want nothing refused, have %q", w.refused)
+		}
+	}},
+}

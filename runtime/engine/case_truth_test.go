@@ -1,0 +1,301 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// rest wishes one resting buy far from the price.
+func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View, *strategy.Plan) {
+	return func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.Wish{Key: "low", Side: exchange.Buy, Price: price, Quantity: quantity}), true
+	}
+}
+
+// casesOfTruth are those about what is fetched, and what it proves.
+var casesOfTruth = []caseTest{
+	{"09 filled and closed before the first look: found in positions/history", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = func(call *Call) fate {
+			if call.Request.Operation.Places() && len(w.sent) == 0 {
+				w.venue.Advance(w.now)
+				defer func() { // and the position ends before anybody reads it
+					w.venue.Advance(w.now + 6)
+					order := w.market(exchange.Sell, 10, true)
+					if _, err := w.venue.Do("one", &order); err != nil {
+						t.Error(err)
+					}
+					w.venue.Advance(w.now + 12)
+				}()
+				w.do(call)
+				return fate{err: &exchange.Uncertain{Why: "timeout"}}
+			}
+			return fate{}
+		}
+		w.pass(60_000)
+		w.wantSent(1) // latched: the position ended by something else than its plan
+		w.wantHeld(0)
+		state, evidence := w.ended(0)
+		if state != reconcile.Filled || !strings.Contains(evidence, "closed before the first look") {
+			t.Errorf("want filled and closed, inferred; have %s %q", state, evidence)
+		}
+		if latch := w.engine.Book().Strategy("one").Latch; latch != 1 {
+			t.Errorf("want the strategy latched long, have %d", latch)
+		}
+		w.wantSound()
+	}},
+	{"10 accepted, then ended with no fill: absent", func(t *testing.T) {
+		w := newWorld(t, rest(10, 40_000e8))
+		w.network = func(call *Call) fate {
+			if call.Request.Operation.Places() && len(w.sent) == 0 {
+				answer, err := w.do(call)
+				if err != nil {
+					t.Error(err)
+				}
+				w.venue.Advance(w.now + 6)
+				cancel := exchange.Request{Operation: exchange.FuturesCancel, OrderID: answer.Order.ID}
+				if _, err := w.venue.Do("one", &cancel); err != nil {
+					t.Error(err)
+				}
+				return fate{err: &exchange.Uncertain{Why: "timeout"}}
+			}
+			return fate{}
+		}
+		w.pass(12_000)
+		w.wantSent(1)
+		w.pass(30_000)
+		if state, _ := w.ended(0); state != reconcile.Absent {
+			t.Errorf("want absent, have %s", state)
+		}
+		w.wantSent(2) // decided anew, and it rests
+	}},
+	{"11 part filled, the rest not listed yet: D covers it", func(t *testing.T) {
+		hidden := true
+		w := newWorld(t, rest(10, 40_000e8))
+		w.mirror = func(answer *exchange.Answer) {
+			if hidden && answer.Operation == exchange.FuturesOpenOrders {
+				answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+			}
+		}
+		w.network = once(fate{silent: true})
+		w.pass(9_000)
+		w.wantSent(1)
+		hidden = false // it is listed within D
+		w.pass(10_000)
+		w.wantSent(1)
+		if live := w.engine.Book().Live(); len(live) != 1 || live[0].State != reconcile.Working {
+			t.Errorf("want the order known and working, have %+v", live)
+		}
+	}},
+	{"12 an acknowledged id that GET does not know: asked until the fence, then quarantine", func(t *testing.T) {
+		w := newWorld(t, rest(10, 40_000e8))
+		w.mirror = func(answer *exchange.Answer) {
+			if answer.Operation == exchange.FuturesOpenOrders {
+				answer.Orders = exchange.FetchedOf[exchange.Order](nil)
+			}
+		}
+		w.network = func(call *Call) fate {
+			if call.Request.Operation == exchange.FuturesOrder {
+				return fate{err: &exchange.Refusal{Status: 400, Code: 1, Message: "no such order"}}
+			}
+			return fate{}
+		}
+		w.pass(12_000)
+		w.wantSound() // never "lost after three"
+		w.pass(5_000)
+		w.wantState("quarantined")
+		w.wantSent(1)
+	}},
+	{"13 filled goes down, FILLED then OPEN: the maximum is kept and counted", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.pass(5_000)
+		w.wantHeld(10)
+		order := w.sent[0]
+		w.mirror = func(answer *exchange.Answer) {
+			if answer.Operation == exchange.FuturesOpenOrders { // a stale replica
+				answer.Orders = exchange.FetchedOf([]exchange.Order{{ID: 1, ClientOrderID: order.ClientOrderID, Market: exchange.Futures, Symbol: "BTC-USDT",
+					Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10, Filled: 3, Status: exchange.StatusOpen}})
+			}
+		}
+		w.pass(40_000)
+		if have := w.truth().Known; have != 10 {
+			t.Errorf("known: want 10, have %d", have)
+		}
+		if w.told(NoteStale) == 0 {
+			t.Error("want it counted")
+		}
+		w.wantSent(1)
+		w.wantSound()
+	}},
+	{"14 two orders under one client order id: both are ours, the younger is canceled", func(t *testing.T) {
+		w := newWorld(t, rest(10, 40_000e8))
+		w.network = once(fate{twice: true})
+		w.pass(20_000)
+		if open := w.venue.OpenOrders("one", exchange.Futures); open != 1 {
+			t.Errorf("open orders: want 1, have %d\n%s", open, w.story())
+		}
+		if w.told(NoteFound) != 1 {
+			t.Errorf("want one alarm, have %d", w.told(NoteFound))
+		}
+		if live := w.engine.Book().Live(); len(live) != 1 || live[0].Surplus || live[0].OrderID != 1 {
+			t.Errorf("want the elder kept, have %+v", live)
+		}
+	}},
+	{"14 both of two filled: both fills are booked, the surplus is sold", func(t *testing.T) {
+		w := newWorld(t, rest(10, 40_000e8))
+		w.network = once(fate{twice: true})
+		w.pass(3_000)
+		w.price("39000") // both fill, listed before
+		w.pass(30_000)
+		if known := w.truth().Known; known != w.held() {
+			t.Errorf("want the book at the exchange's %d, have %d\n%s", w.held(), known, w.story())
+		}
+	}},
+	{"15 our prefix and not in the journal: the account halts, nothing is canceled", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.pass(5_000)
+		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 5, ClientOrderID: "bt-zzz-4"}
+		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
+		w.pass(20_000)
+		if d := w.wantState("halted"); d.Scope != (reconcile.Scope{}) {
+			t.Errorf("want the account halted, have %+v", d)
+		}
+		if open := w.venue.OpenOrders("one", exchange.Futures); open != 1 {
+			t.Errorf("want the order left alone, have %d open", open)
+		}
+	}},
+	{"16 the user trades by hand: quarantine within L + 20 s", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.pass(60_000)
+		w.byHand(w.market(exchange.Buy, 7, false))
+		w.pass(21_000)
+		w.wantState("quarantined")
+		w.wantHeld(17)
+		w.pass(60_000)
+		w.wantSent(1)
+	}},
+	{"16 by policy it is adopted, and the target sells it", func(t *testing.T) {
+		w := newWorld(t, hold(10), foreign("adopt"))
+		w.pass(60_000)
+		w.byHand(w.market(exchange.Buy, 7, false))
+		w.pass(40_000)
+		w.wantHeld(10)
+		w.wantSound()
+	}},
+	{"16 by policy it is ignored, and an exit leaves it alone", func(t *testing.T) {
+		target := exchange.Quantity(10)
+		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+			plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
+		}, foreign("ignore"))
+		w.pass(60_000)
+		w.byHand(w.market(exchange.Buy, 7, false))
+		w.pass(40_000)
+		w.wantHeld(17)
+		w.wantSound()
+		target = 0
+		w.pass(20_000)
+		w.wantHeld(7)
+		w.wantSound()
+		w.start() // a restart knows whose it is
+		w.pass(40_000)
+		w.wantHeld(7)
+		w.wantSound()
+	}},
+	{"17 a hand inside an unknown opening's quantity is booked as ours, inferred", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = once(fate{lost: true})
+		w.pass(3_000)
+		w.byHand(w.market(exchange.Buy, 4, false))
+		w.pass(40_000)
+		w.wantHeld(10) // 4 by hand, 6 bought after
+		if known := w.truth().Known; known != 10 {
+			t.Errorf("known: want 10, have %d", known)
+		}
+		w.wantSound()
+	}},
+	{"18 two unknowns of opposite sign: the exchange's position is the truth, flagged", func(t *testing.T) {
+		target := exchange.Quantity(10)
+		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+			plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
+		})
+		w.pass(5_000)
+		target = 20
+		w.network = every(fate{silent: true}) // the entry, and soon the exit
+		w.pass(1_500)
+		target = 0
+		w.pass(12_000)
+		w.network = nil
+		w.pass(60_000)
+		w.wantHeld(0)
+		if known := w.truth().Known; known != 0 {
+			t.Errorf("known: want 0, have %d\n%s", known, w.story())
+		}
+		w.wantSound()
+	}},
+	{"21 restarted while unknown: the fence counts from the journalled time", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.network = once(fate{lost: true})
+		w.pass(2_000)
+		w.network = nil
+		w.start()
+		w.pass(9_000)
+		w.wantSent(0)
+		w.pass(10_000)
+		w.wantSent(1)
+		w.wantHeld(10)
+	}},
+	{"35 the journal is lost: nothing is adopted, every symbol concerned waits for a person", func(t *testing.T) {
+		w := newWorld(t, hold(10), protected, foreign("adopt"))
+		w.pass(10_000)
+		w.wantHeld(10)
+		sent := len(w.sent)
+		w.records = nil
+		w.start()
+		w.pass(60_000)
+		w.wantSent(sent)
+		w.wantHeld(10)
+		w.wantState("quarantined")
+		if known := w.truth().Known; known != 0 {
+			t.Errorf("want nothing adopted, have %d", known)
+		}
+		w.give(&Event{Kind: EventResolve, Scope: reconcile.Scope{Symbol: bitcoin}, Adopt: true, Why: "it is ours"})
+		w.pass(20_000)
+		w.wantSound()
+		w.wantSent(sent) // the stop was adopted with the position
+		if known := w.truth().Known; known != 10 {
+			t.Errorf("after resolving: want 10, have %d", known)
+		}
+	}},
+	{"38 the side flips by itself: quarantine", func(t *testing.T) {
+		w := newWorld(t, hold(10), foreign("adopt"))
+		w.pass(20_000)
+		w.mirror = func(answer *exchange.Answer) {
+			if answer.Operation == exchange.FuturesOpenPositions {
+				flipped := append([]exchange.Position(nil), answer.Positions.Items()...)
+				for i := range flipped {
+					flipped[i].Side = exchange.Short
+				}
+				answer.Positions = exchange.FetchedOf(flipped)
+			}
+		}
+		w.pass(20_000)
+		w.wantState("quarantined")
+		w.wantSent(1)
+	}},
+	{"38 two positions on a symbol: quarantine", func(t *testing.T) {
+		w := newWorld(t, hold(10), foreign("adopt"))
+		w.pass(20_000)
+		w.mirror = func(answer *exchange.Answer) {
+			if answer.Operation == exchange.FuturesOpenPositions {
+				answer.Positions = exchange.FetchedOf(append(answer.Positions.Items(), answer.Positions.Items()...))
+			}
+		}
+		w.pass(20_000)
+		w.wantState("quarantined")
+		w.wantSent(1)
+	}},
+}
