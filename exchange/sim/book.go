@@ -30,6 +30,8 @@ type book struct {
 
 	market    Market
 	fed       *fed           // the same, when it is one: its quotes are told and finite
+	thin      uint64         // seeds the levels of a random market; 0 where every level holds maxNotional
+	eaten     [2]eaten       // bids by falling, asks by rising
 	spread    exchange.Price // quotes begin that far from the last price; 0: at the price itself, without end
 	moveMS    int64          // the market's next move
 	skipped   bool           // SkipTo passed it
@@ -82,7 +84,7 @@ func (b *book) ask() (exchange.Price, bool) {
 	if b.spread == 0 {
 		return b.last, b.last > 0
 	}
-	return b.symbol.FloorPrice(b.last) + b.spread, b.last > 0
+	return b.symbol.FloorPrice(b.last) + b.spread + exchange.Price(b.eaten[rising].levels)*b.symbol.PriceTick, b.last > 0
 }
 
 // bid returns the highest price at which the market buys; near zero there is none.
@@ -93,15 +95,8 @@ func (b *book) bid() (exchange.Price, bool) {
 	if b.spread == 0 {
 		return b.last, b.last > 0
 	}
-	price := b.symbol.FloorPrice(b.last-1) + b.symbol.PriceTick - b.spread
+	price := b.symbol.FloorPrice(b.last-1) + b.symbol.PriceTick - b.spread - exchange.Price(b.eaten[falling].levels)*b.symbol.PriceTick
 	return price, b.last > 0 && price > 0
-}
-
-// levelQuantity returns how much the market quotes at a price: at least
-// maxNotional, counted at the last price where that is lower.
-func (b *book) levelQuantity(price exchange.Price) exchange.Quantity {
-	price = min(price, b.last)
-	return min(quantityFor(b.symbol, b.symbol.MaxNotional, price)+b.symbol.QuantityTick, math.MaxInt64/4)
 }
 
 // quantityFor is Symbol.QuantityFor with an end, so that no price, however
@@ -159,6 +154,7 @@ func (b *book) slide(target exchange.Price) {
 func (b *book) setPrice(price, mark exchange.Price) {
 	b.last, b.mark = price, mark
 	b.updateID++
+	b.eaten = [2]eaten{}
 	b.candles.tick(b.exchange.nowMS, price)
 	if b.exchange.coupled {
 		b.exchange.staleAll()

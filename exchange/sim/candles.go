@@ -79,6 +79,13 @@ func (c *builder) trade(timeMS int64, last exchange.Price, base, quote float64, 
 	}
 }
 
+// reach widens the candle under way to a trade that went through several quotes.
+func (c *builder) reach(price exchange.Price) {
+	if n := c.base.Len(); !c.off && n > 0 {
+		c.base.High[n-1], c.base.Low[n-1] = max(c.base.High[n-1], price), min(c.base.Low[n-1], price)
+	}
+}
+
 // candlesOf returns the candles of an interval from about a time on, oldest
 // first; the one under way may stand apart.
 func (b *book) candlesOf(interval exchange.Interval, fromMS int64) (closed *exchange.Candles, last exchange.Candle, forming bool) {

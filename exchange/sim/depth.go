@@ -36,7 +36,10 @@ func (b *book) depth(request *exchange.Request) (exchange.Depth, *exchange.Refus
 // by a step.
 func (b *book) side(orders *ladder, quote exchange.Price, quoted bool, step exchange.Price, count int) []exchange.Level {
 	levels := make([]exchange.Level, 0, count)
-	next := len(orders.levels) - 1
+	next, away := len(orders.levels)-1, rising
+	if step < 0 {
+		away = falling
+	}
 	for quotes := 0; len(levels) < count; {
 		hasQuote := quoted && quotes < maxDepth && quote > 0
 		if next < 0 && !hasQuote {
@@ -49,6 +52,9 @@ func (b *book) side(orders *ladder, quote exchange.Price, quoted bool, step exch
 		if hasQuote && (next < 0 || level.Price == quote || (level.Price < quote) == (step < 0)) {
 			orderHere := next >= 0 && level.Price == quote
 			level = exchange.Level{Price: quote, Quantity: b.levelQuantity(quote)}
+			if quotes == 0 {
+				level.Quantity -= b.eaten[away].quantity
+			}
 			quote, quotes = quote+step, quotes+1
 			if !orderHere {
 				levels = append(levels, level)

@@ -83,5 +83,8 @@ func (b *book) publishAt(timeMS int64, price exchange.Price, quantity exchange.Q
 	})
 	base := b.symbol.QuantityFloat(quantity)
 	b.candles.trade(timeMS, b.last, base, base*b.symbol.PriceFloat(price), !buyerIsMaker)
+	if b.thin != 0 {
+		b.candles.reach(price)
+	}
 	b.updateID++
 }

@@ -54,5 +54,6 @@ func (m *still) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange
 // quoteFrom sets how far from the price the quotes begin.
 func (b *book) quoteFrom(spreadTicks int) {
 	b.spread = exchange.Price(max(0, spreadTicks)) * b.symbol.PriceTick
+	b.thin, b.eaten = 0, [2]eaten{}
 	b.stale = true
 }

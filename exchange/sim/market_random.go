@@ -10,9 +10,15 @@ import (
 // trades at least once in 5 s (decisions.md, random).
 const (
 	randomStepMS   = 2_000
-	randomRegimeMS = 40 * int64(exchange.Minute1) // how long a drift lasts
-	randomHistory  = 2 * int64(exchange.Day1)     // candles there are from before the start
+	randomRegimeMS = 40 * int64(exchange.Minute1)  // how long a drift and a width last
+	randomMoodMS   = 380 * int64(exchange.Minute1) // how long a calm or a wild time lasts
+	randomFineMS   = 2 * int64(exchange.Hour1)     // before the start: the last hours trade by trade
+	randomDays     = 14                            // and candles of so many days
+	randomTrades   = 30                            // a minute: one each randomStepMS
 )
+
+// moods widen or narrow every move, in percent.
+var moods = [8]int64{50, 70, 90, 100, 110, 140, 190, 260}
 
 // random is a seeded synthetic market. Every draw is a function of seed, symbol
 // and time alone, so the same seed gives the same candles, and futures and spot
@@ -23,9 +29,11 @@ type random struct {
 	nextMS int64
 }
 
-// Random returns a seeded synthetic market: a random walk with changing drift
-// and volatility that keeps coming back to where it began. Candles of the days
+// Random returns a seeded synthetic market: a walk with trends, calm and wild
+// times and jumps, that keeps coming back to where it began. Candles of the days
 // before the start exist, so that strategies need not wait for their indicators.
+// Its book is as deep as it shows: an order that takes more than a level holds goes
+// on to the next, and the next move renews the quotes.
 func Random(seed uint64) Market { return &random{seed: seed} }
 
 func (m *random) begin(b *book) int64 {
@@ -34,6 +42,7 @@ func (m *random) begin(b *book) int64 {
 	for _, letter := range []byte(b.symbol.Name) {
 		m.seed = mix(m.seed ^ uint64(letter))
 	}
+	b.thin = m.seed | 1
 	m.anchor = startPrice(b.symbol)
 	if b.restored || b.tradeID == 0 {
 		m.history(b)
@@ -49,8 +58,12 @@ func (m *random) history(b *book) {
 	kept, mark := b.last, b.mark
 	b.last = m.anchor
 	b.candles = builder{}
-	for timeMS := floorTo(now-randomHistory, randomStepMS) + randomStepMS; timeMS <= now; timeMS += randomStepMS {
-		b.last = m.next(b, timeMS)
+	fineMS := exchange.Minute1.OpenOf(now - randomFineMS)
+	for openMS := fineMS - randomDays*int64(exchange.Day1); openMS < fineMS; openMS += int64(exchange.Minute1) {
+		m.minute(b, openMS)
+	}
+	for timeMS := floorTo(fineMS-1, randomStepMS) + randomStepMS; timeMS <= now; timeMS += randomStepMS {
+		b.last = m.next(b, timeMS, 1)
 		m.trade(b, timeMS, b.last)
 	}
 	if !restored {
@@ -76,25 +89,52 @@ func (m *random) seek(b *book) int64 {
 
 func (m *random) move(b *book) int64 {
 	timeMS := m.nextMS
-	price := m.next(b, timeMS)
+	price := m.next(b, timeMS, 1)
 	b.jump(price, price, false)
 	m.trade(b, timeMS, price)
 	m.nextMS += randomStepMS
 	return m.nextMS
 }
 
-// next draws the price after b.last. All is whole numbers, in billionths: a bell
-// of four even draws, a drift and a width that change with the regime, and a pull
-// back to the anchor.
-func (m *random) next(b *book, timeMS int64) exchange.Price {
+// minute makes one candle of the past, with the volume of its trades, which are
+// not kept.
+func (m *random) minute(b *book, openMS int64) {
+	const parts = 5
+	candle := exchange.Candle{OpenMS: openMS, Trades: randomTrades}
+	for i := range int64(parts) {
+		b.last = m.next(b, openMS+i*int64(exchange.Minute1)/parts, randomTrades/parts)
+		if i == 0 {
+			candle.Open, candle.High, candle.Low = b.last, b.last, b.last
+		}
+		candle.High, candle.Low, candle.Close = max(candle.High, b.last), min(candle.Low, b.last), b.last
+		size := 2 * m.size(b, openMS+i*randomStepMS) * randomTrades / parts / 3 // a mean is smaller than a draw of it
+		candle.QuoteVolume += float64(size)
+	}
+	candle.Volume = candle.QuoteVolume / b.symbol.PriceFloat(b.last)
+	share := 0.3 + float64(mix(m.seed^uint64(openMS))%400)/1000
+	candle.TakerBase, candle.TakerQuote = candle.Volume*share, candle.QuoteVolume*share
+	b.candles.base.Interval = exchange.Minute1
+	b.candles.base.Append(candle)
+	b.candles.last = b.last
+}
+
+// next draws the price after b.last, so many steps of randomStepMS later. All is
+// whole numbers, in billionths: a bell of four even draws, a drift and a width that
+// change with the regime, a jump now and then, and a pull back to the anchor.
+func (m *random) next(b *book, timeMS, steps int64) exchange.Price {
 	draw := mix(m.seed ^ uint64(timeMS))
 	regime := mix(m.seed ^ uint64(timeMS/randomRegimeMS) ^ 0x5bd1e995)
 	bell := int64(draw&0xffff) + int64(draw>>16&0xffff) + int64(draw>>32&0xffff) + int64(draw>>48&0xffff) - 2*0xffff
-	width := 2 + int64(regime>>32&3)              // 2..5
 	drift := int64(regime&0xffff)%16_001 - 8_000  // -8..+8 millionths a step
 	away := float64(b.last)/float64(m.anchor) - 1 // a share
 	pull := -int64(away * 20_000)
-	move := bell*width + drift + pull // bell's deviation is about 38000
+	move := bell*m.width(timeMS)/100 + (drift+pull)*steps // bell's deviation is about 38000
+	if steps > 1 {
+		move += bell * m.width(timeMS) / 100 * (rootOf(steps) - 1000) / 1000
+	}
+	if jump := mix(draw ^ 0x9e3779b9); jump%7_200 < uint64(steps) { // six in a day: 0.2 % to 1 %, either way
+		move += (int64(jump>>32&1)*2 - 1) * (2_000_000 + int64(jump>>33)%8_000_000)
+	}
 	change := float64(b.last) * float64(move) / 1e9
 	tick := b.symbol.PriceTick
 	ticks := (float64(b.last) + change) / float64(tick)
@@ -106,13 +146,29 @@ func (m *random) next(b *book, timeMS int64) exchange.Price {
 	return max(price, tick)
 }
 
-// trade publishes the market's own trade of 50 to about 50000 USDT.
-func (m *random) trade(b *book, timeMS int64, price exchange.Price) {
+// width is how wide the moves are at a time, in percent: 2 to 5 by the regime,
+// times the mood.
+func (m *random) width(timeMS int64) int64 {
+	regime := mix(m.seed ^ uint64(timeMS/randomRegimeMS) ^ 0x5bd1e995)
+	mood := mix(m.seed ^ uint64(timeMS/randomMoodMS) ^ 0x2545f491)
+	return (2 + int64(regime>>32&3)) * moods[mood&7]
+}
+
+// rootOf is the square root of a few steps, in thousandths.
+func rootOf(steps int64) int64 { return int64(math.Sqrt(float64(steps)) * 1000) }
+
+// size draws a trade's value: 50 to about 30000 USDT, more in wild times.
+func (m *random) size(b *book, timeMS int64) int64 {
 	draw := mix(m.seed ^ uint64(timeMS) ^ 0x27d4eb2f)
 	size := int64(50) << (draw & 7)
 	size += size * int64(draw>>8&0xff) / 64
-	quantity := max(quantityFor(b.symbol, exchange.AmountOf(size), price), b.symbol.QuantityTick)
-	b.publishAt(timeMS, price, quantity, draw>>16&1 == 0)
+	return size * (100 + m.width(timeMS)) / 400
+}
+
+// trade publishes the market's own trade.
+func (m *random) trade(b *book, timeMS int64, price exchange.Price) {
+	quantity := max(quantityFor(b.symbol, exchange.AmountOf(m.size(b, timeMS)), price), b.symbol.QuantityTick)
+	b.publishAt(timeMS, price, quantity, mix(m.seed^uint64(timeMS)^0x27d4eb2f)>>16&1 == 0)
 }
 
 func (m *random) openAt(int64) (exchange.Price, bool) { return 0, false }

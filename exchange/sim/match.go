@@ -213,6 +213,8 @@ func (b *book) match(o *order) {
 			quantity = min(quantity, b.wanted(maker, price))
 		} else if b.fed != nil {
 			quantity = min(quantity, (*b.fed.side(o.Side))[0].Quantity)
+		} else if b.thin != 0 {
+			quantity = min(quantity, b.quotedFirst(o.Side, price))
 		} else {
 			price = b.slipped(o, price, b.capped(quantity))
 			quantity = b.capped(min(quantity, b.wanted(o, price)))
@@ -221,8 +223,11 @@ func (b *book) match(o *order) {
 		if quantity <= 0 {
 			return
 		}
-		if maker == nil && b.fed != nil {
+		switch {
+		case maker == nil && b.fed != nil:
 			b.fed.take(o.Side, quantity)
+		case maker == nil && b.thin != 0:
+			b.eat(o.Side, price, quantity)
 		}
 		b.publish(price, quantity, o.Side == exchange.Sell)
 		if maker != nil {
