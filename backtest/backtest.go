@@ -14,31 +14,8 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/reconcile"
-	"botd/risk"
 	"botd/runtime/engine"
 )
-
-// Config is one backtest: a strategy, its candles, and what trading costs.
-type Config struct {
-	Strategy     engine.StrategyConfig // Symbol is replaced by the tape's, which may have finer scales
-	Kind         string                // the strategy's registry name
-	Tape         *tape.Tape
-	Cash         exchange.Amount // USDT
-	Maker, Taker exchange.Rate
-	FeeFromQuote bool // spot: fees in USDT on both sides; else from the asset received, as the exchange takes them
-	Slippage     exchange.Rate
-	LatencyMS    int64 // an order reaches the book this much later
-	Limits       risk.Limits
-	Funding      []tape.FundingRow // of the symbol, in time order; none is rate 0
-	ConfigSHA256 string
-	Version      string
-
-	Progress func(done, total int)   // candles, called now and then
-	Record   func(*reconcile.Record) // every journal record; nil for none
-	Note     func(*engine.Note)      // every fact; nil for none
-
-	walk bool // tests: play every candle's path, also where nothing can happen on it
-}
 
 const (
 	account   = "backtest"
@@ -61,49 +38,99 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 }
 
 func newRun(config *Config) (*run, error) {
-	if config.Slippage != 0 {
-		return nil, fmt.Errorf("slippage %s: this version models no slippage; set backtest.slippage to 0 (fees and latency are modelled)", config.Slippage)
+	if err := config.check(); err != nil {
+		return nil, err
 	}
-	symbol, candles := config.Tape.Symbol, config.Tape.Candles
-	if config.Cash.Sign() <= 0 {
-		return nil, fmt.Errorf("cash %s: a backtest needs money to begin with; set backtest.cash above 0", config.Cash)
+	if err := config.made(); err != nil {
+		return nil, err
 	}
-	if candles.Len() == 0 {
-		return nil, &tape.DataError{What: "the tape holds no candles"}
-	}
-	if candles.Interval != config.Strategy.Interval {
-		return nil, &tape.DataError{What: fmt.Sprintf("the candles are of %s, the strategy decides on %s", candles.Interval, config.Strategy.Interval),
-			Hint: "set interval in the strategy file, or give candles of its interval"}
-	}
-	venue, err := sim.New(sim.Config{Symbols: []*exchange.Symbol{symbol}, StartMS: candles.OpenMS[0] - 1, OrderDelayMS: config.LatencyMS})
+	venue, err := newVenue(config)
 	if err != nil {
 		return nil, err
 	}
-	settings := sim.AccountConfig{Name: account, FuturesMaker: config.Maker, FuturesTaker: config.Taker, SpotMaker: config.Maker, SpotTaker: config.Taker,
-		Leverage: config.Strategy.Leverage, FeeFromQuote: config.FeeFromQuote}
-	if symbol.Market == exchange.Spot {
-		settings.Spot = map[string]exchange.Amount{symbol.Quote: config.Cash}
-	} else {
-		settings.FuturesUSDT = config.Cash
+	r := &run{config: config, venue: venue}
+	machine := engine.Config{
+		Instance: instance, Epoch: 1, Limits: config.Limits, TimeToLive: 5_000, Feed: true, Quiet: true,
+		TakerFee: config.Costs.of(config.Legs[0].Tape.Symbol.Market).Taker,
+	}
+	r.legs = make([]leg, len(config.Legs))
+	for i := range config.Legs {
+		given := &config.Legs[i]
+		given.Strategy.Symbol = given.Tape.Symbol
+		machine.Strategies = append(machine.Strategies, given.Strategy)
+		if given.Tape.Symbol.Market == exchange.Spot {
+			machine.TakerFee = config.Costs.Spot.Taker // reserved where fees come out of the same money
+		}
+		r.legs[i].begin(given, venue)
+	}
+	r.machine, err = engine.New(machine, reconcile.NewBook(reconcile.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1}))
+	if err != nil {
+		return nil, err
+	}
+	r.ledger.begin(r)
+	return r, nil
+}
+
+// newVenue is the exchange with one account and a tape on every leg's symbol.
+func newVenue(config *Config) (*sim.Exchange, error) {
+	startMS := config.Legs[0].Tape.Candles.OpenMS[0]
+	costs := sim.Costs{Slippage: config.Costs.Slippage, Impact: config.Costs.Impact, VolumeCap: config.Costs.VolumeCap, Wait: sim.WaitForCandle}
+	if config.Costs.LatencyMS > 0 {
+		costs.Wait = sim.WaitForPrice
+	}
+	fees := config.Costs
+	settings := sim.AccountConfig{Name: account, FuturesMaker: fees.Futures.Maker, FuturesTaker: fees.Futures.Taker,
+		SpotMaker: fees.Spot.Maker, SpotTaker: fees.Spot.Taker, Leverage: config.Legs[0].Strategy.Leverage, FeeFromQuote: fees.FeeFromQuote}
+	var symbols []*exchange.Symbol
+	for i := range config.Legs {
+		symbol := config.Legs[i].Tape.Symbol
+		symbols = append(symbols, symbol)
+		startMS = min(startMS, config.Legs[i].Tape.Candles.OpenMS[0])
+		if symbol.Market == exchange.Spot {
+			settings.Spot = map[string]exchange.Amount{symbol.Quote: config.Cash}
+		} else {
+			settings.FuturesUSDT = config.Cash
+		}
+	}
+	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS})
+	if err != nil {
+		return nil, err
 	}
 	if err := venue.AddAccount(settings); err != nil {
 		return nil, err
 	}
-	venue.SetMarket(symbol.Key(), sim.Tape(candles, sim.TapeConfig{}))
-	if symbol.Market == exchange.Futures {
-		venue.SetFunding(symbol.Name, fundingOf(config.Funding))
+	for i := range config.Legs {
+		given := &config.Legs[i]
+		played := sim.TapeConfig{Order: fees.Path, Costs: costs, Funding: fees.Funding}
+		if given.Detail != nil {
+			played.Detail = given.Detail.Candles
+		}
+		venue.SetMarket(given.Tape.Symbol.Key(), sim.Tape(given.Tape.Candles, played))
+		if given.Tape.Symbol.Market == exchange.Futures {
+			venue.SetFunding(given.Tape.Symbol.Name, fundingOf(given.Funding))
+		}
+		if given.Strategy.Leverage == settings.Leverage {
+			continue
+		}
+		if err := setLeverage(venue, given); err != nil {
+			return nil, err
+		}
 	}
-	config.Strategy.Symbol = symbol
-	machine, err := engine.New(engine.Config{
-		Instance: instance, Epoch: 1, Strategies: []engine.StrategyConfig{config.Strategy}, Limits: config.Limits, TimeToLive: 5_000,
-		TakerFee: config.Taker, Feed: true, Quiet: true,
-	}, reconcile.NewBook(reconcile.Settle{WindowMS: config.LatencyMS, VisibilityMS: 1, StalenessMS: 1}))
-	if err != nil {
-		return nil, err
+	return venue, nil
+}
+
+// setLeverage gives a symbol its strategy's leverage before anything trades, as
+// live, where it was set and confirmed long ago.
+func setLeverage(venue *sim.Exchange, leg *Leg) error {
+	symbol := leg.Tape.Symbol
+	if symbol.Market != exchange.Futures || leg.Strategy.Leverage == 0 {
+		return nil
 	}
-	r := &run{config: config, symbol: symbol, key: symbol.Key(), candles: candles, venue: venue, machine: machine}
-	r.ledger.begin(config, r)
-	return r, nil
+	request := exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: symbol.Name, Leverage: leg.Strategy.Leverage}
+	if _, err := venue.Do(account, &request); err != nil {
+		return fmt.Errorf("leverage of %s: %w", symbol.Name, err)
+	}
+	return nil
 }
 
 func fundingOf(rows []tape.FundingRow) []sim.FundingPoint {

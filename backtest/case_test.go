@@ -83,9 +83,15 @@ const midnight = int64(1_700_006_400_000)
 // caseConfig is a backtest of a script: 10000 USDT, maker and taker 0.1 %.
 func caseConfig(recorded *tape.Tape, script *scripted) backtest.Config {
 	return backtest.Config{
-		Strategy: engine.StrategyConfig{Name: "case", Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Leverage: 5, Strategy: script},
-		Kind:     "scripted", Tape: recorded, Cash: exchange.AmountOf(10_000), Maker: 100_000, Taker: 100_000,
+		Legs: []backtest.Leg{{Strategy: engine.StrategyConfig{Name: "case", Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Leverage: 5, Strategy: script},
+			Kind: "scripted", Tape: recorded}},
+		Cash: exchange.AmountOf(10_000), Costs: fees(100_000, 100_000),
 	}
+}
+
+// fees are costs of the same fees on both markets.
+func fees(maker, taker exchange.Rate) backtest.Costs {
+	return backtest.Costs{Futures: backtest.Fees{Maker: maker, Taker: taker}, Spot: backtest.Fees{Maker: maker, Taker: taker}}
 }
 
 func mustRun(t testing.TB, config backtest.Config) *backtest.Result {
@@ -180,7 +186,7 @@ func TestSpotExitsInPartsByHand(t *testing.T) {
 			130 130 130 130
 			130 130 130 130`)
 		config := caseConfig(recorded, &scripted{targets: hold(t, symbol, "10 6 3 0 . .")})
-		config.FeeFromQuote = fromQuote
+		config.Costs.FeeFromQuote = fromQuote
 		result := mustRun(t, config)
 		if result.Fills != 4 || result.RoundTrips != 1 {
 			t.Fatalf("fee from quote %v: want 4 fills in 1 trip, have %d in %d: %+v", fromQuote, result.Fills, result.RoundTrips, result.Executions)

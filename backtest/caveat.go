@@ -1,45 +1,15 @@
 package backtest
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
 	"botd/exchange"
-	"botd/runtime/engine"
+	"botd/exchange/sim"
 )
 
 // fewTrips is how many round trips are the least that say anything.
 const fewTrips = 30
-
-// events are the facts of a run that its reader must know of.
-type events struct {
-	refusals   int    // intents refused by risk
-	refusal    string // the first one
-	rejections int    // orders refused by the exchange
-	rejection  string
-	failure    string // why the strategy was stopped
-	quarantine string
-	halt       string
-}
-
-// count takes what the report tells of the facts.
-func (e *events) count(note *engine.Note) {
-	switch note.Kind {
-	case engine.NoteRefusal:
-		e.refusals++
-		e.refusal = cmp.Or(e.refusal, note.Text)
-	case engine.NoteRefused:
-		e.rejections++
-		e.rejection = cmp.Or(e.rejection, note.Text)
-	case engine.NoteStrategyFailed:
-		e.failure = cmp.Or(e.failure, note.Text)
-	case engine.NoteQuarantine:
-		e.quarantine = cmp.Or(e.quarantine, note.Text)
-	case engine.NoteHalt:
-		e.halt = cmp.Or(e.halt, note.Text)
-	}
-}
 
 // warnings are reasons to doubt the figures.
 func (r *run) warnings() []string {
@@ -57,13 +27,21 @@ func (r *run) warnings() []string {
 	if l.liquidations > 0 {
 		add("liquidated positions: %d", l.liquidations)
 	}
-	if l.events.refusals > 0 {
-		add("intents refused by risk: %d, the first by %s", l.events.refusals, l.events.refusal)
+	if n := total(l.events.refused); n > 0 {
+		add("intents refused by risk: %d, the first by %s", n, l.events.refusal)
 	}
-	if l.events.rejections > 0 {
-		add("orders refused by the exchange: %d, the first: %s", l.events.rejections, l.events.rejection)
+	if n := total(l.events.rejected); n > 0 {
+		add("orders refused by the exchange: %d, the first: %s", n, l.events.rejection)
 	}
-	r.recordWarnings(add)
+	for i := range r.legs {
+		leg := &r.legs[i]
+		r.recordWarnings(leg, func(format string, arguments ...any) {
+			if len(r.legs) > 1 {
+				format, arguments = "%s: "+format, append([]any{leg.symbol.Name}, arguments...)
+			}
+			add(format, arguments...)
+		})
+	}
 	switch n := len(l.trips); {
 	case len(l.fills) == 0:
 		add("no trade was made")
@@ -73,31 +51,77 @@ func (r *run) warnings() []string {
 	return list
 }
 
-// recordWarnings tell what the recorded data lacks.
-func (r *run) recordWarnings(add func(format string, arguments ...any)) {
-	if r.symbol.Market == exchange.Futures {
-		r.fundingWarnings(add)
+func total(counts map[string]int) (n int) {
+	for _, count := range counts {
+		n += count
 	}
+	return n
+}
+
+// recordWarnings tell what the recorded data lacks.
+func (r *run) recordWarnings(leg *leg, add func(format string, arguments ...any)) {
+	if leg.symbol.Market == exchange.Futures {
+		r.fundingWarnings(leg, add)
+	}
+	recorded := leg.config.Tape
 	missing := 0
-	for _, hole := range r.config.Tape.Holes {
+	for _, hole := range recorded.Holes {
 		missing += hole.Missing
 	}
 	if missing > 0 {
-		add("%d candles are missing in %d holes, the first after %s", missing, len(r.config.Tape.Holes), utc(r.config.Tape.Holes[0].AfterMS).Format(time.RFC3339))
+		add("%d candles are missing in %d holes, the first after %s", missing, len(recorded.Holes), utc(recorded.Holes[0].AfterMS).Format(time.RFC3339))
 	}
-	for _, line := range r.config.Tape.Repaired {
+	for _, line := range recorded.Repaired {
 		add("%s", line)
+	}
+	if detail := leg.config.Detail; detail != nil {
+		bare, odd := detailOf(leg.candles, detail.Candles)
+		if bare > 0 {
+			add("%d of %d candles have no complete detail: their path is guessed", bare, leg.candles.Len())
+		}
+		if odd > 0 {
+			add("%d candles are not the sum of their detail: the detail's prices were played between open and close", odd)
+		}
 	}
 }
 
+// detailOf counts the candles that a finer series does not cover whole, and those
+// whose low or high it does not have.
+func detailOf(candles, fine *exchange.Candles) (bare, odd int) {
+	bars, at := int(candles.Interval/fine.Interval), 0
+	for i, openMS := range candles.OpenMS {
+		for at < fine.Len() && fine.OpenMS[at] < openMS {
+			at++
+		}
+		last := at + bars - 1
+		if last >= fine.Len() || fine.OpenMS[at] != openMS || fine.CloseMS(last) != candles.CloseMS(i) {
+			bare++
+			continue
+		}
+		low, high := fine.Low[at], fine.High[at]
+		for j := at; j <= last; j++ {
+			low, high = min(low, fine.Low[j]), max(high, fine.High[j])
+		}
+		if low != candles.Low[i] || high != candles.High[i] {
+			odd++
+		}
+	}
+	return bare, odd
+}
+
 // fundingWarnings compare the recorded rates with the payments of the run.
-func (r *run) fundingWarnings(add func(format string, arguments ...any)) {
-	rows, every := r.config.Funding, int64(r.symbol.FundingIntervalHours)*int64(exchange.Hour1)
-	if len(rows) == 0 {
-		add("no funding rates were given: funding is 0")
+func (r *run) fundingWarnings(leg *leg, add func(format string, arguments ...any)) {
+	rows, every := leg.config.Funding, int64(leg.symbol.FundingIntervalHours)*int64(exchange.Hour1)
+	if every == 0 {
 		return
 	}
-	first, last := r.candles.OpenMS[0], r.candles.CloseMS(r.candles.Len()-1)
+	if len(rows) == 0 {
+		if r.config.Costs.Funding == 0 {
+			add("no funding rates were given: funding is 0")
+		}
+		return
+	}
+	first, last := leg.candles.OpenMS[0], leg.candles.CloseMS(leg.candles.Len()-1)
 	paid := map[int64]bool{}
 	between := 0
 	for _, row := range rows {
@@ -114,26 +138,75 @@ func (r *run) fundingWarnings(add func(format string, arguments ...any)) {
 		add("%d of %d funding payments have no recorded rate: 0 was taken", missing, payments)
 	}
 	if between > 0 {
-		add("%d recorded funding rates lie between the payments of every %d hours and were left out", between, r.symbol.FundingIntervalHours)
+		add("%d recorded funding rates lie between the payments of every %d hours and were left out", between, leg.symbol.FundingIntervalHours)
 	}
+}
+
+var paths = map[sim.PathOrder]string{
+	sim.ByDirection: "open, low, high, close when it rose, else open, high, low, close",
+	sim.LowFirst:    "open, low, high, close",
+	sim.HighFirst:   "open, high, low, close",
+	sim.Worst:       "the order of low and high that is worse for what is held and what rests, so a stop comes before a target",
+	sim.Best:        "the order of low and high that is better for what is held and what rests, so a target comes before a stop",
 }
 
 // assumptions are what the figures rest on, a sentence each.
 func (r *run) assumptions() []string {
-	percent := func(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + " %" }
-	where := "in USDT"
-	if r.symbol.Market == exchange.Spot && !r.config.FeeFromQuote {
-		where = "in the asset received"
+	c := &r.config.Costs
+	var list []string
+	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
+	if r.ledger.futures {
+		add("fees: maker %s, taker %s, in USDT", percent(c.Futures.Maker), percent(c.Futures.Taker))
 	}
-	list := []string{
-		fmt.Sprintf("fees: maker %s, taker %s, %s", percent(r.config.Maker), percent(r.config.Taker), where),
-		"fill next_open: what is decided on a candle's close reaches the market at the next candle's open, at its price",
-		"slippage 0: the market takes any quantity at its price",
-		fmt.Sprintf("latency %d ms from placement to the book", r.config.LatencyMS),
-		"path inside a candle: open, low, high, close when it rose, else open, high, low, close; a gap fills at the open",
+	if r.ledger.spot != "" {
+		where := "in the asset received"
+		if c.FeeFromQuote {
+			where = "in USDT"
+		}
+		add("fees: maker %s, taker %s, %s", percent(c.Spot.Maker), percent(c.Spot.Taker), where)
 	}
-	if r.symbol.Market == exchange.Futures {
-		list = append(list, fmt.Sprintf("funding every %d hours at the open, %d recorded rates", r.symbol.FundingIntervalHours, len(r.config.Funding)), "liquidation by the symbol's margin brackets, cross margin")
+	add("fill next_open: what is decided on a candle's close reaches the market at the next candle's open, at its price")
+	switch {
+	case c.Slippage == 0 && c.Impact == 0:
+		add("slippage 0: the market takes any quantity at its price")
+	case c.Impact == 0:
+		add("slippage %s of the price against whoever takes", percent(c.Slippage))
+	default:
+		add("slippage %s of the price against whoever takes, and %s times the order's share of the candle's volume", percent(c.Slippage), percent(c.Impact))
+	}
+	if c.VolumeCap > 0 {
+		add("volume cap: orders fill at most %s of a candle's volume, the rest in the candles after it", percent(c.VolumeCap))
+	}
+	if c.LatencyMS > 0 {
+		add("latency %d ms from placement to the book; what takes then fills at the next open or close of the record, since prices between them have no known time", c.LatencyMS)
+	} else {
+		add("latency 0 ms from placement to the book")
+	}
+	add("path inside a candle: %s; a gap fills at the open", paths[c.Path])
+	for i := range r.legs {
+		if leg := &r.legs[i]; leg.config.Detail != nil {
+			add("path of %s by its candles of %s, where they are complete", leg.symbol.Name, leg.config.Detail.Candles.Interval)
+		}
+	}
+	for i := range r.legs {
+		leg := &r.legs[i]
+		if leg.symbol.Market != exchange.Futures {
+			continue
+		}
+		name := ""
+		if len(r.legs) > 1 {
+			name = " of " + leg.symbol.Name
+		}
+		if len(leg.config.Funding) == 0 {
+			add("funding%s every %d hours at the open, at a constant %s", name, leg.symbol.FundingIntervalHours, percent(c.Funding))
+		} else {
+			add("funding%s every %d hours at the open, %d recorded rates", name, leg.symbol.FundingIntervalHours, len(leg.config.Funding))
+		}
+	}
+	if r.ledger.futures {
+		add("liquidation by the symbols' margin brackets, cross margin, at the mark, with the taker fee")
 	}
 	return list
 }
+
+func percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String() + " %" }

@@ -22,13 +22,15 @@ func (r *Result) WriteDir(directory string) error {
 	}); err != nil {
 		return err
 	}
-	fills := [][]string{{"time_ms", "side", "price", "qty", "fee", "fee_asset", "role"}}
+	fills := [][]string{{"time_ms", "side", "price", "qty", "fee", "fee_asset", "role", "symbol", "slippage", "purpose"}}
 	for _, e := range r.Executions {
-		fills = append(fills, []string{ms(e.TimeMS), e.Side, e.Price, e.Quantity, e.Fee, e.FeeAsset, e.Role})
+		fills = append(fills, []string{ms(e.TimeMS), e.Side, e.Price, e.Quantity, e.Fee, e.FeeAsset, e.Role, e.Symbol, e.Slippage, e.Purpose})
 	}
-	trips := [][]string{{"entered_ms", "left_ms", "side", "qty", "entry_price", "exit_price", "fees", "funding", "pnl"}}
+	trips := [][]string{{"entered_ms", "left_ms", "side", "qty", "entry_price", "exit_price", "fees", "funding", "pnl", "symbol", "strategy", "slippage",
+		"mae_pct", "mfe_pct", "entry_reason", "exit_purpose", "exit_reason"}}
 	for _, t := range r.Trips {
-		trips = append(trips, []string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL})
+		trips = append(trips, []string{ms(t.EnteredMS), ms(t.LeftMS), t.Side, t.Quantity, t.Entry, t.Exit, t.Fees, t.Funding, t.PNL, t.Symbol, t.Strategy, t.Slippage,
+			share(t.Adverse), share(t.Favourable), t.EntryReason, t.ExitPurpose, t.ExitReason})
 	}
 	curve := [][]string{{"time_ms", "equity"}}
 	for _, p := range r.curve {
@@ -46,6 +48,8 @@ func (r *Result) WriteDir(directory string) error {
 }
 
 func ms(at int64) string { return strconv.FormatInt(at, 10) }
+
+func share(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func writeFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)

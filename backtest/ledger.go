@@ -12,26 +12,50 @@ import (
 type ledger struct {
 	run     *run
 	initial exchange.Amount
-	fills   []sim.Fill
+	futures bool // a leg trades there
+	spot    string
+	fills   []fill
 	trips   []Trip
-	open    trip
+	insured exchange.Amount // what the exchange bore, and trips have been given
 
-	version  uint64 // of the exchange when the four below were read
-	wallet   exchange.Amount
-	cost     exchange.Amount // of the open position, signed; spot: nothing
-	quantity exchange.Quantity
-	base     exchange.Amount // spot: what is held
+	version uint64          // of the exchange when wallet and holdings were read
+	wallet  exchange.Amount // of both markets, USDT
+	worth   exchange.Amount // of everything held, beyond the wallet
+	holds   bool            // anything at all
 
 	equity       exchange.Amount
 	drawdown     drawdown
-	exposed      int
+	slots        int       // closes seen
+	exposed      int       // those at which something was held
 	daily        []float64 // equity at each UTC midnight
 	nextDayMS    int64     // the midnight to come
 	curve        []point   // a sample of the closes, for files
 	every        int       // closes from one sample to the next
 	nextCurve    int
 	liquidations int
+	slipped      exchange.Amount // what fills cost beyond the quote
+	taken        exchange.Amount // value of what takers filled
+	load         float64         // the same as shares of the equity then, summed
 	events       events
+}
+
+// fill is an execution and what it was for.
+type fill struct {
+	sim.Fill
+	leg int
+	tag tag
+}
+
+// holding is what a leg has, as of the ledger's version.
+type holding struct {
+	quantity exchange.Quantity // futures, signed
+	cost     exchange.Amount   // of it, signed
+	base     exchange.Amount   // spot
+	worth    exchange.Amount   // beyond the wallet, at the last price marked
+	exposed  bool
+	open     trip
+	fills    int
+	slots    int // its candles at whose close it held something
 }
 
 // point is equity at a time.
@@ -40,58 +64,119 @@ type point struct {
 	equity exchange.Amount
 }
 
-// maxCurve bounds the equity curve kept for files.
+// maxCurve bounds the equity curve kept for files: beyond it every second point goes.
 const maxCurve = 200_000
 
-func (l *ledger) begin(config *Config, r *run) {
-	n, openMS := r.candles.Len(), r.candles.OpenMS[0]
-	l.run, l.initial, l.equity = r, config.Cash, config.Cash
-	l.wallet, l.version = config.Cash, math.MaxUint64
-	l.drawdown.take(openMS, config.Cash.Float())
-	l.every = (n + maxCurve - 1) / maxCurve
-	l.curve = make([]point, 0, n/l.every+2)
+func (l *ledger) begin(r *run) {
+	openMS, lastMS, n := int64(never), int64(0), 0
+	for i := range r.legs {
+		leg := &r.legs[i]
+		openMS, lastMS, n = min(openMS, leg.openMS()), max(lastMS, leg.candles.CloseMS(leg.candles.Len()-1)), max(n, leg.candles.Len())
+		if leg.symbol.Market == exchange.Spot {
+			l.spot = leg.symbol.Quote
+		} else {
+			l.futures = true
+		}
+	}
+	for _, has := range []bool{l.futures, l.spot != ""} {
+		if has {
+			l.initial = l.initial.Add(r.config.Cash)
+		}
+	}
+	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
+	l.drawdown.take(openMS, l.initial.Float())
+	l.curve = make([]point, 0, min(n, maxCurve)+1)
 	l.nextDayMS = exchange.Day1.OpenOf(openMS)
 	if l.nextDayMS < openMS {
 		l.nextDayMS += int64(exchange.Day1)
 	}
-	l.daily = make([]float64, 0, (r.candles.CloseMS(n-1)-openMS)/int64(exchange.Day1)+2)
-	l.midnights(openMS, config.Cash)
+	l.daily = make([]float64, 0, (lastMS-openMS)/int64(exchange.Day1)+2)
+	l.midnights(openMS, l.initial)
 }
 
-// mark takes the equity at the close of candle i. While nothing is held and
-// nothing happened it is what it was, and there is nothing to compute.
-func (l *ledger) mark(i int, closeMS int64) {
+// mark takes the equity at a close. While nothing is held and nothing happened it
+// is what it was, and there is nothing to compute.
+func (l *ledger) mark(closeMS int64) {
 	before := l.equity
 	version := l.run.venue.Version()
-	if changed := version != l.version; changed || l.quantity != 0 || !l.base.IsZero() {
-		if changed {
-			l.version = version
-			l.read()
-		}
-		l.value(l.run.candles.Close[i])
+	if changed := version != l.version; changed || l.holds {
+		l.value(closeMS, changed)
 		l.drawdown.take(closeMS, l.equity.Float())
 	}
+	l.slots++
 	if closeMS >= l.nextDayMS {
 		l.midnights(closeMS, before)
 	}
-	if i == l.nextCurve {
+	if l.slots > l.nextCurve {
 		l.nextCurve += l.every
-		l.curve = append(l.curve, point{closeMS, l.equity})
+		l.point(closeMS)
 	}
 }
 
-// value marks what is held at a price.
-func (l *ledger) value(price exchange.Price) {
-	l.equity = l.wallet
-	switch {
-	case l.quantity != 0:
-		l.equity = l.wallet.Add(l.run.symbol.Notional(price, l.quantity)).Sub(l.cost)
-		l.exposed++
-	case !l.base.IsZero():
-		l.equity = l.wallet.Add(worth(l.run.symbol, l.base, price))
-		if l.run.symbol.QuantityOf(l.base) >= l.run.symbol.QuantityTick {
-			l.exposed++
+// point keeps a point of the curve, and thins it out when there are too many.
+func (l *ledger) point(closeMS int64) {
+	if len(l.curve) == maxCurve {
+		for i := range maxCurve / 2 {
+			l.curve[i] = l.curve[2*i]
 		}
+		l.curve = l.curve[:maxCurve/2]
+		l.every *= 2
+	}
+	l.curve = append(l.curve, point{closeMS, l.equity})
+}
+
+// value marks what is held at the prices of the candles that end now.
+func (l *ledger) value(closeMS int64, changed bool) {
+	if changed {
+		l.version = l.run.venue.Version()
+		l.readWallet()
+		l.worth, l.holds = exchange.Amount{}, false
+	}
+	exposed := false
+	for i := range l.run.legs {
+		leg := &l.run.legs[i]
+		closes := leg.closeMS() == closeMS
+		switch {
+		case changed:
+			l.read(leg)
+			leg.value(l.priceOf(leg, closes))
+			l.worth = l.worth.Add(leg.held.worth)
+			l.holds = l.holds || leg.held.quantity != 0 || !leg.held.base.IsZero()
+		case closes:
+			before := leg.held.worth
+			leg.value(leg.candles.Close[leg.at])
+			l.worth = l.worth.Add(leg.held.worth).Sub(before)
+		}
+		if exposed = exposed || leg.held.exposed; closes && leg.held.exposed {
+			leg.held.slots++
+			leg.held.open.reach(leg.candles.Low[leg.at], leg.candles.High[leg.at])
+		}
+	}
+	if exposed {
+		l.exposed++
+	}
+	l.equity = l.wallet.Add(l.worth)
+}
+
+// priceOf is a leg's price at the close of another's candle.
+func (l *ledger) priceOf(leg *leg, closes bool) exchange.Price {
+	if closes {
+		return leg.candles.Close[leg.at]
+	}
+	last, _ := leg.seat.Price()
+	return last
+}
+
+// value marks what a leg holds at a price.
+func (l *leg) value(price exchange.Price) {
+	h := &l.held
+	switch {
+	case h.quantity != 0:
+		h.worth, h.exposed = l.symbol.Notional(price, h.quantity).Sub(h.cost), true
+	case !h.base.IsZero():
+		h.worth, h.exposed = worth(l.symbol, h.base, price), l.symbol.QuantityOf(h.base) >= l.symbol.QuantityTick
+	default:
+		h.worth, h.exposed = exchange.Amount{}, false
 	}
 }
 
@@ -128,22 +213,31 @@ func worth(symbol *exchange.Symbol, base exchange.Amount, price exchange.Price) 
 	return symbol.Notional(price, whole).Add(rest.MulDiv(int64(price), unit))
 }
 
-// read takes wallet and position from the exchange; they change with its version only.
-func (l *ledger) read() {
-	symbol, venue := l.run.symbol, l.run.venue
-	if symbol.Market == exchange.Spot {
-		free, frozen := venue.Balance(account, symbol.Quote)
-		l.wallet = free.Add(frozen)
-		free, frozen = venue.Balance(account, symbol.Base)
-		l.base = free.Add(frozen)
+// readWallet takes the money from the exchange; it changes with its version only.
+func (l *ledger) readWallet() {
+	l.wallet = exchange.Amount{}
+	if l.futures {
+		money := l.run.venue.Money(account)
+		l.wallet, l.liquidations = money.Wallet, money.Liquidations
+	}
+	if l.spot != "" {
+		free, frozen := l.run.venue.Balance(account, l.spot)
+		l.wallet = l.wallet.Add(free).Add(frozen)
+	}
+}
+
+// read takes what a leg holds from the exchange.
+func (l *ledger) read(leg *leg) {
+	h, venue := &leg.held, l.run.venue
+	if leg.symbol.Market == exchange.Spot {
+		free, frozen := venue.Balance(account, leg.symbol.Base)
+		h.base = free.Add(frozen)
 		return
 	}
-	money := venue.Money(account)
-	l.wallet, l.quantity, l.cost, l.liquidations = money.Wallet, 0, exchange.Amount{}, money.Liquidations
-	if position, open := venue.Position(account, symbol.Name); open {
-		_, mark := venue.Price(l.run.key)
-		l.quantity = position.Signed()
-		l.cost = symbol.Notional(mark, l.quantity).Sub(money.Unrealized)
+	h.quantity, h.cost = 0, exchange.Amount{}
+	if position, open := venue.Position(account, leg.symbol.Name); open {
+		h.quantity = position.Signed()
+		h.cost = venue.PositionCost(account, leg.symbol.Name)
 	}
 }
 
@@ -151,7 +245,11 @@ func (l *ledger) read() {
 func (l *ledger) take(fills []sim.Fill) {
 	l.fills = slices.Grow(l.fills, len(fills))
 	for i := range fills {
-		l.fills = append(l.fills, fills[i])
-		l.execution(&fills[i])
+		at := 0
+		for at < len(l.run.legs)-1 && (l.run.legs[at].key.Name != fills[i].Symbol || l.run.legs[at].key.Market != fills[i].Market) {
+			at++
+		}
+		l.fills = append(l.fills, fill{fills[i], at, l.events.tagOf(&fills[i])})
+		l.execution(&l.run.legs[at], &l.fills[len(l.fills)-1])
 	}
 }

@@ -3,85 +3,177 @@ package backtest
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/runtime/engine"
 )
 
-// run is one backtest under way.
+const never = math.MaxInt64
+
+// run is one backtest under way: several series, one clock, one account.
 type run struct {
 	config  *Config
-	symbol  *exchange.Symbol
-	key     exchange.SymbolKey
-	candles *exchange.Candles
+	legs    []leg
 	venue   *sim.Exchange
 	machine *engine.Engine
+	nowMS   int64 // the last close passed
 	event   engine.Event
-	closed  engine.Event // of every candle: an event is large, so it is made once
 	effects engine.Effects
 	pending []engine.Call // to be performed
 	fills   []sim.Fill
 	ledger  ledger
 }
 
-// loop passes the candles in order.
+// leg is one series under way.
+type leg struct {
+	config  *Leg
+	symbol  *exchange.Symbol
+	key     exchange.SymbolKey
+	candles *exchange.Candles
+	seat    sim.Instrument
+	at      int          // the candle under way, or the next one after a hole
+	closed  engine.Event // of every candle: an event is large, so it is made once
+	held    holding
+}
+
+func (l *leg) begin(config *Leg, venue *sim.Exchange) {
+	symbol := config.Tape.Symbol
+	*l = leg{config: config, symbol: symbol, key: symbol.Key(), candles: config.Tape.Candles}
+	l.seat, _ = venue.Instrument(l.key)
+	l.closed = engine.Event{Kind: engine.EventCandles, Series: l.key, Candles: l.candles}
+}
+
+func (l *leg) ended() bool { return l.at >= len(l.candles.OpenMS) }
+
+func (l *leg) openMS() int64 {
+	if l.ended() {
+		return never
+	}
+	return l.candles.OpenMS[l.at]
+}
+
+func (l *leg) closeMS() int64 {
+	if l.ended() {
+		return never
+	}
+	return l.candles.OpenMS[l.at] + int64(l.candles.Interval)
+}
+
+// loop passes the closes of all series in order of time.
 func (r *run) loop(ctx context.Context) error {
-	r.closed = engine.Event{Kind: engine.EventCandles, Series: r.key, Candles: r.candles}
-	r.give(r.candles.OpenMS[0]-1, engine.Event{Kind: engine.EventStart})
-	n := r.candles.Len()
-	for i := range n {
-		if i&(progress-1) == 0 {
+	firstMS, total := int64(never), 0
+	for i := range r.legs {
+		firstMS = min(firstMS, r.legs[i].openMS())
+		total += r.legs[i].candles.Len()
+	}
+	r.nowMS = firstMS
+	r.give(firstMS-1, engine.Event{Kind: engine.EventStart})
+	for done, told := 0, 0; done < total; {
+		if done >= told {
+			told += progress
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
 			if r.config.Progress != nil {
-				r.config.Progress(i, n)
+				r.config.Progress(done, total)
 			}
 		}
-		if err := r.candle(i); err != nil {
+		passed, err := r.slot()
+		if err != nil {
 			return err
 		}
+		done += passed
 	}
 	if r.config.Progress != nil {
-		r.config.Progress(n, n)
+		r.config.Progress(total, total)
 	}
 	return nil
 }
 
-// candle plays one candle: its open, its path, its close. When nothing is due
-// and nothing could happen between its low and its high, the path is skipped.
-func (r *run) candle(i int) error {
-	open, closes := r.candles.OpenMS[i], r.candles.CloseMS(i)
-	if r.quiet(i, closes) {
-		r.venue.SkipTo(closes-1, r.key, r.candles.Close[i])
-	} else if err := r.play(i, open, closes); err != nil {
-		return err
+// slot goes to the next close: everything before it, then the candles that end
+// with it. When nothing is due and nothing could happen on any candle under way,
+// their paths are skipped.
+func (r *run) slot() (passed int, err error) {
+	closes := r.nextClose()
+	if r.quiet(closes) {
+		r.skip(closes)
+	} else if err := r.play(closes); err != nil {
+		return 0, err
 	}
-	r.closed.From, r.closed.To = i, i+1
-	r.effects.Reset()
-	r.machine.Handle(closes, &r.closed, &r.effects)
-	if len(r.effects.Records) > 0 || len(r.effects.Notes) > 0 || len(r.effects.Calls) > 0 {
-		r.take(closes)
+	for i := range r.legs {
+		l := &r.legs[i]
+		if l.closeMS() != closes {
+			continue
+		}
+		l.closed.From, l.closed.To = l.at, l.at+1
+		r.effects.Reset()
+		r.machine.Handle(closes, &l.closed, &r.effects)
+		if len(r.effects.Records) > 0 || len(r.effects.Notes) > 0 || len(r.effects.Calls) > 0 {
+			r.take(closes)
+		}
+		passed++
 	}
-	r.ledger.mark(i, closes)
-	return nil
+	r.ledger.mark(closes)
+	for i := range r.legs {
+		if l := &r.legs[i]; l.closeMS() == closes {
+			l.at++
+		}
+	}
+	r.nowMS = closes
+	return passed, nil
+}
+
+func (r *run) nextClose() int64 {
+	closes := r.legs[0].closeMS()
+	for i := 1; i < len(r.legs); i++ {
+		closes = min(closes, r.legs[i].closeMS())
+	}
+	return closes
 }
 
 // quiet reports whether neither side has anything to do before the close.
-func (r *run) quiet(i int, closes int64) bool {
-	return r.machine.NextMS() >= closes && r.venue.Quiet(r.key, r.candles.Low[i], r.candles.High[i], closes-1) && !r.config.walk
+func (r *run) quiet(closes int64) bool {
+	if r.machine.NextMS() < closes || r.config.walk {
+		return false
+	}
+	for i := range r.legs {
+		l := &r.legs[i]
+		if l.openMS() < closes {
+			if !l.seat.Quiet(l.candles.Low[l.at], l.candles.High[l.at], closes-1) {
+				return false
+			}
+		} else if last, _ := l.seat.Price(); !l.seat.Quiet(last, last, closes-1) {
+			return false
+		}
+	}
+	return true
 }
 
-// play walks the candle's path. The exchange's own moments (the tape's steps,
-// funding, orders reaching the book) and the schedule's ticks come in time order.
-func (r *run) play(i int, open, closes int64) error {
-	if err := r.moment(open); err != nil {
+// skip leaves out the rest of the candles that end with the close.
+func (r *run) skip(closes int64) {
+	for i := range r.legs {
+		if l := &r.legs[i]; l.closeMS() == closes {
+			l.seat.SkipTo(closes-1, l.candles.Close[l.at])
+		}
+	}
+}
+
+// play walks the paths up to the close. The exchange's own moments (the tapes'
+// steps, funding, orders reaching the book) and the schedules' ticks come in time
+// order. It begins where a candle under way began, or the last close was.
+func (r *run) play(closes int64) error {
+	at := int64(never)
+	for i := range r.legs {
+		at = min(at, max(r.nowMS, r.legs[i].openMS()))
+	}
+	if err := r.moment(at); err != nil {
 		return err
 	}
-	for at := open; ; {
-		if r.quiet(i, closes) {
-			r.venue.SkipTo(closes-1, r.key, r.candles.Close[i])
+	for {
+		if r.quiet(closes) {
+			r.skip(closes)
 			return nil
 		}
 		next := closes - 1
@@ -106,8 +198,12 @@ func (r *run) moment(nowMS int64) error {
 	before := r.venue.Version()
 	r.venue.Advance(nowMS)
 	moved := r.venue.Version() != before // a payment, an order's end: the engine is to look, filled or not
-	last, mark := r.venue.Price(r.key)
-	r.give(nowMS, engine.Event{Kind: engine.EventPrice, Series: r.key, Price: last, Mark: mark})
+	for i := range r.legs {
+		if l := &r.legs[i]; l.openMS() <= nowMS { // in a hole of its record nothing is known of a symbol
+			last, mark := l.seat.Price()
+			r.give(nowMS, engine.Event{Kind: engine.EventPrice, Series: l.key, Price: last, Mark: mark})
+		}
+	}
 	for rounds := 0; ; rounds++ {
 		if rounds == maxRounds {
 			return fmt.Errorf("the plan did not converge within %d rounds at %d", maxRounds, nowMS)

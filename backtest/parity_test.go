@@ -87,8 +87,8 @@ func TestLiveAndBacktestTellTheSameStory(t *testing.T) {
 		untilMS := candles.CloseMS(count - 1)
 
 		recorded := story{untilMS: untilMS}
-		result, err := backtest.Run(t.Context(), backtest.Config{Strategy: paritySetting(t, symbol), Kind: "sma_cross",
-			Tape: &tape.Tape{Symbol: symbol, Candles: candles}, Cash: exchange.AmountOf(10_000), Maker: 20_000, Taker: 50_000, Note: recorded.note})
+		result, err := backtest.Run(t.Context(), backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(20_000, 50_000), Note: recorded.note,
+			Legs: []backtest.Leg{{Strategy: paritySetting(t, symbol), Kind: "sma_cross", Tape: &tape.Tape{Symbol: symbol, Candles: candles}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,12 +53,12 @@ func (w weather) config(t testing.TB, seed uint64) backtest.Config {
 		script.targets = append(script.targets, w.target(random, symbol))
 	}
 	config := caseConfig(&tape.Tape{Symbol: symbol, Candles: candles}, script)
-	config.LatencyMS = w.latencyMS
+	config.Costs.LatencyMS = w.latencyMS
 	if w.stop != 0 {
-		config.Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: w.stop}, TakeProfit: strategy.Distance{Share: 2 * w.stop}}
+		config.Legs[0].Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: w.stop}, TakeProfit: strategy.Distance{Share: 2 * w.stop}}
 	}
 	for at := midnight; w.market == exchange.Futures && at < openMS; at += 8 * int64(exchange.Hour1) {
-		config.Funding = append(config.Funding, tape.FundingRow{Symbol: symbol.Name, TimeMS: at, Rate: exchange.Rate(random.Int64N(200_000) - 80_000)})
+		config.Legs[0].Funding = append(config.Legs[0].Funding, tape.FundingRow{Symbol: symbol.Name, TimeMS: at, Rate: exchange.Rate(random.Int64N(200_000) - 80_000)})
 	}
 	return config
 }
@@ -99,13 +99,13 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(6) {
 				config := w.config(t, seed)
-				last := config.Tape.Candles.Close[config.Tape.Candles.Len()-1]
+				last := config.Legs[0].Tape.Candles.Close[config.Legs[0].Tape.Candles.Len()-1]
 				result := mustRun(t, config)
 				if result.Fills < 10 && result.Liquidations == 0 {
 					t.Errorf("seed %d: %d fills prove little: %v", seed, result.Fills, result.Warnings)
 				}
 				if result.Liquidations == 0 { // a bankrupt wallet's loss is not all its owner's
-					addUp(t, result, config.Tape.Symbol.PriceDecimal(last).String())
+					addUp(t, result, config.Legs[0].Tape.Symbol.PriceDecimal(last).String())
 				}
 				again := mustRun(t, w.config(t, seed))
 				if again.ResultSHA256 != result.ResultSHA256 {
@@ -148,7 +148,7 @@ func TestTripsAddUpThroughLiquidations(t *testing.T) {
 func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	t.Parallel()
 	config := weathers[1].config(t, 3)
-	book := reconcile.NewBook(reconcile.Settle{WindowMS: config.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+	book := reconcile.NewBook(reconcile.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
 	sent := 0
 	config.Record = func(record *reconcile.Record) {
 		if record.Kind == reconcile.RecordSending {
@@ -168,6 +168,6 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 		}
 	}
 	for _, truth := range book.Symbols() {
-		same(t, "position by the records", held, config.Tape.Symbol.QuantityDecimal(truth.Known).String())
+		same(t, "position by the records", held, config.Legs[0].Tape.Symbol.QuantityDecimal(truth.Known).String())
 	}
 }

@@ -71,13 +71,13 @@ func (c *reference) run(t testing.TB) *backtest.Result {
 		t.Fatal(err)
 	}
 	size := strategy.Size{Equity: c.size}
-	config := backtest.Config{
+	config := backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(40_000, 40_000), Legs: []backtest.Leg{{Kind: c.strategy, Tape: recorded,
 		Strategy: engine.StrategyConfig{Name: "reference", Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Size: size, Leverage: c.leverage,
 			Strategy: build(t, c.strategy, strategy.Setting{Market: c.market, Symbol: recorded.Symbol, Interval: recorded.Candles.Interval, Size: size}, c.values)},
-		Kind: c.strategy, Tape: recorded, Cash: exchange.AmountOf(10_000), Maker: 40_000, Taker: 40_000, FeeFromQuote: c.feeFromQuote,
-	}
+	}}}
+	config.Costs.FeeFromQuote = c.feeFromQuote
 	if c.funding != "" {
-		if config.Funding, err = tape.LoadFunding(shared(t, "funding/"+c.funding)); err != nil {
+		if config.Legs[0].Funding, err = tape.LoadFunding(shared(t, "funding/"+c.funding)); err != nil {
 			t.Fatal(err)
 		}
 	}

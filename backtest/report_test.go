@@ -45,10 +45,10 @@ func TestFundingIsPaidAtTheOpenByWhoHoldsThen(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 25, "100")
 	config := caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 "+strings.Repeat(". ", 14)+"0")})
-	config.Maker, config.Taker = 0, 0
+	config.Costs = backtest.Costs{}
 	eight := 8 * int64(exchange.Hour1)
 	for i, rate := range []exchange.Rate{exchange.RateOne / 10, exchange.RateOne / 100, -exchange.RateOne / 1000, exchange.RateOne / 10} {
-		config.Funding = append(config.Funding, tape.FundingRow{Symbol: "BTC-USDT", TimeMS: midnight + int64(i)*eight, Rate: rate})
+		config.Legs[0].Funding = append(config.Legs[0].Funding, tape.FundingRow{Symbol: "BTC-USDT", TimeMS: midnight + int64(i)*eight, Rate: rate})
 	}
 	// Held from 01:00; at 00:00 nothing was. 08:00 takes 1 % of 1000; at 16:00 it
 	// is paid 0.1 %, before the exit of the same moment; 24:00 holds nothing.
@@ -69,7 +69,7 @@ func TestFundingThatIsNotRecordedIsWarnedOf(t *testing.T) {
 	if result := mustRun(t, config); !warned(result, "no funding rates were given") {
 		t.Errorf("without rates: have %v", result.Warnings)
 	}
-	config.Funding = []tape.FundingRow{{TimeMS: midnight + 4*int64(exchange.Hour1), Rate: 1}, {TimeMS: midnight + 8*int64(exchange.Hour1), Rate: 1}}
+	config.Legs[0].Funding = []tape.FundingRow{{TimeMS: midnight + 4*int64(exchange.Hour1), Rate: 1}, {TimeMS: midnight + 8*int64(exchange.Hour1), Rate: 1}}
 	result := mustRun(t, config)
 	if !warned(result, "3 of 4 funding payments have no recorded rate") || !warned(result, "1 recorded funding rates lie between") {
 		t.Errorf("with half of the rates: have %v", result.Warnings)
@@ -88,14 +88,14 @@ func TestAStopMovesAlthoughCancelsTakeTime(t *testing.T) {
 	// At 03:00 the position doubles; the stop below it is closePosition, and fires at 90.
 	script := &scripted{targets: hold(t, symbol, "10 20 . . .")}
 	config := caseConfig(recorded, script)
-	config.LatencyMS = 60_000
-	config.Strategy.Protection.Set, config.Strategy.Protection.StopLoss.Share = true, exchange.RateOne/10
+	config.Costs.LatencyMS = 60_000
+	config.Legs[0].Strategy.Protection.Set, config.Legs[0].Strategy.Protection.StopLoss.Share = true, exchange.RateOne/10
 	result := mustRun(t, config)
 	if result.Fills != 3 || result.OpenPosition != nil {
 		t.Fatalf("want two entries and the stop, have %+v", result.Executions)
 	}
-	if e := result.Executions[0]; e.TimeMS != midnight+int64(exchange.Hour1)+60_000 {
-		t.Errorf("the first entry: want a minute after the open, have %d", e.TimeMS)
+	if e := result.Executions[0]; e.TimeMS != midnight+2*int64(exchange.Hour1)-1 {
+		t.Errorf("the first entry, a minute under way: want it at the next known price, the close, have %d", e.TimeMS)
 	}
 	addUp(t, result, "80")
 }
@@ -125,7 +125,7 @@ func TestAnOrderIsReplacedWhenItsCancelIsDone(t *testing.T) {
 		100 100 100 100`)
 	for _, latencyMS := range []int64{0, 60_000} {
 		config := caseConfig(recorded, nil)
-		config.Strategy.Strategy, config.LatencyMS = &ladder{}, latencyMS
+		config.Legs[0].Strategy.Strategy, config.Costs.LatencyMS = &ladder{}, latencyMS
 		result := mustRun(t, config)
 		if result.Fills != 1 || result.Executions[0].Price != "95" || result.Executions[0].Role != "maker" {
 			t.Errorf("latency %d: want the replaced order filled at 95, have %+v", latencyMS, result.Executions)
@@ -196,7 +196,7 @@ func TestAMidnightInAHoleHasTheEquityBeforeIt(t *testing.T) {
 		100 120 100 120
 		`+strings.Repeat("120 120 120 120\n", 22)+strings.Repeat("hole\n", 24)+"90 90 90 90\n"+strings.Repeat("80 80 80 80\n", 23))
 	config := caseConfig(recorded, &scripted{targets: hold(t, symbol, "100")})
-	config.Maker, config.Taker = 0, 0
+	config.Costs = backtest.Costs{}
 	// Midnights: 10000; 12000; 12000 in the hole; 8000. Returns: 0.2, 0, -1/3.
 	result := mustRun(t, config)
 	loss := -1.0 / 3
@@ -220,8 +220,8 @@ func TestAScheduleInsideACandleIsFollowed(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 4, "100")
 	config := caseConfig(recorded, nil)
-	config.Strategy.Schedule = every(10 * exchange.Minute1)
-	config.Strategy.Strategy = build(t, "twap", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Hour1},
+	config.Legs[0].Strategy.Schedule = every(10 * exchange.Minute1)
+	config.Legs[0].Strategy.Strategy = build(t, "twap", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Hour1},
 		strategy.Values{"side": "buy", "quantity": "6", "slices": "6", "every": "10m"})
 	result := mustRun(t, config)
 	if result.Fills != 6 {
@@ -265,7 +265,7 @@ func TestTheDeepestFallIsDated(t *testing.T) {
 		105 120 105 120
 		120 120 115 115`)
 	config := caseConfig(recorded, &scripted{targets: hold(t, symbol, "100")})
-	config.Maker, config.Taker = 0, 0
+	config.Costs = backtest.Costs{}
 	// Equity: 10000, 11000, 9900, 10500, 12000, 11500.
 	result := mustRun(t, config)
 	at := func(hour int) time.Time { return time.UnixMilli(midnight).UTC().Add(time.Duration(hour) * time.Hour) }
@@ -304,14 +304,14 @@ func TestARunThatCanNotBeMadeIsRefused(t *testing.T) {
 	t.Parallel()
 	recorded := flatTape(t, exchange.Futures, 3, "100")
 	for what, change := range map[string]func(*backtest.Config){
-		"slippage": func(c *backtest.Config) { c.Slippage = 1 },
+		"slippage": func(c *backtest.Config) { c.Costs.Slippage = -1 },
 		"cash":     func(c *backtest.Config) { c.Cash = exchange.Amount{} },
 		"no candles": func(c *backtest.Config) {
-			c.Tape = &tape.Tape{Symbol: recorded.Symbol, Candles: &exchange.Candles{Interval: exchange.Hour1}}
+			c.Legs[0].Tape = &tape.Tape{Symbol: recorded.Symbol, Candles: &exchange.Candles{Interval: exchange.Hour1}}
 		},
-		"decides on":  func(c *backtest.Config) { c.Strategy.Interval = exchange.Minute1 },
-		"order delay": func(c *backtest.Config) { c.LatencyMS = -1 },
-		"fee":         func(c *backtest.Config) { c.Taker = exchange.RateOne },
+		"decides on":  func(c *backtest.Config) { c.Legs[0].Strategy.Interval = exchange.Minute1 },
+		"order delay": func(c *backtest.Config) { c.Costs.LatencyMS = -1 },
+		"fee":         func(c *backtest.Config) { c.Costs.Futures.Taker = exchange.RateOne },
 	} {
 		config := caseConfig(recorded, &scripted{})
 		change(&config)

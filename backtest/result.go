@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"botd/exchange"
@@ -13,51 +15,60 @@ import (
 // Result is what a backtest found. Its JSON is the public contract: decimals are
 // strings, undefined figures are null.
 type Result struct {
-	Schema        int           `json:"schema"`
-	Strategy      string        `json:"strategy"`
-	Name          string        `json:"name"`
-	Market        string        `json:"market"`
-	Symbol        string        `json:"symbol"`
-	Interval      string        `json:"interval"`
-	From          time.Time     `json:"from"`
-	To            time.Time     `json:"to"`
-	Candles       int           `json:"candles"`
-	Fills         int           `json:"fills"`
-	RoundTrips    int           `json:"round_trips"`
-	Wins          int           `json:"wins"`
-	InitialEquity string        `json:"initial_equity"`
-	FinalEquity   string        `json:"final_equity"`
-	Wallet        string        `json:"wallet"`
-	TotalFees     string        `json:"total_fees"`
-	TotalFunding  string        `json:"total_funding"` // net paid
-	MaxDrawdown   float64       `json:"max_drawdown_pct"`
-	Drawdown      *Drawdown     `json:"drawdown"` // null when equity never fell
-	Sharpe        *float64      `json:"sharpe"`
-	Sortino       *float64      `json:"sortino"`
-	Calmar        *float64      `json:"calmar"`
-	CAGR          *float64      `json:"cagr_pct"`
-	ProfitFactor  *float64      `json:"profit_factor"`
-	Expectancy    *string       `json:"expectancy"` // USDT a round trip
-	Exposure      float64       `json:"exposure_pct"`
-	Days          int           `json:"days"`          // daily returns the ratios are made of
-	YearDays      int           `json:"days_per_year"` // they are annualised by
-	Liquidations  int           `json:"liquidations"`
-	Refusals      int           `json:"refusals"`   // intents refused by risk
-	Rejections    int           `json:"rejections"` // orders refused by the exchange
-	OpenPosition  *OpenPosition `json:"open_position"`
-	Warnings      []string      `json:"warnings"`
-	Assumptions   []string      `json:"assumptions"`
-	Elapsed       float64       `json:"elapsed_s"`
-	Speed         float64       `json:"candles_per_s"`
-	DataSHA256    string        `json:"data_sha256"`
-	Version       string        `json:"botd_version"`
-	ConfigSHA256  string        `json:"config_sha256"`
-	ResultSHA256  string        `json:"result_sha256"`
-	Executions    []Execution   `json:"executions"`
-	Trips         []TripRow     `json:"trades"`
+	Schema        int             `json:"schema"`
+	Strategy      string          `json:"strategy"`
+	Name          string          `json:"name"`
+	Market        string          `json:"market"`
+	Symbol        string          `json:"symbol"` // several are joined by commas, as are the three above and the interval
+	Interval      string          `json:"interval"`
+	From          time.Time       `json:"from"`
+	To            time.Time       `json:"to"`
+	Candles       int             `json:"candles"`
+	Fills         int             `json:"fills"`
+	RoundTrips    int             `json:"round_trips"`
+	Wins          int             `json:"wins"`
+	InitialEquity string          `json:"initial_equity"`
+	FinalEquity   string          `json:"final_equity"`
+	Wallet        string          `json:"wallet"`
+	TotalFees     string          `json:"total_fees"`
+	TotalFunding  string          `json:"total_funding"`  // net paid
+	TotalSlippage string          `json:"total_slippage"` // what fills were worse than their quotes
+	MaxDrawdown   float64         `json:"max_drawdown_pct"`
+	Drawdown      *Drawdown       `json:"drawdown"` // null when equity never fell
+	Sharpe        *float64        `json:"sharpe"`
+	Sortino       *float64        `json:"sortino"`
+	Calmar        *float64        `json:"calmar"`
+	CAGR          *float64        `json:"cagr_pct"`
+	ProfitFactor  *float64        `json:"profit_factor"`
+	Expectancy    *string         `json:"expectancy"` // USDT a round trip
+	Exposure      float64         `json:"exposure_pct"`
+	BreakEven     *float64        `json:"break_even_slippage_pct"` // in all, of the price, that would leave no profit; null without one
+	Days          int             `json:"days"`                    // daily returns the ratios are made of
+	YearDays      int             `json:"days_per_year"`           // they are annualised by
+	Liquidations  int             `json:"liquidations"`
+	Refusals      int             `json:"refusals"`   // intents refused by risk
+	Rejections    int             `json:"rejections"` // orders refused by the exchange
+	Funnel        Funnel          `json:"orders"`
+	OpenPosition  *OpenPosition   `json:"open_position"`
+	OpenPositions []*OpenPosition `json:"open_positions"`
+	BySymbol      []SymbolRow     `json:"symbols"`
+	ByEntry       []ReasonRow     `json:"entry_reasons"`
+	ByExit        []ReasonRow     `json:"exit_reasons"`
+	Columns       []Column        `json:"columns,omitempty"`
+	Warnings      []string        `json:"warnings"`
+	Assumptions   []string        `json:"assumptions"`
+	Elapsed       float64         `json:"elapsed_s"`
+	Speed         float64         `json:"candles_per_s"`
+	DataSHA256    string          `json:"data_sha256"`
+	Version       string          `json:"botd_version"`
+	ConfigSHA256  string          `json:"config_sha256"`
+	ResultSHA256  string          `json:"result_sha256"`
+	Inputs        *Inputs         `json:"inputs,omitempty"`
+	Executions    []Execution     `json:"executions"`
+	Trips         []TripRow       `json:"trades"`
 
-	curve  []point
-	symbol *exchange.Symbol
+	curve []point
+	daily []float64
 }
 
 // Drawdown is when the deepest fall of equity was, by candle closes.
@@ -69,6 +80,7 @@ type Drawdown struct {
 
 // OpenPosition is what is still held at the end.
 type OpenPosition struct {
+	Symbol     string `json:"symbol"`
 	Side       string `json:"side"`
 	Quantity   string `json:"quantity"`
 	EntryPrice string `json:"entry_price"`
@@ -77,53 +89,99 @@ type OpenPosition struct {
 // Execution is one fill.
 type Execution struct {
 	TimeMS   int64  `json:"time_ms"`
+	Symbol   string `json:"symbol"`
 	Side     string `json:"side"`
 	Price    string `json:"price"`
 	Quantity string `json:"quantity"`
 	Fee      string `json:"fee"`
 	FeeAsset string `json:"fee_asset"`
 	Role     string `json:"role"`
+	Slippage string `json:"slippage"`
+	Purpose  string `json:"purpose"`
 }
 
 // TripRow is one round trip.
 type TripRow struct {
-	EnteredMS int64  `json:"entered_ms"`
-	LeftMS    int64  `json:"left_ms"`
-	Side      string `json:"side"`
-	Quantity  string `json:"quantity"`
-	Entry     string `json:"entry_price"`
-	Exit      string `json:"exit_price"`
-	Fees      string `json:"fees"`
-	Funding   string `json:"funding"`
-	PNL       string `json:"pnl"`
+	Symbol      string  `json:"symbol"`
+	Strategy    string  `json:"strategy"`
+	EnteredMS   int64   `json:"entered_ms"`
+	LeftMS      int64   `json:"left_ms"`
+	Side        string  `json:"side"`
+	Quantity    string  `json:"quantity"`
+	Entry       string  `json:"entry_price"`
+	Exit        string  `json:"exit_price"`
+	Fees        string  `json:"fees"`
+	Funding     string  `json:"funding"`
+	Slippage    string  `json:"slippage"`
+	PNL         string  `json:"pnl"`
+	Adverse     float64 `json:"mae_pct"` // how far the price went against it, of the entry price
+	Favourable  float64 `json:"mfe_pct"`
+	EntryReason string  `json:"entry_reason"`
+	ExitPurpose string  `json:"exit_purpose"` // exit, exit_order, stop_loss, take_profit, liquidation
+	ExitReason  string  `json:"exit_reason"`
 }
 
 // result sums the run up. A wallet that does not add up is an error: no figure
 // of such a run can be trusted.
 func (r *run) result(elapsed time.Duration) (*Result, error) {
-	l, c := &r.ledger, r.candles
+	l := &r.ledger
+	l.value(r.nowMS, true)
 	fees, funding, err := r.identity()
 	if err != nil {
 		return nil, err
 	}
-	n := c.Len()
-	l.end(c.CloseMS(n - 1))
+	l.end(r.nowMS)
+	fromMS, candles := int64(never), 0
+	for i := range r.legs {
+		fromMS, candles = min(fromMS, r.legs[i].candles.OpenMS[0]), candles+r.legs[i].candles.Len()
+	}
 	result := &Result{
-		Schema: 1, Strategy: r.config.Kind, Name: r.config.Strategy.Name, Market: r.symbol.Market.String(), Symbol: r.symbol.Name, Interval: c.Interval.String(),
-		From: utc(c.OpenMS[0]), To: utc(c.CloseMS(n - 1)), Candles: n, Fills: len(l.fills), RoundTrips: len(l.trips),
+		Schema: 1, Strategy: r.joined(func(l *leg) string { return l.config.Kind }), Name: r.joined(func(l *leg) string { return l.config.Strategy.Name }),
+		Market: r.joined(func(l *leg) string { return l.symbol.Market.String() }), Symbol: r.joined(func(l *leg) string { return l.symbol.Name }),
+		Interval: r.joined(func(l *leg) string { return l.candles.Interval.String() }),
+		From:     utc(fromMS), To: utc(r.nowMS), Candles: candles, Fills: len(l.fills), RoundTrips: len(l.trips),
 		InitialEquity: l.initial.String(), FinalEquity: l.equity.String(), Wallet: l.wallet.String(), TotalFees: fees.String(), TotalFunding: funding.String(),
-		MaxDrawdown: l.drawdown.depth * 100, Drawdown: l.drawdown.told(), Exposure: 100 * float64(l.exposed) / float64(n), YearDays: daysPerYear,
-		Liquidations: l.liquidations, Refusals: l.events.refusals, Rejections: l.events.rejections,
-		Elapsed: elapsed.Seconds(), Speed: float64(n) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version,
-		DataSHA256: r.config.Tape.SHA256, ConfigSHA256: r.config.ConfigSHA256,
-		OpenPosition: r.openPosition(), Warnings: r.warnings(), Assumptions: r.assumptions(), Executions: []Execution{}, Trips: []TripRow{},
-		curve: l.curve, symbol: r.symbol,
+		TotalSlippage: l.slipped.String(), MaxDrawdown: l.drawdown.depth * 100, Drawdown: l.drawdown.told(), Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
+		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.told(), BreakEven: r.breakEven(),
+		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
+		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
+		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve, daily: l.daily,
+	}
+	for i := range r.legs {
+		if p := r.openPosition(&r.legs[i]); p != nil {
+			result.OpenPositions = append(result.OpenPositions, p)
+			result.OpenPosition = result.OpenPositions[0]
+		}
 	}
 	s := measure(l.daily, daysPerYear)
-	s.yearly(l.initial.Float(), l.equity.Float(), yearsBetween(c.OpenMS[0], c.CloseMS(n-1)), l.drawdown.depth)
+	s.yearly(l.initial.Float(), l.equity.Float(), yearsBetween(fromMS, r.nowMS), l.drawdown.depth)
 	result.Days, result.Sharpe, result.Sortino, result.CAGR, result.Calmar = s.Days, s.Sharpe, s.Sortino, s.CAGR, s.Calmar
-	result.rows(l)
+	result.rows(r)
+	result.BySymbol, result.ByEntry, result.ByExit = r.bySymbol(), r.byReason((*Trip).entryReason), r.byReason((*Trip).exitReason)
 	return result, result.sign()
+}
+
+// joined lists what the legs have, each once, in their order.
+func (r *run) joined(of func(*leg) string) string {
+	var words []string
+	for i := range r.legs {
+		if word := of(&r.legs[i]); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+// dataSHA is the file's of one series, and for several the hash of theirs.
+func (r *run) dataSHA() string {
+	if len(r.legs) == 1 {
+		return r.legs[0].config.Tape.SHA256
+	}
+	hash := sha256.New()
+	for i := range r.legs {
+		fmt.Fprintln(hash, r.legs[i].key, r.legs[i].config.Tape.SHA256)
+	}
+	return hex.EncodeToString(hash.Sum(nil))
 }
 
 func utc(atMS int64) time.Time { return time.UnixMilli(atMS).UTC() }
@@ -140,92 +198,72 @@ func (d *drawdown) told() *Drawdown {
 	return told
 }
 
-// identity checks wallet = deposits + realised - funding - fees, to the last digit.
+// identity checks wallet = deposits + realised - funding - fees, to the last
+// digit, on every market traded.
 func (r *run) identity() (fees, funding exchange.Amount, err error) {
-	if r.symbol.Market == exchange.Futures {
+	if r.ledger.futures {
 		m := r.venue.Money(account)
 		sum := m.Deposits.Add(m.Realized).Sub(m.Funding).Sub(m.Fees).Add(m.Insurance)
 		if sum != m.Wallet {
-			err = fmt.Errorf("the wallet does not add up: it is %s, its sum %s", m.Wallet, sum)
+			return fees, funding, fmt.Errorf("the wallet does not add up: it is %s, its sum %s", m.Wallet, sum)
 		}
-		return m.Fees, m.Funding, err
+		fees, funding = m.Fees, m.Funding
 	}
-	quote, base := r.ledger.initial, exchange.Amount{}
+	if r.ledger.spot == "" {
+		return fees, funding, nil
+	}
+	quote, bases := r.config.Cash, make([]exchange.Amount, len(r.legs))
 	for i := range r.ledger.fills {
 		f := &r.ledger.fills[i]
-		notional, quantity := r.symbol.Notional(f.Price, f.Quantity), r.symbol.QuantityAmount(f.Quantity)
-		if f.Side == exchange.Buy {
-			quote, base = quote.Sub(notional), base.Add(quantity)
-		} else {
-			quote, base = quote.Add(notional), base.Sub(quantity)
+		symbol, base := r.legs[f.leg].symbol, &bases[f.leg]
+		if symbol.Market != exchange.Spot {
+			continue
 		}
-		if f.FeeAsset == r.symbol.Quote {
+		notional, quantity := symbol.Notional(f.Price, f.Quantity), symbol.QuantityAmount(f.Quantity)
+		if f.Side == exchange.Buy {
+			quote, *base = quote.Sub(notional), base.Add(quantity)
+		} else {
+			quote, *base = quote.Add(notional), base.Sub(quantity)
+		}
+		if f.FeeAsset == symbol.Quote {
 			quote, fees = quote.Sub(f.Fee), fees.Add(f.Fee)
 		} else {
-			base, fees = base.Sub(f.Fee), fees.Add(worth(r.symbol, f.Fee, f.Price))
+			*base, fees = base.Sub(f.Fee), fees.Add(worth(symbol, f.Fee, f.Price))
 		}
 	}
-	r.ledger.read()
-	if quote != r.ledger.wallet || base != r.ledger.base {
-		err = fmt.Errorf("the wallet does not add up: it is %s %s and %s %s, its sums %s and %s", r.ledger.wallet, r.symbol.Quote, r.ledger.base, r.symbol.Base, quote, base)
+	free, frozen := r.venue.Balance(account, r.ledger.spot)
+	if has := free.Add(frozen); has != quote {
+		return fees, funding, fmt.Errorf("the wallet does not add up: it is %s %s, its sum %s", has, r.ledger.spot, quote)
 	}
-	return fees, funding, err
+	for i := range r.legs {
+		if leg := &r.legs[i]; leg.held.base != bases[i] {
+			return fees, funding, fmt.Errorf("the wallet does not add up: it is %s %s, its sum %s", leg.held.base, leg.symbol.Base, bases[i])
+		}
+	}
+	return fees, funding, nil
 }
 
-func (r *run) openPosition() *OpenPosition {
-	l := &r.ledger
-	if r.symbol.Market == exchange.Spot {
-		held := r.symbol.QuantityOf(l.base)
-		if held < r.symbol.QuantityTick {
+func (r *run) openPosition(l *leg) *OpenPosition {
+	if l.symbol.Market == exchange.Spot {
+		held := l.symbol.QuantityOf(l.held.base)
+		if held < l.symbol.QuantityTick {
 			return nil
 		}
-		return &OpenPosition{"LONG", l.base.String(), r.symbol.CostMean(l.open.paid, l.open.bought).String()}
+		return &OpenPosition{l.symbol.Name, "LONG", l.held.base.String(), l.symbol.CostMean(l.held.open.paid, l.held.open.bought).String()}
 	}
-	p, open := r.venue.Position(account, r.symbol.Name)
+	p, open := r.venue.Position(account, l.symbol.Name)
 	if !open {
 		return nil
 	}
-	return &OpenPosition{p.Side.String(), r.symbol.QuantityDecimal(p.Remaining).String(), p.EntryPrice.String()}
+	return &OpenPosition{l.symbol.Name, p.Side.String(), l.symbol.QuantityDecimal(p.Remaining).String(), p.EntryPrice.String()}
 }
 
-func (r *Result) rows(l *ledger) {
-	var won, lost float64
-	var total exchange.Amount
-	for i := range l.trips {
-		t := &l.trips[i]
-		total = total.Add(t.PNL)
-		if t.PNL.Sign() > 0 {
-			r.Wins++
-			won += t.PNL.Float()
-		} else {
-			lost -= t.PNL.Float()
-		}
-		r.Trips = append(r.Trips, TripRow{t.EnteredMS, t.LeftMS, t.Side.String(), r.symbol.QuantityDecimal(t.Quantity).String(), t.Entry.String(), t.Exit.String(),
-			t.Fees.String(), t.Funding.String(), t.PNL.String()})
-	}
-	if lost > 0 {
-		r.ProfitFactor = finite(won / lost)
-	}
-	if n := len(l.trips); n > 0 {
-		mean := total.Div(int64(n)).Decimal().Round(8).String()
-		r.Expectancy = &mean
-	}
-	for i := range l.fills {
-		f := &l.fills[i]
-		role := "taker"
-		if f.Maker {
-			role = "maker"
-		}
-		r.Executions = append(r.Executions, Execution{f.TimeMS, f.Side.String(), r.symbol.PriceDecimal(f.Price).String(), r.symbol.QuantityDecimal(f.Quantity).String(),
-			f.Fee.String(), f.FeeAsset, role})
-	}
-}
-
-// sign hashes everything that must be the same in every run of the same data,
-// configuration: all but how long it took, and which program took it.
+// sign hashes everything that must be the same in every run of the same data and
+// configuration: all but how long it took, which program took it, where its files
+// were, and the columns, which are signed for themselves.
 func (r *Result) sign() error {
 	same := *r
-	same.Elapsed, same.Speed, same.Version, same.ResultSHA256 = 0, 0, "", ""
+	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns = 0, 0, "", "", nil, nil
 	body, err := json.Marshal(&same)
 	if err != nil {
 		return fmt.Errorf("hash the result: %w", err)

@@ -31,9 +31,9 @@ func steps(symbol *exchange.Symbol, count int) *tape.Tape {
 
 func speedConfig(t testing.TB, recorded *tape.Tape, fast, slow string) backtest.Config {
 	size := strategy.Size{Equity: exchange.RateOne}
-	return backtest.Config{Kind: "sma_cross", Tape: recorded, Cash: exchange.AmountOf(10_000), Maker: 20_000, Taker: 50_000,
+	return backtest.Config{Cash: exchange.AmountOf(10_000), Costs: fees(20_000, 50_000), Legs: []backtest.Leg{{Kind: "sma_cross", Tape: recorded,
 		Strategy: engine.StrategyConfig{Name: "speed", Symbol: recorded.Symbol, Interval: exchange.Minute1, Leverage: 3, Size: size,
-			Strategy: build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}, strategy.Values{"fast": fast, "slow": slow})}}
+			Strategy: build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}, strategy.Values{"fast": fast, "slow": slow})}}}}
 }
 
 // BenchmarkBacktest runs sma_cross over a million candles in memory: candles a
@@ -62,7 +62,7 @@ func BenchmarkBacktest(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			config := speedConfig(b, recorded, "10", "50")
-			config.Strategy.Strategy = &scripted{}
+			config.Legs[0].Strategy.Strategy = &scripted{}
 			if _, err := backtest.Run(context.Background(), config); err != nil {
 				b.Fatal(err)
 			}

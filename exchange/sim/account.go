@@ -69,6 +69,7 @@ type holding struct {
 	leverage int
 	position *position
 	reducing exchange.Quantity // sum of what open reduceOnly orders may still fill
+	funding  exchange.Amount   // net paid on it since the exchange was made; no part of a snapshot
 }
 
 // balance is one asset of the spot wallet.
@@ -235,6 +236,15 @@ func (x *Exchange) Balance(name, asset string) (free, frozen exchange.Amount) {
 		return free, frozen
 	}
 	return a.balances[at].free, a.balances[at].frozen
+}
+
+// FundingOf returns the funding an account has paid on a symbol, net.
+func (x *Exchange) FundingOf(name, symbol string) exchange.Amount {
+	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	if a == nil || b == nil {
+		return exchange.Amount{}
+	}
+	return a.holdings[b.index].funding
 }
 
 // OpenOrders returns how many orders of an account and market are not finished.

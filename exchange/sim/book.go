@@ -50,6 +50,7 @@ type book struct {
 	volume    float64           // of the recorded candle under way
 	allowance exchange.Quantity // what it still allows
 	written   bookNumbers       // by Changes
+	quoted    exchange.Price    // before slippage, of the fill under way
 
 	trades  []exchange.Trade
 	tradeID int64

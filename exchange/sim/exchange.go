@@ -208,36 +208,6 @@ func (x *Exchange) find(key exchange.SymbolKey) *book {
 	return b
 }
 
-// Quiet reports whether nothing could happen on a symbol if its price stayed
-// within low..high until untilMS, that moment included: no fill, trigger,
-// liquidation or funding, and no order of any symbol reaching its book.
-func (x *Exchange) Quiet(key exchange.SymbolKey, low, high exchange.Price, untilMS int64) bool {
-	b := x.find(key)
-	if b == nil {
-		return false
-	}
-	if b.stale {
-		b.refresh()
-	}
-	return low > b.floor && high < b.ceiling && untilMS < b.paysMS && untilMS < x.queue.dueMS
-}
-
-// SkipTo moves the clock and a symbol's price without further work; Quiet must
-// have allowed it. The symbol's market goes on after nowMS; only a tape's
-// candles stay complete.
-func (x *Exchange) SkipTo(nowMS int64, key exchange.SymbolKey, last exchange.Price) {
-	b := x.find(key)
-	if b == nil {
-		return
-	}
-	x.nowMS = max(x.nowMS, nowMS)
-	b.last, b.mark = last, last
-	b.skipped, x.skipped = true, true
-	if x.coupled {
-		x.staleAll()
-	}
-}
-
 // realign brings the books that SkipTo moved back to their next moments.
 func (x *Exchange) realign() {
 	if !x.skipped {

@@ -16,6 +16,7 @@ type Fill struct {
 	FeeAsset string
 	Maker    bool
 	TimeMS   int64
+	Slipped  exchange.Amount // what the price was worse than the quote, over the quantity
 }
 
 // record numbers and keeps a fill.

@@ -88,6 +88,7 @@ func (x *Exchange) payFunding(b *book) {
 		}
 		a := p.account
 		a.money.Funding = a.money.Funding.Add(payment)
+		a.holdings[b.index].funding = a.holdings[b.index].funding.Add(payment)
 		a.money.Wallet = a.money.Wallet.Sub(payment)
 		x.touch(a)
 	}

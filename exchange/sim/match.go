@@ -216,6 +216,7 @@ func (b *book) match(o *order) {
 		} else if b.thin != 0 {
 			quantity = min(quantity, b.quotedFirst(o.Side, price))
 		} else {
+			b.quoted = price
 			price = b.slipped(o, price, b.capped(quantity))
 			quantity = b.capped(min(quantity, b.wanted(o, price)))
 			b.spend(quantity)
@@ -249,6 +250,10 @@ func (x *Exchange) apply(o *order, price exchange.Price, quantity exchange.Quant
 		Account: o.account.config.Name, Market: o.Market, Symbol: o.Symbol, OrderID: o.ID, Side: o.Side,
 		Price: price, Quantity: quantity, FeeAsset: b.symbol.Quote, Maker: maker,
 	}
+	if !maker && b.quoted > 0 && b.quoted != price {
+		fill.Slipped = b.symbol.Notional(price-b.quoted, quantity).Mul(o.Side.Sign())
+	}
+	b.quoted = 0
 	if o.Market == exchange.Futures {
 		fill.Fee = value.MulRate(o.account.futuresFee(maker))
 		x.record(fill)

@@ -183,3 +183,17 @@ func (p *position) told() exchange.Position {
 	}
 	return told
 }
+
+// PositionCost returns the sum of price x quantity of what an account's position
+// of a symbol holds, below zero for a short.
+func (x *Exchange) PositionCost(name, symbol string) exchange.Amount {
+	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
+	if a == nil || b == nil || a.holdings[b.index].position == nil {
+		return exchange.Amount{}
+	}
+	p := a.holdings[b.index].position
+	if p.side == exchange.Short {
+		return p.cost.Neg()
+	}
+	return p.cost
+}

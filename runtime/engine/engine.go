@@ -297,7 +297,7 @@ func (e *Engine) send(w waiting) {
 	w.call.ID = e.begin(w.purpose)
 	e.out.Calls = append(e.out.Calls, w.call)
 	e.note(Note{Kind: NotePlaced, Strategy: w.intent.Strategy, Symbol: e.book.Symbol(w.intent.Order.Key()).Rules, Purpose: w.intent.Purpose,
-		ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order})
+		ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order, Text: w.intent.Reason})
 }
 
 // begin registers a call under way and returns its id.

@@ -1,0 +1,157 @@
+package backtest
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// Funnel is what became of the orders: wanted, refused by rule, placed, done.
+type Funnel struct {
+	Wanted   int         `json:"wanted"`   // intents, each counted once however often it was derived again
+	Refused  []RuleCount `json:"refused"`  // by botd's own rules
+	Placed   int         `json:"placed"`   // sent to the exchange
+	Rejected []RuleCount `json:"rejected"` // by the exchange, at the placement
+	Filled   int         `json:"filled"`
+	Part     int         `json:"part_filled"` // ended after a part was filled
+	Canceled int         `json:"canceled"`    // ended without a fill
+	Waiting  int         `json:"waiting"`     // not ended when the candles did
+}
+
+// RuleCount is how often a rule said no.
+type RuleCount struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
+}
+
+// tag says what an order was for.
+type tag struct {
+	purpose string // entry, exit, order, exit_order, stop_loss, take_profit, liquidation
+	why     string // the plan's reason, or the order's key
+}
+
+// events are the facts of a run that its reader must know of.
+type events struct {
+	funnel     Funnel
+	refused    map[string]int // by rule
+	rejected   map[string]int
+	refusal    string // the first one
+	rejection  string
+	failure    string // why the strategy was stopped
+	quarantine string
+	halt       string
+	wanted     map[string]tag // by client order id, until it is acknowledged
+	tags       map[int64]tag  // by order id, until it is settled
+}
+
+// count takes what the report tells of the facts.
+func (e *events) count(note *engine.Note) {
+	switch note.Kind {
+	case engine.NoteIntent:
+		if orders(note.Purpose) {
+			e.funnel.Wanted++
+		}
+	case engine.NoteRefusal:
+		e.refused = counted(e.refused, note.Refusal.Rule)
+		e.refusal = cmp.Or(e.refusal, note.Text)
+	case engine.NotePlaced:
+		e.funnel.Placed++
+		if e.wanted == nil {
+			e.wanted, e.tags = map[string]tag{}, map[int64]tag{}
+		}
+		e.wanted[note.ClientOrderID] = tag{note.Purpose.String(), note.Text}
+	case engine.NoteAcknowledged:
+		e.tags[note.OrderID] = e.wanted[note.ClientOrderID]
+		delete(e.wanted, note.ClientOrderID)
+	case engine.NoteRefused:
+		delete(e.wanted, note.ClientOrderID)
+		e.rejected = counted(e.rejected, ruleOf(note.Err))
+		e.rejection = cmp.Or(e.rejection, note.Text)
+	case engine.NoteSettled:
+		e.settled(note)
+	case engine.NoteStrategyFailed:
+		e.failure = cmp.Or(e.failure, note.Text)
+	case engine.NoteQuarantine:
+		e.quarantine = cmp.Or(e.quarantine, note.Text)
+	case engine.NoteHalt:
+		e.halt = cmp.Or(e.halt, note.Text)
+	}
+}
+
+// ruleOf names the exchange's rule that an order broke.
+func ruleOf(err error) string {
+	var refusal *exchange.Refusal
+	if !errors.As(err, &refusal) {
+		return "unknown"
+	}
+	for _, rule := range sim.Rules() {
+		if rule.Code == refusal.Code {
+			return rule.Name
+		}
+	}
+	return strconv.Itoa(refusal.Code)
+}
+
+// settled counts an order's end.
+func (e *events) settled(note *engine.Note) {
+	switch {
+	case note.State == reconcile.Filled:
+		e.funnel.Filled++
+	case note.Quantity > 0:
+		e.funnel.Part++
+	default:
+		e.funnel.Canceled++
+	}
+	delete(e.tags, note.OrderID)
+}
+
+// orders reports whether an intent places an order.
+func orders(p reconcile.Purpose) bool { return p != reconcile.Cancel && p != reconcile.Leverage }
+
+func counted(counts map[string]int, rule string) map[string]int {
+	if counts == nil {
+		counts = map[string]int{}
+	}
+	counts[rule]++
+	return counts
+}
+
+// tagOf says what an execution was for.
+func (e *events) tagOf(f *sim.Fill) tag {
+	if f.OrderID == 0 {
+		return tag{"liquidation", "the margin was used up"}
+	}
+	return e.tags[f.OrderID]
+}
+
+// told closes the funnel.
+func (e *events) told() Funnel {
+	f := e.funnel
+	f.Refused, f.Rejected = ranked(e.refused), ranked(e.rejected)
+	f.Waiting = f.Placed - f.Filled - f.Part - f.Canceled - sum(f.Rejected)
+	return f
+}
+
+// ranked lists counts, the largest first.
+func ranked(counts map[string]int) []RuleCount {
+	list := make([]RuleCount, 0, len(counts))
+	for _, rule := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, RuleCount{rule, counts[rule]})
+	}
+	slices.SortStableFunc(list, func(a, b RuleCount) int { return b.Count - a.Count })
+	return list
+}
+
+func sum(list []RuleCount) (n int) {
+	for _, each := range list {
+		n += each.Count
+	}
+	return n
+}

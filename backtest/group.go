@@ -1,0 +1,145 @@
+package backtest
+
+import (
+	"math"
+
+	"botd/exchange"
+)
+
+// SymbolRow is one leg's part of the result.
+type SymbolRow struct {
+	Symbol     string  `json:"symbol"`
+	Market     string  `json:"market"`
+	Name       string  `json:"name"`
+	Strategy   string  `json:"strategy"`
+	Interval   string  `json:"interval"`
+	Candles    int     `json:"candles"`
+	Fills      int     `json:"fills"`
+	RoundTrips int     `json:"round_trips"`
+	Wins       int     `json:"wins"`
+	PNL        string  `json:"pnl"` // of its round trips, net
+	Fees       string  `json:"fees"`
+	Funding    string  `json:"funding"`
+	Exposure   float64 `json:"exposure_pct"`
+	DataSHA256 string  `json:"data_sha256"`
+}
+
+// ReasonRow is the round trips that began or ended for one reason.
+type ReasonRow struct {
+	Reason     string `json:"reason"`
+	RoundTrips int    `json:"round_trips"`
+	Wins       int    `json:"wins"`
+	PNL        string `json:"pnl"`
+}
+
+func (r *run) bySymbol() []SymbolRow {
+	rows := make([]SymbolRow, len(r.legs))
+	for i := range r.legs {
+		leg := &r.legs[i]
+		row := SymbolRow{Symbol: leg.symbol.Name, Market: leg.symbol.Market.String(), Name: leg.config.Strategy.Name, Strategy: leg.config.Kind,
+			Interval: leg.candles.Interval.String(), Candles: leg.candles.Len(), Fills: leg.held.fills,
+			Exposure: 100 * float64(leg.held.slots) / float64(leg.candles.Len()), DataSHA256: leg.config.Tape.SHA256}
+		var pnl, fees, funding exchange.Amount
+		for j := range r.ledger.trips {
+			t := &r.ledger.trips[j]
+			if t.leg != i {
+				continue
+			}
+			row.RoundTrips++
+			if t.PNL.Sign() > 0 {
+				row.Wins++
+			}
+			pnl, fees, funding = pnl.Add(t.PNL), fees.Add(t.Fees), funding.Add(t.Funding)
+		}
+		row.PNL, row.Fees, row.Funding = pnl.String(), fees.String(), funding.String()
+		rows[i] = row
+	}
+	return rows
+}
+
+func (t *Trip) entryReason() string { return t.EntryTag.why }
+func (t *Trip) exitReason() string  { return t.ExitTag.purpose }
+
+// byReason groups the round trips, in the order in which the reasons came first.
+func (r *run) byReason(reason func(*Trip) string) []ReasonRow {
+	rows, sums, at := []ReasonRow{}, []exchange.Amount{}, map[string]int{}
+	for i := range r.ledger.trips {
+		t := &r.ledger.trips[i]
+		n, known := at[reason(t)]
+		if !known {
+			n = len(rows)
+			at[reason(t)] = n
+			rows, sums = append(rows, ReasonRow{Reason: reason(t)}), append(sums, exchange.Amount{})
+		}
+		rows[n].RoundTrips++
+		if t.PNL.Sign() > 0 {
+			rows[n].Wins++
+		}
+		sums[n] = sums[n].Add(t.PNL)
+	}
+	for i := range rows {
+		rows[i].PNL = sums[i].String()
+	}
+	return rows
+}
+
+// rows writes trips and executions, and what follows from the trips.
+func (r *Result) rows(run *run) {
+	l := &run.ledger
+	var won, lost float64
+	var total exchange.Amount
+	for i := range l.trips {
+		t := &l.trips[i]
+		total = total.Add(t.PNL)
+		if t.PNL.Sign() > 0 {
+			r.Wins++
+			won += t.PNL.Float()
+		} else {
+			lost -= t.PNL.Float()
+		}
+		leg := &run.legs[t.leg]
+		against, in := t.excursions(leg.symbol)
+		r.Trips = append(r.Trips, TripRow{leg.symbol.Name, leg.config.Strategy.Name, t.EnteredMS, t.LeftMS, t.Side.String(), leg.symbol.QuantityDecimal(t.Quantity).String(),
+			t.Entry.String(), t.Exit.String(), t.Fees.String(), t.Funding.String(), t.Slippage.String(), t.PNL.String(), rounded(against * 100), rounded(in * 100),
+			t.EntryTag.why, t.ExitTag.purpose, t.ExitTag.why})
+	}
+	if lost > 0 {
+		r.ProfitFactor = finite(won / lost)
+	}
+	if n := len(l.trips); n > 0 {
+		mean := total.Div(int64(n)).Decimal().Round(8).String()
+		r.Expectancy = &mean
+	}
+	for i := range l.fills {
+		f := &l.fills[i]
+		role, symbol := "taker", run.legs[f.leg].symbol
+		if f.Maker {
+			role = "maker"
+		}
+		r.Executions = append(r.Executions, Execution{f.TimeMS, symbol.Name, f.Side.String(), symbol.PriceDecimal(f.Price).String(), symbol.QuantityDecimal(f.Quantity).String(),
+			f.Fee.String(), f.FeeAsset, role, f.Slipped.String(), f.tag.purpose})
+	}
+}
+
+// rounded keeps four places, enough for a share that is looked at.
+func rounded(f float64) float64 { return math.Round(f*1e4) / 1e4 }
+
+// breakEven is the slippage, in all and in per cent of the price, that would have
+// taken the whole profit from every taker's fill. Where size follows equity what
+// is lost early is missing later, so that equity shrinks by a factor a fill.
+func (r *run) breakEven() *float64 {
+	l := &r.ledger
+	profit := l.equity.Sub(l.initial).Float()
+	if profit <= 0 || l.taken.Sign() <= 0 || l.initial.Sign() <= 0 {
+		return nil
+	}
+	already := l.slipped.Float() / l.taken.Float()
+	shares := true
+	for i := range r.legs {
+		shares = shares && r.legs[i].config.Strategy.Size.Equity != 0
+	}
+	if shares && l.load > 0 {
+		return finite(100 * (already + math.Log(l.equity.Float()/l.initial.Float())/l.load))
+	}
+	return finite(100 * (already + profit/l.taken.Float()))
+}

@@ -1,0 +1,24 @@
+package backtest
+
+// Inputs are what a run was made of: enough to run it again elsewhere.
+type Inputs struct {
+	Strategies []Input `json:"strategies"`
+	Symbols    *File   `json:"symbols,omitempty"`
+	Columns    bool    `json:"columns"`
+	Repair     bool    `json:"repair,omitempty"`
+}
+
+// Input is one strategy with its files.
+type Input struct {
+	File    string `json:"file"`
+	YAML    string `json:"yaml"` // the file's text, so that the report alone is enough
+	Data    File   `json:"data"`
+	Funding *File  `json:"funding,omitempty"`
+	Detail  *File  `json:"detail,omitempty"`
+}
+
+// File is a file and its hash.
+type File struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}

@@ -1,0 +1,53 @@
+package sim
+
+import "botd/exchange"
+
+// Instrument is one symbol of an exchange, found once and asked often.
+type Instrument struct{ book *book }
+
+// Instrument returns a symbol; of an unknown one nothing must be asked.
+func (x *Exchange) Instrument(key exchange.SymbolKey) (Instrument, bool) {
+	b := x.find(key)
+	return Instrument{b}, b != nil
+}
+
+// Price returns the symbol's last and mark price.
+func (i Instrument) Price() (last, mark exchange.Price) { return i.book.last, i.book.mark }
+
+// Quiet reports whether nothing could happen on the symbol if its price stayed
+// within low..high until untilMS, that moment included: no fill, trigger,
+// liquidation or funding, and no order of any symbol reaching its book.
+func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
+	b := i.book
+	if b.stale {
+		b.refresh()
+	}
+	return low > b.floor && high < b.ceiling && untilMS < b.paysMS && untilMS < b.exchange.queue.dueMS
+}
+
+// SkipTo moves the clock and the symbol's price without further work; Quiet must
+// have allowed it. The symbol's market goes on after nowMS; only a tape's
+// candles stay complete.
+func (i Instrument) SkipTo(nowMS int64, last exchange.Price) {
+	b := i.book
+	x := b.exchange
+	x.nowMS = max(x.nowMS, nowMS)
+	b.last, b.mark = last, last
+	b.skipped, x.skipped = true, true
+	if x.coupled {
+		x.staleAll()
+	}
+}
+
+// Quiet is the instrument's; an unknown symbol never is.
+func (x *Exchange) Quiet(key exchange.SymbolKey, low, high exchange.Price, untilMS int64) bool {
+	i, known := x.Instrument(key)
+	return known && i.Quiet(low, high, untilMS)
+}
+
+// SkipTo is the instrument's.
+func (x *Exchange) SkipTo(nowMS int64, key exchange.SymbolKey, last exchange.Price) {
+	if i, known := x.Instrument(key); known {
+		i.SkipTo(nowMS, last)
+	}
+}
