@@ -1,19 +1,23 @@
 package backtest
 
+import "botd/risk"
+
 // Inputs are what a run was made of: enough to run it again elsewhere.
 type Inputs struct {
-	Strategies []Input `json:"strategies"`
-	Symbols    *File   `json:"symbols,omitempty"`
-	Columns    bool    `json:"columns"`
-	Repair     bool    `json:"repair,omitempty"`
+	Strategies []Input     `json:"strategies"`
+	Symbols    *File       `json:"symbols,omitempty"`
+	Limits     risk.Limits `json:"limits"` // of the account
+	Columns    bool        `json:"columns"`
+	Repair     bool        `json:"repair,omitempty"`
 }
 
 // Input is one strategy with its files.
 type Input struct {
+	Name    string `json:"name"`
 	File    string `json:"file"`
 	YAML    string `json:"yaml"` // the file's text, so that the report alone is enough
 	Data    File   `json:"data"`
-	Funding *File  `json:"funding,omitempty"`
+	Funding []File `json:"funding,omitempty"`
 	Detail  *File  `json:"detail,omitempty"`
 }
 

@@ -50,7 +50,13 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	if p := r.OpenPosition; p != nil {
 		t.AppendRow(table.Row{"still open", fmt.Sprintf("%s %s at %s", p.Side, p.Quantity, decimal.RequireFromString(p.EntryPrice).Round(8))})
 	}
+	if r.BreakEven != nil {
+		t.AppendRow(table.Row{"break-even slippage", figure(r.BreakEven, 3) + " %"})
+	}
+	t.AppendRow(table.Row{"orders", r.Funnel.line()})
 	t.Render()
+	r.columnTable(w, colour)
+	r.groupTables(w, colour)
 	for _, line := range r.Assumptions {
 		fmt.Fprintln(w, "assumes", line)
 	}

@@ -214,6 +214,10 @@ func (b BacktestConfig) outline() outline {
 	o.put("fees", fees)
 	o.set("fill", b.Fill)
 	o.set("slippage", b.Slippage.String())
+	o.set("slippage_volume", b.Impact.String())
+	o.set("volume_cap", b.VolumeCap.String())
+	o.set("path", b.Path)
+	o.set("funding", b.Funding.String())
 	o.set("latency", durationText(b.LatencyMS))
 	return o
 }

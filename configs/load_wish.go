@@ -253,7 +253,7 @@ func (r *strategyReader) risk() {
 
 func (r *strategyReader) backtest() {
 	b := &r.into.Backtest
-	*b = BacktestConfig{Cash: exchange.AmountOf(10_000), Maker: exchange.RateOne / 5000, Taker: exchange.RateOne / 2000, Fill: "next_open"}
+	*b = BacktestConfig{Cash: exchange.AmountOf(10_000), Maker: exchange.RateOne / 5000, Taker: exchange.RateOne / 2000, Fill: "next_open", Path: "worst"}
 	if r.into.Market == exchange.Spot {
 		b.Maker, b.Taker = exchange.RateOne/1000, exchange.RateOne/1000 // decisions.md, fees
 	}
@@ -265,6 +265,10 @@ func (r *strategyReader) backtest() {
 	fees.done()
 	s.choice("fill", &b.Fill, "next_open", "close")
 	s.rate("slippage", &b.Slippage, 0, exchange.RateOne/2)
+	s.rate("slippage_volume", &b.Impact, 0, exchange.RateOne)
+	s.rate("volume_cap", &b.VolumeCap, 0, exchange.RateOne)
+	s.choice("path", &b.Path, "worst", "direction", "low_first", "high_first", "best")
+	s.rate("funding", &b.Funding, -exchange.RateOne/100, exchange.RateOne/100)
 	s.duration("latency", &b.LatencyMS, 0, hour)
 	s.done()
 }

@@ -128,7 +128,7 @@ var homes = map[string]string{
 	"max_leverage": "risk", "max_gross_exposure": "risk", "max_daily_loss": "risk", "max_drawdown": "risk", "max_open_orders": "risk",
 	"max_orders_per_minute": "risk", "price_collar": "risk", "max_data_age": "risk", "max_position": "a strategy's risk",
 	"stop_loss": "protect", "take_profit": "protect", "equity": "size", "quote": "size",
-	"cash": "backtest", "fees": "backtest", "fill": "backtest", "slippage": "backtest", "latency": "backtest", "maker": "backtest.fees", "taker": "backtest.fees",
+	"cash": "backtest", "fees": "backtest", "fill": "backtest", "slippage": "backtest", "latency": "backtest", "slippage_volume": "backtest", "volume_cap": "backtest", "maker": "backtest.fees", "taker": "backtest.fees",
 	"poll": "paper", "max_age": "paper",
 	"payload": "exchange.signature", "encoding": "exchange.signature", "decisions": "retention",
 }

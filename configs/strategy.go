@@ -66,7 +66,11 @@ type BacktestConfig struct {
 	Maker, Taker exchange.Rate
 	Fill         string // next_open, close
 	Slippage     exchange.Rate
+	Impact       exchange.Rate // slippage times the order's share of the candle's volume
+	VolumeCap    exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
 	LatencyMS    int64
+	Path         string        // through a candle: worst, direction, low_first, high_first, best
+	Funding      exchange.Rate // of each payment, where no rates are recorded
 }
 
 // ParamLine returns the line a parameter stands on, or the strategy's.

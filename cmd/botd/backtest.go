@@ -12,57 +12,72 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
-	"botd/configs"
-	"botd/exchange"
-	"botd/exchange/sim"
 	"botd/exchange/tape"
 )
 
 type backtestFlags struct {
-	strategy, data, funding, symbols, out, output string
-	repair                                        bool
+	files   backtestFiles
+	out     string
+	output  string
+	onlyOne bool // column
 }
 
 func newBacktest() *cobra.Command {
 	command := &cobra.Command{Use: "backtest", Short: "run strategies over recorded candles", Args: unknownCommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
-	var flags backtestFlags
-	run := &cobra.Command{
-		Use: "run", Short: "run one strategy over recorded candles", Args: cobra.NoArgs,
-		Long: `Runs a strategy file over recorded candles, through the same engine, risk rules and
-exchange as live trading, and prints what came of it and what was assumed.
-
-Candles are CSV with a header (open_time_ms,open,high,low,close,volume and more), or
-Binance's kline CSV, plain or gzip. Fees, cash and fill stand in the file's backtest block.`,
-		Example: "  botd backtest run -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest run -s trend.yaml --data candles.csv.gz --funding funding.csv -o json",
-		RunE:    func(command *cobra.Command, _ []string) error { return runBacktest(command, flags) },
-	}
-	f := run.Flags()
-	f.StringVarP(&flags.strategy, "strategy", "s", "", "strategy file (YAML)")
-	f.StringVar(&flags.data, "data", "", "recorded candles (CSV, maybe gzip)")
-	f.StringVar(&flags.funding, "funding", "", "recorded funding rates (CSV); without it the rate is 0")
-	f.StringVar(&flags.symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
-	f.StringVar(&flags.out, "out", "", "directory for report.json, fills.csv, trades.csv, equity.csv")
-	f.BoolVar(&flags.repair, "repair", false, "drop rows that are wrong, and say which")
-	outputFlag(run, &flags.output)
-	command.AddCommand(run)
+	command.AddCommand(newBacktestRun(), newLookahead(), newWarmup(), newVerify())
 	return command
 }
 
-func runBacktest(command *cobra.Command, flags backtestFlags) error {
-	if flags.strategy == "" || flags.data == "" {
-		return usage("backtest run needs -s STRATEGY.yaml and --data FILE")
+func newBacktestRun() *cobra.Command {
+	var flags backtestFlags
+	run := &cobra.Command{
+		Use: "run", Short: "run strategies over recorded candles", Args: cobra.NoArgs,
+		Long: `Runs strategy files over recorded candles, through the same engine, risk rules and
+exchange as live trading, and prints what came of it and what was assumed.
+
+Candles are CSV with a header (open_time_ms,open,high,low,close,volume and more), or
+Binance's kline CSV, plain or gzip. What trading costs stands in the file's backtest block:
+
+  backtest:
+    cash: 10000
+    fees: {maker: 0.0002, taker: 0.0005}
+    slippage: 0.0002        # of the price, against whoever takes; default 0
+    slippage_volume: 0.1    # and that times the order's share of the candle's volume; default 0
+    volume_cap: 10%         # of a candle's volume is the most that fills; default no bound
+    latency: 500ms          # what takes then meets the next open or close; default 0
+    path: worst             # through a candle: worst, direction, low_first, high_first, best
+    funding: 0.0001         # of each payment, without --funding; default 0
+    fill: next_open         # what a close decides is filled at the next open, never in its own candle
+
+Three columns are told: ideal (no costs, the kinder path), realistic (as configured: all other
+figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
+
+Several strategies (-s again and again, or -c DIR) trade one account in one order of time, and
+share its margin and limits. Their files are given in the same order, or as SYMBOL=FILE or NAME=FILE.`,
+		Example: `  botd backtest run -s configs/strategies/trend.yaml --data candles.csv
+  botd backtest run -s trend.yaml --data candles.csv.gz --funding funding.csv -o json
+  botd backtest run -s trend.yaml --data 1h.csv --detail 1m.csv --out report
+  botd backtest run -s btc.yaml -s eth.yaml --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv
+  botd backtest run -c configs --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv`,
+		RunE: func(command *cobra.Command, _ []string) error { return runBacktest(command, flags) },
 	}
-	config, err := backtestConfig(command, flags)
+	flags.files.add(run)
+	f := run.Flags()
+	f.StringVar(&flags.out, "out", "", "directory for report.json, fills.csv, trades.csv, equity.csv")
+	f.BoolVar(&flags.onlyOne, "one-column", false, "run the configured costs alone")
+	outputFlag(run, &flags.output)
+	return run
+}
+
+func runBacktest(command *cobra.Command, flags backtestFlags) error {
+	config, err := flags.files.config(command)
 	if err != nil {
 		return err
 	}
-	bar := newBar(command, config.Tape.Candles.Len(), "candles")
-	config.Progress = bar.set
-	result, err := backtest.Run(command.Context(), config)
-	bar.end()
+	result, err := runColumns(command, config, !flags.onlyOne)
 	if err != nil {
-		return dataError(err)
+		return err
 	}
 	if flags.out != "" {
 		if err := result.WriteDir(flags.out); err != nil {
@@ -73,96 +88,24 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 	return print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { result.Table(w, colours(command, w)) })
 }
 
-// backtestConfig reads strategy, symbol, candles and funding.
-func backtestConfig(command *cobra.Command, flags backtestFlags) (backtest.Config, error) {
-	symbols, c, err := backtestStrategy(flags)
+// runColumns runs a configuration in three columns, or in one, with a bar.
+func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*backtest.Result, error) {
+	candles := 0
+	for _, leg := range config.Legs {
+		candles += leg.Tape.Candles.Len()
+	}
+	bar := newBar(command, candles, "candles")
+	config.Progress = bar.set
+	run := backtest.Run
+	if config.Inputs.Columns = columns; columns {
+		run = backtest.RunColumns
+	}
+	result, err := run(command.Context(), config)
+	bar.end()
 	if err != nil {
-		return backtest.Config{}, err
+		return nil, dataError(err)
 	}
-	symbol, found := instrument(symbols, c.Market, c.Symbol)
-	if !found {
-		return backtest.Config{}, failure(exitConfig, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
-	}
-	recorded, err := loadCandles(command, flags.data, symbol, c.Interval, flags.repair)
-	if err != nil {
-		return backtest.Config{}, err
-	}
-	made, err := strategyConfig(c, recorded.Symbol)
-	if err != nil {
-		return backtest.Config{}, err
-	}
-	config := backtest.Config{Strategy: made, Kind: c.Kind, Tape: recorded, Cash: c.Backtest.Cash, Maker: c.Backtest.Maker, Taker: c.Backtest.Taker,
-		Slippage: c.Backtest.Slippage, LatencyMS: c.Backtest.LatencyMS, ConfigSHA256: c.Hash(), Version: buildVersion().Version}
-	if c.Backtest.Fill != "next_open" {
-		return config, failure(exitConfig, "set backtest.fill to next_open", "%s: fill %s is not modelled", c.File, c.Backtest.Fill)
-	}
-	if flags.funding == "" {
-		return config, nil
-	}
-	rows, err := tape.LoadFunding(flags.funding)
-	if err != nil {
-		return config, dataError(err)
-	}
-	config.Funding, err = fundingFor(rows, c.Symbol, flags.funding)
-	return config, err
-}
-
-func backtestStrategy(flags backtestFlags) ([]*exchange.Symbol, *configs.StrategyConfig, error) {
-	settings := options("")
-	if flags.symbols != "" {
-		var own []*exchange.Symbol
-		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-			given, err := tape.LoadSymbols(flags.symbols, market)
-			if err != nil {
-				return nil, nil, dataError(err)
-			}
-			for _, s := range given {
-				if _, twice := instrument(own, s.Market, s.Name); !twice {
-					own = append(own, withBrackets(s))
-				}
-			}
-		}
-		settings.Symbols = own
-	}
-	c, problems := configs.LoadStrategy(flags.strategy, settings)
-	if err := problems.Err(); err != nil {
-		code := exitConfig
-		if _, missing := os.Stat(flags.strategy); errors.Is(missing, os.ErrNotExist) {
-			code = exitNoInput
-		}
-		return nil, nil, failure(code, "", "%s", problems.String())
-	}
-	return settings.Symbols, c, nil
-}
-
-// withBrackets gives a futures symbol without margin brackets the built-in ones.
-func withBrackets(s *exchange.Symbol) *exchange.Symbol {
-	if s.Market != exchange.Futures || len(s.Brackets) > 0 {
-		return s
-	}
-	with := *s
-	with.Brackets = sim.DefaultBrackets()
-	return &with
-}
-
-// fundingFor picks the symbol's rows; files write it with and without the hyphen.
-func fundingFor(rows []tape.FundingRow, symbol, path string) ([]tape.FundingRow, error) {
-	var own []tape.FundingRow
-	plain := ""
-	for _, r := range symbol {
-		if r != '-' {
-			plain += string(r)
-		}
-	}
-	for _, row := range rows {
-		if row.Symbol == symbol || row.Symbol == plain {
-			own = append(own, row)
-		}
-	}
-	if len(own) == 0 {
-		return nil, failure(exitData, "is it the right file?", "%s holds no funding rates of %s", path, symbol)
-	}
-	return own, nil
+	return result, nil
 }
 
 // dataError gives errors of recorded files their exit codes.

@@ -1,0 +1,120 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// decision is a plan that a strategy put in force.
+type decision struct {
+	strategy string
+	atMS     int64
+	plan     string
+}
+
+// decide runs a configuration and returns what its strategies decided. The run's
+// costs do not matter to that, its fills do, so the market is the configured one.
+func decide(ctx context.Context, config Config) ([]decision, error) {
+	var all []decision
+	config.Progress, config.Record, config.Inputs = nil, nil, nil
+	config.Note = func(n *engine.Note) {
+		switch n.Kind {
+		case engine.NoteDecision:
+			all = append(all, decision{n.Strategy, n.AtMS, planText(n.Symbol, n.Plan)})
+		case engine.NoteStrategyFailed:
+			all = append(all, decision{n.Strategy, n.AtMS, "panicked: " + n.Text})
+		}
+	}
+	r, err := newRun(&config)
+	if err != nil {
+		return nil, err
+	}
+	return all, r.loop(ctx)
+}
+
+// repeatable tells whether every leg can make its strategy anew.
+func (c *Config) repeatable() error {
+	for i := range c.Legs {
+		if c.Legs[i].Make == nil {
+			return fmt.Errorf("strategy %s can not be made anew", c.Legs[i].Strategy.Name)
+		}
+	}
+	return nil
+}
+
+// between returns the configuration over the candles that lie within two times.
+// A leg without any is left out.
+func (c Config) between(fromMS, toMS int64) Config {
+	legs := c.Legs
+	c.Legs = nil
+	for _, leg := range legs {
+		candles := leg.Tape.Candles
+		from, _ := slices.BinarySearch(candles.OpenMS, fromMS)
+		to, _ := slices.BinarySearch(candles.OpenMS, toMS-int64(candles.Interval)+1)
+		if from >= to {
+			continue
+		}
+		cut := *leg.Tape
+		cut.Candles = exactly(candles, from, to)
+		leg.Tape = &tape.Tape{Symbol: cut.Symbol, Candles: cut.Candles, SHA256: cut.SHA256}
+		c.Legs = append(c.Legs, leg)
+	}
+	return c
+}
+
+// exactly copies candles: what is not among them can not be reached from them.
+func exactly(c *exchange.Candles, from, to int) *exchange.Candles {
+	part := c.Slice(from, to)
+	part.OpenMS, part.Open, part.High, part.Low, part.Close = slices.Clone(part.OpenMS), slices.Clone(part.Open), slices.Clone(part.High), slices.Clone(part.Low), slices.Clone(part.Close)
+	part.Volume, part.QuoteVolume, part.Trades = slices.Clone(part.Volume), slices.Clone(part.QuoteVolume), slices.Clone(part.Trades)
+	part.TakerBase, part.TakerQuote = slices.Clone(part.TakerBase), slices.Clone(part.TakerQuote)
+	return part
+}
+
+// planText says a plan in words; two plans that wish the same read the same.
+func planText(s *exchange.Symbol, p *strategy.Plan) string {
+	var words []string
+	add := func(format string, arguments ...any) { words = append(words, fmt.Sprintf(format, arguments...)) }
+	switch t := p.Target; t.Kind {
+	case strategy.ByQuantity:
+		add("hold %s", s.QuantityDecimal(t.Quantity))
+	case strategy.ByEquity:
+		add("hold %s of equity", percent(t.Share))
+	case strategy.ByQuote:
+		add("hold %s USDT", t.Quote)
+	}
+	if p.Leverage != 0 {
+		add("leverage %d", p.Leverage)
+	}
+	wishes := func(what string, list []strategy.Wish, set bool) {
+		if !set {
+			return
+		}
+		add("%s", what)
+		for _, w := range list {
+			add("%s %s %s at %s", w.Key, w.Side, s.QuantityDecimal(w.Quantity), s.PriceDecimal(w.Price))
+			if w.StopPrice != 0 {
+				add("from %s", s.PriceDecimal(w.StopPrice))
+			}
+			if w.PostOnly {
+				add("post only")
+			}
+		}
+	}
+	wishes("orders", p.Orders, p.OrdersSet)
+	wishes("exits", p.Exits, p.ExitsSet)
+	if d := p.Protection; d.Set {
+		add("stop %s %s target %s %s", s.PriceDecimal(d.StopLoss.Price), percent(d.StopLoss.Share), s.PriceDecimal(d.TakeProfit.Price), percent(d.TakeProfit.Share))
+	}
+	if len(words) == 0 {
+		return "nothing"
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,109 @@
+package backtest
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Lookahead is what comparing a run with runs on cut-off data found.
+type Lookahead struct {
+	Schema      int          `json:"schema"`
+	OK          bool         `json:"ok"`
+	Decisions   int          `json:"decisions"` // of the run on all candles
+	Cuts        int          `json:"cuts"`      // runs on cut-off data
+	Differences []Difference `json:"differences"`
+}
+
+// Difference is a decision that depends on candles after it.
+type Difference struct {
+	Strategy string    `json:"strategy"`
+	At       time.Time `json:"at"`
+	Cut      time.Time `json:"cut"`   // the data ended here
+	Whole    string    `json:"whole"` // decided when later candles were there
+	Without  string    `json:"without"`
+}
+
+// none is a decision that was not made.
+const none = "no decision"
+
+// FindLookahead runs the configuration on all candles, then on candles that end
+// at cuts, and compares: up to a cut the decisions must be the same, since nobody
+// can know what comes after it. Half of the cuts are where decisions were made,
+// the others are spread evenly. A strategy that looks ahead decides differently,
+// or fails, where there is nothing ahead.
+func FindLookahead(ctx context.Context, config Config, cuts int) (*Lookahead, error) {
+	if err := config.check(); err != nil {
+		return nil, err
+	}
+	if err := config.repeatable(); err != nil {
+		return nil, err
+	}
+	whole, err := decide(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	found := &Lookahead{Schema: 1, Decisions: len(whole), Differences: []Difference{}}
+	for done, cutMS := range config.cuts(whole, cuts) {
+		if config.Progress != nil {
+			config.Progress(done, cuts)
+		}
+		have, err := decide(ctx, config.between(0, cutMS))
+		if err != nil {
+			return nil, err
+		}
+		found.Cuts++
+		if d, differs := firstDifference(whole, have, cutMS); differs {
+			found.Differences = append(found.Differences, d)
+		}
+	}
+	found.OK = len(found.Differences) == 0
+	return found, nil
+}
+
+// cuts are closing times in order, each once.
+func (c *Config) cuts(decisions []decision, count int) []int64 {
+	var all []int64
+	longest := c.Legs[0].Tape.Candles
+	for i := range c.Legs {
+		if candles := c.Legs[i].Tape.Candles; candles.Len() > longest.Len() {
+			longest = candles
+		}
+	}
+	byDecision := min(len(decisions), (count+1)/2)
+	for i := range byDecision {
+		all = append(all, decisions[i*len(decisions)/byDecision].atMS)
+	}
+	for even := count - byDecision; even > 0; even-- {
+		all = append(all, longest.CloseMS(longest.Len()*even/(count-byDecision+1)))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// firstDifference compares the decisions up to a time.
+func firstDifference(whole, without []decision, cutMS int64) (Difference, bool) {
+	for i := 0; ; i++ {
+		w, inWhole := at(whole, i, cutMS)
+		c, inCut := at(without, i, cutMS)
+		switch {
+		case !inWhole && !inCut:
+			return Difference{}, false
+		case inWhole && inCut && w == c:
+			continue
+		case !inCut || inWhole && w.atMS < c.atMS:
+			return Difference{w.strategy, utc(w.atMS), utc(cutMS), w.plan, none}, true
+		case !inWhole || c.atMS < w.atMS:
+			return Difference{c.strategy, utc(c.atMS), utc(cutMS), none, c.plan}, true
+		default:
+			return Difference{w.strategy, utc(w.atMS), utc(cutMS), w.plan, c.plan}, true
+		}
+	}
+}
+
+func at(list []decision, i int, untilMS int64) (decision, bool) {
+	if i >= len(list) || list[i].atMS > untilMS {
+		return decision{}, false
+	}
+	return list[i], true
+}

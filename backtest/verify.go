@@ -1,0 +1,61 @@
+package backtest
+
+// Verified is a kept report compared with the same run made again.
+type Verified struct {
+	Schema int     `json:"schema"`
+	OK     bool    `json:"ok"`
+	Checks []Check `json:"checks"`
+}
+
+// Check is one thing that must be the same.
+type Check struct {
+	What  string `json:"what"`
+	Kept  string `json:"report"`
+	Now   string `json:"now"`
+	Equal bool   `json:"equal"`
+}
+
+// Verify compares a kept result with a fresh one of the same inputs: data,
+// configuration, then what came of them, column by column. The program may be
+// another: then equal hashes say that it computes the same.
+func Verify(kept, fresh *Result) *Verified {
+	v := &Verified{Schema: 1, OK: true}
+	add := func(what, was, is string) {
+		v.Checks = append(v.Checks, Check{what, was, is, was == is})
+		v.OK = v.OK && was == is
+	}
+	add("data_sha256", kept.DataSHA256, fresh.DataSHA256)
+	for i := range min(len(kept.files()), len(fresh.files())) {
+		was, is := kept.files()[i], fresh.files()[i]
+		add(was.Path, was.SHA256, is.SHA256)
+	}
+	add("config_sha256", kept.ConfigSHA256, fresh.ConfigSHA256)
+	add("final_equity", kept.FinalEquity, fresh.FinalEquity)
+	add("result_sha256", kept.ResultSHA256, fresh.ResultSHA256)
+	for i := range kept.Columns {
+		now := ""
+		if i < len(fresh.Columns) {
+			now = fresh.Columns[i].ResultSHA256
+		}
+		add("column "+kept.Columns[i].Name, kept.Columns[i].ResultSHA256, now)
+	}
+	return v
+}
+
+// files are all files beside the candles, in a fixed order.
+func (r *Result) files() []File {
+	if r.Inputs == nil {
+		return nil
+	}
+	var all []File
+	if r.Inputs.Symbols != nil {
+		all = append(all, *r.Inputs.Symbols)
+	}
+	for _, input := range r.Inputs.Strategies {
+		all = append(all, input.Funding...)
+		if input.Detail != nil {
+			all = append(all, *input.Detail)
+		}
+	}
+	return all
+}

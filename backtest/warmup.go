@@ -1,0 +1,100 @@
+package backtest
+
+import (
+	"context"
+	"time"
+)
+
+// Warmup shows how decisions depend on the first candles: runs that begin later
+// are compared with the run on all of them.
+type Warmup struct {
+	Schema   int         `json:"schema"`
+	Declared int         `json:"declared"` // candles the strategies say they need
+	From     time.Time   `json:"from"`     // decisions are compared from here on
+	Candles  int         `json:"candles"`  // that are compared
+	Rows     []WarmupRow `json:"rows"`
+	Enough   *int        `json:"enough"` // the fewest candles before, with which nothing differed then and in all longer runs; null for none tried
+}
+
+// WarmupRow is one run that began later.
+type WarmupRow struct {
+	Before    int        `json:"before"`    // candles it saw before the comparison begins
+	Differing int        `json:"differing"` // candles at which another plan was in force
+	Last      *time.Time `json:"last"`      // the last of them; null for none
+}
+
+// FindWarmup compares runs that begin ever earlier before the middle of the
+// candles: as many candles as the strategies declare, twice as many, and so on.
+func FindWarmup(ctx context.Context, config Config) (*Warmup, error) {
+	if err := config.check(); err != nil {
+		return nil, err
+	}
+	if err := config.repeatable(); err != nil {
+		return nil, err
+	}
+	whole, err := decide(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	candles := config.Legs[0].Tape.Candles
+	middle := candles.Len() / 2
+	found := &Warmup{Schema: 1, From: utc(candles.OpenMS[middle]), Candles: candles.Len() - middle}
+	for i := range config.Legs {
+		fresh, err := config.Legs[i].Make(config.Legs[i].Tape)
+		if err != nil {
+			return nil, err
+		}
+		found.Declared = max(found.Declared, fresh.Warmup())
+	}
+	for before := max(1, found.Declared); ; before *= 2 {
+		before = min(before, middle)
+		have, err := decide(ctx, config.between(candles.OpenMS[middle-before], never-int64(candles.Interval)))
+		if err != nil {
+			return nil, err
+		}
+		row := WarmupRow{Before: before}
+		for i := middle; i < candles.Len(); i++ {
+			if closeMS := candles.CloseMS(i); !sameInForce(config.Legs, whole, have, closeMS) {
+				last := utc(closeMS)
+				row.Differing, row.Last = row.Differing+1, &last
+			}
+		}
+		found.Rows = append(found.Rows, row)
+		if before == middle {
+			break
+		}
+	}
+	for i := len(found.Rows) - 1; i >= 0 && found.Rows[i].Differing == 0; i-- {
+		found.Enough = &found.Rows[i].Before
+	}
+	return found, nil
+}
+
+// sameInForce compares the plans of every strategy that are in force at a time.
+func sameInForce(legs []Leg, whole, have []decision, atMS int64) bool {
+	for i := range legs {
+		name := legs[i].Strategy.Name
+		if inForce(whole, name, atMS) != inForce(have, name, atMS) {
+			return false
+		}
+	}
+	return true
+}
+
+// inForce returns a strategy's last plan up to a time.
+func inForce(list []decision, name string, atMS int64) string {
+	low, high := 0, len(list)
+	for low < high {
+		if middle := (low + high) / 2; list[middle].atMS <= atMS {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	for i := low - 1; i >= 0; i-- {
+		if list[i].strategy == name {
+			return list[i].plan
+		}
+	}
+	return ""
+}
