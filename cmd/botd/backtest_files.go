@@ -127,7 +127,7 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 		}
 		config.Legs, config.Inputs.Strategies = append(config.Legs, leg), append(config.Inputs.Strategies, input)
 	}
-	return config, account(&config, given)
+	return config, shareAccount(&config, given)
 }
 
 // leg loads one strategy's candles.
@@ -161,8 +161,8 @@ func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, 
 	return leg, input, err
 }
 
-// account takes what the one account has from the strategies, which must agree.
-func account(config *backtest.Config, given []*configs.StrategyConfig) error {
+// shareAccount takes what the one account has from the strategies, which must agree.
+func shareAccount(config *backtest.Config, given []*configs.StrategyConfig) error {
 	first := given[0].Backtest
 	config.Cash = first.Cash
 	config.Costs = backtest.Costs{Slippage: first.Slippage, Impact: first.Impact, VolumeCap: first.VolumeCap, LatencyMS: first.LatencyMS,
