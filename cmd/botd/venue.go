@@ -104,7 +104,8 @@ func simulatedAccount(name string, c *configs.SimulatedConfig) sim.AccountConfig
 		FuturesMaker: c.FuturesMaker, FuturesTaker: c.FuturesTaker, SpotMaker: c.SpotMaker, SpotTaker: c.SpotTaker}
 }
 
-// demoMarket is the built-in market, moving at random; it has a past of two days at once.
+// demoMarket is the built-in market, moving at random; it has a past of two weeks
+// at once. One seed serves all symbols, so that futures and spot of one move alike.
 func demoMarket(state []byte, seed uint64, account sim.AccountConfig) (*sim.Exchange, error) {
 	settings := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli(), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: seed}
 	var (
@@ -121,8 +122,8 @@ func demoMarket(state []byte, seed uint64, account sim.AccountConfig) (*sim.Exch
 	if err != nil {
 		return nil, err
 	}
-	for i, symbol := range settings.Symbols {
-		x.SetMarket(symbol.Key(), sim.Random(seed*1000+uint64(i)))
+	for _, symbol := range settings.Symbols {
+		x.SetMarket(symbol.Key(), sim.Random(seed))
 	}
 	return x, nil
 }
