@@ -1,0 +1,161 @@
+package exchangetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"botd/exchange"
+)
+
+// Reader is what Read asks: the signed client, without keys, is one.
+type Reader interface {
+	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
+}
+
+// Finding is one thing that Read looked at.
+type Finding struct {
+	What string // in a few words; with the symbol where it is about one
+	Err  error  // what is wrong with it, or nil
+}
+
+// Bounds of how a venue may move between two questions of Read. The zero value
+// is a venue that stands still: everything must agree to the last digit.
+type Bounds struct {
+	Moves exchange.Rate // how far a price may have moved
+	Own   bool          // accounts trade on it besides the market: a fill need not be the last price
+}
+
+// LiveBounds are those of a market that goes on while it is asked.
+var LiveBounds = Bounds{Moves: exchange.RateOne / 50}
+
+// mostSymbols is how many symbols of each market Read looks at.
+const mostSymbols = 4
+
+// Read asks a venue for all public operations, changes nothing, and checks that
+// the answers tell one story: symbols, tickers, books, trades, candles of all
+// intervals, funding and margin levels. It returns everything it looked at.
+func Read(ctx context.Context, venue Reader, bounds Bounds) []Finding {
+	s := &story{ctx: ctx, venue: venue, bounds: bounds}
+	s.service()
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		s.symbols(market)
+	}
+	s.markets()
+	return s.findings
+}
+
+// story is a reading under way.
+type story struct {
+	ctx      context.Context
+	venue    Reader
+	bounds   Bounds
+	findings []Finding
+	nowMS    int64
+	last     map[exchange.SymbolKey]float64
+}
+
+// note keeps one finding; its error is all of the faults.
+func (s *story) note(what string, faults ...error) {
+	s.findings = append(s.findings, Finding{what, errors.Join(faults...)})
+}
+
+// ask performs a read and notes it when it fails.
+func (s *story) ask(request exchange.Request) (exchange.Answer, bool) {
+	answer, err := s.venue.Do(s.ctx, request)
+	if err != nil {
+		s.note(strings.TrimSpace(request.Operation.String()+" "+request.Symbol), err)
+	}
+	return answer, err == nil
+}
+
+// service looks at health, ping and time.
+func (s *story) service() {
+	for _, operation := range []exchange.Operation{exchange.FuturesHealth, exchange.FuturesPing} {
+		if answer, ok := s.ask(exchange.Request{Operation: operation}); ok {
+			s.note(operation.String(), when(answer.Status == "", "status is empty"))
+		}
+	}
+	first, ok := s.ask(exchange.Request{Operation: exchange.FuturesTime})
+	second, again := s.ask(exchange.Request{Operation: exchange.FuturesTime})
+	if !ok || !again {
+		return
+	}
+	s.nowMS = second.ServerTimeMS
+	s.note("futures_time", when(first.ServerTimeMS < 1e12, "serverTime %d is not in milliseconds", first.ServerTimeMS),
+		when(second.ServerTimeMS < first.ServerTimeMS, "serverTime went back from %d to %d", first.ServerTimeMS, second.ServerTimeMS))
+}
+
+// symbols looks at a market's list, and at each of its first symbols.
+func (s *story) symbols(market exchange.Market) {
+	operation := exchange.FuturesSymbols
+	if market == exchange.Spot {
+		operation = exchange.SpotPairs
+	}
+	answer, ok := s.ask(exchange.Request{Operation: operation})
+	if !ok {
+		return
+	}
+	listed := answer.Symbols.Items()
+	faults := []error{when(len(listed) == 0, "no symbol is listed")}
+	for _, symbol := range listed {
+		base, quote, hyphen := strings.Cut(symbol.Name, "-")
+		faults = append(faults, when(!hyphen || base != symbol.Base || quote != symbol.Quote, "%s is not %s-%s", symbol.Name, symbol.Base, symbol.Quote),
+			when(symbol.MinNotional.Sign() < 0 || symbol.MaxNotional.Less(symbol.MinNotional), "%s: minNotional %s, maxNotional %s", symbol.Name, symbol.MinNotional, symbol.MaxNotional))
+	}
+	s.note(operation.String(), faults...)
+	tickers := s.tickers(market, listed)
+	levels := s.levels(market)
+	for _, symbol := range listed[:min(mostSymbols, len(listed))] {
+		if !symbol.Tradable {
+			continue
+		}
+		s.symbol(symbol, tickers[symbol.Name])
+		if market == exchange.Futures {
+			s.funding(symbol)
+			s.bracketsOf(symbol, levels)
+		}
+	}
+}
+
+// tickers reads the statistics of all symbols.
+func (s *story) tickers(market exchange.Market, listed []*exchange.Symbol) map[string]exchange.Ticker {
+	operation := exchange.FuturesTickers
+	if market == exchange.Spot {
+		operation = exchange.SpotTickers
+	}
+	answer, ok := s.ask(exchange.Request{Operation: operation})
+	if !ok {
+		return nil
+	}
+	all := map[string]exchange.Ticker{}
+	for _, ticker := range answer.Tickers.Items() {
+		all[ticker.Symbol] = ticker
+	}
+	var faults []error
+	for _, symbol := range listed {
+		_, found := all[symbol.Name]
+		faults = append(faults, when(symbol.Tradable && !found, "%s has no ticker", symbol.Name))
+	}
+	s.note(operation.String(), faults...)
+	return all
+}
+
+// markets compares what the two markets say of one symbol.
+func (s *story) markets() {
+	for key, price := range s.last {
+		other, both := s.last[exchange.SymbolKey{Market: exchange.Spot, Name: key.Name}]
+		if key.Market == exchange.Futures && both {
+			s.note("futures and spot "+key.Name, when(price > other*1.05 || price < other*0.95, "futures trade at %v, spot at %v", price, other))
+		}
+	}
+}
+
+// when is an error under a condition.
+func when(wrong bool, format string, values ...any) error {
+	if !wrong {
+		return nil
+	}
+	return fmt.Errorf(format, values...)
+}
