@@ -142,19 +142,42 @@ func (e ExchangeConfig) outline() outline {
 	return o
 }
 
+// Limit is one limit as it is written.
+type Limit struct{ Key, Value string }
+
+// List returns the limits that are set, in the order of the documents.
+func (l Limits) List() (all []Limit) {
+	nodes := l.outline().node.Content
+	for i := 0; i+1 < len(nodes); i += 2 {
+		all = append(all, Limit{nodes[i].Value, nodes[i+1].Value})
+	}
+	return all
+}
+
 func (l Limits) outline() outline {
 	o := newOutline()
 	o.setWhole("max_leverage", l.MaxLeverage)
 	if l.MaxGrossExposure != 0 {
 		o.set("max_gross_exposure", l.MaxGrossExposure.String())
 	}
-	o.setShare("max_daily_loss", l.MaxDailyLoss)
-	o.setShare("max_drawdown", l.MaxDrawdown)
+	if l.MaxSymbolExposure != 0 {
+		o.set("max_symbol_exposure", l.MaxSymbolExposure.String())
+	}
+	if !l.MaxDailyLoss.IsZero() {
+		o.set("max_daily_loss", lossText(l.MaxDailyLoss))
+	}
+	if !l.MaxDrawdown.IsZero() {
+		o.set("max_drawdown", lossText(l.MaxDrawdown))
+	}
 	o.setWhole("max_open_orders", l.MaxOpenOrders)
 	o.setWhole("max_orders_per_minute", l.MaxOrdersPerMinute)
 	o.setShare("price_collar", l.PriceCollar)
 	if l.MaxDataAgeMS != 0 {
 		o.set("max_data_age", durationText(l.MaxDataAgeMS))
+	}
+	o.setWhole("max_losing_streak", l.MaxLosingStreak)
+	if l.MaxLosingStreak != 0 {
+		o.set("cool_down", durationText(l.CoolDownMS))
 	}
 	if !l.MaxPosition.IsZero() {
 		o.set("max_position", l.MaxPosition.String())

@@ -13,6 +13,7 @@ import (
 
 	"botd/configs"
 	"botd/exchange"
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -51,7 +52,7 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 	}
 	percent := exchange.RateOne / 100
 	wantLimits := configs.Limits{
-		MaxLeverage: 20, MaxGrossExposure: 3 * exchange.RateOne, MaxDailyLoss: 5 * percent, MaxDrawdown: 20 * percent,
+		MaxLeverage: 20, MaxGrossExposure: 3 * exchange.RateOne, MaxDailyLoss: risk.Loss{Share: 5 * percent}, MaxDrawdown: risk.Loss{Share: 20 * percent},
 		MaxOpenOrders: 200, MaxOrdersPerMinute: 300, PriceCollar: 5 * percent, MaxDataAgeMS: 120_000,
 	}
 	wantExchange := configs.ExchangeConfig{
@@ -60,7 +61,7 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 		Settle:    configs.SettleConfig{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000},
 		Breaker:   configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
 	}
-	if diff := cmp.Diff(wantLimits, have.Limits); diff != "" {
+	if diff := cmp.Diff(wantLimits, have.Limits, cmp.Comparer(func(a, b risk.Loss) bool { return a == b })); diff != "" {
 		t.Errorf("limits -want +have\n%s", diff)
 	}
 	if diff := cmp.Diff(wantExchange, have.Exchange); diff != "" {

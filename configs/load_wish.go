@@ -247,7 +247,7 @@ func (r *strategyReader) risk() {
 	}
 	s.done()
 	if account := r.loader.config.Limits; account != (Limits{}) {
-		warnLooser(s, c.Limits, account)
+		refuseLooser(s, c.Limits, account)
 	}
 }
 

@@ -126,7 +126,7 @@ var homes = map[string]string{
 	"base_url": "exchange", "key_file": "exchange", "secret_file": "exchange", "signature": "exchange", "settle": "exchange", "breaker": "exchange",
 	"window": "exchange.settle", "visibility": "exchange.settle", "staleness": "exchange.settle",
 	"max_leverage": "risk", "max_gross_exposure": "risk", "max_daily_loss": "risk", "max_drawdown": "risk", "max_open_orders": "risk",
-	"max_orders_per_minute": "risk", "price_collar": "risk", "max_data_age": "risk", "max_position": "a strategy's risk",
+	"max_orders_per_minute": "risk", "price_collar": "risk", "max_data_age": "risk", "max_symbol_exposure": "risk", "max_losing_streak": "risk", "cool_down": "risk", "max_position": "a strategy's risk",
 	"stop_loss": "protect", "take_profit": "protect", "equity": "size", "quote": "size",
 	"cash": "backtest", "fees": "backtest", "fill": "backtest", "slippage": "backtest", "latency": "backtest", "slippage_volume": "backtest", "volume_cap": "backtest", "maker": "backtest.fees", "taker": "backtest.fees",
 	"poll": "paper", "max_age": "paper",

@@ -29,7 +29,8 @@ type Book struct {
 	halts      []Halt   // sorted by scope, the account's first
 	breaker    Breaker
 	tally      tally
-	day        Day
+	watches    []*Watch // sorted by strategy, the account's first
+	sends      []send   // of the last minute, oldest first
 
 	seasoned bool  // the journal holds more than starts and wishes
 	stale    int64 // answers older than what was known, counted
@@ -81,6 +82,23 @@ type SymbolTruth struct {
 	filledMS   int64             // when Known last changed by a fill
 	seen       []int64           // ids of positions seen open, oldest first
 	short      exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
+}
+
+// Price is the price profit is counted at: the mark, else the last trade's.
+func (t *SymbolTruth) Price() exchange.Price {
+	if t.Mark > 0 {
+		return t.Mark
+	}
+	return t.Last
+}
+
+// Moved is how much a futures position's profit has changed since it and the
+// account were fetched.
+func (t *SymbolTruth) Moved() exchange.Amount {
+	if t.AtVenue() == 0 || t.MarkedAt == 0 || t.Rules == nil || t.Key.Market != exchange.Futures {
+		return exchange.Amount{}
+	}
+	return t.Rules.Notional(t.Price()-t.MarkedAt, t.AtVenue())
 }
 
 // StrategyState is what must survive a restart of one strategy.
@@ -183,8 +201,8 @@ func (b *Book) Epoch() int64 { return b.epoch }
 // Version changes whenever anything a round could act on changes.
 func (b *Book) Version() uint64 { return b.version }
 
-// Today returns the day's equity record.
-func (b *Book) Today() Day { return b.day }
+// Today returns the account's day.
+func (b *Book) Today() Day { return b.Watch("").Day }
 
 // Settle returns the venue's bounds.
 func (b *Book) Settle() Settle { return b.settle }
@@ -198,6 +216,16 @@ func (b *Book) NextClientOrderID(instance string) string {
 
 // Equity returns the futures account's equity, as last fetched and marked.
 func (b *Book) Equity() exchange.Amount { return b.Account.Equity() }
+
+// Marked returns the futures account's equity at the last prices: what prices
+// have done to positions since the account was fetched is added.
+func (b *Book) Marked() exchange.Amount {
+	equity := b.Account.Equity()
+	for _, truth := range b.symbols {
+		equity = equity.Add(truth.Moved())
+	}
+	return equity
+}
 
 // Balance returns the spot wallet's entry of an asset; zero when it has none.
 func (b *Book) Balance(asset string) exchange.Balance {
@@ -266,7 +294,11 @@ func (b *Book) Apply(record *Record) {
 		state := b.Strategy(record.Strategy)
 		state.Target, state.Resolved, state.Priced = record.Target, record.Resolved, true
 	case RecordDay:
-		b.day = Day{record.DayMS, record.Equity, record.Peak}
+		b.Watch(record.Strategy).Day = Day{record.DayMS, record.Equity, record.Peak}
+	case RecordResult:
+		b.resulted(record)
+	case RecordBreach:
+		b.breached(record)
 	case RecordHalt:
 		b.halted(record)
 	case RecordBreaker:
@@ -296,6 +328,7 @@ func (b *Book) sending(record *Record) {
 	b.live = append(b.live, p)
 	b.Symbol(p.Order.Key()).Settled = false
 	b.tally.sent(record.AtMS)
+	b.sentAt(record)
 }
 
 // advance moves one placement on. A record for a placement already final is

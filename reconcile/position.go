@@ -59,9 +59,7 @@ func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) 
 		truth.SinceMS = s.EndedMS
 	}
 	truth.Position, truth.EntryPrice, truth.PositionID, truth.LiqPrice = now.Signed()-truth.Ignored, now.EntryPrice, now.ID, now.LiqPrice
-	if truth.MarkedAt = truth.Mark; truth.MarkedAt == 0 {
-		truth.MarkedAt = truth.Last
-	}
+	truth.MarkedAt = truth.Price()
 	if now.Leverage > 0 {
 		truth.Leverage = now.Leverage
 	}

@@ -39,11 +39,13 @@ const (
 	RecordBreaker                            // openings pause until a time
 	RecordIgnored                            // a part of the position, or an order, is not botd's
 	RecordFound                              // an order on the exchange becomes the book's
+	RecordResult                             // what a strategy made, for its limits; without one, the wallet accounted for
+	RecordBreach                             // a limit was crossed: entries wait; without a cause, no more
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {
@@ -102,5 +104,10 @@ type Record struct {
 	Peak     exchange.Amount        `json:"peak,omitzero"`      // day: highest ever
 	DayMS    int64                  `json:"day_ms,omitempty"`   // day: UTC midnight
 	Level    string                 `json:"level,omitempty"`    // halt: pause, cancel, flatten; empty re-arms. Of Strategy or Symbol alone where given
-	UntilMS  int64                  `json:"until_ms,omitempty"` // breaker: openings pause until then
+	UntilMS  int64                  `json:"until_ms,omitempty"` // breaker, breach: openings pause until then; breach: 0 until armed again
+	Rule     string                 `json:"rule,omitempty"`     // breach: of which limit
+	Result   exchange.Amount        `json:"result,omitzero"`    // result: realised since the strategy began, in equity's terms
+	Trip     exchange.Amount        `json:"trip,omitzero"`      // result: what it was when the position under way was opened
+	Wallet   exchange.Amount        `json:"wallet,omitzero"`    // result of the account: the futures wallet accounted for
+	Losses   int                    `json:"losses,omitempty"`   // result: losing positions in a row
 }

@@ -37,7 +37,7 @@ func newTable(t *testing.T, limits Limits) *table {
 	truth.Rules, truth.Leverage, truth.Last, truth.LastMS, truth.Read, truth.Settled = rules, 10, 50_000e8, 1_000, true, true
 	book.AccountMS = 1_000
 	book.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
-	return &table{t, book, truth, NewGate(limits), Facts{NowMS: 2_000, Book: book, Truth: truth}}
+	return &table{t, book, truth, NewGate(limits), Facts{NowMS: 2_000, Book: book, Truth: truth, Market: exchange.AmountOf(10_000), Equity: exchange.AmountOf(10_000), Own: exchange.AmountOf(10_000)}}
 }
 
 func (b *table) check(intent reconcile.Intent) *Refusal {
@@ -124,7 +124,7 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 			b.live("a", entry(100).Order, reconcile.Entry)
 			b.book.Apply(&reconcile.Record{Kind: reconcile.RecordUnknown, ClientOrderID: "a"})
 		}, exit(100, exchange.Sell), ""},
-		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "data_age"},
+		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "max_data_age"},
 		{"against the position", Limits{}, func(b *table) { b.truth.Position = -100 }, entry(100), "opposite"},
 		{"leverage not known", Limits{}, func(b *table) { b.truth.Leverage = 0 }, entry(100), "leverage"},
 		{"leverage above the bracket", Limits{}, func(b *table) { b.truth.Leverage = 21 }, entry(5_001), "leverage"},
@@ -136,9 +136,9 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"position limit with one in flight", Limits{MaxPosition: 100}, func(b *table) { b.live("a", entry(1).Order, reconcile.Entry) }, entry(100), "max_position"},
 		{"gross exposure", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(201), "max_gross_exposure"},
 		{"gross exposure at its limit", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(200), ""},
-		{"daily loss", Limits{MaxDailyLoss: 5_000_000}, func(b *table) { b.day(10_527, 0) }, entry(100), "max_daily_loss"},
-		{"daily loss within", Limits{MaxDailyLoss: 5_000_000}, func(b *table) { b.day(10_526, 0) }, entry(100), ""},
-		{"drawdown", Limits{MaxDrawdown: 20_000_000}, func(b *table) { b.day(10_000, 12_501) }, entry(100), "max_drawdown"},
+		{"daily loss", Limits{MaxDailyLoss: Loss{Share: 5_000_000}}, func(b *table) { b.day(10_527, 0) }, entry(100), "max_daily_loss"},
+		{"daily loss within", Limits{MaxDailyLoss: Loss{Share: 5_000_000}}, func(b *table) { b.day(10_526, 0) }, entry(100), ""},
+		{"drawdown", Limits{MaxDrawdown: Loss{Share: 20_000_000}}, func(b *table) { b.day(10_000, 12_501) }, entry(100), "max_drawdown"},
 		{"open orders", Limits{MaxOpenOrders: 1}, func(b *table) { b.live("a", limit(40_000e8, 1).Order, reconcile.Order) }, entry(100), "max_open_orders"},
 		{"collar", Limits{PriceCollar: 5_000_000}, nil, limit(52_500.1e8, 100), "price_collar"},
 		{"collar at its limit", Limits{PriceCollar: 5_000_000}, nil, limit(52_500e8, 100), ""},
@@ -178,21 +178,35 @@ func (b *table) halt() {
 }
 
 func (b *table) day(start, peak int64) {
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordDay, Equity: exchange.AmountOf(start), Peak: exchange.AmountOf(peak)})
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordDay, DayMS: 1, Equity: exchange.AmountOf(start), Peak: exchange.AmountOf(peak)})
 }
 
-func TestOrdersPerMinuteAreCounted(t *testing.T) {
+// sent writes a placement into the book that is over at once.
+func (b *table) sent(id, strategy string, atMS int64) {
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordSending, AtMS: atMS, Strategy: strategy, Symbol: bitcoin, ClientOrderID: id,
+		Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}, Purpose: reconcile.Entry})
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordEnded, AtMS: atMS, ClientOrderID: id, State: reconcile.Absent})
+}
+
+func TestOrdersPerMinuteAreCountedFromTheJournal(t *testing.T) {
 	t.Parallel()
-	b := newTable(t, Limits{MaxOrdersPerMinute: 2})
-	for i := range 3 {
-		refusal := b.check(entry(100))
-		if (refusal != nil) != (i == 2) {
-			t.Fatalf("order %d: have %v", i+1, refusal)
-		}
-	}
-	b.facts.NowMS += 60_000
-	if refusal := b.check(entry(100)); refusal != nil {
-		t.Fatalf("a minute later: want it to pass, have %v", refusal)
+	for _, c := range []struct {
+		name         string
+		account, own int
+		refused      bool
+	}{{"below both", 3, 2, false}, {"at the account's", 2, 0, true}, {"at the strategy's own", 0, 1, true}, {"another strategy's do not count", 3, 2, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newTable(t, Limits{MaxOrdersPerMinute: c.account})
+			b.facts.Strategy.MaxOrdersPerMinute = c.own
+			b.facts.NowMS = 61_999
+			b.sent("old", "one", 1_999) // a minute ago: free again
+			b.sent("a", "one", 2_000)
+			b.sent("b", "two", 60_000)
+			if refusal := b.check(entry(100)); (refusal != nil) != c.refused || refusal != nil && refusal.Rule != MaxOrdersPerMinute {
+				t.Fatalf("want refused %t, have %v", c.refused, refusal)
+			}
+		})
 	}
 }
 

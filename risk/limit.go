@@ -78,87 +78,164 @@ func (g *Gate) maxPosition(intent *reconcile.Intent, facts *Facts) *Refusal {
 		return nil
 	}
 	rules, order := facts.Truth.Rules, &intent.Order
-	after := worst(facts.Truth, facts.Book, order.Side) + order.Quantity
+	after := own(facts.Truth, facts.Book, order.Side) + order.Quantity
 	if !order.QuoteAmount.IsZero() {
 		after += rules.QuantityFor(order.QuoteAmount, facts.Truth.Last)
 	}
 	if after > limit {
-		return refuse(rules.QuantityDecimal(after), rules.QuantityDecimal(limit), "raise risk.max_position or ask for less")
+		return refuse(rules.QuantityDecimal(after), rules.QuantityDecimal(limit), "the position with everything in flight; raise risk.max_position or ask for less")
 	}
 	return nil
 }
 
+// exposure is a symbol's value with everything in flight filled, on the side
+// that is larger. It is not known while a size has no price.
+func exposure(truth *reconcile.SymbolTruth, book *reconcile.Book) (value exchange.Amount, known bool) {
+	size := max(worst(truth, book, exchange.Buy), worst(truth, book, exchange.Sell))
+	if size == 0 {
+		return value, true
+	}
+	if truth.Rules == nil || truth.Last <= 0 {
+		return value, false
+	}
+	return truth.Rules.Notional(truth.Last, size), true
+}
+
+// symbolExposure: one symbol's value, as a multiple of its market's equity. A
+// strategy has one symbol, so its gross exposure is that too.
+func (g *Gate) symbolExposure(intent *reconcile.Intent, facts *Facts) *Refusal {
+	limit := tighter(tighter(g.limits.MaxSymbolExposure, facts.Strategy.MaxSymbolExposure), facts.Strategy.MaxGrossExposure)
+	if limit == 0 {
+		return nil
+	}
+	now, _ := exposure(facts.Truth, facts.Book) // it has a price: rule price
+	rule := MaxSymbolExposure
+	if limit == facts.Strategy.MaxGrossExposure {
+		rule = MaxGrossExposure
+	}
+	return named(rule, exposed(now.Add(value(&intent.Order, facts.Truth)), limit, facts))
+}
+
+// grossExposure: the values of all symbols of the market together.
 func (g *Gate) grossExposure(intent *reconcile.Intent, facts *Facts) *Refusal {
-	limit := tighter(g.limits.MaxGrossExposure, facts.Strategy.MaxGrossExposure)
-	if limit == 0 || facts.Truth.Key.Market == exchange.Spot {
+	if g.limits.MaxGrossExposure == 0 {
 		return nil
 	}
 	gross := value(&intent.Order, facts.Truth)
 	for _, truth := range facts.Book.Symbols() {
-		if truth.Key.Market == exchange.Futures && truth.Rules != nil {
-			size := max(worst(truth, facts.Book, exchange.Buy), worst(truth, facts.Book, exchange.Sell))
-			gross = gross.Add(truth.Rules.Notional(truth.Last, size))
+		if truth.Key.Market != facts.Truth.Key.Market {
+			continue
 		}
+		one, known := exposure(truth, facts.Book)
+		if !known {
+			return refuse("unknown: "+truth.Key.String()+" has no price", g.limits.MaxGrossExposure.String()+" x equity", "its price is read with the next round")
+		}
+		gross = gross.Add(one)
 	}
-	most := facts.Book.Equity().MulRate(limit)
-	if most.Less(gross) {
-		return refuse(gross.String()+" USDT", most.String()+" USDT", "gross exposure with everything in flight; raise risk.max_gross_exposure or ask for less")
+	return exposed(gross, g.limits.MaxGrossExposure, facts)
+}
+
+func exposed(value exchange.Amount, limit exchange.Rate, facts *Facts) *Refusal {
+	most := facts.Market.MulRate(limit)
+	if most.Less(value) {
+		return refuse(value.Decimal().Round(2).String()+" USDT", most.Decimal().Round(2).String()+" USDT, "+limit.String()+" x equity",
+			"the value with everything in flight; raise the limit or ask for less")
 	}
 	return nil
 }
 
-func (g *Gate) dailyLoss(_ *reconcile.Intent, facts *Facts) *Refusal {
-	limit, day := tighter(g.limits.MaxDailyLoss, facts.Strategy.MaxDailyLoss), facts.Book.Today()
-	return fallen(facts.Book.Equity(), day.Equity, limit, "no entries until the next UTC day")
-}
-
-func (g *Gate) drawdown(_ *reconcile.Intent, facts *Facts) *Refusal {
-	limit, day := tighter(g.limits.MaxDrawdown, facts.Strategy.MaxDrawdown), facts.Book.Today()
-	return fallen(facts.Book.Equity(), day.Peak, limit, "raise risk.max_drawdown to go on")
-}
-
-func fallen(equity, from exchange.Amount, limit exchange.Rate, hint string) *Refusal {
-	if limit == 0 || from.Sign() <= 0 {
-		return nil
+func (g *Gate) dailyLoss(intent *reconcile.Intent, facts *Facts) *Refusal {
+	account, mine := facts.Book.Watch(""), facts.Book.Watch(intent.Strategy)
+	if refusal := lost(facts.NowMS, account, MaxDailyLoss, account.Day.Equity, facts.Equity, g.limits.MaxDailyLoss); refusal != nil {
+		return refusal
 	}
-	if loss := from.Sub(equity); from.MulRate(limit).Less(loss) {
-		return refuse(fmt.Sprintf("-%s USDT", loss.Decimal().Round(2)), fmt.Sprintf("%s %% of %s USDT", limit.Decimal().Shift(2), from.Decimal().Round(2)), hint)
+	return lost(facts.NowMS, mine, MaxDailyLoss, mine.Day.Equity, facts.Own, facts.Strategy.MaxDailyLoss)
+}
+
+func (g *Gate) drawdown(intent *reconcile.Intent, facts *Facts) *Refusal {
+	account, mine := facts.Book.Watch(""), facts.Book.Watch(intent.Strategy)
+	if refusal := lost(facts.NowMS, account, MaxDrawdown, account.Day.Peak, facts.Equity, g.limits.MaxDrawdown); refusal != nil {
+		return refusal
+	}
+	return lost(facts.NowMS, mine, MaxDrawdown, mine.Day.Peak, facts.Own, facts.Strategy.MaxDrawdown)
+}
+
+// lost: a breach in force keeps entries back until it ends, whatever equity has
+// done since.
+func lost(nowMS int64, watch *reconcile.Watch, rule string, from, equity exchange.Amount, limit Loss) *Refusal {
+	if breach := watch.Breach(rule); breach != nil && !breach.Over(nowMS) {
+		return refuse(breach.Why, limitText(limit, from), wayOut(rule))
+	}
+	switch {
+	case limit.IsZero():
+		return nil
+	case watch.Day.StartMS == 0:
+		return refuse("unknown", limitText(limit, from), "equity was not read yet")
+	}
+	if loss := from.Sub(equity); limit.From(from).Less(loss) {
+		return refuse("-"+loss.Decimal().Round(2).String()+" USDT", limitText(limit, from), wayOut(rule))
+	}
+	return nil
+}
+
+func limitText(limit Loss, from exchange.Amount) string {
+	if limit.Share != 0 {
+		return fmt.Sprintf("%s %% of %s USDT", limit.Share.Decimal().Shift(2), from.Decimal().Round(2))
+	}
+	return limit.USDT.String() + " USDT"
+}
+
+func wayOut(rule string) string {
+	if rule == MaxDailyLoss {
+		return "no entries until the next UTC day; exits and stops go on"
+	}
+	return "no entries until botd rearm; exits and stops go on"
+}
+
+// losingStreak: after so many losing positions in a row, entries wait.
+func (g *Gate) losingStreak(intent *reconcile.Intent, facts *Facts) *Refusal {
+	for _, name := range [...]string{"", intent.Strategy} {
+		if breach := facts.Book.Watch(name).Breach(MaxLosingStreak); breach != nil && !breach.Over(facts.NowMS) {
+			return refuse(breach.Why, "the cool-down's end", fmt.Sprintf("entries go on in %d s", (breach.UntilMS-facts.NowMS+999)/1000))
+		}
 	}
 	return nil
 }
 
 func (g *Gate) openOrders(intent *reconcile.Intent, facts *Facts) *Refusal {
-	all, own := 1, 1
-	for _, p := range facts.Book.Live() {
-		all++
-		if p.Strategy == intent.Strategy {
-			own++
-		}
+	all, mine := open(facts.Book, intent.Strategy)
+	if limit := g.limits.MaxOpenOrders; limit != 0 && all >= limit {
+		return refuse(all+1, limit, "cancel orders or raise risk.max_open_orders")
 	}
-	if limit := g.limits.MaxOpenOrders; limit != 0 && all > limit {
-		return refuse(all, limit, "cancel orders or raise risk.max_open_orders")
-	}
-	if limit := facts.Strategy.MaxOpenOrders; limit != 0 && own > limit {
-		return refuse(own, limit, "cancel orders or raise the strategy's risk.max_open_orders")
+	if limit := facts.Strategy.MaxOpenOrders; limit != 0 && mine >= limit {
+		return refuse(mine+1, limit, "cancel orders or raise the strategy's risk.max_open_orders")
 	}
 	return nil
 }
 
-func (g *Gate) ordersPerMinute(intent *reconcile.Intent, facts *Facts) *Refusal {
-	all, own := 1, 1
-	for i, at := range g.minutes {
-		if facts.NowMS-at < 60_000 {
-			all++
-			if g.owners[i] == intent.Strategy {
-				own++
-			}
+// open counts the orders in the book, in flight and uncertain: all, and a
+// strategy's own.
+func open(book *reconcile.Book, strategy string) (all, mine int) {
+	for _, p := range book.Live() {
+		all++
+		if p.Strategy == strategy {
+			mine++
 		}
 	}
-	if limit := g.limits.MaxOrdersPerMinute; limit != 0 && all > limit {
-		return refuse(all, limit, "the next minute is free again")
+	return all, mine
+}
+
+func (g *Gate) ordersPerMinute(intent *reconcile.Intent, facts *Facts) *Refusal {
+	account, strategy := g.limits.MaxOrdersPerMinute, facts.Strategy.MaxOrdersPerMinute
+	if account == 0 && strategy == 0 {
+		return nil
 	}
-	if limit := facts.Strategy.MaxOrdersPerMinute; limit != 0 && own > limit {
-		return refuse(own, limit, "the next minute is free again")
+	all, mine := facts.Book.SentWithin(facts.NowMS, intent.Strategy)
+	if account != 0 && all >= account {
+		return refuse(all+1, account, "the next minute is free again")
+	}
+	if strategy != 0 && mine >= strategy {
+		return refuse(mine+1, strategy, "the next minute is free again")
 	}
 	return nil
 }

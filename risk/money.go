@@ -19,7 +19,7 @@ func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts) *Refusal {
 	truth := facts.Truth
 	limit := tighter(g.limits.MaxLeverage, facts.Strategy.MaxLeverage)
 	if limit != 0 && intent.Leverage > limit {
-		return named("max_leverage", refuse(intent.Leverage, limit, "lower leverage or raise risk.max_leverage"))
+		return named(MaxLeverage, refuse(intent.Leverage, limit, "lower leverage or raise risk.max_leverage"))
 	}
 	switch {
 	case truth.Rules == nil:
@@ -48,7 +48,7 @@ func (g *Gate) lowered(leverage int, facts *Facts) *Refusal {
 		return nil
 	}
 	var held exchange.Amount
-	if truth.Position != 0 {
+	if truth.AtVenue() != 0 {
 		held = amountOf(truth.EntryPrice, truth)
 	}
 	for _, p := range facts.Book.Live() {
@@ -79,7 +79,7 @@ func (g *Gate) lowered(leverage int, facts *Facts) *Refusal {
 
 // amountOf is what the position cost.
 func amountOf(entry exchange.Amount, truth *reconcile.SymbolTruth) exchange.Amount {
-	return truth.Rules.Notional(truth.Rules.MeanPrice(entry)+1, max(truth.Position, -truth.Position))
+	return truth.Rules.Notional(truth.Rules.MeanPrice(entry)+1, max(truth.AtVenue(), -truth.AtVenue()))
 }
 
 func named(rule string, refusal *Refusal) *Refusal {
@@ -116,7 +116,7 @@ func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts) *Refusal {
 		return refuse("unknown", "the leverage set on the exchange", "it was not fetched yet")
 	}
 	if limit := tighter(g.limits.MaxLeverage, facts.Strategy.MaxLeverage); limit != 0 && truth.Leverage > limit {
-		return named("max_leverage", refuse(truth.Leverage, limit, "lower leverage or raise risk.max_leverage"))
+		return named(MaxLeverage, refuse(truth.Leverage, limit, "lower leverage or raise risk.max_leverage"))
 	}
 	price := max(basis(&intent.Order, truth), truth.Last)
 	after := truth.Rules.Notional(price, worst(truth, facts.Book, intent.Order.Side)+intent.Order.Quantity)
@@ -145,9 +145,7 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts) *Refusal {
 func (g *Gate) free(facts *Facts) exchange.Amount {
 	free := facts.Book.Account.AvailableBalance
 	for _, truth := range facts.Book.Symbols() {
-		if truth.Key.Market == exchange.Futures {
-			free = free.Add(moved(truth).Min(exchange.Amount{}))
-		}
+		free = free.Add(truth.Moved().Min(exchange.Amount{}))
 	}
 	for _, p := range facts.Book.Live() {
 		if p.Order.Market != exchange.Futures || p.Order.ClosePosition {
@@ -158,18 +156,6 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 		}
 	}
 	return free
-}
-
-// moved is how much a position's profit has changed since the account was fetched.
-func moved(truth *reconcile.SymbolTruth) exchange.Amount {
-	if truth.Position == 0 || truth.Rules == nil || truth.EntryPrice.IsZero() || truth.MarkedAt == 0 {
-		return exchange.Amount{}
-	}
-	mark := truth.Mark
-	if mark == 0 {
-		mark = truth.Last
-	}
-	return truth.Rules.Notional(mark-truth.MarkedAt, truth.Position)
 }
 
 // reserve is what a placement may still take from what is available: the margin

@@ -23,8 +23,8 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts) *Refusal {
 	if !intent.Order.Reduces() {
 		return nil
 	}
-	position := facts.Truth.Position
-	if position == 0 {
+	position := facts.Truth.Position // without what is ignored: that is not botd's to reduce
+	if position == 0 || facts.Truth.AtVenue() == 0 {
 		return refuse("no position", "an open position", "reduceOnly needs a position to reduce (rule 5)")
 	}
 	if (position > 0) == (intent.Order.Side == exchange.Buy) {
@@ -33,7 +33,7 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts) *Refusal {
 	if intent.Order.ClosePosition {
 		return nil
 	}
-	held := max(position, -position)
+	held := min(max(position, -position), max(facts.Truth.AtVenue(), -facts.Truth.AtVenue()))
 	if intent.Order.Quantity > held {
 		return refuse(facts.Truth.Rules.QuantityDecimal(intent.Order.Quantity), facts.Truth.Rules.QuantityDecimal(held), "more than the position's remaining quantity (rule 5)")
 	}
@@ -58,7 +58,7 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts) *Refusal {
 			sum += o.Remaining()
 		}
 	}
-	if held := max(facts.Truth.Position, -facts.Truth.Position); sum > held {
+	if held := facts.Truth.AtVenue(); sum > max(held, -held) {
 		return refuse(facts.Truth.Rules.QuantityDecimal(sum), facts.Truth.Rules.QuantityDecimal(held), "open reduceOnly orders already cover the position (rule 5)")
 	}
 	return nil
@@ -85,7 +85,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts) *Refusal {
 		}
 	}
 	current := working(order, facts.Truth)
-	below := (facts.Truth.Position > 0) == (order.Type == exchange.StopMarket)
+	below := (facts.Truth.AtVenue() > 0) == (order.Type == exchange.StopMarket)
 	if below && order.StopPrice >= current || !below && order.StopPrice <= current {
 		return refuse(rules.PriceDecimal(order.StopPrice), "the other side of "+rules.PriceDecimal(current).String(), "the price has passed it already (rule 9)")
 	}
@@ -100,7 +100,7 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts) *Refusal {
 	if truth.Key.Market == exchange.Spot {
 		return nil
 	}
-	if truth.Position != 0 && (truth.Position > 0) != (side == exchange.Buy) {
+	if held := truth.AtVenue(); held != 0 && (held > 0) != (side == exchange.Buy) {
 		return refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
 	}
 	for _, p := range facts.Book.Live() {
@@ -111,10 +111,25 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts) *Refusal {
 	return nil
 }
 
-// worst is the size the position can reach on a side with every opening of that
-// side filled, and nothing that reduces.
+// worst is the size the exchange's position can reach on a side with every
+// opening of that side filled, strangers' included, and nothing that reduces.
 func worst(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) exchange.Quantity {
-	size := max(0, truth.Position*exchange.Quantity(side.Sign()))
+	size := max(0, truth.AtVenue()*exchange.Quantity(side.Sign())) + opening(truth, book, side)
+	for i := range truth.Foreign {
+		if o := &truth.Foreign[i]; !o.Reduces() && o.Side == side && truth.Key.Market == exchange.Futures {
+			size += o.Remaining()
+		}
+	}
+	return size
+}
+
+// own is the size botd's part of it can reach.
+func own(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) exchange.Quantity {
+	return max(0, truth.Position*exchange.Quantity(side.Sign())) + opening(truth, book, side)
+}
+
+// opening is what botd's openings of a side may still fill.
+func opening(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) (size exchange.Quantity) {
 	for _, p := range book.Live() {
 		if p.Order.Key() != truth.Key || !p.Purpose.Opens() || p.Order.Side != side {
 			continue
@@ -122,11 +137,6 @@ func worst(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Sid
 		size += p.Remaining()
 		if truth.Rules != nil && !p.Order.QuoteAmount.IsZero() {
 			size += max(0, truth.Rules.QuantityFor(p.Order.QuoteAmount, max(truth.Last, 1))-p.Filled)
-		}
-	}
-	for i := range truth.Foreign {
-		if o := &truth.Foreign[i]; !o.Reduces() && o.Side == side && truth.Key.Market == exchange.Futures {
-			size += o.Remaining()
 		}
 	}
 	return size

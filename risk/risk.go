@@ -15,14 +15,39 @@ import (
 // Limits are the user's limits of an account or a strategy. Zero is no limit.
 type Limits struct {
 	MaxLeverage        int
-	MaxGrossExposure   exchange.Rate     // sum of |notional| as a multiple of futures equity
-	MaxDailyLoss       exchange.Rate     // share of the equity at UTC midnight
-	MaxDrawdown        exchange.Rate     // share of the highest equity
-	MaxOpenOrders      int               // account: all; strategy: its own
-	MaxOrdersPerMinute int               // placements
-	PriceCollar        exchange.Rate     // how far a limit price may be through the last price
-	MaxDataAgeMS       int64             // how old the last price may be for an opening
-	MaxPosition        exchange.Quantity // strategy: base units, everything in flight counted
+	MaxGrossExposure   exchange.Rate // account: sum of |notional| of a market as a multiple of its equity; strategy: its own
+	MaxSymbolExposure  exchange.Rate // |notional| of one symbol as a multiple of its market's equity
+	MaxDailyLoss       Loss          // since UTC midnight
+	MaxDrawdown        Loss          // from the highest equity
+	MaxOpenOrders      int           // account: all; strategy: its own
+	MaxOrdersPerMinute int           // placements
+	PriceCollar        exchange.Rate // how far a limit price may be through the last price
+	MaxDataAgeMS       int64         // how old the last price may be for an opening
+	MaxLosingStreak    int           // positions that lost, one after the other
+	CoolDownMS         int64         // how long entries wait after such a streak
+	MaxPosition        exchange.Quantity
+}
+
+// Loss is a bound of a loss: a share of what it is measured from, or USDT.
+type Loss struct {
+	Share exchange.Rate
+	USDT  exchange.Amount
+}
+
+// IsZero reports whether there is no bound.
+func (l Loss) IsZero() bool { return l.Share == 0 && l.USDT.IsZero() }
+
+// From returns the largest loss from an equity.
+func (l Loss) From(equity exchange.Amount) exchange.Amount {
+	if l.Share != 0 {
+		return equity.MulRate(l.Share)
+	}
+	return l.USDT
+}
+
+// Watches reports whether a limit has to follow equity or results between intents.
+func (l *Limits) Watches() bool {
+	return !l.MaxDailyLoss.IsZero() || !l.MaxDrawdown.IsZero() || l.MaxLosingStreak != 0
 }
 
 // Refusal says which rule refused an intent, with its figures.
@@ -66,21 +91,34 @@ type Facts struct {
 	NowMS    int64
 	Book     *reconcile.Book
 	Truth    *reconcile.SymbolTruth
-	Strategy Limits        // the strategy's own, tighter
-	TakerFee exchange.Rate // spot: reserved
-	Blind    bool          // reads have failed for too long: nothing opens
+	Strategy Limits          // the strategy's own, tighter
+	Market   exchange.Amount // equity of the order's market, for exposures
+	Equity   exchange.Amount // of the account, all markets botd trades, for losses
+	Own      exchange.Amount // of the strategy, when its limits watch it
+	TakerFee exchange.Rate   // counted for what is in flight; on spot reserved
+	Blind    bool            // reads have failed for too long: nothing opens
 }
 
-// Gate is the account's gate. It counts placements a minute; the rest of what it
-// needs comes with each check.
-type Gate struct {
-	limits  Limits
-	minutes []int64 // times of placements in the last minute
-	owners  []string
-}
+// Gate is the account's gate. What it needs comes with each check.
+type Gate struct{ limits Limits }
 
 // NewGate returns a gate with the account's limits.
 func NewGate(limits Limits) *Gate { return &Gate{limits: limits} }
+
+// The user's limits, by the names they are configured and counted under.
+const (
+	MaxLeverage        = "max_leverage"
+	MaxGrossExposure   = "max_gross_exposure"
+	MaxSymbolExposure  = "max_symbol_exposure"
+	MaxPosition        = "max_position"
+	MaxDailyLoss       = "max_daily_loss"
+	MaxDrawdown        = "max_drawdown"
+	MaxOpenOrders      = "max_open_orders"
+	MaxOrdersPerMinute = "max_orders_per_minute"
+	PriceCollar        = "price_collar"
+	MaxDataAge         = "max_data_age"
+	MaxLosingStreak    = "max_losing_streak"
+)
 
 // rule is one rule's name and check; nil means it has nothing against the intent.
 type rule struct {
@@ -98,7 +136,7 @@ var (
 		{"quantity_tick", (*Gate).quantityTick},
 		{"notional", (*Gate).notional},
 		{"stop_price", (*Gate).stopPrice},
-		{"price_collar", (*Gate).collar},
+		{PriceCollar, (*Gate).collar},
 		{"reduce_only", (*Gate).reduceOnly},
 		{"reduce_only_sum", (*Gate).reduceOnlySum},
 		{"close_position", (*Gate).closePosition},
@@ -108,16 +146,18 @@ var (
 	opens = []rule{
 		{"halted", (*Gate).halted},
 		{"unsettled", (*Gate).unsettled},
-		{"data_age", (*Gate).dataAge},
+		{MaxDataAge, (*Gate).dataAge},
 		{"opposite", (*Gate).opposite},
 		{"leverage", (*Gate).leverage},
 		{"margin", (*Gate).margin},
-		{"max_position", (*Gate).maxPosition},
-		{"max_gross_exposure", (*Gate).grossExposure},
-		{"max_daily_loss", (*Gate).dailyLoss},
-		{"max_drawdown", (*Gate).drawdown},
-		{"max_open_orders", (*Gate).openOrders},
-		{"max_orders_per_minute", (*Gate).ordersPerMinute},
+		{MaxPosition, (*Gate).maxPosition},
+		{MaxGrossExposure, (*Gate).grossExposure},
+		{MaxSymbolExposure, (*Gate).symbolExposure},
+		{MaxDailyLoss, (*Gate).dailyLoss},
+		{MaxDrawdown, (*Gate).drawdown},
+		{MaxLosingStreak, (*Gate).losingStreak},
+		{MaxOpenOrders, (*Gate).openOrders},
+		{MaxOrdersPerMinute, (*Gate).ordersPerMinute},
 	}
 )
 
@@ -127,7 +167,7 @@ func Rules() []string {
 	for _, r := range append(append([]rule{}, always...), opens...) {
 		all = append(all, r.name)
 	}
-	return append(all, "max_leverage")
+	return append(all, MaxLeverage)
 }
 
 // Check lets an intent pass or says why not. A cancel always passes.
@@ -156,18 +196,7 @@ func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal
 			}
 		}
 	}
-	g.count(intent, facts.NowMS)
 	return Approved{*intent, true}, nil
-}
-
-// count remembers a placement for the rate limit.
-func (g *Gate) count(intent *reconcile.Intent, nowMS int64) {
-	g.minutes, g.owners = append(g.minutes, nowMS), append(g.owners, intent.Strategy)
-	old := 0
-	for old < len(g.minutes) && nowMS-g.minutes[old] >= 60_000 {
-		old++
-	}
-	g.minutes, g.owners = append(g.minutes[:0], g.minutes[old:]...), append(g.owners[:0], g.owners[old:]...)
 }
 
 func refuse(value, limit any, hint string) *Refusal {

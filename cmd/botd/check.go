@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"botd/configs"
@@ -57,6 +58,7 @@ type checkResult struct {
 	Errors     int            `json:"errors"`
 	Warnings   int            `json:"warnings"`
 	Problems   []checkProblem `json:"problems"`
+	Limits     []checkLimit   `json:"limits"` // that hold: the account's, then what each strategy sets tighter
 }
 
 type checkProblem struct {
@@ -68,11 +70,34 @@ type checkProblem struct {
 	Hint     string `json:"hint,omitempty"`
 }
 
+// checkLimit is one limit as it will hold.
+type checkLimit struct {
+	Scope string `json:"scope"` // account, or strategy NAME
+	Rule  string `json:"rule"`
+	Limit string `json:"limit"`
+}
+
+func checkLimitsOf(config *configs.Config) []checkLimit {
+	all := []checkLimit{}
+	add := func(scope string, limits []configs.Limit) {
+		for _, l := range limits {
+			all = append(all, checkLimit{scope, l.Key, l.Value})
+		}
+	}
+	if config != nil {
+		add("account", config.Limits.List())
+		for i := range config.Strategies {
+			add("strategy "+config.Strategies[i].Name, config.Strategies[i].Limits.List())
+		}
+	}
+	return all
+}
+
 func newCheck() *cobra.Command {
 	var directory, output string
 	command := &cobra.Command{
 		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
-		Long: "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint. Nothing is sent anywhere. Exit code 1 when there are errors.",
+		Long: "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors.",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, problems, err := load(directory, "")
 			if err != nil {
@@ -96,6 +121,7 @@ func checkResultOf(config *configs.Config, problems configs.Problems) checkResul
 	if config != nil {
 		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
 	}
+	result.Limits = checkLimitsOf(config)
 	for _, p := range problems {
 		result.Problems = append(result.Problems, checkProblem{p.File, p.Line, p.Column, p.Severity.String(), p.What, p.Hint})
 	}
@@ -115,6 +141,13 @@ func checkTable(w io.Writer, result checkResult, problems configs.Problems) {
 		fmt.Fprint(w, ", "+count(result.Warnings, "warning"))
 	}
 	fmt.Fprintln(w)
+	if result.OK {
+		t := grid(w, table.Row{"scope", "limit", "value"})
+		for _, l := range result.Limits {
+			t.AppendRow(table.Row{l.Scope, l.Rule, l.Limit})
+		}
+		t.Render()
+	}
 }
 
 // count is a number with its word.

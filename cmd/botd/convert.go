@@ -12,6 +12,7 @@ import (
 func accountLimits(l configs.Limits) risk.Limits {
 	return risk.Limits{
 		MaxLeverage: l.MaxLeverage, MaxGrossExposure: l.MaxGrossExposure, MaxDailyLoss: l.MaxDailyLoss, MaxDrawdown: l.MaxDrawdown,
+		MaxSymbolExposure: l.MaxSymbolExposure, MaxLosingStreak: l.MaxLosingStreak, CoolDownMS: l.CoolDownMS,
 		MaxOpenOrders: l.MaxOpenOrders, MaxOrdersPerMinute: l.MaxOrdersPerMinute, PriceCollar: l.PriceCollar, MaxDataAgeMS: l.MaxDataAgeMS,
 	}
 }

@@ -87,7 +87,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
 	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb)")
-	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(),
+	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
 		newHalt(), newRearm(), newJournal(), newIndicator(), newData(), newVersion())
 	return root
 }

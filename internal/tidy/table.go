@@ -49,7 +49,7 @@ var Table = []Row{
 	{"strategy/library", "the built-in strategies, a file each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal}},
 	{"reconcile", "what was asked, what was fetched, what is therefore true; Plan minus Truth", true, []string{"exchange", "strategy"}, nil},
 	{"reconcile/journal", "the durable memory: SQLite by default, PostgreSQL for several machines", false, []string{"exchange", "strategy", "reconcile"}, []string{libSQLite, libSys}},
-	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile"}, nil},
+	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile"}, []string{libDecimal}},
 	{"runtime/engine", "one account's engine: tick and round; events in, effects out", true, []string{"exchange", "strategy", "reconcile", "risk"}, nil},
 	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
 	{"runtime/ops", "metrics, admin API, dashboard, notifications", false, []string{"runtime", "runtime/engine", "backtest", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libIsatty, libDecimal}},

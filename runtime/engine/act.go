@@ -57,6 +57,7 @@ func (e *Engine) notePlacement(p *reconcile.Placement, filledBefore exchange.Qua
 	if p.Filled > filledBefore {
 		note.Kind, note.Quantity = NoteFill, p.Filled-filledBefore
 		e.note(note)
+		e.traded(p, note.Quantity)
 	}
 	if p.State.Final() {
 		note.Kind, note.Quantity, note.Text = NoteSettled, p.Filled, p.Evidence
@@ -101,7 +102,7 @@ func (e *Engine) act(r *run) int {
 }
 
 func (e *Engine) mayEnter(r *run) bool {
-	return e.book.HaltOn(r.config.Name, r.truth.Key).Level == "" && !e.book.Breaking(e.nowMS) && !e.Blind() && e.low == "" && r.failed == "" && r.truth.Quarantine == ""
+	return e.book.HaltOn(r.config.Name, r.truth.Key).Level == "" && !e.book.Breaking(e.nowMS) && !e.Blind() && e.low == "" && r.failed == "" && r.truth.Quarantine == "" && e.breached(r) == nil
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.
@@ -119,6 +120,9 @@ func (e *Engine) collar(r *run) exchange.Rate {
 // opening orders, flatten wishes no position.
 func (e *Engine) halted(wish *reconcile.Wish) {
 	level := e.book.HaltOn(wish.State.Name, wish.Truth.Key).Level
+	if r := e.runNamed(wish.State.Name); level != reconcile.LevelFlatten && r != nil && e.breached(r) != nil {
+		level = reconcile.LevelCancel // an order that rests would still open
+	}
 	if level != "cancel" && level != "flatten" {
 		return
 	}
@@ -141,6 +145,8 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 	note := Note{Kind: NoteIntent, Strategy: intent.Strategy, Symbol: r.config.Symbol, Purpose: intent.Purpose, Order: intent.Order,
 		OrderID: intent.OrderID, ClientOrderID: intent.ClientID, Last: intent.Last, Count: intent.Leverage, Text: intent.Reason}
 	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, Truth: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}
+	facts.Market, facts.Own = e.marked(r.truth.Key.Market), e.own(r)
+	facts.Equity, _ = e.total()
 	approved, refusal := e.gate.Check(intent, &facts)
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
 	if refusal != nil {

@@ -27,7 +27,7 @@ const (
 
 // Degraded is a declared state in which something does not open, or nothing.
 type Degraded struct {
-	State   string // blind, breaker, halted, quarantined, failed, journal
+	State   string // blind, breaker, halted, limit, quarantined, failed, journal
 	Scope   reconcile.Scope
 	Cause   string
 	SinceMS int64
@@ -54,6 +54,7 @@ func (e *Engine) Degraded() []Degraded {
 	for _, h := range e.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level + ": " + h.Why, SinceMS: h.AtMS, WayOut: "botd rearm" + flagOf(h.Scope)})
 	}
+	all = append(all, e.limitedBy("")...)
 	for _, truth := range e.book.Symbols() {
 		if truth.Quarantine != "" {
 			all = append(all, Degraded{State: "quarantined", Scope: reconcile.Scope{Symbol: truth.Key}, Cause: truth.Quarantine, SinceMS: truth.QuarantineMS,
@@ -61,6 +62,7 @@ func (e *Engine) Degraded() []Degraded {
 		}
 	}
 	for _, r := range e.runs {
+		all = append(all, e.limitedBy(r.config.Name)...)
 		if r.failed != "" {
 			all = append(all, Degraded{State: "failed", Scope: reconcile.Scope{Strategy: r.config.Name}, Cause: r.failed, SinceMS: r.failedMS,
 				WayOut: "mend the strategy and start botd again; its protection stays"})
@@ -154,6 +156,9 @@ func (e *Engine) halt(event *Event) {
 	}
 	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: event.Level, Why: event.Why})
 	e.note(Note{Kind: NoteHalt, Strategy: scope.Strategy, Symbol: e.symbolOf(scope.Symbol), Text: event.Why, OK: event.Level == ""})
+	if event.Level == "" && scope.Symbol == (exchange.SymbolKey{}) {
+		e.rearmed(scope.Strategy)
+	}
 	if r := e.runNamed(scope.Strategy); r != nil && event.Level == "" && r.state.Latch != 0 {
 		e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: scope.Strategy})
 		e.note(Note{Kind: NoteLatch, Strategy: scope.Strategy, Symbol: r.config.Symbol, OK: true, Text: event.Why})

@@ -61,10 +61,12 @@ type Engine struct {
 	stopped  bool
 	refusals map[string]string // last refusal noted per intent, to note it once
 
-	blind    bool // told so
-	blindMS  int64
-	blindWhy string
-	breaking bool // the breaker was tripped, and its end is not told yet
+	blind     bool // told so
+	blindMS   int64
+	blindWhy  string
+	following bool // limits need the results of strategies
+	watching  bool // limits look at equity between rounds too
+	breaking  bool // the breaker was tripped, and its end is not told yet
 }
 
 // waiting is an approved placement whose record is not durable yet.
@@ -91,6 +93,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 		}
 	}
 	slices.SortFunc(e.runs, func(a, b *run) int { return strings.Compare(a.config.Name, b.config.Name) })
+	e.following, e.watching = e.follows(), e.follows() || config.Limits.Watches()
 	for _, s := range e.series {
 		slices.SortFunc(s.runs, func(a, b *run) int { return strings.Compare(a.config.Name, b.config.Name) })
 	}

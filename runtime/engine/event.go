@@ -116,6 +116,7 @@ const (
 	NoteFound                              // an order under one of our ids that was not the book's
 	NoteStale                              // answers older than what was known: Count
 	NoteBreaker                            // openings pause for DurationMS, or go on
+	NoteLimit                              // a limit of Rule is crossed and keeps entries back, or no more: OK
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 )
 
@@ -136,6 +137,7 @@ type Note struct {
 	Candle        exchange.Candle
 	Plan          *strategy.Plan // decision: a copy the receiver may keep
 	Refusal       *risk.Refusal
+	Rule          string // limit: of which
 	Err           error
 	Text          string // reason, why, evidence
 	Count         int

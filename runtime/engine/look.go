@@ -55,6 +55,7 @@ func (e *Engine) takeCandles(event *Event) {
 			e.takeOne(s, i)
 		}
 		s.end = event.To
+		e.watchLimits(false)
 		e.ticked(s, event.To-event.From)
 	}
 }
@@ -62,7 +63,7 @@ func (e *Engine) takeCandles(event *Event) {
 func (e *Engine) takeOne(s *series, i int) {
 	candle := s.candles.At(i)
 	truth := s.runs[0].truth
-	truth.Last, truth.LastMS = candle.Close, candle.OpenMS+int64(s.interval)
+	truth.Last, truth.Mark, truth.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
 	for _, r := range s.runs {
 		e.candle(r, &candle, i+1)
 	}
@@ -176,10 +177,10 @@ func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		s.candles.Append(candle)
 		s.end++
 		before := s.runs[0].truth.LastMS
-		last := s.runs[0].truth.Last
+		last, mark := s.runs[0].truth.Last, s.runs[0].truth.Mark
 		e.takeOne(s, s.end-1)
 		if truth := s.runs[0].truth; before > truth.LastMS {
-			truth.Last, truth.LastMS = last, before // a ticker told a newer price
+			truth.Last, truth.Mark, truth.LastMS = last, mark, before // a ticker told a newer price
 		}
 		e.follow(s)
 		taken++

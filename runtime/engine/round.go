@@ -241,7 +241,7 @@ func (e *Engine) finishRound() {
 	e.watchBlind(nil)
 	e.settle(snapshot)
 	e.guardBreaker()
-	e.day()
+	e.watchLimits(true)
 	e.guardPrefix()
 	e.guardOverdue()
 	acted := 0
@@ -277,22 +277,6 @@ func (e *Engine) busy() bool {
 		}
 	}
 	return slices.ContainsFunc(e.runs, func(r *run) bool { return !r.truth.Settled })
-}
-
-// day keeps the equity at the start of each UTC day, and its peak.
-func (e *Engine) day() {
-	if e.book.AccountMS == 0 {
-		return
-	}
-	equity, today := e.book.Equity(), e.book.Today()
-	start := exchange.Day1.OpenOf(e.nowMS)
-	step := today.Peak.MulRate(exchange.RateOne / 1000)
-	switch {
-	case today.StartMS != start:
-		e.record(reconcile.Record{Kind: reconcile.RecordDay, DayMS: start, Equity: equity, Peak: today.Peak.Max(equity)})
-	case today.Peak.Add(step).Less(equity):
-		e.record(reconcile.Record{Kind: reconcile.RecordDay, DayMS: start, Equity: today.Equity, Peak: equity})
-	}
 }
 
 // guardPrefix halts the account when another instance, or an old backup, trades

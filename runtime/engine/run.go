@@ -25,6 +25,10 @@ type run struct {
 	failedMS int64
 	version  uint64 // of the book when the view was last filled
 
+	traded exchange.Quantity // since results were counted last, both sides
+	cash   exchange.Amount   // spot: what these fills brought
+	entry  exchange.Amount   // futures: the position's entry price before them
+
 	wished   strategy.Target // the target of the last candle's decision, and since which candle
 	wishedMS int64
 }

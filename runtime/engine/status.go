@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/risk"
 )
 
 // Status is a summary for people and metrics; it shares nothing with the engine.
@@ -22,6 +23,7 @@ type Status struct {
 	Degraded   []Degraded
 	Strategies []StrategyStatus
 	Live       []reconcile.Placement
+	Limits     []risk.Use // of every limit, how much is in use
 }
 
 // StrategyStatus is one strategy's part of the Status.
@@ -50,7 +52,7 @@ type StrategyStatus struct {
 func (e *Engine) Status() Status {
 	status := Status{NowMS: e.nowMS, Equity: e.equity(exchange.Futures), Account: e.book.Account, AccountMS: e.book.AccountMS,
 		Halt: e.book.Halted(), Blind: e.Blind(), SoundMS: e.soundMS, Failed: e.failed, JournalErr: e.journalErr, DiskLow: e.low}
-	status.Degraded = e.Degraded()
+	status.Degraded, status.Limits = e.Degraded(), e.Limits()
 	for _, p := range e.book.Live() {
 		status.Live = append(status.Live, *p)
 	}

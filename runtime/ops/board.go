@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -282,10 +283,7 @@ func degradedJSON(all []engine.Degraded) []DegradedJSON {
 		case d.Scope != reconcile.Scope{}:
 			j.Scope, j.Market, j.Symbol = "symbol", d.Scope.Symbol.Market.String(), d.Scope.Symbol.Name
 		}
-		if d.UntilMS != 0 {
-			until := time.UnixMilli(d.UntilMS).UTC()
-			j.Until = &until
-		}
+		j.Until = moment(d.UntilMS)
 		out = append(out, j)
 	}
 	return out
@@ -377,6 +375,41 @@ func (b *Board) symbol(key exchange.SymbolKey) *exchange.Symbol {
 		}
 	}
 	return nil
+}
+
+// LimitJSON is one limit and how much of it is in use.
+type LimitJSON struct {
+	Scope    string     `json:"scope"` // account, account futures, account spot, symbol ..., strategy ...
+	Strategy string     `json:"strategy,omitempty"`
+	Rule     string     `json:"rule"`
+	Use      string     `json:"use"`
+	Limit    string     `json:"limit"`
+	Headroom string     `json:"headroom"`
+	Ratio    float64    `json:"ratio"` // share in use; 1 is the limit
+	State    string     `json:"state"` // ok, near, full, breached, unknown
+	Why      string     `json:"why,omitempty"`
+	Since    *time.Time `json:"since,omitempty"` // of a breach
+	Until    *time.Time `json:"until,omitempty"` // when a breach ends by itself
+}
+
+func (b *Board) limitsJSON() []LimitJSON {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := []LimitJSON{}
+	for i := range b.status.Limits {
+		u := &b.status.Limits[i]
+		out = append(out, LimitJSON{u.Scope, u.Strategy, u.Rule, u.Use, u.Limit, u.Headroom, math.Round(u.Ratio*1e6) / 1e6, u.State, u.Why, moment(u.SinceMS), moment(u.UntilMS)})
+	}
+	return out
+}
+
+// moment is a time that may not be.
+func moment(ms int64) *time.Time {
+	if ms == 0 {
+		return nil
+	}
+	t := time.UnixMilli(ms).UTC()
+	return &t
 }
 
 // PositionJSON is one position held.

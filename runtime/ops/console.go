@@ -161,6 +161,8 @@ func (c *Console) rest(n *engine.Note) {
 			return
 		}
 		c.line(bad, n, "trading.halted").Msgf("HALTED    %s", n.Text)
+	case engine.NoteLimit:
+		c.limit(n)
 	case engine.NoteFound:
 		c.line(bad, n, "order.found").Msgf("FOUND     order %d: %s", n.OrderID, n.Text)
 	case engine.NoteStale:
@@ -270,4 +272,20 @@ func order(n *engine.Note) string {
 		text += " reduceOnly"
 	}
 	return text
+}
+
+// limit tells of a limit that keeps entries back, or no more.
+func (c *Console) limit(n *engine.Note) {
+	scope, until := "account", "until botd rearm"
+	if n.Strategy != "" {
+		scope, until = n.Strategy, "until botd rearm --strategy "+n.Strategy
+	}
+	if n.DurationMS > 0 {
+		until = "until " + time.UnixMilli(n.AtMS+n.DurationMS).UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	if n.OK {
+		c.line(zerolog.WarnLevel, n, "limit.ended").Str("rule", n.Rule).Msgf("limit     %s of %s keeps entries back no more: %s", n.Rule, scope, n.Text)
+		return
+	}
+	c.line(zerolog.ErrorLevel, n, "limit.breached").Str("rule", n.Rule).Str("cause", n.Text).Msgf("LIMIT     %s of %s: %s; no entries %s, exits and stops go on", n.Rule, scope, n.Text, until)
 }

@@ -111,6 +111,10 @@ func (m *Metrics) Note(n *engine.Note) {
 		if !n.OK {
 			m.kills.WithLabelValues("breaker").Inc()
 		}
+	case engine.NoteLimit:
+		if !n.OK {
+			m.kills.WithLabelValues("limit").Inc()
+		}
 	case engine.NoteRound:
 		m.round(n)
 	}

@@ -3,6 +3,7 @@ package ops
 import (
 	"slices"
 
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/runtime/engine"
 )
@@ -29,6 +30,7 @@ func (m *Metrics) Status(s *engine.Status) {
 		quarantined += truth(t.State == "quarantined")
 	}
 	m.discrepancies.WithLabelValues("all").Set(quarantined)
+	m.limits(s)
 	m.orders(s)
 }
 
@@ -78,6 +80,22 @@ func (m *Metrics) position(t *engine.StrategyStatus) {
 	m.unguarded.WithLabelValues(symbol).Set(bare)
 }
 
+// limits sets how much of each limit is in use. Its scopes are the account, its
+// markets, and what is configured.
+func (m *Metrics) limits(s *engine.Status) {
+	for i := range s.Limits {
+		u := &s.Limits[i]
+		scope := u.Scope
+		switch {
+		case u.Strategy != "":
+			scope = "strategy " + m.known.strategy(u.Strategy)
+		case u.Symbol != exchange.SymbolKey{}:
+			scope = "symbol " + m.known.market(u.Symbol.Market.String()) + " " + m.known.symbol(u.Symbol.Name)
+		}
+		m.usage.WithLabelValues(m.known.rule(u.Rule), scope).Set(u.Ratio)
+	}
+}
+
 // orders sets what is working and what is not settled, each at once so that no
 // scrape sees a sum half made.
 func (m *Metrics) orders(s *engine.Status) {
@@ -123,6 +141,8 @@ func (m *Metrics) Ready(checks []Check) {
 // haltReason is the label of a declared state.
 func haltReason(d *engine.Degraded) string {
 	switch {
+	case d.State == "limit" && d.Scope.Strategy != "":
+		return "strategy_limit"
 	case d.State != "halted":
 		return d.State
 	case d.Scope.Strategy != "":

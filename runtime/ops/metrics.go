@@ -36,6 +36,7 @@ type Metrics struct {
 
 	strategyState, lastCycle, nextCycle *prometheus.GaugeVec
 	cycles, intents, refusals, kills    *prometheus.CounterVec
+	usage                               *prometheus.GaugeVec
 
 	submitted, closed, fills, fillNotional *prometheus.CounterVec
 	open, unsettled, oldest                *prometheus.GaugeVec
@@ -106,6 +107,7 @@ func (m *Metrics) strategyFamilies() {
 	m.refusals = m.counter("botd_risk_rejections_total", "Intents refused, by rule.", "rule")
 	m.halted = m.gauge("botd_trading_halted", "1 while trading is halted for the reason.", "reason")
 	m.kills = m.counter("botd_kill_switch_engagements_total", "Times the kill switch engaged.", "reason")
+	m.usage = m.gauge("botd_risk_limit_usage_ratio", "Share of a limit in use; 1 is the limit.", "limit", "scope")
 	for _, rule := range m.known.rules {
 		m.refusals.WithLabelValues(rule)
 	}
@@ -114,6 +116,7 @@ func (m *Metrics) strategyFamilies() {
 	}
 	m.kills.WithLabelValues("kill_switch")
 	m.kills.WithLabelValues("breaker")
+	m.kills.WithLabelValues("limit")
 }
 
 func (m *Metrics) orderFamilies() {

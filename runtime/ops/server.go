@@ -94,6 +94,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/v1/orders", s.json(func() any { return list(s.board.ordersJSON()) }))
 	mux.HandleFunc("GET /api/v1/intents", s.json(func() any { return list(s.board.intentsJSON()) }))
 	mux.HandleFunc("GET /api/v1/positions", s.json(func() any { return list(s.board.positionsJSON()) }))
+	limits := s.json(func() any { return list(s.board.limitsJSON()) })
+	mux.HandleFunc("GET /api/v1/limits", limits)
+	mux.HandleFunc("GET /api/v1/risk/limits", limits)
 	for _, prefix := range []string{"POST /api/v1/risk/", "POST /api/v1/"} {
 		mux.HandleFunc(prefix+"halt", s.halt)
 		mux.HandleFunc(prefix+"rearm", s.rearm)

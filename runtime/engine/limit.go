@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+)
+
+// The limits that follow equity and results from round to round: daily loss,
+// drawdown, losing streak. What they remember is journalled; a breach keeps
+// entries back and takes resting openings out of the book until it ends.
+
+// follows reports whether any limit needs the results of strategies.
+func (e *Engine) follows() bool {
+	follows := e.config.Limits.MaxLosingStreak != 0
+	for _, r := range e.runs {
+		follows = follows || r.config.Limits.Watches()
+	}
+	return follows
+}
+
+// marked is a market's equity at the last prices.
+func (e *Engine) marked(market exchange.Market) exchange.Amount {
+	if market == exchange.Futures {
+		return e.book.Marked()
+	}
+	return e.equity(market)
+}
+
+// total is the equity of all markets traded, and whether it is known.
+func (e *Engine) total() (total exchange.Amount, known bool) {
+	futures, spot := e.trades(exchange.Futures), e.trades(exchange.Spot)
+	if futures && e.book.AccountMS == 0 || spot && e.book.WalletMS == 0 || !futures && !spot {
+		return total, false
+	}
+	if futures {
+		total = e.marked(exchange.Futures)
+	}
+	if spot {
+		total = total.Add(e.marked(exchange.Spot))
+	}
+	return total, true
+}
+
+// own is a strategy's equity: what the account had when it was first watched,
+// and what the strategy made since.
+func (e *Engine) own(r *run) exchange.Amount {
+	w, truth := e.book.Watch(r.config.Name), r.truth
+	own := w.Base.Add(w.Result)
+	if truth.Position == 0 || truth.Rules == nil {
+		return own
+	}
+	value := truth.Rules.Notional(truth.Price(), truth.Position)
+	if truth.Key.Market == exchange.Spot {
+		return own.Add(value)
+	}
+	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.MeanPrice(truth.EntryPrice), truth.Position))
+}
+
+// watchLimits looks at every limit that follows equity. After a round it also
+// says which strategy made what.
+func (e *Engine) watchLimits(fetched bool) {
+	if !fetched && !e.watching {
+		return
+	}
+	total, known := e.total()
+	if !known {
+		return
+	}
+	if fetched && e.following {
+		e.attribute()
+	}
+	e.watch(e.book.Watch(""), nil, total, &e.config.Limits)
+	for _, r := range e.runs {
+		if r.config.Limits.Watches() {
+			e.watch(e.book.Watch(r.config.Name), r, e.own(r), &r.config.Limits)
+		}
+	}
+}
+
+// watch keeps one scope's day and peak, ends what has ended, and latches what is
+// crossed. The peak is journalled in steps of a thousandth.
+func (e *Engine) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limits *risk.Limits) {
+	start := exchange.Day1.OpenOf(e.nowMS)
+	step := w.Day.Peak.MulRate(exchange.RateOne / 1000)
+	switch {
+	case w.Day.StartMS == 0:
+		e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: w.Strategy, DayMS: start, Equity: equity, Peak: equity})
+	case w.Day.StartMS != start:
+		e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: w.Strategy, DayMS: start, Equity: equity, Peak: w.Day.Peak.Max(equity)})
+	case w.Day.Peak.Add(step).Less(equity):
+		e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: w.Strategy, DayMS: start, Equity: w.Day.Equity, Peak: equity})
+	}
+	for i := len(w.Breaches) - 1; i >= 0; i-- {
+		if b := w.Breaches[i]; b.Over(e.nowMS) {
+			e.endBreach(w.Strategy, r, b.Rule, "its time is over")
+		}
+	}
+	e.cross(w, r, risk.MaxDailyLoss, w.Day.Equity, equity, limits.MaxDailyLoss, start+int64(exchange.Day1))
+	e.cross(w, r, risk.MaxDrawdown, w.Day.Peak, equity, limits.MaxDrawdown, 0)
+}
+
+func (e *Engine) cross(w *reconcile.Watch, r *run, rule string, from, equity exchange.Amount, limit risk.Loss, untilMS int64) {
+	loss := from.Sub(equity)
+	if limit.IsZero() || w.Breach(rule) != nil || loss.Cmp(limit.From(from)) <= 0 {
+		return
+	}
+	e.breach(w.Strategy, r, rule, fmt.Sprintf("lost %s USDT of %s USDT, more than %s USDT",
+		loss.Decimal().Round(2), from.Decimal().Round(2), limit.From(from).Decimal().Round(2)), untilMS)
+}
+
+// breach keeps a scope's entries back, says so, and has its resting openings canceled.
+func (e *Engine) breach(strategy string, r *run, rule, why string, untilMS int64) {
+	e.record(reconcile.Record{Kind: reconcile.RecordBreach, Strategy: strategy, Rule: rule, Why: why, UntilMS: untilMS})
+	note := Note{Kind: NoteLimit, Strategy: strategy, Rule: rule, Text: why}
+	if untilMS != 0 {
+		note.DurationMS = untilMS - e.nowMS
+	}
+	e.noteLimit(note, r)
+	e.soon()
+}
+
+func (e *Engine) endBreach(strategy string, r *run, rule, why string) {
+	e.record(reconcile.Record{Kind: reconcile.RecordBreach, Strategy: strategy, Rule: rule})
+	e.noteLimit(Note{Kind: NoteLimit, Strategy: strategy, Rule: rule, Text: why, OK: true}, r)
+	e.soon()
+}
+
+func (e *Engine) noteLimit(note Note, r *run) {
+	if r != nil {
+		note.Symbol = r.config.Symbol
+	}
+	e.note(note)
+}
+
+// breached returns the breach that keeps a strategy's entries back, or nil.
+func (e *Engine) breached(r *run) *reconcile.Breach {
+	for _, name := range [...]string{"", r.config.Name} {
+		for i := range e.book.Watch(name).Breaches {
+			if b := &e.book.Watch(name).Breaches[i]; !b.Over(e.nowMS) {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
+// rearmed ends the breaches of a scope that wait for a person. A drawdown is
+// measured anew from here; a daily loss stays until its day is over.
+func (e *Engine) rearmed(strategy string) {
+	w, r := e.book.Watch(strategy), e.runNamed(strategy)
+	for i := len(w.Breaches) - 1; i >= 0; i-- {
+		if rule := w.Breaches[i].Rule; rule != risk.MaxDailyLoss {
+			e.endBreach(strategy, r, rule, "armed again")
+		}
+	}
+	equity, known := e.total()
+	if r != nil {
+		equity = e.own(r)
+	}
+	if known && w.Day.StartMS != 0 {
+		e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: strategy, DayMS: w.Day.StartMS, Equity: w.Day.Equity, Peak: equity})
+	}
+}
+
+// Limits says how much of every limit is in use.
+func (e *Engine) Limits() []risk.Use {
+	total, known := e.total()
+	facts := risk.Account{NowMS: e.nowMS, Book: e.book, Equity: total, Known: known}
+	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
+		if e.trades(market) {
+			facts.Markets = append(facts.Markets, risk.MarketFacts{Market: market, Equity: e.marked(market)})
+		}
+	}
+	for _, r := range e.runs {
+		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, Truth: r.truth, Limits: r.config.Limits, Own: e.own(r)})
+	}
+	return e.gate.Uses(&facts)
+}
+
+// limitedBy lists a scope's breaches as declared states.
+func (e *Engine) limitedBy(strategy string) (all []Degraded) {
+	scope := reconcile.Scope{Strategy: strategy}
+	for _, b := range e.book.Watch(strategy).Breaches {
+		if b.Over(e.nowMS) {
+			continue
+		}
+		wayOut := "botd rearm" + flagOf(scope)
+		if b.UntilMS != 0 {
+			wayOut = "ends by itself; exits and stops go on"
+		}
+		all = append(all, Degraded{State: "limit", Scope: scope, Cause: b.Rule + ": " + b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: wayOut})
+	}
+	return all
+}

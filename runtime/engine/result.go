@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+)
+
+// attribute says what each strategy made since the last round, for its limits.
+//
+// On spot a fill tells its price. On futures neither price nor fee is told, so
+// the change of the wallet is the truth: it belongs to the strategy that traded
+// or held; where there are several, each is given what it closed at the last
+// price and its fees, and the rest in proportion to what they traded, or held
+// (funding). So the strategies' results always sum to the wallet's change.
+func (e *Engine) attribute() {
+	account := e.book.Watch("")
+	shares := make([]exchange.Amount, len(e.runs))
+	if e.trades(exchange.Futures) {
+		wallet := e.book.Account.WalletBalance
+		if account.Known && account.Wallet != wallet {
+			e.share(wallet.Sub(account.Wallet), shares)
+		}
+		if !account.Known || account.Wallet != wallet {
+			e.record(reconcile.Record{Kind: reconcile.RecordResult, Wallet: wallet, Losses: account.Losses})
+		}
+	}
+	for i, r := range e.runs {
+		if r.truth.Key.Market == exchange.Spot {
+			shares[i] = r.cash
+		}
+		e.result(r, shares[i])
+		r.traded, r.cash, r.entry = 0, exchange.Amount{}, r.truth.EntryPrice
+	}
+}
+
+// share divides a change of the futures wallet.
+func (e *Engine) share(change exchange.Amount, shares []exchange.Amount) {
+	weights, weight := make([]exchange.Amount, len(e.runs)), exchange.Amount{}
+	rest := change
+	for _, held := range [...]bool{false, true} { // who traded; when nobody did, who holds
+		for i, r := range e.runs {
+			if r.truth.Key.Market != exchange.Futures || r.truth.Rules == nil {
+				continue
+			}
+			quantity := r.traded
+			if w := e.book.Watch(r.config.Name); held {
+				quantity = max(w.Held, -w.Held)
+			}
+			weights[i] = r.truth.Rules.Notional(max(r.truth.Price(), 1), quantity)
+			weight = weight.Add(weights[i])
+		}
+		if !weight.IsZero() {
+			break
+		}
+	}
+	if weight.IsZero() {
+		return // money moved in or out, or traded by hand: no strategy's
+	}
+	for i, r := range e.runs {
+		if r.traded != 0 {
+			shares[i] = e.estimate(r)
+			rest = rest.Sub(shares[i])
+		}
+	}
+	left, leftWeight := rest, weight
+	for i := range shares {
+		if weights[i].IsZero() {
+			continue
+		}
+		part := left
+		if weights[i].Less(leftWeight) {
+			part = left.MulRate(weights[i].Ratio(leftWeight))
+		}
+		shares[i] = shares[i].Add(part)
+		left, leftWeight = left.Sub(part), leftWeight.Sub(weights[i])
+	}
+}
+
+// estimate is what a strategy's fills brought, at the last price and the taker fee.
+func (e *Engine) estimate(r *run) exchange.Amount {
+	rules, held := r.truth.Rules, e.book.Watch(r.config.Name).Held
+	made := rules.Notional(r.truth.Price(), r.traded).MulRate(e.config.TakerFee).Neg()
+	closed := held - r.truth.Position
+	if held == 0 || r.entry.IsZero() || (closed > 0) != (held > 0) {
+		return made
+	}
+	if closed/held != 0 {
+		closed = held // beyond flat it opened the other side
+	}
+	return made.Add(rules.Notional(r.truth.Price()-rules.MeanPrice(r.entry), closed))
+}
+
+// result books what one strategy made, and when its position ended whether that lost.
+func (e *Engine) result(r *run, made exchange.Amount) {
+	w := e.book.Watch(r.config.Name)
+	position := r.truth.Position
+	if r.truth.Key.Market == exchange.Spot && r.truth.Rules != nil &&
+		r.truth.Rules.Notional(r.truth.Last, position).Less(r.truth.Rules.MinNotional) {
+		position = 0 // what is too small to sell is no position
+	}
+	if made.IsZero() && position == w.Held && w.Known {
+		return
+	}
+	record := reconcile.Record{Kind: reconcile.RecordResult, Strategy: r.config.Name, Symbol: r.truth.Key, Equity: w.Base, Result: w.Result.Add(made),
+		Trip: w.Trip, Filled: position, Losses: w.Losses}
+	if !w.Known {
+		record.Equity = e.marked(r.truth.Key.Market)
+	}
+	ended := w.Held != 0 && (position == 0 || (position > 0) != (w.Held > 0))
+	if w.Held == 0 {
+		record.Trip = w.Result // fees of the entry belong to the trip
+		ended = position == 0 && r.traded != 0
+	}
+	if !ended {
+		e.record(record)
+		return
+	}
+	trip := record.Result.Sub(record.Trip)
+	record.Trip, record.Losses = record.Result, streak(w.Losses, trip)
+	e.record(record)
+	if e.config.Limits.MaxLosingStreak != 0 {
+		account := e.book.Watch("")
+		e.record(reconcile.Record{Kind: reconcile.RecordResult, Wallet: account.Wallet, Losses: streak(account.Losses, trip)})
+		e.cool(account, nil, &e.config.Limits)
+	}
+	e.cool(w, r, &r.config.Limits)
+}
+
+func streak(losses int, trip exchange.Amount) int {
+	switch trip.Sign() {
+	case 1:
+		return 0
+	case -1:
+		return losses + 1
+	}
+	return losses
+}
+
+// cool keeps entries back after too many losing positions in a row. The count
+// begins anew.
+func (e *Engine) cool(w *reconcile.Watch, r *run, limits *risk.Limits) {
+	if limits.MaxLosingStreak == 0 || w.Losses < limits.MaxLosingStreak {
+		return
+	}
+	e.breach(w.Strategy, r, risk.MaxLosingStreak, fmt.Sprintf("%d positions in a row lost", w.Losses), e.nowMS+limits.CoolDownMS)
+	e.record(reconcile.Record{Kind: reconcile.RecordResult, Strategy: w.Strategy, Symbol: symbolOf(r), Equity: w.Base, Result: w.Result, Trip: w.Trip, Filled: w.Held, Wallet: w.Wallet})
+}
+
+func symbolOf(r *run) exchange.SymbolKey {
+	if r == nil {
+		return exchange.SymbolKey{}
+	}
+	return r.truth.Key
+}
+
+// traded counts a fill for the strategy's result.
+func (e *Engine) traded(p *reconcile.Placement, grown exchange.Quantity) {
+	r := e.runNamed(p.Strategy)
+	if r == nil || !e.following {
+		return
+	}
+	r.traded += grown
+	if rules := r.truth.Rules; p.Order.Market == exchange.Spot && rules != nil {
+		price := rules.MeanPrice(p.Price)
+		if price == 0 {
+			price = r.truth.Last
+		}
+		r.cash = r.cash.Sub(rules.Notional(price, grown*exchange.Quantity(p.Order.Side.Sign())))
+	}
+}
