@@ -1,8 +1,10 @@
 // Package journal the durable memory: SQLite by default, PostgreSQL for several machines.
 //
 // One append-only table of records, each carrying the hash of the one before it,
-// and a table of placements derived from it in the same transaction. Append
-// returns when the commit is durable (WAL, synchronous=FULL).
+// and tables derived from it in the same transaction. Append returns when the
+// commit is durable (WAL, synchronous=FULL). What an implementation has to do is
+// written down as a suite of tests, package journaltest; SQLite and an in-memory
+// journal pass it.
 package journal
 
 import (
@@ -13,22 +15,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
 
 	_ "modernc.org/sqlite" // the driver, under the name sqlite
-
-	"botd/reconcile"
 )
 
 // schemaVersion is the newest schema this program knows.
 const schemaVersion = 1
 
+// maxConnections bounds the connections of one journal: one writes, the others read.
+const maxConnections = 4
+
 // ErrBroken means that an append failed in a way that leaves the journal's tail
 // in doubt: the process must end, and the next start replays what is there.
 var ErrBroken = errors.New("journal broken")
+
+// ErrFull means that there was no room: nothing was written, and it may be tried again.
+var ErrFull = errors.New("no room for the journal")
+
+// ErrEpoch means that a start's epoch is not above every journalled one.
+var ErrEpoch = errors.New("epoch is not above the journal's")
+
+// ErrNewerSchema means that a newer botd has written this journal.
+var ErrNewerSchema = errors.New("journal was written by a newer botd")
+
+// ErrReading means that a journal opened for reading was to be written.
+var ErrReading = errors.New("journal is open for reading only")
 
 // brokenError carries the cause of ErrBroken; the driver asks for it by its method.
 type brokenError struct{ cause error }
@@ -41,9 +55,6 @@ func (e *brokenError) Unwrap() []error { return []error{ErrBroken, e.cause} }
 // Broken says that the process must end.
 func (e *brokenError) Broken() bool { return true }
 
-// ErrNewerSchema means that a newer botd has written this journal.
-var ErrNewerSchema = errors.New("journal was written by a newer botd")
-
 // Binding is what a journal belongs to: it is stored at creation and compared at
 // every start, so that one account's truth is never taken for another's.
 type Binding struct {
@@ -53,15 +64,47 @@ type Binding struct {
 	Instance       string `json:"instance"`
 }
 
+// differences says, field by field, what two bindings do not share.
+func (b Binding) differences(have Binding) string {
+	text := ""
+	for _, field := range []struct{ name, want, have string }{
+		{"mode", b.Mode, have.Mode}, {"exchange", b.URL, have.URL}, {"key fingerprint", b.KeyFingerprint, have.KeyFingerprint}, {"instance", b.Instance, have.Instance},
+	} {
+		if field.want != field.have {
+			if text != "" {
+				text += ", "
+			}
+			text += fmt.Sprintf("%s %s (not %s)", field.name, field.have, field.want)
+		}
+	}
+	return text
+}
+
+// BindingError means that a journal belongs to another mode, venue, key or instance.
+type BindingError struct {
+	Path       string
+	Want, Have Binding
+}
+
+// Error names what differs.
+func (e *BindingError) Error() string {
+	return fmt.Sprintf("journal %s belongs to %s\nhint: give this account a data_dir of its own", e.Path, e.Want.differences(e.Have))
+}
+
 // Journal is one account's journal in a SQLite file. Safe for several goroutines.
 type Journal struct {
-	path string
-	db   *sql.DB
+	path    string
+	db      *sql.DB
+	release func() error // the lock; nil for reading
 
 	mu       sync.Mutex // guards all below
+	writer   *sql.Conn  // nil for reading
+	tables   sqlTables
 	sequence int64
 	hash     string
+	epoch    int64
 	broken   error
+	reserve  reserve
 }
 
 const schema = `
@@ -75,41 +118,66 @@ CREATE TABLE IF NOT EXISTS placement (
 	purpose TEXT NOT NULL, state TEXT NOT NULL, order_id INTEGER NOT NULL, filled INTEGER NOT NULL, sent_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL);
 `
 
-// Open opens or makes the journal file.
+// Options are how a journal is kept.
+type Options struct {
+	Reserve int64 // bytes kept free for facts and exits; 0 for DefaultReserve, negative for none
+
+	parameters string // of the file's address
+}
+
+// Open opens or makes the journal file, for this process alone.
 func Open(ctx context.Context, path string, binding Binding) (*Journal, error) {
+	return OpenWith(ctx, path, binding, Options{})
+}
+
+// OpenWith opens or makes the journal file as the options say.
+func OpenWith(ctx context.Context, path string, binding Binding, options Options) (*Journal, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
-	if file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
-	} else if err := file.Close(); err != nil {
-		return nil, fmt.Errorf("open journal: %w", err)
-	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)&_txlock=immediate")
+	release, err := lock(path+".lock", "journal "+path)
 	if err != nil {
-		return nil, fmt.Errorf("open journal %s: %w", path, err)
+		return nil, err
 	}
-	db.SetMaxOpenConns(1)
-	j := &Journal{path: path, db: db}
+	if file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())
+	} else if err := file.Close(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)"+options.parameters)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), release())
+	}
+	db.SetMaxOpenConns(maxConnections)
+	j := &Journal{path: path, db: db, release: release, reserve: reserve{path: path + ".reserve", size: options.Reserve}}
 	if err := j.prepare(ctx, binding); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, j.Close())
 	}
+	j.reserve.begin()
 	return j, nil
 }
 
-func (j *Journal) prepare(ctx context.Context, binding Binding) error {
+func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
+	if j.writer, err = j.db.Conn(ctx); err != nil {
+		return fmt.Errorf("open journal %s: %w", j.path, err)
+	}
 	var version int
-	if err := j.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	if err := j.writer.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return fmt.Errorf("open journal %s: %w", j.path, err)
 	}
 	if version > schemaVersion {
 		return fmt.Errorf("journal %s has schema %d, this botd knows %d: %w", j.path, version, schemaVersion, ErrNewerSchema)
 	}
-	if _, err := j.db.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version = %d;", schemaVersion)); err != nil {
-		return fmt.Errorf("prepare journal %s: %w", j.path, err)
+	if version < schemaVersion {
+		if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE;"+schema+fmt.Sprintf("PRAGMA user_version = %d; COMMIT", schemaVersion)); err != nil {
+			return fmt.Errorf("prepare journal %s: %w", j.path, err)
+		}
 	}
 	if err := j.bind(ctx, binding); err != nil {
 		return err
+	}
+	if j.tables, err = prepareTables(ctx, j.writer); err != nil {
+		return fmt.Errorf("prepare journal %s: %w", j.path, err)
 	}
 	return j.readTail(ctx)
 }
@@ -120,33 +188,45 @@ func (j *Journal) bind(ctx context.Context, binding Binding) error {
 	if err != nil {
 		return err
 	}
-	var have string
-	err = j.db.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'binding'").Scan(&have)
+	var stored string
+	err = j.writer.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'binding'").Scan(&stored)
 	if errors.Is(err, sql.ErrNoRows) {
-		_, err = j.db.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('binding', $1)", string(want))
+		_, err = j.writer.ExecContext(ctx, "INSERT INTO meta (name, value) VALUES ('binding', $1)", string(want))
 		return err
 	}
-	if err == nil && have != string(want) {
-		err = &BindingError{Path: j.path, Want: string(want), Have: have}
+	if err != nil {
+		return err
 	}
-	return err
+	var have Binding
+	if err := json.Unmarshal([]byte(stored), &have); err != nil {
+		return fmt.Errorf("journal %s: binding: %w", j.path, err)
+	}
+	if have != binding {
+		return &BindingError{Path: j.path, Want: binding, Have: have}
+	}
+	return nil
 }
 
-// BindingError means that a journal belongs to another mode, venue, key or instance.
-type BindingError struct{ Path, Want, Have string }
-
-// Error names both.
-func (e *BindingError) Error() string {
-	return fmt.Sprintf("journal %s belongs to %s, not to %s\nhint: give this account a data_dir of its own", e.Path, e.Have, e.Want)
-}
-
+// readTail finds where the journal ends.
 func (j *Journal) readTail(ctx context.Context) error {
-	j.sequence, j.hash = 0, ""
-	err := j.db.QueryRowContext(ctx, "SELECT sequence, hash FROM record ORDER BY sequence DESC LIMIT 1").Scan(&j.sequence, &j.hash)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+	sequence, hash, err := tail(ctx, j.writer)
+	if err != nil {
+		return fmt.Errorf("read the end of journal %s: %w", j.path, err)
 	}
-	return err
+	var epoch sql.NullInt64
+	if err := j.writer.QueryRowContext(ctx, "SELECT max(json_extract(body, '$.epoch')) FROM record WHERE kind = 'boot'").Scan(&epoch); err != nil {
+		return fmt.Errorf("read the epoch of journal %s: %w", j.path, err)
+	}
+	j.sequence, j.hash, j.epoch = sequence, hash, epoch.Int64
+	return nil
+}
+
+func tail(ctx context.Context, conn *sql.Conn) (sequence int64, hash string, err error) {
+	err = conn.QueryRowContext(ctx, "SELECT sequence, hash FROM record ORDER BY sequence DESC LIMIT 1").Scan(&sequence, &hash)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return sequence, hash, err
 }
 
 // Read opens a journal for reading, whatever it is bound to, also while a daemon
@@ -156,126 +236,48 @@ func Read(ctx context.Context, path string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal %s: %w", path, err)
 	}
-	j := &Journal{path: path, db: db, broken: errors.New("opened for reading")}
-	if err := j.readTail(ctx); err != nil {
+	db.SetMaxOpenConns(maxConnections)
+	j := &Journal{path: path, db: db, broken: ErrReading}
+	var version int
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), db.Close())
+	}
+	switch {
+	case version > schemaVersion:
+		err = fmt.Errorf("journal %s has schema %d, this botd knows %d: %w", path, version, schemaVersion, ErrNewerSchema)
+	case version < schemaVersion:
+		err = fmt.Errorf("journal %s has schema %d of an older botd, or is none; botd run brings it up to date", path, version)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	return j, nil
 }
 
-// Append makes the records durable, in order, all or none.
-func (j *Journal) Append(ctx context.Context, records []reconcile.Record) error {
+// Close closes the file and lets go of its lock.
+func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.broken != nil {
-		return j.broken
+	var err error
+	if j.writer != nil {
+		err = j.writer.Close()
+		j.writer = nil
 	}
-	sequence, hash := j.sequence, j.hash
-	transaction, err := j.db.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("begin a journal append: %w", err)
+	if j.broken == nil {
+		j.broken = errors.New("journal is closed")
 	}
-	for i := range records {
-		sequence++
-		if hash, err = appendOne(ctx, transaction, sequence, hash, &records[i]); err != nil {
-			return errors.Join(fmt.Errorf("append %s to the journal: %w", records[i].Kind, err), transaction.Rollback())
-		}
+	err = errors.Join(err, j.db.Close())
+	if j.release != nil {
+		err = errors.Join(err, j.release())
+		j.release = nil
 	}
-	if err := transaction.Commit(); err != nil {
-		j.broken = &brokenError{err}
-		return j.broken
-	}
-	j.sequence, j.hash = sequence, hash
-	return nil
+	return err
 }
 
-func appendOne(ctx context.Context, transaction *sql.Tx, sequence int64, previous string, record *reconcile.Record) (string, error) {
-	body, err := json.Marshal(record)
-	if err != nil {
-		return "", err
-	}
-	hash := chain(previous, body)
-	_, err = transaction.ExecContext(ctx, `INSERT INTO record (sequence, at_ms, kind, strategy, market, symbol, client_order_id, body, previous, hash)
-		VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)`, sequence, record.AtMS, record.Kind.String(), record.Strategy, record.Symbol.Market.String(),
-		record.Symbol.Name, record.ClientOrderID, string(body), previous, hash)
-	if err != nil {
-		return "", err
-	}
-	return hash, derive(ctx, transaction, sequence, record)
-}
-
+// chain is the hash of a record: of the hash before it and its own text.
 func chain(previous string, body []byte) string {
 	sum := sha256.New()
 	sum.Write([]byte(previous))
 	sum.Write(body)
 	return hex.EncodeToString(sum.Sum(nil))
 }
-
-// derive keeps the table of placements: what the records say, ready to read.
-func derive(ctx context.Context, transaction *sql.Tx, sequence int64, r *reconcile.Record) error {
-	state := ""
-	switch r.Kind {
-	case reconcile.RecordSending:
-		_, err := transaction.ExecContext(ctx, `INSERT INTO placement (client_order_id, sequence, strategy, market, symbol, purpose, state, order_id, filled, sent_ms, ended_ms)
-			VALUES ($1,$2,$3,$4,$5,$6,$7,0,0,$8,0)`, r.ClientOrderID, sequence, r.Strategy, r.Symbol.Market.String(), r.Symbol.Name, r.Purpose.String(), reconcile.Sending.String(), r.AtMS)
-		return err
-	case reconcile.RecordAcknowledged:
-		state = reconcile.Acknowledged.String()
-	case reconcile.RecordUnknown:
-		state = reconcile.Uncertain.String()
-	case reconcile.RecordFill:
-		state = reconcile.Working.String()
-	case reconcile.RecordRefused:
-		state = reconcile.Refused.String()
-	case reconcile.RecordEnded:
-		state = r.State.String()
-	default:
-		return nil
-	}
-	ended := int64(0)
-	if r.Kind == reconcile.RecordEnded || r.Kind == reconcile.RecordRefused {
-		ended = r.AtMS
-	}
-	_, err := transaction.ExecContext(ctx, `UPDATE placement SET state = $1, order_id = max(order_id, $2), filled = max(filled, $3), ended_ms = max(ended_ms, $4) WHERE client_order_id = $5`,
-		state, r.OrderID, int64(r.Filled), ended, r.ClientOrderID)
-	return err
-}
-
-// Replay gives every record in order, checking the chain. An altered or missing
-// record is an error that names its sequence.
-func (j *Journal) Replay(ctx context.Context, take func(*reconcile.Record) error) error {
-	rows, err := j.db.QueryContext(ctx, "SELECT sequence, body, previous, hash FROM record ORDER BY sequence")
-	if err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	defer rows.Close()
-	previous, expected := "", int64(1)
-	for ; rows.Next(); expected++ {
-		var sequence int64
-		var body, before, hash string
-		if err := rows.Scan(&sequence, &body, &before, &hash); err != nil {
-			return fmt.Errorf("read the journal: %w", err)
-		}
-		if sequence != expected || before != previous || hash != chain(previous, []byte(body)) {
-			return fmt.Errorf("journal record %d was altered or one before it is missing", expected)
-		}
-		previous = hash
-		var record reconcile.Record
-		if err := json.Unmarshal([]byte(body), &record); err != nil {
-			return fmt.Errorf("journal record %d: %w", sequence, err)
-		}
-		if err := take(&record); err != nil {
-			return fmt.Errorf("journal record %d: %w", sequence, err)
-		}
-	}
-	return rows.Err()
-}
-
-// Export writes every record as a line of JSON.
-func (j *Journal) Export(ctx context.Context, w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	return j.Replay(ctx, func(r *reconcile.Record) error { return encoder.Encode(r) })
-}
-
-// Close closes the file.
-func (j *Journal) Close() error { return j.db.Close() }

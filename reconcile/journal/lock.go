@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,25 +10,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ErrLocked means that another process, or another part of this one, has it.
+var ErrLocked = errors.New("in use by another botd")
+
 // Lock takes the data directory for this process alone. The lock ends with the
 // process, however it ends.
 func Lock(directory string) (release func() error, err error) {
-	path := filepath.Join(directory, "botd.lock")
+	return lock(filepath.Join(directory, "botd.lock"), "data directory "+directory)
+}
+
+// lock takes a file's lock, and writes the process's id into it for people.
+func lock(path, what string) (release func() error, err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("lock the data directory: %w", err)
+		return nil, fmt.Errorf("lock %s: %w", what, err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(path)
 		file.Close()
-		return nil, fmt.Errorf("data directory %s is used by another botd (pid %s)\nhint: stop it, or give this one a data_dir of its own", directory, strings.TrimSpace(string(holder)))
+		return nil, fmt.Errorf("%s is %w (pid %s)\nhint: stop it, or give this one a data_dir of its own", what, ErrLocked, strings.TrimSpace(string(holder)))
 	}
-	if err = file.Truncate(0); err == nil {
-		_, err = file.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
-	}
-	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("lock the data directory: %w", err)
+	// The id is for people: on a full disk the lock holds without it.
+	if err := file.Truncate(0); err == nil {
+		file.WriteAt([]byte(fmt.Sprintln(os.Getpid())), 0)
 	}
 	return file.Close, nil
 }

@@ -165,7 +165,7 @@ func (s *session) run(client *rest.Client, name string, done <-chan struct{}) st
 		s.t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := store.Export(s.t.Context(), &text); err != nil {
+	if err := store.Replay(s.t.Context(), func(r *reconcile.Record) error { return json.NewEncoder(&text).Encode(r) }); err != nil {
 		s.t.Fatal(err)
 	}
 	return text.String() + fmt.Sprint(driver.OpenLeft(), client)

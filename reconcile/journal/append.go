@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+
+	"botd/reconcile"
+)
+
+// Primary result codes of SQLite that decide what a failed append means.
+const (
+	codePrimary = 0xff
+	codeBusy    = 5
+	codeIO      = 10
+	codeCorrupt = 11
+	codeFull    = 13
+	codeNotDB   = 26
+)
+
+// Append makes the records durable, in order, all or none. ErrFull and a busy
+// file may be tried again: nothing of the batch is in the journal. After
+// ErrBroken nothing is known of it, and the process has to end (exactly-once.md,
+// case 7).
+func (j *Journal) Append(ctx context.Context, records []reconcile.Record) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return j.broken
+	}
+	err := j.append(ctx, records)
+	if errors.Is(err, ErrFull) && j.reserve.spend() {
+		err = j.append(ctx, records)
+	}
+	return err
+}
+
+// append tries once.
+func (j *Journal) append(ctx context.Context, records []reconcile.Record) error {
+	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return j.failed(ctx, fmt.Errorf("begin a journal append: %w", err))
+	}
+	end := position{j.sequence, j.hash, j.epoch}
+	for i := range records {
+		if err := j.appendOne(ctx, &end, &records[i]); err != nil {
+			return j.failed(ctx, fmt.Errorf("append %s to the journal: %w", records[i].Kind, err))
+		}
+	}
+	if _, err := j.writer.ExecContext(ctx, "COMMIT"); err != nil {
+		return j.failed(ctx, fmt.Errorf("commit the journal: %w", err))
+	}
+	j.sequence, j.hash, j.epoch = end.sequence, end.hash, end.epoch
+	return nil
+}
+
+// position is where a journal ends.
+type position struct {
+	sequence int64
+	hash     string
+	epoch    int64
+}
+
+// next moves on by one record and returns its text.
+func (p *position) next(record *reconcile.Record) (body []byte, previous string, err error) {
+	if record.Kind == reconcile.RecordBoot {
+		if record.Epoch <= p.epoch {
+			return nil, "", fmt.Errorf("%w: %d after %d", ErrEpoch, record.Epoch, p.epoch)
+		}
+		p.epoch = record.Epoch
+	}
+	if body, err = json.Marshal(record); err != nil {
+		return nil, "", err
+	}
+	previous = p.hash
+	p.sequence, p.hash = p.sequence+1, chain(previous, body)
+	return body, previous, nil
+}
+
+func (j *Journal) appendOne(ctx context.Context, end *position, record *reconcile.Record) error {
+	body, previous, err := end.next(record)
+	if err != nil {
+		return err
+	}
+	_, err = j.tables.insert.ExecContext(ctx, end.sequence, record.AtMS, record.Kind.String(), record.Strategy, record.Symbol.Market.String(),
+		record.Symbol.Name, record.ClientOrderID, string(body), previous, end.hash)
+	if err != nil {
+		return err
+	}
+	return derive(&j.tables, end.sequence, record)
+}
+
+// failed ends a failed transaction and says what the failure means. A disk that
+// is full leaves nothing behind, which is looked at; a write or a sync that
+// failed may have left anything, whatever the file says when it is read again.
+func (j *Journal) failed(ctx context.Context, cause error) error {
+	_, rollback := j.writer.ExecContext(ctx, "ROLLBACK") // SQLite may have done it itself: then it is an error
+	sequence, hash, err := tail(ctx, j.writer)
+	switch code := resultCode(cause) & codePrimary; {
+	case code == codeIO || code == codeCorrupt || code == codeNotDB || errors.Is(cause, sql.ErrConnDone):
+		j.broken = &brokenError{cause}
+	case err != nil:
+		j.broken = &brokenError{errors.Join(cause, rollback, err)}
+	case sequence != j.sequence || hash != j.hash:
+		j.broken = &brokenError{fmt.Errorf("%w; it ends with record %d, not %d", cause, sequence, j.sequence)}
+	case code == codeFull:
+		return fmt.Errorf("%w: %w", ErrFull, cause)
+	default:
+		return cause
+	}
+	return j.broken
+}
+
+func resultCode(err error) int {
+	var coded *sqlite.Error
+	if errors.As(err, &coded) {
+		return coded.Code()
+	}
+	return 0
+}
+
+// Keep looks after the journal's reserve of disk: runtime.Keeper.
+func (j *Journal) Keep(context.Context) (low string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.reserve.refill()
+}

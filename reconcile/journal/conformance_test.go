@@ -1,0 +1,109 @@
+package journal_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"botd/reconcile/journal"
+	"botd/reconcile/journal/journaltest"
+)
+
+func TestMemoryIsAJournal(t *testing.T) {
+	t.Parallel()
+	for _, durable := range []bool{false, true} { // what a torn append leaves
+		t.Run(fmt.Sprintf("torn batches survive %t", durable), func(t *testing.T) {
+			t.Parallel()
+			journaltest.Run(t, func(*testing.T) *journaltest.Store { return inMemory(durable) })
+		})
+	}
+}
+
+func inMemory(durable bool) *journaltest.Store {
+	disk := &journal.Disk{}
+	var last *journal.Memory
+	return &journaltest.Store{
+		Open: func(binding journal.Binding) (journaltest.Journal, error) {
+			opened, err := journal.OpenMemory(disk, "one", binding)
+			if err != nil {
+				return nil, err
+			}
+			last = opened
+			return opened, nil
+		},
+		Read:     func() (journaltest.Journal, error) { return journal.ReadMemory(disk, "one") },
+		Crash:    func() { last.Kill() },
+		Backup:   func() func() { kept := disk.Copy(); return func() { disk = kept } },
+		Full:     func(full bool) { disk.SetFull(full) },
+		Tear:     func() { disk.TearNext(durable) },
+		Alter:    func(sequence int64) { last.Tamper(sequence, spoil) },
+		AlterRow: func(id, state string) { last.TamperRow(id, state) },
+	}
+}
+
+func spoil(body string) string { return strings.Replace(body, `"timeout"`, `"filled!"`, 1) }
+
+func TestSQLiteIsAJournal(t *testing.T) {
+	t.Parallel()
+	journaltest.Run(t, func(t *testing.T) *journaltest.Store {
+		s := &files{t: t, path: filepath.Join(t.TempDir(), "journal.db")}
+		return &journaltest.Store{
+			Open: func(binding journal.Binding) (journaltest.Journal, error) {
+				j, err := journal.OpenFaulty(t.Context(), s.path, binding)
+				if err != nil {
+					return nil, err
+				}
+				return j, nil
+			},
+			Read:   func() (journaltest.Journal, error) { return journal.Read(t.Context(), s.path) },
+			Crash:  func() { s.path = s.copy() },
+			Backup: func() func() { kept := s.copy(); return func() { s.path = kept } },
+			Full:   func(full bool) { journal.FaultsIn(filepath.Dir(s.path)).Full(full) },
+			Tear:   func() { journal.FaultsIn(filepath.Dir(s.path)).FailSync() },
+			Alter: func(sequence int64) {
+				s.exec("UPDATE record SET body = replace(body, 'timeout', 'filled!') WHERE sequence = ?", sequence)
+			},
+			AlterRow: func(id, state string) { s.exec("UPDATE placement SET state = ? WHERE client_order_id = ?", state, id) },
+		}
+	})
+}
+
+// files is a journal's files.
+type files struct {
+	t    *testing.T
+	path string
+}
+
+// copy copies the files as they lie, as a kill would leave them.
+func (f *files) copy() string {
+	f.t.Helper()
+	copied := filepath.Join(f.t.TempDir(), "journal.db")
+	for _, suffix := range []string{"", "-wal"} {
+		text, err := os.ReadFile(f.path + suffix)
+		if os.IsNotExist(err) && suffix != "" {
+			continue
+		}
+		if err == nil {
+			err = os.WriteFile(copied+suffix, text, 0o600)
+		}
+		if err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	return copied
+}
+
+func (f *files) exec(statement string, arguments ...any) {
+	f.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+f.path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statement, arguments...); err != nil {
+		f.t.Fatal(err)
+	}
+}

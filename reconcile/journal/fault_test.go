@@ -1,0 +1,156 @@
+package journal
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"unsafe"
+
+	"modernc.org/libc"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// faultsName is a file layer under SQLite that is the operating system's, until
+// a directory is told to fail: then writes find no room, or a sync fails.
+const faultsName = "faults"
+
+// Faults are what goes wrong in one directory.
+type Faults struct {
+	mu   sync.Mutex
+	full bool
+	sync bool // the next one fails, once
+}
+
+// Full makes the directory's disk full, or gives it room again.
+func (f *Faults) Full(full bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.full = full
+}
+
+// FailSync makes the next sync fail.
+func (f *Faults) FailSync() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sync = true
+}
+
+var faults struct {
+	mu          sync.Mutex
+	directories map[string]*Faults
+	files       map[uintptr]*faultyFile
+	methods     map[uintptr]uintptr // ours, by the operating system's
+	base        uintptr             // the operating system's layer
+}
+
+type faultyFile struct {
+	faults *Faults
+	base   *sqlite3.Tsqlite3_io_methods
+}
+
+// FaultsIn returns the faults of a directory.
+func FaultsIn(directory string) *Faults {
+	faults.mu.Lock()
+	defer faults.mu.Unlock()
+	if faults.directories[directory] == nil {
+		faults.directories[directory] = &Faults{}
+	}
+	return faults.directories[directory]
+}
+
+type (
+	openFile  = func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32
+	writeFile = func(*libc.TLS, uintptr, uintptr, int32, int64) int32
+	syncFile  = func(*libc.TLS, uintptr, int32) int32
+)
+
+// pointer and function turn a function into what SQLite calls, and back.
+func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
+
+func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{p})) }
+
+// at is what lies at an address outside of Go's memory.
+func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
+
+var registerFaults = sync.OnceValue(func() error {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	base := sqlite3.Xsqlite3_vfs_find(tls, 0)
+	name, err := libc.CString(faultsName)
+	if base == 0 || err != nil {
+		return fmt.Errorf("no file layer to build on: %w", err)
+	}
+	layer := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_vfs{})))
+	v := at[sqlite3.Tsqlite3_vfs](layer)
+	*v = *at[sqlite3.Tsqlite3_vfs](base)
+	v.FpNext, v.FzName, v.FxOpen = 0, name, pointer[openFile](faultyOpen)
+	faults.mu.Lock()
+	faults.base, faults.files, faults.methods = base, map[uintptr]*faultyFile{}, map[uintptr]uintptr{}
+	if faults.directories == nil {
+		faults.directories = map[string]*Faults{}
+	}
+	faults.mu.Unlock()
+	if code := sqlite3.Xsqlite3_vfs_register(tls, layer, 0); code != sqlite3.SQLITE_OK {
+		return fmt.Errorf("register the faulty file layer: code %d", code)
+	}
+	return nil
+})
+
+// faultyOpen opens a file as the operating system does, and puts our write and
+// sync before its own.
+func faultyOpen(tls *libc.TLS, layer, name, file uintptr, flags int32, out uintptr) int32 {
+	base := at[sqlite3.Tsqlite3_vfs](faults.base)
+	code := function[openFile](base.FxOpen)(tls, layer, name, file, flags, out)
+	methods := &at[sqlite3.Tsqlite3_file](file).FpMethods
+	if code != sqlite3.SQLITE_OK || name == 0 || *methods == 0 {
+		return code
+	}
+	faults.mu.Lock()
+	defer faults.mu.Unlock()
+	directory := filepath.Dir(libc.GoString(name))
+	if faults.directories[directory] == nil {
+		faults.directories[directory] = &Faults{}
+	}
+	faults.files[file] = &faultyFile{faults.directories[directory], at[sqlite3.Tsqlite3_io_methods](*methods)}
+	if faults.methods[*methods] == 0 {
+		ours := libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(sqlite3.Tsqlite3_io_methods{})))
+		m := at[sqlite3.Tsqlite3_io_methods](ours)
+		*m = *at[sqlite3.Tsqlite3_io_methods](*methods)
+		m.FxWrite, m.FxSync = pointer[writeFile](faultyWrite), pointer[syncFile](faultySync)
+		faults.methods[*methods] = ours
+	}
+	*methods = faults.methods[*methods]
+	return code
+}
+
+func openedFile(file uintptr) *faultyFile {
+	faults.mu.Lock()
+	defer faults.mu.Unlock()
+	return faults.files[file]
+}
+
+// faultyWrite writes half of what it was given before it finds the disk full, as
+// a disk does.
+func faultyWrite(tls *libc.TLS, file, buffer uintptr, amount int32, offset int64) int32 {
+	f := openedFile(file)
+	f.faults.mu.Lock()
+	full := f.faults.full
+	f.faults.mu.Unlock()
+	if full {
+		function[writeFile](f.base.FxWrite)(tls, file, buffer, amount/2, offset)
+		return sqlite3.SQLITE_FULL
+	}
+	return function[writeFile](f.base.FxWrite)(tls, file, buffer, amount, offset)
+}
+
+func faultySync(tls *libc.TLS, file uintptr, flags int32) int32 {
+	f := openedFile(file)
+	f.faults.mu.Lock()
+	fail := f.faults.sync
+	f.faults.sync = false
+	f.faults.mu.Unlock()
+	if fail {
+		return sqlite3.SQLITE_IOERR_FSYNC
+	}
+	return function[syncFile](f.base.FxSync)(tls, file, flags)
+}

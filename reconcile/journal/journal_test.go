@@ -1,0 +1,241 @@
+package journal_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/journal/journaltest"
+)
+
+func open(t *testing.T, path string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Open(t.Context(), path, journaltest.Bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	return j
+}
+
+func TestAJournalIsForItsOwnerAlone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	open(t, path)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file's mode: want 600, have %v, %v", info.Mode(), err)
+	}
+}
+
+func TestARecordsColumnsAreItsTexts(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	if err := j.Append(t.Context(), journaltest.EveryKind()); err != nil {
+		t.Fatal(err)
+	}
+	(&files{t, path}).exec("UPDATE record SET strategy = 'two' WHERE sequence = 6")
+	report, err := j.Verify(t.Context())
+	if err != nil || len(report.Problems) != 1 || report.Problems[0].Key != "6" || !strings.Contains(report.Problems[0].Have, "two") {
+		t.Errorf("want record 6 found, have %+v, %v", report, err)
+	}
+}
+
+func TestAMissingAndAStrangeRowAreFound(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	if err := j.Append(t.Context(), journaltest.EveryKind()); err != nil {
+		t.Fatal(err)
+	}
+	(&files{t, path}).exec("UPDATE placement SET client_order_id = 'bmain-1-9'")
+	report, err := j.Verify(t.Context())
+	if err != nil || len(report.Problems) != 2 || report.Problems[0].Have != "no such row" || report.Problems[1].Want != "no such row" {
+		t.Errorf("want one row missed and one strange, have %+v, %v", report, err)
+	}
+}
+
+func TestOneProcessHoldsADataDirectory(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	release, err := journal.Lock(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := journal.Lock(directory); err == nil || !strings.Contains(err.Error(), "pid ") || !strings.Contains(err.Error(), "hint: ") {
+		t.Errorf("want a refusal with pid and hint, have %v", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := journal.Lock(directory)
+	if err != nil {
+		t.Fatalf("a released lock can be taken: %v", err)
+	}
+	if err := again(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tmpfs mounts a small file system of its own, or says why not.
+func tmpfs(t *testing.T, size string) string {
+	t.Helper()
+	directory := t.TempDir()
+	if err := unix.Mount("tmpfs", directory, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a small file system can not be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(directory, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return directory
+}
+
+// fill takes all room of a file system but the bytes to leave.
+func fill(t *testing.T, directory string, leave int64) (free func()) {
+	t.Helper()
+	path := filepath.Join(directory, "ballast")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	block := make([]byte, 4096)
+	for {
+		if _, err := file.Write(block); err != nil {
+			break
+		}
+	}
+	info, err := file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Truncate(max(0, info.Size()-leave)); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func booted(epoch int64) reconcile.Record {
+	return reconcile.Record{Kind: reconcile.RecordBoot, Epoch: epoch, Why: strings.Repeat("x", 2_000)}
+}
+
+// TestAFullDiskSpendsTheReserveThenWaits fills a real, small disk under the
+// journal: the reserve carries facts and exits on, then appends fail without a
+// trace, and when there is room they go on in order.
+func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
+	t.Parallel()
+	directory := tmpfs(t, "8m")
+	j, err := journal.OpenWith(t.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound, journal.Options{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	epoch := int64(0)
+	add := func() error {
+		err := j.Append(t.Context(), []reconcile.Record{booted(epoch + 1), {Kind: reconcile.RecordConfig}})
+		if err == nil {
+			epoch++
+		}
+		return err
+	}
+	if err := add(); err != nil || j.Keep(t.Context()) != "" {
+		t.Fatalf("on a disk with room: want no error and nothing low, have %v, %q", err, j.Keep(t.Context()))
+	}
+	free := fill(t, directory, 0)
+	for range 20 {
+		if err := add(); err != nil {
+			t.Fatalf("the reserve is there for facts: %v", err)
+		}
+	}
+	if j.Keep(t.Context()) == "" {
+		t.Error("the reserve is in use: want it told")
+	}
+	fill(t, directory, 0)
+	for tries := 0; ; tries++ {
+		if err = add(); err != nil {
+			break
+		}
+		if tries == 5_000 {
+			t.Fatal("a full disk took 5000 appends")
+		}
+	}
+	if !errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrBroken) {
+		t.Fatalf("want %v, have %v", journal.ErrFull, err)
+	}
+	if report, err := j.Verify(t.Context()); err != nil || int64(report.Records) != 2*epoch || len(report.Problems) > 0 {
+		t.Fatalf("on a full disk: want %d records, have %+v, %v", 2*epoch, report, err)
+	}
+	free()
+	if err := add(); err != nil {
+		t.Fatalf("with room again: %v", err)
+	}
+	if low := j.Keep(t.Context()); low != "" {
+		t.Errorf("with room again the reserve is taken again: have %q", low)
+	}
+	if report, err := j.Verify(t.Context()); err != nil || int64(report.Records) != 2*epoch || len(report.Problems) > 0 {
+		t.Errorf("at the end: want %d records, have %+v, %v", 2*epoch, report, err)
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	directory := os.Getenv("BOTD_BENCH_DIR") // a disk to measure; else the temporary directory's
+	if directory == "" {
+		directory = b.TempDir()
+	}
+	j, err := journal.Open(b.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer j.Close()
+	records := journaltest.EveryKind()[6:9]
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		if err := j.Append(b.Context(), records); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+}
+
+func BenchmarkVerify(b *testing.B) {
+	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journaltest.Bound)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer j.Close()
+	const orders = 10_000
+	for i := range orders {
+		records := slices.Clone(journaltest.EveryKind()[5:10])
+		for k := range records {
+			records[k].ClientOrderID = fmt.Sprint("bmain-1-", i)
+		}
+		if err := j.Append(b.Context(), records); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if report, err := j.Verify(b.Context()); err != nil || len(report.Problems) > 0 || report.Records != 5*orders {
+			b.Fatal(report, err)
+		}
+	}
+	b.ReportMetric(float64(5*orders)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}

@@ -1,0 +1,153 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"botd/reconcile"
+)
+
+// Stored is a record with its place in the journal.
+type Stored struct {
+	Sequence int64  `json:"sequence"`
+	Hash     string `json:"hash"`
+	reconcile.Record
+}
+
+// AlteredError means that a record does not fit the chain: it was altered, or one
+// before it is missing.
+type AlteredError struct{ Sequence int64 }
+
+// Error names the place.
+func (e *AlteredError) Error() string {
+	return fmt.Sprintf("journal record %d was altered or one before it is missing", e.Sequence)
+}
+
+// link follows the chain of records.
+type link struct {
+	sequence int64 // of the last one
+	hash     string
+}
+
+// take checks one record against the chain and reads it.
+func (l *link) take(sequence int64, body, previous, hash string) (Stored, error) {
+	if sequence != l.sequence+1 || previous != l.hash || hash != chain(previous, []byte(body)) {
+		return Stored{}, &AlteredError{l.sequence + 1}
+	}
+	l.sequence, l.hash = sequence, hash
+	stored := Stored{Sequence: sequence, Hash: hash}
+	if err := json.Unmarshal([]byte(body), &stored.Record); err != nil {
+		return stored, fmt.Errorf("journal record %d: %w", sequence, err)
+	}
+	return stored, nil
+}
+
+// Replay gives every record in order, checking the chain. An altered or missing
+// record is an error that names its sequence.
+func (j *Journal) Replay(ctx context.Context, take func(*reconcile.Record) error) error {
+	conn, err := j.db.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	defer conn.Close()
+	return each(ctx, conn, func(s *Stored) error { return take(&s.Record) })
+}
+
+// each gives every record on a connection, checking the chain.
+func each(ctx context.Context, conn *sql.Conn, take func(*Stored) error) error {
+	rows, err := conn.QueryContext(ctx, "SELECT sequence, body, previous, hash FROM record ORDER BY sequence")
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	defer rows.Close()
+	var l link
+	for rows.Next() {
+		var sequence int64
+		var body, previous, hash string
+		if err := rows.Scan(&sequence, &body, &previous, &hash); err != nil {
+			return fmt.Errorf("read the journal: %w", err)
+		}
+		stored, err := l.take(sequence, body, previous, hash)
+		if err != nil {
+			return err
+		}
+		if err := take(&stored); err != nil {
+			return fmt.Errorf("journal record %d: %w", sequence, err)
+		}
+	}
+	return rows.Err()
+}
+
+// Filter chooses records. Its zero value chooses all.
+type Filter struct {
+	After    int64 // a sequence: only records after it
+	SinceMS  int64 // server time
+	Kinds    []reconcile.RecordKind
+	Symbol   string
+	Strategy string
+	Last     int // of those, the last so many; 0 for all
+}
+
+// where writes the filter as SQL.
+func (f *Filter) where() (text string, arguments []any) {
+	parts := []string{"sequence > ?"}
+	arguments = append(arguments, f.After)
+	if f.SinceMS != 0 {
+		parts, arguments = append(parts, "at_ms >= ?"), append(arguments, f.SinceMS)
+	}
+	if len(f.Kinds) > 0 {
+		parts = append(parts, "kind IN (?"+strings.Repeat(",?", len(f.Kinds)-1)+")")
+		for _, kind := range f.Kinds {
+			arguments = append(arguments, kind.String())
+		}
+	}
+	if f.Symbol != "" {
+		parts, arguments = append(parts, "symbol = ?"), append(arguments, f.Symbol)
+	}
+	if f.Strategy != "" {
+		parts, arguments = append(parts, "strategy = ?"), append(arguments, f.Strategy)
+	}
+	return strings.Join(parts, " AND "), arguments
+}
+
+// matches reports whether the filter chooses a record, apart from Last.
+func (f *Filter) matches(s *Stored) bool {
+	return s.Sequence > f.After && s.AtMS >= f.SinceMS && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, s.Kind)) &&
+		(f.Symbol == "" || f.Symbol == s.Symbol.Name) && (f.Strategy == "" || f.Strategy == s.Strategy)
+}
+
+// Select gives the records a filter chooses, in order. Each is compared with its
+// own hash; whether all are there is what Verify looks at.
+func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) error) error {
+	where, arguments := filter.where()
+	query := "SELECT sequence, body, previous, hash FROM record WHERE " + where + " ORDER BY sequence"
+	if filter.Last > 0 {
+		query = "SELECT * FROM (" + query + " DESC LIMIT ?) ORDER BY sequence"
+		arguments = append(arguments, filter.Last)
+	}
+	rows, err := j.db.QueryContext(ctx, query, arguments...)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var sequence int64
+		var body, previous, hash string
+		if err := rows.Scan(&sequence, &body, &previous, &hash); err != nil {
+			return fmt.Errorf("read the journal: %w", err)
+		}
+		l := link{sequence - 1, previous}
+		stored, err := l.take(sequence, body, previous, hash)
+		if err != nil {
+			return err
+		}
+		if err := take(&stored); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,87 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// DefaultReserve is what is kept free for facts and exits: some thousand records.
+const DefaultReserve = 4 << 20
+
+// reserve is a file that takes up room on the journal's disk. When the disk is
+// full it is given up, and what it held is for facts and exits; openings wait
+// until there is room for it again.
+type reserve struct {
+	path string
+	size int64 // bytes; 0 for DefaultReserve, negative for none
+	low  string
+}
+
+// begin takes the room when a journal is opened.
+func (r *reserve) begin() {
+	if r.size == 0 {
+		r.size = DefaultReserve
+	}
+	if r.size < 0 {
+		return
+	}
+	if info, err := os.Stat(r.path); err == nil && info.Size() == r.size {
+		return
+	}
+	r.low = "the disk of the journal is nearly full"
+	r.refill()
+}
+
+// spend gives the room up. It reports whether there was any.
+func (r *reserve) spend() bool {
+	if r.size < 0 || r.low != "" {
+		return false
+	}
+	r.low = "the disk of the journal is full, its reserve is in use"
+	return os.Remove(r.path) == nil
+}
+
+// refill takes the room again when there is twice as much, so that a disk at its
+// brim does not go to and fro. It returns why it is still in use.
+func (r *reserve) refill() string {
+	if r.low == "" || r.size < 0 {
+		return ""
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(filepath.Dir(r.path), &disk); err != nil || int64(disk.Bavail)*disk.Bsize < 2*r.size {
+		return r.low
+	}
+	if r.take() == nil {
+		r.low = ""
+	}
+	return r.low
+}
+
+// take makes the file, with its blocks.
+func (r *reserve) take() (err error) {
+	file, err := os.OpenFile(r.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = unix.Fallocate(int(file.Fd()), 0, 0, r.size); errors.Is(err, unix.EOPNOTSUPP) {
+		err = fill(file, r.size)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		err = errors.Join(err, os.Remove(r.path))
+	}
+	return err
+}
+
+// fill writes blocks where the file system can not promise them.
+func fill(file *os.File, size int64) error {
+	block := make([]byte, 1<<16)
+	for written := int64(0); written < size; written += int64(len(block)) {
+		if _, err := file.Write(block[:min(int64(len(block)), size-written)]); err != nil {
+			return err
+		}
+	}
+	return file.Sync()
+}

@@ -1,0 +1,176 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"botd/reconcile"
+)
+
+// maxProblems bounds how many problems a report lists.
+const maxProblems = 100
+
+// Report is what Verify found.
+type Report struct {
+	Records  int       `json:"records"`
+	Rows     int       `json:"rows"` // of derived tables
+	Hash     string    `json:"hash"` // of the last record: two copies of a journal that agree in it are equal
+	Problems []Problem `json:"problems"`
+}
+
+// Problem is one thing that is not as the records say.
+type Problem struct {
+	Table string `json:"table"` // record, or a derived table
+	Key   string `json:"key"`   // the record's sequence, or the row's key
+	Want  string `json:"want"`
+	Have  string `json:"have"`
+}
+
+// String names the place and both values.
+func (p Problem) String() string {
+	return fmt.Sprintf("%s %s: want %s, have %s", p.Table, p.Key, p.Want, p.Have)
+}
+
+func (r *Report) add(problems ...Problem) {
+	r.Problems = append(r.Problems, problems[:min(len(problems), maxProblems-min(maxProblems, len(r.Problems)))]...)
+}
+
+// verifier recomputes what the records say.
+type verifier struct {
+	report Report
+	want   *memoryTables
+}
+
+func newVerifier() *verifier { return &verifier{want: newMemoryTables()} }
+
+// take takes one record whose place in the chain was checked.
+func (v *verifier) take(s *Stored) error {
+	v.report.Records, v.report.Hash = v.report.Records+1, s.Hash
+	if err := derive(v.want, s.Sequence, &s.Record); err != nil {
+		v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that can follow those before it", err.Error()})
+	}
+	return nil
+}
+
+// broke takes the end of a chain that does not hold.
+func (v *verifier) broke(err error) bool {
+	var altered *AlteredError
+	if !errors.As(err, &altered) {
+		return false
+	}
+	v.report.add(Problem{"record", sequenceText(altered.Sequence), "the record that the one before it leads to", "altered, or missing"})
+	return true
+}
+
+// records checks the chain, and the columns records are chosen by against their
+// texts.
+func (v *verifier) records(ctx context.Context, conn *sql.Conn) error {
+	rows, err := conn.QueryContext(ctx, "SELECT sequence, body, previous, hash, at_ms, kind, strategy, market, symbol, client_order_id FROM record ORDER BY sequence")
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	defer rows.Close()
+	var l link
+	for rows.Next() {
+		var sequence int64
+		var body, previous, hash string
+		var have columns
+		if err := rows.Scan(&sequence, &body, &previous, &hash, &have.atMS, &have.kind, &have.strategy, &have.market, &have.symbol, &have.clientOrderID); err != nil {
+			return fmt.Errorf("read the journal: %w", err)
+		}
+		s, err := l.take(sequence, body, previous, hash)
+		if err != nil {
+			return err
+		}
+		if want := columnsOf(&s.Record); want != have {
+			v.report.add(Problem{"record", sequenceText(sequence), fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", have)})
+		}
+		if err := v.take(&s); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// columns are what records are chosen by.
+type columns struct {
+	atMS                                          int64
+	kind, strategy, market, symbol, clientOrderID string
+}
+
+func columnsOf(r *reconcile.Record) columns {
+	return columns{r.AtMS, r.Kind.String(), r.Strategy, r.Symbol.Market.String(), r.Symbol.Name, r.ClientOrderID}
+}
+
+// compare compares the stored rows of the derived tables with those recomputed.
+func (v *verifier) compare(have map[[2]string]string) {
+	want := v.want.rows()
+	v.report.Rows = len(have)
+	var problems []Problem
+	for key, values := range want {
+		if stored, found := have[key]; !found {
+			problems = append(problems, Problem{key[0], key[1], values, "no such row"})
+		} else if stored != values {
+			problems = append(problems, Problem{key[0], key[1], values, stored})
+		}
+	}
+	for key, values := range have {
+		if _, found := want[key]; !found {
+			problems = append(problems, Problem{key[0], key[1], "no such row", values})
+		}
+	}
+	slices.SortFunc(problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Key, b.Key)) })
+	v.report.add(problems...)
+}
+
+// Verify checks the whole journal as it stands at one moment, also while a
+// daemon writes it: the chain of records, and every row of the derived tables
+// against what the records say. Problems are in the report; an error means that
+// it could not be read.
+func (j *Journal) Verify(ctx context.Context) (Report, error) {
+	conn, err := j.db.Conn(ctx)
+	if err != nil {
+		return Report{}, fmt.Errorf("verify the journal: %w", err)
+	}
+	defer conn.Close()
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil { // one moment for all that is read
+		return Report{}, fmt.Errorf("verify the journal: %w", err)
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+	v := newVerifier()
+	if err := v.records(ctx, conn); err != nil {
+		if v.broke(err) { // what follows can not be judged
+			return v.report, nil
+		}
+		return v.report, err
+	}
+	have, err := readRows(ctx, conn)
+	if err != nil {
+		return v.report, err
+	}
+	v.compare(have)
+	return v.report, nil
+}
+
+// readRows reads every row of the derived tables.
+func readRows(ctx context.Context, conn *sql.Conn) (map[[2]string]string, error) {
+	all := map[[2]string]string{}
+	rows, err := conn.QueryContext(ctx, "SELECT "+placementColumns+" FROM placement")
+	if err != nil {
+		return nil, fmt.Errorf("read the placements: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		p, err := scanPlacement(rows)
+		if err != nil {
+			return nil, fmt.Errorf("read the placements: %w", err)
+		}
+		row := p.row()
+		all[[2]string{row.Table, row.Key}] = row.Values
+	}
+	return all, rows.Err()
+}
