@@ -51,7 +51,6 @@ var Table = []Row{
 	{"reconcile/journal", "the durable memory: SQLite by default, PostgreSQL for several machines", false, []string{"exchange", "strategy", "reconcile"}, []string{libSQLite, libSys}},
 	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile"}, []string{libDecimal}},
 	{"reconcile/journal/journaltest", "one conformance suite for journals: SQLite, memory, and any store to come", false, []string{"exchange", "strategy", "reconcile", "reconcile/journal"}, nil},
-	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile"}, nil},
 	{"runtime/engine", "one account's engine: tick and round; events in, effects out", true, []string{"exchange", "strategy", "reconcile", "risk"}, nil},
 	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
 	{"runtime/ops", "metrics, admin API, dashboard, notifications", false, []string{"runtime", "runtime/engine", "backtest", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libIsatty, libDecimal}},
