@@ -67,15 +67,41 @@ func (s Signer) template() string {
 
 // Sign returns the signature of a request.
 func (s Signer) Sign(secret []byte, request Signed) string {
-	_, query, _ := strings.Cut(request.Path, "?")
-	text := strings.NewReplacer("{timestamp}", request.Timestamp, "{method}", request.Method, "{path}", request.Path,
-		"{query}", query, "{key}", request.Key, "{body}", string(request.Body)).Replace(s.template())
 	code := hmac.New(sha256.New, secret)
-	code.Write([]byte(text))
+	code.Write(s.appendText(make([]byte, 0, 256), &request))
 	if s.Encoding == "base64" {
 		return base64.StdEncoding.EncodeToString(code.Sum(nil))
 	}
 	return hex.EncodeToString(code.Sum(nil))
+}
+
+// appendText appends what is signed: the template with its placeholders filled in.
+func (s Signer) appendText(text []byte, request *Signed) []byte {
+	rest := s.template()
+	for {
+		before, after, found := strings.Cut(rest, "{")
+		text = append(text, before...)
+		if !found {
+			return text
+		}
+		name, tail, _ := strings.Cut(after, "}")
+		rest = tail
+		switch name {
+		case "timestamp":
+			text = append(text, request.Timestamp...)
+		case "method":
+			text = append(text, request.Method...)
+		case "path":
+			text = append(text, request.Path...)
+		case "query":
+			_, query, _ := strings.Cut(request.Path, "?")
+			text = append(text, query...)
+		case "key":
+			text = append(text, request.Key...)
+		case "body":
+			text = append(text, request.Body...)
+		}
+	}
 }
 
 // Verify compares in constant time.
