@@ -88,6 +88,9 @@ func (b *budget) forgetFull(now time.Time) {
 // the key is known, its key. An unknown key is not counted by itself, or guessing
 // keys would fill the memory.
 func (s *Server) budgetNames(r *http.Request) []string {
+	if s.budget.perSecond == 0 {
+		return nil
+	}
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr
