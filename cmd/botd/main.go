@@ -88,7 +88,7 @@ func newRoot() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb)")
 	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
-		newHalt(), newRearm(), newJournal(), newIndicator(), newData(), newVersion())
+		newHalt(), newRearm(), newJournal(), newIndicator(), newData(), newSimulate(), newVersion())
 	return root
 }
 

@@ -16,3 +16,34 @@ type Stats struct {
 
 func (s *Stats) resolved(ms int64)    { s.Resolution[min(ms/1000, 127)]++ }
 func (s *Stats) unprotected(ms int64) { s.Naked[min(ms/1000, 127)]++ }
+
+func (s *Stats) add(other *Stats) {
+	s.Events += other.Events
+	s.Requests += other.Requests
+	s.Starts += other.Starts
+	s.Unknowns += other.Unknowns
+	s.VirtualMS += other.VirtualMS
+	s.Quarantined += other.Quarantined
+	for i := range s.Faults {
+		s.Faults[i] += other.Faults[i]
+	}
+	for i := range s.Resolution {
+		s.Resolution[i] += other.Resolution[i]
+		s.Naked[i] += other.Naked[i]
+	}
+}
+
+// Quantile returns the seconds that a share of the counted times stays within;
+// -1 when nothing was counted.
+func Quantile(counts *[128]int64, share float64) int {
+	var total, sum int64
+	for _, n := range counts {
+		total += n
+	}
+	for seconds, n := range counts {
+		if sum += n; total > 0 && float64(sum) >= share*float64(total) {
+			return seconds
+		}
+	}
+	return -1
+}

@@ -51,11 +51,21 @@ type Violation struct {
 // Result is what came of one run.
 type Result struct {
 	Seed      uint64
+	CrashAt   int
 	Hash      uint64 // of everything that happened: the same seed gives the same hash
 	Points    int    // inputs and outputs, at each of which the process may die
 	Weather   Weather
 	Violation *Violation
 	Stats     Stats
+}
+
+// Command reproduces the run with a readable trace.
+func (r *Result) Command() string {
+	command := fmt.Sprintf("go run ./cmd/botd simulate --seed %d", r.Seed)
+	if r.CrashAt > 0 {
+		command += fmt.Sprintf(" --crash-at %d", r.CrashAt)
+	}
+	return command + " --trace"
 }
 
 // world is one run.
@@ -98,7 +108,7 @@ func Run(options Options) Result {
 	if w.tracing && w.failure != nil {
 		w.tracef("broken", "%s: %s", w.failure.Rule, w.failure.Text)
 	}
-	return Result{Seed: options.Seed, Hash: w.hash, Points: w.points, Weather: w.weather, Violation: w.failure, Stats: w.stats}
+	return Result{Seed: options.Seed, CrashAt: options.CrashAt, Hash: w.hash, Points: w.points, Weather: w.weather, Violation: w.failure, Stats: w.stats}
 }
 
 func newWorld(options Options) *world {

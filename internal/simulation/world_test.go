@@ -4,6 +4,15 @@ import (
 	"testing"
 )
 
+func TestSeedsHoldTheInvariants(t *testing.T) {
+	t.Parallel()
+	for seed := uint64(1); seed <= 300; seed++ {
+		if result := Run(Options{Seed: seed}); result.Violation != nil {
+			t.Errorf("seed %d: %+v", seed, *result.Violation)
+		}
+	}
+}
+
 func TestFaultlessSeedsHoldTheInvariants(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(1); seed <= 300; seed++ {

@@ -1,0 +1,121 @@
+package simulation
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// mostFailures is how many failing seeds are kept with all they have to tell.
+const mostFailures = 50
+
+// Fleet is many seeds.
+type Fleet struct {
+	From     uint64
+	Seeds    int
+	Jobs     int  // at a time; 0 is one per core
+	Crashes  bool // each seed once more for every crash point of it
+	Options  Options
+	Progress func(done, total int) // called by one goroutine at a time; nil for none
+}
+
+// Failure is a seed whose invariants did not hold.
+type Failure struct {
+	Seed    uint64    `json:"seed"`
+	CrashAt int       `json:"crash_at,omitempty"`
+	Broken  Violation `json:"broken"`
+	Command string    `json:"command"` // reproduces it, with a trace
+}
+
+// Summary is what came of many seeds.
+type Summary struct {
+	Runs     int            `json:"runs"`
+	Failed   int            `json:"failed"`
+	Rules    map[string]int `json:"rules"`
+	Failures []Failure      `json:"failures"`
+	Stats    Stats          `json:"stats"`
+	Points   int64          `json:"points"` // inputs and outputs passed
+	Crashed  int64          `json:"crash_points_tried"`
+	Elapsed  time.Duration  `json:"elapsed"`
+}
+
+// Run runs all seeds, several at a time. A context that ends, ends it after the
+// seeds under way.
+func (f *Fleet) Run(ctx context.Context) Summary {
+	jobs := f.Jobs
+	if jobs == 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	var (
+		began   = time.Now()
+		next    atomic.Int64
+		mu      sync.Mutex // guards summary and done
+		done    int
+		summary = Summary{Rules: map[string]int{}}
+		group   sync.WaitGroup
+	)
+	for range jobs {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				n := next.Add(1) - 1
+				if n >= int64(f.Seeds) {
+					return
+				}
+				results := f.seed(ctx, f.From+uint64(n))
+				mu.Lock()
+				for i := range results {
+					summary.add(&results[i])
+				}
+				if done++; f.Progress != nil {
+					f.Progress(done, f.Seeds)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	slices.SortFunc(summary.Failures, func(a, b Failure) int {
+		if a.Seed != b.Seed {
+			return int(int64(a.Seed) - int64(b.Seed))
+		}
+		return a.CrashAt - b.CrashAt
+	})
+	summary.Elapsed = time.Since(began)
+	return summary
+}
+
+// seed runs one seed, and when asked once more for each of its crash points.
+func (f *Fleet) seed(ctx context.Context, seed uint64) []Result {
+	options := f.Options
+	options.Seed = seed
+	first := Run(options)
+	results := []Result{first}
+	for at := 1; f.Crashes && at <= first.Points && ctx.Err() == nil; at++ {
+		options.CrashAt = at
+		results = append(results, Run(options))
+	}
+	return results
+}
+
+func (s *Summary) add(r *Result) {
+	s.Runs++
+	s.Points += int64(r.Points)
+	s.Stats.add(&r.Stats)
+	if r.CrashAt > 0 {
+		s.Crashed++
+	}
+	if r.Violation == nil {
+		return
+	}
+	s.Failed++
+	s.Rules[r.Violation.Rule]++
+	if len(s.Failures) < mostFailures {
+		s.Failures = append(s.Failures, Failure{Seed: r.Seed, CrashAt: r.CrashAt, Broken: *r.Violation, Command: r.Command()})
+	}
+}
+
+// Rate is the runs a second.
+func (s *Summary) Rate() float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 1e-9) }

@@ -1,0 +1,80 @@
+package simulation
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Report is a summary as people and programs read it.
+type Report struct {
+	Runs           int            `json:"runs"`
+	Failed         int            `json:"failed"`
+	ElapsedSeconds float64        `json:"elapsed_seconds"`
+	RunsASecond    float64        `json:"runs_per_second"`
+	VirtualHours   float64        `json:"virtual_hours"`
+	Events         int64          `json:"events"`
+	Requests       int64          `json:"requests"`
+	Starts         int64          `json:"starts"`
+	Points         int64          `json:"points"`
+	CrashPoints    int64          `json:"crash_points_tried"`
+	Unknowns       int64          `json:"unknowns"`
+	ResolvedP50    int            `json:"unknown_p50_seconds"`
+	ResolvedP99    int            `json:"unknown_p99_seconds"`
+	Unprotected    int64          `json:"unprotected"`
+	UnprotectedP50 int            `json:"unprotected_p50_seconds"`
+	UnprotectedP99 int            `json:"unprotected_p99_seconds"`
+	Quarantined    int64          `json:"quarantined_at_the_end"`
+	Faults         []FaultCount   `json:"faults"`
+	Rules          map[string]int `json:"broken_rules"`
+	Failures       []Failure      `json:"failures"`
+}
+
+// FaultCount is how often a fault struck.
+type FaultCount struct {
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+}
+
+// ReportOf tells a summary.
+func ReportOf(s *Summary) Report {
+	r := Report{
+		Runs: s.Runs, Failed: s.Failed, ElapsedSeconds: s.Elapsed.Seconds(), RunsASecond: s.Rate(), VirtualHours: float64(s.Stats.VirtualMS) / 3_600_000,
+		Events: s.Stats.Events, Requests: s.Stats.Requests, Starts: s.Stats.Starts, Points: s.Points, CrashPoints: s.Crashed, Unknowns: s.Stats.Unknowns,
+		ResolvedP50: Quantile(&s.Stats.Resolution, 0.5), ResolvedP99: Quantile(&s.Stats.Resolution, 0.99),
+		UnprotectedP50: Quantile(&s.Stats.Naked, 0.5), UnprotectedP99: Quantile(&s.Stats.Naked, 0.99),
+		Quarantined: s.Stats.Quarantined, Rules: s.Rules, Failures: s.Failures,
+	}
+	for _, n := range s.Stats.Naked {
+		r.Unprotected += n
+	}
+	for f := range FaultEnd {
+		r.Faults = append(r.Faults, FaultCount{f.String(), s.Stats.Faults[f]})
+	}
+	return r
+}
+
+// ParseWeather reads NAME=STRENGTH pairs; nil for none, which leaves each seed
+// its own weather.
+func ParseWeather(pairs []string) (*Weather, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	var weather Weather
+	for _, pair := range pairs {
+		name, text, found := strings.Cut(pair, "=")
+		if !found {
+			return nil, fmt.Errorf("fault %q is not NAME=STRENGTH", pair)
+		}
+		fault, err := ParseFault(name)
+		if err != nil {
+			return nil, err
+		}
+		strength, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(strength >= 0 && strength <= 1_000) {
+			return nil, fmt.Errorf("strength %q of %s is not 0 to 1000", text, name)
+		}
+		weather[fault] = strength
+	}
+	return &weather, nil
+}
