@@ -17,6 +17,7 @@ type flight struct {
 	signedMS int64 // its x-timestamp: the server's time as the daemon believes it
 	fault    Fault // that struck it; FaultEnd for none
 	doomed   bool  // its answer can not come back
+	copied   bool  // a middlebox made it
 	answered bool
 	answer   exchange.Answer
 	err      error
@@ -77,9 +78,8 @@ func (w *world) route(f *flight) {
 		w.giveUp(f, "reset", w.patience())
 	case request.Operation.Places() && w.strikes(Duplicate):
 		f.fault = Duplicate
-		f.asked.under++
 		w.agenda.put(happening{atMS: w.nowMS + latency + w.network.between(1, 4_000), kind: happenArrive, flight: &flight{
-			call: f.call, life: f.life, signedMS: f.signedMS, fault: Duplicate, doomed: true, asked: f.asked}})
+			call: f.call, life: f.life, signedMS: f.signedMS, fault: Duplicate, doomed: true, copied: true, asked: f.asked}})
 	}
 	w.agenda.put(happening{atMS: w.nowMS + latency, kind: happenArrive, flight: f})
 }
@@ -122,7 +122,7 @@ func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err erro
 // arrive is a request reaching the exchange.
 func (w *world) arrive(f *flight) {
 	operation := f.call.Request.Operation
-	if f.asked != nil {
+	if f.asked != nil && !f.copied {
 		f.asked.under--
 	}
 	answer, err, malformed := w.serve(f)
