@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"strings"
+
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
@@ -27,6 +29,7 @@ type inspector struct {
 	sent    int64  // requests when the exposure was last looked at
 
 	booked    map[string]exchange.Quantity // filled, as the records say
+	guessed   map[string]bool              // ended by the position equation
 	uncertain map[string]int64             // since when
 	refusals  map[refusalKey]int
 	watched   []watch // by role
@@ -47,7 +50,7 @@ type refusalKey struct {
 }
 
 func newInspector(w *world) *inspector {
-	i := &inspector{w: w, booked: map[string]exchange.Quantity{}, uncertain: map[string]int64{}, refusals: map[refusalKey]int{}}
+	i := &inspector{w: w, booked: map[string]exchange.Quantity{}, guessed: map[string]bool{}, uncertain: map[string]int64{}, refusals: map[refusalKey]int{}}
 	for n := range w.cast.roles {
 		r := &w.cast.roles[n]
 		i.watched = append(i.watched, watch{role: r, held: w.venue.held[r.key]})
@@ -197,18 +200,21 @@ func (i *inspector) record(r *reconcile.Record) {
 // filled: each fill is booked once and never goes back.
 func (i *inspector) filled(r *reconcile.Record) {
 	before := i.booked[r.ClientOrderID]
+	if strings.Contains(r.Evidence, "the position after the fence") {
+		i.guessed[r.ClientOrderID] = true // by the sum of all: judged by the sum of all
+	}
 	if r.Filled < before {
 		i.w.fail("fill_once", "%s had %d filled and is booked with %d", r.ClientOrderID, before, r.Filled)
 	}
 	i.booked[r.ClientOrderID] = r.Filled
 	a := i.w.venue.asked[r.ClientOrderID]
 	if a == nil {
-		if r.Filled != 0 {
+		if h := i.w.venue.held[r.Symbol]; r.Filled != 0 && h != nil && h.handMS == 0 && !i.guessed[r.ClientOrderID] {
 			i.w.fail("fill_once", "%s was never sent and is booked with %d filled", r.ClientOrderID, r.Filled)
 		}
 		return
 	}
-	if h := i.w.venue.held[a.order.Key()]; r.Filled > a.filled && h.handMS == 0 {
+	if h := i.w.venue.held[a.order.Key()]; r.Filled > a.filled && h.handMS == 0 && !i.guessed[r.ClientOrderID] {
 		i.w.fail("fill_once", "%s is booked with %d filled, the exchange filled %d", r.ClientOrderID, r.Filled, a.filled)
 	}
 }
@@ -409,7 +415,7 @@ func (i *inspector) converged() {
 		i.reached(watch, book, truth)
 	}
 	for id, a := range w.venue.asked {
-		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent && i.booked[id] != a.filled {
+		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent && !i.guessed[id] && i.booked[id] != a.filled {
 			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
 		}
 	}
