@@ -292,15 +292,34 @@ func (e *Engine) journaled(event *Event) {
 
 // send lets a placement go.
 func (e *Engine) send(w waiting) {
-	if e.stopped || e.nowMS > w.call.DeadlineMS {
+	if why := e.withdrawn(&w); why != "" {
 		e.record(reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: w.intent.Order.ClientOrderID, Strategy: w.intent.Strategy,
-			Symbol: w.intent.Order.Key(), State: reconcile.Expired, Evidence: "its time to live had passed: never sent"})
+			Symbol: w.intent.Order.Key(), State: reconcile.Expired, Evidence: why + ": never sent"})
 		return
 	}
 	w.call.ID = e.begin(w.purpose)
 	e.out.Calls = append(e.out.Calls, w.call)
 	e.note(Note{Kind: NotePlaced, Strategy: w.intent.Strategy, Symbol: e.book.Symbol(w.intent.Order.Key()).Rules, Purpose: w.intent.Purpose,
 		ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order, Text: w.intent.Reason})
+}
+
+// withdrawn says why a placement must not go any more, though its record is
+// durable: what was approved before the commit may have become wrong during it.
+func (e *Engine) withdrawn(w *waiting) string {
+	key := w.intent.Order.Key()
+	switch {
+	case e.stopped || e.nowMS > w.call.DeadlineMS:
+		return "its time to live had passed"
+	case !w.intent.Purpose.Opens():
+		return ""
+	case e.book.HaltOn(w.intent.Strategy, key).Level != "" || e.book.Breaking(e.nowMS):
+		return "trading was halted meanwhile"
+	case e.Blind():
+		return "reads failed meanwhile"
+	case e.book.Symbol(key).Quarantine != "":
+		return "the symbol was quarantined meanwhile"
+	}
+	return ""
 }
 
 // begin registers a call under way and returns its id.
