@@ -66,7 +66,6 @@ type SymbolTruth struct {
 	Read    bool              // fetched since this start
 	Settled bool              // Position equals Known, and nothing on the symbol is unknown
 
-	FilledMS int64             // when a fill was last learned of
 	Fees     exchange.Quantity // spot: what fees took of the quantity bought, since it was last flat
 	Baseline exchange.Quantity // spot: what the wallet held of the base asset while the book held none
 
@@ -345,7 +344,6 @@ func (b *Book) advance(record *Record) {
 		p.OrderID = record.OrderID
 	}
 	if grown := record.Filled - p.Filled; grown > 0 {
-		truth.FilledMS = record.AtMS
 		b.fill(p, truth, grown, record)
 	}
 	switch record.Kind {

@@ -99,9 +99,6 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 		truth.Settled = !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
 		return
 	}
-	if s.BeganMS < truth.FilledMS+b.settle.StalenessMS {
-		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
-	}
 	balance := b.Balance(truth.Rules.Base)
 	held := truth.Rules.FloorQuantity(truth.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
 	fees := truth.Rules.QuantityOf(truth.Rules.QuantityAmount(truth.Bought).MulRate(spotFeeBound)) + truth.Rules.QuantityTick
