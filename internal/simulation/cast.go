@@ -37,6 +37,7 @@ type cast struct {
 	roles    []role
 	unit     map[exchange.SymbolKey]exchange.Quantity
 	anchor   map[exchange.SymbolKey]exchange.Price
+	breaker  engine.BreakerConfig
 }
 
 var (
@@ -73,6 +74,9 @@ var kinds = map[exchange.Market][]string{
 // newCast draws one to three strategies, each on a symbol of its own.
 func newCast(d *draw) *cast {
 	c := &cast{unit: map[exchange.SymbolKey]exchange.Quantity{}, anchor: map[exchange.SymbolKey]exchange.Price{}}
+	if d.chance(0.7) { // the usual ten minutes would leave little to see
+		c.breaker = engine.BreakerConfig{Unknowns: 3, WithinMS: 120_000, PauseMS: 15_000, EmptyEndings: 3, EmptyPauseMS: 10_000}
+	}
 	first, count := d.below(int64(len(pairings))), d.between(1, 3)
 	for i := range count {
 		p := pairings[(first+i*2)%int64(len(pairings))]

@@ -44,7 +44,7 @@ func (d *daemon) boot() {
 	epoch := max(book.Epoch()+1, w.nowMS/1000)
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: "halt", BusyRoundMS: 1_000, IdleRoundMS: 15_000,
-		CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: risk.Limits{},
+		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: risk.Limits{},
 	}
 	d.roles = w.cast.start(w)
 	for _, r := range d.roles {
@@ -119,7 +119,7 @@ func (w *world) end(how string) {
 	if w.tracing {
 		w.tracef("daemon", "%s", how)
 	}
-	w.disk.torn(w.storage.chance(0.5))
+	w.disk.torn(w, w.storage.chance(0.5))
 	w.daemon.up, w.daemon.stopping, w.daemon.pausedMS, w.daemon.clockError = false, false, 0, 0
 	w.inspector.ended()
 	pause := w.storage.between(200, 3_000)

@@ -59,7 +59,7 @@ func (w *world) commit() {
 		w.crash("a commit in doubt")
 		return
 	}
-	d.settle()
+	d.settle(w)
 	if w.point() {
 		return
 	}
@@ -70,8 +70,9 @@ func (w *world) commit() {
 }
 
 // settle makes what is being written durable.
-func (d *disk) settle() {
+func (d *disk) settle(w *world) {
 	for i := range d.pending {
+		w.inspector.record(&d.pending[i])
 		if record := &d.pending[i]; record.Kind == reconcile.RecordSending {
 			d.sending[record.ClientOrderID] = *record.Order
 		}
@@ -81,9 +82,9 @@ func (d *disk) settle() {
 }
 
 // torn is a crash while something may be being written: it is there or not.
-func (d *disk) torn(whole bool) {
+func (d *disk) torn(w *world, whole bool) {
 	if d.writing && whole {
-		d.settle()
+		d.settle(w)
 	}
 	d.pending, d.writing = d.pending[:0], false
 }

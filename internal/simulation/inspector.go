@@ -15,7 +15,7 @@ const (
 	nakedMS     = 30_000  // without a stop, once it is quiet
 	recentMS    = 25_000  // an idle round and its reads
 	mostLive    = 64      // placements that are not final
-	mostRefused = 6       // refusals of one kind in a row on one symbol
+	mostRefused = 16       // refusals of one kind in a row on one symbol
 	budgetMS    = 10_000
 	mostInTen   = 400 // requests in ten seconds
 )
@@ -162,9 +162,6 @@ func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
 
 // effects judges what the engine wants done, while its state is as it was then.
 func (i *inspector) effects(out *engine.Effects) {
-	for n := range out.Records {
-		i.record(&out.Records[n])
-	}
 	for n := range out.Calls {
 		call := &out.Calls[n]
 		if !call.Request.Operation.Places() || !opens(&call.Request.Order) {
@@ -183,7 +180,7 @@ func (i *inspector) effects(out *engine.Effects) {
 	}
 }
 
-// record judges what is about to be written down.
+// record judges what was written down.
 func (i *inspector) record(r *reconcile.Record) {
 	switch r.Kind {
 	case reconcile.RecordUnknown:
@@ -393,7 +390,7 @@ func (i *inspector) converged() {
 	}
 	book := w.daemon.machine.Book()
 	for _, p := range book.Live() {
-		if p.State.Unresolved() && book.Symbol(p.Order.Key()).Quarantine == "" {
+		if p.State.Unresolved() && w.nowMS-p.SentMS > recentMS && book.Symbol(p.Order.Key()).Quarantine == "" {
 			w.fail("converged", "%s is still %s", p.ClientOrderID, p.State)
 		}
 	}
@@ -423,7 +420,7 @@ func (i *inspector) converged() {
 
 // reached: a target that nothing forbids is reached.
 func (i *inspector) reached(watch *watch, book *reconcile.Book, truth *reconcile.SymbolTruth) {
-	if watch.role.kind != "twap" || watch.held.handMS != 0 || book.Halted().Level != "" {
+	if watch.role.kind != "twap" || watch.held.handMS != 0 || book.HaltOn(watch.role.name, watch.role.key).Level != "" || book.Breaker().UntilMS > i.w.nowMS-60_000 {
 		return
 	}
 	state := book.Strategy(watch.role.name)

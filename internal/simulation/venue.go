@@ -62,6 +62,7 @@ type held struct {
 type replicaKey struct {
 	operation exchange.Operation
 	symbol    string
+	number    int64 // of an order, or the start of a span of time
 }
 
 // replica is an answer that was true at a time.
@@ -222,10 +223,7 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 	default:
 		return answer, nil
 	}
-	key := replicaKey{request.Operation, request.Symbol}
-	if request.Operation == exchange.FuturesOrder {
-		key.symbol = orderName(request.OrderID)
-	}
+	key := replicaKey{request.Operation, request.Symbol, request.OrderID + request.StartMS}
 	known := v.replica[key]
 	for len(known) > 0 && (known[0].atMS < w.nowMS-settle.StalenessMS || len(known) == mostReplicas) {
 		known = known[1:]
@@ -236,14 +234,4 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 	}
 	v.replica[key] = append(slices.Clip(known), replica{w.nowMS, answer})
 	return told, nil
-}
-
-func orderName(id int64) string {
-	var text [20]byte
-	i := len(text)
-	for ; id > 0; id /= 10 {
-		i--
-		text[i] = byte('0' + id%10)
-	}
-	return string(text[i:])
 }
