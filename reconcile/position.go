@@ -29,7 +29,7 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 		truth.Settled = false
 		b.decideUnknown(s, truth, unknown, emit)
 		b.measureResidual(s, truth)
-	} else if truth.residual != 0 && truth.Quarantine == "" && s.EndedMS-truth.residualMS > b.settle.StalenessMS && !b.anyUnresolved(truth.Key) {
+	} else if truth.residual != 0 && truth.Quarantine == "" && s.BeganMS-truth.residualMS > b.settle.StalenessMS {
 		b.foreign(truth, emit)
 	}
 	truth.Settled = truth.residual == 0 && !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
@@ -76,9 +76,11 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 	return found, count
 }
 
+// measureResidual notes the difference and since when nothing explains it. While
+// a placement could, by being unresolved or not visible yet, that does not begin.
 func (b *Book) measureResidual(s *Snapshot, truth *SymbolTruth) {
 	residual := truth.Position - truth.Known
-	if residual != truth.residual || residual == 0 || truth.residualMS == 0 {
+	if residual != truth.residual || residual == 0 || truth.residualMS == 0 || b.anyUnresolved(truth.Key) || b.unseen(s, truth.Key) {
 		truth.residualMS = s.EndedMS
 	}
 	truth.residual = residual
@@ -98,6 +100,9 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	if b.anyUnresolved(truth.Key) || b.liveOn(truth.Key) {
 		truth.Settled = !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
 		return
+	}
+	if s.BeganMS < truth.filledMS+b.settle.StalenessMS {
+		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
 	balance := b.Balance(truth.Rules.Base)
 	held := truth.Rules.FloorQuantity(truth.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))

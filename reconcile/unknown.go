@@ -23,6 +23,14 @@ func (b *Book) anyUnresolved(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State.Unresolved() && p.Order.Key() == key })
 }
 
+// unseen reports whether an accepted placement may not be visible yet: it could
+// have filled without any list telling (exactly-once.md, case 11).
+func (b *Book) unseen(s *Snapshot, key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(b.live, func(p *Placement) bool {
+		return !p.State.Unresolved() && !p.Seen && p.Order.Key() == key && s.BeganMS < p.Fence(b.settle)
+	})
+}
+
 // Overdue returns the oldest unknown placement whose fence passed that long ago
 // and that is still not decided (cases 24 and 37), or nil.
 func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *Placement {
@@ -43,7 +51,7 @@ func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placeme
 	for _, p := range unknown {
 		fence = max(fence, p.Fence(b.settle))
 	}
-	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || s.BeganMS-truth.filledMS < b.settle.StalenessMS {
+	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || s.BeganMS-truth.filledMS < b.settle.StalenessMS || b.unseen(s, truth.Key) {
 		truth.stableMS = 0
 		return
 	}
@@ -136,6 +144,9 @@ func (b *Book) AsksClosed(truth *SymbolTruth, nowMS int64) *Placement {
 // closed again: created since it was sent, on its side, and never seen open
 // (case 9). Both are booked, inferred.
 func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit func(Record)) bool {
+	if truth.filledMS >= p.SentMS {
+		return false // a known order's fill may have made it
+	}
 	for i := range s.Closed {
 		c := &s.Closed[i]
 		if c.Symbol != truth.Key.Name || (c.Side == exchange.Long) != (p.Order.Side == exchange.Buy) || c.CreatedMS < p.SentMS-p.SentMS%1000 || slices.Contains(truth.seen, c.ID) {

@@ -15,7 +15,7 @@ const (
 	nakedMS     = 30_000  // without a stop, once it is quiet
 	recentMS    = 25_000  // an idle round and its reads
 	mostLive    = 64      // placements that are not final
-	mostRefused = 16       // refusals of one kind in a row on one symbol
+	mostRefused = 16      // refusals of one kind in a row on one symbol
 	budgetMS    = 10_000
 	mostInTen   = 400 // requests in ten seconds
 )
