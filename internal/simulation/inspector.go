@@ -420,7 +420,8 @@ func (i *inspector) converged() {
 
 // reached: a target that nothing forbids is reached.
 func (i *inspector) reached(watch *watch, book *reconcile.Book, truth *reconcile.SymbolTruth) {
-	if watch.role.kind != "twap" || watch.held.handMS != 0 || book.HaltOn(watch.role.name, watch.role.key).Level != "" || book.Breaker().UntilMS > i.w.nowMS-60_000 {
+	if watch.role.kind != "twap" || watch.held.handMS != 0 || book.HaltOn(watch.role.name, watch.role.key).Level != "" || book.Breaker().UntilMS > i.w.nowMS-60_000 ||
+		i.w.stats.Faults[RuleDrift] > 0 { // rules are read hourly: what was too small by those of then stays
 		return
 	}
 	state := book.Strategy(watch.role.name)

@@ -1,25 +1,64 @@
 package simulation
 
 import (
+	"os"
+	"strconv"
 	"testing"
 )
 
+// seedsToRun is how many seeds the test runs; BOTD_SEEDS raises it.
+func seedsToRun(t *testing.T) int {
+	t.Helper()
+	seeds := 3_000
+	if testing.Short() {
+		seeds = 300
+	}
+	if text := os.Getenv("BOTD_SEEDS"); text != "" {
+		given, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("BOTD_SEEDS: %v", err)
+		}
+		seeds = given
+	}
+	return seeds
+}
+
 func TestSeedsHoldTheInvariants(t *testing.T) {
 	t.Parallel()
-	for seed := uint64(1); seed <= 300; seed++ {
-		if result := Run(Options{Seed: seed}); result.Violation != nil {
-			t.Errorf("seed %d: %+v", seed, *result.Violation)
-		}
+	fleet := Fleet{From: 1, Seeds: seedsToRun(t)}
+	expectNone(t, fleet)
+}
+
+func expectNone(t *testing.T, fleet Fleet) {
+	t.Helper()
+	summary := fleet.Run(t.Context())
+	for _, failure := range summary.Failures {
+		t.Errorf("seed %d at %d ms: want %s to hold, have: %s\n%s", failure.Seed, failure.Broken.AtMS, failure.Broken.Rule, failure.Broken.Text, failure.Command)
 	}
+	t.Logf("%d runs, %.0f a second, %.0f virtual hours", summary.Runs, summary.Rate(), float64(summary.Stats.VirtualMS)/3_600_000)
 }
 
 func TestFaultlessSeedsHoldTheInvariants(t *testing.T) {
 	t.Parallel()
-	for seed := uint64(1); seed <= 300; seed++ {
-		if result := Run(Options{Seed: seed, Weather: &Weather{}}); result.Violation != nil {
-			t.Errorf("seed %d: %+v", seed, *result.Violation)
-		}
+	expectNone(t, Fleet{From: 1, Seeds: 100, Options: Options{Weather: &Weather{}}})
+}
+
+func TestEachFaultAloneAndStrongHoldsTheInvariants(t *testing.T) {
+	t.Parallel()
+	for fault := range FaultEnd {
+		weather := Weather{}
+		weather[fault] = strongest[fault]
+		expectNone(t, Fleet{From: 1000, Seeds: 20, Options: Options{Weather: &weather}})
 	}
+}
+
+func TestEveryCrashPointOfASeedHoldsTheInvariants(t *testing.T) {
+	t.Parallel()
+	fleet := Fleet{From: 5, Seeds: 1, Crashes: true}
+	if testing.Short() {
+		t.Skip("not with -short: a thousand runs")
+	}
+	expectNone(t, fleet)
 }
 
 func TestTheSameSeedGivesTheSameHash(t *testing.T) {
