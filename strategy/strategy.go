@@ -32,6 +32,7 @@ type View struct {
 	Size     Size            // as configured
 	Leverage int             // as configured, 0 when not
 	Working  []Working       // the strategy's own orders in the book
+	Fills    []KeyFill       // what was filled under the keys of the plan in force
 	Memory   Memory
 
 	history *exchange.Candles
@@ -54,6 +55,23 @@ type Working struct {
 	StopPrice exchange.Price
 	Quantity  exchange.Quantity
 	Filled    exchange.Quantity
+}
+
+// KeyFill is what was filled so far under one key of the plan in force. A key
+// that left the plan and comes back begins anew.
+type KeyFill struct {
+	Key      string
+	Quantity exchange.Quantity
+}
+
+// Filled returns what was filled under a key of the plan in force.
+func (v *View) Filled(key string) exchange.Quantity {
+	for i := range v.Fills {
+		if v.Fills[i].Key == key {
+			return v.Fills[i].Quantity
+		}
+	}
+	return 0
 }
 
 // SetHistory lets the view look back over candles[0:end]; the engine calls it.

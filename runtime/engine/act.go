@@ -92,10 +92,15 @@ func (e *Engine) act(r *run) int {
 	if priced != nil {
 		e.record(*priced)
 	}
-	acted := 0
+	acted, opened := 0, false
 	for i := range intents {
+		opens := intents[i].Purpose.Opens()
+		if opens && opened {
+			continue // one unresolved opening per symbol: the others wait for the next round
+		}
 		if e.dispatch(r, &intents[i]) {
 			acted++
+			opened = opened || opens
 		}
 	}
 	return acted

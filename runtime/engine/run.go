@@ -18,6 +18,7 @@ type run struct {
 	view     strategy.View
 	plan     strategy.Plan // scratch of Decide
 	working  []strategy.Working
+	fills    []strategy.KeyFill
 	seen     int    // candles given to the strategy
 	nextMS   int64  // when the schedule asks next; never for @candle
 	lastMS   int64  // nominal time of the last tick
@@ -132,6 +133,11 @@ func (e *Engine) fillView(r *run) {
 		}
 	}
 	r.view.Working = r.working
+	r.fills = r.fills[:0]
+	for _, k := range r.state.Keys {
+		r.fills = append(r.fills, strategy.KeyFill{Key: k.Key, Quantity: k.Filled})
+	}
+	r.view.Fills = r.fills
 }
 
 // adopt puts the new wish in force, journalled, and asks for a round.

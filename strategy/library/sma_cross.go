@@ -1,8 +1,6 @@
 package library
 
 import (
-	"fmt"
-
 	"botd/strategy"
 	"botd/strategy/indicator"
 )
@@ -22,8 +20,11 @@ type smaCrossParams struct {
 func smaCross() strategy.Definition {
 	return strategy.Define("sma_cross", "long while a fast simple average is above a slow one, decided at their crosses",
 		func(setting strategy.Setting, p smaCrossParams) (strategy.Strategy, error) {
-			if p.Fast >= p.Slow {
-				return nil, &strategy.ValueError{Parameter: "fast", Err: fmt.Errorf("%d is not below slow %d", p.Fast, p.Slow)}
+			if err := slower(p.Fast, p.Slow); err != nil {
+				return nil, err
+			}
+			if err := shorts(setting, p.Mode); err != nil {
+				return nil, err
 			}
 			s := &smaCrossing{fast: indicator.NewSMA(p.Fast), slow: indicator.NewSMA(p.Slow), warmup: p.Slow + 1}
 			size := sized(setting)

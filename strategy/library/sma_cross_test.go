@@ -64,13 +64,20 @@ func TestRSIEntersLowAndLeavesHigh(t *testing.T) {
 }
 
 func TestDecisionsAllocateNothing(t *testing.T) {
-	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Candle: exchange.Candle{Close: 50_000e8}}
+	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Candle: exchange.Candle{Open: 50_000e8, High: 50_000e8, Low: 50_000e8, Close: 50_000e8}, Last: 50_000e8}
 	plan := strategy.Plan{}
 	for _, definition := range All() {
 		values := strategy.Values{}
 		if definition.Name == "twap" {
 			values["quantity"] = "1"
 			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})
+		}
+		switch definition.Name {
+		case "grid":
+			values = strategy.Values{"lower": "40000", "upper": "60000", "quantity": "0.01"}
+		case "dca":
+			values["amount"] = "100"
+			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: dcaBegan, Value: 1}, strategy.MemoryEntry{Key: dcaBought, Value: 1})
 		}
 		s := newStrategy(t, definition.Name, exchange.Futures, values)
 		if n := testing.AllocsPerRun(200, func() {

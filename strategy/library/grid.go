@@ -1,0 +1,258 @@
+package library
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+type gridParams struct {
+	Lower    decimal.Decimal `param:"lower" min:"0" help:"price of the lowest line"`
+	Upper    decimal.Decimal `param:"upper" min:"0" help:"price of the highest line"`
+	Lines    int             `param:"lines" default:"11" min:"2" max:"500" help:"how many lines, both ends included"`
+	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
+	Spacing  string          `param:"spacing" default:"arithmetic" oneof:"arithmetic|geometric" help:"equal distances, or equal ratios"`
+	Side     string          `param:"side" default:"long" oneof:"long|short" help:"long buys at a line and sells at the next above; short is the mirror image (futures)"`
+	Orders   int             `param:"orders" default:"50" min:"1" max:"200" help:"resting orders on each side at most, the nearest"`
+	Trail    bool            `param:"trail" default:"false" help:"move the whole grid after a price that left it on the winning side while nothing is held"`
+	Restart  bool            `param:"restart" default:"false" help:"begin anew after a stop took the position; else rest until started anew"`
+	Fee      decimal.Decimal `param:"fee" default:"0.1%" min:"0" max:"0.05" help:"spot: share of what is bought that the exchange keeps"`
+}
+
+// grid rests a buy at each line below the price and, once it is filled, a sell at
+// the next line above: each pair earns a line's distance less fees, as often as the
+// price swings through it. It acts on each tick: a schedule of some seconds lets it
+// turn pairs around quickly.
+//
+// It loses when the price leaves the grid on the losing side: every line is held
+// then, at a mean price far from the market. Use it with a stop.
+func grid() strategy.Definition {
+	return strategy.Define("grid", "rests buys below the price and sells each a line higher, again and again",
+		func(setting strategy.Setting, p gridParams) (strategy.Strategy, error) { return newGrid(setting, p) })
+}
+
+// mesh is a grid at work. A cell is the space between a line and the next: it
+// either waits to enter at one of them or holds what it will give back at the other.
+type mesh struct {
+	symbol         *exchange.Symbol
+	sign           exchange.Side
+	quantity, exit exchange.Quantity // of an order in, and out: less fees on spot
+	lower          float64
+	step           float64 // distance or ratio of two lines
+	geometric      bool
+	cells          int
+	orders         int
+	trail, restart bool
+
+	enters, leaves []string // keys of each cell's orders
+	prices         []exchange.Price
+	shift          int64 // for which prices were made
+}
+
+func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
+	s := setting.Symbol
+	wrong := func(parameter, format string, arguments ...any) error {
+		return &strategy.ValueError{Parameter: parameter, Err: fmt.Errorf(format, arguments...)}
+	}
+	quantity, err := s.Quantity(p.Quantity)
+	if err != nil || quantity <= 0 || !s.OnQuantityTick(quantity) {
+		return nil, wrong("quantity", "%s is not a multiple above zero of quantityTick %s (%s)", p.Quantity, s.QuantityDecimal(s.QuantityTick), s.Name)
+	}
+	if !p.Lower.IsPositive() || !p.Upper.GreaterThan(p.Lower) {
+		return nil, wrong("upper", "%s is not above lower %s, which must be above zero", p.Upper, p.Lower)
+	}
+	m := &mesh{symbol: s, sign: exchange.Buy, quantity: quantity, exit: quantity, lower: p.Lower.InexactFloat64(), cells: p.Lines - 1, orders: p.Orders,
+		geometric: p.Spacing == "geometric", trail: p.Trail, restart: p.Restart}
+	if p.Side == "short" {
+		if m.sign = exchange.Sell; setting.Market == exchange.Spot {
+			return nil, wrong("side", "short needs the futures market: spot has no short positions")
+		}
+	}
+	if setting.Market == exchange.Spot {
+		kept := decimal.NewFromInt(1).Sub(p.Fee)
+		less, err := s.Quantity(p.Quantity.Mul(kept).RoundFloor(int32(s.QuantityScale)))
+		if m.exit = s.FloorQuantity(less); err != nil || m.exit <= 0 {
+			return nil, wrong("fee", "%s leaves nothing of %s to sell", p.Fee, p.Quantity)
+		}
+	}
+	upper := p.Upper.InexactFloat64()
+	if m.step = (upper - m.lower) / float64(m.cells); m.geometric {
+		m.step = math.Pow(upper/m.lower, 1/float64(m.cells))
+	}
+	m.lines(0)
+	for i := 1; i < len(m.prices); i++ {
+		if m.prices[i] <= m.prices[i-1] {
+			return nil, wrong("lines", "%d lines between %s and %s are closer than priceTick %s", p.Lines, p.Lower, p.Upper, s.PriceDecimal(s.PriceTick))
+		}
+	}
+	if s.Notional(m.prices[0], m.exit).Less(s.MinNotional) {
+		return nil, wrong("quantity", "%s at %s is worth less than minNotional %s (%s)", p.Quantity, p.Lower, s.MinNotional, s.Name)
+	}
+	for i := range m.cells {
+		m.enters, m.leaves = append(m.enters, "in"+strconv.Itoa(i)), append(m.leaves, "out"+strconv.Itoa(i))
+	}
+	return m, nil
+}
+
+// lines makes the prices of all lines, the grid moved by so many.
+func (m *mesh) lines(shift int64) {
+	m.shift = shift
+	m.prices = m.prices[:0]
+	for i := range m.cells + 1 {
+		at := m.lower + m.step*float64(int64(i)+shift)
+		if m.geometric {
+			at = m.lower * math.Pow(m.step, float64(int64(i)+shift))
+		}
+		ticks := math.Floor(at/m.symbol.PriceFloat(m.symbol.PriceTick) + 0.5)
+		m.prices = append(m.prices, max(1, exchange.Price(ticks))*m.symbol.PriceTick)
+	}
+}
+
+const (
+	gridShift   = "shift"   // lines the grid has moved
+	gridStopped = "stopped" // a stop took the position
+)
+
+// heldKeys name the memory of which cells hold, 62 to a number.
+var heldKeys = [9]string{"held0", "held1", "held2", "held3", "held4", "held5", "held6", "held7", "held8"}
+
+func (*mesh) Warmup() int           { return 1 }
+func (*mesh) Candle(*strategy.View) {}
+
+func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
+	plan.OrdersSet, plan.ExitsSet = true, true
+	if stopped, _ := view.Memory.Get(gridStopped); stopped != 0 {
+		plan.Reason = "a stop took the position; the grid rests"
+		return
+	}
+	shift, _ := view.Memory.Get(gridShift)
+	if shift != m.shift {
+		m.lines(shift)
+	}
+	held, any := m.held(view)
+	if any && view.Position.Quantity == 0 && m.gone(view, &held) {
+		for i := range held {
+			m.remember(view, plan, i, 0)
+		}
+		if !m.restart {
+			plan.Remember(gridStopped, 1)
+		}
+		plan.Reason = "the position is gone: its orders are taken back"
+		return
+	}
+	for i, bits := range held {
+		m.remember(view, plan, i, bits)
+	}
+	if m.trail && !any {
+		m.follow(view, plan)
+	}
+	m.rest(view, plan, &held)
+}
+
+// held is which cells hold now: as remembered, with what was filled since.
+func (m *mesh) held(view *strategy.View) (held [9]int64, any bool) {
+	for i := range held {
+		held[i], _ = view.Memory.Get(heldKeys[i])
+	}
+	if len(view.Fills) > 0 {
+		for i := range m.cells {
+			bit := int64(1) << (i % 62)
+			if held[i/62]&bit == 0 {
+				if view.Filled(m.enters[i]) >= m.quantity {
+					held[i/62] |= bit
+				}
+			} else if view.Filled(m.leaves[i]) >= m.exit {
+				held[i/62] &^= bit
+			}
+		}
+	}
+	for _, bits := range held {
+		any = any || bits != 0
+	}
+	return held, any
+}
+
+// gone reports that what the cells hold was taken by something else than their
+// own orders: cells that hold since before this look, no position, and no order of
+// theirs in the book whose fill might only not be known yet.
+func (m *mesh) gone(view *strategy.View, held *[9]int64) bool {
+	for i := range view.Working {
+		if strings.HasPrefix(view.Working[i].Key, "out") {
+			return false
+		}
+	}
+	for i := range held {
+		if before, _ := view.Memory.Get(heldKeys[i]); before&held[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *mesh) remember(view *strategy.View, plan *strategy.Plan, i int, bits int64) {
+	if before, _ := view.Memory.Get(heldKeys[i]); before != bits {
+		plan.Remember(heldKeys[i], bits)
+	}
+}
+
+// follow moves the grid by whole lines so that the price is inside again.
+func (m *mesh) follow(view *strategy.View, plan *strategy.Plan) {
+	shift := m.shift
+	for range m.cells {
+		switch {
+		case m.sign == exchange.Buy && view.Last > m.prices[m.cells]:
+			m.lines(m.shift + 1)
+		case m.sign == exchange.Sell && view.Last < m.prices[0] && m.prices[0] > m.symbol.PriceTick:
+			m.lines(m.shift - 1)
+		}
+	}
+	if m.shift != shift {
+		plan.Remember(gridShift, m.shift)
+	}
+}
+
+// rest wishes the orders nearest to the price: entries on the passive side of it,
+// and an exit for each cell that holds.
+func (m *mesh) rest(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
+	entries, exits := 0, 0
+	for n := range m.cells {
+		i := m.cells - 1 - n // long: the highest entries below the price first
+		if m.sign == exchange.Sell {
+			i = n
+		}
+		in := m.prices[i]
+		if m.sign == exchange.Sell {
+			in = m.prices[i+1]
+		}
+		if held[i/62]>>(i%62)&1 == 0 {
+			passive := m.sign == exchange.Buy && in < view.Last || m.sign == exchange.Sell && in > view.Last
+			begun := view.Filled(m.enters[i]) > 0
+			if (passive || begun) && entries < m.orders {
+				entries++
+				plan.Orders = append(plan.Orders, strategy.Wish{Key: m.enters[i], Side: m.sign, Price: in, Quantity: m.quantity})
+			}
+		}
+	}
+	for n := range m.cells {
+		i := n // long: the lowest exits first, they are the nearest
+		if m.sign == exchange.Sell {
+			i = m.cells - 1 - n
+		}
+		if held[i/62]>>(i%62)&1 == 0 || exits == m.orders {
+			continue
+		}
+		exits++
+		out := m.prices[i+1]
+		if m.sign == exchange.Sell {
+			out = m.prices[i]
+		}
+		plan.Exits = append(plan.Exits, strategy.Wish{Key: m.leaves[i], Side: m.sign.Opposite(), Price: out, Quantity: m.exit})
+	}
+	plan.Reason = "the lines nearest to the price"
+}

@@ -1,0 +1,170 @@
+package library
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// book is what botd keeps for a strategy between its decisions.
+type book struct {
+	t        *testing.T
+	strategy strategy.Strategy
+	view     strategy.View
+	plan     strategy.Plan
+}
+
+func newBook(t *testing.T, s strategy.Strategy, market exchange.Market) *book {
+	return &book{t: t, strategy: s, view: strategy.View{Symbol: setting(t, market).Symbol, NowMS: 1}}
+}
+
+// decide asks at a price and writes down the orders wished; what left the plan is forgotten.
+func (b *book) decide(price float64) string {
+	b.view.Last = exchange.Price(price * 1e8)
+	b.plan.Reset()
+	b.strategy.Decide(&b.view, &b.plan)
+	first := b.text()
+	b.plan.Reset()
+	b.strategy.Decide(&b.view, &b.plan)
+	if again := b.text(); again != first {
+		b.t.Errorf("the same view gave %s, then %s", first, again)
+	}
+	b.view.Memory, _ = b.view.Memory.With(b.plan.Remembered())
+	kept := b.view.Fills[:0]
+	for _, f := range b.view.Fills {
+		for _, w := range append(append([]strategy.Wish{}, b.plan.Orders...), b.plan.Exits...) {
+			if w.Key == f.Key {
+				kept = append(kept, f)
+			}
+		}
+	}
+	b.view.Fills = kept
+	return first
+}
+
+func (b *book) text() string {
+	var all []string
+	for _, w := range append(append([]strategy.Wish{}, b.plan.Orders...), b.plan.Exits...) {
+		all = append(all, fmt.Sprintf("%s %v@%v", strings.ToLower(w.Side.String()), b.view.Symbol.QuantityFloat(w.Quantity), b.view.Symbol.PriceFloat(w.Price)))
+	}
+	return strings.Join(all, ", ")
+}
+
+// fill books a fill of a key and moves the position.
+func (b *book) fill(key string, quantity, position exchange.Quantity) {
+	for i := range b.view.Fills {
+		if b.view.Fills[i].Key == key {
+			b.view.Fills[i].Quantity += quantity
+			b.view.Position.Quantity = position
+			return
+		}
+	}
+	b.view.Fills = append(b.view.Fills, strategy.KeyFill{Key: key, Quantity: quantity})
+	b.view.Position.Quantity = position
+}
+
+func (b *book) expect(price float64, want string) {
+	b.t.Helper()
+	if have := b.decide(price); have != want {
+		b.t.Errorf("at %v: want %s; have %s", price, want, have)
+	}
+}
+
+func grids(t *testing.T, market exchange.Market, more strategy.Values) *book {
+	values := strategy.Values{"lower": "100", "upper": "140", "lines": "5", "quantity": "1"}
+	for name, value := range more {
+		values[name] = value
+	}
+	return newBook(t, newStrategy(t, "grid", market, values), market)
+}
+
+func TestAGridTurnsEachLineAround(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, nil)
+	b.expect(125, "buy 1@120, buy 1@110, buy 1@100")
+	b.fill("in2", 400, 400)
+	b.expect(119, "buy 1@120, buy 1@110, buy 1@100") // partly filled: it stays, whatever the price
+	b.fill("in2", 600, 1000)
+	b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
+	b.fill("in1", 1000, 2000)
+	b.expect(109, "buy 1@100, sell 1@120, sell 1@130")
+	b.fill("out1", 300, 1700)
+	b.expect(120, "buy 1@100, sell 1@120, sell 1@130")
+	b.fill("out1", 700, 1000)
+	b.expect(121, "buy 1@110, buy 1@100, sell 1@130")
+	b.fill("out2", 1000, 0)
+	b.expect(131, "buy 1@130, buy 1@120, buy 1@110, buy 1@100")
+	// Two fills between two looks, of both kinds.
+	b.fill("in3", 1000, 1000)
+	b.fill("in2", 1000, 2000)
+	b.expect(119, "buy 1@110, buy 1@100, sell 1@130, sell 1@140")
+}
+
+func TestAShortGridIsTheMirrorImage(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"side": "short"})
+	b.expect(115, "sell 1@120, sell 1@130, sell 1@140")
+	b.fill("in1", 1000, -1000)
+	b.expect(121, "sell 1@130, sell 1@140, buy 1@110")
+	b.fill("out1", 1000, 0)
+	b.expect(109, "sell 1@110, sell 1@120, sell 1@130, sell 1@140")
+}
+
+func TestAGridShowsOnlyItsNearestOrders(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"orders": "1"})
+	b.expect(135, "buy 1@130")
+	b.fill("in3", 1000, 1000)
+	b.expect(129, "buy 1@120, sell 1@140")
+	b.fill("in2", 1000, 2000)
+	b.expect(119, "buy 1@110, sell 1@130")
+}
+
+func TestAGeometricGridHasEqualRatios(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"upper": "1600", "spacing": "geometric"})
+	b.expect(1e6, "buy 1@800, buy 1@400, buy 1@200, buy 1@100")
+}
+
+func TestATrailingGridFollowsOnlyWhileItHoldsNothing(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Futures, strategy.Values{"trail": "true"})
+	b.expect(155, "buy 1@150, buy 1@140, buy 1@130, buy 1@120")
+	b.fill("in3", 1000, 1000)
+	b.expect(200, "buy 1@140, buy 1@130, buy 1@120, sell 1@160")
+	b.fill("out3", 1000, 0)
+	b.expect(161, "buy 1@160, buy 1@150, buy 1@140, buy 1@130")
+	b.expect(90, "")
+}
+
+func TestAGridRestsAfterAStopUnlessToldToBeginAnew(t *testing.T) {
+	t.Parallel()
+	for restart, want := range map[string]string{"false": "", "true": "buy 1@120, buy 1@110, buy 1@100"} {
+		b := grids(t, exchange.Futures, strategy.Values{"restart": restart})
+		b.decide(125)
+		b.fill("in2", 1000, 1000)
+		b.decide(119)
+		// The position is gone while the exit still rests: its fill may only not be known yet.
+		b.view.Position.Quantity = 0
+		b.view.Working = []strategy.Working{{Key: "out2", Side: exchange.Sell}}
+		b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
+		b.view.Working = nil
+		b.expect(125, "")
+		if have := b.decide(125); have != want {
+			t.Errorf("restart %s: want %q, have %q", restart, want, have)
+		}
+	}
+}
+
+func TestASpotGridSellsWhatTheFeeLeaves(t *testing.T) {
+	t.Parallel()
+	b := grids(t, exchange.Spot, strategy.Values{"fee": "0.15%"})
+	b.decide(125)
+	b.fill("in2", 1000, 998)
+	b.expect(119, "buy 1@110, buy 1@100, sell 0.998@130")
+	b.fill("out2", 998, 0)
+	b.expect(131, "buy 1@130, buy 1@120, buy 1@110, buy 1@100")
+}

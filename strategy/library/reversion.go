@@ -1,0 +1,85 @@
+package library
+
+import (
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+type bollingerParams struct {
+	Period     int             `param:"period" default:"20" min:"2" max:"5000" help:"candles of the mean"`
+	Deviations decimal.Decimal `param:"deviations" default:"2" min:"0.1" max:"20" help:"between the mean and the bands"`
+	Mode       string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a close above the upper band sells short"`
+}
+
+// bollinger buys a close below the lower band and leaves at the mean; short is
+// the mirror image.
+//
+// It loses in a lasting fall, where the price walks down along the band: use it
+// with a stop.
+func bollinger() strategy.Definition {
+	return strategy.Define("bollinger", "buys a close below the lower band, leaves at the mean",
+		func(setting strategy.Setting, p bollingerParams) (strategy.Strategy, error) {
+			bands := indicator.NewBollinger(p.Period, p.Deviations.InexactFloat64())
+			reasons := [4]string{long: "the close is below the lower band", short: "the close is above the upper band", flat: "the close is back at the mean"}
+			side := unchanged
+			return follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) wish {
+				price := view.Symbol.PriceFloat(view.Candle.Close)
+				upper, middle, lower, ok := bands.Next(price)
+				if !ok {
+					return unchanged
+				}
+				side = reverted(side, price < lower, price > upper, price >= middle, price <= middle)
+				return side
+			})
+		})
+}
+
+// reverted is the side after a candle: in at an extreme, out where the price is
+// back on the other half, kept between.
+func reverted(side wish, low, high, upperHalf, lowerHalf bool) wish {
+	switch {
+	case low:
+		return long
+	case high:
+		return short
+	case side == long && upperHalf, side == short && lowerHalf:
+		return flat
+	}
+	return side
+}
+
+type zscoreParams struct {
+	Period int             `param:"period" default:"50" min:"2" max:"5000" help:"candles of the mean"`
+	Enter  decimal.Decimal `param:"enter" default:"2" min:"0.1" max:"20" help:"deviations from the mean to enter at"`
+	Leave  decimal.Decimal `param:"leave" default:"0" min:"-20" max:"20" help:"deviations, on the entry's side, to leave at"`
+	Mode   string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a high score sells short"`
+}
+
+// zscore buys when the close is so many deviations below the mean and leaves
+// when it is back within some; short is the mirror image.
+//
+// It loses when the mean itself moves away: a score can come back to zero
+// because the mean fell to the price.
+func zscore() strategy.Definition {
+	return strategy.Define("zscore", "buys far below the mean in deviations, leaves near it",
+		func(setting strategy.Setting, p zscoreParams) (strategy.Strategy, error) {
+			if p.Leave.GreaterThanOrEqual(p.Enter) {
+				return nil, &strategy.ValueError{Parameter: "leave", Err: fmt.Errorf("%s is not below enter %s", p.Leave, p.Enter)}
+			}
+			score, enter, leave := indicator.NewZScore(p.Period), p.Enter.InexactFloat64(), p.Leave.InexactFloat64()
+			reasons := [4]string{long: "the score is far below the mean", short: "the score is far above the mean", flat: "the score is back near the mean"}
+			side := unchanged
+			return follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) wish {
+				value, ok := score.Next(view.Symbol.PriceFloat(view.Candle.Close))
+				if !ok {
+					return unchanged
+				}
+				side = reverted(side, value < -enter, value > enter, value >= -leave, value <= leave)
+				return side
+			})
+		})
+}

@@ -1,0 +1,91 @@
+package library
+
+import (
+	"errors"
+
+	"botd/exchange"
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+// wish is what a signal asks for on a candle.
+type wish int8
+
+const (
+	unchanged wish = iota
+	long
+	flat
+	short
+)
+
+// following is a strategy that holds what its signal last asked for: an entry
+// of the configured size on either side, or nothing.
+type following struct {
+	warmup  int
+	next    func(view *strategy.View) wish
+	targets [4]strategy.Target
+	reasons [4]string
+	last    wish
+}
+
+// follow makes a strategy of a signal. Without shorts, what would sell short
+// leaves instead.
+func follow(setting strategy.Setting, mode string, warmup int, reasons [4]string, next func(view *strategy.View) wish) (strategy.Strategy, error) {
+	if err := shorts(setting, mode); err != nil {
+		return nil, err
+	}
+	size := sized(setting)
+	f := &following{warmup: warmup, next: next, reasons: reasons,
+		targets: [4]strategy.Target{long: size.Target(1), flat: strategy.Flat(), short: size.Target(-1)}}
+	if mode != "long_short" {
+		f.targets[short] = strategy.Flat()
+	}
+	return f, nil
+}
+
+// shorts refuses to sell short where nothing can be.
+func shorts(setting strategy.Setting, mode string) error {
+	if mode == "long_short" && setting.Market == exchange.Spot {
+		return &strategy.ValueError{Parameter: "mode", Err: errors.New("long_short needs the futures market: spot has no short positions")}
+	}
+	return nil
+}
+
+func (f *following) Warmup() int { return f.warmup }
+
+func (f *following) Candle(view *strategy.View) {
+	if asked := f.next(view); asked != unchanged {
+		f.last = asked
+	}
+}
+
+func (f *following) Decide(_ *strategy.View, plan *strategy.Plan) {
+	if f.last != unchanged {
+		plan.Hold(f.targets[f.last], f.reasons[f.last])
+	}
+}
+
+// bar is the view's newest candle as indicators take it.
+func bar(view *strategy.View) indicator.Bar {
+	c, s := &view.Candle, view.Symbol
+	return indicator.Bar{Open: s.PriceFloat(c.Open), High: s.PriceFloat(c.High), Low: s.PriceFloat(c.Low), Close: s.PriceFloat(c.Close), Volume: c.Volume, OpenMS: c.OpenMS}
+}
+
+// crossing tells when a value crosses above or below zero: between two candles
+// that both have it.
+type crossing struct {
+	before float64
+	begun  bool
+}
+
+func (c *crossing) next(value float64) wish {
+	before, begun := c.before, c.begun
+	c.before, c.begun = value, true
+	switch {
+	case begun && before <= 0 && value > 0:
+		return long
+	case begun && before >= 0 && value < 0:
+		return short
+	}
+	return unchanged
+}

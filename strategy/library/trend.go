@@ -1,0 +1,162 @@
+package library
+
+import (
+	"fmt"
+
+	"github.com/shopspring/decimal"
+
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+type emaCrossParams struct {
+	Fast int    `param:"fast" default:"12" min:"1" max:"5000" help:"candles of the fast average"`
+	Slow int    `param:"slow" default:"26" min:"2" max:"10000" help:"candles of the slow average"`
+	Mode string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a cross below also sells short"`
+}
+
+func slower(fast, slow int) error {
+	if fast >= slow {
+		return &strategy.ValueError{Parameter: "fast", Err: fmt.Errorf("%d is not below slow %d", fast, slow)}
+	}
+	return nil
+}
+
+// emaCross follows the trend as smaCross does, with exponential averages, which
+// turn sooner.
+//
+// It loses when the price goes sideways: each small swing is a cross that pays
+// fees and gives back a piece of the move.
+func emaCross() strategy.Definition {
+	return strategy.Define("ema_cross", "long while a fast exponential average is above a slow one, decided at their crosses",
+		func(setting strategy.Setting, p emaCrossParams) (strategy.Strategy, error) {
+			if err := slower(p.Fast, p.Slow); err != nil {
+				return nil, err
+			}
+			fast, slow, cross := indicator.NewEMA(p.Fast), indicator.NewEMA(p.Slow), crossing{}
+			reasons := [4]string{long: "the fast average crossed above the slow one", short: "the fast average crossed below the slow one"}
+			// An average weighs its past for ever; three times its length leave 5 % of the beginning.
+			return follow(setting, p.Mode, 3*p.Slow, reasons, func(view *strategy.View) wish {
+				price := view.Symbol.PriceFloat(view.Candle.Close)
+				quick, _ := fast.Next(price)
+				lazy, ok := slow.Next(price)
+				if !ok {
+					return unchanged
+				}
+				return cross.next(quick - lazy)
+			})
+		})
+}
+
+type macdParams struct {
+	Fast   int    `param:"fast" default:"12" min:"2" max:"5000" help:"candles of the fast average"`
+	Slow   int    `param:"slow" default:"26" min:"3" max:"10000" help:"candles of the slow average"`
+	Signal int    `param:"signal" default:"9" min:"1" max:"5000" help:"candles of the signal's average"`
+	Mode   string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a cross below also sells short"`
+}
+
+// macd enters where the MACD crosses above its signal line and leaves on the
+// cross below.
+//
+// It loses when the price goes sideways, and late in a trend that loses pace
+// without turning: the signal crosses although the price goes on.
+func macd() strategy.Definition {
+	return strategy.Define("macd", "long while the MACD is above its signal line, decided at their crosses",
+		func(setting strategy.Setting, p macdParams) (strategy.Strategy, error) {
+			if err := slower(p.Fast, p.Slow); err != nil {
+				return nil, err
+			}
+			lines, cross := indicator.NewMACD(p.Fast, p.Slow, p.Signal), crossing{}
+			reasons := [4]string{long: "the MACD crossed above its signal", short: "the MACD crossed below its signal"}
+			return follow(setting, p.Mode, 3*p.Slow+p.Signal, reasons, func(view *strategy.View) wish {
+				_, _, histogram, ok := lines.Next(view.Symbol.PriceFloat(view.Candle.Close))
+				if !ok {
+					return unchanged
+				}
+				return cross.next(histogram)
+			})
+		})
+}
+
+type supertrendParams struct {
+	Period     int             `param:"period" default:"10" min:"1" max:"5000" help:"candles of the average true range"`
+	Multiplier decimal.Decimal `param:"multiplier" default:"3" min:"0.1" max:"100" help:"true ranges between price and line"`
+	Mode       string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a falling trend is sold short"`
+}
+
+// supertrend holds while the trend line is below the price. It enters when the
+// trend turns, not in one that was already there at the start.
+//
+// It loses when the price swings by about the line's distance and back.
+func supertrend() strategy.Definition {
+	return strategy.Define("supertrend", "long while the supertrend line rises below the price, decided where it turns",
+		func(setting strategy.Setting, p supertrendParams) (strategy.Strategy, error) {
+			line, cross := indicator.NewSupertrend(p.Period, p.Multiplier.InexactFloat64()), crossing{}
+			reasons := [4]string{long: "the trend turned up", short: "the trend turned down"}
+			return follow(setting, p.Mode, 5*p.Period, reasons, func(view *strategy.View) wish {
+				b := bar(view)
+				if _, ok := line.Next(b.High, b.Low, b.Close); !ok {
+					return unchanged
+				}
+				if line.Rising() {
+					return cross.next(1)
+				}
+				return cross.next(-1)
+			})
+		})
+}
+
+type donchianParams struct {
+	Entry int    `param:"entry" default:"20" min:"1" max:"5000" help:"candles whose extreme is broken to enter"`
+	Exit  int    `param:"exit" default:"10" min:"1" max:"5000" help:"candles whose opposite extreme is broken to leave"`
+	Mode  string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether breaking the low sells short"`
+}
+
+// donchian is the turtles' breakout: it enters on a close above the highest high
+// of the entry candles before, and leaves on a close below the lowest low of the
+// exit candles before; short is the mirror image.
+//
+// It loses often and a little: most breakouts fail, the few that do not must pay
+// for them.
+func donchian() strategy.Definition {
+	return strategy.Define("donchian", "the turtles' breakout: enters on a new extreme, leaves on a nearer opposite one",
+		func(setting strategy.Setting, p donchianParams) (strategy.Strategy, error) {
+			b := &breakout{entryHigh: indicator.NewHighest(p.Entry), entryLow: indicator.NewLowest(p.Entry), exitHigh: indicator.NewHighest(p.Exit), exitLow: indicator.NewLowest(p.Exit)}
+			reasons := [4]string{long: "the close broke the highest high", short: "the close broke the lowest low", flat: "the close broke the nearer opposite extreme"}
+			return follow(setting, p.Mode, max(p.Entry, p.Exit)+1, reasons, b.next)
+		})
+}
+
+type breakout struct {
+	entryHigh, exitHigh *indicator.Highest
+	entryLow, exitLow   *indicator.Lowest
+	top, bottom         float64 // of the entry candles before
+	near, far           float64 // highest and lowest of the exit candles before
+	ready               bool
+	side                wish
+}
+
+func (b *breakout) next(view *strategy.View) wish {
+	candle := bar(view)
+	asked := unchanged
+	if b.ready {
+		switch {
+		case candle.Close > b.top:
+			asked = long
+		case candle.Close < b.bottom:
+			asked = short
+		case b.side == long && candle.Close < b.far, b.side == short && candle.Close > b.near:
+			asked = flat
+		}
+	}
+	if asked != unchanged {
+		b.side = asked
+	}
+	b.top, _ = b.entryHigh.Next(candle.High)
+	b.bottom, b.ready = b.entryLow.Next(candle.Low)
+	var enough bool
+	b.near, _ = b.exitHigh.Next(candle.High)
+	b.far, enough = b.exitLow.Next(candle.Low)
+	b.ready = b.ready && enough
+	return asked
+}
