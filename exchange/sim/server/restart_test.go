@@ -142,3 +142,42 @@ func TestAPanicOfTheExchangeEndsTheService(t *testing.T) {
 		t.Errorf("want %q, have %v", want, err)
 	}
 }
+
+// A server reopens a state file cut anywhere in its last two records, with what
+// was whole before the cut.
+func TestAStateCutAnywhereInItsLastRecordsIsReopened(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	_, c := startServer(t, withState(path))
+	var sizes []int // of the file, after that many orders
+	for range 4 {
+		sizes = append(sizes, len(read(t, path)))
+		c.place(buyBelow)
+	}
+	content := read(t, path)
+	sizes = append(sizes, len(content))
+	step := 61
+	if os.Getenv(killsVariable) != "" {
+		step = 1
+	}
+	for cut := sizes[2]; cut <= len(content); cut++ {
+		orders, boundary := 2, cut == sizes[3] || cut == sizes[4]
+		for orders+1 < len(sizes) && cut >= sizes[orders+1] {
+			orders++
+		}
+		if !boundary && cut%step != 0 && cut+1 != sizes[3] && cut+1 != sizes[4] {
+			continue
+		}
+		torn := filepath.Join(t.TempDir(), "state")
+		if err := os.WriteFile(torn, content[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := newServer(t, withState(torn))
+		if have := len(s.exchange.AllOrders()); have != orders {
+			t.Errorf("cut at %d of %v: want %d orders, have %d", cut, sizes, orders, have)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

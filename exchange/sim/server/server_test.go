@@ -12,12 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"botd/exchange"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestASignedRequestIsAnswered(t *testing.T) {
 	t.Parallel()

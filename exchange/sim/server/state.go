@@ -39,7 +39,7 @@ type stateFile struct {
 	size    int        // bytes of its snapshot
 	grown   int        // bytes of changes behind it
 	closed  bool
-	rewrite *rewrite   // under way
+	rewrite *rewrite // under way
 
 	group sync.WaitGroup // of the rewrite
 }

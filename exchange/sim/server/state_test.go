@@ -312,7 +312,7 @@ type handlerTrader struct {
 }
 
 func (h *handlerTrader) placeAndCancel() {
-	price, _ := h.exchange.Symbol(btcFutures).Price(decimal.NewFromInt(40_000))
+	price, _ := h.exchange.Symbol(bitcoin).Price(decimal.NewFromInt(40_000))
 	placed, err := h.exchange.Do(testKey, &exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
 		Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 1, Price: price,
 	}})
@@ -324,5 +324,3 @@ func (h *handlerTrader) placeAndCancel() {
 	}
 	h.exchange.Advance(h.exchange.NowMS() + 10)
 }
-
-var btcFutures = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
