@@ -2,8 +2,11 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/url"
 	"slices"
@@ -171,14 +174,22 @@ var bookLimits = []int{5, 10, 20, 50, 100}
 // parameters is a query.
 type parameters struct{ query url.Values }
 
+// once refuses a parameter that is given twice: which one counts is anybody's guess.
+func (p parameters) once(name string) error {
+	if n := len(p.query[name]); n > 1 {
+		return fmt.Errorf("%s is given %d times", name, n)
+	}
+	return nil
+}
+
 func (p parameters) word(name string) (string, bool, error) {
-	return p.query.Get(name), p.query.Has(name), nil
+	return p.query.Get(name), p.query.Has(name), p.once(name)
 }
 
 func (p parameters) integer(name string) (int64, bool, error) {
 	text, given := p.query.Get(name), p.query.Has(name)
-	if !given {
-		return 0, false, nil
+	if err := p.once(name); err != nil || !given {
+		return 0, given, err
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil && strings.Trim(text, "0123456789") == "" && text != "" {
@@ -195,11 +206,46 @@ func (d *requestDecoder) object(body []byte) fields {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
-	var f fields
-	if err := json.Unmarshal(body, &f); err != nil || f == nil {
+	f, twice, err := readFields(json.NewDecoder(bytes.NewReader(body)))
+	if err != nil {
 		d.refuse(CodeMalformed, "the body %s is not a JSON object", excerpt(body))
+	} else if twice != "" {
+		d.refuse(CodeMalformed, "%.40q is given twice", twice)
 	}
 	return f
+}
+
+var errNotObject = errors.New("not one JSON object")
+
+// readFields reads one object and nothing behind it, and names a field that stands
+// twice: which one counts is anybody's guess.
+func readFields(body *json.Decoder) (f fields, twice string, err error) {
+	token, err := body.Token()
+	if token != json.Delim('{') {
+		return nil, "", cmp.Or(err, errNotObject)
+	}
+	f = fields{}
+	for body.More() {
+		if token, err = body.Token(); err != nil {
+			return nil, "", err
+		}
+		name, _ := token.(string) // a key is nothing else
+		if _, again := f[name]; again {
+			twice = name
+		}
+		var raw json.RawMessage
+		if err = body.Decode(&raw); err != nil {
+			return nil, "", err
+		}
+		f[name] = raw
+	}
+	if _, err = body.Token(); err != nil { // the closing brace
+		return nil, "", err
+	}
+	if _, err = body.Token(); err != io.EOF {
+		return nil, "", errNotObject
+	}
+	return f, twice, nil
 }
 
 // fields are a body's. Unknown ones are ignored, since many clients send timeInForce.

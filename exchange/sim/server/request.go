@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
+	"botd/docs"
 	"botd/exchange"
 	"botd/exchange/wire"
 )
@@ -22,6 +24,11 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if strings.HasPrefix(r.URL.Path, controlPrefix) {
 		p := s.answerControl(r, body)
+		p.send(w, false)
+		return
+	}
+	if r.URL.Path == documentPath {
+		p := s.document(r)
 		p.send(w, false)
 		return
 	}
@@ -41,6 +48,20 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	p.send(w, h.kind == Truncate)
+}
+
+// documentPath is where the interface describes itself.
+const documentPath = "/openapi.json"
+
+func (s *Server) document(r *http.Request) reply {
+	if r.Method != http.MethodGet {
+		return wrongMethod(r, []string{http.MethodGet})
+	}
+	content, err := docs.OpenAPI()
+	if err != nil {
+		return s.failed(err)
+	}
+	return reply{status: http.StatusOK, body: content}
 }
 
 func unreadable(err error) reply {
@@ -81,7 +102,11 @@ func (s *Server) answer(r *http.Request, body []byte, hideMS int64) reply {
 			return refusalReply(refusal)
 		}
 	}
-	request, err := wire.DecodeRequest(operation, symbol, r.URL.Query(), body, s.symbols)
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return refused(http.StatusBadRequest, wire.CodeMalformed, fmt.Sprintf("query %.40q: %v", r.URL.RawQuery, err))
+	}
+	request, err := wire.DecodeRequest(operation, symbol, query, body, s.symbols)
 	if err != nil {
 		return s.unanswered(err)
 	}

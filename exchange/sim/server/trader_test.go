@@ -112,6 +112,10 @@ func (c *trader) send(method, target, body string, header http.Header) answer {
 	if header != nil {
 		request.Header = header
 	}
+	return c.do(request)
+}
+
+func (c *trader) do(request *http.Request) answer {
 	response, err := c.client.Do(request)
 	if err != nil {
 		return answer{err: err}
