@@ -69,6 +69,10 @@ type SymbolTruth struct {
 	Fees     exchange.Quantity // spot: what fees took of the quantity bought, since it was last flat
 	Baseline exchange.Quantity // spot: what the wallet held of the base asset while the book held none
 
+	Owner       string // whose strategy it is, as last configured
+	BareSinceMS int64  // since when the position lacks the stop wished for it; 0 while it does not
+	BareMS      int64  // how long positions lacked one in all since the start, BareSinceMS not counted
+
 	Quarantine   string // cause; empty for none
 	QuarantineMS int64
 	Foreign      []exchange.Order // open orders botd did not make
@@ -111,6 +115,7 @@ type StrategyState struct {
 	Target   strategy.Target   // the wish Resolved belongs to
 	Resolved exchange.Quantity // its signed quantity
 	Priced   bool              // Resolved counts
+	OnRemove string            // what becomes of it when it is removed: flatten, leave
 	Keys     []KeyFill         // what was filled under each key of the plan
 }
 
@@ -274,6 +279,12 @@ func (b *Book) Apply(record *Record) {
 	case RecordFees:
 		truth := b.Symbol(record.Symbol)
 		truth.Fees, truth.Bought = truth.Fees+record.Filled, 0
+	case RecordConfig:
+		if record.Strategy != "" {
+			b.Symbol(record.Symbol).Owner = record.Strategy
+			state := b.Strategy(record.Strategy)
+			state.Symbol, state.OnRemove = record.Symbol, record.Why
+		}
 	case RecordBaseline:
 		b.Symbol(record.Symbol).Baseline = record.Filled
 	case RecordPlan:

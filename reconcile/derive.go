@@ -45,6 +45,21 @@ func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *Record) {
 	return d.intents, d.priced
 }
 
+// ExitOf returns what would close the whole position with nothing in its way.
+func (b *Book) ExitOf(w *Wish, nowMS int64) []Intent {
+	d := &derivation{book: b, wish: w, truth: w.Truth, nowMS: nowMS, plan: &w.State.Plan}
+	if w.Truth.Rules == nil || w.Truth.Last <= 0 {
+		return nil
+	}
+	d.sort()
+	d.hold()
+	d.intents = nil // a surplus order's cancel is derived already
+	if d.held != 0 {
+		d.reduceNow(abs(d.held), "the target is flat")
+	}
+	return d.intents
+}
+
 // derivation is the work of one Derive.
 type derivation struct {
 	book    *Book
@@ -129,6 +144,9 @@ func (d *derivation) cancel(p *Placement, reason string) {
 	const again = 2_000 // ms; a cancel is idempotent by the venue's own rules
 	if p.OrderID == 0 || p.CancelMS != 0 && d.nowMS-p.CancelMS < again {
 		return
+	}
+	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == Cancel && i.OrderID == p.OrderID }) {
+		return // for another reason already
 	}
 	d.add(Intent{Purpose: Cancel, OrderID: p.OrderID, ClientID: p.ClientOrderID, Key: p.Key, Reason: reason})
 }

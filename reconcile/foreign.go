@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -155,4 +156,29 @@ func found(order *exchange.Order, strategy, id string, booked exchange.Quantity,
 		Key: "found", Order: &exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side, Type: order.Type, Quantity: order.Quantity, Price: order.Price,
 			StopPrice: order.StopPrice, WorkingType: order.WorkingType, ReduceOnly: order.Reduces() && !order.ClosePosition, ClosePosition: order.ClosePosition,
 			PostOnly: order.PostOnly, ClientOrderID: order.ClientOrderID}}
+}
+
+// Orphan is a symbol that holds something no configured strategy answers for.
+type Orphan struct {
+	Strategy string
+	Symbol   exchange.SymbolKey
+}
+
+// Orphans returns the symbols that hold a position or live orders of a strategy
+// and that none of the configured ones trades.
+func (b *Book) Orphans(configured func(strategy string, symbol exchange.SymbolKey) bool) []Orphan {
+	var orphans []Orphan
+	for _, truth := range b.symbols {
+		owner := truth.Owner
+		held := truth.Known != 0
+		for _, p := range b.live {
+			if p.Order.Key() == truth.Key {
+				owner, held = cmp.Or(owner, p.Strategy), true
+			}
+		}
+		if held && owner != "" && !configured(owner, truth.Key) {
+			orphans = append(orphans, Orphan{owner, truth.Key})
+		}
+	}
+	return orphans
 }

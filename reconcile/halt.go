@@ -38,8 +38,8 @@ func (s Scope) compare(t Scope) int {
 	return cmp.Or(cmp.Compare(s.Strategy, t.Strategy), s.Symbol.Compare(t.Symbol))
 }
 
-// covers reports whether a halt of the scope holds for a strategy's symbol.
-func (s Scope) covers(strategy string, symbol exchange.SymbolKey) bool {
+// Covers reports whether a halt of the scope holds for a strategy's symbol.
+func (s Scope) Covers(strategy string, symbol exchange.SymbolKey) bool {
 	return (s.Strategy == "" || s.Strategy == strategy) && (s.Symbol == exchange.SymbolKey{} || s.Symbol == symbol)
 }
 
@@ -68,7 +68,7 @@ func (b *Book) HaltOf(scope Scope) Halt {
 // HaltOn returns the severest halt that holds for a strategy's symbol.
 func (b *Book) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
 	for _, h := range b.halts {
-		if h.Scope.covers(strategy, symbol) && rank(h.Level) > rank(most.Level) {
+		if h.Scope.Covers(strategy, symbol) && rank(h.Level) > rank(most.Level) {
 			most = h
 		}
 	}

@@ -31,7 +31,7 @@ const (
 	RecordMemory                             // a strategy's memory
 	RecordLatch                              // no entry in a direction until the target was zero or changed side
 	RecordResolved                           // a target's size, priced once
-	RecordConfig                             // the configuration's hash at a start
+	RecordConfig                             // the configuration's hash at a start; or a strategy's symbol, and what a removal does
 	RecordDay                                // equity at the start of a UTC day, and its peak
 	RecordHalt                               // trading halted, or armed again (level empty)
 	RecordBaseline                           // spot: what the wallet held that is not the strategy's

@@ -84,6 +84,7 @@ type Config struct {
 	Workers     int
 	CallTimeout time.Duration
 	StopTimeout time.Duration
+	Shutdown    string // leave, cancel_orders or flatten: what stopping does, within StopTimeout
 }
 
 // Driver drives one engine, once.
@@ -284,7 +285,7 @@ func (d *Driver) take(event *engine.Event) {
 // stop tells the engine, and takes openings and market reads that no worker has
 // begun out of the queue. Exits, protection and settling go on.
 func (d *Driver) stop() {
-	d.handle(&engine.Event{Kind: engine.EventStop})
+	d.handle(&engine.Event{Kind: engine.EventStop, Level: d.config.Shutdown})
 	for _, call := range d.queue.drop(engine.PriorityEntry) {
 		d.refuse(&call, "botd is stopping")
 	}

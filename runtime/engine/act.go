@@ -7,7 +7,6 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/risk"
-	"botd/strategy"
 )
 
 // settle advances every placement by what was fetched, and notes what changed.
@@ -78,16 +77,13 @@ func (e *Engine) noteRun(r *run, before memo) {
 // act derives what one strategy's wish needs, checks it and lets it go. It
 // returns how many intents went.
 func (e *Engine) act(r *run) int {
-	wish := reconcile.Wish{
-		State: r.state, Truth: r.truth, Protection: protectionOf(r), Leverage: r.config.Leverage,
-		Entries: e.mayEnter(r), Equity: e.equity(r.truth.Key.Market), TakerFee: e.config.TakerFee,
-		Collar: e.collar(r), Interval: r.config.Interval,
-		Bridge: e.config.BusyRoundMS > 0,
+	level := e.levelOn(r, "")
+	if r.config.Removed && level == "" {
+		return 0 // what protects its position stays as it is
 	}
-	if r.state.Plan.Leverage != 0 {
-		wish.Leverage = r.state.Plan.Leverage
-	}
-	e.halted(&wish)
+	wish := e.wishOf(r)
+	under(&wish, level)
+	e.latchFlattened(r, level)
 	intents, priced := e.book.Derive(&wish, e.nowMS)
 	if priced != nil {
 		e.record(*priced)
@@ -107,7 +103,8 @@ func (e *Engine) act(r *run) int {
 }
 
 func (e *Engine) mayEnter(r *run) bool {
-	return e.book.HaltOn(r.config.Name, r.truth.Key).Level == "" && !e.book.Breaking(e.nowMS) && !e.Blind() && e.low == "" && r.failed == "" && r.truth.Quarantine == "" && e.breached(r) == nil
+	return e.book.HaltOn(r.config.Name, r.truth.Key).Level == "" && !e.book.Breaking(e.nowMS) && !e.Blind() && e.low == "" && e.closing == "" && !r.config.Removed &&
+		r.failed == "" && r.truth.Quarantine == "" && e.breached(r) == nil
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.
@@ -119,26 +116,6 @@ func (e *Engine) collar(r *run) exchange.Rate {
 		}
 	}
 	return collar
-}
-
-// halted replaces the plan while the kill switch says so: cancel keeps no
-// opening orders, flatten wishes no position.
-func (e *Engine) halted(wish *reconcile.Wish) {
-	level := e.book.HaltOn(wish.State.Name, wish.Truth.Key).Level
-	if r := e.runNamed(wish.State.Name); level != reconcile.LevelFlatten && r != nil && e.breached(r) != nil {
-		level = reconcile.LevelCancel // an order that rests would still open
-	}
-	if level != "cancel" && level != "flatten" {
-		return
-	}
-	state := *wish.State
-	state.Plan = *wish.State.Plan.Clone()
-	state.Plan.Orders, state.Plan.OrdersSet = nil, true
-	if level == "flatten" {
-		state.Plan.Exits, state.Plan.ExitsSet = nil, true
-		state.Plan.Target = strategy.Flat()
-	}
-	wish.State = &state
 }
 
 // dispatch checks one intent, and when approved lets it go: an order by way of
@@ -297,6 +274,9 @@ func (e *Engine) placed(p purpose, event *Event) {
 	}
 	e.record(record)
 	e.note(note)
+	if placement.Purpose == reconcile.StopLoss && placement.State == reconcile.Acknowledged {
+		e.bareUntil(e.book.Symbol(placement.Order.Key()), e.nowMS)
+	}
 	if unknown != nil && unknown.Why == exchange.WhyRateLimited {
 		e.limited()
 	}

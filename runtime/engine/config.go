@@ -24,6 +24,8 @@ type StrategyConfig struct {
 	Size       strategy.Size
 	Protection strategy.Protection // used where the plan sets none
 	Limits     risk.Limits         // tighter than the account's
+	OnRemove   string              // flatten or leave, should it be removed while it holds something
+	Removed    bool                // it was removed, and holds something still: Strategy is not asked
 }
 
 // Config is one account's engine. All maxima are per account.

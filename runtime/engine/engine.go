@@ -64,9 +64,10 @@ type Engine struct {
 	blind     bool // told so
 	blindMS   int64
 	blindWhy  string
-	following bool // limits need the results of strategies
-	watching  bool // limits look at equity between rounds too
-	breaking  bool // the breaker was tripped, and its end is not told yet
+	following bool   // limits need the results of strategies
+	watching  bool   // limits look at equity between rounds too
+	closing   string // stopping, and at which level of the kill switch; empty while it trades
+	breaking  bool   // the breaker was tripped, and its end is not told yet
 }
 
 // waiting is an approved placement whose record is not durable yet.
@@ -101,6 +102,9 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 }
 
 func (e *Engine) addRun(config *StrategyConfig) error {
+	if config.Removed {
+		config.Strategy = nobody{}
+	}
 	key := config.Symbol.Key()
 	for _, other := range e.runs {
 		if other.config.Name == config.Name {
@@ -151,7 +155,7 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 	case EventDisk:
 		e.disk(event.Why)
 	case EventStop:
-		e.stopped, e.roundMS = true, never
+		e.stop(event.Level)
 	default:
 		panic(fmt.Sprintf("engine: event of kind %d", event.Kind))
 	}
@@ -167,6 +171,9 @@ func (e *Engine) NextMS() int64 {
 	}
 	if e.round.phase == 0 {
 		next = min(next, e.roundMS)
+	}
+	if e.closing != "" {
+		return next
 	}
 	if e.config.Feed {
 		for _, r := range e.runs {
@@ -188,6 +195,7 @@ func (e *Engine) NextMS() int64 {
 func (e *Engine) start() {
 	e.started, e.soundMS, e.breaking = true, e.nowMS, e.book.Breaking(e.nowMS)
 	e.record(reconcile.Record{Kind: reconcile.RecordBoot, Epoch: e.config.Epoch})
+	e.claim()
 	if e.config.ConfigHash != "" {
 		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: e.config.ConfigHash})
 	}
@@ -215,6 +223,16 @@ func (e *Engine) wake() {
 	}
 	e.watchBlind(nil)
 	e.guardBreaker()
+	if e.closing == "" {
+		e.decideDue()
+	}
+	if e.roundMS <= e.nowMS && e.round.phase == 0 {
+		e.beginRound()
+	}
+}
+
+// decideDue asks for what is due of the market, and the strategies whose time has come.
+func (e *Engine) decideDue() {
 	if !e.config.Feed {
 		e.look()
 	}
@@ -222,9 +240,6 @@ func (e *Engine) wake() {
 		if r.nextMS <= e.nowMS {
 			e.scheduled(r)
 		}
-	}
-	if e.roundMS <= e.nowMS && e.round.phase == 0 {
-		e.beginRound()
 	}
 }
 
@@ -312,6 +327,8 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return "its time to live had passed"
 	case !w.intent.Purpose.Opens():
 		return ""
+	case e.closing != "":
+		return "botd is stopping"
 	case e.book.HaltOn(w.intent.Strategy, key).Level != "" || e.book.Breaking(e.nowMS):
 		return "trading was halted meanwhile"
 	case e.Blind():
@@ -346,9 +363,9 @@ func (e *Engine) disk(why string) {
 }
 
 // InFlight reports whether calls are under way, placements wait for an answer,
-// or records are not written yet.
+// records are not written yet, or stopping has something left to take away.
 func (e *Engine) InFlight() bool {
-	if len(e.waiting) > 0 || len(e.unwritten) > 0 {
+	if len(e.waiting) > 0 || len(e.unwritten) > 0 || e.closing != "" && !e.stopped {
 		return true
 	}
 	for _, p := range e.calls {

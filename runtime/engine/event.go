@@ -22,7 +22,7 @@ const (
 	EventRound                          // something may have changed on the exchange: run a round now
 	EventDisk                           // the journal's disk is nearly full: Why; empty when it has room again
 	EventResolve                        // a person ends the quarantine of Scope.Symbol: Adopt, Why
-	EventStop                           // stop sending; calls under way may still answer
+	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
 )
 
 // Event is one thing that happened. Only the fields its kind names are read; the
@@ -43,7 +43,7 @@ type Event struct {
 
 	Sequence int64 // EventJournaled: the last record covered
 
-	Level string          // EventHalt: pause, cancel, flatten; empty re-arms
+	Level string          // EventHalt: pause, cancel, flatten; empty re-arms. EventStop: leave, cancel_orders, flatten
 	Scope reconcile.Scope // EventHalt: of what; zero is the account. EventResolve: the symbol
 	Adopt bool            // EventResolve: false ignores
 	Why   string          // EventHalt, EventDisk

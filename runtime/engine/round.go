@@ -218,6 +218,10 @@ func (e *Engine) wantsPrice(r *run) bool {
 		r.state.Plan.Target.Sign() != 0 || r.state.Plan.OrdersSet
 }
 
+// pressingMS is how soon a failed round is tried again while a halt has something
+// to take away.
+const pressingMS = 2_000
+
 // roundFailed ends a round that could not read everything: nothing is concluded
 // and nothing is done.
 func (e *Engine) roundFailed() {
@@ -227,7 +231,11 @@ func (e *Engine) roundFailed() {
 	e.round.phase = 0
 	e.watchBlind(e.round.failed)
 	e.guardOverdue()
-	e.roundMS = e.nowMS + min(15_000, max(1_000, e.config.BusyRoundMS)<<min(e.failed-1, 4))
+	most := int64(15_000)
+	if e.pressing() {
+		most = pressingMS
+	}
+	e.roundMS = e.nowMS + min(most, max(1_000, e.config.BusyRoundMS)<<min(e.failed-1, 4))
 }
 
 // finishRound settles, then acts on what is true now.
@@ -250,8 +258,12 @@ func (e *Engine) finishRound() {
 			acted += e.act(r)
 		}
 	}
+	for _, r := range e.runs {
+		e.measureBare(r)
+	}
 	e.note(Note{Kind: NoteRound, OK: true, DurationMS: e.nowMS - snapshot.BeganMS, Count: acted})
 	e.schedule(acted > 0)
+	e.closed(acted)
 }
 
 // schedule says when the next round is due: soon while anything is in flight,

@@ -45,7 +45,8 @@ type StrategyStatus struct {
 	TickMS     int64 // nominal time of the last tick
 	NextMS     int64 // next scheduled tick, or the next candle's poll
 	Settled    bool
-	Protected  bool // a working stop covers the position
+	Protected  bool  // a stop that the exchange has covers the position
+	BareMS     int64 // how long its positions lacked the stop wished for them, since the start
 }
 
 // Status summarises the engine between events.
@@ -69,10 +70,9 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 	if r.series.end > 0 {
 		s.CandleMS = r.series.candles.CloseMS(r.series.end - 1)
 	}
-	for _, p := range e.book.Live() {
-		if p.Strategy == r.config.Name && p.Purpose == reconcile.StopLoss && p.State == reconcile.Working {
-			s.Protected = true
-		}
+	s.Protected, s.BareMS = e.guarded(r), r.truth.BareMS
+	if since := r.truth.BareSinceMS; since != 0 {
+		s.BareMS += e.nowMS - since
 	}
 	halt := e.book.HaltOn(r.config.Name, r.truth.Key)
 	switch {

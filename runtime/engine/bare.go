@@ -1,0 +1,33 @@
+package engine
+
+import "botd/reconcile"
+
+// measureBare measures how long a position lacks the stop wished for it: from the
+// round in which it is first seen without one until one is acknowledged, or it is
+// gone. What fills before the next round looks is not seen sooner.
+func (e *Engine) measureBare(r *run) {
+	wished := protectionOf(r)
+	switch {
+	case r.truth.Position == 0 || !wished.Set || wished.StopLoss.IsZero() || e.guarded(r):
+		e.bareUntil(r.truth, e.nowMS)
+	case r.truth.BareSinceMS == 0:
+		r.truth.BareSinceMS = e.nowMS
+	}
+}
+
+func (e *Engine) bareUntil(truth *reconcile.SymbolTruth, nowMS int64) {
+	if truth.BareSinceMS != 0 {
+		truth.BareMS, truth.BareSinceMS = truth.BareMS+max(0, nowMS-truth.BareSinceMS), 0
+	}
+}
+
+// guarded reports whether a stop stands on the exchange: the exchange gave it an
+// id, and nothing says that it ended.
+func (e *Engine) guarded(r *run) bool {
+	for _, p := range e.book.Live() {
+		if p.Order.Key() == r.truth.Key && p.Purpose == reconcile.StopLoss && (p.State == reconcile.Working || p.State == reconcile.Acknowledged) {
+			return true
+		}
+	}
+	return false
+}

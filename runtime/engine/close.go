@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"cmp"
+
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// Ways to stop (contract: shutdown), and what becomes of a strategy that was
+// removed from the configuration while it holds something (on_remove).
+const (
+	ShutdownLeave  = "leave"
+	ShutdownCancel = "cancel_orders"
+	removeFlatten  = "flatten"
+)
+
+// nobody stands for a strategy that was removed: it wishes nothing.
+type nobody struct{}
+
+func (nobody) Warmup() int                           { return 0 }
+func (nobody) Candle(*strategy.View)                 {}
+func (nobody) Decide(*strategy.View, *strategy.Plan) {}
+
+// removal is the level at which a removed strategy's symbol is wound up.
+func (r *run) removal() string {
+	if r.config.Removed && r.state.OnRemove == removeFlatten {
+		return reconcile.LevelFlatten
+	}
+	return ""
+}
+
+// stop ends what is new. Leaving, nothing more is sent. Canceling or flattening,
+// rounds go on without ticks until nothing is left to do, or the driver gives up.
+func (e *Engine) stop(level string) {
+	switch level {
+	case ShutdownCancel:
+		e.closing = reconcile.LevelCancel
+	case reconcile.LevelFlatten:
+		e.closing = reconcile.LevelFlatten
+	default:
+		e.stopped, e.roundMS = true, never
+		return
+	}
+	e.roundMS = e.nowMS
+}
+
+// closed ends stopping when a round found nothing left to do.
+func (e *Engine) closed(acted int) {
+	if e.closing == "" || e.stopped || acted > 0 || len(e.waiting) > 0 {
+		return
+	}
+	for _, r := range e.runs {
+		if e.windsUp(r, e.closing) {
+			return
+		}
+	}
+	e.stopped, e.roundMS = true, never
+}
+
+// windsUp reports whether something is left that a level takes away.
+func (e *Engine) windsUp(r *run, level string) bool {
+	if level == reconcile.LevelFlatten && r.truth.Position != 0 {
+		return true
+	}
+	for _, p := range e.book.Live() {
+		if p.Order.Key() == r.truth.Key && (p.Purpose.Opens() || level == reconcile.LevelFlatten) {
+			return true
+		}
+	}
+	return false
+}
+
+// pressing reports whether a halt has still something to take away: a round that
+// fails is then tried again soon.
+func (e *Engine) pressing() bool {
+	for _, r := range e.runs {
+		if level := e.levelOn(r, ""); level != "" && level != reconcile.LevelPause && e.windsUp(r, level) {
+			return true
+		}
+	}
+	return false
+}
+
+// latchFlattened keeps a strategy whose position is closed over its head from
+// opening it again by the plan that still stands.
+func (e *Engine) latchFlattened(r *run, level string) {
+	sign := r.state.Plan.Target.Sign()
+	if level != reconcile.LevelFlatten || r.truth.Known == 0 || sign == 0 || r.state.Latch == sign || r.config.Removed {
+		return
+	}
+	e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: r.config.Name, Latch: sign})
+	e.note(Note{Kind: NoteLatch, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: sign, Text: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key).Why, "stopping")})
+}
+
+// claim writes down whose each symbol is, and what is to become of it should its
+// strategy be removed. A symbol that holds what another strategy left halts until
+// a person accepts that: its protection stays.
+func (e *Engine) claim() {
+	for _, r := range e.runs {
+		holds := r.truth.Known != 0 || e.windsUp(r, reconcile.LevelFlatten)
+		owner := r.truth.Owner
+		if !r.config.Removed && (owner != r.config.Name || r.state.OnRemove != r.config.OnRemove) {
+			e.record(reconcile.Record{Kind: reconcile.RecordConfig, Strategy: r.config.Name, Symbol: r.truth.Key, Why: r.config.OnRemove})
+		}
+		why := ""
+		switch {
+		case !holds:
+		case r.config.Removed && r.removal() == "":
+			why = "strategy " + r.config.Name + " was removed from the configuration while it holds something; its stop stays"
+		case !r.config.Removed && owner != "" && owner != r.config.Name:
+			why = "strategy " + r.config.Name + " takes over what " + owner + " holds; its stop stays"
+		}
+		if scope := (reconcile.Scope{Symbol: r.truth.Key}); why != "" && e.book.HaltOf(scope).Level == "" {
+			e.record(reconcile.Record{Kind: reconcile.RecordHalt, Symbol: scope.Symbol, Level: reconcile.LevelPause, Why: why})
+			e.note(Note{Kind: NoteHalt, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
+		}
+	}
+}

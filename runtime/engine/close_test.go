@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// grid wishes a position with a stop, and a resting buy and a resting sell beside it.
+func resting(_ *strategy.View, plan *strategy.Plan) {
+	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.Wish{Key: "now", Side: exchange.Buy, Price: 51_000e8, Quantity: 10},
+		strategy.Wish{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
+	plan.Exits, plan.ExitsSet = append(plan.Exits, strategy.Wish{Key: "high", Side: exchange.Sell, Price: 60_000e8, Quantity: 4}), true
+}
+
+// standing is a world with a position of 10, its stop, a resting buy and a resting exit.
+func standing(t *testing.T, options ...option) *world {
+	t.Helper()
+	w := newWorld(t, resting, append(options, protected)...)
+	w.pass(20_000)
+	w.wantHeld(10)
+	w.wantOpen(3)
+	return w
+}
+
+func (w *world) wantOpen(n int) {
+	w.t.Helper()
+	if have := w.venue.OpenOrders("one", exchange.Futures); have != n {
+		w.t.Errorf("open orders: want %d, have %d\n%s", n, have, w.story())
+	}
+}
+
+func (w *world) halt(level string, scope reconcile.Scope) {
+	w.give(&Event{Kind: EventHalt, Level: level, Scope: scope, Why: "a test"})
+}
+
+// TestStoppingDoesWhatItIsToldWithinItsBound stops at each way to stop.
+func TestStoppingDoesWhatItIsToldWithinItsBound(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		way  string
+		held exchange.Quantity
+		open int
+	}{
+		{"leave", 10, 3}, {"cancel_orders", 10, 2}, {"flatten", 0, 0},
+	} {
+		t.Run(c.way, func(t *testing.T) {
+			t.Parallel()
+			w := standing(t)
+			sent := len(w.sent)
+			w.give(&Event{Kind: EventStop, Level: c.way})
+			w.pass(10_000)
+			if w.engine.InFlight() {
+				t.Errorf("want it done within ten seconds\n%s", w.story())
+			}
+			w.wantHeld(c.held)
+			w.wantOpen(c.open)
+			for _, order := range w.sent[sent:] {
+				if !order.Reduces() {
+					t.Errorf("sent while stopping: %+v", order)
+				}
+			}
+			if len(w.refused) > 0 {
+				t.Errorf("want nothing refused, have %q", w.refused)
+			}
+		})
+	}
+}
+
+func TestStoppingCarriesOnWhileTheExchangeFails(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
+	w.give(&Event{Kind: EventStop, Level: "flatten"})
+	w.pass(6_000)
+	if !w.engine.InFlight() {
+		t.Error("want it still at work")
+	}
+	w.network = nil
+	w.pass(8_000)
+	w.wantHeld(0)
+	if w.engine.InFlight() {
+		t.Error("want it done")
+	}
+}
+
+func TestARemovedStrategyKeepsItsStopAndItsSymbolHalts(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	w.config.Strategies[0].Removed = true
+	w.start()
+	w.pass(60_000)
+	w.wantHeld(10)
+	w.wantOpen(3)
+	if d := w.wantState("halted"); d.Scope.Symbol != bitcoin || !strings.Contains(d.Cause, "removed") {
+		t.Errorf("want the symbol halted, have %+v", d)
+	}
+	w.halt("flatten", reconcile.Scope{Symbol: bitcoin}) // a person decides
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.wantOpen(0)
+}
+
+func TestARemovedStrategyIsFlattenedWhenItSaidSo(t *testing.T) {
+	t.Parallel()
+	w := standing(t, func(w *world) { w.config.Strategies[0].OnRemove = "flatten" })
+	w.config.Strategies[0].Removed = true
+	w.start()
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.wantOpen(0)
+	w.wantSound()
+	if orphans := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }); len(orphans) > 0 {
+		t.Errorf("want nothing held any more, have %+v", orphans)
+	}
+}
+
+func TestAStrategyThatTakesOverASymbolWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	w.config.Strategies[0].Name, w.config.Strategies[0].Strategy = "two", scripted(hold(20))
+	w.start()
+	w.pass(30_000)
+	w.wantHeld(10)
+	if d := w.wantState("halted"); !strings.Contains(d.Cause, "takes over") {
+		t.Errorf("want it said why, have %+v", d)
+	}
+	w.halt("", reconcile.Scope{Symbol: bitcoin})
+	w.pass(30_000)
+	w.wantHeld(20)
+	w.start() // accepted once is accepted
+	w.pass(10_000)
+	w.wantSound()
+}
+
+func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
+	t.Parallel()
+	for _, level := range reconcile.Levels {
+		t.Run(level, func(t *testing.T) {
+			t.Parallel()
+			w := standing(t)
+			var want, have []string
+			for _, s := range w.engine.Preview(level, reconcile.Scope{}) {
+				want = append(want, s.Intent.Purpose.String()+" "+s.Intent.Order.Type.String()+" "+s.Intent.ClientID)
+			}
+			w.network = func(call *Call) fate {
+				if r := call.Request; r.Operation == exchange.FuturesCancel {
+					for _, p := range w.engine.Book().Live() {
+						if p.OrderID == r.OrderID {
+							have = append(have, "cancel  "+p.ClientOrderID)
+						}
+					}
+				} else if r.Operation.Places() {
+					have = append(have, "exit "+r.Order.Type.String()+" ")
+				}
+				return fate{}
+			}
+			w.halt(level, reconcile.Scope{})
+			w.pass(20_000)
+			if strings.Join(want, "; ") != strings.Join(have, "; ") {
+				t.Errorf("want what was shown:\n  %q\nhave sent:\n  %q", want, have)
+			}
+			if again := w.engine.Preview(level, reconcile.Scope{}); len(again) != 0 {
+				t.Errorf("want nothing left to do, have %+v", again)
+			}
+		})
+	}
+}
+
+func TestAHaltIsOnlyMadeSevererAndEndsByArming(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	w.halt("cancel", reconcile.Scope{})
+	w.halt("pause", reconcile.Scope{})
+	if have := w.engine.Book().Halted().Level; have != "cancel" {
+		t.Errorf("want cancel kept, have %s", have)
+	}
+	w.halt("flatten", reconcile.Scope{})
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.halt("", reconcile.Scope{})
+	w.pass(20_000)
+	w.wantSound()
+}
+
+func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), func(w *world) {
+		ether := w.venue.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
+		w.config.Strategies = append(w.config.Strategies, StrategyConfig{Name: "two", Strategy: scripted(hold(10)), Symbol: ether, Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10})
+	})
+	w.halt("pause", reconcile.Scope{Strategy: "one"})
+	w.pass(10_000)
+	w.wantHeld(0)
+	if p, _ := w.venue.Position("one", "ETH-USDT"); p.Signed() == 0 {
+		t.Error("want the other one trading")
+	}
+	w.start()
+	w.pass(5_000)
+	w.wantHeld(0)
+	w.halt("", reconcile.Scope{}) // the account's is none of it
+	w.pass(5_000)
+	w.wantHeld(0)
+	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.pass(5_000)
+	w.wantHeld(10)
+}
+
+// TestAFlattenGoesOnAfterACrashAtEveryMoment kills the process at each of the
+// first seconds of a flatten.
+func TestAFlattenGoesOnAfterACrashAtEveryMoment(t *testing.T) {
+	t.Parallel()
+	for after := int64(0); after < 5_000; after += 10 {
+		w := standing(t)
+		w.halt("flatten", reconcile.Scope{})
+		w.pass(after)
+		w.start()
+		w.pass(40_000)
+		w.wantHeld(0)
+		w.wantOpen(0)
+		if t.Failed() {
+			t.Fatalf("killed %d ms after the halt", after)
+		}
+	}
+}
+
+func TestAFlattenedTargetIsLatchedUntilItIsArmedByName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.pass(5_000)
+	w.halt("flatten", reconcile.Scope{})
+	w.pass(10_000)
+	w.wantHeld(0)
+	w.halt("", reconcile.Scope{})
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.pass(5_000)
+	w.wantHeld(10)
+}
+
+func TestAHaltWorksWhileTheExchangeFails(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
+	w.pass(60_000)
+	w.halt("flatten", reconcile.Scope{})
+	w.pass(60_000)
+	if have := w.engine.Book().Halted().Level; have != "flatten" {
+		t.Errorf("want it in force, have %q", have)
+	}
+	w.network = nil
+	w.pass(6_000)
+	w.wantHeld(0)
+}

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// Step is one thing a halt would send.
+type Step struct {
+	Strategy string
+	Symbol   *exchange.Symbol
+	Intent   reconcile.Intent
+	Later    bool // once the steps before it are confirmed
+}
+
+// Preview says exactly what a halt would send now, and sends nothing: what a
+// round under it would derive, and for flatten the exits that follow its cancels.
+func (e *Engine) Preview(level string, scope reconcile.Scope) []Step {
+	var steps []Step
+	for _, r := range e.runs {
+		if !scope.Covers(r.config.Name, r.truth.Key) {
+			continue
+		}
+		wish := e.wishOf(r)
+		under(&wish, e.levelOn(r, level))
+		wish.Entries = false
+		intents, _ := e.book.Derive(&wish, e.nowMS)
+		exits := false
+		for _, intent := range intents {
+			switch {
+			case intent.Purpose == reconcile.Cancel:
+			case reconcile.Severer(level, reconcile.LevelCancel) && intent.Purpose == reconcile.Exit:
+				exits = true
+			default:
+				continue // what a round would do without the halt too
+			}
+			steps = append(steps, Step{r.config.Name, r.config.Symbol, intent, false})
+		}
+		if exits || level != reconcile.LevelFlatten {
+			continue
+		}
+		for _, intent := range e.book.ExitOf(&wish, e.nowMS) {
+			steps = append(steps, Step{r.config.Name, r.config.Symbol, intent, true})
+		}
+	}
+	return steps
+}
+
+// wishOf is what one strategy wants, with what deriving from it needs.
+func (e *Engine) wishOf(r *run) reconcile.Wish {
+	wish := reconcile.Wish{
+		State: r.state, Truth: r.truth, Protection: protectionOf(r), Leverage: r.config.Leverage,
+		Entries: e.mayEnter(r), Equity: e.equity(r.truth.Key.Market), TakerFee: e.config.TakerFee,
+		Collar: e.collar(r), Interval: r.config.Interval, Bridge: e.config.BusyRoundMS > 0, Frozen: r.config.Removed,
+	}
+	if r.state.Plan.Leverage != 0 {
+		wish.Leverage = r.state.Plan.Leverage
+	}
+	return wish
+}
+
+// levelOn is the severest level that holds for a strategy: of the kill switch, of
+// stopping, of its removal from the configuration, of a limit passed, and of the
+// one given.
+func (e *Engine) levelOn(r *run, level string) string {
+	if e.breached(r) != nil && reconcile.Severer(reconcile.LevelCancel, level) {
+		level = reconcile.LevelCancel // an order that rests would still open
+	}
+	for _, other := range []string{e.book.HaltOn(r.config.Name, r.truth.Key).Level, e.closing, r.removal()} {
+		if reconcile.Severer(other, level) {
+			level = other
+		}
+	}
+	return level
+}
+
+// under replaces the plan by what a level leaves of it: cancel keeps no opening
+// orders, flatten wishes no position.
+func under(wish *reconcile.Wish, level string) {
+	if level != reconcile.LevelCancel && level != reconcile.LevelFlatten {
+		return
+	}
+	state := *wish.State
+	state.Plan = *wish.State.Plan.Clone()
+	state.Plan.Orders, state.Plan.OrdersSet = nil, true
+	if level == reconcile.LevelFlatten {
+		state.Plan.Exits, state.Plan.ExitsSet = nil, true
+		state.Plan.Target = strategy.Flat()
+	}
+	wish.State = &state
+}

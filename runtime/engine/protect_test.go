@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// stopped wishes 10 with a stop at a price the test moves.
+func stopped(price *exchange.Price) func(*strategy.View, *strategy.Plan) {
+	return func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}, "a test")
+		plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: *price}}
+	}
+}
+
+// stops are the stops on the exchange.
+func (w *world) stops() (all []exchange.Order) {
+	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesOpenOrders})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, o := range answer.Orders.Items() {
+		if o.Type == exchange.StopMarket {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// uncovered passes time and returns for how many of its milliseconds the
+// position stood on the exchange without a stop.
+func (w *world) uncovered(ms int64) (bare int64) {
+	w.t.Helper()
+	for range ms {
+		w.pass(1)
+		if w.held() != 0 && len(w.stops()) == 0 {
+			bare++
+		}
+	}
+	return bare
+}
+
+func TestAStopMovesWithoutAMomentWithoutProtection(t *testing.T) {
+	t.Parallel()
+	price := exchange.Price(49_000e8)
+	w := newWorld(t, stopped(&price))
+	w.pass(70_000)
+	price = 49_500e8
+	if bare := w.uncovered(10_000); bare != 0 {
+		t.Errorf("want it covered all the time, have %d ms without a stop\n%s", bare, w.story())
+	}
+	if all := w.stops(); len(all) != 1 || all[0].StopPrice != price || !all[0].ClosePosition {
+		t.Errorf("want one closePosition stop at the new price, have %+v", all)
+	}
+	before := len(w.sent)
+	price = 49_600e8
+	w.pass(30_000) // at most once a candle
+	w.wantSent(before)
+	w.pass(60_000)
+	if all := w.stops(); len(all) != 1 || all[0].StopPrice != price {
+		t.Errorf("a candle later: want it moved, have %+v", all)
+	}
+	if len(w.refused) > 0 {
+		t.Errorf("want nothing refused, have %q", w.refused)
+	}
+	w.wantSound()
+}
+
+func TestWhereTheSumAllowsNoBridgeAStopIsCanceledConfirmedAndPlaced(t *testing.T) {
+	t.Parallel()
+	price := exchange.Price(49_000e8)
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
+		stopped(&price)(view, plan)
+		plan.Exits, plan.ExitsSet = append(plan.Exits, strategy.Wish{Key: "high", Side: exchange.Sell, Price: 60_000e8, Quantity: 10}), true
+	})
+	w.pass(70_000)
+	price = 49_500e8
+	bare := w.uncovered(10_000)
+	if bare == 0 || bare > 2_500 {
+		t.Errorf("want a round or two without, have %d ms", bare)
+	}
+	if all := w.stops(); len(all) != 1 || all[0].StopPrice != price {
+		t.Errorf("want it at the new price, have %+v", all)
+	}
+	if len(w.refused) > 0 {
+		t.Errorf("want nothing refused, have %q", w.refused)
+	}
+	if measured := w.truth().BareMS; measured < bare-1_100 {
+		t.Errorf("measured: want about %d ms, have %d", bare, measured)
+	}
+}
+
+func TestAStopThatVanishesIsPlacedAgainAndTheTimeWithoutIsMeasured(t *testing.T) {
+	t.Parallel()
+	price := exchange.Price(49_000e8)
+	w := newWorld(t, stopped(&price))
+	w.pass(20_000)
+	before := w.truth().BareMS
+	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	w.pass(16_000)
+	if len(w.stops()) != 1 {
+		t.Fatalf("want it placed again\n%s", w.story())
+	}
+	if w.truth().BareMS <= before {
+		t.Error("want the time without measured")
+	}
+	if status := w.engine.Status().Strategies[0]; !status.Protected || status.BareMS != w.truth().BareMS {
+		t.Errorf("want it in the status, have %+v", status)
+	}
+}
+
+func TestAStopWhosePriceHasPassedIsAnExitAtMarket(t *testing.T) {
+	t.Parallel()
+	price := exchange.Price(49_000e8)
+	w := newWorld(t, stopped(&price))
+	w.network = func(call *Call) fate {
+		if order := call.Request.Order; order.ClosePosition {
+			w.price("48000") // passed while the stop is on its way
+			return fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "passed"}}
+		}
+		return fate{}
+	}
+	w.pass(20_000)
+	w.wantHeld(0)
+	last := w.sent[len(w.sent)-1]
+	if last.Type != exchange.MarketOrder || !last.ReduceOnly {
+		t.Errorf("want an exit at market, have %+v", last)
+	}
+	if w.engine.Book().Strategy("one").Latch != 1 {
+		t.Error("want the strategy latched")
+	}
+}
+
+func TestAMovingStopWhosePriceHasPassedIsAnExitAtMarket(t *testing.T) {
+	t.Parallel()
+	price := exchange.Price(49_000e8)
+	w := newWorld(t, stopped(&price))
+	w.pass(70_000)
+	price = 50_100e8 // above the price: the trade is over
+	w.pass(10_000)
+	w.wantHeld(0)
+}
+
+func TestAStopOfUnknownOutcomeIsSentAgain(t *testing.T) {
+	t.Parallel()
+	for _, f := range []fate{{lost: true}, {err: &exchange.Uncertain{Why: "reset"}}, {silent: true}} {
+		price := exchange.Price(49_000e8)
+		w := newWorld(t, stopped(&price))
+		w.network = nth(2, f)
+		w.pass(30_000)
+		all := w.stops()
+		if len(all) != 1 {
+			t.Errorf("want one stop, have %+v\n%s", all, w.story())
+		}
+		w.pass(30_000)
+		w.wantSound()
+		w.wantHeld(10)
+	}
+}
+
+func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
+	t.Parallel()
+	price := exchange.Price(49_000e8)
+	w := newWorld(t, stopped(&price))
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Places() && len(w.sent) == 0 {
+			w.do(call)
+			return fate{err: &exchange.Uncertain{Why: "reset"}}
+		}
+		return fate{}
+	}
+	w.pass(4_000)
+	if len(w.stops()) != 1 {
+		t.Errorf("want the stop before the fence decides the entry\n%s", w.story())
+	}
+	if p := w.engine.Book().Live()[0]; p.State != reconcile.Uncertain {
+		t.Errorf("want the entry unknown still, have %s", p.State)
+	}
+}
+
+func TestOnSpotAStopMovesByCancelConfirmPlace(t *testing.T) {
+	t.Parallel()
+	price := exchange.Price(49_000e8)
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 2_000}, "a test")
+		plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: price}}
+	}, onSpot)
+	w.pass(70_000)
+	price = 49_500e8
+	w.pass(10_000)
+	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotOpenOrders})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := answer.Orders.Items(); len(all) != 1 || all[0].StopPrice != price || all[0].Type != exchange.StopLimit {
+		t.Errorf("want one stop at the new price, have %+v", all)
+	}
+	if len(w.refused) > 0 {
+		t.Errorf("want nothing refused, have %q", w.refused)
+	}
+}
