@@ -51,7 +51,7 @@ func (r *reserve) refill() string {
 		return ""
 	}
 	var disk unix.Statfs_t
-	if err := unix.Statfs(filepath.Dir(r.path), &disk); err != nil || int64(disk.Bavail)*disk.Bsize < 2*r.size {
+	if err := unix.Statfs(filepath.Dir(r.path), &disk); err != nil || disk.Bavail*uint64(disk.Bsize) < uint64(2*r.size) {
 		return r.low
 	}
 	if r.take() == nil {
@@ -66,9 +66,7 @@ func (r *reserve) take() (err error) {
 	if err != nil {
 		return err
 	}
-	if err = unix.Fallocate(int(file.Fd()), 0, 0, r.size); errors.Is(err, unix.EOPNOTSUPP) {
-		err = fill(file, r.size)
-	}
+	err = allocate(file, r.size)
 	if err = errors.Join(err, file.Close()); err != nil {
 		err = errors.Join(err, os.Remove(r.path))
 	}
