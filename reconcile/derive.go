@@ -216,7 +216,7 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 	if state.Priced && state.Target == target {
 		return state.Resolved, true
 	}
-	if !d.truth.Settled || !d.wish.Entries || len(d.towards) > 0 {
+	if !d.truth.Settled || len(d.towards) > 0 {
 		return 0, false
 	}
 	var resolved exchange.Quantity
@@ -227,6 +227,9 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 		resolved = d.quantityFor(d.wish.Equity.MulRate(target.Share))
 	case strategy.ByQuote:
 		resolved = d.quantityFor(target.Quote)
+	}
+	if !d.wish.Entries && abs(resolved) >= abs(d.truth.Position) {
+		return 0, false // nothing may open: it is priced when it may. A smaller position is reached all the same
 	}
 	d.priced = &Record{Kind: RecordResolved, AtMS: d.nowMS, Strategy: state.Name, Symbol: d.truth.Key, Target: target, Resolved: resolved}
 	return resolved, true

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// wishing is a world whose strategy wishes what *wish says.
+func wishing(t *testing.T, wish *exchange.Quantity, options ...option) *world {
+	t.Helper()
+	return newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(*wish)(view, plan) }, options...)
+}
+
+func accountLimits(limits risk.Limits) option {
+	return func(w *world) { w.config.Limits = limits }
+}
+
+func ownLimits(limits risk.Limits) option {
+	return func(w *world) { w.config.Strategies[0].Limits = limits }
+}
+
+// skip lets time go by in which nobody does anything.
+func (w *world) skip(toMS int64) {
+	w.t.Helper()
+	w.now = toMS
+	w.venue.Advance(toMS)
+	w.pass(20_000)
+}
+
+func (w *world) use(scope, rule string) risk.Use {
+	w.t.Helper()
+	all := w.engine.Limits()
+	for _, u := range all {
+		if u.Scope == scope && u.Rule == rule {
+			return u
+		}
+	}
+	w.t.Fatalf("want a row %s of %s, have %+v", rule, scope, all)
+	return risk.Use{}
+}
+
+func (w *world) wantUse(scope, rule, state, use, limit string) risk.Use {
+	w.t.Helper()
+	u := w.use(scope, rule)
+	if u.State != state || u.Use != use || u.Limit != limit {
+		w.t.Errorf("%s of %s: want %s of %s, %s; have %s of %s, %s\n%s", rule, scope, use, limit, state, u.Use, u.Limit, u.State, w.story())
+	}
+	return u
+}
+
+// restart ends the process and begins another over the same journal.
+func (w *world) restart() {
+	w.t.Helper()
+	before := w.engine.Limits()
+	w.start()
+	w.pass(10_000)
+	// What is counted by the clock moves on; everything else is the same.
+	moves := func(u risk.Use) bool { return u.Rule == risk.MaxDataAge || u.Rule == risk.MaxOrdersPerMinute }
+	if diff := cmp.Diff(slices.DeleteFunc(before, moves), slices.DeleteFunc(w.engine.Limits(), moves), cmp.AllowUnexported(exchange.Amount{})); diff != "" {
+		w.t.Errorf("the use of limits after a restart: -before +after\n%s", diff)
+	}
+}
+
+const dayMS = int64(86_400_000)
+
+// nextDayMS is the first UTC midnight after a world's start.
+const nextDayMS = startMS/dayMS*dayMS + dayMS
+
+func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, scope, at string // the price at which the loss just keeps the limit
+		state           string
+		option          option
+	}{
+		{"of the account, in USDT", "account", "49025.1", risk.StateFull, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.MustAmount("100.000005")}})},
+		{"of the strategy, in USDT", "strategy one", "49025.1", risk.StateFull, ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.MustAmount("100.000005")}})},
+		{"of the account, as a share", "account", "49025.2", risk.StateNear, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 100}})},
+		{"of the strategy, as a share", "strategy one", "49025.2", risk.StateNear, ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 100}})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			wish := exchange.Quantity(100)
+			w := wishing(t, &wish, c.option)
+			w.pass(5_000)
+			w.wantHeld(100) // 0.1 BTC at 50000.1: 5000.01 USDT, fee 2.500005
+			w.price(c.at)
+			w.pass(20_000) // at 49025.1 lost 97.50 and the fee: 100.000005
+			if u := w.use(c.scope, risk.MaxDailyLoss); u.State != c.state {
+				t.Errorf("at %s: want %s, have %+v", c.at, c.state, u)
+			}
+			w.wantSound()
+			w.price("49025")
+			w.pass(20_000)
+			w.wantUse(c.scope, risk.MaxDailyLoss, risk.StateBreached, "100.01 USDT", "100 USDT")
+			if d := w.wantState("limit"); d.UntilMS != nextDayMS {
+				t.Errorf("want its end at the next UTC midnight, %d, have %d", nextDayMS, d.UntilMS)
+			}
+			if w.told(NoteLimit) != 1 {
+				t.Errorf("want it told once, have %d", w.told(NoteLimit))
+			}
+			w.price("50000") // what comes back does not end it
+			wish = 200
+			w.pass(20_000)
+			w.wantHeld(100)
+			w.restart()
+			w.pass(20_000)
+			w.wantHeld(100)
+			wish = 50 // what reduces goes on
+			w.pass(20_000)
+			w.wantHeld(50)
+			wish = 200
+			w.skip(nextDayMS - 60_000)
+			w.wantHeld(50)
+			w.skip(nextDayMS + 1)
+			w.wantHeld(200)
+			w.wantSound()
+			if w.told(NoteLimit) != 2 || len(w.refused) > 0 {
+				t.Errorf("want its end told, nothing refused by the exchange: have %d notes, %v", w.told(NoteLimit), w.refused)
+			}
+		})
+	}
+}
+
+func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, scope string
+		option      option
+		arm         reconcile.Scope
+	}{
+		{"of the account", "account", accountLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}), reconcile.Scope{}},
+		{"of the strategy", "strategy one", ownLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}), reconcile.Scope{Strategy: "one"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			wish := exchange.Quantity(100)
+			w := wishing(t, &wish, c.option)
+			w.pass(5_000)
+			w.price("51000")
+			w.pass(20_000) // the peak: 10000 - 2.5 + 99.99
+			w.price("49990")
+			w.pass(20_000) // 101 below it, though hardly below the start
+			w.wantUse(c.scope, risk.MaxDrawdown, risk.StateBreached, "101 USDT", "100 USDT")
+			w.wantState("limit")
+			wish = 0
+			w.pass(20_000)
+			w.wantHeld(0)
+			wish = 100
+			w.restart()
+			w.skip(nextDayMS + 1)
+			w.wantHeld(0) // another day does not end it
+			w.give(&Event{Kind: EventHalt, Scope: c.arm, Why: "a person looked"})
+			w.pass(20_000)
+			w.wantHeld(100)
+			w.wantSound()
+			if use := w.use(c.scope, risk.MaxDrawdown); use.State != risk.StateOK {
+				t.Errorf("want it measured anew, have %+v", use)
+			}
+		})
+	}
+}
+
+func TestRearmDoesNotEndADailyLoss(t *testing.T) {
+	t.Parallel()
+	wish := exchange.Quantity(100)
+	w := wishing(t, &wish, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}))
+	w.pass(5_000)
+	w.price("49000")
+	w.pass(20_000)
+	w.give(&Event{Kind: EventHalt, Why: "a person looked"})
+	w.pass(20_000)
+	w.wantState("limit")
+}
+
+func TestALosingStreakCoolsDown(t *testing.T) {
+	t.Parallel()
+	limits := risk.Limits{MaxLosingStreak: 2, CoolDownMS: 600_000}
+	for _, c := range []struct {
+		name, scope string
+		option      option
+	}{{"of the account", "account", accountLimits(limits)}, {"of the strategy", "strategy one", ownLimits(limits)}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var wish exchange.Quantity
+			w := wishing(t, &wish, c.option)
+			trip := func(exit string) {
+				w.price("50000")
+				wish = 100
+				w.pass(10_000)
+				w.price(exit)
+				wish = 0
+				w.pass(10_000)
+				w.wantHeld(0)
+			}
+			trip("49900")
+			w.wantUse(c.scope, risk.MaxLosingStreak, risk.StateOK, "1", "2")
+			trip("50200") // a winner ends the streak
+			w.wantUse(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
+			trip("50000") // the fees alone make it a loser
+			w.restart()
+			trip("49900")
+			cooled := w.now + 600_000
+			if u := w.use(c.scope, risk.MaxLosingStreak); u.State != risk.StateBreached || u.UntilMS == 0 || u.Why != "2 positions in a row lost" {
+				t.Fatalf("want it breached, have %+v\n%s", u, w.story())
+			}
+			w.restart()
+			wish = 100
+			w.pass(60_000)
+			w.wantHeld(0)
+			w.skip(cooled + 1)
+			w.wantHeld(100)
+			w.wantSound()
+			w.wantUse(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
+		})
+	}
+}
+
+func TestABreachTakesRestingOpeningsOutOfTheBook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.OrdersSet = true
+		plan.Orders = []strategy.Wish{{Key: "a", Side: exchange.Buy, Price: 49_000e8, Quantity: 100}, {Key: "b", Side: exchange.Buy, Price: 45_000e8, Quantity: 100}}
+	}, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}))
+	w.pass(10_000)
+	if len(w.engine.Book().Live()) != 2 {
+		t.Fatalf("want two orders in the book, have %d", len(w.engine.Book().Live()))
+	}
+	w.price("48000")
+	w.pass(30_000)
+	w.wantHeld(100)
+	if live := w.engine.Book().Live(); len(live) != 0 {
+		t.Errorf("want the other one canceled, have %+v", live[0])
+	}
+	w.price("44000")
+	w.pass(30_000)
+	w.wantHeld(100)
+}
+
+// The strategies' results sum to the wallet's change, whoever traded when.
+func TestResultsSumToTheWallet(t *testing.T) {
+	t.Parallel()
+	var one, two exchange.Quantity
+	watched := risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(9_000)}}
+	w := wishing(t, &one, ownLimits(watched), func(w *world) {
+		second := w.config.Strategies[0]
+		second.Name, second.Symbol = "two", w.venue.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
+		second.Strategy = scripted(func(view *strategy.View, plan *strategy.Plan) { hold(two)(view, plan) })
+		w.config.Strategies = append(w.config.Strategies, second)
+	})
+	w.pass(5_000)
+	check := func(want1, want2 string) {
+		t.Helper()
+		w.pass(40_000)
+		book := w.engine.Book()
+		r1, r2 := book.Watch("one").Result, book.Watch("two").Result
+		if sum, change := r1.Add(r2), book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)); sum != change {
+			t.Errorf("want the results to sum to %s, have %s + %s", change, r1, r2)
+		}
+		if r1.Decimal().Round(4).String() != want1 || r2.Decimal().Round(4).String() != want2 {
+			t.Errorf("want %s and %s, have %s and %s", want1, want2, r1, r2)
+		}
+	}
+	one = 100
+	check("-2.5", "0") // 5000.01 x 0.05 %
+	two = 100          // 1 ETH at 2500.01
+	check("-2.5", "-1.25")
+	w.price("51000")
+	one = 0 // sold at 50999.9: 99.98 less 2.549995
+	check("94.93", "-1.25")
+	one, two = 0, 0 // at 2499.99: -0.02 less 1.249995
+	check("94.93", "-2.52")
+	one, two = 100, 100 // both in one round: what is not told is divided by what they traded
+	w.pass(40_000)
+	book := w.engine.Book()
+	if sum := book.Watch("one").Result.Add(book.Watch("two").Result); sum != book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)) {
+		t.Errorf("want the results to sum to the wallet's change, have %s", sum)
+	}
+}
+
+func TestSpotResultsFollowTheirFills(t *testing.T) {
+	t.Parallel()
+	wish := exchange.Quantity(100_00) // 0.1 BTC
+	w := wishing(t, &wish, onSpot, ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}, MaxLosingStreak: 1, CoolDownMS: 3_600_000}),
+		accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}}))
+	w.pass(10_000)
+	w.price("49100")
+	w.pass(20_000)
+	if u := w.use("strategy one", risk.MaxDailyLoss); u.State != risk.StateNear && u.State != risk.StateFull {
+		t.Errorf("want some 95 of 100 USDT lost, have %+v", u) // 90 by the price, 5 by the fee in BTC
+	}
+	w.price("48000")
+	w.pass(20_000)
+	if u := w.use("strategy one", risk.MaxDailyLoss); u.State != risk.StateBreached {
+		t.Errorf("want the daily loss breached, have %+v", u)
+	}
+	wish = 0
+	w.pass(30_000)
+	if u := w.use("strategy one", risk.MaxLosingStreak); u.State != risk.StateBreached {
+		t.Errorf("want a lost trip, have %+v\n%s", u, w.story())
+	}
+	if u := w.use("account", risk.MaxDailyLoss); u.State != risk.StateOK || u.Ratio == 0 {
+		t.Errorf("want the account's loss counted, have %+v", u)
+	}
+}
