@@ -113,6 +113,9 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			w.restart()
 			w.pass(20_000)
 			w.wantHeld(100)
+			if slices.ContainsFunc(w.records, func(r reconcile.Record) bool { return r.Kind == reconcile.RecordResolved && r.Resolved == 200 }) {
+				t.Error("want no size resolved while nothing may open")
+			}
 			wish = 50 // what reduces goes on
 			w.pass(20_000)
 			w.wantHeld(50)
@@ -175,9 +178,58 @@ func TestRearmDoesNotEndADailyLoss(t *testing.T) {
 	w.pass(5_000)
 	w.price("49000")
 	w.pass(20_000)
+	w.price("50000")
+	w.pass(20_000)
 	w.give(&Event{Kind: EventHalt, Why: "a person looked"})
 	w.pass(20_000)
 	w.wantState("limit")
+}
+
+func TestADaysLossBeginsAnewAndThePeakStays(t *testing.T) {
+	t.Parallel()
+	wish := exchange.Quantity(100)
+	w := wishing(t, &wish, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}, MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}))
+	w.pass(5_000)
+	w.price("51000")
+	w.pass(20_000)
+	w.price("50400")
+	w.pass(20_000)
+	w.wantUse("account", risk.MaxDrawdown, risk.StateOK, "60 USDT", "100 USDT")
+	w.price("49500")
+	w.price("50400")
+	w.skip(nextDayMS + 1)
+	w.wantUse("account", risk.MaxDailyLoss, risk.StateOK, "0 USDT", "5000 USDT")
+	w.wantUse("account", risk.MaxDrawdown, risk.StateOK, "60 USDT", "100 USDT")
+	w.price("50300")
+	w.pass(20_000)
+	w.wantUse("account", risk.MaxDailyLoss, risk.StateOK, "10 USDT", "5000 USDT")
+}
+
+func TestWhatAFlipClosesIsThePositionThatWas(t *testing.T) {
+	t.Parallel()
+	var wish exchange.Quantity
+	w := wishing(t, &wish, ownLimits(risk.Limits{MaxLosingStreak: 9}))
+	w.pass(5_000)
+	r := w.engine.runs[0]
+	for _, c := range []struct {
+		name         string
+		held, now    exchange.Quantity
+		entry, price string
+		want         string
+	}{
+		{"half closed", 100, 50, "50000", "51000", "50"},
+		{"closed", 100, 0, "50000", "51000", "100"},
+		{"flipped", 100, -50, "50000", "51000", "100"},
+		{"a short closed", -100, 0, "50000", "51000", "-100"},
+		{"added to", 100, 200, "50000", "51000", "0"},
+		{"opened", 0, 200, "0", "51000", "0"},
+	} {
+		w.engine.book.Watch("one").Held, r.truth.Position, r.entry = c.held, c.now, exchange.MustAmount(c.entry)
+		r.truth.Mark, _ = r.truth.Rules.Price(exchange.MustAmount(c.price).Decimal())
+		if have := w.engine.estimate(r); have != exchange.MustAmount(c.want) {
+			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
+		}
+	}
 }
 
 func TestALosingStreakCoolsDown(t *testing.T) {
@@ -219,6 +271,9 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 			w.wantHeld(100)
 			w.wantSound()
 			w.wantUse(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
+			if result, change := w.engine.book.Watch("one").Result, w.engine.book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)); result != change {
+				t.Errorf("want the result %s, have %s", change, result)
+			}
 		})
 	}
 }

@@ -13,7 +13,7 @@ import (
 // On spot a fill tells its price. On futures neither price nor fee is told, so
 // the change of the wallet is the truth: it belongs to the strategy that traded
 // or held; where there are several, each is given what it closed at the last
-// price and its fees, and the rest in proportion to what they traded, or held
+// price, and the rest, fees above all, in proportion to what they traded, or held
 // (funding). So the strategies' results always sum to the wallet's change.
 func (e *Engine) attribute() {
 	account := e.book.Watch("")
@@ -79,18 +79,17 @@ func (e *Engine) share(change exchange.Amount, shares []exchange.Amount) {
 	}
 }
 
-// estimate is what a strategy's fills brought, at the last price and the taker fee.
+// estimate is what a strategy's fills closed brought at the last price.
 func (e *Engine) estimate(r *run) exchange.Amount {
 	rules, held := r.truth.Rules, e.book.Watch(r.config.Name).Held
-	made := rules.Notional(r.truth.Price(), r.traded).MulRate(e.config.TakerFee).Neg()
 	closed := held - r.truth.Position
 	if held == 0 || r.entry.IsZero() || (closed > 0) != (held > 0) {
-		return made
+		return exchange.Amount{}
 	}
 	if closed/held != 0 {
 		closed = held // beyond flat it opened the other side
 	}
-	return made.Add(rules.Notional(r.truth.Price()-rules.MeanPrice(r.entry), closed))
+	return rules.Notional(r.truth.Price()-rules.MeanPrice(r.entry), closed)
 }
 
 // result books what one strategy made, and when its position ended whether that lost.
@@ -112,7 +111,6 @@ func (e *Engine) result(r *run, made exchange.Amount) {
 	ended := w.Held != 0 && (position == 0 || (position > 0) != (w.Held > 0))
 	if w.Held == 0 {
 		record.Trip = w.Result // fees of the entry belong to the trip
-		ended = position == 0 && r.traded != 0
 	}
 	if !ended {
 		e.record(record)
