@@ -297,6 +297,12 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if quantity <= 0 {
 		return
 	}
+	if d.truth.Key.Market == exchange.Spot {
+		if d.tooSmall(d.truth.Rules.FloorQuantity(min(quantity, abs(d.held)))) {
+			return // no order can do it: what protects stays
+		}
+		d.exiting = true // the stop holds the asset that is sold: it comes back when that is done
+	}
 	for _, p := range d.towards {
 		if p.Purpose == Exit {
 			return // a part that is sent again could take more than was wished: its fate is waited for
