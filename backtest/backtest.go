@@ -63,7 +63,7 @@ func newRun(config *Config) (*run, error) {
 		}
 		r.legs[i].begin(given, venue)
 	}
-	r.machine, err = engine.New(machine, reconcile.NewBook(reconcile.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1}))
+	r.machine, err = engine.New(machine, reconcile.NewBook(config.settle()))
 	if err != nil {
 		return nil, err
 	}

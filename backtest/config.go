@@ -109,6 +109,24 @@ func (l *Leg) check() error {
 	return nil
 }
 
+// settle is how long an order may be on its way unseen: what takes waits for the
+// next price, and that may be behind the longest hole of its record.
+func (c *Config) settle() reconcile.Settle {
+	window := c.Costs.LatencyMS
+	if c.Costs.LatencyMS > 0 || c.Costs.VolumeCap > 0 || len(c.Legs) > 1 {
+		longest := int64(0)
+		for i := range c.Legs {
+			candles := c.Legs[i].Tape.Candles
+			longest = max(longest, int64(candles.Interval))
+			for j := 1; j < candles.Len(); j++ {
+				longest = max(longest, candles.OpenMS[j]-candles.OpenMS[j-1])
+			}
+		}
+		window += longest
+	}
+	return reconcile.Settle{WindowMS: window, VisibilityMS: 1, StalenessMS: 1}
+}
+
 // made gives every leg a strategy: a fresh one where the leg can make it.
 func (c *Config) made() error {
 	legs := make([]Leg, len(c.Legs))

@@ -9,6 +9,7 @@ import (
 
 	"botd/backtest"
 	"botd/exchange"
+	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/reconcile"
 	"botd/strategy"
@@ -22,10 +23,11 @@ type weather struct {
 	holes     bool
 	rough     exchange.Price // largest move of a candle, in ticks
 	shares    bool           // targets are shares of equity; leveraged on futures
+	costs     backtest.Costs // beyond fees and latency
 }
 
 func (w weather) String() string {
-	return fmt.Sprintf("%v latency %d stop %v holes %v rough %d shares %v", w.market, w.latencyMS, w.stop, w.holes, w.rough, w.shares)
+	return fmt.Sprintf("%v latency %d stop %v holes %v rough %d shares %v costs %v", w.market, w.latencyMS, w.stop, w.holes, w.rough, w.shares, w.costs)
 }
 
 func (w weather) config(t testing.TB, seed uint64) backtest.Config {
@@ -53,7 +55,8 @@ func (w weather) config(t testing.TB, seed uint64) backtest.Config {
 		script.targets = append(script.targets, w.target(random, symbol))
 	}
 	config := caseConfig(&tape.Tape{Symbol: symbol, Candles: candles}, script)
-	config.Costs.LatencyMS = w.latencyMS
+	c := &config.Costs
+	c.LatencyMS, c.Slippage, c.Impact, c.VolumeCap, c.Path = w.latencyMS, w.costs.Slippage, w.costs.Impact, w.costs.VolumeCap, w.costs.Path
 	if w.stop != 0 {
 		config.Legs[0].Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: w.stop}, TakeProfit: strategy.Distance{Share: 2 * w.stop}}
 	}
@@ -87,6 +90,10 @@ var weathers = []weather{
 	{market: exchange.Spot, rough: 120},
 	{market: exchange.Spot, rough: 120, latencyMS: 250, holes: true, shares: true},
 	{market: exchange.Spot, rough: 200, stop: 1_500_000, shares: true},
+	{market: exchange.Futures, rough: 200, stop: 800_000, holes: true, costs: backtest.Costs{Slippage: 50_000, VolumeCap: exchange.RateOne / 2, Path: sim.Worst}},
+	{market: exchange.Futures, rough: 200, latencyMS: 700, stop: 800_000, shares: true, costs: backtest.Costs{Slippage: 10_000, Impact: 100_000, Path: sim.Best}},
+	{market: exchange.Spot, rough: 120, costs: backtest.Costs{VolumeCap: exchange.RateOne / 2}},
+	{market: exchange.Spot, rough: 200, latencyMS: 700, stop: 1_500_000, holes: true, costs: backtest.Costs{Impact: 1_000_000, VolumeCap: exchange.RateOne, Path: sim.Worst}},
 }
 
 // TestEveryRunAddsUpAndIsRepeatable draws runs and checks what must hold in all:
@@ -106,6 +113,9 @@ func TestEveryRunAddsUpAndIsRepeatable(t *testing.T) {
 				}
 				if result.Liquidations == 0 { // a bankrupt wallet's loss is not all its owner's
 					addUp(t, result, config.Legs[0].Tape.Symbol.PriceDecimal(last).String())
+				}
+				if result.Funnel.Placed > 2*result.Candles {
+					t.Errorf("seed %d: %d orders in %d candles: a plan and its derivation disagree, again and again", seed, result.Funnel.Placed, result.Candles)
 				}
 				again := mustRun(t, w.config(t, seed))
 				if again.ResultSHA256 != result.ResultSHA256 {

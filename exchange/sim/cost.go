@@ -88,26 +88,27 @@ func (b *book) spend(quantity exchange.Quantity) {
 	}
 }
 
-// postpone keeps an order that would take in flight until the next price it may
-// meet, and reports whether it must wait for one.
+// postpone keeps an order that would take on its way until the next price it may
+// meet, or the next candle's volume, and reports whether it must wait. Until then
+// it is as little shown as one that the delay holds back.
 func (b *book) postpone(o *order) bool {
 	if b.costs.Wait == NoWait || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
 		return false
 	}
 	at := b.market.pricedMS(b)
 	if at <= b.exchange.nowMS {
-		return false
+		if b.capped(1) > 0 {
+			return false
+		}
+		at = b.market.opensMS(b)
 	}
-	b.await(o, at)
+	o.visible = false
+	b.exchange.queue.push(at, o, false)
 	return true
 }
 
-// await brings an order to the book once more at a later time. It can be seen and
-// canceled until then.
-func (b *book) await(o *order, atMS int64) {
-	o.Status = exchange.StatusOpen
-	if o.Market == exchange.Spot {
-		o.Status = exchange.StatusNew
-	}
-	b.exchange.queue.push(atMS, o, false)
+// await brings the rest of an order to the book once more when a candle opens. It
+// is shown, and can be canceled, until then.
+func (b *book) await(o *order) {
+	b.exchange.queue.push(b.market.opensMS(b), o, false)
 }

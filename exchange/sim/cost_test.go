@@ -101,7 +101,7 @@ func TestAnOrderWaitsForTheNextKnownPrice(t *testing.T) {
 	market := d.place(d.order("buy", exchange.MarketOrder, "0.01", ""))
 	limit := d.place(d.order("buy", exchange.Limit, "0.01", "49500"))
 	d.Advance(startMS + 59_998)
-	d.wantStatus(market.ID, exchange.StatusOpen) // on the way to the close
+	d.wantStatus(market.ID, exchange.StatusCreated) // on the way to the close
 	d.wantStatus(limit.ID, exchange.StatusFilled)
 	d.Advance(startMS + 59_999)
 	d.wantStatus(market.ID, exchange.StatusFilled)

@@ -91,7 +91,7 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	case o.Filled > 0 && b.spentWhole(o):
 		b.exchange.finish(o, exchange.StatusFilled)
 	case b.costs.VolumeCap > 0 && b.wanted(o, b.last) > 0:
-		b.await(o, b.market.opensMS(b)) // the next candle has volume of its own
+		b.await(o) // the next candle has volume of its own
 	default:
 		b.exchange.finish(o, canceled)
 	}
