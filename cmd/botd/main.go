@@ -89,6 +89,7 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb)")
 	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
 		newHalt(), newRearm(), newJournal(), newIndicator(), newData(), newSimulate(), newVersion())
+	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
 	return root
 }
 

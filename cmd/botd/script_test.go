@@ -1,12 +1,43 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// freeAddress is one nobody listens on.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// listening waits until a program that a script started listens on an address.
+func listening(script *testscript.TestScript, _ bool, addresses []string) {
+	late, again := time.After(30*time.Second), time.NewTicker(10*time.Millisecond)
+	defer again.Stop()
+	for _, address := range addresses {
+		for {
+			connection, err := net.Dial("tcp", address)
+			if err == nil {
+				connection.Close()
+				break
+			}
+			select {
+			case <-again.C:
+			case <-late:
+				script.Fatalf("nobody listens on %s: %v", address, err)
+			}
+		}
+	}
+}
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"botd": main})
@@ -24,8 +55,11 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("SHARED", shared)
-			return nil
+			address, err := freeAddress()
+			env.Setenv("ADDRESS", address)
+			return err
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening},
 		Condition: func(condition string) (bool, error) {
 			if condition == "shared" {
 				_, err := os.Stat(shared)

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -66,6 +67,10 @@ func fingerprint(key string) string {
 // and never leaves the process.
 const demoAccount = "demo"
 
+// addressFile tells where the running demo's exchange listens, for botd markets,
+// candles and book. Its trading is signed with a secret that is told nowhere.
+const addressFile = "exchange.address"
+
 // openDemo starts the embedded exchange on a free loopback port, with its market
 // and the paper account as the last run left them, and reaches it by the same
 // signed client as a real one.
@@ -84,13 +89,18 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, see
 	if err != nil {
 		return nil, failure(exitUnavailable, "", "start the demo's exchange: %w", err)
 	}
+	tellAddress, address := filepath.Join(directory, addressFile), "http://"+listener.Addr().String()
+	if err := os.WriteFile(tellAddress, []byte(address+"\n"), 0o600); err != nil {
+		return nil, fail(exitIO, errors.Join(err, listener.Close()))
+	}
 	// The exchange outlives the daemon's context, so that stopping can still settle.
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
 	group.Go(func() error { return venueServer.Serve(serving, listener) })
-	v := &venue{where: "a simulated exchange inside botd (demo)", observe: &observed{}, stop: func() error { cancel(); return group.Wait() },
+	v := &venue{where: "a simulated exchange inside botd (demo)", observe: &observed{},
+		stop:    func() error { cancel(); return errors.Join(group.Wait(), os.Remove(tellAddress)) },
 		binding: journal.Binding{Mode: string(configs.Demo), URL: "embedded", KeyFingerprint: fingerprint(demoAccount), Instance: config.Instance}}
-	v.client, err = openClient(ctx, rest.Config{BaseURL: "http://" + listener.Addr().String(), Key: demoAccount, Secret: []byte(secret), Observe: v.observe.see})
+	v.client, err = openClient(ctx, rest.Config{BaseURL: address, Key: demoAccount, Secret: []byte(secret), Observe: v.observe.see})
 	if err != nil {
 		return nil, errors.Join(err, v.stop())
 	}

@@ -1,0 +1,239 @@
+// Package probe examines a venue from outside, step by step.
+//
+// It tells what botd has to know of a venue that nobody described: whether it is
+// reached, how each public operation answers, how far its clock is off, what it
+// wants signed, how old a signed request may be (W), and, with one tiny order that
+// rests far from the price, how long an order takes to be seen (D) and how old a
+// read may be (L). Without Trade nothing is placed, canceled or changed.
+package probe
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"slices"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/rest"
+	"botd/exchange/wire"
+)
+
+// Outcome is how a step ended.
+type Outcome string
+
+// The outcomes of a step.
+const (
+	OK   Outcome = "ok"
+	Warn Outcome = "warn"
+	Fail Outcome = "fail"
+	Skip Outcome = "skip" // and why
+)
+
+// Step is one thing that was looked at.
+type Step struct {
+	Name      string  `json:"name"`
+	Outcome   Outcome `json:"outcome"`
+	Status    int     `json:"status,omitempty"`     // HTTP status, of a single request
+	LatencyMS float64 `json:"latency_ms,omitempty"` // of a single request
+	What      string  `json:"what"`
+	Hint      string  `json:"hint,omitempty"`
+}
+
+// Report is everything a probe found.
+type Report struct {
+	Schema      int               `json:"schema"`
+	BaseURL     string            `json:"base_url"`
+	Steps       []Step            `json:"steps"`
+	Clock       *Clock            `json:"clock"`        // null when it was not told
+	Signature   *Signature        `json:"signature"`    // null when none was accepted, or tried
+	Window      *Window           `json:"window"`       // null when it was not measured
+	Delays      *Delays           `json:"delays"`       // null without Trade
+	RateLimits  map[string]string `json:"rate_limits"`  // headers about limits, as last seen
+	Requests    int               `json:"requests"`     // sent
+	RateLimited int               `json:"rate_limited"` // of them answered 429
+	Settings    Settings          `json:"settings"`
+	Reached     bool              `json:"-"`
+	Refused     bool              `json:"-"` // key or signature were not accepted
+}
+
+// Clock is the server's time minus the local one.
+type Clock struct {
+	OffsetMS int64 `json:"offset_ms"`
+	BoundMS  int64 `json:"bound_ms"` // how far off that may be either way
+}
+
+// Signature is what the venue wants signed.
+type Signature struct {
+	Payload  string `json:"payload"`
+	Encoding string `json:"encoding"`
+}
+
+// Window is how far a timestamp may be from the server's time.
+type Window struct {
+	PastMS    int64 `json:"past_ms"`
+	FutureMS  int64 `json:"future_ms"`
+	Unbounded bool  `json:"unbounded"` // the oldest that was tried was still accepted
+}
+
+// Delays are the largest seen, from sending.
+type Delays struct {
+	VisibilityMS int64 `json:"visibility_ms"` // until GET and the open list showed the order
+	StalenessMS  int64 `json:"staleness_ms"`  // a read told less than one before it had
+	Rounds       int   `json:"rounds"`
+}
+
+// Settings are the bounds to put into the YAML, in milliseconds; measured says
+// which of them this probe measured. The others are the cautious defaults for a
+// venue nobody has measured (exactly-once.md).
+type Settings struct {
+	WindowMS     int64    `json:"window_ms"`
+	VisibilityMS int64    `json:"visibility_ms"`
+	StalenessMS  int64    `json:"staleness_ms"`
+	Measured     []string `json:"measured"`
+}
+
+// The bounds of a venue nobody has measured.
+const (
+	unmeasuredWindow     = 60 * time.Second
+	unmeasuredVisibility = 45 * time.Second
+	unmeasuredStaleness  = 15 * time.Second
+	delayFactor          = 4     // D and L are the largest seen, times 4,
+	leastDelayMS         = 1_000 // and never below what is taken for the simulated exchange: a few quiet orders prove little
+)
+
+// Config is what a probe is given. BaseURL is all the public steps need.
+type Config struct {
+	BaseURL string
+	Key     string
+	Secret  []byte
+	Signer  wire.Signer // tried first
+	TLS     *tls.Config // nil is the system's
+
+	Trade    bool          // place tiny orders, far from the price, and cancel them
+	Symbol   string        // of the public steps and of Trade; empty picks one
+	Distance exchange.Rate // of the order's price from the best bid; 0 is 20 %
+	Rounds   int           // orders placed; 0 is 3
+
+	MaxAge   time.Duration // oldest and newest timestamp tried; 0 is 10 minutes
+	Patience time.Duration // how long an order is waited for; 0 is a minute
+	Progress func(Step)    // called as each step ends; nil for none
+}
+
+// prober is a probe under way.
+type prober struct {
+	config Config
+	*caller
+	report *Report
+
+	listed map[exchange.Market][]*exchange.Symbol
+}
+
+// Run examines a venue. An error is about the configuration alone: what the venue
+// does is in the report.
+func Run(ctx context.Context, config Config) (*Report, error) {
+	if _, err := rest.New(rest.Config{BaseURL: config.BaseURL, Signer: config.Signer}); err != nil {
+		return nil, err // the rules of an address are the client's
+	}
+	if config.Trade && (config.Key == "" || config.Symbol == "") {
+		return nil, errors.New("trading needs keys and a symbol")
+	}
+	config.fill()
+	p := &prober{config: config, caller: newCaller(&config), listed: map[exchange.Market][]*exchange.Symbol{},
+		report: &Report{Schema: 1, BaseURL: config.BaseURL, Steps: []Step{}}}
+	if p.report.Reached = p.reach(ctx); p.report.Reached {
+		p.public(ctx)
+		p.clock(ctx)
+		p.signed(ctx)
+		p.limits()
+	}
+	p.report.RateLimits, p.report.Requests, p.report.RateLimited = p.headers, p.calls, p.limited
+	p.report.Settings = p.report.settings()
+	return p.report, nil
+}
+
+func (c *Config) fill() {
+	if c.Distance == 0 {
+		c.Distance = exchange.RateOne / 5
+	}
+	if c.Rounds == 0 {
+		c.Rounds = 3
+	}
+	if c.MaxAge == 0 {
+		c.MaxAge = 10 * time.Minute
+	}
+	if c.Patience == 0 {
+		c.Patience = time.Minute
+	}
+	if c.Progress == nil {
+		c.Progress = func(Step) {}
+	}
+}
+
+// signed does the steps that need keys, each when the one before allows it.
+func (p *prober) signed(ctx context.Context) {
+	switch {
+	case p.config.Key == "":
+		p.skip("no keys were given", "signature", "window", "delays")
+		return
+	case p.report.Clock == nil:
+		p.skip("without the server's time nothing can be signed", "signature", "window", "delays")
+		return
+	}
+	if !p.signature(ctx) {
+		p.skip("no signature was accepted", "window", "delays")
+		return
+	}
+	p.window(ctx)
+	if !p.config.Trade {
+		p.skip("it takes a real order: ask with --trade --symbol SYMBOL", "delays")
+		return
+	}
+	p.delays(ctx)
+}
+
+func (p *prober) add(step Step) {
+	p.report.Steps = append(p.report.Steps, step)
+	p.config.Progress(step)
+}
+
+func (p *prober) skip(why string, names ...string) {
+	for _, name := range names {
+		p.add(Step{Name: name, Outcome: Skip, What: why})
+	}
+}
+
+// Failed returns how many steps failed.
+func (r *Report) Failed() (count int) {
+	for _, step := range r.Steps {
+		if step.Outcome == Fail {
+			count++
+		}
+	}
+	return count
+}
+
+// settings turns what was measured into bounds that hold.
+func (r *Report) settings() Settings {
+	s := Settings{WindowMS: unmeasuredWindow.Milliseconds(), VisibilityMS: unmeasuredVisibility.Milliseconds(),
+		StalenessMS: unmeasuredStaleness.Milliseconds(), Measured: []string{}}
+	if w := r.Window; w != nil {
+		s.WindowMS = roundUp(w.PastMS+r.Clock.BoundMS+windowStep.Milliseconds(), 100)
+		s.Measured = append(s.Measured, "window")
+		if w.Unbounded {
+			s.WindowMS = max(s.WindowMS, unmeasuredWindow.Milliseconds())
+		}
+	}
+	if d := r.Delays; d != nil {
+		s.VisibilityMS = roundUp(max(leastDelayMS, delayFactor*d.VisibilityMS), 100)
+		s.StalenessMS = roundUp(max(leastDelayMS, delayFactor*d.StalenessMS), 100)
+		s.Measured = append(s.Measured, "visibility", "staleness")
+	}
+	return s
+}
+
+// Has reports whether a setting was measured.
+func (s *Settings) Has(name string) bool { return slices.Contains(s.Measured, name) }
+
+// roundUp returns the first multiple of the step from n on.
+func roundUp(n, step int64) int64 { return (n + step - 1) / step * step }

@@ -1,0 +1,385 @@
+package probe
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/sim/server"
+	"botd/exchange/wire"
+)
+
+const secret = "the secret of the test"
+
+// setup is a simulated exchange over a real socket.
+type setup struct {
+	signer  wire.Signer
+	delayMS int64
+	between func(http.Handler) http.Handler // nil for none
+}
+
+func serve(t *testing.T, s setup) *httptest.Server {
+	t.Helper()
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli(), OrderDelayMS: s.delayMS})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := server.New(server.Config{Exchange: x, Signer: s.signer, Control: true,
+		Accounts: []server.Account{{Key: "key", Secret: secret}, {Key: "reader", Secret: secret, ReadOnly: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler := made.Handler()
+	if s.between != nil {
+		handler = s.between(handler)
+	}
+	venue := httptest.NewServer(handler)
+	t.Cleanup(venue.Close)
+	return venue
+}
+
+func probed(t *testing.T, config Config) *Report {
+	t.Helper()
+	if config.Secret == nil && config.Key != "" {
+		config.Secret = []byte(secret)
+	}
+	report, err := Run(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func (r *Report) step(t *testing.T, name string) Step {
+	t.Helper()
+	for _, step := range r.Steps {
+		if step.Name == name {
+			return step
+		}
+	}
+	t.Fatalf("no step %s in %+v", name, r.Steps)
+	return Step{}
+}
+
+func TestEveryPublicOperationIsExaminedWithoutKeys(t *testing.T) {
+	t.Parallel()
+	r := probed(t, Config{BaseURL: serve(t, setup{}).URL})
+	public := 0
+	for _, operation := range exchange.Operations() {
+		if operation.Signed() {
+			continue
+		}
+		public++
+		if step := r.step(t, operation.String()); step.Status != 200 || step.LatencyMS <= 0 {
+			t.Errorf("%s: want status and latency, have %+v", operation, step)
+		}
+	}
+	if public != 18 || r.Failed() != 0 {
+		t.Errorf("want 18 public operations and no failure, have %d and %+v", public, r.Steps)
+	}
+	for _, name := range []string{"signature", "window", "delays"} {
+		if step := r.step(t, name); step.Outcome != Skip || !strings.Contains(step.What, "no keys") {
+			t.Errorf("%s without keys: want it skipped with the reason, have %+v", name, step)
+		}
+	}
+	if r.Clock == nil || r.Clock.OffsetMS < -r.Clock.BoundMS-1 || r.Clock.OffsetMS > r.Clock.BoundMS+1 {
+		t.Errorf("clock: want 0 within the bound, have %+v", r.Clock)
+	}
+	if s := r.Settings; s.WindowMS != 60_000 || s.VisibilityMS != 45_000 || s.StalenessMS != 15_000 || len(s.Measured) != 0 {
+		t.Errorf("nothing measured: want the cautious settings, have %+v", s)
+	}
+}
+
+func TestTheSignatureIsFound(t *testing.T) {
+	t.Parallel()
+	for _, want := range []wire.Signer{
+		{Template: wire.DefaultTemplate, Encoding: "hex"},
+		{Template: wire.DefaultTemplate, Encoding: "base64"},
+		{Template: "{timestamp}{key}{query}{body}", Encoding: "hex"},
+		{Template: "{method}{path}{timestamp}{body}", Encoding: "base64"},
+		{Template: "{timestamp}\n{method}\n{path}\n{body}", Encoding: "hex"},
+		{Template: "{timestamp}{method}{path}", Encoding: "hex"}, // what a read without body does not tell from the default
+	} {
+		t.Run(want.Template+want.Encoding, func(t *testing.T) {
+			t.Parallel()
+			r := probed(t, Config{BaseURL: serve(t, setup{signer: want}).URL, Key: "key", MaxAge: 10 * time.Second})
+			if r.Signature == nil || r.Signature.Payload != want.Template || r.Signature.Encoding != want.Encoding {
+				t.Errorf("want %+v, have %+v, %+v", want, r.Signature, r.step(t, "signature"))
+			}
+		})
+	}
+}
+
+func TestAnUnknownSignatureKeyOrSecretIsSaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		signer      wire.Signer
+		key, secret string
+		hint        string
+	}{
+		"signature": {wire.Signer{Template: "{key}{body}{key}{path}{timestamp}", Encoding: "hex"}, "key", secret, "--signature-payload"},
+		"secret":    {wire.Signer{}, "key", "another", "is the secret the key's own"},
+		"key":       {wire.Signer{}, "nobody", secret, "IP whitelist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := probed(t, Config{BaseURL: serve(t, setup{signer: c.signer}).URL, Key: c.key, Secret: []byte(c.secret)})
+			step := r.step(t, "signature")
+			if step.Outcome != Fail || !r.Refused || !strings.Contains(step.Hint, c.hint) {
+				t.Errorf("want it refused with a hint about %s, have %+v", c.hint, step)
+			}
+			if window := r.step(t, "window"); window.Outcome != Skip {
+				t.Errorf("window: want it skipped, have %+v", window)
+			}
+			if text, _ := json.Marshal(r); strings.Contains(string(text), c.secret) {
+				t.Errorf("the report holds the secret: %s", text)
+			}
+		})
+	}
+}
+
+// windowOf refuses timestamps that are older or newer than that.
+func windowOf(past, future time.Duration) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if stamp, err := strconv.ParseInt(r.Header.Get(wire.HeaderTimestamp), 10, 64); err == nil {
+				if ahead := time.UnixMilli(stamp).Sub(time.Now()); ahead < -past || ahead > future {
+					w.WriteHeader(http.StatusUnauthorized)
+					fmt.Fprint(w, `{"code":-1021,"msg":"timestamp"}`)
+					return
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func TestTheWindowIsMeasured(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name         string
+		between      func(http.Handler) http.Handler
+		past, future int64
+	}{
+		{"of the simulated exchange", nil, 5000, 5000},
+		{"narrow and lopsided", windowOf(1700*time.Millisecond, 400*time.Millisecond), 1700, 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := probed(t, Config{BaseURL: serve(t, setup{between: c.between}).URL, Key: "key"})
+			w := r.Window
+			near := func(have, want int64) bool { return have > want-200 && have <= want+r.Clock.BoundMS }
+			if w == nil || !near(w.PastMS, c.past) || !near(w.FutureMS, c.future) || w.Unbounded {
+				t.Fatalf("want %d and %d ms, have %+v, %+v", c.past, c.future, w, r.step(t, "window"))
+			}
+			if have := r.Settings.WindowMS; have < c.past-200 || have > c.past+300 || !r.Settings.Has("window") {
+				t.Errorf("settle.window: want about %d ms, have %+v", c.past, r.Settings)
+			}
+		})
+	}
+}
+
+func TestAWindowWithoutEndIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	r := probed(t, Config{BaseURL: serve(t, setup{}).URL, Key: "key", MaxAge: 3 * time.Second})
+	if step := r.step(t, "window"); step.Outcome != Warn || !r.Window.Unbounded || r.Settings.WindowMS < 60_000 {
+		t.Errorf("a bound beyond what was tried: want a warning and at least 60 s, have %+v, %+v", step, r.Settings)
+	}
+}
+
+func TestDelaysAreMeasuredWithAnOrderThatIsGoneAfterwards(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		delayMS     int64
+		hideMS      int
+		least, most int64 // of D
+	}{
+		{"at once", 0, 0, 1, 300},
+		{"a slow book", 600, 0, 600, 1200},
+		{"hidden from list and GET", 5, 700, 700, 1300},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			venue := serve(t, setup{delayMS: c.delayMS})
+			if c.hideMS > 0 {
+				control(t, venue, http.MethodPost, "/control/v1/faults", fmt.Sprintf(`{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":%d}`, c.hideMS))
+			}
+			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second, Patience: 10 * time.Second})
+			if r.Delays == nil || r.Delays.VisibilityMS < c.least || r.Delays.VisibilityMS > c.most || r.Failed() > 0 {
+				t.Fatalf("want D within %d..%d ms, have %+v, %+v", c.least, c.most, r.Delays, r.Steps)
+			}
+			if want := max(1000, 4*r.Delays.VisibilityMS); r.Settings.VisibilityMS < want || r.Settings.VisibilityMS > want+100 {
+				t.Errorf("settle.visibility: want four times %d and a second at least, have %d", r.Delays.VisibilityMS, r.Settings.VisibilityMS)
+			}
+			var truth struct {
+				Orders []struct{ Status, Filled string }
+				Fills  []any
+			}
+			if err := json.Unmarshal(control(t, venue, http.MethodGet, "/control/v1/orders", ""), &truth); err != nil {
+				t.Fatal(err)
+			}
+			if len(truth.Orders) != 1 || truth.Orders[0].Status != "CANCELED" || len(truth.Fills) != 0 {
+				t.Errorf("want one order, canceled, nothing filled, have %+v", truth)
+			}
+		})
+	}
+}
+
+func TestAnOldReadIsMeasured(t *testing.T) {
+	t.Parallel()
+	// The open list goes on telling of an order for a while after it was canceled.
+	var stale []byte
+	var until time.Time
+	between := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			recorded := httptest.NewRecorder()
+			if r.URL.Path == "/fhapi/v1/order/open" && time.Now().Before(until) {
+				w.Write(stale)
+				return
+			}
+			next.ServeHTTP(recorded, r)
+			switch r.URL.Path {
+			case "/fhapi/v1/order/open":
+				stale = recorded.Body.Bytes()
+			case "/fhapi/v1/order/cancel":
+				until = time.Now().Add(500 * time.Millisecond)
+			}
+			w.WriteHeader(recorded.Code)
+			w.Write(recorded.Body.Bytes())
+		})
+	}
+	r := probed(t, Config{BaseURL: serve(t, setup{between: between}).URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second})
+	if d := r.Delays; d == nil || d.StalenessMS < 350 || d.StalenessMS > 600 {
+		t.Errorf("want L near 500 ms, have %+v, %+v", d, r.Steps)
+	}
+}
+
+func TestAPlacementThatIsRefusedFailsTheStepWithTheVenuesWords(t *testing.T) {
+	t.Parallel()
+	r := probed(t, Config{BaseURL: serve(t, setup{}).URL, Key: "reader", Trade: true, Symbol: "BTC-USDT", MaxAge: time.Second})
+	if step := r.step(t, "trade"); step.Outcome != Fail || !strings.Contains(step.What, "-2015") || r.Delays != nil {
+		t.Errorf("a key that may only read: want the venue's code, have %+v", step)
+	}
+}
+
+func TestAnOrderWhoseAnswerIsLostIsFoundAndCanceled(t *testing.T) {
+	t.Parallel()
+	venue := serve(t, setup{})
+	control(t, venue, http.MethodPost, "/control/v1/faults", `{"match":"POST /fhapi/v1/order","kind":"drop_response","count":1}`)
+	r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, Patience: 5 * time.Second})
+	if r.Failed() > 0 {
+		t.Errorf("want it found by its client id, have %+v", r.Steps)
+	}
+	if truth := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(truth, "CANCELED") != 1 || strings.Contains(truth, `"OPEN"`) {
+		t.Errorf("want one order, canceled, have %s", truth)
+	}
+}
+
+func TestAnOrderIsCanceledWhenTheUserGivesUp(t *testing.T) {
+	t.Parallel()
+	venue := serve(t, setup{})
+	control(t, venue, http.MethodPost, "/control/v1/faults", `{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":60000}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	config := Config{BaseURL: venue.URL, Key: "key", Secret: []byte(secret), Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second}
+	config.Progress = func(step Step) {
+		if step.Name == "window" {
+			time.AfterFunc(500*time.Millisecond, cancel) // while the order is looked for
+		}
+	}
+	if _, err := Run(ctx, config); err != nil {
+		t.Fatal(err)
+	}
+	if truth := string(control(t, venue, http.MethodGet, "/control/v1/orders", "")); strings.Count(truth, "CANCELED") != 1 {
+		t.Errorf("want the order canceled, have %s", truth)
+	}
+}
+
+func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
+	t.Parallel()
+	r := probed(t, Config{BaseURL: serve(t, setup{between: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-RateLimit-Remaining", "17")
+			switch r.URL.Path {
+			case "/fapi/v1/depth":
+				fmt.Fprint(w, "<html>no</html>")
+			case "/api/v1/spot/public/pairs":
+				http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
+			case "/fapi/v1/trades":
+				w.Header().Set("Retry-After", "3")
+				w.WriteHeader(http.StatusTooManyRequests)
+			default:
+				next.ServeHTTP(w, r)
+			}
+		})
+	}}).URL})
+	if step := r.step(t, "futures_depth"); step.Outcome != Fail || step.Status != 200 || !strings.Contains(step.Hint, "does not understand") {
+		t.Errorf("an answer that is no JSON: %+v", step)
+	}
+	if step := r.step(t, "spot_pairs"); step.Outcome != Fail || step.Status != 302 || !strings.Contains(step.What, "redirects") {
+		t.Errorf("a redirect: %+v", step)
+	}
+	if step := r.step(t, "spot_depth"); step.Outcome != Skip {
+		t.Errorf("without the list of pairs: want it skipped, have %+v", step)
+	}
+	if step := r.step(t, "rate_limits"); step.Outcome != Warn || !strings.Contains(step.What, "x-ratelimit-remaining: 17") || r.RateLimited != 1 || r.RateLimits["retry-after"] != "3" {
+		t.Errorf("limits: %+v, %+v", step, r.RateLimits)
+	}
+}
+
+func TestTLSIsLookedAt(t *testing.T) {
+	t.Parallel()
+	plain := serve(t, setup{})
+	secure := httptest.NewTLSServer(plain.Config.Handler)
+	t.Cleanup(secure.Close)
+	r := probed(t, Config{BaseURL: secure.URL})
+	if step := r.step(t, "reach"); r.Reached || step.Outcome != Fail || !strings.Contains(step.What, "certificate") {
+		t.Errorf("a certificate nobody signed: want it refused, have %+v", step)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(secure.Certificate())
+	r = probed(t, Config{BaseURL: secure.URL, TLS: &tls.Config{RootCAs: pool}})
+	if step := r.step(t, "reach"); !r.Reached || step.Outcome != OK || !strings.Contains(step.What, "TLS 1.3") {
+		t.Errorf("a good one: %+v", step)
+	}
+}
+
+func TestAnAddressThatIsNoneIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"", "venue.example", "http://venue.example", "https://user:pass@venue.example"} {
+		if _, err := Run(t.Context(), Config{BaseURL: address}); err == nil {
+			t.Errorf("%q: want an error", address)
+		}
+	}
+}
+
+// control asks the control interface.
+func control(t *testing.T, venue *httptest.Server, method, path, body string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, venue.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %s %s %v", method, path, response.Status, text, err)
+	}
+	return text
+}
