@@ -154,7 +154,7 @@ func windowOf(past, future time.Duration) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if stamp, err := strconv.ParseInt(r.Header.Get(wire.HeaderTimestamp), 10, 64); err == nil {
-				if ahead := time.UnixMilli(stamp).Sub(time.Now()); ahead < -past || ahead > future {
+				if ahead := time.Until(time.UnixMilli(stamp)); ahead < -past || ahead > future {
 					w.WriteHeader(http.StatusUnauthorized)
 					fmt.Fprint(w, `{"code":-1021,"msg":"timestamp"}`)
 					return
