@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -9,6 +11,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/exchange/tape"
+	"botd/exchange/wire"
 )
 
 func newExchange() *cobra.Command {
@@ -42,8 +45,78 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 	f.BoolVar(&o.Control, "control", false, "serve the control interface (loopback only)")
 	f.StringVar(&o.State, "state", "", "file in which accounts survive")
 	f.StringVar(&o.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
+	f.StringVar(&o.Signer.Template, "signature", wire.DefaultTemplate, "what is signed: {timestamp} {method} {path} {query} {body} {key}")
+	f.StringVar(&o.Signer.Encoding, "encoding", "hex", "of signatures: hex or base64")
+	f.DurationVar(&o.Window, "window", 5*time.Second, "how far x-timestamp may be off")
+	f.Var((*delay)(&o.Delay), "delay", "until an order or a cancel takes effect")
+	f.DurationVar(&o.DelaySpread, "delay-spread", 0, "up to that much more, drawn for each order")
+	f.StringVar(&o.Opposite, "opposite", "reject", "an order opposite to the position without reduceOnly: reject or net")
+	f.Var((*fees)(&o.FuturesFees), "futures-fees", "of new accounts, MAKER,TAKER (default 0.02%,0.05%)")
+	f.Var((*fees)(&o.SpotFees), "spot-fees", "of new accounts, MAKER,TAKER (default 0.1%,0.1%)")
 	return command
 }
+
+// delay is a duration whose 0 means at once.
+type delay time.Duration
+
+func (d *delay) Set(text string) error {
+	given, err := time.ParseDuration(text)
+	if err == nil && given < 0 {
+		err = fmt.Errorf("%s is below 0", text)
+	}
+	if given == 0 {
+		given = -1
+	}
+	*d = delay(given)
+	return err
+}
+
+func (d *delay) String() string {
+	if *d == 0 {
+		return (sim.DefaultOrderDelayMS * time.Millisecond).String()
+	}
+	return max(0, time.Duration(*d)).String()
+}
+func (*delay) Type() string { return "duration" }
+
+// fees are two shares or percentages, of which 0 means none.
+type fees server.Fees
+
+func (f *fees) Set(text string) error {
+	maker, taker, found := strings.Cut(text, ",")
+	if !found {
+		return fmt.Errorf("%q is not MAKER,TAKER such as 0.02%%,0.05%%", text)
+	}
+	var err error
+	if f.Maker, err = fee(maker); err == nil {
+		f.Taker, err = fee(taker)
+	}
+	return err
+}
+
+func fee(text string) (exchange.Rate, error) {
+	given, err := exchange.ParseRate(strings.TrimSpace(text))
+	switch {
+	case err != nil:
+		return 0, err
+	case given < 0 || given > maxFee:
+		return 0, fmt.Errorf("fee %s is not 0 to 10%%", text)
+	case given == 0:
+		return -1, nil
+	}
+	return given, nil
+}
+
+// maxFee bounds a fee: a tenth of the value.
+const maxFee exchange.Rate = 10_000_000
+
+func (f *fees) String() string {
+	if *f == (fees{}) {
+		return ""
+	}
+	return max(0, f.Maker).String() + "," + max(0, f.Taker).String()
+}
+func (*fees) Type() string { return "rates" }
 
 // loaders read the files the exchange may be given.
 func loaders() server.Loaders {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// windowMS is how far x-timestamp may be from the exchange's time at speed 1
+// defaultWindowMS is how far x-timestamp may be from the exchange's time at speed 1
 // (decisions.md, clock window).
-const windowMS = 5000
+const defaultWindowMS = 5000
 
 // ManualStartMS is where a manual clock stands unless told otherwise:
 // 2026-01-01T00:00:00Z.
@@ -23,6 +23,8 @@ type Clock struct {
 	Manual  bool    // stands still and moves by the control interface alone
 	StartMS int64   // where it starts; 0 is now, or ManualStartMS when manual
 	Speed   float64 // times as fast as real time; 0 is 1
+
+	WindowMS int64 // how far x-timestamp may be off at speed 1; 0 is 5000
 }
 
 // clock is a Clock under way: start + (wall - wall at start) x speed.
@@ -30,6 +32,7 @@ type clock struct {
 	manual  bool
 	speed   float64
 	startMS int64
+	window  int64 // at speed 1
 	began   time.Time
 
 	mu       sync.Mutex    // guards the two below
@@ -49,6 +52,12 @@ func newClock(settings Clock, leastMS int64) (*clock, error) {
 	if settings.StartMS < 0 {
 		return nil, fmt.Errorf("clock start %d ms is before 1970", settings.StartMS)
 	}
+	if settings.WindowMS == 0 {
+		settings.WindowMS = defaultWindowMS
+	}
+	if settings.WindowMS < 0 {
+		return nil, fmt.Errorf("clock window %d ms is below 0", settings.WindowMS)
+	}
 	began := time.Now()
 	if settings.StartMS == 0 {
 		settings.StartMS = began.UnixMilli()
@@ -58,7 +67,7 @@ func newClock(settings Clock, leastMS int64) (*clock, error) {
 	}
 	startMS := max(settings.StartMS, leastMS)
 	return &clock{
-		manual: settings.Manual, speed: settings.Speed, startMS: startMS, began: began,
+		manual: settings.Manual, speed: settings.Speed, startMS: startMS, window: settings.WindowMS, began: began,
 		manualMS: startMS, moved: make(chan struct{}),
 	}, nil
 }
@@ -82,9 +91,9 @@ func (c *clock) nowMS() int64 {
 // same real time at every speed.
 func (c *clock) windowMS() int64 {
 	if c.manual {
-		return windowMS
+		return c.window
 	}
-	return int64(math.Ceil(windowMS * c.speed))
+	return int64(math.Ceil(float64(c.window) * c.speed))
 }
 
 // until returns how long it really takes until the exchange's time is reached;

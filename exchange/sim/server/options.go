@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -28,8 +29,44 @@ type Options struct {
 	State    string // file the accounts survive in
 	Symbols  string // file of symbol records
 
-	Signer wire.Signer
-	Log    func(format string, values ...any)
+	// Where a venue may decide otherwise than decisions.md.
+	Signer      wire.Signer
+	Window      time.Duration // how far x-timestamp may be off; 5 s
+	Delay       time.Duration // until an order or a cancel takes effect; 5 ms, below 0 at once
+	DelaySpread time.Duration // up to that much more, drawn for each order
+	Opposite    string        // an opening order opposite to the position: reject (default) or net
+	FuturesFees Fees          // of new accounts; 0.02 % and 0.05 %
+	SpotFees    Fees          // of new accounts; 0.1 % both
+
+	Log func(format string, values ...any)
+}
+
+// Fees are the shares of a trade's value an account pays. Below 0 is none.
+type Fees struct{ Maker, Taker exchange.Rate }
+
+// or fills in what is not given.
+func (f Fees) or(maker, taker exchange.Rate) (exchange.Rate, exchange.Rate) {
+	return max(0, cmp.Or(f.Maker, maker)), max(0, cmp.Or(f.Taker, taker))
+}
+
+// terms are what a new account begins with.
+func (o *Options) terms(name string) sim.AccountConfig {
+	account := sim.DefaultAccount(name)
+	account.FuturesMaker, account.FuturesTaker = o.FuturesFees.or(account.FuturesMaker, account.FuturesTaker)
+	account.SpotMaker, account.SpotTaker = o.SpotFees.or(account.SpotMaker, account.SpotTaker)
+	return account
+}
+
+// delays returns both delays in milliseconds.
+func (o *Options) delays() (delayMS, spreadMS int64, err error) {
+	delayMS, spreadMS = int64(sim.DefaultOrderDelayMS), o.DelaySpread.Milliseconds()
+	if o.Delay != 0 {
+		delayMS = max(0, o.Delay.Milliseconds())
+	}
+	if spreadMS < 0 {
+		return 0, 0, fmt.Errorf("delay spread %s is below 0", o.DelaySpread)
+	}
+	return delayMS, spreadMS, nil
 }
 
 // DefaultListen is where `botd exchange` listens.
@@ -69,7 +106,7 @@ func Open(options Options, load Loaders) (*Server, net.Listener, error) {
 
 func (o *Options) config(load Loaders) (Config, error) {
 	config := Config{
-		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log,
+		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log, Terms: o.terms,
 	}
 	var err error
 	if config.Accounts, err = parseAccounts(o.Accounts); err != nil {
@@ -97,7 +134,11 @@ func (o *Options) config(load Loaders) (Config, error) {
 			return config, fmt.Errorf("funding: %w", err)
 		}
 	}
-	start := sim.Config{Symbols: symbols, StartMS: startOf(config.Clock), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: o.Seed}
+	delayMS, spreadMS, err := o.delays()
+	if err != nil {
+		return config, err
+	}
+	start := sim.Config{Symbols: symbols, StartMS: startOf(config.Clock), OrderDelayMS: delayMS, OrderDelaySpreadMS: spreadMS, OppositeOrder: o.Opposite, Seed: o.Seed}
 	config.Build = func(state []byte) (*sim.Exchange, error) { return o.build(start, state, tapes, rates) }
 	return config, nil
 }
@@ -114,7 +155,7 @@ func startOf(c Clock) int64 {
 }
 
 func (o *Options) clock() (Clock, error) {
-	c := Clock{Speed: o.Speed}
+	c := Clock{Speed: o.Speed, WindowMS: o.Window.Milliseconds()}
 	switch o.Clock {
 	case "", "real":
 	case "manual":

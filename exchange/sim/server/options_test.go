@@ -180,3 +180,29 @@ func TestOptionsWithStateGoOnWhereTheyStopped(t *testing.T) {
 		t.Errorf("want the position %s, have %s", want.body, have.body)
 	}
 }
+
+func TestWhereVenuesDifferIsASetting(t *testing.T) {
+	t.Parallel()
+	o := Options{Listen: "127.0.0.1:0", Market: "still", Clock: "manual", Accounts: []string{"KEY:SECRET"}, Window: time.Second, Delay: -1,
+		FuturesFees: Fees{Maker: -1, Taker: 1_000_000}, SpotFees: Fees{Taker: 300_000}}
+	config, err := o.config(noFiles())
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := config.Terms("KEY")
+	if want, have := [4]exchange.Rate{0, 1_000_000, 100_000, 300_000}, [4]exchange.Rate{account.FuturesMaker, account.FuturesTaker, account.SpotMaker, account.SpotTaker}; want != have {
+		t.Errorf("fees: want %v, have %v", want, have)
+	}
+	if want, have := int64(1000), startClock(t, config.Clock, 0).windowMS(); want != have {
+		t.Errorf("window: want %d ms, have %d ms", want, have)
+	}
+	for _, c := range []struct {
+		delay time.Duration
+		want  int64
+	}{{0, sim.DefaultOrderDelayMS}, {-1, 0}, {20 * time.Millisecond, 20}} {
+		o.Delay = c.delay
+		if have, _, err := o.delays(); err != nil || have != c.want {
+			t.Errorf("delay %s: want %d ms, have %d ms and %v", c.delay, c.want, have, err)
+		}
+	}
+}

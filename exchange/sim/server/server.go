@@ -43,8 +43,9 @@ type Account struct {
 // accounts only the public calls are answered.
 type Config struct {
 	Exchange  *sim.Exchange
-	Build     Build     // instead of Exchange; needed with StatePath
-	Accounts  []Account // the exchange gains those it lacks, as sim.DefaultAccount
+	Build     Build                              // instead of Exchange; needed with StatePath
+	Accounts  []Account                          // the exchange gains those it lacks, with Terms
+	Terms     func(key string) sim.AccountConfig // what a new account begins with; nil is sim.DefaultAccount
 	Signer    wire.Signer
 	Clock     Clock
 	Budget    int    // requests per second of each key and each address; 0 is unlimited
@@ -110,7 +111,10 @@ func (s *Server) begin(config *Config) (err error) {
 	if config.StatePath != "" {
 		s.exchange.Track()
 	}
-	if err := s.admit(config.Accounts); err != nil {
+	if config.Terms == nil {
+		config.Terms = sim.DefaultAccount
+	}
+	if err := s.admit(config.Accounts, config.Terms); err != nil {
 		return err
 	}
 	if s.symbols, err = symbolsOf(s.exchange); err != nil {
@@ -150,7 +154,7 @@ func (s *Server) restore(config *Config) (*sim.Exchange, error) {
 }
 
 // admit notes who may call, and opens the accounts that the exchange lacks.
-func (s *Server) admit(accounts []Account) error {
+func (s *Server) admit(accounts []Account, terms func(key string) sim.AccountConfig) error {
 	for i, account := range accounts {
 		if account.Key == "" || account.Secret == "" {
 			return fmt.Errorf("account %d has no key or no secret", i+1)
@@ -164,7 +168,7 @@ func (s *Server) admit(accounts []Account) error {
 		if !errors.As(err, &refusal) || refusal.Code != exchange.CodeUnknownKey {
 			continue
 		}
-		if err := s.exchange.AddAccount(sim.DefaultAccount(account.Key)); err != nil {
+		if err := s.exchange.AddAccount(terms(account.Key)); err != nil {
 			return err
 		}
 	}
