@@ -108,6 +108,57 @@ func (c *Client) OffsetMS() (offset, bound int64) {
 	return longer.Milliseconds(), within.Milliseconds()
 }
 
+// Reading is one look at the exchange's clock by KeepTime.
+type Reading struct {
+	Offset, Bound time.Duration // as Offset returns them
+	Jumped        time.Duration // how far the local clock was set, or slept: why it was read again; 0 for none
+	Err           error         // it could not be read: the last good reading goes on
+}
+
+// Pace of KeepTime.
+const (
+	jumpEvery = time.Second // how often a jump is looked for
+	syncAgain = 5 * time.Second
+)
+
+// KeepTime reads the exchange's clock every so often, and at once after the local
+// one was set or the machine slept, until the context ends. It tells each
+// reading. While a machine sleeps the time that passes stands still, so without
+// this everything unsigned would go by an old time until the next signature.
+func (c *Client) KeepTime(ctx context.Context, every time.Duration, tell func(Reading)) {
+	ticker := time.NewTicker(jumpEvery)
+	defer ticker.Stop()
+	wall, passed, due := c.config.Clock(), time.Now(), time.Now().Add(every)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now, here := c.config.Clock(), time.Now()
+		jumped := now.Round(0).Sub(wall.Round(0)) - here.Sub(passed) // Round(0) leaves the wall clock alone
+		wall, passed = now, here
+		if jumped.Abs() <= clockJump {
+			jumped = 0
+		} else {
+			c.clock.doubt()
+		}
+		if jumped == 0 && here.Before(due) {
+			continue
+		}
+		reading := Reading{Jumped: jumped, Err: c.SyncClock(ctx)}
+		due = time.Now().Add(every)
+		if reading.Err != nil {
+			due = time.Now().Add(min(every, syncAgain))
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		reading.Offset, reading.Bound = c.Offset()
+		tell(reading)
+	}
+}
+
 // ServerNowMS returns the server's time now, in Unix milliseconds.
 func (c *Client) ServerNowMS() int64 {
 	server, _, _ := c.clock.read()

@@ -1,7 +1,9 @@
 package rest
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -139,5 +141,50 @@ func TestAVenueThatRefusesItsOwnClockIsNoLoop(t *testing.T) {
 		client := openPipe(t, v)
 		v.on(exchange.FuturesTime, status(401, `{"code":-1021,"error":"x"}`))
 		kind(t, "clock", client.SyncClock(t.Context()), "refusal", "code -1021")
+	})
+}
+
+// TestAMachineThatSleptReadsTheClockAtOnce lets the wall clock run ahead of the
+// time that passes, as it does while a laptop is closed.
+func TestAMachineThatSleptReadsTheClockAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		var slept atomic.Int64
+		v.nowMS = func() int64 { return time.Now().UnixMilli() + slept.Load()/1_000_000 }
+		client := ready(t, openPipe(t, v, func(c *Config) {
+			c.Clock = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+		}))
+		ctx, cancel := context.WithCancel(t.Context())
+		readings, done := make(chan Reading, 16), make(chan struct{})
+		go func() { defer close(done); client.KeepTime(ctx, time.Minute, func(r Reading) { readings <- r }) }()
+		time.Sleep(59 * time.Second)
+		if len(readings) > 0 {
+			t.Errorf("before its time: want none, have %+v", <-readings)
+		}
+		time.Sleep(2 * time.Second)
+		if r := <-readings; r.Err != nil || r.Jumped != 0 || r.Offset.Abs() > r.Bound {
+			t.Errorf("after a minute: want a reading without a jump, have %+v", r)
+		}
+		slept.Store(int64(8 * time.Hour))
+		time.Sleep(1100 * time.Millisecond)
+		if r := <-readings; r.Err != nil || (r.Jumped-8*time.Hour).Abs() > 10*time.Millisecond {
+			t.Errorf("after a sleep of 8 hours: want it read at once, have %+v", r)
+		}
+		if want, have := v.nowMS(), client.ServerNowMS(); have < want-5 || have > want+5 {
+			t.Errorf("server time: want %d, have %d", want, have)
+		}
+		v.on(exchange.FuturesTime, slices.Repeat([]fault{status(503, "")}, 200)...)
+		slept.Store(int64(7 * time.Hour))
+		for {
+			if r := <-readings; r.Jumped < 0 {
+				if r.Err == nil {
+					t.Error("the exchange fails: want it told")
+				}
+				break
+			}
+		}
+		cancel()
+		<-done
 	})
 }
