@@ -41,7 +41,7 @@ func strategyConfig(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.
 		return failed("params", err)
 	}
 	config := engine.StrategyConfig{Name: c.Name, Strategy: made, Symbol: symbol, Interval: c.Interval, Leverage: c.Leverage,
-		Size: setting.Size, Protection: protection, Limits: limits}
+		Size: setting.Size, Protection: protection, Limits: limits, OnRemove: c.OnRemove}
 	if !c.Schedule.Candle() {
 		config.Schedule = c.Schedule
 	}

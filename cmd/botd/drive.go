@@ -39,8 +39,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	info := buildVersion()
 	metrics := ops.NewMetrics(string(config.Mode), ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go})
 	v.observe.metrics.Store(metrics)
-	offset, _ := v.client.Offset()
-	metrics.Clock(offset)
+	metrics.Unclean(v.unclean)
 	board := ops.NewBoard(string(config.Mode), config.Instance)
 	console, err := newConsole(command, flags, metrics)
 	if err != nil {
@@ -48,7 +47,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	}
 	var drawn time.Time
 	driver := runtime.New(runtime.Config{
-		Machine: machine, Venue: v.trading, Journal: timedJournal{store, metrics}, Clock: v.client,
+		Machine: machine, Venue: v.trading, Journal: timedJournal{store, metrics}, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
 		Notes: func(n *engine.Note) { metrics.Note(n); board.Note(n); console.Note(n) },
 		Beat: func(int64) {
 			if now := time.Now(); now.Sub(drawn) >= statusEvery {
@@ -63,6 +62,10 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	})
 	greet(console, config, v, directory)
 	v.tell.to(console)
+	clock := newClockwork(config, metrics, board, console, v.client)
+	if v.unclean {
+		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
+	}
 	if halt := machine.Book().Halted(); halt.Level != "" {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}
@@ -70,12 +73,26 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if err != nil {
 		return err
 	}
+	timed, stopClock := context.WithCancel(context.WithoutCancel(ctx)) // stopping still signs
+	group := &errgroup.Group{}
+	group.Go(func() error { v.client.KeepTime(timed, clockEvery, clock.take); return nil })
 	err = driver.Run(ctx)
+	stopClock()
+	_ = group.Wait() // it returns no error
 	farewell(console, machine)
 	if stopped := stopServer(); err == nil {
 		err = stopped
 	}
 	return runError(err)
+}
+
+// stopTimeout is how long stopping may take: case 33 for what is in flight, more
+// where something is to be canceled or closed first.
+func stopTimeout(shutdown string) time.Duration {
+	if shutdown == engine.ShutdownLeave {
+		return runtime.DefaultStopTimeout
+	}
+	return 3 * runtime.DefaultStopTimeout
 }
 
 func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics) (*ops.Console, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -91,8 +92,15 @@ func run(command *cobra.Command, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	err = trade(command.Context(), command, config, flags, directory, v)
-	return errors.Join(err, v.stop())
+	clean, unclean, err := runtime.Mark(directory)
+	if err != nil {
+		return fail(exitIO, errors.Join(err, v.stop()))
+	}
+	v.unclean = unclean
+	if err = errors.Join(trade(command.Context(), command, config, flags, directory, v), v.stop()); err == nil {
+		err = fail(exitIO, clean())
+	}
+	return err
 }
 
 // unsupported refuses settings that are understood but not acted on yet: money
@@ -102,8 +110,6 @@ func unsupported(config *configs.Config) error {
 		given         bool
 		setting, mend string
 	}{
-		{config.Shutdown != "leave", "shutdown: " + config.Shutdown, "only leave is acted on: stopping keeps orders and positions; botd halt --level flatten closes them"},
-		{config.Foreign != "halt", "foreign: " + config.Foreign, "only halt is acted on: what botd did not make stops openings on its symbol"},
 		{config.Journal != "", "journal: postgres", "only SQLite in data_dir is there"},
 	} {
 		if s.given {
@@ -122,6 +128,7 @@ type venue struct {
 	stop    func() error // ends the embedded exchange; it must be called
 	observe *observed
 	tell    heard
+	unclean bool // the run before this one did not end by a clean stop
 }
 
 // openClient makes the signed client, reads the symbols and the clock.
@@ -185,8 +192,34 @@ func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client
 		}
 		account.Strategies = append(account.Strategies, made)
 	}
+	account.Strategies = append(account.Strategies, removed(config, book, client)...)
 	machine, err := engine.New(account, book)
 	return machine, fail(exitConfig, err)
+}
+
+// removed are the strategies that hold something and are not configured any more
+// (on_remove), as the journal knows them.
+func removed(config *configs.Config, book *reconcile.Book, client *rest.Client) (all []engine.StrategyConfig) {
+	named := func(name string) bool {
+		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool { return c.Name == name })
+	}
+	traded := func(_ string, key exchange.SymbolKey) bool {
+		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool {
+			return c.Market == key.Market && c.Symbol == key.Name
+		})
+	}
+	for _, orphan := range book.Orphans(traded) {
+		symbol, found := client.Symbols().Symbol(orphan.Symbol)
+		if !found {
+			continue // the venue has no such symbol any more: there is nothing to ask it for
+		}
+		name := orphan.Strategy
+		if named(name) { // it trades another symbol now
+			name += " on " + orphan.Symbol.Name
+		}
+		all = append(all, engine.StrategyConfig{Name: name, Symbol: symbol, Interval: exchange.Minute1, Removed: true})
+	}
+	return all
 }
 
 // spotTakerFee is reserved when a spot entry is sized (decisions.md, fees).

@@ -33,6 +33,7 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	first.wait()
 
 	second := start(t, binary, directory)
+	second.until(t, "daemon.unclean")
 	second.until(t, "position.changed") // found again before anything new is decided
 	if err := second.process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -43,6 +44,9 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	}
 	if err := second.wait(); err != nil {
 		t.Errorf("a clean stop: want exit code 0, have %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(directory, "data", "demo", "running")); err == nil {
+		t.Error("after a clean stop: want no mark of a run left")
 	}
 }
 

@@ -20,9 +20,6 @@ import (
 	"botd/runtime/ops"
 )
 
-// clockEvery is how often the venue's clock is read where nothing signed does it.
-const clockEvery = time.Minute
-
 // openPaper reaches a real venue's public data without keys, and opens the paper
 // account beside it as the last run left it.
 func openPaper(ctx context.Context, config *configs.Config, directory string) (*venue, error) {
@@ -53,7 +50,6 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
 	group.Go(func() error { account.Run(feeding); return nil })
-	group.Go(func() error { keepTime(feeding, v.client); return nil })
 	v.stop = func() error { cancel(); return errors.Join(group.Wait(), store.Close()) }
 	return v, nil
 }
@@ -64,21 +60,6 @@ func traded(config *configs.Config) (keys []exchange.SymbolKey) {
 		keys = append(keys, exchange.SymbolKey{Market: config.Strategies[i].Market, Name: config.Strategies[i].Symbol})
 	}
 	return keys
-}
-
-// keepTime reads the venue's clock now and then. A reading that fails changes
-// nothing: the last one goes on.
-func keepTime(ctx context.Context, client *rest.Client) {
-	ticker := time.NewTicker(clockEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			_ = client.SyncClock(ctx) // told by the client's metrics
-		}
-	}
 }
 
 // heard holds what a venue tells until there is a console to show it.

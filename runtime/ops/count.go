@@ -56,8 +56,17 @@ func (m *Metrics) Request(operation exchange.Operation, outcome string, number i
 	}
 }
 
-// Clock sets the offset to the exchange's clock.
-func (m *Metrics) Clock(offset time.Duration) { m.clockOffset.WithLabelValues().Set(offset.Seconds()) }
+// Clock sets the offset to the exchange's clock, and how far off that may be.
+func (m *Metrics) Clock(offset, bound time.Duration) {
+	m.clockOffset.WithLabelValues().Set(offset.Seconds())
+	m.clockBound.WithLabelValues().Set(bound.Seconds())
+}
+
+// ClockJumped counts that the local clock was set, or the machine slept.
+func (m *Metrics) ClockJumped() { m.clockJumps.WithLabelValues().Inc() }
+
+// Unclean says whether the run before this one ended without a clean stop.
+func (m *Metrics) Unclean(unclean bool) { m.unclean.WithLabelValues().Set(truth(unclean)) }
 
 // Commit counts one journal commit.
 func (m *Metrics) Commit(took time.Duration, err error) {

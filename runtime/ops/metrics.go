@@ -24,12 +24,14 @@ type Metrics struct {
 	known    *closed
 
 	ready, reloaded, reloadedAt *prometheus.GaugeVec // without labels
+	unclean                     *prometheus.GaugeVec
 	component, halted           *prometheus.GaugeVec
 	logEvents                   *prometheus.CounterVec
 
 	requests, errorCodes, throttle *prometheus.CounterVec
 	requestSeconds                 *prometheus.HistogramVec
-	clockOffset                    *prometheus.GaugeVec
+	clockOffset, clockBound        *prometheus.GaugeVec
+	clockJumps                     *prometheus.CounterVec
 	polls, gaps                    *prometheus.CounterVec
 	marketUpdate                   *prometheus.GaugeVec
 	candleLag                      *prometheus.HistogramVec
@@ -71,6 +73,8 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.component = m.gauge("botd_component_up", "1 when the component's last check passed.", "component")
 	m.reloaded = m.gauge("botd_config_last_reload_successful", "1 when the last configuration load worked.")
 	m.reloadedAt = m.gauge("botd_config_last_reload_success_timestamp_seconds", "Time of the last good configuration load.")
+	m.unclean = m.gauge("botd_last_shutdown_unclean", "1 when the run before this one ended without a clean stop.")
+	m.unclean.WithLabelValues()
 	m.logEvents = m.counter("botd_log_events_total", "Log events written.", "level")
 	m.exchangeFamilies()
 	m.strategyFamilies()
@@ -95,7 +99,11 @@ func (m *Metrics) exchangeFamilies() {
 	m.marketUpdate = m.gauge("botd_market_last_update_timestamp_seconds", "Exchange time of the newest datum held.", "market", "symbol", "kind")
 	m.candleLag = m.histogram("botd_market_candle_lag_seconds", "Candle close to candle in hand.", settleBuckets, "market")
 	m.gaps = m.counter("botd_market_candle_gaps_total", "Missing candles found in a series.", "market")
+	m.clockBound = m.gauge("botd_exchange_clock_bound_seconds", "How far off the clock offset may be, either way.")
+	m.clockJumps = m.counter("botd_exchange_clock_jumps_total", "Times the local clock was set, or the machine slept.")
 	m.clockOffset.WithLabelValues()
+	m.clockBound.WithLabelValues()
+	m.clockJumps.WithLabelValues()
 }
 
 func (m *Metrics) strategyFamilies() {
