@@ -1,6 +1,7 @@
 package exchangetest
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -36,8 +37,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestMatrix prints how many cases each operation, subject and refusal has, and
-// fails when one has none.
+// TestMatrix prints how many cases there are of each operation, subject, refusal,
+// status, state, field and limit, and fails when one has none.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
 	cases, err := Cases()
@@ -46,12 +47,12 @@ func TestMatrix(t *testing.T) {
 	}
 	m := MatrixOf(cases)
 	var text strings.Builder
-	if err := m.Write(&text); err != nil {
+	if err := errors.Join(m.Write(&text), WriteCases(&text, cases)); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d cases\n%s", len(cases), text.String())
 	for _, missing := range m.Missing() {
-		t.Errorf("%s has no case", missing)
+		t.Errorf("%s %s has no case", missing.What, missing.Name)
 	}
 	for i := range cases {
 		if !slices.ContainsFunc(Subjects(), func(s Subject) bool { return s.Key == cases[i].Subject }) {

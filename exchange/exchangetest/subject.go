@@ -1,14 +1,6 @@
 package exchangetest
 
-import (
-	"fmt"
-	"io"
-	"slices"
-	"text/tabwriter"
-
-	"botd/exchange"
-	"botd/exchange/sim"
-)
+import "slices"
 
 // Subject is something the interface or decisions.md says, which cases are about.
 type Subject struct {
@@ -80,101 +72,4 @@ var subjects = []Subject{
 	{"bodies", "unknown fields, null, wrong types, sizes", "decisions: errors of the simulated exchange"},
 	{"encoding", "numbers and strings where the document says so", "Resources and their fields"},
 	{"times", "seconds and milliseconds where the document says so", "Resources and their fields"},
-}
-
-// Matrix counts the cases per operation, subject and refusal.
-type Matrix struct {
-	Operations map[exchange.Operation]Count
-	Subjects   map[string]Count
-	Refusals   map[string]Count // by the name of sim.Rules
-}
-
-// Count is how many cases there are, and how many expectations they hold.
-type Count struct{ Cases, Checks int }
-
-func (c Count) plus(checks int) Count { return Count{c.Cases + 1, c.Checks + checks} }
-
-// MatrixOf counts cases.
-func MatrixOf(cases []Case) Matrix {
-	m := Matrix{map[exchange.Operation]Count{}, map[string]Count{}, map[string]Count{}}
-	for i := range cases {
-		c := &cases[i]
-		operations, refusals, checks := map[exchange.Operation]int{}, map[string]int{}, 0
-		for j := range c.steps {
-			s := &c.steps[j]
-			n := len(s.wants)
-			if (s.outcome != outcome{}) {
-				n++
-			}
-			checks += n
-			if n > 0 && s.operation() != 0 {
-				operations[s.operation()] += n
-			}
-			if s.outcome.code != "" {
-				refusals[ruleOf(s.outcome.code)]++
-			}
-		}
-		m.Subjects[c.Subject] = m.Subjects[c.Subject].plus(checks)
-		for operation, n := range operations {
-			m.Operations[operation] = m.Operations[operation].plus(n)
-		}
-		for name, n := range refusals {
-			m.Refusals[name] = m.Refusals[name].plus(n)
-		}
-	}
-	return m
-}
-
-// ruleOf names the rule of a code that is written as a number.
-func ruleOf(code string) string {
-	for _, rule := range sim.Rules() {
-		if rule.Code == codeOf(code) {
-			return rule.Name
-		}
-	}
-	return code
-}
-
-// Missing returns what has no case.
-func (m *Matrix) Missing() []string {
-	var missing []string
-	for _, operation := range exchange.Operations() {
-		if m.Operations[operation].Cases == 0 {
-			missing = append(missing, "operation "+operation.String())
-		}
-	}
-	for _, subject := range subjects {
-		if m.Subjects[subject.Key].Cases == 0 {
-			missing = append(missing, "subject "+subject.Key)
-		}
-	}
-	for _, rule := range sim.Rules() {
-		if m.Refusals[rule.Name].Cases == 0 && !slices.Contains(unreachable, rule.Name) {
-			missing = append(missing, "refusal "+rule.Name)
-		}
-	}
-	return missing
-}
-
-// unreachable are refusals that no world of the suite can ask for: no symbol is
-// without a price there, and ten thousand orders are too many for a case.
-var unreachable = []string{"no_price", "too_many_orders"}
-
-// Write prints the matrix.
-func (m *Matrix) Write(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	row := func(what, name string, c Count, note string) {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", what, name, c.Cases, c.Checks, note) // Flush tells
-	}
-	_, _ = fmt.Fprintln(table, "\t\tCASES\tCHECKS\t")
-	for _, operation := range exchange.Operations() {
-		row("operation", operation.String(), m.Operations[operation], "")
-	}
-	for _, subject := range subjects {
-		row("subject", subject.Key, m.Subjects[subject.Key], subject.Text+" ["+subject.Section+"]")
-	}
-	for _, rule := range sim.Rules() {
-		row("refusal", rule.Name, m.Refusals[rule.Name], rule.Sentence)
-	}
-	return table.Flush()
 }

@@ -19,8 +19,10 @@ type World struct {
 	DelayMS       int64  // as given, -1 for 0
 	Budget        int    // requests a second
 	Flags         bool   // the symbols have three more: HALT-, EXIT- and STUCK-USDT
+	Unpriced      bool   // both markets list one more, NEW-USDT, that nobody has quoted yet
 	Funding       []sim.FundingPoint
-	Rich          bool // accounts hold 10 million USDT on futures
+	Liquidation   exchange.Rate // the fee, 0 is the taker fee
+	Rich          bool          // accounts hold 10 million USDT on futures
 }
 
 // The accounts of a world. The last one's key may only read.
@@ -45,9 +47,11 @@ func (w *World) set(words []string) error {
 		case "budget":
 			w.Budget = int(number)
 		case "symbols":
-			w.Flags, err = value == "flags", nil
+			w.Flags, w.Unpriced, err = value == "flags", value == "unpriced", nil
 		case "rich":
 			w.Rich, err = true, nil
+		case "liquidation":
+			w.Liquidation, err = exchange.ParseRate(value)
 		case "funding": // the rate of the first three payments
 			var rate exchange.Rate
 			rate, err = exchange.ParseRate(value)
@@ -64,22 +68,28 @@ func (w *World) set(words []string) error {
 	return nil
 }
 
+const unpriced = "NEW"
+
 // Symbols returns the symbols of both markets. HALT-USDT has isTrade false,
 // EXIT-USDT isReduceOnly true, STUCK-USDT isCancelOrder false; on spot HALT-USDT
 // takes LIMIT orders alone and is traded.
 func (w *World) Symbols() []*exchange.Symbol {
 	symbols := sim.DefaultSymbols()
-	if !w.Flags {
-		return symbols
+	var more []string
+	if w.Flags {
+		more = []string{"HALT", "EXIT", "STUCK"}
+	} else if w.Unpriced {
+		more = []string{unpriced}
 	}
 	for _, like := range symbols {
 		if like.Base != "SOL" {
 			continue
 		}
-		for _, base := range []string{"HALT", "EXIT", "STUCK"} {
+		for _, base := range more {
 			symbol := *like
 			symbol.Name, symbol.Base = base+"-USDT", base
 			switch {
+			case base == unpriced:
 			case base == "HALT" && symbol.Market == exchange.Spot:
 				symbol.OrderTypes = []exchange.OrderType{exchange.Limit}
 			case base == "HALT":
@@ -97,13 +107,19 @@ func (w *World) Symbols() []*exchange.Symbol {
 
 // exchange makes the simulated exchange of the world.
 func (w *World) exchange() (*sim.Exchange, error) {
-	config := sim.Config{Symbols: w.Symbols(), StartMS: StartMS, OrderDelayMS: sim.DefaultOrderDelayMS, OppositeOrder: w.OppositeOrder}
+	config := sim.Config{Symbols: w.Symbols(), StartMS: StartMS, OrderDelayMS: sim.DefaultOrderDelayMS, OppositeOrder: w.OppositeOrder,
+		LiquidationFee: w.Liquidation}
 	if w.DelayMS != 0 {
 		config.OrderDelayMS = max(0, w.DelayMS)
 	}
 	x, err := sim.New(config)
 	if err != nil {
 		return nil, err
+	}
+	for _, symbol := range config.Symbols {
+		if symbol.Base == unpriced {
+			x.SetMarket(symbol.Key(), sim.Fed())
+		}
 	}
 	for _, name := range accounts {
 		account := sim.DefaultAccount(name)

@@ -1,0 +1,209 @@
+package exchangetest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+)
+
+// Row counts the cases about one thing the suite must cover.
+type Row struct {
+	What   string // operation, subject, refusal, status, state, field, limit
+	Name   string
+	Text   string // what it says, in a few words
+	Cases  int
+	Wired  int // of these, on the server alone: they speak HTTP by hand
+	Checks int
+}
+
+// Matrix counts cases per row. A row without a case fails the suite's tests.
+type Matrix struct {
+	rows []Row
+	at   map[[2]string]int
+}
+
+// statuses are the ones of the interface, and what decisions.md adds: 404, 405.
+var statuses = []string{"200", "201", "400", "401", "403", "404", "405", "429", "500", "503"}
+
+// httpCodes are refusals that only a server can make: the common codes of the
+// interface, and what is no request at all.
+var httpCodes = [][2]string{
+	{"-1021", "invalid timestamp"}, {"-1022", "invalid signature"}, {"malformed", "a body or a parameter can not be read"},
+	{"404", "an unknown path"}, {"405", "a wrong method"}, {"429", "rate limited"},
+}
+
+// limited are the operations with a limit, and the interface's default and maximum
+// of it (Limits; positions history has no maximum there).
+var limited = []struct {
+	operation exchange.Operation
+	text      string
+}{
+	{exchange.FuturesDepth, "default 100, max 1000"},
+	{exchange.FuturesTrades, "default 500, max 1000"},
+	{exchange.FuturesCandles, "default 500, max 1500"},
+	{exchange.FuturesPositionsHistory, "default 30"},
+	{exchange.SpotDepth, "default 100, valid 5, 10, 20, 50, 100"},
+	{exchange.SpotTrades, "default 500, max 1000"},
+	{exchange.SpotCandles, "default 100, max 500"},
+	{exchange.SpotOrderHistory, "default 500, max 1000"},
+	{exchange.SpotUserTrades, "default 500, max 1000"},
+}
+
+// MatrixOf counts cases.
+func MatrixOf(cases []Case) *Matrix {
+	m := emptyMatrix()
+	for i := range cases {
+		m.count(&cases[i])
+	}
+	return m
+}
+
+func emptyMatrix() *Matrix {
+	m := &Matrix{at: map[[2]string]int{}}
+	for _, operation := range exchange.Operations() {
+		m.add("operation", operation.String(), "")
+	}
+	for _, subject := range subjects {
+		m.add("subject", subject.Key, subject.Text+" ["+subject.Section+"]")
+	}
+	for _, rule := range sim.Rules() {
+		m.add("refusal", rule.Name, rule.Sentence)
+	}
+	for _, code := range httpCodes {
+		m.add("refusal", code[0], code[1])
+	}
+	for _, status := range statuses {
+		m.add("status", status, "")
+	}
+	for _, each := range records {
+		for _, state := range strings.Fields(each.states) {
+			m.add("state", each.name+" "+state, "")
+		}
+	}
+	for _, each := range records {
+		for _, field := range strings.Fields(each.fields) {
+			m.add("field", each.name+" "+field, "")
+		}
+	}
+	for _, each := range limited {
+		m.add("limit", each.operation.String(), each.text)
+		m.add("limit", each.operation.String()+" beyond", "above the maximum, below 1")
+	}
+	return m
+}
+
+func (m *Matrix) add(what, name, text string) {
+	m.at[[2]string{what, name}] = len(m.rows)
+	m.rows = append(m.rows, Row{What: what, Name: name, Text: text})
+}
+
+// count adds one case to every row it is about.
+func (m *Matrix) count(c *Case) {
+	checks := map[int]int{}
+	note := func(what, name string, n int) {
+		if at, found := m.at[[2]string{what, name}]; found && n > 0 {
+			checks[at] += n
+		}
+	}
+	total := 0
+	for i := range c.steps {
+		total += c.steps[i].count(c.Subject, note)
+	}
+	note("subject", c.Subject, total)
+	for at, n := range checks {
+		m.rows[at].Cases++
+		m.rows[at].Checks += n
+		if c.Wired() {
+			m.rows[at].Wired++
+		}
+	}
+}
+
+// count notes what a step expects, and returns of how many checks that is.
+func (s *step) count(subject string, note func(what, name string, n int)) int {
+	n := len(s.wants)
+	if (s.outcome != outcome{}) {
+		n++
+	}
+	operation := s.operation()
+	note("operation", operation.String(), n)
+	if s.outcome.status != 0 {
+		note("status", strconv.Itoa(s.outcome.status), 1)
+	}
+	if s.outcome.code != "" {
+		note("refusal", ruleOf(s.outcome.code), 1)
+	}
+	about := recordOf(operation)
+	for i := range s.wants {
+		w := &s.wants[i]
+		field := about.field(w)
+		if field != "" {
+			note("field", about.name+" "+field, 1)
+		}
+		if field == "status" && w.operator == '=' {
+			note("state", about.name+" "+strings.Trim(w.value, `"`), 1)
+		}
+	}
+	switch subject {
+	case "limits-default":
+		note("limit", operation.String(), n)
+	case "limits-maximum":
+		note("limit", operation.String()+" beyond", n)
+	}
+	return n
+}
+
+// ruleOf names the rule of a code that is written as a number.
+func ruleOf(code string) string {
+	for _, rule := range sim.Rules() {
+		if rule.Code == codeOf(code) {
+			return rule.Name
+		}
+	}
+	return code
+}
+
+// Rows returns all rows.
+func (m *Matrix) Rows() []Row { return slices.Clone(m.rows) }
+
+// Missing returns the rows without a case.
+func (m *Matrix) Missing() []Row {
+	var missing []Row
+	for _, row := range m.rows {
+		if row.Cases == 0 {
+			missing = append(missing, row)
+		}
+	}
+	return missing
+}
+
+// Write prints the matrix.
+func (m *Matrix) Write(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "\t\tCASES\tHTTP ONLY\tCHECKS\t") // Flush tells of faults
+	for _, row := range m.rows {
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%s\n", row.What, row.Name, row.Cases, row.Wired, row.Checks, row.Text)
+	}
+	return table.Flush()
+}
+
+// WriteCases prints the matrix the other way round: under each subject its cases.
+func WriteCases(w io.Writer, cases []Case) error {
+	var text strings.Builder
+	for _, subject := range subjects {
+		fmt.Fprintf(&text, "%s: %s [%s]\n", subject.Key, subject.Text, subject.Section)
+		for i := range cases {
+			if c := &cases[i]; c.Subject == subject.Key {
+				fmt.Fprintf(&text, "    %s\n", c.Name)
+			}
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
