@@ -81,6 +81,7 @@ type SymbolTruth struct {
 
 	residualMS int64             // since when Position and Known have differed by residual
 	residual   exchange.Quantity // Position - Known
+	residualOf exchange.Quantity // Known then
 	stableMS   int64             // begin of the first of the equal snapshots that count towards the fence
 	stable     stable            // what it told
 	filledMS   int64             // when Known last changed by a fill

@@ -463,3 +463,39 @@ func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
 		t.Fatalf("want none for another instance, have %+v", order)
 	}
 }
+
+func TestTheEquationWaitsForAPlacementThatIsNotAnsweredYet(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.target(10)
+	d.observe(0, nil)
+	first := d.send(d.one(Entry, nil))
+	d.unknown(first)
+	d.now += 60_000 // its fence has passed
+	second := d.send(Intent{Purpose: Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}})
+	for range 4 { // both filled: the residual is not the unknown's alone
+		d.now += 4_000
+		if records := d.observe(0, nil); len(records) > 0 {
+			t.Fatalf("want nothing decided while %s waits for its answer, have %+v", second, records)
+		}
+	}
+}
+
+func TestADifferenceThatFillsExplainAnewBeginsAnew(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.observe(0, nil)
+	d.book.Apply(&Record{Kind: RecordSending, AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "grid", Purpose: Order, Key: "a", DeadlineMS: d.now,
+		Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 1}})
+	d.acknowledge("grid", 5)
+	d.now += 60_000
+	for filled := range exchange.Quantity(5) { // the list is always one fill behind the position
+		order := d.order("grid", 5, exchange.StatusOpen, 40, filled)
+		d.observe(filled+1, nil, order)
+		if why := d.book.Symbol(bitcoin).Quarantine; why != "" {
+			t.Fatalf("want no quarantine while fills explain the difference, have %q", why)
+		}
+		d.now += 700
+	}
+}

@@ -77,13 +77,15 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 }
 
 // measureResidual notes the difference and since when nothing explains it. While
-// a placement could, by being unresolved or not visible yet, that does not begin.
+// a placement could, by being unresolved or not visible yet, that does not begin;
+// it begins anew when fills were booked, since the same figure is another one's
+// then. A clock that was set back meanwhile only makes it later.
 func (b *Book) measureResidual(s *Snapshot, truth *SymbolTruth) {
 	residual := truth.Position - truth.Known
-	if residual != truth.residual || residual == 0 || truth.residualMS == 0 || b.anyUnresolved(truth.Key) || b.unseen(s, truth.Key) {
-		truth.residualMS = s.EndedMS
+	if residual != truth.residual || truth.Known != truth.residualOf || residual == 0 || truth.residualMS == 0 || b.anyUnresolved(truth.Key) || b.unseen(s, truth.Key) {
+		truth.residualMS = max(s.BeganMS, s.EndedMS)
 	}
-	truth.residual = residual
+	truth.residual, truth.residualOf = residual, truth.Known
 }
 
 // Residual returns Position minus Known, and since when.

@@ -23,6 +23,12 @@ func (b *Book) anyUnresolved(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State.Unresolved() && p.Order.Key() == key })
 }
 
+// awaited reports whether a placement on the symbol waits for its answer: it may
+// have filled already, so the residual is not the unknown ones' alone.
+func (b *Book) awaited(key exchange.SymbolKey) bool {
+	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State == Sending && p.Order.Key() == key })
+}
+
 // unseen reports whether an accepted placement may not be visible yet: it could
 // have filled without any list telling (exactly-once.md, case 11).
 func (b *Book) unseen(s *Snapshot, key exchange.SymbolKey) bool {
@@ -51,7 +57,7 @@ func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placeme
 	for _, p := range unknown {
 		fence = max(fence, p.Fence(b.settle))
 	}
-	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || s.BeganMS-truth.filledMS < b.settle.StalenessMS || b.unseen(s, truth.Key) {
+	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || s.BeganMS-truth.filledMS < b.settle.StalenessMS || b.unseen(s, truth.Key) || b.awaited(truth.Key) {
 		truth.stableMS = 0
 		return
 	}
