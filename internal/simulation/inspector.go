@@ -404,15 +404,16 @@ func (i *inspector) converged() {
 			}
 			continue
 		}
-		recent := watch.wrongMS != 0 && w.nowMS-watch.wrongMS < recentMS // a resting order filled since the last round
-		if !recent && !i.agrees(watch, truth) {
+		if watch.held.recent(w.nowMS) {
+			continue // a resting order filled since the last round
+		}
+		if !i.agrees(watch, truth) {
 			w.fail("converged", "%s: %d believed, %d true", watch.role.key, truth.Known, watch.held.position)
 		}
-		watch.held.recent = recent
 		i.reached(watch, book, truth)
 	}
 	for id, a := range w.venue.asked {
-		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent && !i.guessed[id] && i.booked[id] != a.filled {
+		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent(w.nowMS) && !i.guessed[id] && i.booked[id] != a.filled {
 			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
 		}
 	}

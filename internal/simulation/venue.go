@@ -55,7 +55,7 @@ type held struct {
 	own      exchange.Quantity // the part of it by botd's own orders
 	slack    exchange.Quantity // what others may have added to the exposure
 	handMS   int64             // when somebody else last touched it; 0 for never
-	recent   bool              // a fill is younger than the last round
+	filledMS int64             // when the account's own orders last filled on it
 	doubled  bool              // a middlebox delivered an order twice
 }
 
@@ -120,7 +120,7 @@ func (v *venue) takeFills(w *world) {
 		h.position += signed
 		if a := v.byOrder[fill.OrderID]; a != nil {
 			a.filled += fill.Quantity
-			h.own += signed
+			h.own, h.filledMS = h.own+signed, w.nowMS
 		} else {
 			h.touch(w.nowMS, fill.Quantity)
 		}
@@ -135,6 +135,9 @@ func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
 	h.handMS = nowMS
 	h.slack += max(quantity, -quantity)
 }
+
+// recent reports whether a fill may be younger than the daemon's last round.
+func (h *held) recent(nowMS int64) bool { return h.filledMS != 0 && nowMS-h.filledMS < recentMS }
 
 // do performs a request that arrived.
 func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
@@ -179,7 +182,7 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	a.executed++
 	a.orders = append(a.orders, answer.Order.ID)
 	v.byOrder[answer.Order.ID] = a
-	if a.executed > 1 {
+	if a.executed > 1 || a.refused > 0 { // a middlebox's second copy of what was taken or refused already
 		h := v.held[a.order.Key()]
 		h.doubled = true
 		h.touch(w.nowMS, v.size(a))
