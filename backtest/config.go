@@ -18,7 +18,8 @@ type Config struct {
 	Legs         []Leg
 	Cash         exchange.Amount // USDT in the wallet of each market that a leg trades on
 	Costs        Costs
-	Limits       risk.Limits // of the account
+	Limits       risk.Limits   // of the account
+	RiskFree     exchange.Rate // a year's interest, taken off each return of the ratios
 	ConfigSHA256 string
 	Version      string
 	Inputs       *Inputs // what the run was made of, for the report; nil for none

@@ -25,12 +25,16 @@ type ledger struct {
 
 	equity       exchange.Amount
 	drawdown     drawdown
-	slots        int       // closes seen
-	exposed      int       // those at which something was held
-	daily        []float64 // equity at each UTC midnight
-	nextDayMS    int64     // the midnight to come
-	curve        []point   // a sample of the closes, for files
-	every        int       // closes from one sample to the next
+	slots        int             // closes seen
+	exposed      int             // those at which something was held
+	days, hours  sampler         // of equity: at UTC midnight, and at full hours where candles end at them
+	level        float64         // the equity
+	equities     float64         // summed over the closes
+	gross        float64         // value held at the last close valued
+	leverage     float64         // of what was held, summed over the closes
+	filled       exchange.Amount // value of all fills
+	curve        []point         // a sample of the closes, for files
+	every        int             // closes from one sample to the next
 	nextCurve    int
 	liquidations int
 	slipped      exchange.Amount // what fills cost beyond the quote
@@ -51,7 +55,9 @@ type holding struct {
 	quantity exchange.Quantity // futures, signed
 	cost     exchange.Amount   // of it, signed
 	base     exchange.Amount   // spot
+	units    float64           // of either, without its sign
 	worth    exchange.Amount   // beyond the wallet, at the last price marked
+	gross    float64           // the value held at that price
 	exposed  bool
 	open     trip
 	fills    int
@@ -86,26 +92,31 @@ func (l *ledger) begin(r *run) {
 	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
 	l.drawdown.take(openMS, l.initial.Float())
 	l.curve = make([]point, 0, min(n, maxCurve)+1)
-	l.nextDayMS = exchange.Day1.OpenOf(openMS)
-	if l.nextDayMS < openMS {
-		l.nextDayMS += int64(exchange.Day1)
-	}
-	l.daily = make([]float64, 0, (lastMS-openMS)/int64(exchange.Day1)+2)
-	l.midnights(openMS, l.initial)
+	l.level = l.initial.Float()
+	l.days.begin(exchange.Day1, openMS, lastMS, l.level)
+	l.hours.begin(l.hour(openMS, lastMS), openMS, lastMS, l.level)
 }
 
 // mark takes the equity at a close. While nothing is held and nothing happened it
 // is what it was, and there is nothing to compute.
 func (l *ledger) mark(closeMS int64) {
-	before := l.equity
+	before := l.level
 	version := l.run.venue.Version()
 	if changed := version != l.version; changed || l.holds {
 		l.value(closeMS, changed)
-		l.drawdown.take(closeMS, l.equity.Float())
+		l.level = l.equity.Float()
+		l.drawdown.take(closeMS, l.level)
 	}
 	l.slots++
-	if closeMS >= l.nextDayMS {
-		l.midnights(closeMS, before)
+	l.equities += l.level
+	if l.holds && l.level > 0 {
+		l.leverage += l.gross / l.level
+	}
+	if closeMS >= l.hours.nextMS {
+		l.hours.take(closeMS, before, l.level)
+	}
+	if closeMS >= l.days.nextMS {
+		l.days.take(closeMS, before, l.level)
 	}
 	if l.slots > l.nextCurve {
 		l.nextCurve += l.every
@@ -133,6 +144,7 @@ func (l *ledger) value(closeMS int64, changed bool) {
 		l.worth, l.holds = exchange.Amount{}, false
 	}
 	exposed := false
+	l.gross = 0
 	for i := range l.run.legs {
 		leg := &l.run.legs[i]
 		closes := leg.closeMS() == closeMS
@@ -147,6 +159,7 @@ func (l *ledger) value(closeMS int64, changed bool) {
 			leg.value(leg.candles.Close[leg.at])
 			l.worth = l.worth.Add(leg.held.worth).Sub(before)
 		}
+		l.gross += leg.held.gross
 		if exposed = exposed || leg.held.exposed; closes && leg.held.exposed {
 			leg.held.slots++
 			leg.held.open.reach(leg.candles.Low[leg.at], leg.candles.High[leg.at])
@@ -170,6 +183,7 @@ func (l *ledger) priceOf(leg *leg, closes bool) exchange.Price {
 // value marks what a leg holds at a price.
 func (l *leg) value(price exchange.Price) {
 	h := &l.held
+	h.gross = h.units * l.symbol.PriceFloat(price)
 	switch {
 	case h.quantity != 0:
 		h.worth, h.exposed = l.symbol.Notional(price, h.quantity).Sub(h.cost), true
@@ -180,16 +194,18 @@ func (l *leg) value(price exchange.Price) {
 	}
 }
 
-// midnights takes the equity at each UTC midnight up to a close. One that no
-// candle ends at, in a hole or inside a week's candle, has the equity before it.
-func (l *ledger) midnights(closeMS int64, before exchange.Amount) {
-	for ; l.nextDayMS <= closeMS; l.nextDayMS += int64(exchange.Day1) {
-		equity := before
-		if l.nextDayMS == closeMS {
-			equity = l.equity
-		}
-		l.daily = append(l.daily, equity.Float())
+// hour is how often hours are sampled: not at all in a long run, nor when a leg's
+// candles are longer.
+func (l *ledger) hour(openMS, lastMS int64) exchange.Interval {
+	if lastMS-openMS >= shortRun.Milliseconds() {
+		return 0
 	}
+	for i := range l.run.legs {
+		if l.run.legs[i].candles.Interval > exchange.Hour1 {
+			return 0
+		}
+	}
+	return exchange.Hour1
 }
 
 // end adds the last close to the curve when the sampling left it out.
@@ -197,6 +213,7 @@ func (l *ledger) end(closeMS int64) {
 	if last := len(l.curve) - 1; l.curve[last].atMS != closeMS {
 		l.curve = append(l.curve, point{closeMS, l.equity})
 	}
+	l.drawdown.end(closeMS)
 }
 
 // worth is what an amount of the base asset is worth at a price, exactly.
@@ -232,11 +249,12 @@ func (l *ledger) read(leg *leg) {
 	if leg.symbol.Market == exchange.Spot {
 		free, frozen := venue.Balance(account, leg.symbol.Base)
 		h.base = free.Add(frozen)
+		h.units = h.base.Float()
 		return
 	}
-	h.quantity, h.cost = 0, exchange.Amount{}
+	h.quantity, h.cost, h.units = 0, exchange.Amount{}, 0
 	if position, open := venue.Position(account, leg.symbol.Name); open {
-		h.quantity = position.Signed()
+		h.quantity, h.units = position.Signed(), leg.symbol.QuantityFloat(position.Remaining)
 		h.cost = venue.PositionCost(account, leg.symbol.Name)
 	}
 }

@@ -48,6 +48,7 @@ type Result struct {
 	Liquidations  int             `json:"liquidations"`
 	Refusals      int             `json:"refusals"`   // intents refused by risk
 	Rejections    int             `json:"rejections"` // orders refused by the exchange
+	Figures       Figures         `json:"figures"`
 	Funnel        Funnel          `json:"orders"`
 	OpenPosition  *OpenPosition   `json:"open_position"`
 	OpenPositions []*OpenPosition `json:"open_positions"`
@@ -68,11 +69,11 @@ type Result struct {
 	Trips         []TripRow       `json:"trades"`
 
 	curve []point
-	daily []float64
 }
 
-// Drawdown is when the deepest fall of equity was, by candle closes.
+// Drawdown is a fall of equity below its peak, by candle closes.
 type Drawdown struct {
+	Depth     float64    `json:"depth_pct"`
 	Peak      time.Time  `json:"peak"`
 	Trough    time.Time  `json:"trough"`
 	Recovered *time.Time `json:"recovered"` // null: not yet
@@ -131,6 +132,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		return nil, err
 	}
 	l.end(r.nowMS)
+	deepest := l.drawdown.deepest()
 	fromMS, candles := int64(never), 0
 	for i := range r.legs {
 		fromMS, candles = min(fromMS, r.legs[i].candles.OpenMS[0]), candles+r.legs[i].candles.Len()
@@ -141,11 +143,11 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		Interval: r.joined(func(l *leg) string { return l.candles.Interval.String() }),
 		From:     utc(fromMS), To: utc(r.nowMS), Candles: candles, Fills: len(l.fills), RoundTrips: len(l.trips),
 		InitialEquity: l.initial.String(), FinalEquity: l.equity.String(), Wallet: l.wallet.String(), TotalFees: fees.String(), TotalFunding: funding.String(),
-		TotalSlippage: l.slipped.String(), MaxDrawdown: l.drawdown.depth * 100, Drawdown: l.drawdown.told(), Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
+		TotalSlippage: l.slipped.String(), MaxDrawdown: deepest.depth * 100, Drawdown: deepest.told(), Exposure: 100 * float64(l.exposed) / float64(l.slots), YearDays: daysPerYear,
 		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.told(), BreakEven: r.breakEven(),
 		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
-		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve, daily: l.daily,
+		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve,
 	}
 	for i := range r.legs {
 		if p := r.openPosition(&r.legs[i]); p != nil {
@@ -153,9 +155,13 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 			result.OpenPosition = result.OpenPositions[0]
 		}
 	}
-	s := measure(l.daily, daysPerYear)
-	s.yearly(l.initial.Float(), l.equity.Float(), yearsBetween(fromMS, r.nowMS), l.drawdown.depth)
-	result.Days, result.Sharpe, result.Sortino, result.CAGR, result.Calmar = s.Days, s.Sharpe, s.Sortino, s.CAGR, s.Calmar
+	result.Figures = r.figures(fromMS)
+	s := &result.Figures.Daily
+	result.Days, result.Sharpe, result.Sortino = s.Returns, s.Sharpe, s.Sortino
+	result.CAGR, result.Calmar = yearlyGrowth(l.initial.Float(), l.equity.Float(), yearsBetween(fromMS, r.nowMS), deepest.depth)
+	if result.CAGR != nil && s.Ulcer != nil && *s.Ulcer > 0 {
+		s.UPI = finite(*result.CAGR / *s.Ulcer)
+	}
 	result.rows(r)
 	result.BySymbol, result.ByEntry, result.ByExit = r.bySymbol(), r.byReason((*Trip).entryReason), r.byReason((*Trip).exitReason)
 	return result, result.sign()
@@ -186,13 +192,13 @@ func (r *run) dataSHA() string {
 
 func utc(atMS int64) time.Time { return time.UnixMilli(atMS).UTC() }
 
-func (d *drawdown) told() *Drawdown {
-	if d.depth == 0 {
+func (f *fall) told() *Drawdown {
+	if f.depth == 0 {
 		return nil
 	}
-	told := &Drawdown{Peak: utc(d.fromMS), Trough: utc(d.troughMS)}
-	if d.recoveredMS != 0 {
-		at := utc(d.recoveredMS)
+	told := &Drawdown{Depth: f.depth * 100, Peak: utc(f.fromMS), Trough: utc(f.troughMS)}
+	if f.recoveredMS != 0 {
+		at := utc(f.recoveredMS)
 		told.Recovered = &at
 	}
 	return told

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -12,47 +13,137 @@ const (
 	leastDays   = 30
 )
 
-// statistics of a series of equity, taken once a day at UTC midnight. Undefined
-// is nil, never a sentinel (definitions: README, figures).
-type statistics struct {
-	Days    int // returns the figures below are made of
-	Sharpe  *float64
-	Sortino *float64
-	CAGR    *float64 // per cent
-	Calmar  *float64
+// Series are the statistics of equity taken at equal steps: once a day at UTC
+// midnight, or once an hour. Undefined is null, never a sentinel (definitions:
+// docs/backtest.md, figures).
+type Series struct {
+	Returns    int      `json:"returns"`  // N, how many the figures are made of
+	PerYear    int      `json:"per_year"` // P, how many a year has
+	Sharpe     *float64 `json:"sharpe"`
+	Sortino    *float64 `json:"sortino"`
+	Volatility *float64 `json:"volatility_pct"`
+	Omega      *float64 `json:"omega"`
+	VaR        *float64 `json:"var_95_pct"`        // what one return in twenty loses at the least
+	CVaR       *float64 `json:"cvar_95_pct"`       // and what those lose in the mean
+	VaRNormal  *float64 `json:"var_95_normal_pct"` // as if returns were normal
+	Skew       *float64 `json:"skew"`
+	Kurtosis   *float64 `json:"kurtosis"` // 3 for normal returns
+	PSR        *float64 `json:"psr"`      // how probable it is that the true Sharpe is above zero
+	Ulcer      *float64 `json:"ulcer_pct"`
+	UPI        *float64 `json:"upi"`
+	Best       *float64 `json:"best_pct"`
+	Worst      *float64 `json:"worst_pct"`
 }
 
-// measure computes what follows from the returns alone; perYear is how many there
-// are in a year.
-func measure(equity []float64, perYear float64) statistics {
+// measure computes the statistics of a series; riskFree is a year's rate.
+func measure(equity []float64, perYear int, riskFree float64) Series {
+	s := Series{PerYear: perYear}
 	returns := make([]float64, 0, len(equity))
 	for i := 1; i < len(equity); i++ {
 		if equity[i-1] <= 0 {
-			return statistics{Days: len(returns)}
+			s.Returns = len(returns)
+			return s // after ruin there is nothing to be a share of
 		}
-		returns = append(returns, equity[i]/equity[i-1]-1)
+		returns = append(returns, equity[i]/equity[i-1]-1-riskFree/float64(perYear))
 	}
-	s := statistics{Days: len(returns)}
+	s.Returns = len(returns)
+	if len(returns) == 0 {
+		return s
+	}
+	root := math.Sqrt(float64(perYear))
 	mean, deviation := meanDeviation(returns)
 	if deviation > 0 {
-		s.Sharpe = finite(mean / deviation * math.Sqrt(perYear))
+		s.Sharpe = finite(mean / deviation * root)
+		s.Volatility = finite(100 * deviation * root)
+		s.VaRNormal = finite(100 * (normal5*deviation - mean))
+		s.shape(returns, mean, deviation)
 	}
 	if downside := downsideOf(returns); downside > 0 {
-		s.Sortino = finite(mean / downside * math.Sqrt(perYear))
+		s.Sortino = finite(mean / downside * root)
 	}
+	s.tail(returns)
+	s.Ulcer = finite(100 * ulcer(equity))
 	return s
 }
 
-// yearly adds CAGR and Calmar.
-func (s *statistics) yearly(first, last, years, depth float64) {
+// normal5 is how many deviations below the mean a twentieth of normal values lies.
+const normal5 = 1.6448536269514722
+
+// shape adds skew, kurtosis (moments over n) and what they leave of the Sharpe
+// ratio's certainty (Bailey and Lopez de Prado, 2012).
+func (s *Series) shape(returns []float64, mean, deviation float64) {
+	n := float64(len(returns))
+	var second, third, fourth float64
+	for _, r := range returns {
+		d := r - mean
+		second, third, fourth = second+d*d, third+d*d*d, fourth+d*d*d*d
+	}
+	second, third, fourth = second/n, third/n, fourth/n
+	skew, kurtosis := third/math.Pow(second, 1.5), fourth/(second*second)
+	s.Skew, s.Kurtosis = finite(skew), finite(kurtosis)
+	ratio := mean / deviation
+	if spread := 1 - skew*ratio + (kurtosis-1)/4*ratio*ratio; spread > 0 {
+		s.PSR = finite(normalBelow(ratio * math.Sqrt(n-1) / math.Sqrt(spread)))
+	}
+}
+
+// normalBelow is the share of normal values below x.
+func normalBelow(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// tail adds what the returns are made of at their ends.
+func (s *Series) tail(returns []float64) {
+	sorted := slices.Sorted(slices.Values(returns))
+	s.Worst, s.Best = finite(100*sorted[0]), finite(100*sorted[len(sorted)-1])
+	bound := quantile(sorted, 0.05)
+	gains, losses, beyond, count := 0.0, 0.0, 0.0, 0
+	for _, r := range sorted {
+		gains, losses = gains+max(0, r), losses+max(0, -r)
+		if r <= bound {
+			beyond, count = beyond+r, count+1
+		}
+	}
+	s.VaR, s.CVaR = finite(-100*bound), finite(-100*beyond/float64(count))
+	if losses > 0 {
+		s.Omega = finite(gains / losses)
+	}
+}
+
+// quantile of sorted values, linear between two of them; 0 of none.
+func quantile(sorted []float64, share float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	at := share * float64(len(sorted)-1)
+	low := int(at)
+	if low+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[low] + (at-float64(low))*(sorted[low+1]-sorted[low])
+}
+
+// ulcer is the root mean square of the fall below the peak so far.
+func ulcer(equity []float64) float64 {
+	sum, peak := 0.0, 0.0
+	for _, e := range equity {
+		if peak = max(peak, e); peak > 0 {
+			fall := e/peak - 1
+			sum += fall * fall
+		}
+	}
+	return math.Sqrt(sum / float64(len(equity)))
+}
+
+// yearlyGrowth returns CAGR in per cent and Calmar; null under a month, and where
+// nothing is left.
+func yearlyGrowth(first, last, years, depth float64) (cagr, calmar *float64) {
 	if years*daysPerYear < leastDays || first <= 0 || last <= 0 {
-		return
+		return nil, nil
 	}
-	cagr := growth(first, last, years)
-	s.CAGR = finite(cagr * 100)
+	rate := growth(first, last, years)
 	if depth > 0 {
-		s.Calmar = finite(cagr / depth)
+		calmar = finite(rate / depth)
 	}
+	return finite(rate * 100), calmar
 }
 
 // growth is the yearly rate that makes last of first.
@@ -97,32 +188,6 @@ func downsideOf(returns []float64) float64 {
 		}
 	}
 	return math.Sqrt(sum / float64(len(returns)))
-}
-
-// drawdown follows the deepest fall of equity below its peak so far.
-type drawdown struct {
-	depth       float64 // as a share of the peak
-	fromMS      int64   // when that peak was reached
-	troughMS    int64
-	recoveredMS int64 // when equity was back at that peak; 0 when it was not
-
-	peak   float64
-	peakMS int64
-}
-
-func (d *drawdown) take(atMS int64, equity float64) {
-	if equity < d.peak {
-		if depth := (d.peak - equity) / d.peak; depth > d.depth {
-			d.depth, d.fromMS, d.troughMS, d.recoveredMS = depth, d.peakMS, atMS, 0
-		}
-		return
-	}
-	if d.depth > 0 && d.recoveredMS == 0 {
-		d.recoveredMS = atMS
-	}
-	if equity > d.peak {
-		d.peak, d.peakMS = equity, atMS
-	}
 }
 
 func finite(f float64) *float64 {

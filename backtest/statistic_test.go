@@ -47,7 +47,7 @@ func TestRatiosEqualEmpyricals(t *testing.T) {
 				equity = append(equity, equity[len(equity)-1]*(1+*percent/100))
 			}
 		}
-		s := measure(equity, vectors.Periods[c[2].(string)])
+		s := measure(equity, int(vectors.Periods[c[2].(string)]), 0)
 		have := s.Sharpe
 		if c[0] == "sortino" {
 			have = s.Sortino
@@ -85,11 +85,11 @@ func TestFallAndGrowthEqualEmpyricals(t *testing.T) {
 		have := 0.0
 		switch c[0] {
 		case "max_drawdown":
-			have = -d.depth
+			have = -d.deepest().depth
 		case "annual_return":
 			have = rate
 		case "calmar":
-			have = rate / d.depth
+			have = rate / d.deepest().depth
 		default:
 			continue
 		}
@@ -113,7 +113,7 @@ func TestEqualReturnsHaveNoSharpe(t *testing.T) {
 	for range 50 {
 		equity = append(equity, math.Round(equity[len(equity)-1]*1.0017*1e10)/1e10)
 	}
-	if s := measure(equity, 365); s.Sharpe != nil || s.Sortino != nil {
+	if s := measure(equity, 365, 0); s.Sharpe != nil || s.Sortino != nil {
 		t.Errorf("a deviation of rounding alone: want nothing, have %v and %v", s.Sharpe, s.Sortino)
 	}
 }
@@ -124,20 +124,20 @@ func TestADeeperFallForgetsAnEarlierRecovery(t *testing.T) {
 	for i, equity := range []float64{100, 90, 100, 110, 80, 109} {
 		d.take(int64(i+1), equity)
 	}
-	if d.fromMS != 4 || d.troughMS != 5 || d.recoveredMS != 0 || math.Abs(d.depth-30.0/110) > 1e-12 {
-		t.Errorf("want the fall from 110 at 4 to 80 at 5, not recovered; have %+v", d)
+	if f := d.deepest(); f.fromMS != 4 || f.troughMS != 5 || f.recoveredMS != 0 || math.Abs(f.depth-30.0/110) > 1e-12 {
+		t.Errorf("want the fall from 110 at 4 to 80 at 5, not recovered; have %+v", f)
 	}
-	if d.take(7, 110); d.recoveredMS != 7 {
-		t.Errorf("back at the peak: want recovered at 7, have %d", d.recoveredMS)
+	if d.take(7, 110); d.deepest().recoveredMS != 7 {
+		t.Errorf("back at the peak: want recovered at 7, have %+v", d.deepest())
 	}
 }
 
 func TestUndefinedFiguresAreNull(t *testing.T) {
 	t.Parallel()
 	for name, equity := range map[string][]float64{"none": nil, "one day": {100}, "flat": {100, 100, 100}, "ruined": {100, 0, 0}} {
-		s := measure(equity, 365)
-		s.yearly(100, 100, 10.0/365, 0)
-		if s.Sharpe != nil || s.Sortino != nil || s.CAGR != nil || s.Calmar != nil {
+		s := measure(equity, 365, 0)
+		cagr, calmar := yearlyGrowth(100, 100, 10.0/365, 0)
+		if s.Sharpe != nil || s.Sortino != nil || s.Omega != nil || s.PSR != nil || cagr != nil || calmar != nil {
 			t.Errorf("%s: want nothing, have %+v", name, s)
 		}
 	}
@@ -145,9 +145,8 @@ func TestUndefinedFiguresAreNull(t *testing.T) {
 
 func TestCAGRIsOverYearsOf365Days(t *testing.T) {
 	t.Parallel()
-	var s statistics
-	s.yearly(100, 121, 2, 0.1)
-	if s.CAGR == nil || math.Abs(*s.CAGR-10) > 1e-9 || s.Calmar == nil || math.Abs(*s.Calmar-1) > 1e-9 {
-		t.Errorf("21 %% in 2 years at a drawdown of 10 %%: want 10 %% and 1, have %v and %v", s.CAGR, s.Calmar)
+	cagr, calmar := yearlyGrowth(100, 121, 2, 0.1)
+	if cagr == nil || math.Abs(*cagr-10) > 1e-9 || calmar == nil || math.Abs(*calmar-1) > 1e-9 {
+		t.Errorf("21 %% in 2 years at a drawdown of 10 %%: want 10 %% and 1, have %v and %v", cagr, calmar)
 	}
 }

@@ -46,6 +46,7 @@ func (l *ledger) execution(leg *leg, f *fill) {
 		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, f.leg
 	}
 	notional := symbol.Notional(f.Price, f.Quantity)
+	l.filled = l.filled.Add(notional)
 	if !f.Maker {
 		l.taken = l.taken.Add(notional)
 		if equity := l.equity.Float(); equity > 0 {

@@ -1,0 +1,192 @@
+package backtest
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"botd/exchange"
+)
+
+// Figures are everything that is measured of a run beyond the headline, by the
+// definitions of docs/backtest.md. Undefined ones are null.
+type Figures struct {
+	Daily    Series  `json:"daily"`            // of equity at each UTC midnight
+	Hourly   *Series `json:"hourly"`           // of equity at each full hour: for runs under 60 days of candles that are no longer
+	RiskFree string  `json:"risk_free_annual"` // taken off each return, a share a year
+
+	Falls       []Drawdown  `json:"drawdowns"`         // the ten deepest, by candle closes
+	LongestFall *Drawdown   `json:"longest_drawdown"`  // from peak to recovery, or to the end
+	BuyAndHold  *float64    `json:"buy_and_hold_pct"`  // the same symbols bought with equal shares at the first open, without costs
+	Leverage    float64     `json:"average_leverage"`  // mean of what was held, as a share of equity, over all candles
+	Turnover    *float64    `json:"turnover_yearly"`   // value filled as a multiple of the mean equity, a year
+	Gross       string      `json:"gross_profit"`      // profit before fees, funding and slippage
+	FeeDrag     *float64    `json:"fee_drag_pct"`      // of the gross profit; null without one
+	FundingDrag *float64    `json:"funding_drag_pct"`  // of the gross profit
+	SlipDrag    *float64    `json:"slippage_drag_pct"` // of the gross profit
+	Trips       TripFigures `json:"trades"`
+	ByWeekday   []TimeRow   `json:"weekdays"` // round trips by when they were entered, UTC
+	ByHour      []TimeRow   `json:"hours"`
+	Months      []MonthRow  `json:"months"`
+}
+
+// MonthRow is one month's change of equity; the first and the last may be part of one.
+type MonthRow struct {
+	Month  string   `json:"month"` // 2026-01
+	Return *float64 `json:"return_pct"`
+	Equity string   `json:"equity"` // at its end
+}
+
+// shortRun is how long a run is at the most whose hours are told beside its days.
+const shortRun = 60 * 24 * time.Hour
+
+func (r *run) figures(fromMS int64) Figures {
+	l := &r.ledger
+	rate := r.config.RiskFree
+	f := Figures{Daily: measure(l.days.values, daysPerYear, rate.Float()), RiskFree: rate.String(), Falls: []Drawdown{}, Leverage: rounded(l.leverage / float64(l.slots)),
+		Trips: l.tripFigures(), ByWeekday: l.byWeekday(), ByHour: l.byHour(), Months: r.months(fromMS), BuyAndHold: r.buyAndHold()}
+	if l.hours.every > 0 && r.nowMS-fromMS < shortRun.Milliseconds() {
+		hourly := measure(l.hours.values, daysPerYear*24, rate.Float())
+		f.Hourly = &hourly
+	}
+	for i := range l.drawdown.worst {
+		f.Falls = append(f.Falls, *l.drawdown.worst[i].told())
+	}
+	f.LongestFall = l.drawdown.long.told()
+	r.drags(&f)
+	if years := yearsBetween(fromMS, r.nowMS); years > 0 && l.meanEquity() > 0 {
+		f.Turnover = finite(l.filled.Float() / l.meanEquity() / years)
+	}
+	return f
+}
+
+// drags are the costs as shares of what there would have been without them.
+func (r *run) drags(f *Figures) {
+	l := &r.ledger
+	fees, funding, err := r.identity()
+	if err != nil {
+		return
+	}
+	gross := l.equity.Sub(l.initial).Add(fees).Add(funding).Add(l.slipped)
+	f.Gross = gross.String()
+	if gross.Sign() <= 0 {
+		return
+	}
+	of := func(cost exchange.Amount) *float64 { return finite(100 * cost.Float() / gross.Float()) }
+	f.FeeDrag, f.FundingDrag, f.SlipDrag = of(fees), of(funding), of(l.slipped)
+}
+
+// buyAndHold is the mean change of the symbols' prices, from first open to last close.
+func (r *run) buyAndHold() *float64 {
+	sum := 0.0
+	for i := range r.legs {
+		candles := r.legs[i].candles
+		sum += float64(candles.Close[candles.Len()-1])/float64(candles.Open[0]) - 1
+	}
+	return finite(100 * sum / float64(len(r.legs)))
+}
+
+// months are the changes of equity from one month's first midnight to the next's.
+func (r *run) months(fromMS int64) []MonthRow {
+	l, rows := &r.ledger, []MonthRow{}
+	before := l.initial.Float()
+	add := func(month string, equity float64) {
+		row := MonthRow{Month: month, Equity: strconv.FormatFloat(equity, 'f', 2, 64)}
+		if before > 0 {
+			row.Return = finite(100 * (equity/before - 1))
+		}
+		rows, before = append(rows, row), equity
+	}
+	month := utc(fromMS).Format("2006-01")
+	for i, equity := range l.days.values {
+		at := l.days.firstMS + int64(i)*l.days.every
+		if now := utc(at).Format("2006-01"); now != month && at > fromMS {
+			add(month, equity)
+			month = now
+		}
+	}
+	if last := utc(r.nowMS - 1).Format("2006-01"); last == month {
+		add(month, l.equity.Float())
+	}
+	return rows
+}
+
+// sampler takes a value at each multiple of a time.
+type sampler struct {
+	every   int64 // 0: takes none
+	firstMS int64
+	nextMS  int64
+	values  []float64
+}
+
+func (s *sampler) begin(every exchange.Interval, fromMS, toMS int64, value float64) {
+	if s.nextMS = never; every == 0 {
+		return
+	}
+	s.every, s.nextMS = int64(every), every.OpenOf(fromMS)
+	if s.nextMS < fromMS {
+		s.nextMS += s.every
+	}
+	s.firstMS = s.nextMS
+	s.values = make([]float64, 0, (toMS-fromMS)/s.every+2)
+	s.take(fromMS, value, value)
+}
+
+// take is given a close and the value there, and the value before it. A moment
+// that no candle ends at, in a hole or inside a week's candle, has the one before.
+func (s *sampler) take(atMS int64, before, value float64) {
+	for ; s.nextMS <= atMS; s.nextMS += s.every {
+		if s.nextMS == atMS {
+			before = value
+		}
+		s.values = append(s.values, before)
+	}
+}
+
+// TimeRow is the round trips entered on one weekday, or in one hour.
+type TimeRow struct {
+	At         string `json:"at"`
+	RoundTrips int    `json:"round_trips"`
+	Wins       int    `json:"wins"`
+	PNL        string `json:"pnl"`
+}
+
+func (l *ledger) byTime(names []string, of func(time.Time) int) []TimeRow {
+	rows, sums := make([]TimeRow, len(names)), make([]exchange.Amount, len(names))
+	for i := range l.trips {
+		t := &l.trips[i]
+		n := of(utc(t.EnteredMS))
+		rows[n].RoundTrips++
+		if t.PNL.Sign() > 0 {
+			rows[n].Wins++
+		}
+		sums[n] = sums[n].Add(t.PNL)
+	}
+	for i := range rows {
+		rows[i].At, rows[i].PNL = names[i], sums[i].String()
+	}
+	return rows
+}
+
+func (l *ledger) byWeekday() []TimeRow {
+	names := make([]string, 7)
+	for i := range names {
+		names[i] = time.Weekday((i + 1) % 7).String() // weeks begin on Monday
+	}
+	return l.byTime(names, func(at time.Time) int { return (int(at.Weekday()) + 6) % 7 })
+}
+
+func (l *ledger) byHour() []TimeRow {
+	names := make([]string, 24)
+	for i := range names {
+		names[i] = time.Date(2000, 1, 1, i, 0, 0, 0, time.UTC).Format("15:04")
+	}
+	return l.byTime(names, time.Time.Hour)
+}
+
+// sorted returns a sorted copy.
+func sorted(values []float64) []float64 {
+	all := slices.Clone(values)
+	slices.Sort(all)
+	return all
+}
