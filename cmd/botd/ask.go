@@ -80,8 +80,11 @@ func call(ctx context.Context, method, address, path, token string, body any) ([
 		var problem struct{ Detail string }
 		_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
 		code := exitNegative
-		if response.StatusCode == http.StatusUnauthorized {
+		switch response.StatusCode {
+		case http.StatusUnauthorized:
 			code = exitCredentials
+		case http.StatusServiceUnavailable:
+			code = exitTemporary
 		}
 		return nil, failure(code, "", "the daemon said %s: %s", response.Status, problem.Detail)
 	}
@@ -155,6 +158,9 @@ func showDegraded(w io.Writer, all []ops.DegradedJSON) {
 			of = "account"
 		}
 		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut)
+		if d.Doing != "" {
+			fmt.Fprintf(w, "  under way: %s\n", d.Doing)
+		}
 	}
 }
 
@@ -192,22 +198,28 @@ func newPositions() *cobra.Command {
 	})
 }
 
-// change posts to the daemon with the token of its data directory.
-func change(command *cobra.Command, flags *askFlags, path string, body any) error {
-	address, directories, err := flags.resolve()
+// running is the daemon that answers, with what a change of it needs.
+type running struct {
+	address, token string
+	status         ops.StatusJSON
+}
+
+// reach finds the running daemon and the token in its data directory.
+func (a *askFlags) reach(command *cobra.Command) (*running, error) {
+	address, directories, err := a.resolve()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	d := &running{address: address}
 	answer, err := call(command.Context(), http.MethodGet, address, "/api/v1/status", "", nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var status ops.StatusJSON
-	if err := json.Unmarshal(answer, &status); err != nil {
-		return failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", address)
+	if err := json.Unmarshal(answer, &d.status); err != nil {
+		return nil, failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", address)
 	}
 	for _, directory := range directories {
-		if filepath.Base(directory) != status.Mode {
+		if filepath.Base(directory) != d.status.Mode {
 			continue
 		}
 		token, err := os.ReadFile(filepath.Join(directory, "token"))
@@ -215,49 +227,22 @@ func change(command *cobra.Command, flags *askFlags, path string, body any) erro
 			continue
 		}
 		if err != nil {
-			return fail(exitCredentials, err)
+			return nil, fail(exitCredentials, err)
 		}
-		_, err = call(command.Context(), http.MethodPost, address, path, strings.TrimSpace(string(token)), body)
-		return err
+		d.token = strings.TrimSpace(string(token))
+		return d, nil
 	}
-	return failure(exitCredentials, "run it where the daemon runs, or give -c its configuration", "the daemon's token was not found")
+	return nil, failure(exitCredentials, "run it where the daemon runs, or give -c its configuration", "the daemon's token was not found")
 }
 
-func newHalt() *cobra.Command {
-	var flags askFlags
-	var level, reason string
-	command := &cobra.Command{
-		Use: "halt", Short: "the kill switch: stop entries, cancel, or flatten", Args: cobra.NoArgs,
-		Long: "Halts trading on the running daemon, durably: a restart stays halted until botd rearm.\n\n  pause    nothing opens; exits and stops go on\n  cancel   and resting opening orders are canceled\n  flatten  and positions are closed at market",
-		RunE: func(command *cobra.Command, _ []string) error {
-			if reason == "" {
-				return usage("halt needs --reason TEXT: it is written down")
-			}
-			err := change(command, &flags, "/api/v1/risk/halt", map[string]string{"level": level, "reason": reason})
-			if err == nil {
-				fmt.Fprintf(command.OutOrStdout(), "halted: %s (%s). Re-arm with: botd rearm\n", level, reason)
-			}
-			return err
-		},
+// post changes something, or asks what a change would do, and returns the answer.
+func post[T any](command *cobra.Command, d *running, path string, body any) (out T, raw json.RawMessage, err error) {
+	raw, err = call(command.Context(), http.MethodPost, d.address, path, d.token, body)
+	if err != nil {
+		return out, nil, err
 	}
-	command.Flags().StringVar(&level, "level", "pause", "pause, cancel or flatten")
-	command.Flags().StringVar(&reason, "reason", "", "why, for the journal")
-	flags.add(command)
-	return command
-}
-
-func newRearm() *cobra.Command {
-	var flags askFlags
-	command := &cobra.Command{
-		Use: "rearm", Short: "end a halt", Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error {
-			err := change(command, &flags, "/api/v1/risk/rearm", nil)
-			if err == nil {
-				fmt.Fprintln(command.OutOrStdout(), "armed")
-			}
-			return err
-		},
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, nil, failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", d.address)
 	}
-	flags.add(command)
-	return command
+	return out, raw, nil
 }

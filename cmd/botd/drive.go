@@ -69,7 +69,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if halt := machine.Book().Halted(); halt.Level != "" {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}
-	stopServer, err := serve(ctx, config, directory, board, metrics, driver, console)
+	stopServer, err := serve(ctx, config, directory, board, metrics, console, ops.Control{Send: driver.Send, Read: driver.Query, Engine: machine})
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics) (*
 }
 
 // serve answers metrics, health and API beside the engine.
-func serve(ctx context.Context, config *configs.Config, directory string, board *ops.Board, metrics *ops.Metrics, driver *runtime.Driver, console *ops.Console) (stop func() error, err error) {
+func serve(ctx context.Context, config *configs.Config, directory string, board *ops.Board, metrics *ops.Metrics, console *ops.Console, control ops.Control) (stop func() error, err error) {
 	if config.Listen == "off" {
 		return func() error { return nil }, nil
 	}
@@ -118,7 +118,7 @@ func serve(ctx context.Context, config *configs.Config, directory string, board 
 	if err != nil {
 		return nil, fail(exitIO, err)
 	}
-	server, err := ops.Listen(config.Listen, board, metrics, token, driver.Send)
+	server, err := ops.Listen(config.Listen, board, metrics, token, control)
 	if err != nil {
 		return nil, fail(exitUnavailable, err)
 	}

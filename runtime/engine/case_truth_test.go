@@ -262,7 +262,13 @@ var casesOfTruth = []caseTest{
 		if known := w.truth().Known; known != 0 {
 			t.Errorf("want nothing adopted, have %d", known)
 		}
+		if q := w.engine.Quarantines(); len(q) != 1 || q[0].Difference != q[0].Venue || q[0].Venue == 0 || len(q[0].Adopt) == 0 || len(q[0].Ignore) == 0 || q[0].Strategy != "one" {
+			t.Errorf("want it listed with its evidence, have %+v", q)
+		}
 		w.give(&Event{Kind: EventResolve, Scope: reconcile.Scope{Symbol: bitcoin}, Adopt: true, Why: "it is ours"})
+		if q := w.engine.Quarantines(); len(q) != 0 {
+			t.Errorf("want none left, have %+v", q)
+		}
 		w.pass(20_000)
 		w.wantSound()
 		w.wantSent(sent) // the stop was adopted with the position

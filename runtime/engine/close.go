@@ -2,6 +2,8 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 
 	"botd/reconcile"
 	"botd/strategy"
@@ -80,6 +82,41 @@ func (e *Engine) pressing() bool {
 		}
 	}
 	return false
+}
+
+// doing says what a halt has still to take away, and what keeps it; empty when it
+// is done.
+func (e *Engine) doing(scope reconcile.Scope, level string) string {
+	positions, orders := []string(nil), 0
+	for _, r := range e.runs {
+		if level == reconcile.LevelPause || !scope.Covers(r.config.Name, r.truth.Key) {
+			continue
+		}
+		if level == reconcile.LevelFlatten && r.truth.Position != 0 {
+			positions = append(positions, r.truth.Key.String()+" "+r.config.Symbol.QuantityDecimal(r.truth.Position).String())
+		}
+		for _, p := range e.book.Live() {
+			if p.Order.Key() == r.truth.Key && (p.Purpose.Opens() || level == reconcile.LevelFlatten) {
+				orders++
+			}
+		}
+	}
+	var left []string
+	if len(positions) > 0 {
+		left = append(left, "to close: "+strings.Join(positions, ", "))
+	}
+	if orders > 0 {
+		left = append(left, fmt.Sprintf("orders to end: %d", orders))
+	}
+	switch {
+	case len(left) == 0:
+		return ""
+	case e.journalErr != nil:
+		left = append(left, "the journal can not be written, tried again every second")
+	case e.failed > 0:
+		left = append(left, fmt.Sprintf("the exchange fails (%d times in a row), tried again every %d s", e.failed, pressingMS/1000))
+	}
+	return strings.Join(left, "; ")
 }
 
 // latchFlattened keeps a strategy whose position is closed over its head from

@@ -227,6 +227,61 @@ func TestAFlattenGoesOnAfterACrashAtEveryMoment(t *testing.T) {
 	}
 }
 
+// TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords kills the process after each
+// record in turn, from the halt's own to the last of the wind-up.
+func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
+	t.Parallel()
+	whole := standing(t)
+	before := len(whole.records)
+	whole.halt("flatten", reconcile.Scope{})
+	whole.pass(40_000)
+	whole.wantHeld(0)
+	if len(whole.records) < before+5 {
+		t.Fatalf("want a wind-up of several records, have %d", len(whole.records)-before)
+	}
+	for at := before + 1; at <= len(whole.records); at++ {
+		w := standing(t)
+		w.cut = at
+		w.halt("flatten", reconcile.Scope{})
+		w.pass(40_000)
+		w.wantHeld(0)
+		w.wantOpen(0)
+		if len(w.refused) > 0 {
+			t.Errorf("want nothing refused by the exchange, have %v", w.refused)
+		}
+		if have := w.engine.Book().Halted().Level; have != "flatten" {
+			t.Errorf("want the halt in force, have %q", have)
+		}
+		if w.lifes != 2 || t.Failed() {
+			t.Fatalf("killed after record %d of %d, %d lifes", at, len(whole.records), w.lifes)
+		}
+	}
+}
+
+func TestAHaltSaysWhatItHasStillToTakeAway(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	w.halt("pause", reconcile.Scope{})
+	if d := w.wantState("halted"); d.Doing != "" {
+		t.Errorf("a pause takes nothing away, have %q", d.Doing)
+	}
+	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
+	w.halt("flatten", reconcile.Scope{})
+	w.pass(10_000)
+	d := w.wantState("halted")
+	for _, part := range []string{"to close: futures BTC-USDT 0.01", "orders to end: 3", "the exchange fails", "tried again every 2 s"} {
+		if !strings.Contains(d.Doing, part) {
+			t.Errorf("want %q told, have %q", part, d.Doing)
+		}
+	}
+	w.network = nil
+	w.pass(10_000)
+	w.wantHeld(0)
+	if d := w.wantState("halted"); d.Doing != "" {
+		t.Errorf("want it done, have %q", d.Doing)
+	}
+}
+
 func TestAFlattenedTargetIsLatchedUntilItIsArmedByName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))

@@ -33,6 +33,7 @@ type Degraded struct {
 	SinceMS int64
 	UntilMS int64  // when it ends by itself; 0 when not known
 	WayOut  string // what ends it
+	Doing   string // a halt that takes something away: what is left of that, and what keeps it
 }
 
 // Degraded lists the declared states in force: the account's first, then the
@@ -52,7 +53,7 @@ func (e *Engine) Degraded() []Degraded {
 		all = append(all, Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"})
 	}
 	for _, h := range e.book.Halts() {
-		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level + ": " + h.Why, SinceMS: h.AtMS, WayOut: "botd rearm" + flagOf(h.Scope)})
+		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level + ": " + h.Why, SinceMS: h.AtMS, WayOut: "botd rearm" + flagOf(h.Scope), Doing: e.doing(h.Scope, h.Level)})
 	}
 	all = append(all, e.limitedBy("")...)
 	for _, truth := range e.book.Symbols() {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"botd/exchange"
 	"botd/reconcile"
@@ -18,6 +19,55 @@ type Resolution struct {
 	Cause   string
 	Lines   []string // what changes, for people
 	records []reconcile.Record
+}
+
+// Quarantine is a symbol that waits for a person, with the evidence to decide by.
+type Quarantine struct {
+	Symbol     exchange.SymbolKey
+	Rules      *exchange.Symbol // nil while they are not known
+	Strategy   string           // that trades it
+	Cause      string
+	SinceMS    int64
+	Venue      exchange.Quantity // position as the exchange tells it
+	Known      exchange.Quantity // the part that botd's own fills, and what was adopted, explain
+	Ignored    exchange.Quantity // the part that is left to somebody else
+	Difference exchange.Quantity // what nothing explains
+	Unknown    []reconcile.Placement
+	Orders     []exchange.Order // open ones that the journal does not know
+	Adopt      []string         // what resolving it either way would change
+	Ignore     []string
+	Blocked    string // why it can not be resolved now
+}
+
+// Quarantines lists the symbols that wait for a person.
+func (e *Engine) Quarantines() []Quarantine {
+	var all []Quarantine
+	for _, truth := range e.book.Symbols() {
+		if truth.Quarantine == "" {
+			continue
+		}
+		difference, _ := truth.Residual()
+		q := Quarantine{Symbol: truth.Key, Rules: truth.Rules, Cause: truth.Quarantine, SinceMS: truth.QuarantineMS, Venue: truth.AtVenue(), Known: truth.Known,
+			Ignored: truth.Ignored, Difference: difference, Orders: slices.Clone(truth.Foreign)}
+		for _, r := range e.runs {
+			if r.truth == truth {
+				q.Strategy = r.config.Name
+			}
+		}
+		for _, p := range e.book.Live() {
+			if p.State == reconcile.Uncertain && p.Order.Key() == truth.Key {
+				q.Unknown = append(q.Unknown, *p)
+			}
+		}
+		adopt, err := e.Resolving(truth.Key, true, "")
+		if err != nil {
+			q.Blocked = err.Error()
+		} else if ignore, err := e.Resolving(truth.Key, false, ""); err == nil {
+			q.Adopt, q.Ignore = adopt.Lines, ignore.Lines
+		}
+		all = append(all, q)
+	}
+	return all
 }
 
 // Resolving says what ending a symbol's quarantine would change, and changes

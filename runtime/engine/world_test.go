@@ -56,6 +56,7 @@ type world struct {
 	engine  *Engine
 	records []reconcile.Record
 	disk    error
+	cut     int // dies when that many records are durable; 0 never
 	queue   []due
 	network func(*Call) fate       // what becomes of each call; nil is well
 	mirror  func(*exchange.Answer) // changes what reads tell; nil is the truth
@@ -139,6 +140,12 @@ func (w *world) give(event *Event) {
 		}
 		event = nil
 		if len(w.out.Records) > 0 {
+			if w.cut > 0 && len(w.records)+len(w.out.Records) >= w.cut { // the process dies after that many records
+				w.records = append(w.records, w.out.Records[:w.cut-len(w.records)]...)
+				w.cut = 0
+				w.start()
+				return
+			}
 			if w.disk == nil {
 				w.records = append(w.records, w.out.Records...)
 			}

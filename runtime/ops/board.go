@@ -270,13 +270,14 @@ type DegradedJSON struct {
 	Since    time.Time  `json:"since"`
 	Until    *time.Time `json:"until,omitempty"` // when it ends by itself
 	WayOut   string     `json:"way_out"`
+	Doing    string     `json:"doing,omitempty"` // what a halt has still to take away, and what keeps it
 }
 
 func degradedJSON(all []engine.Degraded) []DegradedJSON {
 	out := []DegradedJSON{}
 	for i := range all {
 		d := &all[i]
-		j := DegradedJSON{State: d.State, Scope: "account", Strategy: d.Scope.Strategy, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), WayOut: d.WayOut}
+		j := DegradedJSON{State: d.State, Scope: "account", Strategy: d.Scope.Strategy, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), WayOut: d.WayOut, Doing: d.Doing}
 		switch {
 		case d.Scope.Strategy != "":
 			j.Scope = "strategy"

@@ -20,7 +20,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"botd/runtime"
+	"botd/exchange"
+	"botd/reconcile"
 	"botd/runtime/engine"
 )
 
@@ -29,8 +30,23 @@ type Server struct {
 	board    *Board
 	metrics  *Metrics
 	token    string
-	send     func(context.Context, engine.Event) error
+	control  Control
 	listener net.Listener
+}
+
+// Control is how the server reaches the engine.
+type Control struct {
+	Send   func(context.Context, engine.Event) error // returns when what the engine recorded of it is durable
+	Read   func(context.Context, func()) error       // calls while the engine is at rest
+	Engine Engine                                    // only within Read
+}
+
+// Engine is what the server reads of the engine.
+type Engine interface {
+	Status() engine.Status
+	Preview(level string, scope reconcile.Scope) []engine.Step
+	Quarantines() []engine.Quarantine
+	Resolving(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)
 }
 
 // maxRequest bounds a request's body.
@@ -38,7 +54,7 @@ const maxRequest = 64 << 10
 
 // Listen takes the address. An address that is not loopback is refused: there
 // is no TLS here.
-func Listen(address string, board *Board, metrics *Metrics, token string, send func(context.Context, engine.Event) error) (*Server, error) {
+func Listen(address string, board *Board, metrics *Metrics, token string, control Control) (*Server, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("listen %q: not host:port", address)
@@ -50,7 +66,7 @@ func Listen(address string, board *Board, metrics *Metrics, token string, send f
 	if err != nil {
 		return nil, fmt.Errorf("listen %s: %w\nhint: another program, maybe another botd, has this address; set listen in botd.yaml or --listen", address, err)
 	}
-	return &Server{board, metrics, token, send, listener}, nil
+	return &Server{board, metrics, token, control, listener}, nil
 }
 
 // Address is where the server listens.
@@ -101,6 +117,8 @@ func (s *Server) Handler() http.Handler {
 		mux.HandleFunc(prefix+"halt", s.halt)
 		mux.HandleFunc(prefix+"rearm", s.rearm)
 	}
+	mux.HandleFunc("GET /api/v1/quarantines", s.quarantines)
+	mux.HandleFunc("POST /api/v1/resolve", s.resolve)
 	protection := http.NewCrossOriginProtection()
 	return s.guard(protection.Handler(mux), mux)
 }
@@ -140,6 +158,9 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
 }
+
+// Items is a list as the API answers it.
+func Items[T any](items []T) any { return list(items) }
 
 func list[T any](items []T) any {
 	return struct {
@@ -198,43 +219,6 @@ func (s *Server) authorized(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	return true
-}
-
-// Levels of the kill switch.
-var Levels = []string{"pause", "cancel", "flatten"}
-
-func (s *Server) halt(w http.ResponseWriter, r *http.Request) {
-	var body struct{ Level, Reason string }
-	if !s.authorized(w, r) {
-		return
-	}
-	decoder := json.NewDecoder(r.Body)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); err != nil || !slices.Contains(Levels, body.Level) || strings.TrimSpace(body.Reason) == "" {
-		problem(w, http.StatusBadRequest, `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}`)
-		return
-	}
-	s.give(w, r, body.Level, body.Reason)
-}
-
-func (s *Server) rearm(w http.ResponseWriter, r *http.Request) {
-	if s.authorized(w, r) {
-		s.give(w, r, "", "armed again by the operator")
-	}
-}
-
-func (s *Server) give(w http.ResponseWriter, r *http.Request, level, why string) {
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-	defer cancel()
-	switch err := s.send(ctx, engine.Event{Kind: engine.EventHalt, Level: level, Why: why}); {
-	case errors.Is(err, runtime.ErrUnwritten):
-		problem(w, http.StatusServiceUnavailable, "in force now, but not written to the journal yet: a restart would forget it")
-		return
-	case err != nil:
-		problem(w, http.StatusServiceUnavailable, "the engine does not take events now: nothing was changed")
-		return
-	}
-	answer(w, http.StatusAccepted, map[string]string{"level": level, "reason": why})
 }
 
 func ignoreMissing(err error) error {

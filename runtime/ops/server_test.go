@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/runtime"
 	"botd/runtime/engine"
@@ -29,16 +30,41 @@ type desk struct {
 	server *Server
 	sent   []engine.Event
 	fails  error
+	resting
+}
+
+// resting is an engine that tells what a test gave it.
+type resting struct {
+	status     engine.Status
+	steps      []engine.Step
+	quarantine []engine.Quarantine
+}
+
+func (r *resting) Status() engine.Status                         { return r.status }
+func (r *resting) Preview(string, reconcile.Scope) []engine.Step { return r.steps }
+func (r *resting) Quarantines() []engine.Quarantine              { return r.quarantine }
+func (r *resting) Resolving(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
+	for i := range r.quarantine {
+		if q := &r.quarantine[i]; q.Symbol == key && q.Blocked == "" {
+			return engine.Resolution{Symbol: key, Adopt: adopt, Cause: q.Cause, Lines: []string{"0.5 is adopted"}}, nil
+		}
+	}
+	return engine.Resolution{}, errors.New("not read since the start: wait for a complete round")
 }
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	d := &desk{t: t}
 	d.server = &Server{board: NewBoard("demo", "main"), metrics: NewMetrics("demo", Build{}), token: testToken,
-		send: func(_ context.Context, event engine.Event) error {
-			d.sent = append(d.sent, event)
-			return d.fails
+		control: Control{
+			Send: func(_ context.Context, event engine.Event) error {
+				d.sent = append(d.sent, event)
+				return d.fails
+			},
+			Read:   func(_ context.Context, read func()) error { read(); return nil },
+			Engine: &d.resting,
 		}}
+	d.status = *running(t)
 	return d
 }
 
@@ -297,7 +323,7 @@ func TestReadingByAnotherNameOrMethodIsRefused(t *testing.T) {
 func TestOnlyLoopbackIsListenedOn(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "[::]:0", "8420"} {
-		if _, err := Listen(address, nil, nil, "", nil); err == nil || !strings.Contains(err.Error(), address) {
+		if _, err := Listen(address, nil, nil, "", Control{}); err == nil || !strings.Contains(err.Error(), address) {
 			t.Errorf("%s: want it refused by name, have %v", address, err)
 		}
 	}
@@ -307,7 +333,7 @@ func TestOnlyLoopbackIsListenedOn(t *testing.T) {
 	}
 	defer taken.Close()
 	address := taken.Addr().String()
-	if _, err := Listen(address, nil, nil, "", nil); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "hint: ") {
+	if _, err := Listen(address, nil, nil, "", Control{}); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "hint: ") {
 		t.Errorf("an address in use: want it named, with a hint, have %v", err)
 	}
 }
@@ -316,7 +342,7 @@ func TestTheServerStopsWithItsContextOrWhenItFails(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
 		d := newDesk(t)
-		server, err := Listen("127.0.0.1:0", d.server.board, d.server.metrics, testToken, d.server.send)
+		server, err := Listen("127.0.0.1:0", d.server.board, d.server.metrics, testToken, d.server.control)
 		if err != nil {
 			t.Fatal(err)
 		}

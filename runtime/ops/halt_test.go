@@ -1,0 +1,140 @@
+package ops
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// post asks as the operator and returns the answer read as a T.
+func post[T any](d *desk, path, body string) (code int, out T, text string) {
+	d.t.Helper()
+	code, text = d.ask(http.MethodPost, path, body, bearer(testToken))
+	if code/100 == 2 {
+		if err := json.Unmarshal([]byte(text), &out); err != nil {
+			d.t.Errorf("answer of %s: %v: %s", path, err, text)
+		}
+	}
+	return code, out, text
+}
+
+func closingSteps() []engine.Step {
+	return []engine.Step{
+		{Strategy: "trend", Symbol: bitcoin, Intent: reconcile.Intent{Purpose: reconcile.Cancel, OrderID: 11, ClientID: "bx-1-1"}},
+		{Strategy: "trend", Symbol: bitcoin, Later: true, Intent: reconcile.Intent{Purpose: reconcile.Exit, Last: bitcoin.PriceTick * 500_000,
+			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20 * bitcoin.QuantityTick, ReduceOnly: true}}},
+	}
+}
+
+func TestADryRunOfAHaltShowsEachOrderAndSendsNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.steps = closingSteps()
+	code, out, text := post[HaltJSON](d, "/api/v1/risk/halt", `{"level":"flatten","dry_run":true}`)
+	if code != http.StatusOK || len(d.sent) != 0 || !out.DryRun || len(out.Steps) != 2 {
+		t.Fatalf("want 200, two steps and nothing sent, have %d, %+v: %s", code, d.sent, text)
+	}
+	for i, want := range []string{"cancel order 11 (bx-1-1) on futures BTC-USDT", "close by SELL MARKET 0.020 on futures BTC-USDT (about 1000 USDT), once the cancels are confirmed"} {
+		if have := strings.ReplaceAll(out.Steps[i].Text, "0.02 ", "0.020 "); have != want {
+			t.Errorf("step %d: want %q, have %q", i, want, have)
+		}
+	}
+	if s := out.Steps[1]; s.Quantity != "0.02" || !s.ReduceOnly || !s.Later || s.Action != "exit" {
+		t.Errorf("want the exit with its quantity, have %+v", s)
+	}
+}
+
+func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
+	t.Parallel()
+	spot := *bitcoin
+	spot.Market = exchange.Spot
+	for _, c := range []struct {
+		name, path, body string
+		code             int
+		scope            reconcile.Scope
+		part             string
+	}{
+		{"the account", "halt", `{"level":"cancel","reason":"news"}`, 202, reconcile.Scope{}, `"scope":"account"`},
+		{"a strategy", "halt", `{"level":"cancel","reason":"news","strategy":"trend"}`, 202, reconcile.Scope{Strategy: "trend"}, `"scope":"strategy trend"`},
+		{"a mistyped strategy", "halt", `{"level":"cancel","reason":"news","strategy":"trnd"}`, 404, reconcile.Scope{}, "there are: trend, hold, cash"},
+		{"a symbol", "halt", `{"level":"cancel","reason":"news","symbol":"ETH-USDT"}`, 202, reconcile.Scope{Symbol: ether.Key()}, "ETH-USDT"},
+		{"a symbol of both markets", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT"}`, 404, reconcile.Scope{}, "both markets"},
+		{"a symbol of one market", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT","market":"spot"}`, 202, reconcile.Scope{Symbol: spot.Key()}, "spot BTC-USDT"},
+		{"nobody's symbol", "halt", `{"level":"cancel","reason":"news","symbol":"DOGE-USDT"}`, 404, reconcile.Scope{}, "nothing was changed"},
+		{"both", "halt", `{"level":"cancel","reason":"news","strategy":"trend","symbol":"ETH-USDT"}`, 404, reconcile.Scope{}, "not both"},
+		{"arm a strategy", "rearm", `{"strategy":"trend"}`, 202, reconcile.Scope{Strategy: "trend"}, "armed again by the operator"},
+		{"arm what is not configured any more", "rearm", `{"strategy":"gone"}`, 202, reconcile.Scope{Strategy: "gone"}, ""},
+		{"arm to a level", "rearm", `{"level":"pause"}`, 400, reconcile.Scope{}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.status.Strategies = append(slices.Clone(d.status.Strategies), engine.StrategyStatus{Name: "cash", Symbol: &spot})
+			d.status.Degraded = []engine.Degraded{{State: "halted", Scope: reconcile.Scope{Strategy: "gone"}}}
+			code, _, text := post[HaltJSON](d, "/api/v1/risk/"+c.path, c.body)
+			if code != c.code || !strings.Contains(text, c.part) {
+				t.Errorf("want %d with %q, have %d: %s", c.code, c.part, code, text)
+			}
+			if sent := len(d.sent) == 1; sent != (c.code == 202) || sent && d.sent[0].Scope != c.scope {
+				t.Errorf("want a halt of %q, have %+v", c.scope, d.sent)
+			}
+		})
+	}
+}
+
+func TestArmingTellsWhatStillKeepsTradingBack(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: reconcile.Scope{Strategy: "trend"}, WayOut: "botd rearm --strategy trend"}}
+	if code, out, text := post[HaltJSON](d, "/api/v1/rearm", ""); code != 202 || len(out.Still) != 1 || out.Still[0].WayOut != "botd rearm --strategy trend" {
+		t.Errorf("want the other halt told, have %d: %s", code, text)
+	}
+}
+
+func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "the position differs", SinceMS: 1_700_000_000_000,
+		Venue: 500 * bitcoin.QuantityTick, Difference: 500 * bitcoin.QuantityTick, Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
+		Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: bitcoin.QuantityTick}}}}
+	body := d.want(http.StatusOK, "/api/v1/quarantines")
+	for _, part := range []string{`"position":"0.5"`, `"difference":"0.5"`, `"explained":"0"`, `"client_order_id":"mine"`, `"0.5 is left"`, `"unknown":[]`} {
+		if !strings.Contains(body, part) {
+			t.Errorf("want %s, have %s", part, body)
+		}
+	}
+	for _, c := range []struct {
+		name, body string
+		code       int
+		part       string
+	}{
+		{"of a symbol that is not quarantined", `{"symbol":"ETH-USDT","decision":"adopt","reason":"mine"}`, 409, "not quarantined"},
+		{"without a reason", `{"symbol":"BTC-USDT","decision":"adopt"}`, 400, "reason"},
+		{"without a decision", `{"symbol":"BTC-USDT","reason":"mine"}`, 400, "decision"},
+		{"as a dry run", `{"symbol":"BTC-USDT","decision":"ignore","dry_run":true}`, 200, `"dry_run":true`},
+	} {
+		if code, _, text := post[ResolveJSON](d, "/api/v1/resolve", c.body); code != c.code || !strings.Contains(text, c.part) || len(d.sent) != 0 {
+			t.Errorf("%s: want %d with %q and nothing changed, have %d: %s %+v", c.name, c.code, c.part, code, text, d.sent)
+		}
+	}
+	if code, _ := d.ask(http.MethodPost, "/api/v1/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`, nil); code != 401 || len(d.sent) != 0 {
+		t.Errorf("without a token: want 401, have %d", code)
+	}
+	code, out, text := post[ResolveJSON](d, "/api/v1/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`)
+	if code != 200 || len(out.Changes) != 1 || out.Cause != "the position differs" {
+		t.Errorf("want it resolved, have %d: %s", code, text)
+	}
+	if len(d.sent) != 1 || d.sent[0].Kind != engine.EventResolve || !d.sent[0].Adopt || d.sent[0].Scope.Symbol != bitcoin.Key() || d.sent[0].Why != "mine" {
+		t.Errorf("want one event, have %+v", d.sent)
+	}
+	d.quarantine[0].Blocked, d.sent = "not read", nil
+	if code, _, text := post[ResolveJSON](d, "/api/v1/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`); code != 409 || len(d.sent) != 0 || !strings.Contains(text, "complete round") {
+		t.Errorf("want it refused until a round was complete, have %d: %s", code, text)
+	}
+}
