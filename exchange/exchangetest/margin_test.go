@@ -1,0 +1,117 @@
+package exchangetest
+
+import (
+	"slices"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+)
+
+// checkMargins holds positions, margins and sums against the stakes: position margin
+// is entry notional / leverage, order margin price x qt / leverage, maintenance by
+// bracket, available = wallet + unrealised - both (decisions.md, margin).
+func (l *ledger) checkMargins(name string, p *page) {
+	var unrealised, margin, maintenance decimal.Decimal
+	open := map[string]exchange.Position{}
+	for _, position := range l.positions(name) {
+		open[position.Symbol] = position
+	}
+	for _, symbol := range sim.DefaultSymbols() {
+		held := p.held[symbol.Name]
+		if symbol.Market != exchange.Futures || held.quantity.IsZero() && open[symbol.Name].ID == 0 {
+			continue
+		}
+		position, mark := open[symbol.Name], l.markOf(symbol.Name)
+		l.want(name, symbol.Name+" position", held.quantity, symbol.QuantityDecimal(position.Signed()))
+		entry, _ := held.cost.QuoRem(held.quantity.Abs(), 18)
+		l.want(name, symbol.Name+" entryPrice", entry, position.EntryPrice.Decimal())
+		profit := held.quantity.Mul(mark).Sub(held.cost.Mul(decimal.NewFromInt(int64(held.quantity.Sign()))))
+		l.want(name, symbol.Name+" unrealizedPNL", profit, position.UnrealizedPNL.Decimal())
+		share, _ := held.cost.QuoRem(decimal.NewFromInt(int64(position.Leverage)), 18)
+		unrealised, margin = unrealised.Add(profit), margin.Add(share)
+		maintenance = maintenance.Add(maintenanceOf(symbol, held.quantity.Abs().Mul(mark)))
+		l.checkLiqPrice(name, &position, mark)
+	}
+	told := l.account(name)
+	l.want(name, "totalUnrealizedPnl", unrealised, told.UnrealizedPNL.Decimal())
+	l.want(name, "positionMarginUsd", margin, told.PositionMargin.Decimal())
+	l.want(name, "totalMaintMargin", maintenance, told.MaintenanceMargin.Decimal())
+	if held, known := l.marginBy(name); known {
+		l.want(name, "orderMarginUsd", held, told.OrderMargin.Decimal())
+	}
+	equity, used := told.WalletBalance.Add(told.UnrealizedPNL), told.OrderMargin.Add(told.PositionMargin)
+	if told.OrderMargin.Sign() < 0 || told.MarginUsed != used || told.AvailableBalance != equity.Sub(used) {
+		l.r.Fatalf("%s: margins do not add up: %+v", name, told)
+	}
+	if len(open) > 0 && equity.Cmp(told.MaintenanceMargin) <= 0 {
+		l.r.Fatalf("%s: equity %s is not above maintenance %s, and was not liquidated", name, equity, told.MaintenanceMargin)
+	}
+}
+
+// maintenanceOf is notional x marginRatio - marginAmount of the bracket the
+// notional falls in.
+func maintenanceOf(symbol *exchange.Symbol, notional decimal.Decimal) decimal.Decimal {
+	at := slices.IndexFunc(symbol.Brackets, func(b exchange.Bracket) bool { return notional.LessThanOrEqual(b.Max.Decimal()) })
+	if at < 0 {
+		at = len(symbol.Brackets) - 1
+	}
+	bracket := symbol.Brackets[at]
+	return notional.Mul(bracket.MarginRatio.Decimal()).Sub(bracket.MarginAmount.Decimal())
+}
+
+// checkLiqPrice: an open position's mark lies on the living side of its liqPrice.
+func (l *ledger) checkLiqPrice(name string, position *exchange.Position, mark decimal.Decimal) {
+	limit := position.LiqPrice.Decimal()
+	if limit.IsZero() {
+		return
+	}
+	if position.Side == exchange.Long && mark.LessThan(limit) || position.Side == exchange.Short && mark.GreaterThan(limit) {
+		l.r.Fatalf("%s: a %s of %s lives at mark %s beyond its liqPrice %s", name, position.Side, position.Symbol, mark, limit)
+	}
+}
+
+// basisOf is the price at which an open order is counted; a MARKET order on its way
+// has none that stands.
+func basisOf(symbol *exchange.Symbol, o *exchange.Order) (decimal.Decimal, bool) {
+	switch {
+	case o.Type.Priced():
+		return symbol.PriceDecimal(o.Price), true
+	case o.Type.Conditional():
+		return symbol.PriceDecimal(o.StopPrice), true
+	}
+	return decimal.Zero, false
+}
+
+// marginBy sums what the open orders of an account hold on futures; known is false
+// where that cannot be said from the orders alone.
+func (l *ledger) marginBy(name string) (sum decimal.Decimal, known bool) {
+	known = !l.nets
+	l.x.EachOpenOrder(name, exchange.Futures, func(o *exchange.Order) {
+		if o.ClosePositionID != 0 {
+			return
+		}
+		symbol := l.x.Symbol(o.Key())
+		basis, stands := basisOf(symbol, o)
+		leverage := decimal.NewFromInt(int64(l.x.Leverage(name, o.Symbol)))
+		margin, _ := basis.Mul(symbol.QuantityDecimal(o.Quantity-o.Filled)).QuoRem(leverage, 18)
+		sum, known = sum.Add(margin), known && stands
+	})
+	return sum, known
+}
+
+// frozenBy sums what the open orders of an account hold on spot.
+func (l *ledger) frozenBy(name string) (sums map[string]decimal.Decimal, known bool) {
+	sums, known = map[string]decimal.Decimal{}, name != "carol" // whose orders hold their fee, too
+	l.x.EachOpenOrder(name, exchange.Spot, func(o *exchange.Order) {
+		symbol := l.x.Symbol(o.Key())
+		basis, stands := basisOf(symbol, o)
+		asset, amount := symbol.Base, symbol.QuantityDecimal(o.Quantity-o.Filled)
+		if o.Side == exchange.Buy {
+			asset, amount = symbol.Quote, amount.Mul(basis)
+		}
+		sums[asset], known = sums[asset].Add(amount), known && stands
+	})
+	return sums, known
+}
