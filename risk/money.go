@@ -147,28 +147,38 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 	for _, truth := range facts.Book.Symbols() {
 		free = free.Add(truth.Moved().Min(exchange.Amount{}))
 	}
+	var of *reconcile.SymbolTruth // whose slip is known: most orders stand beside others of their symbol
+	var away exchange.Price
 	for _, p := range facts.Book.Live() {
 		if p.Order.Market != exchange.Futures || p.Order.ClosePosition {
 			continue
 		}
-		if truth := facts.Book.Symbol(p.Order.Key()); truth.Rules != nil {
-			free = free.Sub(g.reserve(p, truth, facts))
+		truth := facts.Book.Symbol(p.Order.Key())
+		if truth.Rules == nil {
+			continue
 		}
+		if truth != of {
+			of, away = truth, g.slip(truth, facts)
+		}
+		free = free.Sub(reserve(p, truth, away, facts))
 	}
 	return free
+}
+
+// slip is how far from the last price a fill is counted.
+func (g *Gate) slip(truth *reconcile.SymbolTruth, facts *Facts) exchange.Price {
+	slip := tighter(g.limits.PriceCollar, facts.Strategy.PriceCollar)
+	if slip == 0 {
+		slip = usualSlip
+	}
+	return truth.Rules.MeanPrice(truth.Rules.PriceAmount(truth.Last).MulRate(slip)) + 1
 }
 
 // reserve is what a placement may still take from what is available: the margin
 // of an opening no fetch has seen, its fee, and the loss of a fill through the
 // price.
-func (g *Gate) reserve(p *reconcile.Placement, truth *reconcile.SymbolTruth, facts *Facts) exchange.Amount {
+func reserve(p *reconcile.Placement, truth *reconcile.SymbolTruth, away exchange.Price, facts *Facts) exchange.Amount {
 	left, rules := p.Remaining(), truth.Rules
-	slip := tighter(g.limits.PriceCollar, facts.Strategy.PriceCollar)
-	if slip == 0 {
-		slip = usualSlip
-	}
-	reach := rules.PriceAmount(truth.Last).MulRate(slip)
-	away := rules.MeanPrice(reach) + 1
 	low, high := max(0, truth.Last-away), truth.Last+away
 	if p.Order.Type.Priced() {
 		if p.Order.Side == exchange.Buy {

@@ -52,6 +52,7 @@ type Use struct {
 	Ratio    float64 // share of the limit in use; 1 is the limit
 	State    string
 	Why      string // of a breach
+	WayOut   string // of one that is full or breached
 	SinceMS  int64  // of a breach
 	UntilMS  int64  // of a breach that ends by itself
 }
@@ -124,7 +125,33 @@ func (g *Gate) Uses(facts *Account) []Use {
 	for i := range facts.Strategies {
 		u.own(&facts.Strategies[i], facts)
 	}
+	for i := range u.all {
+		u.all[i].WayOut = u.all[i].wayOut()
+	}
 	return u.all
+}
+
+// wayOut says what ends a limit that keeps entries back.
+func (u *Use) wayOut() string {
+	switch {
+	case u.State == StateUnknown:
+		return "what it needs is read with the next round"
+	case u.UntilMS != 0:
+		return "ends by itself"
+	case u.State == StateBreached && u.Strategy != "":
+		return "botd rearm --strategy " + u.Strategy
+	case u.State == StateBreached:
+		return "botd rearm"
+	case u.State != StateFull:
+		return ""
+	}
+	switch u.Rule {
+	case MaxOpenOrders, MaxOrdersPerMinute, MaxDataAge:
+		return "ends by itself"
+	case MaxLeverage:
+		return "lower the leverage, or raise the limit"
+	}
+	return "less of it, or a higher limit"
 }
 
 // own are the limits a strategy's file names.

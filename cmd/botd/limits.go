@@ -14,18 +14,17 @@ import (
 
 func newLimits() *cobra.Command {
 	command := asking("limits", "every limit, how much of it is in use, and what is left", "/api/v1/limits", func(w io.Writer, p *page[ops.LimitJSON]) {
-		t := grid(w, table.Row{"scope", "rule", "use", "limit", "headroom", "used", "state", "since"})
+		t := grid(w, table.Row{"scope", "rule", "use", "limit", "headroom", "used", "state", "since", "way out"})
 		for _, l := range p.Items {
 			since := ""
 			if l.Since != nil {
-				since = l.Since.Format("2006-01-02 15:04:05")
+				since = l.Since.Format(time.DateTime)
 			}
+			out := l.WayOut
 			if l.Until != nil {
-				since += ", ends " + l.Until.Format("2006-01-02 15:04:05")
-			} else if l.Why != "" {
-				since += ", ends by botd rearm"
+				out += ", " + l.Until.Format(time.DateTime)
 			}
-			t.AppendRow(table.Row{l.Scope, l.Rule, l.Use, l.Limit, l.Headroom, percentText(l.Ratio), l.State, since})
+			t.AppendRow(table.Row{l.Scope, l.Rule, l.Use, l.Limit, l.Headroom, percentText(l.Ratio), l.State, since, out})
 		}
 		t.Render()
 		for _, l := range p.Items {
@@ -41,7 +40,8 @@ at its worst, what the limit is, and how much is left.
 States: ok; near (four fifths are used); full (nothing more fits); breached (entries
 are kept back: a daily loss until the next UTC day, a drawdown until botd rearm, a
 losing streak until its cool-down is over); unknown (what it needs was not read yet,
-so entries are refused). What each limit counts: docs/risk.md.`
+so entries are refused). What each limit counts, what happens at it and how that
+ends: docs/risk.md.`
 	command.Example = `  botd limits
   botd limits -o json | jq '.items[] | select(.state != "ok")'`
 	return command

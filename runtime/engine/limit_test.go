@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,7 +100,9 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			w.wantSound()
 			w.price("49025")
 			w.pass(20_000)
-			w.wantUse(c.scope, risk.MaxDailyLoss, risk.StateBreached, "100.01 USDT", "100 USDT")
+			if u := w.wantUse(c.scope, risk.MaxDailyLoss, risk.StateBreached, "100.01 USDT", "100 USDT"); u.WayOut != "ends by itself" || u.UntilMS == 0 {
+				t.Errorf("the way out of a daily loss: want the next day, by itself; have %q at %d", u.WayOut, u.UntilMS)
+			}
 			if d := w.wantState("limit"); d.UntilMS != nextDayMS {
 				t.Errorf("want its end at the next UTC midnight, %d, have %d", nextDayMS, d.UntilMS)
 			}
@@ -151,7 +154,9 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 			w.pass(20_000) // the peak: 10000 - 2.5 + 99.99
 			w.price("49990")
 			w.pass(20_000) // 101 below it, though hardly below the start
-			w.wantUse(c.scope, risk.MaxDrawdown, risk.StateBreached, "101 USDT", "100 USDT")
+			if u, want := w.wantUse(c.scope, risk.MaxDrawdown, risk.StateBreached, "101 USDT", "100 USDT"), "botd rearm"+flagOf(reconcile.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")}); u.WayOut != want {
+				t.Errorf("the way out of a drawdown: want %q, have %q", want, u.WayOut)
+			}
 			w.wantState("limit")
 			wish = 0
 			w.pass(20_000)

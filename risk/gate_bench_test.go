@@ -1,0 +1,50 @@
+package risk
+
+import (
+	"fmt"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// BenchmarkGate is one check of an opening that passes every rule, and one of a
+// stop, beside so many orders in the book.
+func BenchmarkGate(b *testing.B) {
+	percent := exchange.RateOne / 100
+	limits := Limits{MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxOpenOrders: 20_000, MaxOrdersPerMinute: 20_000, PriceCollar: 5 * percent, MaxDataAgeMS: 120_000}
+	benchmarkLimits(&limits)
+	for _, orders := range []int{0, 10, 200} {
+		for _, c := range []struct {
+			name   string
+			intent reconcile.Intent
+		}{{"entry", entry(10)}, {"stop", stop(49_000e8)}} {
+			b.Run(fmt.Sprintf("%s/orders=%d", c.name, orders), func(b *testing.B) {
+				t := newTable(&testing.T{}, limits)
+				t.truth.Position, t.truth.Known = 100, 100
+				benchmarkDay(t)
+				for i := range orders {
+					t.live(fmt.Sprint("o", i), exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8, Quantity: 1}, reconcile.Order)
+				}
+				c.intent.Strategy, c.intent.Order.Market, c.intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, refusal := t.gate.Check(&c.intent, &t.facts); refusal != nil {
+						b.Fatal(refusal)
+					}
+				}
+			})
+		}
+	}
+}
+
+// benchmarkLimits are those that latch, and the symbol's.
+func benchmarkLimits(limits *Limits) {
+	percent := exchange.RateOne / 100
+	limits.MaxDailyLoss, limits.MaxDrawdown, limits.MaxSymbolExposure = Loss{Share: 5 * percent}, Loss{Share: 20 * percent}, 10*exchange.RateOne
+	limits.MaxLosingStreak, limits.CoolDownMS = 5, 60_000
+}
+
+func benchmarkDay(t *table) {
+	t.book.Apply(&reconcile.Record{Kind: reconcile.RecordDay, DayMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(10_000)})
+}
