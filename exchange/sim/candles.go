@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -86,26 +87,26 @@ func (c *builder) reach(price exchange.Price) {
 	}
 }
 
-// candlesOf returns the candles of an interval from about a time on, oldest
-// first; the one under way may stand apart.
-func (b *book) candlesOf(interval exchange.Interval, fromMS int64) (closed *exchange.Candles, last exchange.Candle, forming bool) {
-	if closed, last, forming = b.market.candlesOf(b, interval); closed != nil {
-		return closed, last, forming
-	}
+// builtFrom returns the candles of an interval from about a time on, oldest first,
+// as they were built here.
+func (b *book) builtFrom(interval exchange.Interval, fromMS int64) *exchange.Candles {
 	if b.last == 0 {
-		return &exchange.Candles{Interval: interval}, last, false
+		return &exchange.Candles{Interval: interval}
 	}
 	b.candles.roll(b.exchange.nowMS, b.last)
 	base := &b.candles.base
 	if interval == exchange.Minute1 {
-		return base, last, false
+		return base
 	}
 	start, _ := slices.BinarySearch(base.OpenMS, interval.OpenOf(fromMS))
+	minutes := clone(base.Slice(start, base.Len()))
+	b.snap(minutes, 0)
 	all := &exchange.Candles{Interval: interval}
-	for i := start; i < base.Len(); i++ {
-		merge(all, base.At(i))
+	for i := range minutes.Len() {
+		merge(all, minutes.At(i))
+		b.snap(all, all.Len()-1)
 	}
-	return all, last, false
+	return all
 }
 
 // merge brings a shorter candle into the last one of a longer interval, or
@@ -144,7 +145,11 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 			aboutMS = min(aboutMS, endMS-int64(interval)*int64(limit+1))
 		}
 	}
-	all, last, forming := b.candlesOf(interval, aboutMS)
+	all, last, forming := b.market.candlesOf(b, interval) // the one under way may stand apart
+	recorded := all != nil
+	if !recorded {
+		all = b.builtFrom(interval, aboutMS)
+	}
 	count := all.Len()
 	if forming {
 		count++
@@ -168,10 +173,49 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 	}
 	part := clone(all.Slice(min(from, all.Len()), min(to, all.Len())))
 	fillColumns(part)
+	if !recorded {
+		b.snap(part, 0)
+	}
 	if to > all.Len() && from < to {
 		part.Append(last)
 	}
 	return part
+}
+
+// snap makes candles' volumes again what the quantities and prices on their ticks
+// add up to, from a candle on: adding floats left the last digits wrong.
+func (b *book) snap(c *exchange.Candles, from int) {
+	base, quote := b.grains()
+	for i := from; i < c.Len(); i++ {
+		c.Volume[i], c.TakerBase[i] = snapped(c.Volume[i], base), snapped(c.TakerBase[i], base)
+		c.QuoteVolume[i], c.TakerQuote[i] = snapped(c.QuoteVolume[i], quote), snapped(c.TakerQuote[i], quote)
+	}
+}
+
+// grains returns how many of the least volumes make one: a quantityTick's power of
+// ten, and that of a quantityTick times a priceTick.
+func (b *book) grains() (base, quote float64) {
+	zeros := func(n int64) (count int) {
+		for ; n > 0 && n%10 == 0; n /= 10 {
+			count++
+		}
+		return count
+	}
+	places := b.symbol.QuantityScale - zeros(int64(b.symbol.QuantityTick))
+	worth := places + b.symbol.PriceScale - zeros(int64(b.symbol.PriceTick))
+	return math.Pow10(max(0, places)), math.Pow10(max(0, worth))
+}
+
+// recordedGrain is the least volume that recorded candles tell apart: 1e-8.
+const recordedGrain = 1e8
+
+// snapped returns the nearest multiple of a grain, unless the number is too large
+// for a float to have one.
+func snapped(number, grain float64) float64 {
+	if number*grain >= 1<<53 {
+		return number
+	}
+	return math.Round(number*grain) / grain
 }
 
 // fillColumns gives candles that were recorded without them the optional columns.

@@ -110,9 +110,10 @@ func (m *random) minute(b *book, openMS int64) {
 		size := 2 * m.size(b, openMS+i*randomStepMS) * randomTrades / parts / 3 // a mean is smaller than a draw of it
 		candle.QuoteVolume += float64(size)
 	}
-	candle.Volume = candle.QuoteVolume / b.symbol.PriceFloat(b.last)
+	base, quote := b.grains()
+	candle.Volume = snapped(candle.QuoteVolume/b.symbol.PriceFloat(b.last), base)
 	share := 0.3 + float64(mix(m.seed^uint64(openMS))%400)/1000
-	candle.TakerBase, candle.TakerQuote = candle.Volume*share, candle.QuoteVolume*share
+	candle.TakerBase, candle.TakerQuote = snapped(candle.Volume*share, base), snapped(candle.QuoteVolume*share, quote)
 	b.candles.base.Interval = exchange.Minute1
 	b.candles.base.Append(candle)
 	b.candles.last = b.last

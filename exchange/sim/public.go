@@ -96,14 +96,19 @@ func (b *book) ticker() exchange.Ticker {
 	if price, ok := b.asks.price(); ok && (t.Ask == 0 || price < t.Ask) {
 		t.Ask = price
 	}
-	day := b.window(b.tickerInterval(), t.OpenMS, 0, true, 0, 2000)
+	interval, recorded := b.tickerInterval()
+	day := b.window(interval, t.OpenMS, 0, true, 0, 2000)
+	base, quote := b.grains()
+	if recorded { // and may be finer than a tick
+		base, quote = recordedGrain, recordedGrain
+	}
 	for i := range day.Len() {
 		if i == 0 {
 			t.Open = day.Open[0]
 		}
 		t.High, t.Low = max(t.High, day.High[i]), min(t.Low, day.Low[i])
-		t.Volume += day.Volume[i]
-		t.QuoteVolume += day.QuoteVolume[i]
+		t.Volume = snapped(t.Volume+day.Volume[i], base)
+		t.QuoteVolume = snapped(t.QuoteVolume+day.QuoteVolume[i], quote)
 		t.Count += day.Trades[i]
 	}
 	t.Change = t.Last - t.Open
@@ -118,14 +123,15 @@ func (b *book) ticker() exchange.Ticker {
 	return t
 }
 
-// tickerInterval is the shortest one the market has candles of.
-func (b *book) tickerInterval() exchange.Interval {
+// tickerInterval is the shortest one the market has recorded candles of, else a
+// minute.
+func (b *book) tickerInterval() (interval exchange.Interval, recorded bool) {
 	for _, interval := range exchange.Intervals() {
 		if closed, _, _ := b.market.candlesOf(b, interval); closed != nil && interval < exchange.Day1 {
-			return interval
+			return interval, true
 		}
 	}
-	return exchange.Minute1
+	return exchange.Minute1, false
 }
 
 // candlesFor answers a candle request of either market.

@@ -1,0 +1,77 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+)
+
+// sums are what public trades add up to, in decimals.
+type sums struct{ base, quote, takerBase, takerQuote decimal.Decimal }
+
+func (s *sums) add(symbol *exchange.Symbol, trade *exchange.Trade) {
+	quantity := symbol.QuantityDecimal(trade.Quantity)
+	value := quantity.Mul(symbol.PriceDecimal(trade.Price))
+	s.base, s.quote = s.base.Add(quantity), s.quote.Add(value)
+	if !trade.BuyerIsMaker {
+		s.takerBase, s.takerQuote = s.takerBase.Add(quantity), s.takerQuote.Add(value)
+	}
+}
+
+func TestVolumesAreToTheLastDigitWhatTheTradesAddUpTo(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{})
+	for _, name := range []string{"BTC-USDT", "ETH-USDT", "SOL-USDT"} {
+		d := d.on(exchange.Futures, name)
+		d.SetMarket(d.key(), Random(7))
+		symbol := d.Symbol(d.key())
+		d.Advance(startMS + 15*60_000 - 1) // some 180 trades
+		trades := d.do(exchange.Request{Operation: exchange.FuturesTrades, Symbol: name, Limit: 1000}).Trades.Items()
+		if len(trades) < 100 {
+			t.Fatalf("%s: want 100 trades at least, have %d", name, len(trades))
+		}
+		for _, interval := range []exchange.Interval{exchange.Minute1, exchange.Minute5, exchange.Minute15} {
+			candles := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: name, Interval: interval, StartMS: startMS}).Candles
+			for i := range candles.Len() {
+				want := sums{}
+				for j := range trades {
+					if interval.OpenOf(trades[j].TimeMS) == candles.OpenMS[i] {
+						want.add(symbol, &trades[j])
+					}
+				}
+				c := candles.At(i)
+				for _, number := range []struct {
+					name string
+					want decimal.Decimal
+					have float64
+				}{{"volume", want.base, c.Volume}, {"quote volume", want.quote, c.QuoteVolume},
+					{"taker volume", want.takerBase, c.TakerBase}, {"taker quote volume", want.takerQuote, c.TakerQuote}} {
+					if have := decimal.NewFromFloat(number.have); !have.Equal(number.want) {
+						t.Fatalf("%s, %s of %d: want %s %s, have %s", name, interval, c.OpenMS, number.name, number.want, have)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTheTickersVolumeIsThatOfTheDaysCandles(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{})
+	d.SetMarket(d.key(), Random(7))
+	d.Advance(startMS + 3*60_000)
+	candles := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1, StartMS: d.NowMS() - int64(exchange.Day1), Limit: 1500}).Candles
+	ticker := d.do(exchange.Request{Operation: exchange.FuturesTicker, Symbol: "BTC-USDT"}).Tickers.Items()[0]
+	volume, quote := decimal.Zero, decimal.Zero
+	for i := range candles.Len() {
+		volume, quote = volume.Add(decimal.NewFromFloat(candles.Volume[i])), quote.Add(decimal.NewFromFloat(candles.QuoteVolume[i]))
+	}
+	if have := decimal.NewFromFloat(ticker.Volume); !have.Equal(volume) {
+		t.Fatalf("want volume %s, have %s", volume, have)
+	}
+	if have := decimal.NewFromFloat(ticker.QuoteVolume); !have.Equal(quote) {
+		t.Fatalf("want quote volume %s, have %s", quote, have)
+	}
+}
