@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,6 +49,23 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(directory, "data", "demo", "running")); err == nil {
 		t.Error("after a clean stop: want no mark of a run left")
 	}
+}
+
+// TestASecondDaemonOnADataDirectoryIsRefused holds the lock of case 34.
+func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := build(t, directory)
+	first := start(t, binary, directory)
+	first.until(t, "daemon.listening")
+	second := exec.Command(binary, "run", "--listen", "off")
+	second.Dir = directory
+	output, err := second.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitTemporary || !strings.Contains(string(output), "in use by another botd") {
+		t.Errorf("want exit code %d and the reason, have %v\n%s", exitTemporary, err, output)
+	}
+	first.until(t, "market.candle") // the first one goes on
 }
 
 // build makes the binary as a user does.

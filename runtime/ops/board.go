@@ -396,6 +396,7 @@ type PositionJSON struct {
 	Last      string `json:"last_price"`
 	LiqPrice  string `json:"liq_price"`
 	Protected bool   `json:"protected"`
+	BareMS    int64  `json:"unprotected_ms"` // how long its positions lacked the stop wished for them, since the start
 }
 
 func (b *Board) positionsJSON() []PositionJSON {
@@ -408,7 +409,7 @@ func (b *Board) positionsJSON() []PositionJSON {
 			continue
 		}
 		out = append(out, PositionJSON{t.Name, t.Symbol.Market.String(), t.Symbol.Name, t.Symbol.QuantityDecimal(t.Position).String(), t.EntryPrice.String(),
-			t.Symbol.PriceDecimal(t.Last).String(), t.LiqPrice.String(), t.Protected})
+			t.Symbol.PriceDecimal(t.Last).String(), t.LiqPrice.String(), t.Protected, t.BareMS})
 	}
 	return out
 }

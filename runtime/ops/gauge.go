@@ -78,6 +78,9 @@ func (m *Metrics) position(t *engine.StrategyStatus) {
 		bare = 0
 	}
 	m.unguarded.WithLabelValues(symbol).Set(bare)
+	key := t.Symbol.Key().String()
+	m.bareSeconds.WithLabelValues(symbol).Add(seconds(max(0, t.BareMS-m.bareMS[key])))
+	m.bareMS[key] = t.BareMS
 }
 
 // limits sets how much of each limit is in use. Its scopes are the account, its

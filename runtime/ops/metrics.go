@@ -49,10 +49,12 @@ type Metrics struct {
 
 	balance, positionValue, positionPNL *prometheus.GaugeVec
 	liquidation, unguarded              *prometheus.GaugeVec
+	bareSeconds                         *prometheus.CounterVec
 	commitSeconds, httpSeconds          *prometheus.HistogramVec
 	storeErrors, httpRequests           *prometheus.CounterVec
 
 	decided decisions
+	bareMS  map[string]int64 // per symbol, of the Status before
 	candles map[string]int64 // close of the newest candle per strategy, of the Status before
 }
 
@@ -65,7 +67,7 @@ var (
 // NewMetrics registers every family on a registry of its own. It is made when
 // the configuration was loaded.
 func NewMetrics(mode string, build Build) *Metrics {
-	m := &Metrics{Registry: prometheus.NewRegistry(), known: newClosed(), decided: decisions{}, candles: map[string]int64{}}
+	m := &Metrics{Registry: prometheus.NewRegistry(), known: newClosed(), decided: decisions{}, candles: map[string]int64{}, bareMS: map[string]int64{}}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.gauge("botd_build_info", "Build of the running binary; always 1.", "version", "revision", "goversion").WithLabelValues(build.Version, build.Revision, build.Go).Set(1)
 	m.gauge("botd_mode_info", "Run mode; always 1.", "mode").WithLabelValues(mode).Set(1)
@@ -161,6 +163,7 @@ func (m *Metrics) accountFamilies() {
 	m.positionValue = m.gauge("botd_position_notional_usdt", "Signed value of the open position.", "symbol")
 	m.positionPNL = m.gauge("botd_position_unrealized_pnl_usdt", "Unrealised profit of the open position.", "symbol")
 	m.liquidation = m.gauge("botd_position_liquidation_distance_ratio", "Distance from the last price to the liquidation price over the last price.", "symbol")
+	m.bareSeconds = m.counter("botd_position_unprotected_seconds_total", "Time positions lacked the stop wished for them.", "symbol")
 	m.unguarded = m.gauge("botd_position_unprotected_notional_usdt", "Value of the position not covered by a working stop.", "symbol")
 	m.commitSeconds = m.histogram("botd_store_write_duration_seconds", "Time of one journal commit.", requestBuckets)
 	m.storeErrors = m.counter("botd_store_errors_total", "Store errors.", "op")

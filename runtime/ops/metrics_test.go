@@ -291,7 +291,7 @@ func TestPollsAreRequestsForMarketData(t *testing.T) {
 }
 
 // beyond are the families botd has beside the catalogue's.
-var beyond = []string{"botd_exchange_clock_bound_seconds", "botd_exchange_clock_jumps_total", "botd_last_shutdown_unclean"}
+var beyond = []string{"botd_exchange_clock_bound_seconds", "botd_exchange_clock_jumps_total", "botd_last_shutdown_unclean", "botd_position_unprotected_seconds_total"}
 
 // TestFamiliesAreTheCatalogues compares every family with ops.md's catalogue.
 func TestFamiliesAreTheCatalogues(t *testing.T) {

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTheTableOfCasesAndTheTestsAgree reads docs/exactly-once.md: each case of the
+// protocol has a row, each row names the tests that there are, and no test is
+// missing from it.
+func TestTheTableOfCasesAndTheTestsAgree(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/exactly-once.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "\n## Cases\n")
+	if !found {
+		t.Fatal("docs/exactly-once.md: want a section Cases")
+	}
+	table, _, _ = strings.Cut(table, "\n## ")
+	rows := map[string][]string{}
+	named := regexp.MustCompile("`([^`]+)`")
+	for _, row := range regexp.MustCompile(`(?m)^\| (\d+) \| .* \| (.*) \|$`).FindAllStringSubmatch(table, -1) {
+		number := fmt.Sprintf("%02s", row[1])
+		rows[number] = []string{}
+		for _, name := range named.FindAllStringSubmatch(row[2], -1) {
+			rows[number] = append(rows[number], name[1])
+		}
+	}
+	tests := map[string][]string{}
+	for _, c := range slicesOf(casesOfPlacing, casesOfTruth, casesOfExits, casesOfStates, casesOfSpot) {
+		number, name, _ := strings.Cut(c.name, " ")
+		tests[number] = append(tests[number], name)
+	}
+	for n := 1; n <= 38; n++ {
+		number := fmt.Sprintf("%02d", n)
+		row, listed := rows[number]
+		switch {
+		case !listed:
+			t.Errorf("case %s: want a row", number)
+		case n == 30:
+			continue // the protocol has none
+		case len(row) == 0:
+			t.Errorf("case %s: want a test that shows it", number)
+		}
+		for _, name := range row {
+			if folder, function, elsewhere := strings.Cut(name, " Test"); elsewhere {
+				wantTest(t, number, folder, "Test"+function)
+			} else if !slices.Contains(tests[number], name) {
+				t.Errorf("case %s: the table names %q, which is no test of it", number, name)
+			}
+		}
+		for _, name := range tests[number] {
+			if !slices.Contains(row, name) {
+				t.Errorf("case %s: the table does not name its test %q", number, name)
+			}
+		}
+	}
+	if len(rows) != 38 {
+		t.Errorf("want 38 rows, have %d", len(rows))
+	}
+}
+
+// wantTest looks for a test function in another folder.
+func wantTest(t *testing.T, number, folder, function string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "func "+function+"(") {
+			return
+		}
+	}
+	t.Errorf("case %s: there is no %s in %s", number, function, folder)
+}

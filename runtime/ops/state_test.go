@@ -1,0 +1,51 @@
+package ops
+
+import (
+	"bytes"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/runtime/engine"
+)
+
+// TestEveryDeclaredStateHasItsMetricAndLogLine reads the table of declared states
+// of docs/exactly-once.md and looks for each row's label and events.
+func TestEveryDeclaredStateHasItsMetricAndLogLine(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/exactly-once.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## Declared states\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var screen bytes.Buffer
+	console := NewConsole(&screen, Format{JSON: true}, NewMetrics("demo", Build{}))
+	for _, ok := range []bool{false, true} {
+		for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+			n.OK = ok
+			console.Note(&n)
+		}
+	}
+	console.Note(&engine.Note{Kind: engine.NoteJournal, Text: "the disk is nearly full"})
+	var reasons []string
+	events := regexp.MustCompile("`([a-z]+\\.[a-z]+)`")
+	for _, row := range regexp.MustCompile(`(?m)^\| (\w+) \| .*reason="(\w+)".*$`).FindAllStringSubmatch(table, -1) {
+		reasons = append(reasons, row[2])
+		told := events.FindAllStringSubmatch(row[0], -1)
+		if len(told) == 0 {
+			t.Errorf("%s: want its log lines named", row[1])
+		}
+		for _, event := range told {
+			if !strings.Contains(screen.String(), `"event":"`+event[1]+`"`) {
+				t.Errorf("%s: the log never tells %s", row[1], event[1])
+			}
+		}
+	}
+	want := slices.Sorted(slices.Values(haltReasons))
+	if have := slices.Sorted(slices.Values(reasons)); !slices.Equal(want, have) {
+		t.Errorf("states: want a row for each of %v, have %v", want, have)
+	}
+}
