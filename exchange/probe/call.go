@@ -105,6 +105,9 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 		r.answer, r.err = wire.DecodeAnswer(&request, received, c.symbols)
 		r.retryAfter = time.Duration(received.RetryAfterMS()) * time.Millisecond
 	}
+	if looksLikePage(body) {
+		r.err = &page{start(body)}
+	}
 	if to := response.Header.Get("Location"); response.StatusCode/100 == 3 && to != "" {
 		r.err = fmt.Errorf("it redirects to %s: that is not followed, since it would carry the key along", to)
 	}
@@ -125,6 +128,26 @@ func (c *caller) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 	return signature
 }
 
+// page is a web page where JSON was wanted.
+type page struct{ start string }
+
+func (p *page) Error() string { return fmt.Sprintf("a web page came, no JSON: %q", p.start) }
+
+// pageHint says where pages come from.
+const pageHint = "is this the address of the API itself, not of a website? a guard before it (captcha, firewall, maintenance) answers so too"
+
+func looksLikePage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
+
+// start is how a page begins, on one line.
+func start(body []byte) string {
+	const most = 80
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 4*most)]), "?")), " ")
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "..."
+	}
+	return text
+}
+
 // scrubbed is an error whose text holds no secret, in case the venue said one back.
 type scrubbed struct {
 	error
@@ -135,12 +158,7 @@ func (s *scrubbed) Error() string { return s.text }
 func (s *scrubbed) Unwrap() error { return s.error }
 
 func (c *caller) scrub(text, signature string) string {
-	for _, secret := range []string{string(c.secret), signature, c.key} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "(hidden)")
-		}
-	}
-	return text
+	return wire.Hide(text, string(c.secret), signature, c.key)
 }
 
 // network is a fault without the address, which is known.

@@ -314,7 +314,9 @@ func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
 			w.Header().Set("X-RateLimit-Remaining", "17")
 			switch r.URL.Path {
 			case "/fapi/v1/depth":
-				fmt.Fprint(w, "<html>no</html>")
+				fmt.Fprint(w, "\n<!DOCTYPE html>\n<html>Just a moment...</html>")
+			case "/fapi/v1/margin-levels":
+				fmt.Fprint(w, `{"code":0,"data":[]}`)
 			case "/api/v1/spot/public/pairs":
 				http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
 			case "/fapi/v1/trades":
@@ -325,8 +327,11 @@ func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
 			}
 		})
 	}}).URL})
-	if step := r.step(t, "futures_depth"); step.Outcome != Fail || step.Status != 200 || !strings.Contains(step.Hint, "does not understand") {
-		t.Errorf("an answer that is no JSON: %+v", step)
+	if step := r.step(t, "futures_depth"); step.Outcome != Fail || step.Status != 200 || !strings.Contains(step.What, "<!DOCTYPE html> <html>Just a moment") || step.Hint != pageHint {
+		t.Errorf("a web page: %+v", step)
+	}
+	if step := r.step(t, "futures_margin_levels"); step.Outcome != Fail || step.Status != 200 || !strings.Contains(step.Hint, "does not understand") {
+		t.Errorf("an answer of another shape: %+v", step)
 	}
 	if step := r.step(t, "spot_pairs"); step.Outcome != Fail || step.Status != 302 || !strings.Contains(step.What, "redirects") {
 		t.Errorf("a redirect: %+v", step)
@@ -336,6 +341,27 @@ func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
 	}
 	if step := r.step(t, "rate_limits"); step.Outcome != Warn || !strings.Contains(step.What, "x-ratelimit-remaining: 17") || r.RateLimited != 1 || r.RateLimits["retry-after"] != "3" {
 		t.Errorf("limits: %+v, %+v", step, r.RateLimits)
+	}
+}
+
+func TestAWebPageInsteadOfASignedAnswerIsNoVerdictOnTheKey(t *testing.T) {
+	t.Parallel()
+	r := probed(t, Config{Key: "key", BaseURL: serve(t, setup{between: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/fhapi/") {
+				w.WriteHeader(http.StatusForbidden)
+				fmt.Fprintf(w, "<html>blocked: %s</html>", r.Header.Get(wire.HeaderSignature))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}}).URL})
+	step := r.step(t, "signature")
+	if step.Outcome != Fail || step.Status != http.StatusForbidden || step.Hint != pageHint || r.Refused {
+		t.Errorf("want it told as a page, not as a refused key, have %+v, refused %v", step, r.Refused)
+	}
+	if !strings.Contains(step.What, "<html>blocked: (hidden)") {
+		t.Errorf("want the signature hidden, have %s", step.What)
 	}
 }
 

@@ -113,8 +113,14 @@ func (p *prober) ask(ctx context.Context, operation exchange.Operation) {
 	step := Step{Name: operation.String(), Outcome: OK, Status: r.status, LatencyMS: ms(r.took())}
 	if r.err != nil {
 		step.Outcome, step.What = Fail, r.err.Error()
-		var malformed *exchange.Malformed
-		if errors.As(r.err, &malformed) {
+		var (
+			malformed *exchange.Malformed
+			web       *page
+		)
+		switch {
+		case errors.As(r.err, &web):
+			step.Hint = pageHint
+		case errors.As(r.err, &malformed):
 			step.Hint = "botd does not understand this answer: strategies that need it can not run there"
 		}
 		p.add(step)

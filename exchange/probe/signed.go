@@ -53,13 +53,19 @@ const (
 	outside             // the timestamp is outside the window
 	keyRefused          // nothing else need be tried
 	unavailable         // no answer that says anything
+	guarded             // a web page
 )
 
 func judge(r *reply) verdict {
-	var refusal *exchange.Refusal
+	var (
+		refusal *exchange.Refusal
+		web     *page
+	)
 	switch {
 	case r.err == nil:
 		return accepted
+	case errors.As(r.err, &web):
+		return guarded
 	case errors.As(r.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp:
 		return outside
 	case errors.As(r.err, &refusal) && (refusal.Code == exchange.CodeUnknownKey || refusal.Code == exchange.CodeNotPermitted):
@@ -129,6 +135,7 @@ var hints = map[verdict]string{
 	outside:     "the clock above should have prevented this: does the venue mean seconds, or another clock than its /time?",
 	keyRefused:  "check the key, its permissions and its IP whitelist",
 	unavailable: "try again later",
+	guarded:     pageHint,
 }
 
 // windowStep is how finely the window is found.
@@ -201,7 +208,7 @@ func (p *prober) admits(ctx context.Context, shift time.Duration) (bool, error) 
 	switch judge(&r) {
 	case accepted:
 		return true, nil
-	case unavailable, keyRefused:
+	case unavailable, guarded, keyRefused:
 		return false, r.err
 	}
 	return false, nil

@@ -100,12 +100,7 @@ func (c *Client) scrubbed(err error, signature string) error {
 }
 
 func (c *Client) scrub(text, signature string) string {
-	for _, secret := range []string{string(c.config.Secret), signature, c.config.Key} {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "(hidden)")
-		}
-	}
-	return text
+	return wire.Hide(text, string(c.config.Secret), signature, c.config.Key)
 }
 
 // redact cuts off what stands before the host of an address.

@@ -37,7 +37,7 @@ func checkSecrets(t *testing.T, what string, value any) {
 	t.Helper()
 	text := everyText(value)
 	bytes := fmt.Sprint([]byte(canarySecret))
-	if strings.Contains(text, canaryKey) || strings.Contains(text, canarySecret) || strings.Contains(text, strings.Trim(bytes, "[]")) || signatures.MatchString(text) {
+	if strings.Contains(text, canaryKey[:6]) || strings.Contains(text, canarySecret[:6]) || strings.Contains(text, strings.Trim(bytes, "[]")) || signatures.MatchString(text) {
 		t.Errorf("%s tells a secret: %s", what, text)
 	}
 }
@@ -50,6 +50,13 @@ func TestNoErrorTellsASecret(t *testing.T) {
 		"echo in a page": func(w http.ResponseWriter, r *http.Request, _ []byte) {
 			w.WriteHeader(http.StatusCreated)
 			fmt.Fprintf(w, "%s %s %s", r.Header.Get("x-api-key"), canarySecret, r.Header.Get("x-signature"))
+		},
+		"echo that is cut in the secret": func(w http.ResponseWriter, r *http.Request, _ []byte) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"code":5,"error":"%s%s"}`, strings.Repeat("x", 300-len(canarySecret)+3), canarySecret)
+		},
+		"page that is cut in the key": func(w http.ResponseWriter, r *http.Request, _ []byte) {
+			fmt.Fprintf(w, `%s%s`, strings.Repeat("x", 60-len(canaryKey)+3), canaryKey)
 		},
 		"echo in a field": func(w http.ResponseWriter, r *http.Request, _ []byte) {
 			fmt.Fprintf(w, `[{"id":1,"symbol":"BTC-USDT","quantity":"%s","filled":"%s"}]`, r.Header.Get("x-api-key"), canarySecret)

@@ -1,0 +1,22 @@
+package wire
+
+import "testing"
+
+func TestSecretsAreHiddenWholeAndCut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"", ""},
+		{"nothing of it", "nothing of it"},
+		{"secret-0123456789", "(hidden)"},
+		{"twice secret-0123456789, secret-0123456789!", "twice (hidden), (hidden)!"},
+		{`"you sent secret-0123"...`, `"you sent (hidden)"...`},
+		{"cut secr", "cut (hidden)"},
+		{"sec is not enough to tell", "sec is not enough to tell"},
+		{"KEY and K", "(hidden) and K"},
+		{"secret-0123secret-0123456789", "(hidden)(hidden)"},
+	} {
+		if have := Hide(c.text, "secret-0123456789", "", "KEY"); have != c.want {
+			t.Errorf("%q: want %q, have %q", c.text, c.want, have)
+		}
+	}
+}
