@@ -21,6 +21,7 @@ type ledger struct {
 	nets, moving bool
 	paid         map[string]decimal.Decimal // funding, by account
 	states       map[int64]exchange.Order   // as they were a step ago
+	ended        map[string]int             // liquidations, by account, a step ago
 }
 
 // page is what the fills say of one account.
@@ -30,12 +31,12 @@ type page struct {
 	realised, fees decimal.Decimal
 }
 
-// stake is a futures position: its quantity, below zero for a SHORT, and what that
-// cost, never below zero.
-type stake struct{ quantity, cost decimal.Decimal }
+// stake is a futures position: its quantity, below zero for a SHORT, what that
+// cost, never below zero, and the price of its last fill.
+type stake struct{ quantity, cost, last decimal.Decimal }
 
 // deposits are the accounts' futures wallets to begin with.
-var deposits = map[string]int64{"alice": 10_000, "bob": 1_000, "carol": 10_000}
+var deposits = map[string]int64{"alice": 10_000, "bob": 1_000, "carol": 1_000_000}
 
 const fundingMS = 8 * int64(exchange.Hour1)
 
@@ -90,7 +91,7 @@ func (p *page) fill(s stake, price, quantity decimal.Decimal) stake {
 		s.quantity = s.quantity.Sub(part.Mul(side))
 		quantity = quantity.Add(part.Mul(side))
 	}
-	return stake{s.quantity.Add(quantity), s.cost.Add(price.Mul(quantity.Abs()))}
+	return stake{s.quantity.Add(quantity), s.cost.Add(price.Mul(quantity.Abs())), price}
 }
 
 // pay charges what a passed payday demands: what the fills had made by then, at
@@ -132,9 +133,15 @@ func (l *ledger) checkWallet(name string, p *page) {
 	if !l.moving { // else the mark at the payday is not known
 		l.want(name, "funding", l.paid[name], money.Funding.Decimal())
 	}
+	if orders := l.x.OpenOrders(name, exchange.Futures); money.Liquidations > l.ended[name] && orders > 0 {
+		l.r.Fatalf("%s: %d open orders outlived a liquidation", name, orders)
+	}
+	l.ended[name] = money.Liquidations
 	if money.Liquidations == 0 && !money.Insurance.IsZero() {
 		l.r.Fatalf("%s: insurance %s without a liquidation", name, money.Insurance)
 	}
+	l.want(name, "fees", p.fees, money.Fees.Decimal())
+	l.want(name, "realised", p.realised, money.Realized.Decimal())
 	wallet := decimal.NewFromInt(deposits[name]).Add(p.realised).Sub(money.Funding.Decimal()).Sub(p.fees).Add(money.Insurance.Decimal())
 	told := l.account(name)
 	l.want(name, "wallet", wallet, told.WalletBalance.Decimal())

@@ -27,6 +27,7 @@ func (l *ledger) checkMargins(name string, p *page) {
 		l.want(name, symbol.Name+" position", held.quantity, symbol.QuantityDecimal(position.Signed()))
 		entry, _ := held.cost.QuoRem(held.quantity.Abs(), 18)
 		l.want(name, symbol.Name+" entryPrice", entry, position.EntryPrice.Decimal())
+		l.want(name, symbol.Name+" lastUpdatePrice", held.last, position.LastUpdatePrice.Decimal())
 		profit := held.quantity.Mul(mark).Sub(held.cost.Mul(decimal.NewFromInt(int64(held.quantity.Sign()))))
 		l.want(name, symbol.Name+" unrealizedPNL", profit, position.UnrealizedPNL.Decimal())
 		share, _ := held.cost.QuoRem(decimal.NewFromInt(int64(position.Leverage)), 18)

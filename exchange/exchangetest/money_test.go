@@ -38,7 +38,7 @@ func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
 // newLedger opens an exchange with three accounts, one of them with fees of its
 // own, under one of the settings decisions.md leaves to a venue.
 func newLedger(r *rapid.T) *ledger {
-	l := &ledger{r: r, names: []string{"alice", "bob", "carol"}, nets: rapid.Bool().Draw(r, "nets"), states: map[int64]exchange.Order{}}
+	l := &ledger{r: r, names: []string{"alice", "bob", "carol"}, nets: rapid.Bool().Draw(r, "nets"), states: map[int64]exchange.Order{}, ended: map[string]int{}}
 	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: StartMS + fundingMS - 60_000, Seed: 1, OppositeOrder: "reject",
 		OrderDelayMS: rapid.SampledFrom([]int64{0, 5}).Draw(r, "delay")}
 	if l.nets {
@@ -56,10 +56,11 @@ func newLedger(r *rapid.T) *ledger {
 	}
 	for _, name := range l.names {
 		account := sim.DefaultAccount(name)
+		account.FuturesUSDT = exchange.AmountOf(deposits[name])
 		switch name {
 		case "bob": // soon liquidated
-			account.FuturesUSDT, account.Leverage = exchange.AmountOf(deposits[name]), 40
-		case "carol": // a rebate, and spot fees in USDT
+			account.Leverage = 40
+		case "carol": // rich, with a rebate, and spot fees in USDT
 			account.FuturesMaker, account.FeeFromQuote = -10_000, true
 		}
 		if err := l.x.AddAccount(account); err != nil {
@@ -131,7 +132,7 @@ func (l *ledger) order(exit bool) {
 	account, symbol := l.desk()
 	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Type: rapid.SampledFrom(orderTypes).Draw(r, "type"),
 		Side: rapid.SampledFrom([]exchange.Side{exchange.Buy, exchange.Sell}).Draw(r, "side")}
-	value := exchange.AmountOf(rapid.SampledFrom([]int64{30_000, 30_000, 3_000, 100, 7}).Draw(r, "value"))
+	value := exchange.AmountOf(rapid.SampledFrom([]int64{30_000, 30_000, 3_000, 100, 7, 400_000}).Draw(r, "value"))
 	last, _ := l.x.Price(symbol.Key())
 	order.Quantity = symbol.QuantityFor(value, last)
 	if symbol.Market == exchange.Spot && order.Type == exchange.MarketOrder {

@@ -56,6 +56,55 @@ func TestTheRandomMarketTellsOneStory(t *testing.T) {
 	}
 }
 
+// asked notes which operations a reader was asked for.
+type asked struct {
+	Reader
+	operations map[exchange.Operation]int
+}
+
+func (a *asked) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+	a.operations[request.Operation]++
+	return a.Reader.Do(ctx, request)
+}
+
+// TestTheRandomMarketTellsTheSameStoryOverHTTP reads a served random market with the
+// client; all 18 public operations are asked.
+func TestTheRandomMarketTellsTheSameStoryOverHTTP(t *testing.T) {
+	t.Parallel()
+	venue, err := Served(World{Random: 21})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := venue.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	client, err := venue.(*served).client("alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &asked{client, map[exchange.Operation]int{}}
+	for _, ms := range []int64{61_003, 3_600_000} {
+		if err := venue.Advance(ms); err != nil {
+			t.Fatal(err)
+		}
+		wantStory(t, Read(t.Context(), a, Bounds{}), 90)
+	}
+	public := 0
+	for _, operation := range exchange.Operations() {
+		if operation.Signed() {
+			continue
+		}
+		if public++; a.operations[operation] == 0 {
+			t.Errorf("%s was not asked", operation)
+		}
+	}
+	if public != 18 {
+		t.Errorf("want 18 public operations, have %d", public)
+	}
+}
+
 // TestTheStillMarketTellsOneStory does the same with prices that are told.
 func TestTheStillMarketTellsOneStory(t *testing.T) {
 	t.Parallel()

@@ -18,6 +18,7 @@ type World struct {
 	OppositeOrder string // "reject" or "net"
 	DelayMS       int64  // as given, -1 for 0
 	Budget        int    // requests a second
+	Random        uint64 // all symbols have a random market of this seed; 0 is still
 	Flags         bool   // the symbols have three more: HALT-, EXIT- and STUCK-USDT
 	Unpriced      bool   // both markets list one more, NEW-USDT, that nobody has quoted yet
 	Funding       []sim.FundingPoint
@@ -48,6 +49,8 @@ func (w *World) set(words []string) error {
 			w.Budget = int(number)
 		case "symbols":
 			w.Flags, w.Unpriced, err = value == "flags", value == "unpriced", nil
+		case "random":
+			w.Random = uint64(number)
 		case "rich":
 			w.Rich, err = true, nil
 		case "liquidation":
@@ -117,8 +120,11 @@ func (w *World) exchange() (*sim.Exchange, error) {
 		return nil, err
 	}
 	for _, symbol := range config.Symbols {
-		if symbol.Base == unpriced {
+		switch {
+		case symbol.Base == unpriced:
 			x.SetMarket(symbol.Key(), sim.Fed())
+		case w.Random > 0:
+			x.SetMarket(symbol.Key(), sim.Random(w.Random))
 		}
 	}
 	for _, name := range accounts {

@@ -117,10 +117,22 @@ func (b *book) ticker() exchange.Ticker {
 		t.ChangePercent = float64(t.Change) / float64(t.Open) * 100
 	}
 	if t.Volume > 0 && t.QuoteVolume > 0 {
-		mean := t.QuoteVolume / t.Volume / b.symbol.PriceFloat(1)
-		t.WeightedAverage = b.symbol.PriceAmount(exchange.Price(mean))
+		t.WeightedAverage = b.mean(t.QuoteVolume / t.Volume)
 	}
 	return t
+}
+
+// mean writes a mean price with four places more than prices have: a coin of
+// 0.00001 would lose it to rounding.
+func (b *book) mean(price float64) exchange.Amount {
+	const finer = 10_000
+	units := price / b.symbol.PriceFloat(1)
+	if units > float64(maxPrice) {
+		return b.symbol.PriceAmount(maxPrice)
+	}
+	whole := exchange.Price(units)
+	part := b.symbol.PriceAmount(exchange.Price((units - float64(whole)) * finer)).Div(finer)
+	return b.symbol.PriceAmount(whole).Add(part)
 }
 
 // tickerInterval is the shortest one the market has recorded candles of, else a
