@@ -15,7 +15,8 @@ type Inputs struct {
 type Input struct {
 	Name    string `json:"name"`
 	File    string `json:"file"`
-	YAML    string `json:"yaml"` // the file's text, so that the report alone is enough
+	YAML    string `json:"yaml"`             // the file's text, so that the report alone is enough
+	Script  *Text  `json:"script,omitempty"` // of a strategy: script
 	Data    File   `json:"data"`
 	Funding []File `json:"funding,omitempty"`
 	Detail  *File  `json:"detail,omitempty"`
@@ -25,4 +26,10 @@ type Input struct {
 type File struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
+}
+
+// Text is a file with what stands in it.
+type Text struct {
+	Path string `json:"path"` // relative to the strategy's file
+	Text string `json:"text"`
 }

@@ -105,6 +105,8 @@ type Options struct {
 	Mode Mode
 	// CredentialsDirectory is $CREDENTIALS_DIRECTORY, or empty.
 	CredentialsDirectory string
+	// Script compiles the file of a strategy: script; nil knows no scripts.
+	Script func(name string, source []byte) (strategy.Definition, error)
 }
 
 // Confirm refuses to trade for real unless it was asked for twice: by mode:

@@ -189,6 +189,8 @@ func (c *StrategyConfig) outline() outline {
 	o := newOutline()
 	o.set("name", c.Name)
 	o.set("strategy", c.Kind)
+	o.set("file", c.Script.File)
+	o.set("file_sha256", c.Script.SHA256)
 	o.set("market", c.Market.String())
 	o.set("symbol", c.Symbol)
 	o.set("interval", c.Interval.String())

@@ -91,7 +91,7 @@ func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 	}
 	c := &StrategyConfig{File: d.file, Line: node.Line, Params: strategy.Values{}, paramLines: map[string]int{}}
 	s := newSection(d, "", node)
-	r := &strategyReader{section: s, loader: l, into: c}
+	r := &strategyReader{section: s, loader: l, into: c, file: file}
 	r.identity()
 	r.instrument()
 	r.schedule()
@@ -111,6 +111,7 @@ type strategyReader struct {
 	*section
 	loader     *loader
 	into       *StrategyConfig
+	file       string               // its name among the loader's files
 	definition *strategy.Definition // nil when the kind is not known
 	symbol     *exchange.Symbol     // nil when not known
 	broken     bool                 // a parameter is wrong: the strategy can not be built
@@ -150,6 +151,7 @@ func (r *strategyReader) identity() {
 	}
 	if definition, found := r.loader.options.Registry.Find(c.Kind); found {
 		r.definition = &definition
+		r.script()
 		return
 	}
 	if near := nearest(strings.ToLower(strings.ReplaceAll(c.Kind, "-", "_")), known); near != "" {

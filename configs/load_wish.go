@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -305,14 +304,5 @@ func (r *strategyReader) build() {
 	if err == nil {
 		return
 	}
-	var value *strategy.ValueError
-	if errors.As(err, &value) {
-		line, given := c.paramLines[value.Parameter]
-		if !given {
-			line = r.lineOf("params")
-		}
-		r.fail(line, "", "%v", err)
-		return
-	}
-	r.fail(r.lineOf("params"), "", "%s: %v", c.Kind, err)
+	r.notBuilt(err)
 }

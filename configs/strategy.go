@@ -28,7 +28,17 @@ type StrategyConfig struct {
 	Backtest BacktestConfig
 	OnRemove string // flatten, leave, or empty: reload refuses to drop it while it holds something
 
+	Script ScriptConfig // of a strategy: script
+
+	definition *strategy.Definition // of a script; else the registry's
 	paramLines map[string]int
+}
+
+// ScriptConfig is the file of a strategy: script.
+type ScriptConfig struct {
+	File   string // as written, relative to the strategy's own
+	Text   string
+	SHA256 string // of the text, in hexadecimal; the file may pin it
 }
 
 // SizeConfig is a strategy.Size before the symbol's scales are known. At most
@@ -115,6 +125,9 @@ func (c *StrategyConfig) Protection(symbol *exchange.Symbol) (strategy.Protectio
 // Build makes the strategy on a symbol.
 func (c *StrategyConfig) Build(registry *strategy.Registry, symbol *exchange.Symbol) (strategy.Strategy, error) {
 	definition, known := registry.Find(c.Kind)
+	if c.definition != nil {
+		definition, known = *c.definition, true
+	}
 	if !known {
 		return nil, fmt.Errorf("%s:%d: unknown strategy %q", c.File, c.Line, c.Kind)
 	}

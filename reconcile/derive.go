@@ -268,6 +268,9 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	if target.Sign() != 0 {
 		reason = "the target changed side: first flat, then the other side"
 	}
+	if d.plan.Reason != "" {
+		reason += ": " + d.plan.Reason
+	}
 	d.reduceNow(abs(position), reason)
 }
 

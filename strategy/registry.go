@@ -223,3 +223,34 @@ func (r *Registry) Find(name string) (Definition, bool) {
 
 // All returns the definitions, sorted by name.
 func (r *Registry) All() []Definition { return r.definitions }
+
+// SourceError is a fault in a text a strategy is written in: a script, or a rule.
+type SourceError struct {
+	File         string // or the parameter that holds the text
+	Line, Column int    // from 1; 0 where the text as a whole is meant
+	Err          error
+	Unknown      string   // the name that is not defined, when that is the fault
+	Known        []string // what it could have been
+	Trace        []string // how the script came there, outermost first; empty when it did not run
+}
+
+// Error names place and fault, and the calls that led there when there were several.
+func (e *SourceError) Error() string {
+	text := e.File
+	if e.Line > 0 {
+		text += fmt.Sprintf(":%d:%d", e.Line, e.Column)
+	}
+	return text + ": " + e.Fault()
+}
+
+// Fault is what is wrong, and the calls that led there when there were several,
+// without the place.
+func (e *SourceError) Fault() string {
+	if len(e.Trace) > 1 {
+		return e.Err.Error() + " (called: " + strings.Join(e.Trace, " > ") + ")"
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the fault.
+func (e *SourceError) Unwrap() error { return e.Err }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -218,8 +219,8 @@ func writtenStrategies(inputs *backtest.Inputs, symbols []*exchange.Symbol) (giv
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 	for i, input := range inputs.Strategies {
-		file := filepath.Join(directory, fmt.Sprintf("strategy-%d.yaml", i+1))
-		if err := os.WriteFile(file, []byte(input.YAML), 0o600); err != nil {
+		file := filepath.Join(directory, strconv.Itoa(i+1), "strategy.yaml")
+		if err := errors.Join(writeNew(file, input.YAML), writeScript(filepath.Dir(file), input.Script)); err != nil {
 			return nil, fail(exitIO, err)
 		}
 		c, err := loadStrategy(file, symbols)
@@ -229,6 +230,24 @@ func writtenStrategies(inputs *backtest.Inputs, symbols []*exchange.Symbol) (giv
 		given = append(given, c)
 	}
 	return given, nil
+}
+
+// writeScript puts a script where its strategy's file looks for it.
+func writeScript(directory string, script *backtest.Text) error {
+	if script == nil {
+		return nil
+	}
+	if !filepath.IsLocal(script.Path) {
+		return fmt.Errorf("the report's script %q is not beside its strategy", script.Path)
+	}
+	return writeNew(filepath.Join(directory, script.Path), script.Text)
+}
+
+func writeNew(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o600)
 }
 
 func verifiedTable(w io.Writer, found *backtest.Verified) {

@@ -145,6 +145,9 @@ func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, 
 	}
 	leg = backtest.Leg{Kind: c.Kind, Tape: recorded}
 	input = backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: backtest.File{Path: data, SHA256: recorded.SHA256}}
+	if c.Script.File != "" {
+		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
+	}
 	if detail != "" {
 		if leg.Detail, err = loadCandles(command, detail, recorded.Symbol, 0, b.repair); err != nil {
 			return leg, input, err

@@ -16,15 +16,27 @@ import (
 	"botd/exchange/sim"
 	"botd/strategy"
 	"botd/strategy/library"
+	"botd/strategy/script"
 )
 
 // registry is every strategy this program knows.
-func registry() *strategy.Registry { return strategy.NewRegistry(library.All()...) }
+func registry() *strategy.Registry {
+	return strategy.NewRegistry(append(library.All(), script.Rules(), script.Files())...)
+}
+
+// compiled is what a strategy: script runs.
+func compiled(name string, source []byte) (strategy.Definition, error) {
+	s, err := script.Compile(name, source)
+	if err != nil {
+		return strategy.Definition{}, err
+	}
+	return s.Definition(), nil
+}
 
 // options are what configurations are checked against. Instruments of the
 // built-in market bind the demo; elsewhere the venue's own are read at start.
 func options(mode configs.Mode) configs.Options {
-	return configs.Options{Registry: registry(), Symbols: sim.DefaultSymbols(), Mode: mode, CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
+	return configs.Options{Registry: registry(), Script: compiled, Symbols: sim.DefaultSymbols(), Mode: mode, CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
 }
 
 // load reads a configuration: the directory given, else ./configs, else the

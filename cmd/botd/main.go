@@ -88,7 +88,7 @@ func newRoot() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb)")
 	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
-		newHalt(), newRearm(), newResolve(), newJournal(), newIndicator(), newData(), newSimulate(), newVersion())
+		newHalt(), newRearm(), newResolve(), newJournal(), newIndicator(), newStrategy(), newData(), newSimulate(), newVersion())
 	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
 	return root
 }

@@ -32,6 +32,7 @@ const (
 	libCobra      = "github.com/spf13/cobra"
 	libIsatty     = "github.com/mattn/go-isatty"
 	libBtree      = "github.com/tidwall/btree"
+	libStarlark   = "go.starlark.net"
 )
 
 // Table is the house: every package, in the order a reader meets them.
@@ -49,6 +50,7 @@ var Table = []Row{
 	{"strategy", "View in, Plan out; parameters; the registry", true, []string{"exchange"}, []string{libDecimal}},
 	{"strategy/indicator", "streaming indicators, O(1) a candle", true, nil, nil},
 	{"strategy/library", "the built-in strategies, a file each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal}},
+	{"strategy/script", "runs strategies written in Starlark, and rules of one line each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal, libStarlark}},
 	{"reconcile", "what was asked, what was fetched, what is therefore true; Plan minus Truth", true, []string{"exchange", "strategy"}, nil},
 	{"reconcile/journal", "the durable memory: SQLite by default, PostgreSQL for several machines", false, []string{"exchange", "strategy", "reconcile"}, []string{libSQLite, libSys}},
 	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile"}, []string{libDecimal}},

@@ -1,0 +1,121 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"go.starlark.net/starlark"
+
+	"botd/strategy"
+)
+
+// param is param(name, default, min=, max=, oneof=, help=): a parameter of the
+// strategy, as its YAML gives it. Its kind is the default's.
+func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r := runningOf(thread)
+	if !r.loading {
+		return nil, errors.New("param(...) belongs at the top of the file, outside any function")
+	}
+	var (
+		name, help    string
+		fallback      starlark.Value
+		least, most   starlark.Value
+		oneOf         *starlark.List
+		kinds         = map[string]string{"int": "int", "float": "decimal", "bool": "bool", "string": "text"}
+		parameterName = func() string { return fmt.Sprintf("param(%q)", name) }
+	)
+	if err := starlark.UnpackArgs("param", args, named, "name", &name, "default", &fallback, "min?", &least, "max?", &most, "oneof?", &oneOf, "help?", &help); err != nil {
+		return nil, err
+	}
+	if !identifier(name) {
+		return nil, fmt.Errorf("%s: a name is made of a-z, 0-9 and _", parameterName())
+	}
+	if slices.ContainsFunc(r.parameters, func(p strategy.Parameter) bool { return p.Name == name }) {
+		return nil, fmt.Errorf("%s: there is one of that name already", parameterName())
+	}
+	kind, ok := kinds[fallback.Type()]
+	if !ok {
+		return nil, fmt.Errorf("%s: the default is a number, a text, True or False, not a %s", parameterName(), fallback.Type())
+	}
+	p := strategy.Parameter{Name: name, Kind: kind, Help: help, Default: text(fallback)}
+	for _, bound := range []struct {
+		given starlark.Value
+		into  *string
+	}{{least, &p.Min}, {most, &p.Max}} {
+		if bound.given != nil && bound.given != starlark.None {
+			if _, isNumber := number(bound.given); !isNumber {
+				return nil, fmt.Errorf("%s: min and max are numbers", parameterName())
+			}
+			*bound.into = text(bound.given)
+		}
+	}
+	if oneOf != nil {
+		for element := range oneOf.Elements() {
+			p.OneOf = append(p.OneOf, text(element))
+		}
+	}
+	if err := p.Check(p.Default); err != nil {
+		return nil, fmt.Errorf("%s: its default %w", parameterName(), err)
+	}
+	r.parameters = append(r.parameters, p)
+	given, set := r.values[name]
+	if !set {
+		return fallback, nil
+	}
+	return valueOf(p, given)
+}
+
+func identifier(name string) bool {
+	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+}
+
+func text(value starlark.Value) string {
+	switch value := value.(type) {
+	case starlark.String:
+		return string(value)
+	case starlark.Float:
+		return strconv.FormatFloat(float64(value), 'f', -1, 64)
+	case starlark.Bool:
+		return strconv.FormatBool(bool(value))
+	}
+	return value.String()
+}
+
+// valueOf is a value as written in YAML, checked already, as the script sees it.
+func valueOf(p strategy.Parameter, given string) (starlark.Value, error) {
+	switch p.Kind {
+	case "int":
+		n, err := strconv.Atoi(given)
+		return starlark.MakeInt(n), err
+	case "bool":
+		b, err := strconv.ParseBool(given)
+		return starlark.Bool(b), err
+	case "decimal":
+		number, percent := strings.CutSuffix(given, "%")
+		d, err := decimal.NewFromString(number)
+		if percent {
+			d = d.Shift(-2)
+		}
+		return starlark.Float(d.InexactFloat64()), err
+	}
+	return starlark.String(given), nil
+}
+
+// warmup is warmup(candles): how many closed candles there must be before the
+// first decision counts, where what is measured is not enough.
+func warmup(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r := runningOf(thread)
+	var candles int
+	if err := starlark.UnpackArgs("warmup", args, named, "candles", &candles); err != nil {
+		return nil, err
+	}
+	if !r.loading || candles < 1 || candles > 100_000 {
+		return nil, errors.New("warmup(candles) belongs at the top of the file; from 1 to 100000 candles")
+	}
+	r.warmup = candles
+	return starlark.None, nil
+}

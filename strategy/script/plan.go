@@ -1,0 +1,390 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/shopspring/decimal"
+	"go.starlark.net/starlark"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// opaque is a value a script passes on and can not look into.
+type opaque struct{ kind string }
+
+// String names it.
+func (o opaque) String() string { return o.kind }
+
+// Type is what type() returns.
+func (o opaque) Type() string { return o.kind }
+
+// Freeze does nothing: a script can not change it.
+func (o opaque) Freeze() {}
+
+// Truth is true: it is there.
+func (o opaque) Truth() starlark.Bool { return true }
+
+// Hash refuses: it is no key.
+func (o opaque) Hash() (uint32, error) { return 0, errors.New(o.kind + " can not be a key") }
+
+// wish is what decide returns.
+type wish struct {
+	opaque
+	plan   strategy.Plan
+	orders []strategy.Wish
+	exits  []strategy.Wish
+}
+
+type wishedTarget struct {
+	opaque
+	target strategy.Target
+}
+
+type wishedOrder struct {
+	opaque
+	order strategy.Wish
+}
+
+// into writes the wish into the engine's plan, whose buffers stay its own.
+func (w *wish) into(plan *strategy.Plan) {
+	plan.Target, plan.Leverage, plan.Protection, plan.Reason = w.plan.Target, w.plan.Leverage, w.plan.Protection, w.plan.Reason
+	plan.OrdersSet, plan.ExitsSet = w.plan.OrdersSet, w.plan.ExitsSet
+	plan.Orders, plan.Exits = append(plan.Orders, w.orders...), append(plan.Exits, w.exits...)
+	for _, e := range w.plan.Remembered().Entries() {
+		plan.Remember(e.Key, e.Value)
+	}
+}
+
+func errorf(format string, values ...any) error { return fmt.Errorf(format, values...) }
+
+// trading returns the strategy that asks, or why it can not.
+func trading(thread *starlark.Thread, function string) (*running, error) {
+	r := runningOf(thread)
+	if r.loading || r.view.of == nil {
+		return nil, fmt.Errorf("%s(...) belongs in decide: at the top of the file there is no market yet", function)
+	}
+	return r, nil
+}
+
+var sides = map[string]int64{"long": 1, "flat": 0, "short": -1}
+
+// hold is hold("long" | "short" | "flat", reason=""): the configured size on that side.
+func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r, err := trading(thread, "hold")
+	if err != nil {
+		return nil, err
+	}
+	var side, reason string
+	if err := starlark.UnpackArgs("hold", args, named, "side", &side, "reason?", &reason); err != nil {
+		return nil, err
+	}
+	sign, ok := sides[side]
+	if !ok {
+		return nil, fmt.Errorf("hold(%q): the side is \"long\", \"short\" or \"flat\"", side)
+	}
+	w := &wish{opaque: opaque{"plan"}}
+	w.plan.Hold(r.size(sign), reason)
+	return w, r.holdable(w.plan.Target)
+}
+
+// holdable refuses what the market has no way to hold.
+func (r *running) holdable(target strategy.Target) error {
+	if r.setting.Market == exchange.Spot && target.Sign() < 0 {
+		return errors.New("spot has no short positions: hold \"flat\", or trade futures")
+	}
+	return nil
+}
+
+// size is size(sign=1): the configured size as a target.
+func size(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r, err := trading(thread, "size")
+	if err != nil {
+		return nil, err
+	}
+	sign := 1
+	if err := starlark.UnpackArgs("size", args, named, "sign?", &sign); err != nil {
+		return nil, err
+	}
+	if sign < -1 || sign > 1 {
+		return nil, fmt.Errorf("size(%d): the sign is 1 for long, -1 for short, 0 for flat", sign)
+	}
+	return &wishedTarget{opaque{"target"}, r.size(int64(sign))}, nil
+}
+
+// target is quantity(x), equity(x) or quote(x), negative for short.
+func target(kind string) *starlark.Builtin {
+	return starlark.NewBuiltin(kind, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+		r, err := trading(thread, kind)
+		if err != nil {
+			return nil, err
+		}
+		var value starlark.Value
+		if err := starlark.UnpackPositionalArgs(kind, args, named, 1, &value); err != nil {
+			return nil, err
+		}
+		d, err := decimalOf(value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", kind, err)
+		}
+		t := strategy.Target{Kind: strategy.ByQuantity}
+		switch kind {
+		case "quantity":
+			t.Quantity, err = r.quantity(d)
+		case "equity":
+			t.Kind = strategy.ByEquity
+			t.Share, err = exchange.RateFromDecimal(d.Round(8))
+		case "quote":
+			t.Kind = strategy.ByQuote
+			t.Quote, err = exchange.AmountRounded(d)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s(%s): %w", kind, value, err)
+		}
+		if t.Sign() == 0 {
+			t = strategy.Flat()
+		}
+		return &wishedTarget{opaque{"target"}, t}, nil
+	})
+}
+
+// risk is risk(share, stop): the target that loses that share of the equity
+// between the last price and the stop, long when the stop is below.
+func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r, err := trading(thread, "risk")
+	if err != nil {
+		return nil, err
+	}
+	var shareValue, stopValue starlark.Value
+	if err := starlark.UnpackArgs("risk", args, named, "share", &shareValue, "stop", &stopValue); err != nil {
+		return nil, err
+	}
+	share, err := decimalOf(shareValue)
+	if err != nil {
+		return nil, fmt.Errorf("risk: share: %w", err)
+	}
+	rate, err := exchange.RateFromDecimal(share.Round(8))
+	if err != nil || rate <= 0 || rate > exchange.RateOne {
+		return nil, fmt.Errorf("risk: share %s is not from 0 to 1, such as 0.01 or \"1%%\"", share)
+	}
+	stop, err := r.price("risk: stop", stopValue, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &wishedTarget{opaque{"target"}, strategy.Target{Kind: strategy.ByQuantity, Quantity: r.view.of.QuantityAtRisk(rate, stop)}}, nil
+}
+
+// order is order(key, side, price, quantity, post_only=False, stop_price=None).
+func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r, err := trading(thread, "order")
+	if err != nil {
+		return nil, err
+	}
+	var (
+		key, side                   string
+		atPrice, ofQuantity, stopAt starlark.Value
+		postOnly                    bool
+		o                           = &wishedOrder{opaque: opaque{"order"}}
+	)
+	if err := starlark.UnpackArgs("order", args, named, "key", &key, "side", &side, "price", &atPrice, "quantity", &ofQuantity, "post_only?", &postOnly, "stop_price?", &stopAt); err != nil {
+		return nil, err
+	}
+	o.order.Key, o.order.PostOnly = key, postOnly
+	if o.order.Side, err = exchange.ParseSide(strings.ToUpper(side)); err != nil {
+		return nil, fmt.Errorf("order(%q): side %q is not \"buy\" or \"sell\"", key, side)
+	}
+	passive := -1 // a buyer's price is cut down to the tick, a seller's is raised
+	if o.order.Side == exchange.Sell {
+		passive = 1
+	}
+	if o.order.Price, err = r.price("order: price", atPrice, passive); err != nil {
+		return nil, err
+	}
+	if stopAt != nil && stopAt != starlark.None {
+		if o.order.StopPrice, err = r.price("order: stop_price", stopAt, 0); err != nil {
+			return nil, err
+		}
+	}
+	d, err := decimalOf(ofQuantity)
+	if err != nil {
+		return nil, fmt.Errorf("order(%q): quantity: %w", key, err)
+	}
+	if o.order.Quantity, err = r.quantity(d); err != nil || o.order.Quantity <= 0 || key == "" {
+		return nil, fmt.Errorf("order(%q): needs a key and a quantity of at least a tick, got %s", key, d)
+	}
+	return o, nil
+}
+
+// plan is plan(target=, orders=, exits=, stop_loss=, take_profit=, leverage=, reason=, remember=).
+func plan(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r, err := trading(thread, "plan")
+	if err != nil {
+		return nil, err
+	}
+	var (
+		wanted, orders, exits starlark.Value
+		stopLoss, takeProfit  starlark.Value
+		remember              *starlark.Dict
+		w                     = &wish{opaque: opaque{"plan"}}
+	)
+	if err := starlark.UnpackArgs("plan", args, named, "target?", &wanted, "orders?", &orders, "exits?", &exits, "stop_loss?", &stopLoss,
+		"take_profit?", &takeProfit, "leverage?", &w.plan.Leverage, "reason?", &w.plan.Reason, "remember?", &remember); err != nil {
+		return nil, err
+	}
+	if len(args) > 0 {
+		return nil, errors.New("plan(...) takes its parts by name: plan(target=size(1), stop_loss=\"2%\")")
+	}
+	if wanted != nil && wanted != starlark.None {
+		t, is := wanted.(*wishedTarget)
+		if !is {
+			return nil, fmt.Errorf("plan: target is size(...), quantity(...), equity(...), quote(...) or risk(...), not a %s", wanted.Type())
+		}
+		if w.plan.Target = t.target; orders != nil && orders != starlark.None {
+			return nil, errors.New("plan: a target and orders exclude each other: botd trades to the target, or keeps your orders in the book")
+		}
+		if err := r.holdable(w.plan.Target); err != nil {
+			return nil, err
+		}
+	}
+	if w.orders, w.plan.OrdersSet, err = ordersOf("orders", orders); err != nil {
+		return nil, err
+	}
+	if w.exits, w.plan.ExitsSet, err = ordersOf("exits", exits); err != nil {
+		return nil, err
+	}
+	if err := r.protect(&w.plan.Protection, stopLoss, takeProfit); err != nil {
+		return nil, err
+	}
+	if w.plan.Leverage < 0 {
+		return nil, fmt.Errorf("plan: leverage %d", w.plan.Leverage)
+	}
+	return w, remembered(w, remember)
+}
+
+func ordersOf(name string, value starlark.Value) ([]strategy.Wish, bool, error) {
+	if value == nil || value == starlark.None {
+		return nil, false, nil
+	}
+	list, is := value.(starlark.Iterable)
+	if !is {
+		return nil, false, fmt.Errorf("plan: %s is a list of order(...), not a %s", name, value.Type())
+	}
+	var all []strategy.Wish
+	keys := map[string]bool{}
+	for element := range starlark.Elements(list) {
+		o, is := element.(*wishedOrder)
+		switch {
+		case !is:
+			return nil, false, fmt.Errorf("plan: %s is a list of order(...), and holds a %s", name, element.Type())
+		case keys[o.order.Key]:
+			return nil, false, fmt.Errorf("plan: two %s have the key %q", name, o.order.Key)
+		}
+		keys[o.order.Key] = true
+		all = append(all, o.order)
+	}
+	return all, true, nil
+}
+
+func (r *running) protect(p *strategy.Protection, stopLoss, takeProfit starlark.Value) (err error) {
+	for _, side := range []struct {
+		name  string
+		given starlark.Value
+		into  *strategy.Distance
+	}{{"stop_loss", stopLoss, &p.StopLoss}, {"take_profit", takeProfit, &p.TakeProfit}} {
+		if side.given == nil || side.given == starlark.None {
+			continue
+		}
+		p.Set = true
+		if text, is := side.given.(starlark.String); is && strings.HasSuffix(string(text), "%") {
+			if side.into.Share, err = exchange.ParseRate(string(text)); err != nil || side.into.Share <= 0 {
+				return fmt.Errorf("plan: %s %s is not a percentage above zero", side.name, text)
+			}
+			continue
+		}
+		if side.into.Price, err = r.price("plan: "+side.name, side.given, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func remembered(w *wish, values *starlark.Dict) error {
+	if values == nil {
+		return nil
+	}
+	for _, item := range values.Items() {
+		key, isText := starlark.AsString(item[0])
+		number, isInt := item[1].(starlark.Int)
+		value, fits := int64(0), false
+		if isInt {
+			value, fits = number.Int64()
+		}
+		if !isText || !fits {
+			return fmt.Errorf("plan: remember keeps whole numbers under names, not %s: %s", item[0], item[1])
+		}
+		w.plan.Remember(key, value)
+	}
+	return nil
+}
+
+// decimalOf reads a number: a text or a whole number exactly, a float with 14
+// digits, so that 0.1 + 0.2 is 0.3.
+func decimalOf(value starlark.Value) (decimal.Decimal, error) {
+	switch value := newest(value).(type) {
+	case starlark.Int:
+		return decimal.NewFromBigInt(value.BigInt(), 0), nil
+	case starlark.Float:
+		f := float64(value)
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return decimal.Zero, errors.New("has no value yet: check with known(...) first")
+		}
+		return decimal.NewFromString(strconv.FormatFloat(f, 'e', 13, 64))
+	case starlark.String:
+		number, percent := strings.CutSuffix(string(value), "%")
+		d, err := decimal.NewFromString(number)
+		if err != nil || d.Exponent() > 30 || d.Exponent() < -30 {
+			return decimal.Zero, fmt.Errorf("%s is not a number", value)
+		}
+		if percent {
+			d = d.Shift(-2)
+		}
+		return d, nil
+	}
+	return decimal.Zero, fmt.Errorf("needs a number, not a %s", value.Type())
+}
+
+// quantity cuts to the quantity tick, towards zero.
+func (r *running) quantity(d decimal.Decimal) (exchange.Quantity, error) {
+	symbol := r.setting.Symbol
+	units := d.Shift(int32(symbol.QuantityScale)).Truncate(0)
+	if !units.BigInt().IsInt64() {
+		return 0, fmt.Errorf("%s is too large", d)
+	}
+	return symbol.FloorQuantity(exchange.Quantity(units.IntPart())), nil
+}
+
+// price brings a price to a tick: down (-1), up (+1), or the nearest (0).
+func (r *running) price(what string, value starlark.Value, direction int) (exchange.Price, error) {
+	d, err := decimalOf(value)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", what, err)
+	}
+	symbol := r.setting.Symbol
+	ticks := d.Div(symbol.PriceDecimal(symbol.PriceTick))
+	switch direction {
+	case -1:
+		ticks = ticks.Floor()
+	case 1:
+		ticks = ticks.Ceil()
+	default:
+		ticks = ticks.Round(0)
+	}
+	if !ticks.IsPositive() || ticks.GreaterThan(decimal.New(1<<50, 0)) {
+		return 0, fmt.Errorf("%s: %s is no price of %s", what, d, symbol.Name)
+	}
+	return exchange.Price(ticks.IntPart()) * symbol.PriceTick, nil
+}

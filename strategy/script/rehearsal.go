@@ -1,0 +1,91 @@
+package script
+
+import (
+	"fmt"
+	"math"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// Bounds of the measured warm-up, in candles.
+const (
+	warmupTimes  = 3      // of the first value: averages that remember all candles have settled by then
+	warmupBeyond = 1_000  // but at most so many after the first value
+	warmupTried  = 20_000 // a series without a value by then never counts
+	rehearsed    = 64     // decisions tried
+)
+
+// rehearse runs made-up candles through a strategy that will not trade: until
+// each of its series has a value, which is what the warm-up is measured by, and
+// then through some decisions with and without a position, so that a misspelt
+// name is found when the configuration is checked and not when money is at stake.
+func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			failed, is := cause.(error)
+			if !is {
+				failed = fmt.Errorf("%v", cause)
+			}
+			err = failed
+		}
+	}()
+	stage := newStage(r.setting)
+	first, has, waiting := 1, make([]bool, len(r.nodes)), len(r.nodes)
+	for n := 1; n <= warmupTried && waiting > 0; n++ {
+		as.Candle(stage.next())
+		for i, node := range r.nodes {
+			if !has[i] && !math.IsNaN(node.wrote.at(0)) {
+				has[i], first = true, n
+				waiting--
+			}
+		}
+	}
+	var plan strategy.Plan
+	for range rehearsed {
+		view := stage.next()
+		as.Candle(view)
+		plan.Reset()
+		as.Decide(view, &plan)
+	}
+	if first == 1 {
+		return 1, nil
+	}
+	return min(warmupTimes*first, first+warmupBeyond), nil
+}
+
+// stage makes up a market.
+type stage struct {
+	view    strategy.View
+	candles *exchange.Candles
+	setting strategy.Setting
+	at      int
+	price   exchange.Price
+}
+
+func newStage(setting strategy.Setting) *stage {
+	s := &stage{setting: setting, price: 1000 * setting.Symbol.PriceTick, candles: &exchange.Candles{}}
+	s.view = strategy.View{Symbol: setting.Symbol, Interval: setting.Interval, Equity: exchange.AmountOf(10_000), Size: setting.Size, Leverage: 1}
+	return s
+}
+
+// next is the market a candle later; every third time flat, long, short.
+func (s *stage) next() *strategy.View {
+	s.at++
+	n, tick := float64(s.at), s.setting.Symbol.PriceTick
+	open := s.price
+	s.price = max(100, s.price/tick+exchange.Price(20*math.Sin(n*1.7)*math.Cos(n*0.31))) * tick
+	c := exchange.Candle{OpenMS: int64(s.at) * int64(s.setting.Interval), Open: open, Close: s.price,
+		High: max(open, s.price) + tick, Low: min(open, s.price) - tick, Volume: 10 + 3*math.Sin(n)}
+	s.candles.Append(c)
+	v := &s.view
+	v.Candle, v.Last, v.NowMS = c, c.Close, c.OpenMS+int64(s.setting.Interval)
+	v.SetHistory(s.candles, s.at)
+	v.Position = strategy.Position{}
+	side := s.at%3 - 1
+	if side > 0 || side < 0 && s.setting.Market == exchange.Futures {
+		v.Position = strategy.Position{Quantity: exchange.Quantity(side) * s.setting.Symbol.QuantityTick * 10,
+			EntryPrice: s.setting.Symbol.PriceAmount(open), SinceMS: c.OpenMS}
+	}
+	return v
+}

@@ -1,0 +1,267 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"botd/exchange"
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+// The rules, by the names of their parameters.
+var ruleNames = [...]string{"entry_long", "exit_long", "entry_short", "exit_short"}
+
+const (
+	entryLong = iota
+	exitLong
+	entryShort
+	exitShort
+)
+
+// never is the rule that is not given.
+const never = "False"
+
+// Rules describes the strategy named "rules": conditions over indicators, asked
+// at each closed candle, no code besides.
+//
+// While flat, entry_long opens a long position of the configured size and
+// entry_short a short one; when both are true, nothing happens. While long,
+// exit_long closes it, and entry_short turns it; likewise while short. After a
+// stop-loss or take-profit the position counts as closed.
+func Rules() strategy.Definition {
+	help := [...]string{"opens a long position when true", "closes a long position when true",
+		"opens a short position when true (futures)", "closes a short position when true"}
+	definition := strategy.Definition{Name: "rules", Summary: "enters and leaves by conditions over indicators, written in the YAML itself"}
+	for i, name := range ruleNames {
+		definition.Parameters = append(definition.Parameters, strategy.Parameter{Name: name, Kind: "text", Default: never, Help: help[i] + ", such as cross_above(ema(close, 12), ema(close, 26)) and rsi(close, 14) < 70"})
+	}
+	definition.New = newRules
+	return definition
+}
+
+func newRules(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
+	texts := [len(ruleNames)]string{}
+	for i, name := range ruleNames {
+		texts[i] = never
+		if text, given := values[name]; given {
+			texts[i] = text
+		}
+	}
+	if texts[entryLong] == never && texts[entryShort] == never {
+		return nil, &strategy.ValueError{Parameter: ruleNames[entryLong], Err: errors.New("neither it nor entry_short is given: nothing would ever be traded")}
+	}
+	if setting.Market == exchange.Spot && texts[entryShort] != never {
+		return nil, &strategy.ValueError{Parameter: ruleNames[entryShort], Err: errors.New("spot has no short positions: trade futures, or leave it out")}
+	}
+	s, err := compileRules(texts)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.ruled(setting, texts)
+	if err != nil {
+		return nil, inRule(err)
+	}
+	twin, err := s.ruled(setting, texts)
+	if err != nil {
+		return nil, inRule(err)
+	}
+	if r.warmup, err = rehearse(twin.running, twin); err != nil {
+		return nil, inRule(err)
+	}
+	return r, nil
+}
+
+func (s *Script) ruled(setting strategy.Setting, texts [len(ruleNames)]string) (*ruled, error) {
+	made, err := s.load(nil)
+	if err != nil {
+		return nil, err
+	}
+	made.place(setting)
+	r := &ruled{running: made, texts: texts}
+	for i, name := range ruleNames {
+		r.rules[i] = made.globals[name].(*starlark.Function)
+	}
+	return r, nil
+}
+
+// inRule makes an error of a rule one of its parameter.
+func inRule(err error) error {
+	var at *strategy.SourceError
+	if errors.As(err, &at) {
+		return &strategy.ValueError{Parameter: at.File, Err: at}
+	}
+	return err
+}
+
+// compileRules makes a file of the rules: each a function, the series in them at
+// the top.
+func compileRules(texts [len(ruleNames)]string) (*Script, error) {
+	lifted := &lifting{}
+	file := &syntax.File{Path: "rules", Options: dialect}
+	var functions []syntax.Stmt
+	for i, name := range ruleNames {
+		expression, err := dialect.ParseExpr(name, texts[i], 0)
+		if err != nil {
+			return nil, inRule(located(err))
+		}
+		if lifted.steady(expression) && texts[i] != never {
+			start, _ := expression.Span()
+			return nil, inRule(sourceError(start, errors.New("is a value, not a condition: compare it with something")))
+		}
+		start, _ := expression.Span()
+		functions = append(functions, &syntax.DefStmt{
+			Def: start, Name: &syntax.Ident{NamePos: start, Name: name}, Params: []syntax.Expr{&syntax.Ident{NamePos: start, Name: "view"}},
+			Body: []syntax.Stmt{&syntax.ReturnStmt{Return: start, Result: rewrite(lifted.lift(expression))}},
+		})
+	}
+	file.Stmts = append(lifted.statements, functions...)
+	s, err := compileFile("rules", file)
+	return s, inRule(err)
+}
+
+// lifting takes series out of conditions: what is made of prices, indicators and
+// arithmetic alone is computed once a candle, and has a past.
+type lifting struct {
+	statements []syntax.Stmt
+}
+
+// steady reports an expression of prices, indicators, numbers and arithmetic.
+func (l *lifting) steady(expression syntax.Expr) bool {
+	switch e := expression.(type) {
+	case *syntax.Literal:
+		return e.Token == syntax.INT || e.Token == syntax.FLOAT
+	case *syntax.Ident:
+		return isSource(e.Name)
+	case *syntax.ParenExpr:
+		return l.steady(e.X)
+	case *syntax.UnaryExpr:
+		return (e.Op == syntax.MINUS || e.Op == syntax.PLUS) && l.steady(e.X)
+	case *syntax.BinaryExpr:
+		_, is := arithmetic[e.Op]
+		return is && l.steady(e.X) && l.steady(e.Y)
+	case *syntax.DotExpr:
+		return l.steady(e.X)
+	case *syntax.IndexExpr:
+		return l.steady(e.X) && l.steady(e.Y)
+	case *syntax.CallExpr:
+		name, is := e.Fn.(*syntax.Ident)
+		if !is {
+			return false
+		}
+		_, is = indicator.Find(name.Name)
+		return is
+	}
+	return false
+}
+
+func isSource(name string) bool {
+	for _, source := range priceSources {
+		if source.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// lift replaces what is steady by the name of a series at the top.
+func (l *lifting) lift(expression syntax.Expr) syntax.Expr {
+	if l.steady(expression) {
+		switch expression.(type) {
+		case *syntax.Literal, *syntax.Ident:
+			return expression
+		}
+		start, _ := expression.Span()
+		name := "series " + strconv.Itoa(len(l.statements))
+		l.statements = append(l.statements, &syntax.AssignStmt{OpPos: start, Op: syntax.EQ, LHS: &syntax.Ident{NamePos: start, Name: name}, RHS: expression})
+		return &syntax.Ident{NamePos: start, Name: name}
+	}
+	switch e := expression.(type) {
+	case *syntax.ParenExpr:
+		e.X = l.lift(e.X)
+	case *syntax.UnaryExpr:
+		e.X = l.lift(e.X)
+	case *syntax.BinaryExpr:
+		if e.Op != syntax.EQ {
+			e.X = l.lift(e.X)
+		}
+		e.Y = l.lift(e.Y)
+	case *syntax.CondExpr:
+		e.Cond, e.True, e.False = l.lift(e.Cond), l.lift(e.True), l.lift(e.False)
+	case *syntax.CallExpr:
+		for i := range e.Args {
+			e.Args[i] = l.lift(e.Args[i])
+		}
+	}
+	return expression
+}
+
+// ruled is a running strategy of rules.
+type ruled struct {
+	*running
+	rules [len(ruleNames)]*starlark.Function
+	texts [len(ruleNames)]string
+
+	wished int64 // the side last wished: +1, 0, -1
+	since  bool  // a rule has been true since the start: there is a wish
+	rule   int   // which rule it was
+	held   bool  // a position of the wished side was seen since
+	closed bool  // it went without a rule
+}
+
+// Candle asks the rules.
+func (r *ruled) Candle(v *strategy.View) {
+	r.running.Candle(v)
+	r.view.of = v
+	position := int64(v.Position.Quantity)
+	if r.wished != 0 {
+		switch {
+		case position*r.wished > 0:
+			r.held = true
+		case position == 0 && r.held: // a stop-loss or take-profit took it
+			r.wished, r.held, r.closed = 0, false, true
+		}
+	}
+	long, short := r.true(entryLong), r.true(entryShort)
+	switch {
+	case long && short:
+	case long && r.wished <= 0:
+		r.wish(1, entryLong)
+	case short && r.wished >= 0:
+		r.wish(-1, entryShort)
+	case (r.wished > 0 || !r.since && position > 0) && r.true(exitLong):
+		r.wish(0, exitLong)
+	case (r.wished < 0 || !r.since && position < 0) && r.true(exitShort):
+		r.wish(0, exitShort)
+	}
+}
+
+func (r *ruled) wish(side int64, rule int) {
+	r.wished, r.rule, r.since, r.held, r.closed = side, rule, true, false, false
+}
+
+func (r *ruled) true(rule int) bool {
+	if r.texts[rule] == never {
+		return false
+	}
+	result := r.call(r.rules[rule])
+	truth, is := result.(starlark.Bool)
+	if !is {
+		panic(&strategy.ValueError{Parameter: ruleNames[rule], Err: fmt.Errorf("is a %s, not a condition: compare it with something", result.Type())})
+	}
+	return bool(truth)
+}
+
+// Decide wishes what the rules last asked for.
+func (r *ruled) Decide(_ *strategy.View, plan *strategy.Plan) {
+	switch {
+	case r.closed:
+		plan.Hold(strategy.Flat(), "closed by its protection")
+	case r.since:
+		plan.Hold(r.size(r.wished), ruleNames[r.rule]+": "+r.texts[r.rule])
+	}
+}

@@ -1,0 +1,168 @@
+// Package script runs strategies written in Starlark, and rules of one line each.
+//
+// A script is a small Python-like file. What stands at its top runs once: it
+// names parameters and makes indicators. Then, for every closed candle,
+// candle(view) may remember something in state, and decide(view) says what is
+// wished. A script has no clock, no files, no network and no randomness; each
+// call has a bounded number of steps, and an error stops that strategy alone.
+package script
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"botd/strategy"
+)
+
+// Bounds of a script, in Starlark's steps (one is about one operation).
+const (
+	LoadSteps = 10_000_000 // the top of the file, once
+	CallSteps = 1_000_000  // one candle or one decision
+)
+
+var dialect = &syntax.FileOptions{Set: true, TopLevelControl: true}
+
+// Script is a compiled file, from which any number of strategies are made.
+type Script struct {
+	name       string // as errors call the file
+	program    *starlark.Program
+	parameters []strategy.Parameter
+}
+
+// Compile reads a script, checks it and runs its top once with all parameters
+// at their defaults. An error is a *strategy.SourceError that says where.
+func Compile(name string, source []byte) (*Script, error) {
+	file, err := dialect.Parse(name, source, 0)
+	if err != nil {
+		return nil, located(err)
+	}
+	rewriteFile(file)
+	s, err := compileFile(name, file)
+	if err != nil {
+		return nil, err
+	}
+	tried, err := s.load(nil)
+	if err != nil {
+		return nil, err
+	}
+	s.parameters = tried.parameters
+	return s, tried.complete()
+}
+
+func compileFile(name string, file *syntax.File) (*Script, error) {
+	program, err := starlark.FileProgram(file, isPredeclared)
+	if err != nil {
+		return nil, located(err)
+	}
+	return &Script{name: name, program: program}, nil
+}
+
+// Files describes scripts in a registry: what is known of them before a file is named.
+func Files() strategy.Definition {
+	return strategy.Definition{Name: "script", Summary: "decides as a Starlark file of yours says: strategy: script, file: my.star",
+		New: func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
+			return nil, errors.New("a script needs its file: key")
+		}}
+}
+
+// Definition describes the script as a strategy named "script".
+func (s *Script) Definition() strategy.Definition {
+	return strategy.Definition{Name: "script", Summary: "decided by " + s.name, Parameters: s.parameters,
+		New: func(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
+			if err := s.check(values); err != nil {
+				return nil, err
+			}
+			made, err := s.load(values)
+			if err != nil {
+				return nil, err
+			}
+			made.place(setting)
+			twin, err := s.load(values)
+			if err != nil {
+				return nil, err
+			}
+			twin.place(setting)
+			measured, err := rehearse(twin, twin)
+			if made.warmup == 0 {
+				made.warmup = measured
+			}
+			return made, err
+		}}
+}
+
+// place gives a loaded script its market.
+func (r *running) place(setting strategy.Setting) {
+	r.setting = setting
+	r.view = newView()
+	r.args = starlark.Tuple{r.view}
+}
+
+// check refuses values that no parameter has or allows.
+func (s *Script) check(values strategy.Values) error {
+	known := map[string]bool{}
+	for _, parameter := range s.parameters {
+		known[parameter.Name] = true
+		if text, given := values[parameter.Name]; given {
+			if err := parameter.Check(text); err != nil {
+				return &strategy.ValueError{Parameter: parameter.Name, Err: err}
+			}
+		}
+	}
+	for name := range values {
+		if !known[name] {
+			return &strategy.ValueError{Parameter: name, Err: fmt.Errorf("%s has no such parameter", s.name)}
+		}
+	}
+	return nil
+}
+
+// load runs the top of the file for one strategy.
+func (s *Script) load(values strategy.Values) (*running, error) {
+	r := newRunning(s.name, values)
+	given := maps.Clone(shared)
+	r.sources(given)
+	given["state"] = r.state
+	r.thread.SetMaxExecutionSteps(LoadSteps)
+	globals, err := s.program.Init(r.thread, given)
+	if err != nil {
+		return nil, located(err)
+	}
+	globals.Freeze()
+	r.loading = false
+	r.globals = globals
+	if err := r.functions(globals); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// functions takes candle and decide from the script.
+func (r *running) functions(globals starlark.StringDict) error {
+	for name, into := range map[string]**starlark.Function{"candle": &r.candle, "decide": &r.decide} {
+		value, found := globals[name]
+		if !found {
+			continue
+		}
+		function, is := value.(*starlark.Function)
+		if !is {
+			return &strategy.SourceError{File: r.name, Err: fmt.Errorf("%s is a %s, not a function", name, value.Type())}
+		}
+		if function.NumParams() != 1 || function.HasVarargs() || function.HasKwargs() {
+			return sourceError(function.Position(), fmt.Errorf("%s takes one parameter, the view: def %s(view)", name, name))
+		}
+		*into = function
+	}
+	return nil
+}
+
+// complete refuses a script that decides nothing.
+func (r *running) complete() error {
+	if r.decide == nil {
+		return &strategy.SourceError{File: r.name, Err: errors.New("has no function decide: write def decide(view), which returns hold(...), plan(...) or None")}
+	}
+	return nil
+}

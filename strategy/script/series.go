@@ -1,0 +1,185 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+
+	"botd/strategy/indicator"
+)
+
+// History is how many values of a series a script can look back on.
+const History = 256
+
+// series is a value for every candle: a price, an indicator, or arithmetic of
+// series made at the top of the file. In decide it stands for its newest value.
+type series struct {
+	owner *running
+	name  string
+	ring  [History]float64
+	count int
+}
+
+var (
+	_ starlark.HasBinary = (*series)(nil)
+	_ starlark.HasUnary  = (*series)(nil)
+	_ starlark.Mapping   = (*series)(nil)
+)
+
+func (s *series) push(value float64) {
+	s.ring[s.count%History] = value
+	s.count++
+}
+
+// at returns the value n candles back, NaN where there is none.
+func (s *series) at(n int) float64 {
+	if n >= s.count || n >= History {
+		return math.NaN()
+	}
+	return s.ring[(s.count-1-n)%History]
+}
+
+// String shows the newest value.
+func (s *series) String() string { return fmt.Sprintf("%s=%g", s.name, s.at(0)) }
+
+// Type is what type() returns.
+func (s *series) Type() string { return "series" }
+
+// Freeze does nothing: a script can not change a series.
+func (s *series) Freeze() {}
+
+// Truth is whether the newest value exists and is not zero.
+func (s *series) Truth() starlark.Bool { v := s.at(0); return v == v && v != 0 }
+
+// Hash refuses: a series is no key.
+func (s *series) Hash() (uint32, error) { return 0, errors.New("a series can not be a key") }
+
+// Get is s[n], the value n candles back; at the top of the file, the series of it.
+func (s *series) Get(key starlark.Value) (starlark.Value, bool, error) {
+	n, err := starlark.AsInt32(key)
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("%s[%s]: how many candles back is a whole number", s.name, key)
+	case n < 0 || n >= History:
+		return nil, false, fmt.Errorf("%s[%d]: a series can be looked back on from 0, the newest, to %d", s.name, n, History-1)
+	}
+	if s.owner.loading {
+		return s.owner.derive(fmt.Sprintf("%s[%d]", s.name, n), func(*indicator.Bar) float64 { return s.at(n) }), true, nil
+	}
+	return starlark.Float(s.at(n)), true, nil
+}
+
+// Binary is arithmetic with a number or another series.
+func (s *series) Binary(operator syntax.Token, other starlark.Value, side starlark.Side) (starlark.Value, error) {
+	compute, known := arithmetic[operator]
+	if !known {
+		return nil, nil
+	}
+	constant, ok := number(other)
+	if !ok {
+		return nil, nil
+	}
+	if !s.owner.loading {
+		x, y := s.at(0), constant
+		if side == starlark.Right {
+			x, y = y, x
+		}
+		return starlark.Float(compute(x, y)), nil
+	}
+	operand := func() float64 { return constant }
+	if series, is := other.(*series); is {
+		operand = func() float64 { return series.at(0) }
+	}
+	result := func() float64 {
+		if side == starlark.Right {
+			return compute(operand(), s.at(0))
+		}
+		return compute(s.at(0), operand())
+	}
+	name := s.name + " " + operator.String() + " " + label(other)
+	if side == starlark.Right {
+		name = label(other) + " " + operator.String() + " " + s.name
+	}
+	return s.owner.derive("("+name+")", func(*indicator.Bar) float64 { return result() }), nil
+}
+
+// Unary is -s and +s.
+func (s *series) Unary(operator syntax.Token) (starlark.Value, error) {
+	switch {
+	case operator == syntax.PLUS:
+		return s, nil
+	case operator != syntax.MINUS:
+		return nil, nil
+	case s.owner.loading:
+		return s.owner.derive("-"+s.name, func(*indicator.Bar) float64 { return -s.at(0) }), nil
+	}
+	return starlark.Float(-s.at(0)), nil
+}
+
+var arithmetic = map[syntax.Token]func(x, y float64) float64{
+	syntax.PLUS:  func(x, y float64) float64 { return x + y },
+	syntax.MINUS: func(x, y float64) float64 { return x - y },
+	syntax.STAR:  func(x, y float64) float64 { return x * y },
+	syntax.SLASH: func(x, y float64) float64 {
+		if y == 0 {
+			return math.NaN()
+		}
+		return x / y
+	},
+}
+
+func label(value starlark.Value) string {
+	if s, is := value.(*series); is {
+		return s.name
+	}
+	return value.String()
+}
+
+// outputs are the series of an indicator with several values, by name.
+type outputs struct {
+	definition *indicator.Definition
+	all        []*series
+}
+
+var _ starlark.HasAttrs = (*outputs)(nil)
+
+// String names the indicator and its newest values.
+func (o *outputs) String() string {
+	texts := make([]string, len(o.all))
+	for i, s := range o.all {
+		texts[i] = fmt.Sprintf("%s=%g", o.definition.Outputs[i], s.at(0))
+	}
+	return o.definition.Name + "(" + strings.Join(texts, ", ") + ")"
+}
+
+// Type is what type() returns.
+func (o *outputs) Type() string { return o.definition.Name }
+
+// Freeze does nothing: a script can not change it.
+func (o *outputs) Freeze() {}
+
+// Truth is true: it is there.
+func (o *outputs) Truth() starlark.Bool { return true }
+
+// Hash refuses: it is no key.
+func (o *outputs) Hash() (uint32, error) { return 0, errors.New(o.Type() + " can not be a key") }
+
+// Attr returns one of the series.
+func (o *outputs) Attr(name string) (starlark.Value, error) {
+	if i := slices.Index(o.definition.Outputs, name); i >= 0 {
+		return o.all[i], nil
+	}
+	return nil, nil
+}
+
+// AttrNames are the names of the series.
+func (o *outputs) AttrNames() []string { return slices.Sorted(slices.Values(o.definition.Outputs)) }
+
+func (o *outputs) example() string {
+	return o.definition.Name + "(...)." + strings.Join(o.definition.Outputs, " or .")
+}

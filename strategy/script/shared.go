@@ -1,0 +1,253 @@
+package script
+
+import (
+	"fmt"
+	"math"
+
+	starmath "go.starlark.net/lib/math"
+	"go.starlark.net/starlark"
+
+	"botd/strategy/indicator"
+)
+
+// shared is what every script knows besides Starlark itself. The series of the
+// candle and state are added for each strategy.
+var shared = predeclare()
+
+func predeclare() starlark.StringDict {
+	known := starlark.StringDict{
+		"param":       starlark.NewBuiltin("param", param),
+		"warmup":      starlark.NewBuiltin("warmup", warmup),
+		"hold":        starlark.NewBuiltin("hold", hold),
+		"plan":        starlark.NewBuiltin("plan", plan),
+		"order":       starlark.NewBuiltin("order", order),
+		"size":        starlark.NewBuiltin("size", size),
+		"quantity":    target("quantity"),
+		"equity":      target("equity"),
+		"quote":       target("quote"),
+		"risk":        starlark.NewBuiltin("risk", risk),
+		"cross_above": crossing("cross_above", func(before, now float64) bool { return before <= 0 && now > 0 }),
+		"cross_below": crossing("cross_below", func(before, now float64) bool { return before >= 0 && now < 0 }),
+		"rising":      steady("rising", func(before, now float64) bool { return now > before }),
+		"falling":     steady("falling", func(before, now float64) bool { return now < before }),
+		"known":       starlark.NewBuiltin("known", known),
+		"round":       starlark.NewBuiltin("round", round),
+		"math":        starmath.Module,
+	}
+	for _, function := range comparisons {
+		known[function.Name()] = function
+	}
+	for _, definition := range indicator.All() {
+		known[definition.Name] = maker(definition)
+	}
+	known.Freeze()
+	return known
+}
+
+// priceSources are the series of the candle itself.
+var priceSources = []struct {
+	name string
+	of   func(bar *indicator.Bar) float64
+}{
+	{"open", func(b *indicator.Bar) float64 { return b.Open }},
+	{"high", func(b *indicator.Bar) float64 { return b.High }},
+	{"low", func(b *indicator.Bar) float64 { return b.Low }},
+	{"close", func(b *indicator.Bar) float64 { return b.Close }},
+	{"volume", func(b *indicator.Bar) float64 { return b.Volume }},
+	{"hl2", func(b *indicator.Bar) float64 { return (b.High + b.Low) / 2 }},
+	{"hlc3", func(b *indicator.Bar) float64 { return (b.High + b.Low + b.Close) / 3 }},
+	{"ohlc4", func(b *indicator.Bar) float64 { return (b.Open + b.High + b.Low + b.Close) / 4 }},
+}
+
+func isPredeclared(name string) bool {
+	if _, is := shared[name]; is || name == "state" {
+		return true
+	}
+	for _, source := range priceSources {
+		if source.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Names are what a script can call, for help and suggestions.
+func Names() []string {
+	names := []string{"state"}
+	for _, source := range priceSources {
+		names = append(names, source.name)
+	}
+	for _, name := range shared.Keys() {
+		if name[0] >= 'a' {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// maker makes an indicator at the top of the file: name(series, parameters).
+// Without a series it takes the candle itself.
+func maker(definition indicator.Definition) *starlark.Builtin {
+	return starlark.NewBuiltin(definition.Name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+		r := runningOf(thread)
+		if !r.loading {
+			return nil, fmt.Errorf("%s(...) makes an indicator, which has to see every candle: write it at the top of the file, outside any function, and use its name here", definition.Name)
+		}
+		var source *series
+		if len(args) > 0 {
+			if first, is := args[0].(*series); is {
+				source, args = first, args[1:]
+			}
+		}
+		values, err := parametersOf(&definition, args, named)
+		if err != nil {
+			return nil, err
+		}
+		stream, err := definition.New(values)
+		if err != nil {
+			return nil, err
+		}
+		return r.indicator(&definition, stream, source), nil
+	})
+}
+
+func parametersOf(definition *indicator.Definition, args starlark.Tuple, named []starlark.Tuple) (map[string]float64, error) {
+	if len(args) > len(definition.Parameters) {
+		return nil, fmt.Errorf("%s: %d parameters, it has %d", definition.Name, len(args), len(definition.Parameters))
+	}
+	values := map[string]float64{}
+	take := func(name string, value starlark.Value) error {
+		f, ok := number(value)
+		if _, is := value.(*series); !ok || is || math.IsNaN(f) {
+			return fmt.Errorf("%s: %s is a number, not %s", definition.Name, name, value.Type())
+		}
+		if _, twice := values[name]; twice {
+			return fmt.Errorf("%s: %s is given twice", definition.Name, name)
+		}
+		values[name] = f
+		return nil
+	}
+	for i, value := range args {
+		if err := take(definition.Parameters[i].Name, value); err != nil {
+			return nil, err
+		}
+	}
+	for _, pair := range named {
+		if err := take(string(pair[0].(starlark.String)), pair[1]); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// indicator adds a node that feeds a stream.
+func (r *running) indicator(definition *indicator.Definition, stream indicator.Stream, source *series) starlark.Value {
+	all := make([]*series, len(definition.Outputs))
+	for i, output := range definition.Outputs {
+		all[i] = &series{owner: r, name: definition.Name}
+		if len(all) > 1 {
+			all[i].name += "." + output
+		}
+	}
+	values := make([]float64, len(all))
+	r.nodes = append(r.nodes, &node{wrote: all[len(all)-1], step: func(bar *indicator.Bar) {
+		if source != nil {
+			v := source.at(0)
+			bar = &indicator.Bar{Open: v, High: v, Low: v, Close: v, Volume: bar.Volume, OpenMS: bar.OpenMS}
+		}
+		if math.IsNaN(bar.Close) { // nothing to take in yet
+			for i := range values {
+				values[i] = math.NaN()
+			}
+		} else {
+			stream.Next(*bar, values)
+		}
+		for i, s := range all {
+			s.push(values[i])
+		}
+	}})
+	if len(all) == 1 {
+		return all[0]
+	}
+	return &outputs{definition, all}
+}
+
+// look returns a value's newest and the one before it; a number has always been it.
+func look(value starlark.Value) (now, before float64, err error) {
+	if s, is := value.(*series); is {
+		return s.at(0), s.at(1), nil
+	}
+	f, ok := number(value)
+	if !ok {
+		return 0, 0, fmt.Errorf("needs a series or a number, not %s", value.Type())
+	}
+	return f, f, nil
+}
+
+// crossing is a function of two series that is true on the candle of the cross.
+func crossing(name string, is func(before, now float64) bool) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+		if len(args) != 2 || len(named) > 0 {
+			return nil, fmt.Errorf("%s takes two: the one that crosses, and what it crosses", name)
+		}
+		if runningOf(thread).loading {
+			return nil, fmt.Errorf("%s is asked in decide or candle: at the top of the file there is no candle yet", name)
+		}
+		a, aBefore, err := look(args[0])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		b, bBefore, err := look(args[1])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return starlark.Bool(is(aBefore-bBefore, a-b)), nil
+	})
+}
+
+// steady is a function of a series that is true when each of the last n values
+// is so to the one before it.
+func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+		var of starlark.Value
+		n := 1
+		if err := starlark.UnpackArgs(name, args, named, "series", &of, "candles?", &n); err != nil {
+			return nil, err
+		}
+		s, ok := of.(*series)
+		if !ok || n < 1 || n >= History {
+			return nil, fmt.Errorf("%s(series, candles): a series, and from 1 to %d candles", name, History-1)
+		}
+		for i := range n {
+			if !is(s.at(i+1), s.at(i)) {
+				return starlark.False, nil
+			}
+		}
+		return starlark.True, nil
+	})
+}
+
+// known tells whether a value exists yet.
+func known(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	var value starlark.Value
+	if err := starlark.UnpackPositionalArgs("known", args, named, 1, &value); err != nil {
+		return nil, err
+	}
+	f, ok := number(value)
+	return starlark.Bool(ok && !math.IsNaN(f)), nil
+}
+
+// round is round(value, digits=0): to so many places, for texts.
+func round(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	var value starlark.Value
+	digits := 0
+	if err := starlark.UnpackArgs("round", args, named, "value", &value, "digits?", &digits); err != nil {
+		return nil, err
+	}
+	f, ok := number(value)
+	if !ok || digits < 0 || digits > 12 {
+		return nil, fmt.Errorf("round(value, digits): a number, and from 0 to 12 digits")
+	}
+	unit := math.Pow10(digits)
+	return starlark.Float(math.Round(f*unit) / unit), nil
+}

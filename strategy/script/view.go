@@ -1,0 +1,123 @@
+package script
+
+import (
+	"errors"
+	"slices"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/starlarkstruct"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// view is the strategy's View as a script sees it. Numbers are floats, good for
+// deciding; what is wished is cut to the symbol's ticks.
+type view struct {
+	of     *strategy.View
+	filled *starlark.Builtin
+}
+
+var _ starlark.HasAttrs = (*view)(nil)
+
+func newView() *view {
+	v := &view{}
+	v.filled = starlark.NewBuiltin("filled", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+		var key string
+		if err := starlark.UnpackArgs("filled", args, named, "key", &key); err != nil {
+			return nil, err
+		}
+		return starlark.Float(v.of.Symbol.QuantityFloat(v.of.Filled(key))), nil
+	})
+	return v
+}
+
+// viewAttributes are what a script reads of the view.
+var viewAttributes = map[string]func(v *strategy.View) starlark.Value{
+	"now_ms":        func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.NowMS) },
+	"open_ms":       func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Candle.OpenMS) },
+	"symbol":        func(v *strategy.View) starlark.Value { return starlark.String(v.Symbol.Name) },
+	"market":        func(v *strategy.View) starlark.Value { return starlark.String(v.Symbol.Market.String()) },
+	"interval":      func(v *strategy.View) starlark.Value { return starlark.String(v.Interval.String()) },
+	"last":          func(v *strategy.View) starlark.Value { return price(v, v.Last) },
+	"position":      func(v *strategy.View) starlark.Value { return quantityFloat(v, v.Position.Quantity) },
+	"entry_price":   func(v *strategy.View) starlark.Value { return starlark.Float(v.Position.EntryPrice.Float()) },
+	"since_ms":      func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Position.SinceMS) },
+	"equity":        func(v *strategy.View) starlark.Value { return starlark.Float(v.Equity.Float()) },
+	"leverage":      func(v *strategy.View) starlark.Value { return starlark.MakeInt(v.Leverage) },
+	"closed":        func(v *strategy.View) starlark.Value { return starlark.MakeInt(v.Closed()) },
+	"price_tick":    func(v *strategy.View) starlark.Value { return price(v, v.Symbol.PriceTick) },
+	"quantity_tick": func(v *strategy.View) starlark.Value { return quantityFloat(v, v.Symbol.QuantityTick) },
+	"working":       func(v *strategy.View) starlark.Value { return working(v) },
+	"memory":        func(v *strategy.View) starlark.Value { return memory(v) },
+}
+
+func price(v *strategy.View, p exchange.Price) starlark.Value {
+	return starlark.Float(v.Symbol.PriceFloat(p))
+}
+
+func quantityFloat(v *strategy.View, q exchange.Quantity) starlark.Value {
+	return starlark.Float(v.Symbol.QuantityFloat(q))
+}
+
+func working(v *strategy.View) starlark.Value {
+	all := make([]starlark.Value, len(v.Working))
+	for i, o := range v.Working {
+		all[i] = starlarkstruct.FromStringDict(starlark.String("order"), starlark.StringDict{
+			"key": starlark.String(o.Key), "side": starlark.String(sideNames[o.Side]), "type": starlark.String(o.Type.String()),
+			"price": price(v, o.Price), "stop_price": price(v, o.StopPrice),
+			"quantity": quantityFloat(v, o.Quantity), "filled": quantityFloat(v, o.Filled),
+		})
+	}
+	list := starlark.NewList(all)
+	list.Freeze()
+	return list
+}
+
+func memory(v *strategy.View) starlark.Value {
+	entries := v.Memory.Entries()
+	d := starlark.NewDict(len(entries))
+	for _, e := range entries {
+		_ = d.SetKey(starlark.String(e.Key), starlark.MakeInt64(e.Value)) // a text key into a dictionary that is not frozen
+	}
+	d.Freeze()
+	return d
+}
+
+var sideNames = map[exchange.Side]string{exchange.Buy: "buy", exchange.Sell: "sell"}
+
+// Attr returns one thing the view shows.
+func (v *view) Attr(name string) (starlark.Value, error) {
+	if name == "filled" {
+		return v.filled, nil
+	}
+	if of, is := viewAttributes[name]; is {
+		return of(v.of), nil
+	}
+	return nil, nil
+}
+
+// AttrNames are all it shows.
+func (v *view) AttrNames() []string {
+	names := []string{"filled"}
+	for name := range viewAttributes {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// String names it.
+func (v *view) String() string { return "view" }
+
+// Type is what type() returns.
+func (v *view) Type() string { return "view" }
+
+// Freeze does nothing: a script can not change a view.
+func (v *view) Freeze() {}
+
+// Truth is true: it is there.
+func (v *view) Truth() starlark.Bool { return true }
+
+// Hash refuses: it is no key.
+func (v *view) Hash() (uint32, error) { return 0, errors.New("a view can not be a key") }
