@@ -32,8 +32,9 @@ type Book struct {
 	watches    []*Watch // sorted by strategy, the account's first
 	sends      []send   // of the last minute, oldest first
 
-	seasoned bool  // the journal holds more than starts and wishes
-	stale    int64 // answers older than what was known, counted
+	newest   serial // of the ids the journal has told of
+	seasoned bool   // the journal holds more than starts and wishes
+	stale    int64  // answers older than what was known, counted
 
 	Foreign  string // policy for what botd did not make: halt, adopt or ignore
 	Instance string // whose prefix our client order ids carry
@@ -76,12 +77,14 @@ type SymbolTruth struct {
 	Quarantine   string // cause; empty for none
 	QuarantineMS int64
 	Foreign      []exchange.Order // open orders botd did not make
+	Alien        string           // spot: the client order id of an ended order with our prefix that the journal does not know
 
 	Ignored exchange.Quantity // part of the exchange's position that is not botd's; Position is without it
 
 	residualMS int64             // since when Position and Known have differed by residual
 	residual   exchange.Quantity // Position - Known
 	residualOf exchange.Quantity // Known then
+	doubledMS  int64             // since when the list shows two positions; 0 while it does not
 	stableMS   int64             // begin of the first of the equal snapshots that count towards the fence
 	stable     stable            // what it told
 	filledMS   int64             // when Known last changed by a fill
@@ -255,6 +258,9 @@ func (b *Book) Apply(record *Record) {
 	default:
 		b.seasoned = true
 	}
+	if record.ClientOrderID != "" {
+		b.told(record.ClientOrderID)
+	}
 	switch record.Kind {
 	case RecordBoot:
 		b.boot(record)
@@ -268,7 +274,7 @@ func (b *Book) Apply(record *Record) {
 	case RecordAdopted:
 		truth := b.Symbol(record.Symbol)
 		truth.Known += record.Filled
-		truth.Bought = 0
+		truth.Bought, truth.short = 0, 0
 		truth.Quarantine, truth.QuarantineMS = "", 0
 		if truth.Known == 0 && truth.Key.Market == exchange.Futures {
 			b.latchSymbol(truth.Key)
@@ -315,6 +321,19 @@ func (b *Book) Apply(record *Record) {
 		b.halted(record)
 	case RecordBreaker:
 		b.tripped(record)
+	}
+}
+
+// told notes an id that the journal tells of. What is on the exchange under one
+// no newer than the newest of them is no stranger's: it is not asked about again.
+func (b *Book) told(clientOrderID string) {
+	if id, ours := made(clientOrderID); ours && b.newest.before(id) {
+		b.newest = id
+	}
+	for _, truth := range b.symbols {
+		if id, _ := made(truth.Alien); truth.Alien != "" && !b.newest.before(id) {
+			truth.Alien = ""
+		}
 	}
 }
 

@@ -451,16 +451,16 @@ func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
 	d := newDesk(t)
 	d.book.Instance = "t"
 	d.observe(0, nil, d.order("bt-zzz-4", 77, exchange.StatusOpen, 5, 0))
-	if order := d.book.ForeignPrefix(); order != nil {
-		t.Fatalf("where the journal was new the symbol is quarantined, not the account: have %+v", order)
+	if id := d.book.ForeignPrefix(); id != "" {
+		t.Fatalf("where the journal was new the symbol is quarantined, not the account: have %s", id)
 	}
 	d.book.Apply(&Record{Kind: RecordAdopted, Symbol: bitcoin})
-	if order := d.book.ForeignPrefix(); order == nil || order.ID != 77 {
-		t.Fatalf("want order 77, have %+v", order)
+	if id := d.book.ForeignPrefix(); id == "" {
+		t.Fatalf("want bt-zzz-4, have none")
 	}
 	d.book.Instance = "other"
-	if order := d.book.ForeignPrefix(); order != nil {
-		t.Fatalf("want none for another instance, have %+v", order)
+	if id := d.book.ForeignPrefix(); id != "" {
+		t.Fatalf("want none for another instance, have %s", id)
 	}
 }
 
@@ -497,5 +497,75 @@ func TestADifferenceThatFillsExplainAnewBeginsAnew(t *testing.T) {
 			t.Fatalf("want no quarantine while fills explain the difference, have %q", why)
 		}
 		d.now += 700
+	}
+}
+
+func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *testing.T) {
+	t.Parallel()
+	coin := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
+	history := []exchange.Order{{ID: 4, ClientOrderID: "bt-2-9", Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled, Filled: 5}}
+	for _, c := range []struct {
+		name, sent, want string
+	}{
+		{"the journal is new", "", "bt-2-9"},
+		{"a backup from before it", "bt-2-8", "bt-2-9"},
+		{"the journal knows it", "bt-2-9", ""},
+		{"the journal is newer", "bt-3-1", ""},
+	} {
+		book := NewBook(testSettle)
+		book.Instance = "t"
+		book.Symbol(coin)
+		if c.sent != "" {
+			book.Apply(&Record{Kind: RecordSending, Symbol: coin, ClientOrderID: c.sent, Order: &exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT"}})
+		}
+		book.Observe(&Snapshot{Newest: history})
+		if have := book.Symbol(coin).Alien; have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+		if quarantined := book.Symbol(coin).Quarantine != ""; quarantined != (c.sent == "") {
+			t.Errorf("%s: want a quarantine only where the journal is new, have %t", c.name, quarantined)
+		}
+		book.Apply(&Record{Kind: RecordHalt, Level: LevelPause, ClientOrderID: "bt-2-9"}) // told to a person: not again
+		if have := book.Symbol(coin).Alien; have != "" {
+			t.Errorf("%s: want it told once, have %q", c.name, have)
+		}
+	}
+}
+
+func TestNothingOpensBesideAnExitInTheNameOfAStop(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.target(10)
+	d.observe(0, nil)
+	id := d.send(d.one(Entry, nil))
+	d.acknowledge(id, 11)
+	d.observe(10, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 10, 10)}})
+	d.target(20)
+	d.book.Symbol(bitcoin).Last = d.price("40000")
+	stop := d.one(StopLoss, func(w *Wish) {
+		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
+	})
+	if stop.Order.Type != exchange.MarketOrder || !stop.Order.ReduceOnly {
+		t.Fatalf("want the exit at market, have %+v", stop.Order)
+	}
+}
+
+func TestAnEntryFilledAndClosedBeforeTheFirstLookLeavesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.target(10)
+	d.observe(0, nil)
+	id := d.send(d.one(Entry, nil))
+	d.unknown(id)
+	created := d.now
+	d.now += 60_000
+	for range 3 {
+		d.now += 4_000
+		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(0), Positions: d.positions(0),
+			ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, CreatedMS: created, EntryPrice: exchange.AmountOf(50_000)}}})
+	}
+	truth := d.book.Symbol(bitcoin)
+	if truth.Known != 0 || len(d.book.Live()) != 0 || !truth.Settled {
+		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", truth.Known, len(d.book.Live()), truth.Settled)
 	}
 }

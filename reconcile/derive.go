@@ -42,6 +42,9 @@ func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *Record) {
 	if !w.Frozen || truth.Position == 0 {
 		d.protect()
 	}
+	if d.exiting { // by its plan or in the name of its protection: nothing opens beside it
+		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() })
+	}
 	return d.intents, d.priced
 }
 

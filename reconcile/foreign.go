@@ -80,7 +80,7 @@ func residualText(truth *SymbolTruth) string {
 func (b *Book) guardLost(emit func(Record)) {
 	for _, truth := range b.symbols {
 		ours := slices.ContainsFunc(truth.Foreign, func(o exchange.Order) bool { return b.prefixed(o.ClientOrderID) })
-		if ours || truth.Key.Market == exchange.Futures && truth.AtVenue() != 0 && truth.Known == 0 {
+		if ours || truth.Alien != "" || truth.Key.Market == exchange.Futures && truth.AtVenue() != 0 && truth.Known == 0 {
 			b.quarantine(truth, lostJournal, emit)
 			truth.Settled = false
 		}
@@ -92,18 +92,37 @@ func (b *Book) prefixed(clientOrderID string) bool {
 	return b.Instance != "" && strings.HasPrefix(clientOrderID, "b"+b.Instance+"-")
 }
 
-// ForeignPrefix returns an open order that carries this instance's prefix and is
-// not in the journal: a second instance or an old backup (case 15). Where the
-// journal was lost, its symbol is quarantined already (case 35).
-func (b *Book) ForeignPrefix() *exchange.Order {
+// ForeignPrefix returns the client order id of an order that carries this
+// instance's prefix and is not in the journal: a second instance or an old backup
+// (case 15); empty for none. Where the journal was lost, its symbol is quarantined
+// already (case 35).
+func (b *Book) ForeignPrefix() string {
 	for _, truth := range b.symbols {
+		if truth.Quarantine == lostJournal {
+			continue
+		}
+		if truth.Alien != "" {
+			return truth.Alien
+		}
 		for i := range truth.Foreign {
-			if b.prefixed(truth.Foreign[i].ClientOrderID) && truth.Quarantine != lostJournal {
-				return &truth.Foreign[i]
+			if id := truth.Foreign[i].ClientOrderID; b.prefixed(id) {
+				return id
 			}
 		}
 	}
-	return nil
+	return ""
+}
+
+// observeNewest looks whether a spot symbol's history tells of an order that
+// carries this instance's prefix and is newer than the journal: a position says
+// nothing there, since the wallet may hold the same of somebody else.
+func (b *Book) observeNewest(s *Snapshot) {
+	for i := range s.Newest {
+		order := &s.Newest[i]
+		if id, ours := made(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && b.newest.before(id) {
+			b.Symbol(order.Key()).Alien = order.ClientOrderID
+		}
+	}
 }
 
 // Resolve says what a person's end of a symbol's quarantine changes: adopt takes
@@ -128,7 +147,7 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 		}
 	}
 	if key.Market == exchange.Spot {
-		emit(Record{Kind: RecordAdopted, Symbol: key, Filled: truth.short, Evidence: evidence})
+		emit(Record{Kind: RecordAdopted, Symbol: key, ClientOrderID: truth.Alien, Filled: truth.short, Evidence: evidence})
 		return records
 	}
 	residual := truth.Position - truth.Known

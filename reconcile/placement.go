@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"botd/exchange"
 )
@@ -175,4 +176,24 @@ var UnmeasuredSettle = Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessM
 // ClientOrderID builds b<instance>-<epoch>-<sequence>, the epoch in base 36.
 func ClientOrderID(instance string, epoch, sequence int64) string {
 	return "b" + instance + "-" + strconv.FormatInt(epoch, 36) + "-" + strconv.FormatInt(sequence, 10)
+}
+
+// serial is when a client order id was made: the order of ids is the order of
+// making them.
+type serial struct{ epoch, sequence int64 }
+
+func (s serial) before(t serial) bool {
+	return s.epoch < t.epoch || s.epoch == t.epoch && s.sequence < t.sequence
+}
+
+// made reads a client order id of ours, and reports whether it is one.
+func made(clientOrderID string) (serial, bool) {
+	id, _, _ := strings.Cut(clientOrderID, "#")
+	parts := strings.Split(id, "-")
+	if len(parts) < 3 {
+		return serial{}, false
+	}
+	epoch, err := strconv.ParseInt(parts[len(parts)-2], 36, 64)
+	sequence, failed := strconv.ParseInt(parts[len(parts)-1], 10, 64)
+	return serial{epoch, sequence}, err == nil && failed == nil
 }

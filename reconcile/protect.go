@@ -242,6 +242,7 @@ func (d *derivation) exitNow(purpose Purpose, reason string) {
 		}
 	}
 	before := len(d.intents)
+	d.exiting = true
 	if !d.clearResting() {
 		d.reduceNow(abs(d.held), reason)
 	}

@@ -19,8 +19,9 @@ type Snapshot struct {
 	Positions     exchange.Fetched[exchange.Position]
 	Balances      exchange.Fetched[exchange.Balance]
 	Account       *exchange.MarginAccount
-	Looked        []Look // orders asked for by id
-	HistoryWhole  bool   // History holds every order since the oldest live placement
+	Looked        []Look           // orders asked for by id
+	Newest        []exchange.Order // the newest orders of spot symbols not read since the start
+	HistoryWhole  bool             // History holds every order since the oldest live placement
 	Trades        []Traded
 	Closed        []exchange.Position // positions/history of the symbols in ClosedOf
 	ClosedOf      []string
@@ -85,6 +86,7 @@ func (b *Book) Observe(s *Snapshot) []Record {
 	if s.History.Done() {
 		b.observeHistory(s, emit)
 	}
+	b.observeNewest(s)
 	for _, look := range s.Looked {
 		b.observeLook(s, look, emit)
 	}

@@ -23,6 +23,19 @@ func (b *Book) anyUnresolved(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State.Unresolved() && p.Order.Key() == key })
 }
 
+// UnresolvedBefore reports whether a placement on the symbol that is older than
+// this one is not answered, or any is unknown.
+func (b *Book) UnresolvedBefore(clientOrderID string, key exchange.SymbolKey) bool {
+	for i, own := 0, false; i < len(b.live); i++ {
+		p := b.live[i]
+		own = own || p.ClientOrderID == clientOrderID
+		if p.ClientOrderID != clientOrderID && p.Order.Key() == key && (p.State == Uncertain || p.State == Sending && !own) {
+			return true
+		}
+	}
+	return false
+}
+
 // awaited reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
 func (b *Book) awaited(key exchange.SymbolKey) bool {
@@ -163,9 +176,10 @@ func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit
 		if filled < p.Order.Quantity {
 			state = Canceled
 		}
+		grown := filled - p.Filled
 		emit(Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: truth.Key, State: state, Filled: filled, Price: c.EntryPrice,
 			Evidence: "inferred: filled and closed before the first look"})
-		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: (p.Filled - filled) * exchange.Quantity(p.Order.Side.Sign()),
+		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -grown * exchange.Quantity(p.Order.Side.Sign()),
 			Evidence: "the position was closed before it was seen"})
 		truth.saw(c.ID)
 		return true

@@ -335,6 +335,8 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return "reads failed meanwhile"
 	case e.book.Symbol(key).Quarantine != "":
 		return "the symbol was quarantined meanwhile"
+	case e.book.UnresolvedBefore(w.intent.Order.ClientOrderID, key):
+		return "another placement on the symbol became unknown meanwhile"
 	}
 	return ""
 }

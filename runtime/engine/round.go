@@ -46,6 +46,7 @@ const (
 	callTrades
 	callCandles
 	callRules
+	callNewest
 )
 
 // purpose is what a call under way is for.
@@ -125,6 +126,8 @@ func (e *Engine) takeRound(p purpose, event *Event) error {
 	case p.kind == callHistory:
 		e.round.history = append(e.round.history, answer.Orders.Items()...)
 		e.round.partial = e.round.partial || len(answer.Orders.Items()) >= spotHistory
+	case p.kind == callNewest:
+		snapshot.Newest = append(snapshot.Newest, answer.Orders.Items()...)
 	case p.kind == callClosed:
 		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.truth.Key.Name)
 	case p.kind == callTrades:
@@ -176,6 +179,11 @@ func (e *Engine) lookForVanished() {
 		asked = append(asked, p.Order.Symbol)
 		e.round.asked = true
 		e.roundAsk(purpose{kind: callHistory}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order.Symbol, StartMS: max(0, p.SentMS-60_000), Limit: spotHistory})
+	}
+	for _, r := range e.runs {
+		if r.truth.Key.Market == exchange.Spot && !r.truth.Read && !e.config.Feed {
+			e.roundAsk(purpose{kind: callNewest}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: r.truth.Key.Name, Limit: spotHistory})
+		}
 	}
 	e.askEvidence()
 }
@@ -294,12 +302,12 @@ func (e *Engine) busy() bool {
 // guardPrefix halts the account when another instance, or an old backup, trades
 // under our prefix (case 15).
 func (e *Engine) guardPrefix() {
-	order := e.book.ForeignPrefix()
-	if order == nil || e.book.Halted().Level != "" {
+	id := e.book.ForeignPrefix()
+	if id == "" || e.book.Halted().Level != "" {
 		return
 	}
-	why := "order " + order.ClientOrderID + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
-	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: "pause", Why: why})
+	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
+	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: "pause", Why: why, ClientOrderID: id})
 	e.note(Note{Kind: NoteHalt, Text: why})
 }
 
