@@ -15,6 +15,9 @@ type each int64
 // Next returns the next multiple of the period.
 func (p each) Next(afterMS int64) int64 { return afterMS - afterMS%int64(p) + int64(p) }
 
+// leverage is what every strategy of futures asks for.
+const leverage = 5
+
 // role is one strategy of a run and what is asked of it.
 type role struct {
 	name      string
@@ -154,7 +157,7 @@ func (c *cast) start(w *world) []*role {
 			r.config.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 600_000}, TakeProfit: strategy.Distance{Share: 900_000}}
 		}
 		if r.key.Market == exchange.Futures {
-			r.config.Leverage = 5
+			r.config.Leverage = leverage
 		}
 		all = append(all, r)
 	}

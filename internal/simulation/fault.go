@@ -14,6 +14,7 @@ const (
 	Duplicate                // a middlebox delivers it twice
 	Hidden                   // accepted, but lists and GET leave it out for a while
 	StaleRead                // a replica answers with what was true a little earlier
+	TornRead                 // one list, parts of it older than others
 	Malformed                // a 2xx that can not be understood
 	ServerError              // 5xx, executed or not
 	RateLimited              // 429, not executed
@@ -25,6 +26,7 @@ const (
 	HandCancel    // somebody cancels an order of botd's by hand
 	PartialFill   // a stranger's market order takes part of a resting order
 	PriceJump     // the price leaps through stops and limits
+	Liquidation   // the exchange ends a position itself
 	RuleDrift     // ticks, bounds and permissions of a symbol change
 	CommitFails   // an append is refused, nothing was written
 	CommitInDoubt // a commit fails and nobody knows whether it holds
@@ -34,12 +36,14 @@ const (
 	Stop          // SIGTERM
 	Pause         // the process stands still: SIGSTOP, a laptop's lid
 	Halt          // a person uses the kill switch, and arms again later
+	SecondBot     // another botd trades under our prefix
+	OldBackup     // the process starts again over an old journal, or an empty one
 	FaultEnd
 )
 
-var faultNames = [FaultEnd]string{"lost_request", "lost_answer", "late_request", "duplicate", "hidden", "stale_read", "malformed", "server_error",
-	"rate_limited", "slow_answer", "outage", "clock_error", "hand_trade", "hand_cancel", "partial_fill", "price_jump", "rule_drift",
-	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt"}
+var faultNames = [FaultEnd]string{"lost_request", "lost_answer", "late_request", "duplicate", "hidden", "stale_read", "torn_read", "malformed", "server_error",
+	"rate_limited", "slow_answer", "outage", "clock_error", "hand_trade", "hand_cancel", "partial_fill", "price_jump", "liquidation", "rule_drift",
+	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt", "second_bot", "old_backup"}
 
 // String returns the fault's name.
 func (f Fault) String() string {
@@ -65,9 +69,9 @@ type Weather [FaultEnd]float64
 
 // strongest is the most a fault is drawn to. Crashes count inputs and outputs.
 var strongest = Weather{
-	LostRequest: 0.15, LostAnswer: 0.25, LateRequest: 0.15, Duplicate: 0.05, Hidden: 0.5, StaleRead: 0.4, Malformed: 0.15, ServerError: 0.2,
-	RateLimited: 0.15, SlowAnswer: 0.2, Outage: 1, ClockError: 1, HandTrade: 0.5, HandCancel: 1, PartialFill: 30, PriceJump: 2, RuleDrift: 0.5,
-	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4,
+	LostRequest: 0.15, LostAnswer: 0.25, LateRequest: 0.15, Duplicate: 0.05, Hidden: 0.5, StaleRead: 0.4, TornRead: 0.4, Malformed: 0.15, ServerError: 0.2,
+	RateLimited: 0.15, SlowAnswer: 0.2, Outage: 1, ClockError: 1, HandTrade: 0.5, HandCancel: 1, PartialFill: 30, PriceJump: 2, Liquidation: 0.3, RuleDrift: 0.5,
+	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4, SecondBot: 0.05, OldBackup: 0.1,
 }
 
 // drawWeather draws which faults a seed has: one in twenty has none, one in ten

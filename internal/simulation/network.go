@@ -56,7 +56,7 @@ func (w *world) route(f *flight) {
 	latency := w.network.between(2, 40)
 	changes := request.Operation.Changes()
 	if f.asked != nil {
-		f.asked.under++
+		w.venue.depart(f.asked)
 	}
 	switch {
 	case w.outageMS > w.nowMS:
@@ -96,7 +96,7 @@ func (w *world) patience() int64 {
 func (w *world) lose(f *flight) {
 	f.doomed = true
 	if f.asked != nil {
-		f.asked.under--
+		w.venue.ended(f.asked)
 	}
 	w.giveUp(f, "reset", w.patience())
 }
@@ -123,7 +123,7 @@ func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err erro
 func (w *world) arrive(f *flight) {
 	operation := f.call.Request.Operation
 	if f.asked != nil && !f.copied {
-		f.asked.under--
+		w.venue.ended(f.asked)
 	}
 	answer, err, malformed := w.serve(f)
 	if w.tracing {

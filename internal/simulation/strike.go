@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/runtime/engine"
 )
 
@@ -63,6 +64,12 @@ func (w *world) befall(f Fault) bool {
 		w.say("the process stands still for %d ms", d.pausedMS-w.nowMS)
 	case Halt:
 		return w.halt()
+	case Liquidation:
+		return w.liquidate()
+	case SecondBot:
+		return w.secondBot()
+	case OldBackup:
+		return w.restoreBackup()
 	}
 	return true
 }
@@ -86,16 +93,18 @@ func (w *world) missClock() bool {
 	return true
 }
 
-// stop is SIGTERM: the daemon stops cleanly, and is ended after ten seconds.
+// stop is SIGTERM: the daemon stops cleanly, in one of its ways, and is ended
+// after ten seconds.
 func (w *world) stop() bool {
 	d := w.daemon
 	if !d.up || d.stopping || d.pausedMS > w.nowMS {
 		return false
 	}
 	d.stopping = true
-	w.say("SIGTERM")
+	way := []string{engine.ShutdownLeave, engine.ShutdownLeave, engine.ShutdownCancel, reconcile.LevelFlatten}[w.people.below(4)]
+	w.say("SIGTERM: %s", way)
 	w.agenda.put(happening{atMS: w.nowMS + 10_000, kind: happenGiveUp, life: d.life})
-	d.handle(&engine.Event{Kind: engine.EventStop})
+	d.handle(&engine.Event{Kind: engine.EventStop, Level: way})
 	return true
 }
 
@@ -172,7 +181,7 @@ func (w *world) someOrder(resting bool) (picked exchange.Order, found bool) {
 	count := int64(0)
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) {
-			if resting && (o.Type != exchange.Limit || o.Status == exchange.StatusCreated) {
+			if o.ClientOrderID == strangerID || resting && (o.Type != exchange.Limit || o.Status == exchange.StatusCreated) {
 				return
 			}
 			if count++; w.people.below(count) == 0 {
@@ -195,7 +204,6 @@ func (w *world) cancelByHand() bool {
 	}
 	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: order.Symbol, OrderID: order.ID})
 	w.say("somebody cancels order %d: %s", order.ID, outcome(exchange.Answer{}, err))
-	w.venue.held[order.Key()].handMS = w.nowMS
 	w.venue.takeFills(w)
 	return err == nil
 }

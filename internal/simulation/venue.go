@@ -19,11 +19,13 @@ const (
 // venue is the simulated exchange with what a network of replicas and other
 // people add to it, and the ground truth the inspector judges by.
 type venue struct {
-	x       *sim.Exchange
-	symbols []*exchange.Symbol // the exchange's own; rule drift changes them in place
-	drifted bool
+	x        *sim.Exchange
+	symbols  []*exchange.Symbol // the exchange's own; rule drift changes them in place
+	drifted  bool
+	stranger bool // another botd has placed an order under our prefix
 
 	asked   map[string]*asked // by client order id: every placement of the daemon's
+	under   []*asked          // those that may still reach the exchange
 	byOrder map[int64]*asked
 	hidden  map[int64]int64          // order id: until when replicas leave it out
 	replica map[replicaKey][]replica // earlier answers of lists
@@ -56,7 +58,7 @@ type held struct {
 	slack    exchange.Quantity // what others may have added to the exposure
 	handMS   int64             // when somebody else last touched it; 0 for never
 	filledMS int64             // when the account's own orders last filled on it
-	doubled  bool              // a middlebox delivered an order twice
+	exit     *asked            // the last exit at market
 }
 
 type replicaKey struct {
@@ -81,8 +83,15 @@ func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *ve
 		panic(err) // the built-in symbols make an exchange
 	}
 	v.x = x
+	for _, symbol := range symbols {
+		v.keys = append(v.keys, symbol.Key())
+		v.held[symbol.Key()] = &held{key: symbol.Key(), rules: symbol}
+	}
 	for _, name := range []string{account, buyer, seller} {
 		config := sim.DefaultAccount(name)
+		if name == account && w.poor {
+			config = w.cast.poorAccount(v)
+		}
 		if name != account {
 			config.FuturesUSDT = exchange.AmountOf(100_000_000)
 			config.Spot = map[string]exchange.Amount{"USDT": exchange.AmountOf(100_000_000), "BTC": exchange.AmountOf(10_000), "ETH": exchange.AmountOf(100_000)}
@@ -90,10 +99,6 @@ func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *ve
 		if err := x.AddAccount(config); err != nil {
 			panic(err)
 		}
-	}
-	for _, symbol := range symbols {
-		v.keys = append(v.keys, symbol.Key())
-		v.held[symbol.Key()] = &held{key: symbol.Key(), rules: symbol}
 	}
 	return v
 }
@@ -134,6 +139,20 @@ func (v *venue) takeFills(w *world) {
 func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
 	h.handMS = nowMS
 	h.slack += max(quantity, -quantity)
+}
+
+// depart notes that a copy of a placement is on its way.
+func (v *venue) depart(a *asked) {
+	if a.under++; a.under == 1 {
+		v.under = append(v.under, a)
+	}
+}
+
+// ended notes that a copy arrived or never will.
+func (v *venue) ended(a *asked) {
+	if a.under--; a.under == 0 {
+		v.under = slices.DeleteFunc(v.under, func(other *asked) bool { return other == a })
+	}
 }
 
 // recent reports whether a fill may be younger than the daemon's last round.
@@ -183,9 +202,10 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	a.orders = append(a.orders, answer.Order.ID)
 	v.byOrder[answer.Order.ID] = a
 	if a.executed > 1 || a.refused > 0 { // a middlebox's second copy of what was taken or refused already
-		h := v.held[a.order.Key()]
-		h.doubled = true
-		h.touch(w.nowMS, v.size(a))
+		v.held[a.order.Key()].touch(w.nowMS, v.size(a))
+	}
+	if have := v.x.Leverage(account, a.order.Symbol); a.opens && a.order.Market == exchange.Futures && have != leverage {
+		w.fail("leverage", "%s opens at leverage %d, wished is %d", a.id, have, leverage)
 	}
 	if w.strikes(Hidden) {
 		v.hidden[answer.Order.ID] = w.nowMS + w.network.between(100, settle.VisibilityMS-w.delayMS-500)
@@ -217,7 +237,7 @@ func (v *venue) leaveOut(w *world, answer *exchange.Answer) {
 // stale answers a read by what was true a little earlier, when the weather says
 // so and something was remembered.
 func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answer, err error) (exchange.Answer, error) {
-	if w.weather[StaleRead] == 0 || err != nil {
+	if w.weather[StaleRead]+w.weather[TornRead] == 0 || err != nil {
 		return answer, err
 	}
 	switch request.Operation {
@@ -232,9 +252,48 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 		known = known[1:]
 	}
 	told := answer
-	if len(known) > 0 && w.strikes(StaleRead) {
-		told = known[w.network.below(int64(len(known)))].answer
+	if len(known) > 0 {
+		old := &known[w.network.below(int64(len(known)))].answer
+		switch {
+		case w.strikes(StaleRead):
+			told = *old
+		case w.strikes(TornRead):
+			told = w.torn(old, &answer)
+		}
 	}
 	v.replica[key] = append(slices.Clip(known), replica{w.nowMS, answer})
 	return told, nil
+}
+
+// torn is a list whose parts come from replicas of different age.
+func (w *world) torn(old, fresh *exchange.Answer) exchange.Answer {
+	told := *fresh
+	switch {
+	case fresh.Orders.Done():
+		told.Orders = exchange.FetchedOf(mingled(&w.network, old.Orders.Items(), fresh.Orders.Items(), func(o *exchange.Order) int64 { return o.ID }))
+	case fresh.Positions.Done():
+		told.Positions = exchange.FetchedOf(mingled(&w.network, old.Positions.Items(), fresh.Positions.Items(), func(p *exchange.Position) int64 { return p.ID }))
+	}
+	return told
+}
+
+// mingled draws for each entry whether it is told as it was or as it is.
+func mingled[T any](d *draw, old, fresh []T, id func(*T) int64) []T {
+	var told []T
+	for i := range fresh {
+		at := slices.IndexFunc(old, func(o T) bool { return id(&o) == id(&fresh[i]) })
+		switch {
+		case d.chance(0.5):
+			told = append(told, fresh[i])
+		case at >= 0:
+			told = append(told, old[at])
+		}
+	}
+	for i := range old {
+		gone := !slices.ContainsFunc(fresh, func(f T) bool { return id(&f) == id(&old[i]) })
+		if gone && d.chance(0.5) {
+			told = append(told, old[i])
+		}
+	}
+	return told
 }

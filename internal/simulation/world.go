@@ -79,6 +79,7 @@ type world struct {
 	endMS   int64
 	quiet   bool
 	delayMS int64 // the most an accepted order takes to reach the book
+	poor    bool  // the account has little more than the margin it needs
 
 	agenda    agenda
 	venue     *venue
@@ -125,6 +126,7 @@ func newWorld(options Options) *world {
 	delay, spread := setup.between(0, 200), setup.between(0, 800)
 	w.delayMS = delay + spread
 	w.cast = newCast(&setup)
+	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
 	w.venue = newVenue(w, w.cast.symbols, delay, spread)
 	w.cast.markets(w, &setup)
 	w.daemon = &daemon{w: w}

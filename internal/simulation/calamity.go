@@ -1,0 +1,100 @@
+package simulation
+
+import (
+	"botd/exchange"
+	"botd/exchange/sim"
+)
+
+// Faults that are no weather: after them the truth is not what botd made it, and
+// what counts is that it stops and says so.
+
+// liquidate lets the price run until the exchange ends a position itself, where
+// the account is poor enough for that.
+func (w *world) liquidate() bool {
+	for _, key := range w.venue.keys {
+		h := w.venue.held[key]
+		if key.Market != exchange.Futures || h.position == 0 {
+			continue
+		}
+		last, _ := w.venue.x.Price(key)
+		money := w.venue.x.Money(account)
+		value := h.rules.Notional(last, max(h.position, -h.position))
+		if value.IsZero() || !money.Equity().Less(value.MulRate(exchange.RateOne*9/10)) {
+			continue
+		}
+		away := int64(money.Equity().Ratio(value)) / 100 // in millionths
+		w.say("the price of %s runs until the position is liquidated", key)
+		if h.position > 0 {
+			away = -away
+		}
+		w.walk(key, away)
+		return w.venue.held[key].position == 0
+	}
+	return false
+}
+
+// strangerID is the client order id another botd under our prefix would use.
+const strangerID = "b" + instance + "-zzzzzz-1"
+
+// secondBot is another botd under the same instance on the same account: an
+// order with our prefix that the journal does not know.
+func (w *world) secondBot() bool {
+	if w.venue.stranger {
+		return false
+	}
+	key := w.venue.keys[w.people.below(int64(len(w.venue.keys)))]
+	h := w.venue.held[key]
+	last, _ := w.venue.x.Price(key)
+	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: w.cast.unit[key] * 2,
+		Price: h.rules.FloorPrice(last / 10 * 8), ClientOrderID: strangerID}
+	operation := exchange.FuturesPlace
+	switch {
+	case key.Market == exchange.Spot:
+		operation = exchange.SpotPlace
+	case h.position < 0:
+		order.Side, order.Price = exchange.Sell, h.rules.FloorPrice(last/10*12)
+	}
+	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
+	w.say("a second botd places %s: %s", orderText(h.rules, &order), outcome(exchange.Answer{}, err))
+	if err != nil {
+		return false
+	}
+	w.venue.stranger = true
+	h.touch(w.nowMS, order.Quantity)
+	return true
+}
+
+// restoreBackup is a machine that died and came up again with an old copy of
+// the journal, or none.
+func (w *world) restoreBackup() bool {
+	if !w.daemon.up || len(w.disk.records) == 0 {
+		return false
+	}
+	w.end("dies with its disk")
+	kept := w.people.below(int64(len(w.disk.records)))
+	if w.people.chance(0.3) {
+		kept = 0
+	}
+	w.say("a backup with %d of %d records is restored", kept, len(w.disk.records))
+	w.disk.records = w.disk.records[:kept]
+	for _, key := range w.venue.keys {
+		w.venue.held[key].touch(w.nowMS, 0)
+	}
+	return true
+}
+
+// poorAccount is one that has little more than the margin its strategies need.
+func (c *cast) poorAccount(v *venue) sim.AccountConfig {
+	config := sim.DefaultAccount(account)
+	var need exchange.Amount
+	for i := range c.roles {
+		if r := &c.roles[i]; r.key.Market == exchange.Futures {
+			last, _ := v.x.Price(r.key)
+			need = need.Add(v.held[r.key].rules.Notional(last, r.most).Div(leverage))
+		}
+	}
+	if !need.IsZero() {
+		config.FuturesUSDT = need.MulRate(exchange.RateOne * 12 / 10)
+	}
+	return config
+}

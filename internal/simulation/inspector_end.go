@@ -1,0 +1,103 @@
+package simulation
+
+import (
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// converged judges the end, after the quiet: everything has come right.
+func (i *inspector) converged() {
+	w := i.w
+	if !w.daemon.up {
+		w.fail("converged", "the process is not up")
+		return
+	}
+	book := w.daemon.machine.Book()
+	for _, p := range book.Live() {
+		if p.State.Unresolved() && w.nowMS-p.SentMS > recentMS && book.Symbol(p.Order.Key()).Quarantine == "" {
+			w.fail("converged", "%s is still %s", p.ClientOrderID, p.State)
+		}
+	}
+	for n := range i.watched {
+		i.came(&i.watched[n], book)
+	}
+	if w.venue.stranger && !i.stopped(book) {
+		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", strangerID)
+	}
+	for id, a := range w.venue.asked {
+		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent(w.nowMS) && !i.guessed[id] && i.booked[id] != a.filled {
+			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
+		}
+	}
+}
+
+// came judges one symbol: it is quarantined for a reason, or all is as wished.
+func (i *inspector) came(watch *watch, book *reconcile.Book) {
+	w, truth, held := i.w, book.Symbol(watch.role.key), watch.held
+	switch {
+	case truth.Quarantine != "":
+		w.stats.Quarantined++
+		if held.handMS == 0 {
+			w.fail("converged", "%s is quarantined though nobody else touched it: %s", watch.role.key, truth.Quarantine)
+		}
+		return
+	case held.recent(w.nowMS):
+		return // a resting order filled since the last round
+	case !i.agrees(watch, truth):
+		w.fail("converged", "%s: %d believed, %d true", watch.role.key, truth.Known, held.position)
+	case watch.role.key.Market == exchange.Spot && held.handMS == 0:
+		i.walletExplained(watch, truth)
+	}
+	i.reached(watch, book)
+}
+
+// walletExplained: on spot the wallet holds what it held before, and what fills
+// and fees made of it.
+func (i *inspector) walletExplained(watch *watch, truth *reconcile.SymbolTruth) {
+	free, frozen := i.w.venue.x.Balance(account, watch.held.rules.Base)
+	wallet := watch.held.rules.FloorQuantity(watch.held.rules.QuantityOf(free.Add(frozen)))
+	explained := truth.Baseline + truth.Known - truth.Fees
+	slack := watch.held.rules.QuantityOf(watch.held.rules.QuantityAmount(watch.role.most).MulRate(exchange.RateOne/200)) + 2*watch.held.rules.QuantityTick
+	if off := wallet - explained; max(off, -off) > slack {
+		i.w.fail("converged", "%s: the wallet holds %d, explained are %d", watch.role.key, wallet, explained)
+	}
+}
+
+// stopped reports whether trading is halted, or the symbol of a stranger's order
+// waits for a person.
+func (i *inspector) stopped(book *reconcile.Book) bool {
+	quarantined := false
+	for _, key := range i.w.venue.keys {
+		quarantined = quarantined || book.Symbol(key).Quarantine != ""
+	}
+	return quarantined || book.Halted().Level != ""
+}
+
+// unchangedMS is for how long a wish must have stood to be judged.
+const unchangedMS = 20_000
+
+// reached: a target that nothing forbids is reached.
+func (i *inspector) reached(watch *watch, book *reconcile.Book) {
+	w, role, held := i.w, watch.role, watch.held
+	state := book.Strategy(role.name)
+	switch {
+	case role.kind != "twap" && role.kind != "swing", held.handMS != 0, state.Latch != 0, book.HaltOn(role.name, role.key).Level != "":
+		return
+	case book.Breaker().UntilMS > w.nowMS-60_000, w.nowMS-i.story.planMS[role.name] < unchangedMS:
+		return
+	case w.stats.Faults[RuleDrift] > 0: // rules are read hourly: what was too small by those of then stays
+		return
+	case w.poor: // margin may forbid it
+		return
+	}
+	want := state.Plan.Target.Quantity
+	if role.kind == "twap" && max(want, -want) != role.most {
+		w.fail("reached", "%s wished %d in the end, of %d", role.name, want, role.most)
+	}
+	last, _ := w.venue.x.Price(role.key)
+	off := want - held.position
+	near := role.key.Market == exchange.Spot && held.rules.Notional(last, max(off, -off)).Less(held.rules.MinNotional.Mul(2))
+	if off != 0 && !near {
+		w.fail("reached", "%s wished %d in the end and holds %d", role.name, want, held.position)
+	}
+}

@@ -1,0 +1,188 @@
+package simulation
+
+import (
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// sending judges a request at its first byte.
+func (i *inspector) sending(f *flight) {
+	w := i.w
+	if count := i.budget.count(w.nowMS, budgetMS); count > mostInTen {
+		w.fail("request_budget", "%d requests within %d s", count, budgetMS/1000)
+	}
+	request := &f.call.Request
+	if !request.Operation.Places() {
+		return
+	}
+	order := &request.Order
+	durable, found := w.disk.sending[order.ClientOrderID]
+	switch {
+	case !found:
+		w.fail("durable_first", "%s was sent without a durable record", order.ClientOrderID)
+	case durable != *order:
+		w.fail("durable_first", "%s was sent as %+v, recorded as %+v", order.ClientOrderID, *order, durable)
+	}
+	a := w.venue.asked[order.ClientOrderID]
+	if a == nil {
+		a = &asked{id: order.ClientOrderID, order: *order, opens: opens(order), sentMS: w.nowMS}
+		w.venue.asked[order.ClientOrderID] = a
+	}
+	if a.sends++; a.sends > 1 {
+		w.fail("one_send", "%s was sent %d times", a.id, a.sends)
+	}
+	f.asked = a
+	if now := w.daemon.clock(); f.call.DeadlineMS == 0 || now > f.call.DeadlineMS {
+		w.fail("time_to_live", "%s was sent %d ms after its time to live", a.id, now-f.call.DeadlineMS)
+	}
+	switch {
+	case a.opens:
+		i.opening(a)
+	case order.Type == exchange.MarketOrder && order.ReduceOnly:
+		i.exiting(a)
+	}
+}
+
+// exitPaceMS is the least between an exit and the next while the first may still
+// arrive (case 20), less what a worker may be late.
+const exitPaceMS = 1_900
+
+// exiting judges an exit at market: while another is unknown it waits a while.
+func (i *inspector) exiting(a *asked) {
+	w, key := i.w, a.order.Key()
+	last := w.venue.held[key].exit
+	w.venue.held[key].exit = a
+	if last == nil || last == a || w.nowMS-last.sentMS >= exitPaceMS || w.weather[ClockError] > 0 {
+		return
+	}
+	if p := w.daemon.machine.Book().Placement(last.id); p != nil && p.State.Unresolved() {
+		w.fail("exit_pace", "%s was sent %d ms after %s, which is unknown", a.id, w.nowMS-last.sentMS, last.id)
+	}
+}
+
+// opens reports whether an order can make a position larger.
+func opens(o *exchange.NewOrder) bool {
+	if o.Market == exchange.Spot {
+		return o.Side == exchange.Buy
+	}
+	return !o.Reduces()
+}
+
+// opening judges one that is about to go: no older one, and no exit that could eat
+// the new position, may still arrive.
+func (i *inspector) opening(a *asked) {
+	for _, other := range i.w.venue.under {
+		switch {
+		case other == a || other.order.Key() != a.order.Key():
+		case other.opens:
+			i.w.fail("one_opening", "%s was sent while %s may still arrive", a.id, other.id)
+		case other.order.ReduceOnly && other.order.Type == exchange.MarketOrder:
+			i.w.fail("reentry", "%s was sent while the exit %s may still arrive", a.id, other.id)
+		}
+	}
+}
+
+// answered takes an answer about to be given to the daemon.
+func (i *inspector) answered(f *flight) {
+	if f.asked == nil {
+		return
+	}
+	var refusal *exchange.Refusal
+	if is(f.err, &refusal) {
+		i.refused(f.asked, refusal)
+		return
+	}
+	if f.err == nil {
+		for key := range i.refusals {
+			if key.symbol == f.asked.order.Key() {
+				delete(i.refusals, key)
+			}
+		}
+	}
+}
+
+// refused judges a placement the exchange did not take. What can be known before
+// sending must not be refused; what hangs on the moment may be, but not again
+// and again.
+func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
+	key := refusalKey{a.order.Key(), refusal.Code}
+	i.refusals[key]++
+	if i.w.tracing {
+		i.w.tracef("inspect", "%s was refused: %s", a.id, refusal.Message)
+	}
+	switch refusal.Code {
+	case exchange.CodeInvalidTimestamp:
+		return
+	case sim.CodeNotTradable, sim.CodeReduceOnlySymbol, sim.CodePriceTick, sim.CodeStopPriceTick, sim.CodeMinNotional:
+		if i.w.weather[RuleDrift] > 0 {
+			break
+		}
+		i.w.fail("self_inflicted", "%s was refused by a rule: %s", a.id, refusal.Message)
+	case sim.CodeNoPosition, sim.CodeReduceSide, sim.CodeReduceQuantity, sim.CodeReduceSum, sim.CodeCloseDuplicate, sim.CodeCloseStopPrice,
+		sim.CodeStopPriceEqual, sim.CodeMargin, sim.CodeBalance:
+	case sim.CodeOppositeOrder:
+		if i.w.venue.held[a.order.Key()].handMS == 0 {
+			i.w.fail("self_inflicted", "%s was sent against an open position: %s", a.id, refusal.Message)
+		}
+	default:
+		i.w.fail("self_inflicted", "%s was refused by a rule: %s", a.id, refusal.Message)
+	}
+	if i.refusals[key] > mostRefused {
+		i.w.fail("refusal_loop", "%s: refused for the %d. time in a row: %s", key.symbol, i.refusals[key], refusal.Message)
+	}
+}
+
+// alone: nothing opens on a symbol while another opening on it has no answer, or
+// anything on it is unknown.
+func (i *inspector) alone(book *reconcile.Book, order *exchange.NewOrder) {
+	for _, p := range book.Live() {
+		switch {
+		case p.ClientOrderID == order.ClientOrderID || p.Order.Key() != order.Key():
+		case p.State == reconcile.Uncertain, p.State == reconcile.Sending && p.Purpose.Opens():
+			i.w.fail("one_opening", "%s opens while %s is %s", order.ClientOrderID, p.ClientOrderID, p.State)
+		}
+	}
+}
+
+// effects judges what the engine wants done, while its state is as it was then.
+func (i *inspector) effects(out *engine.Effects) {
+	for n := range out.Calls {
+		call := &out.Calls[n]
+		if !call.Request.Operation.Places() || !opens(&call.Request.Order) {
+			continue
+		}
+		machine := i.w.daemon.machine
+		truth := machine.Book().Symbol(call.Request.Order.Key())
+		i.alone(machine.Book(), &call.Request.Order)
+		switch {
+		case i.w.daemon.stopping:
+			i.w.fail("declared_states", "%s opens while stopping", call.Request.Order.ClientOrderID)
+		case machine.Book().Breaking(i.w.daemon.clock()):
+			i.w.fail("declared_states", "%s opens while the breaker is tripped", call.Request.Order.ClientOrderID)
+		case machine.Book().Halted().Level != "":
+			i.w.fail("declared_states", "%s opens while trading is halted", call.Request.Order.ClientOrderID)
+		case machine.Blind():
+			i.w.fail("declared_states", "%s opens while blind", call.Request.Order.ClientOrderID)
+		case truth.Quarantine != "":
+			i.w.fail("declared_states", "%s opens on a quarantined symbol", call.Request.Order.ClientOrderID)
+		}
+	}
+}
+
+// ended: the process is gone.
+func (i *inspector) ended() {
+	for n := range i.watched {
+		i.watched[n].wrongMS = 0
+	}
+}
+
+// calm: from now on nothing goes wrong from outside.
+func (i *inspector) calm() {
+	for n := range i.watched {
+		if w := &i.watched[n]; w.nakedMS != 0 {
+			w.nakedMS = i.w.nowMS
+		}
+	}
+}
