@@ -41,10 +41,15 @@ const (
 )
 
 func (l *loader) simulated(root *section) {
-	c := &l.config.Simulated
 	s := root.section("simulated")
+	l.config.Simulated.read(s)
+	s.done()
+}
+
+// read reads deposits and fees; what is not given stays.
+func (c *SimulatedConfig) read(s *section) {
 	s.amount("futures", &c.Futures, exchange.Amount{})
-	l.deposits(s.section("spot"))
+	c.deposits(s.section("spot"))
 	fees := s.section("fees")
 	futures := fees.section("futures")
 	futures.rate("maker", &c.FuturesMaker, -maxFee, maxFee)
@@ -55,13 +60,12 @@ func (l *loader) simulated(root *section) {
 	spot.rate("taker", &c.SpotTaker, -maxFee, maxFee)
 	spot.done()
 	fees.done()
-	s.done()
 }
 
 var assetName = regexp.MustCompile(`^[A-Z0-9]{1,20}$`)
 
 // deposits reads what the spot wallet begins with; a list given replaces the default.
-func (l *loader) deposits(s *section) {
+func (c *SimulatedConfig) deposits(s *section) {
 	if len(s.entries) == 0 {
 		return
 	}
@@ -79,7 +83,7 @@ func (l *loader) deposits(s *section) {
 		s.fail(s.line, "", "%d assets are more than %d", len(given), maxAssets)
 		return
 	}
-	l.config.Simulated.Spot = given
+	c.Spot = given
 }
 
 func (l *loader) paper(root *section) {

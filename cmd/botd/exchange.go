@@ -1,12 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
@@ -16,6 +21,7 @@ import (
 
 func newExchange() *cobra.Command {
 	var o server.Options
+	var accounts string
 	command := &cobra.Command{
 		Use: "exchange", Short: "serve the simulated exchange", Args: cobra.NoArgs,
 		Long: `Serves the simulated exchange over the signed HTTP interface: a partner to test a
@@ -24,9 +30,13 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 		Example: "  botd exchange --account KEY:SECRET --market random --seed 7\n  botd exchange --account KEY:SECRET --market still --clock manual --control",
 		RunE: func(command *cobra.Command, _ []string) error {
 			o.Log = func(format string, values ...any) { fmt.Fprintf(command.ErrOrStderr(), format+"\n", values...) }
+			var err error
+			if o.Own, err = ownAccounts(accounts); err != nil {
+				return err
+			}
 			venue, listener, err := server.Open(o, loaders())
 			if err != nil {
-				return fail(exitUsage, err)
+				return openFailed(err)
 			}
 			fmt.Fprintf(command.ErrOrStderr(), "the simulated exchange listens on http://%s\n", listener.Addr())
 			return venue.Serve(command.Context(), listener)
@@ -35,6 +45,7 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 	f := command.Flags()
 	f.StringVar(&o.Listen, "listen", server.DefaultListen, "address")
 	f.StringArrayVar(&o.Accounts, "account", nil, "KEY:SECRET or KEY:SECRET:read, repeatable")
+	f.StringVar(&accounts, "accounts", "", "file of accounts (YAML) with deposits and fees of their own")
 	f.StringVar(&o.Market, "market", "random", "still, random, or a file of recorded candles")
 	f.Float64Var(&o.Speed, "speed", 1, "times as fast as real time")
 	f.Uint64Var(&o.Seed, "seed", 1, "of the random market")
@@ -53,7 +64,51 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 	f.StringVar(&o.Opposite, "opposite", "reject", "an order opposite to the position without reduceOnly: reject or net")
 	f.Var((*fees)(&o.FuturesFees), "futures-fees", "of new accounts, MAKER,TAKER (default 0.02%,0.05%)")
 	f.Var((*fees)(&o.SpotFees), "spot-fees", "of new accounts, MAKER,TAKER (default 0.1%,0.1%)")
+	f.Var((*rate)(&o.Liquidation), "liquidation-fee", "of the value liquidated (default the account's taker fee)")
 	return command
+}
+
+// ownAccounts reads a file of accounts.
+func ownAccounts(path string) ([]server.OwnAccount, error) {
+	if path == "" {
+		return nil, nil
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fail(exitNoInput, err)
+	}
+	given, problems := configs.LoadAccounts(path)
+	if problems.Errors() > 0 {
+		return nil, fail(exitConfig, problems)
+	}
+	own := make([]server.OwnAccount, len(given))
+	for i, a := range given {
+		own[i] = server.OwnAccount{Account: server.Account{Key: a.Key, Secret: a.Secret, ReadOnly: a.ReadOnly}, Terms: sim.AccountConfig{
+			Name: a.Key, FuturesUSDT: a.Futures, Spot: a.Spot, FuturesMaker: a.FuturesMaker, FuturesTaker: a.FuturesTaker, SpotMaker: a.SpotMaker, SpotTaker: a.SpotTaker}}
+	}
+	return own, nil
+}
+
+// openFailed gives what keeps the exchange from starting its exit code: most of it
+// is what the command line says.
+func openFailed(err error) error {
+	var (
+		coded *exitError
+		path  *fs.PathError
+		state *server.StateError
+	)
+	switch {
+	case errors.As(err, &coded):
+		return err
+	case errors.Is(err, syscall.EADDRINUSE):
+		return failure(exitTemporary, "stop what listens there, or give another --listen", "%v", err)
+	case errors.Is(err, server.ErrBusy):
+		return fail(exitTemporary, err)
+	case errors.As(err, &state):
+		return fail(exitData, err)
+	case errors.As(err, &path):
+		return fail(exitIO, err)
+	}
+	return fail(exitUsage, err)
 }
 
 // delay is a duration whose 0 means at once.
@@ -93,6 +148,23 @@ func (f *fees) Set(text string) error {
 	}
 	return err
 }
+
+// rate is one share or percentage, of which 0 means none.
+type rate exchange.Rate
+
+func (r *rate) Set(text string) error {
+	given, err := fee(text)
+	*r = rate(given)
+	return err
+}
+
+func (r *rate) String() string {
+	if *r == 0 {
+		return ""
+	}
+	return max(0, exchange.Rate(*r)).String()
+}
+func (*rate) Type() string { return "rate" }
 
 func fee(text string) (exchange.Rate, error) {
 	given, err := exchange.ParseRate(strings.TrimSpace(text))

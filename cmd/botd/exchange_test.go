@@ -2,15 +2,19 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"botd/exchange"
+	"botd/exchange/rest"
 	"botd/exchange/sim/server"
 )
 
@@ -126,14 +130,109 @@ func TestWhereVenuesDifferTheExchangeIsToldSo(t *testing.T) {
 		{"--opposite=flip", "flip"},
 		{"--signature={nothing}", "{nothing}"},
 		{"--encoding=octal", "octal"},
+		{"--liquidation-fee=11%", "10%"},
 	} {
 		output, err := exec.Command("botd", "exchange", "--listen", "127.0.0.1:0", c.flag).CombinedOutput()
 		if have := fmt.Sprint(err); have != fmt.Sprint("exit status ", exitUsage) || !strings.Contains(string(output), c.hint) {
 			t.Errorf("%s: want exit %d and %q, have %s and %s", c.flag, exitUsage, c.hint, have, output)
 		}
 	}
-	base := startExchange(t, strings.Fields("exchange --market still --clock manual --control --account K:S --futures-fees 0,1% --spot-fees 0.2%,0.3% --delay 0 --delay-spread 1ms --opposite net --window 1s"))
+	base := startExchange(t, strings.Fields("exchange --market still --clock manual --control --account K:S --futures-fees 0,1% --spot-fees 0.2%,0.3% --delay 0 --delay-spread 1ms --opposite net --window 1s --liquidation-fee 1%"))
 	if have := curl(t, base, "curl -s "+"http://"+server.DefaultListen+"/fapi/v1/time"); !strings.Contains(have, "serverTime") {
 		t.Errorf("an exchange with every setting: want it to answer, have %s", have)
+	}
+}
+
+func TestAccountsOfAFileHaveTheirOwnDepositsFeesAndPermissions(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "accounts.yaml")
+	text := "alice:\n  secret: of alice\n  futures: 20000\n  spot: {USDT: 5, SOL: 7}\n  fees: {futures: {taker: 1%}}\nbob:\n  secret: of bob\n  permission: read\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := startExchange(t, []string{"exchange", "--market", "still", "--delay", "0", "--accounts", file, "--account", "carol:of carol"})
+	client := func(key string) *rest.Client {
+		c, err := rest.New(rest.Config{BaseURL: base, Key: key, Secret: []byte("of " + key)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	balances := func(c *rest.Client) string {
+		account, err := c.FuturesAccount(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := account.WalletBalance.String()
+		wallet, err := c.SpotWallet(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range wallet {
+			if !b.Free.IsZero() {
+				told += fmt.Sprintf(" %s %s", b.Asset, b.Free)
+			}
+		}
+		return told
+	}
+	alice := client("alice")
+	for c, want := range map[*rest.Client]string{alice: "20000 SOL 7 USDT 5", client("bob"): "10000 BTC 1 USDT 10000", client("carol"): "10000 BTC 1 USDT 10000"} {
+		if have := balances(c); have != want {
+			t.Errorf("want %s, have %s", want, have)
+		}
+	}
+	if err := alice.RefreshSymbols(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	symbol, _ := alice.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+	buy := exchange.NewOrder{Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: symbol.QuantityTick}
+	if _, err := alice.FuturesPlace(t.Context(), buy); err != nil {
+		t.Fatal(err)
+	}
+	if want, have := "19999.499999", strings.Fields(balances(alice))[0]; want != have { // 50000.1 x 0.001 x 1 %
+		t.Errorf("after a fill at her own fee: want %s, have %s", want, have)
+	}
+	var refusal *exchange.Refusal
+	if _, err := client("bob").FuturesPlace(t.Context(), buy); !errors.As(err, &refusal) || refusal.Code != exchange.CodeNotPermitted {
+		t.Errorf("want bob's order refused, have %v", err)
+	}
+}
+
+func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(directory, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	taken := startExchange(t, []string{"exchange", "--state", filepath.Join(directory, "held")})
+	for _, c := range []struct {
+		arguments []string
+		code      int
+		text      string
+	}{
+		{[]string{"--accounts", write("list.yaml", "- alice\n")}, exitConfig, "list.yaml:1: the file must be a block of keys"},
+		{[]string{"--accounts", write("bare.yaml", "alice: x\nbob: {permission: both}\n")}, exitConfig, "bare.yaml:2: bob has no secret"},
+		{[]string{"--accounts", write("typo.yaml", "alice:\n  secret: hush\n  future: 5\n")}, exitConfig, `did you mean "futures"?`},
+		{[]string{"--accounts", write("none.yaml", "")}, exitConfig, "holds no account"},
+		{[]string{"--accounts", filepath.Join(directory, "missing.yaml")}, exitNoInput, "missing.yaml"},
+		{[]string{"--market", filepath.Join(directory, "missing.csv")}, exitNoInput, "missing.csv"},
+		{[]string{"--market", write("bad.csv", "open_time_ms,open\n1\n")}, exitData, "bad.csv"},
+		{[]string{"--symbols", write("bad.yaml", "- {symbol: }\n")}, exitData, "bad.yaml"},
+		{[]string{"--state", write("other", "something else")}, exitData, "no state file"},
+		{[]string{"--state", filepath.Join(directory, "held")}, exitTemporary, "another exchange uses it"},
+		{[]string{"--state", filepath.Join(directory, "no", "where")}, exitIO, "no such file"},
+		{[]string{"--listen", strings.TrimPrefix(taken, "http://")}, exitTemporary, "in use"},
+		{[]string{"--listen", "nonsense"}, exitUsage, "nonsense"},
+		{[]string{"--account", "alice"}, exitUsage, "KEY:SECRET"},
+	} {
+		arguments := append([]string{"exchange", "--listen", "127.0.0.1:0"}, c.arguments...)
+		output, err := exec.Command("botd", arguments...).CombinedOutput()
+		if have := fmt.Sprint(err); have != fmt.Sprint("exit status ", c.code) || !strings.Contains(string(output), c.text) || strings.Contains(string(output), "hush") {
+			t.Errorf("%v: want exit %d and %q, have %s and %s", c.arguments, c.code, c.text, have, output)
+		}
 	}
 }

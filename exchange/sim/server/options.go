@@ -18,13 +18,14 @@ import (
 type Options struct {
 	Listen   string   // address; 127.0.0.1:8421
 	Accounts []string // KEY:SECRET or KEY:SECRET:read
-	Market   string   // still, random (default), or a file of recorded candles
-	Speed    float64  // of a real clock; 1
-	Seed     uint64   // of the random market and of delays
-	Clock    string   // real (default) or manual
-	Start    string   // RFC 3339; where the clock starts
-	Funding  string   // file of recorded rates
-	Budget   int      // requests per second, unlimited without
+	Own      []OwnAccount
+	Market   string  // still, random (default), or a file of recorded candles
+	Speed    float64 // of a real clock; 1
+	Seed     uint64  // of the random market and of delays
+	Clock    string  // real (default) or manual
+	Start    string  // RFC 3339; where the clock starts
+	Funding  string  // file of recorded rates
+	Budget   int     // requests per second, unlimited without
 	Control  bool
 	State    string // file the accounts survive in
 	Symbols  string // file of symbol records
@@ -37,8 +38,15 @@ type Options struct {
 	Opposite    string        // an opening order opposite to the position: reject (default) or net
 	FuturesFees Fees          // of new accounts; 0.02 % and 0.05 %
 	SpotFees    Fees          // of new accounts; 0.1 % both
+	Liquidation exchange.Rate // fee; 0 is the account's taker fee, below 0 none
 
 	Log func(format string, values ...any)
+}
+
+// OwnAccount is an account with deposits and fees of its own.
+type OwnAccount struct {
+	Account
+	Terms sim.AccountConfig // its name is the key
 }
 
 // Fees are the shares of a trade's value an account pays. Below 0 is none.
@@ -51,6 +59,13 @@ func (f Fees) or(maker, taker exchange.Rate) (exchange.Rate, exchange.Rate) {
 
 // terms are what a new account begins with.
 func (o *Options) terms(name string) sim.AccountConfig {
+	for i := range o.Own {
+		if o.Own[i].Key == name {
+			terms := o.Own[i].Terms
+			terms.Name = name
+			return terms
+		}
+	}
 	account := sim.DefaultAccount(name)
 	account.FuturesMaker, account.FuturesTaker = o.FuturesFees.or(account.FuturesMaker, account.FuturesTaker)
 	account.SpotMaker, account.SpotTaker = o.SpotFees.or(account.SpotMaker, account.SpotTaker)
@@ -112,6 +127,9 @@ func (o *Options) config(load Loaders) (Config, error) {
 	if config.Accounts, err = parseAccounts(o.Accounts); err != nil {
 		return config, err
 	}
+	for i := range o.Own {
+		config.Accounts = append(config.Accounts, o.Own[i].Account)
+	}
 	if config.Clock, err = o.clock(); err != nil {
 		return config, err
 	}
@@ -138,7 +156,8 @@ func (o *Options) config(load Loaders) (Config, error) {
 	if err != nil {
 		return config, err
 	}
-	start := sim.Config{Symbols: symbols, StartMS: startOf(config.Clock), OrderDelayMS: delayMS, OrderDelaySpreadMS: spreadMS, OppositeOrder: o.Opposite, Seed: o.Seed}
+	start := sim.Config{Symbols: symbols, StartMS: startOf(config.Clock), OrderDelayMS: delayMS, OrderDelaySpreadMS: spreadMS, OppositeOrder: o.Opposite,
+		LiquidationFee: o.Liquidation, Seed: o.Seed}
 	config.Build = func(state []byte) (*sim.Exchange, error) { return o.build(start, state, tapes, rates) }
 	return config, nil
 }

@@ -144,11 +144,11 @@ func (s *Server) restore(config *Config) (*sim.Exchange, error) {
 	}
 	merged, err := sim.Merge(kept.snapshot, kept.changes)
 	if err != nil {
-		return nil, fmt.Errorf("restore state %s: %w (move it away to begin anew)", s.state.path, err)
+		return nil, &StateError{fmt.Errorf("restore state %s: %w (move it away to begin anew)", s.state.path, err)}
 	}
 	x, err := config.Build(merged)
 	if err != nil {
-		return nil, fmt.Errorf("restore state %s: %w (move it away to begin anew)", s.state.path, err)
+		return nil, &StateError{fmt.Errorf("restore state %s: %w (move it away to begin anew)", s.state.path, err)}
 	}
 	return x, nil
 }

@@ -69,7 +69,7 @@ func (f *stateFile) open() (content stateContent, err error) {
 		content, err = parseState(text)
 	}
 	if err != nil {
-		return content, errors.Join(fmt.Errorf("read state %s: %w", f.path, err), file.Close())
+		return content, errors.Join(&StateError{fmt.Errorf("read state %s: %w", f.path, err)}, file.Close())
 	}
 	if content.torn > 0 {
 		f.log("state %s: the last %d bytes are a write that never ended; they are left out", f.path, content.torn)
@@ -109,10 +109,22 @@ func openLocked(path string) (*os.File, error) {
 	}
 }
 
+// ErrBusy is a state file that another process has.
+var ErrBusy = errors.New("another exchange uses it: stop that one, or give another --state")
+
+// StateError is a state file that holds no state to go on from.
+type StateError struct{ Err error }
+
+// Error says what is wrong with the file.
+func (e *StateError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *StateError) Unwrap() error { return e.Err }
+
 func lockFile(file *os.File) error {
 	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return errors.New("another exchange uses it: stop that one, or give another --state")
+		return ErrBusy
 	}
 	return err
 }

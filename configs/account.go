@@ -1,0 +1,78 @@
+package configs
+
+import (
+	"fmt"
+	"os"
+
+	"gopkg.in/yaml.v3"
+)
+
+// AccountConfig is one account of the simulated exchange, as a file of accounts
+// gives it: a block under its key.
+//
+//	alice:
+//	  secret: anything
+//	  permission: trade       # or read
+//	  futures: 20000          # USDT
+//	  spot: {USDT: 5000}
+//	  fees: {futures: {maker: 0.02%, taker: 0.05%}, spot: {maker: 0.1%, taker: 0.1%}}
+//
+// The secrets are the simulated exchange's own, so they may stand there.
+type AccountConfig struct {
+	Key, Secret string
+	ReadOnly    bool
+	SimulatedConfig
+}
+
+// LoadAccounts reads a file of accounts, in their order.
+func LoadAccounts(file string) ([]AccountConfig, Problems) {
+	var problems Problems
+	d := &document{file, &problems}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		d.fail(0, "", "cannot be read: %s", reason(err))
+		return nil, problems
+	}
+	node := d.parse(text)
+	if node == nil {
+		return nil, problems
+	}
+	s := newSection(d, "", node)
+	var accounts []AccountConfig
+	for _, e := range s.entries {
+		if e.value.Kind != yaml.MappingNode {
+			s.wrong(e.value, "write {secret: ...}", "%s is %s, not a block of keys", shortened(e.key.Value), kindOf(e.value))
+			continue
+		}
+		accounts = append(accounts, readAccount(s, e.key.Value))
+	}
+	if len(accounts) == 0 && problems.Errors() == 0 {
+		d.fail(0, "write KEY: {secret: ...}", "holds no account")
+	}
+	problems.sort()
+	if problems.Errors() > 0 {
+		return nil, problems
+	}
+	return accounts, problems
+}
+
+func readAccount(root *section, key string) AccountConfig {
+	a := AccountConfig{Key: key, SimulatedConfig: defaultSimulated()}
+	s := root.section(key)
+	s.text("secret", &a.Secret)
+	if s.value("secret") == nil {
+		s.fail(s.line, "write secret: ...; it is the simulated exchange's own", "%s has no secret", shortened(key))
+	}
+	permission := "trade"
+	s.choice("permission", &permission, "trade", "read")
+	a.ReadOnly = permission == "read"
+	a.SimulatedConfig.read(s)
+	s.done()
+	return a
+}
+
+// String names the account without its secret.
+func (a AccountConfig) String() string { return fmt.Sprintf("account %s", a.Key) }
+
+// GoString is String, so that no verb of fmt prints the secret.
+func (a AccountConfig) GoString() string { return a.String() }
