@@ -42,6 +42,9 @@ func (r *run) warnings() []string {
 			add(format, arguments...)
 		})
 	}
+	if best, profit := l.bestTrip(), l.equity.Sub(l.initial); len(l.trips) > 1 && profit.Sign() > 0 && !best.Less(profit) {
+		add("one round trip made %s of the profit of %s: without it nothing would be left", best.Decimal().StringFixed(2), profit.Decimal().StringFixed(2))
+	}
 	switch n := len(l.trips); {
 	case len(l.fills) == 0:
 		add("no trade was made")
@@ -49,6 +52,14 @@ func (r *run) warnings() []string {
 		add("%d round trips are too few to conclude from", n)
 	}
 	return list
+}
+
+// bestTrip is the largest profit of a round trip.
+func (l *ledger) bestTrip() (best exchange.Amount) {
+	for i := range l.trips {
+		best = best.Max(l.trips[i].PNL)
+	}
+	return best
 }
 
 func total(counts map[string]int) (n int) {

@@ -34,7 +34,7 @@ func (r *Result) WriteDir(directory string) error {
 	}
 	curve := [][]string{{"time_ms", "equity"}}
 	for _, p := range r.curve {
-		curve = append(curve, []string{ms(p.atMS), p.equity.String()})
+		curve = append(curve, []string{ms(p.AtMS), p.Equity.String()})
 	}
 	for _, file := range []struct {
 		name string

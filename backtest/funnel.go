@@ -35,7 +35,19 @@ type RuleCount struct {
 type tag struct {
 	purpose string // entry, exit, order, exit_order, stop_loss, take_profit, liquidation
 	why     string // the plan's reason, or the order's key
+	level   int    // of a stop or a target, from 1; 0 is none
 }
+
+// Level is a stop or a target while it was on the exchange.
+type Level struct {
+	Symbol       exchange.SymbolKey
+	FromMS, ToMS int64 // ToMS is 0 while it stands
+	Price        exchange.Price
+	Stop         bool // else a target
+}
+
+// maxLevels bounds what is kept of them for the report's chart.
+const maxLevels = 50_000
 
 // events are the facts of a run that its reader must know of.
 type events struct {
@@ -49,6 +61,7 @@ type events struct {
 	halt       string
 	wanted     map[string]tag // by client order id, until it is acknowledged
 	tags       map[int64]tag  // by order id, until it is settled
+	levels     []Level
 }
 
 // count takes what the report tells of the facts.
@@ -66,7 +79,7 @@ func (e *events) count(note *engine.Note) {
 		if e.wanted == nil {
 			e.wanted, e.tags = map[string]tag{}, map[int64]tag{}
 		}
-		e.wanted[note.ClientOrderID] = tag{note.Purpose.String(), note.Text}
+		e.wanted[note.ClientOrderID] = tag{note.Purpose.String(), note.Text, e.level(note)}
 	case engine.NoteAcknowledged:
 		e.tags[note.OrderID] = e.wanted[note.ClientOrderID]
 		delete(e.wanted, note.ClientOrderID)
@@ -109,7 +122,20 @@ func (e *events) settled(note *engine.Note) {
 	default:
 		e.funnel.Canceled++
 	}
+	if at := e.tags[note.OrderID].level; at > 0 {
+		e.levels[at-1].ToMS = note.AtMS
+	}
 	delete(e.tags, note.OrderID)
+}
+
+// level keeps where a stop or a target stands.
+func (e *events) level(note *engine.Note) int {
+	stop, target := note.Purpose == reconcile.StopLoss, note.Purpose == reconcile.TakeProfit
+	if !stop && !target || len(e.levels) == maxLevels || note.Symbol == nil {
+		return 0
+	}
+	e.levels = append(e.levels, Level{Symbol: note.Symbol.Key(), FromMS: note.AtMS, Price: note.Order.StopPrice, Stop: stop})
+	return len(e.levels)
 }
 
 // orders reports whether an intent places an order.
@@ -126,7 +152,7 @@ func counted(counts map[string]int, rule string) map[string]int {
 // tagOf says what an execution was for.
 func (e *events) tagOf(f *sim.Fill) tag {
 	if f.OrderID == 0 {
-		return tag{"liquidation", "the margin was used up"}
+		return tag{purpose: "liquidation", why: "the margin was used up"}
 	}
 	return e.tags[f.OrderID]
 }

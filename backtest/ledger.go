@@ -33,7 +33,7 @@ type ledger struct {
 	gross        float64         // value held at the last close valued
 	leverage     float64         // of what was held, summed over the closes
 	filled       exchange.Amount // value of all fills
-	curve        []point         // a sample of the closes, for files
+	curve        []Point         // a sample of the closes, for files
 	every        int             // closes from one sample to the next
 	nextCurve    int
 	liquidations int
@@ -64,10 +64,11 @@ type holding struct {
 	slots    int // its candles at whose close it held something
 }
 
-// point is equity at a time.
-type point struct {
-	atMS   int64
-	equity exchange.Amount
+// Point is equity at a time.
+type Point struct {
+	AtMS     int64
+	Equity   exchange.Amount
+	Leverage float64 // what was held, as a share of it
 }
 
 // maxCurve bounds the equity curve kept for files: beyond it every second point goes.
@@ -91,7 +92,7 @@ func (l *ledger) begin(r *run) {
 	}
 	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
 	l.drawdown.take(openMS, l.initial.Float())
-	l.curve = make([]point, 0, min(n, maxCurve)+1)
+	l.curve = make([]Point, 0, min(n, maxCurve)+1)
 	l.level = l.initial.Float()
 	l.days.begin(exchange.Day1, openMS, lastMS, l.level)
 	l.hours.begin(l.hour(openMS, lastMS), openMS, lastMS, l.level)
@@ -109,9 +110,7 @@ func (l *ledger) mark(closeMS int64) {
 	}
 	l.slots++
 	l.equities += l.level
-	if l.holds && l.level > 0 {
-		l.leverage += l.gross / l.level
-	}
+	l.leverage += l.held()
 	if closeMS >= l.hours.nextMS {
 		l.hours.take(closeMS, before, l.level)
 	}
@@ -124,6 +123,14 @@ func (l *ledger) mark(closeMS int64) {
 	}
 }
 
+// held is what is held, as a share of the equity.
+func (l *ledger) held() float64 {
+	if !l.holds || l.level <= 0 {
+		return 0
+	}
+	return l.gross / l.level
+}
+
 // point keeps a point of the curve, and thins it out when there are too many.
 func (l *ledger) point(closeMS int64) {
 	if len(l.curve) == maxCurve {
@@ -133,7 +140,7 @@ func (l *ledger) point(closeMS int64) {
 		l.curve = l.curve[:maxCurve/2]
 		l.every *= 2
 	}
-	l.curve = append(l.curve, point{closeMS, l.equity})
+	l.curve = append(l.curve, Point{closeMS, l.equity, l.held()})
 }
 
 // value marks what is held at the prices of the candles that end now.
@@ -210,8 +217,8 @@ func (l *ledger) hour(openMS, lastMS int64) exchange.Interval {
 
 // end adds the last close to the curve when the sampling left it out.
 func (l *ledger) end(closeMS int64) {
-	if last := len(l.curve) - 1; l.curve[last].atMS != closeMS {
-		l.curve = append(l.curve, point{closeMS, l.equity})
+	if last := len(l.curve) - 1; l.curve[last].AtMS != closeMS {
+		l.curve = append(l.curve, Point{closeMS, l.equity, l.held()})
 	}
 	l.drawdown.end(closeMS)
 }

@@ -56,6 +56,7 @@ type Result struct {
 	ByEntry       []ReasonRow     `json:"entry_reasons"`
 	ByExit        []ReasonRow     `json:"exit_reasons"`
 	Columns       []Column        `json:"columns,omitempty"`
+	Study         *Study          `json:"study,omitempty"`
 	Warnings      []string        `json:"warnings"`
 	Assumptions   []string        `json:"assumptions"`
 	Elapsed       float64         `json:"elapsed_s"`
@@ -68,8 +69,16 @@ type Result struct {
 	Executions    []Execution     `json:"executions"`
 	Trips         []TripRow       `json:"trades"`
 
-	curve []point
+	curve  []Point
+	levels []Level
 }
+
+// Curve is equity at the candles' closes; of a long run at every second, fourth
+// and so on of them. A result that was read from a file has none.
+func (r *Result) Curve() []Point { return r.curve }
+
+// Levels are the stops and targets that stood, in the order of time.
+func (r *Result) Levels() []Level { return r.levels }
 
 // Drawdown is a fall of equity below its peak, by candle closes.
 type Drawdown struct {
@@ -147,7 +156,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.told(), BreakEven: r.breakEven(),
 		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
-		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve,
+		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve, levels: l.events.levels,
 	}
 	for i := range r.legs {
 		if p := r.openPosition(&r.legs[i]); p != nil {
@@ -266,10 +275,10 @@ func (r *run) openPosition(l *leg) *OpenPosition {
 
 // sign hashes everything that must be the same in every run of the same data and
 // configuration: all but how long it took, which program took it, where its files
-// were, and the columns, which are signed for themselves.
+// were, and other runs: the columns, which are signed for themselves, and the study.
 func (r *Result) sign() error {
 	same := *r
-	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns = 0, 0, "", "", nil, nil
+	same.Elapsed, same.Speed, same.Version, same.ResultSHA256, same.Inputs, same.Columns, same.Study = 0, 0, "", "", nil, nil, nil
 	body, err := json.Marshal(&same)
 	if err != nil {
 		return fmt.Errorf("hash the result: %w", err)

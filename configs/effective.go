@@ -244,5 +244,6 @@ func (b BacktestConfig) outline() outline {
 	o.set("path", b.Path)
 	o.set("funding", b.Funding.String())
 	o.set("latency", durationText(b.LatencyMS))
+	o.set("risk_free_annual", b.RiskFree.String())
 	return o
 }

@@ -269,6 +269,7 @@ func (r *strategyReader) backtest() {
 	s.choice("path", &b.Path, "worst", "direction", "low_first", "high_first", "best")
 	s.rate("funding", &b.Funding, -exchange.RateOne/100, exchange.RateOne/100)
 	s.duration("latency", &b.LatencyMS, 0, hour)
+	s.rate("risk_free_annual", &b.RiskFree, 0, exchange.RateOne)
 	s.done()
 }
 

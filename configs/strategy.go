@@ -81,6 +81,7 @@ type BacktestConfig struct {
 	LatencyMS    int64
 	Path         string        // through a candle: worst, direction, low_first, high_first, best
 	Funding      exchange.Rate // of each payment, where no rates are recorded
+	RiskFree     exchange.Rate // a year's interest, taken off the returns of ratios
 }
 
 // ParamLine returns the line a parameter stands on, or the strategy's.

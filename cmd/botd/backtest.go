@@ -48,6 +48,7 @@ Binance's kline CSV, plain or gzip. What trading costs stands in the file's back
     latency: 500ms          # what takes then meets the next open or close; default 0
     path: worst             # through a candle: worst, direction, low_first, high_first, best
     funding: 0.0001         # of each payment, without --funding; default 0
+    risk_free_annual: 0     # taken off the returns of Sharpe and Sortino; default 0
     fill: next_open         # what a close decides is filled at the next open, never in its own candle
 
 Three columns are told: ideal (no costs, the kinder path), realistic (as configured: all other

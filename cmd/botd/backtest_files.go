@@ -167,7 +167,7 @@ func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, 
 // shareAccount takes what the one account has from the strategies, which must agree.
 func shareAccount(config *backtest.Config, given []*configs.StrategyConfig) error {
 	first := given[0].Backtest
-	config.Cash = first.Cash
+	config.Cash, config.RiskFree = first.Cash, first.RiskFree
 	config.Costs = backtest.Costs{Slippage: first.Slippage, Impact: first.Impact, VolumeCap: first.VolumeCap, LatencyMS: first.LatencyMS,
 		Path: pathOrders[first.Path], Funding: first.Funding}
 	fees, hashes := map[exchange.Market]backtest.Fees{}, ""

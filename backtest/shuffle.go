@@ -1,0 +1,79 @@
+package backtest
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"botd/exchange"
+)
+
+// Shuffles are the same round trips in other orders: the end is the same, the way
+// there is not. The order that happened is one of many that could have.
+type Shuffles struct {
+	Count    int     `json:"count"`
+	Seed     uint64  `json:"seed"`
+	Trips    int     `json:"round_trips"`
+	Happened float64 `json:"happened_pct"` // the deepest fall by round trips, in their own order
+	Fifth    float64 `json:"p5_pct"`
+	Quarter  float64 `json:"p25_pct"`
+	Median   float64 `json:"median_pct"`
+	Third    float64 `json:"p75_pct"`
+	Worst    float64 `json:"p95_pct"` // one order in twenty falls deeper
+}
+
+const (
+	shuffles     = 1_000
+	shuffleSteps = 20_000_000 // in all: with very many round trips there are fewer shuffles
+	shuffleSeed  = 1
+	leastShuffle = 10 // round trips
+)
+
+// shuffle measures the deepest fall over round trips in random order, each as the
+// share of equity that it won or lost when it happened.
+func shuffle(result *Result) *Shuffles {
+	returns := tripReturns(result)
+	if len(returns) < leastShuffle {
+		return nil
+	}
+	s := &Shuffles{Count: max(100, min(shuffles, shuffleSteps/len(returns))), Seed: shuffleSeed, Trips: len(returns), Happened: rounded(100 * deepest(returns))}
+	random := rand.New(rand.NewPCG(shuffleSeed, shuffleSeed))
+	falls := make([]float64, s.Count)
+	for i := range falls {
+		random.Shuffle(len(returns), func(a, b int) { returns[a], returns[b] = returns[b], returns[a] })
+		falls[i] = 100 * deepest(returns)
+	}
+	slices.Sort(falls)
+	at := func(share float64) float64 { return rounded(quantile(falls, share)) }
+	s.Fifth, s.Quarter, s.Median, s.Third, s.Worst = at(0.05), at(0.25), at(0.5), at(0.75), at(0.95)
+	return s
+}
+
+// tripReturns are the round trips as shares of the equity at their end, in the
+// order of their ends; none when there was no equity left.
+func tripReturns(result *Result) []float64 {
+	trips := slices.Clone(result.Trips)
+	slices.SortStableFunc(trips, func(a, b TripRow) int { return int(a.LeftMS - b.LeftMS) })
+	equity, returns := exchange.MustAmount(result.InitialEquity).Float(), make([]float64, 0, len(trips))
+	for _, t := range trips {
+		if equity <= 0 {
+			return nil
+		}
+		profit := exchange.MustAmount(t.PNL).Float()
+		returns, equity = append(returns, profit/equity), equity+profit
+	}
+	return returns
+}
+
+// deepest is the deepest fall of what grows by returns.
+func deepest(returns []float64) float64 {
+	equity, peak, depth := 1.0, 1.0, 0.0
+	for _, r := range returns {
+		equity *= 1 + r
+		if equity > peak {
+			peak = equity
+			continue
+		}
+		depth = max(depth, 1-equity/peak)
+	}
+	return depth
+}
