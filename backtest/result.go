@@ -70,12 +70,16 @@ type Result struct {
 	Trips         []TripRow       `json:"trades"`
 
 	curve  []Point
+	days   sampler
 	levels []Level
 }
 
 // Curve is equity at the candles' closes; of a long run at every second, fourth
 // and so on of them. A result that was read from a file has none.
 func (r *Result) Curve() []Point { return r.curve }
+
+// Daily is equity at each UTC midnight, from the first one in the run on.
+func (r *Result) Daily() (firstMS int64, equity []float64) { return r.days.firstMS, r.days.values }
 
 // Levels are the stops and targets that stood, in the order of time.
 func (r *Result) Levels() []Level { return r.levels }
@@ -156,7 +160,7 @@ func (r *run) result(elapsed time.Duration) (*Result, error) {
 		Liquidations: l.liquidations, Refusals: total(l.events.refused), Rejections: total(l.events.rejected), Funnel: l.events.told(), BreakEven: r.breakEven(),
 		Elapsed: elapsed.Seconds(), Speed: float64(candles) / max(elapsed.Seconds(), 1e-9), Version: r.config.Version, Inputs: r.config.Inputs,
 		DataSHA256: r.dataSHA(), ConfigSHA256: r.config.ConfigSHA256, Warnings: r.warnings(), Assumptions: r.assumptions(),
-		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve, levels: l.events.levels,
+		OpenPositions: []*OpenPosition{}, Executions: []Execution{}, Trips: []TripRow{}, curve: l.curve, levels: l.events.levels, days: l.days,
 	}
 	for i := range r.legs {
 		if p := r.openPosition(&r.legs[i]); p != nil {

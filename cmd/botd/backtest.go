@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/report"
 	"botd/exchange/tape"
 )
 
@@ -20,6 +22,7 @@ type backtestFlags struct {
 	out     string
 	output  string
 	onlyOne bool // column
+	quick   bool // no study
 }
 
 func newBacktest() *cobra.Command {
@@ -65,7 +68,8 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	}
 	flags.files.add(run)
 	f := run.Flags()
-	f.StringVar(&flags.out, "out", "", "directory for report.json, fills.csv, trades.csv, equity.csv")
+	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, fills.csv, trades.csv, equity.csv")
+	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
 	f.BoolVar(&flags.onlyOne, "one-column", false, "run the configured costs alone")
 	outputFlag(run, &flags.output)
 	return run
@@ -81,10 +85,15 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 		return err
 	}
 	if flags.out != "" {
-		if err := result.WriteDir(flags.out); err != nil {
+		if !flags.quick {
+			if result.Study, err = runStudy(command, config, result); err != nil {
+				return err
+			}
+		}
+		if err := writeReport(flags.out, config, result); err != nil {
 			return fail(exitIO, err)
 		}
-		fmt.Fprintln(command.ErrOrStderr(), "report written to", flags.out)
+		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
 	}
 	return print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { result.Table(w, colours(command, w)) })
 }
@@ -107,6 +116,28 @@ func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*
 		return nil, dataError(err)
 	}
 	return result, nil
+}
+
+// runStudy asks how far a result can be trusted.
+func runStudy(command *cobra.Command, config backtest.Config, result *backtest.Result) (*backtest.Study, error) {
+	study, err := backtest.RunStudy(command.Context(), config, result)
+	return study, dataError(err)
+}
+
+// writeReport writes the page beside the files.
+func writeReport(directory string, config backtest.Config, result *backtest.Result) error {
+	if err := result.WriteDir(directory); err != nil {
+		return err
+	}
+	var sources []report.Source
+	for _, leg := range config.Legs {
+		sources = append(sources, report.Source{Symbol: leg.Tape.Symbol, Candles: leg.Tape.Candles})
+	}
+	file, err := os.Create(filepath.Join(directory, "report.html"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.Write(file, result, sources), file.Close())
 }
 
 // dataError gives errors of recorded files their exit codes.

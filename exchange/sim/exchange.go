@@ -26,10 +26,10 @@ const DefaultOrderDelayMS = 5
 const (
 	MaxAccounts      = 1_000
 	MaxSymbols       = 2_000
-	MaxOpenOrders    = 10_000    // per account and market
-	MaxOrderDelayMS  = 3_600_000 // an hour
-	DefaultKept      = 200_000   // finished orders, and fills, kept
-	maxClientOrderID = 256       // bytes
+	MaxOpenOrders    = 10_000         // per account and market
+	MaxOrderDelayMS  = 8 * 86_400_000 // a backtest delays by as much as a candle of a week
+	DefaultKept      = 200_000        // finished orders, and fills, kept
+	maxClientOrderID = 256            // bytes
 )
 
 // Config is what an exchange is made of. Symbols is all it needs.

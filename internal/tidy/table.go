@@ -59,6 +59,8 @@ var Table = []Row{
 	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
 	{"runtime/ops", "metrics, admin API, dashboard, notifications", false, []string{"runtime", "runtime/engine", "backtest", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libIsatty, libDecimal}},
 	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},
+	{"backtest/report", "a result as one page that opens offline, and several beside each other", false, []string{"backtest", "exchange", "internal/chart"}, []string{libDecimal}},
+	{"internal/chart", "the vendored chart library of botd's pages, with its licence", false, nil, nil},
 	{"configs", "loads and validates the YAML, file:line in every error; the examples", false, []string{"exchange", "strategy", "risk"}, []string{libYAML, libCron, libDecimal}},
 	{"cmd/botd", "flags and wiring, a file a verb, nothing else", false, []string{"*"}, []string{libDecimal, libCobra, libIsatty, libTable, libSync}},
 	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime"}, nil},

@@ -1,0 +1,235 @@
+package report
+
+import (
+	"slices"
+
+	"botd/backtest"
+	"botd/exchange"
+)
+
+// Bounds of what a page holds: beyond them it says what it left out. The files
+// beside it hold everything.
+const (
+	mostBars   = 20_000
+	mostPoints = 3_000
+	mostFills  = 20_000
+	mostTrips  = 20_000
+)
+
+// charts is what the page's script draws, in columns. Times are seconds.
+type charts struct {
+	Equity  curve    `json:"equity"`
+	Rolling rolling  `json:"rolling"`
+	Series  []series `json:"series"`
+	Trips   trips    `json:"trips"`
+}
+
+type curve struct {
+	Time     []int64   `json:"t"`
+	Equity   []float64 `json:"e"`
+	Hold     []float64 `json:"h"` // the symbols bought and held with the same money
+	Drawdown []float64 `json:"d"` // per cent, at most 0
+	Leverage []float64 `json:"l"`
+}
+
+// series is one symbol's candles with what happened on them.
+type series struct {
+	Name     string  `json:"name"`
+	Interval string  `json:"interval"`
+	Places   int     `json:"places"` // of prices
+	Tick     float64 `json:"tick"`
+	Time     []int64 `json:"t"`
+	// Prices are in units of 10^-places: the first open, then each value's distance
+	// from the open of the same candle, and each open's from the close before.
+	Open   []int64   `json:"o"`
+	High   []int64   `json:"h"`
+	Low    []int64   `json:"l"`
+	Close  []int64   `json:"c"`
+	Volume []float64 `json:"v"`
+	Fills  fills     `json:"fills"`
+	Levels levels    `json:"levels"`
+}
+
+type fills struct {
+	Time     []int64   `json:"t"`
+	Price    []float64 `json:"p"`
+	Quantity []float64 `json:"q"` // signed: sales are negative
+	Purpose  []string  `json:"w"`
+	Left     int       `json:"left"` // how many are not shown
+}
+
+type levels struct {
+	From  []int64   `json:"a"`
+	To    []int64   `json:"b"` // 0: to the end
+	Price []float64 `json:"p"`
+	Stop  []int     `json:"s"`
+}
+
+// trips are the round trips, for the table and the candles.
+type trips struct {
+	Series   []int     `json:"n"`
+	Strategy []string  `json:"who"`
+	Entered  []int64   `json:"a"`
+	Left     []int64   `json:"b"`
+	Long     []int     `json:"s"`
+	Quantity []string  `json:"q"`
+	Entry    []float64 `json:"p"`
+	Exit     []float64 `json:"x"`
+	PNL      []float64 `json:"g"`
+	Fees     []float64 `json:"f"`
+	Funding  []float64 `json:"u"`
+	Adverse  []float64 `json:"mae"`
+	Favour   []float64 `json:"mfe"`
+	Why      []string  `json:"in"`
+	Exits    []string  `json:"out"`
+	Missing  int       `json:"left"`
+}
+
+func chartData(result *backtest.Result, sources []Source) *charts {
+	c := &charts{Equity: curveOf(result, sources), Series: []series{}}
+	c.Rolling = rollingOf(result)
+	for i := range sources {
+		c.Series = append(c.Series, seriesOf(result, &sources[i]))
+	}
+	c.Trips = tripsOf(result, sources)
+	return c
+}
+
+// curveOf thins the equity out: of each stretch its last point, with the deepest
+// fall within it.
+func curveOf(result *backtest.Result, sources []Source) curve {
+	var c curve
+	points := result.Curve()
+	initial := float(result.InitialEquity)
+	stretch := (len(points) + mostPoints - 1) / mostPoints
+	peak, fall := initial, 0.0
+	for i, p := range points {
+		equity := p.Equity.Float()
+		peak = max(peak, equity)
+		if peak > 0 {
+			fall = min(fall, 100*(equity/peak-1))
+		}
+		if (i+1)%stretch != 0 && i != len(points)-1 {
+			continue
+		}
+		c.Time, c.Equity = append(c.Time, p.AtMS/1000), append(c.Equity, round(equity, 2))
+		c.Drawdown, c.Leverage = append(c.Drawdown, round(fall, 3)), append(c.Leverage, round(p.Leverage, 3))
+		c.Hold = append(c.Hold, round(initial*held(sources, p.AtMS), 2))
+		fall = 0
+	}
+	return c
+}
+
+// held is what the symbols, bought with equal shares at their first open, have
+// become at a time.
+func held(sources []Source, atMS int64) float64 {
+	sum := 0.0
+	for _, s := range sources {
+		at, _ := slices.BinarySearch(s.Candles.OpenMS, atMS-int64(s.Candles.Interval)+1)
+		at = min(at, s.Candles.Len()-1)
+		switch {
+		case s.Candles.CloseMS(at) <= atMS:
+			sum += float64(s.Candles.Close[at]) / float64(s.Candles.Open[0])
+		case at > 0:
+			sum += float64(s.Candles.Close[at-1]) / float64(s.Candles.Open[0])
+		default:
+			sum++
+		}
+	}
+	return sum / float64(max(1, len(sources)))
+}
+
+// seriesOf is a symbol's candles, put together until they are few enough.
+func seriesOf(result *backtest.Result, source *Source) series {
+	symbol, candles := source.Symbol, source.Candles
+	interval := candles.Interval
+	for _, longer := range exchange.Intervals() {
+		if candles.Len() <= mostBars || longer <= interval || longer%interval != 0 {
+			continue
+		}
+		candles, interval = joined(candles, longer), longer
+	}
+	unit := symbol.PriceFloat(1)
+	s := series{Name: symbol.Name, Interval: interval.String(), Places: symbol.PriceScale, Tick: symbol.PriceFloat(symbol.PriceTick)}
+	last := int64(0)
+	for i := range candles.Len() {
+		open := int64(candles.Open[i])
+		s.Time, s.Open = append(s.Time, candles.OpenMS[i]/1000), append(s.Open, open-last)
+		s.High, s.Low, s.Close = append(s.High, int64(candles.High[i])-open), append(s.Low, open-int64(candles.Low[i])), append(s.Close, int64(candles.Close[i])-open)
+		s.Volume = append(s.Volume, round(candles.Volume[i], 3))
+		last = int64(candles.Close[i])
+	}
+	for i := range result.Executions {
+		e := &result.Executions[i]
+		if e.Symbol != symbol.Name {
+			continue
+		}
+		if len(s.Fills.Time) == mostFills {
+			s.Fills.Left++
+			continue
+		}
+		quantity := float(e.Quantity)
+		if e.Side == exchange.Sell.String() {
+			quantity = -quantity
+		}
+		s.Fills.Time, s.Fills.Price = append(s.Fills.Time, e.TimeMS/1000), append(s.Fills.Price, float(e.Price))
+		s.Fills.Quantity, s.Fills.Purpose = append(s.Fills.Quantity, quantity), append(s.Fills.Purpose, e.Purpose)
+	}
+	for _, l := range result.Levels() {
+		if l.Symbol != symbol.Key() || len(s.Levels.From) == mostFills {
+			continue
+		}
+		stop := 0
+		if l.Stop {
+			stop = 1
+		}
+		s.Levels.From, s.Levels.To = append(s.Levels.From, l.FromMS/1000), append(s.Levels.To, l.ToMS/1000)
+		s.Levels.Price, s.Levels.Stop = append(s.Levels.Price, float64(l.Price)*unit), append(s.Levels.Stop, stop)
+	}
+	return s
+}
+
+// joined puts candles together; the last one may be under way.
+func joined(c *exchange.Candles, longer exchange.Interval) *exchange.Candles {
+	all := &exchange.Candles{Interval: longer}
+	for i := range c.Len() {
+		open, n := longer.OpenOf(c.OpenMS[i]), all.Len()-1
+		if n < 0 || all.OpenMS[n] != open {
+			candle := c.At(i)
+			candle.OpenMS = open
+			all.Append(exchange.Candle{OpenMS: open, Open: candle.Open, High: candle.High, Low: candle.Low, Close: candle.Close, Volume: candle.Volume})
+			continue
+		}
+		all.High[n], all.Low[n], all.Close[n] = max(all.High[n], c.High[i]), min(all.Low[n], c.Low[i]), c.Close[i]
+		all.Volume[n] += c.Volume[i]
+	}
+	return all
+}
+
+func tripsOf(result *backtest.Result, sources []Source) trips {
+	var all trips
+	several := len(result.BySymbol) > 1
+	for i := range result.Trips {
+		t := &result.Trips[i]
+		if i == mostTrips {
+			all.Missing = len(result.Trips) - mostTrips
+			break
+		}
+		long := 0
+		if t.Side == exchange.Buy.String() {
+			long = 1
+		}
+		who := ""
+		if several {
+			who = t.Strategy
+		}
+		at := slices.IndexFunc(sources, func(s Source) bool { return s.Symbol.Name == t.Symbol })
+		all.Series, all.Strategy = append(all.Series, at), append(all.Strategy, who)
+		all.Entered, all.Left, all.Long = append(all.Entered, t.EnteredMS/1000), append(all.Left, t.LeftMS/1000), append(all.Long, long)
+		all.Quantity, all.Entry, all.Exit = append(all.Quantity, t.Quantity), append(all.Entry, round(float(t.Entry), 8)), append(all.Exit, round(float(t.Exit), 8))
+		all.PNL, all.Fees, all.Funding = append(all.PNL, round(float(t.PNL), 4)), append(all.Fees, round(float(t.Fees), 4)), append(all.Funding, round(float(t.Funding), 4))
+		all.Adverse, all.Favour = append(all.Adverse, t.Adverse), append(all.Favour, t.Favourable)
+		all.Why, all.Exits = append(all.Why, t.EntryReason), append(all.Exits, t.ExitPurpose)
+	}
+	return all
+}

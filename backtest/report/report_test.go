@@ -1,0 +1,240 @@
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/backtest"
+	"botd/backtest/report"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/runtime/engine"
+	"botd/strategy"
+	"botd/strategy/library"
+)
+
+// example is a run over two months of a market that never was.
+func example(t testing.TB, candles int) (*backtest.Result, []report.Source) {
+	t.Helper()
+	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT", PriceTick: decimal.RequireFromString("0.1"),
+		QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true,
+		FundingIntervalHours: 8, Brackets: []exchange.Bracket{{Max: exchange.AmountOf(1_000_000), MarginRatio: 400_000, MaxLeverage: 50}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := &tape.Tape{Symbol: symbol, Candles: tape.Generate(7, symbol, exchange.Minute15, 1_704_067_200_000, candles)}
+	definition, found := strategy.NewRegistry(library.All()...).Find("sma_cross")
+	if !found {
+		t.Fatal("no sma_cross")
+	}
+	size := strategy.Size{Equity: exchange.RateOne}
+	leg := backtest.Leg{Kind: "sma_cross", Tape: recorded, Strategy: engine.StrategyConfig{Name: "<b>trend</b> & co", Symbol: symbol, Interval: exchange.Minute15, Leverage: 3, Size: size},
+		Make: func(over *tape.Tape) (strategy.Strategy, error) {
+			return definition.New(strategy.Setting{Market: exchange.Futures, Symbol: over.Symbol, Interval: exchange.Minute15, Size: size}, strategy.Values{"fast": "10", "slow": "40", "mode": "long_short"})
+		}}
+	leg.Strategy.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 25}}
+	config := backtest.Config{Legs: []backtest.Leg{leg}, Cash: exchange.AmountOf(10_000), Version: "test",
+		Costs: backtest.Costs{Futures: backtest.Fees{Maker: 20_000, Taker: 50_000}, Slippage: 10_000, Funding: 10_000}}
+	result, err := backtest.RunColumns(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Study, err = backtest.RunStudy(context.Background(), config, result); err != nil {
+		t.Fatal(err)
+	}
+	return result, []report.Source{{Symbol: symbol, Candles: recorded.Candles}}
+}
+
+func written(t testing.TB, result *backtest.Result, sources []report.Source) string {
+	t.Helper()
+	var page bytes.Buffer
+	if err := report.Write(&page, result, sources); err != nil {
+		t.Fatal(err)
+	}
+	return page.String()
+}
+
+func TestThePageHasEverySectionAndFigure(t *testing.T) {
+	t.Parallel()
+	result, sources := example(t, 6_000)
+	page := written(t, result, sources)
+	for _, id := range []string{"equity", "candles", "columns", "months", "trades", "orders", "trust", "figures", "made"} {
+		if !strings.Contains(page, `<section id="`+id+`"`) {
+			t.Errorf("no section %s", id)
+		}
+	}
+	for _, part := range append([]string{"ideal", "realistic", "pessimistic", "one candle later", "fees twice", "Ulcer index", "Probabilistic Sharpe", "Lightweight Charts", "left by", "weekday",
+		"N = 62 days, P = 365", "Daily returns", "stop_loss", "random orders", result.ResultSHA256, result.DataSHA256}, result.Assumptions...) {
+		if !strings.Contains(page, part) && !strings.Contains(page, strings.ReplaceAll(part, "'", "&#39;")) {
+			t.Errorf("the page does not say %q", part)
+		}
+	}
+	if strings.Contains(page, "<b>trend</b>") || !strings.Contains(page, "&lt;b&gt;trend") {
+		t.Error("a name is not escaped")
+	}
+}
+
+// TestThePageAsksNothingOfAnyNetwork looks at what the policy allows and at what
+// the page refers to.
+func TestThePageAsksNothingOfAnyNetwork(t *testing.T) {
+	t.Parallel()
+	result, sources := example(t, 3_000)
+	page := written(t, result, sources)
+	policy := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page)
+	if policy == nil || !strings.HasPrefix(policy[1], "default-src 'none'; style-src 'sha256-") || strings.Contains(policy[1], "unsafe") || strings.Contains(policy[1], "http") {
+		t.Fatalf("want a policy that allows hashes alone, have %v", policy)
+	}
+	if refers := regexp.MustCompile(`(?i)(src|href|action|srcset)\s*=\s*["']?(https?:|//)`).FindString(page); refers != "" {
+		t.Errorf("the page refers to another place: %s", refers)
+	}
+	if inline := regexp.MustCompile(`<[a-z]+[^>]*\s(style|on[a-z]+)=`).FindString(page[:strings.Index(page, `<script type="application/json"`)]); inline != "" {
+		t.Errorf("an attribute that the policy forbids: %s", inline)
+	}
+}
+
+func TestTheChartsDataAreTheRuns(t *testing.T) {
+	t.Parallel()
+	result, sources := example(t, 6_000)
+	page := written(t, result, sources)
+	text := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)
+	var data struct {
+		Equity struct {
+			E, H, D, L []float64
+			T          []int64
+		}
+		Series []struct {
+			T, O, H, L, C []int64
+			Places        int
+			Fills         struct{ T []int64 }
+			Levels        struct{ A, B []int64 }
+		}
+		Trips struct{ G []float64 }
+	}
+	if err := json.Unmarshal([]byte(text[1]), &data); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(data.Equity.E); n < 1_000 || n > 3_001 || len(data.Equity.H) != n || len(data.Equity.D) != n || len(data.Equity.L) != n {
+		t.Fatalf("equity: have %d points", n)
+	}
+	if last, want := data.Equity.E[len(data.Equity.E)-1], exchange.MustAmount(result.FinalEquity).Float(); last < want-0.01 || last > want+0.01 {
+		t.Errorf("the last point: want %v, have %v", want, last)
+	}
+	worst := 0.0
+	for _, d := range data.Equity.D {
+		worst = min(worst, d)
+	}
+	if diff := -worst - result.MaxDrawdown; diff > 0.001 || diff < -0.001 {
+		t.Errorf("the deepest fall drawn: want %v, have %v", result.MaxDrawdown, -worst)
+	}
+	s, candles := data.Series[0], sources[0].Candles
+	if len(s.T) != candles.Len() || len(s.Fills.T) != result.Fills || len(data.Trips.G) != result.RoundTrips || len(s.Levels.A) < result.RoundTrips/2 {
+		t.Errorf("want %d candles, %d fills, %d trips and their stops; have %d, %d, %d, %d", candles.Len(), result.Fills, result.RoundTrips, len(s.T), len(s.Fills.T), len(data.Trips.G), len(s.Levels.A))
+	}
+	last := int64(0)
+	for i := range s.T {
+		open := last + s.O[i]
+		last = open + s.C[i]
+		if open != int64(candles.Open[i]) || last != int64(candles.Close[i]) || open+s.H[i] != int64(candles.High[i]) || open-s.L[i] != int64(candles.Low[i]) {
+			t.Fatalf("candle %d is not what was recorded", i)
+		}
+	}
+}
+
+// TestALongRunIsPutTogether keeps a page small however long the run was.
+func TestALongRunIsPutTogether(t *testing.T) {
+	t.Parallel()
+	result, sources := example(t, 24_000)
+	page := written(t, result, sources)
+	if size := len(page); size > 2_500_000 {
+		t.Errorf("24000 candles: the page has %d bytes", size)
+	}
+	if !strings.Contains(page, `"interval":"30m"`) {
+		t.Error("want candles of half an hour in the chart")
+	}
+}
+
+func TestARunWithoutATradeHasAPage(t *testing.T) {
+	t.Parallel()
+	result, sources := example(t, 20)
+	page := written(t, result, sources)
+	if result.RoundTrips != 0 || !strings.Contains(page, "No round trip ended") || !strings.Contains(page, "no trade was made") {
+		t.Errorf("%d round trips: want a page that says so", result.RoundTrips)
+	}
+}
+
+// browser is a headless Chromium; tests of it are skipped without one, or fail
+// when BOTD_REQUIRE names browser.
+func browser(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if strings.Contains(os.Getenv("BOTD_REQUIRE"), "browser") {
+		t.Fatal("no Chromium is installed, and BOTD_REQUIRE wants one: apt-get install chromium-headless-shell")
+	}
+	t.Skip("no Chromium is installed: apt-get install chromium-headless-shell")
+	return ""
+}
+
+// TestThePageInABrowser opens the page in light and dark, on a wide screen and on
+// a phone: everything is drawn, nothing is complained of, nothing is asked for.
+func TestThePageInABrowser(t *testing.T) {
+	t.Parallel()
+	chromium := browser(t)
+	result, sources := example(t, 6_000)
+	directory := t.TempDir()
+	path := filepath.Join(directory, "report.html")
+	if err := os.WriteFile(path, []byte(written(t, result, sources)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, size, scheme string }{{"light", "1280,900", "1"}, {"dark", "1280,900", "0"}, {"phone", "390,844", "1"}} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			requests := filepath.Join(directory, c.name+".net.json")
+			command := exec.CommandContext(ctx, chromium, "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--window-size="+c.size, "--virtual-time-budget=5000",
+				"--blink-settings=preferredColorScheme="+c.scheme, "--user-data-dir="+filepath.Join(directory, c.name), "--log-net-log="+requests, "--dump-dom", "file://"+path)
+			var messages bytes.Buffer
+			command.Stderr = &messages
+			page, err := command.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, messages.String())
+			}
+			dom := string(page)
+			if !strings.Contains(dom, `data-ready="yes"`) {
+				t.Errorf("the page's script did not end; %s", messages.String())
+			}
+			if said := regexp.MustCompile(`CONSOLE[^\n]*`).FindAllString(messages.String(), -1); len(said) > 0 {
+				t.Errorf("the console says %v", said)
+			}
+			if rows := strings.Count(dom[strings.Index(dom, `id="trip-rows"`):], `class="why"`); rows != 25 {
+				t.Errorf("want 25 trades on the first page, have %d", rows)
+			}
+			if drawn := strings.Count(dom, "<canvas"); drawn < 6 {
+				t.Errorf("want three charts, have %d canvases", drawn)
+			}
+			if strings.Contains(dom, `data-theme="dark"`) != (c.name == "dark") {
+				t.Error("the page does not follow the reader's scheme")
+			}
+			asked, err := os.ReadFile(requests)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if other := regexp.MustCompile(`"url":"(https?|wss?)://[^"]*`).FindString(string(asked)); other != "" {
+				t.Errorf("the page asked for %s", other)
+			}
+		})
+	}
+}
