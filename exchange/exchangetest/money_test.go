@@ -130,6 +130,10 @@ func (l *ledger) cancel() {
 func (l *ledger) order(exit bool) {
 	r := l.r
 	account, symbol := l.desk()
+	if held := l.open(); exit && len(held) > 0 {
+		one := rapid.SampledFrom(held).Draw(r, "position")
+		account, symbol = one.account, l.x.Symbol(futures(one.symbol))
+	}
 	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Type: rapid.SampledFrom(orderTypes).Draw(r, "type"),
 		Side: rapid.SampledFrom([]exchange.Side{exchange.Buy, exchange.Sell}).Draw(r, "side")}
 	value := exchange.AmountOf(rapid.SampledFrom([]int64{30_000, 30_000, 3_000, 100, 7, 400_000}).Draw(r, "value"))
@@ -149,10 +153,20 @@ func (l *ledger) order(exit bool) {
 		l.do(account, exchange.Request{Operation: exchange.SpotPlace, Order: order})
 		return
 	}
-	if position, open := l.x.Position(account, symbol.Name); exit && open {
+	if position, held := l.x.Position(account, symbol.Name); exit && held {
 		l.reduce(&order, symbol, &position)
 	}
 	l.do(account, exchange.Request{Operation: exchange.FuturesPlace, Order: order})
+}
+
+// open lists the accounts' open positions.
+func (l *ledger) open() (all []struct{ account, symbol string }) {
+	for _, name := range l.names {
+		for _, position := range l.positions(name) {
+			all = append(all, struct{ account, symbol string }{name, position.Symbol})
+		}
+	}
+	return all
 }
 
 // reduce turns an order against a position.
