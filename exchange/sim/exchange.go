@@ -66,8 +66,9 @@ type Exchange struct {
 	queue      queue
 	stood      int64 // turns given to standing orders
 	tracker    tracker
-	orders     []*order // by id, orders[0] having firstOrder; nil where forgotten
-	orderCount int      // of those that are not nil
+	examined   placement // the order under examination
+	orders     []*order  // by id, orders[0] having firstOrder; nil where forgotten
+	orderCount int       // of those that are not nil
 	firstOrder int64
 
 	orderID, positionID, fillID int64

@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"syscall"
 	"testing"
+	"time"
 
 	"botd/exchange"
 )
@@ -12,7 +14,7 @@ func benchExchange(b *testing.B) (*Exchange, *exchange.Symbol) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, name := range []string{"alice", "bob"} {
+	for _, name := range []string{"alice", "bob", "carol", "dave"} {
 		config := DefaultAccount(name)
 		config.FuturesUSDT = exchange.AmountOf(1_000_000_000)
 		if err := x.AddAccount(config); err != nil {
@@ -20,6 +22,23 @@ func benchExchange(b *testing.B) (*Exchange, *exchange.Symbol) {
 		}
 	}
 	return x, x.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+}
+
+// report tells how many operations were done in a second, and in a second of
+// processor time, which other programs on the machine do not change much.
+func report(b *testing.B, operations int, began time.Duration) {
+	b.ReportMetric(float64(operations)/b.Elapsed().Seconds(), "operations/s")
+	b.ReportMetric(float64(operations)/(processorTime(b)-began).Seconds(), "operations/cpu-s")
+}
+
+// processorTime is what this process has used of all processors, the collector
+// of garbage included.
+func processorTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // BenchmarkPlaceAndCancelOnAThousandLevels places a resting order into a book of
@@ -35,7 +54,8 @@ func BenchmarkPlaceAndCancelOnAThousandLevels(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	i := 0
+	b.ReportAllocs()
+	i, began := 0, processorTime(b)
 	for b.Loop() {
 		request.Order.Price = 40_000e8 + exchange.Price(i*7919%1000)*s.PriceTick
 		answer, err := x.Do("alice", &request)
@@ -48,7 +68,7 @@ func BenchmarkPlaceAndCancelOnAThousandLevels(b *testing.B) {
 		}
 		i++
 	}
-	b.ReportMetric(float64(2*b.N)/b.Elapsed().Seconds(), "operations/s")
+	report(b, 2*b.N, began)
 }
 
 // BenchmarkMatch lets one account take what another has placed.
@@ -61,7 +81,8 @@ func BenchmarkMatch(b *testing.B) {
 	taker := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
 		Market: exchange.Futures, Symbol: s.Name, Type: exchange.MarketOrder, Quantity: s.QuantityTick,
 	}}
-	i := 0
+	b.ReportAllocs()
+	i, began := 0, processorTime(b)
 	for b.Loop() {
 		maker.Order.Side, taker.Order.Side = sides[i&1], sides[1-i&1]
 		maker.Order.ReduceOnly, taker.Order.ReduceOnly = i&1 == 1, i&1 == 1
@@ -73,7 +94,47 @@ func BenchmarkMatch(b *testing.B) {
 		}
 		i++
 	}
-	b.ReportMetric(float64(2*b.N)/b.Elapsed().Seconds(), "operations/s")
+	report(b, 2*b.N, began)
+}
+
+// BenchmarkPlaceMatchCancelOnAThousandLevels is the whole life of orders in a book
+// of 1,000 levels a side: one is placed and canceled behind the best price, one is
+// placed before all others and taken. Four operations a round.
+func BenchmarkPlaceMatchCancelOnAThousandLevels(b *testing.B) {
+	x, s := benchExchange(b)
+	do := func(account string, request *exchange.Request) exchange.Answer {
+		answer, err := x.Do(account, request)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return answer
+	}
+	order := func(side exchange.Side, kind exchange.OrderType, price exchange.Price) *exchange.Request {
+		return &exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
+			Market: exchange.Futures, Symbol: s.Name, Side: side, Type: kind, Quantity: s.QuantityTick, Price: price}}
+	}
+	x.SetMarket(s.Key(), Still(StillConfig{SpreadTicks: 10}))
+	for i := range exchange.Price(1000) {
+		do("carol", order(exchange.Buy, exchange.Limit, 49_990e8-i*s.PriceTick))
+		do("carol", order(exchange.Sell, exchange.Limit, 50_010e8+i*s.PriceTick))
+	}
+	sides := [2]exchange.Side{exchange.Buy, exchange.Sell}
+	behind, maker, taker := order(exchange.Buy, exchange.Limit, 0), order(exchange.Buy, exchange.Limit, 50_000e8), order(exchange.Buy, exchange.MarketOrder, 0)
+	cancel := exchange.Request{Operation: exchange.FuturesCancel}
+	b.ReportAllocs()
+	i, began := 0, processorTime(b)
+	for b.Loop() {
+		behind.Order.Price = 49_990e8 - exchange.Price(i*7919%1000)*s.PriceTick
+		answer := do("dave", behind)
+		cancel.OrderID = answer.Order.ID
+		do("dave", &cancel)
+		maker.Order.Side, taker.Order.Side = sides[i&1], sides[1-i&1]
+		maker.Order.ReduceOnly, taker.Order.ReduceOnly = i&1 == 1, i&1 == 1
+		do("bob", maker)
+		do("alice", taker)
+		i++
+	}
+	report(b, 4*b.N, began)
 }
 
 func BenchmarkQuietAndSkip(b *testing.B) {
