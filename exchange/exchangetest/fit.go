@@ -87,6 +87,7 @@ func (s *story) checkTrades(t *tape) []error {
 	for i := range t.trades {
 		trade := &t.trades[i]
 		faults = append(faults, when(trade.Price <= 0 || trade.Quantity <= 0, "trade %d: %d at %d", trade.ID, trade.Quantity, trade.Price),
+			when(!t.symbol.OnPriceTick(trade.Price) || !t.symbol.OnQuantityTick(trade.Quantity), "trade %d: %d at %d is not on the ticks", trade.ID, trade.Quantity, trade.Price),
 			when(trade.TimeMS > s.nowMS+int64(exchange.Minute1), "trade %d is of the future", trade.ID),
 			when(t.symbol.Market == exchange.Spot && trade.QuoteAmount != t.symbol.Notional(trade.Price, trade.Quantity), "trade %d: quoteQty %s is not price x qty", trade.ID, trade.QuoteAmount))
 		if i > 0 {

@@ -87,7 +87,7 @@ func (s *story) intervals(t *tape) map[exchange.Interval]*exchange.Candles {
 		}
 		if answer, ok := s.ask(request); ok {
 			all[interval] = answer.Candles
-			s.note("candles of "+interval.String()+", each: "+t.symbol.Key().String(), s.checkCandles(answer.Candles)...)
+			s.note("candles of "+interval.String()+", each: "+t.symbol.Key().String(), s.checkCandles(t.symbol, answer.Candles)...)
 		}
 	}
 	return all
@@ -99,11 +99,13 @@ func (s *story) near(symbol *exchange.Symbol, what string, one, other exchange.P
 	return when(off > float64(one)*s.bounds.Moves.Float(), "%s: %s and %s", what, symbol.PriceDecimal(one), symbol.PriceDecimal(other))
 }
 
-func (s *story) checkCandles(c *exchange.Candles) []error {
+func (s *story) checkCandles(symbol *exchange.Symbol, c *exchange.Candles) []error {
 	var faults []error
 	for i := range c.Len() {
 		candle := c.At(i)
 		faults = append(faults, candle.Plausible(),
+			when(!symbol.OnPriceTick(candle.Open) || !symbol.OnPriceTick(candle.High) || !symbol.OnPriceTick(candle.Low) || !symbol.OnPriceTick(candle.Close),
+				"candle %d: %v is not on the tick", candle.OpenMS, candle),
 			when(candle.OpenMS != c.Interval.OpenOf(candle.OpenMS), "open time %d is no multiple of %s", candle.OpenMS, c.Interval),
 			when(i > 0 && candle.OpenMS != c.CloseMS(i-1), "candle %d does not follow the one of %d", candle.OpenMS, c.OpenMS[max(0, i-1)]),
 			when(candle.TakerBase > candle.Volume*(1+1e-9), "candle %d: takers bought %v of %v", candle.OpenMS, candle.TakerBase, candle.Volume))
