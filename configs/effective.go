@@ -214,6 +214,7 @@ func (c *StrategyConfig) outline() outline {
 	protect := newOutline()
 	protect.set("stop_loss", c.Protect.StopLoss.text())
 	protect.set("take_profit", c.Protect.TakeProfit.text())
+	c.Exits.outline(protect)
 	o.put("protect", protect)
 	o.put("backtest", c.Backtest.outline())
 	o.set("on_remove", c.OnRemove)

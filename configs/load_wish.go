@@ -193,6 +193,7 @@ func (r *strategyReader) protect() {
 	s := r.section.section("protect")
 	r.distance(s, "stop_loss", &r.into.Protect.StopLoss, exchange.RateOne-1)
 	r.distance(s, "take_profit", &r.into.Protect.TakeProfit, 100*exchange.RateOne)
+	r.exits(s)
 	s.done()
 }
 

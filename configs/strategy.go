@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/strategy"
+	"botd/strategy/exits"
 )
 
 // StrategyConfig is one file of strategies/: a strategy on one symbol.
@@ -25,6 +26,7 @@ type StrategyConfig struct {
 	Params   strategy.Values
 	Limits   Limits // only what the file names
 	Protect  ProtectConfig
+	Exits    ExitsConfig // under protect too
 	Backtest BacktestConfig
 	OnRemove string // flatten, leave, or empty: reload refuses to drop it while it holds something
 
@@ -140,5 +142,10 @@ func (c *StrategyConfig) Build(registry *strategy.Registry, symbol *exchange.Sym
 	if err != nil {
 		return nil, fmt.Errorf("%s:%d: build strategy %s: %w", c.File, c.Line, c.Kind, err)
 	}
-	return built, nil
+	protection, err := c.Protection(symbol)
+	if err != nil {
+		return nil, err
+	}
+	return exits.Wrap(built, exits.Rules{Base: protection, Trailing: exits.Trailing{Distance: c.Exits.TrailingDistance, After: c.Exits.TrailingAfter},
+		LimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CoolMS: c.Exits.CooldownMS}), nil
 }

@@ -1,0 +1,254 @@
+package exits
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+func testSymbol(t testing.TB) *exchange.Symbol {
+	t.Helper()
+	d := decimal.RequireFromString
+	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+		PriceTick: d("0.1"), QuantityTick: d("0.001"), MinNotional: d("5"), MaxNotional: d("1000000")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// wanting wishes a side when told, a plan of orders, or nothing.
+type wanting struct {
+	wish   string // L, S, 0, O (orders), or nothing
+	protec strategy.Protection
+}
+
+func (*wanting) Warmup() int           { return 7 }
+func (*wanting) Candle(*strategy.View) {}
+func (w *wanting) Decide(_ *strategy.View, plan *strategy.Plan) {
+	plan.Protection = w.protec
+	switch w.wish {
+	case "L":
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 1000}, "long")
+	case "S":
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: -1000}, "short")
+	case "0":
+		plan.Hold(strategy.Flat(), "flat")
+	case "O":
+		plan.OrdersSet = true
+		plan.Orders = append(plan.Orders, strategy.Wish{Key: "a", Side: exchange.Buy, Price: 1000, Quantity: 1000})
+	}
+}
+
+// stage holds the market and what is remembered, as the engine would.
+type stage struct {
+	t     *testing.T
+	inner *wanting
+	rules Rules
+	view  strategy.View
+	plan  strategy.Plan
+}
+
+func newStage(t *testing.T, rules Rules) *stage {
+	return &stage{t: t, inner: &wanting{}, rules: rules, view: strategy.View{Symbol: testSymbol(t), NowMS: 1_700_000_000_000}}
+}
+
+// decide asks a strategy made anew, as after a restart, twice: the answer is the same.
+func (s *stage) decide(minutes int64, price string, position int64) *strategy.Plan {
+	s.t.Helper()
+	p, err := s.view.Symbol.Price(decimal.RequireFromString(price))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.view.NowMS += minutes * 60_000
+	s.view.Last = p
+	if q := exchange.Quantity(position); q != s.view.Position.Quantity {
+		s.view.Position = strategy.Position{Quantity: q, EntryPrice: s.view.Symbol.PriceAmount(p)}
+		if q == 0 {
+			s.view.Position = strategy.Position{}
+		}
+	}
+	keeper := Wrap(s.inner, s.rules)
+	var again strategy.Plan
+	keeper.Decide(&s.view, &again)
+	s.plan.Reset()
+	keeper.Decide(&s.view, &s.plan)
+	if !s.plan.Same(&again) {
+		s.t.Errorf("asked twice: %+v, then %+v", again, s.plan)
+	}
+	s.view.Memory, _ = s.view.Memory.With(s.plan.Remembered())
+	return &s.plan
+}
+
+func (s *stage) want(plan *strategy.Plan, want string) {
+	s.t.Helper()
+	have := "nothing"
+	if plan.Target.Kind != strategy.NoTarget {
+		have = []string{"short", "flat", "long"}[plan.Target.Sign()+1] + " " + plan.Reason
+	}
+	if !strings.HasPrefix(have, want) {
+		s.t.Errorf("want %q, have %q", want, have)
+	}
+}
+
+func TestWithoutRulesAStrategyIsItself(t *testing.T) {
+	t.Parallel()
+	w := &wanting{}
+	if Wrap(w, Rules{Base: strategy.Protection{Set: true}}) != strategy.Strategy(w) {
+		t.Error("want the strategy as it is")
+	}
+	if n := Wrap(w, Rules{LimitMS: 1}).Warmup(); n != 7 {
+		t.Errorf("want its warm-up, have %d", n)
+	}
+}
+
+func TestATimeLimitClosesAndWaitsForAnotherWish(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, Rules{LimitMS: 60 * 60_000})
+	s.inner.wish = "L"
+	s.want(s.decide(0, "100", 0), "long long")
+	s.want(s.decide(1, "100", 1000), "long long")
+	s.want(s.decide(59, "100", 1000), "long")
+	s.want(s.decide(1, "100", 1000), "flat held for 1h0m, the time limit")
+	s.want(s.decide(1, "100", 0), "flat closed by its rules")
+	s.inner.wish = "" // a strategy that wishes at crosses only
+	s.want(s.decide(1, "100", 0), "nothing")
+	s.inner.wish = "L"
+	s.want(s.decide(1, "100", 0), "flat closed by its rules")
+	s.inner.wish = "S"
+	s.want(s.decide(1, "100", 0), "short short")
+	s.inner.wish = "L"
+	s.want(s.decide(1, "100", 0), "long long")
+}
+
+func TestReturnsByAgeTakeWhatIsEnough(t *testing.T) {
+	t.Parallel()
+	rules := Rules{Returns: []Return{{0, exchange.RateOne / 10}, {60 * 60_000, exchange.RateOne / 50}, {120 * 60_000, 0}}}
+	for _, c := range []struct {
+		minutes int64
+		price   string
+		side    int64
+		want    string
+	}{
+		{1, "109.9", 1000, "long"}, {1, "110", 1000, "flat a return of 10.00% is enough after 1m"},
+		{60, "101.9", 1000, "long"}, {60, "102", 1000, "flat a return of 2.00% is enough after 1h0m"},
+		{121, "99.9", 1000, "long"}, {121, "100", 1000, "flat a return of 0.00%"},
+		{60, "98.1", -1000, "short"}, {60, "98", -1000, "flat a return of 2.00%"},
+	} {
+		s := newStage(t, rules)
+		s.inner.wish = map[bool]string{true: "L", false: "S"}[c.side > 0]
+		s.decide(0, "100", c.side)
+		s.want(s.decide(c.minutes, c.price, c.side), c.want)
+	}
+}
+
+func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
+	t.Parallel()
+	tick := testSymbol(t).PriceTick
+	for _, c := range []struct {
+		name  string
+		side  int64
+		rules Rules
+		own   strategy.Protection
+		path  string // prices after an entry at 100
+		stops string // as set after each; - for none
+	}{
+		{"long", 1000, Rules{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "101 103 102 104", "98.9 100.9 100.9 101.9"},
+		{"short", -1000, Rules{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "99 97 98 96", "101 99 99 98"},
+		{"after a profit", 1000, Rules{Trailing: Trailing{Distance: exchange.RateOne / 50, After: exchange.RateOne / 20}}, strategy.Protection{}, "104 105 101", "- 102.9 102.9"},
+		{"never looser than the configured stop", 1000, Rules{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 100}}, Trailing: Trailing{Distance: exchange.RateOne / 20}},
+			strategy.Protection{}, "101 110", "99 104.5"},
+		{"never looser than the strategy's own", 1000, Rules{Trailing: Trailing{Distance: exchange.RateOne / 20}},
+			strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1000 * tick}, TakeProfit: strategy.Distance{Price: 2000 * tick}}, "101 110", "100 104.5"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t, c.rules)
+			s.inner.wish, s.inner.protec = "L", c.own
+			if c.side < 0 {
+				s.inner.wish = "S"
+			}
+			s.decide(0, "100", c.side)
+			stops := strings.Fields(c.stops)
+			for i, price := range strings.Fields(c.path) {
+				have := "-"
+				if p := s.decide(1, price, c.side).Protection; p.Set {
+					have = s.view.Symbol.PriceDecimal(p.StopLoss.Price).String()
+					if p.TakeProfit != c.own.TakeProfit {
+						t.Errorf("want the take-profit kept, have %+v", p.TakeProfit)
+					}
+				}
+				if have != stops[i] {
+					t.Errorf("at %s: want the stop at %s, have %s", price, stops[i], have)
+				}
+			}
+		})
+	}
+}
+
+func TestNothingOpensWhileItCoolsDown(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, Rules{CoolMS: 30 * 60_000})
+	s.inner.wish = "L"
+	s.decide(0, "100", 1000)
+	s.want(s.decide(1, "100", 1000), "long")
+	s.inner.wish = "0"
+	s.want(s.decide(1, "100", 0), "flat flat")
+	s.inner.wish = "L"
+	s.want(s.decide(29, "100", 0), "flat cools down for 1m more")
+	s.want(s.decide(2, "100", 0), "flat closed by its rules") // that entry is missed, not late
+	s.inner.wish = "0"
+	s.want(s.decide(1, "100", 0), "flat flat")
+	s.inner.wish = "L"
+	s.want(s.decide(1, "100", 0), "long long")
+}
+
+func TestOrdersWaitWhileItCoolsDownAndGoWhenTheTimeIsUp(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, Rules{CoolMS: 30 * 60_000, LimitMS: 10 * 60_000})
+	s.inner.wish = "O"
+	if p := s.decide(0, "100", 1000); len(p.Orders) != 1 {
+		t.Errorf("want the orders, have %+v", p)
+	}
+	if p := s.decide(10, "100", 1000); p.OrdersSet || len(p.Orders) != 0 || p.Target != strategy.Flat() {
+		t.Errorf("want flat in place of the orders, have %+v", p)
+	}
+	if p := s.decide(1, "100", 0); !p.OrdersSet || len(p.Orders) != 0 {
+		t.Errorf("want no orders while it cools down, have %+v", p)
+	}
+	if p := s.decide(30, "100", 0); len(p.Orders) != 1 {
+		t.Errorf("want the orders again, have %+v", p)
+	}
+}
+
+// Whatever the price does: a stop once set only gets tighter while the position lives.
+func TestATrailingStopNeverGivesWay(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		s := newStage(t, Rules{Trailing: Trailing{Distance: exchange.Rate(rapid.Int64Range(1, 50_000_000).Draw(r, "distance")), After: exchange.Rate(rapid.Int64Range(0, 10_000_000).Draw(r, "after"))}})
+		side := rapid.SampledFrom([]int64{1000, -1000}).Draw(r, "side")
+		s.inner.wish = map[bool]string{true: "L", false: "S"}[side > 0]
+		price := int64(1_000_0)
+		s.decide(0, "1000", side)
+		var before exchange.Price
+		for range 50 {
+			price = max(1, price+rapid.Int64Range(-500, 500).Draw(r, "move"))
+			p := s.decide(1, decimal.New(price, -1).String(), side).Protection
+			if !p.Set {
+				if before != 0 {
+					r.Fatal("a stop went away")
+				}
+				continue
+			}
+			if now := p.StopLoss.Price; before != 0 && (side > 0 && now < before || side < 0 && now > before) {
+				r.Fatalf("the stop moved from %d back to %d", before, now)
+			}
+			before = p.StopLoss.Price
+		}
+	})
+}
