@@ -100,11 +100,12 @@ func (b *book) builtFrom(interval exchange.Interval, fromMS int64) *exchange.Can
 	}
 	start, _ := slices.BinarySearch(base.OpenMS, interval.OpenOf(fromMS))
 	minutes := clone(base.Slice(start, base.Len()))
-	b.snap(minutes, 0)
+	grain, quoteGrain := b.grains(false)
+	snap(minutes, 0, grain, quoteGrain)
 	all := &exchange.Candles{Interval: interval}
 	for i := range minutes.Len() {
 		merge(all, minutes.At(i))
-		b.snap(all, all.Len()-1)
+		snap(all, all.Len()-1, grain, quoteGrain)
 	}
 	return all
 }
@@ -173,28 +174,32 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 	}
 	part := clone(all.Slice(min(from, all.Len()), min(to, all.Len())))
 	fillColumns(part)
-	if !recorded {
-		b.snap(part, 0)
-	}
+	base, quote := b.grains(recorded)
+	snap(part, 0, base, quote)
 	if to > all.Len() && from < to {
 		part.Append(last)
 	}
 	return part
 }
 
-// snap makes candles' volumes again what the quantities and prices on their ticks
-// add up to, from a candle on: adding floats left the last digits wrong.
-func (b *book) snap(c *exchange.Candles, from int) {
-	base, quote := b.grains()
+// snap makes candles' volumes, from one on, again what their parts add up to:
+// adding floats left the last digits wrong.
+func snap(c *exchange.Candles, from int, base, quote float64) {
 	for i := from; i < c.Len(); i++ {
 		c.Volume[i], c.TakerBase[i] = snapped(c.Volume[i], base), snapped(c.TakerBase[i], base)
 		c.QuoteVolume[i], c.TakerQuote[i] = snapped(c.QuoteVolume[i], quote), snapped(c.TakerQuote[i], quote)
 	}
 }
 
+// recordedGrain is the least volume that recorded candles tell apart: 1e-8.
+const recordedGrain = 1e8
+
 // grains returns how many of the least volumes make one: a quantityTick's power of
-// ten, and that of a quantityTick times a priceTick.
-func (b *book) grains() (base, quote float64) {
+// ten, and that of a quantityTick times a priceTick. Recorded volumes may be finer.
+func (b *book) grains(recorded bool) (base, quote float64) {
+	if recorded {
+		return recordedGrain, recordedGrain
+	}
 	zeros := func(n int64) (count int) {
 		for ; n > 0 && n%10 == 0; n /= 10 {
 			count++
@@ -206,13 +211,10 @@ func (b *book) grains() (base, quote float64) {
 	return math.Pow10(max(0, places)), math.Pow10(max(0, worth))
 }
 
-// recordedGrain is the least volume that recorded candles tell apart: 1e-8.
-const recordedGrain = 1e8
-
-// snapped returns the nearest multiple of a grain, unless the number is too large
-// for a float to have one.
+// snapped returns the nearest multiple of a grain, unless the number is so large
+// that its own last digit is about as large.
 func snapped(number, grain float64) float64 {
-	if number*grain >= 1<<53 {
+	if number*grain >= 1<<50 {
 		return number
 	}
 	return math.Round(number*grain) / grain

@@ -75,3 +75,29 @@ func TestTheTickersVolumeIsThatOfTheDaysCandles(t *testing.T) {
 		t.Fatalf("want quote volume %s, have %s", quote, have)
 	}
 }
+
+func TestRecordedVolumesAreToldAsRecordedAndAddUp(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, Config{})
+	tape := &exchange.Candles{Interval: exchange.Minute1}
+	texts := []string{"4217.23484", "0.00000001", "21986.01234567", "9999999.12345679", "0.1"}
+	want := decimal.Zero
+	for i, text := range texts {
+		volume := decimal.RequireFromString(text)
+		want = want.Add(volume)
+		tape.Append(exchange.Candle{OpenMS: startMS + int64(i)*60_000, Open: d.p("50000"), High: d.p("50000"), Low: d.p("50000"), Close: d.p("50000"),
+			Volume: volume.InexactFloat64(), QuoteVolume: volume.InexactFloat64(), TakerBase: volume.InexactFloat64(), TakerQuote: volume.InexactFloat64()})
+	}
+	d.SetMarket(d.key(), Tape(tape, TapeConfig{SpreadTicks: 1}))
+	d.Advance(startMS + 5*60_000)
+	minutes := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1, StartMS: startMS}).Candles
+	for i, text := range texts {
+		if c := minutes.At(i); decimal.NewFromFloat(c.Volume).String() != text || c.QuoteVolume != c.Volume || c.TakerBase != c.Volume || c.TakerQuote != c.Volume {
+			t.Errorf("minute %d: want %s four times, have %+v", i, text, c)
+		}
+	}
+	five := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute5, StartMS: startMS}).Candles
+	if have := decimal.NewFromFloat(five.Volume[0]); !have.Equal(want) {
+		t.Errorf("five minutes: want %s, have %s", want, have)
+	}
+}

@@ -110,7 +110,7 @@ func (m *random) minute(b *book, openMS int64) {
 		size := 2 * m.size(b, openMS+i*randomStepMS) * randomTrades / parts / 3 // a mean is smaller than a draw of it
 		candle.QuoteVolume += float64(size)
 	}
-	base, quote := b.grains()
+	base, quote := b.grains(false)
 	candle.Volume = snapped(candle.QuoteVolume/b.symbol.PriceFloat(b.last), base)
 	share := 0.3 + float64(mix(m.seed^uint64(openMS))%400)/1000
 	candle.TakerBase, candle.TakerQuote = snapped(candle.Volume*share, base), snapped(candle.QuoteVolume*share, quote)

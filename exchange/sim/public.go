@@ -98,10 +98,7 @@ func (b *book) ticker() exchange.Ticker {
 	}
 	interval, recorded := b.tickerInterval()
 	day := b.window(interval, t.OpenMS, 0, true, 0, 2000)
-	base, quote := b.grains()
-	if recorded { // and may be finer than a tick
-		base, quote = recordedGrain, recordedGrain
-	}
+	base, quote := b.grains(recorded)
 	for i := range day.Len() {
 		if i == 0 {
 			t.Open = day.Open[0]
