@@ -278,6 +278,17 @@ func (a Amount) Quo(b Amount) int64 {
 	return q.Int64()
 }
 
+// MulQuo returns a x b / c, cut towards zero; c is not zero. It is for ledgers, not
+// for the inner loop.
+func (a Amount) MulQuo(b, c Amount) Amount {
+	product := new(big.Int).Mul(a.big(), b.big())
+	result, err := amountFromBig(product.Quo(product, c.big()))
+	if err != nil {
+		panic("exchange: amount overflow")
+	}
+	return result
+}
+
 // Ratio returns a / b as a Rate, cut towards zero; zero when b is zero.
 func (a Amount) Ratio(b Amount) Rate {
 	if b.IsZero() {

@@ -29,6 +29,7 @@ type Book struct {
 	halts      []Halt   // sorted by scope, the account's first
 	breaker    Breaker
 	tally      tally
+	ledger     *Ledger
 	watches    []*Watch // sorted by strategy, the account's first
 	sends      []send   // of the last minute, oldest first
 
@@ -171,7 +172,7 @@ type Day struct {
 
 // NewBook returns an empty book.
 func NewBook(settle Settle) *Book {
-	return &Book{settle: settle, placements: map[string]*Placement{}, ended: map[string]ending{}}
+	return &Book{settle: settle, placements: map[string]*Placement{}, ended: map[string]ending{}, ledger: NewLedger()}
 }
 
 // Symbol returns the truth of a symbol, made when it is new.
@@ -252,6 +253,10 @@ func (b *Book) Touch() { b.version++ }
 // Apply changes the book by one record. Replaying a journal is applying its
 // records in order.
 func (b *Book) Apply(record *Record) {
+	if record.Kind == RecordEntry { // it changes nothing a round acts on
+		b.ledger.book(record.Entry)
+		return
+	}
 	b.version++
 	switch record.Kind {
 	case RecordBoot, RecordConfig, RecordPlan, RecordMemory, RecordLatch, RecordResolved:
@@ -399,6 +404,7 @@ func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, r
 	price := record.Price
 	p.Filled += grown
 	truth.filledMS = record.AtMS
+	b.ledger.filled(p, grown)
 	if !price.IsZero() {
 		p.Price = price
 	}
@@ -449,6 +455,7 @@ func towardsZero(q, by exchange.Quantity) exchange.Quantity {
 func (b *Book) end(p *Placement, state State, record *Record) {
 	p.State, p.EndedMS, p.Evidence = state, record.AtMS, record.Evidence
 	b.tally.ended(p)
+	b.ledger.endedOrder(p)
 	delete(b.placements, p.ClientOrderID)
 	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })
 	b.remember(p.ClientOrderID, ending{p.OrderID, p.Filled, p.Strategy})

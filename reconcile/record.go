@@ -41,11 +41,12 @@ const (
 	RecordFound                              // an order on the exchange becomes the book's
 	RecordResult                             // what a strategy made, for its limits; without one, the wallet accounted for
 	RecordBreach                             // a limit was crossed: entries wait; without a cause, no more
+	RecordEntry                              // the ledger: what was read of the money, and what that means
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach", "entry"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {
@@ -110,4 +111,6 @@ type Record struct {
 	Trip     exchange.Amount        `json:"trip,omitzero"`      // result: what it was when the position under way was opened
 	Wallet   exchange.Amount        `json:"wallet,omitzero"`    // result of the account: the futures wallet accounted for
 	Losses   int                    `json:"losses,omitempty"`   // result: losing positions in a row
+
+	Entry *Posting `json:"entry,omitempty"` // entry
 }

@@ -178,7 +178,7 @@ func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Limits: accountLimits(config.Limits),
 		Settle: settle(config.Exchange.Settle), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
-		BusyRoundMS: busyRoundMS, IdleRoundMS: idleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee,
+		BusyRoundMS: busyRoundMS, IdleRoundMS: idleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee, Ledger: true,
 	}
 	for i := range config.Strategies {
 		c := &config.Strategies[i]

@@ -223,6 +223,8 @@ func (e *Engine) answer(event *Event) {
 		e.soon()
 	case callCandles:
 		e.candlesAnswered(p.series, event)
+	case callEnded, callExecutions:
+		e.moneyAnswer(p, event)
 	case callRules:
 		e.takeRules(event)
 	default:

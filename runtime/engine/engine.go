@@ -68,6 +68,8 @@ type Engine struct {
 	watching  bool   // limits look at equity between rounds too
 	closing   string // stopping, and at which level of the kill switch; empty while it trades
 	breaking  bool   // the breaker was tripped, and its end is not told yet
+
+	futures, spot money // how far the ledger has got
 }
 
 // waiting is an approved placement whose record is not durable yet.

@@ -117,6 +117,7 @@ const (
 	NoteStale                              // answers older than what was known: Count
 	NoteBreaker                            // openings pause for DurationMS, or go on
 	NoteLimit                              // a limit of Rule is crossed and keeps entries back, or no more: OK
+	NoteUnexplained                        // the wallet of Order.Market changed by Price of the asset Rule, and nothing explains it
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 )
 
@@ -137,7 +138,7 @@ type Note struct {
 	Candle        exchange.Candle
 	Plan          *strategy.Plan // decision: a copy the receiver may keep
 	Refusal       *risk.Refusal
-	Rule          string // limit: of which
+	Rule          string // limit: of which; unexplained: the asset
 	Err           error
 	Text          string // reason, why, evidence
 	Count         int

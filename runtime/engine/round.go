@@ -47,6 +47,8 @@ const (
 	callCandles
 	callRules
 	callNewest
+	callEnded      // the ledger: positions that ended
+	callExecutions // the ledger: executions of a spot order
 )
 
 // purpose is what a call under way is for.
@@ -256,6 +258,7 @@ func (e *Engine) finishRound() {
 	e.failed, e.soundMS, e.round.phase = 0, e.nowMS, 0
 	e.watchBlind(nil)
 	e.settle(snapshot)
+	e.keepBooks(snapshot)
 	e.guardBreaker()
 	e.watchLimits(true)
 	e.guardPrefix()
@@ -281,6 +284,8 @@ func (e *Engine) schedule(acted bool) {
 	switch {
 	case acted || e.busy() && (e.config.BusyRoundMS > 0 || changed):
 		e.roundMS = e.nowMS + e.config.BusyRoundMS
+	case e.futures.due || e.spot.due: // the ledger waits until what it read is old enough
+		e.roundMS = e.nowMS + max(e.config.BusyRoundMS, min(e.config.IdleRoundMS, e.config.Settle.StalenessMS))
 	case e.config.IdleRoundMS > 0:
 		e.roundMS = e.nowMS + e.config.IdleRoundMS
 	default:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"botd/exchange"
 	"botd/reconcile"
@@ -23,7 +24,8 @@ type Status struct {
 	Degraded   []Degraded
 	Strategies []StrategyStatus
 	Live       []reconcile.Placement
-	Limits     []risk.Use // of every limit, how much is in use
+	Limits     []risk.Use          // of every limit, how much is in use
+	Ledger     []reconcile.Balance // of the account's money; empty where it is not booked
 }
 
 // StrategyStatus is one strategy's part of the Status.
@@ -54,6 +56,7 @@ func (e *Engine) Status() Status {
 	status := Status{NowMS: e.nowMS, Equity: e.equity(exchange.Futures), Account: e.book.Account, AccountMS: e.book.AccountMS,
 		Halt: e.book.Halted(), Blind: e.Blind(), SoundMS: e.soundMS, Failed: e.failed, JournalErr: e.journalErr, DiskLow: e.low}
 	status.Degraded, status.Limits = e.Degraded(), e.Limits()
+	status.Ledger = slices.Clone(e.book.Ledger().Balances())
 	for _, p := range e.book.Live() {
 		status.Live = append(status.Live, *p)
 	}

@@ -173,6 +173,8 @@ func (c *Console) rest(n *engine.Note) {
 			return
 		}
 		c.line(bad, n, "breaker.tripped").Str("cause", n.Text).Msgf("BREAKER   %s: nothing opens for %d s; exits and stops go on", n.Text, n.DurationMS/1000)
+	case engine.NoteUnexplained:
+		c.line(bad, n, "ledger.unexplained").Str("asset", n.Rule).Str("amount", n.Price.String()).Msgf("LEDGER    %s", n.Text)
 	case engine.NoteMissed:
 		c.line(warn, n, "strategy.missed").Int("count", n.Count).Msgf("missed    %d ticks, skipped", n.Count)
 	case engine.NoteStrategyFailed:

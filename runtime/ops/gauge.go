@@ -32,6 +32,7 @@ func (m *Metrics) Status(s *engine.Status) {
 	m.discrepancies.WithLabelValues("all").Set(quarantined)
 	m.limits(s)
 	m.orders(s)
+	m.books(s)
 }
 
 func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
@@ -81,6 +82,38 @@ func (m *Metrics) position(t *engine.StrategyStatus) {
 	key := t.Symbol.Key().String()
 	m.bareSeconds.WithLabelValues(symbol).Add(seconds(max(0, t.BareMS-m.bareMS[key])))
 	m.bareMS[key] = t.BareMS
+}
+
+// books tells what the ledger says, each figure at once so that no scrape sees a
+// sum half made. Only USDT is added up.
+func (m *Metrics) books(s *engine.Status) {
+	type wallet struct{ market, asset string }
+	made, paid, unexplained := map[string]exchange.Amount{}, map[string]exchange.Amount{}, map[wallet]exchange.Amount{}
+	for i := range s.Ledger {
+		b := &s.Ledger[i]
+		name := m.known.strategy(b.Strategy)
+		switch {
+		case b.Account == reconcile.Unexplained:
+			of := wallet{b.Symbol.Market.String(), m.known.asset(b.Asset)}
+			unexplained[of] = unexplained[of].Sub(b.Amount) // where it came from is negative
+		case b.Asset != "USDT":
+		case b.Account == reconcile.Fees:
+			paid[name] = paid[name].Add(b.Amount)
+			made[name] = made[name].Sub(b.Amount)
+		case b.Account == reconcile.Realised || b.Account == reconcile.Funding:
+			made[name] = made[name].Sub(b.Amount)
+		}
+	}
+	for name, sum := range made {
+		m.realized.WithLabelValues(name).Set(sum.Float())
+	}
+	for name, sum := range paid { // those paid before the start count from zero too
+		m.fees.WithLabelValues(name).Add(max(0, sum.Float()-m.paid[name]))
+		m.paid[name] = max(m.paid[name], sum.Float())
+	}
+	for of, sum := range unexplained {
+		m.unexplained.WithLabelValues(of.market, of.asset).Set(sum.Float())
+	}
 }
 
 // limits sets how much of each limit is in use. Its scopes are the account, its

@@ -3,6 +3,7 @@ package ops
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"botd/exchange"
@@ -53,6 +54,18 @@ func (c *closed) strategy(name string) string { return c.in(c.strategies, name) 
 func (c *closed) symbol(name string) string { return c.in(c.symbols, name) }
 
 func (c *closed) market(name string) string { return c.in(c.markets, name) }
+
+// asset keeps the assets of the configured symbols.
+func (c *closed) asset(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for symbol := range c.symbols {
+		if base, quote, _ := strings.Cut(symbol, "-"); base == name || quote == name {
+			return name
+		}
+	}
+	return other
+}
 
 func (c *closed) in(set map[string]bool, name string) string {
 	c.mu.Lock()
@@ -148,4 +161,5 @@ func (m *Metrics) expectMarket(market exchange.Market) {
 	m.discrepancyKinds.WithLabelValues(name, "quarantine")
 	m.discrepancyKinds.WithLabelValues(name, "found")
 	m.discrepancyKinds.WithLabelValues(name, "adopted")
+	m.discrepancyKinds.WithLabelValues(name, "unexplained")
 }

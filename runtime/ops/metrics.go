@@ -50,12 +50,15 @@ type Metrics struct {
 	balance, positionValue, positionPNL *prometheus.GaugeVec
 	liquidation, unguarded              *prometheus.GaugeVec
 	bareSeconds                         *prometheus.CounterVec
+	realized, unexplained               *prometheus.GaugeVec
+	fees                                *prometheus.CounterVec
 	commitSeconds, httpSeconds          *prometheus.HistogramVec
 	storeErrors, httpRequests           *prometheus.CounterVec
 
 	decided decisions
-	bareMS  map[string]int64 // per symbol, of the Status before
-	candles map[string]int64 // close of the newest candle per strategy, of the Status before
+	bareMS  map[string]int64   // per symbol, of the Status before
+	paid    map[string]float64 // fees per strategy, of the Status before
+	candles map[string]int64   // close of the newest candle per strategy, of the Status before
 }
 
 var (
@@ -67,7 +70,7 @@ var (
 // NewMetrics registers every family on a registry of its own. It is made when
 // the configuration was loaded.
 func NewMetrics(mode string, build Build) *Metrics {
-	m := &Metrics{Registry: prometheus.NewRegistry(), known: newClosed(), decided: decisions{}, candles: map[string]int64{}, bareMS: map[string]int64{}}
+	m := &Metrics{Registry: prometheus.NewRegistry(), known: newClosed(), decided: decisions{}, candles: map[string]int64{}, bareMS: map[string]int64{}, paid: map[string]float64{}}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.gauge("botd_build_info", "Build of the running binary; always 1.", "version", "revision", "goversion").WithLabelValues(build.Version, build.Revision, build.Go).Set(1)
 	m.gauge("botd_mode_info", "Run mode; always 1.", "mode").WithLabelValues(mode).Set(1)
@@ -160,6 +163,10 @@ func (m *Metrics) orderFamilies() {
 
 func (m *Metrics) accountFamilies() {
 	m.balance = m.gauge("botd_account_balance_usdt", "Margin account amounts.", "field")
+	m.realized = m.gauge("botd_strategy_realized_pnl_usdt", "Realised profit since the strategy began, fees and funding included.", "strategy")
+	m.fees = m.counter("botd_strategy_fees_usdt_total", "Fees paid.", "strategy")
+	m.unexplained = m.gauge("botd_ledger_unexplained", "By how much a wallet has changed beyond what fills, fees and funding explain.", "market", "asset")
+	m.unexplained.WithLabelValues("futures", "USDT")
 	m.positionValue = m.gauge("botd_position_notional_usdt", "Signed value of the open position.", "symbol")
 	m.positionPNL = m.gauge("botd_position_unrealized_pnl_usdt", "Unrealised profit of the open position.", "symbol")
 	m.liquidation = m.gauge("botd_position_liquidation_distance_ratio", "Distance from the last price to the liquidation price over the last price.", "symbol")

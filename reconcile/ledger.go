@@ -1,0 +1,393 @@
+package reconcile
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"botd/exchange"
+)
+
+// Account names an account of the ledger. What the account has is positive
+// (wallet, position, what was spent on fees and funding), where it came from is
+// negative (transfers, realised profit), so that every entry sums to zero in
+// each asset.
+type Account uint8
+
+// The accounts.
+const (
+	Wallet      Account = iota + 1 // as the exchange tells it; of the account as a whole
+	Holding                        // spot: what is held, at its cost
+	Exchanged                      // spot: the other side of base quantities bought and sold
+	Realised                       // profit, price difference alone
+	Fees                           // paid
+	Funding                        // net paid
+	Transferred                    // what was there before, or moved in and out
+	Unexplained                    // what the wallet says and nothing explains: shown, never smoothed
+	accountEnd
+)
+
+var accountNames = [accountEnd]string{"", "wallet", "holding", "exchanged", "realised", "fees", "funding", "transferred", "unexplained"}
+
+// String returns the account's name.
+func (a Account) String() string {
+	if a < accountEnd {
+		return accountNames[a]
+	}
+	return fmt.Sprintf("account(%d)", a)
+}
+
+// MarshalText writes the name.
+func (a Account) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads the name.
+func (a *Account) UnmarshalText(text []byte) error {
+	for i, name := range accountNames {
+		if i > 0 && name == string(text) {
+			*a = Account(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown account %q", text)
+}
+
+// Line is one amount of an entry.
+type Line struct {
+	Account  Account            `json:"account"`
+	Strategy string             `json:"strategy,omitempty"` // whose; empty for the account as a whole
+	Symbol   exchange.SymbolKey `json:"symbol"`             // its name is empty for the wallet
+	Asset    string             `json:"asset"`
+	Amount   exchange.Amount    `json:"amount"`
+	Derived  bool               `json:"derived,omitempty"` // from realizedPNL, entryPrice and the wallet; else as the exchange told it
+}
+
+// Posting is one entry of the ledger: what was read, and the lines that follow
+// from it and from the records before. Its lines sum to zero in each asset.
+type Posting struct {
+	Reading Reading `json:"reading"`
+	Lines   []Line  `json:"lines"`
+}
+
+// Balanced returns the first asset whose lines do not sum to zero, and their sum.
+func (e *Posting) Balanced() (asset string, sum exchange.Amount) {
+	for _, line := range e.Lines {
+		sum = exchange.Amount{}
+		for _, other := range e.Lines {
+			if other.Asset == line.Asset {
+				sum = sum.Add(other.Amount)
+			}
+		}
+		if !sum.IsZero() {
+			return line.Asset, sum
+		}
+	}
+	return "", exchange.Amount{}
+}
+
+// Reading is what the exchange told of one market's money. Quantities are
+// amounts, so that a reading can be understood without the symbols' scales.
+type Reading struct {
+	AtMS   int64           `json:"at_ms"`
+	Market exchange.Market `json:"market"`
+	Wallet []Asset         `json:"wallet"`
+	Open   []Leg           `json:"open,omitempty"`   // futures positions
+	Closed []Leg           `json:"closed,omitempty"` // that ended since the last reading
+	Trades []Trade         `json:"trades,omitempty"` // spot: the account's own
+	Terms  []Terms         `json:"terms,omitempty"`  // of symbols whose terms are new
+
+	Partial bool `json:"partial,omitempty"` // the exchange did not tell all that filled or ended, for as long as it was asked
+}
+
+// Asset is what a wallet holds of an asset.
+type Asset struct {
+	Name   string          `json:"name"`
+	Amount exchange.Amount `json:"amount"`
+}
+
+// Leg is a futures position as it was read.
+type Leg struct {
+	ID         int64           `json:"id"`
+	Symbol     string          `json:"symbol"`
+	Short      bool            `json:"short,omitempty"`
+	Opened     exchange.Amount `json:"opened"`
+	Remaining  exchange.Amount `json:"remaining,omitzero"`
+	Entry      exchange.Amount `json:"entry"`
+	Close      exchange.Amount `json:"close,omitzero"`
+	Realised   exchange.Amount `json:"realised,omitzero"`
+	Liquidated bool            `json:"liquidated,omitempty"`
+}
+
+// Trade is one execution of a spot order, as the exchange told it.
+type Trade struct {
+	ID       int64           `json:"id"`
+	OrderID  int64           `json:"order_id"`
+	Price    exchange.Amount `json:"price"`
+	Quantity exchange.Amount `json:"quantity"`
+	Fee      exchange.Amount `json:"fee,omitzero"`
+	FeeAsset string          `json:"fee_asset,omitempty"`
+}
+
+// Terms are what the ledger needs of a symbol's rules.
+type Terms struct {
+	Symbol       exchange.SymbolKey `json:"symbol"`
+	Base         string             `json:"base"`
+	Quote        string             `json:"quote"`
+	Unit         exchange.Amount    `json:"unit"` // of an exchange.Quantity
+	Grid         exchange.Amount    `json:"grid"` // every execution's value is a multiple of it
+	FundingCap   exchange.Rate      `json:"funding_cap,omitempty"`
+	FundingHours int                `json:"funding_hours,omitempty"`
+}
+
+// TermsOf reads them from a symbol.
+func TermsOf(s *exchange.Symbol) Terms {
+	return Terms{Symbol: s.Key(), Base: s.Base, Quote: s.Quote, Unit: s.QuantityAmount(1), Grid: s.Notional(1, s.QuantityTick),
+		FundingCap: max(s.FundingCap, -s.FundingFloor), FundingHours: s.FundingIntervalHours}
+}
+
+// Balance is what one account of the ledger stands at.
+type Balance struct {
+	Account  Account            `json:"account"`
+	Strategy string             `json:"strategy,omitempty"`
+	Symbol   exchange.SymbolKey `json:"symbol"`
+	Asset    string             `json:"asset"`
+	Amount   exchange.Amount    `json:"amount"`
+	Derived  bool               `json:"derived,omitempty"` // some of it is
+}
+
+func (b *Balance) compare(l *Line) int {
+	return cmp.Or(cmp.Compare(b.Strategy, l.Strategy), b.Symbol.Compare(l.Symbol), cmp.Compare(b.Account, l.Account), cmp.Compare(b.Asset, l.Asset))
+}
+
+// Moved is what a strategy bought and sold of a symbol: exact, from the fills.
+type Moved struct {
+	Strategy string
+	Symbol   exchange.SymbolKey
+	Bought   exchange.Quantity
+	Sold     exchange.Quantity
+}
+
+// maxClosed bounds how many ended positions are remembered, so that one is
+// booked once however often the exchange tells it.
+const maxClosed = 1_000
+
+// Ledger is one account's money and quantities, double entry. Like the Book it
+// is part of, it changes by records only.
+type Ledger struct {
+	balances []Balance // sorted by strategy, symbol, account, asset
+	moved    []Moved   // sorted by strategy, symbol
+	terms    []Terms   // sorted by symbol
+	owners   []owner   // sorted by symbol
+	pending  []pending // fills whose money is not booked yet, oldest first
+	futures  purse
+	spot     purse
+	legs     []Leg   // open at the last reading, sorted by id
+	closed   []int64 // ids of ended positions that are booked, oldest first
+	costs    []cost  // spot: what is held, sorted by symbol
+	taker    exchange.Rate
+	maker    exchange.Rate
+}
+
+// purse is how far one market's wallet is booked.
+type purse struct {
+	opened bool
+	atMS   int64 // of the last reading
+}
+
+// owner is the strategy that last traded a symbol.
+type owner struct {
+	symbol   exchange.SymbolKey
+	strategy string
+}
+
+// pending is what filled of one placement and is not booked yet.
+type pending struct {
+	clientOrderID string
+	orderID       int64
+	strategy      string
+	symbol        exchange.SymbolKey
+	buy, rests    bool              // rests: a limit order, which may be the maker
+	quantity      exchange.Quantity // filled, not booked
+	trades        []int64           // spot: booked already
+	final         bool              // no more can fill
+}
+
+// NewLedger returns an empty ledger.
+func NewLedger() *Ledger { return &Ledger{taker: usualTaker, maker: usualMaker} }
+
+// Balances returns every account, sorted by strategy, symbol, account and asset.
+func (l *Ledger) Balances() []Balance { return l.balances }
+
+// Quantities returns what every strategy bought and sold, sorted by strategy and symbol.
+func (l *Ledger) Quantities() []Moved { return l.moved }
+
+// Sum adds up one account of a strategy in an asset; on all symbols.
+func (l *Ledger) Sum(account Account, strategy, asset string) (sum exchange.Amount) {
+	for i := range l.balances {
+		if b := &l.balances[i]; b.Account == account && b.Strategy == strategy && b.Asset == asset {
+			sum = sum.Add(b.Amount)
+		}
+	}
+	return sum
+}
+
+// Unexplained returns what no entry explains, by market and asset.
+func (l *Ledger) Unexplained() (all []Balance) {
+	for i := range l.balances {
+		if b := &l.balances[i]; b.Account == Unexplained && !b.Amount.IsZero() {
+			all = append(all, *b)
+		}
+	}
+	return all
+}
+
+func (l *Ledger) purse(market exchange.Market) *purse {
+	if market == exchange.Spot {
+		return &l.spot
+	}
+	return &l.futures
+}
+
+// wallet is what the ledger says a wallet holds.
+func (l *Ledger) wallet(market exchange.Market, asset string) exchange.Amount {
+	line := Line{Account: Wallet, Symbol: exchange.SymbolKey{Market: market}, Asset: asset}
+	i, found := slices.BinarySearchFunc(l.balances, &line, func(b Balance, l *Line) int { return b.compare(l) })
+	if !found {
+		return exchange.Amount{}
+	}
+	return l.balances[i].Amount
+}
+
+// Terms returns a symbol's terms, as the ledger knows them.
+func (l *Ledger) Terms(key exchange.SymbolKey) (Terms, bool) {
+	i, found := slices.BinarySearchFunc(l.terms, key, func(t Terms, k exchange.SymbolKey) int { return t.Symbol.Compare(k) })
+	if !found {
+		return Terms{}, false
+	}
+	return l.terms[i], true
+}
+
+func (l *Ledger) learnTerms(terms Terms) {
+	i, found := slices.BinarySearchFunc(l.terms, terms.Symbol, func(t Terms, k exchange.SymbolKey) int { return t.Symbol.Compare(k) })
+	if !found {
+		l.terms = slices.Insert(l.terms, i, terms)
+	}
+	l.terms[i] = terms
+}
+
+func (l *Ledger) owner(key exchange.SymbolKey) string {
+	i, found := slices.BinarySearchFunc(l.owners, key, func(o owner, k exchange.SymbolKey) int { return o.symbol.Compare(k) })
+	if !found {
+		return ""
+	}
+	return l.owners[i].strategy
+}
+
+// filled takes what filled of a placement; the Book gives every fill once.
+func (l *Ledger) filled(p *Placement, grown exchange.Quantity) {
+	key := p.Order.Key()
+	i, found := slices.BinarySearchFunc(l.owners, key, func(o owner, k exchange.SymbolKey) int { return o.symbol.Compare(k) })
+	if !found {
+		l.owners = slices.Insert(l.owners, i, owner{symbol: key})
+	}
+	l.owners[i].strategy = p.Strategy
+	i, found = slices.BinarySearchFunc(l.moved, &Moved{Strategy: p.Strategy, Symbol: key}, func(a Moved, b *Moved) int {
+		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), a.Symbol.Compare(b.Symbol))
+	})
+	if !found {
+		l.moved = slices.Insert(l.moved, i, Moved{Strategy: p.Strategy, Symbol: key})
+	}
+	if p.Order.Side == exchange.Buy {
+		l.moved[i].Bought += grown
+	} else {
+		l.moved[i].Sold += grown
+	}
+	rests := p.Order.Type == exchange.Limit || p.Order.Type == exchange.StopLimit || p.Order.Type == exchange.TakeProfitLimit
+	for i := range l.pending {
+		if w := &l.pending[i]; w.clientOrderID == p.ClientOrderID {
+			w.quantity += grown
+			w.orderID = p.OrderID
+			return
+		}
+	}
+	l.pending = append(l.pending, pending{clientOrderID: p.ClientOrderID, orderID: p.OrderID, strategy: p.Strategy, symbol: key,
+		buy: p.Order.Side == exchange.Buy, rests: rests, quantity: grown})
+}
+
+// Opened reports whether a market's wallet was taken over.
+func (l *Ledger) Opened(market exchange.Market) bool { return l.purse(market).opened }
+
+// Untouched reports whether a market's wallet is yet to be taken over, and
+// nothing was traded there.
+func (l *Ledger) Untouched(market exchange.Market) bool {
+	return !l.Opened(market) && !slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol.Market == market })
+}
+
+// Booked reports whether an ended position is booked.
+func (l *Ledger) Booked(id int64) bool { return slices.Contains(l.closed, id) }
+
+// Due reports whether a reading tells something that is not booked.
+func (l *Ledger) Due(r *Reading) bool {
+	if !l.purse(r.Market).opened || slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol.Market == r.Market && !p.settled() }) {
+		return true
+	}
+	for _, a := range r.Wallet {
+		if a.Amount != l.wallet(r.Market, a.Name) {
+			return true
+		}
+	}
+	return r.Market == exchange.Futures && !slices.Equal(l.legs, r.Open)
+}
+
+// Lines says what a reading means, given all records before it. It changes nothing.
+func (l *Ledger) Lines(r *Reading) []Line {
+	if !l.purse(r.Market).opened {
+		return opening(r)
+	}
+	if r.Market == exchange.Spot {
+		return l.spotLines(r)
+	}
+	return l.futuresLines(r)
+}
+
+// opening takes over what is there.
+func opening(r *Reading) (lines []Line) {
+	for _, a := range r.Wallet {
+		lines = transfer(lines, r.Market, a, Transferred)
+	}
+	return lines
+}
+
+// transfer adds what a wallet has more, or less, and the account it comes from.
+func transfer(lines []Line, market exchange.Market, a Asset, from Account) []Line {
+	if a.Amount.IsZero() {
+		return lines
+	}
+	key := exchange.SymbolKey{Market: market}
+	return append(lines, Line{Account: Wallet, Symbol: key, Asset: a.Name, Amount: a.Amount}, Line{Account: from, Symbol: key, Asset: a.Name, Amount: a.Amount.Neg()})
+}
+
+// book takes an entry: its lines, and how far it is booked then.
+func (l *Ledger) book(entry *Posting) {
+	r := &entry.Reading
+	for _, terms := range r.Terms {
+		l.learnTerms(terms)
+	}
+	if r.Market == exchange.Spot {
+		l.bookSpot(r)
+	} else {
+		l.bookFutures(r)
+	}
+	for i := range entry.Lines {
+		l.add(&entry.Lines[i])
+	}
+	*l.purse(r.Market) = purse{true, r.AtMS}
+}
+
+func (l *Ledger) add(line *Line) {
+	i, found := slices.BinarySearchFunc(l.balances, line, func(b Balance, l *Line) int { return b.compare(l) })
+	if !found {
+		l.balances = slices.Insert(l.balances, i, Balance{Account: line.Account, Strategy: line.Strategy, Symbol: line.Symbol, Asset: line.Asset})
+	}
+	l.balances[i].Amount = l.balances[i].Amount.Add(line.Amount)
+	l.balances[i].Derived = l.balances[i].Derived || line.Derived
+}

@@ -1,0 +1,346 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	"botd/exchange"
+)
+
+// money is the asset of the futures wallet.
+const money = "USDT"
+
+// Futures orders carry neither price nor fee. A position's realizedPNL tells the
+// profit exactly; what the wallet changed beyond it is fees and funding. Where
+// only one of the two can have happened it is that, where both can, fees are
+// taken at the rate last seen alone and the rest is funding. What is outside of
+// these bounds nobody can explain, and it is not made to fit.
+const (
+	usualTaker    exchange.Rate = 50_000     // 0.05 %, until a fee was seen alone
+	usualMaker    exchange.Rate = 20_000     // 0.02 %
+	leastFee      exchange.Rate = -50_000    // of the value traded: a rebate
+	mostFee       exchange.Rate = 300_000    // 0.3 %
+	mostFeeForced exchange.Rate = 5_000_000  // 5 %: a liquidation
+	mostFunding   exchange.Rate = 3_000_000  // 3 % of what is held, where the symbol tells no cap
+	fundingSlack  exchange.Rate = 20_000_000 // 20 %: the mark may be off the entry by that much more
+)
+
+// part is what one symbol has to do with a change of the wallet.
+type part struct {
+	key      exchange.SymbolKey
+	strategy string
+	realised exchange.Amount
+	traded   exchange.Amount // value of all executions
+	exact    bool            // it is known to the last digit
+	expected exchange.Amount // fees, at the rates last seen
+	takes    bool            // some of it by orders that take
+	rests    bool            // some of it by orders that may rest
+	held     exchange.Amount // value of what was held over a funding time, signed
+	times    int64           // funding times
+	cap      exchange.Rate
+	forced   bool
+}
+
+// futuresLines says what changed since the last reading.
+func (l *Ledger) futuresLines(r *Reading) []Line {
+	change := walletOf(r, money).Sub(l.wallet(exchange.Futures, money))
+	parts := l.parts(r)
+	rest := change.Neg() // what was paid: fees, funding, and what nobody knows
+	var lines []Line
+	pay := func(account Account, p *part, amount exchange.Amount) {
+		if !amount.IsZero() {
+			lines = append(lines, Line{Account: account, Strategy: p.strategy, Symbol: p.key, Asset: money, Amount: amount, Derived: true})
+		}
+	}
+	for i := range parts {
+		pay(Realised, &parts[i], parts[i].realised.Neg())
+		rest = rest.Add(parts[i].realised)
+	}
+	fees, funding := divide(parts, rest)
+	for i := range parts {
+		pay(Fees, &parts[i], fees[i])
+		pay(Funding, &parts[i], funding[i])
+		rest = rest.Sub(fees[i]).Sub(funding[i])
+	}
+	futures := exchange.SymbolKey{Market: exchange.Futures}
+	if !rest.IsZero() {
+		lines = append(lines, Line{Account: Unexplained, Symbol: futures, Asset: money, Amount: rest})
+	}
+	if !change.IsZero() {
+		lines = append(lines, Line{Account: Wallet, Symbol: futures, Asset: money, Amount: change})
+	}
+	return lines
+}
+
+func walletOf(r *Reading, asset string) exchange.Amount {
+	for _, a := range r.Wallet {
+		if a.Name == asset {
+			return a.Amount
+		}
+	}
+	return exchange.Amount{}
+}
+
+// divide divides what was paid among the parts, as fees and as funding. What it
+// does not give away is not explained.
+func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount) {
+	fees, funding = make([]exchange.Amount, len(parts)), make([]exchange.Amount, len(parts))
+	var expected, least, most, bound, held exchange.Amount
+	for i := range parts {
+		p := &parts[i]
+		expected = expected.Add(p.expected)
+		high := mostFee
+		if p.forced {
+			high = mostFeeForced
+		}
+		least, most = least.Add(p.traded.MulRate(leastFee)), most.Add(p.traded.MulRate(high))
+		bound = bound.Add(p.held.Abs().MulRate(p.cap).Mul(p.times).MulRate(exchange.RateOne + fundingSlack))
+		held = held.Add(p.held.Abs())
+	}
+	within := func(amount, low, high exchange.Amount) bool { return !amount.Less(low) && !high.Less(amount) }
+	switch {
+	case held.IsZero() && within(paid, least, most): // fees alone
+		apportion(fees, paid, expected, func(i int) exchange.Amount { return parts[i].expected })
+	case most.IsZero() && within(paid.Abs(), exchange.Amount{}, bound): // funding alone
+		apportion(funding, paid, held, func(i int) exchange.Amount { return parts[i].held.Abs() })
+	default: // both, or neither: fees as they usually are, funding when the rest can be
+		apportion(fees, expected, expected, func(i int) exchange.Amount { return parts[i].expected })
+		if rest := paid.Sub(expected); !held.IsZero() && within(rest.Abs(), exchange.Amount{}, bound) {
+			apportion(funding, rest, held, func(i int) exchange.Amount { return parts[i].held.Abs() })
+		}
+	}
+	return fees, funding
+}
+
+// apportion divides an amount in proportion to weights, to the last digit: the last
+// one with a weight gets what the cuts left.
+func apportion(into []exchange.Amount, amount, whole exchange.Amount, weight func(int) exchange.Amount) {
+	if whole.IsZero() {
+		return
+	}
+	rest, last := amount, -1
+	for i := range into {
+		if w := weight(i); !w.IsZero() {
+			into[i] = amount.MulQuo(w, whole)
+			rest, last = rest.Sub(into[i]), i
+		}
+	}
+	if last >= 0 {
+		into[last] = into[last].Add(rest)
+	}
+}
+
+// parts looks at each symbol that was traded or held, in order of symbol.
+func (l *Ledger) parts(r *Reading) []part {
+	var parts []part
+	of := func(symbol string) *part {
+		key := exchange.SymbolKey{Market: exchange.Futures, Name: symbol}
+		i, found := slices.BinarySearchFunc(parts, key, func(p part, k exchange.SymbolKey) int { return p.key.Compare(k) })
+		if !found {
+			parts = slices.Insert(parts, i, part{key: key, strategy: l.owner(key), exact: true, cap: mostFunding})
+		}
+		return &parts[i]
+	}
+	for i := range l.pending {
+		if w := &l.pending[i]; w.symbol.Market == exchange.Futures {
+			p := of(w.symbol.Name)
+			p.takes, p.rests = p.takes || !w.rests, p.rests || w.rests
+		}
+	}
+	for i := range l.legs {
+		of(l.legs[i].Symbol)
+	}
+	for i := range r.Closed {
+		l.ended(of(r.Closed[i].Symbol), &r.Closed[i])
+	}
+	for i := range r.Open {
+		l.moves(of(r.Open[i].Symbol), &r.Open[i])
+	}
+	for i := range parts {
+		p := &parts[i]
+		terms := l.termsFor(r, p.key)
+		p.traded = onGrid(p.traded, terms.Grid)
+		rate := l.taker
+		if p.rests && !p.takes {
+			rate = l.maker
+		}
+		p.expected = p.traded.MulRate(rate)
+		l.overFunding(p, r, &terms)
+	}
+	return parts
+}
+
+// termsFor are a symbol's terms, the reading's own first.
+func (l *Ledger) termsFor(r *Reading, key exchange.SymbolKey) Terms {
+	for _, t := range r.Terms {
+		if t.Symbol == key {
+			return t
+		}
+	}
+	terms, _ := l.Terms(key)
+	return terms
+}
+
+// onGrid is the nearest multiple of the grid: mean prices are cut at 18 places,
+// values of executions are not.
+func onGrid(value, grid exchange.Amount) exchange.Amount {
+	if grid.IsZero() {
+		return value
+	}
+	return grid.Mul(value.Add(grid.Div(2)).Quo(grid))
+}
+
+// overFunding notes what was held when funding was due since the last reading.
+func (l *Ledger) overFunding(p *part, r *Reading, terms *Terms) {
+	if terms.FundingCap > 0 {
+		p.cap = terms.FundingCap
+	}
+	hours := int64(terms.FundingHours)
+	if hours == 0 {
+		hours = 1 // not known: it may be any hour
+	}
+	interval := hours * int64(exchange.Hour1)
+	if p.times = r.AtMS/interval - l.futures.atMS/interval; p.times <= 0 {
+		return
+	}
+	for _, legs := range [][]Leg{l.legs, r.Open} {
+		for i := range legs {
+			if legs[i].Symbol == p.key.Name {
+				p.held = p.held.Max(legs[i].value(legs[i].Remaining))
+			}
+		}
+	}
+	if p.held.IsZero() { // opened and closed in between
+		for i := range r.Closed {
+			if r.Closed[i].Symbol == p.key.Name {
+				p.held = p.held.Max(r.Closed[i].value(r.Closed[i].Opened))
+			}
+		}
+	}
+}
+
+var unit = exchange.AmountOf(1)
+
+// value is a quantity at the entry price.
+func (g *Leg) value(quantity exchange.Amount) exchange.Amount { return g.Entry.MulQuo(quantity, unit) }
+
+// proceeds is the value of what an exit brought: what it cost, and the profit.
+func (g *Leg) proceeds(cost, profit exchange.Amount) exchange.Amount {
+	if g.Short {
+		return cost.Sub(profit)
+	}
+	return cost.Add(profit)
+}
+
+func (l *Ledger) leg(id int64) *Leg {
+	i, found := slices.BinarySearchFunc(l.legs, id, func(g Leg, id int64) int { return cmp.Compare(g.ID, id) })
+	if !found {
+		return nil
+	}
+	return &l.legs[i]
+}
+
+// moves takes an open position: what was opened and closed of it since.
+func (l *Ledger) moves(p *part, now *Leg) {
+	before := l.leg(now.ID)
+	if before == nil {
+		before = &Leg{Short: now.Short}
+	}
+	p.realised = p.realised.Add(now.Realised.Sub(before.Realised))
+	opened := now.Opened.Sub(before.Opened)
+	exited := opened.Sub(now.Remaining.Sub(before.Remaining))
+	cost, costBefore := now.value(now.Remaining), before.value(before.Remaining)
+	switch {
+	case opened.IsZero() && exited.IsZero():
+	case exited.IsZero():
+		p.traded = p.traded.Add(cost.Sub(costBefore).Abs())
+	case opened.IsZero():
+		p.traded = p.traded.Add(now.proceeds(costBefore.Sub(cost), now.Realised.Sub(before.Realised)).Abs())
+	default:
+		p.traded, p.exact = p.traded.Add(now.value(opened.Add(exited).Abs())), false
+	}
+}
+
+// ended takes a position that ended since.
+func (l *Ledger) ended(p *part, now *Leg) {
+	before := l.leg(now.ID)
+	p.forced = p.forced || now.Liquidated
+	if before == nil {
+		p.realised = p.realised.Add(now.Realised)
+		exits := now.Close.MulQuo(now.Opened, unit)
+		p.traded = p.traded.Add(exits).Add(exits.Sub(now.proceeds(exchange.Amount{}, now.Realised)))
+		return
+	}
+	profit := now.Realised.Sub(before.Realised)
+	p.realised = p.realised.Add(profit)
+	p.traded = p.traded.Add(now.proceeds(before.value(before.Remaining), profit).Abs())
+	if opened := now.Opened.Sub(before.Opened); !opened.IsZero() {
+		p.traded, p.exact = p.traded.Add(now.value(opened).Mul(2)), false
+	}
+}
+
+// WantsClosed reports whether the exchange has to be asked for the positions that
+// ended: the wallet changed, or one of the ledger's is not open any more. One may
+// have been opened and ended in between, by botd or by hand.
+func (l *Ledger) WantsClosed(r *Reading) bool {
+	return !l.futures.opened || walletOf(r, money) != l.wallet(exchange.Futures, money) ||
+		slices.ContainsFunc(l.legs, func(g Leg) bool { return !slices.ContainsFunc(r.Open, func(o Leg) bool { return o.ID == g.ID }) })
+}
+
+// Fresh chooses, of ended positions, those that are not booked. It reports false
+// when one of the ledger's own is in neither list: the exchange does not tell it yet.
+func (l *Ledger) Fresh(r *Reading, ended []Leg) ([]Leg, bool) {
+	var fresh []Leg
+	for _, g := range ended {
+		if !slices.Contains(l.closed, g.ID) && !slices.ContainsFunc(r.Open, func(o Leg) bool { return o.ID == g.ID }) {
+			fresh = append(fresh, g)
+		}
+	}
+	slices.SortFunc(fresh, func(a, b Leg) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range l.legs {
+		is := func(g Leg) bool { return g.ID == l.legs[i].ID }
+		if !slices.ContainsFunc(r.Open, is) && !slices.ContainsFunc(fresh, is) {
+			return fresh, false
+		}
+	}
+	return fresh, true
+}
+
+// bookFutures moves the ledger on to a reading.
+func (l *Ledger) bookFutures(r *Reading) {
+	if l.futures.opened {
+		l.learnRates(r)
+	}
+	for i := range r.Closed {
+		l.closed = append(l.closed, r.Closed[i].ID)
+	}
+	if extra := len(l.closed) - maxClosed; extra > 0 {
+		l.closed = slices.Delete(l.closed, 0, extra)
+	}
+	l.legs = slices.Clone(r.Open)
+	l.pending = slices.DeleteFunc(l.pending, func(p pending) bool { return p.symbol.Market == exchange.Futures })
+}
+
+// learnRates takes the fee rate from a reading in which one symbol was traded,
+// by one kind of order, and nothing else can have happened.
+func (l *Ledger) learnRates(r *Reading) {
+	parts := l.parts(r)
+	if len(parts) != 1 {
+		return
+	}
+	p := &parts[0]
+	paid := p.realised.Sub(walletOf(r, money).Sub(l.wallet(exchange.Futures, money)))
+	if p.traded.IsZero() || !p.exact || p.forced || !p.held.IsZero() || p.takes == p.rests ||
+		paid.Less(p.traded.MulRate(leastFee)) || p.traded.MulRate(mostFee).Less(paid) {
+		return
+	}
+	rate := paid.Ratio(p.traded)
+	if p.traded.MulRate(rate) != paid {
+		return // rounded by the exchange, or of two kinds
+	}
+	if p.takes {
+		l.taker = rate
+	} else {
+		l.maker = rate
+	}
+}

@@ -1,0 +1,230 @@
+package reconcile
+
+import (
+	"reflect"
+	"testing"
+
+	"botd/exchange"
+)
+
+// amount reads a literal.
+func amount(text string) exchange.Amount { return exchange.MustAmount(text) }
+
+// accounts is a ledger driven by hand; every reading is an hour after the one before.
+type accounts struct {
+	t   *testing.T
+	l   *Ledger
+	now int64
+}
+
+var terms = Terms{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), FundingCap: 750_000, FundingHours: 8}
+
+func newAccounts(t *testing.T) *accounts {
+	a := &accounts{t: t, l: NewLedger(), now: 8*3_600_000 - 60_000}
+	a.futures("1000", nil, nil)
+	return a
+}
+
+// trades lets a strategy's market order fill.
+func (a *accounts) trades(side exchange.Side, quantity exchange.Quantity) {
+	id := ClientOrderID("t", 1, int64(len(a.l.pending)+1))
+	a.l.filled(&Placement{ClientOrderID: id, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder}}, quantity)
+}
+
+// futures books a reading a minute later and returns what it says, by account.
+func (a *accounts) futures(wallet string, open, closed []Leg) map[Account]string {
+	a.t.Helper()
+	a.now += 60_000
+	r := Reading{AtMS: a.now, Market: exchange.Futures, Wallet: []Asset{{money, amount(wallet)}}, Open: open, Closed: closed}
+	if len(a.l.terms) == 0 {
+		r.Terms = []Terms{terms}
+	}
+	return a.book(&r)
+}
+
+func (a *accounts) book(r *Reading) map[Account]string {
+	a.t.Helper()
+	p := &Posting{Reading: *r, Lines: a.l.Lines(r)}
+	if asset, sum := p.Balanced(); !sum.IsZero() {
+		a.t.Errorf("lines of %s sum to %s: %v", asset, sum, p.Lines)
+	}
+	a.l.book(p)
+	if a.l.Due(r) {
+		a.t.Errorf("still due after it was booked: %+v", r)
+	}
+	told := map[Account]exchange.Amount{}
+	for _, line := range p.Lines {
+		if line.Asset == money {
+			told[line.Account] = told[line.Account].Add(line.Amount)
+		}
+	}
+	text := map[Account]string{}
+	for account, sum := range told {
+		if account != Wallet {
+			text[account] = sum.String()
+		}
+	}
+	return text
+}
+
+func (a *accounts) want(have map[Account]string, want map[Account]string) {
+	a.t.Helper()
+	if !reflect.DeepEqual(want, have) {
+		a.t.Errorf("want %v, have %v", want, have)
+	}
+}
+
+func leg(id int64, short bool, opened, remaining, entry, realised string) Leg {
+	return Leg{ID: id, Symbol: "BTC-USDT", Short: short, Opened: amount(opened), Remaining: amount(remaining), Entry: amount(entry), Realised: amount(realised)}
+}
+
+func TestFeesAndFundingOfOneReadingAreToldApartByTheRateSeenAlone(t *testing.T) {
+	t.Parallel()
+	for _, short := range []bool{false, true} {
+		a := newAccounts(t)
+		side, profit := exchange.Buy, "10"
+		if short {
+			side, profit = exchange.Sell, "-10"
+		}
+		a.trades(side, 10) // 0.010 at 50000 for 0.04 %
+		a.want(a.futures("999.8", []Leg{leg(1, short, "0.01", "0.01", "50000", "0")}, nil), map[Account]string{Fees: "0.2"})
+		a.now += 8 * 3_600_000
+		// Half of it ends at 52000 for 0.104, and funding of 0.3 was paid before.
+		a.trades(3-side, 5)
+		wallet := amount("999.8").Add(amount(profit)).Sub(amount("0.404")).String()
+		half := leg(1, short, "0.01", "0.005", "50000", profit)
+		a.want(a.futures(wallet, []Leg{half}, nil), map[Account]string{Realised: amount(profit).Neg().String(), Fees: "0.104", Funding: "0.3"})
+	}
+}
+
+func TestWhatIsTooMuchForFundingIsNotCalledFunding(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	a.trades(exchange.Buy, 10)
+	open := []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}
+	a.futures("999.8", open, nil)
+	a.now += 8 * 3_600_000
+	a.want(a.futures("990", open, nil), map[Account]string{Unexplained: "9.8"}) // the cap allows 3.75, and a fifth
+	a.now += 8 * 3_600_000
+	a.want(a.futures("986", open, nil), map[Account]string{Funding: "4"})
+	a.want(a.futures("985", open, nil), map[Account]string{Unexplained: "1"}) // no funding is due
+}
+
+func TestAFeeBeyondReasonIsNotCalledAFee(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	a.trades(exchange.Buy, 10)
+	a.want(a.futures("950", []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}, nil), map[Account]string{Fees: "0.25", Unexplained: "49.75"})
+}
+
+func TestAPositionOpenedAndEndedInBetweenIsBooked(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	ended := leg(7, true, "0.01", "0", "50000", "20")
+	ended.Close = amount("48000")
+	r := Reading{Market: exchange.Futures, Wallet: []Asset{{money, amount("1019.51")}}}
+	if !a.l.WantsClosed(&r) {
+		t.Error("want the ended positions to be asked for")
+	}
+	a.want(a.futures("1019.51", nil, []Leg{ended}), map[Account]string{Realised: "-20", Fees: "0.49"})
+	if fresh, whole := a.l.Fresh(&r, []Leg{ended}); len(fresh) != 0 || !whole {
+		t.Errorf("it is booked once: have %v", fresh)
+	}
+}
+
+func TestAPositionThatIsInNeitherListIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	a.trades(exchange.Buy, 10)
+	a.futures("999.8", []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}, nil)
+	if _, whole := a.l.Fresh(&Reading{Market: exchange.Futures}, nil); whole {
+		t.Error("position 1 is in neither list, and that is whole")
+	}
+}
+
+func TestTwoSymbolsShareWhatTheyPaidToTheLastDigit(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	other := leg(2, false, "3", "3", "33.3333333", "0")
+	other.Symbol = "ETH-USDT"
+	a.trades(exchange.Buy, 10)
+	have := a.futures("999.123456789012345678", []Leg{leg(1, false, "0.01", "0.01", "50000", "0"), other}, nil)
+	a.want(have, map[Account]string{Fees: "0.876543210987654322"})
+}
+
+var spotTerms = Terms{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Base: "BTC", Quote: "USDT", Unit: amount("0.00001"), Grid: amount("0.0000000000001")}
+
+// spot is an account with 1 BTC of the user's, and an order that filled.
+func spot(t *testing.T) (*accounts, *Placement) {
+	a := &accounts{t: t, l: NewLedger(), now: 1_000_000}
+	a.wallet("1", "10000", false)
+	p := &Placement{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit}}
+	return a, p
+}
+
+func (a *accounts) wallet(base, quote string, partial bool, trades ...Trade) map[Account]string {
+	a.t.Helper()
+	a.now += 60_000
+	r := Reading{AtMS: a.now, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount(base)}, {"USDT", amount(quote)}}, Trades: trades, Partial: partial}
+	if len(a.l.terms) == 0 {
+		r.Terms = []Terms{spotTerms}
+	}
+	return a.book(&r)
+}
+
+func trade(id, order int64, price, quantity, fee, asset string) Trade {
+	return Trade{id, order, amount(price), amount(quantity), amount(fee), asset}
+}
+
+func TestEachExecutionIsBookedOnce(t *testing.T) {
+	t.Parallel()
+	a, p := spot(t)
+	a.l.filled(p, 10_000)
+	a.want(a.wallet("1.0999", "5000", false, trade(1, 5, "50000", "0.1", "0.0001", "BTC")), map[Account]string{Holding: "4995", Fees: "5"})
+	a.l.filled(p, 20_000)
+	if orders := a.l.WantsTrades(); len(orders) != 1 || orders[0].Quantity != 20_000 || !reflect.DeepEqual(orders[0].Booked, []int64{1}) {
+		t.Errorf("want 0.2 of order 5 without trade 1, have %+v", orders)
+	}
+	a.l.endedOrder(p)
+	a.want(a.wallet("1.2997", "-5000", false, trade(2, 5, "50000", "0.2", "0.0002", "BTC")), map[Account]string{Holding: "9990", Fees: "10"})
+	if orders := a.l.WantsTrades(); len(orders) != 0 || len(a.l.pending) != 0 {
+		t.Errorf("want the order done with, have %+v and %+v", orders, a.l.pending)
+	}
+}
+
+func TestASaleTellsItsProfitOverTheCost(t *testing.T) {
+	t.Parallel()
+	a, p := spot(t)
+	a.l.filled(p, 10_000)
+	a.l.endedOrder(p)
+	a.wallet("1.1", "5000", false, trade(1, 5, "50000", "0.1", "0", "BTC"))
+	sale := &Placement{ClientOrderID: "b2", OrderID: 6, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit}}
+	a.l.filled(sale, 15_000) // 0.05 of it is the user's own: brought in at the price, without profit
+	a.l.endedOrder(sale)
+	a.want(a.wallet("0.95", "13990", false, trade(2, 6, "60000", "0.15", "10", "USDT")),
+		map[Account]string{Holding: "-5000", Transferred: "-3000", Realised: "-1000", Fees: "10"})
+}
+
+func TestExecutionsNobodyTellsAreGivenUpAndShown(t *testing.T) {
+	t.Parallel()
+	a, p := spot(t)
+	a.l.filled(p, 10_000)
+	a.l.endedOrder(p)
+	a.want(a.wallet("1.1", "5000", true), map[Account]string{Unexplained: "5000"})
+	if len(a.l.pending) != 0 {
+		t.Errorf("want it given up, have %+v", a.l.pending)
+	}
+	if all := a.l.Unexplained(); len(all) != 2 {
+		t.Errorf("want both assets shown, have %+v", all)
+	}
+}
+
+func TestAMeanPriceCutShortStillTellsTheRate(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	a.trades(exchange.Buy, 3) // 0.001 at 50000 and 0.002 at 50000.1, for 0.04 %
+	a.futures("999.93999992", []Leg{leg(1, false, "0.003", "0.003", "50000.066666666666666666", "0")}, nil)
+	if want := exchange.Rate(40_000); a.l.taker != want {
+		t.Errorf("want rate %d, have %d", want, a.l.taker)
+	}
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// Bounds of the ledger's questions.
+const (
+	closedAsked   = 100    // ended positions, a page
+	closedMost    = 1_000  // ended positions, all pages
+	tradesAsked   = 1_000  // executions of one order
+	moneyGiveUpMS = 60_000 // what ended and is not told of for so long is booked without, what is unknown not waited for
+)
+
+// money is how far the ledger has got with one market.
+type money struct {
+	last    reconcile.Reading // the newest
+	sinceMS int64             // since when it tells the same
+	lackMS  int64             // since when the exchange does not tell all it has to; 0 for never
+	due     bool              // it tells something that is not booked yet
+
+	reading reconcile.Reading // being completed by questions
+	waiting int               // for so many answers
+	failed  bool
+	ended   []reconcile.Leg
+	found   int64 // base units of executions found, of those wanted
+	wanted  int64
+}
+
+// keepBooks takes what a round read of the money into the ledger. Wallet and
+// positions are read one after the other, and replicas may be old: a reading is
+// booked when it has told the same for as long as a read may be old. What is
+// there at first is taken over at once, before anything is traded. In a backtest
+// all is read at one moment.
+func (e *Engine) keepBooks(snapshot *reconcile.Snapshot) {
+	if !e.config.Ledger || e.stopped || e.journalErr != nil {
+		return
+	}
+	if r, whole := e.book.FuturesReading(snapshot); whole && e.trades(exchange.Futures) {
+		e.readMoney(&e.futures, r)
+	}
+	if r, whole := e.book.SpotReading(snapshot); whole && e.trades(exchange.Spot) {
+		e.readMoney(&e.spot, r)
+	}
+}
+
+func (e *Engine) readMoney(m *money, r reconcile.Reading) {
+	if !r.Same(&m.last) || m.sinceMS == 0 {
+		m.sinceMS = r.AtMS
+	}
+	m.last = r
+	m.due = e.book.Ledger().Due(&r)
+	steady := e.config.Feed || r.AtMS-m.sinceMS > e.config.Settle.StalenessMS || e.book.Ledger().Untouched(r.Market)
+	unresolved := slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool {
+		return p.State.Unresolved() && p.Order.Market == r.Market && e.nowMS-p.SentMS < moneyGiveUpMS
+	})
+	if !m.due || !steady || unresolved || m.waiting > 0 {
+		return
+	}
+	m.reading, m.failed, m.ended, m.found, m.wanted = r, false, nil, 0, 0
+	if r.Market == exchange.Futures && e.book.Ledger().WantsClosed(&r) {
+		e.askEnded(m)
+	}
+	if r.Market == exchange.Spot {
+		for _, o := range e.book.Ledger().WantsTrades() {
+			m.wanted += int64(o.Quantity)
+			e.askMoney(m, purpose{kind: callExecutions, orderID: o.OrderID}, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: tradesAsked})
+		}
+	}
+	if m.waiting == 0 {
+		e.bookMoney(m)
+	}
+}
+
+func (e *Engine) askMoney(m *money, p purpose, request exchange.Request) {
+	m.waiting++
+	e.ask(p, PriorityMarket, request)
+}
+
+// askEnded asks for a page of the positions that ended, newest first.
+func (e *Engine) askEnded(m *money) {
+	e.askMoney(m, purpose{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedAsked})
+}
+
+// moneyAnswer takes the answer to a question of the ledger's.
+func (e *Engine) moneyAnswer(p purpose, event *Event) {
+	m := &e.futures
+	if p.kind == callExecutions {
+		m = &e.spot
+	}
+	m.waiting--
+	m.failed = m.failed || event.Err != nil
+	switch {
+	case event.Err != nil:
+	case p.kind == callEnded:
+		e.takeEnded(m, event.Answer.Positions.Items())
+	default:
+		e.takeExecutions(m, p, event.Answer.Fills.Items())
+	}
+	if m.waiting == 0 && !m.failed {
+		e.bookMoney(m)
+	}
+}
+
+// takeEnded takes a page of the positions that ended, and asks for the next one
+// while none of them is booked already.
+func (e *Engine) takeEnded(m *money, page []exchange.Position) {
+	booked := false
+	for i := range page {
+		m.ended = append(m.ended, e.book.Leg(&page[i]))
+		booked = booked || e.book.Ledger().Booked(page[i].ID)
+	}
+	if len(page) >= closedAsked && !booked && len(m.ended) < closedMost && e.book.Ledger().Opened(exchange.Futures) {
+		e.askEnded(m)
+	}
+}
+
+// takeExecutions takes those of one order that are not booked.
+func (e *Engine) takeExecutions(m *money, p purpose, trades []exchange.UserTrade) {
+	for _, o := range e.book.Ledger().WantsTrades() {
+		if o.OrderID != p.orderID {
+			continue
+		}
+		for i := range trades {
+			told, known := e.book.Trade(&trades[i])
+			if !known || trades[i].OrderID != o.OrderID || slices.Contains(o.Booked, told.ID) {
+				continue
+			}
+			m.found += int64(trades[i].Quantity)
+			m.reading.Trades = append(m.reading.Trades, told)
+		}
+	}
+}
+
+// bookMoney books a reading whose questions are answered, unless the exchange
+// does not tell all of it yet: then the next round asks again, for a minute.
+func (e *Engine) bookMoney(m *money) {
+	whole := m.found >= m.wanted
+	if m.reading.Market == exchange.Futures {
+		m.reading.Closed, whole = e.book.Ledger().Fresh(&m.reading, m.ended)
+	}
+	if !whole {
+		if m.lackMS == 0 {
+			m.lackMS = e.nowMS
+		}
+		if e.nowMS-m.lackMS < moneyGiveUpMS {
+			return
+		}
+	}
+	if !m.reading.Same(&m.last) {
+		return // it moved on while questions were out
+	}
+	m.reading.Partial = !whole
+	m.lackMS, m.due = 0, false
+	slices.SortFunc(m.reading.Trades, func(a, b reconcile.Trade) int { return cmp.Compare(a.ID, b.ID) })
+	posting := &reconcile.Posting{Reading: m.reading, Lines: e.book.Ledger().Lines(&m.reading)}
+	e.record(reconcile.Record{Kind: reconcile.RecordEntry, Entry: posting})
+	for i := range posting.Lines {
+		if line := &posting.Lines[i]; line.Account == reconcile.Unexplained {
+			amount := line.Amount.Neg()
+			e.note(Note{Kind: NoteUnexplained, Price: amount, Rule: line.Asset, Order: exchange.NewOrder{Market: line.Symbol.Market},
+				Text: line.Symbol.Market.String() + " wallet: " + amount.String() + " " + line.Asset + " that no fill, fee or funding explains"})
+		}
+	}
+}

@@ -1,0 +1,388 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+func books(w *world) { w.config.Ledger = true }
+
+// ledger is the running engine's.
+func (w *world) ledger() *reconcile.Ledger { return w.engine.Book().Ledger() }
+
+// sum adds up an account of the ledger over all strategies.
+func (w *world) sum(account reconcile.Account, market exchange.Market, asset string) (sum exchange.Amount) {
+	for _, b := range w.ledger().Balances() {
+		if b.Account == account && b.Symbol.Market == market && b.Asset == asset {
+			sum = sum.Add(b.Amount)
+		}
+	}
+	return sum
+}
+
+func (w *world) wantSum(account reconcile.Account, market exchange.Market, asset string, want exchange.Amount) {
+	w.t.Helper()
+	if have := w.sum(account, market, asset); have != want {
+		w.t.Errorf("%s %s of %s: want %s, have %s\n%s", market, asset, account, want, have, w.postings())
+	}
+}
+
+// postings are the ledger's entries, for a failing test.
+func (w *world) postings() string {
+	text := ""
+	for _, r := range w.records {
+		if r.Kind == reconcile.RecordEntry {
+			text += fmt.Sprintf("  %+9.3f %s wallet %v open %v closed %v partial %t\n", float64(r.AtMS-startMS)/1000, r.Entry.Reading.Market, r.Entry.Reading.Wallet, r.Entry.Reading.Open, r.Entry.Reading.Closed, r.Entry.Reading.Partial)
+			for _, l := range r.Entry.Lines {
+				text += fmt.Sprintf("            %-12s %-6s %s %s %s\n", l.Account, l.Strategy, l.Symbol, l.Amount, l.Asset)
+			}
+		}
+	}
+	return text
+}
+
+// wantLedger wants the ledger to say what the exchange's own books say, and the
+// records alone to lead to the same ledger, entry by entry.
+func (w *world) wantLedger() {
+	w.t.Helper()
+	if w.config.Strategies[0].Symbol.Market == exchange.Spot {
+		for _, asset := range []string{"BTC", "USDT"} {
+			free, frozen := w.venue.Balance("one", asset)
+			w.wantSum(reconcile.Wallet, exchange.Spot, asset, free.Add(frozen))
+		}
+	} else {
+		w.wantFutures()
+	}
+	w.wantQuantities()
+	w.wantReplay()
+}
+
+func (w *world) wantFutures() {
+	w.t.Helper()
+	money := w.venue.Money("one")
+	w.wantSum(reconcile.Wallet, exchange.Futures, "USDT", money.Wallet)
+	w.wantSum(reconcile.Realised, exchange.Futures, "USDT", money.Realized.Neg())
+	spent := w.sum(reconcile.Fees, exchange.Futures, "USDT").Add(w.sum(reconcile.Funding, exchange.Futures, "USDT")).Add(w.sum(reconcile.Unexplained, exchange.Futures, "USDT"))
+	if want := money.Fees.Add(money.Funding).Sub(money.Insurance); spent != want {
+		w.t.Errorf("fees, funding and unexplained: want %s, have %s\n%s", want, spent, w.postings())
+	}
+}
+
+// wantQuantities wants what was bought and sold to be what the placements' records say.
+func (w *world) wantQuantities() {
+	w.t.Helper()
+	filled, sides := map[string]exchange.Quantity{}, map[string]exchange.Side{}
+	var bought, sold exchange.Quantity
+	for i := range w.records {
+		r := &w.records[i]
+		switch {
+		case r.Kind == reconcile.RecordSending:
+			sides[r.ClientOrderID] = r.Order.Side
+		case r.Filled <= filled[r.ClientOrderID]:
+		case sides[r.ClientOrderID] == exchange.Buy:
+			bought += r.Filled - filled[r.ClientOrderID]
+			filled[r.ClientOrderID] = r.Filled
+		case sides[r.ClientOrderID] == exchange.Sell:
+			sold += r.Filled - filled[r.ClientOrderID]
+			filled[r.ClientOrderID] = r.Filled
+		}
+	}
+	for _, q := range w.ledger().Quantities() {
+		bought, sold = bought-q.Bought, sold-q.Sold
+	}
+	if bought != 0 || sold != 0 {
+		w.t.Errorf("the ledger lacks %d bought and %d sold of the fills", bought, sold)
+	}
+}
+
+// wantFills wants them to be what the exchange's own fills say.
+func (w *world) wantFills() {
+	w.t.Helper()
+	key := w.config.Strategies[0].Symbol.Key()
+	want := reconcile.Moved{Strategy: "one", Symbol: key}
+	for _, fill := range w.venue.Fills() {
+		if fill.Market == key.Market && fill.Side == exchange.Buy {
+			want.Bought += fill.Quantity
+		} else if fill.Market == key.Market {
+			want.Sold += fill.Quantity
+		}
+	}
+	if have := w.ledger().Quantities(); len(have) != 1 || have[0] != want {
+		w.t.Errorf("want %+v, have %+v", want, have)
+	}
+}
+
+// wantReplay books all records again, and wants each entry to be what the records
+// before it and its reading lead to.
+func (w *world) wantReplay() {
+	w.t.Helper()
+	book := reconcile.NewBook(w.config.Settle)
+	for i := range w.records {
+		r := &w.records[i]
+		if r.Kind == reconcile.RecordEntry {
+			if asset, sum := r.Entry.Balanced(); !sum.IsZero() {
+				w.t.Errorf("record %d: its lines of %s sum to %s", i, asset, sum)
+			}
+			if want := book.Ledger().Lines(&r.Entry.Reading); !reflect.DeepEqual(want, r.Entry.Lines) {
+				w.t.Errorf("record %d: want lines %v, have %v", i, want, r.Entry.Lines)
+			}
+		}
+		book.Apply(r)
+	}
+	if want, have := book.Ledger().Balances(), w.ledger().Balances(); !reflect.DeepEqual(want, have) {
+		w.t.Errorf("want %v by replay, have %v", want, have)
+	}
+}
+
+func TestTheLedgerHoldsWhatIsMadeAndPaid(t *testing.T) {
+	t.Parallel()
+	step := exchange.Quantity(0)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
+	tick := w.venue.Symbol(bitcoin).QuantityTick
+	w.pass(5_000)
+	step = 3 * tick
+	w.pass(20_000)
+	w.price("51234.5")
+	step = tick
+	w.pass(20_000)
+	step = -2 * tick
+	w.pass(30_000)
+	step = 0
+	w.pass(30_000)
+	w.wantLedger()
+	w.wantExplained()
+	money := w.venue.Money("one")
+	w.wantSum(reconcile.Transferred, exchange.Futures, "USDT", exchange.AmountOf(-10_000))
+	w.wantFills()
+	if money.Realized.IsZero() || money.Fees.IsZero() {
+		t.Errorf("the test made nothing: %+v", money)
+	}
+	for _, b := range w.ledger().Balances() {
+		if b.Account != reconcile.Wallet && b.Account != reconcile.Transferred && (b.Strategy != "one" || !b.Derived) {
+			t.Errorf("want it to be strategy one's, and derived: have %+v", b)
+		}
+	}
+}
+
+func TestFundingIsToldFromFees(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(5), books)
+	w.venue.SetFunding("BTC-USDT", []sim.FundingPoint{{TimeMS: nextFunding(w.now), Rate: 12_345}})
+	w.pass(30_000)
+	w.pass(nextFunding(w.now) - w.now + 120_000)
+	w.wantLedger()
+	money := w.venue.Money("one")
+	if money.Funding.IsZero() {
+		t.Fatal("no funding was paid")
+	}
+	w.wantExplained()
+}
+
+func nextFunding(nowMS int64) int64 { const eight = 8 * 3_600_000; return (nowMS/eight + 1) * eight }
+
+func TestAChangeNobodyExplainsIsAnEntryOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0), books)
+	more := exchange.Amount{}
+	w.mirror = func(answer *exchange.Answer) { answer.Account.WalletBalance = answer.Account.WalletBalance.Add(more) }
+	w.pass(20_000)
+	more = exchange.MustAmount("12.5")
+	w.pass(60_000)
+	w.wantSum(reconcile.Unexplained, exchange.Futures, "USDT", more.Neg())
+	w.wantReplay()
+	if n := w.told(NoteUnexplained); n != 1 {
+		t.Errorf("want one note of it, have %d", n)
+	}
+	if all := w.ledger().Unexplained(); len(all) != 1 {
+		t.Errorf("want one, have %+v", all)
+	}
+}
+
+func TestWalletAndPositionsOfDifferentMomentsAreNotBooked(t *testing.T) {
+	t.Parallel()
+	step := exchange.Quantity(0)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
+	w.pass(5_000)
+	w.engine.config.Settle.StalenessMS = 3_000
+	var last exchange.MarginAccount
+	var lastMS int64
+	w.mirror = func(answer *exchange.Answer) { // the account comes from a replica that lags by up to 3 s
+		if answer.Operation != exchange.FuturesAccount {
+			return
+		}
+		now := answer.Account
+		if w.now-lastMS < 3_000 {
+			answer.Account = last
+		}
+		last, lastMS = now, w.now
+	}
+	for i := range 20 {
+		step = exchange.Quantity(i%5) * w.venue.Symbol(bitcoin).QuantityTick
+		w.pass(10_000)
+	}
+	step = 0
+	w.mirror = nil
+	w.pass(60_000)
+	w.wantLedger()
+	w.wantExplained()
+}
+
+func TestHundredsOfPositionsThatEndedWhileNobodyLookedAreBooked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0), books, foreign("adopt"))
+	w.pass(5_000)
+	w.network = func(call *Call) fate { return fate{lost: true} }
+	for range 230 {
+		w.byHand(w.market(exchange.Buy, w.venue.Symbol(bitcoin).QuantityTick, false))
+		w.byHand(w.market(exchange.Sell, w.venue.Symbol(bitcoin).QuantityTick, true))
+	}
+	w.network = nil
+	w.pass(120_000)
+	w.wantSum(reconcile.Realised, exchange.Futures, "USDT", w.venue.Money("one").Realized.Neg())
+	w.wantExplained()
+}
+
+func TestExecutionsToldLaterThanTheWalletAreBookedWithTheNextOne(t *testing.T) {
+	t.Parallel()
+	step := exchange.Quantity(0)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, books)
+	w.pass(5_000)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.SpotUserTrades {
+			return fate{longMS: 4_000}
+		}
+		return fate{}
+	}
+	for i := range 20 {
+		step = exchange.Quantity(1_000+i%7*400) * w.venue.Symbol(coin).QuantityTick
+		w.pass(5_000)
+	}
+	w.pass(60_000)
+	w.wantLedger()
+	w.wantExplained()
+}
+
+func TestWhatAnUnknownPlacementCostIsItsStrategys(t *testing.T) {
+	t.Parallel()
+	step := exchange.Quantity(0)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
+	w.pass(5_000)
+	step, w.network = 1, once(fate{silent: true})
+	w.pass(60_000)
+	w.wantLedger()
+	if want, have := w.venue.Money("one").Fees, w.ledger().Sum(reconcile.Fees, "one", "USDT"); have != want || want.IsZero() {
+		t.Errorf("fees of one: want %s, have %s\n%s", want, have, w.postings())
+	}
+}
+
+func TestSpotIsBookedAsItsExecutionsTell(t *testing.T) {
+	t.Parallel()
+	step := exchange.Quantity(0)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, books)
+	tick := w.venue.Symbol(coin).QuantityTick
+	w.pass(5_000)
+	step = 4_000 * tick
+	w.pass(30_000)
+	w.price("52000")
+	step = 1_000 * tick
+	w.pass(30_000)
+	step = 0
+	w.pass(60_000)
+	w.wantLedger()
+	w.wantExplained()
+	w.wantFills()
+	var value, fees exchange.Amount
+	for _, fill := range w.venue.Fills() {
+		value = value.Add(w.venue.Symbol(coin).Notional(fill.Price, fill.Quantity).Mul(int64(-fill.Side.Sign())))
+		if fill.FeeAsset == "USDT" {
+			fees = fees.Add(fill.Fee)
+		}
+	}
+	free, frozen := w.venue.Balance("one", "USDT")
+	if want := exchange.AmountOf(10_000).Add(value).Sub(fees); free.Add(frozen) != want || value.IsZero() {
+		t.Errorf("the test is wrong: want %s USDT, have %s", want, free.Add(frozen))
+	}
+	for _, b := range w.ledger().Balances() {
+		if b.Derived {
+			t.Errorf("on spot nothing is derived: have %+v", b)
+		}
+	}
+}
+
+// TestTheLedgerEqualsTheWallet trades at random, by strategy and by hand, through
+// jumps of the price, liquidations, funding, lost answers and restarts: in the end
+// the ledger is the exchange's own books, to the last digit.
+func TestTheLedgerEqualsTheWallet(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(36) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 4))
+			onMarket := func(*world) {}
+			if seed%3 == 2 {
+				onMarket = onSpot
+			}
+			step := exchange.Quantity(0)
+			w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onMarket, books, foreign("adopt"))
+			w.venue.SetFunding("BTC-USDT", []sim.FundingPoint{{TimeMS: nextFunding(w.now), Rate: exchange.Rate(random.IntN(150_000) - 75_000)}})
+			w.pass(5_000)
+			w.randomly(random, &step, []exchange.Quantity{1, 100}[seed/3%2]) // of the larger ones many are liquidated
+			w.network = nil
+			step = 0
+			w.pass(300_000)
+			w.wantLedger()
+			w.wantExplained()
+		})
+	}
+}
+
+// wantExplained wants fees and funding told apart exactly, and nothing left over.
+// Only of a bankrupt account the insurance remains, which nothing tells.
+func (w *world) wantExplained() {
+	w.t.Helper()
+	money := w.venue.Money("one")
+	if !money.Insurance.IsZero() {
+		return
+	}
+	if n := w.told(NoteUnexplained); n > 0 || len(w.ledger().Unexplained()) > 0 {
+		w.t.Errorf("want nothing unexplained, told of %d\n%s", n, w.postings())
+	}
+	if w.config.Strategies[0].Symbol.Market == exchange.Futures {
+		w.wantSum(reconcile.Fees, exchange.Futures, "USDT", money.Fees)
+		w.wantSum(reconcile.Funding, exchange.Futures, "USDT", money.Funding)
+	}
+}
+
+// randomly does forty things that may happen.
+func (w *world) randomly(random *rand.Rand, step *exchange.Quantity, size exchange.Quantity) {
+	symbol := w.config.Strategies[0].Symbol
+	for range 40 {
+		switch random.IntN(9) {
+		case 0, 1, 2:
+			*step = exchange.Quantity(random.IntN(41)-20) * size * symbol.QuantityTick
+			if symbol.Market == exchange.Spot {
+				*step = exchange.Quantity(random.IntN(20)) * 200 * symbol.QuantityTick
+			}
+		case 3, 4:
+			w.price(fmt.Sprintf("%d.%d", 45_000+random.IntN(10_000), random.IntN(10)))
+		case 5:
+			w.network = []func(*Call) fate{nil, every(fate{silent: true}), nth(1+random.IntN(2), fate{lost: true})}[random.IntN(3)]
+		case 6:
+			if symbol.Market == exchange.Futures && w.held() > 3 {
+				w.byHand(w.market(exchange.Sell, symbol.QuantityTick, true))
+			}
+		case 7:
+			w.start()
+		case 8:
+			w.pass(int64(random.IntN(4)) * 3_600_000)
+		}
+		w.pass(int64(random.IntN(20_000)))
+	}
+}
