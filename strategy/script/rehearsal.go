@@ -10,10 +10,10 @@ import (
 
 // Bounds of the measured warm-up, in candles.
 const (
-	warmupTimes  = 3      // of the first value: averages that remember all candles have settled by then
-	warmupBeyond = 1_000  // but at most so many after the first value
-	warmupTried  = 20_000 // a series without a value by then never counts
-	rehearsed    = 64     // decisions tried
+	warmupTimes  = 3       // of the first value: averages that remember all candles have settled by then
+	warmupBeyond = 1_000   // but at most so many after the first value, of the longest interval
+	warmupTried  = 100_000 // a series without a value by then never counts
+	rehearsed    = 64      // decisions tried
 )
 
 // rehearse runs made-up candles through a strategy that will not trade: until
@@ -31,10 +31,14 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 		}
 	}()
 	stage := newStage(r.setting)
-	first, has, waiting := 1, make([]bool, len(r.nodes)), len(r.nodes)
+	var nodes []*node
+	for _, c := range r.clocks {
+		nodes = append(nodes, c.nodes...)
+	}
+	first, has, waiting := 1, make([]bool, len(nodes)), len(nodes)
 	for n := 1; n <= warmupTried && waiting > 0; n++ {
 		as.Candle(stage.next())
-		for i, node := range r.nodes {
+		for i, node := range nodes {
 			if !has[i] && !math.IsNaN(node.wrote.at(0)) {
 				has[i], first = true, n
 				waiting--
@@ -51,7 +55,11 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	if first == 1 {
 		return 1, nil
 	}
-	return min(warmupTimes*first, first+warmupBeyond), nil
+	longest := r.setting.Interval
+	for _, c := range r.clocks[1:] {
+		longest = max(longest, c.interval)
+	}
+	return min(warmupTimes*first, first+warmupBeyond*int(longest/r.setting.Interval)), nil
 }
 
 // stage makes up a market.

@@ -77,11 +77,10 @@ func newRules(setting strategy.Setting, values strategy.Values) (strategy.Strate
 }
 
 func (s *Script) ruled(setting strategy.Setting, texts [len(ruleNames)]string) (*ruled, error) {
-	made, err := s.load(nil)
+	made, err := s.placed(setting, nil)
 	if err != nil {
 		return nil, err
 	}
-	made.place(setting)
 	r := &ruled{running: made, texts: texts}
 	for i, name := range ruleNames {
 		r.rules[i] = made.globals[name].(*starlark.Function)
@@ -154,7 +153,7 @@ func (l *lifting) steady(expression syntax.Expr) bool {
 			return false
 		}
 		_, is = indicator.Find(name.Name)
-		return is
+		return is || name.Name == "candles"
 	}
 	return false
 }

@@ -20,7 +20,7 @@ type running struct {
 	decide     *starlark.Function
 
 	state   *state
-	nodes   []*node // in the order they were made: an input comes before what is made of it
+	clocks  []*clock // the strategy's own candles first, then coarser ones
 	setting strategy.Setting
 	warmup  int // declared, or measured by begin
 	view    *view
@@ -28,7 +28,14 @@ type running struct {
 	printed string
 }
 
-// node writes one or more series at each candle.
+// clock is one interval's candles and the series that move with them.
+type clock struct {
+	interval exchange.Interval // 0 for the strategy's own
+	coarser  *strategy.Coarser
+	nodes    []*node // in the order they were made: an input comes before what is made of it
+}
+
+// node writes one or more series at each candle of its clock.
 type node struct {
 	step  func(bar *indicator.Bar)
 	wrote *series // one of what it writes
@@ -37,7 +44,7 @@ type node struct {
 const local = "botd" // where a thread keeps its running
 
 func newRunning(name string, values strategy.Values) *running {
-	r := &running{name: name, values: values, loading: true}
+	r := &running{name: name, values: values, loading: true, clocks: []*clock{{}}}
 	r.state = newState()
 	r.thread = &starlark.Thread{Name: name, Print: func(_ *starlark.Thread, text string) { r.print(text) }}
 	r.thread.SetLocal(local, r)
@@ -58,17 +65,39 @@ func (r *running) print(text string) {
 	}
 }
 
-// derive makes a series that is computed at each candle.
-func (r *running) derive(name string, compute func(bar *indicator.Bar) float64) *series {
-	s := &series{owner: r, name: name}
-	r.nodes = append(r.nodes, &node{func(bar *indicator.Bar) { s.push(compute(bar)) }, s})
+// derive makes a series that is computed at each candle of a clock.
+func (r *running) derive(on *clock, name string, compute func(bar *indicator.Bar) float64) *series {
+	s := &series{owner: r, on: on, name: name}
+	on.nodes = append(on.nodes, &node{func(bar *indicator.Bar) { s.push(compute(bar)) }, s})
 	return s
 }
 
-// feed takes a candle into all series.
-func (r *running) feed(bar *indicator.Bar) {
-	for _, n := range r.nodes {
-		n.step(bar)
+// own is the clock of the strategy's own candles.
+func (r *running) own() *clock { return r.clocks[0] }
+
+// meet is the clock on which two series meet: their own when it is one, else
+// the strategy's, on which the coarser one stands still in between.
+func (r *running) meet(a, b *clock) *clock {
+	if a == b {
+		return a
+	}
+	return r.own()
+}
+
+// feed takes a closed candle into all series: first the coarser candles that
+// are complete with it, then its own.
+func (r *running) feed(symbol *exchange.Symbol, c exchange.Candle) {
+	for _, coarse := range r.clocks[1:] {
+		coarse.coarser.Next(c, func(closed exchange.Candle) { coarse.tick(symbol, &closed) })
+	}
+	r.own().tick(symbol, &c)
+}
+
+func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {
+	bar := indicator.Bar{Open: s.PriceFloat(candle.Open), High: s.PriceFloat(candle.High), Low: s.PriceFloat(candle.Low),
+		Close: s.PriceFloat(candle.Close), Volume: candle.Volume, OpenMS: candle.OpenMS}
+	for _, n := range c.nodes {
+		n.step(&bar)
 	}
 }
 
@@ -77,10 +106,7 @@ func (r *running) Warmup() int { return r.warmup }
 
 // Candle updates the series and calls the script's candle.
 func (r *running) Candle(v *strategy.View) {
-	c, s := &v.Candle, v.Symbol
-	bar := indicator.Bar{Open: s.PriceFloat(c.Open), High: s.PriceFloat(c.High), Low: s.PriceFloat(c.Low), Close: s.PriceFloat(c.Close),
-		Volume: c.Volume, OpenMS: c.OpenMS}
-	r.feed(&bar)
+	r.feed(v.Symbol, v.Candle)
 	if r.candle == nil {
 		return
 	}
@@ -123,7 +149,7 @@ func (r *running) call(function *starlark.Function) starlark.Value {
 // sources makes the series of the candle itself.
 func (r *running) sources(into starlark.StringDict) {
 	for _, source := range priceSources {
-		into[source.name] = r.derive(source.name, source.of)
+		into[source.name] = r.derive(r.own(), source.name, source.of)
 	}
 }
 

@@ -76,16 +76,14 @@ func (s *Script) Definition() strategy.Definition {
 			if err := s.check(values); err != nil {
 				return nil, err
 			}
-			made, err := s.load(values)
+			made, err := s.placed(setting, values)
 			if err != nil {
 				return nil, err
 			}
-			made.place(setting)
-			twin, err := s.load(values)
+			twin, err := s.placed(setting, values)
 			if err != nil {
 				return nil, err
 			}
-			twin.place(setting)
 			measured, err := rehearse(twin, twin)
 			if made.warmup == 0 {
 				made.warmup = measured
@@ -94,11 +92,26 @@ func (s *Script) Definition() strategy.Definition {
 		}}
 }
 
+// placed loads the script for one market.
+func (s *Script) placed(setting strategy.Setting, values strategy.Values) (*running, error) {
+	r, err := s.load(values)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.place(setting)
+}
+
 // place gives a loaded script its market.
-func (r *running) place(setting strategy.Setting) {
+func (r *running) place(setting strategy.Setting) (err error) {
 	r.setting = setting
 	r.view = newView()
 	r.args = starlark.Tuple{r.view}
+	for _, c := range r.clocks[1:] {
+		if c.coarser, err = strategy.NewCoarser(setting.Interval, c.interval); err != nil {
+			return &strategy.SourceError{File: r.name, Err: err}
+		}
+	}
+	return nil
 }
 
 // check refuses values that no parameter has or allows.

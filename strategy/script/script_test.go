@@ -175,6 +175,51 @@ func TestSeriesAreWhatTheIndicatorsSay(t *testing.T) {
 	}
 }
 
+func TestLongerCandlesAreSeenWhenTheyHaveClosed(t *testing.T) {
+	t.Parallel()
+	s := written(t, exchange.Futures, nil,
+		`day = candles("4h")`,
+		`trend = ema(day.close, 3)`,
+		`width = atr(day, 2)`,
+		`before = day.high[1]`,
+		`apart = close - trend`,
+		`def decide(view):`,
+		`    print(day.close[0], trend[0], trend[1], width[0], before[0], apart[0], apart[1])`)
+	w := newWorld(setting(t, exchange.Futures))
+	ema, atr := indicator.NewEMA(3), indicator.NewATR(2)
+	var trends, highs []float64
+	var width, high, low, shut float64
+	apart, prices := []float64{}, walk(200)
+	for n, price := range prices {
+		text := w.close(s, price).Reason
+		f := w.view.Symbol.PriceFloat
+		if n%4 == 0 {
+			high, low = 0, math.Inf(1)
+		}
+		high, low = max(high, f(w.view.Candle.High)), min(low, f(w.view.Candle.Low))
+		if n%4 == 3 {
+			shut = f(w.view.Candle.Close)
+			e, _ := ema.Next(shut)
+			width, _ = atr.Next(high, low, shut)
+			trends, highs = append(trends, e), append(highs, high)
+		}
+		if len(trends) < 4 {
+			continue
+		}
+		apart = append(apart, f(w.view.Candle.Close)-trends[len(trends)-1])
+		if len(apart) < 2 {
+			continue
+		}
+		want := []float64{shut, trends[len(trends)-1], trends[len(trends)-2], width, highs[len(highs)-2], apart[len(apart)-1], apart[len(apart)-2]}
+		for i, field := range strings.Fields(text) {
+			var have float64
+			if _, err := fmt.Sscan(field, &have); err != nil || math.Abs(have-want[i]) > 1e-9*math.Abs(want[i])+1e-9 {
+				t.Fatalf("candle %d, value %d: want %v, have %s", n, i, want[i], field)
+			}
+		}
+	}
+}
+
 func TestAValueThatIsNotThereYetIsNeitherAboveNorBelow(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, `slow = sma(close, 50)`, `def decide(view):`,
@@ -328,6 +373,9 @@ func TestFaultsNameTheirPlace(t *testing.T) {
 		{"while True:\n    pass\n", "does not support while loops"},
 		{"x = cross_above(close, open)\n" + decide + "pass\n", "cross_above is asked in decide or candle"},
 		{"x = hold(\"long\")\n" + decide + "pass\n", "hold(...) belongs in decide"},
+		{"x = candles(\"30m\")\n" + decide + "pass\n", "candles of 30m can not be made of candles of 1h"},
+		{"x = candles(\"2x\")\n" + decide + "pass\n", "candles(\"2x\"): "},
+		{decide + "x = candles(\"1d\")\n", "candles(...) belongs at the top"},
 		{"warmup(0)\n" + decide + "pass\n", "from 1 to 100000"},
 	} {
 		if have := faultOf(t, exchange.Futures, c.source); !strings.Contains(have, c.want) {
@@ -381,6 +429,8 @@ func TestWarmupIsMeasured(t *testing.T) {
 		{"x = sma(close, 50)", 150},
 		{"x = sma(rsi(close, 14), 6)", 3 * 20}, // rsi at candle 15, the sixth of them at 20
 		{"x = sma(close, 600)", 1600},
+		{`x = sma(candles("4h").close, 10)`, 3 * 43}, // three candles before the first whole one
+		{`x = sma(candles("1d").hl2, 600)`, 23 + 24*600 + 24*1000},
 		{"warmup(77)\nx = sma(close, 50)", 77},
 	} {
 		if have := written(t, exchange.Futures, nil, c.lines, "def decide(view):", "    pass").Warmup(); have != c.want {

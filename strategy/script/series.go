@@ -20,6 +20,7 @@ const History = 256
 // series made at the top of the file. In decide it stands for its newest value.
 type series struct {
 	owner *running
+	on    *clock
 	name  string
 	ring  [History]float64
 	count int
@@ -69,7 +70,7 @@ func (s *series) Get(key starlark.Value) (starlark.Value, bool, error) {
 		return nil, false, fmt.Errorf("%s[%d]: a series can be looked back on from 0, the newest, to %d", s.name, n, History-1)
 	}
 	if s.owner.loading {
-		return s.owner.derive(fmt.Sprintf("%s[%d]", s.name, n), func(*indicator.Bar) float64 { return s.at(n) }), true, nil
+		return s.owner.derive(s.on, fmt.Sprintf("%s[%d]", s.name, n), func(*indicator.Bar) float64 { return s.at(n) }), true, nil
 	}
 	return starlark.Float(s.at(n)), true, nil
 }
@@ -91,9 +92,9 @@ func (s *series) Binary(operator syntax.Token, other starlark.Value, side starla
 		}
 		return starlark.Float(compute(x, y)), nil
 	}
-	operand := func() float64 { return constant }
+	operand, on := func() float64 { return constant }, s.on
 	if series, is := other.(*series); is {
-		operand = func() float64 { return series.at(0) }
+		operand, on = func() float64 { return series.at(0) }, s.owner.meet(s.on, series.on)
 	}
 	result := func() float64 {
 		if side == starlark.Right {
@@ -105,7 +106,7 @@ func (s *series) Binary(operator syntax.Token, other starlark.Value, side starla
 	if side == starlark.Right {
 		name = label(other) + " " + operator.String() + " " + s.name
 	}
-	return s.owner.derive("("+name+")", func(*indicator.Bar) float64 { return result() }), nil
+	return s.owner.derive(on, "("+name+")", func(*indicator.Bar) float64 { return result() }), nil
 }
 
 // Unary is -s and +s.
@@ -116,7 +117,7 @@ func (s *series) Unary(operator syntax.Token) (starlark.Value, error) {
 	case operator != syntax.MINUS:
 		return nil, nil
 	case s.owner.loading:
-		return s.owner.derive("-"+s.name, func(*indicator.Bar) float64 { return -s.at(0) }), nil
+		return s.owner.derive(s.on, "-"+s.name, func(*indicator.Bar) float64 { return -s.at(0) }), nil
 	}
 	return starlark.Float(-s.at(0)), nil
 }

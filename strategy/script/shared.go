@@ -30,6 +30,7 @@ func predeclare() starlark.StringDict {
 		"cross_below": crossing("cross_below", func(before, now float64) bool { return before >= 0 && now < 0 }),
 		"rising":      steady("rising", func(before, now float64) bool { return now > before }),
 		"falling":     steady("falling", func(before, now float64) bool { return now < before }),
+		"candles":     starlark.NewBuiltin("candles", coarser),
 		"known":       starlark.NewBuiltin("known", known),
 		"round":       starlark.NewBuiltin("round", round),
 		"math":        starmath.Module,
@@ -94,9 +95,13 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 			return nil, fmt.Errorf("%s(...) makes an indicator, which has to see every candle: write it at the top of the file, outside any function, and use its name here", definition.Name)
 		}
 		var source *series
+		on := r.own()
 		if len(args) > 0 {
-			if first, is := args[0].(*series); is {
-				source, args = first, args[1:]
+			switch first := args[0].(type) {
+			case *series:
+				source, on, args = first, first.on, args[1:]
+			case *candles:
+				on, args = first.on, args[1:]
 			}
 		}
 		values, err := parametersOf(&definition, args, named)
@@ -107,7 +112,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 		if err != nil {
 			return nil, err
 		}
-		return r.indicator(&definition, stream, source), nil
+		return r.indicator(on, &definition, stream, source), nil
 	})
 }
 
@@ -141,16 +146,16 @@ func parametersOf(definition *indicator.Definition, args starlark.Tuple, named [
 }
 
 // indicator adds a node that feeds a stream.
-func (r *running) indicator(definition *indicator.Definition, stream indicator.Stream, source *series) starlark.Value {
+func (r *running) indicator(on *clock, definition *indicator.Definition, stream indicator.Stream, source *series) starlark.Value {
 	all := make([]*series, len(definition.Outputs))
 	for i, output := range definition.Outputs {
-		all[i] = &series{owner: r, name: definition.Name}
+		all[i] = &series{owner: r, on: on, name: definition.Name}
 		if len(all) > 1 {
 			all[i].name += "." + output
 		}
 	}
 	values := make([]float64, len(all))
-	r.nodes = append(r.nodes, &node{wrote: all[len(all)-1], step: func(bar *indicator.Bar) {
+	on.nodes = append(on.nodes, &node{wrote: all[len(all)-1], step: func(bar *indicator.Bar) {
 		if source != nil {
 			v := source.at(0)
 			bar = &indicator.Bar{Open: v, High: v, Low: v, Close: v, Volume: bar.Volume, OpenMS: bar.OpenMS}

@@ -1,0 +1,73 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.starlark.net/starlark"
+
+	"botd/exchange"
+)
+
+// candles are the series of a longer interval, made of the strategy's own.
+type candles struct {
+	on     *clock
+	series starlark.StringDict
+}
+
+var _ starlark.HasAttrs = (*candles)(nil)
+
+// coarser is candles(interval): candles("1d").close, ema(candles("4h").close, 20),
+// atr(candles("1d"), 14).
+func coarser(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	r := runningOf(thread)
+	var text string
+	if err := starlark.UnpackArgs("candles", args, named, "interval", &text); err != nil {
+		return nil, err
+	}
+	if !r.loading {
+		return nil, errors.New("candles(...) belongs at the top of the file, where series are made")
+	}
+	interval, err := exchange.ParseInterval(text)
+	if err != nil {
+		return nil, fmt.Errorf("candles(%q): %w", text, err)
+	}
+	made := &candles{series: starlark.StringDict{}}
+	if i := slices.IndexFunc(r.clocks, func(c *clock) bool { return c.interval == interval }); i > 0 {
+		made.on = r.clocks[i]
+	} else {
+		made.on = &clock{interval: interval}
+		r.clocks = append(r.clocks, made.on)
+	}
+	for _, source := range priceSources {
+		made.series[source.name] = r.derive(made.on, text+" "+source.name, source.of)
+	}
+	return made, nil
+}
+
+// Attr returns one of the series.
+func (c *candles) Attr(name string) (starlark.Value, error) {
+	if s, is := c.series[name]; is {
+		return s, nil
+	}
+	return nil, nil
+}
+
+// AttrNames are the names of the series.
+func (c *candles) AttrNames() []string { return c.series.Keys() }
+
+// String names the interval.
+func (c *candles) String() string { return "candles(" + c.on.interval.String() + ")" }
+
+// Type is what type() returns.
+func (c *candles) Type() string { return "candles" }
+
+// Freeze does nothing: a script can not change them.
+func (c *candles) Freeze() {}
+
+// Truth is true: they are there.
+func (c *candles) Truth() starlark.Bool { return true }
+
+// Hash refuses: they are no key.
+func (c *candles) Hash() (uint32, error) { return 0, errors.New("candles can not be a key") }
