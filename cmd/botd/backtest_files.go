@@ -229,19 +229,19 @@ func (b *backtestFiles) instruments() ([]*exchange.Symbol, error) {
 	if b.symbols == "" {
 		return options("").Symbols, nil
 	}
-	var own []*exchange.Symbol
-	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-		given, err := tape.LoadSymbols(b.symbols, market)
-		if err != nil {
-			return nil, dataError(err)
-		}
-		for _, s := range given {
-			if _, twice := instrument(own, s.Market, s.Name); !twice {
-				own = append(own, withBrackets(s))
-			}
-		}
+	return symbolsOf(b.symbols)
+}
+
+// symbolsOf reads a file of symbol records, for both markets.
+func symbolsOf(path string) ([]*exchange.Symbol, error) {
+	given, err := tape.LoadSymbols(path)
+	if err != nil {
+		return nil, dataError(err)
 	}
-	return own, nil
+	for i := range given {
+		given[i] = withBrackets(given[i])
+	}
+	return given, nil
 }
 
 // withBrackets gives a futures symbol without margin brackets the built-in ones.

@@ -211,16 +211,6 @@ func loaders() server.Loaders {
 			}
 			return points, nil
 		},
-		Symbols: func(path string) ([]*exchange.Symbol, error) {
-			symbols, err := tape.LoadSymbols(path, exchange.Futures)
-			return symbols, dataErrorOrNil(err)
-		},
+		Symbols: symbolsOf,
 	}
-}
-
-func dataErrorOrNil(err error) error {
-	if err == nil {
-		return nil
-	}
-	return dataError(err)
 }

@@ -236,3 +236,22 @@ func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
 		}
 	}
 }
+
+func TestAVenuesOwnListsAreSymbolsForTheExchange(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "symbols.yaml")
+	text := `[{"symbol":"DOGE-USDT","baseAsset":"DOGE","quoteAsset":"USDT","quantityTick":1,"priceTick":1e-05,"minNotional":5,"maxNotional":200000,"isTrade":true,"isReduceOnly":false,"isCancelOrder":true,"fundingIntervalHours":4}]`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	base := startExchange(t, []string{"exchange", "--market", "still", "--symbols", file})
+	for path, want := range map[string]string{
+		"/fapi/v1/symbols":                 `[{"symbol":"DOGE-USDT",...,"priceTick":1e-05,...,"fundingIntervalHours":4}]`,
+		"/api/v1/spot/public/pairs":        `[{"symbol":"DOGE-USDT","base":"DOGE","quote":"USDT","priceTick":1e-05,"quantityTick":1,...}]`,
+		"/fapi/v1/margin-levels/DOGE-USDT": `[{"symbol":"DOGE-USDT","min":"0","max":"250000","marginRatio":"0.01","marginAmount":"0","maxLeverage":50},...]`,
+	} {
+		if have := curl(t, base, "curl -s http://"+server.DefaultListen+path); !like(want, have) {
+			t.Errorf("%s: want %s, have %s", path, want, have)
+		}
+	}
+}

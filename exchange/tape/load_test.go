@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,18 +180,40 @@ func TestFundingStampsAreTheHours(t *testing.T) {
 
 func TestSymbolRecordsTakeEitherMarketsNames(t *testing.T) {
 	t.Parallel()
-	symbols, err := tape.LoadSymbols(file(t, "s.yaml", []byte("- {symbol: BTC-USDT, baseAsset: BTC, quote: USDT, priceTick: 0.01, quantityTick: 1e-05, minNotional: 5, maxNotional: 9000000, isTrade: true}\n- symbol: ETH-USDT\n  market: spot\n  priceTick: 0.01\n  quantityTick: 0.0001\n")), exchange.Futures)
-	if err != nil || len(symbols) != 2 || symbols[0].Market != exchange.Futures || symbols[1].Market != exchange.Spot || symbols[1].Base != "ETH" ||
-		symbols[0].QuantityDecimal(symbols[0].QuantityTick).String() != "0.00001" {
-		t.Fatalf("have %+v, %v", symbols, err)
+	for content, want := range map[string]string{
+		"- {symbol: BTC-USDT, priceTick: 0.01, quantityTick: 1e-05}":                                                                     "futures BTC-USDT 0.00001, spot BTC-USDT 0.00001",
+		"- {symbol: BTC-USDT, baseAsset: BTC, quote: USDT, priceTick: 0.01, quantityTick: 1e-05}":                                        "futures BTC-USDT 0.00001, spot BTC-USDT 0.00001",
+		"- symbol: ETH-USDT\n  market: spot\n  priceTick: 0.01\n  quantityTick: 0.0001\n":                                                "spot ETH-USDT 0.0001",
+		"- {symbol: A-USDT, base: A, priceTick: 1, quantityTick: 2}\n- {symbol: A-USDT, baseAsset: A, priceTick: 1, quantityTick: 3}":    "spot A-USDT 2, futures A-USDT 3",
+		"- {symbol: A-USDT, market: futures, priceTick: 1, quantityTick: 2}\n- {symbol: A-USDT, base: A, priceTick: 1, quantityTick: 3}": "futures A-USDT 2, spot A-USDT 3",
+		// As the two lists of a venue answer it, one after the other.
+		`[{"symbol":"A-USDT","baseAsset":"A","quoteAsset":"USDT","quantityTick":100,"priceTick":1e-08,"minNotional":5,"maxNotional":1000000,"isTrade":true,"isReduceOnly":false,"isCancelOrder":true,"adjustedFundingRateCap":0.0075,"adjustedFundingRateFloor":-0.0075,"fundingIntervalHours":8},` +
+			`{"symbol":"A-USDT","base":"A","quote":"USDT","priceTick":1e-08,"quantityTick":1,"minNotional":5,"maxNotional":1000000,"orderTypes":"LIMIT,MARKET","isTrade":true,"isCancelOrder":true}]`: "futures A-USDT 100, spot A-USDT 1",
+	} {
+		symbols, err := tape.LoadSymbols(file(t, "s.yaml", []byte(content)))
+		if err != nil {
+			t.Errorf("%s: %v", content, err)
+			continue
+		}
+		var have []string
+		for _, s := range symbols {
+			have = append(have, fmt.Sprintf("%s %s %s", s.Market, s.Name, s.QuantityDecimal(s.QuantityTick)))
+			if s.Base == "" || s.Quote != "USDT" {
+				t.Errorf("%s: base %q, quote %q", content, s.Base, s.Quote)
+			}
+		}
+		if strings.Join(have, ", ") != want {
+			t.Errorf("%s: want %s, have %v", content, want, have)
+		}
 	}
 	for content, want := range map[string]string{
-		"- {symbol: X-Y, priceTick: 0.1}":                                 "s.yaml:1: quantityTick is missing",
-		"- {symbol: X-Y, priceTick: 0.1, quantityTick: 0.1, colour: red}": `s.yaml:1: unknown key "colour"`,
-		"- {symbol: X-Y, priceTick: none, quantityTick: 0.1}":             `s.yaml:1: "none" is not a decimal number`,
+		"- {symbol: X-Y, priceTick: 0.1}":                                                                "s.yaml:1: quantityTick is missing",
+		"- {symbol: X-Y, priceTick: 0.1, quantityTick: 0.1, colour: red}":                                `s.yaml:1: unknown key "colour"`,
+		"- {symbol: X-Y, priceTick: none, quantityTick: 0.1}":                                            `s.yaml:1: "none" is not a decimal number`,
+		"- {symbol: X-Y, priceTick: 1, quantityTick: 1}\n- {symbol: X-Y, priceTick: 1, quantityTick: 1}": "s.yaml:2: futures X-Y stands twice",
 		"symbol: X-Y": "s.yaml:1: not a list",
 	} {
-		if _, err := tape.LoadSymbols(file(t, "s.yaml", []byte(content)), exchange.Futures); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := tape.LoadSymbols(file(t, "s.yaml", []byte(content))); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, have %v", want, err)
 		}
 	}

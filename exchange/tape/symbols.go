@@ -12,10 +12,37 @@ import (
 	"botd/exchange"
 )
 
-// LoadSymbols reads a YAML list of symbol records. The futures and the spot
-// record's field names are both accepted for either market; a record without
-// `market` is of the one given.
-func LoadSymbols(path string, market exchange.Market) ([]*exchange.Symbol, error) {
+// LoadSymbols reads a YAML list of symbol records for both markets. The futures
+// and the spot record's field names are both accepted for either. A record without
+// `market` is of the market its field names are of, futures where they say nothing,
+// and of the other one too unless that has a record of the symbol.
+func LoadSymbols(path string) ([]*exchange.Symbol, error) {
+	records, err := readRecords(path)
+	if err != nil {
+		return nil, err
+	}
+	var symbols []*exchange.Symbol
+	for _, r := range records {
+		if symbols, err = r.add(symbols); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range records {
+		other := *r
+		other.spec.Market = exchange.Futures + exchange.Spot - r.spec.Market
+		listed := slices.ContainsFunc(symbols, func(s *exchange.Symbol) bool { return s.Market == other.spec.Market && s.Name == r.spec.Name })
+		if slices.Contains(r.seen, "market") || listed {
+			continue
+		}
+		if symbols, err = other.add(symbols); err != nil {
+			return nil, err
+		}
+	}
+	return symbols, nil
+}
+
+// readRecords reads the records of a list.
+func readRecords(path string) ([]*record, error) {
 	data, err := readAll(path)
 	if err != nil {
 		return nil, err
@@ -30,19 +57,18 @@ func LoadSymbols(path string, market exchange.Market) ([]*exchange.Symbol, error
 	if len(document.Content[0].Content) == 0 {
 		return nil, &DataError{Path: path, Line: 1, What: "no symbol records"}
 	}
-	var symbols []*exchange.Symbol
+	var records []*record
 	for _, node := range document.Content[0].Content {
-		r := record{path: path, spec: exchange.SymbolSpec{Market: market, Tradable: true, Cancelable: true, FundingIntervalHours: 8}}
-		symbol, err := r.read(resolve(node))
-		if err != nil {
+		r := &record{path: path, line: node.Line, spec: exchange.SymbolSpec{Tradable: true, Cancelable: true, FundingIntervalHours: 8}}
+		if err := r.read(resolve(node)); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(symbols, func(s *exchange.Symbol) bool { return s.Key() == symbol.Key() }) {
-			return nil, &DataError{Path: path, Line: node.Line, Column: "symbol", What: fmt.Sprintf("%s stands twice", symbol.Key())}
+		if !slices.Contains(r.seen, "market") {
+			r.spec.Market = r.market()
 		}
-		symbols = append(symbols, symbol)
+		records = append(records, r)
 	}
-	return symbols, nil
+	return records, nil
 }
 
 // notYAML takes the line out of the reader's own message.
@@ -68,9 +94,40 @@ func resolve(node *yaml.Node) *yaml.Node {
 // record reads one symbol's mapping.
 type record struct {
 	path string
+	line int
 	spec exchange.SymbolSpec
 	seen []string
 	err  error
+}
+
+// futuresKeys are the names that a futures record alone has (interface, Futures
+// symbol), spotKeys those of a spot record (Spot pair).
+var (
+	futuresKeys = []string{"baseAsset", "quoteAsset", "isReduceOnly", "adjustedFundingRateCap", "adjustedFundingRateFloor", "fundingIntervalHours", "brackets"}
+	spotKeys    = []string{"base", "quote", "orderTypes"}
+)
+
+// market is the one a record's names are of.
+func (r *record) market() exchange.Market {
+	has := func(keys []string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(r.seen, key) })
+	}
+	if has(spotKeys) && !has(futuresKeys) {
+		return exchange.Spot
+	}
+	return exchange.Futures
+}
+
+// add appends the record's symbol.
+func (r *record) add(symbols []*exchange.Symbol) ([]*exchange.Symbol, error) {
+	symbol, err := exchange.NewSymbol(r.spec)
+	if err != nil {
+		return nil, &DataError{Path: r.path, Line: r.line, What: err.Error()}
+	}
+	if slices.ContainsFunc(symbols, func(s *exchange.Symbol) bool { return s.Key() == symbol.Key() }) {
+		return nil, &DataError{Path: r.path, Line: r.line, Column: "symbol", What: fmt.Sprintf("%s stands twice", symbol.Key())}
+	}
+	return append(symbols, symbol), nil
 }
 
 var recordKeys = []string{"symbol", "market", "base", "baseAsset", "quote", "quoteAsset", "quantityTick", "priceTick", "minNotional", "maxNotional", "isTrade",
@@ -85,10 +142,10 @@ func (r *record) fail(node *yaml.Node, hint, format string, arguments ...any) {
 	}
 }
 
-func (r *record) read(node *yaml.Node) (*exchange.Symbol, error) {
+func (r *record) read(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		r.fail(node, "", "not a symbol record")
-		return nil, r.err
+		return r.err
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
@@ -103,20 +160,13 @@ func (r *record) read(node *yaml.Node) (*exchange.Symbol, error) {
 			r.fail(node, "", "%s is missing", needed)
 		}
 	}
-	if r.err != nil {
-		return nil, r.err
-	}
 	if base, quote, found := strings.Cut(r.spec.Name, "-"); found {
 		r.spec.Base, r.spec.Quote = or(r.spec.Base, base), or(r.spec.Quote, quote)
 	}
 	if r.spec.MaxNotional.IsZero() {
 		r.spec.MaxNotional = decimal.NewFromInt(1_000_000)
 	}
-	symbol, err := exchange.NewSymbol(r.spec)
-	if err != nil {
-		return nil, &DataError{Path: r.path, Line: node.Line, What: err.Error()}
-	}
-	return symbol, nil
+	return r.err
 }
 
 func or(text, fallback string) string {
