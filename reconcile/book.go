@@ -259,7 +259,7 @@ func (b *Book) Apply(record *Record) {
 	}
 	b.version++
 	switch record.Kind {
-	case RecordBoot, RecordConfig, RecordPlan, RecordMemory, RecordLatch, RecordResolved:
+	case RecordBoot, RecordConfig, RecordPlan, RecordMemory, RecordLatch, RecordResolved, RecordAudit:
 	default:
 		b.seasoned = true
 	}

@@ -42,11 +42,12 @@ const (
 	RecordResult                             // what a strategy made, for its limits; without one, the wallet accounted for
 	RecordBreach                             // a limit was crossed: entries wait; without a cause, no more
 	RecordEntry                              // the ledger: what was read of the money, and what that means
+	RecordAudit                              // a person asked for a change: who, from where, what
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach", "entry"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach", "entry", "audit"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {
@@ -113,4 +114,16 @@ type Record struct {
 	Losses   int                    `json:"losses,omitempty"`   // result: losing positions in a row
 
 	Entry *Posting `json:"entry,omitempty"` // entry
+	Audit *Audit   `json:"audit,omitempty"` // audit
+}
+
+// Audit is one change that a person asked for.
+type Audit struct {
+	Actor     string `json:"actor"` // socket, token, session
+	Role      string `json:"role"`
+	From      string `json:"from"`   // address
+	Action    string `json:"action"` // the route
+	Target    string `json:"target,omitempty"`
+	Detail    string `json:"detail,omitempty"` // what was asked for, and why
+	RequestID string `json:"request_id"`
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,39 +18,97 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/configs"
-	"botd/runtime/ops"
+	"botd/runtime/api"
 )
 
 // askFlags say where the running daemon is.
 type askFlags struct{ address, directory, output string }
 
 func (a *askFlags) add(command *cobra.Command) {
-	command.Flags().StringVar(&a.address, "listen", "", "the daemon's address (default: as configured, 127.0.0.1:8420)")
+	command.Flags().StringVar(&a.address, "listen", "", "the daemon's address (default: its unix socket in the data directory)")
 	command.Flags().StringVarP(&a.directory, "config", "c", "", "configuration directory, for address and data directory")
 }
 
-// resolve finds address and data directories from the configuration.
-func (a *askFlags) resolve() (address string, dataDirs []string, err error) {
+// daemon is the running botd, as the command line reaches it.
+type daemon struct {
+	where  string // for people
+	base   string // of its URLs
+	token  string // over TCP
+	client *http.Client
+}
+
+// daemon finds the running daemon: the unix socket in a data directory, which is
+// for its owner alone and needs no token; with --listen the TCP address, with the
+// token of the data directory.
+func (a *askFlags) daemon(ctx context.Context) (*daemon, error) {
 	config, problems, err := load(a.directory, "")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if err := problems.Err(); err != nil {
-		return "", nil, failure(exitConfig, "", "%s", problems.String())
+		return nil, failure(exitConfig, "", "%s", problems.String())
 	}
-	address = config.Listen
+	var directories []string
+	for _, mode := range []configs.Mode{config.Mode, configs.Demo, configs.Paper, configs.Live} {
+		directories = append(directories, filepath.Join(config.DataDir, string(mode)))
+	}
+	if a.address == "" {
+		for _, directory := range directories {
+			if d := overSocket(filepath.Join(directory, api.SocketName)); d != nil {
+				return d, nil
+			}
+		}
+	}
+	return a.overTCP(ctx, config.Listen, directories)
+}
+
+// overSocket returns the daemon behind a unix socket, or nil.
+func overSocket(path string) *daemon {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return nil
+	}
+	_ = conn.Close() // it only showed that somebody listens
+	return &daemon{where: path, base: "http://botd", client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		}}}}
+}
+
+// overTCP returns the daemon at an address. Its token is the one that it knows: a
+// data directory may hold those of other modes.
+func (a *askFlags) overTCP(ctx context.Context, address string, directories []string) (*daemon, error) {
 	if a.address != "" {
 		address = a.address
 	}
-	modes := []configs.Mode{config.Mode, configs.Demo, configs.Paper, configs.Live}
-	for _, mode := range modes {
-		dataDirs = append(dataDirs, filepath.Join(config.DataDir, string(mode)))
+	d := &daemon{where: address, base: "http://" + address, client: http.DefaultClient}
+	if strings.Contains(address, "://") {
+		d.base = strings.TrimSuffix(address, "/")
 	}
-	return address, dataDirs, nil
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	health, _, err := d.send(limited, http.MethodGet, "/healthz", nil)
+	if err != nil {
+		return nil, err
+	}
+	var told struct{ Mode string }
+	_ = json.Unmarshal(health, &told) // without a mode no token is found, which is said by the next answer
+	for _, directory := range directories {
+		if filepath.Base(directory) != told.Mode {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(directory, api.OperatorFile))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fail(exitCredentials, err)
+		}
+		d.token = strings.TrimSpace(string(text))
+		break
+	}
+	return d, nil
 }
 
-// call asks the running daemon.
-func call(ctx context.Context, method, address, path, token string, body any) ([]byte, error) {
+// call asks the daemon.
+func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byte, error) {
 	var reader io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -60,35 +119,41 @@ func call(ctx context.Context, method, address, path, token string, body any) ([
 	}
 	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(limited, method, "http://"+address+path, reader)
-	if err != nil {
-		return nil, usage("address %q can not be asked", address)
+	answer, status, err := d.send(limited, method, path, reader)
+	if err != nil || status/100 == 2 {
+		return answer, err
 	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
+	var problem api.Problem
+	_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
+	code := exitNegative
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		code = exitCredentials
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		code = exitTemporary
 	}
-	response, err := http.DefaultClient.Do(request)
+	return nil, failure(code, "", "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
+}
+
+// send sends a request and reads its answer, whatever it is.
+func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
 	if err != nil {
-		return nil, failure(exitUnavailable, "is botd running? botd run starts it; --listen names another address", "no daemon answers on %s", address)
+		return nil, 0, usage("address %q can not be asked", d.where)
+	}
+	if d.token != "" {
+		request.Header.Set("Authorization", "Bearer "+d.token)
+	}
+	response, err := d.client.Do(request)
+	if err != nil {
+		return nil, 0, failure(exitUnavailable, "is botd running? botd run starts it; -c and --listen name another one", "no daemon answers on %s", d.where)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, 16<<20))
+	answer, err = io.ReadAll(io.LimitReader(response.Body, 16<<20))
 	if err != nil {
-		return nil, failure(exitUnavailable, "", "read the daemon's answer: %w", err)
+		return nil, 0, failure(exitUnavailable, "", "read the daemon's answer: %w", err)
 	}
-	if response.StatusCode/100 != 2 {
-		var problem struct{ Detail string }
-		_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
-		code := exitNegative
-		switch response.StatusCode {
-		case http.StatusUnauthorized:
-			code = exitCredentials
-		case http.StatusServiceUnavailable:
-			code = exitTemporary
-		}
-		return nil, failure(code, "", "the daemon said %s: %s", response.Status, problem.Detail)
-	}
-	return answer, nil
+	return answer, response.StatusCode, nil
 }
 
 // asking makes a command that shows one of the API's documents.
@@ -97,24 +162,32 @@ func asking[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Com
 	command := &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			address, _, err := flags.resolve()
+			d, err := flags.daemon(command.Context())
 			if err != nil {
 				return err
 			}
-			answer, err := call(command.Context(), http.MethodGet, address, path, "", nil)
+			value, answer, err := ask[T](command.Context(), d, http.MethodGet, path, nil)
 			if err != nil {
 				return err
 			}
-			var value T
-			if err := json.Unmarshal(answer, &value); err != nil {
-				return failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", address)
-			}
-			return print(command.OutOrStdout(), flags.output, json.RawMessage(answer), func(w io.Writer) { show(w, &value) })
+			return print(command.OutOrStdout(), flags.output, answer, func(w io.Writer) { show(w, &value) })
 		},
 	}
 	flags.add(command)
 	outputFlag(command, &flags.output)
 	return command
+}
+
+// ask calls the daemon and reads its answer as a T.
+func ask[T any](ctx context.Context, d *daemon, method, path string, body any) (out T, raw json.RawMessage, err error) {
+	raw, err = d.call(ctx, method, path, body)
+	if err != nil {
+		return out, nil, err
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, nil, failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", d.where)
+	}
+	return out, raw, nil
 }
 
 // page is a list the API answers.
@@ -131,7 +204,7 @@ func grid(w io.Writer, header table.Row) table.Writer {
 }
 
 func newStatus() *cobra.Command {
-	return asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *ops.StatusJSON) {
+	return asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *api.Status) {
 		state := "ready"
 		if !s.Ready {
 			state = "NOT READY"
@@ -150,7 +223,7 @@ func newStatus() *cobra.Command {
 }
 
 // showDegraded tells, a line each, what does not trade as usual, and what ends that.
-func showDegraded(w io.Writer, all []ops.DegradedJSON) {
+func showDegraded(w io.Writer, all []api.Degraded) {
 	for i := range all {
 		d := &all[i]
 		of := strings.TrimSpace(d.Strategy + " " + d.Symbol)
@@ -165,7 +238,7 @@ func showDegraded(w io.Writer, all []ops.DegradedJSON) {
 }
 
 func newOrders() *cobra.Command {
-	return asking("orders", "orders under way, as the daemon knows them", "/api/v1/orders", func(w io.Writer, p *page[ops.OrderJSON]) {
+	return asking("orders", "orders under way, as the daemon knows them", "/api/v1/orders?limit=1000", func(w io.Writer, p *page[api.Order]) {
 		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
 		for _, o := range p.Items {
 			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, o.Price, o.StopPrice, o.Quantity, o.Filled})
@@ -175,7 +248,7 @@ func newOrders() *cobra.Command {
 }
 
 func newIntents() *cobra.Command {
-	return asking("intents", "recent intents, and what became of them", "/api/v1/intents", func(w io.Writer, p *page[ops.Intent]) {
+	return asking("intents", "recent intents, and what became of them", "/api/v1/intents?limit=1000", func(w io.Writer, p *page[api.Intent]) {
 		t := grid(w, table.Row{"time", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
 		for _, i := range p.Items {
 			t.AppendRow(table.Row{time.UnixMilli(i.AtMS).UTC().Format("15:04:05"), i.Strategy, i.Purpose, i.Symbol, i.Side, i.Quantity, i.Outcome, i.Detail})
@@ -185,7 +258,7 @@ func newIntents() *cobra.Command {
 }
 
 func newPositions() *cobra.Command {
-	return asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[ops.PositionJSON]) {
+	return asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
 		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop"})
 		for _, r := range p.Items {
 			stop := "none"
@@ -198,51 +271,23 @@ func newPositions() *cobra.Command {
 	})
 }
 
-// running is the daemon that answers, with what a change of it needs.
+// running is the daemon that answers, with its status.
 type running struct {
-	address, token string
-	status         ops.StatusJSON
+	*daemon
+	status api.Status
 }
 
-// reach finds the running daemon and the token in its data directory.
+// reach finds the running daemon.
 func (a *askFlags) reach(command *cobra.Command) (*running, error) {
-	address, directories, err := a.resolve()
+	d, err := a.daemon(command.Context())
 	if err != nil {
 		return nil, err
 	}
-	d := &running{address: address}
-	answer, err := call(command.Context(), http.MethodGet, address, "/api/v1/status", "", nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(answer, &d.status); err != nil {
-		return nil, failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", address)
-	}
-	for _, directory := range directories {
-		if filepath.Base(directory) != d.status.Mode {
-			continue
-		}
-		token, err := os.ReadFile(filepath.Join(directory, "token"))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fail(exitCredentials, err)
-		}
-		d.token = strings.TrimSpace(string(token))
-		return d, nil
-	}
-	return nil, failure(exitCredentials, "run it where the daemon runs, or give -c its configuration", "the daemon's token was not found")
+	status, _, err := ask[api.Status](command.Context(), d, http.MethodGet, "/api/v1/status", nil)
+	return &running{d, status}, err
 }
 
 // post changes something, or asks what a change would do, and returns the answer.
 func post[T any](command *cobra.Command, d *running, path string, body any) (out T, raw json.RawMessage, err error) {
-	raw, err = call(command.Context(), http.MethodPost, d.address, path, d.token, body)
-	if err != nil {
-		return out, nil, err
-	}
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, nil, failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", d.address)
-	}
-	return out, raw, nil
+	return ask[T](command.Context(), d.daemon, http.MethodPost, path, body)
 }

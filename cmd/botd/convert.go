@@ -40,7 +40,7 @@ func strategyConfig(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.
 	if err != nil {
 		return failed("params", err)
 	}
-	config := engine.StrategyConfig{Name: c.Name, Strategy: made, Symbol: symbol, Interval: c.Interval, Leverage: c.Leverage,
+	config := engine.StrategyConfig{Name: c.Name, Kind: c.Kind, Strategy: made, Symbol: symbol, Interval: c.Interval, Leverage: c.Leverage,
 		Size: setting.Size, Protection: protection, Limits: limits, OnRemove: c.OnRemove}
 	if !c.Schedule.Candle() {
 		config.Schedule = c.Schedule

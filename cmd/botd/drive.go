@@ -13,14 +13,16 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
+	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 )
 
-// timedJournal measures commits.
+// timedJournal measures commits, and shows what became durable.
 type timedJournal struct {
 	*journal.Journal
 	metrics *ops.Metrics
+	history *api.History
 }
 
 // Append makes the records durable and notes how long that took.
@@ -28,6 +30,11 @@ func (j timedJournal) Append(ctx context.Context, records []reconcile.Record) er
 	began := time.Now()
 	err := j.Journal.Append(ctx, records)
 	j.metrics.Commit(time.Since(began), err)
+	if err == nil {
+		for i := range records {
+			j.history.Take(&records[i])
+		}
+	}
 	return err
 }
 
@@ -35,19 +42,20 @@ func (j timedJournal) Append(ctx context.Context, records []reconcile.Record) er
 const statusEvery = 250 * time.Millisecond
 
 // drive runs the engine with everything that watches it, until the context ends.
-func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine) error {
+func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine, history *api.History) error {
 	info := buildVersion()
-	metrics := ops.NewMetrics(string(config.Mode), ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go})
+	build := ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
+	metrics := ops.NewMetrics(string(config.Mode), build)
 	v.observe.metrics.Store(metrics)
 	metrics.Unclean(v.unclean)
-	board := ops.NewBoard(string(config.Mode), config.Instance)
-	console, err := newConsole(command, flags, metrics)
+	board, logs := api.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
+	console, err := newConsole(command, flags, metrics, logs)
 	if err != nil {
 		return err
 	}
 	var drawn time.Time
 	driver := runtime.New(runtime.Config{
-		Machine: machine, Venue: v.trading, Journal: timedJournal{store, metrics}, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
+		Machine: machine, Venue: v.trading, Journal: timedJournal{store, metrics, history}, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
 		Notes: func(n *engine.Note) { metrics.Note(n); board.Note(n); console.Note(n) },
 		Beat: func(int64) {
 			if now := time.Now(); now.Sub(drawn) >= statusEvery {
@@ -69,7 +77,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if halt := machine.Book().Halted(); halt.Level != "" {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}
-	stopServer, err := serve(ctx, config, directory, board, metrics, console, ops.Control{Send: driver.Send, Read: driver.Query, Engine: machine})
+	stopServer, err := serve(ctx, command, serving{config, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build}})
 	if err != nil {
 		return err
 	}
@@ -95,7 +103,7 @@ func stopTimeout(shutdown string) time.Duration {
 	return 3 * runtime.DefaultStopTimeout
 }
 
-func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics) (*ops.Console, error) {
+func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, logs *ops.Logs) (*ops.Console, error) {
 	format := ops.Format{JSON: !terminal(command.ErrOrStderr()), Colour: colours(command, command.ErrOrStderr())}
 	switch flags.logFormat {
 	case "auto":
@@ -106,27 +114,7 @@ func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics) (*
 	default:
 		return nil, usage("--log-format %s: auto, console or json", flags.logFormat)
 	}
-	return ops.NewConsole(command.ErrOrStderr(), format, metrics), nil
-}
-
-// serve answers metrics, health and API beside the engine.
-func serve(ctx context.Context, config *configs.Config, directory string, board *ops.Board, metrics *ops.Metrics, console *ops.Console, control ops.Control) (stop func() error, err error) {
-	if config.Listen == "off" {
-		return func() error { return nil }, nil
-	}
-	token, err := ops.Token(directory)
-	if err != nil {
-		return nil, fail(exitIO, err)
-	}
-	server, err := ops.Listen(config.Listen, board, metrics, token, control)
-	if err != nil {
-		return nil, fail(exitUnavailable, err)
-	}
-	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	group := &errgroup.Group{}
-	group.Go(func() error { return server.Serve(serving) })
-	console.Say("daemon.listening", "metrics   http://%s/metrics   health /healthz /readyz   status /api/v1/status", server.Address())
-	return func() error { cancel(); return group.Wait() }, nil
+	return ops.NewConsole(command.ErrOrStderr(), format, metrics, logs), nil
 }
 
 func greet(console *ops.Console, config *configs.Config, v *venue, directory string) {

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/configs"
-	"botd/runtime/ops"
+	"botd/runtime/api"
 )
 
 type haltFlags struct {
 	askFlags
-	ops.HaltRequest
+	api.HaltRequest
 	yes  bool
 	wait time.Duration
 }
@@ -72,7 +71,7 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 	if err := f.confirm(command, d); err != nil {
 		return err
 	}
-	out, raw, err := post[ops.HaltJSON](command, d, "/api/v1/risk/halt", f.HaltRequest)
+	out, raw, err := post[api.HaltAnswer](command, d, "/api/v1/risk/halt", f.HaltRequest)
 	if err != nil {
 		return err
 	}
@@ -92,7 +91,7 @@ func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
 	}
 	asked := f.HaltRequest
 	asked.DryRun = true
-	would, _, err := post[ops.HaltJSON](command, d, "/api/v1/risk/halt", asked)
+	would, _, err := post[api.HaltAnswer](command, d, "/api/v1/risk/halt", asked)
 	if err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
 	return nil
 }
 
-func showHalt(w io.Writer, h *ops.HaltJSON) {
+func showHalt(w io.Writer, h *api.HaltAnswer) {
 	if h.DryRun {
 		fmt.Fprintf(w, "a halt of the %s at level %s would send, now:\n", h.Scope, h.Level)
 	}
@@ -152,9 +151,8 @@ func (f *haltFlags) follow(command *cobra.Command, d *running, scope string) err
 			return failure(exitTemporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", f.wait, told)
 		case <-ticker.C:
 		}
-		answer, err := call(ctx, http.MethodGet, d.address, "/api/v1/status", "", nil)
-		var status ops.StatusJSON
-		if err != nil || json.Unmarshal(answer, &status) != nil {
+		status, _, err := ask[api.Status](ctx, d.daemon, http.MethodGet, "/api/v1/status", nil)
+		if err != nil {
 			continue // it may be starting anew: the halt goes on then
 		}
 		doing, halted := underWay(status.Degraded, scope)
@@ -170,7 +168,7 @@ func (f *haltFlags) follow(command *cobra.Command, d *running, scope string) err
 }
 
 // underWay finds the halt of a scope among the declared states.
-func underWay(all []ops.DegradedJSON, scope string) (doing string, halted bool) {
+func underWay(all []api.Degraded, scope string) (doing string, halted bool) {
 	for i := range all {
 		d := &all[i]
 		of := d.Scope
@@ -199,7 +197,7 @@ strategy by name also releases its latch. What keeps trading back all the same i
 			if err != nil {
 				return err
 			}
-			out, raw, err := post[ops.HaltJSON](command, d, "/api/v1/risk/rearm", flags.HaltRequest)
+			out, raw, err := post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", flags.HaltRequest)
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,12 +10,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"botd/runtime/ops"
+	"botd/runtime/api"
 )
 
 type resolveFlags struct {
 	askFlags
-	ops.ResolveRequest
+	api.ResolveRequest
 	adopt, ignore bool
 }
 
@@ -71,7 +70,7 @@ func (f *resolveFlags) decide(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	out, raw, err := post[ops.ResolveJSON](command, d, "/api/v1/resolve", f.ResolveRequest)
+	out, raw, err := post[api.ResolveAnswer](command, d, "/api/v1/reconcile/resolve", f.ResolveRequest)
 	if err != nil {
 		return err
 	}
@@ -90,19 +89,15 @@ func (f *resolveFlags) decide(command *cobra.Command) error {
 // show lists what is quarantined; of one symbol with all evidence. A symbol that
 // is not is a negative answer.
 func (f *resolveFlags) show(command *cobra.Command) error {
-	address, _, err := f.resolve()
+	d, err := f.daemon(command.Context())
 	if err != nil {
 		return err
 	}
-	answer, err := call(command.Context(), http.MethodGet, address, "/api/v1/quarantines", "", nil)
+	told, _, err := ask[page[api.Quarantine]](command.Context(), d, http.MethodGet, "/api/v1/reconcile/quarantines", nil)
 	if err != nil {
 		return err
 	}
-	var told page[ops.QuarantineJSON]
-	if err := json.Unmarshal(answer, &told); err != nil {
-		return failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", address)
-	}
-	kept := []ops.QuarantineJSON{}
+	kept := []api.Quarantine{}
 	for _, q := range told.Items {
 		if f.Symbol == "" || q.Symbol == f.Symbol && (f.Market == "" || q.Market == f.Market) {
 			kept = append(kept, q)
@@ -111,7 +106,7 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 	if f.Symbol != "" && len(kept) == 0 {
 		return failure(exitNegative, "botd resolve lists those that are", "%s is not quarantined: there is nothing to resolve", f.Symbol)
 	}
-	return print(command.OutOrStdout(), f.output, ops.Items(kept), func(w io.Writer) {
+	return print(command.OutOrStdout(), f.output, api.Items(kept), func(w io.Writer) {
 		if len(kept) == 0 {
 			fmt.Fprintln(w, "nothing is quarantined")
 		}
@@ -121,7 +116,7 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 	})
 }
 
-func showQuarantine(w io.Writer, q *ops.QuarantineJSON) {
+func showQuarantine(w io.Writer, q *api.Quarantine) {
 	fmt.Fprintf(w, "%s %s", q.Market, q.Symbol)
 	if q.Strategy != "" {
 		fmt.Fprintf(w, " (strategy %s)", q.Strategy)

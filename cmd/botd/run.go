@@ -15,6 +15,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
+	"botd/runtime/api"
 	"botd/runtime/engine"
 )
 
@@ -162,15 +163,15 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		return fail(exitIO, err)
 	}
 	defer store.Close()
-	book := reconcile.NewBook(settle(config.Exchange.Settle))
-	if err := store.Replay(ctx, func(r *reconcile.Record) error { book.Apply(r); return nil }); err != nil {
+	book, history := reconcile.NewBook(settle(config.Exchange.Settle)), api.NewHistory()
+	if err := store.Replay(ctx, func(r *reconcile.Record) error { book.Apply(r); history.Take(r); return nil }); err != nil {
 		return failure(exitData, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
 	}
 	machine, err := newEngine(config, book, v.client)
 	if err != nil {
 		return err
 	}
-	return drive(ctx, command, config, flags, directory, v, store, machine)
+	return drive(ctx, command, config, flags, directory, v, store, machine, history)
 }
 
 // newEngine gives each strategy its symbol's rules as the venue tells them.

@@ -138,17 +138,25 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 		if text := refusal.Error(); e.refusals[key] != text {
 			e.refusals[key] = text // a refusal that repeats itself is told once
 			e.note(note)
-			note.Kind, note.Refusal, note.Text = NoteRefusal, refusal, text
+			note.Kind, note.Refusal, note.Text, note.Verdicts = NoteRefusal, refusal, text, e.verdicts(intent, &facts)
 			e.note(note)
 		}
 		return false
 	}
 	delete(e.refusals, key)
 	e.note(note)
-	note.Kind = NoteApproved
+	note.Kind, note.Verdicts = NoteApproved, e.verdicts(intent, &facts)
 	e.note(note)
 	e.execute(approved)
 	return true
+}
+
+// verdicts says what every rule said, for people who look on.
+func (e *Engine) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Verdict {
+	if e.config.Feed {
+		return nil
+	}
+	return e.gate.Explain(intent, facts)
 }
 
 // execute is the only way to the exchange for anything that changes it, and it

@@ -16,6 +16,7 @@ type Schedule interface {
 // StrategyConfig is one strategy on one symbol of the account.
 type StrategyConfig struct {
 	Name       string
+	Kind       string // its name in the registry, for people
 	Strategy   strategy.Strategy
 	Symbol     *exchange.Symbol
 	Interval   exchange.Interval

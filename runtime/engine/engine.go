@@ -131,9 +131,15 @@ func (e *Engine) addRun(config *StrategyConfig) error {
 // Book returns the account's book, for reading between events.
 func (e *Engine) Book() *reconcile.Book { return e.book }
 
+// Epoch returns the number of this start.
+func (e *Engine) Epoch() int64 { return e.config.Epoch }
+
 // Handle takes one event at the exchange's time and adds what is to be done to out.
 func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 	e.nowMS, e.out = nowMS, out
+	if event.Audit != nil {
+		e.record(reconcile.Record{Kind: reconcile.RecordAudit, Audit: event.Audit})
+	}
 	switch event.Kind {
 	case EventCandles:
 		e.takeCandles(event)
@@ -156,6 +162,7 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.resolve(event)
 	case EventDisk:
 		e.disk(event.Why)
+	case EventAudit: // it is recorded
 	case EventStop:
 		e.stop(event.Level)
 	default:

@@ -22,6 +22,7 @@ const (
 	EventRound                          // something may have changed on the exchange: run a round now
 	EventDisk                           // the journal's disk is nearly full: Why; empty when it has room again
 	EventResolve                        // a person ends the quarantine of Scope.Symbol: Adopt, Why
+	EventAudit                          // a person's change that is none of the engine: only Audit
 	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
 )
 
@@ -47,6 +48,8 @@ type Event struct {
 	Scope reconcile.Scope // EventHalt: of what; zero is the account. EventResolve: the symbol
 	Adopt bool            // EventResolve: false ignores
 	Why   string          // EventHalt, EventDisk
+
+	Audit *reconcile.Audit // of an event a person asked for: journalled before what follows from it
 }
 
 // Effects are what the engine wants done, in this order: append Records (all of
@@ -138,7 +141,8 @@ type Note struct {
 	Candle        exchange.Candle
 	Plan          *strategy.Plan // decision: a copy the receiver may keep
 	Refusal       *risk.Refusal
-	Rule          string // limit: of which; unexplained: the asset
+	Verdicts      []risk.Verdict // approved, refusal: what each rule said; live only
+	Rule          string         // limit: of which; unexplained: the asset
 	Err           error
 	Text          string // reason, why, evidence
 	Count         int

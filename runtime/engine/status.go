@@ -7,15 +7,19 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/risk"
+	"botd/strategy"
 )
 
 // Status is a summary for people and metrics; it shares nothing with the engine.
 type Status struct {
 	NowMS      int64
-	Equity     exchange.Amount
+	Equity     exchange.Amount // of the futures account
+	Total      exchange.Amount // of all markets traded; zero while it is not known
+	Day        reconcile.Day   // since midnight UTC
 	Account    exchange.MarginAccount
 	AccountMS  int64
-	Halt       reconcile.Halt
+	Halt       reconcile.Halt   // the account's
+	Halts      []reconcile.Halt // all in force
 	Blind      bool
 	SoundMS    int64 // end of the last complete round
 	Failed     int   // rounds failed in a row
@@ -23,9 +27,34 @@ type Status struct {
 	DiskLow    string // why nothing opens: the journal's disk is nearly full
 	Degraded   []Degraded
 	Strategies []StrategyStatus
+	Symbols    []SymbolStatus
+	Balances   []exchange.Balance // spot wallet, as last fetched
 	Live       []reconcile.Placement
 	Limits     []risk.Use          // of every limit, how much is in use
 	Ledger     []reconcile.Balance // of the account's money; empty where it is not booked
+}
+
+// SymbolStatus is what the exchange tells of one symbol beside what the journal explains.
+type SymbolStatus struct {
+	Key        exchange.SymbolKey
+	Rules      *exchange.Symbol // nil while not known
+	Owner      string
+	Position   exchange.Quantity // as the exchange told, without what is ignored
+	Ignored    exchange.Quantity // of the exchange's position, not botd's
+	Known      exchange.Quantity // by the journal: adopted plus signed fills
+	Residual   exchange.Quantity // what nothing explains of the difference between the two
+	Baseline   exchange.Quantity // spot: what the wallet held before
+	EntryPrice exchange.Amount
+	LiqPrice   exchange.Amount
+	Leverage   int
+	Last, Mark exchange.Price
+	SinceMS    int64 // of the position
+	Read       bool  // since the start
+	Settled    bool
+
+	Quarantine   string
+	QuarantineMS int64
+	Foreign      []exchange.Order // open orders botd did not make
 }
 
 // StrategyStatus is one strategy's part of the Status.
@@ -47,16 +76,41 @@ type StrategyStatus struct {
 	TickMS     int64 // nominal time of the last tick
 	NextMS     int64 // next scheduled tick, or the next candle's poll
 	Settled    bool
-	Protected  bool  // a stop that the exchange has covers the position
-	BareMS     int64 // how long its positions lacked the stop wished for them, since the start
+	Plan       strategy.Plan // in force; a copy
+	Memory     strategy.Memory
+	Latch      int             // side of the target that is latched
+	Realized   exchange.Amount // since the strategy began, fees and funding included
+	Own        exchange.Amount // equity attributed to the strategy
+	Protected  bool            // a stop that the exchange has covers the position
+	BareMS     int64           // how long its positions lacked the stop wished for them, since the start
+}
+
+// Unrealized is what the position has made at the last price; zero on spot, which
+// tells no entry price.
+func (s *StrategyStatus) Unrealized() exchange.Amount {
+	if s.Position == 0 || s.EntryPrice.IsZero() || s.Last == 0 {
+		return exchange.Amount{}
+	}
+	return s.Symbol.Notional(s.Last-s.Symbol.MeanPrice(s.EntryPrice), s.Position)
 }
 
 // Status summarises the engine between events.
 func (e *Engine) Status() Status {
 	status := Status{NowMS: e.nowMS, Equity: e.equity(exchange.Futures), Account: e.book.Account, AccountMS: e.book.AccountMS,
 		Halt: e.book.Halted(), Blind: e.Blind(), SoundMS: e.soundMS, Failed: e.failed, JournalErr: e.journalErr, DiskLow: e.low}
-	status.Degraded, status.Limits = e.Degraded(), e.Limits()
 	status.Ledger = slices.Clone(e.book.Ledger().Balances())
+	status.Degraded, status.Limits, status.Day = e.Degraded(), e.Limits(), e.book.Today()
+	if total, known := e.total(); known {
+		status.Total = total
+	}
+	status.Halts = slices.Clone(e.book.Halts())
+	status.Balances = slices.Clone(e.book.Balances)
+	for _, t := range e.book.Symbols() {
+		residual, _ := t.Residual()
+		status.Symbols = append(status.Symbols, SymbolStatus{Residual: residual, Key: t.Key, Rules: t.Rules, Owner: t.Owner, Position: t.Position, Ignored: t.Ignored, Known: t.Known, Baseline: t.Baseline,
+			EntryPrice: t.EntryPrice, LiqPrice: t.LiqPrice, Leverage: t.Leverage, Last: t.Last, Mark: t.Mark, SinceMS: t.SinceMS, Read: t.Read, Settled: t.Settled,
+			Quarantine: t.Quarantine, QuarantineMS: t.QuarantineMS, Foreign: slices.Clone(t.Foreign)})
+	}
 	for _, p := range e.book.Live() {
 		status.Live = append(status.Live, *p)
 	}
@@ -67,9 +121,11 @@ func (e *Engine) Status() Status {
 }
 
 func (e *Engine) strategyStatus(r *run) StrategyStatus {
-	s := StrategyStatus{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan.Reason,
+	s := StrategyStatus{Name: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan.Reason,
 		Target: r.state.Resolved, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
 		TickMS: r.lastMS, NextMS: min(r.nextMS, r.series.pollMS), Settled: r.truth.Settled}
+	s.Plan, s.Memory, s.Latch = *r.state.Plan.Clone(), r.state.Memory, r.state.Latch
+	s.Realized, s.Own = e.book.Watch(r.config.Name).Result, e.own(r)
 	if r.series.end > 0 {
 		s.CandleMS = r.series.candles.CloseMS(r.series.end - 1)
 	}

@@ -31,14 +31,17 @@ type Format struct {
 // for the whole process.
 var nameMessage = sync.OnceFunc(func() { zerolog.MessageFieldName = "msg" })
 
-// NewConsole writes to w. Every line counts in the metrics.
-func NewConsole(w io.Writer, format Format, metrics *Metrics) *Console {
+// NewConsole writes to w, and to logs where given. Every line counts in the metrics.
+func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Console {
 	nameMessage()
 	if !format.JSON {
 		w = zerolog.ConsoleWriter{Out: w, NoColor: !format.Colour, TimeFormat: "15:04:05", TimeLocation: time.UTC, FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market", "rule"}}
 	}
+	if logs != nil {
+		w = passes{zerolog.MultiLevelWriter(w, logs), logs}
+	}
 	c := &Console{metrics: metrics}
-	c.log = zerolog.New(w).Level(zerolog.InfoLevel).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {
+	c.log = zerolog.New(w).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {
 		metrics.logEvents.WithLabelValues(oneOf(levels, level.String())).Inc()
 	}))
 	return c

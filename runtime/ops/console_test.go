@@ -66,7 +66,7 @@ func story(t *testing.T) []engine.Note {
 
 func written(format Format, notes []engine.Note) string {
 	var out bytes.Buffer
-	console := NewConsole(&out, format, NewMetrics("demo", Build{}))
+	console := NewConsole(&out, format, NewMetrics("demo", Build{}), nil)
 	for i := range notes {
 		console.Note(&notes[i])
 	}
@@ -136,7 +136,7 @@ func TestEveryKindOfNoteIsALineOrQuietOnPurpose(t *testing.T) {
 func TestLinesAreCountedByLevel(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
-	console := NewConsole(&bytes.Buffer{}, Format{JSON: true}, m)
+	console := NewConsole(&bytes.Buffer{}, Format{JSON: true}, m, nil)
 	console.Say("daemon.started", "hello")
 	console.Warn("daemon.unclean", "the last run did not end cleanly")
 	console.Note(&engine.Note{Kind: engine.NoteHalt, Text: "news"})

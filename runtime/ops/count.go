@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"strconv"
 	"time"
 
 	"botd/exchange"
@@ -192,3 +193,20 @@ func oneOf(set []string, value string) string {
 }
 
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
+
+// StreamClients sets how many event streams are open.
+func (m *Metrics) StreamClients(count int) { m.streams.WithLabelValues().Set(float64(count)) }
+
+// StreamEnded counts an event stream that ended.
+func (m *Metrics) StreamEnded(reason string) {
+	m.streamEnds.WithLabelValues(oneOf(streamReasons, reason)).Inc()
+}
+
+// Served counts a request botd answered; handler is the route, empty for none.
+func (m *Metrics) Served(handler string, code int, took time.Duration) {
+	if handler == "" {
+		handler = other // no route, so no label made of what was asked for
+	}
+	m.httpRequests.WithLabelValues(handler, strconv.Itoa(code)).Inc()
+	m.httpSeconds.WithLabelValues(handler).Observe(took.Seconds())
+}

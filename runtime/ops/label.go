@@ -20,6 +20,7 @@ const (
 
 // Closed sets of label values.
 var (
+	streamReasons  = []string{"client", "slow", "shutdown", other}
 	levels         = []string{"debug", "info", "warn", "error"}
 	outcomes       = []string{"ok", "refusal", "uncertain", "unavailable", "malformed", other}
 	strategyStates = []string{"running", "warming_up", "halted", "quarantined", "latched", "failed"}

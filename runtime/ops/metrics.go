@@ -1,4 +1,4 @@
-// Package ops metrics, admin API, dashboard, notifications.
+// Package ops metrics, logs and what watches them: rules, dashboard, unit.
 //
 // It shows what the engine tells: notes become log lines and counters, the
 // status becomes gauges and JSON. It decides nothing.
@@ -54,6 +54,8 @@ type Metrics struct {
 	fees                                *prometheus.CounterVec
 	commitSeconds, httpSeconds          *prometheus.HistogramVec
 	storeErrors, httpRequests           *prometheus.CounterVec
+	streams                             *prometheus.GaugeVec
+	streamEnds                          *prometheus.CounterVec
 
 	decided decisions
 	bareMS  map[string]int64   // per symbol, of the Status before
@@ -176,6 +178,12 @@ func (m *Metrics) accountFamilies() {
 	m.storeErrors = m.counter("botd_store_errors_total", "Store errors.", "op")
 	m.httpRequests = m.counter("botd_http_requests_total", "Requests served by botd.", "handler", "code")
 	m.httpSeconds = m.histogram("botd_http_request_duration_seconds", "Time of requests served by botd.", requestBuckets, "handler")
+	m.streams = m.gauge("botd_sse_clients", "Open event streams.")
+	m.streamEnds = m.counter("botd_sse_disconnects_total", "Event streams ended, by reason.", "reason")
+	m.streams.WithLabelValues()
+	for _, reason := range streamReasons {
+		m.streamEnds.WithLabelValues(reason)
+	}
 	m.commitSeconds.WithLabelValues()
 	m.storeErrors.WithLabelValues("append")
 }

@@ -22,7 +22,7 @@ func TestEveryDeclaredStateHasItsMetricAndLogLine(t *testing.T) {
 	_, table, _ := strings.Cut(string(text), "\n## Declared states\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	var screen bytes.Buffer
-	console := NewConsole(&screen, Format{JSON: true}, NewMetrics("demo", Build{}))
+	console := NewConsole(&screen, Format{JSON: true}, NewMetrics("demo", Build{}), nil)
 	for _, ok := range []bool{false, true} {
 		for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 			n.OK = ok

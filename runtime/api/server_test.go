@@ -1,4 +1,4 @@
-package ops
+package api
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,94 +15,23 @@ import (
 	"testing/synctest"
 	"time"
 
-	"botd/exchange"
 	"botd/reconcile"
 	"botd/runtime"
 	"botd/runtime/engine"
+	"botd/runtime/ops"
 )
-
-const testToken = "botd_ATESTTOKENOFTWENTYSIXLETTERS"
-
-// desk is a server without a listener, asked directly.
-type desk struct {
-	t      *testing.T
-	server *Server
-	sent   []engine.Event
-	fails  error
-	resting
-}
-
-// resting is an engine that tells what a test gave it.
-type resting struct {
-	status     engine.Status
-	steps      []engine.Step
-	quarantine []engine.Quarantine
-}
-
-func (r *resting) Status() engine.Status                         { return r.status }
-func (r *resting) Preview(string, reconcile.Scope) []engine.Step { return r.steps }
-func (r *resting) Quarantines() []engine.Quarantine              { return r.quarantine }
-func (r *resting) Resolving(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
-	for i := range r.quarantine {
-		if q := &r.quarantine[i]; q.Symbol == key && q.Blocked == "" {
-			return engine.Resolution{Symbol: key, Adopt: adopt, Cause: q.Cause, Lines: []string{"0.5 is adopted"}}, nil
-		}
-	}
-	return engine.Resolution{}, errors.New("not read since the start: wait for a complete round")
-}
-
-func newDesk(t *testing.T) *desk {
-	t.Helper()
-	d := &desk{t: t}
-	d.server = &Server{board: NewBoard("demo", "main"), metrics: NewMetrics("demo", Build{}), token: testToken,
-		control: Control{
-			Send: func(_ context.Context, event engine.Event) error {
-				d.sent = append(d.sent, event)
-				return d.fails
-			},
-			Read:   func(_ context.Context, read func()) error { read(); return nil },
-			Engine: &d.resting,
-		}}
-	d.status = *running(t)
-	return d
-}
-
-// ask returns the answer's status and body.
-func (d *desk) ask(method, path, body string, change func(*http.Request)) (int, string) {
-	d.t.Helper()
-	request := httptest.NewRequest(method, "http://127.0.0.1:8420"+path, strings.NewReader(body))
-	if change != nil {
-		change(request)
-	}
-	recorder := httptest.NewRecorder()
-	d.server.Handler().ServeHTTP(recorder, request)
-	return recorder.Code, recorder.Body.String()
-}
-
-func (d *desk) want(code int, path string) string {
-	d.t.Helper()
-	have, body := d.ask(http.MethodGet, path, "", nil)
-	if have != code {
-		d.t.Errorf("GET %s: want %d, have %d: %s", path, code, have, body)
-	}
-	return body
-}
-
-func bearer(token string) func(*http.Request) {
-	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
-}
 
 func TestHealthIsTheLoopsHeartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
 		d.want(503, "/healthz")
-		d.server.board.Beat()
+		d.board.Beat()
 		time.Sleep(29 * time.Second)
 		d.want(200, "/healthz")
 		time.Sleep(2 * time.Second)
 		d.want(503, "/healthz")
-		d.server.board.Beat()
+		d.board.Beat()
 		d.want(200, "/healthz")
 	})
 }
@@ -125,21 +53,21 @@ func TestReadinessSaysWhatIsMissing(t *testing.T) {
 		{"an old price", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_001 }, "market_data"},
 		{"a price old enough", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_000 }, ""},
 		{"the clock is off", func(d *desk, _ *engine.Status) {
-			d.server.board.Report(Check{"clock", true, ""})
-			d.server.board.Report(Check{"clock", false, "off by 3 s"})
+			d.board.Report(ops.Check{Name: "clock", OK: true})
+			d.board.Report(ops.Check{Name: "clock", Detail: "off by 3 s"})
 		}, "clock"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d, status := newDesk(t), running(t)
-			d.server.board.Note(&engine.Note{Kind: engine.NoteRound, OK: true})
+			d.board.Note(&engine.Note{Kind: engine.NoteRound, OK: true})
 			c.change(d, status)
-			d.server.board.Show(*status)
+			d.board.Show(*status)
 			code := 200
 			if c.fails != "" {
 				code = 503
 			}
-			var body struct{ Checks []Check }
+			var body struct{ Checks []ops.Check }
 			if err := json.Unmarshal([]byte(d.want(code, "/readyz?verbose")), &body); err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +77,9 @@ func TestReadinessSaysWhatIsMissing(t *testing.T) {
 				}
 			}
 			d.want(200, "/metrics")
-			expect(t, d.server.metrics, truth(c.fails == ""), "botd_ready")
+			if have, _ := d.scrape("botd_ready"); (have == 1) != (c.fails == "") {
+				t.Errorf("botd_ready: have %v, but ready is %t", have, c.fails == "")
+			}
 		})
 	}
 }
@@ -158,13 +88,13 @@ func TestReadinessWaitsForTheFirstRound(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.want(503, "/readyz")
-	d.server.board.Show(*running(t))
+	d.board.Show(*running(t))
 	if body := d.want(503, "/readyz"); !strings.Contains(body, "no complete round") {
 		t.Errorf("want the reason, have %s", body)
 	}
-	d.server.board.Note(&engine.Note{Kind: engine.NoteRound})
+	d.board.Note(&engine.Note{Kind: engine.NoteRound})
 	d.want(503, "/readyz")
-	d.server.board.Note(&engine.Note{Kind: engine.NoteRound, OK: true})
+	d.board.Note(&engine.Note{Kind: engine.NoteRound, OK: true})
 	if body := d.want(200, "/readyz"); strings.Contains(body, "checks") {
 		t.Errorf("want checks only when asked for, have %s", body)
 	}
@@ -173,7 +103,7 @@ func TestReadinessWaitsForTheFirstRound(t *testing.T) {
 func TestTheAPITellsDecimalsAsStrings(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.server.board.Show(*running(t))
+	d.board.Show(*running(t))
 	for path, parts := range map[string][]string{
 		"/api/v1/status":    {`"mode":"demo"`, `"equity":"10001.5"`, `"wallet":"10000.123456789"`, `"position":"0.02"`, `"unsettled":1`, `"last_price":"50100"`},
 		"/api/v1/orders":    {`"client_order_id":"bx-1-1"`, `"stop_price":"49000"`, `"state":"uncertain"`, `"quantity":"0.03"`},
@@ -193,7 +123,7 @@ func TestAnOrderOfASymbolNotConfiguredIsStillShown(t *testing.T) {
 	t.Parallel()
 	d, status := newDesk(t), running(t)
 	status.Strategies = nil
-	d.server.board.Show(*status)
+	d.board.Show(*status)
 	if body := d.want(200, "/api/v1/orders"); !strings.Contains(body, "bx-1-2") {
 		t.Errorf("want every live order, have %s", body)
 	}
@@ -204,7 +134,7 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 	d := newDesk(t)
 	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		if n.Kind != engine.NoteRefusal && n.Kind != engine.NoteRefused {
-			d.server.board.Note(&n)
+			d.board.Note(&n)
 		}
 	}
 	body := d.want(200, "/api/v1/intents")
@@ -218,24 +148,24 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 	for _, kind := range []engine.NoteKind{engine.NoteIntent, engine.NoteApproved} { // both, then both placed
 		first.Kind, second.Kind = kind, kind
 		if kind == engine.NoteIntent {
-			d.server.board.Note(&first)
+			d.board.Note(&first)
 			first.Kind = engine.NoteApproved
-			d.server.board.Note(&first)
+			d.board.Note(&first)
 		}
-		d.server.board.Note(&second)
+		d.board.Note(&second)
 	}
 	first.Kind, first.ClientOrderID = engine.NotePlaced, "id-100"
-	d.server.board.Note(&first)
-	for _, in := range d.server.board.intentsJSON() {
+	d.board.Note(&first)
+	for _, in := range d.intents() {
 		if in.ClientOrderID == "id-100" && in.Price != "100" {
 			t.Errorf("the order at 100 was taken for the one at %s", in.Price)
 		}
 	}
 	for range maxIntents + 10 {
-		d.server.board.Note(&engine.Note{Kind: engine.NoteIntent, Symbol: bitcoin})
+		d.board.Note(&engine.Note{Kind: engine.NoteIntent, Symbol: bitcoin})
 	}
-	if have := len(d.server.board.intentsJSON()); have != maxIntents {
-		t.Errorf("intents kept: want %d, have %d", maxIntents, have)
+	if have := len(d.intents()); have > maxIntents || have < maxIntents*8/10 {
+		t.Errorf("intents kept: want about %d, have %d", maxIntents, have)
 	}
 }
 
@@ -248,22 +178,22 @@ func TestChangesNeedTheToken(t *testing.T) {
 		code             int
 		level            string
 	}{
-		{"no token", "/api/v1/halt", halt, nil, 401, ""},
-		{"a wrong token", "/api/v1/halt", halt, bearer(testToken + "X"), 401, ""},
-		{"an empty token", "/api/v1/halt", halt, bearer(""), 401, ""},
-		{"halt", "/api/v1/halt", halt, bearer(testToken), 202, "pause"},
-		{"halt by its longer name", "/api/v1/risk/halt", halt, bearer(testToken), 202, "pause"},
-		{"rearm", "/api/v1/rearm", "", bearer(testToken), 202, ""},
+		{"no token", "/api/v1/risk/halt", halt, nil, 401, ""},
+		{"a wrong token", "/api/v1/risk/halt", halt, bearer(testToken + "X"), 401, ""},
+		{"an empty token", "/api/v1/risk/halt", halt, bearer(""), 401, ""},
+		{"halt", "/api/v1/risk/halt", halt, bearer(testToken), 202, "pause"},
+		{"a viewer", "/api/v1/risk/halt", halt, bearer(viewerToken), 403, ""},
+		{"rearm", "/api/v1/risk/rearm", "", bearer(testToken), 202, ""},
 		{"rearm without a token", "/api/v1/risk/rearm", "", nil, 401, ""},
-		{"an unknown level", "/api/v1/halt", `{"level":"panic","reason":"news"}`, bearer(testToken), 400, ""},
-		{"no reason", "/api/v1/halt", `{"level":"pause","reason":" "}`, bearer(testToken), 400, ""},
-		{"an unknown field", "/api/v1/halt", `{"level":"pause","reason":"news","when":"later"}`, bearer(testToken), 400, ""},
-		{"too long", "/api/v1/halt", `{"level":"pause","reason":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 400, ""},
-		{"from a web page", "/api/v1/halt", halt, func(r *http.Request) {
+		{"an unknown level", "/api/v1/risk/halt", `{"level":"panic","reason":"news"}`, bearer(testToken), 400, ""},
+		{"no reason", "/api/v1/risk/halt", `{"level":"pause","reason":" "}`, bearer(testToken), 400, ""},
+		{"an unknown field", "/api/v1/risk/halt", `{"level":"pause","reason":"news","when":"later"}`, bearer(testToken), 400, ""},
+		{"too long", "/api/v1/risk/halt", `{"level":"pause","reason":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 400, ""},
+		{"from a web page", "/api/v1/risk/halt", halt, func(r *http.Request) {
 			bearer(testToken)(r)
 			r.Header.Set("Sec-Fetch-Site", "cross-site")
 		}, 403, ""},
-		{"by another name", "/api/v1/halt", halt, func(r *http.Request) { bearer(testToken)(r); r.Host = "botd.example:8420" }, 421, ""},
+		{"by another name", "/api/v1/risk/halt", halt, func(r *http.Request) { bearer(testToken)(r); r.Host = "botd.example:8420" }, 421, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -293,7 +223,7 @@ func TestAHaltNotWrittenDownIsNotCalledDone(t *testing.T) {
 	}{{runtime.ErrUnwritten, "in force now"}, {runtime.ErrStopped, "nothing was changed"}} {
 		d := newDesk(t)
 		d.fails = c.fails
-		if code, body := d.ask(http.MethodPost, "/api/v1/halt", `{"level":"pause","reason":"news"}`, bearer(testToken)); code != 503 || !strings.Contains(body, c.part) {
+		if code, body := d.ask(http.MethodPost, "/api/v1/risk/halt", `{"level":"pause","reason":"news"}`, bearer(testToken)); code != 503 || !strings.Contains(body, c.part) {
 			t.Errorf("%v: want 503 and %q, have %d %s", c.fails, c.part, code, body)
 		}
 	}
@@ -312,20 +242,29 @@ func TestReadingByAnotherNameOrMethodIsRefused(t *testing.T) {
 	for i := range 1_000 { // paths are no labels
 		d.want(404, "/nowhere/"+strings.Repeat("x", i%50))
 		if i == 0 {
-			before = series(t, d.server.metrics)
+			d.scrape("") // its own route's series
+			_, before = d.scrape("")
 		}
 	}
-	if have := series(t, d.server.metrics); before != have {
+	if _, have := d.scrape(""); before != have {
 		t.Errorf("series after unknown paths: want %d, have %d", before, have)
 	}
 }
 
-func TestOnlyLoopbackIsListenedOn(t *testing.T) {
+func TestOnlyLoopbackIsListenedOnWithoutTLSOrAProxy(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "[::]:0", "8420"} {
-		if _, err := Listen(address, nil, nil, "", Control{}); err == nil || !strings.Contains(err.Error(), address) {
+		if _, err := Listen(address, Access{}); err == nil || !strings.Contains(err.Error(), address) {
 			t.Errorf("%s: want it refused by name, have %v", address, err)
 		}
+	}
+	declared, err := Listen("0.0.0.0:0", Access{BehindProxy: true})
+	if err != nil {
+		t.Fatalf("behind a declared proxy: want it taken, have %v", err)
+	}
+	defer declared.Close()
+	if _, err := Listen("0.0.0.0:0", Access{Certificate: "nowhere.pem", Key: "nowhere.key"}); err == nil || !strings.Contains(err.Error(), "nowhere.pem") {
+		t.Errorf("a certificate that is not there: want it named, have %v", err)
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -333,7 +272,7 @@ func TestOnlyLoopbackIsListenedOn(t *testing.T) {
 	}
 	defer taken.Close()
 	address := taken.Addr().String()
-	if _, err := Listen(address, nil, nil, "", Control{}); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "hint: ") {
+	if _, err := Listen(address, Access{}); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "hint: ") {
 		t.Errorf("an address in use: want it named, with a hint, have %v", err)
 	}
 }
@@ -342,16 +281,16 @@ func TestTheServerStopsWithItsContextOrWhenItFails(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
 		d := newDesk(t)
-		server, err := Listen("127.0.0.1:0", d.server.board, d.server.metrics, testToken, d.server.control)
+		listener, err := Listen("127.0.0.1:0", Access{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ended := make(chan error, 1)
-		go func() { ended <- server.Serve(ctx) }()
+		go func() { ended <- d.server.Serve(ctx, listener) }()
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-		response, err := client.Get("http://" + server.Address() + "/metrics")
+		response, err := client.Get("http://" + listener.Addr().String() + "/metrics")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -360,7 +299,7 @@ func TestTheServerStopsWithItsContextOrWhenItFails(t *testing.T) {
 			t.Errorf("metrics: want botd_ready 0, have %v, %.200s", err, body)
 		}
 		if fails {
-			server.listener.Close()
+			listener.Close()
 		} else {
 			cancel()
 		}
@@ -370,38 +309,40 @@ func TestTheServerStopsWithItsContextOrWhenItFails(t *testing.T) {
 	}
 }
 
-func TestTheTokenIsItsOwnersAlone(t *testing.T) {
+func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	path := filepath.Join(directory, "token")
-	token := func() string {
+	tokens := func(want bool) Tokens {
 		t.Helper()
-		have, err := Token(directory)
-		if err != nil {
-			t.Fatal(err)
+		have, first, err := ReadTokens(directory)
+		if err != nil || first != want {
+			t.Fatalf("want first %t, have %t, %v", want, first, err)
 		}
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the file: want mode 0600, have %v, %v", info.Mode(), err)
+		for _, name := range []string{OperatorFile, ViewerFile} {
+			if info, err := os.Stat(filepath.Join(directory, name)); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%s: want mode 0600, have %v, %v", name, info.Mode(), err)
+			}
 		}
 		return have
 	}
-	first := token()
-	if len(first) < 26 {
-		t.Errorf("want at least 26 letters, have %q", first)
+	first := tokens(true)
+	if len(first.Operator) < 26 || len(first.Viewer) < 26 || first.Operator == first.Viewer {
+		t.Errorf("want two tokens of at least 26 letters, have %q", first)
 	}
+	path := filepath.Join(directory, OperatorFile)
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if second := token(); second != first {
-		t.Errorf("want the same token, have %q and %q", first, second)
+	if second := tokens(false); second != first {
+		t.Errorf("want the same tokens, have %q and %q", first, second)
 	}
 	if err := os.WriteFile(path, []byte("botd_CUT"), 0o644); err != nil { // cut short by a crash
 		t.Fatal(err)
 	}
-	if third := token(); third == first || len(third) < 26 {
+	if third := tokens(true); third.Operator == first.Operator || len(third.Operator) < 26 {
 		t.Errorf("want a new token, have %q", third)
 	}
-	if _, err := Token(filepath.Join(directory, "nowhere")); err == nil {
+	if _, _, err := ReadTokens(filepath.Join(directory, "nowhere")); err == nil {
 		t.Error("a directory that is not there: want an error")
 	}
 }

@@ -1,4 +1,4 @@
-package ops
+package api
 
 import (
 	"bytes"
@@ -23,6 +23,7 @@ import (
 	"botd/reconcile/journal"
 	"botd/runtime"
 	"botd/runtime/engine"
+	"botd/runtime/ops"
 	"botd/strategy"
 )
 
@@ -58,26 +59,28 @@ func (s *sniffer) RoundTrip(request *http.Request) (*http.Response, error) {
 	return s.inner.RoundTrip(request)
 }
 
-// session is everything a live daemon is made of, over real HTTP on loopback.
-type session struct {
+// daemon is everything a live daemon is made of, over real HTTP on loopback.
+type daemon struct {
 	t       *testing.T
 	sniffer *sniffer
 	log     bytes.Buffer // written by the driver's goroutine alone
-	metrics *Metrics
+	metrics *ops.Metrics
 	board   *Board
+	history *History
+	logs    *ops.Logs
 	filled  chan struct{}
 	failed  chan struct{}
 }
 
-func newSession(t *testing.T) *session {
-	s := &session{t: t, sniffer: &sniffer{inner: &http.Transport{}}, metrics: NewMetrics("live", Build{}), board: NewBoard("live", "main"),
+func newDaemon(t *testing.T) *daemon {
+	s := &daemon{t: t, sniffer: &sniffer{inner: &http.Transport{}}, metrics: ops.NewMetrics("live", ops.Build{}), board: NewBoard("live", "main"), history: NewHistory(), logs: ops.NewLogs(),
 		filled: make(chan struct{}), failed: make(chan struct{})}
 	t.Cleanup(s.sniffer.inner.(*http.Transport).CloseIdleConnections)
 	return s
 }
 
 // venue serves the simulated exchange until the test ends and returns its address.
-func (s *session) venue() string {
+func (s *daemon) venue() string {
 	s.t.Helper()
 	config := server.Config{Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}, Build: func([]byte) (*sim.Exchange, error) {
 		x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})
@@ -106,7 +109,7 @@ func (s *session) venue() string {
 	return "http://" + listener.Addr().String()
 }
 
-func (s *session) client(address, secret string) *rest.Client {
+func (s *daemon) client(address, secret string) *rest.Client {
 	s.t.Helper()
 	client, err := rest.New(rest.Config{BaseURL: address, Key: canaryKey, Secret: []byte(secret), Transport: s.sniffer,
 		Observe: func(o rest.Observation) { s.metrics.Request(o.Operation, o.Outcome, o.Code, o.Duration, o.Waited) }})
@@ -119,8 +122,22 @@ func (s *session) client(address, secret string) *rest.Client {
 	return client
 }
 
+// shown is a journal whose records the history is given.
+type shown struct {
+	*journal.Journal
+	history *History
+}
+
+func (j shown) Append(ctx context.Context, records []reconcile.Record) error {
+	err := j.Journal.Append(ctx, records)
+	for i := range records {
+		j.history.Take(&records[i])
+	}
+	return err
+}
+
 // run drives an engine until done is closed, and returns the journal as text.
-func (s *session) run(client *rest.Client, name string, done <-chan struct{}) string {
+func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) string {
 	s.t.Helper()
 	store, err := journal.Open(s.t.Context(), filepath.Join(s.t.TempDir(), name), journal.Binding{Mode: "live", URL: "x", KeyFingerprint: "y"})
 	if err != nil {
@@ -134,9 +151,9 @@ func (s *session) run(client *rest.Client, name string, done <-chan struct{}) st
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	console, lines := NewConsole(&s.log, Format{}, s.metrics), NewConsole(&s.log, Format{JSON: true}, s.metrics)
+	console, lines := ops.NewConsole(&s.log, ops.Format{}, s.metrics, s.logs), ops.NewConsole(&s.log, ops.Format{JSON: true}, s.metrics, nil)
 	filled, failed := sync.OnceFunc(func() { close(s.filled) }), sync.OnceFunc(func() { close(s.failed) })
-	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: store, Clock: client, Notes: func(n *engine.Note) {
+	driver := runtime.New(runtime.Config{Machine: machine, Venue: client, Journal: shown{store, s.history}, Clock: client, Notes: func(n *engine.Note) {
 		s.metrics.Note(n)
 		s.board.Note(n)
 		console.Note(n)
@@ -182,7 +199,8 @@ func reached(c <-chan struct{}) bool {
 
 func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	t.Parallel()
-	s := newSession(t)
+	s := newDaemon(t)
+	d := newDeskWith(t, func(c *Config) { c.Board, c.History, c.Metrics, c.Logs = s.board, s.history, s.metrics, s.logs })
 	address := s.venue()
 	everything := map[string]string{
 		"journal":                   s.run(s.client(address, canarySecret), "good.db", s.filled),
@@ -192,15 +210,23 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 		t.Fatalf("want a fill and a refused session, have filled %t, failed %t:\n%s", reached(s.filled), reached(s.failed), s.log.String())
 	}
 	everything["log"] = s.log.String()
-	d := &desk{t: t, server: &Server{board: s.board, metrics: s.metrics, token: testToken}}
-	for _, path := range []string{"/metrics", "/healthz", "/readyz?verbose", "/api/v1/status", "/api/v1/orders", "/api/v1/intents", "/api/v1/positions"} {
+	everything["events"] = string(bytes.Join(framesOf(d.server.stream), nil))
+	for _, each := range routes {
+		if path := strings.NewReplacer("{name}", "one", "{id}", "bmain-1-1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path); each.method == http.MethodGet && path != "/api/v1/events" {
+			if path == "/api/v1/candles" {
+				path += "?symbol=BTC-USDT&interval=1m"
+			}
+			everything[path] = d.want(http.StatusOK, path)
+		}
+	}
+	for _, path := range []string{"/metrics", "/healthz", "/readyz?verbose", "/login", "/login.js", "/"} {
 		_, everything[path] = d.ask(http.MethodGet, path, "", nil)
 	}
 	encoded, err := json.Marshal(canarySecret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forbidden := append([]string{canaryKey, canarySecret, strings.Trim(string(encoded), `"`), testToken}, s.sniffer.signatures...)
+	forbidden := append([]string{canaryKey, canarySecret, strings.Trim(string(encoded), `"`), testToken, viewerToken}, s.sniffer.signatures...)
 	if len(s.sniffer.signatures) < 5 {
 		t.Fatalf("signatures seen: want at least 5, have %d", len(s.sniffer.signatures))
 	}
@@ -214,4 +240,14 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 			}
 		}
 	}
+}
+
+// framesOf are the events a stream has kept.
+func framesOf(s *Stream) (frames [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.ring {
+		frames = append(frames, e.frame)
+	}
+	return frames
 }

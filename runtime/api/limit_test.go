@@ -1,4 +1,4 @@
-package ops
+package api
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 func TestLimitsTellUseHeadroomAndTheWayOut(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.server.board.Show(engine.Status{Limits: []risk.Use{
+	d.board.Show(engine.Status{Limits: []risk.Use{
 		{Scope: "account", Rule: risk.MaxOpenOrders, Use: "3", Limit: "200", Headroom: "197", Ratio: 3.0 / 200, State: risk.StateOK},
 		{Scope: "strategy one", Strategy: "one", Rule: risk.MaxDailyLoss, Use: "101 USDT", Limit: "100 USDT", Headroom: "0 USDT", Ratio: 1.01, State: risk.StateBreached,
 			Why: "lost", WayOut: "ends by itself", SinceMS: 1_000, UntilMS: 86_400_000},
@@ -23,7 +23,7 @@ func TestLimitsTellUseHeadroomAndTheWayOut(t *testing.T) {
 		{"scope": "strategy one", "strategy": "one", "rule": "max_daily_loss", "use": "101 USDT", "limit": "100 USDT", "headroom": "0 USDT", "ratio": 1.01, "state": "breached",
 			"why": "lost", "way_out": "ends by itself", "since": "1970-01-01T00:00:01Z", "until": "1970-01-02T00:00:00Z"},
 	}
-	for _, path := range []string{"/api/v1/limits", "/api/v1/risk/limits"} {
+	for _, path := range []string{"/api/v1/risk/limits"} {
 		var page struct{ Items []map[string]any }
 		if err := json.Unmarshal([]byte(d.want(200, path)), &page); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package ops
+package api
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ func TestADryRunOfAHaltShowsEachOrderAndSendsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.steps = closingSteps()
-	code, out, text := post[HaltJSON](d, "/api/v1/risk/halt", `{"level":"flatten","dry_run":true}`)
+	code, out, text := post[HaltAnswer](d, "/api/v1/risk/halt", `{"level":"flatten","dry_run":true}`)
 	if code != http.StatusOK || len(d.sent) != 0 || !out.DryRun || len(out.Steps) != 2 {
 		t.Fatalf("want 200, two steps and nothing sent, have %d, %+v: %s", code, d.sent, text)
 	}
@@ -77,7 +77,7 @@ func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
 			d := newDesk(t)
 			d.status.Strategies = append(slices.Clone(d.status.Strategies), engine.StrategyStatus{Name: "cash", Symbol: &spot})
 			d.status.Degraded = []engine.Degraded{{State: "halted", Scope: reconcile.Scope{Strategy: "gone"}}}
-			code, _, text := post[HaltJSON](d, "/api/v1/risk/"+c.path, c.body)
+			code, _, text := post[HaltAnswer](d, "/api/v1/risk/"+c.path, c.body)
 			if code != c.code || !strings.Contains(text, c.part) {
 				t.Errorf("want %d with %q, have %d: %s", c.code, c.part, code, text)
 			}
@@ -92,7 +92,7 @@ func TestArmingTellsWhatStillKeepsTradingBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: reconcile.Scope{Strategy: "trend"}, WayOut: "botd rearm --strategy trend"}}
-	if code, out, text := post[HaltJSON](d, "/api/v1/rearm", ""); code != 202 || len(out.Still) != 1 || out.Still[0].WayOut != "botd rearm --strategy trend" {
+	if code, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", ""); code != 202 || len(out.Still) != 1 || out.Still[0].WayOut != "botd rearm --strategy trend" {
 		t.Errorf("want the other halt told, have %d: %s", code, text)
 	}
 }
@@ -103,7 +103,7 @@ func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {
 	d.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "the position differs", SinceMS: 1_700_000_000_000,
 		Venue: 500 * bitcoin.QuantityTick, Difference: 500 * bitcoin.QuantityTick, Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
 		Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: bitcoin.QuantityTick}}}}
-	body := d.want(http.StatusOK, "/api/v1/quarantines")
+	body := d.want(http.StatusOK, "/api/v1/reconcile/quarantines")
 	for _, part := range []string{`"position":"0.5"`, `"difference":"0.5"`, `"explained":"0"`, `"client_order_id":"mine"`, `"0.5 is left"`, `"unknown":[]`} {
 		if !strings.Contains(body, part) {
 			t.Errorf("want %s, have %s", part, body)
@@ -119,14 +119,14 @@ func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {
 		{"without a decision", `{"symbol":"BTC-USDT","reason":"mine"}`, 400, "decision"},
 		{"as a dry run", `{"symbol":"BTC-USDT","decision":"ignore","dry_run":true}`, 200, `"dry_run":true`},
 	} {
-		if code, _, text := post[ResolveJSON](d, "/api/v1/resolve", c.body); code != c.code || !strings.Contains(text, c.part) || len(d.sent) != 0 {
+		if code, _, text := post[ResolveAnswer](d, "/api/v1/reconcile/resolve", c.body); code != c.code || !strings.Contains(text, c.part) || len(d.sent) != 0 {
 			t.Errorf("%s: want %d with %q and nothing changed, have %d: %s %+v", c.name, c.code, c.part, code, text, d.sent)
 		}
 	}
-	if code, _ := d.ask(http.MethodPost, "/api/v1/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`, nil); code != 401 || len(d.sent) != 0 {
+	if code, _ := d.ask(http.MethodPost, "/api/v1/reconcile/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`, nil); code != 401 || len(d.sent) != 0 {
 		t.Errorf("without a token: want 401, have %d", code)
 	}
-	code, out, text := post[ResolveJSON](d, "/api/v1/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`)
+	code, out, text := post[ResolveAnswer](d, "/api/v1/reconcile/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`)
 	if code != 200 || len(out.Changes) != 1 || out.Cause != "the position differs" {
 		t.Errorf("want it resolved, have %d: %s", code, text)
 	}
@@ -134,7 +134,7 @@ func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {
 		t.Errorf("want one event, have %+v", d.sent)
 	}
 	d.quarantine[0].Blocked, d.sent = "not read", nil
-	if code, _, text := post[ResolveJSON](d, "/api/v1/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`); code != 409 || len(d.sent) != 0 || !strings.Contains(text, "complete round") {
+	if code, _, text := post[ResolveAnswer](d, "/api/v1/reconcile/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`); code != 409 || len(d.sent) != 0 || !strings.Contains(text, "complete round") {
 		t.Errorf("want it refused until a round was complete, have %d: %s", code, text)
 	}
 }

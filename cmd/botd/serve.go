@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"botd/configs"
+	"botd/runtime/api"
+	"botd/runtime/ops"
+)
+
+// serving is what the daemon's server is made of.
+type serving struct {
+	config    *configs.Config
+	directory string
+	venue     *venue
+	console   *ops.Console
+	api       api.Config
+}
+
+// serve answers metrics, health and the API beside the engine: on the unix socket
+// for the command line, and on TCP for the browser.
+func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() error, err error) {
+	tokens, _, err := api.ReadTokens(s.directory)
+	if err != nil {
+		return nil, fail(exitIO, err)
+	}
+	equity, err := api.OpenEquity(filepath.Join(s.directory, "equity.csv"))
+	if err != nil {
+		return nil, fail(exitIO, err)
+	}
+	listeners, address, err := s.listen()
+	if err != nil {
+		return nil, errors.Join(err, equity.Close())
+	}
+	table := s.venue.client.Symbols()
+	s.api.Equity, s.api.Tokens, s.api.Market, s.api.Symbols, s.api.Listed = equity, tokens, s.venue.client, table.Symbol, table.All
+	s.api.Epoch = strconv.FormatInt(s.api.Engine.Epoch(), 36)
+	s.api.Configuration, s.api.StrategyConfig = configuration(s.config), strategyYAML(s.config)
+	server := api.New(s.api)
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	group := &errgroup.Group{}
+	group.Go(func() error { return server.Serve(running, listeners...) })
+	group.Go(func() error {
+		equity.Keep(running, s.api.Board, func(err error) { s.console.Warn("equity.unwritten", "equity    %v", err) })
+		return nil
+	})
+	if address != "" {
+		s.console.Say("daemon.listening", "metrics   http://%s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
+		if terminal(command.ErrOrStderr()) { // a log file is no place for what logs somebody in
+			fmt.Fprintf(command.ErrOrStderr(), "log in with this link, once, within ten minutes: http://%s%s\n", address, server.NewLink().Path)
+		}
+	}
+	return func() error { cancel(); return errors.Join(group.Wait(), equity.Close()) }, nil
+}
+
+// listen takes the unix socket, and the TCP address unless it is off.
+func (s *serving) listen() (listeners []net.Listener, address string, err error) {
+	socket, err := api.ListenSocket(s.directory)
+	if err != nil {
+		// A path too long for a socket is no reason not to trade.
+		s.console.Warn("daemon.socket", "socket    %v; the command line needs --listen", err)
+	} else {
+		listeners = append(listeners, socket)
+	}
+	if s.config.Listen == "off" {
+		return listeners, "", nil
+	}
+	tcp, err := api.Listen(s.config.Listen, s.api.Access)
+	if err != nil {
+		if socket != nil {
+			err = errors.Join(err, socket.Close())
+		}
+		return nil, "", fail(exitUnavailable, err)
+	}
+	return append(listeners, tcp), tcp.Addr().String(), nil
+}
+
+// configuration tells what holds.
+func configuration(c *configs.Config) func() api.Configuration {
+	return func() api.Configuration {
+		return api.Configuration{Directory: c.Directory, Files: c.Files, Hash: c.Hash(), YAML: c.Effective()}
+	}
+}
+
+// strategyYAML tells a strategy's effective configuration.
+func strategyYAML(c *configs.Config) func(name string) string {
+	return func(name string) string {
+		for i := range c.Strategies {
+			if c.Strategies[i].Name == name {
+				return c.Strategies[i].Effective()
+			}
+		}
+		return ""
+	}
+}

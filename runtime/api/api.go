@@ -1,0 +1,192 @@
+// Package api serves the admin API: what botd knows, its live stream, and the changes a person may ask for.
+//
+// Reads come from a Board that the driver keeps up to date and from the History
+// of the journal's records, so that no reader ever makes the engine wait. Changes
+// are events of the engine; every one is journalled with who asked for it. The
+// unix socket is for the owner of botd's files; on TCP everything but health and
+// metrics needs a token or a session.
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// Driver gives the engine events, and lets it be read while it rests.
+type Driver interface {
+	Query(ctx context.Context, read func()) error
+	Send(ctx context.Context, event engine.Event) error
+}
+
+// Engine says what a change would do. It is asked only inside Driver.Query.
+type Engine interface {
+	Epoch() int64
+	Status() engine.Status
+	Preview(level string, scope reconcile.Scope) []engine.Step
+	Quarantines() []engine.Quarantine
+	Resolving(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)
+}
+
+// Market reads public market data of the venue.
+type Market interface {
+	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
+}
+
+// Config is what a server shows and serves. Board, History, Logs, Metrics, Driver
+// and Engine are needed.
+type Config struct {
+	Board   *Board
+	History *History
+	Equity  *Equity
+	Logs    *ops.Logs
+	Metrics *ops.Metrics
+	Driver  Driver
+	Engine  Engine
+	Market  Market // nil: no market data is served
+	Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)
+	Listed  func() []*exchange.Symbol // all symbols of the venue
+	Build   ops.Build
+	Tokens  Tokens
+	Epoch   string // of this start
+
+	Configuration  func() Configuration
+	StrategyConfig func(name string) string // effective, as YAML
+
+	Web    http.Handler // the dashboard's files, served at /; nil for none
+	Access Access
+}
+
+// Server serves the API.
+type Server struct {
+	config   Config
+	stream   *Stream
+	metrics  *ops.Metrics
+	sessions sessions
+	repeats  repeats
+	candles  candleCache
+	stopping chan struct{} // closed when serving ends
+	stopOnce sync.Once
+	handler  http.Handler
+}
+
+// New returns a server, which shows what happens from now on. Listeners are given
+// to Serve.
+func New(config Config) *Server {
+	s := &Server{config: config, metrics: config.Metrics, stream: NewStream(config.Epoch, config.Metrics), stopping: make(chan struct{})}
+	s.sessions.name = cookieName(config.Tokens, config.Access.secure())
+	if s.config.Symbols == nil {
+		s.config.Symbols = func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }
+	}
+	if s.config.Equity == nil {
+		s.config.Equity = NewEquity()
+	}
+	s.handler = s.routed()
+	config.History.follow(s.config.Symbols, s.stream.Publish)
+	config.Board.follow(s.stream, config.History)
+	config.Logs.Follow(func(line ops.LogLine) { s.stream.Publish("log", line) })
+	s.config.Equity.follow(s.stream)
+	return s
+}
+
+// Handler answers every request.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Serve answers on every listener until the context ends. An open stream never
+// keeps it from ending.
+func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
+	server := &http.Server{Handler: s.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0), // a client's mistakes are no lines of botd's log
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			if _, local := conn.(*net.UnixConn); local {
+				ctx = context.WithValue(ctx, overSocket, true)
+			}
+			return ctx
+		}}
+	ended := make(chan error, len(listeners))
+	for _, listener := range listeners {
+		go func() { ended <- server.Serve(listener) }()
+	}
+	var first error
+	left := len(listeners)
+	select {
+	case <-ctx.Done():
+	case first = <-ended: // one failed by itself: all end
+		left--
+	}
+	s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })
+	limited, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if server.Shutdown(limited) != nil {
+		server.Close()
+	}
+	for range left {
+		if err := <-ended; first == nil {
+			first = err
+		}
+	}
+	if errors.Is(first, http.ErrServerClosed) {
+		return nil
+	}
+	return first
+}
+
+// metricsHandler shows the metrics, with readiness as it is at the scrape.
+func (s *Server) metricsHandler() http.Handler {
+	exposition := promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.metrics.Ready(s.config.Board.Checks())
+		exposition.ServeHTTP(w, r)
+	})
+}
+
+// Access says who may reach the server over TCP, and how.
+type Access struct {
+	Certificate, Key string   // files of TLS
+	BehindProxy      bool     // a proxy with TLS stands in front
+	Hosts            []string // names that requests may be for, besides loopback ones
+}
+
+func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }
+
+// Listen takes a TCP address. One that is not loopback is refused without TLS or
+// a declared proxy: a token must not cross a network in the clear.
+func Listen(address string, access Access) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("listen %q: not host:port", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !access.secure() {
+		return nil, fmt.Errorf("listen %s: an address that is not loopback needs TLS or a declared proxy\nhint: listen: 127.0.0.1:8420 and an ssh tunnel; or access: {certificate: FILE, key: FILE}; or access: {behind_proxy: true} with TLS in front of it", address)
+	}
+	var config *tls.Config
+	if access.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(access.Certificate, access.Key)
+		if err != nil {
+			return nil, fmt.Errorf("listen %s: certificate: %w", address, err)
+		}
+		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen %s: %w\nhint: another program, maybe another botd, has this address; set listen in botd.yaml or --listen", address, err)
+	}
+	if config != nil {
+		listener = tls.NewListener(listener, config)
+	}
+	return listener, nil
+}

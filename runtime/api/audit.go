@@ -1,0 +1,84 @@
+package api
+
+import (
+	"net/http"
+
+	"botd/reconcile"
+)
+
+// Audit is one change that somebody, or botd itself, made: an entry of the journal.
+type Audit struct {
+	n int64
+
+	ID        string `json:"id"`
+	AtMS      int64  `json:"at_ms"`
+	Kind      string `json:"kind"` // audit: asked for; halt, breach, quarantined, adopted, ignored, found, breaker, config, boot: what followed, or botd's own
+	Actor     string `json:"actor"`
+	Role      string `json:"role,omitempty"`
+	From      string `json:"from,omitempty"`
+	Action    string `json:"action"`
+	Target    string `json:"target,omitempty"`
+	Detail    string `json:"detail,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+}
+
+// audited keeps the records that are about who changed what.
+func (h *History) audited(r *reconcile.Record) {
+	a := Audit{AtMS: r.AtMS, Kind: r.Kind.String(), Actor: "botd", Target: targetOf(r), Detail: r.Why}
+	switch r.Kind {
+	case reconcile.RecordAudit:
+		a.Actor, a.Role, a.From, a.Action = r.Audit.Actor, r.Audit.Role, r.Audit.From, r.Audit.Action
+		a.Target, a.Detail, a.RequestID = r.Audit.Target, r.Audit.Detail, r.Audit.RequestID
+	case reconcile.RecordHalt:
+		a.Action = "halt " + r.Level
+		if r.Level == "" {
+			a.Action = "rearm"
+		}
+	case reconcile.RecordBreach:
+		a.Action = "limit " + r.Rule + " breached"
+		if r.Why == "" {
+			a.Action = "limit " + r.Rule + " holds again"
+		}
+	case reconcile.RecordQuarantined:
+		a.Action = "quarantine"
+	case reconcile.RecordAdopted, reconcile.RecordIgnored, reconcile.RecordFound:
+		a.Action, a.Detail = r.Kind.String(), r.Evidence
+	case reconcile.RecordBreaker:
+		a.Action = "breaker"
+	case reconcile.RecordBoot:
+		a.Action, a.Detail = "start", "epoch "+number(r.Epoch)
+	case reconcile.RecordConfig:
+		if r.Hash == "" {
+			return // a strategy's symbol
+		}
+		a.Action, a.Detail = "configuration", r.Hash
+	default:
+		return
+	}
+	if len(h.audit) == maxAudit {
+		h.audit = h.audit[:copy(h.audit, h.audit[maxAudit/10:])]
+	}
+	a.n, a.ID = h.taken, number(h.taken)
+	h.audit = append(h.audit, a)
+	h.publish("audit", a)
+}
+
+func targetOf(r *reconcile.Record) string {
+	return reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}.String()
+}
+
+// listAudit serves GET /api/v1/audit.
+func (s *Server) listAudit(w http.ResponseWriter, r *http.Request) {
+	query, page, ok := pageOf(w, r, "kind", "actor")
+	if !ok {
+		return
+	}
+	kind, actor := query.Get("kind"), query.Get("actor")
+	h := s.config.History
+	h.mu.Lock()
+	items, next := newest(h.audit, page, func(a *Audit) int64 { return a.n }, func(a *Audit) bool {
+		return (kind == "" || kind == a.Kind) && (actor == "" || actor == a.Actor)
+	}, func(a *Audit) Audit { return *a })
+	h.mu.Unlock()
+	writeList(w, r, items, next)
+}

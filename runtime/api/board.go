@@ -1,0 +1,235 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"botd/exchange"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// Bounds of what the board keeps.
+const (
+	maxIntents   = 2_000
+	maxDecisions = 2_000
+	maxRounds    = 500
+	maxNotices   = 1_000
+)
+
+// Board holds what the API shows of the running engine: the newest status, and
+// what it told lately. The driver writes it while the engine rests, requests read
+// it. Safe for several goroutines.
+type Board struct {
+	mode, instance string
+	began          time.Time
+
+	mu         sync.Mutex // guards all below
+	beat       time.Time
+	status     engine.Status
+	reconciled bool        // a round was complete since the start
+	reported   []ops.Check // what others found, in the order they first told
+	intents    ring[Intent]
+	decisions  ring[Decision]
+	rounds     ring[Round]
+	notices    ring[Notice]
+	refusals   map[string]*Rejections
+	unplanned  int64 // ids of intents given
+	stream     *Stream
+	history    *History
+	told       map[string]string // what was last published, by topic
+}
+
+// ring keeps the newest values under numbers that count up.
+type ring[T any] struct {
+	all  []T // oldest first
+	last int64
+}
+
+func (r *ring[T]) add(value T, most int) *T {
+	if len(r.all) >= most {
+		r.all = slices.Delete(r.all, 0, most/10)
+	}
+	r.last++
+	r.all = append(r.all, value)
+	return &r.all[len(r.all)-1]
+}
+
+// NewBoard returns an empty board. It is made when the configuration was loaded.
+func NewBoard(mode, instance string) *Board {
+	return &Board{mode: mode, instance: instance, began: time.Now(), reported: []ops.Check{{Name: "configuration", OK: true, Detail: "loaded at start"}},
+		refusals: map[string]*Rejections{}, told: map[string]string{}}
+}
+
+// follow has every change published from now on; the history is shown what lives.
+func (b *Board) follow(stream *Stream, history *History) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stream, b.history = stream, history
+	history.see(b.status.Live, b.status.NowMS)
+}
+
+// publish sends an event, once there is somewhere to send it.
+func (b *Board) publish(topic string, content any) {
+	if b.stream != nil {
+		b.stream.Publish(topic, content)
+	}
+}
+
+// Report puts a check on the board that somebody else makes, such as the
+// clock's or a reload's; the same name again replaces it.
+func (b *Board) Report(check ops.Check) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.reported {
+		if b.reported[i].Name == check.Name {
+			b.reported[i] = check
+			return
+		}
+	}
+	b.reported = append(b.reported, check)
+}
+
+// Beat notes that the loop lives.
+func (b *Board) Beat() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.beat = time.Now()
+}
+
+// Show puts a new status on the board, and publishes what changed.
+func (b *Board) Show(status engine.Status) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.beat, b.status = time.Now(), status
+	if b.history != nil {
+		b.history.see(status.Live, status.NowMS)
+	}
+	b.publishStatus()
+}
+
+// Note follows what the engine tells.
+func (b *Board) Note(n *engine.Note) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.noteIntent(n)
+	switch n.Kind {
+	case engine.NoteRound:
+		b.reconciled = b.reconciled || n.OK
+		b.noteRound(n)
+	case engine.NoteDecision:
+		b.noteDecision(n)
+	case engine.NoteRefusal:
+		b.noteRefusal(n)
+	case engine.NoteCandle:
+		b.noteCandle(n)
+	case engine.NotePosition:
+		b.publish("position", positionEvent(n))
+	default:
+		b.noteNotice(n)
+	}
+}
+
+// freshness bounds of the checks.
+const (
+	aliveWithin  = 30 * time.Second
+	soundWithin  = 60_000 // ms since the last complete round
+	freshAtLeast = 60_000 // ms of market data beyond two of its intervals
+)
+
+// Alive reports whether the loop has beaten lately.
+func (b *Board) Alive() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.alive()
+}
+
+func (b *Board) alive() bool { return !b.beat.IsZero() && time.Since(b.beat) < aliveWithin }
+
+// Checks are what readiness depends on. Trading halted is ready: a halted
+// daemon must not be restarted by what watches it.
+func (b *Board) Checks() []ops.Check {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.checks()
+}
+
+func (b *Board) checks() []ops.Check {
+	return append([]ops.Check{
+		{Name: "loop", OK: b.alive()},
+		{Name: "journal", OK: b.status.JournalErr == nil && b.status.DiskLow == "", Detail: detail(b.status.JournalErr) + b.status.DiskLow},
+		b.checkReconcile(),
+		b.checkMarketData(),
+	}, b.reported...)
+}
+
+func (b *Board) checkReconcile() ops.Check {
+	s := &b.status
+	switch age := s.NowMS - s.SoundMS; {
+	case len(s.Strategies) == 0 && s.NowMS > 0:
+		return ops.Check{Name: "reconcile", OK: true, Detail: "no strategies: nothing to reconcile"}
+	case !b.reconciled:
+		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("no complete round since the start, %d failed in a row", s.Failed)}
+	case s.Blind || age > soundWithin:
+		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("the last complete round was %d s ago, %d failed in a row", age/1000, s.Failed)}
+	}
+	return ops.Check{Name: "reconcile", OK: true}
+}
+
+// checkMarketData looks at the newest price or candle of each strategy. A
+// symbol that is traded seldom may skip a candle.
+func (b *Board) checkMarketData() ops.Check {
+	s := &b.status
+	if s.NowMS == 0 {
+		return ops.Check{Name: "market_data", Detail: "the engine has not begun"}
+	}
+	for i := range s.Strategies {
+		t := &s.Strategies[i]
+		newest := max(t.LastMS, t.CandleMS)
+		if t.Last == 0 || newest == 0 {
+			return ops.Check{Name: "market_data", Detail: t.Name + ": no price of " + t.Symbol.Name + " yet"}
+		}
+		if age := s.NowMS - newest; age > 2*int64(t.Interval)+freshAtLeast {
+			return ops.Check{Name: "market_data", Detail: fmt.Sprintf("%s: the newest price of %s is %d s old", t.Name, t.Symbol.Name, age/1000)}
+		}
+	}
+	return ops.Check{Name: "market_data", OK: true}
+}
+
+func detail(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// strategy returns a strategy's status, or nil.
+func (b *Board) strategy(name string) *engine.StrategyStatus {
+	for i := range b.status.Strategies {
+		if b.status.Strategies[i].Name == name {
+			return &b.status.Strategies[i]
+		}
+	}
+	return nil
+}
+
+// symbolRules returns a symbol's rules as a strategy has them, or nil.
+func (b *Board) symbolRules(key exchange.SymbolKey) *exchange.Symbol {
+	for i := range b.status.Strategies {
+		if s := b.status.Strategies[i].Symbol; s.Key() == key {
+			return s
+		}
+	}
+	return nil
+}
+
+// moment is a time that may not be.
+func moment(ms int64) *time.Time {
+	if ms == 0 {
+		return nil
+	}
+	t := time.UnixMilli(ms).UTC()
+	return &t
+}

@@ -1,0 +1,249 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"go.uber.org/goleak"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+	"botd/strategy"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	testToken   = "botd_ATESTTOKENOFTWENTYSIXLETTERS"
+	viewerToken = "botd_AVIEWERSTOKENOFTWENTYSIXLETTERS"
+)
+
+// desk is a server without a listener, asked directly.
+type desk struct {
+	t       *testing.T
+	server  *Server
+	board   *Board
+	history *History
+	metrics *ops.Metrics
+	logs    *ops.Logs
+	market  *sim.Exchange
+
+	mu    sync.Mutex // guards the two below
+	sent  []engine.Event
+	fails error
+	resting
+}
+
+// resting is an engine that tells what a test gave it.
+type resting struct {
+	status     engine.Status
+	steps      []engine.Step
+	quarantine []engine.Quarantine
+}
+
+func (r *resting) Epoch() int64                                  { return 1 }
+func (r *resting) Status() engine.Status                         { return r.status }
+func (r *resting) Preview(string, reconcile.Scope) []engine.Step { return r.steps }
+func (r *resting) Quarantines() []engine.Quarantine              { return r.quarantine }
+func (r *resting) Resolving(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
+	for i := range r.quarantine {
+		if q := &r.quarantine[i]; q.Symbol == key && q.Blocked == "" {
+			return engine.Resolution{Symbol: key, Adopt: adopt, Cause: q.Cause, Lines: []string{"0.5 is adopted"}}, nil
+		}
+	}
+	return engine.Resolution{}, errors.New("not read since the start: wait for a complete round")
+}
+
+// Query and Send make the desk its own driver.
+func (d *desk) Query(_ context.Context, read func()) error { read(); return nil }
+
+func (d *desk) Send(_ context.Context, event engine.Event) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sent = append(d.sent, event)
+	return d.fails
+}
+
+// Do answers market data from a simulated exchange.
+func (d *desk) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.market.Do("", &request)
+}
+
+func newDesk(t *testing.T) *desk { return newDeskWith(t, func(*Config) {}) }
+
+func newDeskWith(t *testing.T, change func(*Config)) *desk {
+	t.Helper()
+	d := &desk{t: t, board: NewBoard("demo", "main"), history: NewHistory(), metrics: ops.NewMetrics("demo", ops.Build{}), logs: ops.NewLogs()}
+	d.status = *running(t)
+	var err error
+	if d.market, err = sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: d.status.NowMS}); err != nil {
+		t.Fatal(err)
+	}
+	config := Config{Board: d.board, History: d.history, Logs: d.logs, Metrics: d.metrics, Driver: d, Engine: d, Market: d, Epoch: "e1",
+		Build: ops.Build{Version: "1.2.3", Revision: "abc", Go: "go1.26"}, Tokens: Tokens{Operator: testToken, Viewer: viewerToken},
+		Listed: func() []*exchange.Symbol { return []*exchange.Symbol{bitcoin, ether} },
+		Symbols: func(key exchange.SymbolKey) (*exchange.Symbol, bool) {
+			for _, s := range []*exchange.Symbol{bitcoin, ether} {
+				if s.Key() == key {
+					return s, true
+				}
+			}
+			return nil, false
+		},
+		Configuration:  func() Configuration { return Configuration{Directory: "configs", Hash: "00", YAML: "mode: demo\n"} },
+		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
+	}
+	change(&config)
+	d.server = New(config)
+	return d
+}
+
+// ask returns the answer's status and body.
+func (d *desk) ask(method, path, body string, change func(*http.Request)) (int, string) {
+	d.t.Helper()
+	recorder := d.answer(method, path, body, change)
+	return recorder.Code, recorder.Body.String()
+}
+
+func (d *desk) answer(method, path, body string, change func(*http.Request)) *httptest.ResponseRecorder {
+	d.t.Helper()
+	request := httptest.NewRequest(method, "http://127.0.0.1:8420"+path, strings.NewReader(body))
+	if change != nil {
+		change(request)
+	}
+	recorder := httptest.NewRecorder()
+	d.server.Handler().ServeHTTP(recorder, request)
+	return recorder
+}
+
+// want reads as a viewer.
+func (d *desk) want(code int, path string) string {
+	d.t.Helper()
+	have, body := d.ask(http.MethodGet, path, "", bearer(viewerToken))
+	if have != code {
+		d.t.Errorf("GET %s: want %d, have %d: %s", path, code, have, body)
+	}
+	return body
+}
+
+// intents are those the board keeps.
+func (d *desk) intents() []Intent {
+	d.board.mu.Lock()
+	defer d.board.mu.Unlock()
+	return append([]Intent{}, d.board.intents.all...)
+}
+
+func bearer(token string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }
+}
+
+func newSymbol(market exchange.Market, name string) *exchange.Symbol {
+	base, quote, _ := strings.Cut(name, "-")
+	s, err := exchange.NewSymbol(exchange.SymbolSpec{
+		Market: market, Name: name, Base: base, Quote: quote,
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"),
+		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+var (
+	bitcoin = newSymbol(exchange.Futures, "BTC-USDT")
+	ether   = newSymbol(exchange.Spot, "ETH-USDT")
+)
+
+func priceOf(t *testing.T, s *exchange.Symbol, text string) exchange.Price {
+	t.Helper()
+	p, err := s.Price(decimal.RequireFromString(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func amount(t *testing.T, text string) exchange.Amount {
+	t.Helper()
+	a, err := exchange.AmountFromDecimal(decimal.RequireFromString(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// running is a status of two strategies, one of them in a position.
+func running(t *testing.T) *engine.Status {
+	t.Helper()
+	return &engine.Status{
+		Total: amount(t, "10001.5"),
+		Symbols: []engine.SymbolStatus{
+			{Key: bitcoin.Key(), Rules: bitcoin, Owner: "trend", Position: 20, Known: 20, EntryPrice: amount(t, "50000"), LiqPrice: amount(t, "45090"), Leverage: 10,
+				Last: priceOf(t, bitcoin, "50100"), Read: true, Settled: true},
+			{Key: ether.Key(), Rules: ether, Owner: "hold", Last: priceOf(t, ether, "3000")},
+		},
+		NowMS: 1_700_000_100_000, SoundMS: 1_700_000_099_000, Equity: amount(t, "10001.5"), AccountMS: 1,
+		Account: exchange.MarginAccount{WalletBalance: amount(t, "10000.123456789")},
+		Strategies: []engine.StrategyStatus{
+			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: amount(t, "50000"), Last: priceOf(t, bitcoin, "50100"),
+				LiqPrice: amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
+			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: priceOf(t, ether, "3000"), LastMS: 1_700_000_099_500},
+		},
+		Live: []reconcile.Placement{
+			{ClientOrderID: "bx-1-1", OrderID: 11, Strategy: "trend", Purpose: reconcile.StopLoss, State: reconcile.Working, SentMS: 5_000,
+				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: priceOf(t, bitcoin, "49000"), ClosePosition: true}},
+			{ClientOrderID: "bx-1-2", Strategy: "trend", Purpose: reconcile.Entry, State: reconcile.Uncertain, SentMS: 7_000,
+				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}},
+		},
+	}
+}
+
+// notes are one of every kind.
+func notes(t *testing.T, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
+	t.Helper()
+	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
+	var all []engine.Note
+	for kind := engine.NoteCandle; kind <= engine.NoteTick; kind++ {
+		n := engine.Note{Kind: kind, AtMS: 1_700_000_000_000, Strategy: owner, Symbol: symbol, Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7, Order: order,
+			State: reconcile.Filled, Quantity: 10, Price: amount(t, "50050"), Last: priceOf(t, symbol, "50000"), Count: 2, DurationMS: 120,
+			Text: id, Err: fmt.Errorf("an error with %s", id), Candle: exchange.Candle{Close: priceOf(t, symbol, "50000")}, Plan: &strategy.Plan{}}
+		if kind == engine.NoteRefusal {
+			n.Refusal = &risk.Refusal{Rule: rule, Value: "1", Limit: "2", Hint: "less"}
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// scrape returns the value of a series, -1 when there is none, and how many
+// series of botd there are.
+func (d *desk) scrape(name string) (value float64, series int) {
+	d.t.Helper()
+	_, text := d.ask(http.MethodGet, "/metrics", "", nil)
+	value = -1
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "botd_") {
+			series++
+		}
+		if rest, found := strings.CutPrefix(line, name+" "); found {
+			if _, err := fmt.Sscan(rest, &value); err != nil {
+				d.t.Errorf("%s: %v", line, err)
+			}
+		}
+	}
+	return value, series
+}

@@ -1,0 +1,249 @@
+package api
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"botd/exchange"
+)
+
+// Bounds of the equity kept: every minute of a week, every hour of five years.
+const (
+	sampleMS    = 60_000
+	fineMS      = 7 * int64(exchange.Day1)
+	coarseMS    = 3_600_000
+	maxCoarse   = 5 * 366 * 24
+	maxEquities = 5_000 // points of an answer
+)
+
+// point is the equity at a time.
+type point struct {
+	atMS                       int64
+	equity, wallet, unrealized exchange.Amount
+}
+
+// Equity is the account's equity over time. It is sampled every minute and kept
+// in a file of the data directory, so that it outlives the process. Safe for
+// several goroutines.
+type Equity struct {
+	mu     sync.Mutex // guards all below
+	points []point    // oldest first
+	file   *os.File   // nil: memory only
+	stream *Stream
+}
+
+// NewEquity returns a series in memory.
+func NewEquity() *Equity { return &Equity{} }
+
+// OpenEquity returns the series kept in a file. A line cut short by a crash is
+// left out.
+func OpenEquity(path string) (*Equity, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the equity series: %w", err)
+	}
+	e := &Equity{file: file}
+	whole := true
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		p, err := parsePoint(lines.Text())
+		if whole = err == nil; whole && (len(e.points) == 0 || e.points[len(e.points)-1].atMS < p.atMS) {
+			e.points = append(e.points, p)
+		}
+	}
+	e.thin()
+	if !whole { // begin a line of its own after the one that was cut
+		if _, err := file.WriteString("\n"); err != nil {
+			return nil, errors.Join(fmt.Errorf("write the equity series: %w", err), file.Close())
+		}
+	}
+	return e, nil
+}
+
+func parsePoint(line string) (p point, err error) {
+	fields := strings.Split(line, ",")
+	if len(fields) != 4 {
+		return p, errors.New("not four fields")
+	}
+	p.atMS, err = strconv.ParseInt(fields[0], 10, 64)
+	for i, into := range []*exchange.Amount{&p.equity, &p.wallet, &p.unrealized} {
+		if err == nil {
+			*into, err = exchange.ParseAmount(fields[i+1])
+		}
+	}
+	return p, err
+}
+
+func (e *Equity) follow(stream *Stream) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stream = stream
+}
+
+// Close closes the file.
+func (e *Equity) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.file == nil {
+		return nil
+	}
+	err := e.file.Close()
+	e.file = nil
+	return err
+}
+
+// Keep samples what the board shows until the context ends. What can not be
+// written is kept in memory; fail is told of it.
+func (e *Equity) Keep(ctx context.Context, board *Board, fail func(error)) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		board.mu.Lock()
+		s := &board.status
+		p := point{s.NowMS, s.Total, s.Account.WalletBalance, s.Account.UnrealizedPNL}
+		known := s.AccountMS != 0 || !s.Total.IsZero()
+		board.mu.Unlock()
+		if !known {
+			continue
+		}
+		if err := e.sample(p); err != nil {
+			fail(err)
+		}
+	}
+}
+
+// AccountEvent is the event of the account's equity.
+type AccountEvent struct {
+	AtMS       int64  `json:"at_ms"`
+	Equity     string `json:"equity"`
+	Wallet     string `json:"wallet"`
+	Unrealized string `json:"unrealized"`
+}
+
+// sample takes a point; the first of each minute is kept.
+func (e *Equity) sample(p point) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stream != nil {
+		e.stream.Publish("account", AccountEvent{p.atMS, p.equity.String(), p.wallet.String(), p.unrealized.String()})
+	}
+	if n := len(e.points); n > 0 && p.atMS/sampleMS <= e.points[n-1].atMS/sampleMS {
+		return nil
+	}
+	e.points = append(e.points, p)
+	if len(e.points) > maxCoarse+2*int(fineMS/sampleMS) {
+		e.thin()
+	}
+	if e.file == nil {
+		return nil
+	}
+	if _, err := fmt.Fprintf(e.file, "%d,%s,%s,%s\n", p.atMS, p.equity, p.wallet, p.unrealized); err != nil {
+		return fmt.Errorf("write the equity series: %w", err)
+	}
+	return nil
+}
+
+// thin keeps one point an hour of what is older than a week.
+func (e *Equity) thin() {
+	if len(e.points) == 0 {
+		return
+	}
+	fine := e.points[len(e.points)-1].atMS - fineMS
+	hour := int64(-1)
+	e.points = slices.DeleteFunc(e.points, func(p point) bool {
+		if p.atMS >= fine {
+			return false
+		}
+		same := p.atMS/coarseMS == hour
+		hour = p.atMS / coarseMS
+		return same
+	})
+	if over := len(e.points) - maxCoarse - int(fineMS/sampleMS); over > 0 {
+		e.points = slices.Delete(e.points, 0, over)
+	}
+}
+
+// EquitySeries is the account's equity, in columns.
+type EquitySeries struct {
+	Schema     int      `json:"schema"`
+	StepMS     int64    `json:"step_ms"`
+	TimeMS     []int64  `json:"time_ms"`
+	Equity     []string `json:"equity"`
+	Wallet     []string `json:"wallet"`
+	Unrealized []string `json:"unrealized"`
+	Marks      []Audit  `json:"marks"` // starts, halts, breakers, limits: oldest first
+}
+
+// equity serves GET /api/v1/equity.
+func (s *Server) equity(w http.ResponseWriter, r *http.Request) {
+	query, err := queryOf(r, "from", "to", "step")
+	fromMS, toMS, stepMS := int64(0), int64(1<<62), int64(0)
+	for name, into := range map[string]*int64{"from": &fromMS, "to": &toMS, "step": &stepMS} {
+		if err == nil && query.Has(name) {
+			*into, err = milliseconds(name, query.Get(name))
+		}
+	}
+	if err != nil {
+		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
+		return
+	}
+	out := s.config.Equity.series(fromMS, toMS, stepMS)
+	h := s.config.History
+	h.mu.Lock()
+	for i := range h.audit {
+		a := &h.audit[i]
+		switch a.Kind {
+		case "boot", "halt", "breaker", "breach":
+			if a.AtMS >= fromMS && a.AtMS < toMS {
+				out.Marks = append(out.Marks, *a)
+			}
+		}
+	}
+	h.mu.Unlock()
+	answer(w, r, out)
+}
+
+func milliseconds(name, text string) (int64, error) {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < 0 || ms > 1<<52 {
+		return 0, fmt.Errorf("%s %q is not a number of milliseconds", name, text)
+	}
+	return ms, nil
+}
+
+// series returns the last point of each step; a step too short for the bound of
+// an answer is made longer.
+func (e *Equity) series(fromMS, toMS, stepMS int64) EquitySeries {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	from, _ := slices.BinarySearchFunc(e.points, fromMS, func(p point, ms int64) int { return cmp.Compare(p.atMS, ms) })
+	to, _ := slices.BinarySearchFunc(e.points, toMS, func(p point, ms int64) int { return cmp.Compare(p.atMS, ms) })
+	all := e.points[from:max(from, to)]
+	stepMS = max(stepMS, sampleMS)
+	if len(all) > 0 {
+		stepMS = max(stepMS, (all[len(all)-1].atMS-all[0].atMS)/maxEquities+1)
+	}
+	out := EquitySeries{Schema: 1, StepMS: stepMS, TimeMS: []int64{}, Equity: []string{}, Wallet: []string{}, Unrealized: []string{}, Marks: []Audit{}}
+	for i, p := range all {
+		if i+1 < len(all) && all[i+1].atMS/stepMS == p.atMS/stepMS {
+			continue
+		}
+		out.TimeMS = append(out.TimeMS, p.atMS)
+		out.Equity, out.Wallet, out.Unrealized = append(out.Equity, p.equity.String()), append(out.Wallet, p.wallet.String()), append(out.Unrealized, p.unrealized.String())
+	}
+	return out
+}

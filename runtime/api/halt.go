@@ -1,0 +1,298 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime/engine"
+)
+
+// HaltRequest is what /api/v1/risk/halt takes; rearm takes the scope alone.
+type HaltRequest struct {
+	Level    string `json:"level,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Strategy string `json:"strategy,omitempty"` // of one strategy alone
+	Market   string `json:"market,omitempty"`   // of one symbol alone: where its name is in both markets
+	Symbol   string `json:"symbol,omitempty"`
+	DryRun   bool   `json:"dry_run,omitempty"` // says what it would send, and sends nothing
+}
+
+// HaltAnswer is the answer.
+type HaltAnswer struct {
+	Schema int        `json:"schema"`
+	DryRun bool       `json:"dry_run"`
+	Level  string     `json:"level"`
+	Scope  string     `json:"scope"`
+	Reason string     `json:"reason"`
+	Does   []string   `json:"does"`  // in words
+	Steps  []HaltStep `json:"steps"` // what it sends, in order
+	Still  []Degraded `json:"still"` // rearm: what keeps trading back all the same
+}
+
+// HaltStep is one thing a halt sends.
+type HaltStep struct {
+	Strategy      string `json:"strategy"`
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol"`
+	Action        string `json:"action"` // cancel, exit
+	Side          string `json:"side,omitempty"`
+	Type          string `json:"type,omitempty"`
+	Quantity      string `json:"quantity,omitempty"`
+	Price         string `json:"price,omitempty"`
+	StopPrice     string `json:"stop_price,omitempty"`
+	ReduceOnly    bool   `json:"reduce_only,omitempty"`
+	ClosePosition bool   `json:"close_position,omitempty"`
+	ClientOrderID string `json:"client_order_id,omitempty"` // cancel: of which order
+	OrderID       int64  `json:"order_id,omitempty"`
+	Later         bool   `json:"later,omitempty"` // once the cancels before it are confirmed
+	Text          string `json:"text"`            // for people
+}
+
+// readHalt reads a halt's body, and dry_run of the query, which says the same.
+func readHalt(w http.ResponseWriter, r *http.Request) (asked HaltRequest, ok bool) {
+	dry, ok := dryRun(w, r)
+	if !ok {
+		return asked, false
+	}
+	err := optional(r, &asked)
+	if err == nil && len(asked.Reason) > maxReason {
+		err = fmt.Errorf("reason is %d bytes long, at most %d are kept", len(asked.Reason), maxReason)
+	}
+	if err != nil {
+		problem(w, r, http.StatusBadRequest, "body", err.Error())
+		return asked, false
+	}
+	asked.DryRun = asked.DryRun || dry
+	return asked, true
+}
+
+// halt serves POST /api/v1/risk/halt.
+func (s *Server) halt(w http.ResponseWriter, r *http.Request) {
+	if asked, ok := readHalt(w, r); ok {
+		s.engage(w, r, &asked)
+	}
+}
+
+// engage halts, once it is clear what is meant.
+func (s *Server) engage(w http.ResponseWriter, r *http.Request, asked *HaltRequest) {
+	if !slices.Contains(reconcile.Levels, asked.Level) || !asked.DryRun && strings.TrimSpace(asked.Reason) == "" {
+		problem(w, r, http.StatusBadRequest, "body", `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, dry_run to see what it would send`)
+		return
+	}
+	s.apply(w, r, asked)
+}
+
+// rearm serves POST /api/v1/risk/rearm. Its body may be empty.
+func (s *Server) rearm(w http.ResponseWriter, r *http.Request) {
+	if asked, ok := readHalt(w, r); ok {
+		s.arm(w, r, &asked)
+	}
+}
+
+func (s *Server) arm(w http.ResponseWriter, r *http.Request, asked *HaltRequest) {
+	if asked.Level != "" {
+		problem(w, r, http.StatusBadRequest, "body", `want nothing, or {"strategy": "..."} or {"symbol": "..."} of a halt of its own`)
+		return
+	}
+	if strings.TrimSpace(asked.Reason) == "" {
+		asked.Reason = "armed again by the operator"
+	}
+	s.apply(w, r, asked)
+}
+
+// pauseStrategy serves POST /api/v1/strategies/{name}/pause.
+func (s *Server) pauseStrategy(w http.ResponseWriter, r *http.Request) {
+	s.strategyChange(w, r, func(asked *HaltRequest) {
+		if asked.Level != "" {
+			problem(w, r, http.StatusBadRequest, "body", "pause takes no level; halt does")
+			return
+		}
+		asked.Level = reconcile.LevelPause
+		s.engage(w, r, asked)
+	})
+}
+
+// haltStrategy serves POST /api/v1/strategies/{name}/halt.
+func (s *Server) haltStrategy(w http.ResponseWriter, r *http.Request) {
+	s.strategyChange(w, r, func(asked *HaltRequest) { s.engage(w, r, asked) })
+}
+
+// resumeStrategy serves POST /api/v1/strategies/{name}/resume.
+func (s *Server) resumeStrategy(w http.ResponseWriter, r *http.Request) {
+	s.strategyChange(w, r, func(asked *HaltRequest) { s.arm(w, r, asked) })
+}
+
+// strategyChange reads the body of a change of the strategy that the path names.
+func (s *Server) strategyChange(w http.ResponseWriter, r *http.Request, do func(asked *HaltRequest)) {
+	asked, ok := readHalt(w, r)
+	if !ok {
+		return
+	}
+	if asked.Strategy != "" || asked.Symbol != "" || asked.Market != "" {
+		problem(w, r, http.StatusBadRequest, "body", "the path names the strategy: want level, reason and dry_run alone")
+		return
+	}
+	asked.Strategy = r.PathValue("name")
+	do(&asked)
+}
+
+// apply hands a halt, or its end, to the engine and answers what it will send.
+func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltRequest) {
+	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
+	defer cancel()
+	var scope reconcile.Scope
+	var unknown error
+	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: asked.Level, Reason: asked.Reason, Does: []string{}, Steps: []HaltStep{}, Still: []Degraded{}}
+	read := s.config.Driver.Query(ctx, func() {
+		status := s.config.Engine.Status()
+		if scope, unknown = scopeOf(asked, &status); unknown != nil {
+			return
+		}
+		if asked.Level == "" {
+			out.Does = arming(&status, scope)
+			return
+		}
+		out.Does = append(out.Does, "halt the "+scope.String()+": "+does(asked.Level))
+		for _, step := range s.config.Engine.Preview(asked.Level, scope) {
+			out.Steps = append(out.Steps, haltStepOf(&step))
+		}
+	})
+	switch {
+	case read != nil:
+		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not take events now: nothing was changed")
+		return
+	case unknown != nil:
+		problem(w, r, http.StatusNotFound, "not_found", unknown.Error())
+		return
+	}
+	out.Scope = scope.String()
+	if asked.DryRun {
+		answerAs(w, http.StatusOK, out)
+		return
+	}
+	what := asked.Level
+	if what == "" {
+		what = "rearm"
+	}
+	if !s.sent(ctx, w, r, engine.Event{Kind: engine.EventHalt, Level: asked.Level, Scope: scope, Why: asked.Reason, Audit: audit(r, scope.String(), what+": "+asked.Reason)}) {
+		return
+	}
+	if asked.Level == "" {
+		// Arming one thing may leave another in force: that is told, or it would be missed.
+		_ = s.config.Driver.Query(ctx, func() { out.Still = degradedOf(s.config.Engine.Status().Degraded) })
+	}
+	answerAs(w, http.StatusAccepted, out)
+}
+
+// does says what a level does, with what the milder ones do.
+func does(level string) string {
+	var all []string
+	for _, l := range levels {
+		all = append(all, l.Does)
+		if l.Level == level {
+			break
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// arming says what ends when a scope is armed again.
+func arming(status *engine.Status, scope reconcile.Scope) []string {
+	lines := []string{}
+	for _, h := range status.Halts {
+		if h.Scope == scope {
+			lines = append(lines, "the halt of the "+scope.String()+" ends ("+h.Level+": "+h.Why+")")
+		}
+	}
+	for i := range status.Limits {
+		if u := &status.Limits[i]; u.State == risk.StateBreached && u.Strategy == scope.Strategy && u.UntilMS == 0 && scope.Symbol == (exchange.SymbolKey{}) {
+			lines = append(lines, "the breach of "+u.Rule+" ends: "+u.Why)
+		}
+	}
+	for i := range status.Strategies {
+		if t := &status.Strategies[i]; scope.Strategy == t.Name && t.Latch != 0 {
+			lines = append(lines, "the latch of "+t.Name+" is released: it may enter again")
+		}
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "nothing: the "+scope.String()+" is not halted")
+	}
+	return lines
+}
+
+// scopeOf finds what a halt is of. A scope that nothing answers to is refused:
+// who mistypes a name must not believe it halted.
+func scopeOf(asked *HaltRequest, status *engine.Status) (reconcile.Scope, error) {
+	if asked.Strategy != "" && asked.Symbol != "" {
+		return reconcile.Scope{}, errors.New("give strategy or symbol, not both")
+	}
+	var scopes []reconcile.Scope
+	var names []string
+	for i := range status.Strategies {
+		t := &status.Strategies[i]
+		key := t.Symbol.Key()
+		names = append(names, t.Name)
+		switch {
+		case asked.Strategy != "" && t.Name == asked.Strategy:
+			scopes = append(scopes, reconcile.Scope{Strategy: t.Name})
+		case asked.Symbol == key.Name && (asked.Market == "" || asked.Market == key.Market.String()):
+			scopes = append(scopes, reconcile.Scope{Symbol: key})
+		}
+	}
+	for i := range status.Degraded { // a halt of what is not configured any more can be ended too
+		scope := status.Degraded[i].Scope
+		named := asked.Strategy != "" && scope.Strategy == asked.Strategy || asked.Symbol != "" && scope.Symbol.Name == asked.Symbol && (asked.Market == "" || asked.Market == scope.Symbol.Market.String())
+		if named && !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	switch {
+	case asked.Strategy == "" && asked.Symbol == "":
+		return reconcile.Scope{}, nil
+	case len(scopes) == 0 && asked.Strategy != "":
+		return reconcile.Scope{}, fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", asked.Strategy, strings.Join(names, ", "))
+	case len(scopes) == 0:
+		return reconcile.Scope{}, fmt.Errorf("no strategy trades %q: nothing was changed", strings.TrimSpace(asked.Market+" "+asked.Symbol))
+	case len(scopes) > 1:
+		return reconcile.Scope{}, fmt.Errorf("%s is traded in both markets: say which", asked.Symbol)
+	}
+	return scopes[0], nil
+}
+
+func haltStepOf(step *engine.Step) HaltStep {
+	o, symbol := &step.Intent.Order, step.Symbol
+	out := HaltStep{Strategy: step.Strategy, Market: symbol.Market.String(), Symbol: symbol.Name, Action: step.Intent.Purpose.String(), Later: step.Later,
+		ClientOrderID: step.Intent.ClientID, OrderID: step.Intent.OrderID}
+	if step.Intent.Purpose == reconcile.Cancel {
+		out.Text = fmt.Sprintf("cancel order %d (%s) on %s", out.OrderID, out.ClientOrderID, symbol.Key())
+		return out
+	}
+	out.Side, out.Type, out.ReduceOnly, out.ClosePosition = o.Side.String(), o.Type.String(), o.ReduceOnly, o.ClosePosition
+	out.Quantity, out.Price = nonZero(o.Quantity != 0, symbol.QuantityDecimal(o.Quantity)), nonZero(o.Price != 0, symbol.PriceDecimal(o.Price))
+	out.StopPrice = nonZero(o.StopPrice != 0, symbol.PriceDecimal(o.StopPrice))
+	out.Text = fmt.Sprintf("close by %s %s %s on %s", out.Side, out.Type, closing(o, out.Quantity), symbol.Key())
+	if out.Price != "" {
+		out.Text += " at " + out.Price + " or better"
+	}
+	if notional := symbol.Notional(step.Intent.Last, o.Quantity); !notional.IsZero() {
+		out.Text += fmt.Sprintf(" (about %s USDT)", notional.Decimal().Round(2))
+	}
+	if out.Later {
+		out.Text += ", once the cancels are confirmed"
+	}
+	return out
+}
+
+func closing(o *exchange.NewOrder, quantity string) string {
+	if o.ClosePosition {
+		return "the whole position"
+	}
+	return quantity
+}

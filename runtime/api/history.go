@@ -1,0 +1,270 @@
+package api
+
+import (
+	"slices"
+	"sync"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// Bounds of what is kept in memory; the journal keeps everything.
+const (
+	maxOrders = 20_000
+	maxFills  = 20_000
+	maxAudit  = 5_000
+)
+
+// History is what the journal's records say about orders, fills and changes made
+// by people. It is given every record once, in order: those of a journal that is
+// replayed, then each one that has become durable. Safe for several goroutines.
+type History struct {
+	mu      sync.Mutex // guards all below
+	taken   int64      // records
+	orders  map[string]*placed
+	byTime  []*placed // oldest first
+	fills   []Fill    // oldest first
+	forgot  int64     // fills
+	audit   []Audit   // oldest first
+	publish func(topic string, content any)
+	symbols Symbols
+}
+
+// Symbols finds a symbol's rules.
+type Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)
+
+// placed is one placement and what its records say.
+type placed struct {
+	n     int64 // of the record it began with
+	p     reconcile.Placement
+	steps []Step
+}
+
+// NewHistory returns an empty history.
+func NewHistory() *History {
+	return &History{orders: map[string]*placed{}, symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
+}
+
+// Take takes the next record.
+func (h *History) Take(r *reconcile.Record) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.taken++
+	switch r.Kind {
+	case reconcile.RecordSending:
+		h.sending(r)
+	case reconcile.RecordAcknowledged, reconcile.RecordRefused, reconcile.RecordUnknown, reconcile.RecordFill, reconcile.RecordEnded:
+		h.advance(r)
+	case reconcile.RecordFound:
+		if r.Order != nil {
+			h.sending(r)
+		}
+	case reconcile.RecordBoot:
+		h.restarted(r)
+	}
+	h.audited(r)
+}
+
+func (h *History) sending(r *reconcile.Record) {
+	if len(h.byTime) >= maxOrders {
+		h.forget()
+	}
+	o := &placed{n: h.taken, p: reconcile.Placement{ClientOrderID: r.ClientOrderID, OrderID: r.OrderID, Strategy: r.Strategy, Purpose: r.Purpose, Key: r.Key, Order: *r.Order,
+		State: reconcile.Sending, SentMS: r.AtMS, DeadlineMS: r.DeadlineMS}}
+	if r.Kind == reconcile.RecordFound {
+		o.p.State, o.p.Evidence = reconcile.Working, r.Evidence
+		o.step(r.AtMS, "fetched", "found on the exchange: "+r.Evidence)
+	} else {
+		o.step(r.AtMS, "journalled", "durable before its first byte")
+	}
+	h.orders[r.ClientOrderID] = o
+	h.byTime = append(h.byTime, o)
+	h.tell(o)
+}
+
+// forget drops a tenth of the oldest orders that are final.
+func (h *History) forget() {
+	left := maxOrders / 10
+	h.byTime = slices.DeleteFunc(h.byTime, func(o *placed) bool {
+		if left == 0 || !o.p.State.Final() {
+			return false
+		}
+		left--
+		delete(h.orders, o.p.ClientOrderID)
+		return true
+	})
+}
+
+func (h *History) advance(r *reconcile.Record) {
+	o := h.orders[r.ClientOrderID]
+	if o == nil {
+		return // of before what is kept
+	}
+	p := &o.p
+	if r.OrderID != 0 {
+		p.OrderID = r.OrderID
+	}
+	switch r.Kind {
+	case reconcile.RecordAcknowledged:
+		p.State = reconcile.Acknowledged
+		o.step(r.AtMS, "acknowledged", "")
+	case reconcile.RecordRefused:
+		p.State, p.Why, p.EndedMS = reconcile.Refused, r.Why, r.AtMS
+		o.step(r.AtMS, "refused", r.Why)
+	case reconcile.RecordUnknown:
+		p.State, p.Why = reconcile.Uncertain, r.Why
+		o.step(r.AtMS, "uncertain", r.Why)
+	case reconcile.RecordFill:
+		p.State = reconcile.Working
+		h.filled(o, r)
+	case reconcile.RecordEnded:
+		h.filled(o, r)
+		p.State, p.Evidence, p.EndedMS = r.State, r.Evidence, r.AtMS
+		o.step(r.AtMS, "settled", r.State.String()+": "+r.Evidence)
+	}
+	h.tell(o)
+}
+
+// filled notes what was filled beyond what was known.
+func (h *History) filled(o *placed, r *reconcile.Record) {
+	grown := r.Filled - o.p.Filled
+	if !r.Price.IsZero() {
+		o.p.Price = r.Price
+	}
+	if grown <= 0 {
+		return
+	}
+	o.p.Filled = r.Filled
+	if len(h.fills) == maxFills {
+		h.fills = h.fills[:copy(h.fills, h.fills[maxFills/10:])]
+		h.forgot += maxFills / 10
+	}
+	f := Fill{n: h.forgot + int64(len(h.fills)) + 1, AtMS: r.AtMS, ClientOrderID: o.p.ClientOrderID, OrderID: o.p.OrderID, Strategy: o.p.Strategy, Purpose: o.p.Purpose.String(),
+		Market: o.p.Order.Market.String(), Symbol: o.p.Order.Symbol, Side: o.p.Order.Side.String(), key: o.p.Order.Key(), grown: grown, Price: amountText(o.p.Price)}
+	h.fills = append(h.fills, f)
+	o.step(r.AtMS, "fetched", "filled more")
+	h.publish("fill", h.fill(&f))
+}
+
+// see takes what the book knows beyond the records: that an order was fetched, and
+// what was last known of it. A live order is never forgotten.
+func (h *History) see(live []reconcile.Placement, nowMS int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range live {
+		p := &live[i]
+		o := h.orders[p.ClientOrderID]
+		switch {
+		case o == nil:
+			o = &placed{n: h.taken, p: *p}
+			h.orders[p.ClientOrderID] = o
+			h.byTime = append(h.byTime, o)
+		case o.p.State.Final() || o.p.State == p.State && o.p.OrderID == p.OrderID:
+			continue
+		}
+		if p.State == reconcile.Working && o.p.State != p.State {
+			o.step(nowMS, "fetched", "seen on the exchange")
+		}
+		o.p.State, o.p.OrderID = p.State, p.OrderID
+		h.tell(o)
+	}
+}
+
+// restarted makes every placement whose outcome was not known uncertain, as the
+// book does.
+func (h *History) restarted(r *reconcile.Record) {
+	for _, o := range h.byTime {
+		if o.p.State == reconcile.Sending {
+			o.p.State = reconcile.Uncertain
+			o.step(r.AtMS, "uncertain", "botd was started again before its answer was known")
+		}
+	}
+}
+
+// maxSteps bounds the steps kept of one order.
+const maxSteps = 64
+
+func (o *placed) step(atMS int64, name, text string) {
+	if len(o.steps) < maxSteps {
+		o.steps = append(o.steps, Step{AtMS: atMS, Step: name, Text: text})
+	}
+}
+
+func (h *History) tell(o *placed) { h.publish("order", h.order(o)) }
+
+// follow has every change published from now on.
+func (h *History) follow(symbols Symbols, publish func(topic string, content any)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.symbols, h.publish = symbols, publish
+}
+
+// Step is one step of an intent's life.
+type Step struct {
+	AtMS int64  `json:"at_ms"`
+	Step string `json:"step"` // wanted, checked, refused, journalled, sent, acknowledged, uncertain, fetched, settled
+	Text string `json:"text,omitempty"`
+}
+
+// Fill is what was filled of an order between two looks at it.
+type Fill struct {
+	n int64
+
+	ID            string `json:"id"`
+	AtMS          int64  `json:"at_ms"` // when it was seen
+	ClientOrderID string `json:"client_order_id"`
+	OrderID       int64  `json:"order_id"`
+	Strategy      string `json:"strategy"`
+	Purpose       string `json:"purpose"`
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol"`
+	Side          string `json:"side"`
+	Quantity      string `json:"quantity"`
+	Price         string `json:"price"` // mean of the order so far; 0 when the exchange told none
+
+	key   exchange.SymbolKey
+	grown exchange.Quantity
+}
+
+func (h *History) fill(f *Fill) Fill {
+	out := *f
+	out.ID = number(f.n)
+	if s, found := h.symbols(f.key); found {
+		out.Quantity = s.QuantityDecimal(f.grown).String()
+	}
+	return out
+}
+
+// Fills returns fills, newest first.
+func (h *History) Fills(page Page, keep func(*Fill) bool) ([]Fill, string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return newest(h.fills, page, func(f *Fill) int64 { return f.n }, keep, h.fill)
+}
+
+// Orders returns placements, newest first.
+func (h *History) Orders(page Page, keep func(*Order) bool) ([]Order, string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	// The filter looks at the finished document: it is cheap enough for a page.
+	return newest(h.byTime, page, func(o **placed) int64 { return (*o).n }, func(o **placed) bool {
+		shown := h.order(*o)
+		return keep(&shown)
+	}, func(o **placed) Order { return h.order(*o) })
+}
+
+// Order returns one placement with its steps, by its client order id or its order id.
+func (h *History) Order(id string) (Order, []Step, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o := h.orders[id]
+	for i := len(h.byTime) - 1; i >= 0 && o == nil; i-- {
+		if h.byTime[i].p.OrderID != 0 && number(h.byTime[i].p.OrderID) == id {
+			o = h.byTime[i]
+		}
+	}
+	if o == nil {
+		return Order{}, nil, false
+	}
+	return h.order(o), slices.Clone(o.steps), true
+}

@@ -1,0 +1,267 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime/engine"
+)
+
+// Intent is one change botd wanted, with what became of it.
+type Intent struct {
+	n int64
+
+	ID            string `json:"id"`
+	AtMS          int64  `json:"at_ms"`
+	Strategy      string `json:"strategy"`
+	Purpose       string `json:"purpose"` // entry, exit, order, exit_order, stop_loss, take_profit, cancel, leverage
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol"`
+	Side          string `json:"side,omitempty"`
+	Type          string `json:"type,omitempty"`
+	Quantity      string `json:"quantity,omitempty"`
+	Price         string `json:"price,omitempty"`
+	StopPrice     string `json:"stop_price,omitempty"`
+	Last          string `json:"last_price,omitempty"` // when it was derived
+	Reason        string `json:"reason,omitempty"`
+	Outcome       string `json:"outcome"` // derived, refused, approved, placed, acknowledged, refused_by_exchange, uncertain, or a placement's final state
+	Rule          string `json:"rule,omitempty"`
+	Detail        string `json:"detail,omitempty"`
+	ClientOrderID string `json:"client_order_id,omitempty"`
+	OrderID       int64  `json:"order_id,omitempty"`
+
+	checks []Verdict
+	steps  []Step
+}
+
+// Verdict is what one rule said of an intent.
+type Verdict struct {
+	Rule    string `json:"rule"`
+	Verdict string `json:"verdict"` // passed, refused, not_reached
+	Value   string `json:"value,omitempty"`
+	Limit   string `json:"limit,omitempty"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func verdictsOf(all []risk.Verdict) []Verdict {
+	out := []Verdict{}
+	for _, v := range all {
+		out = append(out, Verdict{v.Rule, v.Outcome.String(), v.Value, v.Limit, v.Hint})
+	}
+	return out
+}
+
+// noteIntent follows intents by their facts.
+func (b *Board) noteIntent(n *engine.Note) {
+	switch n.Kind {
+	case engine.NoteIntent:
+		in := b.intents.add(intentOf(n), maxIntents)
+		in.n, in.ID = b.intents.last, number(b.intents.last)
+		in.step(n.AtMS, "wanted", n.Text)
+		b.publish("intent", in)
+	case engine.NoteApproved, engine.NoteRefusal:
+		b.judged(n)
+	case engine.NotePlaced:
+		b.placed(n)
+	case engine.NoteAcknowledged, engine.NoteRefused, engine.NoteUncertain, engine.NoteFill, engine.NoteSettled:
+		b.outcome(n)
+	}
+}
+
+// judged belongs to the newest intent: an intent is judged right after it is derived.
+func (b *Board) judged(n *engine.Note) {
+	if len(b.intents.all) == 0 {
+		return
+	}
+	in := &b.intents.all[len(b.intents.all)-1]
+	in.Outcome, in.checks = "approved", verdictsOf(n.Verdicts)
+	if n.Refusal == nil {
+		in.step(n.AtMS, "checked", fmt.Sprintf("%d rules passed", len(in.checks)))
+	} else {
+		in.Outcome, in.Rule, in.Detail = "refused", n.Refusal.Rule, n.Refusal.Error()
+		in.step(n.AtMS, "refused", in.Detail)
+	}
+	b.publish("intent", in)
+}
+
+// placed gives an approved intent the id it went out under.
+func (b *Board) placed(n *engine.Note) {
+	placed := intentOf(n)
+	for i := len(b.intents.all) - 1; i >= 0; i-- {
+		if in := &b.intents.all[i]; in.Outcome == "approved" && in.ClientOrderID == "" && in.asks(&placed) {
+			in.Outcome, in.ClientOrderID = "placed", n.ClientOrderID
+			in.step(n.AtMS, "sent", "as "+n.ClientOrderID)
+			b.publish("intent", in)
+			return
+		}
+	}
+}
+
+func (b *Board) outcome(n *engine.Note) {
+	for i := len(b.intents.all) - 1; i >= 0; i-- {
+		in := &b.intents.all[i]
+		if in.ClientOrderID != n.ClientOrderID || in.Purpose == reconcile.Cancel.String() {
+			continue
+		}
+		switch n.Kind {
+		case engine.NoteAcknowledged:
+			in.Outcome, in.OrderID = "acknowledged", n.OrderID
+			in.step(n.AtMS, "acknowledged", fmt.Sprintf("order %d, after %d ms", n.OrderID, n.DurationMS))
+		case engine.NoteRefused:
+			in.Outcome, in.Detail = "refused_by_exchange", n.Text
+			in.step(n.AtMS, "refused", n.Text)
+		case engine.NoteUncertain:
+			in.Outcome, in.Detail = "uncertain", n.Text
+			in.step(n.AtMS, "uncertain", n.Text)
+		case engine.NoteFill:
+			in.step(n.AtMS, "fetched", "filled "+n.Symbol.QuantityDecimal(n.Quantity).String()+" more")
+		case engine.NoteSettled:
+			in.Outcome, in.Detail = n.State.String(), n.Text
+			in.step(n.AtMS, "settled", n.State.String()+": "+n.Text)
+		}
+		b.publish("intent", in)
+		return
+	}
+}
+
+func (in *Intent) step(atMS int64, name, text string) {
+	if len(in.steps) < maxSteps {
+		in.steps = append(in.steps, Step{atMS, name, text})
+	}
+}
+
+// asks reports whether two intents ask for the same order: one strategy may have
+// several of one purpose under way, under different keys.
+func (in *Intent) asks(same *Intent) bool {
+	return in.Strategy == same.Strategy && in.Purpose == same.Purpose && in.Side == same.Side && in.Type == same.Type &&
+		in.Quantity == same.Quantity && in.Price == same.Price && in.StopPrice == same.StopPrice
+}
+
+func intentOf(n *engine.Note) Intent {
+	in := Intent{AtMS: n.AtMS, Strategy: n.Strategy, Purpose: n.Purpose.String(), Reason: n.Text, Outcome: "derived"}
+	s := n.Symbol
+	if s == nil {
+		return in
+	}
+	in.Market, in.Symbol = s.Market.String(), s.Name
+	if n.Last != 0 {
+		in.Last = s.PriceDecimal(n.Last).String()
+	}
+	switch n.Purpose {
+	case reconcile.Cancel:
+		in.ClientOrderID, in.OrderID = n.ClientOrderID, n.OrderID
+		return in
+	case reconcile.Leverage:
+		in.Quantity = number(int64(n.Count))
+		return in
+	}
+	in.Side, in.Type = n.Order.Side.String(), n.Order.Type.String()
+	in.Quantity = nonZero(n.Order.Quantity != 0, s.QuantityDecimal(n.Order.Quantity))
+	in.Price, in.StopPrice = nonZero(n.Order.Price != 0, s.PriceDecimal(n.Order.Price)), nonZero(n.Order.StopPrice != 0, s.PriceDecimal(n.Order.StopPrice))
+	return in
+}
+
+func nonZero(given bool, value fmt.Stringer) string {
+	if !given {
+		return ""
+	}
+	return value.String()
+}
+
+// listIntents serves GET /api/v1/intents.
+func (s *Server) listIntents(w http.ResponseWriter, r *http.Request) {
+	query, page, ok := pageOf(w, r, "strategy", "symbol", "market", "outcome", "purpose")
+	if !ok {
+		return
+	}
+	outcome, purpose := query.Get("outcome"), query.Get("purpose")
+	b := s.config.Board
+	b.mu.Lock()
+	items, next := newest(b.intents.all, page, func(in *Intent) int64 { return in.n }, func(in *Intent) bool {
+		return chosen(query, in.Strategy, in.Market, in.Symbol) && (outcome == "" || outcome == in.Outcome) && (purpose == "" || purpose == in.Purpose)
+	}, func(in *Intent) Intent { return *in })
+	b.mu.Unlock()
+	writeList(w, r, items, next)
+}
+
+// OneIntent is an intent's whole life.
+type OneIntent struct {
+	Schema int `json:"schema"`
+	Intent
+	Checks []Verdict `json:"checks"` // rule by rule
+	Steps  []Step    `json:"steps"`
+	Order  *Order    `json:"order"` // null while there is none
+}
+
+// oneIntent serves GET /api/v1/intents/{id}: by the intent's id of this run, or
+// by a client order id, which the journal knows of earlier runs too.
+func (s *Server) oneIntent(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	b := s.config.Board
+	one, found := OneIntent{Schema: 1, Checks: []Verdict{}, Steps: []Step{}}, false
+	b.mu.Lock()
+	for i := len(b.intents.all) - 1; i >= 0 && !found; i-- {
+		if in := &b.intents.all[i]; in.ID == id || in.ClientOrderID == id && in.Purpose != reconcile.Cancel.String() {
+			one.Intent, one.Checks, one.Steps, found = *in, filled(in.checks), append([]Step{}, in.steps...), true
+		}
+	}
+	b.mu.Unlock()
+	clientOrderID := one.ClientOrderID
+	if !found {
+		clientOrderID = id
+	}
+	if order, steps, placed := s.config.History.Order(clientOrderID); placed {
+		one.Order = &order
+		one.Steps = merge(one.Steps, steps)
+		if !found {
+			one.Intent, found = intentOfOrder(&order), true
+		}
+	}
+	if !found {
+		missing(w, r, "intent", id)
+		return
+	}
+	answer(w, r, one)
+}
+
+// intentOfOrder is what the journal tells of an intent of an earlier run.
+func intentOfOrder(o *Order) Intent {
+	return Intent{ID: o.ClientOrderID, AtMS: o.SentMS, Strategy: o.Strategy, Purpose: o.Purpose, Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type, Quantity: o.Quantity,
+		Price: o.Price, StopPrice: o.StopPrice, Outcome: o.State, Detail: o.Evidence, ClientOrderID: o.ClientOrderID, OrderID: o.OrderID}
+}
+
+// merge adds the journal's own steps to those that were told, in order of time.
+// What both tell is told once.
+func merge(told, journalled []Step) []Step {
+	if len(told) == 0 {
+		return journalled
+	}
+	out := make([]Step, 0, len(told)+1)
+	for _, step := range journalled {
+		if step.Step == "journalled" {
+			told = append(told, step)
+		}
+	}
+	for rank := range stepOrder {
+		for _, step := range told {
+			if stepOrder[rank] == step.Step || rank == len(stepOrder)-1 && later(step.Step) {
+				out = append(out, step)
+			}
+		}
+	}
+	return out
+}
+
+// stepOrder are the steps that always come in this order; the rest follows as it was told.
+var stepOrder = []string{"wanted", "checked", "journalled", "sent", ""}
+
+func later(step string) bool {
+	for _, known := range stepOrder {
+		if step == known {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,352 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"botd/exchange"
+)
+
+// Bounds of market data.
+const (
+	chunkCandles  = 500 // fetched and kept at once: the least maximum of both markets
+	maxCandles    = 5_000
+	keptChunks    = 400
+	marketTimeout = 8 * time.Second
+	depthLimit    = 50
+	tradeLimit    = 100
+)
+
+// Candles are candles in columns, oldest first.
+type Candles struct {
+	Schema   int       `json:"schema"`
+	Market   string    `json:"market"`
+	Symbol   string    `json:"symbol"`
+	Interval string    `json:"interval"`
+	OpenMS   []int64   `json:"open_ms"`
+	Open     []string  `json:"open"`
+	High     []string  `json:"high"`
+	Low      []string  `json:"low"`
+	Close    []string  `json:"close"`
+	Volume   []float64 `json:"volume"`
+	Gaps     int       `json:"gaps"` // candles missing between the first and the last
+}
+
+// chunk names a part of a series: candles that open from it until the next.
+type chunk struct {
+	key      exchange.SymbolKey
+	interval exchange.Interval
+	startMS  int64
+}
+
+func (c chunk) endMS() int64 { return c.startMS + chunkCandles*int64(c.interval) }
+
+// candleCache keeps chunks that can not change any more.
+type candleCache struct {
+	mu    sync.Mutex // guards all below
+	known map[chunk][]exchange.Candle
+	order []chunk // oldest first
+}
+
+func (c *candleCache) get(which chunk) ([]exchange.Candle, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found, known := c.known[which]
+	return found, known
+}
+
+func (c *candleCache) put(which chunk, candles []exchange.Candle) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil {
+		c.known = map[chunk][]exchange.Candle{}
+	}
+	if _, known := c.known[which]; known {
+		return
+	}
+	if len(c.order) == keptChunks {
+		delete(c.known, c.order[0])
+		c.order = slices.Delete(c.order, 0, 1)
+	}
+	c.known[which], c.order = candles, append(c.order, which)
+}
+
+// asked is a symbol of a request, checked.
+func (s *Server) asked(market, name string) (*exchange.Symbol, error) {
+	if s.config.Market == nil {
+		return nil, errors.New("no market data is served here")
+	}
+	key, err := symbolKey(market, name)
+	if err != nil {
+		return nil, err
+	}
+	symbol, found := s.config.Symbols(key)
+	if !found {
+		return nil, fmt.Errorf("symbol %s is not known", key)
+	}
+	return symbol, nil
+}
+
+// listCandles serves GET /api/v1/candles: the last `limit` before `to`, or those
+// from `from`.
+func (s *Server) listCandles(w http.ResponseWriter, r *http.Request) {
+	query, err := queryOf(r, "market", "symbol", "interval", "from", "to", "limit")
+	var symbol *exchange.Symbol
+	if err == nil {
+		symbol, err = s.asked(query.Get("market"), query.Get("symbol"))
+	}
+	var interval exchange.Interval
+	if err == nil {
+		interval, err = exchange.ParseInterval(query.Get("interval"))
+	}
+	var fromMS, toMS int64
+	if err == nil {
+		fromMS, toMS, err = s.span(query, interval)
+	}
+	if err != nil {
+		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
+	defer cancel()
+	out := Candles{Schema: 1, Market: symbol.Market.String(), Symbol: symbol.Name, Interval: interval.String(), OpenMS: []int64{}, Open: []string{}, High: []string{}, Low: []string{}, Close: []string{}, Volume: []float64{}}
+	which := chunk{symbol.Key(), interval, fromMS - fromMS%(chunkCandles*int64(interval))}
+	for ; which.startMS < toMS; which.startMS = which.endMS() {
+		candles, err := s.fetchChunk(ctx, which)
+		if err != nil {
+			unavailable(w, r, err)
+			return
+		}
+		for i := range candles {
+			if c := &candles[i]; c.OpenMS >= fromMS && c.OpenMS < toMS {
+				out.add(c, symbol)
+			}
+		}
+	}
+	if n := len(out.OpenMS); n > 1 {
+		out.Gaps = int((out.OpenMS[n-1]-out.OpenMS[0])/int64(interval)) + 1 - n
+	}
+	answer(w, r, out)
+}
+
+// span settles which candles are asked for, by their open times.
+func (s *Server) span(query url.Values, interval exchange.Interval) (fromMS, toMS int64, err error) {
+	limit, toMS := 500, s.config.Board.Status().Time.UnixMilli()+1
+	if query.Has("limit") {
+		limit, err = whole(query, "limit", 1, maxCandles)
+	}
+	if err == nil && query.Has("to") {
+		toMS, err = milliseconds("to", query.Get("to"))
+	}
+	fromMS = max(0, interval.OpenOf(max(0, toMS-1))-int64(limit-1)*int64(interval))
+	if err == nil && query.Has("from") {
+		if fromMS, err = milliseconds("from", query.Get("from")); err == nil && !query.Has("to") {
+			toMS = min(toMS, fromMS+int64(limit)*int64(interval))
+		}
+	}
+	if err == nil && (toMS-fromMS)/int64(interval) > maxCandles {
+		err = fmt.Errorf("from %d to %d are more than %d candles", fromMS, toMS, maxCandles)
+	}
+	return fromMS, toMS, err
+}
+
+func (c *Candles) add(one *exchange.Candle, s *exchange.Symbol) {
+	c.OpenMS = append(c.OpenMS, one.OpenMS)
+	c.Open, c.High = append(c.Open, s.PriceDecimal(one.Open).String()), append(c.High, s.PriceDecimal(one.High).String())
+	c.Low, c.Close = append(c.Low, s.PriceDecimal(one.Low).String()), append(c.Close, s.PriceDecimal(one.Close).String())
+	c.Volume = append(c.Volume, one.Volume)
+}
+
+// fetchChunk returns a chunk's candles, from memory when it can not change any more.
+func (s *Server) fetchChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
+	if known, found := s.candles.get(which); found {
+		return known, nil
+	}
+	operation := exchange.FuturesCandles
+	if which.key.Market == exchange.Spot {
+		operation = exchange.SpotCandles
+	}
+	told, err := s.config.Market.Do(ctx, exchange.Request{Operation: operation, Symbol: which.key.Name, Interval: which.interval, StartMS: which.startMS, EndMS: which.endMS() - 1, Limit: chunkCandles})
+	if err != nil {
+		return nil, err
+	}
+	candles := []exchange.Candle{}
+	for i := range told.Candles.Len() {
+		candles = append(candles, told.Candles.At(i))
+	}
+	// A minute after its last candle closed, the chunk is final.
+	if s.config.Board.Status().Time.UnixMilli() > which.endMS()+int64(which.interval)+60_000 {
+		s.candles.put(which, candles)
+	}
+	return candles, nil
+}
+
+func unavailable(w http.ResponseWriter, r *http.Request, err error) {
+	var refusal *exchange.Refusal
+	detail := "the exchange did not answer: " + exchange.ErrorKind(err)
+	if errors.As(err, &refusal) {
+		detail = "the exchange refused: " + refusal.Message
+	}
+	problem(w, r, http.StatusBadGateway, "exchange", detail)
+}
+
+// ListedSymbol is one symbol of the venue.
+type ListedSymbol struct {
+	Market       string `json:"market"`
+	Symbol       string `json:"symbol"`
+	PriceTick    string `json:"price_tick"`
+	QuantityTick string `json:"quantity_tick"`
+	MinNotional  string `json:"min_notional"`
+	MaxNotional  string `json:"max_notional"`
+	Tradable     bool   `json:"tradable"`
+	MaxLeverage  int    `json:"max_leverage"` // 0 on spot
+	Strategy     string `json:"strategy"`     // that trades it; empty for none
+}
+
+func (s *Server) listSymbols(w http.ResponseWriter, r *http.Request) {
+	query, err := queryOf(r, "market")
+	if err != nil {
+		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
+		return
+	}
+	owners := map[exchange.SymbolKey]string{}
+	s.config.Board.mu.Lock()
+	for i := range s.config.Board.status.Strategies {
+		t := &s.config.Board.status.Strategies[i]
+		owners[t.Symbol.Key()] = t.Name
+	}
+	s.config.Board.mu.Unlock()
+	items := []ListedSymbol{}
+	var all []*exchange.Symbol
+	if s.config.Listed != nil {
+		all = s.config.Listed()
+	}
+	for _, symbol := range all {
+		if !chosen(query, "", symbol.Market.String(), "") {
+			continue
+		}
+		items = append(items, listed(symbol, owners[symbol.Key()]))
+	}
+	writeList(w, r, items, "")
+}
+
+func listed(s *exchange.Symbol, owner string) ListedSymbol {
+	one := ListedSymbol{s.Market.String(), s.Name, s.PriceDecimal(s.PriceTick).String(), s.QuantityDecimal(s.QuantityTick).String(), s.MinNotional.String(), s.MaxNotional.String(), s.Tradable, 0, owner}
+	for _, bracket := range s.Brackets {
+		one.MaxLeverage = max(one.MaxLeverage, bracket.MaxLeverage)
+	}
+	return one
+}
+
+// OneMarket is what a symbol's market looks like now.
+type OneMarket struct {
+	Schema int `json:"schema"`
+	ListedSymbol
+	TimeMS   int64       `json:"time_ms"`
+	Last     string      `json:"last_price"`
+	Open     string      `json:"open_24h"`
+	High     string      `json:"high_24h"`
+	Low      string      `json:"low_24h"`
+	Volume   float64     `json:"volume_24h"`
+	Change   float64     `json:"change_percent_24h"`
+	Bids     [][2]string `json:"bids"` // price, quantity: best first
+	Asks     [][2]string `json:"asks"`
+	Trades   []Trade     `json:"trades"` // newest first
+	Funding  *Funding    `json:"funding"`
+	Brackets []Bracket   `json:"brackets"`
+}
+
+// Trade is one public trade.
+type Trade struct {
+	TimeMS   int64  `json:"time_ms"`
+	Side     string `json:"side"` // of the taker
+	Price    string `json:"price"`
+	Quantity string `json:"quantity"`
+}
+
+// Funding is a futures symbol's funding; null on spot.
+type Funding struct {
+	Rate   string `json:"rate"`
+	NextMS int64  `json:"next_ms"`
+}
+
+// Bracket is one margin level of a futures symbol.
+type Bracket struct {
+	Max         string `json:"max_notional"`
+	MarginRatio string `json:"margin_ratio"`
+	MaxLeverage int    `json:"max_leverage"`
+}
+
+// oneMarket serves GET /api/v1/market/{market}/{symbol}.
+func (s *Server) oneMarket(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
+	symbol, err := s.asked(r.PathValue("market"), r.PathValue("symbol"))
+	if err != nil {
+		missing(w, r, "symbol", r.PathValue("market")+" "+r.PathValue("symbol"))
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
+	defer cancel()
+	out := OneMarket{Schema: 1, ListedSymbol: listed(symbol, ""), Bids: [][2]string{}, Asks: [][2]string{}, Trades: []Trade{}, Brackets: []Bracket{}, TimeMS: s.config.Board.Status().Time.UnixMilli()}
+	if err := s.look(ctx, symbol, &out); err != nil {
+		unavailable(w, r, err)
+		return
+	}
+	for _, b := range symbol.Brackets {
+		out.Brackets = append(out.Brackets, Bracket{b.Max.String(), b.MarginRatio.String(), b.MaxLeverage})
+	}
+	answer(w, r, out)
+}
+
+// look reads ticker, book, trades and funding.
+func (s *Server) look(ctx context.Context, symbol *exchange.Symbol, out *OneMarket) error {
+	requests := []exchange.Request{{Operation: exchange.SpotTicker}, {Operation: exchange.SpotDepth, Limit: depthLimit}, {Operation: exchange.SpotTrades, Limit: tradeLimit}}
+	if symbol.Market == exchange.Futures {
+		requests = []exchange.Request{{Operation: exchange.FuturesTicker}, {Operation: exchange.FuturesDepth, Limit: depthLimit}, {Operation: exchange.FuturesTrades, Limit: tradeLimit}, {Operation: exchange.FuturesFundingRate}}
+	}
+	for _, request := range requests {
+		request.Symbol = symbol.Name
+		told, err := s.config.Market.Do(ctx, request)
+		if err != nil {
+			return err
+		}
+		out.take(&told, symbol)
+	}
+	return nil
+}
+
+func (m *OneMarket) take(told *exchange.Answer, s *exchange.Symbol) {
+	switch told.Operation {
+	case exchange.FuturesTicker, exchange.SpotTicker:
+		for _, t := range told.Tickers.Items() {
+			m.Last, m.Open, m.High, m.Low = s.PriceDecimal(t.Last).String(), s.PriceDecimal(t.Open).String(), s.PriceDecimal(t.High).String(), s.PriceDecimal(t.Low).String()
+			m.Volume, m.Change = t.Volume, t.ChangePercent
+		}
+	case exchange.FuturesDepth, exchange.SpotDepth:
+		for _, level := range told.Depth.Bids {
+			m.Bids = append(m.Bids, [2]string{s.PriceDecimal(level.Price).String(), s.QuantityDecimal(level.Quantity).String()})
+		}
+		for _, level := range told.Depth.Asks {
+			m.Asks = append(m.Asks, [2]string{s.PriceDecimal(level.Price).String(), s.QuantityDecimal(level.Quantity).String()})
+		}
+	case exchange.FuturesTrades, exchange.SpotTrades:
+		for _, t := range told.Trades.Items() {
+			side := exchange.Buy
+			if t.BuyerIsMaker {
+				side = exchange.Sell
+			}
+			m.Trades = append(m.Trades, Trade{t.TimeMS, side.String(), s.PriceDecimal(t.Price).String(), s.QuantityDecimal(t.Quantity).String()})
+		}
+		slices.SortStableFunc(m.Trades, func(a, b Trade) int { return int(min(1, max(-1, b.TimeMS-a.TimeMS))) })
+	case exchange.FuturesFundingRate:
+		m.Funding = &Funding{told.Funding.Rate.String(), told.Funding.NextMS}
+	}
+}

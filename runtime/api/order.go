@@ -1,0 +1,106 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// Order is one placement.
+type Order struct {
+	ClientOrderID string `json:"client_order_id"`
+	OrderID       int64  `json:"order_id"` // 0 until acknowledged
+	Strategy      string `json:"strategy"`
+	Purpose       string `json:"purpose"`
+	Key           string `json:"key,omitempty"` // the plan's
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol"`
+	Side          string `json:"side"`
+	Type          string `json:"type"`
+	State         string `json:"state"`
+	Live          bool   `json:"live"` // not in a final state
+	Price         string `json:"price"`
+	StopPrice     string `json:"stop_price"`
+	Quantity      string `json:"quantity"`
+	QuoteAmount   string `json:"quote_amount,omitempty"`
+	ReduceOnly    bool   `json:"reduce_only"`
+	ClosePosition bool   `json:"close_position"`
+	PostOnly      bool   `json:"post_only"`
+	Filled        string `json:"filled"`
+	MeanPrice     string `json:"mean_price"` // of what was filled; 0 when not known
+	SentMS        int64  `json:"sent_ms"`
+	EndedMS       int64  `json:"ended_ms,omitempty"`
+	Why           string `json:"why,omitempty"`      // of refused, uncertain
+	Evidence      string `json:"evidence,omitempty"` // of a final state
+}
+
+// orderOf writes a placement; prices and quantities stay empty while the
+// symbol's scales are not known.
+func orderOf(p *reconcile.Placement, s *exchange.Symbol) Order {
+	o := Order{ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Strategy: p.Strategy, Purpose: p.Purpose.String(), Key: p.Key, Market: p.Order.Market.String(), Symbol: p.Order.Symbol,
+		Side: p.Order.Side.String(), Type: p.Order.Type.String(), State: p.State.String(), Live: !p.State.Final(), ReduceOnly: p.Order.ReduceOnly, ClosePosition: p.Order.ClosePosition,
+		PostOnly: p.Order.PostOnly, MeanPrice: amountText(p.Price), SentMS: p.SentMS, EndedMS: p.EndedMS, Why: p.Why, Evidence: p.Evidence}
+	if !p.Order.QuoteAmount.IsZero() {
+		o.QuoteAmount = p.Order.QuoteAmount.String()
+	}
+	if s != nil {
+		o.Price, o.StopPrice = s.PriceDecimal(p.Order.Price).String(), s.PriceDecimal(p.Order.StopPrice).String()
+		o.Quantity, o.Filled = s.QuantityDecimal(p.Order.Quantity).String(), s.QuantityDecimal(p.Filled).String()
+	}
+	return o
+}
+
+func (h *History) order(o *placed) Order {
+	s, _ := h.symbols(o.p.Order.Key())
+	return orderOf(&o.p, s)
+}
+
+func amountText(a exchange.Amount) string { return a.String() }
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// listOrders serves GET /api/v1/orders: live ones unless asked otherwise.
+func (s *Server) listOrders(w http.ResponseWriter, r *http.Request) {
+	query, page, ok := pageOf(w, r, "state", "strategy", "symbol", "market")
+	if !ok {
+		return
+	}
+	state := query.Get("state")
+	if state == "" {
+		state = "live"
+	}
+	items, next := s.config.History.Orders(page, func(o *Order) bool {
+		return (state == "all" || state == "live" && o.Live || state == "ended" && !o.Live || state == o.State) && chosen(query, o.Strategy, o.Market, o.Symbol)
+	})
+	writeList(w, r, items, next)
+}
+
+// OneOrder is an order with its steps.
+type OneOrder struct {
+	Schema int `json:"schema"`
+	Order
+	Steps []Step `json:"steps"`
+}
+
+func (s *Server) oneOrder(w http.ResponseWriter, r *http.Request) {
+	order, steps, found := s.config.History.Order(r.PathValue("id"))
+	if !found {
+		missing(w, r, "order", r.PathValue("id"))
+		return
+	}
+	answer(w, r, OneOrder{1, order, steps})
+}
+
+func (s *Server) listFills(w http.ResponseWriter, r *http.Request) {
+	query, page, ok := pageOf(w, r, "strategy", "symbol", "market", "order")
+	if !ok {
+		return
+	}
+	order := query.Get("order")
+	items, next := s.config.History.Fills(page, func(f *Fill) bool {
+		return chosen(query, f.Strategy, f.Market, f.Symbol) && (order == "" || order == f.ClientOrderID)
+	})
+	writeList(w, r, items, next)
+}

@@ -1,0 +1,157 @@
+package api
+
+import (
+	"net/http"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// Position is what the exchange says beside what the journal says.
+type Position struct {
+	Strategy   string       `json:"strategy"`
+	Market     string       `json:"market"`
+	Symbol     string       `json:"symbol"`
+	Quantity   string       `json:"quantity"` // as the exchange told; signed
+	Journal    string       `json:"journal"`  // as the journal explains, fees of spot included
+	Difference string       `json:"difference"`
+	Ignored    string       `json:"ignored"` // of the exchange's position, left to whoever made it
+	Settled    bool         `json:"settled"`
+	Quarantine string       `json:"quarantine,omitempty"`
+	Entry      string       `json:"entry_price"`
+	Last       string       `json:"last_price"`
+	Mark       string       `json:"mark_price,omitempty"`
+	LiqPrice   string       `json:"liq_price"`
+	Distance   *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
+	Notional   string       `json:"notional"`
+	Unrealized string       `json:"unrealized"`
+	Leverage   int          `json:"leverage"`
+	SinceMS    int64        `json:"since_ms,omitempty"`
+	Protected  bool         `json:"protected"`      // a stop the exchange has covers it
+	BareMS     int64        `json:"unprotected_ms"` // how long its positions lacked the stop wished for them, since the start
+	Protection []Protection `json:"protection"`
+	Reducing   string       `json:"reducing"` // sum of open reduceOnly quantities
+}
+
+// Protection is one stop or take-profit that stands on the exchange.
+type Protection struct {
+	Purpose       string `json:"purpose"`
+	State         string `json:"state"`
+	StopPrice     string `json:"stop_price"`
+	Quantity      string `json:"quantity"` // empty: all of it
+	ClientOrderID string `json:"client_order_id"`
+}
+
+// Positions lists what is held, and what differs.
+func (b *Board) Positions() []Position {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := []Position{}
+	for i := range b.status.Symbols {
+		t := &b.status.Symbols[i]
+		if t.Rules == nil || t.Position == 0 && t.Ignored == 0 && t.Residual == 0 {
+			continue
+		}
+		out = append(out, b.position(t))
+	}
+	return out
+}
+
+func (b *Board) position(t *engine.SymbolStatus) Position {
+	s := t.Rules
+	p := Position{Strategy: t.Owner, Market: t.Key.Market.String(), Symbol: t.Key.Name, Quantity: s.QuantityDecimal(t.Position + t.Ignored).String(), Journal: s.QuantityDecimal(t.Position - t.Residual).String(),
+		Difference: s.QuantityDecimal(t.Residual).String(), Ignored: s.QuantityDecimal(t.Ignored).String(), Settled: t.Settled, Quarantine: t.Quarantine,
+		Entry: t.EntryPrice.String(), Last: s.PriceDecimal(t.Last).String(), LiqPrice: t.LiqPrice.String(), Notional: s.Notional(t.Last, t.Position+t.Ignored).String(), Unrealized: "0",
+		Leverage: t.Leverage, SinceMS: t.SinceMS, Protection: []Protection{}}
+	if t.Mark > 0 {
+		p.Mark = s.PriceDecimal(t.Mark).String()
+	}
+	if last := s.PriceFloat(t.Last); last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
+		distance := round(max(last-t.LiqPrice.Float(), t.LiqPrice.Float()-last) / last)
+		p.Distance = &distance
+	}
+	for i := range b.status.Strategies {
+		if r := &b.status.Strategies[i]; r.Symbol.Key() == t.Key {
+			p.Strategy, p.Protected, p.BareMS, p.Unrealized = r.Name, r.Protected, r.BareMS, r.Unrealized().String()
+		}
+	}
+	var reducing exchange.Quantity
+	for i := range b.status.Live {
+		o := &b.status.Live[i]
+		if o.Order.Key() != t.Key {
+			continue
+		}
+		if o.Order.ReduceOnly {
+			reducing += o.Remaining()
+		}
+		if o.Purpose.Protects() {
+			p.Protection = append(p.Protection, protectionOf(o, s))
+		}
+	}
+	p.Reducing = s.QuantityDecimal(reducing).String()
+	return p
+}
+
+func protectionOf(o *reconcile.Placement, s *exchange.Symbol) Protection {
+	return Protection{o.Purpose.String(), o.State.String(), s.PriceDecimal(o.Order.StopPrice).String(), nonZero(o.Order.Quantity != 0, s.QuantityDecimal(o.Order.Quantity)), o.ClientOrderID}
+}
+
+// PositionChange is the event of a position that changed.
+type PositionChange struct {
+	AtMS     int64  `json:"at_ms"`
+	Strategy string `json:"strategy"`
+	Market   string `json:"market"`
+	Symbol   string `json:"symbol"`
+	Quantity string `json:"quantity"`
+	Entry    string `json:"entry_price"`
+	Last     string `json:"last_price"`
+}
+
+func positionEvent(n *engine.Note) PositionChange {
+	return PositionChange{n.AtMS, n.Strategy, n.Symbol.Market.String(), n.Symbol.Name, n.Symbol.QuantityDecimal(n.Quantity).String(), n.Price.String(), n.Symbol.PriceDecimal(n.Last).String()}
+}
+
+// listPositions serves GET /api/v1/positions.
+func (s *Server) listPositions(w http.ResponseWriter, r *http.Request) {
+	if noQuery(w, r) {
+		writeList(w, r, s.config.Board.Positions(), "")
+	}
+}
+
+// Account is what both wallets hold, as last fetched.
+type Account struct {
+	Schema      int       `json:"schema"`
+	AtMS        int64     `json:"at_ms"` // 0: not yet
+	Wallet      string    `json:"wallet"`
+	Unrealized  string    `json:"unrealized"`
+	Available   string    `json:"available"`
+	MarginUsed  string    `json:"margin_used"`
+	Maintenance string    `json:"maintenance_margin"`
+	Equity      string    `json:"equity"` // of the futures account
+	Total       string    `json:"total_equity"`
+	Balances    []Balance `json:"balances"` // spot
+}
+
+// Balance is one asset of the spot wallet.
+type Balance struct {
+	Asset  string `json:"asset"`
+	Free   string `json:"free"`
+	Frozen string `json:"frozen"`
+}
+
+func (s *Server) account(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
+	b := s.config.Board
+	b.mu.Lock()
+	st := &b.status
+	a := Account{1, st.AccountMS, st.Account.WalletBalance.String(), st.Account.UnrealizedPNL.String(), st.Account.AvailableBalance.String(), st.Account.MarginUsed.String(),
+		st.Account.MaintenanceMargin.String(), st.Equity.String(), st.Total.String(), []Balance{}}
+	for _, balance := range st.Balances {
+		a.Balances = append(a.Balances, Balance{balance.Asset, balance.Free.String(), balance.Frozen.String()})
+	}
+	b.mu.Unlock()
+	answer(w, r, a)
+}

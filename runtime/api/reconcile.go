@@ -1,0 +1,170 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"botd/runtime/engine"
+)
+
+// Round is one round of the reconciler.
+type Round struct {
+	n int64
+
+	ID         string `json:"id"`
+	AtMS       int64  `json:"at_ms"`
+	Complete   bool   `json:"complete"`
+	DurationMS int64  `json:"duration_ms"`
+	Acted      int    `json:"acted"` // intents that went out
+}
+
+// Notice is something a person may want to know.
+type Notice struct {
+	n int64
+
+	ID       string `json:"id"`
+	AtMS     int64  `json:"at_ms"`
+	Kind     string `json:"kind"` // gap, fetch_failed, latch, quarantine, adopted, halt, missed, strategy_failed, blind, journal, found, stale, breaker, limit
+	Severity string `json:"severity"`
+	Strategy string `json:"strategy,omitempty"`
+	Market   string `json:"market,omitempty"`
+	Symbol   string `json:"symbol,omitempty"`
+	Over     bool   `json:"over"` // it has ended
+	Count    int    `json:"count,omitempty"`
+	Text     string `json:"text"`
+}
+
+var noticeKinds = map[engine.NoteKind]struct{ name, severity string }{
+	engine.NoteGap:            {"gap", "warning"},
+	engine.NoteFetchFailed:    {"fetch_failed", "warning"},
+	engine.NoteLatch:          {"latch", "info"},
+	engine.NoteQuarantine:     {"quarantine", "error"},
+	engine.NoteAdopted:        {"adopted", "warning"},
+	engine.NoteHalt:           {"halt", "error"},
+	engine.NoteMissed:         {"missed", "warning"},
+	engine.NoteStrategyFailed: {"strategy_failed", "error"},
+	engine.NoteBlind:          {"blind", "error"},
+	engine.NoteJournal:        {"journal", "error"},
+	engine.NoteFound:          {"found", "error"},
+	engine.NoteStale:          {"stale", "warning"},
+	engine.NoteBreaker:        {"breaker", "error"},
+	engine.NoteLimit:          {"limit", "error"},
+}
+
+func (b *Board) noteNotice(n *engine.Note) {
+	kind, tells := noticeKinds[n.Kind]
+	if !tells {
+		return
+	}
+	notice := b.notices.add(Notice{AtMS: n.AtMS, Kind: kind.name, Severity: kind.severity, Strategy: n.Strategy, Over: n.OK, Count: n.Count, Text: n.Text}, maxNotices)
+	notice.n, notice.ID = b.notices.last, number(b.notices.last)
+	if n.Symbol != nil {
+		notice.Market, notice.Symbol = n.Symbol.Market.String(), n.Symbol.Name
+	}
+	if n.Err != nil {
+		notice.Text += ": " + n.Err.Error()
+	}
+	if n.OK {
+		notice.Severity = "info"
+	}
+	b.publish("notice", notice)
+	switch n.Kind {
+	case engine.NoteHalt, engine.NoteBreaker, engine.NoteLimit:
+		b.publish("risk", notice)
+	case engine.NoteQuarantine, engine.NoteAdopted, engine.NoteFound, engine.NoteStale:
+		b.publish("reconcile", notice)
+	}
+}
+
+func (b *Board) noteRound(n *engine.Note) {
+	r := b.rounds.add(Round{AtMS: n.AtMS, Complete: n.OK, DurationMS: n.DurationMS, Acted: n.Count}, maxRounds)
+	r.n, r.ID = b.rounds.last, number(b.rounds.last)
+}
+
+// CandleEvent is a closed candle the engine took.
+type CandleEvent struct {
+	Market   string  `json:"market"`
+	Symbol   string  `json:"symbol"`
+	Strategy string  `json:"strategy,omitempty"`
+	OpenMS   int64   `json:"open_ms"`
+	Open     string  `json:"open"`
+	High     string  `json:"high"`
+	Low      string  `json:"low"`
+	Close    string  `json:"close"`
+	Volume   float64 `json:"volume"`
+}
+
+func (b *Board) noteCandle(n *engine.Note) {
+	s, c := n.Symbol, &n.Candle
+	if s == nil {
+		return
+	}
+	b.publish("candle", CandleEvent{s.Market.String(), s.Name, n.Strategy, c.OpenMS, s.PriceDecimal(c.Open).String(), s.PriceDecimal(c.High).String(), s.PriceDecimal(c.Low).String(), s.PriceDecimal(c.Close).String(), c.Volume})
+}
+
+// Reconcile is the state of the reconciler.
+type Reconcile struct {
+	Schema      int          `json:"schema"`
+	LastMS      int64        `json:"last_ms"` // of the last complete round
+	Failed      int          `json:"failed"`  // rounds in a row
+	Blind       bool         `json:"blind"`
+	Rounds      []Round      `json:"rounds"`      // the last ones, newest first
+	Quarantines []Quarantine `json:"quarantines"` // symbols on which exchange and journal do not agree
+	Unknown     []Order      `json:"unknown"`     // placements whose fate is not known
+	Events      []Notice     `json:"events"`      // adopted, found, stale, quarantine: newest first
+}
+
+// reconcileState serves GET /api/v1/reconcile.
+func (s *Server) reconcileState(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
+	defer cancel()
+	quarantines, err := s.quarantines(ctx)
+	if err != nil {
+		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not answer now")
+		return
+	}
+	b := s.config.Board
+	b.mu.Lock()
+	st := &b.status
+	out := Reconcile{Schema: 1, LastMS: st.SoundMS, Failed: st.Failed, Blind: st.Blind, Quarantines: quarantines, Unknown: []Order{}}
+	out.Rounds, _ = newest(b.rounds.all, Page{Limit: 50}, func(r *Round) int64 { return r.n }, func(*Round) bool { return true }, func(r *Round) Round { return *r })
+	out.Events, _ = newest(b.notices.all, Page{Limit: 50}, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
+		return n.Kind == "quarantine" || n.Kind == "adopted" || n.Kind == "found" || n.Kind == "stale"
+	}, func(n *Notice) Notice { return *n })
+	for i := range st.Live {
+		if p := &st.Live[i]; p.State.Unresolved() {
+			out.Unknown = append(out.Unknown, orderOf(p, b.symbolRules(p.Order.Key())))
+		}
+	}
+	b.mu.Unlock()
+	out.Rounds, out.Events = filled(out.Rounds), filled(out.Events)
+	answer(w, r, out)
+}
+
+// listNotices serves GET /api/v1/notices.
+func (s *Server) listNotices(w http.ResponseWriter, r *http.Request) {
+	query, page, ok := pageOf(w, r, "kind", "severity", "strategy", "market", "symbol")
+	if !ok {
+		return
+	}
+	kind, severity := query.Get("kind"), query.Get("severity")
+	b := s.config.Board
+	b.mu.Lock()
+	items, next := newest(b.notices.all, page, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
+		return chosen(query, n.Strategy, n.Market, n.Symbol) && (kind == "" || kind == n.Kind) && (severity == "" || severity == n.Severity)
+	}, func(n *Notice) Notice { return *n })
+	b.mu.Unlock()
+	writeList(w, r, items, next)
+}
+
+// runRound serves POST /api/v1/reconcile: a round begins now.
+func (s *Server) runRound(w http.ResponseWriter, r *http.Request) {
+	dry, ok := dryRun(w, r)
+	if !ok {
+		return
+	}
+	s.do(w, r, engine.Event{Kind: engine.EventRound, Audit: audit(r, "account", "a round now")}, Change{1, dry, []string{"fetch orders and positions now, and act on what is true"}})
+}

@@ -1,0 +1,129 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Bounds of what is remembered under Idempotency-Key.
+const (
+	maxRepeats  = 1_000
+	repeatLife  = 24 * time.Hour
+	maxRepeatID = 128 // bytes of a key
+)
+
+// repeats remembers what changes were answered, so that a request sent again
+// under its Idempotency-Key is answered again and done once.
+type repeats struct {
+	mu    sync.Mutex // guards all below
+	known map[string]*repeat
+	order []string // oldest first
+}
+
+// repeat is one change under its key.
+type repeat struct {
+	asked  [32]byte // of method, path and body
+	at     time.Time
+	done   chan struct{} // closed when it was answered
+	status int
+	header http.Header
+	body   []byte
+}
+
+// take returns what is known under a key; mine says that the caller is to do it.
+func (m *repeats) take(key string, asked [32]byte, now time.Time) (known *repeat, mine bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.known == nil {
+		m.known = map[string]*repeat{}
+	}
+	for len(m.order) > 0 && (len(m.order) >= maxRepeats || now.Sub(m.known[m.order[0]].at) > repeatLife) {
+		delete(m.known, m.order[0])
+		m.order = m.order[1:]
+	}
+	if one := m.known[key]; one != nil {
+		return one, false
+	}
+	one := &repeat{asked: asked, at: now, done: make(chan struct{})}
+	m.known[key] = one
+	m.order = append(m.order, key)
+	return one, true
+}
+
+// forget drops a change that came to nothing, so that it can be tried again.
+func (m *repeats) forget(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.known, key)
+	m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
+}
+
+// once answers a change that was answered before under its key the same way again.
+func (s *Server) once(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Idempotency-Key")
+		if key == "" {
+			serve(w, r)
+			return
+		}
+		text, err := io.ReadAll(r.Body)
+		if err != nil || len(key) > maxRepeatID {
+			problem(w, r, http.StatusBadRequest, "body", "the body can not be read, or Idempotency-Key is longer than 128 bytes")
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		name := who(r).by + " " + who(r).from + " " + key
+		known, mine := s.repeats.take(name, sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...)), time.Now())
+		if !mine {
+			s.again(w, r, known, text)
+			return
+		}
+		recorder := &recorder{ResponseWriter: w, status: http.StatusOK}
+		defer close(known.done)
+		serve(recorder, r)
+		known.status, known.header, known.body = recorder.status, w.Header().Clone(), recorder.body.Bytes()
+		if recorder.status >= http.StatusInternalServerError {
+			s.repeats.forget(name)
+		}
+	}
+}
+
+func (s *Server) again(w http.ResponseWriter, r *http.Request, known *repeat, text []byte) {
+	if known.asked != sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...)) {
+		problem(w, r, http.StatusUnprocessableEntity, "idempotency_key", "the Idempotency-Key was used for another request")
+		return
+	}
+	select {
+	case <-known.done:
+	case <-r.Context().Done():
+		return
+	}
+	for _, name := range []string{"Content-Type", "Cache-Control"} {
+		w.Header().Set(name, known.header.Get(name))
+	}
+	w.Header().Set("Idempotency-Replayed", "true")
+	w.WriteHeader(known.status)
+	_, _ = w.Write(known.body) // a client that is gone gets no answer
+}
+
+// recorder keeps a copy of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (w *recorder) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(text []byte) (int, error) {
+	w.body.Write(text)
+	return w.ResponseWriter.Write(text)
+}

@@ -1,0 +1,231 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// Status is what GET /api/v1/status answers: everything an overview shows.
+type Status struct {
+	Schema     int             `json:"schema"`
+	Version    string          `json:"version"`
+	Mode       string          `json:"mode"`
+	Instance   string          `json:"instance"`
+	Started    time.Time       `json:"started"`
+	UptimeS    int64           `json:"uptime_s"`
+	Time       time.Time       `json:"time"` // the exchange's
+	Ready      bool            `json:"ready"`
+	Checks     []ops.Check     `json:"checks"`
+	EventID    string          `json:"event_id"` // follow the stream from here
+	Equity     string          `json:"equity"`   // of all markets traded
+	Futures    string          `json:"futures_equity"`
+	Wallet     string          `json:"wallet"`
+	Available  string          `json:"available"`
+	Unrealized string          `json:"unrealized"`
+	MarginUsed string          `json:"margin_used"`
+	Today      Day             `json:"today"`
+	Halted     string          `json:"halted,omitempty"` // the account's kill switch: its level
+	Why        string          `json:"why,omitempty"`
+	Blind      bool            `json:"blind"`
+	Degraded   []Degraded      `json:"degraded"` // declared states in force
+	Open       int             `json:"open_orders"`
+	Unsettled  int             `json:"unsettled"`
+	OldestMS   int64           `json:"unsettled_since_ms,omitempty"`
+	Positions  int             `json:"positions"`
+	Nearest    *Liquidation    `json:"nearest_liquidation"`
+	Reconcile  ReconcileGlance `json:"reconcile"`
+	Strategies []Strategy      `json:"strategies"`
+}
+
+// Day is what the account made since midnight UTC, and from its highest equity.
+type Day struct {
+	Start         *time.Time `json:"start"` // null while nothing is known
+	StartEquity   string     `json:"start_equity"`
+	Change        string     `json:"change"`
+	ChangeRatio   float64    `json:"change_ratio"`
+	Peak          string     `json:"peak"`
+	DrawdownRatio float64    `json:"drawdown_ratio"` // fall from the peak, 0 to 1
+}
+
+// Liquidation is how near the nearest one is.
+type Liquidation struct {
+	Symbol   string  `json:"symbol"`
+	Price    string  `json:"price"`
+	Distance float64 `json:"distance_ratio"`
+}
+
+// ReconcileGlance is how the last rounds went.
+type ReconcileGlance struct {
+	LastMS      int64 `json:"last_ms"` // of the last complete round
+	Failed      int   `json:"failed"`  // in a row
+	Differences int   `json:"differences"`
+}
+
+// Degraded is one declared state in which something does not open.
+type Degraded struct {
+	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, failed, journal
+	Scope    string     `json:"scope"` // account, strategy, symbol
+	Strategy string     `json:"strategy,omitempty"`
+	Market   string     `json:"market,omitempty"`
+	Symbol   string     `json:"symbol,omitempty"`
+	Cause    string     `json:"cause"`
+	Since    time.Time  `json:"since"`
+	Until    *time.Time `json:"until,omitempty"` // when it ends by itself
+	WayOut   string     `json:"way_out"`
+	Doing    string     `json:"doing,omitempty"` // what a halt has still to take away, and what keeps it
+}
+
+func degradedOf(all []engine.Degraded) []Degraded {
+	out := []Degraded{}
+	for i := range all {
+		d := &all[i]
+		j := Degraded{State: d.State, Scope: "account", Strategy: d.Scope.Strategy, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), WayOut: d.WayOut, Doing: d.Doing}
+		switch {
+		case d.Scope.Strategy != "":
+			j.Scope = "strategy"
+		case d.Scope != reconcile.Scope{}:
+			j.Scope, j.Market, j.Symbol = "symbol", d.Scope.Symbol.Market.String(), d.Scope.Symbol.Name
+		}
+		j.Until = moment(d.UntilMS)
+		out = append(out, j)
+	}
+	return out
+}
+
+// Status returns the newest status.
+func (b *Board) Status() Status {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.statusOf()
+}
+
+func (b *Board) statusOf() Status {
+	s := &b.status
+	out := Status{Schema: 1, Mode: b.mode, Instance: b.instance, Started: b.began.UTC(), UptimeS: int64(time.Since(b.began).Seconds()), Time: time.UnixMilli(s.NowMS).UTC(), Ready: true,
+		Checks: b.checks(), Equity: s.Total.String(), Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
+		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(), Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind,
+		Degraded: degradedOf(s.Degraded), Open: len(s.Live), Nearest: nearest(s), Reconcile: ReconcileGlance{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
+	for _, check := range out.Checks {
+		out.Ready = out.Ready && check.OK
+	}
+	for i := range s.Live {
+		if s.Live[i].State == reconcile.Working {
+			continue
+		}
+		out.Unsettled++
+		if out.OldestMS == 0 || s.Live[i].SentMS < out.OldestMS {
+			out.OldestMS = s.Live[i].SentMS
+		}
+	}
+	for i := range s.Strategies {
+		t := &s.Strategies[i]
+		out.Positions += count(t.Position != 0)
+		out.Reconcile.Differences += count(t.State == "quarantined")
+		out.Strategies = append(out.Strategies, strategyOf(t))
+	}
+	return out
+}
+
+// dayOf is how the day goes.
+func dayOf(day reconcile.Day, equity exchange.Amount) Day {
+	d := Day{Start: moment(day.StartMS), StartEquity: day.Equity.String(), Peak: day.Peak.String(), Change: "0"}
+	if day.StartMS == 0 {
+		return d
+	}
+	change := equity.Sub(day.Equity)
+	d.Change = change.String()
+	if day.Equity.Sign() > 0 {
+		d.ChangeRatio = round(change.Float() / day.Equity.Float())
+	}
+	if day.Peak.Sign() > 0 {
+		d.DrawdownRatio = round(max(0, day.Peak.Sub(equity).Float()/day.Peak.Float()))
+	}
+	return d
+}
+
+// round keeps a ratio to a millionth: more would be noise.
+func round(ratio float64) float64 {
+	const millionth = 1e6
+	return float64(int64(ratio*millionth+half(ratio))) / millionth
+}
+
+func half(f float64) float64 {
+	if f < 0 {
+		return -0.5
+	}
+	return 0.5
+}
+
+// nearest is the position that is nearest to its liquidation.
+func nearest(s *engine.Status) *Liquidation {
+	var found *Liquidation
+	for i := range s.Strategies {
+		t := &s.Strategies[i]
+		last := t.Symbol.PriceFloat(t.Last)
+		if t.Position == 0 || t.LiqPrice.IsZero() || last <= 0 {
+			continue
+		}
+		distance := round(max(last-t.LiqPrice.Float(), t.LiqPrice.Float()-last) / last)
+		if found == nil || distance < found.Distance {
+			found = &Liquidation{t.Symbol.Name, t.LiqPrice.String(), distance}
+		}
+	}
+	return found
+}
+
+// publishStatus sends what changed since it was last sent.
+func (b *Board) publishStatus() {
+	if b.stream == nil {
+		return
+	}
+	status := b.statusOf()
+	for i := range status.Strategies {
+		b.publishChanged("strategy", "strategy "+status.Strategies[i].Name, &status.Strategies[i])
+	}
+	brief := status // time and uptime change always; they are no news
+	brief.Strategies, brief.UptimeS, brief.Time, brief.EventID = nil, 0, time.Time{}, ""
+	brief.Reconcile.LastMS = 0
+	if b.changed("status", &brief) {
+		status.Strategies, status.Version = []Strategy{}, ""
+		b.publish("status", &status)
+	}
+}
+
+// publishChanged sends a document if it is another than the last one of its name.
+func (b *Board) publishChanged(topic, name string, content any) {
+	if b.changed(name, content) {
+		b.publish(topic, content)
+	}
+}
+
+func (b *Board) changed(name string, content any) bool {
+	text, err := json.Marshal(content)
+	if err != nil {
+		panic("api: " + name + ": " + err.Error()) // a type of this package that is no JSON
+	}
+	if b.told[name] == string(text) {
+		return false
+	}
+	b.told[name] = string(text)
+	return true
+}
+
+func (s *Server) status(w http.ResponseWriter, r *http.Request) {
+	id := s.stream.LastID() // before the status: an event between is seen twice rather than never
+	status := s.config.Board.Status()
+	status.EventID, status.Version = id, s.config.Build.Version
+	answer(w, r, status)
+}
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}

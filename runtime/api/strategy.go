@@ -1,0 +1,232 @@
+package api
+
+import (
+	"net/http"
+
+	"botd/exchange"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// Strategy is one strategy at a glance.
+type Strategy struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind"`
+	Market     string `json:"market"`
+	Symbol     string `json:"symbol"`
+	Interval   string `json:"interval"`
+	State      string `json:"state"` // running, warming_up, halted, quarantined, latched, failed
+	Why        string `json:"why,omitempty"`
+	Reason     string `json:"reason,omitempty"` // of the plan in force
+	Target     string `json:"target"`
+	Position   string `json:"position"`
+	Entry      string `json:"entry_price"`
+	LiqPrice   string `json:"liq_price"`
+	Last       string `json:"last_price"`
+	PriceMS    int64  `json:"last_price_ms"`
+	CandleMS   int64  `json:"candle_close_ms"` // of the newest candle
+	Unrealized string `json:"unrealized"`
+	Realized   string `json:"realized"` // since the strategy began, fees and funding included
+	Equity     string `json:"equity"`   // attributed to it
+	Settled    bool   `json:"settled"`
+	Protected  bool   `json:"protected"` // a stop the exchange has covers the position
+	LastMS     int64  `json:"last_tick_ms"`
+	NextMS     int64  `json:"next_tick_ms"`
+}
+
+func strategyOf(t *engine.StrategyStatus) Strategy {
+	return Strategy{Name: t.Name, Kind: t.Kind, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Interval: t.Interval.String(), State: t.State, Why: t.Why,
+		Reason: t.Reason, Target: t.Symbol.QuantityDecimal(t.Target).String(), Position: t.Symbol.QuantityDecimal(t.Position).String(), Entry: t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(),
+		Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS, Unrealized: t.Unrealized().String(), Realized: t.Realized.String(), Equity: t.Own.String(),
+		Settled: t.Settled, Protected: t.Protected, LastMS: t.TickMS, NextMS: t.NextMS}
+}
+
+// Plan is what a strategy wishes to be true.
+type Plan struct {
+	Target     string       `json:"target,omitempty"` // in words: "0.01 BTC-USDT", "50 % of equity"; empty: no target
+	Leverage   int          `json:"leverage,omitempty"`
+	Orders     []Wish       `json:"orders"`
+	Exits      []Wish       `json:"exits"`
+	StopLoss   string       `json:"stop_loss,omitempty"`
+	TakeProfit string       `json:"take_profit,omitempty"`
+	Reason     string       `json:"reason,omitempty"`
+	Memory     []Remembered `json:"memory"`
+}
+
+// Wish is one order a strategy wants in the book.
+type Wish struct {
+	Key       string `json:"key"`
+	Side      string `json:"side"`
+	Price     string `json:"price"`
+	StopPrice string `json:"stop_price,omitempty"`
+	Quantity  string `json:"quantity"`
+	PostOnly  bool   `json:"post_only"`
+}
+
+// Remembered is one value a strategy keeps in the journal.
+type Remembered struct {
+	Key   string `json:"key"`
+	Value int64  `json:"value"`
+}
+
+func planOf(p *strategy.Plan, s *exchange.Symbol, memory strategy.Memory) Plan {
+	out := Plan{Target: targetText(p.Target, s), Leverage: p.Leverage, Orders: wishesOf(p.Orders, s), Exits: wishesOf(p.Exits, s), Reason: p.Reason, Memory: []Remembered{},
+		StopLoss: distanceText(p.Protection.StopLoss, s), TakeProfit: distanceText(p.Protection.TakeProfit, s)}
+	for _, e := range memory.Entries() {
+		out.Memory = append(out.Memory, Remembered{e.Key, e.Value})
+	}
+	return out
+}
+
+func wishesOf(wishes []strategy.Wish, s *exchange.Symbol) []Wish {
+	out := []Wish{}
+	for _, w := range wishes {
+		one := Wish{Key: w.Key, Side: w.Side.String(), Price: s.PriceDecimal(w.Price).String(), Quantity: s.QuantityDecimal(w.Quantity).String(), PostOnly: w.PostOnly}
+		if w.StopPrice != 0 {
+			one.StopPrice = s.PriceDecimal(w.StopPrice).String()
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func targetText(t strategy.Target, s *exchange.Symbol) string {
+	switch t.Kind {
+	case strategy.ByQuantity:
+		return s.QuantityDecimal(t.Quantity).String() + " " + s.Name
+	case strategy.ByEquity:
+		return t.Share.Decimal().Shift(2).String() + " % of equity in " + s.Name
+	case strategy.ByQuote:
+		return t.Quote.String() + " USDT of " + s.Name
+	}
+	return ""
+}
+
+func distanceText(d strategy.Distance, s *exchange.Symbol) string {
+	switch {
+	case d.IsZero():
+		return ""
+	case d.Share != 0:
+		return d.Share.Decimal().Shift(2).String() + " %"
+	}
+	return s.PriceDecimal(d.Price).String()
+}
+
+// OneStrategy is a strategy with what it wishes and what limits it.
+type OneStrategy struct {
+	Schema int `json:"schema"`
+	Strategy
+	Plan      Plan       `json:"plan"` // in force
+	Latch     string     `json:"latch,omitempty"`
+	Limits    []Limit    `json:"limits"`   // its own
+	Degraded  []Degraded `json:"degraded"` // that hold for it
+	Config    string     `json:"config"`   // effective, as YAML
+	Decisions []Decision `json:"decisions"`
+	Orders    []Order    `json:"orders"` // live
+}
+
+// Decision is one change of a strategy's plan.
+type Decision struct {
+	n int64
+
+	ID       string `json:"id"`
+	AtMS     int64  `json:"at_ms"`
+	Strategy string `json:"strategy"`
+	Market   string `json:"market"`
+	Symbol   string `json:"symbol"`
+	Wish     string `json:"wish"`
+	Reason   string `json:"reason"`
+	Last     string `json:"last_price"`
+	Position string `json:"position"`
+}
+
+func (b *Board) noteDecision(n *engine.Note) {
+	if n.Symbol == nil || n.Plan == nil {
+		return
+	}
+	d := b.decisions.add(Decision{AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(), Symbol: n.Symbol.Name, Wish: targetText(n.Plan.Target, n.Symbol), Reason: n.Text,
+		Last: n.Symbol.PriceDecimal(n.Last).String(), Position: n.Symbol.QuantityDecimal(n.Quantity).String()}, maxDecisions)
+	d.n, d.ID = b.decisions.last, number(b.decisions.last)
+	if n.Plan.OrdersSet {
+		d.Wish = number(int64(len(n.Plan.Orders))) + " orders in the book"
+	}
+	b.publish("decision", d)
+}
+
+// decisionsOf is a page of what a strategy decided, newest first.
+func (b *Board) decisionsOf(name string, page Page) ([]Decision, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return newest(b.decisions.all, page, func(d *Decision) int64 { return d.n }, func(d *Decision) bool { return name == "" || d.Strategy == name }, func(d *Decision) Decision { return *d })
+}
+
+func (s *Server) listStrategies(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
+	writeList(w, r, s.config.Board.Status().Strategies, "")
+}
+
+// oneStrategy serves GET /api/v1/strategies/{name}.
+func (s *Server) oneStrategy(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
+	name := r.PathValue("name")
+	b := s.config.Board
+	b.mu.Lock()
+	t := b.strategy(name)
+	if t == nil {
+		b.mu.Unlock()
+		missing(w, r, "strategy", name)
+		return
+	}
+	one := OneStrategy{Schema: 1, Strategy: strategyOf(t), Plan: planOf(&t.Plan, t.Symbol, t.Memory), Limits: []Limit{}, Degraded: []Degraded{}}
+	switch {
+	case t.Latch > 0:
+		one.Latch = "long"
+	case t.Latch < 0:
+		one.Latch = "short"
+	}
+	for _, limit := range limitsOf(&b.status) {
+		if limit.Strategy == name {
+			one.Limits = append(one.Limits, limit)
+		}
+	}
+	for _, d := range degradedOf(b.status.Degraded) {
+		if d.Scope == "account" || d.Strategy == name || d.Symbol == t.Symbol.Name && d.Market == one.Market {
+			one.Degraded = append(one.Degraded, d)
+		}
+	}
+	b.mu.Unlock()
+	one.Config = s.config.StrategyConfig(name)
+	one.Decisions, _ = b.decisionsOf(name, Page{Limit: 20})
+	one.Orders, _ = s.config.History.Orders(Page{Limit: defaultLimit}, func(o *Order) bool { return o.Live && o.Strategy == name })
+	one.Decisions, one.Orders = filled(one.Decisions), filled(one.Orders)
+	answer(w, r, one)
+}
+
+// filled makes an empty list of none, since null is none in JSON.
+func filled[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+func (s *Server) listDecisions(w http.ResponseWriter, r *http.Request) {
+	_, page, ok := pageOf(w, r)
+	if !ok {
+		return
+	}
+	name := r.PathValue("name")
+	s.config.Board.mu.Lock()
+	known := s.config.Board.strategy(name) != nil
+	s.config.Board.mu.Unlock()
+	if !known {
+		missing(w, r, "strategy", name)
+		return
+	}
+	items, next := s.config.Board.decisionsOf(name, page)
+	writeList(w, r, items, next)
+}

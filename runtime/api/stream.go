@@ -1,0 +1,323 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"botd/runtime/ops"
+)
+
+// Bounds of the stream (ops.md, API).
+const (
+	maxEvents     = 10_000 // kept for clients that come back
+	maxQueued     = 256    // per client; one that is slower is dropped
+	maxClients    = 32
+	pingEvery     = 15 * time.Second
+	streamRetryMS = 2000
+)
+
+// Topics are the types of event. Logs are sent only to who asks for them.
+var Topics = []string{"status", "account", "strategy", "decision", "intent", "order", "fill", "position", "risk", "reconcile", "candle", "notice", "audit", "log"}
+
+// event is one event of the stream, encoded once for all clients.
+type event struct {
+	sequence int64
+	topic    string
+	frame    []byte
+}
+
+// Stream is the live event stream: numbered events, the newest of which are kept
+// so that a client that was away misses nothing, or is told that it did. Safe for
+// several goroutines.
+type Stream struct {
+	epoch   string
+	metrics *ops.Metrics
+
+	mu      sync.Mutex // guards all below
+	last    int64      // sequence of the newest event
+	ring    []event    // oldest first, from start
+	start   int
+	clients map[*subscriber]bool
+	closed  bool
+}
+
+// subscriber is one open stream.
+type subscriber struct {
+	topics []string // nil for all but log
+	queue  chan event
+	slow   chan struct{} // closed when it was dropped
+}
+
+func (s *subscriber) wants(topic string) bool {
+	if s.topics == nil {
+		return topic != "log"
+	}
+	return slices.Contains(s.topics, topic)
+}
+
+// NewStream returns a stream whose ids begin with the epoch, which is another at
+// every start of botd.
+func NewStream(epoch string, metrics *ops.Metrics) *Stream {
+	return &Stream{epoch: epoch, metrics: metrics, clients: map[*subscriber]bool{}}
+}
+
+// Publish sends an event to everybody who listens. It does not wait for anyone.
+func (s *Stream) Publish(topic string, content any) {
+	text, err := json.Marshal(content)
+	if err != nil {
+		panic(fmt.Sprintf("api: event %s: %v", topic, err)) // a type of this package that is no JSON
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.last++
+	e := event{s.last, topic, frame(s.id(s.last), topic, text)}
+	if len(s.ring) < maxEvents {
+		s.ring = append(s.ring, e)
+	} else {
+		s.ring[s.start] = e
+		s.start = (s.start + 1) % maxEvents
+	}
+	for client := range s.clients {
+		if !client.wants(topic) {
+			continue
+		}
+		select {
+		case client.queue <- e:
+		default: // it reads slower than things happen
+			delete(s.clients, client)
+			close(client.slow)
+		}
+	}
+}
+
+// LastID is the id of the newest event: a client that reads a snapshot and then
+// follows from the id in it misses nothing.
+func (s *Stream) LastID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id(s.last)
+}
+
+func (s *Stream) id(sequence int64) string { return s.epoch + "-" + strconv.FormatInt(sequence, 10) }
+
+// frame is an event as it goes over the wire.
+func frame(id, topic string, text []byte) []byte {
+	var b bytes.Buffer
+	if id != "" {
+		fmt.Fprintf(&b, "id: %s\n", id)
+	}
+	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", topic, text)
+	return b.Bytes()
+}
+
+// Hello is the first event of every stream.
+type Hello struct {
+	Epoch   string `json:"epoch"`
+	Version string `json:"version"`
+	Oldest  string `json:"oldest_id"` // that can be resumed after
+	Last    string `json:"last_id"`
+}
+
+// Gap says that events were missed: what they changed must be read anew.
+type Gap struct {
+	After string `json:"after_id"`
+	Last  string `json:"last_id"`
+	Why   string `json:"why"`
+}
+
+var (
+	errTooManyClients = errors.New("too many open event streams")
+	errStreamEnded    = errors.New("botd is stopping")
+)
+
+// join subscribes and returns what was missed after an id, and a gap when that is
+// not all of it.
+func (s *Stream) join(topics []string, after string) (client *subscriber, missed []event, gap *Gap, hello Hello, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, nil, nil, hello, errStreamEnded
+	case len(s.clients) >= maxClients:
+		return nil, nil, nil, hello, errTooManyClients
+	}
+	oldest := s.last - int64(len(s.ring)) // the event before the oldest kept
+	hello = Hello{Epoch: s.epoch, Oldest: s.id(oldest), Last: s.id(s.last)}
+	client = &subscriber{topics: topics, queue: make(chan event, maxQueued), slow: make(chan struct{})}
+	s.clients[client] = true
+	if after == "" {
+		return client, nil, nil, hello, nil
+	}
+	sequence, why := s.parse(after)
+	switch {
+	case why != "":
+	case sequence < oldest:
+		why = "the events after it are not kept any more"
+	case sequence > s.last:
+		why = "there was no such event"
+	}
+	if why != "" {
+		return client, nil, &Gap{after, s.id(s.last), why}, hello, nil
+	}
+	for i := sequence - oldest; i < int64(len(s.ring)); i++ {
+		if e := s.ring[(s.start+int(i))%len(s.ring)]; client.wants(e.topic) {
+			missed = append(missed, e)
+		}
+	}
+	return client, missed, nil, hello, nil
+}
+
+// parse reads an id of this stream.
+func (s *Stream) parse(id string) (sequence int64, why string) {
+	epoch, number, found := strings.Cut(id, "-")
+	sequence, err := strconv.ParseInt(number, 10, 64)
+	switch {
+	case !found || err != nil || sequence < 0:
+		return 0, "it is no event id"
+	case epoch != s.epoch:
+		return 0, "botd was started anew"
+	}
+	return sequence, ""
+}
+
+func (s *Stream) leave(client *subscriber) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.clients, client)
+	s.metrics.StreamClients(len(s.clients))
+}
+
+// clientCount is how many streams are open.
+func (s *Stream) clientCount() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.clients)
+}
+
+// Close ends the stream: what is published later goes nowhere.
+func (s *Stream) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+}
+
+// events serves GET /api/v1/events.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	var topics []string
+	if text := query.Get("topics"); text != "" {
+		topics = strings.Split(text, ",")
+		for _, topic := range topics {
+			if !slices.Contains(Topics, topic) {
+				problem(w, r, http.StatusBadRequest, "parameter", fmt.Sprintf("topic %q is unknown (known: %s)", topic, strings.Join(Topics, ", ")))
+				return
+			}
+		}
+	}
+	after := r.Header.Get("Last-Event-ID")
+	if after == "" {
+		after = query.Get("since")
+	}
+	client, missed, gap, hello, err := s.stream.join(topics, after)
+	if err != nil {
+		w.Header().Set("Retry-After", "10")
+		problem(w, r, http.StatusServiceUnavailable, "stream", err.Error())
+		return
+	}
+	s.metrics.StreamClients(s.stream.clientCount())
+	defer s.stream.leave(client)
+	hello.Version = s.config.Build.Version
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no")
+	flow := &flow{w: w, control: http.NewResponseController(w)}
+	flow.write(fmt.Appendf(nil, "retry: %d\n\n", streamRetryMS))
+	flow.send("", "hello", hello)
+	if gap != nil {
+		flow.send(gap.Last, "gap", gap)
+	}
+	for _, e := range missed {
+		flow.write(e.frame)
+	}
+	flow.flush()
+	s.metrics.StreamEnded(s.follow(r.Context(), flow, client))
+}
+
+// follow writes events until one side ends it, and says why it ended.
+func (s *Server) follow(ctx context.Context, flow *flow, client *subscriber) (reason string) {
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for flow.err == nil {
+		select {
+		case e := <-client.queue:
+			flow.write(e.frame)
+			for more := true; more; { // what is there already goes out at once
+				select {
+				case e := <-client.queue:
+					flow.write(e.frame)
+				default:
+					more = false
+				}
+			}
+		case <-ping.C:
+			flow.write([]byte(": ping\n\n"))
+		case <-client.slow:
+			return "slow"
+		case <-s.stopping:
+			return "shutdown"
+		case <-ctx.Done():
+			return "client"
+		}
+		flow.flush()
+	}
+	return "client"
+}
+
+// flow writes to a client and remembers the first failure.
+type flow struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	err     error
+}
+
+// streamWriteTimeout bounds one write: a client that takes nothing for so long is gone.
+const streamWriteTimeout = 20 * time.Second
+
+func (f *flow) write(text []byte) {
+	if f.err == nil {
+		// The server's own bound is for whole answers; a stream has one for each write.
+		if f.err = f.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)); errors.Is(f.err, http.ErrNotSupported) {
+			f.err = nil
+		}
+	}
+	if f.err == nil {
+		_, f.err = f.w.Write(text)
+	}
+}
+
+func (f *flow) send(id, topic string, content any) {
+	text, err := json.Marshal(content)
+	if err != nil {
+		panic(fmt.Sprintf("api: event %s: %v", topic, err))
+	}
+	f.write(frame(id, topic, text))
+}
+
+func (f *flow) flush() {
+	if f.err == nil {
+		f.err = f.control.Flush()
+	}
+}

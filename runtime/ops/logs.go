@@ -1,0 +1,125 @@
+package ops
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
+)
+
+// maxLogLines bounds the lines kept for the API.
+const maxLogLines = 10_000
+
+// LogLine is one line of the log, as the API shows it.
+type LogLine struct {
+	ID            string         `json:"id"`
+	Time          string         `json:"time"`
+	Level         string         `json:"level"`
+	Event         string         `json:"event"`
+	Message       string         `json:"msg"`
+	Strategy      string         `json:"strategy,omitempty"`
+	Market        string         `json:"market,omitempty"`
+	Symbol        string         `json:"symbol,omitempty"`
+	ClientOrderID string         `json:"client_order_id,omitempty"`
+	Fields        map[string]any `json:"fields,omitempty"` // all others
+
+	sequence int64
+}
+
+// Sequence is the line's number.
+func (l *LogLine) Sequence() int64 { return l.sequence }
+
+// Logs keeps the newest lines and the level below which nothing is written. Safe
+// for several goroutines.
+type Logs struct {
+	level atomic.Int32
+
+	mu     sync.Mutex // guards all below
+	lines  []LogLine  // oldest first
+	last   int64
+	follow func(LogLine)
+}
+
+// NewLogs returns an empty log at level info.
+func NewLogs() *Logs {
+	l := &Logs{}
+	l.level.Store(int32(zerolog.InfoLevel))
+	return l
+}
+
+// Levels are the levels a log can be set to.
+var Levels = levels
+
+// Level returns the level in force.
+func (l *Logs) Level() string { return zerolog.Level(l.level.Load()).String() }
+
+// SetLevel changes the level.
+func (l *Logs) SetLevel(name string) error {
+	if !slices.Contains(levels, name) {
+		return fmt.Errorf("level %q is unknown (known: %s)", name, strings.Join(levels, ", "))
+	}
+	level, err := zerolog.ParseLevel(name)
+	if err == nil {
+		l.level.Store(int32(level))
+	}
+	return err
+}
+
+// Write takes one line of JSON.
+func (l *Logs) Write(text []byte) (int, error) {
+	fields := map[string]any{}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return 0, fmt.Errorf("log line: %w", err)
+	}
+	line := LogLine{Time: taken(fields, "time"), Level: taken(fields, "level"), Event: taken(fields, "event"), Message: taken(fields, "msg"), Strategy: taken(fields, "strategy"),
+		Market: taken(fields, "market"), Symbol: taken(fields, "symbol"), ClientOrderID: taken(fields, "client_order_id"), Fields: fields}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	line.sequence, line.ID = l.last, fmt.Sprint(l.last)
+	if len(l.lines) >= maxLogLines {
+		l.lines = slices.Delete(l.lines, 0, maxLogLines/10)
+	}
+	l.lines = append(l.lines, line)
+	if l.follow != nil {
+		l.follow(line)
+	}
+	return len(text), nil
+}
+
+func taken(fields map[string]any, name string) string {
+	text, _ := fields[name].(string)
+	delete(fields, name)
+	return text
+}
+
+// Follow has every line given to take from now on.
+func (l *Logs) Follow(take func(LogLine)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.follow = take
+}
+
+// Lines gives the lines kept to look, oldest first. It must not keep the slice.
+func (l *Logs) Lines(look func([]LogLine)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	look(l.lines)
+}
+
+// passes is a writer that lets only lines of the level in force pass.
+type passes struct {
+	zerolog.LevelWriter
+	logs *Logs
+}
+
+func (p passes) WriteLevel(level zerolog.Level, text []byte) (int, error) {
+	if level < zerolog.Level(p.logs.level.Load()) {
+		return len(text), nil
+	}
+	return p.LevelWriter.WriteLevel(level, text)
+}
