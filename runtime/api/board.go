@@ -36,7 +36,6 @@ type Board struct {
 	rounds     ring[Round]
 	notices    ring[Notice]
 	refusals   map[string]*Rejections
-	unplanned  int64 // ids of intents given
 	stream     *Stream
 	history    *History
 	told       map[string]string // what was last published, by topic
