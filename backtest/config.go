@@ -26,6 +26,7 @@ type Config struct {
 
 	Progress func(done, total int)   // candles, called now and then
 	Record   func(*reconcile.Record) // every journal record; nil for none
+	Ledger   bool                    // the engine books the account's money too, as it does live; it costs time by the fill and changes nothing
 	Note     func(*engine.Note)      // every fact; nil for none
 
 	walk bool // tests: play every candle's path, also where nothing can happen on it

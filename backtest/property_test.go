@@ -181,3 +181,51 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 		same(t, "position by the records", held, config.Legs[0].Tape.Symbol.QuantityDecimal(truth.Known).String())
 	}
 }
+
+// TestTheLedgerEqualsTheWallet books the account's money as the live engine does:
+// from what the exchange tells alone, it must come to the exchange's own books.
+func TestTheLedgerEqualsTheWallet(t *testing.T) {
+	t.Parallel()
+	for _, w := range weathers {
+		t.Run(w.String(), func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(3) {
+				config := w.config(t, seed)
+				without := mustRun(t, config)
+				book := reconcile.NewBook(reconcile.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+				config = w.config(t, seed)
+				config.Ledger, config.Record = true, book.Apply
+				result := mustRun(t, config)
+				if result.ResultSHA256 != without.ResultSHA256 {
+					t.Errorf("seed %d: the ledger changes the result", seed)
+				}
+				wantBooked(t, w.market, book.Ledger(), result)
+			}
+		})
+	}
+}
+
+func wantBooked(t *testing.T, market exchange.Market, ledger *reconcile.Ledger, result *backtest.Result) {
+	t.Helper()
+	sums, unexplained := map[reconcile.Account]exchange.Amount{}, ledger.Unexplained()
+	for _, b := range ledger.Balances() {
+		if b.Asset == "USDT" {
+			sums[b.Account] = sums[b.Account].Add(b.Amount)
+		}
+	}
+	if market == exchange.Spot {
+		if len(unexplained) > 0 {
+			t.Errorf("spot tells all: have %+v", unexplained)
+		}
+		return
+	}
+	same(t, "wallet", result.Wallet, sums[reconcile.Wallet].String())
+	if result.Liquidations > 0 { // the insurance of a bankrupt account is not told
+		return
+	}
+	if len(unexplained) > 0 {
+		t.Errorf("want all explained, have %+v", unexplained)
+	}
+	same(t, "fees", result.TotalFees, sums[reconcile.Fees].String())
+	same(t, "funding", result.TotalFunding, sums[reconcile.Funding].String())
+}

@@ -115,6 +115,8 @@ type Leg struct {
 	Close      exchange.Amount `json:"close,omitzero"`
 	Realised   exchange.Amount `json:"realised,omitzero"`
 	Liquidated bool            `json:"liquidated,omitempty"`
+	FromMS     int64           `json:"from_ms,omitempty"`  // when it was opened, to the second
+	UntilMS    int64           `json:"until_ms,omitempty"` // of one that ended: when it last changed
 }
 
 // Trade is one execution of a spot order, as the exchange told it.
@@ -197,6 +199,7 @@ type purse struct {
 type owner struct {
 	symbol   exchange.SymbolKey
 	strategy string
+	fundedMS int64 // when funding was last booked
 }
 
 // pending is what filled of one placement and is not booked yet.
@@ -274,23 +277,20 @@ func (l *Ledger) learnTerms(terms Terms) {
 	l.terms[i] = terms
 }
 
-func (l *Ledger) owner(key exchange.SymbolKey) string {
+// owner returns a symbol's, made when it is new.
+func (l *Ledger) owner(key exchange.SymbolKey) *owner {
 	i, found := slices.BinarySearchFunc(l.owners, key, func(o owner, k exchange.SymbolKey) int { return o.symbol.Compare(k) })
 	if !found {
-		return ""
+		l.owners = slices.Insert(l.owners, i, owner{symbol: key})
 	}
-	return l.owners[i].strategy
+	return &l.owners[i]
 }
 
 // filled takes what filled of a placement; the Book gives every fill once.
 func (l *Ledger) filled(p *Placement, grown exchange.Quantity) {
 	key := p.Order.Key()
-	i, found := slices.BinarySearchFunc(l.owners, key, func(o owner, k exchange.SymbolKey) int { return o.symbol.Compare(k) })
-	if !found {
-		l.owners = slices.Insert(l.owners, i, owner{symbol: key})
-	}
-	l.owners[i].strategy = p.Strategy
-	i, found = slices.BinarySearchFunc(l.moved, &Moved{Strategy: p.Strategy, Symbol: key}, func(a Moved, b *Moved) int {
+	l.owner(key).strategy = p.Strategy
+	i, found := slices.BinarySearchFunc(l.moved, &Moved{Strategy: p.Strategy, Symbol: key}, func(a Moved, b *Moved) int {
 		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), a.Symbol.Compare(b.Symbol))
 	})
 	if !found {
@@ -338,7 +338,8 @@ func (l *Ledger) Due(r *Reading) bool {
 	return r.Market == exchange.Futures && !slices.Equal(l.legs, r.Open)
 }
 
-// Lines says what a reading means, given all records before it. It changes nothing.
+// Lines says what a reading means, given all records before it. It changes nothing
+// that is told.
 func (l *Ledger) Lines(r *Reading) []Line {
 	if !l.purse(r.Market).opened {
 		return opening(r)
@@ -379,6 +380,9 @@ func (l *Ledger) book(entry *Posting) {
 	}
 	for i := range entry.Lines {
 		l.add(&entry.Lines[i])
+		if entry.Lines[i].Account == Funding {
+			l.owner(entry.Lines[i].Symbol).fundedMS = r.AtMS
+		}
 	}
 	*l.purse(r.Market) = purse{true, r.AtMS}
 }

@@ -23,6 +23,7 @@ const (
 	mostFeeForced exchange.Rate = 5_000_000  // 5 %: a liquidation
 	mostFunding   exchange.Rate = 3_000_000  // 3 % of what is held, where the symbol tells no cap
 	fundingSlack  exchange.Rate = 20_000_000 // 20 %: the mark may be off the entry by that much more
+	fundingLateMS int64         = 60_000     // it may be charged so long after it was due
 )
 
 // part is what one symbol has to do with a change of the wallet.
@@ -35,8 +36,7 @@ type part struct {
 	expected exchange.Amount // fees, at the rates last seen
 	takes    bool            // some of it by orders that take
 	rests    bool            // some of it by orders that may rest
-	held     exchange.Amount // value of what was held over a funding time, signed
-	times    int64           // funding times
+	held     exchange.Amount // value of what was held over funding times, times their number
 	cap      exchange.Rate
 	forced   bool
 }
@@ -94,19 +94,19 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 			high = mostFeeForced
 		}
 		least, most = least.Add(p.traded.MulRate(leastFee)), most.Add(p.traded.MulRate(high))
-		bound = bound.Add(p.held.Abs().MulRate(p.cap).Mul(p.times).MulRate(exchange.RateOne + fundingSlack))
-		held = held.Add(p.held.Abs())
+		bound = bound.Add(p.held.MulRate(p.cap).MulRate(exchange.RateOne + fundingSlack))
+		held = held.Add(p.held)
 	}
 	within := func(amount, low, high exchange.Amount) bool { return !amount.Less(low) && !high.Less(amount) }
 	switch {
 	case held.IsZero() && within(paid, least, most): // fees alone
 		apportion(fees, paid, expected, func(i int) exchange.Amount { return parts[i].expected })
 	case most.IsZero() && within(paid.Abs(), exchange.Amount{}, bound): // funding alone
-		apportion(funding, paid, held, func(i int) exchange.Amount { return parts[i].held.Abs() })
+		apportion(funding, paid, held, func(i int) exchange.Amount { return parts[i].held })
 	default: // both, or neither: fees as they usually are, funding when the rest can be
 		apportion(fees, expected, expected, func(i int) exchange.Amount { return parts[i].expected })
 		if rest := paid.Sub(expected); !held.IsZero() && within(rest.Abs(), exchange.Amount{}, bound) {
-			apportion(funding, rest, held, func(i int) exchange.Amount { return parts[i].held.Abs() })
+			apportion(funding, rest, held, func(i int) exchange.Amount { return parts[i].held })
 		}
 	}
 	return fees, funding
@@ -137,7 +137,7 @@ func (l *Ledger) parts(r *Reading) []part {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: symbol}
 		i, found := slices.BinarySearchFunc(parts, key, func(p part, k exchange.SymbolKey) int { return p.key.Compare(k) })
 		if !found {
-			parts = slices.Insert(parts, i, part{key: key, strategy: l.owner(key), exact: true, cap: mostFunding})
+			parts = slices.Insert(parts, i, part{key: key, strategy: l.owner(key).strategy, exact: true, cap: mostFunding})
 		}
 		return &parts[i]
 	}
@@ -190,32 +190,30 @@ func onGrid(value, grid exchange.Amount) exchange.Amount {
 	return grid.Mul(value.Add(grid.Div(2)).Quo(grid))
 }
 
-// overFunding notes what was held when funding was due since the last reading.
+// overFunding notes what was held when funding was due since the last reading. A
+// position that ended shows when.
 func (l *Ledger) overFunding(p *part, r *Reading, terms *Terms) {
 	if terms.FundingCap > 0 {
 		p.cap = terms.FundingCap
 	}
-	hours := int64(terms.FundingHours)
-	if hours == 0 {
-		hours = 1 // not known: it may be any hour
-	}
-	interval := hours * int64(exchange.Hour1)
-	if p.times = r.AtMS/interval - l.futures.atMS/interval; p.times <= 0 {
-		return
-	}
-	for _, legs := range [][]Leg{l.legs, r.Open} {
-		for i := range legs {
-			if legs[i].Symbol == p.key.Name {
-				p.held = p.held.Max(legs[i].value(legs[i].Remaining))
-			}
+	interval := int64(max(1, terms.FundingHours)) * int64(exchange.Hour1) // not known: it may be any hour
+	sinceMS := max(l.futures.atMS-fundingLateMS, l.owner(p.key).fundedMS)
+	due := func(g *Leg, quantity exchange.Amount, untilMS int64) {
+		if g.Symbol == p.key.Name {
+			times := untilMS/interval - max(sinceMS, g.FromMS)/interval
+			p.held = p.held.Add(g.value(quantity).Mul(max(0, times)))
 		}
 	}
-	if p.held.IsZero() { // opened and closed in between
-		for i := range r.Closed {
-			if r.Closed[i].Symbol == p.key.Name {
-				p.held = p.held.Max(r.Closed[i].value(r.Closed[i].Opened))
-			}
+	for i := range r.Open {
+		g, most := &r.Open[i], r.Open[i].Remaining
+		if before := l.leg(g.ID); before != nil {
+			most = most.Max(before.Remaining)
 		}
+		due(g, most, r.AtMS)
+	}
+	for i := range r.Closed {
+		g := &r.Closed[i]
+		due(g, g.Opened, min(r.AtMS, cmp.Or(g.UntilMS, r.AtMS)))
 	}
 }
 

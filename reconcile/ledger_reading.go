@@ -53,7 +53,10 @@ func (b *Book) addTerms(r *Reading, rules *exchange.Symbol) {
 
 // Leg reads a position; its quantities are zero where the symbol is not known.
 func (b *Book) Leg(p *exchange.Position) Leg {
-	leg := Leg{ID: p.ID, Symbol: p.Symbol, Short: p.Side == exchange.Short, Entry: p.EntryPrice, Close: p.ClosePrice, Realised: p.RealizedPNL, Liquidated: p.Status == exchange.PositionLiquidated}
+	leg := Leg{ID: p.ID, Symbol: p.Symbol, Short: p.Side == exchange.Short, Entry: p.EntryPrice, Close: p.ClosePrice, Realised: p.RealizedPNL, Liquidated: p.Status == exchange.PositionLiquidated, FromMS: p.CreatedMS}
+	if p.Remaining == 0 {
+		leg.UntilMS = p.UpdatedMS
+	}
 	if rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}); rules != nil {
 		leg.Opened, leg.Remaining = rules.QuantityAmount(p.Quantity), rules.QuantityAmount(p.Remaining)
 	}

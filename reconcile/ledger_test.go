@@ -20,7 +20,7 @@ type accounts struct {
 var terms = Terms{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), FundingCap: 750_000, FundingHours: 8}
 
 func newAccounts(t *testing.T) *accounts {
-	a := &accounts{t: t, l: NewLedger(), now: 8*3_600_000 - 60_000}
+	a := &accounts{t: t, l: NewLedger(), now: 3_600_000}
 	a.futures("1000", nil, nil)
 	return a
 }
@@ -97,6 +97,39 @@ func TestFeesAndFundingOfOneReadingAreToldApartByTheRateSeenAlone(t *testing.T) 
 	}
 }
 
+func TestFundingWasNotPaidByWhoCameLaterOrLeftBefore(t *testing.T) {
+	t.Parallel()
+	const due = 8 * 3_600_000
+	for _, c := range []struct {
+		fromMS, untilMS int64
+		want            map[Account]string
+	}{
+		{due - 1, due, map[Account]string{Fees: "0.5", Funding: "0.4"}},
+		{due, due + 1, map[Account]string{Fees: "0.9"}},
+		{due - 2_000, due - 1_000, map[Account]string{Fees: "0.9"}},
+	} {
+		a := newAccounts(t)
+		ended := leg(1, false, "0.01", "0", "50000", "0")
+		ended.Close, ended.FromMS, ended.UntilMS = amount("50000"), c.fromMS, c.untilMS
+		a.now = due + 600_000
+		a.want(a.futures("999.1", nil, []Leg{ended}), c.want)
+	}
+}
+
+func TestFundingChargedLateIsStillFundingButOnlyOnce(t *testing.T) {
+	t.Parallel()
+	a := newAccounts(t)
+	a.trades(exchange.Buy, 10)
+	open := []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}
+	a.futures("999.8", open, nil)
+	a.now = 8*3_600_000 - 30_000
+	a.futures("999.8", open, nil) // half a minute after it was due: not charged yet
+	a.now -= 50_000
+	a.want(a.futures("999", open, nil), map[Account]string{Funding: "0.8"})
+	a.now -= 50_000
+	a.want(a.futures("998", open, nil), map[Account]string{Unexplained: "1"})
+}
+
 func TestWhatIsTooMuchForFundingIsNotCalledFunding(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
@@ -107,6 +140,7 @@ func TestWhatIsTooMuchForFundingIsNotCalledFunding(t *testing.T) {
 	a.want(a.futures("990", open, nil), map[Account]string{Unexplained: "9.8"}) // the cap allows 3.75, and a fifth
 	a.now += 8 * 3_600_000
 	a.want(a.futures("986", open, nil), map[Account]string{Funding: "4"})
+	a.now += 3_600_000
 	a.want(a.futures("985", open, nil), map[Account]string{Unexplained: "1"}) // no funding is due
 }
 

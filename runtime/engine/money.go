@@ -31,6 +31,9 @@ type money struct {
 	wanted  int64
 }
 
+// stands reports whether a reading is to be booked and no answer is waited for.
+func (m *money) stands() bool { return m.due && m.waiting == 0 }
+
 // keepBooks takes what a round read of the money into the ledger. Wallet and
 // positions are read one after the other, and replicas may be old: a reading is
 // booked when it has told the same for as long as a read may be old. What is

@@ -284,7 +284,7 @@ func (e *Engine) schedule(acted bool) {
 	switch {
 	case acted || e.busy() && (e.config.BusyRoundMS > 0 || changed):
 		e.roundMS = e.nowMS + e.config.BusyRoundMS
-	case e.futures.due || e.spot.due: // the ledger waits until what it read is old enough
+	case e.futures.stands() || e.spot.stands(): // the ledger waits until what it read is old enough
 		e.roundMS = e.nowMS + max(e.config.BusyRoundMS, min(e.config.IdleRoundMS, e.config.Settle.StalenessMS))
 	case e.config.IdleRoundMS > 0:
 		e.roundMS = e.nowMS + e.config.IdleRoundMS
