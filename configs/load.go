@@ -272,7 +272,7 @@ func checkPayload(s *section, node *yaml.Node) {
 	hint := "known are " + strings.Join(known, ", ")
 	found := placeholder.FindAllString(node.Value, -1)
 	for _, word := range found {
-		if near := nearest(word, known); near != word {
+		if near := Nearest(word, known); near != word {
 			if near != "" {
 				hint = fmt.Sprintf("did you mean %s?", near)
 			}

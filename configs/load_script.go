@@ -120,7 +120,7 @@ func (r *strategyReader) inRule(name string, line int, text *strategy.SourceErro
 
 // spelling suggests what a name that is not defined was meant to be.
 func spelling(text *strategy.SourceError) string {
-	if near := nearest(text.Unknown, text.Known); near != "" {
+	if near := Nearest(text.Unknown, text.Known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	if text.Unknown != "" {

@@ -106,7 +106,7 @@ func (r *strategyReader) params() {
 		case !found && r.definition != nil:
 			r.broken = true
 			hint := fmt.Sprintf("%s takes no parameters", r.into.Kind)
-			if near := nearest(name, known); near != "" {
+			if near := Nearest(name, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			} else if len(known) > 0 {
 				hint = fmt.Sprintf("%s takes %s", r.into.Kind, strings.Join(known, ", "))
@@ -177,7 +177,7 @@ func (r *strategyReader) param(s *section, name string, parameter strategy.Param
 	}
 	if err != nil {
 		r.broken = true
-		if near := nearest(strings.ToLower(text), parameter.OneOf); near != "" {
+		if near := Nearest(strings.ToLower(text), parameter.OneOf); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		} else if hint == "" {
 			hint = parameter.Help

@@ -1,8 +1,8 @@
 package configs
 
-// nearest returns the known name closest to a misspelt one, or empty when none
+// Nearest returns the known name closest to a misspelt one, or empty when none
 // is close enough to be what was meant.
-func nearest(misspelt string, known []string) string {
+func Nearest(misspelt string, known []string) string {
 	best, least := "", 1+max(1, len(misspelt)/3)
 	if len(misspelt) > 64 {
 		return ""

@@ -52,7 +52,7 @@ func parseSchedule(spec string, interval exchange.Interval) (Schedule, string, e
 		return Schedule{}, "leave " + shortened(word) + " out; schedules are in UTC", fmt.Errorf("schedule %q names a time zone", shortened(spec))
 	case strings.HasPrefix(spec, "@"):
 		known := []string{"@candle", "@every", "@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"}
-		if near := nearest(word, known); near != word {
+		if near := Nearest(word, known); near != word {
 			hint := scheduleHint
 			if near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)

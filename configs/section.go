@@ -111,7 +111,7 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 		return
 	}
 	hint := ""
-	if near := nearest(key.Value, known); near != "" {
+	if near := Nearest(key.Value, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	} else if home, ok := homes[key.Value]; ok && home != strings.TrimSuffix(s.path, ".") {
 		hint = fmt.Sprintf("%q belongs under %s", key.Value, home)
@@ -185,7 +185,7 @@ func (s *section) choice(key string, into *string, words ...string) {
 	}
 	if !slices.Contains(words, node.Value) {
 		hint := "one of " + strings.Join(words, ", ")
-		if near := nearest(strings.ToLower(node.Value), words); near != "" {
+		if near := Nearest(strings.ToLower(node.Value), words); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		s.wrong(node, hint, "%s%s %q is not known", s.path, key, shortened(node.Value))

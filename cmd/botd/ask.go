@@ -159,6 +159,7 @@ func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) 
 // asking makes a command that shows one of the API's documents.
 func asking[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Command {
 	var flags askFlags
+	var every time.Duration
 	command := &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -166,15 +167,18 @@ func asking[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Com
 			if err != nil {
 				return err
 			}
-			value, answer, err := ask[T](command.Context(), d, http.MethodGet, path, nil)
-			if err != nil {
-				return err
-			}
-			return print(command.OutOrStdout(), flags.output, answer, func(w io.Writer) { show(w, &value) })
+			return watch(command, every, func(w io.Writer) error {
+				value, answer, err := ask[T](command.Context(), d, http.MethodGet, path, nil)
+				if err != nil {
+					return err
+				}
+				return print(w, flags.output, answer, func(w io.Writer) { show(w, &value) })
+			})
 		},
 	}
 	flags.add(command)
 	outputFlag(command, &flags.output)
+	watchFlag(command, &every)
 	return command
 }
 

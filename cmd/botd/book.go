@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -24,6 +25,22 @@ type levelJSON struct {
 	Price    string `json:"price"`
 	Quantity string `json:"quantity"`
 	Total    string `json:"total"` // quantity up to here
+}
+
+// rows are the levels as the table shows them.
+func (b bookJSON) rows() any {
+	type row struct {
+		Side string `json:"side"`
+		levelJSON
+	}
+	all := []row{}
+	for _, level := range slices.Backward(b.Asks) {
+		all = append(all, row{"ask", level})
+	}
+	for _, level := range b.Bids {
+		all = append(all, row{"bid", level})
+	}
+	return all
 }
 
 func newBook() *cobra.Command {

@@ -43,7 +43,7 @@ closed ones alone, so that a backtest can read them. For long spans: botd data d
 	flags.add(command, "futures")
 	command.Flags().StringVar(&flags.interval, "interval", "1m", "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w (spot: no 30m, no 1w)")
 	command.Flags().IntVar(&flags.limit, "limit", 20, "how many; futures up to 1500, spot up to 500")
-	command.Flags().StringVarP(&flags.output, "output", "o", "table", "table, json or csv")
+	outputFlag(command, &flags.output)
 	return command
 }
 
@@ -99,16 +99,13 @@ func showCandles(command *cobra.Command, flags *candlesFlags, name string) error
 		closed--
 	}
 	if flags.output == "csv" {
-		return fail(exitIO, tape.WriteCSV(command.OutOrStdout(), candles.Slice(0, closed), symbol))
+		return fail(exitIO, tape.WriteCSV(command.OutOrStdout(), candles.Slice(0, closed), symbol, nil))
 	}
 	rows := make([]candleJSON, candles.Len())
 	for i := range rows {
 		c := candles.At(i)
 		rows[i] = candleJSON{c.OpenMS, symbol.PriceDecimal(c.Open).String(), symbol.PriceDecimal(c.High).String(), symbol.PriceDecimal(c.Low).String(),
 			symbol.PriceDecimal(c.Close).String(), strconv.FormatFloat(c.Volume, 'f', -1, 64), i < closed}
-	}
-	if flags.output != "json" && flags.output != "table" {
-		return usage("-o %s: table, json or csv", flags.output)
 	}
 	return print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { candlesTable(w, symbol, rows) })
 }

@@ -73,6 +73,8 @@ type checkResult struct {
 	Limits     []checkLimit   `json:"limits"` // that hold: the account's, then what each strategy sets tighter
 }
 
+func (r checkResult) rows() any { return r.Problems }
+
 type checkProblem struct {
 	File     string `json:"file"`
 	Line     int    `json:"line,omitempty"`

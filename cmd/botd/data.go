@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -162,11 +163,23 @@ func parseTime(flag, text string) (int64, error) {
 
 // exportTo writes candles to a file whose name tells the format, or to stdout.
 func exportTo(command *cobra.Command, path string, t *tape.Tape) error {
-	if path == "" || path == "-" {
-		return fail(exitIO, tape.WriteCSV(command.OutOrStdout(), t.Candles, t.Symbol))
+	bar := newBar(command, t.Candles.Len(), "candles written")
+	step := func(done, total int) error {
+		bar.set(done, total)
+		return context.Cause(command.Context())
 	}
-	if err := tape.WriteFile(path, t.Candles, t.Symbol); err != nil {
+	var err error
+	if path == "" || path == "-" {
+		err = tape.WriteCSV(command.OutOrStdout(), t.Candles, t.Symbol, step)
+	} else {
+		err = tape.WriteFile(path, t.Candles, t.Symbol, step)
+	}
+	bar.end()
+	if _, ended := signalOf(err); err != nil && !ended {
 		return fail(exitIO, err)
+	}
+	if err != nil || path == "" || path == "-" {
+		return err
 	}
 	fmt.Fprintf(command.ErrOrStderr(), "%d candles of %s written to %s\n", t.Candles.Len(), t.Candles.Interval, path)
 	return nil

@@ -60,6 +60,9 @@ func usage(format string, arguments ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, arguments...)}
 }
 
+// errQuiet is the error of an end that needs no words.
+var errQuiet = errors.New("")
+
 // negative ends with exit code 1 and no further text.
 func negative() error { return &exitError{exitNegative, nil} }
 

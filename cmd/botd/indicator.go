@@ -50,7 +50,7 @@ Without NAME it lists every indicator with its parameters and outputs.`,
 	f.StringVar(&flags.data, "data", "", "recorded candles (CSV, maybe gzip)")
 	f.StringVar(&flags.interval, "interval", "", "the candles' interval (default: found from the data)")
 	f.BoolVar(&flags.repair, "repair", false, "drop rows that are wrong, and say which")
-	f.StringVarP(&flags.output, "output", "o", "", "csv or json; for the list table or json")
+	outputFlag(command, &flags.output)
 	return command
 }
 
@@ -118,18 +118,27 @@ func runIndicator(command *cobra.Command, name string, flags indicatorFlags) err
 	if flags.data == "" {
 		return usage("botd indicator %s needs --data FILE", name)
 	}
-	if flags.output != "" && flags.output != "csv" && flags.output != "json" {
-		return usage("-o %s: csv or json", flags.output)
+	if !command.Flags().Changed("output") {
+		flags.output = "csv" // the contract's; a table of so many rows is for who asks for it
 	}
 	recorded, err := loadAnyCandles(command, flags.data, flags.interval, flags.repair)
 	if err != nil {
 		return err
 	}
-	write := writeIndicatorCSV
-	if flags.output == "json" {
-		write = writeIndicatorJSON
+	w := command.OutOrStdout()
+	switch flags.output {
+	case "csv":
+		err = writeIndicatorCSV(w, definition, stream, recorded)
+	case "json":
+		err = writeIndicatorJSON(w, definition, stream, recorded, "[\n", ",\n", "\n]\n")
+	case "jsonl":
+		err = writeIndicatorJSON(w, definition, stream, recorded, "", "\n", "\n")
+	case "table":
+		err = writeIndicatorTable(w, definition, stream, recorded)
+	default:
+		return usage("-o %s: csv has every column here", flags.output)
 	}
-	return fail(exitIO, write(command.OutOrStdout(), definition, stream, recorded))
+	return fail(exitIO, err)
 }
 
 // parameters reads name=value pairs.
@@ -212,9 +221,9 @@ func writeIndicatorCSV(w io.Writer, definition *indicator.Definition, stream ind
 	return out.Flush()
 }
 
-func writeIndicatorJSON(w io.Writer, definition *indicator.Definition, stream indicator.Stream, recorded *tape.Tape) error {
+func writeIndicatorJSON(w io.Writer, definition *indicator.Definition, stream indicator.Stream, recorded *tape.Tape, begin, between, end string) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	separator := "[\n"
+	separator := begin
 	err := eachValue(definition, stream, recorded, func(openMS int64, values []float64) error {
 		row := map[string]any{"open_time_ms": openMS}
 		for i, name := range definition.Outputs {
@@ -224,13 +233,36 @@ func writeIndicatorJSON(w io.Writer, definition *indicator.Definition, stream in
 		}
 		text, err := json.Marshal(row)
 		out.WriteString(separator)
-		separator = ",\n"
+		separator = between
 		out.Write(text)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	out.WriteString("\n]\n")
+	out.WriteString(end)
 	return out.Flush()
+}
+
+func writeIndicatorTable(w io.Writer, definition *indicator.Definition, stream indicator.Stream, recorded *tape.Tape) error {
+	header := table.Row{"open (UTC)"}
+	for _, name := range definition.Outputs {
+		header = append(header, name)
+	}
+	return printTable(w, func(w io.Writer) {
+		t := grid(w, header)
+		eachValue(definition, stream, recorded, func(openMS int64, values []float64) error { // its only error is do's
+			row := table.Row{clock(openMS)}
+			for _, value := range values {
+				if math.IsNaN(value) {
+					row = append(row, "")
+				} else {
+					row = append(row, strconv.FormatFloat(value, 'g', -1, 64))
+				}
+			}
+			t.AppendRow(row)
+			return nil
+		})
+		t.Render()
+	})
 }

@@ -8,17 +8,36 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"botd/configs"
 )
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // execute runs one command line and returns its exit code.
 func execute(arguments []string, stdout, stderr io.Writer) int {
+	return caught(stderr, func() int { return perform(arguments, stdout, stderr) })
+}
+
+// caught runs something; a panic of it is told, and is exit code 70.
+func caught(stderr io.Writer, do func() int) (code int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			fmt.Fprintf(stderr, "internal error: %v\n%s\nhint: this is a bug of botd; botd support collects what is needed to find it\n", cause, debug.Stack())
+			code = exitInternal
+		}
+	}()
+	return do()
+}
+
+func perform(arguments []string, stdout, stderr io.Writer) int {
 	ctx, stop := signalContext()
 	defer stop()
 	root := newRoot()
@@ -33,7 +52,7 @@ func execute(arguments []string, stdout, stderr io.Writer) int {
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(stderr, text)
 	}
-	if code == exitUsage {
+	if code == exitUsage && !strings.Contains(err.Error(), "hint: ") {
 		fmt.Fprintln(stderr, "hint: botd --help, or botd COMMAND --help, shows what there is")
 	}
 	return code
@@ -84,12 +103,13 @@ func newRoot() *cobra.Command {
 			return nil
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
-	root.SuggestionsMinimumDistance = 2
-	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb)")
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
 	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
 		newHalt(), newRearm(), newResolve(), newJournal(), newIndicator(), newStrategy(), newData(), newSimulate(), newVersion())
 	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
+	root.AddCommand(newMan())
+	completeFlags(root)
 	return root
 }
 
@@ -98,11 +118,33 @@ func unknownCommand(command *cobra.Command, arguments []string) error {
 	if len(arguments) == 0 {
 		return nil
 	}
+	var names []string
+	for _, c := range command.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(append(names, c.Name()), c.Aliases...)
+		}
+	}
 	text := fmt.Sprintf("unknown command %q for %s", arguments[0], command.CommandPath())
-	if near := command.SuggestionsFor(arguments[0]); len(near) > 0 {
-		text += "\nhint: did you mean " + strings.Join(near, ", ") + "?"
+	if near := configs.Nearest(arguments[0], names); near != "" {
+		text += "\nhint: did you mean " + near + "?"
 	}
 	return usage("%s", text)
+}
+
+// flagError answers a mistyped flag with the nearest one.
+func flagError(command *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return usage("%w", err)
+	}
+	var names []string
+	for _, flags := range []*pflag.FlagSet{command.Flags(), command.InheritedFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	}
+	if near := configs.Nearest(name, names); near != "" {
+		return usage("%w\nhint: did you mean --%s?", err, near)
+	}
+	return usage("%w", err)
 }
 
 // colours reports whether a stream is a terminal that wants colours.
@@ -110,7 +152,10 @@ func colours(command *cobra.Command, stream io.Writer) bool {
 	if off, err := command.Flags().GetBool("no-color"); err == nil && off {
 		return false
 	}
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && terminal(stream)
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	return os.Getenv("FORCE_COLOR") != "" || terminal(stream)
 }
 
 // terminal reports whether a stream is a terminal.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -76,6 +77,9 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	err = print(command.OutOrStdout(), flags.output, simulation.ReportOf(&summary), func(w io.Writer) { simulateTable(w, &summary) })
 	if err == nil && summary.Failed > 0 {
 		return negative()
+	}
+	if err == nil {
+		err = context.Cause(command.Context())
 	}
 	return err
 }

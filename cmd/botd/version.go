@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	goruntime "runtime"
@@ -52,24 +51,4 @@ func newVersion() *cobra.Command {
 	}
 	outputFlag(command, &output)
 	return command
-}
-
-// outputFlag adds -o to a command.
-func outputFlag(command *cobra.Command, output *string) {
-	command.Flags().StringVarP(output, "output", "o", "table", "table or json")
-}
-
-// print writes a value as JSON, or as a person likes it.
-func print(w io.Writer, output string, value any, table func(io.Writer)) error {
-	switch output {
-	case "json":
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(value)
-	case "table", "":
-		table(w)
-		return nil
-	}
-	return usage("-o %s: table or json", output)
 }

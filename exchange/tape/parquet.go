@@ -187,7 +187,7 @@ type parquetRow struct {
 // WriteParquet writes candles as Parquet with the contract's names. Prices are
 // doubles, as every reader of such files expects; one that a double can not bring
 // back exactly is an error, not a rounded price.
-func WriteParquet(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol) error {
+func WriteParquet(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol, step Step) error {
 	writer := parquet.NewGenericWriter[parquetRow](w, parquet.Compression(&parquet.Zstd))
 	rows := make([]parquetRow, 0, 4096)
 	for i := range candles.Len() {
@@ -207,6 +207,9 @@ func WriteParquet(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbo
 				return err
 			}
 			rows = rows[:0]
+		}
+		if err := step.at(i, candles.Len()); err != nil {
+			return err
 		}
 	}
 	return writer.Close()

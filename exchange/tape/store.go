@@ -57,7 +57,7 @@ func (s Store) Save(symbol *exchange.Symbol, candles *exchange.Candles, replace 
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		saved.Added, saved.Total = candles.Len(), candles.Len()
-		return saved, WriteFile(path, candles, symbol)
+		return saved, WriteFile(path, candles, symbol, nil)
 	case err != nil:
 		return saved, err
 	}
@@ -73,7 +73,7 @@ func (s Store) Save(symbol *exchange.Symbol, candles *exchange.Candles, replace 
 	if saved.Added+saved.Replaced == 0 {
 		return saved, nil
 	}
-	return saved, WriteFile(path, merged, old.Symbol)
+	return saved, WriteFile(path, merged, old.Symbol, nil)
 }
 
 // rescaled returns the candles with prices of so many places more.
@@ -134,18 +134,18 @@ func firstDifference(a, b *exchange.Candles) int64 {
 // WriteFile writes candles to a file in the format its name says: .csv, .csv.gz or
 // .parquet. The file is always whole: it is written beside, made durable and put
 // in the old one's place.
-func WriteFile(path string, candles *exchange.Candles, symbol *exchange.Symbol) error {
+func WriteFile(path string, candles *exchange.Candles, symbol *exchange.Symbol, step Step) error {
 	var write func(io.Writer) error
 	switch {
 	case strings.HasSuffix(path, ".parquet"):
-		write = func(w io.Writer) error { return WriteParquet(w, candles, symbol) }
+		write = func(w io.Writer) error { return WriteParquet(w, candles, symbol, step) }
 	case strings.HasSuffix(path, ".gz"):
 		write = func(w io.Writer) error {
 			packed := gzip.NewWriter(w)
-			return errors.Join(WriteCSV(packed, candles, symbol), packed.Close())
+			return errors.Join(WriteCSV(packed, candles, symbol, step), packed.Close())
 		}
 	case strings.HasSuffix(path, ".csv"):
-		write = func(w io.Writer) error { return WriteCSV(w, candles, symbol) }
+		write = func(w io.Writer) error { return WriteCSV(w, candles, symbol, step) }
 	default:
 		return fmt.Errorf("%s: the format is not known\nhint: end the name with .csv, .csv.gz or .parquet", path)
 	}

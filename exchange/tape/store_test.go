@@ -22,7 +22,7 @@ const start = 1_704_067_200_000
 func csv(t *testing.T, candles *exchange.Candles, symbol *exchange.Symbol) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := tape.WriteCSV(&out, candles, symbol); err != nil {
+	if err := tape.WriteCSV(&out, candles, symbol, nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -35,7 +35,7 @@ func TestEveryFormatBringsTheSameCandlesBack(t *testing.T) {
 	want := csv(t, made, symbol)
 	for _, name := range []string{"a.csv", "a.csv.gz", "a.parquet"} {
 		path := filepath.Join(t.TempDir(), "new", name)
-		if err := tape.WriteFile(path, made, symbol); err != nil {
+		if err := tape.WriteFile(path, made, symbol, nil); err != nil {
 			t.Fatal(err)
 		}
 		read, err := tape.LoadCandles(path, symbol, 0, tape.Options{})
@@ -49,7 +49,7 @@ func TestEveryFormatBringsTheSameCandlesBack(t *testing.T) {
 			t.Errorf("%s: left behind %v", name, rest)
 		}
 	}
-	if err := tape.WriteFile(filepath.Join(t.TempDir(), "a.xls"), made, symbol); err == nil || !strings.Contains(err.Error(), ".parquet") {
+	if err := tape.WriteFile(filepath.Join(t.TempDir(), "a.xls"), made, symbol, nil); err == nil || !strings.Contains(err.Error(), ".parquet") {
 		t.Errorf("want an error that names the formats, have %v", err)
 	}
 }
@@ -89,7 +89,7 @@ func TestPackedFilesAreReadOrRefusedWithAHint(t *testing.T) {
 		t.Fatal(err)
 	}
 	var whole bytes.Buffer
-	if err := tape.WriteParquet(&whole, tape.Generate(1, bitcoin(t), exchange.Minute1, start, 100), bitcoin(t)); err != nil {
+	if err := tape.WriteParquet(&whole, tape.Generate(1, bitcoin(t), exchange.Minute1, start, 100), bitcoin(t), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -116,7 +116,7 @@ func TestPackedFilesAreReadOrRefusedWithAHint(t *testing.T) {
 func TestBrokenParquetIsAnErrorAndNeverAPanic(t *testing.T) {
 	t.Parallel()
 	var whole bytes.Buffer
-	if err := tape.WriteParquet(&whole, tape.Generate(1, bitcoin(t), exchange.Minute1, start, 50), bitcoin(t)); err != nil {
+	if err := tape.WriteParquet(&whole, tape.Generate(1, bitcoin(t), exchange.Minute1, start, 50), bitcoin(t), nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i < whole.Len(); i += 7 {

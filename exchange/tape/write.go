@@ -8,16 +8,34 @@ import (
 	"botd/exchange"
 )
 
+// Step is told how far writing is; its error ends the writing. It may be nil.
+type Step func(done, total int) error
+
+// stepRows is how many candles are written between two steps.
+const stepRows = 1 << 14
+
+func (s Step) at(i, total int) error {
+	if s == nil || (i+1)%stepRows != 0 {
+		return nil
+	}
+	return s(i+1, total)
+}
+
 // WriteCSV writes candles as LoadCandles reads them: exact prices, columns that
 // the candles do not have left empty.
-func WriteCSV(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol) error {
+func WriteCSV(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol, step Step) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteString(header)
 	out.WriteByte('\n')
 	var line []byte
 	for i := range candles.Len() {
 		line = appendRow(line[:0], candles, i, symbol.PriceScale)
-		out.Write(line) // a failure stays and is told by Flush
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+		if err := step.at(i, candles.Len()); err != nil {
+			return err
+		}
 	}
 	return out.Flush()
 }

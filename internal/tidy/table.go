@@ -30,6 +30,7 @@ const (
 	libModel      = "github.com/prometheus/client_model"
 	libTable      = "github.com/jedib0t/go-pretty/v6"
 	libCobra      = "github.com/spf13/cobra"
+	libPflag      = "github.com/spf13/pflag"
 	libIsatty     = "github.com/mattn/go-isatty"
 	libBtree      = "github.com/tidwall/btree"
 	libStarlark   = "go.starlark.net"
@@ -64,7 +65,7 @@ var Table = []Row{
 	{"backtest/report", "a result as one page that opens offline, and several beside each other", false, []string{"backtest", "exchange", "internal/chart"}, []string{libDecimal}},
 	{"internal/chart", "the vendored chart library of botd's pages, with its licence", false, nil, nil},
 	{"configs", "loads and validates the YAML, file:line in every error; the examples", false, []string{"exchange", "strategy", "strategy/exits", "risk"}, []string{libYAML, libCron, libDecimal}},
-	{"cmd/botd", "flags and wiring, a file a verb, nothing else", false, []string{"*"}, []string{libDecimal, libCobra, libIsatty, libTable, libSync}},
+	{"cmd/botd", "flags and wiring, a file a verb, nothing else", false, []string{"*"}, []string{libDecimal, libCobra, libPflag, libIsatty, libTable, libSync}},
 	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime"}, nil},
 	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
 }
