@@ -62,6 +62,7 @@ type ExchangeConfig struct {
 	Signature            SignatureConfig
 	Settle               SettleConfig
 	Breaker              BreakerConfig
+	RequestsPerSecond    int // to each market, of all callers together; 0 is unlimited
 }
 
 // SignatureConfig is what is signed and how the signature is written
@@ -129,8 +130,9 @@ func defaults() *Config {
 		Listen:    "127.0.0.1:8420",
 		Retention: RetentionConfig{DecisionsMS: 30 * day},
 		Exchange: ExchangeConfig{
-			Signature: SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
-			Breaker:   BreakerConfig{Unknowns: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
+			Signature:         SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
+			RequestsPerSecond: 50,
+			Breaker:           BreakerConfig{Unknowns: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
 		},
 		Limits:    DefaultLimits(),
 		Simulated: defaultSimulated(),

@@ -139,6 +139,7 @@ func (e ExchangeConfig) outline() outline {
 	breaker.setWhole("empty_endings", e.Breaker.EmptyEndings)
 	breaker.set("empty_pause", durationText(e.Breaker.EmptyPauseMS))
 	o.put("breaker", breaker)
+	o.setWhole("requests_per_second", e.RequestsPerSecond)
 	return o
 }
 

@@ -207,6 +207,7 @@ func (l *loader) exchange(root *section) {
 	breaker.whole("empty_endings", &e.Breaker.EmptyEndings, 1, 1000)
 	breaker.duration("empty_pause", &e.Breaker.EmptyPauseMS, second, 7*day)
 	breaker.done()
+	s.whole("requests_per_second", &e.RequestsPerSecond, 0, 10_000)
 	s.done()
 }
 

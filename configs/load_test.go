@@ -57,9 +57,10 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 	}
 	wantExchange := configs.ExchangeConfig{
 		BaseURL: "http://127.0.0.1:8421", KeyFile: "/path/key", SecretFile: "/path/secret",
-		Signature: configs.SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
-		Settle:    configs.SettleConfig{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000},
-		Breaker:   configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
+		Signature:         configs.SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
+		Settle:            configs.SettleConfig{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000},
+		Breaker:           configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
+		RequestsPerSecond: 50, // the default
 	}
 	if diff := cmp.Diff(wantLimits, have.Limits, cmp.Comparer(func(a, b risk.Loss) bool { return a == b })); diff != "" {
 		t.Errorf("limits -want +have\n%s", diff)

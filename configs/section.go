@@ -123,7 +123,7 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 
 // homes are the blocks in which keys stand that are often written elsewhere.
 var homes = map[string]string{
-	"base_url": "exchange", "key_file": "exchange", "secret_file": "exchange", "signature": "exchange", "settle": "exchange", "breaker": "exchange",
+	"base_url": "exchange", "key_file": "exchange", "secret_file": "exchange", "signature": "exchange", "settle": "exchange", "breaker": "exchange", "requests_per_second": "exchange",
 	"window": "exchange.settle", "visibility": "exchange.settle", "staleness": "exchange.settle",
 	"max_leverage": "risk", "max_gross_exposure": "risk", "max_daily_loss": "risk", "max_drawdown": "risk", "max_open_orders": "risk",
 	"max_orders_per_minute": "risk", "price_collar": "risk", "max_data_age": "risk", "max_symbol_exposure": "risk", "max_losing_streak": "risk", "cool_down": "risk", "max_position": "a strategy's risk",

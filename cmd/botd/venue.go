@@ -52,6 +52,7 @@ func openLive(ctx context.Context, config *configs.Config) (*venue, error) {
 	v := &venue{where: config.Exchange.BaseURL, stop: func() error { return nil }, observe: &observed{},
 		binding: journal.Binding{Mode: string(config.Mode), URL: config.Exchange.BaseURL, KeyFingerprint: fingerprint(key), Instance: config.Instance}}
 	v.client, err = openClient(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
+		Budget: float64(config.Exchange.RequestsPerSecond),
 		Signer: wire.Signer{Template: config.Exchange.Signature.Payload, Encoding: config.Exchange.Signature.Encoding}})
 	v.trading = v.client
 	return v, err
