@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/bits"
+	"strconv"
 
 	"github.com/shopspring/decimal"
 )
@@ -144,10 +145,41 @@ func (a Amount) Float() float64 {
 }
 
 // String returns the number without trailing zeros.
-func (a Amount) String() string { return a.Decimal().String() }
+func (a Amount) String() string { return string(a.append(nil)) }
 
 // MarshalText writes String.
-func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+func (a Amount) MarshalText() ([]byte, error) { return a.append(nil), nil }
+
+// append writes the number behind text.
+func (a Amount) append(text []byte) []byte {
+	abs := a.Abs()
+	if uint64(abs.hi) >= 1e18 { // beyond 2^64 whole units
+		return append(text, a.Decimal().String()...)
+	}
+	if text == nil {
+		text = make([]byte, 0, 40)
+	}
+	if a.hi < 0 {
+		text = append(text, '-')
+	}
+	whole, part := bits.Div64(uint64(abs.hi), abs.lo, 1e18)
+	text = strconv.AppendUint(text, whole, 10)
+	if part == 0 {
+		return text
+	}
+	text = append(text, '.')
+	at := len(text)
+	text = append(text, "000000000000000000"...)
+	for i := len(text) - 1; i >= at; i-- {
+		text[i] = byte('0' + part%10)
+		part /= 10
+	}
+	end := len(text)
+	for text[end-1] == '0' {
+		end--
+	}
+	return text[:end]
+}
 
 // UnmarshalText reads a decimal number.
 func (a *Amount) UnmarshalText(text []byte) (err error) {
@@ -271,11 +303,42 @@ func (a Amount) MulDiv(n, m int64) Amount {
 // Quo returns how many whole times b goes into a, cut towards zero; b is not
 // zero. It is for sizing and ratios, not for the inner loop.
 func (a Amount) Quo(b Amount) int64 {
-	q := new(big.Int).Quo(a.big(), b.big())
-	if !q.IsInt64() {
+	if b.IsZero() {
+		panic("exchange: amount divided by zero")
+	}
+	q, fits := quotient(a.Abs(), b.Abs())
+	if !fits || q > 1<<63-1 {
 		panic("exchange: quotient overflow")
 	}
-	return q.Int64()
+	if (a.hi < 0) != (b.hi < 0) {
+		return -int64(q)
+	}
+	return int64(q)
+}
+
+// quotient is a / b of two amounts that are not negative, b not zero, and whether
+// it fits 64 bits (Hacker's Delight, 9-5: the first guess is at most one too large).
+func quotient(a, b Amount) (uint64, bool) {
+	if b.hi == 0 {
+		if uint64(a.hi) >= b.lo {
+			return 0, false
+		}
+		q, _ := bits.Div64(uint64(a.hi), a.lo, b.lo)
+		return q, true
+	}
+	shift := bits.LeadingZeros64(uint64(b.hi))
+	divisor := uint64(b.hi)<<shift | b.lo>>(64-shift)
+	q, _ := bits.Div64(uint64(a.hi)>>1, uint64(a.hi)<<63|a.lo>>1, divisor)
+	if q >>= 63 - shift; q > 0 {
+		q--
+	}
+	high, low := bits.Mul64(b.lo, q)
+	low, borrow := bits.Sub64(a.lo, low, 0)
+	rest := Amount{a.hi - b.hi*int64(q) - int64(high) - int64(borrow), low}
+	if !rest.Less(b) {
+		q++
+	}
+	return q, true
 }
 
 // MulQuo returns a x b / c, cut towards zero; c is not zero. It is for ledgers, not

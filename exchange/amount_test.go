@@ -99,3 +99,41 @@ func BenchmarkAmountFee(b *testing.B) {
 		total = total.Add(notional.MulRate(40_000))
 	}
 }
+
+func TestAmountTextAndQuotientEqualBigIntegers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) Amount {
+			return Amount{rapid.Int64Range(0, 1<<62).Draw(t, name+" high") >> rapid.IntRange(0, 62).Draw(t, name+" shift"), rapid.Uint64().Draw(t, name+" low")}
+		}
+		a, b := draw("a"), draw("b")
+		if rapid.Bool().Draw(t, "negative") {
+			a = a.Neg()
+		}
+		if rapid.Bool().Draw(t, "divisor negative") {
+			b = b.Neg()
+		}
+		if want, have := a.Decimal().String(), a.String(); want != have {
+			t.Fatalf("text: want %s, have %s", want, have)
+		}
+		if b.IsZero() {
+			return
+		}
+		want := new(big.Int).Quo(a.big(), b.big())
+		if !want.IsInt64() || want.Int64() == -1<<63 {
+			return
+		}
+		if have := a.Quo(b); have != want.Int64() {
+			t.Fatalf("%s / %s: want %s, have %d", a, b, want, have)
+		}
+	})
+}
+
+func TestTextOfAmountsHasNoNeedlessDigit(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"0", "1", "-1", "0.1", "-0.000000000000000001", "10", "100.5", "85000000000000000000", "-18446744073709551616.5", "18446744073709551615.999999999999999999"} {
+		if have := MustAmount(text).String(); have != text {
+			t.Errorf("want %s, have %s", text, have)
+		}
+	}
+}
