@@ -189,11 +189,15 @@ func (s serial) before(t serial) bool {
 // made reads a client order id of ours, and reports whether it is one.
 func made(clientOrderID string) (serial, bool) {
 	id, _, _ := strings.Cut(clientOrderID, "#")
-	parts := strings.Split(id, "-")
-	if len(parts) < 3 {
+	last := strings.LastIndexByte(id, '-')
+	if last < 0 {
 		return serial{}, false
 	}
-	epoch, err := strconv.ParseInt(parts[len(parts)-2], 36, 64)
-	sequence, failed := strconv.ParseInt(parts[len(parts)-1], 10, 64)
+	middle := strings.LastIndexByte(id[:last], '-')
+	if middle < 0 {
+		return serial{}, false
+	}
+	epoch, err := strconv.ParseInt(id[middle+1:last], 36, 64)
+	sequence, failed := strconv.ParseInt(id[last+1:], 10, 64)
 	return serial{epoch, sequence}, err == nil && failed == nil
 }
