@@ -108,6 +108,25 @@ func (l *ledger) mark(closeMS int64) {
 		l.level = l.equity.Float()
 		l.drawdown.take(closeMS, l.level)
 	}
+	l.pass(closeMS, before)
+}
+
+// markCalm takes the closes of candles in which nothing happened, up to the last
+// one, at which the leg then stands.
+func (l *ledger) markCalm(leg *leg, last int) {
+	if l.holds || l.run.venue.Version() != l.version {
+		for ; leg.at < last; leg.at++ {
+			l.mark(leg.closeMS())
+		}
+		return
+	}
+	for ; leg.at < last; leg.at++ {
+		l.pass(leg.closeMS(), l.level)
+	}
+}
+
+// pass counts a close. The equity before it was another one.
+func (l *ledger) pass(closeMS int64, before float64) {
 	l.slots++
 	l.equities += l.level
 	l.leverage += l.held()

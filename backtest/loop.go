@@ -22,6 +22,7 @@ type run struct {
 	event   engine.Event
 	effects engine.Effects
 	pending []engine.Call // to be performed
+	reach   int           // candles that the next stretch looks at
 	fills   []sim.Fill
 	ledger  ledger
 }
@@ -35,6 +36,7 @@ type leg struct {
 	seat    sim.Instrument
 	at      int          // the candle under way, or the next one after a hole
 	closed  engine.Event // of every candle: an event is large, so it is made once
+	stretch engine.Event // of several
 	held    holding
 }
 
@@ -43,6 +45,7 @@ func (l *leg) begin(config *Leg, venue *sim.Exchange) {
 	*l = leg{config: config, symbol: symbol, key: symbol.Key(), candles: config.Tape.Candles}
 	l.seat, _ = venue.Instrument(l.key)
 	l.closed = engine.Event{Kind: engine.EventCandles, Series: l.key, Candles: l.candles}
+	l.stretch = engine.Event{Kind: engine.EventStretch, Series: l.key, Candles: l.candles}
 }
 
 func (l *leg) ended() bool { return l.at >= len(l.candles.OpenMS) }
@@ -68,7 +71,7 @@ func (r *run) loop(ctx context.Context) error {
 		firstMS = min(firstMS, r.legs[i].openMS())
 		total += r.legs[i].candles.Len()
 	}
-	r.nowMS = firstMS
+	r.nowMS, r.reach = firstMS, leastStretch
 	r.give(firstMS-1, engine.Event{Kind: engine.EventStart})
 	for done, told := 0, 0; done < total; {
 		if done >= told {
@@ -96,6 +99,11 @@ func (r *run) loop(ctx context.Context) error {
 // with it. When nothing is due and nothing could happen on any candle under way,
 // their paths are skipped.
 func (r *run) slot() (passed int, err error) {
+	if len(r.legs) == 1 {
+		if passed = r.stretch(&r.legs[0]); passed > 0 {
+			return passed, nil
+		}
+	}
 	closes := r.nextClose()
 	if r.quiet(closes) {
 		r.skip(closes)

@@ -114,10 +114,16 @@ type Candles struct {
 func (c *Candles) Len() int { return len(c.OpenMS) }
 
 // At returns candle i, 0 being the oldest.
-func (c *Candles) At(i int) Candle {
-	candle := Candle{
-		OpenMS: c.OpenMS[i], Open: c.Open[i], High: c.High[i], Low: c.Low[i], Close: c.Close[i], Volume: c.Volume[i],
-	}
+func (c *Candles) At(i int) (candle Candle) {
+	c.Load(i, &candle)
+	return candle
+}
+
+// Load writes candle i into a candle, whatever it held.
+func (c *Candles) Load(i int, candle *Candle) {
+	candle.OpenMS, candle.Open, candle.High, candle.Low, candle.Close = c.OpenMS[i], c.Open[i], c.High[i], c.Low[i], c.Close[i]
+	candle.Volume = c.Volume[i]
+	candle.QuoteVolume, candle.Trades, candle.TakerBase, candle.TakerQuote = 0, 0, 0, 0
 	if len(c.QuoteVolume) > 0 {
 		candle.QuoteVolume = c.QuoteVolume[i]
 	}
@@ -127,7 +133,6 @@ func (c *Candles) At(i int) Candle {
 	if len(c.TakerBase) > 0 {
 		candle.TakerBase, candle.TakerQuote = c.TakerBase[i], c.TakerQuote[i]
 	}
-	return candle
 }
 
 // CloseMS returns the first millisecond after candle i.

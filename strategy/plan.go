@@ -89,7 +89,18 @@ func (d Distance) IsZero() bool { return d == Distance{} }
 
 // Reset empties the plan and keeps its buffers.
 func (p *Plan) Reset() {
-	*p = Plan{Orders: p.Orders[:0], Exits: p.Exits[:0], memory: Memory{p.memory.entries[:0]}}
+	// Field by field: once a candle, and a whole Plan at once takes four times as long.
+	p.Target, p.Protection = Target{}, Protection{}
+	p.Leverage, p.OrdersSet, p.ExitsSet, p.Reason = 0, false, false, ""
+	if len(p.Orders) > 0 {
+		p.Orders = p.Orders[:0]
+	}
+	if len(p.Exits) > 0 {
+		p.Exits = p.Exits[:0]
+	}
+	if len(p.memory.entries) > 0 {
+		p.memory.entries = p.memory.entries[:0]
+	}
 }
 
 // Clone returns a copy that shares nothing with the plan.

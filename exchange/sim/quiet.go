@@ -25,6 +25,17 @@ func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 	return low > b.floor && high < b.ceiling && untilMS < b.paysMS && untilMS < b.exchange.queue.dueMS
 }
 
+// Bounds returns what a price must stay strictly between, and the moment it must
+// stay before, for nothing to happen on the symbol: Quiet for many candles at once.
+// Where positions hang on each other there are none: a price moves the bounds.
+func (i Instrument) Bounds() (floor, ceiling exchange.Price, beforeMS int64, apart bool) {
+	b := i.book
+	if b.stale {
+		b.refresh()
+	}
+	return b.floor, b.ceiling, min(b.paysMS, b.exchange.queue.dueMS), !b.exchange.coupled
+}
+
 // SkipTo moves the clock and the symbol's price without further work; Quiet must
 // have allowed it. The symbol's market goes on after nowMS; only a tape's
 // candles stay complete.

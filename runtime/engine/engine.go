@@ -143,6 +143,8 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 	switch event.Kind {
 	case EventCandles:
 		e.takeCandles(event)
+	case EventStretch:
+		e.takeStretch(event)
 	case EventPrice:
 		e.takePrice(event)
 	case EventStart:

@@ -23,6 +23,7 @@ const (
 	EventDisk                           // the journal's disk is nearly full: Why; empty when it has room again
 	EventResolve                        // a person ends the quarantine of Scope.Symbol: Adopt, Why
 	EventAudit                          // a person's change that is none of the engine: only Audit
+	EventStretch                        // closed candles of one series in which nothing else happens: taken until anything comes of one (backtest)
 	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
 )
 
@@ -31,10 +32,10 @@ const (
 type Event struct {
 	Kind EventKind
 
-	Series  exchange.SymbolKey // EventCandles, EventPrice
-	Candles *exchange.Candles  // EventCandles: the columns; the engine may keep them
-	From    int                // EventCandles: first new candle
-	To      int                // EventCandles: one after the last
+	Series  exchange.SymbolKey // EventCandles, EventStretch, EventPrice
+	Candles *exchange.Candles  // EventCandles, EventStretch: the columns; the engine may keep them
+	From    int                // EventCandles, EventStretch: first new candle
+	To      int                // EventCandles, EventStretch: one after the last
 	Price   exchange.Price     // EventPrice
 	Mark    exchange.Price     // EventPrice: 0 when not known
 
@@ -60,12 +61,13 @@ type Effects struct {
 	Sequence int64              // of the last record in Records, counted from 1 at start
 	Calls    []Call             // to be performed; each is answered by one EventAnswer
 	Notes    []Note             // facts for logs, metrics and screens
+	Taken    int                // EventStretch: how many candles were taken; the effects are of the last one's close
 }
 
 // Reset empties the effects and keeps their buffers.
 func (e *Effects) Reset() {
 	e.Records, e.Calls, e.Notes = e.Records[:0], e.Calls[:0], e.Notes[:0]
-	e.Sequence = 0
+	e.Sequence, e.Taken = 0, 0
 }
 
 // Priority orders calls that wait for the request budget.

@@ -83,16 +83,20 @@ func (e *Engine) scheduled(r *run) {
 	}
 }
 
-// tick decides: View to Plan. A plan that changes nothing ends here.
+// tick decides: View to Plan.
 func (e *Engine) tick(r *run, nominalMS int64) {
 	if r.failed != "" {
 		return
 	}
 	r.lastMS = nominalMS
 	e.decide(r, nominalMS)
-	if r.failed != "" {
-		return
+	if r.failed == "" {
+		e.decided(r)
 	}
+}
+
+// decided takes what the strategy wished. A plan that changes nothing ends here.
+func (e *Engine) decided(r *run) {
 	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
 		if memory, changed := r.state.Memory.With(remembered); changed {
 			e.record(reconcile.Record{Kind: reconcile.RecordMemory, Strategy: r.config.Name, Memory: slices.Clone(memory.Entries())})
@@ -109,6 +113,12 @@ func (e *Engine) tick(r *run, nominalMS int64) {
 
 // decide fills the view and asks the strategy.
 func (e *Engine) decide(r *run, nominalMS int64) {
+	e.see(r, nominalMS)
+	e.guard(r, callDecide)
+}
+
+// see brings the view up to date and empties the plan.
+func (e *Engine) see(r *run, nominalMS int64) {
 	r.view.NowMS, r.view.Last = nominalMS, r.truth.Last
 	if r.version != e.book.Version() {
 		e.fillView(r)
@@ -116,7 +126,6 @@ func (e *Engine) decide(r *run, nominalMS int64) {
 		r.view.Equity = e.equity(r.truth.Key.Market)
 	}
 	r.plan.Reset()
-	e.guard(r, callDecide)
 }
 
 // fillView copies what the strategy may see of the book.

@@ -1,0 +1,59 @@
+package backtest
+
+// Candles that are looked at for a stretch: few where something happens often.
+const (
+	leastStretch = 16
+	mostStretch  = 4_096
+)
+
+// stretch passes candles of the only series in which nothing can happen, as many
+// as there are, up to and with the first one at whose close the strategy changes
+// its mind. It returns how many: 0 when there are not two.
+func (r *run) stretch(l *leg) int {
+	to := r.calm(l)
+	if to-l.at < 2 {
+		r.reach = leastStretch
+		return 0
+	}
+	l.stretch.From, l.stretch.To = l.at, to
+	r.effects.Reset()
+	r.machine.Handle(l.candles.CloseMS(to-1), &l.stretch, &r.effects)
+	taken := r.effects.Taken
+	if r.reach = min(2*r.reach, mostStretch); l.at+taken < to {
+		r.reach = max(leastStretch, 2*taken)
+	}
+	last := l.at + taken - 1
+	closes := l.candles.CloseMS(last)
+	l.seat.SkipTo(closes-1, l.candles.Close[last])
+	r.ledger.markCalm(l, last)
+	if len(r.effects.Records) > 0 || len(r.effects.Notes) > 0 || len(r.effects.Calls) > 0 {
+		r.take(closes)
+	}
+	r.ledger.mark(closes)
+	l.at++
+	r.nowMS = closes
+	return taken
+}
+
+// calm returns one after the last candle from the one under way on in which neither
+// the exchange nor a schedule has anything to do.
+func (r *run) calm(l *leg) int {
+	floor, ceiling, beforeMS, apart := l.seat.Bounds()
+	if !apart || r.config.walk {
+		return l.at
+	}
+	candles := l.candles
+	to := min(l.at+r.reach, candles.Len())
+	// A close may be the moment of a wake-up, but none may be before it.
+	untilMS := min(beforeMS, r.machine.NextMS())
+	for to > l.at && candles.CloseMS(to-1) > untilMS {
+		to--
+	}
+	lows, highs := candles.Low[l.at:to], candles.High[l.at:to]
+	for i, low := range lows {
+		if low <= floor || highs[i] >= ceiling {
+			return l.at + i
+		}
+	}
+	return to
+}

@@ -1,0 +1,70 @@
+package engine
+
+// takeStretch takes candles that follow each other, each at its own close, until
+// anything comes of one. The driver vouches that nothing else happens meanwhile:
+// no fill, no payment, no tick by schedule. What comes of it is what would have
+// come had each candle been an event of its own.
+func (e *Engine) takeStretch(event *Event) {
+	s := e.seriesOf(event.Series, event.Candles.Interval)
+	if len(e.runs) != 1 || len(s.runs) != 1 || !e.config.Quiet || e.watching || s.runs[0].config.Schedule != nil || s.runs[0].failed != "" {
+		e.takeEach(event)
+		return
+	}
+	s.candles = event.Candles
+	r, at, changed := s.runs[0], event.From, false
+	warmup := r.config.Strategy.Warmup()
+	e.guard(r, func(r *run) { // a panic stops the strategy at its candle
+		for ; at < event.To; at++ {
+			if changed = e.takeNext(r, s, at, warmup); changed {
+				return
+			}
+		}
+	})
+	s.end = min(at+1, event.To)
+	e.out.Taken = s.end - event.From
+	if changed && r.failed == "" {
+		e.decided(r)
+	}
+}
+
+// takeNext gives the strategy one closed candle and asks it, and reports whether
+// its plan or its memory changes.
+func (e *Engine) takeNext(r *run, s *series, at, warmup int) bool {
+	closes := s.candles.CloseMS(at)
+	e.nowMS = closes
+	s.candles.Load(at, &r.view.Candle)
+	last := r.view.Candle.Close
+	r.truth.Last, r.truth.Mark, r.truth.LastMS = last, last, closes
+	r.seen++
+	r.view.NowMS = closes
+	r.view.SetHistory(s.candles, at+1)
+	r.config.Strategy.Candle(&r.view)
+	if r.seen < warmup {
+		return false
+	}
+	r.lastMS = closes
+	e.see(r, closes)
+	r.config.Strategy.Decide(&r.view, &r.plan)
+	if !r.state.Plan.Covers(&r.plan) {
+		return true
+	}
+	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
+		_, changed := r.state.Memory.With(remembered)
+		return changed
+	}
+	return false
+}
+
+// takeEach takes the stretch's candles as events of their own.
+func (e *Engine) takeEach(event *Event) {
+	one := Event{Kind: EventCandles, Series: event.Series, Candles: event.Candles}
+	for i := event.From; i < event.To; i++ {
+		e.nowMS = event.Candles.CloseMS(i)
+		one.From, one.To = i, i+1
+		e.takeCandles(&one)
+		e.out.Taken++
+		if len(e.unwritten)+len(e.out.Notes)+len(e.out.Calls) > 0 {
+			return
+		}
+	}
+}
