@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"fmt"
 
 	"botd/exchange"
 )
@@ -48,6 +49,56 @@ func (c *Client) SpotCandles(ctx context.Context, symbol string, interval exchan
 func (c *Client) SpotPlace(ctx context.Context, order exchange.NewOrder) (exchange.Order, error) {
 	order.Market = exchange.Spot
 	return one(ctx, c, exchange.Request{Operation: exchange.SpotPlace, Symbol: order.Symbol, Order: order}, func(a *exchange.Answer) exchange.Order { return a.Order })
+}
+
+// SpotMarketOrder is a MARKET order of either a base quantity or an amount of USDT.
+type SpotMarketOrder struct {
+	Symbol        string
+	Side          exchange.Side
+	Quantity      exchange.Quantity // base asset to buy or sell; or
+	QuoteAmount   exchange.Amount   // USDT to spend or receive
+	ClientOrderID string
+}
+
+// SpotMarket places a MARKET order, once. The interface takes an amount of USDT for
+// it, so a base quantity is priced first, by the book as it is at this moment: what
+// it fills differs by as much as the price moves until then. Where that matters, a
+// LIMIT order through the price is exact [POST /hapi/v1/spot/order].
+func (c *Client) SpotMarket(ctx context.Context, order SpotMarketOrder) (exchange.Order, error) {
+	if (order.Quantity > 0) == (order.QuoteAmount.Sign() > 0) || order.Quantity < 0 || order.QuoteAmount.Sign() < 0 {
+		return exchange.Order{}, notSent(exchange.SpotPlace, "a market order needs either a quantity or an amount, above 0", nil)
+	}
+	amount := order.QuoteAmount
+	if order.Quantity > 0 {
+		depth, err := c.SpotDepth(ctx, order.Symbol, 0)
+		if err != nil {
+			return exchange.Order{}, notReady(exchange.SpotPlace, err)
+		}
+		symbol, _ := c.symbols.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: order.Symbol}) // the depth was read in its units
+		levels := depth.Asks
+		if order.Side == exchange.Sell {
+			levels = depth.Bids
+		}
+		worth, whole := worthOf(symbol, levels, order.Quantity)
+		if !whole {
+			return exchange.Order{}, notSent(exchange.SpotPlace, fmt.Sprintf("the book holds less than %s %s", symbol.QuantityDecimal(order.Quantity), symbol.Base), nil)
+		}
+		amount = worth
+	}
+	return c.SpotPlace(ctx, exchange.NewOrder{Symbol: order.Symbol, Side: order.Side, Type: exchange.MarketOrder, QuoteAmount: amount, ClientOrderID: order.ClientOrderID})
+}
+
+// worthOf is what a quantity costs or brings on one side of a book; whole is false
+// when the side holds less.
+func worthOf(symbol *exchange.Symbol, levels []exchange.Level, quantity exchange.Quantity) (worth exchange.Amount, whole bool) {
+	for _, level := range levels {
+		part := min(quantity, level.Quantity)
+		worth = worth.Add(symbol.Notional(level.Price, part))
+		if quantity -= part; quantity == 0 {
+			return worth, true
+		}
+	}
+	return worth, false
 }
 
 // SpotCancel cancels an order by symbol and id. It is sent once; sending it again
