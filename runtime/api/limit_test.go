@@ -23,7 +23,7 @@ func TestLimitsTellUseHeadroomAndTheWayOut(t *testing.T) {
 		{"scope": "strategy one", "strategy": "one", "rule": "max_daily_loss", "use": "101 USDT", "limit": "100 USDT", "headroom": "0 USDT", "ratio": 1.01, "state": "breached",
 			"why": "lost", "way_out": "ends by itself", "since": "1970-01-01T00:00:01Z", "until": "1970-01-02T00:00:00Z"},
 	}
-	for _, path := range []string{"/api/v1/risk/limits"} {
+	for _, path := range []string{"/api/v1/risk/limits", "/api/v1/limits"} {
 		var page struct{ Items []map[string]any }
 		if err := json.Unmarshal([]byte(d.want(200, path)), &page); err != nil {
 			t.Fatal(err)

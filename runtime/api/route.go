@@ -38,6 +38,7 @@ var routes = []route{
 	{"GET", "/api/v1/market/{market}/{symbol}", Viewer, (*Server).oneMarket, false},
 	{"GET", "/api/v1/risk", Viewer, (*Server).riskState, false},
 	{"GET", "/api/v1/risk/limits", Viewer, (*Server).listLimits, false},
+	{"GET", "/api/v1/limits", Viewer, (*Server).listLimits, false}, // the same, where it is looked for
 	{"POST", "/api/v1/risk/halt", Operator, (*Server).halt, true},
 	{"POST", "/api/v1/risk/rearm", Operator, (*Server).rearm, true},
 	{"GET", "/api/v1/reconcile", Viewer, (*Server).reconcileState, false},
