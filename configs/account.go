@@ -27,7 +27,7 @@ type AccountConfig struct {
 // LoadAccounts reads a file of accounts, in their order.
 func LoadAccounts(file string) ([]AccountConfig, Problems) {
 	var problems Problems
-	d := &document{file, &problems}
+	d := &document{file: file, problems: &problems}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		d.fail(0, "", "cannot be read: %s", reason(err))

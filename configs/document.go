@@ -19,6 +19,7 @@ const maxFileBytes = 1 << 20
 type document struct {
 	file     string
 	problems *Problems
+	keys     *[]Key // learned, when somebody asks for them
 }
 
 func (d *document) report(severity Severity, line, column int, hint, what string) {

@@ -71,6 +71,7 @@ func readLimits(s *section, limits *Limits) {
 
 // loss reads the bound of a loss: a share, 5%, or money, 500 USDT.
 func (s *section) loss(key string, into *risk.Loss) {
+	s.learn(key, Key{Kind: KindLoss, High: "100%"})
 	node := s.value(key)
 	if node == nil || node.Kind != yaml.ScalarNode {
 		s.rate(key, &into.Share, 1, exchange.RateOne)

@@ -62,6 +62,7 @@ type loader struct {
 	options   Options
 	config    *Config
 	problems  Problems
+	keys      *[]Key // learned, when somebody asks for them
 	shown     string // how a file given by itself is named, when not by joining
 }
 
@@ -75,7 +76,7 @@ func (l *loader) name(file string) string {
 	return path.Join(l.directory, file)
 }
 
-func (l *loader) document(file string) *document { return &document{l.name(file), &l.problems} }
+func (l *loader) document(file string) *document { return &document{l.name(file), &l.problems, l.keys} }
 
 // reason is an error of the file system without the path, which is said already.
 func reason(err error) string {

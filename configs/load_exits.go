@@ -33,6 +33,7 @@ func (r *strategyReader) exits(s *section) {
 	s.duration("time_limit", &e.TimeLimitMS, minute, longestHold)
 	s.duration("cooldown", &e.CooldownMS, second, longestHold)
 	returns := s.section("returns")
+	returns.learn("AGE", Key{Kind: KindShare, Any: true})
 	for _, entry := range returns.entries {
 		returns.known = append(returns.known, entry.key.Value)
 		age, err := parseDuration(entry.key.Value)

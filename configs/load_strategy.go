@@ -92,6 +92,14 @@ func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 	c := &StrategyConfig{File: d.file, Line: node.Line, Params: strategy.Values{}, paramLines: map[string]int{}}
 	s := newSection(d, "", node)
 	r := &strategyReader{section: s, loader: l, into: c, file: file}
+	r.read()
+	r.build()
+	return c, s
+}
+
+// read reads every key a strategy may have.
+func (r *strategyReader) read() {
+	s, c := r.section, r.into
 	r.identity()
 	r.instrument()
 	r.schedule()
@@ -102,8 +110,6 @@ func (l *loader) strategy(file string) (*StrategyConfig, *section) {
 	r.backtest()
 	s.choice("on_remove", &c.OnRemove, "flatten", "leave")
 	r.unknownKeys()
-	r.build()
-	return c, s
 }
 
 // strategyReader reads one strategy's file.

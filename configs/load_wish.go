@@ -199,6 +199,7 @@ func (r *strategyReader) protect() {
 
 // distance reads a percentage of the entry price, or a price.
 func (r *strategyReader) distance(s *section, key string, into *DistanceConfig, most exchange.Rate) {
+	s.learn(key, Key{Kind: KindDistance, High: percent(most)})
 	node, ok := s.scalar(key)
 	if !ok {
 		return

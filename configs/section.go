@@ -136,6 +136,7 @@ var homes = map[string]string{
 // section returns the block under a key, empty when absent. The caller must
 // call done on it.
 func (s *section) section(key string) *section {
+	s.learn(key, Key{Kind: KindBlock})
 	s.known = append(s.known, key)
 	node := s.value(key)
 	path := s.path + key + "."
@@ -170,6 +171,7 @@ func (s *section) scalar(key string) (*yaml.Node, bool) {
 
 // text reads any single value as it is written.
 func (s *section) text(key string, into *string) *yaml.Node {
+	s.learn(key, Key{Kind: KindText})
 	node, ok := s.scalar(key)
 	if ok {
 		*into = node.Value
@@ -179,6 +181,7 @@ func (s *section) text(key string, into *string) *yaml.Node {
 
 // choice reads one of a few words.
 func (s *section) choice(key string, into *string, words ...string) {
+	s.learn(key, Key{Kind: KindChoice, Words: words})
 	node, ok := s.scalar(key)
 	if !ok {
 		return
@@ -196,6 +199,7 @@ func (s *section) choice(key string, into *string, words ...string) {
 
 // whole reads a whole number between two bounds, both included.
 func (s *section) whole(key string, into *int, low, high int) {
+	s.learn(key, Key{Kind: KindWhole, Low: fmt.Sprint(low), High: fmt.Sprint(high)})
 	node, ok := s.scalar(key)
 	if !ok {
 		return
@@ -217,6 +221,7 @@ func (s *section) whole(key string, into *int, low, high int) {
 
 // decimal reads a number, or a text that is one, and returns its node when it is good.
 func (s *section) decimal(key string, into *decimal.Decimal) *yaml.Node {
+	s.learn(key, Key{Kind: KindNumber})
 	node, ok := s.scalar(key)
 	if !ok {
 		return nil
@@ -232,6 +237,7 @@ func (s *section) decimal(key string, into *decimal.Decimal) *yaml.Node {
 
 // amount reads money, at least low.
 func (s *section) amount(key string, into *exchange.Amount, low exchange.Amount) {
+	s.learn(key, Key{Kind: KindNumber, Low: low.String()})
 	var d decimal.Decimal
 	node := s.decimal(key, &d)
 	if node == nil {
@@ -250,6 +256,7 @@ func (s *section) amount(key string, into *exchange.Amount, low exchange.Amount)
 
 // rate reads a number or a percentage between two bounds, both included.
 func (s *section) rate(key string, into *exchange.Rate, low, high exchange.Rate) {
+	s.learn(key, Key{Kind: KindShare, Low: percent(low), High: percent(high)})
 	node, ok := s.scalar(key)
 	if !ok {
 		return
@@ -280,6 +287,7 @@ func (s *section) rate(key string, into *exchange.Rate, low, high exchange.Rate)
 // duration reads 500ms, 90s, 10m, 4h, 30d and sums of them into milliseconds,
 // between two bounds, both included.
 func (s *section) duration(key string, into *int64, low, high int64) {
+	s.learn(key, Key{Kind: KindDuration, Low: durationText(low), High: durationText(high)})
 	node, ok := s.scalar(key)
 	if !ok {
 		return

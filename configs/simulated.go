@@ -66,6 +66,7 @@ var assetName = regexp.MustCompile(`^[A-Z0-9]{1,20}$`)
 
 // deposits reads what the spot wallet begins with; a list given replaces the default.
 func (c *SimulatedConfig) deposits(s *section) {
+	s.learn("ASSET", Key{Kind: KindNumber, Low: "0", Any: true})
 	if len(s.entries) == 0 {
 		return
 	}

@@ -92,6 +92,12 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 		}
 		return stdout.String()
 	}
+	if have := ask("config", "diff"); !strings.Contains(have, "does what the files say") {
+		t.Errorf("config diff: want none, have %s", have)
+	}
+	if have := ask("config", "diff", "-o", "jsonl"); have != "" {
+		t.Errorf("config diff -o jsonl: want no line, have %s", have)
+	}
 	late := time.Now().Add(60 * time.Second)
 	for ask("positions", "-o", "jsonl") == "" { // the board is drawn some times a second
 		if time.Now().After(late) {

@@ -69,7 +69,7 @@ func loadGood(directory string) (*configs.Config, error) {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
-		return nil, failure(exitConfig, "--base-url URL needs no configuration", "%s", problems.String())
+		return nil, failure(exitConfig, "botd check shows all of it", "%s", problems.String())
 	}
 	return config, nil
 }

@@ -1,0 +1,195 @@
+package configs
+
+import (
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// Key is one key of botd.yaml or of a strategy's file, as the reader of it reads it.
+type Key struct {
+	Path      string // exchange.settle.window
+	Kind      string
+	Words     []string // of a choice
+	Low, High string   // bounds, both included; empty for none
+	Default   string   // what holds without it; empty where nothing does
+	Any       bool     // the last part of the path stands for any name
+	Required  bool
+}
+
+// The kinds of keys.
+const (
+	KindBlock    = "block"
+	KindText     = "text"
+	KindChoice   = "choice"
+	KindWhole    = "whole number"
+	KindNumber   = "number"
+	KindShare    = "share"    // 5% or 0.05
+	KindLoss     = "loss"     // a share, or money: 500 USDT
+	KindDistance = "distance" // a share of the entry price, or a price
+	KindDuration = "duration" // 500ms, 90s, 1h30m, 30d
+)
+
+// learn notes a key when somebody asked for all of them.
+func (s *section) learn(key string, learned Key) {
+	if s.keys == nil {
+		return
+	}
+	learned.Path = s.path + key
+	if !slices.ContainsFunc(*s.keys, func(k Key) bool { return k.Path == learned.Path }) {
+		*s.keys = append(*s.keys, learned)
+	}
+}
+
+// Keys returns every key that botd.yaml and a strategy's file may have, in the
+// order in which they are read: the reader itself is asked, so none is forgotten.
+// Parameters of the strategies are the registry's.
+func Keys() (root, file []Key) {
+	l := &loader{config: defaults(), keys: &root, options: Options{Mode: Demo}}
+	l.root(false)
+	described(root, l.config.Effective())
+	c := &StrategyConfig{Params: strategy.Values{}, paramLines: map[string]int{}, Market: exchange.Futures}
+	l = &loader{config: defaults(), keys: &file}
+	r := &strategyReader{section: newSection(l.document(""), "", nil), loader: l, into: c}
+	r.read()
+	r.learn("file", Key{Kind: KindText})
+	r.learn("file_sha256", Key{Kind: KindText})
+	described(file, c.outline().text())
+	for i := range file {
+		file[i].Required = slices.Contains([]string{"name", "strategy", "market", "symbol", "interval"}, file[i].Path)
+		if file[i].Required {
+			file[i].Default = ""
+		}
+	}
+	return root, file
+}
+
+// described puts the defaults beside the keys.
+func described(keys []Key, effective string) {
+	known, err := values(effective)
+	if err != nil {
+		panic("configs: an effective configuration that is no YAML: " + err.Error())
+	}
+	for i := range keys {
+		keys[i].Default = known[keys[i].Path]
+	}
+}
+
+// Schema returns the JSON Schema (2020-12) of botd.yaml, or of a strategy's file,
+// for editors: completion and the worst mistakes while typing. botd check finds
+// more.
+func Schema(keys []Key, registry *strategy.Registry) map[string]any {
+	schema := block()
+	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	blocks := map[string]map[string]any{"": schema}
+	for _, key := range keys {
+		parent, name := "", key.Path
+		if dot := strings.LastIndexByte(key.Path, '.'); dot >= 0 {
+			parent, name = key.Path[:dot], key.Path[dot+1:]
+		}
+		above := blocks[parent]
+		value := key.schema()
+		if key.Kind == KindBlock {
+			blocks[key.Path] = value
+		}
+		switch {
+		case key.Any:
+			above["additionalProperties"] = value
+		default:
+			above["properties"].(map[string]any)[name] = value
+		}
+		if key.Required {
+			required, _ := above["required"].([]string)
+			above["required"] = append(required, name)
+		}
+	}
+	if params := blocks["params"]; params != nil && registry != nil {
+		parameters(schema, params, registry)
+	}
+	return schema
+}
+
+func block() map[string]any {
+	return map[string]any{"type": []string{"object", "null"}, "properties": map[string]any{}, "additionalProperties": false}
+}
+
+// Patterns of values that YAML reads as texts.
+const (
+	numberPattern   = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`
+	sharePattern    = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+) ?%?$`
+	lossPattern     = `^[0-9.]+ ?(%|USDT)?$`
+	durationPattern = `^(0|([0-9]+(\.[0-9]+)?(ms|s|m|h|d|w))+)$`
+)
+
+func (k *Key) schema() map[string]any {
+	pattern := func(text string) map[string]any {
+		return map[string]any{"anyOf": []any{map[string]any{"type": "number"}, map[string]any{"type": "string", "pattern": text}}}
+	}
+	var value map[string]any
+	switch k.Kind {
+	case KindBlock:
+		return block()
+	case KindChoice:
+		value = map[string]any{"enum": k.Words}
+	case KindWhole:
+		value = map[string]any{"type": "integer"}
+	case KindNumber:
+		value = pattern(numberPattern)
+	case KindShare, KindDistance:
+		value = pattern(sharePattern)
+	case KindLoss:
+		value = pattern(lossPattern)
+	case KindDuration:
+		value = pattern(durationPattern)
+	default:
+		value = map[string]any{"type": []string{"string", "number", "boolean"}}
+	}
+	value["description"] = k.describe()
+	return value
+}
+
+// describe says what a value may be.
+func (k *Key) describe() string {
+	text := k.Kind
+	switch {
+	case k.Low != "" && k.High != "":
+		text += " from " + k.Low + " to " + k.High
+	case k.Low != "":
+		text += ", at least " + k.Low
+	case k.High != "":
+		text += ", at most " + k.High
+	}
+	if k.Default != "" {
+		text += "; default " + k.Default
+	}
+	return text
+}
+
+// parameters lets each strategy have its own, and a size among them.
+func parameters(schema, params map[string]any, registry *strategy.Registry) {
+	delete(params, "additionalProperties")
+	delete(params, "properties")
+	names, rules := []string{}, []any{}
+	for _, definition := range registry.All() {
+		names = append(names, definition.Name)
+		own := map[string]any{"size": map[string]any{"type": "object"}}
+		for _, p := range definition.Parameters {
+			value := map[string]any{"type": []string{"string", "number", "boolean"}, "description": p.Help}
+			if len(p.OneOf) > 0 {
+				value = map[string]any{"enum": p.OneOf, "description": p.Help}
+			}
+			own[p.Name] = value
+		}
+		if definition.Name == scriptKind {
+			continue // its parameters stand in its file
+		}
+		rules = append(rules, map[string]any{
+			"if":   map[string]any{"properties": map[string]any{"strategy": map[string]any{"const": definition.Name}}},
+			"then": map[string]any{"properties": map[string]any{"params": map[string]any{"properties": own, "additionalProperties": false}}},
+		})
+	}
+	schema["properties"].(map[string]any)["strategy"] = map[string]any{"enum": slices.Sorted(slices.Values(names))}
+	schema["allOf"] = rules
+}
