@@ -92,11 +92,12 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	if have := ask("config", "diff"); !strings.Contains(have, "does what the files say") {
-		t.Errorf("config diff: want none, have %s", have)
-	}
-	if have := ask("config", "diff", "-o", "jsonl"); have != "" {
-		t.Errorf("config diff -o jsonl: want no line, have %s", have)
+	diff := exec.Command(binary, "config", "diff", "-o", "csv", "--listen", address)
+	diff.Dir = directory
+	told, err := diff.Output()
+	wantExit(t, "config diff of what a flag overrides", err, exitNegative)
+	if want := "key,running,files\nlisten,127.0.0.1:0,127.0.0.1:8420\n"; string(told) != want {
+		t.Errorf("config diff: want %q, have %q", want, told)
 	}
 	late := time.Now().Add(60 * time.Second)
 	for ask("positions", "-o", "jsonl") == "" { // the board is drawn some times a second
