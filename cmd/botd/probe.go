@@ -170,6 +170,9 @@ func probeTable(w io.Writer, r *probe.Report) {
 	line("window", s.WindowMS, "the oldest timestamp accepted")
 	line("visibility", s.VisibilityMS, "the longest until an order was seen, times 4, at least 1s")
 	line("staleness", s.StalenessMS, "the oldest read, times 4, at least 1s")
+	if s.RequestsPerSecond > 0 {
+		fmt.Fprintf(w, "  requests_per_second: %d # at which no more requests were refused as too many; ask the venue\n", s.RequestsPerSecond)
+	}
 }
 
 // settingText is a length of time as botd.yaml has it.

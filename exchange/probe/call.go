@@ -24,6 +24,15 @@ const (
 	mostBody    = 8 << 20
 )
 
+// Pace of requests: a venue nobody has measured is asked gently, and more slowly
+// after each answer 429.
+const (
+	firstGap    = 20 * time.Millisecond
+	longestGap  = time.Second
+	longestWait = 10 * time.Second // of one Retry-After
+	mostWaiting = time.Minute      // for all of them; then what is limited fails
+)
+
 // caller sends single requests and keeps what they show. It tries nothing again:
 // what a venue answers is what the probe is after.
 type caller struct {
@@ -38,7 +47,10 @@ type caller struct {
 	headers map[string]string
 	calls   int
 	limited int
-	began   time.Time // of the first request
+	began   time.Time     // of the first request
+	next    time.Time     // when the next may go
+	gap     time.Duration // between two
+	waited  time.Duration // because of 429
 }
 
 // reply is what one request brought.
@@ -61,7 +73,7 @@ func newCaller(config *Config) *caller {
 		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second}
 	return &caller{
 		base: strings.TrimSuffix(config.BaseURL, "/"), key: config.Key, secret: config.Secret, signer: config.Signer,
-		symbols: rest.NewTable(), headers: map[string]string{}, began: time.Now(),
+		symbols: rest.NewTable(), headers: map[string]string{}, began: time.Now(), gap: firstGap,
 		http: &http.Client{Transport: transport, Timeout: callTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
@@ -81,7 +93,11 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 	if encoded.Body != nil {
 		outgoing.Header.Set("Content-Type", "application/json")
 	}
+	if !pause(ctx, time.Until(c.next)) {
+		return reply{err: ctx.Err()}
+	}
 	r := reply{began: time.Now()}
+	c.next = r.began.Add(c.gap)
 	signature := ""
 	if request.Operation.Signed() {
 		signature = c.sign(outgoing, &encoded, r.began.Add(c.offset+shift).UnixMilli())
@@ -174,6 +190,7 @@ func network(err error) error {
 func (c *caller) note(response *http.Response) {
 	if response.StatusCode == http.StatusTooManyRequests {
 		c.limited++
+		c.gap = min(2*c.gap, longestGap)
 	}
 	for name, values := range response.Header {
 		lower := strings.ToLower(name)
@@ -183,11 +200,13 @@ func (c *caller) note(response *http.Response) {
 	}
 }
 
-// patiently is call, once more after a pause when the venue was busy.
-func (c *caller) patiently(ctx context.Context, request exchange.Request, shift time.Duration) reply {
+// unlimited is call, again after a pause while the venue says "too many requests".
+func (c *caller) unlimited(ctx context.Context, request exchange.Request, shift time.Duration) reply {
 	r := c.call(ctx, request, shift)
-	for try := 0; try < 3 && (r.status == 0 || r.status == http.StatusTooManyRequests || r.status >= http.StatusInternalServerError); try++ {
-		if !pause(ctx, min(max(r.retryAfter, 500*time.Millisecond), 10*time.Second)) {
+	for try := 0; try < 3 && r.status == http.StatusTooManyRequests && c.waited < mostWaiting; try++ {
+		wait := min(max(r.retryAfter, 500*time.Millisecond), longestWait)
+		c.waited += wait
+		if !pause(ctx, wait) {
 			break
 		}
 		r = c.call(ctx, request, shift)
@@ -195,8 +214,23 @@ func (c *caller) patiently(ctx context.Context, request exchange.Request, shift 
 	return r
 }
 
+// patiently is unlimited, and once more after a pause when the venue was away.
+func (c *caller) patiently(ctx context.Context, request exchange.Request, shift time.Duration) reply {
+	r := c.unlimited(ctx, request, shift)
+	for try := 0; try < 3 && (r.status == 0 || r.status >= http.StatusInternalServerError); try++ {
+		if !pause(ctx, min(max(r.retryAfter, 500*time.Millisecond), longestWait)) {
+			break
+		}
+		r = c.unlimited(ctx, request, shift)
+	}
+	return r
+}
+
 // pause waits, unless the context ends before.
 func pause(ctx context.Context, wait time.Duration) bool {
+	if wait <= 0 {
+		return ctx.Err() == nil
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -91,6 +91,8 @@ type Settings struct {
 	VisibilityMS int64    `json:"visibility_ms"`
 	StalenessMS  int64    `json:"staleness_ms"`
 	Measured     []string `json:"measured"`
+
+	RequestsPerSecond int `json:"requests_per_second,omitempty"` // at which the probe ended, when it was limited
 }
 
 // The bounds of a venue nobody has measured.
@@ -148,7 +150,7 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 		p.limits()
 	}
 	p.report.RateLimits, p.report.Requests, p.report.RateLimited = p.headers, p.calls, p.limited
-	p.report.Settings = p.report.settings()
+	p.report.settle()
 	return p.report, nil
 }
 
@@ -213,10 +215,11 @@ func (r *Report) Failed() (count int) {
 	return count
 }
 
-// settings turns what was measured into bounds that hold.
-func (r *Report) settings() Settings {
-	s := Settings{WindowMS: unmeasuredWindow.Milliseconds(), VisibilityMS: unmeasuredVisibility.Milliseconds(),
-		StalenessMS: unmeasuredStaleness.Milliseconds(), Measured: []string{}}
+// settle turns what was measured into bounds that hold.
+func (r *Report) settle() {
+	s := &r.Settings
+	s.WindowMS, s.VisibilityMS, s.StalenessMS = unmeasuredWindow.Milliseconds(), unmeasuredVisibility.Milliseconds(), unmeasuredStaleness.Milliseconds()
+	s.Measured = []string{}
 	if w := r.Window; w != nil {
 		s.WindowMS = roundUp(w.PastMS+r.Clock.BoundMS+windowStep.Milliseconds(), 100)
 		s.Measured = append(s.Measured, "window")
@@ -229,7 +232,6 @@ func (r *Report) settings() Settings {
 		s.StalenessMS = roundUp(max(leastDelayMS, delayFactor*d.StalenessMS), 100)
 		s.Measured = append(s.Measured, "visibility", "staleness")
 	}
-	return s
 }
 
 // Has reports whether a setting was measured.

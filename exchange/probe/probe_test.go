@@ -309,10 +309,15 @@ func TestAnOrderIsCanceledWhenTheUserGivesUp(t *testing.T) {
 
 func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
 	t.Parallel()
+	limited := false
 	r := probed(t, Config{BaseURL: serve(t, setup{between: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("X-RateLimit-Remaining", "17")
-			switch r.URL.Path {
+			path := r.URL.Path
+			if path == "/fapi/v1/trades" && limited { // once is enough
+				path = ""
+			}
+			switch path {
 			case "/fapi/v1/depth":
 				fmt.Fprint(w, "\n<!DOCTYPE html>\n<html>Just a moment...</html>")
 			case "/fapi/v1/margin-levels":
@@ -320,7 +325,8 @@ func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
 			case "/api/v1/spot/public/pairs":
 				http.Redirect(w, r, "https://elsewhere.example/", http.StatusFound)
 			case "/fapi/v1/trades":
-				w.Header().Set("Retry-After", "3")
+				limited = true
+				w.Header().Set("Retry-After", "1")
 				w.WriteHeader(http.StatusTooManyRequests)
 			default:
 				next.ServeHTTP(w, r)
@@ -339,8 +345,33 @@ func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
 	if step := r.step(t, "spot_depth"); step.Outcome != Skip {
 		t.Errorf("without the list of pairs: want it skipped, have %+v", step)
 	}
-	if step := r.step(t, "rate_limits"); step.Outcome != Warn || !strings.Contains(step.What, "x-ratelimit-remaining: 17") || r.RateLimited != 1 || r.RateLimits["retry-after"] != "3" {
+	if step := r.step(t, "futures_trades"); step.Outcome != OK {
+		t.Errorf("limited once: want it asked again, have %+v", step)
+	}
+	if step := r.step(t, "rate_limits"); step.Outcome != Warn || !strings.Contains(step.What, "x-ratelimit-remaining: 17") || !strings.Contains(step.Hint, "ended at 25") ||
+		r.RateLimited != 1 || r.RateLimits["retry-after"] != "1" {
 		t.Errorf("limits: %+v, %+v", step, r.RateLimits)
+	}
+}
+
+func TestAVenueThatAllowsFewRequestsIsProbedAllTheSame(t *testing.T) {
+	t.Parallel()
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := server.New(server.Config{Exchange: x, Budget: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	venue := httptest.NewServer(made.Handler())
+	t.Cleanup(venue.Close)
+	r := probed(t, Config{BaseURL: venue.URL})
+	if r.Failed() != 0 || r.Clock == nil || r.RateLimited == 0 {
+		t.Errorf("want it limited and nothing failed, have %d limited, %+v", r.RateLimited, r.Steps)
+	}
+	if have := r.Settings.RequestsPerSecond; have < 1 || have > 25 {
+		t.Errorf("want about 10 requests a second as the setting, have %d", have)
 	}
 }
 

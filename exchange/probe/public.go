@@ -109,7 +109,7 @@ func (p *prober) ask(ctx context.Context, operation exchange.Operation) {
 		now := time.Now().UnixMilli()
 		request.Interval, request.StartMS, request.EndMS, request.Limit = exchange.Minute1, now-int64(exchange.Hour1), now, 60
 	}
-	r := p.call(ctx, request, 0)
+	r := p.unlimited(ctx, request, 0)
 	step := Step{Name: operation.String(), Outcome: OK, Status: r.status, LatencyMS: ms(r.took())}
 	if r.err != nil {
 		step.Outcome, step.What = Fail, r.err.Error()
@@ -241,7 +241,7 @@ func (p *prober) clock(ctx context.Context) {
 	best := time.Duration(1<<63 - 1)
 	var fault error
 	for range clockTries {
-		r := p.call(ctx, exchange.Request{Operation: exchange.FuturesTime}, 0)
+		r := p.unlimited(ctx, exchange.Request{Operation: exchange.FuturesTime}, 0)
 		if r.err != nil {
 			fault = r.err
 			continue
@@ -267,10 +267,13 @@ func (p *prober) clock(ctx context.Context) {
 // limits tells what the answers said of rate limits.
 func (p *prober) limits() {
 	rate := float64(p.calls) / max(time.Since(p.began).Seconds(), 0.001)
+	if p.limited > 0 {
+		p.report.Settings.RequestsPerSecond = int(time.Second / p.gap)
+	}
 	step := Step{Name: "rate_limits", Outcome: OK, What: fmt.Sprintf("%d requests at %.0f a second, none answered 429", p.calls, rate)}
 	if p.limited > 0 {
 		step.Outcome, step.What = Warn, fmt.Sprintf("%d of %d requests at %.0f a second were answered 429", p.limited, p.calls, rate)
-		step.Hint = "botd waits as long as Retry-After says; fewer strategies, or slower schedules, need fewer requests"
+		step.Hint = fmt.Sprintf("set exchange.requests_per_second to what the venue allows; the probe ended at %d", p.report.Settings.RequestsPerSecond)
 	}
 	names := make([]string, 0, len(p.headers))
 	for name := range p.headers {
