@@ -254,7 +254,9 @@ func (b *Book) Touch() { b.version++ }
 // records in order.
 func (b *Book) Apply(record *Record) {
 	if record.Kind == RecordEntry { // it changes nothing a round acts on
-		b.ledger.book(record.Entry)
+		if record.Entry != nil {
+			b.ledger.book(record.Entry)
+		}
 		return
 	}
 	b.version++

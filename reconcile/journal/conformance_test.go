@@ -41,6 +41,7 @@ func inMemory(durable bool) *journaltest.Store {
 		Tear:     func() { disk.TearNext(durable) },
 		Alter:    func(sequence int64) { last.Tamper(sequence, spoil) },
 		AlterRow: func(id, state string) { last.TamperRow(id, state) },
+		AlterSum: func(account, amount string) { last.TamperBalance(account, amount) },
 	}
 }
 
@@ -67,6 +68,9 @@ func TestSQLiteIsAJournal(t *testing.T) {
 				s.exec("UPDATE record SET body = replace(body, 'timeout', 'filled!') WHERE sequence = ?", sequence)
 			},
 			AlterRow: func(id, state string) { s.exec("UPDATE placement SET state = ? WHERE client_order_id = ?", state, id) },
+			AlterSum: func(account, amount string) {
+				s.exec("UPDATE balance SET amount = ? WHERE account = ?", amount, account)
+			},
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"botd/exchange"
 	"botd/reconcile"
 )
 
@@ -12,6 +13,8 @@ import (
 type tables interface {
 	placement(clientOrderID string) (placement, bool, error)
 	putPlacement(placement) error
+	balance(balanceKey) (balance, bool, error)
+	putBalance(balance) error
 }
 
 // placement is a row of the table of placements.
@@ -34,6 +37,22 @@ func (p placement) row() Row {
 		p.Sequence, p.Strategy, p.Market, p.Symbol, p.Purpose, p.State, p.OrderID, p.Filled, p.SentMS, p.EndedMS)}
 }
 
+// balanceKey names an account of the ledger.
+type balanceKey struct{ account, strategy, market, symbol, asset string }
+
+// balance is a row of the table of balances.
+type balance struct {
+	balanceKey
+	amount   string // exact
+	derived  bool
+	sequence int64 // of the last entry
+}
+
+func (b balance) row() Row {
+	return Row{"balance", fmt.Sprintf("%s strategy=%s market=%s symbol=%s asset=%s", b.account, b.strategy, b.market, b.symbol, b.asset),
+		fmt.Sprintf("amount=%s derived=%t sequence=%d", b.amount, b.derived, b.sequence)}
+}
+
 // Row is one row of a derived table, its values as text.
 type Row struct{ Table, Key, Values string }
 
@@ -43,6 +62,33 @@ func derive(t tables, sequence int64, r *reconcile.Record) error {
 	switch r.Kind {
 	case reconcile.RecordSending, reconcile.RecordAcknowledged, reconcile.RecordUnknown, reconcile.RecordFill, reconcile.RecordRefused, reconcile.RecordEnded:
 		return derivePlacement(t, sequence, r)
+	case reconcile.RecordEntry:
+		return deriveBalances(t, sequence, r)
+	}
+	return nil
+}
+
+func deriveBalances(t tables, sequence int64, r *reconcile.Record) error {
+	if r.Entry == nil {
+		return nil
+	}
+	for _, line := range r.Entry.Lines {
+		key := balanceKey{line.Account.String(), line.Strategy, line.Symbol.Market.String(), line.Symbol.Name, line.Asset}
+		b, known, err := t.balance(key)
+		if err != nil {
+			return err
+		}
+		sum := line.Amount
+		if known {
+			before, err := exchange.ParseAmount(b.amount)
+			if err != nil {
+				return err
+			}
+			sum = before.Add(sum)
+		}
+		if err := t.putBalance(balance{key, sum.String(), b.derived || line.Derived, sequence}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -89,9 +135,12 @@ func (p *placement) advance(r *reconcile.Record) {
 // what verification compares with.
 type memoryTables struct {
 	placements map[string]placement
+	balances   map[balanceKey]balance
 }
 
-func newMemoryTables() *memoryTables { return &memoryTables{placements: map[string]placement{}} }
+func newMemoryTables() *memoryTables {
+	return &memoryTables{map[string]placement{}, map[balanceKey]balance{}}
+}
 
 func (m *memoryTables) placement(id string) (placement, bool, error) {
 	p, known := m.placements[id]
@@ -103,11 +152,25 @@ func (m *memoryTables) putPlacement(p placement) error {
 	return nil
 }
 
+func (m *memoryTables) balance(key balanceKey) (balance, bool, error) {
+	b, known := m.balances[key]
+	return b, known, nil
+}
+
+func (m *memoryTables) putBalance(b balance) error {
+	m.balances[b.balanceKey] = b
+	return nil
+}
+
 // rows gives every row, in no order.
 func (m *memoryTables) rows() map[[2]string]string {
 	all := map[[2]string]string{}
 	for _, p := range m.placements {
 		row := p.row()
+		all[[2]string{row.Table, row.Key}] = row.Values
+	}
+	for _, b := range m.balances {
+		row := b.row()
 		all[[2]string{row.Table, row.Key}] = row.Values
 	}
 	return all

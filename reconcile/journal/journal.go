@@ -23,7 +23,7 @@ import (
 )
 
 // schemaVersion is the newest schema this program knows.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // maxConnections bounds the connections of one journal: one writes, the others read.
 const maxConnections = 4
@@ -116,6 +116,9 @@ CREATE TABLE IF NOT EXISTS record (
 CREATE TABLE IF NOT EXISTS placement (
 	client_order_id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, strategy TEXT NOT NULL, market TEXT NOT NULL, symbol TEXT NOT NULL,
 	purpose TEXT NOT NULL, state TEXT NOT NULL, order_id INTEGER NOT NULL, filled INTEGER NOT NULL, sent_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS balance (
+	account TEXT NOT NULL, strategy TEXT NOT NULL, market TEXT NOT NULL, symbol TEXT NOT NULL, asset TEXT NOT NULL,
+	amount TEXT NOT NULL, derived INTEGER NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (account, strategy, market, symbol, asset));
 `
 
 // Options are how a journal is kept.
@@ -169,7 +172,7 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 		return fmt.Errorf("journal %s has schema %d, this botd knows %d: %w", j.path, version, schemaVersion, ErrNewerSchema)
 	}
 	if version < schemaVersion {
-		if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE;"+schema+fmt.Sprintf("PRAGMA user_version = %d; COMMIT", schemaVersion)); err != nil {
+		if err := j.migrate(ctx, version); err != nil {
 			return fmt.Errorf("prepare journal %s: %w", j.path, err)
 		}
 	}
@@ -180,6 +183,31 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 		return fmt.Errorf("prepare journal %s: %w", j.path, err)
 	}
 	return j.readTail(ctx)
+}
+
+// migrate brings the schema up to date: records stay as they are, derived tables
+// are made anew from them. All of it or nothing.
+func (j *Journal) migrate(ctx context.Context, version int) (err error) {
+	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE;"+schema); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_, rollback := j.writer.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+			err = errors.Join(err, rollback)
+		}
+	}()
+	if version > 0 {
+		t, err := prepareTables(ctx, j.writer)
+		if err == nil {
+			err = t.rederive(ctx, j.writer)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = j.writer.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d; COMMIT", schemaVersion))
+	return err
 }
 
 // bind stores the binding of a new journal and compares it with a known one's.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,47 @@ func TestAMissingAndAStrangeRowAreFound(t *testing.T) {
 	report, err := j.Verify(t.Context())
 	if err != nil || len(report.Problems) != 2 || report.Problems[0].Have != "no such row" || report.Problems[1].Want != "no such row" {
 		t.Errorf("want one row missed and one strange, have %+v, %v", report, err)
+	}
+}
+
+func TestAnOlderJournalIsBroughtUpToDate(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	if err := j.Append(t.Context(), journaltest.EveryKind()); err != nil {
+		t.Fatal(err)
+	}
+	want, err := j.Verify(t.Context())
+	if err != nil || len(want.Problems) > 0 {
+		t.Fatal(want, err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	old := &files{t, path} // as schema 1 was: no balances, and here a placement was lost too
+	old.exec("DROP TABLE balance")
+	old.exec("DELETE FROM placement")
+	old.exec("PRAGMA user_version = 1")
+	if _, err := journal.Read(t.Context(), path); err == nil || !strings.Contains(err.Error(), "older botd") {
+		t.Errorf("reading an older journal: want that said, have %v", err)
+	}
+	if have, err := open(t, path).Verify(t.Context()); err != nil || !reflect.DeepEqual(want, have) {
+		t.Errorf("want %+v, have %+v, %v", want, have, err)
+	}
+}
+
+func TestAJournalOfANewerBotdIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	(&files{t, path}).exec("PRAGMA user_version = 99")
+	if _, err := journal.Open(t.Context(), path, journaltest.Bound); !errors.Is(err, journal.ErrNewerSchema) {
+		t.Errorf("want %v, have %v", journal.ErrNewerSchema, err)
+	}
+	if _, err := journal.Read(t.Context(), path); !errors.Is(err, journal.ErrNewerSchema) {
+		t.Errorf("reading: want %v, have %v", journal.ErrNewerSchema, err)
 	}
 }
 

@@ -180,9 +180,21 @@ func (s staging) placement(id string) (placement, bool, error) {
 
 func (s staging) putPlacement(p placement) error { return s.changed.putPlacement(p) }
 
+func (s staging) balance(key balanceKey) (balance, bool, error) {
+	if b, known, _ := s.changed.balance(key); known {
+		return b, true, nil
+	}
+	return s.under.balance(key)
+}
+
+func (s staging) putBalance(b balance) error { return s.changed.putBalance(b) }
+
 func (s staging) commit() {
 	for id, p := range s.changed.placements {
 		s.under.placements[id] = p
+	}
+	for key, b := range s.changed.balances {
+		s.under.balances[key] = b
 	}
 }
 
@@ -275,6 +287,19 @@ func (m *Memory) TamperRow(clientOrderID, state string) {
 	p := tables.placements[clientOrderID]
 	p.State = state
 	tables.placements[clientOrderID] = p
+}
+
+// TamperBalance changes a balance of the ledger, as a hand in a file would.
+func (m *Memory) TamperBalance(account, amount string) {
+	m.disk.mu.Lock()
+	defer m.disk.mu.Unlock()
+	tables := m.disk.journals[m.name].tables
+	for key, b := range tables.balances {
+		if key.account == account {
+			b.amount = amount
+			tables.balances[key] = b
+		}
+	}
 }
 
 // Close lets go of the journal. A process that was killed does not call it: a

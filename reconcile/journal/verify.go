@@ -17,14 +17,15 @@ const maxProblems = 100
 // Report is what Verify found.
 type Report struct {
 	Records  int       `json:"records"`
-	Rows     int       `json:"rows"` // of derived tables
-	Hash     string    `json:"hash"` // of the last record: two copies of a journal that agree in it are equal
+	Entries  int       `json:"entries"` // of the ledger
+	Rows     int       `json:"rows"`    // of derived tables
+	Hash     string    `json:"hash"`    // of the last record: two copies of a journal that agree in it are equal
 	Problems []Problem `json:"problems"`
 }
 
 // Problem is one thing that is not as the records say.
 type Problem struct {
-	Table string `json:"table"` // record, or a derived table
+	Table string `json:"table"` // record, ledger, or a derived table
 	Key   string `json:"key"`   // the record's sequence, or the row's key
 	Want  string `json:"want"`
 	Have  string `json:"have"`
@@ -43,9 +44,12 @@ func (r *Report) add(problems ...Problem) {
 type verifier struct {
 	report Report
 	want   *memoryTables
+	book   *reconcile.Book
 }
 
-func newVerifier() *verifier { return &verifier{want: newMemoryTables()} }
+func newVerifier() *verifier {
+	return &verifier{want: newMemoryTables(), book: reconcile.NewBook(reconcile.Settle{})}
+}
 
 // take takes one record whose place in the chain was checked.
 func (v *verifier) take(s *Stored) error {
@@ -53,7 +57,38 @@ func (v *verifier) take(s *Stored) error {
 	if err := derive(v.want, s.Sequence, &s.Record); err != nil {
 		v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that can follow those before it", err.Error()})
 	}
+	if s.Kind == reconcile.RecordEntry && s.Entry != nil {
+		v.entry(s)
+	}
+	return v.apply(s)
+}
+
+// apply applies a record as a start does. What it can not take, a start can not either.
+func (v *verifier) apply(s *Stored) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that a start can apply", fmt.Sprint(cause)})
+		}
+	}()
+	v.book.Apply(&s.Record)
 	return nil
+}
+
+// entry checks an entry of the ledger: it is balanced, and it is what its reading
+// and the records before it lead to.
+func (v *verifier) entry(s *Stored) {
+	v.report.Entries++
+	if asset, sum := s.Entry.Balanced(); !sum.IsZero() {
+		v.report.add(Problem{"ledger", sequenceText(s.Sequence), "lines that sum to zero", fmt.Sprintf("%s %s", sum, asset)})
+	}
+	defer func() {
+		if cause := recover(); cause != nil { // numbers beyond all bounds
+			v.report.add(Problem{"ledger", sequenceText(s.Sequence), "a reading that can be booked", fmt.Sprint(cause)})
+		}
+	}()
+	if want := v.book.Ledger().Lines(&s.Entry.Reading); !slices.Equal(want, s.Entry.Lines) {
+		v.report.add(Problem{"ledger", sequenceText(s.Sequence), fmt.Sprint(want), fmt.Sprint(s.Entry.Lines)})
+	}
 }
 
 // broke takes the end of a chain that does not hold.
@@ -128,8 +163,8 @@ func (v *verifier) compare(have map[[2]string]string) {
 }
 
 // Verify checks the whole journal as it stands at one moment, also while a
-// daemon writes it: the chain of records, and every row of the derived tables
-// against what the records say. Problems are in the report; an error means that
+// daemon writes it: the chain of records, every entry of the ledger against its
+// reading, and every row of the derived tables against what the records say. Problems are in the report; an error means that
 // it could not be read.
 func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	conn, err := j.db.Conn(ctx)
@@ -172,5 +207,25 @@ func readRows(ctx context.Context, conn *sql.Conn) (map[[2]string]string, error)
 		row := p.row()
 		all[[2]string{row.Table, row.Key}] = row.Values
 	}
-	return all, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the placements: %w", err)
+	}
+	return all, readBalances(ctx, conn, all)
+}
+
+func readBalances(ctx context.Context, conn *sql.Conn, all map[[2]string]string) error {
+	rows, err := conn.QueryContext(ctx, "SELECT "+balanceColumns+" FROM balance")
+	if err != nil {
+		return fmt.Errorf("read the balances: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		b, err := scanBalance(rows)
+		if err != nil {
+			return fmt.Errorf("read the balances: %w", err)
+		}
+		row := b.row()
+		all[[2]string{row.Table, row.Key}] = row.Values
+	}
+	return rows.Err()
 }

@@ -41,6 +41,7 @@ type Store struct {
 	Tear     func()                            // the next append fails in the middle
 	Alter    func(sequence int64)              // changes the text of a stored record
 	AlterRow func(clientOrderID, state string) // changes a row derived from the records
+	AlterSum func(account, amount string)      // changes a balance derived from the records
 }
 
 // Bound is the binding of the suite's journals.
@@ -53,9 +54,25 @@ var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 func EveryKind() []reconcile.Record {
 	records := firstKinds()
 	for kind := reconcile.RecordFees + 1; !strings.HasPrefix(kind.String(), "record("); kind++ {
-		records = append(records, reconcile.Record{Kind: kind, AtMS: 10, Strategy: "two", Symbol: bitcoin, Why: "why"})
+		record := reconcile.Record{Kind: kind, AtMS: 10, Strategy: "two", Symbol: bitcoin, Why: "why"}
+		switch kind {
+		case reconcile.RecordFound:
+			record.Order = &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Price: 1, Quantity: 2}
+		case reconcile.RecordEntry:
+			record = Entry(10_000)
+		}
+		records = append(records, record)
 	}
 	return records
+}
+
+// Entry is a first entry of the ledger, which takes over a futures wallet.
+func Entry(usdt int64) reconcile.Record {
+	key, amount := exchange.SymbolKey{Market: exchange.Futures}, exchange.AmountOf(usdt)
+	return reconcile.Record{Kind: reconcile.RecordEntry, AtMS: 10, Entry: &reconcile.Posting{
+		Reading: reconcile.Reading{AtMS: 10, Market: exchange.Futures, Wallet: []reconcile.Asset{{Name: "USDT", Amount: amount}}},
+		Lines: []reconcile.Line{{Account: reconcile.Wallet, Symbol: key, Asset: "USDT", Amount: amount},
+			{Account: reconcile.Transferred, Symbol: key, Asset: "USDT", Amount: amount.Neg()}}}}
 }
 
 func firstKinds() []reconcile.Record {
@@ -107,6 +124,8 @@ func Run(t *testing.T, newStore func(t *testing.T) *Store) {
 		{"a batch is all or none", allOrNone},
 		{"an altered record is found", alteredRecord},
 		{"an altered row is found with its place", alteredRow},
+		{"an altered balance is found", alteredBalance},
+		{"an entry of the ledger that does not follow is found", wrongEntry},
 		{"derived rows belong to the transaction of their record", rowsInTransaction},
 		{"a journal belongs to one account", bound},
 		{"a journal has one writer", oneWriter},
@@ -295,6 +314,37 @@ func alteredRow(t *testing.T, s *Store) {
 	}
 	if p := report.Problems[0]; p.Table != "placement" || p.Key != "bmain-1-1" || !strings.Contains(p.Want, "state=filled") || !strings.Contains(p.Have, "state=absent") {
 		t.Errorf("want the placement found with both states, have %s", p)
+	}
+}
+
+func alteredBalance(t *testing.T, s *Store) {
+	j := s.open(t)
+	add(t, j, Entry(10_000))
+	if report := sound(t, j, 1); report.Entries != 1 || report.Rows != 2 {
+		t.Errorf("want an entry and two balances, have %+v", report)
+	}
+	s.AlterSum("transferred", "-9999")
+	report := must[journal.Report](t)(j.Verify(t.Context()))
+	if len(report.Problems) != 1 || report.Problems[0].Table != "balance" || !strings.Contains(report.Problems[0].Want, "-10000 ") || !strings.Contains(report.Problems[0].Have, "-9999 ") {
+		t.Errorf("want the balance found with both amounts, have %+v", report.Problems)
+	}
+}
+
+// wrongEntry: an entry whose lines do not sum to zero, one that is not what its
+// reading leads to, and a record that no start could apply.
+func wrongEntry(t *testing.T, s *Store) {
+	j := s.open(t)
+	lame, other := Entry(10_000), Entry(10_000)
+	lame.Entry.Lines = lame.Entry.Lines[:1]
+	other.Entry.Lines[0].Account = reconcile.Fees
+	add(t, j, lame, other, reconcile.Record{Kind: reconcile.RecordFound})
+	report := must[journal.Report](t)(j.Verify(t.Context()))
+	var places []string
+	for _, p := range report.Problems {
+		places = append(places, p.Table+" "+p.Key)
+	}
+	if want := []string{"ledger 1", "ledger 1", "ledger 2", "record 3"}; !reflect.DeepEqual(want, places) {
+		t.Errorf("want problems at %v, have %v", want, report.Problems)
 	}
 }
 
