@@ -61,14 +61,19 @@ func (k RecordKind) String() string {
 func (k RecordKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads the name.
-func (k *RecordKind) UnmarshalText(text []byte) error {
+func (k *RecordKind) UnmarshalText(text []byte) (err error) {
+	*k, err = ParseRecordKind(string(text))
+	return err
+}
+
+// ParseRecordKind reads a kind's name.
+func ParseRecordKind(text string) (RecordKind, error) {
 	for i, name := range recordNames {
-		if i > 0 && name == string(text) {
-			*k = RecordKind(i)
-			return nil
+		if i > 0 && name == text {
+			return RecordKind(i), nil
 		}
 	}
-	return fmt.Errorf("unknown journal record %q", text)
+	return 0, fmt.Errorf("unknown journal record %q", text)
 }
 
 // Record is one entry of the journal. Only the fields its kind names are set.

@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ADDRESS", address)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening, "journal": written, "alter": altered},
 		Condition: func(condition string) (bool, error) {
 			if condition == "shared" {
 				_, err := os.Stat(shared)

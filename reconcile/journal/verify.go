@@ -48,7 +48,7 @@ type verifier struct {
 }
 
 func newVerifier() *verifier {
-	return &verifier{want: newMemoryTables(), book: reconcile.NewBook(reconcile.Settle{})}
+	return &verifier{report: Report{Problems: []Problem{}}, want: newMemoryTables(), book: reconcile.NewBook(reconcile.Settle{})}
 }
 
 // take takes one record whose place in the chain was checked.

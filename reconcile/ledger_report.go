@@ -1,0 +1,94 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	"botd/exchange"
+)
+
+// LedgerReport is a ledger as people and programs read it.
+type LedgerReport struct {
+	Strategies  []LedgerRow  `json:"strategies"`
+	Accounts    []AccountRow `json:"accounts"`
+	Unexplained []AccountRow `json:"unexplained"` // what the wallets have changed beyond all fills, fees and funding
+	FuturesMS   int64        `json:"futures_ms"`  // up to when that market is booked; 0 for not at all
+	SpotMS      int64        `json:"spot_ms"`
+}
+
+// LedgerRow is what one strategy has done on one symbol.
+type LedgerRow struct {
+	Strategy string          `json:"strategy"` // empty for what no strategy of botd's did
+	Market   exchange.Market `json:"market"`
+	Symbol   string          `json:"symbol"`
+	Bought   exchange.Amount `json:"bought"` // base, exact
+	Sold     exchange.Amount `json:"sold"`
+	Asset    string          `json:"asset"`    // of what follows
+	Realised exchange.Amount `json:"realised"` // profit, price difference alone
+	Fees     exchange.Amount `json:"fees"`     // paid
+	Funding  exchange.Amount `json:"funding"`  // net paid
+	Net      exchange.Amount `json:"net"`      // realised without fees and funding
+	Derived  bool            `json:"derived"`  // the money follows from realizedPNL, entryPrice and the wallet; else it is as told
+}
+
+// AccountRow is what one account of the ledger stands at.
+type AccountRow struct {
+	Account  Account         `json:"account"`
+	Strategy string          `json:"strategy,omitempty"`
+	Market   exchange.Market `json:"market"`
+	Symbol   string          `json:"symbol,omitempty"`
+	Asset    string          `json:"asset"`
+	Amount   exchange.Amount `json:"amount"`
+	Derived  bool            `json:"derived"`
+}
+
+// Report returns the ledger, sorted by strategy and symbol.
+func (l *Ledger) Report() LedgerReport {
+	r := LedgerReport{Strategies: []LedgerRow{}, Accounts: []AccountRow{}, Unexplained: []AccountRow{}, FuturesMS: l.futures.atMS, SpotMS: l.spot.atMS}
+	for i := range l.balances {
+		b := &l.balances[i]
+		row := AccountRow{b.Account, b.Strategy, b.Symbol.Market, b.Symbol.Name, b.Asset, b.Amount, b.Derived}
+		if r.Accounts = append(r.Accounts, row); b.Account == Unexplained && !b.Amount.IsZero() {
+			row.Amount = b.Amount.Neg() // where it came from is negative
+			r.Unexplained = append(r.Unexplained, row)
+		}
+		if b.Account == Realised || b.Account == Fees || b.Account == Funding {
+			r.row(b.Strategy, b.Symbol, b.Asset).add(b)
+		}
+	}
+	for i := range l.moved {
+		m := &l.moved[i]
+		terms, known := l.Terms(m.Symbol)
+		if !known {
+			continue // nothing of it is booked yet
+		}
+		row := r.row(m.Strategy, m.Symbol, terms.Quote)
+		row.Bought, row.Sold = terms.Unit.Mul(int64(m.Bought)), terms.Unit.Mul(int64(m.Sold))
+	}
+	return r
+}
+
+// row returns a strategy's, made when it is new.
+func (r *LedgerReport) row(strategy string, key exchange.SymbolKey, asset string) *LedgerRow {
+	wanted := LedgerRow{Strategy: strategy, Market: key.Market, Symbol: key.Name, Asset: asset}
+	i, found := slices.BinarySearchFunc(r.Strategies, wanted, func(a, b LedgerRow) int {
+		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), cmp.Compare(a.Market, b.Market), cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.Asset, b.Asset))
+	})
+	if !found {
+		r.Strategies = slices.Insert(r.Strategies, i, wanted)
+	}
+	return &r.Strategies[i]
+}
+
+func (w *LedgerRow) add(b *Balance) {
+	w.Derived = w.Derived || b.Derived
+	w.Net = w.Net.Sub(b.Amount)
+	switch b.Account {
+	case Realised:
+		w.Realised = w.Realised.Sub(b.Amount)
+	case Fees:
+		w.Fees = w.Fees.Add(b.Amount)
+	case Funding:
+		w.Funding = w.Funding.Add(b.Amount)
+	}
+}
