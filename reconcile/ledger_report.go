@@ -34,9 +34,9 @@ type LedgerRow struct {
 // AccountRow is what one account of the ledger stands at.
 type AccountRow struct {
 	Account  Account         `json:"account"`
-	Strategy string          `json:"strategy,omitempty"`
+	Strategy string          `json:"strategy"`
 	Market   exchange.Market `json:"market"`
-	Symbol   string          `json:"symbol,omitempty"`
+	Symbol   string          `json:"symbol"`
 	Asset    string          `json:"asset"`
 	Amount   exchange.Amount `json:"amount"`
 	Derived  bool            `json:"derived"`

@@ -190,21 +190,21 @@ func readError(err error) error {
 	return fail(exitIO, err)
 }
 
-// recordWriter writes records as JSON, or for people.
+// recordWriter writes records as JSON, a line each, or for people.
 func recordWriter(w io.Writer, output string) (func(*journal.Stored) error, error) {
 	switch output {
-	case "json":
+	case "json", "jsonl":
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		return func(s *journal.Stored) error { return encoder.Encode(s) }, nil
-	case "table", "":
+	case "table":
 		return func(s *journal.Stored) error {
 			at := time.UnixMilli(s.AtMS).UTC().Format("2006-01-02 15:04:05.000")
 			_, err := fmt.Fprintf(w, "%7d  %s  %-12s %-14s %-16s %s\n", s.Sequence, at, s.Kind, s.Strategy, s.Symbol.Name, s.Brief())
 			return err
 		}, nil
 	}
-	return nil, usage("-o %s: table or json", output)
+	return nil, usage("-o %s: records are no columns; table, json or jsonl", output)
 }
 
 func newExport() *cobra.Command {

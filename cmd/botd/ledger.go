@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -74,7 +72,7 @@ exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 	f.BoolVar(&flags.entries, "entries", false, "the entries, a line for each amount")
 	f.StringVar(&flags.strategy, "strategy", "", "only of this strategy")
 	f.StringVar(&flags.since, "since", "", "entries from then on: 24h, or a time as 2026-01-31T15:04")
-	f.StringVarP(&flags.output, "output", "o", "table", "table, json or csv")
+	outputFlag(command, &flags.output)
 	return command
 }
 
@@ -83,6 +81,9 @@ type ledgerPage struct {
 	Schema int `json:"schema"`
 	reconcile.LedgerReport
 }
+
+// rows are the accounts.
+func (p *ledgerPage) rows() any { return p.Accounts }
 
 func (f *ledgerFlags) report(ledger *reconcile.Ledger) *ledgerPage {
 	page := &ledgerPage{1, ledger.Report()}
@@ -111,14 +112,6 @@ func (f *ledgerFlags) lines(all []entryLine, s *journal.Stored) []entryLine {
 }
 
 func writeEntries(w io.Writer, output string, entries []entryLine) error {
-	if output == "csv" {
-		rows := [][]string{{"time", "sequence", "account", "strategy", "market", "symbol", "asset", "amount", "derived"}}
-		for i := range entries {
-			e := &entries[i]
-			rows = append(rows, append([]string{e.Time.Format(time.RFC3339Nano), strconv.FormatInt(e.Sequence, 10)}, accountCells(&e.AccountRow)...))
-		}
-		return fail(exitIO, csv.NewWriter(w).WriteAll(rows))
-	}
 	return print(w, output, struct {
 		Schema int         `json:"schema"`
 		Items  []entryLine `json:"items"`
@@ -132,10 +125,6 @@ func writeEntries(w io.Writer, output string, entries []entryLine) error {
 	})
 }
 
-func accountCells(r *reconcile.AccountRow) []string {
-	return []string{r.Account.String(), r.Strategy, r.Market.String(), r.Symbol, r.Asset, r.Amount.String(), strconv.FormatBool(r.Derived)}
-}
-
 func derivedText(derived bool) string {
 	if derived {
 		return "derived"
@@ -144,13 +133,6 @@ func derivedText(derived bool) string {
 }
 
 func writeLedger(w io.Writer, output string, page *ledgerPage) error {
-	if output == "csv" {
-		rows := [][]string{{"account", "strategy", "market", "symbol", "asset", "amount", "derived"}}
-		for i := range page.Accounts {
-			rows = append(rows, accountCells(&page.Accounts[i]))
-		}
-		return fail(exitIO, csv.NewWriter(w).WriteAll(rows))
-	}
 	return print(w, output, page, func(w io.Writer) { ledgerTable(w, page) })
 }
 
