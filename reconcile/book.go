@@ -124,11 +124,12 @@ type StrategyState struct {
 	Keys     []KeyFill         // what was filled under each key of the plan
 }
 
-// KeyFill is what was filled under one key of the plan in force.
+// KeyFill is what became of one key of the plan in force.
 type KeyFill struct {
-	Purpose Purpose
-	Key     string
-	Filled  exchange.Quantity
+	Purpose   Purpose
+	Key       string
+	Filled    exchange.Quantity
+	RefusedMS int64 // when the exchange last would not take an order under it
 }
 
 // FilledUnder returns what was filled under a key.
@@ -141,14 +142,25 @@ func (s *StrategyState) FilledUnder(purpose Purpose, key string) exchange.Quanti
 	return 0
 }
 
-func (s *StrategyState) addFill(purpose Purpose, key string, grown exchange.Quantity) {
-	for i := range s.Keys {
-		if s.Keys[i].Purpose == purpose && s.Keys[i].Key == key {
-			s.Keys[i].Filled += grown
-			return
+// refusedUnder returns when the exchange last would not take an order under a
+// key, 0 when it always did.
+func (s *StrategyState) refusedUnder(purpose Purpose, key string) int64 {
+	for _, k := range s.Keys {
+		if k.Purpose == purpose && k.Key == key {
+			return k.RefusedMS
 		}
 	}
-	s.Keys = append(s.Keys, KeyFill{purpose, key, grown})
+	return 0
+}
+
+func (s *StrategyState) under(purpose Purpose, key string) *KeyFill {
+	for i := range s.Keys {
+		if s.Keys[i].Purpose == purpose && s.Keys[i].Key == key {
+			return &s.Keys[i]
+		}
+	}
+	s.Keys = append(s.Keys, KeyFill{Purpose: purpose, Key: key})
+	return &s.Keys[len(s.Keys)-1]
 }
 
 // forgetKeys drops what was filled under keys the plan does not name any more:
@@ -420,9 +432,9 @@ func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, r
 	state := b.Strategy(p.Strategy)
 	switch {
 	case p.Purpose == Order:
-		state.addFill(Order, p.Key, grown)
+		state.under(Order, p.Key).Filled += grown
 	case p.Purpose == ExitOrder:
-		state.addFill(ExitOrder, p.Key, grown)
+		state.under(ExitOrder, p.Key).Filled += grown
 		if state.Priced { // fills of exits beside a target lower it
 			state.Resolved = towardsZero(state.Resolved, grown)
 		}
@@ -457,6 +469,9 @@ func towardsZero(q, by exchange.Quantity) exchange.Quantity {
 func (b *Book) end(p *Placement, state State, record *Record) {
 	p.State, p.EndedMS, p.Evidence = state, record.AtMS, record.Evidence
 	b.tally.ended(p)
+	if (p.Purpose == Order || p.Purpose == ExitOrder) && (state == Rejected || state == Refused) {
+		b.Strategy(p.Strategy).under(p.Purpose, p.Key).RefusedMS = record.AtMS
+	}
 	b.ledger.endedOrder(p)
 	delete(b.placements, p.ClientOrderID)
 	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })

@@ -394,6 +394,32 @@ func TestAKeyedOrderIsReplacedByCancelConfirmPlace(t *testing.T) {
 	}
 }
 
+func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	wish := strategy.Wish{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10, PostOnly: true}
+	d.want(&strategy.Plan{Orders: []strategy.Wish{wish}, OrdersSet: true})
+	d.observe(0, nil)
+	for n, refuse := range []func(id string){
+		func(id string) { d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, State: Rejected}) },
+		func(id string) { d.book.Apply(&Record{Kind: RecordRefused, AtMS: d.now, ClientOrderID: id, Why: "no"}) },
+	} {
+		id := d.send(d.one(Order, nil))
+		refuse(id)
+		if _, _, empty := d.book.Tally(0); empty != n {
+			t.Errorf("want %d endings without a fill that count: post-only is refused when it would match; have %d", n, empty)
+		}
+		d.observe(0, nil)
+		d.none(nil)
+		d.now += refusedMS - 1
+		d.observe(0, nil)
+		d.none(nil)
+		d.now++
+		d.observe(0, nil)
+	}
+	d.one(Order, nil)
+}
+
 func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -33,6 +33,7 @@ func (t *tally) ended(p *Placement) {
 		t.empty = 0
 	case p.Purpose.Protects(), p.State == Expired:
 	case p.State == Canceled && p.Order.Type.Priced():
+	case p.State == Rejected && p.Order.PostOnly: // it would have matched: what post-only is for
 	default:
 		t.empty++
 	}

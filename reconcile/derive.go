@@ -407,6 +407,10 @@ func (d *derivation) enter(delta exchange.Quantity) {
 // the symbol's resting openings are canceled to get one (case 37).
 const cutMS = 60_000
 
+// refusedMS is how long a key rests after the exchange would not take its order,
+// such as a post-only one that would have matched.
+const refusedMS = 5_000
+
 // keyed keeps the plan's resting orders in the book: what is not wished is
 // canceled; a changed wish is canceled, confirmed, and its remainder placed.
 func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
@@ -446,6 +450,9 @@ func (d *derivation) keep(purpose Purpose, w *strategy.Wish) {
 	}
 	if purpose == Order && (!d.wish.Entries || !d.truth.Settled || d.unsettled) {
 		return
+	}
+	if refused := d.wish.State.refusedUnder(purpose, w.Key); refused != 0 && d.nowMS-refused < refusedMS {
+		return // the same order at once would be refused again (incident 54)
 	}
 	quantity := d.truth.Rules.FloorQuantity(w.Quantity - d.wish.State.FilledUnder(purpose, w.Key))
 	if purpose == ExitOrder {

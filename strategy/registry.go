@@ -58,18 +58,22 @@ func (e *ValueError) Unwrap() error { return e.Err }
 
 // Define makes a Definition from a parameter struct. Its fields carry tags:
 // param (name), default, min, max, oneof (a|b), help. Field types are int,
-// decimal.Decimal, time.Duration, string, bool, exchange.Side.
+// decimal.Decimal, time.Duration, string, bool, exchange.Side; an embedded struct
+// adds its own.
 func Define[P any](name, summary string, build func(Setting, P) (Strategy, error)) Definition {
 	definition := Definition{Name: name, Summary: summary}
-	kind := reflect.TypeFor[P]()
-	for i := range kind.NumField() {
-		definition.Parameters = append(definition.Parameters, parameterOf(kind.Field(i)))
+	var all []reflect.StructField
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[P]()) {
+		if !field.Anonymous { // what an embedded struct holds comes by itself
+			all = append(all, field)
+			definition.Parameters = append(definition.Parameters, parameterOf(field))
+		}
 	}
 	definition.New = func(setting Setting, values Values) (Strategy, error) {
 		var params P
 		fields := reflect.ValueOf(&params).Elem()
 		for i, parameter := range definition.Parameters {
-			if err := setField(fields.Field(i), parameter, values); err != nil {
+			if err := setField(fields.FieldByIndex(all[i].Index), parameter, values); err != nil {
 				return nil, &ValueError{parameter.Name, err}
 			}
 		}

@@ -144,7 +144,9 @@ func (e *Engine) fillView(r *run) {
 	r.view.Working = r.working
 	r.fills = r.fills[:0]
 	for _, k := range r.state.Keys {
-		r.fills = append(r.fills, strategy.KeyFill{Key: k.Key, Quantity: k.Filled})
+		if k.Filled > 0 {
+			r.fills = append(r.fills, strategy.KeyFill{Key: k.Key, Quantity: k.Filled})
+		}
 	}
 	r.view.Fills = r.fills
 }

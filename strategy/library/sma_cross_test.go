@@ -75,6 +75,14 @@ func TestDecisionsAllocateNothing(t *testing.T) {
 		switch definition.Name {
 		case "grid":
 			values = strategy.Values{"lower": "40000", "upper": "60000", "quantity": "0.01"}
+		case "market_making", "avellaneda":
+			values = strategy.Values{"quantity": "0.1", "max_position": "1"}
+			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "turn", Value: 1}, strategy.MemoryEntry{Key: "center", Value: 50_000e8},
+				strategy.MemoryEntry{Key: "bid", Value: 49_950e8}, strategy.MemoryEntry{Key: "ask", Value: 50_050e8})
+		case "rebalance":
+			values["weight"] = "40%"
+			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: rebalanced, Value: 1000})
+			view.Equity = exchange.AmountOf(1)
 		case "dca":
 			values["amount"] = "100"
 			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: dcaBegan, Value: 1}, strategy.MemoryEntry{Key: dcaBought, Value: 1})

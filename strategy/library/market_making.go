@@ -1,0 +1,277 @@
+package library
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+type quoteParams struct {
+	Quantity  decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
+	Levels    int             `param:"levels" default:"1" min:"1" max:"50" help:"orders on each side"`
+	LevelStep decimal.Decimal `param:"level_step" default:"0.1%" min:"0.00001" max:"0.5" help:"distance of a level from the one before, as a share of the price"`
+	Most      decimal.Decimal `param:"max_position" min:"0" help:"base currency held at most, on either side"`
+	Skew      decimal.Decimal `param:"skew" default:"0.5" min:"0" max:"1" help:"how much smaller orders become that add to what is held: 1 is to nothing at max_position"`
+	Refresh   time.Duration   `param:"refresh" default:"30s" min:"1s" max:"24h" help:"orders stay at least so long"`
+	Tolerance decimal.Decimal `param:"tolerance" default:"0.05%" min:"0" max:"0.5" help:"and for longer while the price is nearer than this to where it was"`
+	Delay     time.Duration   `param:"filled_delay" default:"10s" min:"0s" max:"24h" help:"how long after a fill new orders wait"`
+	Floor     decimal.Decimal `param:"floor" default:"0" min:"0" help:"below this price nothing is sold; 0 for none"`
+	Ceiling   decimal.Decimal `param:"ceiling" default:"0" min:"0" help:"above this price nothing is bought; 0 for none"`
+}
+
+type marketMakingParams struct {
+	Spread decimal.Decimal `param:"spread" default:"0.2%" min:"0.00001" max:"0.5" help:"from the best bid to the best ask, as a share of the price"`
+	quoteParams
+}
+
+// marketMaking rests a buy below and a sell above the price, each at half the
+// spread, and moves them when the price has moved: who is in a hurry pays it the
+// spread. What it holds makes the orders that add to it smaller (skew). Orders are
+// post-only. It acts on each tick: give it a schedule of some seconds.
+//
+// On futures two opening orders of opposite sides are never in the book together
+// (either may fill first and make the other something else): while nothing is held
+// the sides take turns, one a turn; what is held is quoted on both. On spot there
+// is nothing to sell before something was bought.
+//
+// It loses when the price runs: the orders on the losing side are filled, those
+// that would earn the spread back are not (adverse selection). The fees of both
+// fills must be less than the spread.
+func marketMaking() strategy.Definition {
+	return strategy.Define("market_making", "rests orders on both sides of the price and earns the spread",
+		func(setting strategy.Setting, p marketMakingParams) (strategy.Strategy, error) {
+			half := p.Spread.InexactFloat64() / 2
+			return newQuoter(setting, p.quoteParams, 1, nil, func(float64) (float64, float64) { return half, half })
+		})
+}
+
+type avellanedaParams struct {
+	Gamma   decimal.Decimal `param:"gamma" default:"100" min:"0.000001" max:"1000000" help:"aversion to what is held: the larger, the more quotes lean to get rid of it"`
+	Kappa   decimal.Decimal `param:"kappa" default:"2000" min:"0.001" max:"10000000" help:"how fast fills become rarer with the distance from the price: the larger, the tighter the quotes"`
+	Horizon int             `param:"horizon" default:"1" min:"1" max:"1000" help:"candles a position is thought to be held"`
+	Period  int             `param:"period" default:"30" min:"2" max:"1000" help:"candles the volatility is taken over"`
+	quoteParams
+}
+
+// avellaneda quotes around a reservation price that leans away from what is held,
+// at a spread that grows with the volatility (M. Avellaneda, S. Stoikov,
+// High-frequency trading in a limit order book, Quantitative Finance 8, 2008),
+// with all prices as shares of the price and the position as a share of
+// max_position:
+//
+//	reservation = -position gamma sigma^2 horizon
+//	spread      = gamma sigma^2 horizon + 2/gamma ln(1 + gamma/kappa)
+//
+// sigma is the standard deviation of the closes' changes. It loses where market
+// making does.
+func avellaneda() strategy.Definition {
+	return strategy.Define("avellaneda", "market making around a price that leans away from what is held, wider in wild markets",
+		func(setting strategy.Setting, p avellanedaParams) (strategy.Strategy, error) {
+			gamma, kappa := p.Gamma.InexactFloat64(), p.Kappa.InexactFloat64()
+			deviation := indicator.NewStdDev(p.Period)
+			var before, sigma float64
+			take := func(close float64) {
+				if before > 0 {
+					if s, ok := deviation.Next(close/before - 1); ok {
+						sigma = s
+					}
+				}
+				before = close
+			}
+			return newQuoter(setting, p.quoteParams, p.Period+1, take, func(held float64) (bid, ask float64) {
+				wild := gamma * sigma * sigma * float64(p.Horizon)
+				half := (wild + 2/gamma*math.Log1p(gamma/kappa)) / 2
+				lean := -held * wild
+				return half - lean, half + lean
+			})
+		})
+}
+
+// quoter keeps quotes in the book: a turn of orders at a time, under keys of
+// their own, until the price or a fill asks for the next.
+type quoter struct {
+	symbol         *exchange.Symbol
+	spot           bool
+	quantity, most exchange.Quantity
+	levels, warmup int
+	step, skew     float64
+	tolerance      float64
+	refreshMS      int64
+	delayMS        int64
+	floor, ceiling exchange.Price
+	named          int64 // the turn of the keys
+	keys           [3][]string
+	take           func(close float64)                   // a closed candle, where the quotes need it
+	away           func(held float64) (bid, ask float64) // distances of the best quotes as shares of the price; held from -1 to 1
+}
+
+// turn is what a turn of orders is made of, so that it stays as it is until the next.
+type turn [len(turnNames)]int64
+
+// What a turn remembers, and under which names.
+const (
+	quoteTurn   = iota // its number
+	quoteAt            // when it was made
+	quoteCenter        // the price then
+	quoteBid           // its best prices
+	quoteAsk
+	quoteHeld   // the position then
+	quoteFilled // when its first fill was seen, 0 before
+)
+
+var turnNames = [...]string{"turn", "at", "center", "bid", "ask", "held", "filled"}
+
+func newQuoter(setting strategy.Setting, p quoteParams, warmup int, take func(float64), away func(float64) (float64, float64)) (strategy.Strategy, error) {
+	s := setting.Symbol
+	q := &quoter{symbol: s, spot: setting.Market == exchange.Spot, levels: p.Levels, warmup: warmup, step: p.LevelStep.InexactFloat64(),
+		skew: p.Skew.InexactFloat64(), tolerance: p.Tolerance.InexactFloat64(), refreshMS: p.Refresh.Milliseconds(), delayMS: p.Delay.Milliseconds(), take: take, away: away}
+	for _, given := range []struct {
+		name  string
+		value decimal.Decimal
+		into  *exchange.Quantity
+	}{{"quantity", p.Quantity, &q.quantity}, {"max_position", p.Most, &q.most}} {
+		n, err := s.Quantity(given.value)
+		if err != nil || n <= 0 || !s.OnQuantityTick(n) {
+			return nil, &strategy.ValueError{Parameter: given.name, Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)", given.value, s.QuantityDecimal(s.QuantityTick), s.Name)}
+		}
+		*given.into = n
+	}
+	if q.most < q.quantity {
+		return nil, &strategy.ValueError{Parameter: "max_position", Err: fmt.Errorf("%s is less than one order, %s", p.Most, p.Quantity)}
+	}
+	for _, given := range []struct {
+		name  string
+		value decimal.Decimal
+		into  *exchange.Price
+	}{{"floor", p.Floor, &q.floor}, {"ceiling", p.Ceiling, &q.ceiling}} {
+		price, err := s.Price(given.value)
+		if err != nil {
+			return nil, &strategy.ValueError{Parameter: given.name, Err: err}
+		}
+		*given.into = price
+	}
+	if q.ceiling > 0 && q.ceiling <= q.floor {
+		return nil, &strategy.ValueError{Parameter: "ceiling", Err: fmt.Errorf("%s is not above floor %s", p.Ceiling, p.Floor)}
+	}
+	return q, nil
+}
+
+func (q *quoter) Warmup() int { return q.warmup }
+
+func (q *quoter) Candle(view *strategy.View) {
+	if q.take != nil {
+		q.take(view.Symbol.PriceFloat(view.Candle.Close))
+	}
+}
+
+func (q *quoter) Decide(view *strategy.View, plan *strategy.Plan) {
+	plan.OrdersSet, plan.ExitsSet = true, true
+	var before turn
+	for i, name := range turnNames {
+		before[i], _ = view.Memory.Get(name)
+	}
+	now := before
+	if q.over(view, &before) {
+		now = q.next(view, &before)
+	} else if before[quoteFilled] == 0 && len(view.Fills) > 0 {
+		now[quoteFilled] = view.NowMS
+	}
+	for i, name := range turnNames {
+		if before[i] != now[i] {
+			plan.Remember(name, now[i])
+		}
+	}
+	q.quote(view, plan, &now)
+	plan.Reason = "both sides of the price"
+}
+
+// over reports that a turn has had its time.
+func (q *quoter) over(view *strategy.View, turn *turn) bool {
+	center := turn[quoteCenter]
+	if center == 0 {
+		return true
+	}
+	if filled := turn[quoteFilled]; filled != 0 {
+		return view.NowMS-filled >= q.delayMS
+	}
+	moved := math.Abs(float64(int64(view.Last)-center)) > q.tolerance*float64(center)
+	return moved && view.NowMS-turn[quoteAt] >= q.refreshMS
+}
+
+// next makes a turn around the price as it is now.
+func (q *quoter) next(view *strategy.View, before *turn) turn {
+	held := view.Position.Quantity
+	share := max(-1, min(1, float64(held)/float64(q.most)))
+	bid, ask := q.away(share)
+	last := float64(view.Last)
+	return turn{
+		quoteTurn: before[quoteTurn] + 1, quoteAt: view.NowMS, quoteCenter: int64(view.Last), quoteHeld: int64(held),
+		quoteBid: int64(max(0, last*(1-bid))), quoteAsk: int64(last * (1 + ask)),
+	}
+}
+
+// name makes the keys of a turn.
+func (q *quoter) name(turn int64) {
+	if q.named == turn {
+		return
+	}
+	q.named = turn
+	for side, text := range map[exchange.Side]string{exchange.Buy: "buy", exchange.Sell: "sell"} {
+		q.keys[side] = q.keys[side][:0]
+		for level := range q.levels {
+			q.keys[side] = append(q.keys[side], fmt.Sprintf("%d%s%d", turn, text, level))
+		}
+	}
+}
+
+// quote wishes the orders of a turn: those that reduce what was held are exits,
+// bounded by it; those that add are bounded by the most.
+func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, turn *turn) {
+	held := exchange.Quantity(turn[quoteHeld])
+	share := max(-1, min(1, float64(held)/float64(q.most)))
+	q.name(turn[quoteTurn])
+	for _, side := range []exchange.Side{exchange.Buy, exchange.Sell} {
+		sign, best, lean := 1.0, turn[quoteBid], share
+		if side == exchange.Sell {
+			sign, best, lean = -1, turn[quoteAsk], -share
+		}
+		switch {
+		case side == exchange.Buy && q.ceiling > 0 && view.Last > q.ceiling, side == exchange.Sell && q.floor > 0 && view.Last < q.floor:
+			continue
+		}
+		if held == 0 && !q.spot && (turn[quoteTurn]%2 == 0) == (side == exchange.Buy) {
+			continue // with nothing held each side opens: they take turns
+		}
+		reduces := float64(held)*sign < 0
+		room := q.most - max(held, -held)
+		if reduces {
+			room = max(held, -held)
+		} else if q.spot && side == exchange.Sell {
+			continue // nothing to sell
+		}
+		each := q.symbol.FloorQuantity(exchange.Quantity(float64(q.quantity) * (1 - q.skew*max(0, lean))))
+		for level := range q.levels {
+			price := q.symbol.FloorPrice(exchange.Price(float64(best) * (1 - q.step*float64(level))))
+			if side == exchange.Sell {
+				price = q.symbol.CeilPrice(exchange.Price(float64(best) * (1 + q.step*float64(level))))
+			}
+			n := min(each, room)
+			if price <= 0 || n <= 0 || q.symbol.Notional(price, n).Less(q.symbol.MinNotional) {
+				break
+			}
+			room -= n
+			wish := strategy.Wish{Key: q.keys[side][level], Side: side, Price: price, Quantity: n, PostOnly: true}
+			if reduces {
+				plan.Exits = append(plan.Exits, wish)
+			} else {
+				plan.Orders = append(plan.Orders, wish)
+			}
+		}
+	}
+}
