@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/strategy"
 )
 
@@ -135,7 +136,7 @@ type KeyFill struct {
 // FilledUnder returns what was filled under a key.
 func (s *StrategyState) FilledUnder(purpose Purpose, key string) exchange.Quantity {
 	for _, k := range s.Keys {
-		if k.Purpose == purpose && k.Key == key {
+		if k.Purpose == purpose && k.Key == key && !mutant.Is(mutant.KeyRefilled) {
 			return k.Filled
 		}
 	}
@@ -361,7 +362,7 @@ func (b *Book) boot(record *Record) {
 	b.epoch, b.sequence = max(b.epoch, record.Epoch), 0
 	for _, p := range b.live {
 		if p.State == Sending {
-			p.State, p.Why = Uncertain, "restarted before the answer"
+			p.State, p.Why, p.UnknownMS = Uncertain, "restarted before the answer", record.AtMS
 		}
 	}
 	for _, truth := range b.symbols {
@@ -393,7 +394,7 @@ func (b *Book) advance(record *Record) {
 	if record.OrderID != 0 {
 		p.OrderID = record.OrderID
 	}
-	if grown := record.Filled - p.Filled; grown > 0 {
+	if grown := record.Filled - p.Filled; grown > 0 || grown < 0 && mutant.Is(mutant.FillsGoBack) && record.Kind == RecordFill {
 		b.fill(p, truth, grown, record)
 	}
 	switch record.Kind {
@@ -402,7 +403,7 @@ func (b *Book) advance(record *Record) {
 			p.State = Acknowledged
 		}
 	case RecordUnknown:
-		p.State, p.Why = Uncertain, record.Why
+		p.State, p.Why, p.UnknownMS = Uncertain, record.Why, record.AtMS
 		b.tally.unknown(record.AtMS)
 	case RecordFill:
 		p.State, p.Seen = Working, true
@@ -446,7 +447,11 @@ func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, r
 // latch forbids entries on the target's side until the target was zero or
 // changed side: a position ended by anything but its plan must not be re-entered
 // by the plan that still stands.
-func (b *Book) latch(state *StrategyState) { state.Latch = state.Plan.Target.Sign() }
+func (b *Book) latch(state *StrategyState) {
+	if !mutant.Is(mutant.LatchIgnored) {
+		state.Latch = state.Plan.Target.Sign()
+	}
+}
 
 func (b *Book) latchSymbol(key exchange.SymbolKey) {
 	for _, state := range b.strategies {
@@ -473,6 +478,9 @@ func (b *Book) end(p *Placement, state State, record *Record) {
 		b.Strategy(p.Strategy).under(p.Purpose, p.Key).RefusedMS = record.AtMS
 	}
 	b.ledger.endedOrder(p)
+	if mutant.Is(mutant.Hoarding) {
+		return
+	}
 	delete(b.placements, p.ClientOrderID)
 	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })
 	b.remember(p.ClientOrderID, ending{p.OrderID, p.Filled, p.Strategy})

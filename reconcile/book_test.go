@@ -595,3 +595,17 @@ func TestAnEntryFilledAndClosedBeforeTheFirstLookLeavesNothing(t *testing.T) {
 		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", truth.Known, len(d.book.Live()), truth.Settled)
 	}
 }
+
+func TestBesideAPositionNothingOpensBeforeTheLeverageIsTheOneWanted(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	d.target(30)
+	d.book.Symbol(bitcoin).Leverage = 5
+	d.one(Leverage, nil)
+	d.target(10)
+	intents := d.derive(nil) // what reduces does not wait
+	if len(intents) != 2 || intents[1].Purpose != Exit {
+		t.Fatalf("want the leverage and the exit, have %+v", intents)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/strategy"
 )
 
@@ -42,7 +43,7 @@ func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *Record) {
 	if !w.Frozen || truth.Position == 0 {
 		d.protect()
 	}
-	if d.exiting { // by its plan or in the name of its protection: nothing opens beside it
+	if d.exiting && !mutant.Is(mutant.OpensBesideExit) { // by its plan or in the name of its protection: nothing opens beside it
 		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() })
 	}
 	return d.intents, d.priced
@@ -81,6 +82,7 @@ type derivation struct {
 	unsettled bool              // a placement on the symbol whose acceptance is not known
 	dusting   bool              // a rest too small for an order is closed by its protection
 	exiting   bool              // this round exits the position
+	unlevered bool              // the leverage is not the one wanted: nothing opens
 }
 
 func (d *derivation) sort() {
@@ -155,18 +157,21 @@ func (d *derivation) cancel(p *Placement, reason string) {
 }
 
 // leverage asks for the leverage wanted before anything opens (case 32). It
-// reports whether that must come first.
+// reports whether that must come first; beside a position or orders only what
+// opens waits for it.
 func (d *derivation) leverage() bool {
 	w := d.wish
-	if d.truth.Key.Market != exchange.Futures || w.Leverage == 0 || w.Leverage == d.truth.Leverage || !w.Entries {
+	if d.truth.Key.Market != exchange.Futures || w.Leverage == 0 || w.Leverage == d.truth.Leverage || !w.Entries || mutant.Is(mutant.LeverageUnconfirmed) {
 		return false
 	}
-	opens := d.plan.Target.Sign() != 0 || len(d.plan.Orders) > 0
-	if !opens || d.truth.Position != 0 || len(d.towards)+len(d.orders) > 0 {
+	if d.plan.Target.Sign() == 0 && len(d.plan.Orders) == 0 {
 		return false
 	}
-	d.add(Intent{Purpose: Leverage, Leverage: w.Leverage, Reason: "the leverage wanted"})
-	return true
+	d.unlevered = d.truth.Position != 0 || len(d.towards)+len(d.orders) > 0
+	if !d.unlevered || d.truth.Settled && !d.unsettled {
+		d.add(Intent{Purpose: Leverage, Leverage: w.Leverage, Reason: "the leverage wanted"})
+	}
+	return !d.unlevered
 }
 
 // target converges the position: delta = target - position - signed in flight.
@@ -176,7 +181,7 @@ func (d *derivation) target() {
 		return
 	}
 	sign := target.Sign()
-	if sign == 0 || position != 0 && signOf(position) != sign {
+	if sign == 0 || position != 0 && signOf(position) != sign && !mutant.Is(mutant.OppositeOpens) {
 		d.exit(position, target)
 		return
 	}
@@ -259,6 +264,9 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 		return
 	}
 	d.exiting = true
+	if d.unsettled && mutant.Is(mutant.ExitBlocked) {
+		return
+	}
 	for _, p := range d.towards {
 		if p.Purpose == Exit && !d.again(p) {
 			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)
@@ -383,13 +391,16 @@ func (d *derivation) capped(quantity exchange.Quantity) exchange.Quantity {
 }
 
 func (d *derivation) tooSmall(quantity exchange.Quantity) bool {
+	if mutant.Is(mutant.DustOrdered) {
+		return quantity == 0
+	}
 	return quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(d.truth.Last, quantity).Less(d.truth.Rules.MinNotional)
 }
 
 // enter opens or adds: one opening at a time, and only when everything on the
 // symbol is settled (class N).
 func (d *derivation) enter(delta exchange.Quantity) {
-	if !d.wish.Entries || !d.truth.Settled || d.unsettled || d.exiting || len(d.towards) > 0 {
+	if !d.wish.Entries || !d.settled() || d.exiting || len(d.towards) > 0 && !mutant.Is(mutant.SeveralOpen) {
 		return
 	}
 	quantity := d.capped(d.truth.Rules.FloorQuantity(abs(delta)))
@@ -436,6 +447,12 @@ func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
 	}
 }
 
+// settled reports whether nothing on the symbol is unknown: only then it opens.
+func (d *derivation) settled() bool {
+	return d.truth.Settled && !d.unsettled && !d.unlevered || mutant.Is(mutant.UnsettledOpens) || mutant.Is(mutant.SeveralOpen) ||
+		mutant.Is(mutant.QuarantinedOpens) && d.truth.Quarantine != "" && !d.unsettled
+}
+
 func (d *derivation) sameOrder(p *Placement, w *strategy.Wish) bool {
 	filled := d.wish.State.FilledUnder(p.Purpose, p.Key)
 	return p.Order.Side == w.Side && p.Order.Price == w.Price && p.Order.StopPrice == w.StopPrice &&
@@ -448,7 +465,7 @@ func (d *derivation) keep(purpose Purpose, w *strategy.Wish) {
 			return
 		}
 	}
-	if purpose == Order && (!d.wish.Entries || !d.truth.Settled || d.unsettled) {
+	if purpose == Order && (!d.wish.Entries || !d.settled()) {
 		return
 	}
 	if refused := d.wish.State.refusedUnder(purpose, w.Key); refused != 0 && d.nowMS-refused < refusedMS {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 )
 
 // Policies for what botd did not make (contract: foreign).
@@ -35,7 +36,7 @@ func (b *Book) foreign(truth *SymbolTruth, emit func(Record)) {
 		if truth.Known != 0 {
 			emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -truth.Known, Evidence: "the position was closed from outside"})
 		}
-	case b.Foreign == ForeignAdopt:
+	case b.Foreign == ForeignAdopt || mutant.Is(mutant.EverythingAdopted):
 		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: truth.residual, Evidence: "made outside botd, adopted by foreign: adopt"})
 	case b.Foreign == ForeignIgnore:
 		b.ignore(truth, "made outside botd, ignored by foreign: ignore", emit)
@@ -117,6 +118,9 @@ func (b *Book) ForeignPrefix() string {
 // carries this instance's prefix and is newer than the journal: a position says
 // nothing there, since the wallet may hold the same of somebody else.
 func (b *Book) observeNewest(s *Snapshot) {
+	if mutant.Is(mutant.AlienIgnored) {
+		return
+	}
 	for i := range s.Newest {
 		order := &s.Newest[i]
 		if id, ours := made(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && b.newest.before(id) {

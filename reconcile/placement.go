@@ -129,6 +129,7 @@ type Placement struct {
 	Filled        exchange.Quantity // cumulative
 	Price         exchange.Amount   // mean price of the fills when known
 	SentMS        int64             // journalled server time
+	UnknownMS     int64             // when its answer was lost
 	DeadlineMS    int64             // SentMS plus time to live
 	EndedMS       int64
 	Why           string // of Refused, Uncertain

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 )
 
 // spotFeeBound is the largest share of what was bought that fees in the
@@ -29,7 +30,7 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 		truth.Settled = false
 		b.decideUnknown(s, truth, unknown, emit)
 		b.measureResidual(s, truth)
-	} else if truth.residual != 0 && truth.Quarantine == "" && s.BeganMS-truth.residualMS > b.settle.StalenessMS {
+	} else if truth.residual != 0 && truth.Quarantine == "" && (s.BeganMS-truth.residualMS > b.settle.StalenessMS || mutant.Is(mutant.DifferenceAtOnce)) {
 		b.foreign(truth, emit)
 	}
 	truth.Settled = truth.residual == 0 && !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
@@ -43,7 +44,7 @@ func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) 
 		if truth.doubledMS == 0 {
 			truth.doubledMS = s.EndedMS
 		}
-		if s.BeganMS-truth.doubledMS > b.settle.StalenessMS {
+		if s.BeganMS-truth.doubledMS > b.settle.StalenessMS || mutant.Is(mutant.DoubleAtOnce) {
 			b.quarantine(truth, "the exchange shows two positions on one symbol", emit)
 		}
 		truth.stableMS, truth.Settled = 0, false
@@ -51,7 +52,7 @@ func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) 
 	}
 	truth.doubledMS = 0
 	if s.Before.Done() {
-		if before, _ := find(s.Before.Items(), truth.Key.Name); before.Signed() != now.Signed() || before.ID != now.ID {
+		if before, _ := find(s.Before.Items(), truth.Key.Name); (before.Signed() != now.Signed() || before.ID != now.ID) && !mutant.Is(mutant.MovedSnapshot) {
 			truth.stableMS = 0
 			return false
 		}
@@ -136,7 +137,12 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 
 // heldOnSpot is what fills and fees explain, without what the wallet misses of
 // it: the rest of the asset may be the user's, and is not sold.
-func (t *SymbolTruth) heldOnSpot() exchange.Quantity { return max(0, t.Known-t.Fees+t.short) }
+func (t *SymbolTruth) heldOnSpot() exchange.Quantity {
+	if mutant.Is(mutant.ShortSold) {
+		return t.Known - t.Fees
+	}
+	return max(0, t.Known-t.Fees+t.short)
+}
 
 func (b *Book) liveOn(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.Order.Key() == key })

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 )
 
 // Snapshot is what one round fetched. Lists that were not fetched stay so: the
@@ -142,6 +143,9 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 // under its own ended id it is a stale replica's (case 13).
 func (b *Book) observeSurplus(order *exchange.Order, emit func(Record)) {
 	id := order.ClientOrderID
+	if mutant.Is(mutant.SecondOrderIgnored) {
+		return
+	}
 	e, ended := b.ended[id]
 	strategy := e.strategy
 	if p := b.placements[id]; p != nil {
@@ -193,12 +197,15 @@ func (b *Book) seen(p *Placement, order *exchange.Order, emit func(Record)) {
 		b.stale++
 	}
 	filled := max(order.Filled, p.Filled)
+	if mutant.Is(mutant.FillsGoBack) {
+		filled = order.Filled
+	}
 	record := Record{ClientOrderID: p.ClientOrderID, OrderID: order.ID, Filled: filled, Strategy: p.Strategy, Symbol: p.Order.Key(), Price: fillPrice(order)}
 	switch {
 	case order.Status.Final():
 		record.Kind, record.State, record.Evidence = RecordEnded, finalState(order.Status), "fetched "+order.Status.String()
 		emit(record)
-	case p.State != Working || filled > p.Filled || p.OrderID != order.ID:
+	case p.State != Working || filled != p.Filled || p.OrderID != order.ID:
 		if order.Status == exchange.StatusCreated && p.OrderID == order.ID {
 			return // accepted, not yet in the book: nothing new
 		}
@@ -244,7 +251,7 @@ func (b *Book) observeLook(s *Snapshot, look Look, emit func(Record)) {
 // lost takes an acknowledged order that the exchange does not know after the
 // fence: a person must look, and what it did is unknown (case 12).
 func (b *Book) lost(s *Snapshot, p *Placement, emit func(Record)) {
-	if s.BeganMS < p.Fence(b.settle) || p.State == Uncertain {
+	if s.BeganMS < p.Fence(b.settle) && !mutant.Is(mutant.LostAtOnce) || p.State == Uncertain {
 		return
 	}
 	why := "acknowledged order " + p.ClientOrderID + " is not known to the exchange"

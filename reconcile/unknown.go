@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 )
 
 // stableGapMS is how far apart the two equal snapshots must be that decide an unknown.
@@ -39,13 +40,13 @@ func (b *Book) UnresolvedBefore(clientOrderID string, key exchange.SymbolKey) bo
 // awaited reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
 func (b *Book) awaited(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State == Sending && p.Order.Key() == key })
+	return !mutant.Is(mutant.AwaitedIgnored) && slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State == Sending && p.Order.Key() == key })
 }
 
 // unseen reports whether an accepted placement may not be visible yet: it could
 // have filled without any list telling (exactly-once.md, case 11).
 func (b *Book) unseen(s *Snapshot, key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.live, func(p *Placement) bool {
+	return !mutant.Is(mutant.UnseenIgnored) && slices.ContainsFunc(b.live, func(p *Placement) bool {
 		return !p.State.Unresolved() && !p.Seen && p.Order.Key() == key && s.BeganMS < p.Fence(b.settle)
 	})
 }
@@ -70,12 +71,13 @@ func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placeme
 	for _, p := range unknown {
 		fence = max(fence, p.Fence(b.settle))
 	}
-	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || s.BeganMS-truth.filledMS < b.settle.StalenessMS || b.unseen(s, truth.Key) || b.awaited(truth.Key) {
+	fresh := s.BeganMS-truth.filledMS < b.settle.StalenessMS && !mutant.Is(mutant.FillsMeanwhile)
+	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || fresh || b.unseen(s, truth.Key) || b.awaited(truth.Key) || mutant.Is(mutant.NeverDecided) {
 		truth.stableMS = 0
 		return
 	}
 	cut := stable{truth.Known, truth.residual, truth.PositionID}
-	if truth.stableMS == 0 || truth.stable != cut {
+	if (truth.stableMS == 0 || truth.stable != cut) && !mutant.Is(mutant.OneSnapshot) {
 		truth.stableMS, truth.stable = s.BeganMS, cut
 		return
 	}
@@ -130,8 +132,10 @@ func (b *Book) attribute(s *Snapshot, truth *SymbolTruth, unknown []*Placement, 
 func explained(p *Placement, residual exchange.Quantity) exchange.Quantity {
 	side := exchange.Quantity(p.Order.Side.Sign())
 	switch most := p.Order.Quantity - p.Filled; {
-	case side*residual <= 0:
+	case side*residual <= 0 || mutant.Is(mutant.AlwaysAbsent):
 		return 0
+	case mutant.Is(mutant.InferredWhole):
+		return side * most
 	case p.Order.ClosePosition:
 		return residual
 	default:
@@ -163,7 +167,7 @@ func (b *Book) AsksClosed(truth *SymbolTruth, nowMS int64) *Placement {
 // closed again: created since it was sent, on its side, and never seen open
 // (case 9). Both are booked, inferred.
 func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit func(Record)) bool {
-	if truth.filledMS >= p.SentMS {
+	if truth.filledMS >= p.SentMS || mutant.Is(mutant.ClosedForgotten) {
 		return false // a known order's fill may have made it
 	}
 	for i := range s.Closed {
@@ -177,6 +181,9 @@ func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit
 			state = Canceled
 		}
 		grown := filled - p.Filled
+		if mutant.Is(mutant.ClosedOnce) {
+			grown = 0
+		}
 		emit(Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: truth.Key, State: state, Filled: filled, Price: c.EntryPrice,
 			Evidence: "inferred: filled and closed before the first look"})
 		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -grown * exchange.Quantity(p.Order.Side.Sign()),

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/internal/mutant"
 	"botd/internal/simulation"
 )
 
@@ -17,7 +18,8 @@ type simulateFlags struct {
 	seed, from      uint64
 	seeds, jobs, at int
 	trace, crashes  bool
-	faults          []string
+	mutants         bool
+	faults, mutant  []string
 	output          string
 }
 
@@ -32,7 +34,7 @@ event the invariants of "placing an order exactly once" are checked, by what is 
 the exchange. One seed is one run; the same seed gives the same run.
 
 A seed that fails is printed with the command that reproduces it. The exit code is 1 then.`,
-		Example: "  botd simulate --seeds 10000\n  botd simulate --seeds 20 --crashes\n  botd simulate --seed 7 --trace\n  botd simulate --seeds 1000 --fault lost_answer=0.5 --fault crash=0.01",
+		Example: "  botd simulate --seeds 10000\n  botd simulate --seeds 20 --crashes\n  botd simulate --seed 7 --trace\n  botd simulate --seeds 1000 --fault lost_answer=0.5 --fault crash=0.01\n  go run -tags mutants ./cmd/botd simulate --mutants --seeds 20000",
 		RunE:    func(command *cobra.Command, _ []string) error { return runSimulate(command, &flags) },
 	}
 	f := command.Flags()
@@ -43,6 +45,8 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	f.BoolVar(&flags.trace, "trace", false, "with --seed: tell everything that happens")
 	f.IntVar(&flags.at, "crash-at", 0, "with --seed: the process dies at this input or output")
 	f.BoolVar(&flags.crashes, "crashes", false, "each seed once more for every input and output, at which the process dies")
+	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and tell how many seeds it takes to notice (a build with -tags mutants)")
+	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: with --mutants this one only; repeatable")
 	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the seed's own weather; repeatable")
 	outputFlag(command, &flags.output)
 	return command
@@ -61,6 +65,9 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	}
 	if flags.trace && !flags.crashes {
 		fleet.Options.Trace = command.OutOrStdout()
+	}
+	if flags.mutants || len(flags.mutant) > 0 {
+		return huntMutants(command, flags)
 	}
 	weather, err := simulation.ParseWeather(flags.faults)
 	if err != nil {
@@ -117,4 +124,60 @@ func simulateTable(w io.Writer, summary *simulation.Summary) {
 	for _, failure := range r.Failures {
 		fmt.Fprintf(w, "seed %d at %d.%03d s: %s: %s\n  %s\n", failure.Seed, failure.Broken.AtMS/1000, failure.Broken.AtMS%1000, failure.Broken.Rule, failure.Broken.Text, failure.Command)
 	}
+}
+
+// huntMutants breaks one rule after another; the simulation must fail each time.
+func huntMutants(command *cobra.Command, flags *simulateFlags) error {
+	if !mutant.Built {
+		return usage("no rule can be broken in this build: go run -tags mutants ./cmd/botd simulate --mutants")
+	}
+	rules := mutant.Table
+	if len(flags.mutant) > 0 {
+		rules = nil
+		for _, name := range flags.mutant {
+			rule, err := mutant.Find(name)
+			if err != nil {
+				return usage("%w", err)
+			}
+			rules = append(rules, mutant.Table[rule-1])
+		}
+	}
+	bar := newBar(command, len(rules), "mutants")
+	done := 0
+	hunts := simulation.HuntMutants(command.Context(), rules, flags.seeds, flags.jobs, func(*simulation.Hunt) {
+		done++
+		bar.set(done, len(rules))
+	})
+	bar.end()
+	survivors := 0
+	for i := range hunts {
+		if hunts[i].Caught == "" {
+			survivors++
+		}
+	}
+	err := print(command.OutOrStdout(), flags.output, hunts, func(w io.Writer) { huntTable(w, hunts) })
+	if err == nil && survivors > 0 {
+		return negative()
+	}
+	return err
+}
+
+// huntTable tells which mutants were caught, by what and after how many seeds.
+func huntTable(w io.Writer, hunts []simulation.Hunt) {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
+	caught := 0
+	for _, h := range hunts {
+		by := h.Caught
+		if by == "" {
+			by = "NOT CAUGHT"
+		} else {
+			caught++
+		}
+		t.AppendRow(table.Row{h.Mutant, h.Does, h.Where, by, h.Seeds, fmt.Sprintf("%d of %d", h.Failing, h.Tried)})
+	}
+	t.Render()
+	fmt.Fprintf(w, "%d of %d caught\n", caught, len(hunts))
 }

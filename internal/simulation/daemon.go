@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
@@ -39,12 +40,23 @@ func (d *daemon) boot() {
 	w := d.w
 	book := reconcile.NewBook(w.settle)
 	for i := range w.disk.records {
-		book.Apply(&w.disk.records[i])
+		replay(book, &w.disk.records[i])
 	}
 	epoch := max(book.Epoch()+1, w.nowMS/1000)
+	if mutant.Built {
+		if mutant.Is(mutant.ForgottenSending) {
+			forgetSending(book)
+		}
+		if mutant.Is(mutant.SameEpoch) {
+			epoch = 1
+		}
+	}
 	config := engine.Config{
-		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: "halt", BusyRoundMS: 1_000, IdleRoundMS: 15_000,
+		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
 		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: risk.Limits{},
+	}
+	if mutant.Is(mutant.Hurried) {
+		config.BusyRoundMS = 1
 	}
 	d.roles = w.cast.start(w)
 	for _, r := range d.roles {
@@ -152,6 +164,10 @@ func (w *world) note(n *engine.Note) {
 	switch n.Kind {
 	case engine.NoteUncertain:
 		w.stats.Unknowns++
+	case engine.NoteRound:
+		if n.OK {
+			w.inspector.rounded()
+		}
 	case engine.NoteStrategyFailed:
 		w.fail("strategy", "strategy %s failed: %s", n.Strategy, n.Text)
 	}

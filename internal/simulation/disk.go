@@ -1,7 +1,10 @@
 package simulation
 
 import (
+	"slices"
+
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/runtime/engine"
 )
@@ -42,13 +45,15 @@ func (w *world) commit() {
 	d := w.disk
 	full := d.fullMS > w.nowMS
 	switch {
-	case w.broken(ForgetJournal) && w.storage.chance(0.3):
-		d.pending = d.pending[:0] // a mutant: told as durable and lost
 	case !w.quiet && (full || w.storage.chance(w.weather[CommitFails])):
 		if !full {
 			w.stats.Faults[CommitFails]++
 		}
 		d.writing = false
+		if mutant.Is(mutant.FailedCommitHolds) {
+			w.daemon.handle(&engine.Event{Kind: engine.EventJournaled, Sequence: d.sequence})
+			return
+		}
 		if w.tracing {
 			w.tracef("disk", "append of %d records refused", len(d.pending))
 		}
@@ -71,6 +76,9 @@ func (w *world) commit() {
 
 // settle makes what is being written durable.
 func (d *disk) settle(w *world) {
+	if mutant.Is(mutant.RecordsReversed) {
+		slices.Reverse(d.pending)
+	}
 	for i := range d.pending {
 		w.inspector.record(&d.pending[i])
 		if record := &d.pending[i]; record.Kind == reconcile.RecordSending {

@@ -19,6 +19,7 @@ const (
 	ServerError              // 5xx, executed or not
 	RateLimited              // 429, not executed
 	SlowAnswer               // the answer takes seconds
+	Queued                   // the call waits in the client before its first byte
 
 	Outage        // nothing is answered for a while
 	ClockError    // the daemon's clock is wrong until it is read again
@@ -42,7 +43,7 @@ const (
 )
 
 var faultNames = [FaultEnd]string{"lost_request", "lost_answer", "late_request", "duplicate", "hidden", "stale_read", "torn_read", "malformed", "server_error",
-	"rate_limited", "slow_answer", "outage", "clock_error", "hand_trade", "hand_cancel", "partial_fill", "price_jump", "liquidation", "rule_drift",
+	"rate_limited", "slow_answer", "queued", "outage", "clock_error", "hand_trade", "hand_cancel", "partial_fill", "price_jump", "liquidation", "rule_drift",
 	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt", "second_bot", "old_backup"}
 
 // String returns the fault's name.
@@ -70,7 +71,7 @@ type Weather [FaultEnd]float64
 // strongest is the most a fault is drawn to. Crashes count inputs and outputs.
 var strongest = Weather{
 	LostRequest: 0.15, LostAnswer: 0.25, LateRequest: 0.15, Duplicate: 0.05, Hidden: 0.5, StaleRead: 0.4, TornRead: 0.4, Malformed: 0.15, ServerError: 0.2,
-	RateLimited: 0.15, SlowAnswer: 0.2, Outage: 1, ClockError: 1, HandTrade: 0.5, HandCancel: 1, PartialFill: 30, PriceJump: 2, Liquidation: 0.3, RuleDrift: 0.5,
+	RateLimited: 0.15, SlowAnswer: 0.2, Queued: 0.3, Outage: 1, ClockError: 1, HandTrade: 0.5, HandCancel: 1, PartialFill: 30, PriceJump: 2, Liquidation: 0.3, RuleDrift: 0.5,
 	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4, SecondBot: 0.05, OldBackup: 0.1,
 }
 

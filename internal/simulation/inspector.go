@@ -3,6 +3,7 @@ package simulation
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/strategy"
 )
 
 // Bounds the inspector holds the daemon to.
@@ -39,6 +40,7 @@ type watch struct {
 	wrongMS   int64 // since when belief and exchange differ undeclared; 0 for not
 	nakedMS   int64 // since when a position is without its stop; 0 for not
 	protected bool
+	idle      int // complete rounds in a row that did nothing about a position the plan wants gone
 }
 
 type refusalKey struct {
@@ -144,7 +146,7 @@ func (i *inspector) naked(watch *watch) {
 	if !watch.role.protected || watch.role.key.Market != exchange.Futures {
 		return
 	}
-	if watch.held.position == 0 || watch.protected {
+	if watch.held.position == 0 || watch.protected || i.w.foreign == reconcile.ForeignIgnore && watch.held.handMS != 0 {
 		if watch.nakedMS != 0 {
 			i.w.stats.unprotected(i.w.nowMS - watch.nakedMS)
 		}
@@ -178,11 +180,37 @@ func (i *inspector) belief() {
 	}
 }
 
+// mostIdle is how many complete rounds may pass before an exit goes out.
+const mostIdle = 8
+
+// rounded judges after a complete round: uncertainty never blocks what reduces.
+func (i *inspector) rounded() {
+	w := i.w
+	if w.weather[RuleDrift]+w.weather[DiskFull]+w.weather[CommitFails]+w.weather[SlowDisk]+w.weather[ClockError] > 0 || w.daemon.stopping {
+		return // other reasons why an exit waits
+	}
+	book := w.daemon.machine.Book()
+	for n := range i.watched {
+		watch := &i.watched[n]
+		name, key, held := watch.role.name, watch.role.key, watch.held
+		state, truth := book.Strategy(name), book.Symbol(key)
+		last, _ := w.venue.x.Price(key)
+		wanted := state.Plan.Target.Kind == strategy.NoTarget || state.Plan.Target.Sign() != 0
+		dust := held.rules.Notional(last, max(held.position, -held.position)).Less(held.rules.MinNotional)
+		exiting := held.exit != nil && w.nowMS-held.exit.sentMS < 10_000
+		if key.Market == exchange.Spot || wanted || held.position == 0 || truth.Position == 0 || dust || exiting || held.handMS != 0 {
+			watch.idle = 0
+		} else if watch.idle++; watch.idle > mostIdle {
+			w.fail("exit_waits", "%s: the plan is flat, %d are held, and nothing goes out", key, held.position)
+		}
+	}
+}
+
 func (i *inspector) agrees(watch *watch, truth *reconcile.SymbolTruth) bool {
 	if watch.role.key.Market == exchange.Spot {
 		return true // judged at the end: fees are taken from the asset
 	}
-	return truth.Known == watch.held.position
+	return truth.Known+truth.Ignored == watch.held.position
 }
 
 func (i *inspector) unresolved(book *reconcile.Book, key exchange.SymbolKey) bool {

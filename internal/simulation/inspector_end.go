@@ -24,10 +24,24 @@ func (i *inspector) converged() {
 	if w.venue.stranger && !i.stopped(book) {
 		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", strangerID)
 	}
+	i.single()
 	for id, a := range w.venue.asked {
 		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent(w.nowMS) && !i.guessed[id] && i.booked[id] != a.filled {
 			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
 		}
+	}
+}
+
+// single: of two orders under one id the younger was canceled (case 14).
+func (i *inspector) single() {
+	open := map[string]int64{}
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		i.w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) {
+			if first, twice := open[o.ClientOrderID]; twice && o.ClientOrderID != "" && o.CreatedMS < i.w.quietMS {
+				i.w.fail("duplicate", "orders %d and %d are both open under %s", first, o.ID, o.ClientOrderID)
+			}
+			open[o.ClientOrderID] = o.ID
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"botd/exchange"
 	"botd/reconcile"
 )
 
@@ -27,6 +28,9 @@ func (i *inspector) record(r *reconcile.Record) {
 		}
 	case reconcile.RecordAdopted:
 		h := i.w.venue.held[r.Symbol]
+		if i.w.foreign == reconcile.ForeignHalt && strings.Contains(r.Evidence, "foreign: adopt") {
+			i.w.fail("foreign", "%s: %d is adopted, and the policy is to halt", r.Symbol, r.Filled)
+		}
 		if seen := strings.Contains(r.Evidence, "closed before it was seen"); h != nil && h.handMS == 0 && r.Filled != 0 && !seen {
 			i.w.fail("needless", "%s: %d is adopted though nobody else touched it: %s", r.Symbol, r.Filled, r.Evidence)
 		}
@@ -86,10 +90,14 @@ type story struct {
 	guards  map[string]string // protections, by client order id: whose
 	filled  map[string]bool   // those of them that filled
 	last    map[string]string // the target as text, to see it change
+
+	quarantined map[exchange.SymbolKey]bool
+	halted      bool // the account
 }
 
 func newStory() *story {
-	return &story{map[string]int{}, map[string]int{}, map[string]int64{}, map[string]string{}, map[string]bool{}, map[string]string{}}
+	return &story{map[string]int{}, map[string]int{}, map[string]int64{}, map[string]string{}, map[string]bool{}, map[string]string{},
+		map[exchange.SymbolKey]bool{}, false}
 }
 
 func (s *story) take(r *reconcile.Record) {
@@ -111,5 +119,13 @@ func (s *story) take(r *reconcile.Record) {
 		}
 	case reconcile.RecordLatch:
 		s.latched[r.Strategy] = r.Latch
+	case reconcile.RecordQuarantined:
+		s.quarantined[r.Symbol] = true
+	case reconcile.RecordAdopted, reconcile.RecordIgnored:
+		delete(s.quarantined, r.Symbol)
+	case reconcile.RecordHalt:
+		if r.Strategy == "" && r.Symbol == (exchange.SymbolKey{}) {
+			s.halted = r.Level != ""
+		}
 	}
 }

@@ -156,7 +156,11 @@ func (i *inspector) effects(out *engine.Effects) {
 		machine := i.w.daemon.machine
 		truth := machine.Book().Symbol(call.Request.Order.Key())
 		i.alone(machine.Book(), &call.Request.Order)
-		switch {
+		switch key := call.Request.Order.Key(); {
+		case i.story.quarantined[key]:
+			i.w.fail("declared_states", "%s opens on a symbol that the journal says is quarantined", call.Request.Order.ClientOrderID)
+		case i.story.halted:
+			i.w.fail("declared_states", "%s opens while the journal says that trading is halted", call.Request.Order.ClientOrderID)
 		case i.w.daemon.stopping:
 			i.w.fail("declared_states", "%s opens while stopping", call.Request.Order.ClientOrderID)
 		case machine.Book().Breaking(i.w.daemon.clock()):

@@ -1,15 +1,111 @@
 package simulation
 
-// Mutant is a rule of the protocol broken on purpose.
-type Mutant uint8
+import (
+	"slices"
 
-// The mutants of the driver.
-const (
-	NoMutant Mutant = iota
-	NoTimeToLive
-	ErrorIsFailed
-	EmptyForFailed
-	BlindRetry
-	ForgetJournal
-	NoFence
+	"botd/exchange"
+	"botd/internal/mutant"
+	"botd/reconcile"
 )
+
+// The mutants of what lies between the engine and the world: the client, the
+// journal and the start. Those of the engine itself stand where their rule does.
+
+// believed are the bounds the daemon is given.
+func believed(bounds reconcile.Settle) reconcile.Settle {
+	switch {
+	case mutant.Is(mutant.NoFence):
+		bounds = reconcile.Settle{WindowMS: -timeToLiveMS}
+	case mutant.Is(mutant.NoWindow):
+		bounds.WindowMS = 0
+	case mutant.Is(mutant.NoVisibility):
+		bounds.VisibilityMS = 0
+	case mutant.Is(mutant.NoStaleness):
+		bounds.StalenessMS = 0
+	}
+	return bounds
+}
+
+// misread takes an answer for something else. It reports whether the daemon is
+// not to see it.
+func (w *world) misread(f *flight) bool {
+	operation := f.call.Request.Operation
+	var unknown *exchange.Uncertain
+	if is(f.err, &unknown) {
+		switch why := unknown.Why; {
+		case mutant.Is(mutant.TimeoutIsRefused) && (why == "timeout" || why == "reset"),
+			mutant.Is(mutant.ServerErrorIsRefused) && why == "status 503",
+			mutant.Is(mutant.MalformedIsRefused) && why == "malformed answer":
+			f.err = &exchange.Refusal{Operation: operation, Status: 400, Code: 1, Message: "a mutant takes it for a refusal"}
+		case mutant.Is(mutant.BlindRetry) && f.asked.sends < 3:
+			again := *f
+			again.doomed, again.fault, again.answered, again.err = false, FaultEnd, false, nil
+			w.agenda.put(happening{atMS: w.nowMS + 200, kind: happenSend, life: f.life, flight: &again})
+			return true
+		}
+	}
+	var refusal *exchange.Refusal
+	switch {
+	case mutant.Is(mutant.EmptyForFailed) && f.err != nil:
+		emptyForFailed(f)
+	case operation != exchange.FuturesOrder:
+	case mutant.Is(mutant.VanishedIsCanceled) && f.err == nil:
+		f.answer.Order.Status = exchange.StatusCanceled
+	case mutant.Is(mutant.NotKnownIsCanceled) && is(f.err, &refusal):
+		for _, p := range w.daemon.machine.Book().Live() {
+			if p.OrderID == f.call.Request.OrderID {
+				f.err, f.answer = nil, exchange.Answer{Operation: operation, Order: exchange.Order{ID: p.OrderID, ClientOrderID: p.ClientOrderID, Market: p.Order.Market,
+					Symbol: p.Order.Symbol, Side: p.Order.Side, Type: p.Order.Type, Quantity: p.Order.Quantity, Filled: p.Filled, Status: exchange.StatusCanceled}}
+			}
+		}
+	}
+	return false
+}
+
+// emptyForFailed reads a failed fetch as an empty list.
+func emptyForFailed(f *flight) {
+	operation := f.call.Request.Operation
+	switch operation {
+	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders, exchange.SpotOrderHistory:
+		f.err, f.answer = nil, exchange.Answer{Operation: operation, Orders: exchange.FetchedOf[exchange.Order](nil)}
+	case exchange.FuturesOpenPositions:
+		f.err, f.answer = nil, exchange.Answer{Operation: operation, Positions: exchange.FetchedOf[exchange.Position](nil)}
+	}
+}
+
+// replay applies a record at a start.
+func replay(book *reconcile.Book, r *reconcile.Record) {
+	if !mutant.Built {
+		book.Apply(r)
+	} else if remembered(r) {
+		changed := *r
+		if changed.Kind == reconcile.RecordEnded && mutant.Is(mutant.ForgottenFills) {
+			changed.Filled = 0
+		}
+		book.Apply(&changed)
+	}
+}
+
+// remembered reports whether a start does not forget the record.
+func remembered(r *reconcile.Record) bool {
+	switch r.Kind {
+	case reconcile.RecordFill:
+		return !mutant.Is(mutant.ForgottenFills)
+	case reconcile.RecordHalt:
+		return !mutant.Is(mutant.ForgottenHalts)
+	case reconcile.RecordQuarantined:
+		return !mutant.Is(mutant.ForgottenQuarantine)
+	case reconcile.RecordBoot:
+		return !mutant.Is(mutant.SameEpoch)
+	}
+	return true
+}
+
+// forgetSending ends what a crash left without an answer.
+func forgetSending(book *reconcile.Book) {
+	for _, p := range slices.Clone(book.Live()) {
+		if p.State == reconcile.Sending {
+			book.Apply(&reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(), State: reconcile.Expired})
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/runtime/engine"
 )
 
@@ -27,14 +28,18 @@ type flight struct {
 // launch hands a call to a worker, which needs a moment.
 func (w *world) launch(call *engine.Call) {
 	f := &flight{call: *call, life: w.daemon.life, fault: FaultEnd}
-	w.agenda.put(happening{atMS: w.nowMS + w.network.below(3), kind: happenSend, life: f.life, flight: f})
+	wait := w.network.below(3)
+	if w.strikes(Queued) {
+		wait = w.far(0, timeToLiveMS+500)
+	}
+	w.agenda.put(happening{atMS: w.nowMS + wait, kind: happenSend, life: f.life, flight: f})
 }
 
 // send is a worker's work up to the last byte: the time to live is looked at
 // once more, then the request is signed and goes.
 func (w *world) send(f *flight) {
 	now := w.daemon.clock()
-	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !w.broken(NoTimeToLive) {
+	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !mutant.Is(mutant.NoTimeToLive) {
 		w.answerAt(f, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: f.call.Request.Operation, Why: "its time to live had passed"})
 		return
 	}
@@ -48,6 +53,14 @@ func (w *world) send(f *flight) {
 		w.tracef("send", "%s", w.describe(&f.call.Request))
 	}
 	w.route(f)
+}
+
+// far draws a time; where the weather is harsh it is mostly all but the longest.
+func (w *world) far(least, most int64) int64 {
+	if w.harsh && w.network.chance(0.7) {
+		return w.network.between(max(least, most-300), most)
+	}
+	return w.network.between(least, most)
 }
 
 // route draws what becomes of a request.
@@ -72,7 +85,7 @@ func (w *world) route(f *flight) {
 	case changes && w.strikes(LateRequest):
 		f.fault, f.doomed = LateRequest, true
 		w.giveUp(f, "timeout", w.network.between(50, timeoutMS))
-		latency = w.network.between(50, settle.WindowMS+1_000)
+		latency = w.far(50, settle.WindowMS)
 	case w.strikes(LostAnswer):
 		f.fault, f.doomed = LostAnswer, true
 		w.giveUp(f, "reset", w.patience())
@@ -192,30 +205,10 @@ func (w *world) deliver(f *flight) {
 	if w.tracing && (f.err != nil || f.call.Request.Operation.Changes()) {
 		w.tracef("answer", "%s: %s", w.describe(&f.call.Request), outcome(f.answer, f.err))
 	}
-	if w.broken(ErrorIsFailed) && f.asked != nil && f.err != nil {
-		f.err = &exchange.Refusal{Operation: f.call.Request.Operation, Status: 400, Code: 1, Message: "mutant: taken for a refusal"}
-	}
-	if w.broken(EmptyForFailed) && f.err != nil {
-		emptyForFailed(f)
-	}
-	if w.broken(BlindRetry) && f.asked != nil && isUncertain(f.err) && f.asked.sends < 3 {
-		again := *f
-		again.doomed, again.fault = false, FaultEnd
-		w.agenda.put(happening{atMS: w.nowMS + 200, kind: happenSend, life: f.life, flight: &again})
+	if mutant.Built && w.misread(f) {
 		return
 	}
 	w.daemon.handle(&engine.Event{Kind: engine.EventAnswer, CallID: f.call.ID, Answer: f.answer, Err: f.err})
-}
-
-// emptyForFailed is a mutant: a failed fetch read as an empty list.
-func emptyForFailed(f *flight) {
-	operation := f.call.Request.Operation
-	switch operation {
-	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders, exchange.SpotOrderHistory:
-		f.err, f.answer = nil, exchange.Answer{Operation: operation, Orders: exchange.FetchedOf[exchange.Order](nil)}
-	case exchange.FuturesOpenPositions:
-		f.err, f.answer = nil, exchange.Answer{Operation: operation, Positions: exchange.FetchedOf[exchange.Position](nil)}
-	}
 }
 
 // strikes draws whether a fault strikes now, and counts it.

@@ -11,11 +11,6 @@ import (
 
 func is[T error](err error, target *T) bool { return errors.As(err, target) }
 
-func isUncertain(err error) bool {
-	var u *exchange.Uncertain
-	return errors.As(err, &u)
-}
-
 // orderText is an order in a few words.
 func orderText(rules *exchange.Symbol, o *exchange.NewOrder) string {
 	text := fmt.Sprintf("%s %s %s %s", o.ClientOrderID, o.Symbol, o.Side, o.Type)

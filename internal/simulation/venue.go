@@ -208,7 +208,7 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 		w.fail("leverage", "%s opens at leverage %d, wished is %d", a.id, have, leverage)
 	}
 	if w.strikes(Hidden) {
-		v.hidden[answer.Order.ID] = w.nowMS + w.network.between(100, settle.VisibilityMS-w.delayMS-500)
+		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, settle.VisibilityMS-w.delayMS-500)
 	}
 }
 
@@ -253,7 +253,11 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 	}
 	told := answer
 	if len(known) > 0 {
-		old := &known[w.network.below(int64(len(known)))].answer
+		pick := w.network.below(int64(len(known)))
+		if w.harsh {
+			pick = 0
+		}
+		old := &known[pick].answer
 		switch {
 		case w.strikes(StaleRead):
 			told = *old

@@ -38,7 +38,6 @@ type Options struct {
 	CrashAt int       // the process dies at this input or output; 0 for none but the weather's
 	Trace   io.Writer // a readable account of everything; nil for none
 	Weather *Weather  // instead of the seed's own
-	Mutant  Mutant    // a rule of the protocol that is broken
 }
 
 // Violation is an invariant that did not hold.
@@ -78,8 +77,10 @@ type world struct {
 	quietMS int64 // faults end
 	endMS   int64
 	quiet   bool
-	delayMS int64 // the most an accepted order takes to reach the book
-	poor    bool  // the account has little more than the margin it needs
+	delayMS int64  // the most an accepted order takes to reach the book
+	foreign string // policy for what botd did not make
+	harsh   bool   // times are drawn from the ends of what the bounds allow
+	poor    bool   // the account has little more than the margin it needs
 
 	agenda    agenda
 	venue     *venue
@@ -126,14 +127,14 @@ func newWorld(options Options) *world {
 	delay, spread := setup.between(0, 200), setup.between(0, 800)
 	w.delayMS = delay + spread
 	w.cast = newCast(&setup)
+	w.harsh = setup.chance(0.3)
+	w.foreign = []string{reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignAdopt, reconcile.ForeignIgnore}[setup.below(5)]
 	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
 	w.venue = newVenue(w, w.cast.symbols, delay, spread)
 	w.cast.markets(w, &setup)
 	w.daemon = &daemon{w: w}
 	w.inspector = newInspector(w)
-	if w.broken(NoFence) {
-		w.settle = reconcile.Settle{}
-	}
+	w.settle = believed(settle)
 	w.agenda.put(happening{atMS: w.nowMS, kind: happenBoot})
 	w.agenda.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
 	for f := Outage; f < FaultEnd; f++ {
@@ -236,9 +237,6 @@ func (w *world) tracef(who, format string, values ...any) {
 	at := w.nowMS - startMS
 	fmt.Fprintf(w.options.Trace, "%3d:%02d.%03d %-8s %s\n", at/60_000, at/1000%60, at%1000, who, fmt.Sprintf(format, values...))
 }
-
-// broken reports whether a rule is broken on purpose, by a mutant of the driver.
-func (w *world) broken(m Mutant) bool { return w.options.Mutant == m }
 
 // movePrices moves every symbol's price.
 func (w *world) movePrices() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/risk"
 )
@@ -91,7 +92,7 @@ func (e *Engine) act(r *run) int {
 	acted, opened := 0, false
 	for i := range intents {
 		opens := intents[i].Purpose.Opens()
-		if opens && opened {
+		if opens && opened && !mutant.Is(mutant.SeveralOpen) {
 			continue // one unresolved opening per symbol: the others wait for the next round
 		}
 		if e.dispatch(r, &intents[i]) {
@@ -103,8 +104,7 @@ func (e *Engine) act(r *run) int {
 }
 
 func (e *Engine) mayEnter(r *run) bool {
-	return e.book.HaltOn(r.config.Name, r.truth.Key).Level == "" && !e.book.Breaking(e.nowMS) && !e.Blind() && e.low == "" && e.closing == "" && !r.config.Removed &&
-		r.failed == "" && r.truth.Quarantine == "" && e.breached(r) == nil
+	return e.heldBack(r.config.Name, r.truth.Key) == "" && e.low == "" && e.closing == "" && !r.config.Removed && r.failed == "" && e.breached(r) == nil
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.
@@ -201,12 +201,17 @@ func (e *Engine) place(intent reconcile.Intent) {
 	if intent.Purpose.Opens() {
 		priority = PriorityEntry
 	}
-	e.waiting = append(e.waiting, waiting{
+	w := waiting{
 		sequence: e.emitted + int64(len(e.unwritten)),
 		call:     Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
 		purpose:  purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: e.nowMS},
 		intent:   intent,
-	})
+	}
+	if mutant.Is(mutant.SentBeforeDurable) {
+		e.send(w)
+		return
+	}
+	e.waiting = append(e.waiting, w)
 }
 
 // answer takes the answer of a call under way.
@@ -221,6 +226,9 @@ func (e *Engine) answer(event *Event) {
 		e.placed(p, event)
 	case callCancel:
 		// An accepted cancel is no end, and a refused one no proof: the next round looks.
+		if mutant.Built {
+			e.believeCancel(p, event)
+		}
 		e.soon()
 	case callSetLeverage:
 		p.truth.Leverage = p.leverage
@@ -313,6 +321,9 @@ func (e *Engine) takeRules(event *Event) {
 		fresh := *symbol
 		if len(fresh.Brackets) == 0 {
 			fresh.Brackets = truth.Rules.Brackets
+		}
+		if fresh.Tradable != truth.Rules.Tradable || fresh.ReduceOnly != truth.Rules.ReduceOnly || fresh.Cancelable != truth.Rules.Cancelable {
+			e.soon() // what was forbidden may go now
 		}
 		truth.Rules = &fresh
 	}

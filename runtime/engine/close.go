@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/strategy"
 )
@@ -35,6 +36,9 @@ func (r *run) removal() string {
 // stop ends what is new. Leaving, nothing more is sent. Canceling or flattening,
 // rounds go on without ticks until nothing is left to do, or the driver gives up.
 func (e *Engine) stop(level string) {
+	if mutant.Is(mutant.StoppingOpens) {
+		return
+	}
 	switch level {
 	case ShutdownCancel:
 		e.closing = reconcile.LevelCancel

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/risk"
 )
@@ -338,16 +339,31 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return "its time to live had passed"
 	case !w.intent.Purpose.Opens():
 		return ""
+	case mutant.Is(mutant.OpensDespiteNews):
+		return ""
 	case e.closing != "":
 		return "botd is stopping"
-	case e.book.HaltOn(w.intent.Strategy, key).Level != "" || e.book.Breaking(e.nowMS):
-		return "trading was halted meanwhile"
-	case e.Blind():
-		return "reads failed meanwhile"
-	case e.book.Symbol(key).Quarantine != "":
-		return "the symbol was quarantined meanwhile"
+	case e.heldBack(w.intent.Strategy, key) != "":
+		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
+	case mutant.Is(mutant.UnsettledOpens), mutant.Is(mutant.SeveralOpen):
+		return ""
 	case e.book.UnresolvedBefore(w.intent.Order.ClientOrderID, key):
 		return "another placement on the symbol became unknown meanwhile"
+	}
+	return ""
+}
+
+// heldBack says what declared state keeps openings of a strategy back; empty for none.
+func (e *Engine) heldBack(strategy string, key exchange.SymbolKey) string {
+	switch {
+	case e.book.HaltOn(strategy, key).Level != "" && !mutant.Is(mutant.HaltedOpens):
+		return "trading was halted"
+	case e.book.Breaking(e.nowMS) && !mutant.Is(mutant.BrokenOpens):
+		return "the breaker was tripped"
+	case e.Blind() && !mutant.Is(mutant.BlindOpens):
+		return "reads failed"
+	case e.book.Symbol(key).Quarantine != "" && !mutant.Is(mutant.QuarantinedOpens):
+		return "the symbol was quarantined"
 	}
 	return ""
 }

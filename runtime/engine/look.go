@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/reconcile"
 )
 
@@ -127,6 +128,9 @@ func (e *Engine) pollSeries(s *series) {
 	from := s.interval.OpenOf(e.nowMS) - int64(s.warmup+1)*int64(s.interval)
 	if s.end > 0 {
 		from = s.candles.OpenMS[s.end-1] + int64(s.interval)
+		if mutant.Is(mutant.CandleTwice) {
+			from = s.candles.OpenMS[s.end-1]
+		}
 	}
 	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: s.key.Name, Interval: s.interval, StartMS: max(0, from), Limit: futuresCandles}
 	if s.key.Market == exchange.Spot {
@@ -164,8 +168,8 @@ func (e *Engine) candlesAnswered(s *series, event *Event) {
 func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
 	for i := range answer.Len() {
 		candle := answer.At(i)
-		closed := candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS
-		if !closed || s.end > 0 && candle.OpenMS <= s.candles.OpenMS[s.end-1] {
+		closed := candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS || mutant.Is(mutant.CandleEarly)
+		if !closed || s.end > 0 && candle.OpenMS <= s.candles.OpenMS[s.end-1] && !mutant.Is(mutant.CandleTwice) {
 			continue
 		}
 		if s.end > 0 {

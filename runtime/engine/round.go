@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/strategy"
 )
@@ -301,14 +302,14 @@ func (e *Engine) busy() bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(e.runs, func(r *run) bool { return !r.truth.Settled })
+	return slices.ContainsFunc(e.runs, func(r *run) bool { return !r.truth.Settled || r.truth.BareSinceMS != 0 })
 }
 
 // guardPrefix halts the account when another instance, or an old backup, trades
 // under our prefix (case 15).
 func (e *Engine) guardPrefix() {
 	id := e.book.ForeignPrefix()
-	if id == "" || e.book.Halted().Level != "" {
+	if id == "" || e.book.Halted().Level != "" || mutant.Is(mutant.PrefixIgnored) {
 		return
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
