@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"botd/configs"
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
@@ -77,13 +78,17 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if halt := machine.Book().Halted(); halt.Level != "" {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}
-	stopServer, err := serve(ctx, command, serving{config, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build}})
+	reloads := newReloader(config, flags)
+	reloads.driver, reloads.machine, reloads.console, reloads.metrics = driver, machine, console, metrics
+	reloads.symbols = func(key exchange.SymbolKey) (*exchange.Symbol, bool) { return v.client.Symbols().Symbol(key) }
+	stopServer, err := serve(ctx, command, serving{config, reloads.current.Load, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build}})
 	if err != nil {
 		return err
 	}
 	timed, stopClock := context.WithCancel(context.WithoutCancel(ctx)) // stopping still signs
 	group := &errgroup.Group{}
 	group.Go(func() error { v.client.KeepTime(timed, clockEvery, clock.take); return nil })
+	group.Go(func() error { reloads.watch(timed); return nil })
 	err = driver.Run(ctx)
 	stopClock()
 	_ = group.Wait() // it returns no error

@@ -19,6 +19,7 @@ import (
 // serving is what the daemon's server is made of.
 type serving struct {
 	config    *configs.Config
+	current   func() *configs.Config // as it was last reloaded
 	directory string
 	venue     *venue
 	console   *ops.Console
@@ -43,7 +44,7 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	table := s.venue.client.Symbols()
 	s.api.Equity, s.api.Tokens, s.api.Market, s.api.Symbols, s.api.Listed = equity, tokens, s.venue.client, table.Symbol, table.All
 	s.api.Epoch = strconv.FormatInt(s.api.Engine.Epoch(), 36)
-	s.api.Configuration, s.api.StrategyConfig = configuration(s.config), strategyYAML(s.config)
+	s.api.Configuration, s.api.StrategyConfig = configuration(s.current), strategyYAML(s.current)
 	server := api.New(s.api)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
@@ -84,19 +85,18 @@ func (s *serving) listen() (listeners []net.Listener, address string, err error)
 }
 
 // configuration tells what holds.
-func configuration(c *configs.Config) func() api.Configuration {
+func configuration(current func() *configs.Config) func() api.Configuration {
 	return func() api.Configuration {
+		c := current()
 		return api.Configuration{Directory: c.Directory, Files: c.Files, Hash: c.Hash(), YAML: c.Effective()}
 	}
 }
 
 // strategyYAML tells a strategy's effective configuration.
-func strategyYAML(c *configs.Config) func(name string) string {
+func strategyYAML(current func() *configs.Config) func(name string) string {
 	return func(name string) string {
-		for i := range c.Strategies {
-			if c.Strategies[i].Name == name {
-				return c.Strategies[i].Effective()
-			}
+		if c := strategyNamed(current(), name); c != nil {
+			return c.Effective()
 		}
 		return ""
 	}

@@ -43,6 +43,7 @@ var noticeKinds = map[engine.NoteKind]struct{ name, severity string }{
 	engine.NoteHalt:           {"halt", "error"},
 	engine.NoteMissed:         {"missed", "warning"},
 	engine.NoteStrategyFailed: {"strategy_failed", "error"},
+	engine.NoteReload:         {"strategy_reloaded", "info"},
 	engine.NoteBlind:          {"blind", "error"},
 	engine.NoteJournal:        {"journal", "error"},
 	engine.NoteFound:          {"found", "error"},

@@ -155,6 +155,8 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 	case EventRound:
 		e.roundMS = nowMS
 		e.wake()
+	case EventReload:
+		e.reload(event.Strategy)
 	case EventAnswer:
 		e.answer(event)
 	case EventJournaled:

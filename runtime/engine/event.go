@@ -24,6 +24,7 @@ const (
 	EventResolve                        // a person ends the quarantine of Scope.Symbol: Adopt, Why
 	EventAudit                          // a person's change that is none of the engine: only Audit
 	EventStretch                        // closed candles of one series in which nothing else happens: taken until anything comes of one (backtest)
+	EventReload                         // a new version of a running strategy: Strategy, as Reloadable allows
 	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
 )
 
@@ -49,6 +50,8 @@ type Event struct {
 	Scope reconcile.Scope // EventHalt: of what; zero is the account. EventResolve: the symbol
 	Adopt bool            // EventResolve: false ignores
 	Why   string          // EventHalt, EventDisk
+
+	Strategy *StrategyConfig // EventReload
 
 	Audit *reconcile.Audit // of an event a person asked for: journalled before what follows from it
 }
@@ -123,6 +126,7 @@ const (
 	NoteBreaker                            // openings pause for DurationMS, or go on
 	NoteLimit                              // a limit of Rule is crossed and keeps entries back, or no more: OK
 	NoteUnexplained                        // the wallet of Order.Market changed by Price of the asset Rule, and nothing explains it
+	NoteReload                             // a new version of a strategy took its place
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 )
 

@@ -182,6 +182,8 @@ func (c *Console) rest(n *engine.Note) {
 		c.line(warn, n, "strategy.missed").Int("count", n.Count).Msgf("missed    %d ticks, skipped", n.Count)
 	case engine.NoteStrategyFailed:
 		c.line(bad, n, "strategy.failed").Msgf("FAILED    %s is stopped, its protection stays: %s", n.Strategy, n.Text)
+	case engine.NoteReload:
+		c.line(info, n, "strategy.reloaded").Msgf("reloaded  %s: %s", n.Strategy, n.Text)
 	case engine.NoteJournal:
 		c.journal(n)
 	case engine.NoteBlind:

@@ -69,6 +69,16 @@ var (
 	slippageBuckets = []float64{-.01, -.001, -.0001, 0, .0001, .0005, .001, .005, .01, .05}
 )
 
+// Reloaded tells that the configuration was read again, and whether it was taken over.
+func (m *Metrics) Reloaded(good bool) {
+	if !good {
+		m.reloaded.WithLabelValues().Set(0)
+		return
+	}
+	m.reloaded.WithLabelValues().Set(1)
+	m.reloadedAt.WithLabelValues().Set(float64(time.Now().UnixMilli()) / 1000)
+}
+
 // NewMetrics registers every family on a registry of its own. It is made when
 // the configuration was loaded.
 func NewMetrics(mode string, build Build) *Metrics {
