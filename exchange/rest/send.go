@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
@@ -101,6 +102,16 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, lastMS
 	return answer, fate
 }
 
+// inSeconds turns a Retry-After that is a date into seconds from the server's now.
+func (c *Client) inSeconds(retryAfter string) string {
+	when, err := http.ParseTime(retryAfter)
+	if err != nil {
+		return retryAfter
+	}
+	server, _, _ := c.clock.read()
+	return strconv.FormatInt(int64(max(0, math.Ceil(when.Sub(server).Seconds()))), 10)
+}
+
 // sign adds the three headers (interface, Authentication).
 func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS int64) {
 	timestamp := strconv.FormatInt(nowMS, 10)
@@ -112,7 +123,7 @@ func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 
 // understand reads an answer that came in full.
 func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, fate) {
-	received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: body}
+	received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: c.inSeconds(response.Header.Get("Retry-After")), Body: body}
 	answer, err := wire.DecodeAnswer(request, received, c.symbols)
 	if err == nil {
 		return answer, fate{}
