@@ -32,6 +32,7 @@ const (
 	libCobra      = "github.com/spf13/cobra"
 	libPflag      = "github.com/spf13/pflag"
 	libIsatty     = "github.com/mattn/go-isatty"
+	libSchema     = "github.com/santhosh-tekuri/jsonschema/v6"
 	libBtree      = "github.com/tidwall/btree"
 	libStarlark   = "go.starlark.net"
 )
@@ -68,5 +69,6 @@ var Table = []Row{
 	{"cmd/botd", "flags and wiring, a file a verb, nothing else", false, []string{"*"}, []string{libDecimal, libCobra, libPflag, libIsatty, libTable, libSync}},
 	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime", "internal/mutant"}, nil},
 	{"internal/mutant", "names rules of the protocol that a build made for that breaks on purpose", false, nil, nil},
+	{"internal/openapi", "an OpenAPI document, held against what a server takes and answers", false, nil, []string{libSchema}},
 	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
 }

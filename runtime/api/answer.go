@@ -31,6 +31,10 @@ type Problem struct {
 	RequestID string `json:"request_id"`
 }
 
+// Codes are the kinds of failure.
+var Codes = []string{"host", "cross_origin", "credentials", "role", "login_delay", "parameter", "body", "not_found", "method", "not_quarantined", "idempotency_key",
+	"exchange", "stopped", "unwritten", "stream", "internal"}
+
 func problem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
 	text, err := json.Marshal(Problem{"about:blank", http.StatusText(status), status, detail, code, requestID(r)})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	"go.uber.org/goleak"
@@ -17,6 +18,7 @@ import (
 	"botd/exchange/sim"
 	"botd/reconcile"
 	"botd/risk"
+	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 	"botd/strategy"
@@ -39,11 +41,15 @@ type desk struct {
 	logs    *ops.Logs
 	market  *sim.Exchange
 
-	mu    sync.Mutex // guards the two below
-	sent  []engine.Event
-	fails error
+	mu     sync.Mutex // guards the four below
+	sent   []engine.Event
+	fails  error // of every event
+	stops  bool  // the engine does not answer
+	broken error // of market data
 	resting
 }
+
+func (d *desk) now() time.Time { return time.Now() }
 
 // resting is an engine that tells what a test gave it.
 type resting struct {
@@ -66,12 +72,20 @@ func (r *resting) Resolving(key exchange.SymbolKey, adopt bool, _ string) (engin
 }
 
 // Query and Send make the desk its own driver.
-func (d *desk) Query(_ context.Context, read func()) error { read(); return nil }
+func (d *desk) Query(_ context.Context, read func()) error {
+	if d.stops {
+		return runtime.ErrStopped
+	}
+	read()
+	return nil
+}
 
 func (d *desk) Send(_ context.Context, event engine.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sent = append(d.sent, event)
+	if d.fails == nil {
+		d.sent = append(d.sent, event)
+	}
 	return d.fails
 }
 
@@ -79,6 +93,9 @@ func (d *desk) Send(_ context.Context, event engine.Event) error {
 func (d *desk) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.broken != nil {
+		return exchange.Answer{}, d.broken
+	}
 	return d.market.Do("", &request)
 }
 
@@ -92,6 +109,12 @@ func newDeskWith(t *testing.T, change func(*Config)) *desk {
 	if d.market, err = sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: d.status.NowMS}); err != nil {
 		t.Fatal(err)
 	}
+	if err := d.market.AddAccount(sim.DefaultAccount("taker")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.market.Do("taker", &exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}); err != nil {
+		t.Fatal(err) // so that there is a trade to show
+	}
 	config := Config{Board: d.board, History: d.history, Logs: d.logs, Metrics: d.metrics, Driver: d, Engine: d, Market: d, Epoch: "e1",
 		Build: ops.Build{Version: "1.2.3", Revision: "abc", Go: "go1.26"}, Tokens: Tokens{Operator: testToken, Viewer: viewerToken},
 		Listed: func() []*exchange.Symbol { return []*exchange.Symbol{bitcoin, ether} },
@@ -103,7 +126,9 @@ func newDeskWith(t *testing.T, change func(*Config)) *desk {
 			}
 			return nil, false
 		},
-		Configuration:  func() Configuration { return Configuration{Directory: "configs", Hash: "00", YAML: "mode: demo\n"} },
+		Configuration: func() Configuration {
+			return Configuration{Directory: "configs", Files: []string{"botd.yaml"}, Hash: "00", YAML: "mode: demo\n", Settings: []Setting{{"mode", "demo", "default"}}}
+		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
 	}
 	change(&config)
@@ -155,7 +180,7 @@ func newSymbol(market exchange.Market, name string) *exchange.Symbol {
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{
 		Market: market, Name: name, Base: base, Quote: quote,
 		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"),
-		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true,
+		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Brackets: sim.DefaultBrackets(), Tradable: true, Cancelable: true,
 	})
 	if err != nil {
 		panic(err)

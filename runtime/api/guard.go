@@ -87,8 +87,8 @@ func (s *Server) ours(r *http.Request) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback() || slices.ContainsFunc(s.config.Access.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// identify finds out who asks. A wrong token is not the same as none: it delays
-// the next.
+// identify finds out who asks. A wrong token delays the next wrong one, never a
+// right one: who can send from this machine must not lock the kill switch.
 func (s *Server) identify(r *http.Request) (who identity, wait time.Duration) {
 	who.from = sourceOf(r)
 	if r.Context().Value(overSocket) != nil {
@@ -96,14 +96,11 @@ func (s *Server) identify(r *http.Request) (who identity, wait time.Duration) {
 	}
 	now := time.Now()
 	if given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
-		if wait := s.sessions.wait(who.from, now); wait > 0 {
-			return who, wait
+		who.by, who.role = "token", s.config.Tokens.role(given)
+		if who.role == nobody {
+			wait = s.sessions.wrong(who.from, now)
 		}
-		who.by = "token"
-		if who.role = s.config.Tokens.role(given); who.role == nobody {
-			s.sessions.wrong(who.from, now)
-		}
-		return who, 0
+		return who, wait
 	}
 	if cookie, err := r.Cookie(s.sessions.name); err == nil {
 		who.by = "session"

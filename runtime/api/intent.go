@@ -198,6 +198,9 @@ type OneIntent struct {
 // oneIntent serves GET /api/v1/intents/{id}: by the intent's id of this run, or
 // by a client order id, which the journal knows of earlier runs too.
 func (s *Server) oneIntent(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
 	id := r.PathValue("id")
 	b := s.config.Board
 	one, found := OneIntent{Schema: 1, Checks: []Verdict{}, Steps: []Step{}}, false

@@ -85,6 +85,9 @@ type OneOrder struct {
 }
 
 func (s *Server) oneOrder(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
 	order, steps, found := s.config.History.Order(r.PathValue("id"))
 	if !found {
 		missing(w, r, "order", r.PathValue("id"))

@@ -42,7 +42,7 @@ type session struct {
 // failures are wrong tokens of one source.
 type failures struct {
 	count int
-	until time.Time // nothing is looked at before
+	until time.Time // a wrong token before then is answered 429
 	last  time.Time
 }
 
@@ -120,18 +120,9 @@ func (s *sessions) redeem(code string, now time.Time) bool {
 	return found && !now.After(until)
 }
 
-// wait is how long a source has to wait after wrong tokens.
-func (s *sessions) wait(source string, now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := s.failed[source]; f != nil {
-		return max(0, f.until.Sub(now))
-	}
-	return 0
-}
-
-// wrong counts a wrong token, and makes the next try wait longer.
-func (s *sessions) wrong(source string, now time.Time) {
+// wrong counts a wrong token of a source. It returns how long the source has to
+// wait when it did not wait for what the one before cost.
+func (s *sessions) wrong(source string, now time.Time) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed == nil {
@@ -150,8 +141,13 @@ func (s *sessions) wrong(source string, now time.Time) {
 		f = &failures{}
 		s.failed[source] = f
 	}
-	f.until, f.last = now.Add(min(longestDelay, firstDelay<<min(f.count, 10))), now
-	f.count++
+	wait = max(0, f.until.Sub(now))
+	if wait == 0 {
+		f.until = now.Add(min(longestDelay, firstDelay<<min(f.count, 10)))
+		f.count++
+	}
+	f.last = now
+	return wait
 }
 
 func (s *sessions) right(source string) {
@@ -190,16 +186,15 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now, source := time.Now(), sourceOf(r)
-	if wait := s.sessions.wait(source, now); wait > 0 {
-		tooMany(w, r, wait)
-		return
-	}
 	role := s.config.Tokens.role(asked.Token)
 	if asked.Code != "" && s.sessions.redeem(asked.Code, now) {
 		role = Operator
 	}
 	if role == nobody {
-		s.sessions.wrong(source, now)
+		if wait := s.sessions.wrong(source, now); wait > 0 {
+			tooMany(w, r, wait)
+			return
+		}
 		problem(w, r, http.StatusUnauthorized, "credentials", "the token is wrong, or the link was used already or is older than 10 minutes; botd login makes a new one")
 		return
 	}

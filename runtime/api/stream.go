@@ -215,7 +215,11 @@ func (s *Stream) Close() {
 
 // events serves GET /api/v1/events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	query := r.URL.Query()
+	query, err := queryOf(r, "topics", "since")
+	if err != nil {
+		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
+		return
+	}
 	var topics []string
 	if text := query.Get("topics"); text != "" {
 		topics = strings.Split(text, ",")
@@ -232,7 +236,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	client, missed, gap, hello, err := s.stream.join(topics, after)
 	if err != nil {
-		w.Header().Set("Retry-After", "10")
 		problem(w, r, http.StatusServiceUnavailable, "stream", err.Error())
 		return
 	}

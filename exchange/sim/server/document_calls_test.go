@@ -16,6 +16,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/internal/openapi"
 )
 
 // The symbols of the document's test, besides the built-in ones, and what is
@@ -72,51 +73,51 @@ func (v *visitor) ask(id, query, body string) answer {
 	v.trader.t.Helper()
 	method, target := v.target(id, query)
 	header := http.Header(nil)
-	if v.operations[id].signed {
+	if signed(v.Operations[id]) {
 		header = v.sign(method, target, body, v.nowMS())
 	}
 	a := v.send(method, target, body, header)
-	v.document.answer(id, a)
+	v.answered(id, a)
 	return a
 }
 
 // target is an operation's method and path. A query that begins with a slash is
 // the path's last part.
 func (v *visitor) target(id, query string) (method, target string) {
-	o := v.operations[id]
-	target = strings.Replace(o.path, "{symbol}", "BTC-USDT", 1)
+	o := v.Operations[id]
+	target = strings.Replace(o.Path, "{symbol}", "BTC-USDT", 1)
 	if name, isPath := strings.CutPrefix(query, "/"); isPath {
-		return o.method, strings.Replace(o.path, "{symbol}", name, 1)
+		return o.Method, strings.Replace(o.Path, "{symbol}", name, 1)
 	}
 	if query != "" {
 		target += "?" + query
 	}
-	return o.method, target
+	return o.Method, target
 }
 
 // good wants success, what was sent to be what the document says, and notes it.
 func (v *visitor) good(id, query, body string) answer {
 	v.trader.t.Helper()
-	o := v.operations[id]
+	o := v.Operations[id]
 	if body != "" {
-		at, schema := v.body(o)
+		at, schema := v.Body(o)
 		if schema == nil {
 			v.trader.t.Fatalf("%s takes no body", id)
 		}
-		v.check(id+" body", at, []byte(body))
+		v.Check(id+" body", at, []byte(body))
 	}
 	values, err := url.ParseQuery(strings.TrimPrefix(query, "/"))
 	if err != nil {
 		v.trader.t.Fatal(err)
 	}
 	for name := range values {
-		if _, known := o.parameters[name]; !known && !strings.HasPrefix(query, "/") {
+		if _, known := o.Parameters[name]; !known && !strings.HasPrefix(query, "/") {
 			v.trader.t.Errorf("%s: the document has no parameter %s", id, name)
 		}
-		o.parameters[name] = true
+		o.Parameters[name] = true
 	}
-	if strings.Contains(o.path, "{symbol}") {
-		o.parameters["symbol"] = true
+	if strings.Contains(o.Path, "{symbol}") {
+		o.Parameters["symbol"] = true
 	}
 	a := v.ask(id, query, body)
 	if a.status != 200 && a.status != 201 {
@@ -147,22 +148,8 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	v.goOutside()
 	visitBudget(t, d)
 	visitFailure(t, d)
-	for id, o := range d.operations {
-		for status, seen := range o.statuses {
-			if !seen {
-				t.Errorf("%s never answered %d", id, status)
-			}
-		}
-		for name, seen := range o.parameters {
-			if !seen {
-				t.Errorf("%s was never asked with %s", id, name)
-			}
-		}
-	}
-	for field, seen := range d.fields {
-		if !seen {
-			t.Errorf("no message had %s", field)
-		}
+	for _, line := range d.Unseen() {
+		t.Error(line)
 	}
 	for code, seen := range d.codes {
 		if !seen {
@@ -172,8 +159,8 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 }
 
 func (v *visitor) goPublic() {
-	for id, o := range v.operations {
-		if strings.HasSuffix(o.tag, "public") && len(o.list("parameters")) == 0 {
+	for id, o := range v.Operations {
+		if strings.HasSuffix(o.Tag, "public") && len(o.List("parameters")) == 0 {
 			v.good(id, "", "")
 		}
 	}
@@ -349,26 +336,26 @@ func (v *visitor) goFull() {
 // wrong signature, key and time, a key that may not, and told failures.
 func (v *visitor) goOutside() {
 	large := strings.Repeat(" ", maxBody+1)
-	for id, o := range v.operations {
+	for id, o := range v.Operations {
 		method, target := v.target(id, "")
 		body := ""
 		if method == http.MethodPost {
 			body = "{}"
 		}
 		header := http.Header(nil)
-		if o.signed {
+		if signed(o) {
 			header = v.sign(method, target, large, v.nowMS())
 		}
 		a := v.send(method, target, large, header)
-		v.document.answer(id, a)
+		v.answered(id, a)
 		a.wantRefusal(v.trader.t, 400, 1000)
-		if o.signed {
+		if signed(o) {
 			v.goUnauthorized(id, method, target, body)
 		}
-		if o.tag == "control" {
+		if o.Tag == "control" {
 			v.goForeign(id, method, target, body)
 		}
-		if !o.traded() {
+		if !traded(o) {
 			continue
 		}
 		for _, status := range []int{500, 503} {
@@ -386,16 +373,16 @@ func (v *visitor) goUnauthorized(id, method, target, body string) {
 		-2008: nil, -1022: wrong, -1021: v.sign(method, target, body, v.nowMS()-5001),
 	} {
 		a := v.send(method, target, body, header)
-		v.document.answer(id, a)
+		v.answered(id, a)
 		a.wantRefusal(v.trader.t, 401, code)
 	}
 	reader := *v.trader
 	reader.key, reader.secret = readKey, readSecret
-	v.document.answer(id, reader.call(method, target, body)) // 403 where it changes something
+	v.answered(id, reader.call(method, target, body)) // 403 where it changes something
 }
 
 // traded reports whether an operation is the interface's own.
-func (o *documented) traded() bool { return o.tag != "control" && o.tag != "document" }
+func traded(o *openapi.Operation) bool { return o.Tag != "control" && o.Tag != "document" }
 
 // goForeign asks a control under a name that is not this machine's.
 func (v *visitor) goForeign(id, method, target, body string) {
@@ -405,7 +392,7 @@ func (v *visitor) goForeign(id, method, target, body string) {
 	}
 	request.Host = "example.com"
 	a := v.do(request)
-	v.document.answer(id, a)
+	v.answered(id, a)
 	a.wantRefusal(v.trader.t, 403, 403)
 }
 
@@ -418,8 +405,8 @@ func (v *visitor) goWrong() {
 		a.wantRefusal(v.trader.t, 404, 404)
 	}
 	methods := map[string][]string{}
-	for _, o := range v.operations {
-		methods[o.path] = append(methods[o.path], o.method)
+	for _, o := range v.Operations {
+		methods[o.Path] = append(methods[o.Path], o.Method)
 	}
 	for path, allowed := range methods {
 		slices.Sort(allowed)
@@ -444,8 +431,8 @@ func (v *visitor) goWrong() {
 // visitBudget spends the budget.
 func visitBudget(t *testing.T, d *document) {
 	_, v := visit(t, d, func(config *Config) { config.Budget = 1 })
-	for id, o := range d.operations {
-		if !o.traded() {
+	for id, o := range d.Operations {
+		if !traded(o) {
 			continue
 		}
 		for a := v.ask(id, "", ""); a.status != 429; a = v.ask(id, "", "") {

@@ -1,0 +1,466 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"botd/docs"
+	"botd/exchange"
+	"botd/internal/openapi"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+func TestTheDocumentIsOpenAPI31(t *testing.T) {
+	t.Parallel()
+	content, err := docs.API()
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := openapi3.NewLoader().LoadFromData(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(document.OpenAPI, "3.1.") {
+		t.Errorf("want 3.1, have %s", document.OpenAPI)
+	}
+	if err := document.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// visitor asks the server by its document.
+type visitor struct {
+	*openapi.Document
+	*desk
+}
+
+func newVisitor(t *testing.T, d *desk) *visitor {
+	t.Helper()
+	content, err := docs.API()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &visitor{openapi.Read(t, content), d}
+}
+
+// call asks an operation: where is its path's last parts and its query. What is
+// sent must be what the document says when the answer is good.
+func (v *visitor) call(status int, id, where, body string, change func(*http.Request)) *httptest.ResponseRecorder {
+	v.desk.t.Helper()
+	o := v.Operations[id]
+	if o == nil {
+		v.desk.t.Fatalf("the document lacks %s", id)
+	}
+	path, query, _ := strings.Cut(where, "?")
+	target := o.Path
+	for _, part := range strings.Split(path, " ") {
+		if from, to := strings.Index(target, "{"), strings.Index(target, "}"); from >= 0 && part != "" {
+			o.Parameters[target[from+1:to]] = true
+			target = target[:from] + part + target[to+1:]
+		}
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		v.desk.t.Fatal(err)
+	}
+	good := status < 300
+	for name := range values {
+		if _, known := o.Parameters[name]; known {
+			o.Parameters[name] = true
+		} else if good {
+			v.desk.t.Errorf("%s takes %s, which the document does not name", id, name)
+		}
+	}
+	if body != "" && good {
+		at, schema := v.Body(o)
+		if schema == nil {
+			v.desk.t.Fatalf("%s takes no body", id)
+		}
+		v.Check(id+" body", at, []byte(body))
+	}
+	if query != "" {
+		target += "?" + query
+	}
+	a := v.answer(o.Method, target, body, change)
+	if a.Code != status {
+		v.desk.t.Errorf("%s %s %s: want %d, have %d: %s", id, where, body, status, a.Code, a.Body)
+	}
+	if at, known := v.Answered(id, a.Code, a.Body.Bytes()); known {
+		v.Reply(fmt.Sprintf("%s %d", id, a.Code), at, a.Header(), a.Body.Bytes())
+	}
+	return a
+}
+
+// good asks as the operator and wants 200.
+func (v *visitor) good(id, where, body string) {
+	v.desk.t.Helper()
+	v.call(http.StatusOK, id, where, body, bearer(testToken))
+}
+
+// TestTheDocumentNamesEveryRoute compares the table of routes with the document.
+func TestTheDocumentNamesEveryRoute(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t, newDesk(t))
+	left := map[string]*openapi.Operation{}
+	for _, o := range v.Operations {
+		left[o.Method+" "+o.Path] = o
+	}
+	for _, each := range routes {
+		name := each.method + " " + each.path
+		o := left[name]
+		if o == nil {
+			t.Errorf("the document lacks %s", name)
+			continue
+		}
+		delete(left, name)
+		_, dry := o.Parameters["dry_run"]
+		_, key := o.Parameters["Idempotency-Key"]
+		if dry != each.changes || key != each.changes {
+			t.Errorf("%s: want dry_run and Idempotency-Key %t, have %t and %t", name, each.changes, dry, key)
+		}
+		_, free := o.Node["security"]
+		_, forbidden := o.Statuses[http.StatusForbidden]
+		if want := each.least; free != (want == nobody) || forbidden != (want == Operator) {
+			t.Errorf("%s: want role %s, have open %t and forbidden %t", name, want, free, forbidden)
+		}
+	}
+	for name := range left {
+		t.Errorf("the document has %s, which nothing serves", name)
+	}
+}
+
+// TestTheServerAnswersAsItsDocumentSays drives the server through every
+// operation, parameter, field and status of the document, and forbids what the
+// document does not name.
+func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	v := newVisitor(t, d)
+	v.live()
+	v.goState()
+	v.goLists()
+	v.goMarket()
+	v.goChanges()
+	v.goSessions()
+	v.goRefusals()
+	v.goStream()
+	for _, line := range v.Unseen() {
+		t.Error(line)
+	}
+}
+
+// live fills the desk with one of everything.
+func (v *visitor) live() {
+	t := v.desk.t
+	sent := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: priceOf(t, bitcoin, "50000"), Quantity: 20, ClientOrderID: "bx-1-9"}
+	bought := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: amount(t, "100"), ClientOrderID: "bx-1-8"}
+	for _, r := range []reconcile.Record{
+		{Kind: reconcile.RecordBoot, AtMS: 1, Epoch: 1},
+		{Kind: reconcile.RecordConfig, AtMS: 1, Hash: "00"},
+		{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-9", Order: &sent, Purpose: reconcile.Order, Key: "low"},
+		{Kind: reconcile.RecordAcknowledged, AtMS: 3, ClientOrderID: "bx-1-9", OrderID: 7},
+		{Kind: reconcile.RecordFill, AtMS: 4, ClientOrderID: "bx-1-9", Filled: 10, Price: amount(t, "50000")},
+		{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "bx-1-9", State: reconcile.Filled, Filled: 20, Evidence: "fetched FILLED"},
+		{Kind: reconcile.RecordSending, AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Order: &bought, Purpose: reconcile.Entry},
+		{Kind: reconcile.RecordUnknown, AtMS: 7, ClientOrderID: "bx-1-8", Why: "the answer was lost"},
+		{Kind: reconcile.RecordHalt, AtMS: 8, Strategy: "trend", Level: "pause", Why: "news"},
+		{Kind: reconcile.RecordAudit, AtMS: 9, Audit: &reconcile.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: news", RequestID: "X"}},
+	} {
+		v.history.Take(&r)
+	}
+	s := v.status
+	s.NowMS = v.market.NowMS()
+	s.Day = reconcile.Day{StartMS: 1, Equity: amount(t, "10000"), Peak: amount(t, "10100")}
+	s.Balances = []exchange.Balance{{Asset: "USDT", Free: amount(t, "10")}}
+	s.Halt = reconcile.Halt{Level: "pause", Why: "news", AtMS: 1}
+	s.Halts = []reconcile.Halt{s.Halt, {Level: "cancel", Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: "flatten", Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
+	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm", Doing: "to close"},
+		{State: "limit", Scope: reconcile.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined", Scope: reconcile.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
+	s.Limits = []risk.Use{{Scope: "account", Rule: risk.MaxOpenOrders, Use: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
+		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Use: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached, Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2}}
+	one := &s.Strategies[0]
+	one.Why, one.Reason, one.Latch = "why", "because", 1
+	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5, Orders: []strategy.Wish{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
+		Exits: []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because", Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
+	one.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "began", Value: 1})
+	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = priceOf(t, bitcoin, "50100"), 1, "differs"
+	s.Live[0].Order.Quantity, s.Live[0].Order.ClosePosition = 10, false
+	v.status = s
+	v.board.Show(s)
+	v.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "differs", SinceMS: 1, Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
+		Unknown: s.Live[1:], Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10}}},
+		{Symbol: ether.Key(), Rules: ether, Cause: "not read", Blocked: "not read since the start"}}
+	v.steps = closingSteps()
+	v.steps[1].Intent.Order.Price, v.steps[1].Intent.Order.StopPrice, v.steps[1].Intent.Order.ClosePosition = 1, 1, true
+	all := notes(t, "trend", bitcoin, "bx-1-9", "margin")
+	all = append(all, slices.DeleteFunc(slices.Clone(all), func(n engine.Note) bool { return n.Kind == engine.NoteRefusal })...)
+	for _, n := range all {
+		n.Verdicts = []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price", Outcome: risk.Passed}}
+		n.Order.Price, n.Order.StopPrice = priceOf(t, bitcoin, "50000"), priceOf(t, bitcoin, "50000")
+		v.board.Note(&n)
+	}
+	if err := v.server.config.Equity.sample(point{s.NowMS, s.Total, s.Total, s.Total}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.logs.Write([]byte(`{"level":"warn","time":"2026-01-01T00:00:00Z","event":"order.fill","msg":"fill","strategy":"trend","market":"futures","symbol":"BTC-USDT","client_order_id":"bx-1-9","dur_ms":3}`)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (v *visitor) goState() {
+	for _, id := range []string{"status", "health", "version", "strategies", "positions", "account", "equity", "risk", "limits", "reconcile", "quarantines", "config", "log_level", "session", "document", "symbols"} {
+		v.good(id, "", "")
+	}
+	v.good("strategy", "trend", "")
+	v.good("order", "bx-1-9", "")
+	v.good("order", "7", "")
+	v.good("order", "bx-1-8", "")
+	v.good("intent", "2", "")
+	v.good("intent", "1", "")
+	v.good("intent", "bx-1-8", "")
+	v.good("equity", "?from=0&to=1800000000000&step=60000", "")
+}
+
+func (v *visitor) goLists() {
+	v.good("decisions", "trend?limit=1&after=9", "")
+	v.good("decisions", "trend", "")
+	v.good("orders", "?state=all&strategy=trend&market=futures&symbol=BTC-USDT&limit=2&after=99999", "")
+	v.good("orders", "?state=all", "")
+	v.good("intents", "?strategy=trend&market=futures&symbol=BTC-USDT&outcome=filled&purpose=entry&limit=9&after=99", "")
+	v.good("intents", "", "")
+	v.good("fills", "?strategy=trend&market=futures&symbol=BTC-USDT&order=bx-1-9&limit=1&after=9", "")
+	v.good("fills", "", "")
+	v.good("notices", "?kind=gap&severity=warning&strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=999", "")
+	v.good("notices", "", "")
+	v.good("logs", "?level=info&event=order.&text=FILL&strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=99", "")
+	v.good("audit", "?kind=audit&actor=token&limit=9&after=99", "")
+	v.good("audit", "", "")
+}
+
+func (v *visitor) goMarket() {
+	v.good("candles", "?symbol=BTC-USDT&market=futures&interval=1m&limit=5", "")
+	v.good("candles", "?symbol=BTC-USDT&interval=1m&from=1699999000000&to=1700000000000", "")
+	v.good("market", "futures BTC-USDT", "")
+	v.good("symbols", "?market=spot", "")
+	v.broken = &exchange.Unavailable{Why: "status 503"}
+	v.call(http.StatusBadGateway, "candles", "?symbol=BTC-USDT&interval=1h", "", bearer(testToken))
+	v.call(http.StatusBadGateway, "market", "futures BTC-USDT", "", bearer(testToken))
+	v.broken = nil
+}
+
+// changes are every change with a path and a body that is good.
+var changes = []struct {
+	id, where, body string
+	status          int
+}{
+	{"pause_strategy", "trend", `{"reason":"news"}`, 202},
+	{"resume_strategy", "trend", ``, 202},
+	{"resume_strategy", "trend", `{"reason":"over"}`, 202},
+	{"halt_strategy", "trend", `{"level":"flatten","reason":"news"}`, 202},
+	{"halt", "", `{"level":"cancel","reason":"news","market":"futures","symbol":"BTC-USDT"}`, 202},
+	{"halt", "", `{"level":"cancel","reason":"news","strategy":"trend"}`, 202},
+	{"rearm", "", `{"market":"futures","symbol":"BTC-USDT","reason":"over"}`, 202},
+	{"rearm", "", `{"strategy":"trend"}`, 202},
+	{"round", "", ``, 200},
+	{"resolve", "", `{"symbol":"BTC-USDT","market":"futures","decision":"adopt","reason":"mine"}`, 200},
+	{"set_log_level", "", `{"level":"debug"}`, 200},
+}
+
+func (v *visitor) goChanges() {
+	for i, c := range changes {
+		before := len(v.sent)
+		v.good(c.id, c.where+"?dry_run=true", c.body)
+		if strings.HasSuffix(c.body, `"}`) && c.id != "set_log_level" { // the body may say so too
+			v.good(c.id, c.where, strings.TrimSuffix(c.body, "}")+`,"dry_run":true}`)
+		}
+		if len(v.sent) != before {
+			v.desk.t.Errorf("%s as a trial: want nothing sent, have %+v", c.id, v.sent[before:])
+		}
+		key := fmt.Sprint("key ", i)
+		keyed := func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", key) }
+		first := v.call(c.status, c.id, c.where, c.body, keyed)
+		again := v.call(c.status, c.id, c.where, c.body, keyed)
+		if len(v.sent) != before+1 || first.Body.String() != again.Body.String() || again.Header().Get("Idempotency-Replayed") != "true" {
+			v.desk.t.Errorf("%s twice under one key: want it done once and answered again, have %d events, %s and %s", c.id, len(v.sent)-before, first.Body, again.Body)
+		}
+		v.call(http.StatusUnprocessableEntity, c.id, c.where+"?dry_run=true", c.body, keyed)
+		event := v.sent[len(v.sent)-1]
+		if event.Audit == nil || event.Audit.Actor != "token" || event.Audit.Role != "operator" || event.Audit.RequestID == "" || !strings.HasPrefix(event.Audit.Action, v.Operations[c.id].Method+" /api/v1/") {
+			v.desk.t.Errorf("%s: want who asked for it journalled, have %+v", c.id, event.Audit)
+		}
+		v.Operations[c.id].Parameters["Idempotency-Key"] = true
+		for _, failure := range []error{runtime.ErrStopped, runtime.ErrUnwritten} {
+			v.fails = failure
+			v.call(http.StatusServiceUnavailable, c.id, c.where, c.body, bearer(testToken))
+			v.fails = nil
+		}
+		v.call(http.StatusForbidden, c.id, c.where, c.body, bearer(viewerToken))
+		v.call(http.StatusBadRequest, c.id, c.where+"?dry_run=maybe", c.body, bearer(testToken))
+	}
+	v.call(http.StatusConflict, "resolve", "", `{"symbol":"ETH-USDT","decision":"adopt","reason":"mine"}`, bearer(testToken))
+	for _, id := range []string{"pause_strategy", "resume_strategy", "halt_strategy"} {
+		v.call(http.StatusNotFound, id, "nobody", `{"reason":"x"`+map[bool]string{true: `,"level":"pause"`}[id == "halt_strategy"]+`}`, bearer(testToken))
+	}
+	for _, id := range []string{"halt", "rearm"} {
+		v.call(http.StatusNotFound, id, "", `{"reason":"x","strategy":"nobody"`+map[bool]string{true: `,"level":"pause"`}[id == "halt"]+`}`, bearer(testToken))
+	}
+	v.stops = true
+	for _, id := range []string{"reconcile", "quarantines"} {
+		v.call(http.StatusServiceUnavailable, id, "", "", bearer(testToken))
+	}
+	v.stops = false
+}
+
+func (v *visitor) goSessions() {
+	v.call(http.StatusOK, "login", "", `{"token":"`+testToken+`"}`, nil)
+	code := v.server.NewLink().Code
+	a := v.call(http.StatusOK, "login", "", `{"code":"`+code+`"}`, nil)
+	cookie := a.Result().Cookies()[0]
+	asked := func(r *http.Request) { r.AddCookie(cookie) }
+	v.call(http.StatusOK, "session", "", "", asked)
+	v.call(http.StatusNoContent, "logout", "", "", asked)
+	v.call(http.StatusUnauthorized, "session", "", "", asked)
+	v.call(http.StatusForbidden, "link", "", "", bearer(testToken))
+	v.call(http.StatusOK, "link", "", "", func(r *http.Request) {
+		*r = *r.WithContext(context.WithValue(r.Context(), overSocket, true))
+	})
+	v.call(http.StatusBadRequest, "login", "", `{"password":"x"}`, nil)
+	v.call(http.StatusUnauthorized, "login", "", `{"token":"wrong"}`, from("192.0.2.1:1"))
+	v.call(http.StatusTooManyRequests, "login", "", `{"token":"wrong"}`, from("192.0.2.1:2"))
+}
+
+func from(address string) func(*http.Request) {
+	return func(r *http.Request) { r.RemoteAddr = address }
+}
+
+// goRefusals asks every operation without a token, with a wrong one, with a
+// parameter that nobody knows, and for what is not there.
+func (v *visitor) goRefusals() {
+	for id, o := range v.Operations {
+		where := strings.Repeat("nobody ", strings.Count(o.Path, "{"))
+		if _, open := o.Node["security"]; !open {
+			v.call(http.StatusUnauthorized, id, where, "", nil)
+			v.server.sessions.wrong("192.0.2.7", v.desk.now())
+			v.call(http.StatusTooManyRequests, id, where, "", func(r *http.Request) { bearer("wrong")(r); from("192.0.2.7:1")(r) })
+		}
+		if _, told := o.Statuses[http.StatusBadRequest]; told {
+			v.call(http.StatusBadRequest, id, where+"?nonsense=1", "", bearer(testToken))
+		}
+		if _, told := o.Statuses[http.StatusNotFound]; told && o.Method == http.MethodGet {
+			v.call(http.StatusNotFound, id, where, "", bearer(testToken))
+		}
+	}
+	for _, c := range []struct{ id, where string }{
+		{"orders", "?limit=0"}, {"orders", "?limit=1001"}, {"orders", "?after=x"}, {"orders", "?after=-1"}, {"orders", "?limit=1&limit=2"},
+		{"candles", "?symbol=BTC-USDT&interval=2s"}, {"candles", "?symbol=NO-USDT&interval=1m"}, {"candles", "?symbol=BTC-USDT&interval=1m&limit=5001"}, {"candles", "?symbol=BTC-USDT&interval=1m&from=0&to=1800000000000"},
+		{"candles", "?symbol=BTC-USDT&interval=1m&market=moon"}, {"equity", "?from=yesterday"}, {"logs", "?level=loud"}, {"events", "?topics=weather"},
+	} {
+		v.call(http.StatusBadRequest, c.id, c.where, "", bearer(testToken))
+	}
+}
+
+// goStream reads the stream's events, each of which must be what the document's
+// table of topics says.
+func (v *visitor) goStream() {
+	description := v.At("info")["description"].(string)
+	schemas := map[string]string{"hello": "Hello", "gap": "Gap"}
+	for _, topic := range Topics {
+		_, row, found := strings.Cut(description, "| `"+topic+"` | ")
+		if !found {
+			v.desk.t.Errorf("the document's table has no topic %s", topic)
+			continue
+		}
+		schemas[topic] = strings.TrimRight(strings.Fields(row)[0], ",")
+	}
+	status := v.status
+	status.Total = amount(v.desk.t, "1")
+	v.board.Show(status) // and one that changed
+	seen := map[string]bool{}
+	for _, e := range v.frames("?since=old-1&topics=" + strings.Join(Topics, ",")) {
+		seen[e.topic] = true
+		v.Check("event "+e.topic, "/components/schemas/"+schemas[e.topic], e.data)
+	}
+	for _, e := range framesOf(v.server.stream) {
+		topic, data := parseFrame(string(e))
+		seen[topic] = true
+		v.Check("event "+topic, "/components/schemas/"+schemas[topic], []byte(data))
+	}
+	for topic := range schemas {
+		if !seen[topic] {
+			v.desk.t.Errorf("no event of topic %s", topic)
+		}
+	}
+	v.server.stream.Close()
+	v.call(http.StatusServiceUnavailable, "events", "", "", bearer(testToken))
+}
+
+// told is one event as a client read it.
+type told struct {
+	topic string
+	data  []byte
+}
+
+// frames are the events a client is given at once.
+func (v *visitor) frames(query string) (all []told) {
+	v.desk.t.Helper()
+	ctx, cancel := context.WithCancelCause(v.desk.t.Context())
+	cancel(errors.New("the client has gone"))
+	a := v.call(http.StatusOK, "events", query, "", func(r *http.Request) {
+		bearer(viewerToken)(r)
+		*r = *r.WithContext(ctx)
+	})
+	for frame := range strings.SplitSeq(a.Body.String(), "\n\n") {
+		if topic, data := parseFrame(frame); topic != "" {
+			all = append(all, told{topic, []byte(data)})
+		}
+	}
+	return all
+}
+
+func parseFrame(frame string) (topic, data string) {
+	for line := range strings.Lines(frame) {
+		if rest, found := strings.CutPrefix(line, "event: "); found {
+			topic = strings.TrimSpace(rest)
+		}
+		if rest, found := strings.CutPrefix(line, "data: "); found {
+			data = strings.TrimSpace(rest)
+		}
+	}
+	return topic, data
+}
+
+// TestEveryProblemHasACode keeps the codes a closed set that the document lists.
+func TestEveryProblemHasACode(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t, newDesk(t))
+	want := []any{}
+	for _, code := range Codes {
+		want = append(want, code)
+	}
+	property := v.At("components", "schemas", "Problem", "properties", "code")
+	listed, _ := property["enum"].([]any)
+	if !slices.Equal(want, listed) {
+		t.Errorf("codes: want %v, have %v", want, listed)
+	}
+	for _, path := range []string{"/api/v1/nowhere", "/api/v1/orders?limit=0"} {
+		_, text := v.ask(http.MethodGet, path, "", bearer(testToken))
+		var p Problem
+		if err := json.Unmarshal([]byte(text), &p); err != nil || !slices.Contains(listed, any(p.Code)) || p.RequestID == "" {
+			t.Errorf("%s: want a code of %v and a request id, have %+v, %v", path, listed, p, err)
+		}
+	}
+}
