@@ -222,7 +222,7 @@ func (v *visitor) live() {
 }
 
 func (v *visitor) goState() {
-	for _, id := range []string{"status", "health", "version", "strategies", "positions", "account", "equity", "risk", "limits", "reconcile", "quarantines", "config", "log_level", "session", "document", "symbols"} {
+	for _, id := range []string{"status", "health", "version", "strategies", "positions", "account", "equity", "risk", "limits", "limits_too", "reconcile", "quarantines", "config", "log_level", "session", "document", "symbols"} {
 		v.good(id, "", "")
 	}
 	v.good("strategy", "trend", "")
