@@ -105,6 +105,9 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 			t.Fatal("60 s without a position shown")
 		}
 	}
+	if have := ask("doctor", "-o", "csv=check,what"); !strings.Contains(have, "daemon,") || strings.Contains(have, "it does not run") {
+		t.Errorf("doctor beside a running daemon: want it found, have %s", have)
+	}
 	for _, c := range []struct {
 		verb, key, table string // a key of each row, and a word of the table
 		rows             bool   // there are some

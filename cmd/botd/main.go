@@ -108,7 +108,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
 		newHalt(), newRearm(), newResolve(), newJournal(), newLedger(), newIndicator(), newStrategy(), newData(), newSimulate(), newVersion())
 	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
-	root.AddCommand(newInit(), newConfig(), newMan())
+	root.AddCommand(newInit(), newDoctor(), newSupport(), newConfig(), newMan())
 	completeFlags(root)
 	return root
 }
