@@ -217,6 +217,7 @@ func (c *StrategyConfig) outline() outline {
 	protect.set("take_profit", c.Protect.TakeProfit.text())
 	c.Exits.outline(protect)
 	o.put("protect", protect)
+	o.put("entry", c.Entry.outline())
 	o.put("backtest", c.Backtest.outline())
 	o.set("on_remove", c.OnRemove)
 	return o

@@ -49,6 +49,49 @@ func (r *strategyReader) exits(s *section) {
 	returns.done()
 }
 
+// EntryConfig is how positions are entered.
+type EntryConfig struct {
+	Order      string // market, limit, post_only
+	PatienceMS int64
+	Tries      int
+	Then       string // market, give_up
+}
+
+// entry reads how positions are entered.
+func (r *strategyReader) entry() {
+	e := &r.into.Entry
+	*e = EntryConfig{Order: "market", PatienceMS: 30 * second, Tries: 3, Then: "market"}
+	s := r.section.section("entry")
+	s.choice("order", &e.Order, "market", "limit", "post_only")
+	s.duration("patience", &e.PatienceMS, second, day)
+	s.whole("tries", &e.Tries, 1, 1000)
+	s.choice("then", &e.Then, "market", "give_up")
+	s.done()
+	if e.Order == "market" {
+		if len(s.entries) > 0 && s.value("order") == nil {
+			s.warn(s.entries[0].value, "write order: post_only or order: limit", "entry says how to wait, but enters at market")
+		}
+		return
+	}
+	if node := s.value("order"); e.Order == "post_only" && r.into.Market == exchange.Spot {
+		s.wrong(node, "write order: limit", "spot has no post-only orders")
+	}
+	if r.into.Schedule.Candle() && int64(r.into.Interval) > e.PatienceMS {
+		s.warn(s.value("order"), "add schedule: \"@every 5s\"", "the order is looked at once a candle of %s, not every %s", r.into.Interval, durationText(e.PatienceMS))
+	}
+}
+
+func (e EntryConfig) outline() outline {
+	o := newOutline()
+	if e.Order != "market" && e.Order != "" {
+		o.set("order", e.Order)
+		o.set("patience", durationText(e.PatienceMS))
+		o.setWhole("tries", e.Tries)
+		o.set("then", e.Then)
+	}
+	return o
+}
+
 // outline adds the rules to the effective configuration's protect block.
 func (e ExitsConfig) outline(protect outline) {
 	trailing := newOutline()

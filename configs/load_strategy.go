@@ -106,6 +106,7 @@ func (r *strategyReader) read() {
 	r.size(s.section("size"))
 	r.params()
 	r.protect()
+	r.entry()
 	r.risk()
 	r.backtest()
 	s.choice("on_remove", &c.OnRemove, "flatten", "leave")

@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/strategy"
+	"botd/strategy/entries"
 	"botd/strategy/exits"
 )
 
@@ -27,6 +28,7 @@ type StrategyConfig struct {
 	Limits   Limits // only what the file names
 	Protect  ProtectConfig
 	Exits    ExitsConfig // under protect too
+	Entry    EntryConfig
 	Backtest BacktestConfig
 	OnRemove string // flatten, leave, or empty: reload refuses to drop it while it holds something
 
@@ -146,6 +148,8 @@ func (c *StrategyConfig) Build(registry *strategy.Registry, symbol *exchange.Sym
 	if err != nil {
 		return nil, err
 	}
-	return exits.Wrap(built, exits.Rules{Base: protection, Trailing: exits.Trailing{Distance: c.Exits.TrailingDistance, After: c.Exits.TrailingAfter},
-		LimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CoolMS: c.Exits.CooldownMS}), nil
+	built = exits.Wrap(built, exits.Rules{Base: protection, Trailing: exits.Trailing{Distance: c.Exits.TrailingDistance, After: c.Exits.TrailingAfter},
+		LimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CoolMS: c.Exits.CooldownMS})
+	return entries.Wrap(built, entries.Rules{Resting: c.Entry.Order == "limit" || c.Entry.Order == "post_only", PostOnly: c.Entry.Order == "post_only",
+		PatienceMS: c.Entry.PatienceMS, Tries: c.Entry.Tries, Cross: c.Entry.Then == "market"}), nil
 }
