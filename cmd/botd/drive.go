@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	metrics := ops.NewMetrics(string(config.Mode), build)
 	v.observe.metrics.Store(metrics)
 	metrics.Unclean(v.unclean)
+	watchStore(metrics, directory)
 	board, logs := api.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
 	console, err := newConsole(command, flags, metrics, logs)
 	if err != nil {
@@ -97,6 +99,14 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		err = stopped
 	}
 	return runError(err)
+}
+
+// watchStore has metrics of the journal's files and of its last backup.
+func watchStore(metrics *ops.Metrics, directory string) {
+	path := filepath.Join(directory, journalName)
+	metrics.WatchFile("journal", path)
+	metrics.WatchFile("journal_log", path+"-wal")
+	metrics.WatchBackup(func() time.Time { return lastBackup(directory) })
 }
 
 // stopTimeout is how long stopping may take: case 33 for what is in flight, more

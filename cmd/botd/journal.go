@@ -29,6 +29,9 @@ and writes it; they never change it.`,
 	return command
 }
 
+// journalName is the journal's file in a data directory.
+const journalName = "journal.db"
+
 // journalFlags say which journal.
 type journalFlags struct{ directory, mode, file string }
 
@@ -49,7 +52,7 @@ func (f *journalFlags) path() (string, error) {
 		if err := problems.Err(); err != nil {
 			return "", failure(exitConfig, "--file FILE needs no configuration", "%s", problems.String())
 		}
-		path = filepath.Join(config.DataDir, string(config.Mode), "journal.db")
+		path = filepath.Join(config.DataDir, string(config.Mode), journalName)
 	}
 	if _, err := os.Stat(path); err != nil {
 		return "", failure(exitNoInput, "botd run makes one; --mode and --file name another", "no journal at %s", path)
@@ -63,7 +66,7 @@ func (f *journalFlags) open(ctx context.Context) (*journal.Journal, error) {
 		return nil, err
 	}
 	store, err := journal.Read(ctx, path)
-	return store, fail(exitIO, err)
+	return store, openError(err)
 }
 
 // recordFlags choose records.
@@ -178,6 +181,22 @@ func tail(ctx context.Context, store *journal.Journal, filter journal.Filter, fo
 	}
 }
 
+// openError gives what keeps a journal from being opened its exit code.
+func openError(err error) error {
+	var wrong *journal.BindingError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong):
+		return fail(exitConfig, err)
+	case errors.Is(err, journal.ErrLocked):
+		return fail(exitTemporary, err)
+	case errors.Is(err, journal.ErrNewerSchema):
+		return failure(exitConfig, "run the botd that wrote it, or a newer one", "%w", err)
+	}
+	return fail(exitIO, err)
+}
+
 // readError tells a journal that was altered from one that can not be read.
 func readError(err error) error {
 	var altered *journal.AlteredError
@@ -272,7 +291,7 @@ agree in it are equal.`,
 			}
 			store, err := journal.Read(command.Context(), path)
 			if err != nil {
-				return fail(exitIO, err)
+				return openError(err)
 			}
 			defer store.Close()
 			report, err := store.Verify(command.Context())
@@ -294,6 +313,9 @@ agree in it are equal.`,
 func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
 		fmt.Fprintf(w, "ok: %d records, the chain is whole; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.Entries, found.Rows, found.Hash)
+		if found.Older {
+			fmt.Fprintln(w, "an older botd wrote it: its derived tables are made anew by the next start, and were not looked at")
+		}
 		return
 	}
 	t := grid(w, table.Row{"where", "key", "want", "have"})

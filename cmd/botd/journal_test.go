@@ -18,7 +18,7 @@ import (
 func written(script *testscript.TestScript, _ bool, arguments []string) {
 	path := script.MkAbs(arguments[0])
 	script.Check(os.MkdirAll(filepath.Dir(path), 0o700))
-	store, err := journal.Open(context.Background(), path, journal.Binding{Mode: "demo"})
+	store, err := journal.Open(context.Background(), path, journal.Binding{Mode: "demo", Instance: "main"})
 	script.Check(err)
 	book := reconcile.NewBook(reconcile.Settle{})
 	add := func(records ...reconcile.Record) {

@@ -158,9 +158,9 @@ func openClient(ctx context.Context, config rest.Config) (*rest.Client, error) {
 
 // trade replays the journal, builds the engine and drives it until the context ends.
 func trade(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue) error {
-	store, err := journal.Open(ctx, filepath.Join(directory, "journal.db"), v.binding)
+	store, err := journal.Open(ctx, filepath.Join(directory, journalName), v.binding)
 	if err != nil {
-		return fail(exitIO, err)
+		return openError(err)
 	}
 	defer store.Close()
 	book, history := reconcile.NewBook(settle(config.Exchange.Settle)), api.NewHistory()

@@ -65,6 +65,16 @@ func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 	if !errors.As(err, &exit) || exit.ExitCode() != exitTemporary || !strings.Contains(string(output), "in use by another botd") {
 		t.Errorf("want exit code %d and the reason, have %v\n%s", exitTemporary, err, output)
 	}
+	for _, c := range []struct {
+		arguments []string
+		want      string
+	}{{[]string{"backup", "copy.db"}, "ok: backup copy.db"}, {[]string{"journal", "verify", "--file", "copy.db"}, "the chain is whole"}, {[]string{"restore", "copy.db"}, "in use by another botd"}} {
+		command := exec.Command(binary, c.arguments...)
+		command.Dir = directory
+		if output, err := command.CombinedOutput(); !strings.Contains(string(output), c.want) {
+			t.Errorf("botd %s while it runs: want %q, have %v\n%s", strings.Join(c.arguments, " "), c.want, err, output)
+		}
+	}
 	first.until(t, "market.candle") // the first one goes on
 }
 

@@ -96,6 +96,7 @@ type Journal struct {
 	path    string
 	db      *sql.DB
 	release func() error // the lock; nil for reading
+	schema  int          // of the file
 
 	mu       sync.Mutex // guards all below
 	writer   *sql.Conn  // nil for reading
@@ -176,6 +177,7 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 			return fmt.Errorf("prepare journal %s: %w", j.path, err)
 		}
 	}
+	j.schema = schemaVersion
 	if err := j.bind(ctx, binding); err != nil {
 		return err
 	}
@@ -202,7 +204,7 @@ func (j *Journal) migrate(ctx context.Context, version int) (err error) {
 		if err == nil {
 			err = t.rederive(ctx, j.writer)
 		}
-		if err != nil {
+		if err = errors.Join(err, t.close()); err != nil {
 			return err
 		}
 	}
@@ -257,8 +259,8 @@ func tail(ctx context.Context, conn *sql.Conn) (sequence int64, hash string, err
 	return sequence, hash, err
 }
 
-// Read opens a journal for reading, whatever it is bound to, also while a daemon
-// writes it.
+// Read opens a journal for reading, whatever it is bound to and also of an older
+// schema, while a daemon may write it.
 func Read(ctx context.Context, path string) (*Journal, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
 	if err != nil {
@@ -266,15 +268,14 @@ func Read(ctx context.Context, path string) (*Journal, error) {
 	}
 	db.SetMaxOpenConns(maxConnections)
 	j := &Journal{path: path, db: db, broken: ErrReading}
-	var version int
-	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&j.schema); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), db.Close())
 	}
 	switch {
-	case version > schemaVersion:
-		err = fmt.Errorf("journal %s has schema %d, this botd knows %d: %w", path, version, schemaVersion, ErrNewerSchema)
-	case version < schemaVersion:
-		err = fmt.Errorf("journal %s has schema %d of an older botd, or is none; botd run brings it up to date", path, version)
+	case j.schema > schemaVersion:
+		err = fmt.Errorf("journal %s has schema %d, this botd knows %d: %w", path, j.schema, schemaVersion, ErrNewerSchema)
+	case j.schema == 0:
+		err = fmt.Errorf("%s is no journal", path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -288,7 +289,7 @@ func (j *Journal) Close() error {
 	defer j.mu.Unlock()
 	var err error
 	if j.writer != nil {
-		err = j.writer.Close()
+		err = errors.Join(j.tables.close(), j.writer.Close())
 		j.writer = nil
 	}
 	if j.broken == nil {

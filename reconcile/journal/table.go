@@ -39,6 +39,18 @@ func prepareTables(ctx context.Context, conn *sql.Conn) (t sqlTables, err error)
 	return t, nil
 }
 
+// close finishes the statements: SQLite keeps a file open, and its log beside it,
+// while one of them is not.
+func (t *sqlTables) close() (err error) {
+	for _, s := range []*sql.Stmt{t.insert, t.getPlacement, t.setPlacement, t.getBalance, t.setBalance} {
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}
+	*t = sqlTables{}
+	return err
+}
+
 func (t *sqlTables) placement(id string) (placement, bool, error) {
 	p, err := scanPlacement(t.getPlacement.QueryRow(id))
 	if errors.Is(err, sql.ErrNoRows) {

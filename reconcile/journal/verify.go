@@ -17,9 +17,10 @@ const maxProblems = 100
 // Report is what Verify found.
 type Report struct {
 	Records  int       `json:"records"`
-	Entries  int       `json:"entries"` // of the ledger
-	Rows     int       `json:"rows"`    // of derived tables
-	Hash     string    `json:"hash"`    // of the last record: two copies of a journal that agree in it are equal
+	Entries  int       `json:"entries"`         // of the ledger
+	Rows     int       `json:"rows"`            // of derived tables
+	Hash     string    `json:"hash"`            // of the last record: two copies of a journal that agree in it are equal
+	Older    bool      `json:"older,omitempty"` // of an older schema: its derived tables were not looked at, the next start makes them anew
 	Problems []Problem `json:"problems"`
 }
 
@@ -182,6 +183,9 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 			return v.report, nil
 		}
 		return v.report, err
+	}
+	if v.report.Older = j.schema < schemaVersion; v.report.Older {
+		return v.report, nil
 	}
 	have, err := readRows(ctx, conn)
 	if err != nil {

@@ -211,6 +211,19 @@ func (m *Metrics) WatchFile(name, path string) {
 		}))
 }
 
+// WatchBackup has the time of the last good backup shown; zero when there is none.
+func (m *Metrics) WatchBackup(last func() time.Time) {
+	m.Registry.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: "botd_store_last_backup_timestamp_seconds", Help: "Time of the last good backup."},
+		func() float64 {
+			at := last()
+			if at.IsZero() {
+				return 0
+			}
+			return float64(at.UnixMilli()) / 1000
+		}))
+}
+
 func (m *Metrics) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	m.Registry.MustRegister(g)

@@ -315,6 +315,8 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 	}
 	m := NewMetrics("demo", Build{})
 	m.WatchFile("journal", "metrics_test.go")
+	m.WatchBackup(func() time.Time { return time.UnixMilli(1_500) })
+	expect(t, m, 1.5, "botd_store_last_backup_timestamp_seconds")
 	m.Status(running(t))
 	m.Ready([]Check{{"loop", true, ""}})
 	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {

@@ -1,0 +1,280 @@
+package journal
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ErrExists means that a file would be written over.
+var ErrExists = errors.New("is there already")
+
+// Backup is a copy of a journal, checked after copying.
+type Backup struct {
+	File    string  `json:"file"`
+	Bytes   int64   `json:"bytes"`
+	SHA256  string  `json:"sha256"` // of the file
+	Binding Binding `json:"binding"`
+	Report
+}
+
+// partial is the ending of a file that is not whole yet.
+const partial = ".partial"
+
+// Backup copies the journal as it stands at one moment into a new file, also while
+// a daemon writes it, and verifies the copy as a whole before it gets its name. A
+// copy that is not sound is an error, and no file is left.
+func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return b, fmt.Errorf("%s %w", path, ErrExists)
+	}
+	copied := path + partial
+	if err := discard(copied); err != nil {
+		return b, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, discard(copied))
+		}
+	}()
+	if file, err := os.OpenFile(copied, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil { // for its owner alone, from the start
+		return b, fmt.Errorf("write the backup: %w", err)
+	} else if err := file.Close(); err != nil {
+		return b, fmt.Errorf("write the backup: %w", err)
+	}
+	if _, err := j.db.ExecContext(ctx, "VACUUM INTO ?", copied); err != nil {
+		return b, fmt.Errorf("copy the journal: %w", err)
+	}
+	if b, err = CheckBackup(ctx, copied); err != nil {
+		return b, err
+	}
+	if err := j.holds(ctx, &b.Report); err != nil {
+		return b, err
+	}
+	b.File = path
+	return b, settle(copied, path)
+}
+
+// holds reports whether the journal has the record that a copy of it ends with.
+func (j *Journal) holds(ctx context.Context, copied *Report) error {
+	if copied.Records == 0 {
+		return nil
+	}
+	var hash string
+	if err := j.db.QueryRowContext(ctx, "SELECT hash FROM record WHERE sequence = ?", copied.Records).Scan(&hash); err != nil {
+		return fmt.Errorf("compare the copy with the journal: %w", err)
+	}
+	if hash != copied.Hash {
+		return fmt.Errorf("the copy is another journal: record %d has hash %s, not %s", copied.Records, copied.Hash, hash)
+	}
+	return nil
+}
+
+// CheckBackup verifies a copy of a journal as a whole. Problems in it are an error.
+func CheckBackup(ctx context.Context, path string) (Backup, error) {
+	b := Backup{File: path}
+	j, err := Read(ctx, path)
+	if err != nil {
+		return b, err
+	}
+	b.Report, err = j.Verify(ctx)
+	if err == nil {
+		b.Binding, err = j.Binding(ctx)
+	}
+	if err = errors.Join(err, j.Close()); err != nil {
+		return b, err
+	}
+	if len(b.Problems) > 0 {
+		return b, &UnsoundError{path, b.Problems}
+	}
+	b.Bytes, b.SHA256, err = sumOf(path)
+	return b, err
+}
+
+// UnsoundError means that a journal is not as its records say.
+type UnsoundError struct {
+	Path     string
+	Problems []Problem
+}
+
+// Error names the first problem.
+func (e *UnsoundError) Error() string {
+	return fmt.Sprintf("%s is not sound: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
+}
+
+// Binding is what the journal belongs to.
+func (j *Journal) Binding(ctx context.Context) (b Binding, err error) {
+	var text string
+	if err := j.db.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'binding'").Scan(&text); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return b, fmt.Errorf("read the binding of journal %s: %w", j.path, err)
+	} else if err != nil {
+		return b, nil
+	}
+	if err := json.Unmarshal([]byte(text), &b); err != nil {
+		return b, fmt.Errorf("journal %s: binding: %w", j.path, err)
+	}
+	return b, nil
+}
+
+func sumOf(path string) (int64, string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, file)
+	return n, hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// settle makes a file durable under its name.
+func settle(from, to string) error {
+	file, err := os.OpenFile(from, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("make %s durable: %w", to, err)
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	directory, err := os.Open(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+func discard(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Restored is what a restore did.
+type Restored struct {
+	Backup
+	Kept string `json:"kept"` // where the journal that was there is now; empty for none
+}
+
+// Restore puts a backup in a journal's place. The backup is verified, copied, and
+// the copy verified; the journal that was there is kept under another name. The
+// data directory must be this process's: nobody may write the journal meanwhile.
+func Restore(ctx context.Context, backup, path string, now time.Time) (r Restored, err error) {
+	if r.Backup, err = CheckBackup(ctx, backup); err != nil {
+		return r, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return r, fmt.Errorf("make the data directory: %w", err)
+	}
+	release, err := lock(path+".lock", "journal "+path)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if err := r.fits(ctx, path); err != nil {
+		return r, err
+	}
+	copied := path + partial
+	if err := copyFile(backup, copied); err != nil {
+		return r, errors.Join(fmt.Errorf("copy the backup: %w", err), discard(copied))
+	}
+	again, err := CheckBackup(ctx, copied)
+	if err == nil && again.SHA256 != r.SHA256 {
+		err = fmt.Errorf("the copy of %s is another file: %s, not %s", backup, again.SHA256, r.SHA256)
+	}
+	if err != nil {
+		return r, errors.Join(err, discard(copied))
+	}
+	if r.Kept, err = setAside(ctx, path, now); err != nil {
+		return r, errors.Join(err, discard(copied))
+	}
+	return r, settle(copied, path)
+}
+
+// fits reports whether the journal in the backup's place, if there is one that can
+// be read, belongs to the same account.
+func (r *Restored) fits(ctx context.Context, path string) error {
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	j, err := Read(ctx, path)
+	if err != nil {
+		return nil // what can not be read is what a restore is for
+	}
+	have, err := j.Binding(ctx)
+	if err = errors.Join(err, j.Close()); err == nil && have != (Binding{}) && have != r.Binding {
+		return &BindingError{Path: r.File, Want: have, Have: r.Binding}
+	}
+	return nil
+}
+
+// setAside keeps the journal that is there under another name. Its own name stays
+// until the backup takes it, so that there is a journal at every moment, unless it
+// can not be opened: then its files are moved as they are.
+func setAside(ctx context.Context, path string, now time.Time) (kept string, err error) {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return "", dropLog(path)
+	}
+	kept = path + ".before-" + now.UTC().Format("20060102T150405Z")
+	if _, err := os.Lstat(kept); err == nil {
+		return "", fmt.Errorf("%s %w", kept, ErrExists)
+	}
+	if err := fold(ctx, path); err == nil {
+		if err := os.Link(path, kept); err != nil {
+			return kept, copyFile(path, kept) // a file system without links
+		}
+		return kept, nil
+	}
+	for _, ending := range []string{"-wal", ""} {
+		if err := os.Rename(path+ending, kept+ending); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+	}
+	return kept, dropLog(path)
+}
+
+// dropLog removes what SQLite keeps beside a file: left there, it would be taken
+// for that of the file that comes in its place.
+func dropLog(path string) error { return errors.Join(discard(path+"-wal"), discard(path+"-shm")) }
+
+// fold takes a journal's write-ahead log into its file and removes the log.
+func fold(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=rw&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return err
+	}
+	var busy, pages, folded int
+	err = db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &folded)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return errors.New("somebody reads it")
+	}
+	return dropLog(path)
+}
+
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Sync(), target.Close())
+}

@@ -1,0 +1,219 @@
+package journal_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/journal/journaltest"
+)
+
+var moment = time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)
+
+// replayed is the text of all records of a journal's file.
+func replayed(t *testing.T, path string) (lines []string) {
+	t.Helper()
+	j, err := journal.Read(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Select(t.Context(), journal.Filter{}, func(s *journal.Stored) error { lines = append(lines, s.Hash); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func leftovers(t *testing.T, directory, want string) {
+	t.Helper()
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if have := strings.Join(names, " "); have != want {
+		t.Errorf("files: want %q, have %q", want, have)
+	}
+}
+
+// TestABackupIsMadeWhileTheJournalIsWritten takes copies beside a writer that
+// never pauses: each is whole, sound, and the beginning of the journal.
+func TestABackupIsMadeWhileTheJournalIsWritten(t *testing.T) {
+	t.Parallel()
+	path, target := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
+	j := open(t, path)
+	reader, err := journal.Read(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	ctx, stop := context.WithCancel(t.Context())
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for epoch := int64(1); ctx.Err() == nil; epoch++ {
+			if err := j.Append(t.Context(), []reconcile.Record{booted(epoch), {Kind: reconcile.RecordConfig}}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	var copies []journal.Backup
+	for _, name := range []string{"a", "b", "c"} {
+		b, err := reader.Backup(t.Context(), filepath.Join(target, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		copies = append(copies, b)
+	}
+	stop()
+	writing.Wait()
+	whole := replayed(t, path)
+	for i, b := range copies {
+		part := replayed(t, b.File)
+		if len(part) != b.Records || len(part)%2 != 0 || strings.Join(part, " ") != strings.Join(whole[:len(part)], " ") {
+			t.Errorf("copy %d: want the journal's first %d records", i, b.Records)
+		}
+		if b.Binding != journaltest.Bound || len(b.SHA256) != 64 || b.Bytes == 0 {
+			t.Errorf("copy %d: %+v", i, b)
+		}
+		if info, err := os.Stat(b.File); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("a copy is for its owner alone: have %v, %v", info.Mode(), err)
+		}
+	}
+	leftovers(t, target, "a b c")
+	if _, err := reader.Backup(t.Context(), filepath.Join(target, "a")); !errors.Is(err, journal.ErrExists) {
+		t.Errorf("a backup is not written over: want %v, have %v", journal.ErrExists, err)
+	}
+}
+
+func TestABackupOfWhatIsNotSoundIsNoBackup(t *testing.T) {
+	t.Parallel()
+	path, target := filepath.Join(t.TempDir(), "journal.db"), t.TempDir()
+	j := open(t, path)
+	if err := j.Append(t.Context(), journaltest.EveryKind()); err != nil {
+		t.Fatal(err)
+	}
+	(&files{t, path}).exec("UPDATE placement SET state = 'absent'")
+	var unsound *journal.UnsoundError
+	if _, err := j.Backup(t.Context(), filepath.Join(target, "a")); !errors.As(err, &unsound) || !strings.Contains(err.Error(), "state=absent") {
+		t.Errorf("want it found, have %v", err)
+	}
+	leftovers(t, target, "")
+}
+
+// TestARestoredJournalIsTheBackup makes a journal go back to a backup, whatever is
+// in the way, and keeps what was there.
+func TestARestoredJournalIsTheBackup(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"nothing is there": func(t *testing.T, path string) {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a later journal":               func(*testing.T, string) {},
+		"one that can not be read":      func(t *testing.T, path string) { strew(t, path, bytes.Repeat([]byte("no journal"), 1_000)) },
+		"a log that lost its journal":   func(t *testing.T, path string) { strew(t, path+"-wal", []byte("old")); must(t, os.Remove(path)) },
+		"a copy that was not completed": func(t *testing.T, path string) { strew(t, path+".partial", []byte("half")) },
+		"one that was killed": func(t *testing.T, path string) {
+			killed := open(t, path)
+			must(t, killed.Append(t.Context(), []reconcile.Record{booted(150)}))
+			log, err := os.ReadFile(path + "-wal")
+			must(t, err)
+			must(t, killed.Close())
+			strew(t, path+"-wal", log)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, backup := filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
+			j := open(t, path)
+			must(t, j.Append(t.Context(), journaltest.EveryKind()))
+			_, err := j.Backup(t.Context(), backup)
+			must(t, err)
+			must(t, j.Append(t.Context(), []reconcile.Record{booted(99)}))
+			later := replayed(t, path)
+			must(t, j.Close())
+			spoil(t, path)
+			_, missing := os.Stat(path)
+			restored, err := journal.Restore(t.Context(), backup, path, moment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := replayed(t, backup)
+			if have := replayed(t, path); strings.Join(want, " ") != strings.Join(have, " ") || restored.Records != len(want) {
+				t.Errorf("want the backup's %d records, have %d", len(want), len(have))
+			}
+			if (restored.Kept == "") != (missing != nil) {
+				t.Errorf("kept as %q, though %v", restored.Kept, missing)
+			}
+			if name == "a later journal" {
+				if have := replayed(t, restored.Kept); strings.Join(later, " ") != strings.Join(have, " ") {
+					t.Errorf("want the %d records that were there kept, have %d", len(later), len(have))
+				}
+			}
+			again := open(t, path)
+			must(t, again.Append(t.Context(), []reconcile.Record{booted(200)}))
+			if report, err := again.Verify(t.Context()); err != nil || len(report.Problems) > 0 {
+				t.Errorf("written on: %+v, %v", report, err)
+			}
+		})
+	}
+}
+
+func TestARestoreIsRefused(t *testing.T) {
+	t.Parallel()
+	path, backup := filepath.Join(t.TempDir(), "journal.db"), filepath.Join(t.TempDir(), "backup.db")
+	j := open(t, path)
+	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	_, err := j.Backup(t.Context(), backup)
+	must(t, err)
+	if _, err := journal.Restore(t.Context(), backup, path, moment); !errors.Is(err, journal.ErrLocked) {
+		t.Errorf("while a daemon writes: want %v, have %v", journal.ErrLocked, err)
+	}
+	must(t, j.Close())
+	other := filepath.Join(t.TempDir(), "journal.db")
+	bound := journaltest.Bound
+	bound.KeyFingerprint = "another"
+	o, err := journal.Open(t.Context(), other, bound)
+	must(t, err)
+	must(t, o.Close())
+	var wrong *journal.BindingError
+	if _, err := journal.Restore(t.Context(), backup, other, moment); !errors.As(err, &wrong) {
+		t.Errorf("over another account's journal: want a BindingError, have %v", err)
+	}
+	text, err := os.ReadFile(backup)
+	must(t, err)
+	strew(t, backup, bytes.ReplaceAll(text, []byte("timeout"), []byte("TIMEOUT")))
+	before := replayed(t, path)
+	var unsound *journal.UnsoundError
+	if _, err := journal.Restore(t.Context(), backup, path, moment); !errors.As(err, &unsound) {
+		t.Errorf("a spoiled backup: want an UnsoundError, have %v", err)
+	}
+	if have := replayed(t, path); strings.Join(before, " ") != strings.Join(have, " ") {
+		t.Error("a refused restore changed the journal")
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func strew(t *testing.T, path string, text []byte) {
+	t.Helper()
+	must(t, os.WriteFile(path, text, 0o600))
+}
