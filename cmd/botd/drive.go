@@ -57,9 +57,22 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		return err
 	}
 	var drawn time.Time
+	began, reconciled := time.Now(), false
+	trading, records := crashing(v.trading, timedJournal{store, metrics, history})
 	driver := runtime.New(runtime.Config{
-		Machine: machine, Venue: v.trading, Journal: timedJournal{store, metrics, history}, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
-		Notes: func(n *engine.Note) { metrics.Note(n); board.Note(n); console.Note(n) },
+		Machine: machine, Venue: trading, Journal: records, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
+		Notes: func(n *engine.Note) {
+			metrics.Note(n)
+			board.Note(n)
+			console.Note(n)
+			if declares(n.Kind) {
+				drawn = time.Time{} // shown at once
+			}
+			if n.Kind == engine.NoteRound && n.OK && !reconciled {
+				reconciled = true
+				tellReconciled(console, machine, time.Since(began))
+			}
+		},
 		Beat: func(int64) {
 			if now := time.Now(); now.Sub(drawn) >= statusEvery {
 				drawn = now
@@ -138,6 +151,32 @@ func greet(console *ops.Console, config *configs.Config, v *venue, directory str
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
 	}
+}
+
+// declares reports whether a note is about a declared state, which nobody is to
+// miss for the board's sake.
+func declares(kind engine.NoteKind) bool {
+	switch kind {
+	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal:
+		return true
+	}
+	return false
+}
+
+// tellReconciled says that the start knows where it stands: from here on whatever
+// is open is looked after.
+func tellReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
+	unknown := 0
+	for _, p := range machine.Book().Live() {
+		if p.State.Unresolved() {
+			unknown++
+		}
+	}
+	text := "nothing is unknown"
+	if unknown > 0 {
+		text = fmt.Sprintf("%d placements of the run before are unknown and are found out; nothing opens on their symbols until then", unknown)
+	}
+	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
 }
 
 // farewell says what stays open.

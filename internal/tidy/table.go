@@ -71,5 +71,6 @@ var Table = []Row{
 	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime", "internal/mutant"}, nil},
 	{"internal/mutant", "names rules of the protocol that a build made for that breaks on purpose", false, nil, nil},
 	{"internal/openapi", "an OpenAPI document, held against what a server takes and answers", false, nil, []string{libSchema}},
+	{"internal/chaos", "kills the real binary over a failing exchange, and judges what became of it by the exchange's truth", false, []string{"reconcile", "reconcile/journal"}, []string{libDecimal}},
 	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
 }

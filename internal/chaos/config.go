@@ -1,0 +1,52 @@
+package chaos
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// writeConfig writes what a person would: a live account on the trial's exchange,
+// a strategy a wish. The breaker is as good as off: it would pause for the faults
+// that are the point of a trial.
+func writeConfig(directory, address string, wishes []Wish) error {
+	files := map[string]string{
+		"key":    accountKey,
+		"secret": accountSecret,
+		"configs/botd.yaml": fmt.Sprintf(`mode: live
+instance: chaos
+exchange:
+  base_url: %s
+  key_file: %s
+  secret_file: %s
+  settle: {window: 5s, visibility: 1s, staleness: 1s}
+  breaker: {unknowns: 1000, within: 1s, pause: 1s, empty_endings: 1000, empty_pause: 1s}
+data_dir: data
+risk: {max_leverage: 20, max_gross_exposure: 20, max_daily_loss: 50%%, max_drawdown: 50%%, max_open_orders: 100, max_orders_per_minute: 1000, price_collar: 5%%, max_data_age: 2m}
+`, address, filepath.Join(directory, "key"), filepath.Join(directory, "secret")),
+	}
+	for i := range wishes {
+		w := &wishes[i]
+		var text strings.Builder
+		fmt.Fprintf(&text, "name: %s\nstrategy: twap\nmarket: %s\nsymbol: %s\ninterval: 1m\nschedule: \"@every 1s\"\n", w.Name, w.Market, w.Symbol)
+		if w.Market == "futures" {
+			text.WriteString("leverage: 5\n")
+		}
+		if w.Stop {
+			text.WriteString("protect: {stop_loss: 5%}\n")
+		}
+		fmt.Fprintf(&text, "params: {side: %s, quantity: %s, slices: %d, every: %dms}\n", w.Side, w.Quantity, w.Slices, w.EveryMS)
+		files["configs/strategies/"+w.Name+".yaml"] = text.String()
+	}
+	for name, text := range files {
+		path := filepath.Join(directory, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package chaos
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"botd/reconcile"
+	"botd/reconcile/journal"
+)
+
+// Report is what became of a trial.
+type Report struct {
+	Schema      int      `json:"schema"`
+	OK          bool     `json:"ok"`
+	Problems    []string `json:"problems"` // empty when all is as it must be
+	ElapsedS    float64  `json:"elapsed_s"`
+	Kills       int      `json:"kills"`                   // at random moments
+	PointKills  int      `json:"point_kills"`             // at named points
+	Missed      []string `json:"missed_points,omitempty"` // that never came
+	InFlight    int      `json:"kills_in_flight"`         // of the random ones, right after a placement left
+	Starts      int      `json:"starts"`
+	GaveUp      int      `json:"gave_up"`     // starts that ended by themselves: the exchange did not answer
+	BeforeSafe  int      `json:"before_safe"` // kills before the first complete round
+	SafeP50S    float64  `json:"safe_p50_s"`  // from a start to its first complete round
+	SafeP99S    float64  `json:"safe_p99_s"`
+	Sent        int      `json:"sent"`     // placements whose bytes left the daemon
+	Accepted    int      `json:"accepted"` // of them, by the exchange
+	Lost        int      `json:"lost"`     // answers the daemon never got, or only a part of
+	Unavailable int      `json:"unavailable"`
+	Repeats     int      `json:"repeats_refused"` // exits and stops sent anew that the exchange had already
+	Fills       int      `json:"fills"`
+	Records     int      `json:"journal_records"`
+	Unknown     int      `json:"unknown"` // placements whose fate was unknown for a while
+	Held        []Held   `json:"held"`
+
+	safe []time.Duration
+}
+
+// Held is what the exchange holds of a wish.
+type Held struct {
+	Market string `json:"market"`
+	Symbol string `json:"symbol"`
+	Wished string `json:"wished"`
+	Held   string `json:"held"`
+	Stops  int    `json:"stops"`
+}
+
+func (r *Report) problem(format string, values ...any) {
+	r.Problems = append(r.Problems, fmt.Sprintf(format, values...))
+}
+
+// judge stops the daemon and holds exchange, witness and journal against each other.
+func (t *trial) judge(ctx context.Context) error {
+	if took, ok := t.daemon.safeAfter(); ok {
+		t.report.safe = append(t.report.safe, took)
+	}
+	code, err := t.daemon.stop()
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		t.report.problem("a clean stop: want exit code 0, have %d: %s", code, t.daemon.lastLines())
+	}
+	truth, err := t.venue.truth(ctx)
+	if err != nil {
+		return err
+	}
+	t.judgeHoldings(truth)
+	records, err := t.replay(ctx)
+	if err != nil {
+		return err
+	}
+	sent, unread := t.witness.seen()
+	t.judgeSending(truth, sent, unread, records)
+	t.report.OK = len(t.report.Problems) == 0
+	return nil
+}
+
+func (t *trial) judgeHoldings(truth *truth) {
+	t.report.Fills = len(truth.Fills)
+	for i := range t.Wishes {
+		w := &t.Wishes[i]
+		held := Held{w.Market, w.Symbol, w.signed().String(), truth.position(w).String(), truth.stops(w)}
+		t.report.Held = append(t.report.Held, held)
+		if missing := w.Quantity.Sub(truth.position(w).Abs()); missing.Sign() < 0 || missing.GreaterThan(w.Slack) || truth.position(w).Sign() != w.signed().Sign() {
+			t.report.problem("%s %s: want exactly %s (less %s at most), have %s", w.Market, w.Symbol, held.Wished, w.Slack, held.Held)
+		}
+		if w.Stop && held.Stops != 1 {
+			t.report.problem("%s %s: want one stop on the exchange, have %d", w.Market, w.Symbol, held.Stops)
+		}
+	}
+}
+
+// replay reads the journal as a start does, which checks its chain.
+func (t *trial) replay(ctx context.Context) (records []reconcile.Record, err error) {
+	path := filepath.Join(t.Directory, "data", "live", "journal.db")
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	store, err := journal.Read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	if err := store.Replay(ctx, func(r *reconcile.Record) error { records = append(records, *r); return nil }); err != nil {
+		t.report.problem("the journal: %v", err)
+	}
+	t.report.Records = len(records)
+	return records, nil
+}
+
+// journalled returns the ids of all placements in the journal, and counts those
+// whose fate was unknown: the answer was lost, or nobody was left to hear it.
+func (r *Report) journalled(records []reconcile.Record) map[string]bool {
+	ids, unanswered := map[string]bool{}, map[string]bool{}
+	epoch := int64(0)
+	for i := range records {
+		record := &records[i]
+		switch record.Kind {
+		case reconcile.RecordSending:
+			if ids[record.ClientOrderID] {
+				r.problem("%s is in the journal twice", record.ClientOrderID)
+			}
+			ids[record.ClientOrderID], unanswered[record.ClientOrderID] = true, true
+			continue
+		case reconcile.RecordUnknown:
+			r.Unknown++
+		case reconcile.RecordBoot:
+			if record.Epoch <= epoch {
+				r.problem("epoch %d after %d", record.Epoch, epoch)
+			}
+			epoch = record.Epoch
+			r.Unknown += len(unanswered)
+			clear(unanswered)
+		}
+		delete(unanswered, record.ClientOrderID)
+	}
+	return ids
+}
+
+// judgeSending holds what left the daemon against the journal and the exchange.
+func (t *trial) judgeSending(truth *truth, sent []placement, unread []string, records []reconcile.Record) {
+	r := t.report
+	for _, body := range unread {
+		r.problem("a placement without a client order id: %s", body)
+	}
+	journalled := r.journalled(records)
+	seen := map[string]bool{}
+	for i := range sent {
+		p := &sent[i]
+		r.Sent++
+		if seen[p.clientID] {
+			r.problem("%s left the daemon twice", p.clientID)
+		}
+		if seen[p.clientID] = true; !journalled[p.clientID] {
+			r.problem("%s left the daemon without a durable record", p.clientID)
+		}
+		switch {
+		case p.status == 0:
+			r.Lost++
+		case p.status == http.StatusServiceUnavailable || p.status == http.StatusTooManyRequests:
+			r.Unavailable++
+		case p.status/100 == 4 && p.reduces:
+			r.Repeats++
+		case p.status/100 == 4:
+			r.problem("refused by the exchange with %d: %s", p.status, p.body)
+		}
+	}
+	accepted := map[string]bool{}
+	for i := range truth.Orders {
+		id := cmp.Or(truth.Orders[i].ClientOrderID, truth.Orders[i].SpotID)
+		r.Accepted++
+		if accepted[id] {
+			r.problem("%s is on the exchange twice", id)
+		}
+		if accepted[id] = true; !journalled[id] && strings.HasPrefix(id, "bchaos-") {
+			r.problem("%s is on the exchange and not in the journal", id)
+		}
+	}
+}

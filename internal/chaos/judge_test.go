@@ -1,0 +1,140 @@
+package chaos
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// evidence is what a trial that went well leaves.
+func evidence() (*truth, []placement, []reconcile.Record) {
+	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	return &truth{
+			Orders: []trueOrder{{ClientOrderID: "bchaos-1-1", Market: "futures", Symbol: "BTC-USDT", Type: "MARKET", Status: "FILLED"},
+				{ClientOrderID: "bchaos-1-2", Market: "futures", Symbol: "BTC-USDT", Type: "STOP_MARKET", Status: "NEW"}},
+			Fills: []trueFill{{"futures", "BTC-USDT", "BUY", decimal.RequireFromString("0.5")}},
+		}, []placement{{clientID: "bchaos-1-1", status: 201}, {clientID: "bchaos-1-2", reduces: true, status: 201}}, []reconcile.Record{
+			{Kind: reconcile.RecordBoot, Epoch: 1},
+			{Kind: reconcile.RecordSending, ClientOrderID: "bchaos-1-1", Symbol: key},
+			{Kind: reconcile.RecordAcknowledged, ClientOrderID: "bchaos-1-1", Symbol: key},
+			{Kind: reconcile.RecordSending, ClientOrderID: "bchaos-1-2", Symbol: key},
+			{Kind: reconcile.RecordBoot, Epoch: 2},
+		}
+}
+
+func TestAJudgeFindsEachWrong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(*truth, *[]placement, *[]reconcile.Record)
+		want   string // a part of the only problem; empty for none
+	}{
+		{"all is well", func(*truth, *[]placement, *[]reconcile.Record) {}, ""},
+		{"too much", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Fills = append(v.Fills, v.Fills[0]) }, "want exactly 0.5"},
+		{"too little", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Fills = nil }, "want exactly 0.5"},
+		{"the other side", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Fills[0].Side = "SELL" }, "want exactly 0.5"},
+		{"no stop", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Orders[1].Status = "CANCELED" }, "want one stop"},
+		{"sent twice", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { *p = append(*p, (*p)[0]) }, "left the daemon twice"},
+		{"accepted twice", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Orders = append(v.Orders, v.Orders[0]) }, "on the exchange twice"},
+		{"sent without a record", func(_ *truth, p *[]placement, _ *[]reconcile.Record) {
+			*p = append(*p, placement{clientID: "bchaos-1-9", status: 201})
+		}, "without a durable record"},
+		{"accepted without a record", func(v *truth, _ *[]placement, _ *[]reconcile.Record) {
+			v.Orders = append(v.Orders, trueOrder{SpotID: "bchaos-1-9"})
+		}, "not in the journal"},
+		{"refused", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[0].status = 400 }, "refused by the exchange"},
+		{"a stop sent anew and refused", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[1].status = 400 }, ""},
+		{"an epoch used twice", func(_ *truth, _ *[]placement, r *[]reconcile.Record) { (*r)[4].Epoch = 1 }, "epoch 1 after 1"},
+		{"journalled twice", func(_ *truth, _ *[]placement, r *[]reconcile.Record) { *r = append(*r, (*r)[1]) }, "in the journal twice"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			venue, sent, records := evidence()
+			c.change(venue, &sent, &records)
+			run := trial{Trial: Trial{Wishes: []Wish{{Market: "futures", Symbol: "BTC-USDT", Side: "buy", Quantity: decimal.RequireFromString("0.5"), Stop: true}}}, report: &Report{}}
+			run.judgeHoldings(venue)
+			run.judgeSending(venue, sent, nil, records)
+			switch problems := run.report.Problems; {
+			case c.want == "" && len(problems) > 0:
+				t.Errorf("want no problem, have %q", problems)
+			case c.want != "" && (len(problems) != 1 || !strings.Contains(problems[0], c.want)):
+				t.Errorf("want one problem with %q, have %q", c.want, problems)
+			}
+			if c.want == "" && run.report.Unknown != 1 {
+				t.Errorf("unknown: want the stop that was never answered, have %d", run.report.Unknown)
+			}
+		})
+	}
+}
+
+// TestTheWitnessHidesNoFault cuts an answer in half, and closes without one.
+func TestTheWitnessHidesNoFault(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case strings.Contains(string(body), "cut"):
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(http.StatusCreated)
+			w.Write([]byte("half"))
+			http.NewResponseController(w).Flush()
+		case strings.Contains(string(body), "gone"):
+		default:
+			w.WriteHeader(http.StatusCreated)
+			return
+		}
+		panic(http.ErrAbortHandler)
+	})}
+	go server.Serve(listener)
+	t.Cleanup(func() { server.Close() })
+	w, err := newWitness(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		body string
+		fate func(*http.Response, error) bool
+	}{
+		{`{"client_order_id":"whole"}`, func(r *http.Response, err error) bool { return err == nil && r.StatusCode == http.StatusCreated }},
+		{`{"clientOrderId":"gone","x":1}`, func(_ *http.Response, err error) bool { return err != nil }},
+		{`{"client_order_id":"cut","reduceOnly":true}`, func(r *http.Response, err error) bool {
+			if err != nil {
+				return false
+			}
+			_, err = io.ReadAll(r.Body)
+			return err != nil
+		}},
+		{`{}`, func(r *http.Response, err error) bool { return err == nil }},
+	} {
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+w.address()+"/fhapi/v1/order", strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if !c.fate(response, err) {
+			t.Errorf("%s: have %v, %v", c.body, response, err)
+		}
+		if err == nil {
+			response.Body.Close()
+		}
+	}
+	sent, unread := w.seen()
+	if len(sent) != 4 || sent[0].status != 201 || sent[1].clientID != "gone" || sent[1].status != 0 || !sent[2].reduces || len(unread) != 1 {
+		t.Errorf("have %+v, unread %q", sent, unread)
+	}
+	if err := w.close(); err != nil {
+		t.Error(err)
+	}
+}

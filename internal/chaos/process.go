@@ -1,0 +1,234 @@
+package chaos
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// Exit codes of botd that a supervisor starts again after.
+const exitUnavailable = 69
+
+// CrashVariable names the point at which a binary built for it kills itself.
+const CrashVariable = "BOTD_CRASH"
+
+// mostLines bounds the log lines kept of a process.
+const mostLines = 40
+
+// process is a child whose log is read line by line.
+type process struct {
+	command *exec.Cmd
+	ended   chan struct{} // closed when it is gone and its log is read
+
+	mu    sync.Mutex // guards lines
+	lines []string   // the last ones
+}
+
+// startProcess starts botd with what the environment of the trial's own process
+// must not change: no credentials, no proxies.
+func startProcess(binary, directory string, env []string, log io.Writer, line func(string), arguments ...string) (*process, error) {
+	command := exec.Command(binary, arguments...)
+	command.Args[0] = "botd"
+	command.Dir = directory
+	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + directory, "TMPDIR=" + os.TempDir(), "NO_COLOR=1"}, env...)
+	pipe, err := command.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", binary, err)
+	}
+	p := &process{command: command, ended: make(chan struct{})}
+	go func() {
+		defer close(p.ended)
+		scanner := bufio.NewScanner(pipe)
+		scanner.Buffer(nil, 1<<20)
+		for scanner.Scan() {
+			fmt.Fprintln(log, scanner.Text())
+			p.keep(scanner.Text())
+			line(scanner.Text())
+		}
+		_ = command.Wait() // how it ended is in ProcessState
+	}()
+	return p, nil
+}
+
+func (p *process) keep(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.lines) == mostLines {
+		p.lines = p.lines[1:]
+	}
+	p.lines = append(p.lines, line)
+}
+
+func (p *process) lastLines() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.lines[max(0, len(p.lines)-3):], " | ")
+}
+
+// kill ends it as a power failure does, and waits until it is gone.
+func (p *process) kill() {
+	_ = p.command.Process.Kill() // it may be gone already
+	<-p.ended
+}
+
+// code is its exit code, once it has ended; -1 after a signal.
+func (p *process) code() int { return p.command.ProcessState.ExitCode() }
+
+func (p *process) killed() bool { return p.code() == -1 }
+
+// daemon is a botd that trades.
+type daemon struct {
+	*process
+	started   time.Time
+	listening chan struct{} // closed when its API answers
+
+	mu      sync.Mutex // guards all below
+	address string
+	safe    time.Duration // from exec to its first complete round; 0 not yet
+	log     *os.File
+}
+
+var apiAddress = regexp.MustCompile(`http://([0-9.:]+)/metrics`)
+
+func startDaemon(binary, directory, point string) (*daemon, error) {
+	log, err := os.OpenFile(filepath.Join(directory, "daemon.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{started: time.Now(), listening: make(chan struct{}), log: log}
+	var env []string
+	if point != "" {
+		env = []string{CrashVariable + "=" + point}
+	}
+	d.process, err = startProcess(binary, directory, env, log, d.read, "run", "-c", "configs", "--mode", "live", "--listen", "127.0.0.1:0", "--log-format", "json")
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return d, nil
+}
+
+// read takes a line of the daemon's log.
+func (d *daemon) read(text string) {
+	var line struct{ Event, Msg string }
+	if json.Unmarshal([]byte(text), &line) != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch line.Event {
+	case "daemon.listening":
+		if found := apiAddress.FindStringSubmatch(line.Msg); found != nil && d.address == "" {
+			d.address = found[1]
+			close(d.listening)
+		}
+	case "daemon.reconciled":
+		if d.safe == 0 {
+			d.safe = time.Since(d.started)
+		}
+	}
+}
+
+// safeAfter is how long after its start it had read orders and positions.
+func (d *daemon) safeAfter() (time.Duration, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.safe, d.safe != 0
+}
+
+// status is the part of its /api/v1/status that is looked at.
+type status struct {
+	Ready      bool `json:"ready"`
+	Unsettled  int  `json:"unsettled"`
+	Degraded   []struct{ State, Cause string }
+	Strategies []struct {
+		Name, Position string
+		Settled        bool
+	}
+}
+
+func (d *daemon) status(ctx context.Context) (*status, error) {
+	d.mu.Lock()
+	address := d.address
+	d.mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+address+"/api/v1/status", nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var s status
+	return &s, json.NewDecoder(response.Body).Decode(&s)
+}
+
+// settled reports whether the daemon knows what the exchange holds.
+func (d *daemon) settled(ctx context.Context, wishes []Wish) bool {
+	s, err := d.status(ctx)
+	if err != nil || s.Unsettled > 0 {
+		return false
+	}
+	for i := range wishes {
+		for j := range s.Strategies {
+			if t := &s.Strategies[j]; t.Name == wishes[i].Name {
+				held, err := decimal.NewFromString(t.Position)
+				if err != nil || !t.Settled || wishes[i].Market == "futures" && !held.Equal(wishes[i].signed()) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// why says what the daemon believes, for a failure.
+func (d *daemon) why(ctx context.Context) string {
+	s, err := d.status(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// stop ends it as a person does, and returns its exit code.
+func (d *daemon) stop() (int, error) {
+	if err := d.command.Process.Signal(os.Interrupt); err != nil {
+		return 0, fmt.Errorf("stop the daemon: %w", err)
+	}
+	select {
+	case <-d.ended:
+		return d.code(), nil
+	case <-time.After(exitWithin):
+		d.kill()
+		return 0, fmt.Errorf("the daemon did not stop within %s: %s", exitWithin, d.lastLines())
+	}
+}
+
+// kill ends it as a power failure does.
+func (d *daemon) kill() {
+	d.process.kill()
+	d.log.Close()
+}

@@ -1,0 +1,167 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shopspring/decimal"
+)
+
+// The trial's account.
+const (
+	accountKey    = "chaos"
+	accountSecret = "not-a-secret"
+)
+
+// venue is the simulated exchange as a process, with its control interface.
+type venue struct {
+	*process
+	address string
+	log     *os.File
+}
+
+var venueAddress = regexp.MustCompile(`listens on http://([0-9.:]+)`)
+
+func startVenue(ctx context.Context, binary, logPath string) (*venue, error) {
+	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	v := &venue{log: log}
+	found := make(chan string, 1)
+	v.process, err = startProcess(binary, ".", nil, log, func(line string) {
+		if address := venueAddress.FindStringSubmatch(line); address != nil {
+			select {
+			case found <- address[1]:
+			default:
+			}
+		}
+	}, "exchange", "--listen", "127.0.0.1:0", "--account", accountKey+":"+accountSecret, "--market", "still", "--control")
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	select {
+	case v.address = <-found:
+		return v, nil
+	case <-v.ended:
+		return nil, fmt.Errorf("the exchange ended with exit code %d: %s", v.code(), v.lastLines())
+	case <-time.After(startWithin):
+		return nil, errors.Join(errors.New("the exchange did not start"), v.stop())
+	case <-ctx.Done():
+		return nil, errors.Join(context.Cause(ctx), v.stop())
+	}
+}
+
+func (v *venue) stop() error {
+	v.kill()
+	return v.log.Close()
+}
+
+// control calls the control interface.
+func (v *venue) control(ctx context.Context, method, path string, body, into any) error {
+	var reader io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		reader = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+v.address+"/control/v1/"+path, reader)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+		return fmt.Errorf("%s /control/v1/%s: %s: %s", method, path, response.Status, text)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.NewDecoder(response.Body).Decode(into)
+}
+
+// faults replaces the faults in force.
+func (v *venue) faults(ctx context.Context, all []Fault) error {
+	if err := v.control(ctx, http.MethodDelete, "faults", nil, nil); err != nil {
+		return err
+	}
+	for i := range all {
+		if err := v.control(ctx, http.MethodPost, "faults", &all[i], nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// truth is what really happened on the exchange.
+type truth struct {
+	Orders []trueOrder
+	Fills  []trueFill
+}
+
+type trueOrder struct {
+	ID            json.Number
+	ClientOrderID string `json:"client_order_id"`
+	SpotID        string `json:"clientOrderId"`
+	Market        string
+	Symbol        string
+	Type          string
+	Status        string
+	Side          string
+	ClosePosition bool `json:"closePosition"`
+}
+
+type trueFill struct {
+	Market, Symbol, Side string
+	Quantity             decimal.Decimal `json:"qty"`
+}
+
+func (v *venue) truth(ctx context.Context) (*truth, error) {
+	var t truth
+	return &t, v.control(ctx, http.MethodGet, "orders", nil, &t)
+}
+
+// position is the signed sum of the fills on a wish's symbol.
+func (t *truth) position(w *Wish) decimal.Decimal {
+	sum := decimal.Zero
+	for i := range t.Fills {
+		f := &t.Fills[i]
+		switch {
+		case f.Market != w.Market || f.Symbol != w.Symbol:
+		case strings.EqualFold(f.Side, "sell"):
+			sum = sum.Sub(f.Quantity)
+		default:
+			sum = sum.Add(f.Quantity)
+		}
+	}
+	return sum
+}
+
+// stopStands reports whether exactly one closePosition stop waits on a wish's symbol.
+func (t *truth) stopStands(w *Wish) bool { return t.stops(w) == 1 }
+
+func (t *truth) stops(w *Wish) (standing int) {
+	for i := range t.Orders {
+		o := &t.Orders[i]
+		if o.Market == w.Market && o.Symbol == w.Symbol && o.Type == "STOP_MARKET" && slices.Contains([]string{"NEW", "CREATED", "OPEN"}, o.Status) {
+			standing++
+		}
+	}
+	return standing
+}

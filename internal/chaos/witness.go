@@ -1,0 +1,141 @@
+package chaos
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// witness stands between daemon and exchange. It sees each placement's bytes and
+// what was answered, and passes on every fault: an answer that was cut or never
+// came is cut or never comes.
+type witness struct {
+	server   *http.Server
+	listener net.Listener
+	done     chan error
+	arrived  chan struct{} // one when a placement comes
+
+	mu     sync.Mutex // guards sent
+	sent   []placement
+	unread []string // placements whose body is no order
+}
+
+// placement is one placement that arrived.
+type placement struct {
+	clientID string
+	reduces  bool // reduceOnly or closePosition: it may be sent anew, and refused
+	status   int  // 0: cut, or never answered
+	body     string
+}
+
+// mostSeen is how much of an order's body is read.
+const mostSeen = 1 << 20
+
+func newWitness(exchange string) (*witness, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	w := &witness{listener: listener, done: make(chan error, 1), arrived: make(chan struct{}, 1)}
+	// No connection is used twice: the transport would repeat a read by itself when
+	// one breaks, and hide the fault.
+	proxy := &httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: exchange}) },
+		Transport:      &http.Transport{DisableKeepAlives: true, DisableCompression: true},
+		FlushInterval:  -1, // an answer cut in half is passed on as far as it came
+		ModifyResponse: w.answered,
+		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:       log.New(io.Discard, "", 0),
+	}
+	w.server = &http.Server{Handler: w.watch(proxy), ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { w.done <- w.server.Serve(listener) }()
+	return w, nil
+}
+
+func (w *witness) address() string { return w.listener.Addr().String() }
+
+func (w *witness) close() error {
+	limited, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if w.server.Shutdown(limited) != nil {
+		w.server.Close()
+	}
+	if err := <-w.done; !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("witness: %w", err)
+	}
+	return nil
+}
+
+type numbered struct{}
+
+// watch writes a placement down before it goes on.
+func (w *witness) watch(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		switch request.Method + " " + request.URL.Path {
+		case futuresPlacement, spotPlacement:
+		default:
+			next.ServeHTTP(response, request)
+			return
+		}
+		body, err := io.ReadAll(io.LimitReader(request.Body, mostSeen))
+		if err != nil {
+			panic(http.ErrAbortHandler) // it died while sending: the exchange sees nothing of it
+		}
+		request.Body = io.NopCloser(bytes.NewReader(body))
+		request.ContentLength = int64(len(body))
+		next.ServeHTTP(response, request.WithContext(context.WithValue(request.Context(), numbered{}, w.saw(body))))
+	})
+}
+
+func (w *witness) saw(body []byte) int {
+	var order struct {
+		ClientOrderID string `json:"client_order_id"`
+		SpotID        string `json:"clientOrderId"`
+		ReduceOnly    any    `json:"reduceOnly"`
+		ClosePosition any    `json:"closePosition"`
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := json.Unmarshal(body, &order)
+	order.ClientOrderID = cmp.Or(order.ClientOrderID, order.SpotID)
+	if err != nil || order.ClientOrderID == "" {
+		w.unread = append(w.unread, string(body))
+	}
+	select {
+	case w.arrived <- struct{}{}:
+	default:
+	}
+	w.sent = append(w.sent, placement{clientID: order.ClientOrderID, reduces: yes(order.ReduceOnly) || yes(order.ClosePosition), body: string(body)})
+	return len(w.sent) - 1
+}
+
+func yes(v any) bool { return strings.EqualFold(fmt.Sprint(v), "true") }
+
+// answered notes what a placement was answered.
+func (w *witness) answered(response *http.Response) error {
+	if i, ok := response.Request.Context().Value(numbered{}).(int); ok {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.sent[i].status = response.StatusCode
+	}
+	return nil
+}
+
+// seen returns what arrived until now.
+func (w *witness) seen() (sent []placement, unread []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]placement(nil), w.sent...), append([]string(nil), w.unread...)
+}
