@@ -20,7 +20,19 @@ type Plan struct {
 	Reason     string     // why, in words, for logs and screens
 
 	memory Memory
+	shared bool // Orders and Exits are the strategy's own, and never change
 }
+
+// Share sets Orders and Exits to lists that the strategy will never change again,
+// only replace: nothing is copied, and a plan with the same lists is known to wish
+// the same without looking at them. A strategy that rests hundreds of orders and
+// seldom changes one keeps its lists for that.
+func (p *Plan) Share(orders, exits []Wish) {
+	p.Orders, p.Exits, p.OrdersSet, p.ExitsSet, p.shared = orders, exits, true, true, true
+}
+
+// Shares reports whether the lists are the strategy's own, which never change.
+func (p *Plan) Shares() bool { return p.shared }
 
 // TargetKind says how a target is measured.
 type TargetKind uint8
@@ -92,6 +104,7 @@ func (p *Plan) Reset() {
 	// Field by field: once a candle, and a whole Plan at once takes four times as long.
 	p.Target, p.Protection = Target{}, Protection{}
 	p.Leverage, p.OrdersSet, p.ExitsSet, p.Reason = 0, false, false, ""
+	p.unshare()
 	if len(p.Orders) > 0 {
 		p.Orders = p.Orders[:0]
 	}
@@ -103,10 +116,19 @@ func (p *Plan) Reset() {
 	}
 }
 
-// Clone returns a copy that shares nothing with the plan.
+// unshare lets go of lists that are not the plan's own.
+func (p *Plan) unshare() {
+	if p.shared {
+		p.Orders, p.Exits, p.shared = nil, nil, false
+	}
+}
+
+// Clone returns a copy that shares nothing with the plan but what never changes.
 func (p *Plan) Clone() *Plan {
 	clone := *p
-	clone.Orders, clone.Exits = slices.Clone(p.Orders), slices.Clone(p.Exits)
+	if !p.shared {
+		clone.Orders, clone.Exits = slices.Clone(p.Orders), slices.Clone(p.Exits)
+	}
 	clone.memory = Memory{slices.Clone(p.memory.entries)}
 	return &clone
 }
@@ -125,21 +147,28 @@ func (p *Plan) Remembered() Memory { return p.memory }
 func (p *Plan) Same(q *Plan) bool {
 	return p.Target == q.Target && p.Leverage == q.Leverage && p.OrdersSet == q.OrdersSet &&
 		p.ExitsSet == q.ExitsSet && p.Protection == q.Protection &&
-		slices.Equal(p.Orders, q.Orders) && slices.Equal(p.Exits, q.Exits)
+		sameWishes(p.Orders, q.Orders) && sameWishes(p.Exits, q.Exits)
 }
 
 // Merge lays a newer plan over this one: fields the newer leaves unset stay.
 func (p *Plan) Merge(newer *Plan) {
+	switch {
+	case newer.shared: // always both lists
+		p.Orders, p.Exits, p.shared = newer.Orders, newer.Exits, true
+		p.OrdersSet, p.ExitsSet, p.Target = true, true, Target{}
+	case p.shared && (newer.Target.Kind != NoTarget || newer.OrdersSet || newer.ExitsSet):
+		p.Orders, p.Exits, p.shared = slices.Clone(p.Orders), slices.Clone(p.Exits), false
+	}
 	if newer.Target.Kind != NoTarget {
 		p.Target, p.Orders, p.OrdersSet = newer.Target, p.Orders[:0], false
 	}
 	if newer.Leverage != 0 {
 		p.Leverage = newer.Leverage
 	}
-	if newer.OrdersSet {
+	if newer.OrdersSet && !newer.shared {
 		p.Orders, p.OrdersSet, p.Target = append(p.Orders[:0], newer.Orders...), true, Target{}
 	}
-	if newer.ExitsSet {
+	if newer.ExitsSet && !newer.shared {
 		p.Exits, p.ExitsSet = append(p.Exits[:0], newer.Exits...), true
 	}
 	if newer.Protection.Set {
@@ -150,14 +179,19 @@ func (p *Plan) Merge(newer *Plan) {
 	}
 }
 
+// sameWishes looks at the lists only when they are not the very same one.
+func sameWishes(a, b []Wish) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+}
+
 // Covers reports whether laying the newer plan over this one would change
 // nothing: the quiet case, decided without allocating.
 func (p *Plan) Covers(newer *Plan) bool {
 	return (newer.Target.Kind == NoTarget || newer.Target == p.Target) &&
 		(newer.Leverage == 0 || newer.Leverage == p.Leverage) &&
 		(!newer.Protection.Set || newer.Protection == p.Protection) &&
-		(!newer.OrdersSet || p.OrdersSet && slices.Equal(newer.Orders, p.Orders)) &&
-		(!newer.ExitsSet || p.ExitsSet && slices.Equal(newer.Exits, p.Exits))
+		(!newer.OrdersSet || p.OrdersSet && sameWishes(newer.Orders, p.Orders)) &&
+		(!newer.ExitsSet || p.ExitsSet && sameWishes(newer.Exits, p.Exits))
 }
 
 // Memory is what a strategy must remember beyond candles and position: a few

@@ -3,6 +3,7 @@ package library
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,9 +51,18 @@ type mesh struct {
 	orders         int
 	trail, restart bool
 
-	enters, leaves []string // keys of each cell's orders
+	enters, leaves []string       // keys of each cell's orders
+	cellOf         map[string]int // of a key: the cell, or -1 less it for the order that leaves
 	prices         []exchange.Price
-	shift          int64 // for which prices were made
+	shift          int64               // for which prices were made
+	filled         []exchange.Quantity // of each cell's orders, in and out, as the view has it
+
+	// The last decision, as long as it is the same again: what it saw, and the first
+	// and the last price at which the same entries are passive.
+	version        uint64
+	from, to       exchange.Price
+	entries, exits []strategy.Wish
+	scratch        [2][]strategy.Wish
 }
 
 func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
@@ -68,7 +78,7 @@ func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 		return nil, wrong("upper", "%s is not above lower %s, which must be above zero", p.Upper, p.Lower)
 	}
 	m := &mesh{symbol: s, sign: exchange.Buy, quantity: quantity, exit: quantity, lower: p.Lower.InexactFloat64(), cells: p.Lines - 1, orders: p.Orders,
-		geometric: p.Spacing == "geometric", trail: p.Trail, restart: p.Restart}
+		geometric: p.Spacing == "geometric", trail: p.Trail, restart: p.Restart, cellOf: map[string]int{}}
 	if p.Side == "short" {
 		if m.sign = exchange.Sell; setting.Market == exchange.Spot {
 			return nil, wrong("side", "short needs the futures market: spot has no short positions")
@@ -96,7 +106,9 @@ func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 	}
 	for i := range m.cells {
 		m.enters, m.leaves = append(m.enters, "in"+strconv.Itoa(i)), append(m.leaves, "out"+strconv.Itoa(i))
+		m.cellOf[m.enters[i]], m.cellOf[m.leaves[i]] = i, -1-i
 	}
+	m.filled = make([]exchange.Quantity, 2*m.cells)
 	return m, nil
 }
 
@@ -126,6 +138,12 @@ func (*mesh) Warmup() int           { return 1 }
 func (*mesh) Candle(*strategy.View) {}
 
 func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
+	if view.Version != 0 && view.Version == m.version && m.from <= view.Last && view.Last <= m.to {
+		plan.Share(m.entries, m.exits)
+		plan.Reason = gridReason
+		return
+	}
+	m.version = 0
 	plan.OrdersSet, plan.ExitsSet = true, true
 	if stopped, _ := view.Memory.Get(gridStopped); stopped != 0 {
 		plan.Reason = "a stop took the position; the grid rests"
@@ -135,6 +153,7 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 	if shift != m.shift {
 		m.lines(shift)
 	}
+	m.fills(view)
 	held, any := m.held(view)
 	if any && view.Position.Quantity == 0 && m.gone(view, &held) {
 		for i := range held {
@@ -152,7 +171,66 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 	if m.trail && !any {
 		m.follow(view, plan)
 	}
+	if view.Version == 0 {
+		m.rest(view, plan, &held)
+		return
+	}
+	// Made where the lists of the decision before were made, and kept where they are
+	// only read.
+	plan.Orders, plan.Exits = m.scratch[0][:0], m.scratch[1][:0]
 	m.rest(view, plan, &held)
+	m.scratch[0], m.scratch[1] = plan.Orders, plan.Exits
+	m.keep(view, plan, &held)
+}
+
+const gridReason = "the lines nearest to the price"
+
+// fills sorts what was filled by cell.
+func (m *mesh) fills(view *strategy.View) {
+	clear(m.filled)
+	for _, f := range view.Fills {
+		switch cell, known := m.cellOf[f.Key]; {
+		case known && cell >= 0:
+			m.filled[cell] = f.Quantity
+		case known:
+			m.filled[m.cells-1-cell] = f.Quantity
+		}
+	}
+}
+
+// in and out are what was filled of a cell's orders.
+func (m *mesh) in(cell int) exchange.Quantity  { return m.filled[cell] }
+func (m *mesh) out(cell int) exchange.Quantity { return m.filled[m.cells+cell] }
+
+// keep notes the decision for as long as nothing it hangs on changes: one that
+// remembers something changes that itself, and the lines of cells that hold do not
+// count. Lists that are what they were stay the very same.
+func (m *mesh) keep(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
+	m.version, m.from, m.to = view.Version, 0, math.MaxInt64
+	for i := range m.cells {
+		if held[i/62]>>(i%62)&1 != 0 {
+			continue
+		}
+		if price := m.prices[i]; m.sign == exchange.Buy && price < view.Last {
+			m.from = max(m.from, price+1)
+		} else if m.sign == exchange.Buy {
+			m.to = min(m.to, price)
+		} else if price := m.prices[i+1]; price > view.Last {
+			m.to = min(m.to, price-1)
+		} else {
+			m.from = max(m.from, price)
+		}
+	}
+	if len(plan.Remembered().Entries()) > 0 || m.trail {
+		m.version = 0
+	}
+	if !slices.Equal(m.entries, plan.Orders) {
+		m.entries = slices.Clone(plan.Orders)
+	}
+	if !slices.Equal(m.exits, plan.Exits) {
+		m.exits = slices.Clone(plan.Exits)
+	}
+	plan.Share(m.entries, m.exits)
 }
 
 // held is which cells hold now: as remembered, with what was filled since.
@@ -164,10 +242,10 @@ func (m *mesh) held(view *strategy.View) (held [9]int64, any bool) {
 		for i := range m.cells {
 			bit := int64(1) << (i % 62)
 			if held[i/62]&bit == 0 {
-				if view.Filled(m.enters[i]) >= m.quantity {
+				if m.in(i) >= m.quantity {
 					held[i/62] |= bit
 				}
-			} else if view.Filled(m.leaves[i]) >= m.exit {
+			} else if m.out(i) >= m.exit {
 				held[i/62] &^= bit
 			}
 		}
@@ -232,7 +310,7 @@ func (m *mesh) rest(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
 		}
 		if held[i/62]>>(i%62)&1 == 0 {
 			passive := m.sign == exchange.Buy && in < view.Last || m.sign == exchange.Sell && in > view.Last
-			begun := view.Filled(m.enters[i]) > 0
+			begun := m.in(i) > 0
 			if (passive || begun) && entries < m.orders {
 				entries++
 				plan.Orders = append(plan.Orders, strategy.Wish{Key: m.enters[i], Side: m.sign, Price: in, Quantity: m.quantity})
@@ -254,5 +332,5 @@ func (m *mesh) rest(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
 		}
 		plan.Exits = append(plan.Exits, strategy.Wish{Key: m.leaves[i], Side: m.sign.Opposite(), Price: out, Quantity: m.exit})
 	}
-	plan.Reason = "the lines nearest to the price"
+	plan.Reason = gridReason
 }

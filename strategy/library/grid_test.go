@@ -2,6 +2,9 @@ package library
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -167,4 +170,42 @@ func TestASpotGridSellsWhatTheFeeLeaves(t *testing.T) {
 	b.expect(119, "buy 1@110, buy 1@100, sell 0.998@130")
 	b.fill("out2", 998, 0)
 	b.expect(131, "buy 1@130, buy 1@120, buy 1@110, buy 1@100")
+}
+
+// TestAKeptDecisionIsTheOneThatWouldBeMade asks one grid all the time and a fresh one
+// each time, over prices that walk across the lines and fills that come in between.
+func TestAKeptDecisionIsTheOneThatWouldBeMade(t *testing.T) {
+	t.Parallel()
+	for _, side := range []string{"long", "short"} {
+		fresh := func() strategy.Strategy {
+			return newStrategy(t, "grid", exchange.Futures, strategy.Values{"lower": "90", "upper": "110", "lines": "21", "quantity": "1", "orders": "7", "side": side})
+		}
+		one, random, kept := fresh(), rand.New(rand.NewPCG(3, 4)), 0
+		view := &strategy.View{Symbol: setting(t, exchange.Futures).Symbol, Version: 1, Last: 100e8}
+		for i := range 3_000 {
+			view.Last = max(85e8, min(115e8, view.Last+exchange.Price(random.IntN(9)-4)*25e6))
+			if i%40 == 39 {
+				view.Version++
+				view.Position.Quantity++
+				view.Fills = append(slices.Clone(view.Fills), strategy.KeyFill{Key: "in" + strconv.Itoa(random.IntN(20)), Quantity: view.Symbol.QuantityFor(exchange.AmountOf(100), 100e8)})
+			}
+			var have, want strategy.Plan
+			one.Decide(view, &have)
+			fresh().Decide(view, &want)
+			if !have.Same(&want) || have.Reason != want.Reason || !slices.Equal(have.Remembered().Entries(), want.Remembered().Entries()) {
+				t.Fatalf("%s, step %d at %d: want %+v, have %+v", side, i, view.Last, want, have)
+			}
+			view.Memory, _ = view.Memory.With(have.Remembered())
+			if len(have.Remembered().Entries()) > 0 {
+				view.Version++
+			}
+			var again strategy.Plan
+			if one.Decide(view, &again); len(again.Orders) > 0 && len(have.Orders) > 0 && &again.Orders[0] == &have.Orders[0] {
+				kept++
+			}
+		}
+		if kept < 1_000 {
+			t.Errorf("%s: only %d of 3000 decisions were kept", side, kept)
+		}
+	}
 }
