@@ -34,12 +34,17 @@ type Book struct {
 	watches    []*Watch // sorted by strategy, the account's first
 	sends      []send   // of the last minute, oldest first
 
+	openIDs []int64      // scratch of Vanished
+	matched []*Placement // scratch of observeList
+	placed  [2]places    // of the plan's orders and exits
+
 	newest   serial // of the ids the journal has told of
 	seasoned bool   // the journal holds more than starts and wishes
 	stale    int64  // answers older than what was known, counted
 
 	Foreign  string // policy for what botd did not make: halt, adopt or ignore
 	Instance string // whose prefix our client order ids carry
+	Unbooked bool   // no money is booked: fills are not kept for the ledger, which nobody would take them from
 
 	Account   exchange.MarginAccount // as last fetched
 	AccountMS int64                  // when; 0 for never
@@ -122,7 +127,7 @@ type StrategyState struct {
 	Resolved exchange.Quantity // its signed quantity
 	Priced   bool              // Resolved counts
 	OnRemove string            // what becomes of it when it is removed: flatten, leave
-	Keys     []KeyFill         // what was filled under each key of the plan
+	Keys     []KeyFill         // what was filled under each key of the plan, sorted by purpose and key
 }
 
 // KeyFill is what became of one key of the plan in force.
@@ -135,10 +140,8 @@ type KeyFill struct {
 
 // FilledUnder returns what was filled under a key.
 func (s *StrategyState) FilledUnder(purpose Purpose, key string) exchange.Quantity {
-	for _, k := range s.Keys {
-		if k.Purpose == purpose && k.Key == key && !mutant.Is(mutant.KeyRefilled) {
-			return k.Filled
-		}
+	if i, found := s.findKey(purpose, key); found && !mutant.Is(mutant.KeyRefilled) {
+		return s.Keys[i].Filled
 	}
 	return 0
 }
@@ -146,34 +149,83 @@ func (s *StrategyState) FilledUnder(purpose Purpose, key string) exchange.Quanti
 // refusedUnder returns when the exchange last would not take an order under a
 // key, 0 when it always did.
 func (s *StrategyState) refusedUnder(purpose Purpose, key string) int64 {
-	for _, k := range s.Keys {
-		if k.Purpose == purpose && k.Key == key {
-			return k.RefusedMS
-		}
+	if i, found := s.findKey(purpose, key); found {
+		return s.Keys[i].RefusedMS
 	}
 	return 0
 }
 
-func (s *StrategyState) under(purpose Purpose, key string) *KeyFill {
-	for i := range s.Keys {
-		if s.Keys[i].Purpose == purpose && s.Keys[i].Key == key {
-			return &s.Keys[i]
+// findKey finds a key's place: there may be hundreds.
+func (s *StrategyState) findKey(purpose Purpose, key string) (int, bool) {
+	return slices.BinarySearchFunc(s.Keys, key, func(k KeyFill, key string) int {
+		if k.Purpose != purpose {
+			return int(k.Purpose) - int(purpose)
 		}
+		return strings.Compare(k.Key, key)
+	})
+}
+
+func (s *StrategyState) under(purpose Purpose, key string) *KeyFill {
+	i, found := s.findKey(purpose, key)
+	if !found {
+		s.Keys = slices.Insert(s.Keys, i, KeyFill{Purpose: purpose, Key: key})
 	}
-	s.Keys = append(s.Keys, KeyFill{Purpose: purpose, Key: key})
-	return &s.Keys[len(s.Keys)-1]
+	return &s.Keys[i]
 }
 
 // forgetKeys drops what was filled under keys the plan does not name any more:
 // a key that comes back begins anew.
-func (s *StrategyState) forgetKeys() {
-	s.Keys = slices.DeleteFunc(s.Keys, func(k KeyFill) bool {
-		wishes := s.Plan.Orders
-		if k.Purpose == ExitOrder {
-			wishes = s.Plan.Exits
-		}
-		return !slices.ContainsFunc(wishes, func(w strategy.Wish) bool { return w.Key == k.Key })
-	})
+func (b *Book) forgetKeys(s *StrategyState) {
+	for _, purpose := range [...]Purpose{Order, ExitOrder} {
+		named := b.places(&s.Plan, purpose)
+		s.Keys = slices.DeleteFunc(s.Keys, func(k KeyFill) bool { return (k.Purpose == ExitOrder) == (purpose == ExitOrder) && named.of(k.Key) < 0 })
+	}
+}
+
+// places finds wishes by their keys.
+type places struct {
+	wishes []strategy.Wish
+	byKey  map[string]int // nil: there are few
+}
+
+// fewWishes are found faster one by one.
+const fewWishes = 8
+
+// places is valid until it is called for other wishes of the same purpose. Lists
+// that never change are looked through once.
+func (b *Book) places(plan *strategy.Plan, purpose Purpose) places {
+	wishes, kept := plan.Orders, &b.placed[0]
+	if purpose == ExitOrder {
+		wishes, kept = plan.Exits, &b.placed[1]
+	}
+	if len(wishes) <= fewWishes {
+		return places{wishes: wishes}
+	}
+	if plan.Shares() && len(kept.wishes) == len(wishes) && &kept.wishes[0] == &wishes[0] {
+		return *kept
+	}
+	if kept.byKey == nil {
+		kept.byKey = make(map[string]int, len(wishes))
+	}
+	clear(kept.byKey)
+	for i := len(wishes) - 1; i >= 0; i-- { // the first of a key counts
+		kept.byKey[wishes[i].Key] = i
+	}
+	if kept.wishes = nil; plan.Shares() {
+		kept.wishes = wishes
+	}
+	return places{wishes, kept.byKey}
+}
+
+// of returns the place of a key, or -1.
+func (p places) of(key string) int {
+	if p.byKey == nil {
+		return slices.IndexFunc(p.wishes, func(w strategy.Wish) bool { return w.Key == key })
+	}
+	if i, found := p.byKey[key]; found {
+		return i
+	}
+	return -1
 }
 
 // Day is the equity at the start of the UTC day and its peak ever.
@@ -322,7 +374,7 @@ func (b *Book) Apply(record *Record) {
 		if state.Plan.Target != state.Target {
 			state.Priced = false // another wish: the same one later is priced anew
 		}
-		state.forgetKeys()
+		b.forgetKeys(state)
 		b.releaseLatch(state)
 	case RecordMemory:
 		b.Strategy(record.Strategy).Memory = strategy.MemoryOf(slices.Clone(record.Memory)...)
@@ -419,7 +471,9 @@ func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, r
 	price := record.Price
 	p.Filled += grown
 	truth.filledMS = record.AtMS
-	b.ledger.filled(p, grown)
+	if !b.Unbooked {
+		b.ledger.filled(p, grown)
+	}
 	if !price.IsZero() {
 		p.Price = price
 	}
@@ -477,7 +531,9 @@ func (b *Book) end(p *Placement, state State, record *Record) {
 	if (p.Purpose == Order || p.Purpose == ExitOrder) && (state == Rejected || state == Refused) {
 		b.Strategy(p.Strategy).under(p.Purpose, p.Key).RefusedMS = record.AtMS
 	}
-	b.ledger.endedOrder(p)
+	if !b.Unbooked {
+		b.ledger.endedOrder(p)
+	}
 	if mutant.Is(mutant.Hoarding) {
 		return
 	}

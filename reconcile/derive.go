@@ -86,6 +86,7 @@ type derivation struct {
 }
 
 func (d *derivation) sort() {
+	d.orders = make([]*Placement, 0, len(d.book.live))
 	for _, p := range d.book.live {
 		if p.Order.Key() != d.truth.Key {
 			continue // whatever is on the symbol is its strategy's, also what an earlier one left
@@ -426,15 +427,19 @@ const refusedMS = 5_000
 // canceled; a changed wish is canceled, confirmed, and its remainder placed.
 func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
 	overdue := purpose == Order && d.book.Overdue(d.truth.Key, d.nowMS, cutMS) != nil
+	wished, kept := d.book.places(d.plan, purpose), make([]bool, len(wishes))
 	for _, p := range d.orders {
 		if p.Purpose != purpose {
 			continue
+		}
+		i := wished.of(p.Key)
+		if i >= 0 {
+			kept[i] = true // by another order perhaps: its end is waited for
 		}
 		if overdue {
 			d.cancel(p, "fills all the time: out of the way of a stable snapshot")
 			continue
 		}
-		i := slices.IndexFunc(wishes, func(w strategy.Wish) bool { return w.Key == p.Key })
 		if i < 0 || !d.sameOrder(p, &wishes[i]) {
 			d.cancel(p, "not wished any more")
 		}
@@ -443,7 +448,9 @@ func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
 		return
 	}
 	for i := range wishes {
-		d.keep(purpose, &wishes[i])
+		if !kept[i] {
+			d.keep(purpose, &wishes[i])
+		}
 	}
 }
 
@@ -459,12 +466,8 @@ func (d *derivation) sameOrder(p *Placement, w *strategy.Wish) bool {
 		p.Remaining() <= w.Quantity-filled
 }
 
+// keep wishes an order for a wish that has none.
 func (d *derivation) keep(purpose Purpose, w *strategy.Wish) {
-	for _, p := range d.orders {
-		if p.Purpose == purpose && p.Key == w.Key {
-			return
-		}
-	}
 	if purpose == Order && (!d.wish.Entries || !d.settled()) {
 		return
 	}

@@ -54,13 +54,24 @@ func (s *Snapshot) Orders(market exchange.Market) exchange.Fetched[exchange.Orde
 // their market does not show: each must be asked for by id.
 func (b *Book) Vanished(s *Snapshot) []*Placement {
 	var vanished []*Placement
-	for _, p := range b.live {
-		list := s.Orders(p.Order.Market)
-		if p.OrderID == 0 || !list.Done() {
+	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
+		list := s.Orders(market)
+		if !list.Done() {
 			continue
 		}
-		if !slices.ContainsFunc(list.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID }) {
-			vanished = append(vanished, p)
+		open := b.openIDs[:0]
+		for i := range list.Items() {
+			open = append(open, list.Items()[i].ID)
+		}
+		slices.Sort(open)
+		b.openIDs = open
+		for _, p := range b.live {
+			if p.OrderID == 0 || p.Order.Market != market {
+				continue
+			}
+			if _, shown := slices.BinarySearch(open, p.OrderID); !shown {
+				vanished = append(vanished, p)
+			}
 		}
 	}
 	return vanished
@@ -111,9 +122,14 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 	if !list.Done() {
 		return
 	}
-	for i := range list.Items() {
-		order := &list.Items()[i]
-		if p := b.match(order); p != nil && (p.OrderID != 0 || !hasOlder(list.Items(), order)) {
+	orders := list.Items()
+	matched := slices.Grow(b.matched[:0], len(orders))
+	next := 0 // both lists are oldest first: mostly the next placement is the next order's
+	for i := range orders {
+		order := &orders[i]
+		p := b.matchFrom(&next, order)
+		matched = append(matched, p)
+		if p != nil && (p.OrderID != 0 || !hasOlder(orders, order)) {
 			b.seen(p, order, emit)
 		}
 	}
@@ -122,16 +138,20 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 			truth.Foreign = truth.Foreign[:0]
 		}
 	}
-	for _, order := range list.Items() {
+	for i := range orders {
+		order := &orders[i]
 		switch {
-		case b.match(&order) != nil:
+		case matched[i] != nil && !matched[i].State.Final(): // live, as it was
+		case b.match(order) != nil:
 		case b.Ours(order.ClientOrderID):
-			b.observeSurplus(&order, emit)
+			b.observeSurplus(order, emit)
 		default:
 			truth := b.Symbol(order.Key())
-			truth.Foreign = append(truth.Foreign, order)
+			truth.Foreign = append(truth.Foreign, *order)
 		}
 	}
+	clear(matched) // an ended placement is not held on to
+	b.matched = matched
 }
 
 func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
@@ -181,6 +201,19 @@ func (b *Book) match(order *exchange.Order) *Placement {
 	return p
 }
 
+// matchFrom is match that looks at the live placement at next first, and puts next
+// behind the one it found there.
+func (b *Book) matchFrom(next *int, order *exchange.Order) *Placement {
+	for at := *next; at < min(*next+3, len(b.live)); at++ {
+		p := b.live[at]
+		if p.OrderID == order.ID && p.ClientOrderID == order.ClientOrderID && p.Order.Symbol == order.Symbol && p.Order.Side == order.Side {
+			*next = at + 1
+			return p
+		}
+	}
+	return b.match(order)
+}
+
 func (b *Book) surplusOf(order *exchange.Order) *Placement {
 	for _, p := range b.live {
 		if p.Surplus && p.OrderID == order.ID {
@@ -199,6 +232,9 @@ func (b *Book) seen(p *Placement, order *exchange.Order, emit func(Record)) {
 	filled := max(order.Filled, p.Filled)
 	if mutant.Is(mutant.FillsGoBack) {
 		filled = order.Filled
+	}
+	if !order.Status.Final() && p.State == Working && filled == p.Filled && p.OrderID == order.ID {
+		return // resting, as it was
 	}
 	record := Record{ClientOrderID: p.ClientOrderID, OrderID: order.ID, Filled: filled, Strategy: p.Strategy, Symbol: p.Order.Key(), Price: fillPrice(order)}
 	switch {

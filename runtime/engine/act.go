@@ -51,6 +51,9 @@ type memo struct {
 }
 
 func (e *Engine) notePlacement(p *reconcile.Placement, filledBefore exchange.Quantity) {
+	if p.Filled <= filledBefore && !p.State.Final() {
+		return
+	}
 	symbol := e.book.Symbol(p.Order.Key()).Rules
 	note := Note{Strategy: p.Strategy, Symbol: symbol, Purpose: p.Purpose, ClientOrderID: p.ClientOrderID, OrderID: p.OrderID,
 		Order: p.Order, State: p.State, Price: p.Price, DurationMS: e.nowMS - p.SentMS, Last: e.book.Symbol(p.Order.Key()).Last}

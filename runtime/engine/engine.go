@@ -87,7 +87,7 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 		config: config, book: book, gate: risk.NewGate(config.Limits), calls: map[int64]purpose{},
 		journalMS: never, roundMS: never, rulesMS: never, refusals: map[string]string{},
 	}
-	book.Foreign, book.Instance = config.Foreign, config.Instance
+	book.Foreign, book.Instance, book.Unbooked = config.Foreign, config.Instance, !config.Ledger
 	if config.Epoch <= book.Epoch() {
 		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
 	}

@@ -131,6 +131,7 @@ func (e *Engine) see(r *run, nominalMS int64) {
 // fillView copies what the strategy may see of the book.
 func (e *Engine) fillView(r *run) {
 	r.version = e.book.Version()
+	r.view.Version = r.version + 1
 	r.view.Position = strategy.Position{Quantity: r.truth.Position, EntryPrice: r.truth.EntryPrice, SinceMS: r.truth.SinceMS}
 	r.view.Equity = e.equity(r.truth.Key.Market)
 	r.view.Memory = r.state.Memory
