@@ -18,10 +18,11 @@ import (
 )
 
 const (
-	account   = "backtest"
-	progress  = 1 << 12 // candles between two calls of Progress
-	instance  = "bt"
-	maxRounds = 10_000 // at one moment: more is a loop that does not converge
+	account    = "backtest"
+	progress   = 1 << 12 // candles between two calls of Progress
+	instance   = "bt"
+	keptOrders = 5_000  // finished ones that the exchange still tells of: the engine asks at once
+	maxRounds  = 10_000 // at one moment: more is a loop that does not converge
 )
 
 // Run runs one backtest. It ends early with the context's error.
@@ -92,7 +93,7 @@ func newVenue(config *Config) (*sim.Exchange, error) {
 			settings.FuturesUSDT = config.Cash
 		}
 	}
-	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS})
+	venue, err := sim.New(sim.Config{Symbols: symbols, StartMS: startMS - 1, OrderDelayMS: config.Costs.LatencyMS, Kept: keptOrders, Lend: true})
 	if err != nil {
 		return nil, err
 	}

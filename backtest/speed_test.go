@@ -2,6 +2,7 @@ package backtest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"botd/backtest"
@@ -36,6 +37,17 @@ func speedConfig(t testing.TB, recorded *tape.Tape, fast, slow string) backtest.
 			Strategy: build(t, "sma_cross", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}, strategy.Values{"fast": fast, "slow": slow})}}}}
 }
 
+// gridConfig rests so many buys below the price, a line a tenth of a per cent apart.
+func gridConfig(t testing.TB, recorded *tape.Tape, orders int) backtest.Config {
+	config := speedConfig(t, recorded, "10", "50")
+	first := recorded.Symbol.PriceDecimal(recorded.Candles.Open[0]).IntPart()
+	values := strategy.Values{"upper": fmt.Sprint(first * 999 / 1000), "lower": fmt.Sprint(first*999/1000 - first*int64(orders)/1000), "lines": fmt.Sprint(orders + 1), "orders": "200", "quantity": "0.001"}
+	config.Legs[0].Kind = "grid"
+	config.Legs[0].Strategy.Strategy = build(t, "grid", strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1}, values)
+	config.Legs[0].Strategy.Size = strategy.Size{}
+	return config
+}
+
 // BenchmarkBacktest runs sma_cross over a million candles in memory: candles a
 // second of the whole engine, exchange included. bare is a plain loop over the
 // same columns in float64: what the hardware could do without any of it.
@@ -57,6 +69,20 @@ func BenchmarkBacktest(b *testing.B) {
 			b.ReportMetric(float64(fills), "fills")
 		})
 	}
+	// 200 orders rest in the book, and some of them fill.
+	b.Run("grid_200", func(b *testing.B) {
+		b.ReportAllocs()
+		fills := 0
+		for b.Loop() {
+			result, err := backtest.Run(context.Background(), gridConfig(b, recorded, 200))
+			if err != nil {
+				b.Fatal(err)
+			}
+			fills = result.Fills
+		}
+		b.ReportMetric(float64(b.N)*1e6/b.Elapsed().Seconds()/1e6, "Mcandles/s")
+		b.ReportMetric(float64(fills), "fills")
+	})
 	// Nothing is wished: what a candle costs at the least, in nanoseconds.
 	b.Run("quiet", func(b *testing.B) {
 		b.ReportAllocs()

@@ -43,6 +43,7 @@ type Config struct {
 	OppositeOrder      string // "reject" (default) or "net"
 
 	LiquidationFee exchange.Rate // of the notional; 0 is the account's taker fee, below 0 none
+	Lend           bool          // lists of open orders are lent: valid until the next one is asked for
 	Kept           int           // finished orders and fills kept; 0 is DefaultKept
 }
 
@@ -72,7 +73,8 @@ type Exchange struct {
 	firstOrder int64
 
 	orderID, positionID, fillID int64
-	fills                       []Fill // a ring once Kept are held
+	lent                        [3][]exchange.Order // by market
+	fills                       []Fill              // a ring once Kept are held
 	oldestFill                  int
 	encodedFills                [][]byte // for snapshots
 	version                     uint64

@@ -60,11 +60,17 @@ func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exc
 		}
 	}
 	list := a.open(request.Operation.Market())
-	all := make([]exchange.Order, 0, list.count)
+	all := x.lent[request.Operation.Market()][:0] // empty unless lists are lent
+	if cap(all) < list.count {
+		all = make([]exchange.Order, 0, list.count+list.count/4)
+	}
 	for o := list.first; o != nil; o = o.after {
 		if o.visible && (request.Symbol == "" || o.Symbol == request.Symbol) {
 			all = append(all, o.told())
 		}
+	}
+	if x.config.Lend {
+		x.lent[request.Operation.Market()] = all
 	}
 	answer.Orders = exchange.FetchedOf(all)
 	return nil
