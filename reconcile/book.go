@@ -96,6 +96,8 @@ type SymbolTruth struct {
 	stable     stable            // what it told
 	filledMS   int64             // when Known last changed by a fill
 	seen       []int64           // ids of positions seen open, oldest first
+	missed     exchange.Quantity // spot: what the wallet misses while an order rests
+	missedMS   int64             // since when; 0 while it does not
 	short      exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }
 

@@ -401,7 +401,9 @@ func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
 	d.want(&strategy.Plan{Orders: []strategy.Wish{wish}, OrdersSet: true})
 	d.observe(0, nil)
 	for n, refuse := range []func(id string){
-		func(id string) { d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, State: Rejected}) },
+		func(id string) {
+			d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, State: Rejected})
+		},
 		func(id string) { d.book.Apply(&Record{Kind: RecordRefused, AtMS: d.now, ClientOrderID: id, Why: "no"}) },
 	} {
 		id := d.send(d.one(Order, nil))

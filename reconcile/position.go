@@ -108,8 +108,9 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	}
 	truth.Read = true
 	truth.Position = truth.heldOnSpot()
-	if b.anyUnresolved(truth.Key) || b.liveOn(truth.Key) {
-		truth.Settled = !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
+	live := b.liveOn(truth.Key)
+	if b.anyUnresolved(truth.Key) || live && (s.BeganMS < truth.filledMS+b.settle.StalenessMS || b.unseen(s, truth.Key)) {
+		truth.Settled, truth.missedMS = !b.anyUnresolved(truth.Key) && truth.Quarantine == "", 0
 		return
 	}
 	if s.BeganMS < truth.filledMS+b.settle.StalenessMS {
@@ -117,22 +118,36 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	}
 	balance := b.Balance(truth.Rules.Base)
 	held := truth.Rules.FloorQuantity(truth.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
-	fees := truth.Rules.QuantityOf(truth.Rules.QuantityAmount(truth.Bought).MulRate(spotFeeBound)) + truth.Rules.QuantityTick
 	if truth.Known == 0 {
-		if held != truth.Baseline {
+		if held != truth.Baseline && !live {
 			emit(Record{Kind: RecordBaseline, Symbol: truth.Key, Filled: held})
 		}
 		truth.Settled = truth.Quarantine == ""
 		return
 	}
-	truth.short = 0
-	if short := truth.Known - truth.Fees - (held - truth.Baseline); short > 0 && short <= fees && truth.Bought > 0 {
-		emit(Record{Kind: RecordFees, Symbol: truth.Key, Filled: short, Evidence: "fees taken from the asset bought"})
-	} else if short > 0 {
-		b.missing(truth, short, emit)
-	}
+	b.squareWallet(s, truth, held, live, emit)
 	truth.Position = truth.heldOnSpot()
 	truth.Settled = truth.Quarantine == ""
+}
+
+// squareWallet takes what the wallet misses of the fills as fees, within their
+// bound; more of it is somebody else's doing. While an order rests, which may
+// fill between the list and the wallet, that is so when it lasts.
+func (b *Book) squareWallet(s *Snapshot, truth *SymbolTruth, held exchange.Quantity, live bool, emit func(Record)) {
+	fees := truth.Rules.QuantityOf(truth.Rules.QuantityAmount(truth.Bought).MulRate(spotFeeBound)) + truth.Rules.QuantityTick
+	short := truth.Known - truth.Fees - (held - truth.Baseline)
+	switch explained := short <= fees && truth.Bought > 0; {
+	case short <= 0 || explained && live:
+		truth.short, truth.missedMS = 0, 0
+	case explained:
+		truth.short, truth.missedMS = 0, 0
+		emit(Record{Kind: RecordFees, Symbol: truth.Key, Filled: short, Evidence: "fees taken from the asset bought"})
+	case !live, truth.missedMS != 0 && short == truth.missed && s.BeganMS-truth.missedMS > b.settle.StalenessMS:
+		truth.missedMS = 0
+		b.missing(truth, short, emit)
+	case truth.missedMS == 0 || short != truth.missed:
+		truth.missed, truth.missedMS = short, max(s.BeganMS, s.EndedMS)
+	}
 }
 
 // heldOnSpot is what fills and fees explain, without what the wallet misses of

@@ -167,7 +167,7 @@ func (b *Book) AsksClosed(truth *SymbolTruth, nowMS int64) *Placement {
 // closed again: created since it was sent, on its side, and never seen open
 // (case 9). Both are booked, inferred.
 func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit func(Record)) bool {
-	if truth.filledMS >= p.SentMS || mutant.Is(mutant.ClosedForgotten) {
+	if truth.filledMS >= p.SentMS {
 		return false // a known order's fill may have made it
 	}
 	for i := range s.Closed {

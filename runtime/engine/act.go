@@ -136,7 +136,11 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
 	if refusal != nil {
 		if refusal.Rule == "symbol" && !e.config.Feed {
-			e.rulesMS = min(e.rulesMS, e.nowMS+rulesSoonMS) // what the symbol forbids may be over
+			again := int64(rulesSoonMS) // what the symbol forbids may be over
+			if !intent.Purpose.Opens() {
+				again = rulesUrgentMS
+			}
+			e.rulesMS = min(e.rulesMS, e.nowMS+again)
 		}
 		if text := refusal.Error(); e.refusals[key] != text {
 			e.refusals[key] = text // a refusal that repeats itself is told once

@@ -135,4 +135,15 @@ var casesOfSpot = []caseTest{
 			t.Errorf("want nothing refused, have %q", w.refused)
 		}
 	}},
+	{"16 spot: the user sells what botd bought while its stop rests", func(t *testing.T) {
+		w := newWorld(t, hold(2_000), onSpot, protected)
+		w.pass(10_000)
+		w.wantSound()
+		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
+			Type: exchange.Limit, Quantity: 1_000, Price: 40_000e8}})
+		w.pass(25_000)
+		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "wallet holds less") {
+			t.Errorf("want the wallet named, have %q", d.Cause)
+		}
+	}},
 }

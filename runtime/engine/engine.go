@@ -26,6 +26,7 @@ const (
 	journalRetryMS = 1_000     // after a failed append
 	rulesEveryMS   = 3_600_000 // symbol rules are read again hourly
 	rulesSoonMS    = 10_000    // after they kept an intent from going out
+	rulesUrgentMS  = 3_000     // after they kept one that reduces or protects
 	blindAfterMS   = 30_000    // without a complete round
 	blindAfter     = 3         // failed rounds in a row
 )
