@@ -41,7 +41,6 @@ const (
 	NeverDecided
 	AlwaysAbsent
 	InferredWhole
-	ClosedForgotten
 	ClosedOnce
 	LostAtOnce
 	FillsGoBack
@@ -129,7 +128,6 @@ var Table = []Row{
 	{NeverDecided, "never_decided", "an unknown placement stays unknown", "principle"},
 	{AlwaysAbsent, "always_absent", "a residual is never an unknown placement's", "equation"},
 	{InferredWhole, "inferred_whole", "an inferred fill is always the whole order", "equation"},
-	{ClosedForgotten, "closed_forgotten", "positions/history is not asked for what filled and closed unseen", "9"},
 	{ClosedOnce, "closed_once", "what filled and closed unseen is booked as filled only", "9"},
 	{LostAtOnce, "lost_at_once", "an acknowledged order that GET does not know is lost at the first look", "12"},
 	{FillsGoBack, "fills_go_back", "a smaller fill is believed", "13"},

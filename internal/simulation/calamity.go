@@ -3,6 +3,7 @@ package simulation
 import (
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/reconcile"
 )
 
 // Faults that are no weather: after them the truth is not what botd made it, and
@@ -78,7 +79,12 @@ func (w *world) restoreBackup() bool {
 	w.say("a backup with %d of %d records is restored", kept, len(w.disk.records))
 	w.disk.records = w.disk.records[:kept]
 	for _, key := range w.venue.keys {
-		w.venue.held[key].touch(w.nowMS, 0)
+		h := w.venue.held[key]
+		lost := exchange.Quantity(0)
+		if w.foreign == reconcile.ForeignIgnore {
+			lost = max(h.position, -h.position) // forgotten fills are a stranger's, and are traded beside
+		}
+		h.touch(w.nowMS, lost)
 	}
 	return true
 }

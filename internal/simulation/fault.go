@@ -75,10 +75,24 @@ var strongest = Weather{
 	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4, SecondBot: 0.05, OldBackup: 0.1,
 }
 
+// storms are faults that are worst together.
+var storms = [][]Fault{
+	{LostRequest, LostAnswer, StaleRead, TornRead, PartialFill}, // what is unknown while known orders fill
+	{LateRequest, Queued, Hidden, StaleRead, LostRequest},       // everything as late as it may be
+	{Crash, CommitInDoubt, Stop, SlowDisk, LostAnswer},          // restarts
+	{Duplicate, PartialFill, HandTrade, PriceJump, StaleRead},   // strangers
+}
+
 // drawWeather draws which faults a seed has: one in twenty has none, one in ten
-// a single one, the rest about a third of all.
+// a single one, one in five a storm, the rest about a third of all.
 func drawWeather(d *draw) (w Weather) {
 	kind := d.below(20)
+	if storm := d.below(int64(len(storms))); kind >= 16 {
+		for _, f := range storms[storm] {
+			w[f] = strongest[f] * (0.3 + 0.7*d.unit())
+		}
+		return w
+	}
 	only := Fault(d.below(int64(FaultEnd)))
 	for f := range FaultEnd {
 		on, strength := d.chance(0.33), d.unit()

@@ -195,9 +195,10 @@ func (i *inspector) rounded() {
 		name, key, held := watch.role.name, watch.role.key, watch.held
 		state, truth := book.Strategy(name), book.Symbol(key)
 		last, _ := w.venue.x.Price(key)
-		wanted := state.Plan.Target.Kind == strategy.NoTarget || state.Plan.Target.Sign() != 0
+		sign := state.Plan.Target.Sign()
+		wanted := state.Plan.Target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
 		dust := held.rules.Notional(last, max(held.position, -held.position)).Less(held.rules.MinNotional)
-		exiting := held.exit != nil && w.nowMS-held.exit.sentMS < 10_000
+		exiting := held.triedMS != 0 && w.nowMS-held.triedMS < 10_000
 		if key.Market == exchange.Spot || wanted || held.position == 0 || truth.Position == 0 || dust || exiting || held.handMS != 0 {
 			watch.idle = 0
 		} else if watch.idle++; watch.idle > mostIdle {

@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/reconcile"
 )
@@ -24,7 +26,7 @@ func (i *inspector) converged() {
 	if w.venue.stranger && !i.stopped(book) {
 		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", strangerID)
 	}
-	i.single()
+	i.known(book)
 	for id, a := range w.venue.asked {
 		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent(w.nowMS) && !i.guessed[id] && i.booked[id] != a.filled {
 			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
@@ -32,15 +34,19 @@ func (i *inspector) converged() {
 	}
 }
 
-// single: of two orders under one id the younger was canceled (case 14).
-func (i *inspector) single() {
-	open := map[string]int64{}
+// known: there is no order of botd's on the exchange that its book does not hold;
+// of two under one id both are held, until the younger is canceled (case 14).
+func (i *inspector) known(book *reconcile.Book) {
+	w := i.w
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-		i.w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) {
-			if first, twice := open[o.ClientOrderID]; twice && o.ClientOrderID != "" && o.CreatedMS < i.w.quietMS {
-				i.w.fail("duplicate", "orders %d and %d are both open under %s", first, o.ID, o.ClientOrderID)
+		w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) {
+			a := w.venue.byOrder[o.ID]
+			if a == nil || a.sentMS > w.quietMS || w.stats.Faults[OldBackup] > 0 {
+				return
 			}
-			open[o.ClientOrderID] = o.ID
+			if !slices.ContainsFunc(book.Live(), func(p *reconcile.Placement) bool { return p.OrderID == o.ID && p.Order.Market == market }) {
+				w.fail("orphan", "order %d under %s is open, and the book does not hold it", o.ID, o.ClientOrderID)
+			}
 		})
 	}
 }

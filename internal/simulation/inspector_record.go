@@ -14,6 +14,9 @@ func (i *inspector) record(r *reconcile.Record) {
 	switch r.Kind {
 	case reconcile.RecordSending:
 		i.entering(r)
+		if h := i.w.venue.held[r.Symbol]; h != nil && r.Order.ReduceOnly && r.Order.Type == exchange.MarketOrder {
+			h.triedMS = i.w.nowMS
+		}
 	case reconcile.RecordUnknown:
 		i.uncertain[r.ClientOrderID] = i.w.nowMS
 	case reconcile.RecordFill, reconcile.RecordEnded:

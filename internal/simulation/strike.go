@@ -156,6 +156,9 @@ func (w *world) tradeByHand() bool {
 		operation = exchange.SpotPlace
 		last, _ := w.venue.x.Price(key)
 		order.QuoteAmount, order.Quantity = h.rules.Notional(last, order.Quantity), 0
+		if kind == 0 && h.position > 0 {
+			order.Side = exchange.Sell
+		}
 	case h.position == 0 && w.people.chance(0.5):
 		order.Side = exchange.Sell
 	case h.position != 0 && kind == 0: // more of it

@@ -28,7 +28,7 @@ type venue struct {
 	under   []*asked          // those that may still reach the exchange
 	byOrder map[int64]*asked
 	hidden  map[int64]int64          // order id: until when replicas leave it out
-	replica map[replicaKey][]replica // earlier answers of lists
+	replica map[replicaKey][]replica // earlier answers, and what lists showed
 	held    map[exchange.SymbolKey]*held
 	keys    []exchange.SymbolKey
 	fills   []sim.Fill
@@ -59,21 +59,9 @@ type held struct {
 	handMS   int64             // when somebody else last touched it; 0 for never
 	filledMS int64             // when the account's own orders last filled on it
 	exit     *asked            // the last exit at market
+	triedMS  int64             // when one was last written down
+	doubled  bool              // a middlebox delivered an order twice, and both were taken
 }
-
-type replicaKey struct {
-	operation exchange.Operation
-	symbol    string
-	number    int64 // of an order, or the start of a span of time
-}
-
-// replica is an answer that was true at a time.
-type replica struct {
-	atMS   int64
-	answer exchange.Answer
-}
-
-const mostReplicas = 4
 
 func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *venue {
 	v := &venue{asked: map[string]*asked{}, byOrder: map[int64]*asked{}, hidden: map[int64]int64{},
@@ -114,6 +102,7 @@ func (v *venue) takeFills(w *world) {
 		return
 	}
 	v.version = v.x.Version()
+	v.show(w)
 	v.fills = v.x.TakeFills(v.fills[:0])
 	for i := range v.fills {
 		fill := &v.fills[i]
@@ -126,6 +115,9 @@ func (v *venue) takeFills(w *world) {
 		if a := v.byOrder[fill.OrderID]; a != nil {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
+			if fill.Market == exchange.Spot && h.own < 0 && !h.doubled {
+				w.fail("oversold", "%s: botd sold %d more than it ever bought", h.key, -h.own)
+			}
 		} else {
 			h.touch(w.nowMS, fill.Quantity)
 		}
@@ -202,7 +194,9 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	a.orders = append(a.orders, answer.Order.ID)
 	v.byOrder[answer.Order.ID] = a
 	if a.executed > 1 || a.refused > 0 { // a middlebox's second copy of what was taken or refused already
-		v.held[a.order.Key()].touch(w.nowMS, v.size(a))
+		h := v.held[a.order.Key()]
+		h.doubled = true
+		h.touch(w.nowMS, v.size(a))
 	}
 	if have := v.x.Leverage(account, a.order.Symbol); a.opens && a.order.Market == exchange.Futures && have != leverage {
 		w.fail("leverage", "%s opens at leverage %d, wished is %d", a.id, have, leverage)
@@ -232,72 +226,4 @@ func (v *venue) leaveOut(w *world, answer *exchange.Answer) {
 		return
 	}
 	answer.Orders = exchange.FetchedOf(slices.DeleteFunc(answer.Orders.Items(), func(o exchange.Order) bool { return v.hidden[o.ID] > w.nowMS }))
-}
-
-// stale answers a read by what was true a little earlier, when the weather says
-// so and something was remembered.
-func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answer, err error) (exchange.Answer, error) {
-	if w.weather[StaleRead]+w.weather[TornRead] == 0 || err != nil {
-		return answer, err
-	}
-	switch request.Operation {
-	case exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet, exchange.FuturesAccount,
-		exchange.FuturesOrder, exchange.SpotOrderHistory, exchange.FuturesTicker, exchange.SpotTicker:
-	default:
-		return answer, nil
-	}
-	key := replicaKey{request.Operation, request.Symbol, request.OrderID + request.StartMS}
-	known := v.replica[key]
-	for len(known) > 0 && (known[0].atMS < w.nowMS-settle.StalenessMS || len(known) == mostReplicas) {
-		known = known[1:]
-	}
-	told := answer
-	if len(known) > 0 {
-		pick := w.network.below(int64(len(known)))
-		if w.harsh {
-			pick = 0
-		}
-		old := &known[pick].answer
-		switch {
-		case w.strikes(StaleRead):
-			told = *old
-		case w.strikes(TornRead):
-			told = w.torn(old, &answer)
-		}
-	}
-	v.replica[key] = append(slices.Clip(known), replica{w.nowMS, answer})
-	return told, nil
-}
-
-// torn is a list whose parts come from replicas of different age.
-func (w *world) torn(old, fresh *exchange.Answer) exchange.Answer {
-	told := *fresh
-	switch {
-	case fresh.Orders.Done():
-		told.Orders = exchange.FetchedOf(mingled(&w.network, old.Orders.Items(), fresh.Orders.Items(), func(o *exchange.Order) int64 { return o.ID }))
-	case fresh.Positions.Done():
-		told.Positions = exchange.FetchedOf(mingled(&w.network, old.Positions.Items(), fresh.Positions.Items(), func(p *exchange.Position) int64 { return p.ID }))
-	}
-	return told
-}
-
-// mingled draws for each entry whether it is told as it was or as it is.
-func mingled[T any](d *draw, old, fresh []T, id func(*T) int64) []T {
-	var told []T
-	for i := range fresh {
-		at := slices.IndexFunc(old, func(o T) bool { return id(&o) == id(&fresh[i]) })
-		switch {
-		case d.chance(0.5):
-			told = append(told, fresh[i])
-		case at >= 0:
-			told = append(told, old[at])
-		}
-	}
-	for i := range old {
-		gone := !slices.ContainsFunc(fresh, func(f T) bool { return id(&f) == id(&old[i]) })
-		if gone && d.chance(0.5) {
-			told = append(told, old[i])
-		}
-	}
-	return told
 }

@@ -3,6 +3,7 @@ package simulation
 import (
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -36,6 +37,37 @@ func expectNone(t *testing.T, fleet Fleet) {
 		t.Errorf("seed %d at %d ms: want %s to hold, have: %s\n%s", failure.Seed, failure.Broken.AtMS, failure.Broken.Rule, failure.Broken.Text, failure.Command)
 	}
 	t.Logf("%d runs, %.0f a second, %.0f virtual hours", summary.Runs, summary.Rate(), float64(summary.Stats.VirtualMS)/3_600_000)
+}
+
+// TestSeedsThatOnceFailedHoldTheInvariants runs the corpus.
+func TestSeedsThatOnceFailedHoldTheInvariants(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/corpus.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for number, line := range strings.Split(string(text), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		seed, err := strconv.ParseUint(fields[0], 10, 64)
+		if err != nil {
+			t.Fatalf("testdata/corpus.txt:%d: %v", number+1, err)
+		}
+		options := Options{Seed: seed}
+		if at, err := strconv.Atoi(fields[1]); err == nil {
+			options.CrashAt = at
+		}
+		if result := Run(options); result.Violation != nil {
+			t.Errorf("seed %d at %d ms: want %s to hold, have: %s\n%s", seed, result.Violation.AtMS, result.Violation.Rule, result.Violation.Text, result.Command())
+		}
+		ran++
+	}
+	if ran < 20 {
+		t.Errorf("want 20 seeds or more, have %d", ran)
+	}
 }
 
 func TestFaultlessSeedsHoldTheInvariants(t *testing.T) {

@@ -1,0 +1,128 @@
+package simulation
+
+import (
+	"slices"
+
+	"botd/exchange"
+)
+
+// replicaKey is what was asked.
+type replicaKey struct {
+	operation exchange.Operation
+	symbol    string
+	number    int64 // of an order, or the start of a span of time
+}
+
+// replica is an answer that was true from a time on.
+type replica struct {
+	fromMS int64
+	answer exchange.Answer
+}
+
+// mostReplicas bounds how many are kept of one question.
+const mostReplicas = 8
+
+// lists are the questions whose answers are kept whenever they change.
+var lists = []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet}
+
+// show keeps what the lists show from now on.
+func (v *venue) show(w *world) {
+	if w.quiet || w.weather[StaleRead]+w.weather[TornRead] == 0 {
+		return
+	}
+	for _, operation := range lists {
+		request := exchange.Request{Operation: operation}
+		if answer, err := v.x.Do(account, &request); err == nil {
+			v.keep(w, replicaKey{operation: operation}, answer)
+		}
+	}
+}
+
+// keep adds an answer, and drops what no replica shows any more: one is shown
+// until L after the next was true.
+func (v *venue) keep(w *world, key replicaKey, answer exchange.Answer) {
+	known := v.replica[key]
+	for len(known) > 1 && (known[1].fromMS < w.nowMS-settle.StalenessMS || len(known) >= mostReplicas) {
+		known = known[1:]
+	}
+	v.replica[key] = append(slices.Clip(known), replica{w.nowMS, answer})
+}
+
+// stale answers a read by what was true a little earlier, when the weather says
+// so and something was kept.
+func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answer, err error) (exchange.Answer, error) {
+	if w.quiet || w.weather[StaleRead]+w.weather[TornRead] == 0 || err != nil {
+		return answer, err
+	}
+	key := replicaKey{operation: request.Operation}
+	switch {
+	case slices.Contains(lists, request.Operation):
+	case request.Operation == exchange.FuturesAccount, request.Operation == exchange.FuturesOrder, request.Operation == exchange.SpotOrderHistory,
+		request.Operation == exchange.FuturesTicker, request.Operation == exchange.SpotTicker:
+		key.symbol, key.number = request.Symbol, request.OrderID+request.StartMS
+	default:
+		return answer, nil
+	}
+	told := answer
+	if known := v.within(w, key); len(known) > 0 {
+		pick := w.network.below(int64(len(known)))
+		if w.harsh {
+			pick = 0
+		}
+		switch old := &known[pick].answer; {
+		case w.strikes(StaleRead):
+			told = *old
+		case w.strikes(TornRead):
+			told = w.torn(old, &answer)
+		}
+	}
+	if !slices.Contains(lists, request.Operation) {
+		v.keep(w, key, answer)
+	}
+	return told, nil
+}
+
+// within returns what replicas not older than L may show, the oldest first.
+func (v *venue) within(w *world, key replicaKey) []replica {
+	known := v.replica[key]
+	for len(known) > 1 && known[1].fromMS < w.nowMS-settle.StalenessMS {
+		known = known[1:]
+	}
+	if len(known) > 0 && !slices.Contains(lists, key.operation) && known[0].fromMS < w.nowMS-settle.StalenessMS {
+		known = known[1:] // an answer, of which only the moment it was given is known
+	}
+	return known
+}
+
+// torn is a list whose parts come from replicas of different age.
+func (w *world) torn(old, fresh *exchange.Answer) exchange.Answer {
+	told := *fresh
+	switch {
+	case fresh.Orders.Done():
+		told.Orders = exchange.FetchedOf(mingled(&w.network, old.Orders.Items(), fresh.Orders.Items(), func(o *exchange.Order) int64 { return o.ID }))
+	case fresh.Positions.Done():
+		told.Positions = exchange.FetchedOf(mingled(&w.network, old.Positions.Items(), fresh.Positions.Items(), func(p *exchange.Position) int64 { return p.ID }))
+	}
+	return told
+}
+
+// mingled draws for each entry whether it is told as it was or as it is.
+func mingled[T any](d *draw, old, fresh []T, id func(*T) int64) []T {
+	var told []T
+	for i := range fresh {
+		at := slices.IndexFunc(old, func(o T) bool { return id(&o) == id(&fresh[i]) })
+		switch {
+		case d.chance(0.5):
+			told = append(told, fresh[i])
+		case at >= 0:
+			told = append(told, old[at])
+		}
+	}
+	for i := range old {
+		gone := !slices.ContainsFunc(fresh, func(f T) bool { return id(&f) == id(&old[i]) })
+		if gone && d.chance(0.5) {
+			told = append(told, old[i])
+		}
+	}
+	return told
+}
