@@ -14,6 +14,7 @@ import (
 	"botd/configs"
 	"botd/runtime/api"
 	"botd/runtime/ops"
+	"botd/runtime/web"
 )
 
 // serving is what the daemon's server is made of.
@@ -44,6 +45,7 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	table := s.venue.client.Symbols()
 	s.api.Equity, s.api.Tokens, s.api.Market, s.api.Symbols, s.api.Listed = equity, tokens, s.venue.client, table.Symbol, table.All
 	s.api.Epoch = strconv.FormatInt(s.api.Engine.Epoch(), 36)
+	s.api.Web = web.Handler()
 	s.api.Configuration, s.api.StrategyConfig = configuration(s.current), strategyYAML(s.current)
 	server := api.New(s.api)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))

@@ -63,6 +63,7 @@ var Table = []Row{
 	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
 	{"runtime/ops", "metrics, logs and what watches them: rules, dashboard, unit", false, []string{"runtime/engine", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libDecimal}},
 	{"runtime/api", "serves the admin API: what botd knows, its live stream, and the changes a person may ask for", false, []string{"docs", "runtime", "runtime/engine", "runtime/ops", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libDecimal}},
+	{"runtime/web", "the dashboard: pages in the binary that show what the API tells", false, []string{"internal/chart"}, nil},
 	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},
 	{"backtest/report", "a result as one page that opens offline, and several beside each other", false, []string{"backtest", "exchange", "internal/chart"}, []string{libDecimal}},
 	{"internal/chart", "the vendored chart library of botd's pages, with its licence", false, nil, nil},

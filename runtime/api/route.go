@@ -77,11 +77,11 @@ func (s *Server) routed() http.Handler {
 	mux.HandleFunc("GET /healthz", s.healthz)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.HandleFunc("GET /startupz", s.readyz)
-	mux.HandleFunc("GET /login", loginPage)
-	mux.HandleFunc("GET /login.js", loginScript)
 	if s.config.Web != nil {
-		mux.Handle("GET /", s.config.Web)
+		mux.Handle("/", s.config.Web) // its own login page too
 	} else {
+		mux.HandleFunc("GET /login", loginPage)
+		mux.HandleFunc("GET /login.js", loginScript)
 		mux.HandleFunc("GET /{$}", landing)
 	}
 	return s.guard(mux, mux)

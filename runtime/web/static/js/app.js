@@ -1,0 +1,125 @@
+// The frame around every page: head, navigation, banners, shortcuts.
+
+import { h, morph } from "./dom.js";
+import { icon } from "./icons.js";
+import * as f from "./format.js";
+import { live, now, on, operator, start } from "./live.js";
+import { begin, current, navigate } from "./router.js";
+import { apply, change, theme, watch } from "./settings.js";
+import { listenKeys, help } from "./keys.js";
+import { signed } from "./parts.js";
+import { more } from "./menu.js";
+import { places } from "./places.js";
+
+apply();
+
+const loaders = {
+  overview: () => import("./page/overview.js"), strategies: () => import("./page/strategies.js"), strategy: () => import("./page/strategy.js"), orders: () => import("./page/orders.js"),
+  intents: () => import("./page/intents.js"), intent: () => import("./page/intent.js"), positions: () => import("./page/positions.js"), risk: () => import("./page/risk.js"),
+  reconcile: () => import("./page/reconcile.js"), market: () => import("./page/market.js"), symbol: () => import("./page/symbol.js"),
+  logs: () => import("./page/logs.js"), settings: () => import("./page/settings.js"), audit: () => import("./page/audit.js"), missing: () => import("./page/missing.js"),
+};
+
+let here = "";
+
+function head() {
+  const s = live.status;
+  if (!s) return h("header.head", h("div.brand", "botd"));
+  const priced = Math.max(0, ...live.strategies.map((one) => one.last_price_ms));
+  return h("header.head",
+    h("a.brand", { href: "/", "aria-label": "botd: overview" }, "botd"),
+    h("span.mode", { class: "mode-" + s.mode, title: `mode ${s.mode}, instance ${s.instance}` }, s.mode.toUpperCase(), h("span.instance", s.instance)),
+    h("div.glance",
+      glance("Equity", h("span.num", f.money(s.equity), h("span.unit", "USDT")), "wide"),
+      glance("Today", signed(s.today.change), ""),
+      glance("Unsettled", h("span.num", { class: s.unsettled ? "warn" : "" }, String(s.unsettled)), "wide"),
+      glance("Prices", h("span.num", priced ? f.age(now() - priced) : "–"), "wide")),
+    linkState(),
+    h("button.button.quiet.square.themer", { type: "button", "aria-label": `Theme: ${theme()}. Change to ${theme() === "dark" ? "light" : "dark"}`, title: "Light or dark (t)", on: { click: toggle } }, icon(theme() === "dark" ? "sun" : "moon")),
+    h("a.button.danger.halt", { href: "/risk#halt", title: "Kill switch (!)", on: { click: (event) => { event.preventDefault(); navigate("/risk"); } } }, icon("halt"), s.halted ? "Halted" : "Halt"));
+}
+
+const glance = (label, value, more) => h("div.glance-item", { class: more, key: label }, h("span.glance-label", label), value);
+
+function linkState() {
+  const [tone, word] = { open: ["good", "Live"], connecting: ["quiet", "Connecting"], lost: ["bad", "No connection"] }[live.link];
+  return h("span.link", { class: tone, title: live.link === "open" ? "Events arrive as they happen" : "What is shown may be old" }, h("span.shape", { "aria-hidden": "true" }, { good: "●", quiet: "○", bad: "■" }[tone]), h("span.link-word", word));
+}
+
+function nav() {
+  const groups = [];
+  for (const place of places) (groups.find((one) => one.name === place.group) ?? groups[groups.push({ name: place.group, all: [] }) - 1]).all.push(place);
+  return h("nav.nav", { "aria-label": "Pages" }, groups.map((group) => h("div.nav-group", { key: group.name }, h("p.nav-title", { "aria-hidden": "true" }, group.name), h("ul", group.all.map(place)))),
+    h("div.nav-foot", h("button.button.quiet", { type: "button", on: { click: help } }, icon("keyboard"), "Shortcuts", h("kbd", "?"))));
+
+  function place(one) {
+    const mine = one.pages.includes(here), count = badge(one.name);
+    return h("li", { key: one.name }, h("a", { href: one.path, "aria-current": mine ? "page" : null, title: `${one.text} (g ${one.key})` }, icon(one.name), h("span", one.text), count ? h("span.badge", { "aria-label": count[1] }, count[0]) : null));
+  }
+}
+
+function badge(name) {
+  const s = live.status;
+  if (name === "orders" && s?.open_orders) return [s.open_orders, `${s.open_orders} open`];
+  if (name === "reconcile" && s?.reconcile.differences) return [s.reconcile.differences, "differences"];
+  if (name === "risk" && s?.degraded.length) return [s.degraded.length, "states in force"];
+  return null;
+}
+
+function bottom() {
+  const shown = ["overview", "strategies", "orders", "positions", "risk"].map((name) => places.find((one) => one.name === name));
+  return h("nav.bottom", { "aria-label": "Main pages" }, h("ul",
+    shown.map((one) => h("li", { key: one.name }, h("a", { href: one.path, "aria-current": one.pages.includes(here) ? "page" : null }, icon(one.name, 20), h("span", one.text)))),
+    h("li", h("button", { type: "button", on: { click: () => more(here) } }, icon("more", 20), h("span", "More")))));
+}
+
+function banners() {
+  const s = live.status, all = [];
+  if (live.link === "lost") {
+    all.push(h("div.banner.bad", { key: "link" }, icon("warning"), h("p", h("strong", "Connection lost"), ` since ${f.stamp(live.since)} ${f.zone()}. This is what was known then. botd trades on without this page; it is tried again every two seconds.`)));
+  }
+  if (s?.halted) {
+    all.push(h("div.banner.bad", { key: "halt" }, icon("halt"), h("p", h("strong", `Trading is halted: ${s.halted}`), s.why ? ` (${s.why})` : "", ". ", h("a", { href: "/risk" }, operator() ? "See and re-arm" : "See"))));
+  }
+  if (s?.blind) all.push(h("div.banner.warn", { key: "blind" }, icon("warning"), h("p", h("strong", "botd does not see the exchange"), ". Nothing opens until a round is complete.")));
+  return h("div.banners", { role: "alert" }, all);
+}
+
+const frame = { head: document.getElementById("head"), nav: document.getElementById("nav"), bottom: document.getElementById("bottom"), banners: document.getElementById("banners") };
+let waiting = false;
+
+function draw() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    document.documentElement.dataset.mode = live.status?.mode ?? "";
+    document.body.classList.toggle("stale", live.link === "lost");
+    for (const [name, make] of Object.entries({ head, nav, bottom, banners })) frame[name] = morph(frame[name], Object.assign(make(), { id: name }));
+  });
+}
+
+const toggle = () => change("theme", theme() === "dark" ? "light" : "dark");
+
+async function main() {
+  try { await start(); } catch (error) {
+    if (error.status === 401) return;
+    document.getElementById("main").replaceChildren(h("div.page", h("div.empty", h("p.empty-title", "botd can not be reached"), h("p", error.message), h("p", "Is the daemon running? This page tries again every five seconds."))));
+    setTimeout(main, 5000);
+    return;
+  }
+  on((topic) => { if (["status", "strategy", "link"].includes(topic)) draw(); });
+  watch(() => { draw(); current()?.draw(); });
+  setInterval(draw, 1000);
+  listenKeys({ toggle });
+  draw();
+  begin(document.getElementById("main"), (name) => loaders[name](), (name, title) => {
+    here = name;
+    scrollTo(0, 0);
+    document.getElementById("said").textContent = title;
+    draw();
+  });
+}
+
+main();
+

@@ -1,0 +1,240 @@
+// Candles without end and curves over time, drawn by Lightweight Charts, which is
+// read only by pages that draw.
+
+import { get } from "./api.js";
+import * as f from "./format.js";
+import { h } from "./dom.js";
+import { watch } from "./settings.js";
+
+const FIRST = 1000, MORE = 2000, MOST = 5000; // candles read at once
+const KEPT = 100_000;                          // candles held by a tab
+
+let library = null;
+
+function need() {
+  return library ??= new Promise((done, fail) => {
+    const script = h("script", { src: new URL("../vendor/lightweight-charts.js", import.meta.url).href });
+    script.onload = () => done(window.LightweightCharts);
+    script.onerror = () => { library = null; fail(new Error("the chart library could not be read")); };
+    document.head.append(script);
+  });
+}
+
+export const notice = () => h("span", "Charts by ", h("a", { href: "https://www.tradingview.com/", rel: "noopener noreferrer", target: "_blank" }, "TradingView Lightweight Charts™"), ", © 2026 TradingView, Inc.");
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+const fade = (hex, alpha) => hex + alpha;
+
+function look() {
+  const line = colour("line");
+  return {
+    autoSize: true,
+    layout: { background: { color: colour("panel") }, textColor: colour("soft"), fontSize: 11, fontFamily: getComputedStyle(document.body).fontFamily, attributionLogo: false },
+    grid: { vertLines: { color: line, style: 1 }, horzLines: { color: line, style: 1 } },
+    rightPriceScale: { borderColor: line }, timeScale: { borderColor: line, timeVisible: true, secondsVisible: false, rightOffset: 4, tickMarkFormatter: tick, minBarSpacing: 0.02 },
+    crosshair: { vertLine: { color: colour("faint"), labelBackgroundColor: colour("edge") }, horzLine: { color: colour("faint"), labelBackgroundColor: colour("edge") } },
+    localization: { timeFormatter: (seconds) => `${f.stampShort(seconds * 1000)} ${f.zone()}` },
+  };
+}
+
+const two = (n) => String(n).padStart(2, "0");
+function tick(seconds, kind) {
+  const t = f.parsed(seconds * 1000);
+  return [String(t.y), f.month(t.mo), `${t.d} ${f.month(t.mo)}`, `${two(t.h)}:${two(t.mi)}`, `${two(t.h)}:${two(t.mi)}:${two(t.s)}`][kind];
+}
+
+// CandleChart shows a symbol's candles, what was traded on them, and the levels in force.
+export class CandleChart {
+  constructor(host, legend, { market, symbol, interval, intervalMS, onChange = () => {} }) {
+    Object.assign(this, { host, legend, market, symbol, interval, intervalMS, onChange });
+    this.bars = [];
+    this.volumes = [];
+    this.lines = [];
+    this.level = new Map();
+    this.complete = false; // there is nothing older
+    this.gone = false;
+  }
+
+  async open(places, want = FIRST) {
+    const [charts, first] = await Promise.all([need(), this.read({ limit: Math.min(want, FIRST) })]);
+    if (this.gone) return;
+    this.charts = charts;
+    this.chart = charts.createChart(this.host, look());
+    const precision = Math.min(places, 10);
+    this.candles = this.chart.addSeries(charts.CandlestickSeries, { priceFormat: { type: "price", precision, minMove: 10 ** -precision }, priceLineStyle: 2 });
+    this.volume = this.chart.addSeries(charts.HistogramSeries, { priceScaleId: "volume", priceFormat: { type: "volume" }, lastValueVisible: false, priceLineVisible: false });
+    this.chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } });
+    this.candles.priceScale().applyOptions({ scaleMargins: { top: 0.1, bottom: 0.2 } });
+    this.marks = charts.createSeriesMarkers(this.candles, []);
+    this.bars = first.bars;
+    this.volumes = first.volumes;
+    this.paint();
+    this.show();
+    this.chart.timeScale().setVisibleLogicalRange({ from: this.bars.length - Math.min(160, Math.max(60, this.host.clientWidth / 7)), to: this.bars.length + 4 });
+    this.chart.timeScale().subscribeVisibleLogicalRangeChange((range) => { if (range && range.from < 40) this.older(); });
+    this.chart.subscribeCrosshairMove((at) => this.tell(at.time ? at.seriesData.get(this.candles) : null));
+    this.unwatch = watch(() => this.paint());
+    this.tell(null);
+    while (this.bars.length < want && !this.complete && !this.gone) await this.older(Math.min(MOST, want - this.bars.length));
+  }
+
+  async read(which) {
+    const c = await get("candles", { market: this.market, symbol: this.symbol, interval: this.interval, ...which });
+    const bars = new Array(c.open_ms.length), volumes = new Array(bars.length);
+    for (let i = 0; i < bars.length; i++) {
+      const time = c.open_ms[i] / 1000, open = Number(c.open[i]), close = Number(c.close[i]);
+      bars[i] = { time, open, high: Number(c.high[i]), low: Number(c.low[i]), close };
+      volumes[i] = { time, value: c.volume[i] };
+    }
+    return { bars, volumes, gaps: c.gaps };
+  }
+
+  // older reads what lies before the first candle.
+  async older(limit = MORE) {
+    if (this.reading || this.complete || !this.bars.length || this.bars.length >= KEPT) return;
+    this.reading = true;
+    try {
+      const first = this.bars[0].time * 1000, to = first;
+      const { bars, volumes } = await this.read({ from: Math.max(0, first - limit * this.intervalMS), to });
+      if (this.gone) return;
+      const fresh = bars.filter((bar) => bar.time * 1000 < first);
+      if (!fresh.length) { this.complete = true; return; }
+      this.bars = fresh.concat(this.bars);
+      this.volumes = volumes.slice(0, fresh.length).concat(this.volumes);
+      this.show();
+    } catch { /* the next scroll tries again */ } finally { this.reading = false; }
+  }
+
+  show() {
+    this.candles.setData(this.bars);
+    this.colourVolumes();
+    this.onChange(this);
+  }
+
+  colourVolumes() {
+    const up = fade(colour("up-fill"), "55"), down = fade(colour("down-fill"), "55");
+    for (let i = 0; i < this.bars.length; i++) this.volumes[i].color = this.bars[i].close >= this.bars[i].open ? up : down;
+    this.volume.setData(this.volumes);
+  }
+
+  // latest reads the newest candles again: one has closed.
+  async latest() {
+    if (!this.chart || this.gone) return;
+    let told;
+    try { told = await this.read({ limit: 5 }); } catch { return; }
+    if (this.gone) return;
+    for (let i = 0; i < told.bars.length; i++) this.put(told.bars[i], told.volumes[i].value);
+    this.onChange(this);
+  }
+
+  // price moves the candle that is not closed yet.
+  price(value, atMS) {
+    const last = this.bars.at(-1);
+    if (!this.chart || !last || !(value > 0)) return;
+    const open = Math.floor(atMS / this.intervalMS) * this.intervalMS / 1000;
+    if (open < last.time) return;
+    if (open > last.time) {
+      this.put({ time: open, open: last.close, high: Math.max(last.close, value), low: Math.min(last.close, value), close: value }, 0);
+      clearTimeout(this.soon);
+      this.soon = setTimeout(() => this.latest(), 4000); // what closed is final 2 s after its close
+    } else this.put({ ...last, high: Math.max(last.high, value), low: Math.min(last.low, value), close: value }, this.volumes.at(-1).value);
+    this.tell(null);
+  }
+
+  put(bar, volume) {
+    const last = this.bars.at(-1), at = last && bar.time <= last.time ? this.bars.findLastIndex((one) => one.time === bar.time) : this.bars.length;
+    if (at < 0) return;
+    this.bars[at] = bar;
+    this.volumes[at] = { time: bar.time, value: volume, color: fade(colour(bar.close >= bar.open ? "up-fill" : "down-fill"), "55") };
+    if (at >= this.bars.length - 1) { this.candles.update(bar); this.volume.update(this.volumes[at]); } else this.stale = true;
+    if (this.stale && at === this.bars.length - 1) { this.stale = false; this.show(); }
+  }
+
+  // trades marks fills: {atMS, side, text}.
+  trades(fills) {
+    this.fills = fills;
+    if (!this.marks) return;
+    const up = colour("up"), down = colour("down"), first = this.bars[0]?.time ?? 0;
+    this.marks.setMarkers(fills.map((one) => ({ time: Math.floor(one.atMS / this.intervalMS) * this.intervalMS / 1000, position: one.side === "BUY" ? "belowBar" : "aboveBar", shape: one.side === "BUY" ? "arrowUp" : "arrowDown", color: one.side === "BUY" ? up : down, text: one.text }))
+      .filter((mark) => mark.time >= first).sort((a, b) => a.time - b.time));
+  }
+
+  // levels draws lines of prices: {key, price, name, tone, dashed}.
+  levels(all) {
+    this.wanted = all;
+    if (!this.candles) return;
+    const keys = new Set(all.map((one) => one.key));
+    for (const [key, line] of this.level) if (!keys.has(key)) { this.candles.removePriceLine(line); this.level.delete(key); }
+    for (const one of all) {
+      const options = { price: one.price, color: colour(one.tone), lineWidth: 1, lineStyle: one.dashed ? 2 : 0, axisLabelVisible: true, title: one.name };
+      const line = this.level.get(one.key);
+      if (line) line.applyOptions(options); else this.level.set(one.key, this.candles.createPriceLine(options));
+    }
+  }
+
+  tell(bar) {
+    const one = bar ?? this.bars.at(-1);
+    if (!one || !this.legend) return;
+    const digits = this.candles.options().priceFormat.precision, number = (value) => f.exact(value.toFixed(digits));
+    const way = one.close >= one.open;
+    this.legend.replaceChildren(...[["O", one.open], ["H", one.high], ["L", one.low], ["C", one.close]].map(([name, value]) => h("span", h("span.note", name + " "), number(value))),
+      h("span", { class: way ? "up" : "down" }, h("span.arrow", way ? "▲" : "▼"), f.percent(one.close / one.open - 1, { plus: true })));
+  }
+
+  paint() {
+    if (!this.chart || this.gone) return;
+    this.chart.applyOptions(look());
+    const up = colour("up-fill"), down = colour("down-fill");
+    this.candles.applyOptions({ upColor: up, downColor: down, borderUpColor: up, borderDownColor: down, wickUpColor: up, wickDownColor: down, priceLineColor: colour("soft") });
+    if (this.bars.length) this.colourVolumes();
+    if (this.wanted) this.levels(this.wanted);
+    if (this.fills) this.trades(this.fills);
+  }
+
+  close() {
+    this.gone = true;
+    clearTimeout(this.soon);
+    this.unwatch?.();
+    this.chart?.remove();
+  }
+}
+
+// Curve is one line over time with marks: {time, shape, text, tone}.
+export class Curve {
+  constructor(host) { this.host = host; }
+
+  async open() {
+    const charts = await need();
+    if (this.gone) return;
+    this.chart = charts.createChart(this.host, look());
+    this.line = this.chart.addSeries(charts.AreaSeries, { lineWidth: 2, priceFormat: { type: "price", precision: 2, minMove: 0.01 }, lineType: 0, priceLineVisible: false });
+    this.marks = charts.createSeriesMarkers(this.line, []);
+    this.unwatch = watch(() => this.paint());
+    this.paint();
+  }
+
+  set(points, marks) {
+    this.points = points;
+    this.told = marks;
+    if (!this.chart) return;
+    this.line.setData(points);
+    this.marks.setMarkers(marks.map((mark) => ({ time: mark.time, position: "aboveBar", shape: mark.shape, color: colour(mark.tone), text: mark.text, size: 0.8 })));
+    this.chart.timeScale().fitContent();
+  }
+
+  paint() {
+    if (!this.chart) return;
+    this.chart.applyOptions(look());
+    const accent = colour("accent");
+    this.line.applyOptions({ lineColor: accent, topColor: fade(accent, "30"), bottomColor: fade(accent, "03") });
+    if (this.points) this.set(this.points, this.told);
+  }
+
+  close() { this.gone = true; this.unwatch?.(); this.chart?.remove(); }
+}
+
+export const intervals = { "1m": 60e3, "3m": 180e3, "5m": 300e3, "15m": 900e3, "30m": 1800e3, "1h": 3600e3, "2h": 7200e3, "4h": 14400e3, "6h": 21600e3, "8h": 28800e3, "12h": 43200e3, "1d": 86400e3, "3d": 259200e3, "1w": 604800e3 };
+
+export function segments(label, options, chosen, on) {
+  return h("div.segments", { role: "group", "aria-label": label }, options.map(([name, text]) => h("button", { type: "button", key: name, "aria-pressed": String(name === chosen), on: { click: () => on(name) } }, text)));
+}

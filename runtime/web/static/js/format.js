@@ -1,0 +1,109 @@
+// Numbers and times as people read them. Money arrives as decimal text and stays
+// text: it is cut and grouped, never computed with.
+
+import { settings } from "./settings.js";
+
+const MINUS = "−", THIN = " ";
+
+// parts splits "-1234.50" in sign, whole digits and fraction.
+function parts(text) {
+  const match = /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(String(text ?? ""));
+  return match && { negative: match[1] === "-", whole: match[2], fraction: match[3] ?? "" };
+}
+
+const grouped = (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
+
+// rounded cuts a fraction to some places, half away from zero, on digits alone.
+function rounded({ negative, whole, fraction }, places) {
+  if (fraction.length <= places) return { negative, whole, fraction: fraction.padEnd(places, "0") };
+  const digits = BigInt(whole + fraction.slice(0, places)) + (fraction[places] >= "5" ? 1n : 0n);
+  const text = digits.toString().padStart(places + 1, "0");
+  return { negative, whole: text.slice(0, text.length - places), fraction: places ? text.slice(-places) : "" };
+}
+
+function write({ negative, whole, fraction }, plus) {
+  const zero = !/[1-9]/.test(whole + fraction);
+  const sign = zero ? "" : negative ? MINUS : plus ? "+" : "";
+  return sign + grouped(whole) + (fraction ? "." + fraction : "");
+}
+
+// money is an amount of USDT with two places.
+export function money(text, { plus = false, places = 2 } = {}) {
+  const number = parts(text);
+  return number ? write(rounded(number, places), plus) : "–";
+}
+
+// exact is a number with every digit it came with.
+export function exact(text, { plus = false } = {}) {
+  const number = parts(text);
+  return number ? write(number, plus) : text || "–";
+}
+
+// given shows "–" where an API says 0 for "there is none".
+export const given = (text) => (isZero(text) ? "–" : exact(text));
+
+export const isZero = (text) => !/[1-9]/.test(String(text ?? ""));
+export const sign = (text) => (isZero(text) ? 0 : String(text).startsWith("-") ? -1 : 1);
+
+export function percent(ratio, { plus = false, places = 2 } = {}) {
+  if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return "–";
+  const text = Math.abs(ratio * 100).toFixed(places);
+  return (/[1-9]/.test(text) ? (ratio < 0 ? MINUS : plus ? "+" : "") : "") + grouped(text.split(".")[0]) + (places ? "." + text.split(".")[1] : "") + THIN + "%";
+}
+
+// arrow says a direction without colour.
+export const arrow = (text) => ["▼", "", "▲"][sign(text) + 1];
+
+const two = (n) => String(n).padStart(2, "0");
+
+function clock(ms) {
+  const d = new Date(ms);
+  return settings.zone === "local"
+    ? { y: d.getFullYear(), mo: d.getMonth(), d: d.getDate(), h: d.getHours(), mi: d.getMinutes(), s: d.getSeconds(), ms: d.getMilliseconds() }
+    : { y: d.getUTCFullYear(), mo: d.getUTCMonth(), d: d.getUTCDate(), h: d.getUTCHours(), mi: d.getUTCMinutes(), s: d.getUTCSeconds(), ms: d.getUTCMilliseconds() };
+}
+
+export const zone = () => (settings.zone === "local" ? "local time" : "UTC");
+export const msOf = (time) => (typeof time === "number" ? time : Date.parse(time));
+export const month = (i) => ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"][i];
+
+// stamp is a date and time; today's date is left out.
+export function stamp(time, nowMS = Date.now()) {
+  if (!time) return "–";
+  const t = clock(msOf(time)), now = clock(nowMS);
+  const date = t.y === now.y && t.mo === now.mo && t.d === now.d ? "" : `${two(t.d)} ${month(t.mo)}${t.y === now.y ? "" : " " + t.y} `;
+  return `${date}${two(t.h)}:${two(t.mi)}:${two(t.s)}`;
+}
+
+export function stampFull(time) {
+  if (!time) return "–";
+  const t = clock(msOf(time));
+  return `${t.y}-${two(t.mo + 1)}-${two(t.d)} ${two(t.h)}:${two(t.mi)}:${two(t.s)}.${String(t.ms).padStart(3, "0")} ${zone()}`;
+}
+
+export function stampShort(time) {
+  const t = clock(msOf(time));
+  return `${two(t.d)} ${month(t.mo)} ${two(t.h)}:${two(t.mi)}`;
+}
+
+export const parsed = clock;
+
+// age is how long something took or is ago: 850 ms, 4 s, 12 min, 3 h, 5 d.
+export function age(ms) {
+  if (ms === null || ms === undefined || !Number.isFinite(ms)) return "–";
+  const s = Math.max(0, ms) / 1000;
+  if (s < 1) return `${Math.round(s * 1000)}${THIN}ms`;
+  if (s < 90) return `${Math.floor(s)}${THIN}s`;
+  if (s < 5400) return `${Math.floor(s / 60)}${THIN}min`;
+  if (s < 172800) return `${Math.floor(s / 3600)}${THIN}h`;
+  return `${Math.floor(s / 86400)}${THIN}d`;
+}
+
+export function uptime(seconds) {
+  const d = Math.floor(seconds / 86400), hours = Math.floor((seconds % 86400) / 3600), minutes = Math.floor((seconds % 3600) / 60);
+  return d ? `${d} d ${hours} h` : hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : `${Math.floor(seconds)} s`;
+}
+
+// words turns stop_loss into "stop loss".
+export const words = (name) => String(name ?? "").replaceAll("_", " ");
+export const plural = (n, one, many = one + "s") => `${n} ${n === 1 ? one : many}`;

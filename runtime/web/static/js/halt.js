@@ -1,0 +1,118 @@
+// The kill switch: three levels, a preview of exactly what will be sent, a reason,
+// and what is still under way afterwards.
+
+import { part, post } from "./api.js";
+import { h } from "./dom.js";
+import * as f from "./format.js";
+import { live, now, operator, refresh } from "./live.js";
+import { dialog, say } from "./menu.js";
+import { ago, button, choose, field, tag } from "./parts.js";
+
+export const levels = [
+  ["pause", "Pause entries", "Nothing opens. Exits and stops go on."],
+  ["cancel", "Cancel orders", "Also takes resting opening orders out of the book. Stops stay."],
+  ["flatten", "Flatten", "Also closes every position at market."],
+];
+
+const scopeName = (scope) => (scope.strategy ? `strategy ${scope.strategy}` : scope.symbol ? `symbol ${scope.symbol} (${scope.market})` : "whole account");
+
+// HaltForm is the switch on a page; draw is called when it has changed.
+export class HaltForm {
+  constructor(draw, scope = {}) { Object.assign(this, { draw, scope, level: "pause", reason: "", typed: "", preview: null, problem: null, busy: false, asked: 0 }); }
+
+  // look asks what the chosen level would do now.
+  async look() {
+    const asked = ++this.asked;
+    try {
+      const told = await post("risk/halt", { level: this.level, ...this.scope, dry_run: true });
+      if (asked !== this.asked) return;
+      this.preview = told;
+      this.problem = null;
+    } catch (error) { if (asked === this.asked) { this.problem = error.message; this.preview = null; } }
+    this.draw();
+  }
+
+  choose(name, value) { this[name] = value; this.preview = null; this.look(); this.draw(); }
+
+  // type: in live trading the hardest level is asked for by name.
+  get named() { return live.status.mode === "live" && this.level === "flatten"; }
+  get ready() { return operator() && !this.busy && this.preview && this.reason.trim() && (!this.named || this.typed === live.status.instance); }
+
+  async engage() {
+    if (!this.ready) return;
+    this.busy = true;
+    this.draw();
+    try {
+      const told = await post("risk/halt", { level: this.level, ...this.scope, reason: this.reason.trim() });
+      say(`Halted the ${told.scope}: ${told.level}. ${told.steps.length ? f.plural(told.steps.length, "step") + " under way." : "Nothing had to be sent."}`);
+      this.reason = "";
+      this.typed = "";
+      await refresh();
+    } catch (error) { say(error.message, "bad"); }
+    this.busy = false;
+    this.look();
+  }
+
+  node() {
+    const locked = !operator();
+    return h("form.switch", { on: { submit: (event) => { event.preventDefault(); this.engage(); } } },
+      h("fieldset.levels", h("legend", "How hard"), levels.map(([name, title, text]) => h("label.level", { class: name, key: name },
+        h("input", { type: "radio", name: "level", id: "halt-level-" + name, value: name, checked: name === this.level, on: { change: () => this.choose("level", name) } }), h("div", h("strong", title), h("span", text))))),
+      h("div.row", this.scopes(), h("div.grow", field("Reason, kept in the journal", h("input", { value: this.reason, id: "halt-reason", maxlength: 400, placeholder: "e.g. news, or a strategy that misbehaves", autocomplete: "off", disabled: locked, on: { input: (event) => { this.reason = event.target.value; this.draw(); } } }))),
+        this.named ? field(`Type ${live.status.instance} to confirm`, h("input", { value: this.typed, autocomplete: "off", on: { input: (event) => { this.typed = event.target.value; this.draw(); } } })) : null),
+      previewOf(this.preview, this.problem, `What “${levels.find(([name]) => name === this.level)[1]}” will send`),
+      h("div.row", button(this.busy ? "Halting…" : `${levels.find(([name]) => name === this.level)[1]}: ${scopeName(this.scope)}`, null, { type: "submit", icon: "halt", tone: "armed", disabled: !this.ready, id: "halt-engage" }),
+        h("p.note", { id: "halt-why" }, locked ? "You are logged in as a viewer: only an operator can halt." : !this.reason.trim() ? "Give a reason to unlock the button." : this.named && this.typed !== live.status.instance ? "Live: type the instance's name to unlock it." : "This acts at once.")));
+  }
+
+  scopes() {
+    const value = this.scope.strategy ? "strategy " + this.scope.strategy : this.scope.symbol ? `symbol ${this.scope.market} ${this.scope.symbol}` : "";
+    const symbols = [...new Set(live.strategies.map((one) => `${one.market} ${one.symbol}`))];
+    return choose("What", [["", "whole account"], ...live.strategies.map((one) => ["strategy " + one.name, "strategy " + one.name]), ...symbols.map((one) => ["symbol " + one, "symbol " + one])], value, (text) => {
+      const [kind, ...rest] = text.split(" ");
+      this.choose("scope", kind === "strategy" ? { strategy: rest.join(" ") } : kind === "symbol" ? { market: rest[0], symbol: rest[1] } : {});
+    }, { id: "halt-scope" });
+  }
+}
+
+function previewOf(told, problem, title) {
+  return h("div.preview", { "aria-live": "polite" }, h("strong", title),
+    problem ? h("p.bad", problem) : !told ? h("p.note", "Asking the engine…") : [
+      told.steps.length ? h("ol", { id: "halt-steps" }, told.steps.map((step) => h("li", `${step.strategy}: ${step.text}`))) : h("p", "Nothing: no order has to be canceled and no position closed."),
+      told.does.map((line) => h("p.note", line)), (told.still ?? []).map((one) => h("p.note", "still in force: ", one.cause, " (", one.way_out, ")"))]);
+}
+
+// confirmChange asks before a change, with its dry run: what it does, then a reason.
+export async function confirmChange({ title, path, body = {}, verb, tone = "primary", needsReason = false, done }) {
+  let told;
+  try { told = await post(path, { ...body, dry_run: true }); } catch (error) { say(error.message, "bad"); return; }
+  const reason = h("input", { maxlength: 400, autocomplete: "off", placeholder: "kept in the journal" });
+  const go = button(verb, null, { type: "submit", tone, disabled: needsReason });
+  reason.addEventListener("input", () => { go.disabled = needsReason && !reason.value.trim(); });
+  const lines = told.changes ?? told.does ?? [];
+  const box = dialog(title, h("form.dialog-body", {
+    on: {
+      submit: async (event) => {
+        event.preventDefault();
+        go.disabled = true;
+        try { const answer = await post(path, { ...body, ...(reason.value.trim() ? { reason: reason.value.trim() } : {}) }); box.close(); say(`Done: ${(answer.changes ?? answer.does ?? []).join("; ") || verb}`); await refresh(); done?.(answer); } catch (error) { say(error.message, "bad"); go.disabled = false; }
+      },
+    },
+  }, h("div.preview", h("strong", "What it does"), lines.map((line) => h("p", line)), told.steps?.length ? h("ol", told.steps.map((step) => h("li", `${step.strategy}: ${step.text}`))) : null),
+  field(needsReason ? "Reason" : "Reason (may stay empty)", reason), h("div.actions", button("Leave it", () => box.close()), go)), { wide: true });
+  reason.focus();
+}
+
+export const rearm = (scope, done) => confirmChange({ title: `Re-arm the ${scopeName(scope)}`, path: "risk/rearm", body: scope, verb: "Re-arm", done });
+export const resume = (name, done) => confirmChange({ title: `Resume ${name}`, path: `strategies/${part(name)}/resume`, verb: "Resume", done });
+export const pause = (name, done) => confirmChange({ title: `Pause ${name}`, path: `strategies/${part(name)}/pause`, verb: "Pause entries", needsReason: true, done });
+
+// haltsInForce lists what is halted, what each has still to take away, and the way back.
+export function haltsInForce(halts, degraded, done) {
+  return h("ul.attention", halts.map((one) => {
+    const scope = one.strategy ? { strategy: one.strategy } : one.symbol ? { market: one.market, symbol: one.symbol } : {};
+    const state = degraded.find((each) => each.state === "halted" && (each.strategy ?? "") === (one.strategy ?? "") && (each.symbol ?? "") === (one.symbol ?? ""));
+    return h("li.bad", { key: JSON.stringify(scope) }, h("p", tag("halted", `${one.level}: ${scopeName(scope)}`), " ", h("span.note", "since ", ago(one.since, now())), h("br"), one.why || "no reason was given", state?.doing ? [h("br"), h("span.note", "Under way: ", state.doing)] : null),
+      operator() ? button("Re-arm…", () => rearm(scope, done), { icon: "play", "aria-label": `Re-arm the ${scopeName(scope)}` }) : null);
+  }));
+}

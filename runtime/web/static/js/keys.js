@@ -1,0 +1,44 @@
+// Keyboard shortcuts. They can be turned off, for those whose keyboards or
+// helpers press single keys.
+
+import { h } from "./dom.js";
+import { dialog } from "./menu.js";
+import { places } from "./places.js";
+import { navigate } from "./router.js";
+import { settings } from "./settings.js";
+
+const FOLLOWS_MS = 1500; // between g and the page's key
+let first = 0;
+
+const typing = (target) => target.closest?.("input, textarea, select, [contenteditable]");
+
+export function listenKeys({ toggle }) {
+  document.addEventListener("keydown", (event) => {
+    if (!settings.keys || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (typing(event.target)) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    if (document.querySelector("dialog[open]")) return;
+    const after = Date.now() - first < FOLLOWS_MS;
+    first = 0;
+    const place = after && places.find((one) => one.key === event.key);
+    if (place) navigate(place.path);
+    else if (event.key === "g") { first = Date.now(); return; }
+    else if (event.key === "?") help();
+    else if (event.key === "t") toggle();
+    else if (event.key === "!") navigate("/risk").then(() => document.querySelector("#halt-level-pause")?.focus());
+    else if (event.key === "/") { const field = document.querySelector("[data-search]"); if (!field) return; field.focus(); }
+    else return;
+    event.preventDefault();
+  });
+}
+
+export function help() {
+  const row = (keys, text) => h("tr", h("td", keys.map((key, i) => [i ? " " : "", h("kbd", key)])), h("td", text));
+  dialog("Keyboard", [
+    h("table.keys", h("caption.hidden", "Shortcuts"), h("thead.hidden", h("tr", h("th", { scope: "col" }, "Keys"), h("th", { scope: "col" }, "What they do"))), h("tbody",
+      places.map((one) => row(["g", one.key], one.text)), row(["!"], "Kill switch"), row(["/"], "Search or filter"), row(["t"], "Light or dark"), row(["?"], "This list"), row(["Esc"], "Close, or leave a field"))),
+    h("p.note", "Single keys can be turned off under Settings."),
+  ]);
+}

@@ -1,0 +1,63 @@
+import { get, part } from "../api.js";
+import { h } from "../dom.js";
+import * as f from "../format.js";
+import { now } from "../live.js";
+import { empty, facts, panel, side, strategyLink, symbolLink, table, tag, time } from "../parts.js";
+
+const road = ["wanted", "checked", "journalled", "sent", "acknowledged", "fetched", "settled"];
+const ends = { refused: 1, uncertain: 1 };
+
+export const title = (params) => "Intent " + params.id;
+
+export async function open(page) {
+  let one = null;
+  const read = page.reader(async () => { one = await get("intents/" + part(page.params.id)); });
+  page.on(["intent", "order", "fill"], (data) => { if (data.id === one?.id || data.client_order_id === one?.client_order_id) read(); });
+  page.view(() => one && [
+    h("div.page-head", h("h1", `${f.words(one.purpose)} of ${one.strategy}`), tag(one.outcome), h("p.note", one.reason || one.detail || "")),
+    life(one), panel("What was wanted", { key: "wanted" }, wanted(one)), checks(one), one.order ? order(one.order) : null, events(one),
+    h("details.panel.mirror", { key: "json" }, h("summary", "As JSON"), h("pre.yaml", { tabindex: "0" }, JSON.stringify(one, null, 2))),
+  ]);
+  await read.now();
+}
+
+// life is the road every order goes, with where this one is.
+function life(one) {
+  const first = one.steps[0]?.at_ms ?? one.at_ms, seen = new Map();
+  for (const step of one.steps) seen.set(step.step, step);
+  const reached = Math.max(-1, ...road.map((name, i) => (seen.has(name) ? i : -1)));
+  const bad = one.steps.filter((step) => ends[step.step]);
+  const over = bad.length || seen.has("settled") || one.purpose === "cancel" || one.purpose === "leverage";
+  const steps = road.map((name, i) => ({ name, step: seen.get(name), state: seen.has(name) ? "done" : i < reached ? "done" : !over && i === reached + 1 ? "now" : "todo" }));
+  const shown = bad.length && !seen.has("settled") ? [...steps.filter((one) => one.step), ...bad.map((step) => ({ name: step.step, step, state: "bad" }))] : steps;
+  return panel("Its life", { key: "life", note: ["from ", time(first, now())] }, h("ol.life", shown.map(({ name, step, state }) => h("li", { class: state, key: name },
+    h("span.step-name", f.words(name), h("span.hidden", { done: ": done", now: ": under way", todo: ": not reached", bad: ": it ended here" }[state])),
+    h("span.step-time", step ? elapsed(step.at_ms - first) : state === "now" ? "waiting" : "–"), step?.text ? h("span.step-text", step.text) : null))));
+}
+
+const elapsed = (ms) => `+${(ms / 1000).toFixed(3)} s`;
+
+function wanted(one) {
+  return facts([["Strategy", strategyLink(one.strategy)], ["Symbol", symbolLink(one.market, one.symbol)], ["Purpose", f.words(one.purpose)], one.side ? ["Side", side(one.side)] : null, one.type ? ["Type", f.words(one.type.toLowerCase())] : null,
+    one.quantity ? ["Quantity", f.exact(one.quantity)] : null, one.price ? ["Price", f.exact(one.price)] : null, one.stop_price ? ["Stop price", f.exact(one.stop_price)] : null, one.last_price ? ["Last price then", f.exact(one.last_price)] : null,
+    one.client_order_id ? ["Client order id", h("span.mono", one.client_order_id)] : null, one.order_id ? ["Order id", h("span.mono", String(one.order_id))] : null]);
+}
+
+function checks(one) {
+  const passed = one.checks.filter((each) => each.verdict === "passed").length;
+  const order = { refused: 0, passed: 1, not_reached: 2 };
+  const rows = [...one.checks].sort((a, b) => order[a.verdict] - order[b.verdict] || Boolean(b.value) - Boolean(a.value));
+  return panel("Checked, rule by rule", { key: "checks", note: one.checks.length ? `${passed} of ${one.checks.length} passed` : null }, table("Checks", [
+    { name: "Rule", class: "nowrap", cell: (c) => f.words(c.rule) }, { name: "Verdict", cell: (c) => tag(c.verdict) }, { name: "Value", num: true, cell: (c) => c.value || h("span.soft", "does not apply") }, { name: "Limit", num: true, cell: (c) => c.limit || "–" }, { name: "Hint", class: "text", cell: (c) => c.hint || "–" },
+  ], rows, { key: (c) => c.rule, none: empty("No checks are kept", one.purpose === "cancel" || one.purpose === "leverage" ? "Cancels and leverage are not orders: no rule is asked." : "Checks are kept in memory for the newest intents of this run; the journal keeps the order itself.") }));
+}
+
+function order(o) {
+  return panel("The order it became", { key: "order", note: tag(o.state) }, facts([["Quantity", o.close_position ? "all of the position" : f.given(o.quantity)], ["Filled", f.exact(o.filled)], ["Mean price", f.given(o.mean_price)], ["Price", f.given(o.price)], ["Stop price", f.given(o.stop_price)],
+    ["Sent", time(o.sent_ms, now())], ["Ended", time(o.ended_ms, now())], ["Flags", [o.reduce_only && "reduce only", o.close_position && "close position", o.post_only && "post only"].filter(Boolean).join(", ") || "none"], o.evidence ? ["Evidence", o.evidence] : null, o.why ? ["Why", o.why] : null]));
+}
+
+function events(one) {
+  return panel("Events", { key: "events" }, table("Events", [{ name: "Time", class: "nowrap", cell: (s) => f.stampFull(s.at_ms) }, { name: "After", num: true, cell: (s) => elapsed(s.at_ms - one.steps[0].at_ms) }, { name: "Step", cell: (s) => f.words(s.step) }, { name: "What", class: "text", cell: (s) => s.text || "–" }],
+    one.steps, { key: (s) => one.steps.indexOf(s), none: empty("No event is kept", "It belongs to an earlier run.") }));
+}

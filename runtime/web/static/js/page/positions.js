@@ -1,0 +1,70 @@
+import { get } from "../api.js";
+import { h } from "../dom.js";
+import * as f from "../format.js";
+import { icon } from "../icons.js";
+import { now } from "../live.js";
+import { ago, empty, facts, intentLink, meter, panel, side, signed, strategyLink, symbolLink, table, tag, unit } from "../parts.js";
+
+export const title = () => "Positions";
+
+export async function open(page) {
+  let positions = [], account = null;
+  const read = page.reader(async () => { const [held, money] = await Promise.all([get("positions"), get("account")]); positions = held.items; account = money; });
+  page.on(["position", "order", "fill", "reconcile", "strategy", "status", "risk"], read);
+  page.view(() => [
+    h("div.page-head", h("h1", "Positions"), h("p.note", "What the exchange tells, beside what botd's journal explains.")),
+    positions.length ? positions.map(position) : panel("Nothing is held", { key: "none" }, empty("No position is open", "When a strategy enters, its position, its protection and its distance to liquidation stand here.")),
+    account ? margin(account) : null, account ? wallet(account) : null,
+  ]);
+  await read.now();
+}
+
+function position(p) {
+  const way = f.sign(p.quantity), differs = f.sign(p.difference) !== 0 || p.quarantine, base = p.symbol.split("-")[0];
+  const name = `${p.symbol} ${p.market}`;
+  return panel(name, {
+    key: name, class: differs ? "differs" : "",
+    note: [p.strategy ? ["of ", strategyLink(p.strategy)] : "of no strategy", p.since_ms ? [", since ", ago(p.since_ms, now())] : ""],
+    actions: [symbolLink(p.market, p.symbol), differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled" : "settling")],
+  },
+  facts([
+    ["Side", way ? side(way > 0 ? "LONG" : "SHORT") : "flat"], ["Quantity", unit(f.exact(p.quantity.replace("-", "")), base)], ["Value", unit(f.money(p.notional), "USDT")],
+    ["Entry", f.given(p.entry_price)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null, ["Unrealised", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
+  ]),
+  h("div.grid.two",
+    h("div.panel-body", h("h3.note", "Exchange and journal"), table("Exchange beside journal of " + name, [{ name: "", cell: (row) => row[0] }, { name: base, num: true, cell: (row) => f.exact(row[1]) }, { name: "", cell: (row) => row[2] ?? "" }],
+      [["The exchange tells", p.quantity], ["The journal explains", p.journal], f.sign(p.ignored) ? ["Left to others", p.ignored] : null, ["Difference", p.difference, differs ? tag("failed", "differs") : tag("ok", "agree")]].filter(Boolean), { key: (row) => row[0], row: (row) => ({ class: row[0] === "Difference" && differs ? "differs" : null }) }),
+      p.quarantine ? h("p", tag("quarantined"), " ", p.quarantine, " ", h("a", { href: "/reconcile" }, "resolve it")) : null),
+    h("div.panel-body", h("h3.note", "Protection"), protection(p), liquidation(p))));
+}
+
+function protection(p) {
+  if (!f.sign(p.quantity)) return h("p.soft", "Nothing is held, so there is nothing to protect.");
+  const rows = p.protection.length ? table("Protection of " + p.symbol, [
+    { name: "What", cell: (one) => f.words(one.purpose) }, { name: "At", num: true, cell: (one) => f.exact(one.stop_price) }, { name: "Covers", num: true, cell: (one) => (one.quantity ? f.exact(one.quantity) : "all") },
+    { name: "State", cell: (one) => tag(one.state) }, { name: "Order", cell: (one) => intentLink(one.client_order_id) },
+  ], p.protection, { key: (one) => one.client_order_id }) : null;
+  return [
+    p.protected ? h("p", tag("ok", "a stop on the exchange covers it")) : h("p", tag("near", "no stop on the exchange covers it"), h("span.note", p.unprotected_ms ? ` for ${f.age(p.unprotected_ms)} in all` : " · its strategy asks for none")),
+    rows, f.sign(p.reducing) ? h("p.note", `open reduceOnly orders sum to ${f.exact(p.reducing)}`) : null,
+  ];
+}
+
+function liquidation(p) {
+  if (p.market === "spot") return h("p.note", "Spot: nothing can be liquidated.");
+  if (p.liquidation_distance_ratio === null) return h("p.note", "No price liquidates it.");
+  const near = p.liquidation_distance_ratio < 0.05;
+  return [h("p", near ? icon("warning") : null, `Liquidation at ${f.exact(p.liq_price)}, ${f.percent(p.liquidation_distance_ratio, { places: 1 })} away`), meter(1 - p.liquidation_distance_ratio, "Nearness of liquidation of " + p.symbol, near ? "breached" : p.liquidation_distance_ratio < 0.15 ? "near" : "ok")];
+}
+
+function margin(a) {
+  return panel("Margin account", { key: "margin", note: a.at_ms ? ["fetched ", ago(a.at_ms, now())] : "not fetched yet" }, facts([
+    ["Wallet", unit(f.money(a.wallet), "USDT")], ["Unrealised", signed(a.unrealized, { unit: "USDT" })], ["Equity", unit(f.money(a.equity), "USDT")], ["Available", unit(f.money(a.available), "USDT")],
+    ["Margin in use", unit(f.money(a.margin_used), "USDT")], ["Maintenance margin", unit(f.money(a.maintenance_margin), "USDT")], ["Equity of all markets", unit(f.money(a.total_equity), "USDT")],
+  ]));
+}
+
+function wallet(a) {
+  const held = a.balances.filter((one) => !f.isZero(one.free) || !f.isZero(one.frozen));
+  return panel("Spot wallet", { key: "wallet" }, table("Spot wallet", [{ name: "Asset", cell: (one) => one.asset }, { name: "Free", num: true, cell: (one) => f.exact(one.free) }, { name: "In orders", num: true, cell: (one) => f.exact(one.frozen) }], held, { key: (one) => one.asset, none: empty("The spot wallet is empty", "Or nothing on the spot market is traded, so it is not fetched.") }));
+}

@@ -1,0 +1,60 @@
+import { get } from "../api.js";
+import { h } from "../dom.js";
+import * as f from "../format.js";
+import { HaltForm, haltsInForce } from "../halt.js";
+import { now } from "../live.js";
+import { ago, empty, meter, panel, strategyLink, table, tag, time } from "../parts.js";
+
+export const title = () => "Risk";
+
+export async function open(page) {
+  let risk = { halts: [], limits: [], rejections: [], degraded: [], history: [] };
+  const form = new HaltForm(() => page.draw());
+  const read = page.reader(async () => { risk = await get("risk"); });
+  page.on(["risk", "status", "intent", "order", "strategy"], read);
+  page.on(["order", "position", "fill", "risk"], () => { clearTimeout(form.timer); form.timer = setTimeout(() => form.look(), 700); });
+  page.onLeave(() => clearTimeout(form.timer));
+  page.view(() => [
+    h("div.page-head", h("h1", "Risk"), h("p.note", "Every limit with what is left of it, and the switch that stops everything.")),
+    risk.halts.length ? panel("Halted", { key: "halted", note: "nothing that is halted opens again by itself" }, haltsInForce(risk.halts, risk.degraded, () => read.now())) : null,
+    panel("Kill switch", { key: "switch", note: risk.halts.length ? null : "armed: nothing is halted" }, form.node()),
+    others(risk), limits(risk.limits), refusals(risk.rejections), history(risk.history),
+  ]);
+  form.look();
+  await read.now();
+}
+
+function others(risk) {
+  const rest = risk.degraded.filter((one) => one.state !== "halted");
+  if (!rest.length) return null;
+  return panel("Also in force", { key: "others" }, h("ul.attention", rest.map((one, i) => h("li.warn", { key: one.state + i }, h("p", tag("near", f.words(one.state)), " ", [one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account", " ", h("span.note", "since ", ago(one.since, now()), one.until ? [", until ", time(one.until, now())] : ""), h("br"), one.cause, h("br"), h("span.note", "Way out: ", one.way_out, one.doing ? ` · ${one.doing}` : ""))))));
+}
+
+function limits(all) {
+  const order = (one) => (one.scope.startsWith("account") ? 0 : one.scope.startsWith("strategy") ? 1 : 2);
+  const rows = [...all].sort((a, b) => order(a) - order(b) || a.scope.localeCompare(b.scope));
+  return panel("Limits", { key: "limits", note: f.plural(all.length, "limit") }, table("Limits", [
+    { name: "Limit", class: "nowrap", cell: (l) => f.words(l.rule) }, { name: "Of", class: "nowrap", cell: (l) => (l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope) }, { name: "In use", num: true, cell: (l) => amount(l.use) }, { name: "Limit", num: true, cell: (l) => amount(l.limit) }, { name: "Left", num: true, cell: (l) => amount(l.headroom) },
+    { name: "Share", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) }, { name: "", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) }, { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) },
+    { name: "Way out", class: "text", cell: (l) => [l.why, l.way_out].filter(Boolean).join(". ") || "–" },
+  ], rows, { key: (l) => l.scope + l.rule, none: empty("No limit is known yet", "They are read with the first round.") }));
+}
+
+// amount groups the digits of "29999.64 USDT" and leaves the rest.
+function amount(text) {
+  const match = /^(-?[\d.]+)( .*)?$/.exec(text ?? "");
+  return match ? [f.exact(match[1]), match[2] ? h("span.unit", match[2].trim()) : null] : text || "–";
+}
+
+function refusals(all) {
+  const some = all.filter((one) => one.count).sort((a, b) => b.count - a.count), never = all.filter((one) => !one.count);
+  return panel("Refusals by rule", { key: "refusals", note: "since the start" }, table("Refusals by rule", [
+    { name: "Rule", class: "nowrap", cell: (r) => f.words(r.rule) }, { name: "Refused", num: true, cell: (r) => f.exact(String(r.count)) }, { name: "Last", class: "nowrap", cell: (r) => time(r.last_ms, now()) }, { name: "Strategy", cell: (r) => strategyLink(r.strategy) }, { name: "Symbol", cell: (r) => r.symbol || "–" },
+    { name: "Value", class: "text", cell: (r) => r.value || "–" }, { name: "Limit", class: "text", cell: (r) => r.limit || "–" }, { name: "Hint", class: "text", cell: (r) => r.hint || "–" },
+  ], some, { key: (r) => r.rule, none: empty("Nothing was refused", `All ${all.length} rules passed every intent since the start.`) }),
+  some.length ? h("p.panel-body.note", `Never refused: ${never.map((one) => f.words(one.rule)).join(", ")}.`) : null);
+}
+
+function history(all) {
+  return panel("History", { key: "history", note: "halts, breakers and limits since the start" }, all.length ? h("ul.feed", all.map((one) => h("li", { key: one.id }, time(one.at_ms, now()), h("span.what", tag(one.severity, f.words(one.kind)), one.over ? " ended" : "", h("span.note", [one.strategy, one.text].filter(Boolean).join(": ")))))) : empty("Nothing happened", "Halts, breakers and breached limits of this run stand here; the audit page has those of all runs."));
+}

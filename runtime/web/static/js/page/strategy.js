@@ -1,0 +1,115 @@
+import { get, part, Problem } from "../api.js";
+import { CandleChart, intervals, notice, segments } from "../chart.js";
+import { h, morph } from "../dom.js";
+import * as f from "../format.js";
+import { HaltForm, pause, resume } from "../halt.js";
+import { now, operator, strategy } from "../live.js";
+import { dialog } from "../menu.js";
+import { ago, button, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../parts.js";
+import { yaml } from "../yaml.js";
+
+const views = [["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["limits", "Limits"], ["config", "Configuration"]];
+const MOST = 20_000;
+
+export const title = (params) => params.name;
+
+export async function open(page) {
+  const name = page.params.name;
+  let one = null, decisions = [], fills = [], view = page.query.get("view") || "decisions", interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
+  const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
+  const read = page.reader(async () => {
+    const [told, decided, filled] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`, { limit: 200 }), get("fills", { strategy: name, limit: 1000 })]);
+    one = told;
+    decisions = decided.items;
+    fills = filled.items;
+    overlay();
+  });
+  page.on(["strategy", "status"], () => page.draw());
+  page.on(["decision", "order", "fill", "risk", "position"], (data) => { if (!data.strategy || data.strategy === name) read(); });
+  page.on("strategy", (data) => { if (data.name === name) { chart?.price(Number(data.last_price), data.last_price_ms); if (one) { Object.assign(one, data); overlay(); } } });
+  page.on("candle", (data) => { if (data.symbol === one?.symbol && data.market === one?.market) chart?.latest(); });
+  page.every(1000, () => page.draw());
+  page.onLeave(() => chart?.close());
+  page.view(() => one && body());
+  await read.now();
+  if (!one) throw page.problem ?? new Problem(404, "not_found", name);
+  interval ||= one.interval;
+  places = (one.last_price.split(".")[1] ?? "").length;
+  const symbol = (await get("market/symbols", { market: one.market })).items.find((each) => each.symbol === one.symbol);
+  if (symbol) places = (symbol.price_tick.split(".")[1] ?? "").length;
+  page.drawNow();
+  await draw();
+
+  async function draw() {
+    chart?.close();
+    host.replaceChildren();
+    chart = new CandleChart(host, legend, { market: one.market, symbol: one.symbol, interval, intervalMS: intervals[interval], onChange: (it) => { bars = it.bars.length; overlay(); page.draw(); } });
+    await chart.open(places, Math.min(MOST, Number(page.query.get("candles")) || 1000));
+    overlay();
+  }
+
+  function overlay() {
+    if (!chart?.chart || !one) return;
+    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, text: f.exact(fill.quantity) })));
+    const lines = [];
+    if (f.sign(one.position) && !f.isZero(one.entry_price)) lines.push({ key: "entry", price: Number(one.entry_price), name: "entry", tone: "accent" });
+    if (!f.isZero(one.liq_price)) lines.push({ key: "liq", price: Number(one.liq_price), name: "liquidation", tone: "down" });
+    for (const order of one.orders) {
+      const stop = !f.isZero(order.stop_price), price = Number(stop ? order.stop_price : order.price);
+      if (price > 0) lines.push({ key: order.client_order_id, price, name: `${f.words(order.purpose)} ${order.side.toLowerCase()}`, tone: stop ? "warn" : order.side === "BUY" ? "up" : "down", dashed: true });
+    }
+    chart.levels(lines);
+  }
+
+  function body() {
+    const s = { ...one, ...(strategy(name) ?? {}) };
+    return [
+      h("div.page-head", h("h1", name), tag(s.state), h("p.note", `${s.kind} on `, symbolLink(s.market, s.symbol), h("span.unit", s.interval)), h("div.actions", controls(s))),
+      s.why || s.degraded.length ? panel("Why it does not open", { key: "why" }, h("ul.attention", s.degraded.map((each, i) => h("li.warn", { key: each.state + i }, h("p", tag("near", f.words(each.state)), " ", each.cause, h("br"), h("span.note", "Way out: ", each.way_out)))), s.why && !s.degraded.length ? h("li.warn", { key: "why" }, h("p", s.why)) : null)) : null,
+      facts4(s), candles(s), h("section.panel", { "aria-label": "More of " + name, key: "more" }, tabs("More of " + name, views, view, (to) => { view = to; page.choose("view", to); page.draw(); }), h("div", { role: "tabpanel", "aria-label": views.find(([each]) => each === view)[1] }, tab(s))),
+    ];
+  }
+
+  function controls(s) {
+    if (!operator()) return h("span.note", "viewer: looking only");
+    const halted = s.degraded.some((each) => each.state === "halted" && each.strategy === name), latched = s.latch || s.state === "latched";
+    return [
+      halted || latched ? button(latched && !halted ? "Release latch…" : "Resume…", () => resume(name, read), { icon: "play" }) : button("Pause entries…", () => pause(name, read), { icon: "pause" }),
+      button("Halt…", stop, { icon: "halt", tone: "danger" }),
+    ];
+  }
+
+  function stop() {
+    const place = h("div"), form = new HaltForm(() => morph(place.firstElementChild, form.node()), { strategy: name });
+    place.append(form.node());
+    dialog("Halt " + name, place, { wide: true });
+    form.look();
+  }
+
+  function facts4(s) {
+    const base = s.symbol.split("-")[0], way = f.sign(s.position);
+    return panel("Now", { key: "now", note: s.plan.reason || s.reason || null }, facts([
+      ["Wants", s.plan.target || (s.plan.orders.length ? f.plural(s.plan.orders.length, "order") + " in the book" : "nothing")], ["Has", way ? [side(way > 0 ? "LONG" : "SHORT"), " ", f.exact(s.position.replace("-", "")), h("span.unit", base)] : "flat"], ["Entry", f.given(s.entry_price)], ["Last", f.exact(s.last_price)],
+      ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Realised", signed(s.realized, { unit: "USDT" })], ["Equity of its own", unit(f.money(s.equity), "USDT")], ["Stop-loss", s.plan.stop_loss || "none wished"], ["Take-profit", s.plan.take_profit || "none wished"], ["Protected", way ? (s.protected ? tag("ok", "on the exchange") : tag("near", "no stop there")) : "–"],
+      ["Last tick", s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–"], ["Next tick", s.next_tick_ms ? "in " + f.age(s.next_tick_ms - now()) : "–"], s.latch ? ["Latched", `${s.latch}: no entry until its target was zero or changed side`] : null,
+    ]));
+  }
+
+  function candles(s) {
+    const shown = chart?.bars.slice(-60).reverse() ?? [];
+    return panel("Candles", { key: "candles", actions: segments("Interval", Object.keys(intervals).filter((each) => ["1m", "5m", "15m", "1h", "4h", "1d", s.interval].includes(each)).map((each) => [each, each]), interval, (to) => { interval = to; page.choose("interval", to); page.draw(); draw(); }), note: `${f.exact(String(bars))} read${chart?.complete ? ", all there are" : "; scroll back for more"}` },
+      h("figure", { "aria-label": `Candles of ${s.symbol}, ${f.plural(fills.length, "fill")}; the newest are in the table below` }, h("div.chart.tall", { "aria-hidden": "true", keep: frame })),
+      h("div.chart-foot", h("span", "▲ buys, ▼ sells · lines: entry, orders, stops, liquidation · ", f.zone()), notice()),
+      h("details.mirror", h("summary", "The newest candles as a table"), table("Candles of " + s.symbol, [{ name: "Opened", class: "nowrap", cell: (bar) => f.stampShort(bar.time * 1000) }, ...["open", "high", "low", "close"].map((each) => ({ name: each, num: true, cell: (bar) => f.exact(bar[each].toFixed(places)) }))], shown, { key: (bar) => bar.time, none: empty("No candle was read", "The exchange was not asked yet, or did not answer.") })));
+  }
+
+  function tab(s) {
+    switch (view) {
+      case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) }, { name: "For", cell: (o) => f.words(o.purpose) }, { name: "Side", cell: (o) => side(o.side) }, { name: "Price", num: true, cell: (o) => f.given(f.isZero(o.price) ? o.stop_price : o.price) }, { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : f.given(o.quantity)) }, { name: "State", cell: (o) => tag(o.state) }, { name: "Life", cell: (o) => intentLink(o.client_order_id) }], s.orders, { key: (o) => o.client_order_id, none: empty("No order is working", link("/orders?view=ended&strategy=" + part(name), "See those that ended")) });
+      case "fills": return table("Fills", [{ name: "Seen", cell: (o) => time(o.at_ms, now()) }, { name: "For", cell: (o) => f.words(o.purpose) }, { name: "Side", cell: (o) => side(o.side) }, { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) }, { name: "Mean price", num: true, cell: (o) => f.given(o.price) }, { name: "Order", cell: (o) => intentLink(o.client_order_id) }], fills.slice(0, 100), { none: empty("Nothing was filled yet", "Its fills stand here and as arrows on the chart.") });
+      case "limits": return table("Limits", [{ name: "Limit", cell: (l) => f.words(l.rule) }, { name: "In use", num: true, cell: (l) => l.use }, { name: "Limit", num: true, cell: (l) => l.limit }, { name: "Left", num: true, cell: (l) => l.headroom }, { name: "Share", cell: (l) => meter(l.ratio, f.words(l.rule), l.state) }, { name: "State", cell: (l) => tag(l.state) }], s.limits, { key: (l) => l.scope + l.rule, none: empty("It has no limits of its own", link("/risk", "Those of the account hold for it")) });
+      case "config": return yaml(s.config);
+    }
+    return table("Decisions", [{ name: "Time", class: "nowrap", cell: (d) => time(d.at_ms, now()) }, { name: "Wants", class: "nowrap", cell: (d) => d.wish || "nothing" }, { name: "Reason", class: "text", cell: (d) => d.reason || "–" }, { name: "Last price", num: true, cell: (d) => f.exact(d.last_price) }, { name: "Position then", num: true, cell: (d) => f.exact(d.position) }], decisions, { none: empty("It has not changed its mind in this run", "A decision stands here when the strategy's wish changes, with its reason. The plan in force is above.") });
+  }
+}

@@ -1,0 +1,109 @@
+// The parts pages are made of.
+
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
+import * as f from "./format.js";
+
+export const link = (href, ...content) => h("a", { href }, ...content);
+
+// tag is a short state: a shape and a word, the colour only says it again.
+const tones = {
+  running: "good", ok: "good", filled: "good", passed: "good", working: "info", acknowledged: "info", sending: "info", placed: "info", approved: "info", derived: "quiet",
+  warming_up: "quiet", near: "warn", full: "warn", latched: "warn", uncertain: "warn", warning: "warn", warn: "warn", halted: "bad", quarantined: "bad", failed: "bad", breached: "bad",
+  refused: "bad", refused_by_exchange: "bad", rejected: "bad", error: "bad", unknown: "warn", canceled: "quiet", expired: "quiet", absent: "quiet", info: "info", not_reached: "quiet",
+};
+const shapes = { good: "●", info: "◆", warn: "▲", bad: "■", quiet: "○" };
+
+export function tag(state, text = f.words(state), tone = tones[state] ?? "quiet") {
+  return h("span.tag", { class: tone }, h("span.shape", { "aria-hidden": "true" }, shapes[tone]), text);
+}
+
+// signed is money that was made or lost: arrow, sign and colour.
+export function signed(text, { places = 2, unit = "" } = {}) {
+  const way = f.sign(text), number = f.money(text, { plus: true, places });
+  return h("span.num", { class: ["down", "flat", "up"][way + 1] }, way ? h("span.arrow", { "aria-hidden": "true" }, f.arrow(text)) : null, number, unit ? h("span.unit", unit) : null);
+}
+
+export const unit = (number, name) => [number, h("span.unit", name)];
+
+export function side(name) {
+  const buys = name === "BUY" || name === "long" || name === "LONG";
+  return name ? h("span.side", { class: buys ? "up" : "down" }, h("span.arrow", { "aria-hidden": "true" }, buys ? "▲" : "▼"), name) : "–";
+}
+
+export function time(at, nowMS) {
+  return at ? h("time", { datetime: new Date(f.msOf(at)).toISOString(), title: f.stampFull(at) }, f.stamp(at, nowMS)) : "–";
+}
+
+export function ago(at, nowMS) {
+  return at ? h("time", { datetime: new Date(f.msOf(at)).toISOString(), title: f.stampFull(at) }, f.age(nowMS - f.msOf(at)), " ago") : "–";
+}
+
+export function panel(title, { actions = null, note = null, key = title, class: more = "" } = {}, ...content) {
+  const id = "p-" + String(key).toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return h("section.panel", { key, class: more, "aria-labelledby": id },
+    h("header.panel-head", h("h2", { id }, title), note ? h("span.note", note) : null, actions ? h("div.actions", actions) : null), ...content);
+}
+
+export function empty(title, text, ...more) {
+  return h("div.empty", h("p.empty-title", title), h("p", text), ...more);
+}
+
+export function tile(label, value, { detail = null, tone = "", href = null, title = null } = {}) {
+  const inside = [h("dt", label), h("dd", h("span.tile-value", value), detail ? h("span.tile-detail", detail) : null)];
+  return h("div.tile", { key: label, class: tone, title }, href ? [inside[0], h("dd", link(href, h("span.tile-value", value)), detail ? h("span.tile-detail", detail) : null)] : inside);
+}
+
+// table draws rows under columns {name, cell(row), num, class}. A row's link is in
+// its first cell, so that it can be reached by keyboard.
+export function table(caption, columns, rows, { key = (row) => row.id, none = null, row: more = () => ({}), next = null } = {}) {
+  if (!rows.length && none) return none;
+  const shape = (column) => [column.num ? "num" : "", column.class ?? ""].filter(Boolean).join(" ") || null;
+  return h("div.scroll", { tabindex: "0", role: "group", "aria-label": caption, key: "table " + caption },
+    h("table", h("caption.hidden", caption),
+      h("thead", h("tr", columns.map((column) => h("th", { scope: "col", class: shape(column) }, column.name)))),
+      h("tbody", rows.map((one) => h("tr", { key: key(one), ...more(one) }, columns.map((column) => h("td", { class: shape(column) }, column.cell(one)))))),
+      next ? h("tfoot", h("tr", h("td", { colspan: columns.length }, next))) : null));
+}
+
+export function button(text, on, { icon: name = null, tone = "", disabled = false, title = null, type = "button", ...more } = {}) {
+  return h("button.button", { type, class: tone, disabled, title, on: { click: on }, ...more }, name ? icon(name) : null, text);
+}
+
+// meter shows how much of a limit is in use, in words for who sees no bar.
+export function meter(ratio, label, state = "ok") {
+  const share = Math.max(0, Math.min(1, ratio || 0));
+  return h("div.meter", { class: tones[state] ?? "quiet", role: "meter", "aria-label": label, "aria-valuemin": "0", "aria-valuemax": "100", "aria-valuenow": String(Math.round(share * 100)), "aria-valuetext": f.percent(ratio || 0, { places: 1 }) },
+    h("span.meter-fill", { share }));
+}
+
+export function field(label, control, hint = null) {
+  return h("label.field", h("span.field-label", label), control, hint ? h("span.hint", hint) : null);
+}
+
+export function choose(label, options, value, on, more = {}) {
+  return field(label, h("select", { value, on: { change: (event) => on(event.target.value) }, ...more },
+    options.map((option) => { const [name, text] = Array.isArray(option) ? option : [option, option]; return h("option", { value: name, selected: name === value }, text); })));
+}
+
+export function tabs(label, options, chosen, on) {
+  return h("div.tabs", { role: "tablist", "aria-label": label, on: { keydown: (event) => walk(event) } },
+    options.map(([name, text]) => h("button.tab", { type: "button", role: "tab", key: name, "aria-selected": String(name === chosen), tabindex: name === chosen ? "0" : "-1", on: { click: () => on(name) } }, text)));
+}
+
+function walk(event) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const all = [...event.currentTarget.querySelectorAll("[role=tab]")];
+  const to = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+  to.focus();
+  to.click();
+}
+
+export function facts(pairs) {
+  return h("dl.facts", pairs.filter(Boolean).map(([name, value]) => h("div", { key: name }, h("dt", name), h("dd", value))));
+}
+
+export const strategyLink = (name) => (name ? link("/strategies/" + encodeURIComponent(name), name) : "–");
+export const symbolLink = (market, symbol) => (symbol ? link(`/market/${market}/${encodeURIComponent(symbol)}`, symbol, h("span.unit", market)) : "–");
+export const intentLink = (id, text = id) => (id ? link("/intents/" + encodeURIComponent(id), h("span.mono", text)) : "–");

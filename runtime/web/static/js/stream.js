@@ -1,0 +1,78 @@
+// The worker all tabs share: it holds the one event stream of this browser, since
+// a browser opens six connections to a server and no more.
+
+const TOPICS = ["status", "account", "strategy", "decision", "intent", "order", "fill", "position", "risk", "reconcile", "candle", "notice", "audit"];
+const SILENT_MS = 65_000; // a tab that says nothing for so long is gone
+
+const tabs = new Map(); // port -> {logs, heard}
+let source = null, logs = false, last = "", state = "connecting", since = Date.now(), retry = 0;
+
+const tell = (message) => { for (const port of tabs.keys()) port.postMessage(message); };
+
+function become(next) {
+  if (state === next) return;
+  state = next;
+  since = Date.now();
+  tell({ kind: "state", state, since });
+}
+
+function open() {
+  source?.close();
+  clearTimeout(retry);
+  const topics = [...TOPICS, ...(logs ? ["log"] : [])];
+  source = new EventSource("/api/v1/events?topics=" + topics + (last ? "&since=" + encodeURIComponent(last) : ""));
+  const own = source;
+  own.onopen = () => become("open");
+  own.onerror = () => { if (own === source) failed(own); };
+  own.addEventListener("hello", (event) => tell({ kind: "hello", data: JSON.parse(event.data) }));
+  own.addEventListener("gap", (event) => { last = event.lastEventId || last; tell({ kind: "gap", data: JSON.parse(event.data) }); });
+  for (const topic of topics) {
+    own.addEventListener(topic, (event) => { last = event.lastEventId || last; tell({ kind: "event", id: last, topic, data: JSON.parse(event.data) }); });
+  }
+}
+
+// failed finds out whether botd is away or the session has ended. The browser
+// tries again by itself unless the answer was no stream.
+async function failed(own) {
+  become("lost");
+  if (own.readyState !== EventSource.CLOSED) return;
+  try {
+    const answer = await fetch("/api/v1/session");
+    if (answer.status === 401) { become("out"); return; }
+  } catch { /* away: try again */ }
+  clearTimeout(retry);
+  retry = setTimeout(() => { if (own === source && tabs.size) open(); }, 2000);
+}
+
+function tidy() {
+  const now = Date.now();
+  for (const [port, tab] of tabs) if (now - tab.heard > SILENT_MS) tabs.delete(port);
+  settle();
+}
+
+// settle opens, closes or reopens the stream as the tabs need it.
+function settle() {
+  const want = [...tabs.values()].some((tab) => tab.logs);
+  if (!tabs.size) { source?.close(); source = null; state = "connecting"; return; }
+  if (!source || want !== logs) { logs = want; open(); }
+}
+
+function join(port) {
+  tabs.set(port, { logs: false, heard: Date.now() });
+  port.onmessage = ({ data }) => {
+    if (data.kind === "bye") { tabs.delete(port); settle(); return; }
+    const tab = tabs.get(port) ?? { logs: false };
+    tabs.set(port, { logs: data.logs ?? tab.logs, heard: Date.now() });
+    if (data.kind === "again") open();
+    settle();
+  };
+  port.postMessage({ kind: "state", state, since });
+  settle();
+}
+
+if ("onconnect" in self) {
+  self.onconnect = (event) => join(event.ports[0]);
+  setInterval(tidy, 20_000);
+}
+
+export { join };

@@ -1,0 +1,171 @@
+// Package web the dashboard: pages in the binary that show what the API tells.
+//
+// The pages are plain files, embedded as they are: no build step makes them and
+// nothing is fetched from elsewhere. All but the page itself have addresses that
+// change with their content, so that a browser keeps them and never mixes two
+// versions.
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"botd/internal/chart"
+)
+
+//go:embed static
+var static embed.FS
+
+// file is one file as it is sent.
+type file struct {
+	kind   string
+	plain  []byte
+	zipped func() []byte
+	tag    string
+}
+
+// site is all files, and under which address.
+type site struct {
+	base  string // of everything but the pages: /static/VERSION
+	files map[string]*file
+	page  *file
+	login *file
+}
+
+// Handler serves the dashboard: its files, and the page itself at every other
+// path, which finds out by its address what to show.
+func Handler() http.Handler {
+	s, err := build(static)
+	if err != nil {
+		panic("web: " + err.Error()) // of files that are part of the program
+	}
+	return s
+}
+
+// build reads the files and fills in their address.
+func build(from fs.FS) (*site, error) {
+	s := &site{files: map[string]*file{}}
+	sum := sha256.New()
+	var modules []string
+	err := fs.WalkDir(from, "static", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
+		name = strings.TrimPrefix(name, "static/")
+		s.files[name] = newFile(name, text)
+		if path.Dir(name) == "js" && name != "js/login.js" && name != "js/stream.js" && name != "js/app.js" {
+			modules = append(modules, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	sum.Write(chart.Library)
+	s.files["vendor/lightweight-charts.js"] = newFile("lightweight-charts.js", chart.Library)
+	s.files["vendor/LICENSE-lightweight-charts"] = newFile("LICENSE.txt", []byte(chart.Notice+"\n\n"+chart.License))
+	s.base = "/static/" + hex.EncodeToString(sum.Sum(nil)[:6])
+	slices.Sort(modules)
+	s.page, s.login = s.filled("index.html", modules), s.filled("login.html", nil)
+	return s, nil
+}
+
+// filled is a page with the address of its files, and the modules that the
+// browser is to fetch at once instead of one after the other.
+func (s *site) filled(name string, modules []string) *file {
+	var preload strings.Builder
+	for _, module := range modules {
+		fmt.Fprintf(&preload, "<link rel=\"modulepreload\" href=\"@/%s\">\n", module)
+	}
+	text := strings.Replace(string(s.files[name].plain), "@preload\n", preload.String(), 1)
+	delete(s.files, name)
+	return newFile(name, []byte(strings.ReplaceAll(text, "\"@/", "\""+s.base+"/")))
+}
+
+func newFile(name string, text []byte) *file {
+	kind := mime.TypeByExtension(path.Ext(name))
+	switch path.Ext(name) { // a machine's own table of types is not asked for these
+	case ".js":
+		kind = "text/javascript; charset=utf-8"
+	case ".css":
+		kind = "text/css; charset=utf-8"
+	case ".html":
+		kind = "text/html; charset=utf-8"
+	case ".svg":
+		kind = "image/svg+xml"
+	case ".txt":
+		kind = "text/plain; charset=utf-8"
+	}
+	sum := sha256.Sum256(text)
+	return &file{kind, text, sync.OnceValue(func() []byte { return zip(text) }), `"` + hex.EncodeToString(sum[:8]) + `"`}
+}
+
+func zip(text []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // a level that exists
+	_, _ = w.Write(text)                                    // into memory
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// ServeHTTP implements http.Handler.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "the dashboard is only read; changes go to /api/v1", http.StatusMethodNotAllowed)
+		return
+	}
+	if rest, found := strings.CutPrefix(r.URL.Path, "/static/"); found {
+		version, name, _ := strings.Cut(rest, "/")
+		f := s.files[name]
+		if f == nil || "/static/"+version != s.base {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		f.send(w, r)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-cache")
+	switch {
+	case r.URL.Path == "/login":
+		s.login.send(w, r)
+	case path.Ext(r.URL.Path) == ".ico" || path.Ext(r.URL.Path) == ".txt": // asked for by browsers and robots
+		http.NotFound(w, r)
+	default:
+		s.page.send(w, r)
+	}
+}
+
+func (f *file) send(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("ETag", f.tag)
+	header.Set("Vary", "Accept-Encoding")
+	if slices.Contains(strings.Split(r.Header.Get("If-None-Match"), ", "), f.tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	header.Set("Content-Type", f.kind)
+	text := f.plain
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		header.Set("Content-Encoding", "gzip")
+		text = f.zipped()
+	}
+	_, _ = w.Write(text) // a client that is gone gets no answer
+}
