@@ -1,0 +1,109 @@
+package api
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange"
+)
+
+func at(minute int64, equity int64) point {
+	return point{minute * sampleMS, exchange.AmountOf(equity), exchange.AmountOf(equity), exchange.Amount{}}
+}
+
+func TestEquityOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "equity.csv")
+	for run, equity := range []int64{10_000, 10_100} {
+		e, err := OpenEquity(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(e.points) != 2*run {
+			t.Errorf("run %d: want %d points, have %d", run, 2*run, len(e.points))
+		}
+		for i := range int64(2) {
+			p := at(int64(run)*10+i, equity)
+			for range 3 { // the first of each minute counts
+				if err := e.sample(p); err != nil {
+					t.Fatal(err)
+				}
+				p.atMS, p.equity = p.atMS+1, exchange.AmountOf(1)
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(file, "999999999999,10") // cut short by a crash
+		file.Close()
+	}
+	e, err := OpenEquity(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	s := e.series(0, 1<<60, 0)
+	if have := fmt.Sprint(s.TimeMS, s.Equity); have != "[0 60000 600000 660000] [10000 10000 10100 10100]" {
+		t.Errorf("have %s", have)
+	}
+	if s := e.series(60_000, 660_000, 0); len(s.TimeMS) != 2 {
+		t.Errorf("from 60000 until 660000: want 2 points, have %v", s.TimeMS)
+	}
+	if s := e.series(0, 1<<60, 600_000); fmt.Sprint(s.TimeMS) != "[60000 660000]" {
+		t.Errorf("in steps of ten minutes: want the last of each, have %v", s.TimeMS)
+	}
+	if _, err := OpenEquity(filepath.Join(path, "nowhere")); err == nil || !strings.Contains(err.Error(), "equity") {
+		t.Errorf("a file that can not be: want it told, have %v", err)
+	}
+}
+
+func TestOldEquityIsKeptByTheHour(t *testing.T) {
+	t.Parallel()
+	e := NewEquity()
+	const days = 30
+	for minute := range int64(days * 24 * 60) {
+		e.points = append(e.points, at(minute, 1))
+	}
+	e.thin()
+	if want, have := (days-7)*24+7*24*60, len(e.points); want != have && want+1 != have {
+		t.Errorf("points: want about %d, have %d", want, have)
+	}
+	if s := e.series(0, 1<<60, 0); len(s.TimeMS) > maxEquities+1 || s.TimeMS[len(s.TimeMS)-1] != e.points[len(e.points)-1].atMS {
+		t.Errorf("an answer: want at most %d points, the last one in it, have %d", maxEquities, len(s.TimeMS))
+	}
+}
+
+func TestEquityIsSampledFromTheBoard(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			d.server.config.Equity.Keep(t.Context(), d.board, func(err error) { t.Error(err) })
+		}()
+		time.Sleep(2 * time.Second) // nothing is known yet
+		if have := len(d.server.config.Equity.series(0, 1<<60, 0).TimeMS); have != 0 {
+			t.Errorf("before anything is known: want no point, have %d", have)
+		}
+		for i := range int64(5) {
+			d.status.NowMS += 30_000
+			d.status.Total = exchange.AmountOf(100 + i)
+			d.board.Show(d.status)
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		if have := len(d.server.config.Equity.series(0, 1<<60, 0).TimeMS); have < 2 || have > 4 {
+			t.Errorf("within two and a half minutes: want 3 points, have %d", have)
+		}
+	})
+}

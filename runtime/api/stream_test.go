@@ -1,0 +1,295 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"botd/runtime/ops"
+)
+
+func read[T any](t *testing.T, text string) (out T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return out
+}
+
+// listener is an open stream of a real server.
+type listener struct {
+	t     *testing.T
+	lines *bufio.Scanner
+	close func()
+}
+
+type heard struct{ id, topic, data string }
+
+// serve has the desk answer on a port until the test ends.
+func (d *desk) serve() (address string, stop func() time.Duration) {
+	d.t.Helper()
+	tcp, err := Listen("127.0.0.1:0", Access{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(d.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.server.Serve(ctx, tcp) }()
+	stopped := false
+	stop = func() time.Duration {
+		if stopped {
+			return 0
+		}
+		stopped = true
+		began := time.Now()
+		cancel()
+		if err := <-ended; err != nil {
+			d.t.Error(err)
+		}
+		return time.Since(began)
+	}
+	d.t.Cleanup(func() { stop() })
+	return "http://" + tcp.Addr().String(), stop
+}
+
+func listen(t *testing.T, address, query, after string) *listener {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/api/v1/events"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bearer(viewerToken)(request)
+	if after != "" {
+		request.Header.Set("Last-Event-ID", after)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" || response.Header.Get("X-Accel-Buffering") != "no" {
+		t.Fatalf("want a stream, have %d %v", response.StatusCode, response.Header)
+	}
+	l := &listener{t, bufio.NewScanner(response.Body), func() { response.Body.Close(); client.CloseIdleConnections() }}
+	t.Cleanup(l.close)
+	return l
+}
+
+// next reads the next event; ended when there is none any more.
+func (l *listener) next() (e heard, ended bool) {
+	for l.lines.Scan() {
+		name, rest, _ := strings.Cut(l.lines.Text(), ": ")
+		switch name {
+		case "id":
+			e.id = rest
+		case "event":
+			e.topic = rest
+		case "data":
+			e.data = rest
+		case "":
+			if e.topic != "" {
+				return e, false
+			}
+		}
+	}
+	return e, true
+}
+
+func (l *listener) want(topics ...string) (last heard) {
+	l.t.Helper()
+	for _, topic := range topics {
+		e, ended := l.next()
+		if ended || e.topic != topic {
+			l.t.Fatalf("want event %s, have %+v, ended %t", topic, e, ended)
+		}
+		last = e
+	}
+	return last
+}
+
+func TestAClientThatComesBackMissesNothing(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	address, _ := d.serve()
+	l := listen(t, address, "", "")
+	hello := read[Hello](t, l.want("hello").data)
+	if hello.Epoch != "e1" || hello.Last != "e1-0" || hello.Version != "1.2.3" {
+		t.Errorf("want epoch, version and last id, have %+v", hello)
+	}
+	d.server.stream.Publish("notice", map[string]int{"n": 1})
+	first := l.want("notice")
+	l.close()
+	for n := 2; n <= 5; n++ {
+		d.server.stream.Publish("notice", map[string]int{"n": n})
+	}
+	for query, after := range map[string]string{"": first.id, "?since=" + first.id: ""} {
+		l = listen(t, address, query, after)
+		l.want("hello")
+		for n := 2; n <= 5; n++ {
+			if e := l.want("notice"); e.data != fmt.Sprintf(`{"n":%d}`, n) || e.id != fmt.Sprintf("e1-%d", n) {
+				t.Errorf("want event %d, have %+v", n, e)
+			}
+		}
+		d.server.stream.Publish("risk", map[string]int{}) // and goes on live
+		l.want("risk")
+		l.close()
+		d.server.stream.mu.Lock()
+		d.server.stream.last, d.server.stream.ring = 5, d.server.stream.ring[:5]
+		d.server.stream.mu.Unlock()
+	}
+}
+
+func TestWhatCanNotBeResumedIsAGap(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	address, _ := d.serve()
+	for n := range maxEvents + 10 {
+		d.server.stream.Publish("notice", n)
+	}
+	for after, why := range map[string]string{
+		"e0-5": "started anew", "e1-9": "not kept any more", "e1-99999": "no such event", "nonsense": "no event id", "e1--1": "no event id",
+	} {
+		l := listen(t, address, "", after)
+		l.want("hello")
+		gap := l.want("gap")
+		if g := read[Gap](t, gap.data); !strings.Contains(g.Why, why) || g.After != after || gap.id != d.server.stream.LastID() || g.Last != gap.id {
+			t.Errorf("after %s: want a gap because %q, up to the newest, have %+v", after, why, gap)
+		}
+		l.close()
+	}
+	l := listen(t, address, "", "e1-10") // the oldest that can be resumed after
+	l.want("hello", "notice")
+}
+
+func TestTopicsAreChosenAndLogsAreAskedFor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	address, _ := d.serve()
+	all, some := listen(t, address, "", ""), listen(t, address, "?topics=log,fill", "")
+	all.want("hello")
+	some.want("hello")
+	for _, topic := range []string{"log", "notice", "fill"} {
+		d.server.stream.Publish(topic, 1)
+	}
+	all.want("notice", "fill")
+	some.want("log", "fill")
+}
+
+func TestASlowClientIsDroppedAndCounted(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	client, _, _, _, err := d.server.stream.join(nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range maxQueued + 1 {
+		d.server.stream.Publish("notice", n)
+	}
+	select {
+	case <-client.slow:
+	default:
+		t.Error("want the client dropped")
+	}
+	if have := d.server.stream.clientCount(); have != 0 {
+		t.Errorf("clients: want 0, have %d", have)
+	}
+	// follow says so to who waits for it, once what was queued is written.
+	reason := d.server.follow(t.Context(), &flow{w: discard{http.Header{}}, control: http.NewResponseController(discard{http.Header{}})}, client)
+	if reason != "slow" {
+		t.Errorf("want slow, have %s", reason)
+	}
+	d.metrics.StreamEnded("slow")
+	if have, _ := d.scrape(`botd_sse_disconnects_total{reason="slow"}`); have != 1 {
+		t.Errorf("counted: want 1, have %v", have)
+	}
+}
+
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header            { return d.header }
+func (d discard) Write(text []byte) (int, error) { return len(text), nil }
+func (d discard) WriteHeader(int)                {}
+func (d discard) Flush()                         {}
+
+func TestStreamsAreBounded(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	address, _ := d.serve()
+	for range maxClients {
+		listen(t, address, "", "").want("hello")
+	}
+	if code, text := d.ask(http.MethodGet, "/api/v1/events", "", bearer(viewerToken)); code != 503 || !strings.Contains(text, "too many") {
+		t.Errorf("one more: want 503, have %d %s", code, text)
+	}
+	if have, _ := d.scrape("botd_sse_clients"); have != maxClients {
+		t.Errorf("botd_sse_clients: want %d, have %v", maxClients, have)
+	}
+}
+
+func TestOpenStreamsDoNotKeepTheServerFromStopping(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	address, stop := d.serve()
+	l := listen(t, address, "", "")
+	l.want("hello")
+	if took := stop(); took > time.Second {
+		t.Errorf("stopping with an open stream: want it at once, have %s", took)
+	}
+	if _, ended := l.next(); !ended {
+		t.Error("want the stream ended")
+	}
+}
+
+func TestAStatusAndTheStreamJoinWithoutAHole(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	address, _ := d.serve()
+	d.board.Show(d.status)
+	status := read[Status](t, d.want(200, "/api/v1/status"))
+	d.status.Halt.Level = "pause"
+	d.board.Show(d.status)
+	l := listen(t, address, "?since="+status.EventID, "")
+	l.want("hello")
+	if e := l.want("status"); read[Status](t, e.data).Halted != "pause" {
+		t.Errorf("want the halt told, have %s", e.data)
+	}
+	d.board.Show(d.status) // nothing changed
+	d.server.stream.Publish("notice", 1)
+	l.want("notice")
+}
+
+func TestLogsAreFilteredAndTheirLevelIsChangedWhileItRuns(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	console := ops.NewConsole(discard{}, ops.Format{JSON: true}, d.metrics, d.logs)
+	console.Say("daemon.started", "started with %d", 3)
+	console.Warn("clock.jumped", "the clock jumped")
+	messages := func(query string) (all []string) {
+		for _, line := range read[List[ops.LogLine]](t, d.want(200, "/api/v1/logs"+query)).Items {
+			all = append(all, line.Message)
+		}
+		return all
+	}
+	for query, want := range map[string][]string{
+		"": {"the clock jumped", "started with 3"}, "?level=warn": {"the clock jumped"}, "?event=daemon.": {"started with 3"},
+		"?event=daemon": nil, "?text=WITH": {"started with 3"}, "?strategy=trend": nil, "?limit=1": {"the clock jumped"},
+	} {
+		if have := messages(query); !slices.Equal(want, have) {
+			t.Errorf("%q: want %v, have %v", query, want, have)
+		}
+	}
+	if code, text := d.ask(http.MethodPut, "/api/v1/log-level", `{"level":"warn"}`, bearer(testToken)); code != 200 {
+		t.Fatalf("want the level changed, have %d %s", code, text)
+	}
+	console.Say("daemon.started", "not written any more")
+	console.Warn("clock.jumped", "still written")
+	if have := messages("?limit=2"); !slices.Equal(have, []string{"still written", "the clock jumped"}) {
+		t.Errorf("at level warn: have %v", have)
+	}
+}
