@@ -23,6 +23,7 @@ const (
 	libBackoff    = "github.com/cenkalti/backoff/v5"
 	libRate       = "golang.org/x/time"
 	libSQLite     = "modernc.org/sqlite"
+	libLibc       = "modernc.org/libc"
 	libSys        = "golang.org/x/sys"
 	libSync       = "golang.org/x/sync"
 	libZerolog    = "github.com/rs/zerolog"
@@ -58,7 +59,7 @@ var Table = []Row{
 	{"reconcile", "what was asked, what was fetched, what is therefore true; Plan minus Truth", true, []string{"exchange", "strategy", "internal/mutant"}, nil},
 	{"reconcile/journal", "the durable memory: SQLite by default, PostgreSQL for several machines", false, []string{"exchange", "strategy", "reconcile"}, []string{libSQLite, libSys}},
 	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile", "internal/mutant"}, []string{libDecimal}},
-	{"reconcile/journal/journaltest", "one conformance suite for journals: SQLite, memory, and any store to come", false, []string{"exchange", "strategy", "reconcile", "reconcile/journal"}, nil},
+	{"reconcile/journal/journaltest", "one conformance suite for journals: SQLite, memory, and any store to come", false, []string{"exchange", "strategy", "reconcile", "reconcile/journal"}, []string{libSQLite, libLibc}},
 	{"runtime/engine", "one account's engine: tick and round; events in, effects out", true, []string{"exchange", "strategy", "reconcile", "risk", "internal/mutant"}, nil},
 	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
 	{"runtime/ops", "metrics, logs and what watches them: rules, dashboard, unit", false, []string{"runtime/engine", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libDecimal}},

@@ -53,7 +53,7 @@ func TestSQLiteIsAJournal(t *testing.T) {
 		s := &files{t: t, path: filepath.Join(t.TempDir(), "journal.db")}
 		return &journaltest.Store{
 			Open: func(binding journal.Binding) (journaltest.Journal, error) {
-				j, err := journal.OpenFaulty(t.Context(), s.path, binding)
+				j, err := openFaulty(t, s.path, binding)
 				if err != nil {
 					return nil, err
 				}
@@ -62,8 +62,8 @@ func TestSQLiteIsAJournal(t *testing.T) {
 			Read:   func() (journaltest.Journal, error) { return journal.Read(t.Context(), s.path) },
 			Crash:  func() { s.path = s.copy() },
 			Backup: func() func() { kept := s.copy(); return func() { s.path = kept } },
-			Full:   func(full bool) { journal.FaultsIn(filepath.Dir(s.path)).Full(full) },
-			Tear:   func() { journal.FaultsIn(filepath.Dir(s.path)).FailSync() },
+			Full:   func(full bool) { journaltest.FaultsIn(filepath.Dir(s.path)).Full(full) },
+			Tear:   func() { journaltest.FaultsIn(filepath.Dir(s.path)).FailSync() },
 			Alter: func(sequence int64) {
 				s.exec("UPDATE record SET body = replace(body, 'timeout', 'filled!') WHERE sequence = ?", sequence)
 			},
@@ -110,4 +110,13 @@ func (f *files) exec(statement string, arguments ...any) {
 	if _, err := db.Exec(statement, arguments...); err != nil {
 		f.t.Fatal(err)
 	}
+}
+
+// openFaulty opens a journal whose files go through the faulty layer.
+func openFaulty(t *testing.T, path string, binding journal.Binding) (*journal.Journal, error) {
+	t.Helper()
+	if err := journaltest.RegisterFaults(); err != nil {
+		return nil, err
+	}
+	return journal.OpenWith(t.Context(), path, binding, journal.Options{Reserve: -1, Layer: journaltest.FaultyLayer})
 }

@@ -126,7 +126,14 @@ CREATE TABLE IF NOT EXISTS balance (
 type Options struct {
 	Reserve int64 // bytes kept free for facts and exits; 0 for DefaultReserve, negative for none
 
-	parameters string // of the file's address
+	Layer string // SQLite's file layer by its name; empty for the system's
+}
+
+func (o *Options) layer() string {
+	if o.Layer == "" {
+		return ""
+	}
+	return "&vfs=" + o.Layer
 }
 
 // Open opens or makes the journal file, for this process alone.
@@ -148,7 +155,7 @@ func OpenWith(ctx context.Context, path string, binding Binding, options Options
 	} else if err := file.Close(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())
 	}
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)"+options.parameters)
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(5000)"+options.layer())
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), release())
 	}

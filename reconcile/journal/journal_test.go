@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/journal/journaltest"
@@ -142,110 +140,8 @@ func TestOneProcessHoldsADataDirectory(t *testing.T) {
 	}
 }
 
-// tmpfs mounts a small file system of its own, or says why not.
-func tmpfs(t *testing.T, size string) string {
-	t.Helper()
-	directory := t.TempDir()
-	if err := unix.Mount("tmpfs", directory, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("a small file system can not be mounted here: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(directory, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return directory
-}
-
-// fill takes all room of a file system but the bytes to leave.
-func fill(t *testing.T, directory string, leave int64) (free func()) {
-	t.Helper()
-	path := filepath.Join(directory, "ballast")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	block := make([]byte, 4096)
-	for {
-		if _, err := file.Write(block); err != nil {
-			break
-		}
-	}
-	info, err := file.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Truncate(max(0, info.Size()-leave)); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func booted(epoch int64) reconcile.Record {
 	return reconcile.Record{Kind: reconcile.RecordBoot, Epoch: epoch, Why: strings.Repeat("x", 2_000)}
-}
-
-// TestAFullDiskSpendsTheReserveThenWaits fills a real, small disk under the
-// journal: the reserve carries facts and exits on, then appends fail without a
-// trace, and when there is room they go on in order.
-func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
-	t.Parallel()
-	directory := tmpfs(t, "8m")
-	j, err := journal.OpenWith(t.Context(), filepath.Join(directory, "journal.db"), journaltest.Bound, journal.Options{Reserve: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { j.Close() })
-	epoch := int64(0)
-	add := func() error {
-		err := j.Append(t.Context(), []reconcile.Record{booted(epoch + 1), {Kind: reconcile.RecordConfig}})
-		if err == nil {
-			epoch++
-		}
-		return err
-	}
-	if err := add(); err != nil || j.Keep(t.Context()) != "" {
-		t.Fatalf("on a disk with room: want no error and nothing low, have %v, %q", err, j.Keep(t.Context()))
-	}
-	free := fill(t, directory, 0)
-	for range 20 {
-		if err := add(); err != nil {
-			t.Fatalf("the reserve is there for facts: %v", err)
-		}
-	}
-	if j.Keep(t.Context()) == "" {
-		t.Error("the reserve is in use: want it told")
-	}
-	fill(t, directory, 0)
-	for tries := 0; ; tries++ {
-		if err = add(); err != nil {
-			break
-		}
-		if tries == 5_000 {
-			t.Fatal("a full disk took 5000 appends")
-		}
-	}
-	if !errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrBroken) {
-		t.Fatalf("want %v, have %v", journal.ErrFull, err)
-	}
-	if report, err := j.Verify(t.Context()); err != nil || int64(report.Records) != 2*epoch || len(report.Problems) > 0 {
-		t.Fatalf("on a full disk: want %d records, have %+v, %v", 2*epoch, report, err)
-	}
-	free()
-	if err := add(); err != nil {
-		t.Fatalf("with room again: %v", err)
-	}
-	if low := j.Keep(t.Context()); low != "" {
-		t.Errorf("with room again the reserve is taken again: have %q", low)
-	}
-	if report, err := j.Verify(t.Context()); err != nil || int64(report.Records) != 2*epoch || len(report.Problems) > 0 {
-		t.Errorf("at the end: want %d records, have %+v, %v", 2*epoch, report, err)
-	}
 }
 
 func BenchmarkAppend(b *testing.B) {

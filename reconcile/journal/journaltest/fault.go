@@ -1,4 +1,4 @@
-package journal
+package journaltest
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// faultsName is a file layer under SQLite that is the operating system's, until
+// FaultyLayer is a file layer under SQLite that is the operating system's, until
 // a directory is told to fail: then writes find no room, or a sync fails.
-const faultsName = "faults"
+const FaultyLayer = "faults"
 
 // Faults are what goes wrong in one directory.
 type Faults struct {
@@ -72,11 +72,12 @@ func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr
 // at is what lies at an address outside of Go's memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-var registerFaults = sync.OnceValue(func() error {
+// RegisterFaults makes the layer known to SQLite.
+var RegisterFaults = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	base := sqlite3.Xsqlite3_vfs_find(tls, 0)
-	name, err := libc.CString(faultsName)
+	name, err := libc.CString(FaultyLayer)
 	if base == 0 || err != nil {
 		return fmt.Errorf("no file layer to build on: %w", err)
 	}
