@@ -82,7 +82,7 @@ func (e *Engine) noteRun(r *run, before memo) {
 // returns how many intents went.
 func (e *Engine) act(r *run) int {
 	level := e.levelOn(r, "")
-	if r.config.Removed && level == "" {
+	if e.config.Rehearse || r.config.Removed && level == "" {
 		return 0 // what protects its position stays as it is
 	}
 	wish := e.wishOf(r)
@@ -129,9 +129,7 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 	}
 	note := Note{Kind: NoteIntent, Strategy: intent.Strategy, Symbol: r.config.Symbol, Purpose: intent.Purpose, Order: intent.Order,
 		OrderID: intent.OrderID, ClientOrderID: intent.ClientID, Last: intent.Last, Count: intent.Leverage, Text: intent.Reason}
-	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, Truth: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}
-	facts.Market, facts.Own = e.marked(r.truth.Key.Market), e.own(r)
-	facts.Equity, _ = e.total()
+	facts := e.facts(r)
 	approved, refusal := e.gate.Check(intent, &facts)
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
 	if refusal != nil {
@@ -164,6 +162,14 @@ func (e *Engine) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Ve
 		return nil
 	}
 	return e.gate.Explain(intent, facts)
+}
+
+// facts are what the gate judges a strategy's intents against.
+func (e *Engine) facts(r *run) risk.Facts {
+	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, Truth: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}
+	facts.Market, facts.Own = e.marked(r.truth.Key.Market), e.own(r)
+	facts.Equity, _ = e.total()
+	return facts
 }
 
 // execute is the only way to the exchange for anything that changes it, and it

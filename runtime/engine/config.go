@@ -49,4 +49,6 @@ type Config struct {
 	Ledger bool // the account's money is booked, as the exchange tells it
 	Feed   bool // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls
 	Quiet  bool // true: no notes of candles and ticks (backtest)
+
+	Rehearse bool // true: looks and settles, but decides and sends nothing: for outlooks
 }

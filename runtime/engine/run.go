@@ -97,6 +97,9 @@ func (e *Engine) tick(r *run, nominalMS int64) {
 
 // decided takes what the strategy wished. A plan that changes nothing ends here.
 func (e *Engine) decided(r *run) {
+	if e.config.Rehearse {
+		return
+	}
 	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
 		if memory, changed := r.state.Memory.With(remembered); changed {
 			e.record(reconcile.Record{Kind: reconcile.RecordMemory, Strategy: r.config.Name, Memory: slices.Clone(memory.Entries())})

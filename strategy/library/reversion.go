@@ -2,6 +2,7 @@ package library
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/shopspring/decimal"
 
@@ -26,14 +27,23 @@ func bollinger() strategy.Definition {
 			bands := indicator.NewBollinger(p.Period, p.Deviations.InexactFloat64())
 			reasons := [4]string{long: "the close is below the lower band", short: "the close is above the upper band", flat: "the close is back at the mean"}
 			side := unchanged
-			return follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) wish {
+			saw := [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+			made, err := follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) wish {
 				price := view.Symbol.PriceFloat(view.Candle.Close)
 				upper, middle, lower, ok := bands.Next(price)
 				if !ok {
 					return unchanged
 				}
+				saw = [4]float64{price, upper, middle, lower}
 				side = reverted(side, price < lower, price > upper, price >= middle, price <= middle)
 				return side
+			})
+			return shown(made, err, func(*strategy.View) []strategy.Condition {
+				return []strategy.Condition{
+					strategy.Compared("close", saw[0], "below", "the lower band", saw[3]),
+					strategy.Compared("close", saw[0], "above", "the upper band", saw[1]),
+					{Name: "mean", Value: strategy.Figure(saw[2])},
+				}
 			})
 		})
 }
@@ -73,13 +83,21 @@ func zscore() strategy.Definition {
 			score, enter, leave := indicator.NewZScore(p.Period), p.Enter.InexactFloat64(), p.Leave.InexactFloat64()
 			reasons := [4]string{long: "the score is far below the mean", short: "the score is far above the mean", flat: "the score is back near the mean"}
 			side := unchanged
-			return follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) wish {
+			last := math.NaN()
+			made, err := follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) wish {
 				value, ok := score.Next(view.Symbol.PriceFloat(view.Candle.Close))
 				if !ok {
 					return unchanged
 				}
+				last = value
 				side = reverted(side, value < -enter, value > enter, value >= -leave, value <= leave)
 				return side
+			})
+			return shown(made, err, func(*strategy.View) []strategy.Condition {
+				return []strategy.Condition{
+					strategy.Compared("score", last, "below", "minus enter", -enter),
+					strategy.Compared("score", last, "above", "enter", enter),
+				}
 			})
 		})
 }

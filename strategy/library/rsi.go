@@ -2,6 +2,7 @@ package library
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/shopspring/decimal"
 
@@ -25,7 +26,7 @@ func rsi() strategy.Definition {
 			if p.Low.GreaterThanOrEqual(p.High) {
 				return nil, &strategy.ValueError{Parameter: "low", Err: fmt.Errorf("%s is not below high %s", p.Low, p.High)}
 			}
-			return &rsiReversal{index: indicator.NewRSI(p.Period), warmup: p.Period + 1, low: p.Low.InexactFloat64(), high: p.High.InexactFloat64(),
+			return &rsiReversal{index: indicator.NewRSI(p.Period), warmup: p.Period + 1, last: math.NaN(), low: p.Low.InexactFloat64(), high: p.High.InexactFloat64(),
 				long: sized(setting).Target(1)}, nil
 		})
 }
@@ -35,13 +36,17 @@ type rsiReversal struct {
 	warmup    int
 	low, high float64
 	long      strategy.Target
-	side      int // +1 after a low, -1 after a high, 0 before either
+	last      float64 // the newest index; NaN before the first
+	side      int     // +1 after a low, -1 after a high, 0 before either
 }
 
 func (s *rsiReversal) Warmup() int { return s.warmup }
 
 func (s *rsiReversal) Candle(view *strategy.View) {
 	value, ok := s.index.Next(view.Symbol.PriceFloat(view.Candle.Close))
+	if ok {
+		s.last = value
+	}
 	switch {
 	case !ok:
 	case value < s.low:

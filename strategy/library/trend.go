@@ -2,6 +2,7 @@ package library
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/shopspring/decimal"
 
@@ -35,15 +36,20 @@ func emaCross() strategy.Definition {
 			}
 			fast, slow, cross := indicator.NewEMA(p.Fast), indicator.NewEMA(p.Slow), crossing{}
 			reasons := [4]string{long: "the fast average crossed above the slow one", short: "the fast average crossed below the slow one"}
+			quick, lazy := math.NaN(), math.NaN()
 			// An average weighs its past for ever; three times its length leave 5 % of the beginning.
-			return follow(setting, p.Mode, 3*p.Slow, reasons, func(view *strategy.View) wish {
+			made, err := follow(setting, p.Mode, 3*p.Slow, reasons, func(view *strategy.View) wish {
 				price := view.Symbol.PriceFloat(view.Candle.Close)
-				quick, _ := fast.Next(price)
-				lazy, ok := slow.Next(price)
+				quick, _ = fast.Next(price)
+				value, ok := slow.Next(price)
 				if !ok {
 					return unchanged
 				}
+				lazy = value
 				return cross.next(quick - lazy)
+			})
+			return shown(made, err, func(*strategy.View) []strategy.Condition {
+				return []strategy.Condition{strategy.Compared("fast average", quick, "above", "the slow one", lazy)}
 			})
 		})
 }
@@ -68,12 +74,17 @@ func macd() strategy.Definition {
 			}
 			lines, cross := indicator.NewMACD(p.Fast, p.Slow, p.Signal), crossing{}
 			reasons := [4]string{long: "the MACD crossed above its signal", short: "the MACD crossed below its signal"}
-			return follow(setting, p.Mode, 3*p.Slow+p.Signal, reasons, func(view *strategy.View) wish {
-				_, _, histogram, ok := lines.Next(view.Symbol.PriceFloat(view.Candle.Close))
+			line, signal := math.NaN(), math.NaN()
+			made, err := follow(setting, p.Mode, 3*p.Slow+p.Signal, reasons, func(view *strategy.View) wish {
+				value, average, histogram, ok := lines.Next(view.Symbol.PriceFloat(view.Candle.Close))
 				if !ok {
 					return unchanged
 				}
+				line, signal = value, average
 				return cross.next(histogram)
+			})
+			return shown(made, err, func(*strategy.View) []strategy.Condition {
+				return []strategy.Condition{strategy.Compared("MACD", line, "above", "its signal", signal)}
 			})
 		})
 }
@@ -93,15 +104,21 @@ func supertrend() strategy.Definition {
 		func(setting strategy.Setting, p supertrendParams) (strategy.Strategy, error) {
 			line, cross := indicator.NewSupertrend(p.Period, p.Multiplier.InexactFloat64()), crossing{}
 			reasons := [4]string{long: "the trend turned up", short: "the trend turned down"}
-			return follow(setting, p.Mode, 5*p.Period, reasons, func(view *strategy.View) wish {
+			at, closed := math.NaN(), math.NaN()
+			made, err := follow(setting, p.Mode, 5*p.Period, reasons, func(view *strategy.View) wish {
 				b := bar(view)
-				if _, ok := line.Next(b.High, b.Low, b.Close); !ok {
+				value, ok := line.Next(b.High, b.Low, b.Close)
+				if !ok {
 					return unchanged
 				}
+				at, closed = value, b.Close
 				if line.Rising() {
 					return cross.next(1)
 				}
 				return cross.next(-1)
+			})
+			return shown(made, err, func(*strategy.View) []strategy.Condition {
+				return []strategy.Condition{strategy.Compared("close", closed, "above", "the trend line", at)}
 			})
 		})
 }
@@ -123,7 +140,8 @@ func donchian() strategy.Definition {
 		func(setting strategy.Setting, p donchianParams) (strategy.Strategy, error) {
 			b := &breakout{entryHigh: indicator.NewHighest(p.Entry), entryLow: indicator.NewLowest(p.Entry), exitHigh: indicator.NewHighest(p.Exit), exitLow: indicator.NewLowest(p.Exit)}
 			reasons := [4]string{long: "the close broke the highest high", short: "the close broke the lowest low", flat: "the close broke the nearer opposite extreme"}
-			return follow(setting, p.Mode, max(p.Entry, p.Exit)+1, reasons, b.next)
+			made, err := follow(setting, p.Mode, max(p.Entry, p.Exit)+1, reasons, b.next)
+			return shown(made, err, b.conditions)
 		})
 }
 
@@ -134,12 +152,30 @@ type breakout struct {
 	near, far           float64 // highest and lowest of the exit candles before
 	ready               bool
 	side                wish
+	saw                 [5]float64 // the newest close, and what it was compared with
+}
+
+// conditions tells what the newest close was compared with.
+func (b *breakout) conditions(*strategy.View) []strategy.Condition {
+	all := []strategy.Condition{
+		strategy.Compared("close", b.saw[0], "above", "the highest high before", b.saw[1]),
+		strategy.Compared("close", b.saw[0], "below", "the lowest low before", b.saw[2]),
+	}
+	switch b.side {
+	case long:
+		all = append(all, strategy.Compared("close", b.saw[0], "below", "the nearer low, to leave", b.saw[4]))
+	case short:
+		all = append(all, strategy.Compared("close", b.saw[0], "above", "the nearer high, to leave", b.saw[3]))
+	}
+	return all
 }
 
 func (b *breakout) next(view *strategy.View) wish {
 	candle := bar(view)
 	asked := unchanged
+	b.saw = [5]float64{candle.Close, math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	if b.ready {
+		b.saw = [5]float64{candle.Close, b.top, b.bottom, b.near, b.far}
 		switch {
 		case candle.Close > b.top:
 			asked = long

@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// Outlook is what one strategy's next tick and the round after it would do with
+// what is known now, and why. It is made without any effect.
+type Outlook struct {
+	Strategy string
+	Kind     string
+	Symbol   *exchange.Symbol
+	Interval exchange.Interval
+	NowMS    int64
+	NextMS   int64 // the nominal time of the next tick; 0 when there is none
+
+	Seen, Warmup int             // candles
+	Candle       exchange.Candle // the newest closed one
+	CandleMS     int64           // its close; 0 before the first
+	Last         exchange.Price
+	LastMS       int64
+	Position     exchange.Quantity
+	EntryPrice   exchange.Amount
+	Equity       exchange.Amount // of the market's account
+
+	Conditions []strategy.Condition
+	InForce    strategy.Plan // now
+	Plan       strategy.Plan // after the tick
+	Changes    bool          // the tick would change the plan
+	Latch      int           // the side that may not be entered
+	Steps      []Foreseen
+	Blocks     []Block // what keeps entries back, or everything
+}
+
+// Foreseen is one intent that would be derived, and what each rule would say.
+type Foreseen struct {
+	Intent   reconcile.Intent
+	Approved bool
+	Verdicts []risk.Verdict
+	Later    bool // another opening goes first: one a symbol and round
+}
+
+// Block is one thing that keeps a strategy from acting, and what ends it.
+type Block struct {
+	What   string
+	WayOut string
+}
+
+// Outlooks are those of all strategies, in the order of their names.
+func (e *Engine) Outlooks() []Outlook {
+	all := make([]Outlook, 0, len(e.runs))
+	for _, r := range e.runs {
+		all = append(all, e.outlook(r))
+	}
+	return all
+}
+
+func (e *Engine) outlook(r *run) Outlook {
+	o := Outlook{Strategy: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, NowMS: e.nowMS, NextMS: e.nextTick(r),
+		Seen: r.seen, Warmup: r.config.Strategy.Warmup(), Last: r.truth.Last, LastMS: r.truth.LastMS, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice,
+		Equity: e.marked(r.truth.Key.Market), InForce: *r.state.Plan.Clone(), Latch: r.state.Latch}
+	if r.series.end > 0 {
+		o.Candle, o.CandleMS = r.series.candles.At(r.series.end-1), r.series.candles.CloseMS(r.series.end-1)
+	}
+	o.Plan = *e.foresee(r, &o)
+	o.Changes = !o.InForce.Same(&o.Plan)
+	wish := e.wishOf(r)
+	wish.State = r.state.Under(&o.Plan)
+	if o.Plan.Leverage != 0 {
+		wish.Leverage = o.Plan.Leverage
+	}
+	if o.Plan.Protection.Set {
+		wish.Protection = o.Plan.Protection
+	}
+	o.Latch = wish.State.Latch
+	under(&wish, e.levelOn(r, ""))
+	intents, _ := e.book.Derive(&wish, e.nowMS)
+	opened := false
+	for i := range intents {
+		step := e.judge(r, &intents[i])
+		if step.Approved && intents[i].Purpose.Opens() {
+			step.Later, opened = opened, true
+		}
+		o.Steps = append(o.Steps, step)
+	}
+	o.Blocks = e.blocks(r, &o)
+	return o
+}
+
+// nextTick is when the strategy is asked next.
+func (e *Engine) nextTick(r *run) int64 {
+	switch {
+	case r.failed != "" || r.config.Removed:
+		return 0
+	case r.config.Schedule != nil:
+		return r.nextMS
+	case r.series.end > 0:
+		return r.series.candles.CloseMS(r.series.end-1) + int64(r.config.Interval)
+	}
+	return r.config.Interval.OpenOf(e.nowMS) + int64(r.config.Interval)
+}
+
+// foresee asks the strategy as the next tick would, and returns the plan that
+// would be in force then.
+func (e *Engine) foresee(r *run, o *Outlook) *strategy.Plan {
+	plan := r.state.Plan.Clone()
+	if o.NextMS == 0 || r.truth.Last == 0 {
+		return plan
+	}
+	e.see(r, o.NextMS)
+	defer func() {
+		if cause := recover(); cause != nil { // told as a block; the tick itself would stop the strategy
+			o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + fmt.Sprint(cause), "mend it"})
+		}
+	}()
+	if tells, ok := r.config.Strategy.(strategy.Conditional); ok {
+		o.Conditions = tells.Conditions(&r.view)
+	}
+	if r.seen < o.Warmup {
+		return plan
+	}
+	callDecide(r)
+	if !plan.Covers(&r.plan) {
+		plan.Merge(&r.plan)
+	}
+	return plan
+}
+
+// judge asks every rule about an intent.
+func (e *Engine) judge(r *run, intent *reconcile.Intent) Foreseen {
+	facts := e.facts(r)
+	step := Foreseen{Intent: *intent, Approved: true, Verdicts: e.gate.Explain(intent, &facts)}
+	for _, v := range step.Verdicts {
+		step.Approved = step.Approved && v.Outcome == risk.Passed
+	}
+	return step
+}
+
+// blocks says what keeps the strategy from acting, beside what the rules say.
+func (e *Engine) blocks(r *run, o *Outlook) []Block {
+	all := o.Blocks
+	add := func(wayOut, format string, values ...any) {
+		all = append(all, Block{fmt.Sprintf(format, values...), wayOut})
+	}
+	if r.failed != "" {
+		add("mend the strategy and start botd again; its protection stays", "the strategy has failed: %s", r.failed)
+	}
+	if r.config.Removed {
+		add("put it back into the configuration, or flatten it", "the strategy was removed from the configuration")
+	}
+	if r.seen < o.Warmup {
+		add("candles are read as they close", "it has seen %d of %d candles", r.seen, o.Warmup)
+	}
+	if r.truth.Last == 0 {
+		add("the next round reads it", "no price of %s is known", r.config.Symbol.Name)
+	}
+	if !r.truth.Read {
+		add("the next complete round", "orders and positions of %s were not read since the start", r.config.Symbol.Name)
+	}
+	if o.Latch != 0 {
+		add("the strategy wishes no position, or the other side; or botd rearm --strategy "+r.config.Name, "latched: its position of this side was ended by something else than its plan")
+	}
+	for _, d := range e.Degraded() {
+		if d.Scope == (reconcile.Scope{}) || d.Scope.Covers(r.config.Name, r.truth.Key) {
+			if d.State != "failed" {
+				add(d.WayOut, "%s: %s", d.State, d.Cause)
+			}
+		}
+	}
+	for _, p := range e.book.Live() {
+		if p.Order.Key() == r.truth.Key && p.State.Unresolved() {
+			add("its fate is fetched, never guessed", "placement %s is %s", p.ClientOrderID, p.State)
+		}
+	}
+	return all
+}

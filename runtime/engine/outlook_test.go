@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// telling is a strategy that buys, turns and leaves by the clock, and tells what
+// it decides by.
+type telling struct{ scripted }
+
+func (telling) Conditions(view *strategy.View) []strategy.Condition {
+	return []strategy.Condition{{Name: "last", Value: view.Symbol.PriceDecimal(view.Last).String()}}
+}
+
+// byClock wishes another position every some seconds.
+func byClock(view *strategy.View, plan *strategy.Plan) {
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: []exchange.Quantity{100, 300, -200, 0}[view.NowMS/9000%4] * view.Symbol.QuantityTick}, "by the clock")
+}
+
+// TestAnOutlookHasNoEffect runs the same world twice, once asking for outlooks
+// all the time: records, notes and placements are the same.
+func TestAnOutlookHasNoEffect(t *testing.T) {
+	t.Parallel()
+	run := func(ask bool) *world {
+		w := newWorld(t, byClock, protected, func(w *world) { w.config.Strategies[0].Strategy = telling{byClock} })
+		w.network = nth(2, fate{silent: true})
+		for range 120 {
+			w.pass(500)
+			if ask {
+				w.engine.Outlooks()
+			}
+		}
+		return w
+	}
+	quiet, asked := run(false), run(true)
+	if len(quiet.sent) < 5 {
+		t.Fatalf("placements: want several, have %d\n%s", len(quiet.sent), quiet.story())
+	}
+	if diff := cmp.Diff(quiet.story(), asked.story()); diff != "" {
+		t.Errorf("journal: want the same, have\n%s", diff)
+	}
+	if diff := cmp.Diff(quiet.sent, asked.sent, cmp.AllowUnexported(exchange.Amount{})); diff != "" {
+		t.Errorf("placements: want the same, have\n%s", diff)
+	}
+}
+
+// TestWhatAnOutlookForeseesIsWhatTheNextTickDoes asks just before each tick.
+func TestWhatAnOutlookForeseesIsWhatTheNextTickDoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, byClock, protected)
+	foreseen := 0
+	w.pass(500) // each look is half a second before a tick
+	for range 60 {
+		o := w.engine.Outlooks()[0]
+		var want []string
+		for _, s := range o.Steps {
+			if s.Approved && !s.Later && s.Intent.Purpose != reconcile.Cancel && s.Intent.Purpose != reconcile.Leverage {
+				want = append(want, s.Intent.Purpose.String()+" "+s.Intent.Order.Side.String())
+			}
+		}
+		before := len(w.notes)
+		w.pass(1_000)
+		if len(want) == 0 {
+			continue
+		}
+		foreseen += len(want)
+		var have []string
+		for _, n := range w.notes[before:] {
+			if n.Kind == NoteApproved {
+				have = append(have, n.Purpose.String()+" "+n.Order.Side.String())
+			}
+		}
+		for _, step := range want {
+			if !slices.Contains(have, step) {
+				t.Errorf("at %+d ms: foreseen %v, approved %v\n%s", w.now-startMS, want, have, w.story())
+			}
+		}
+	}
+	if foreseen < 6 {
+		t.Errorf("steps foreseen: want several, have %d\n%s", foreseen, w.story())
+	}
+}
+
+func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		before func(*world)
+		what   string
+		wayOut string
+	}{
+		{"halted", func(w *world) { w.give(&Event{Kind: EventHalt, Level: "pause", Why: "news"}) }, "halted: pause: news", "botd rearm"},
+		{"the disk", func(w *world) { w.give(&Event{Kind: EventDisk, Why: "nearly full"}) }, "nearly full", "make room"},
+		{"a placement of unknown fate", func(w *world) {
+			w.network = once(fate{silent: true})
+			w.pass(3_000)
+		}, "placement", "fetched"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(100*view.Symbol.QuantityTick)(view, plan) })
+			c.before(w)
+			o := w.engine.Outlooks()[0]
+			if !slices.ContainsFunc(o.Blocks, func(b Block) bool { return strings.Contains(b.What, c.what) && strings.Contains(b.WayOut, c.wayOut) }) {
+				t.Errorf("want a block %q with the way out %q, have %+v", c.what, c.wayOut, o.Blocks)
+			}
+		})
+	}
+}
+
+// TestARefusalIsForeseenWithItsFigures lets a limit stand in the way.
+func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
+	t.Parallel()
+	wish := exchange.Quantity(0)
+	w := wishing(t, &wish, ownLimits(risk.Limits{MaxOpenOrders: 5, MaxPosition: 50 * 1e5}))
+	w.pass(3_000)
+	wish = 100 * w.truth().Rules.QuantityTick
+	limit := w.truth().Rules.QuantityTick * 50
+	w.config.Strategies[0].Limits.MaxPosition = limit
+	w.engine.runs[0].config.Limits.MaxPosition = limit
+	o := w.engine.Outlooks()[0]
+	if !o.Changes || len(o.Steps) == 0 || o.Steps[0].Approved {
+		t.Fatalf("want a step that is refused, have %+v", o)
+	}
+	for _, v := range o.Steps[0].Verdicts {
+		switch v.Rule {
+		case risk.MaxPosition:
+			if v.Outcome != risk.Rejected || !strings.Contains(v.Limit, "0.05") {
+				t.Errorf("max_position: want refused at 0.05, have %+v", v)
+			}
+		case "notional":
+			if v.Outcome != risk.Passed || v.Value == "" {
+				t.Errorf("notional: want passed with its figure, have %+v", v)
+			}
+		}
+	}
+}
+
+// TestARehearsalLooksAndSendsNothing drives an engine that may only look.
+func TestARehearsalLooksAndSendsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, byClock, protected, func(w *world) { w.config.Rehearse = true })
+	w.byHand(w.market(exchange.Buy, 5*w.truth().Rules.QuantityTick, false))
+	w.pass(30_000)
+	w.wantSent(0)
+	o := w.engine.Outlooks()[0]
+	if !w.truth().Read || o.NextMS == 0 || len(o.Blocks) == 0 {
+		t.Errorf("want the truth read and a stranger's position told, have %+v", o)
+	}
+	for _, r := range w.records {
+		if r.Kind == reconcile.RecordPlan || r.Kind == reconcile.RecordSending {
+			t.Errorf("want no plan and no placement in the journal, have %s", r.Kind)
+		}
+	}
+}

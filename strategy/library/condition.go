@@ -1,0 +1,156 @@
+package library
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// What each strategy tells of what it decides by. A strategy made of a signal
+// tells what its signal saw last.
+
+// showing is a strategy of a signal that tells what the signal saw.
+type showing struct {
+	*following
+	saw func(view *strategy.View) []strategy.Condition
+}
+
+// shown adds to a strategy of a signal what it tells.
+func shown(made strategy.Strategy, err error, saw func(view *strategy.View) []strategy.Condition) (strategy.Strategy, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &showing{made.(*following), saw}, nil
+}
+
+// Conditions tells what the signal saw, and which side it asked for last.
+func (s *showing) Conditions(view *strategy.View) []strategy.Condition {
+	asked := [4]string{unchanged: "nothing yet: it waits for a change of side", long: "long", flat: "no position", short: "short"}
+	return append(s.saw(view), strategy.Condition{Name: "asked for last", Value: asked[s.last]})
+}
+
+// Conditions tells both averages. A cross is between two candles: a side alone enters nothing.
+func (s *smaCrossing) Conditions(view *strategy.View) []strategy.Condition {
+	if !s.slow.Ready() {
+		return []strategy.Condition{{Name: "slow average", Value: "none yet"}}
+	}
+	scale := math.Pow10(-view.Symbol.PriceScale)
+	fast, slow := s.fast.Value()*scale, s.slow.Value()*scale
+	crossed := map[int]string{1: "above", -1: "below", 0: "not yet"}[s.crossed]
+	return []strategy.Condition{
+		{Name: "fast average", Value: strategy.Figure(fast), Wants: "above the slow one " + strategy.Figure(slow), Holds: s.fast.Compare(s.slow) > 0},
+		{Name: "crossed last", Value: crossed, Wants: "above", Holds: s.crossed > 0},
+	}
+}
+
+// Conditions tells the index against both bounds.
+func (s *rsiReversal) Conditions(*strategy.View) []strategy.Condition {
+	side := map[int]string{1: "below low", -1: "above high", 0: "neither yet"}[s.side]
+	return []strategy.Condition{
+		strategy.Compared("index", s.last, "below", "low", s.low),
+		strategy.Compared("index", s.last, "above", "high", s.high),
+		{Name: "passed last", Value: side, Wants: "below low", Holds: s.side > 0},
+	}
+}
+
+// Conditions tells which slice is due and when the next is.
+func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
+	begin, known := view.Memory.Get(began)
+	if !known {
+		return []strategy.Condition{{Name: "began", Value: "not yet: the first slice is due with the first tick"}}
+	}
+	due := min(s.slices, max(0, view.NowMS-begin)/s.everyMS+1)
+	all := []strategy.Condition{
+		{Name: "began", Value: moment(begin)},
+		{Name: "slices due", Value: fmt.Sprint(due), Wants: fmt.Sprint("of ", s.slices), Holds: due > 0},
+	}
+	if due < s.slices {
+		all = append(all, strategy.Condition{Name: "next slice", Value: moment(begin + due*s.everyMS)})
+	}
+	return all
+}
+
+func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }
+
+// Conditions tells where the price is in the grid, and what it holds.
+func (m *mesh) Conditions(view *strategy.View) []strategy.Condition {
+	price := func(p exchange.Price) string { return m.symbol.PriceDecimal(p).String() }
+	held, _ := m.held(view)
+	cells := 0
+	for i := range m.cells {
+		cells += int(held[i/62] >> (i % 62) & 1)
+	}
+	stopped, _ := view.Memory.Get(gridStopped)
+	lower, upper := m.prices[0], m.prices[m.cells]
+	return []strategy.Condition{
+		{Name: "price", Value: price(view.Last), Wants: "between " + price(lower) + " and " + price(upper), Holds: view.Last >= lower && view.Last <= upper},
+		{Name: "lines held", Value: fmt.Sprint(cells), Wants: fmt.Sprint("of ", m.cells), Holds: cells > 0},
+		{Name: "resting after a stop", Value: fmt.Sprint(stopped != 0), Wants: "false", Holds: stopped == 0},
+	}
+}
+
+// Conditions tells when the next buy is due, and at which price one on a fall is.
+func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
+	at := func(key string) int64 { n, _ := view.Memory.Get(key); return n }
+	price := func(amount exchange.Amount) string {
+		return amount.Decimal().Round(int32(a.symbol.PriceScale)).String()
+	}
+	begin, begun := view.Memory.Get(dcaBegan)
+	if !begun {
+		return []strategy.Condition{{Name: "began", Value: "not yet: the first buy is due with the first tick"}}
+	}
+	due := max(0, view.NowMS-begin)/a.everyMS + 1
+	if a.buys > 0 {
+		due = min(due, a.buys)
+	}
+	all := []strategy.Condition{
+		{Name: "buys due by the clock", Value: fmt.Sprint(due), Wants: fmt.Sprint("above those made, ", at(dcaBought)), Holds: due > at(dcaBought)},
+		{Name: "next buy by the clock", Value: moment(begin + (max(0, view.NowMS-begin)/a.everyMS+1)*a.everyMS)},
+	}
+	if last := a.symbol.PriceAmount(exchange.Price(at(dcaPrice))); a.fall > 0 && !last.IsZero() {
+		goal := last.Sub(last.MulRate(a.fall))
+		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)), Wants: "at or below " + price(goal) + " for a buy on a fall",
+			Holds: at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice)))})
+	}
+	if a.profit > 0 && view.Position.Quantity > 0 {
+		mean := a.mean(view, at(dcaSpent), exchange.Quantity(at(dcaQuantity)))
+		goal := mean.Add(mean.MulRate(a.profit))
+		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)), Wants: "at or above " + price(goal) + " to sell all",
+			Holds: !a.symbol.PriceAmount(view.Last).Less(goal)})
+	}
+	return all
+}
+
+// Conditions tells the share held against the share wanted.
+func (r *rebalancing) Conditions(view *strategy.View) []strategy.Condition {
+	if view.Equity.Sign() <= 0 || view.Last <= 0 {
+		return []strategy.Condition{{Name: "share held", Value: "none yet: no equity or no price"}}
+	}
+	now := view.Symbol.Notional(view.Last, view.Position.Quantity).Float() / view.Equity.Float()
+	return []strategy.Condition{{Name: "share held", Value: fmt.Sprintf("%.2f %%", 100*now),
+		Wants: fmt.Sprintf("more than %.2f %% away from %.2f %%", 100*r.band, 100*r.weight.Float()), Holds: math.Abs(now-r.weight.Float()) > r.band}}
+}
+
+// Conditions tells how long the quotes in the book stay.
+func (q *quoter) Conditions(view *strategy.View) []strategy.Condition {
+	var now turn
+	for i, name := range turnNames {
+		now[i], _ = view.Memory.Get(name)
+	}
+	if now[quoteCenter] == 0 {
+		return []strategy.Condition{{Name: "quotes", Value: "none yet: they are made with the next tick"}}
+	}
+	moved := math.Abs(float64(int64(view.Last)-now[quoteCenter])) / float64(now[quoteCenter])
+	all := []strategy.Condition{
+		{Name: "age of the quotes", Value: (time.Duration(view.NowMS-now[quoteAt]) * time.Millisecond).String(), Wants: "at least " + (time.Duration(q.refreshMS) * time.Millisecond).String(), Holds: view.NowMS-now[quoteAt] >= q.refreshMS},
+		{Name: "price has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Wants: fmt.Sprintf("more than %.4f %%", 100*q.tolerance), Holds: moved > q.tolerance},
+	}
+	if filled := now[quoteFilled]; filled != 0 {
+		all = append(all, strategy.Condition{Name: "since the first fill", Value: (time.Duration(view.NowMS-filled) * time.Millisecond).String(),
+			Wants: "at least " + (time.Duration(q.delayMS) * time.Millisecond).String(), Holds: view.NowMS-filled >= q.delayMS})
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package script
+
+import (
+	"fmt"
+
+	"botd/strategy"
+)
+
+// maxConditions bounds what a script tells.
+const maxConditions = 60
+
+// Conditions tells the newest value of every series the script has.
+func (r *running) Conditions(*strategy.View) (all []strategy.Condition) {
+	seen := map[string]bool{}
+	for _, c := range r.clocks {
+		for _, n := range c.nodes {
+			name := n.wrote.name
+			if c.interval != 0 {
+				name += " of " + c.interval.String()
+			}
+			if seen[name] || len(all) == maxConditions {
+				continue
+			}
+			seen[name] = true
+			all = append(all, strategy.Condition{Name: name, Value: strategy.Figure(n.wrote.at(0))})
+		}
+	}
+	return all
+}
+
+// Conditions tells whether each rule is true, then the values in them.
+func (r *ruled) Conditions(view *strategy.View) []strategy.Condition {
+	var all []strategy.Condition
+	for i, text := range r.texts {
+		if text == never {
+			continue
+		}
+		held, err := r.holds(view, i)
+		c := strategy.Condition{Name: ruleNames[i], Value: fmt.Sprint(held), Wants: text, Holds: held}
+		if err != nil {
+			c.Value = err.Error()
+		}
+		all = append(all, c)
+	}
+	return append(all, r.running.Conditions(view)...)
+}
+
+// holds asks one rule. A rule that fails is told, not thrown: this is only for people.
+func (r *ruled) holds(view *strategy.View, rule int) (held bool, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("%v", cause)
+		}
+	}()
+	r.view.of = view
+	return r.true(rule), nil
+}
