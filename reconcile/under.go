@@ -15,7 +15,13 @@ func (s *StrategyState) Under(plan *strategy.Plan) *StrategyState {
 	if state.Plan.Target != state.Target {
 		state.Priced = false
 	}
-	state.forgetKeys()
+	state.Keys = slices.DeleteFunc(state.Keys, func(k KeyFill) bool {
+		wishes := state.Plan.Orders
+		if k.Purpose == ExitOrder {
+			wishes = state.Plan.Exits
+		}
+		return !slices.ContainsFunc(wishes, func(w strategy.Wish) bool { return w.Key == k.Key })
+	})
 	if state.Latch != 0 && state.Plan.Target.Sign() != state.Latch {
 		state.Latch = 0
 	}

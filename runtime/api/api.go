@@ -38,6 +38,7 @@ type Engine interface {
 	Epoch() int64
 	Status() engine.Status
 	Preview(level string, scope reconcile.Scope) []engine.Step
+	Outlooks() []engine.Outlook
 	Quarantines() []engine.Quarantine
 	Resolving(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)
 }

@@ -56,11 +56,13 @@ type resting struct {
 	status     engine.Status
 	steps      []engine.Step
 	quarantine []engine.Quarantine
+	outlooks   []engine.Outlook
 }
 
 func (r *resting) Epoch() int64                                  { return 1 }
 func (r *resting) Status() engine.Status                         { return r.status }
 func (r *resting) Preview(string, reconcile.Scope) []engine.Step { return r.steps }
+func (r *resting) Outlooks() []engine.Outlook                    { return r.outlooks }
 func (r *resting) Quarantines() []engine.Quarantine              { return r.quarantine }
 func (r *resting) Resolving(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
 	for i := range r.quarantine {

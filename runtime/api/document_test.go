@@ -204,6 +204,7 @@ func (v *visitor) live() {
 	v.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "differs", SinceMS: 1, Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
 		Unknown: s.Live[1:], Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10}}},
 		{Symbol: ether.Key(), Rules: ether, Cause: "not read", Blocked: "not read since the start"}}
+	v.outlooks = outlooks(t, one.Plan)
 	v.steps = closingSteps()
 	v.steps[1].Intent.Order.Price, v.steps[1].Intent.Order.StopPrice, v.steps[1].Intent.Order.ClosePosition = 1, 1, true
 	all := notes(t, "trend", bitcoin, "bx-1-9", "margin")
@@ -222,10 +223,11 @@ func (v *visitor) live() {
 }
 
 func (v *visitor) goState() {
-	for _, id := range []string{"status", "health", "version", "strategies", "positions", "account", "equity", "risk", "limits", "limits_too", "reconcile", "quarantines", "config", "log_level", "session", "document", "symbols"} {
+	for _, id := range []string{"status", "health", "version", "strategies", "positions", "account", "equity", "risk", "limits", "limits_too", "plan", "reconcile", "quarantines", "config", "log_level", "session", "document", "symbols"} {
 		v.good(id, "", "")
 	}
 	v.good("strategy", "trend", "")
+	v.good("explain", "trend", "")
 	v.good("order", "bx-1-9", "")
 	v.good("order", "7", "")
 	v.good("order", "bx-1-8", "")
@@ -319,9 +321,10 @@ func (v *visitor) goChanges() {
 		v.call(http.StatusNotFound, id, "", `{"reason":"x","strategy":"nobody"`+map[bool]string{true: `,"level":"pause"`}[id == "halt"]+`}`, bearer(testToken))
 	}
 	v.stops = true
-	for _, id := range []string{"reconcile", "quarantines"} {
+	for _, id := range []string{"reconcile", "quarantines", "plan"} {
 		v.call(http.StatusServiceUnavailable, id, "", "", bearer(testToken))
 	}
+	v.call(http.StatusServiceUnavailable, "explain", "trend", "", bearer(testToken))
 	v.stops = false
 }
 

@@ -201,6 +201,8 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	t.Parallel()
 	s := newDaemon(t)
 	d := newDeskWith(t, func(c *Config) { c.Board, c.History, c.Metrics, c.Logs = s.board, s.history, s.metrics, s.logs })
+	d.outlooks = outlooks(t, strategy.Plan{})
+	d.outlooks[0].Strategy = "one"
 	address := s.venue()
 	everything := map[string]string{
 		"journal":                   s.run(s.client(address, canarySecret), "good.db", s.filled),

@@ -21,6 +21,7 @@ var routes = []route{
 	{"GET", "/api/v1/version", Viewer, (*Server).version, false},
 	{"GET", "/api/v1/strategies", Viewer, (*Server).listStrategies, false},
 	{"GET", "/api/v1/strategies/{name}", Viewer, (*Server).oneStrategy, false},
+	{"GET", "/api/v1/strategies/{name}/explain", Viewer, (*Server).explain, false},
 	{"GET", "/api/v1/strategies/{name}/decisions", Viewer, (*Server).listDecisions, false},
 	{"POST", "/api/v1/strategies/{name}/pause", Operator, (*Server).pauseStrategy, true},
 	{"POST", "/api/v1/strategies/{name}/resume", Operator, (*Server).resumeStrategy, true},
@@ -36,6 +37,7 @@ var routes = []route{
 	{"GET", "/api/v1/candles", Viewer, (*Server).listCandles, false},
 	{"GET", "/api/v1/market/symbols", Viewer, (*Server).listSymbols, false},
 	{"GET", "/api/v1/market/{market}/{symbol}", Viewer, (*Server).oneMarket, false},
+	{"GET", "/api/v1/plan", Viewer, (*Server).plan, false},
 	{"GET", "/api/v1/risk", Viewer, (*Server).riskState, false},
 	{"GET", "/api/v1/risk/limits", Viewer, (*Server).listLimits, false},
 	{"GET", "/api/v1/limits", Viewer, (*Server).listLimits, false}, // the same, where it is looked for

@@ -1,0 +1,177 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"botd/runtime/engine"
+)
+
+// Outlook is what a strategy's next tick and the round after it would do with what
+// is known now, and why. Nothing is changed by asking.
+type Outlook struct {
+	Strategy   string      `json:"strategy"`
+	Kind       string      `json:"kind"`
+	Market     string      `json:"market"`
+	Symbol     string      `json:"symbol"`
+	Interval   string      `json:"interval"`
+	AtMS       int64       `json:"at_ms"`
+	NextMS     int64       `json:"next_tick_ms"` // 0 when there is none
+	Data       OutlookData `json:"data"`
+	Conditions []Condition `json:"conditions"`
+	InForce    Plan        `json:"plan_in_force"`
+	Plan       Plan        `json:"plan"`    // after the tick
+	Changes    bool        `json:"changes"` // the tick would change the plan
+	Latch      string      `json:"latch,omitempty"`
+	Steps      []Foreseen  `json:"steps"`
+	Blocks     []Block     `json:"blocks"`
+}
+
+// OutlookData is what the strategy sees.
+type OutlookData struct {
+	Candles  int    `json:"candles"` // seen
+	Warmup   int    `json:"warmup"`
+	Open     string `json:"open,omitempty"` // of the newest closed candle
+	High     string `json:"high,omitempty"`
+	Low      string `json:"low,omitempty"`
+	Close    string `json:"close,omitempty"`
+	CloseMS  int64  `json:"candle_close_ms"`
+	Last     string `json:"last_price"`
+	LastMS   int64  `json:"last_price_ms"`
+	Position string `json:"position"`
+	Entry    string `json:"entry_price"`
+	Equity   string `json:"equity"` // of the market's account
+}
+
+// Condition is one thing a strategy decides by.
+type Condition struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Wants string `json:"wants,omitempty"` // what it is compared with
+	Holds bool   `json:"holds"`
+}
+
+// Foreseen is one intent that would be derived.
+type Foreseen struct {
+	Purpose   string    `json:"purpose"`
+	Side      string    `json:"side,omitempty"`
+	Type      string    `json:"type,omitempty"`
+	Quantity  string    `json:"quantity,omitempty"`
+	Price     string    `json:"price,omitempty"`
+	StopPrice string    `json:"stop_price,omitempty"`
+	OrderID   int64     `json:"order_id,omitempty"` // of a cancel
+	Reason    string    `json:"reason,omitempty"`
+	Outcome   string    `json:"outcome"` // approved, refused, waits: one opening a symbol and round
+	Rule      string    `json:"rule,omitempty"`
+	Checks    []Verdict `json:"checks"`
+}
+
+// Block is one thing that keeps a strategy from acting.
+type Block struct {
+	What   string `json:"what"`
+	WayOut string `json:"way_out"`
+}
+
+// OneOutlook is one strategy's.
+type OneOutlook struct {
+	Schema int `json:"schema"`
+	Outlook
+}
+
+// OutlookOf tells an engine's outlook.
+func OutlookOf(o *engine.Outlook) Outlook {
+	s := o.Symbol
+	out := Outlook{Strategy: o.Strategy, Kind: o.Kind, Market: s.Market.String(), Symbol: s.Name, Interval: o.Interval.String(), AtMS: o.NowMS, NextMS: o.NextMS, Changes: o.Changes,
+		Data: OutlookData{Candles: o.Seen, Warmup: o.Warmup, CloseMS: o.CandleMS, Last: s.PriceDecimal(o.Last).String(), LastMS: o.LastMS,
+			Position: s.QuantityDecimal(o.Position).String(), Entry: o.EntryPrice.String(), Equity: o.Equity.String()},
+		InForce: planOf(&o.InForce, s, o.InForce.Remembered()), Plan: planOf(&o.Plan, s, o.Plan.Remembered()), Conditions: []Condition{}, Steps: []Foreseen{}, Blocks: []Block{}}
+	if o.CandleMS != 0 {
+		c := &o.Candle
+		out.Data.Open, out.Data.High, out.Data.Low, out.Data.Close = s.PriceDecimal(c.Open).String(), s.PriceDecimal(c.High).String(), s.PriceDecimal(c.Low).String(), s.PriceDecimal(c.Close).String()
+	}
+	switch {
+	case o.Latch > 0:
+		out.Latch = "long"
+	case o.Latch < 0:
+		out.Latch = "short"
+	}
+	for _, c := range o.Conditions {
+		out.Conditions = append(out.Conditions, Condition(c))
+	}
+	for i := range o.Steps {
+		out.Steps = append(out.Steps, foreseenOf(o, &o.Steps[i]))
+	}
+	for _, b := range o.Blocks {
+		out.Blocks = append(out.Blocks, Block(b))
+	}
+	return out
+}
+
+func foreseenOf(o *engine.Outlook, step *engine.Foreseen) Foreseen {
+	in := intentOf(&engine.Note{AtMS: o.NowMS, Strategy: o.Strategy, Symbol: o.Symbol, Purpose: step.Intent.Purpose, Order: step.Intent.Order, OrderID: step.Intent.OrderID,
+		Count: step.Intent.Leverage, Text: step.Intent.Reason})
+	out := Foreseen{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, OrderID: in.OrderID, Reason: in.Reason,
+		Outcome: "approved", Checks: verdictsOf(step.Verdicts)}
+	switch {
+	case step.Later:
+		out.Outcome = "waits"
+	case !step.Approved:
+		out.Outcome = "refused"
+		for _, v := range out.Checks {
+			if v.Verdict == "refused" {
+				out.Rule = v.Rule
+			}
+		}
+	}
+	return out
+}
+
+func (s *Server) outlooks(ctx context.Context) ([]Outlook, error) {
+	items := []Outlook{}
+	err := s.config.Driver.Query(ctx, func() {
+		for _, o := range s.config.Engine.Outlooks() {
+			items = append(items, OutlookOf(&o))
+		}
+	})
+	return items, err
+}
+
+// plan serves GET /api/v1/plan: what the next tick of each strategy would do.
+func (s *Server) plan(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
+	if items, ok := s.foreseen(w, r); ok {
+		writeList(w, r, items, "")
+	}
+}
+
+// foreseen asks the engine, and tells when it does not answer.
+func (s *Server) foreseen(w http.ResponseWriter, r *http.Request) ([]Outlook, bool) {
+	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
+	defer cancel()
+	items, err := s.outlooks(ctx)
+	if err != nil {
+		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not answer now")
+	}
+	return items, err == nil
+}
+
+// explain serves GET /api/v1/strategies/{name}/explain.
+func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
+	if !noQuery(w, r) {
+		return
+	}
+	items, ok := s.foreseen(w, r)
+	if !ok {
+		return
+	}
+	name := r.PathValue("name")
+	for _, o := range items {
+		if o.Strategy == name {
+			answer(w, r, OneOutlook{1, o})
+			return
+		}
+	}
+	missing(w, r, "strategy", name)
+}
