@@ -17,7 +17,7 @@ import (
 
 // MaxStrategies is how many strategies one daemon runs: strategy names are
 // metric labels, and their number is bounded (ops.md, metric catalogue).
-const MaxStrategies = 64
+const MaxStrategies = 500
 
 // Mode says which venue the daemon trades on.
 type Mode string

@@ -206,14 +206,14 @@ func TestWhatIsNotThereIsSaidClearly(t *testing.T) {
 	}
 }
 
-func TestMoreThan64StrategiesAreRefused(t *testing.T) {
+func TestMoreThan500StrategiesAreRefused(t *testing.T) {
 	t.Parallel()
 	files := tree("botd.yaml", "mode: demo\n")
-	for i := range 65 {
+	for i := range 501 {
 		files[fmt.Sprintf("strategies/s%d.yaml", i)] = &fstest.MapFile{Data: []byte(simple(fmt.Sprint("s", i), "spot", "BTC-USDT"))}
 	}
 	_, problems := configs.Load(files, "", options(t))
-	if want, have := "strategies: 65 strategies are more than 64", problems.String(); !strings.HasPrefix(have, want) {
+	if want, have := "strategies: 501 strategies are more than 500", problems.String(); !strings.HasPrefix(have, want) {
 		t.Errorf("want %q, have %s", want, have)
 	}
 }

@@ -168,7 +168,7 @@ func declares(kind engine.NoteKind) bool {
 func tellReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
 	unknown := 0
 	for _, p := range machine.Book().Live() {
-		if p.State.Unresolved() {
+		if p.State == reconcile.Uncertain { // what this run has just sent is not
 			unknown++
 		}
 	}
