@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -174,10 +175,14 @@ func loadAnyCandles(command *cobra.Command, path, interval string, repair bool) 
 	return loadCandles(command, path, sim.DefaultSymbols()[0], length, repair)
 }
 
+// candleCache keeps parsed candles between commands; what is written at the end of
+// one is waited for.
+var candleCache = sync.OnceValue(tape.OpenCache)
+
 // loadCandles reads one file with a progress bar and says what was repaired.
 func loadCandles(command *cobra.Command, path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
 	bar := newBar(command, 0, "bytes read")
-	recorded, err := tape.LoadCandles(path, symbol, interval, tape.Options{Repair: repair, Progress: func(done, total int64) { bar.total(int(total)); bar.set(int(done), int(total)) }})
+	recorded, err := tape.LoadCandles(path, symbol, interval, tape.Options{Repair: repair, Cache: candleCache(), Progress: func(done, total int64) { bar.total(int(total)); bar.set(int(done), int(total)) }})
 	bar.end()
 	if err != nil {
 		return nil, dataError(err)

@@ -45,6 +45,7 @@ func perform(arguments []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	candleCache().Wait()
 	if err == nil {
 		return exitOK
 	}

@@ -34,6 +34,7 @@ type Hole struct {
 type Options struct {
 	Repair   bool                    // drop rows that are wrong instead of failing
 	Progress func(done, total int64) // bytes of the file; called now and then, nil for none
+	Cache    *Cache                  // of files parsed before; nil for none
 }
 
 // DataError is what is wrong with a recorded file, and where.
@@ -77,6 +78,13 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 	if info.Size() > maxFile {
 		return nil, &DataError{Path: path, What: fmt.Sprintf("%d bytes are more than %d", info.Size(), int64(maxFile)), Hint: "split the file"}
 	}
+	asked := request{path: path, size: info.Size(), scale: symbol.PriceScale, interval: interval, repair: options.Repair}
+	if cached := options.Cache.load(&asked, symbol); cached != nil {
+		if options.Progress != nil {
+			options.Progress(info.Size(), info.Size())
+		}
+		return cached, nil
+	}
 	// A later row may have more places than all rows before it: then the file
 	// is read again with a finer scale, which happens at most once a place.
 	for {
@@ -86,6 +94,7 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 			return nil, err
 		}
 		if finer == 0 {
+			options.Cache.save(&asked, p.tape)
 			return p.tape, nil
 		}
 		if symbol, err = symbol.WithScales(finer, 0); err != nil {

@@ -18,6 +18,7 @@ type Row struct {
 const (
 	libDecimal    = "github.com/shopspring/decimal"
 	libParquet    = "github.com/parquet-go/parquet-go"
+	libCompress   = "github.com/klauspost/compress"
 	libYAML       = "gopkg.in/yaml.v3"
 	libCron       = "github.com/robfig/cron/v3"
 	libBackoff    = "github.com/cenkalti/backoff/v5"
@@ -48,7 +49,7 @@ var Table = []Row{
 	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface", false, []string{"docs", "exchange", "exchange/wire", "exchange/sim"}, []string{libRate, libDecimal, libSys}},
 	{"exchange/paper", "the simulated exchange fed by a real venue's public data", false, []string{"exchange", "exchange/sim"}, nil},
 	{"exchange/probe", "examines a venue from outside, step by step", false, []string{"exchange", "exchange/wire", "exchange/rest"}, nil},
-	{"exchange/tape", "recorded market data: files in, columns in memory, holes found", false, []string{"exchange"}, []string{libDecimal, libYAML, libParquet}},
+	{"exchange/tape", "recorded market data: files in, columns in memory, holes found", false, []string{"exchange"}, []string{libDecimal, libYAML, libParquet, libCompress}},
 	{"exchange/exchangetest", "one conformance suite for sim, rest over server, and a real venue", false, []string{"exchange", "exchange/wire", "exchange/rest", "exchange/sim", "exchange/sim/server"}, []string{libDecimal}},
 	{"strategy", "View in, Plan out; parameters; the registry", true, []string{"exchange"}, []string{libDecimal}},
 	{"strategy/indicator", "streaming indicators, O(1) a candle", true, nil, nil},

@@ -1,0 +1,19 @@
+package tape
+
+import (
+	"io"
+
+	"botd/exchange"
+)
+
+// RoundTrip writes a file of columns and reads it.
+func RoundTrip(path string, t *Tape) (*exchange.Candles, error) {
+	if err := replaceFile(path, func(w io.Writer) error { return writeColumns(w, t) }); err != nil {
+		return nil, err
+	}
+	s, err := readColumns(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.candles, nil
+}
