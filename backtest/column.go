@@ -70,7 +70,7 @@ func RunColumns(ctx context.Context, config Config) (*Result, error) {
 	)
 	for i := range configs {
 		if i != 1 {
-			configs[i].Progress, configs[i].Record, configs[i].Note = nil, nil, nil
+			configs[i].Progress, configs[i].Record, configs[i].Note, configs[i].beside = nil, nil, nil, true
 		}
 		group.Go(func() { results[i], errs[i] = Run(ctx, configs[i]) })
 	}

@@ -29,7 +29,8 @@ type Config struct {
 	Ledger   bool                    // the engine books the account's money too, as it does live; it costs time by the fill and changes nothing
 	Note     func(*engine.Note)      // every fact; nil for none
 
-	walk bool // tests: play every candle's path, also where nothing can happen on it
+	beside bool // another run is the one that is looked at: no curve is kept
+	walk   bool // tests: play every candle's path, also where nothing can happen on it
 }
 
 // Leg is one strategy on one symbol of the account.

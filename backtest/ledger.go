@@ -92,7 +92,9 @@ func (l *ledger) begin(r *run) {
 	}
 	l.run, l.equity, l.wallet, l.version, l.every = r, l.initial, l.initial, math.MaxUint64, 1
 	l.drawdown.take(openMS, l.initial.Float())
-	l.curve = make([]Point, 0, min(n, maxCurve)+1)
+	if l.nextCurve = math.MaxInt; !r.config.beside {
+		l.nextCurve, l.curve = 0, make([]Point, 0, min(n, maxCurve)+1)
+	}
 	l.level = l.initial.Float()
 	l.days.begin(exchange.Day1, openMS, lastMS, l.level)
 	l.hours.begin(l.hour(openMS, lastMS), openMS, lastMS, l.level)
@@ -236,7 +238,7 @@ func (l *ledger) hour(openMS, lastMS int64) exchange.Interval {
 
 // end adds the last close to the curve when the sampling left it out.
 func (l *ledger) end(closeMS int64) {
-	if last := len(l.curve) - 1; l.curve[last].AtMS != closeMS {
+	if last := len(l.curve) - 1; last >= 0 && l.curve[last].AtMS != closeMS {
 		l.curve = append(l.curve, Point{closeMS, l.equity, l.held()})
 	}
 	l.drawdown.end(closeMS)
