@@ -47,6 +47,7 @@ type Config struct {
 	Retention RetentionConfig
 	Listen    string // host:port of dashboard, API and metrics
 	Limits    Limits // the account's
+	Notify    NotifyConfig
 
 	Strategies []StrategyConfig // by file name
 
@@ -135,6 +136,7 @@ func defaults() *Config {
 			Breaker:           BreakerConfig{Unknowns: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
 		},
 		Limits:    DefaultLimits(),
+		Notify:    NotifyConfig{EveryMS: minute, Daily: Never},
 		Simulated: defaultSimulated(),
 		Paper:     PaperConfig{PollMS: second, MaxAgeMS: 10 * second},
 	}

@@ -40,6 +40,15 @@ func (o outline) setShare(key string, rate exchange.Rate) {
 	}
 }
 
+// setWords adds a list.
+func (o outline) setWords(key string, words []string) {
+	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, word := range words {
+		list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: word})
+	}
+	o.node.Content = append(o.node.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, list)
+}
+
 // put adds a block, unless it is empty.
 func (o outline) put(key string, block outline) {
 	if len(block.node.Content) > 0 {
@@ -78,6 +87,9 @@ func (c *Config) Effective() string {
 	retention.set("decisions", durationText(c.Retention.DecisionsMS))
 	o.put("retention", retention)
 	o.set("listen", c.Listen)
+	if len(c.Notify.Channels) > 0 {
+		o.put("notify", c.Notify.outline())
+	}
 	o.put("risk", c.Limits.outline())
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range c.Strategies {

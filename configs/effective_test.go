@@ -103,3 +103,22 @@ func TestTheEffectiveConfigurationOfNothingIsTheDefaults(t *testing.T) {
 		t.Errorf("-want +have\n%s", diff)
 	}
 }
+
+func TestAnEffectiveNotifyReadsBackAsItself(t *testing.T) {
+	t.Parallel()
+	good, err := os.ReadFile("testdata/botd-notify-good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, problems := configs.Load(tree("botd.yaml", string(good)+"    quiet: {url_file: /q, also: []}\n"), "", options(t))
+	if config == nil {
+		t.Fatal(problems)
+	}
+	again, problems := configs.Load(tree("botd.yaml", config.Effective()), "", options(t))
+	if again == nil {
+		t.Fatalf("%s\n%s", problems, config.Effective())
+	}
+	if diff := cmp.Diff(config.Notify, again.Notify); diff != "" || len(config.Notify.Channels) != 3 || config.Notify.Daily != 390 {
+		t.Errorf("want three channels and 06:30, the same read back; -want +have\n%s", diff)
+	}
+}

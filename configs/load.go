@@ -177,6 +177,7 @@ func (l *loader) root(present bool) {
 	retention.duration("decisions", &c.Retention.DecisionsMS, hour, maxDurationMS)
 	retention.done()
 	l.listen(s)
+	l.notify(s)
 	risk := s.section("risk")
 	readLimits(risk, &c.Limits)
 	risk.done()

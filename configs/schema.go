@@ -24,6 +24,8 @@ const (
 	KindBlock    = "block"
 	KindText     = "text"
 	KindChoice   = "choice"
+	KindWords    = "list of words"
+	KindTime     = "time of day" // 06:00, UTC; or off
 	KindWhole    = "whole number"
 	KindNumber   = "number"
 	KindShare    = "share"    // 5% or 0.05
@@ -120,6 +122,7 @@ const (
 	numberPattern   = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`
 	sharePattern    = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+) ?%?$`
 	lossPattern     = `^[0-9.]+ ?(%|USDT)?$`
+	timePattern     = `^(off|([01][0-9]|2[0-3]):[0-5][0-9])$`
 	durationPattern = `^(0|([0-9]+(\.[0-9]+)?(ms|s|m|h|d|w))+)$`
 )
 
@@ -133,6 +136,10 @@ func (k *Key) schema() map[string]any {
 		return block()
 	case KindChoice:
 		value = map[string]any{"enum": k.Words}
+	case KindWords:
+		value = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	case KindTime:
+		value = map[string]any{"type": "string", "pattern": timePattern}
 	case KindWhole:
 		value = map[string]any{"type": "integer"}
 	case KindNumber:

@@ -179,6 +179,32 @@ func (s *section) text(key string, into *string) *yaml.Node {
 	return node
 }
 
+// maxWords bounds a list of words.
+const maxWords = 50
+
+// words reads a list of words, each of which must match.
+func (s *section) words(key string, into *[]string, each *regexp.Regexp, hint string) {
+	s.learn(key, Key{Kind: KindWords})
+	s.known = append(s.known, key)
+	node := s.value(key)
+	switch {
+	case node == nil:
+		return
+	case node.Kind != yaml.SequenceNode || len(node.Content) > maxWords:
+		s.wrong(node, fmt.Sprintf("write %s: [one, another]", key), "%s%s is %s, not a list of at most %d words", s.path, key, kindOf(node), maxWords)
+		return
+	}
+	list := []string{}
+	for _, member := range node.Content {
+		if member.Kind != yaml.ScalarNode || !each.MatchString(member.Value) {
+			s.wrong(member, hint, "%s%s: %q is no such word", s.path, key, shortened(member.Value))
+			return
+		}
+		list = append(list, member.Value)
+	}
+	*into = list
+}
+
 // choice reads one of a few words.
 func (s *section) choice(key string, into *string, words ...string) {
 	s.learn(key, Key{Kind: KindChoice, Words: words})

@@ -84,6 +84,11 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 			board.Beat()
 		},
 	})
+	stopNotices, err := startNotices(config, metrics, logs, console, driver, machine)
+	if err != nil {
+		return err
+	}
+	defer stopNotices()
 	greet(console, config, v, directory)
 	v.tell.to(console)
 	clock := newClockwork(config, metrics, board, console, v.client)

@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ADDRESS", address)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening, "journal": written, "alter": altered},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening, "journal": written, "alter": altered, "hook": hook, "address": address, "connected": connected, "told": toldWithin},
 		Condition: func(condition string) (bool, error) {
 			if condition == "shared" {
 				_, err := os.Stat(shared)

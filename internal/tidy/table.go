@@ -37,6 +37,7 @@ const (
 	libSchema     = "github.com/santhosh-tekuri/jsonschema/v6"
 	libBtree      = "github.com/tidwall/btree"
 	libStarlark   = "go.starlark.net"
+	libShoutrrr   = "github.com/nicholas-fedor/shoutrrr"
 )
 
 // Table is the house: every package, in the order a reader meets them.
@@ -64,6 +65,7 @@ var Table = []Row{
 	{"runtime/engine", "one account's engine: tick and round; events in, effects out", true, []string{"exchange", "strategy", "reconcile", "risk", "internal/mutant"}, nil},
 	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
 	{"runtime/ops", "metrics, logs and what watches them: rules, dashboard, unit", false, []string{"runtime/engine", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libDecimal}},
+	{"runtime/notify", "tells people what matters, by the services they read: bounded, put together, never waited for", false, []string{"runtime/engine", "exchange", "reconcile"}, []string{libShoutrrr, libRate}},
 	{"runtime/api", "serves the admin API: what botd knows, its live stream, and the changes a person may ask for", false, []string{"docs", "runtime", "runtime/engine", "runtime/ops", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libDecimal}},
 	{"runtime/web", "the dashboard: pages in the binary that show what the API tells", false, []string{"internal/chart"}, nil},
 	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},

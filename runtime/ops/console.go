@@ -38,7 +38,7 @@ func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Conso
 		w = zerolog.ConsoleWriter{Out: w, NoColor: !format.Colour, TimeFormat: "15:04:05", TimeLocation: time.UTC, FieldsExclude: []string{"event", "client_order_id", "order_id", "strategy", "symbol", "market", "rule"}}
 	}
 	if logs != nil {
-		w = passes{zerolog.MultiLevelWriter(w, logs), logs}
+		w = zerolog.MultiLevelWriter(passes{zerolog.MultiLevelWriter(w, logs), logs}, offers{logs})
 	}
 	c := &Console{metrics: metrics}
 	c.log = zerolog.New(w).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {

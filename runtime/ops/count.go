@@ -210,3 +210,8 @@ func (m *Metrics) Served(handler string, code int, took time.Duration) {
 	m.httpRequests.WithLabelValues(handler, strconv.Itoa(code)).Inc()
 	m.httpSeconds.WithLabelValues(handler).Observe(took.Seconds())
 }
+
+// Notified counts notices of a channel. The channels are the configured ones.
+func (m *Metrics) Notified(channel, result string, count int) {
+	m.notifications.WithLabelValues(channel, result).Add(float64(count))
+}

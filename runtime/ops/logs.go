@@ -42,6 +42,7 @@ type Logs struct {
 	lines  []LogLine  // oldest first
 	last   int64
 	follow func(LogLine)
+	offer  func(LogLine)
 }
 
 // NewLogs returns an empty log at level info.
@@ -71,12 +72,10 @@ func (l *Logs) SetLevel(name string) error {
 
 // Write takes one line of JSON.
 func (l *Logs) Write(text []byte) (int, error) {
-	fields := map[string]any{}
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return 0, fmt.Errorf("log line: %w", err)
+	line, err := readLine(text)
+	if err != nil {
+		return 0, err
 	}
-	line := LogLine{Time: taken(fields, "time"), Level: taken(fields, "level"), Event: taken(fields, "event"), Message: taken(fields, "msg"), Strategy: taken(fields, "strategy"),
-		Market: taken(fields, "market"), Symbol: taken(fields, "symbol"), ClientOrderID: taken(fields, "client_order_id"), Fields: fields}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last++
@@ -91,6 +90,15 @@ func (l *Logs) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+func readLine(text []byte) (LogLine, error) {
+	fields := map[string]any{}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return LogLine{}, fmt.Errorf("log line: %w", err)
+	}
+	return LogLine{Time: taken(fields, "time"), Level: taken(fields, "level"), Event: taken(fields, "event"), Message: taken(fields, "msg"), Strategy: taken(fields, "strategy"),
+		Market: taken(fields, "market"), Symbol: taken(fields, "symbol"), ClientOrderID: taken(fields, "client_order_id"), Fields: fields}, nil
+}
+
 func taken(fields map[string]any, name string) string {
 	text, _ := fields[name].(string)
 	delete(fields, name)
@@ -102,6 +110,33 @@ func (l *Logs) Follow(take func(LogLine)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.follow = take
+}
+
+// Offer has every line from info on given to take from now on, whatever the level
+// in force: who is to be told does not hang on what is written down.
+func (l *Logs) Offer(take func(LogLine)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.offer = take
+}
+
+// offers is a writer to whom Offer named.
+type offers struct{ logs *Logs }
+
+func (o offers) Write(text []byte) (int, error) { return len(text), nil }
+
+func (o offers) WriteLevel(level zerolog.Level, text []byte) (int, error) {
+	o.logs.mu.Lock()
+	take := o.logs.offer
+	o.logs.mu.Unlock()
+	if take == nil || level < zerolog.InfoLevel {
+		return len(text), nil
+	}
+	line, err := readLine(text)
+	if err == nil {
+		take(line)
+	}
+	return len(text), err
 }
 
 // Lines gives the lines kept to look, oldest first. It must not keep the slice.

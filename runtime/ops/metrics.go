@@ -57,6 +57,8 @@ type Metrics struct {
 	streams                             *prometheus.GaugeVec
 	streamEnds                          *prometheus.CounterVec
 
+	notifications *prometheus.CounterVec
+
 	decided decisions
 	bareMS  map[string]int64   // per symbol, of the Status before
 	paid    map[string]float64 // fees per strategy, of the Status before
@@ -97,6 +99,7 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.strategyFamilies()
 	m.orderFamilies()
 	m.accountFamilies()
+	m.notifications = m.counter("botd_notifications_total", "Notices by how they ended: sent, failed after all tries, or dropped because too many waited.", "channel", "result")
 	m.ready.WithLabelValues()
 	m.reloaded.WithLabelValues().Set(1)
 	m.reloadedAt.WithLabelValues().Set(float64(time.Now().UnixMilli()) / 1000)

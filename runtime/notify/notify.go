@@ -1,0 +1,147 @@
+// Package notify tells people what matters, by the services they read: bounded, put together, never waited for.
+//
+// Every line of the log is offered to every channel; a channel takes the lines of
+// its severity and the events it names. What comes close together is one message,
+// messages keep a pace, a failed one is tried again. Whatever goes wrong here is
+// counted and logged, and nobody who trades waits for it.
+package notify
+
+import (
+	"context"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Severity is how much an event matters.
+type Severity uint8
+
+// The severities, as the levels of the log.
+const (
+	Info Severity = iota
+	Warning
+	Error
+)
+
+// Severities are their names.
+var Severities = []string{"info", "warning", "error"}
+
+// String returns the severity's name.
+func (s Severity) String() string { return Severities[s] }
+
+// Event is one fact for people.
+type Event struct {
+	At       time.Time
+	Severity Severity
+	Name     string // as in the log: trading.halted
+	Text     string
+}
+
+// Sender delivers one message. It is called by one goroutine at a time, and may hang.
+type Sender interface {
+	Send(text string) error
+}
+
+// Route is one channel: where it leads, and what it takes.
+type Route struct {
+	Name   string
+	Sender Sender
+	Least  Severity
+	Also   []string // patterns of events taken whatever their severity: daemon.*
+	Never  []string // patterns of events not taken
+}
+
+// takes reports whether an event is for the channel.
+func (r *Route) takes(e *Event) bool {
+	switch {
+	case strings.HasPrefix(e.Name, own) || matches(r.Never, e.Name):
+		return false
+	case e.Severity >= r.Least:
+		return true
+	}
+	return matches(r.Also, e.Name)
+}
+
+// own begins the events of this package: telling of a failure to tell would never end.
+const own = "notify."
+
+func matches(patterns []string, name string) bool {
+	for _, pattern := range patterns {
+		if found, err := path.Match(pattern, name); err == nil && found {
+			return true
+		}
+	}
+	return false
+}
+
+// Results of telling, the values of a metric's label.
+const (
+	Sent    = "sent"
+	Failed  = "failed"  // after all tries; it is told with the next message
+	Dropped = "dropped" // an event came while the queue was full
+)
+
+// Results are all of them.
+var Results = []string{Sent, Failed, Dropped}
+
+// Bounds.
+const (
+	maxQueue  = 256              // events waiting for a channel
+	gather    = time.Second      // after a first event, for what comes with it
+	again     = time.Minute      // after a message that failed
+	burst     = 3                // messages that need not keep the pace
+	perSend   = 15 * time.Second // one try
+	lastTries = 5 * time.Second  // for what is left when botd stops
+)
+
+// backoff is waited before each further try of a message.
+var backoff = []time.Duration{2 * time.Second, 10 * time.Second, 30 * time.Second}
+
+// Config is what a notifier is made of.
+type Config struct {
+	Title  string // first line of each message
+	Every  time.Duration
+	Routes []Route
+	Count  func(channel, result string, count int)
+	Log    func(event, text string) // tells when a channel fails, and when it works again
+}
+
+// Notifier gives events to its channels.
+type Notifier struct {
+	channels []*channel
+}
+
+// New returns a notifier; Run makes it send.
+func New(config Config) *Notifier {
+	n := &Notifier{}
+	for _, route := range config.Routes {
+		n.channels = append(n.channels, newChannel(route, &config))
+	}
+	return n
+}
+
+// Notify offers an event to every channel, and returns at once.
+func (n *Notifier) Notify(e Event) {
+	for _, c := range n.channels {
+		if c.route.takes(&e) {
+			c.offer(e)
+		}
+	}
+}
+
+// Tell gives every channel an event whatever it takes: the daily summary.
+func (n *Notifier) Tell(e Event) {
+	for _, c := range n.channels {
+		c.offer(e)
+	}
+}
+
+// Run sends until the context ends, then what is left, once and within seconds.
+func (n *Notifier) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, c := range n.channels {
+		all.Go(func() { c.run(ctx) })
+	}
+	all.Wait()
+}

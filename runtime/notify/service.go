@@ -1,0 +1,100 @@
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/router"
+	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+)
+
+// service is a messaging service, as its address says.
+type service struct {
+	to      types.Service
+	secrets []string
+}
+
+// Open returns the service of a shoutrrr address: telegram://, discord://,
+// slack://, smtp://, ntfy://, generic:// and others. The address is a secret:
+// no error repeats any part of it.
+func Open(address string) (Sender, error) {
+	parsed, err := url.Parse(address)
+	if err != nil || !known(parsed.Scheme) {
+		return nil, fmt.Errorf("not the address of a messaging service\nhint: it is one line such as telegram://TOKEN@telegram?chats=NUMBER, and begins with one of %s",
+			strings.Join((&router.ServiceRouter{}).ListServices(), ", "))
+	}
+	s := &service{secrets: secretParts(address, parsed)}
+	services := &router.ServiceRouter{}
+	if s.to, err = services.Locate(address); err != nil {
+		return nil, fmt.Errorf("%s: %w", parsed.Scheme, s.hide(err))
+	}
+	return s, nil
+}
+
+// known reports whether the scheme is a service's: a token with a colon in it
+// parses as an address too, and must not be repeated.
+func known(scheme string) bool {
+	name, _, _ := strings.Cut(scheme, "+")
+	return slices.Contains((&router.ServiceRouter{}).ListServices(), name)
+}
+
+// Send sends one message.
+func (s *service) Send(text string) error {
+	params := types.Params{}
+	return s.hide(s.to.Send(text, &params))
+}
+
+// secretParts are the parts of an address that might be secret: all but its
+// scheme and what is too short to be one.
+func secretParts(address string, parsed *url.URL) (parts []string) {
+	const shortest = 4
+	add := func(text string) {
+		if len(text) >= shortest {
+			parts = append(parts, text)
+		}
+	}
+	add(address)
+	password, _ := parsed.User.Password()
+	add(password)
+	add(parsed.User.Username())
+	add(parsed.Opaque)
+	for _, part := range strings.Split(parsed.Path, "/") {
+		add(part)
+	}
+	for _, values := range parsed.Query() {
+		for _, value := range values {
+			add(value)
+		}
+	}
+	if host := parsed.Hostname(); !strings.Contains(host, ".") {
+		add(host) // some services keep a token there
+	}
+	return parts
+}
+
+// addresses are hidden whole: services put tokens into them in their own ways.
+var addresses = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']+`)
+
+// maxError bounds what a service answers.
+const maxError = 300
+
+// hide returns an error without any part of the address.
+func (s *service) hide(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := addresses.ReplaceAllString(err.Error(), "(address)")
+	for _, secret := range s.secrets {
+		for _, form := range []string{secret, url.PathEscape(secret), url.QueryEscape(secret)} {
+			text = strings.ReplaceAll(text, form, "(hidden)")
+		}
+	}
+	if len(text) > maxError {
+		text = strings.ToValidUTF8(text[:maxError], "") + "…"
+	}
+	return errors.New(text)
+}

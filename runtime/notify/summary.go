@@ -1,0 +1,110 @@
+package notify
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+// Daily calls tell at a time of each UTC day, given as minutes after midnight,
+// until the context ends. A clock that is set, or a machine that slept, is noticed
+// within a minute; a time that passed meanwhile is told late, once.
+func Daily(ctx context.Context, minute int, tell func()) {
+	next := following(time.Now(), minute)
+	for {
+		timer := time.NewTimer(min(time.Until(next), time.Minute))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		if now := time.Now(); !now.Before(next) {
+			tell()
+			next = following(now, minute)
+		}
+	}
+}
+
+// following is the next time of day after a moment.
+func following(now time.Time, minute int) time.Time {
+	now = now.UTC()
+	next := time.Date(now.Year(), now.Month(), now.Day(), 0, minute, 0, 0, time.UTC)
+	if !next.After(now) {
+		next = next.AddDate(0, 0, 1)
+	}
+	return next
+}
+
+// Tally counts what happened since the last summary. Safe for several goroutines.
+type Tally struct {
+	mu                              sync.Mutex // guards all below
+	fills, refused, warnings, wrong int
+}
+
+// Take counts one event.
+func (t *Tally) Take(e *Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case e.Name == "order.fill":
+		t.fills++
+	case e.Name == "risk.refused" || e.Name == "order.refused":
+		t.refused++
+	}
+	switch e.Severity {
+	case Warning:
+		t.warnings++
+	case Error:
+		t.wrong++
+	}
+}
+
+// Summary returns how things stand and what happened since the last summary.
+func (t *Tally) Summary(s *engine.Status) string {
+	t.mu.Lock()
+	fills, refused, warnings, wrong := t.fills, t.refused, t.warnings, t.wrong
+	t.fills, t.refused, t.warnings, t.wrong = 0, 0, 0, 0
+	t.mu.Unlock()
+	var text strings.Builder
+	fmt.Fprintf(&text, "daily summary: %s\n", equity(s))
+	fmt.Fprintf(&text, "since the last one: %d fills, %d orders refused, %d warnings, %d errors", fills, refused, warnings, wrong)
+	unsettled := 0
+	for i := range s.Live {
+		if s.Live[i].State != reconcile.Working {
+			unsettled++
+		}
+	}
+	fmt.Fprintf(&text, "\n%d orders open, %d of them not settled", len(s.Live), unsettled)
+	for i := range s.Degraded {
+		fmt.Fprintf(&text, "\n%s: %s", strings.ToUpper(s.Degraded[i].State), s.Degraded[i].Cause)
+	}
+	for i := range s.Strategies {
+		t := &s.Strategies[i]
+		fmt.Fprintf(&text, "\n%s %s: %s %s, %s USDT so far", t.Name, t.State, t.Symbol.QuantityDecimal(t.Position), t.Symbol.Name, t.Realized.Decimal().Round(2))
+	}
+	return text.String()
+}
+
+// equity says what there is and what the UTC day did to it.
+func equity(s *engine.Status) string {
+	if s.Total.IsZero() {
+		return "the equity is not known"
+	}
+	text := "equity " + s.Total.Decimal().Round(2).String() + " USDT"
+	if s.Day.Equity.IsZero() {
+		return text
+	}
+	change := s.Total.Sub(s.Day.Equity)
+	sign := "+"
+	if change.Less(exchange.Amount{}) {
+		sign = ""
+	}
+	return fmt.Sprintf("%s, %s%s since midnight UTC", text, sign, change.Decimal().Round(2))
+}

@@ -1,0 +1,76 @@
+package notify
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+)
+
+func TestASummaryIsToldOnceADayAtItsTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // begins at midnight UTC
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var told []string
+		go Daily(ctx, 6*60+30, func() { told = append(told, time.Now().UTC().Format("02 15:04")) })
+		time.Sleep(72 * time.Hour)
+		synctest.Wait()
+		if want, have := "01 06:30, 02 06:30, 03 06:30", strings.Join(told, ", "); want != have {
+			t.Errorf("want %s, have %s", want, have)
+		}
+	})
+}
+
+func TestTheTimeOfDayIsOfTheNextDayOnceItHasPassed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		now    string
+		minute int
+		want   string
+	}{
+		{"2026-12-31T05:59:59Z", 360, "2026-12-31T06:00:00Z"},
+		{"2026-12-31T06:00:00Z", 360, "2027-01-01T06:00:00Z"},
+		{"2026-12-31T23:59:59Z", 0, "2027-01-01T00:00:00Z"},
+		{"2027-01-01T01:30:00+02:00", 1439, "2026-12-31T23:59:00Z"},
+	} {
+		now, err := time.Parse(time.RFC3339, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := following(now, c.minute).Format(time.RFC3339); have != c.want {
+			t.Errorf("%s, minute %d: want %s, have %s", c.now, c.minute, c.want, have)
+		}
+	}
+}
+
+func TestASummaryTellsHowThingsStandAndWhatHappenedSinceTheLast(t *testing.T) {
+	t.Parallel()
+	symbol := &exchange.Symbol{Market: exchange.Futures, Name: "BTC-USDT", QuantityScale: 3}
+	status := &engine.Status{
+		Total: exchange.AmountOf(9_950), Day: reconcile.Day{Equity: exchange.AmountOf(10_000)},
+		Live:       []reconcile.Placement{{State: reconcile.Working}, {State: reconcile.Uncertain}},
+		Degraded:   []engine.Degraded{{State: "halted", Cause: "operator: news"}},
+		Strategies: []engine.StrategyStatus{{Name: "trend", State: "halted", Symbol: symbol, Position: 120, Realized: exchange.AmountOf(-7)}},
+	}
+	var tally Tally
+	for _, e := range []Event{{Name: "order.fill"}, {Name: "order.fill"}, {Name: "risk.refused", Severity: Warning}, {Name: "trading.halted", Severity: Error}} {
+		tally.Take(&e)
+	}
+	want := `daily summary: equity 9950 USDT, -50 since midnight UTC
+since the last one: 2 fills, 1 orders refused, 1 warnings, 1 errors
+2 orders open, 1 of them not settled
+HALTED: operator: news
+trend halted: 0.12 BTC-USDT, -7 USDT so far`
+	if have := tally.Summary(status); have != want {
+		t.Errorf("want\n%s\nhave\n%s", want, have)
+	}
+	if have := tally.Summary(status); !strings.Contains(have, "since the last one: 0 fills, 0 orders refused, 0 warnings, 0 errors") {
+		t.Errorf("want the count to begin anew, have\n%s", have)
+	}
+}
