@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -77,9 +76,7 @@ func TestTheRealBinaryIsKilledAtNamedPoints(t *testing.T) {
 		groups = [][]string{{"after journal sending 1", "after call futures_place 1"}}
 	}
 	binary := filepath.Join(t.TempDir(), "botd")
-	if output, err := exec.Command("go", "build", "-tags", "botd_crash", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, output)
-	}
+	compile(t, binary, "-tags", "botd_crash")
 	for i, points := range groups {
 		t.Run(fmt.Sprintf("group %d", i), func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +99,7 @@ func undergo(t *testing.T, trial chaos.Trial) *chaos.Report {
 	for _, problem := range r.Problems {
 		t.Error(problem)
 	}
-	fmt.Printf("%s: %d kills at random (%d in flight), %d at points, %d starts in %.0f s; start to safe p50 %.2f s, p99 %.2f s (%d killed before); %d placements sent, %d lost, %d unknown; %d fills, exactly as wished: %t\n",
-		t.Name(), r.Kills, r.InFlight, r.PointKills, r.Starts, r.ElapsedS, r.SafeP50S, r.SafeP99S, r.BeforeSafe, r.Sent, r.Lost, r.Unknown, r.Fills, r.OK)
+	fmt.Printf("%s: %d kills at random (%d in flight), %d at points, %d starts in %.0f s; start to safe p50 %.2f s, p99 %.2f s (%d killed before); %d placements sent, %d lost, %d unknown; %d fills, %d goroutines, exactly as wished: %t\n",
+		t.Name(), r.Kills, r.InFlight, r.PointKills, r.Starts, r.ElapsedS, r.SafeP50S, r.SafeP99S, r.BeforeSafe, r.Sent, r.Lost, r.Unknown, r.Fills, r.Goroutines, r.OK)
 	return r
 }

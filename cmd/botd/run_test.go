@@ -82,10 +82,20 @@ func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 func build(t *testing.T, directory string) string {
 	t.Helper()
 	binary := filepath.Join(directory, "botd")
-	if output, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+	compile(t, binary)
+	return binary
+}
+
+// compile builds this command, with the race detector where the test has it.
+func compile(t *testing.T, binary string, flags ...string) {
+	t.Helper()
+	if raced {
+		flags = append(flags, "-race")
+	}
+	arguments := append(append([]string{"build"}, flags...), "-o", binary, ".")
+	if output, err := exec.Command("go", arguments...).CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, output)
 	}
-	return binary
 }
 
 // demo is a running binary and the events it tells.

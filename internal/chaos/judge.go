@@ -36,11 +36,16 @@ type Report struct {
 	Repeats     int      `json:"repeats_refused"` // exits and stops sent anew that the exchange had already
 	Fills       int      `json:"fills"`
 	Records     int      `json:"journal_records"`
-	Unknown     int      `json:"unknown"` // placements whose fate was unknown for a while
+	Unknown     int      `json:"unknown"`    // placements whose fate was unknown for a while
+	Goroutines  int      `json:"goroutines"` // of the daemon at the end
 	Held        []Held   `json:"held"`
 
 	safe []time.Duration
 }
+
+// mostGoroutines bounds what a daemon of a few strategies needs: workers, writer,
+// loop, servers, connections and the database's own.
+const mostGoroutines = 120
 
 // Held is what the exchange holds of a wish.
 type Held struct {
@@ -60,12 +65,22 @@ func (t *trial) judge(ctx context.Context) error {
 	if took, ok := t.daemon.safeAfter(); ok {
 		t.report.safe = append(t.report.safe, took)
 	}
+	var err error
+	if t.report.Goroutines, err = t.daemon.goroutines(ctx); err != nil {
+		return err
+	}
+	if t.report.Goroutines > mostGoroutines {
+		t.report.problem("goroutines: want %d at most, have %d: some are never ended", mostGoroutines, t.report.Goroutines)
+	}
 	code, err := t.daemon.stop()
 	if err != nil {
 		return err
 	}
 	if code != 0 {
 		t.report.problem("a clean stop: want exit code 0, have %d: %s", code, t.daemon.lastLines())
+	}
+	if err := t.judgeLog(); err != nil {
+		return err
 	}
 	truth, err := t.venue.truth(ctx)
 	if err != nil {
@@ -79,6 +94,20 @@ func (t *trial) judge(ctx context.Context) error {
 	sent, unread := t.witness.seen()
 	t.judgeSending(truth, sent, unread, records)
 	t.report.OK = len(t.report.Problems) == 0
+	return nil
+}
+
+// judgeLog looks for what no life of the daemon may tell.
+func (t *trial) judgeLog() error {
+	text, err := os.ReadFile(filepath.Join(t.Directory, "daemon.log"))
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "DATA RACE") || strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") {
+			t.report.problem("the daemon's log: %s", strings.TrimSpace(line))
+		}
+	}
 	return nil
 }
 

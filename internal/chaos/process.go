@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -179,6 +180,30 @@ func (d *daemon) status(ctx context.Context) (*status, error) {
 	defer response.Body.Close()
 	var s status
 	return &s, json.NewDecoder(response.Body).Decode(&s)
+}
+
+// goroutines is how many it has, as its metrics tell.
+func (d *daemon) goroutines(ctx context.Context) (int, error) {
+	d.mu.Lock()
+	address := d.address
+	d.mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+address+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	for scanner := bufio.NewScanner(response.Body); scanner.Scan(); {
+		if text, found := strings.CutPrefix(scanner.Text(), "go_goroutines "); found {
+			return strconv.Atoi(text)
+		}
+	}
+	return 0, errors.New("the daemon's metrics tell no go_goroutines")
 }
 
 // settled reports whether the daemon knows what the exchange holds.
