@@ -46,12 +46,16 @@ type Config struct {
 	Shutdown  string // leave, cancel_orders, flatten
 	Retention RetentionConfig
 	Listen    string // host:port of dashboard, API and metrics
+	Access    AccessConfig
 	Limits    Limits // the account's
 	Notify    NotifyConfig
 
 	Strategies []StrategyConfig // by file name
 
-	fileMode Mode // what botd.yaml says, before the command line
+	fileMode   Mode // what botd.yaml says, before the command line
+	rootName   string
+	lines      map[string]map[string]int // of each value, by file and path
+	overridden []string                  // paths that the command line gave
 }
 
 // ExchangeConfig is how the venue is reached.

@@ -87,6 +87,7 @@ func (c *Config) Effective() string {
 	retention.set("decisions", durationText(c.Retention.DecisionsMS))
 	o.put("retention", retention)
 	o.set("listen", c.Listen)
+	o.put("access", c.Access.outline())
 	if len(c.Notify.Channels) > 0 {
 		o.put("notify", c.Notify.outline())
 	}

@@ -141,11 +141,21 @@ func (l *loader) read(file string) (*document, *yaml.Node) {
 		return d, nil
 	}
 	l.config.Files = append(l.config.Files, l.name(file))
-	return d, d.parse(text)
+	node := d.parse(text)
+	if node != nil {
+		lines := map[string]int{}
+		noteLines("", node, lines)
+		if l.config.lines == nil {
+			l.config.lines = map[string]map[string]int{}
+		}
+		l.config.lines[l.name(file)] = lines
+	}
+	return d, node
 }
 
 func (l *loader) root(present bool) {
 	c := l.config
+	c.rootName = l.name(rootFile)
 	var node *yaml.Node
 	d := l.document(rootFile)
 	if present {
@@ -176,6 +186,7 @@ func (l *loader) root(present bool) {
 	retention := s.section("retention")
 	retention.duration("decisions", &c.Retention.DecisionsMS, hour, maxDurationMS)
 	retention.done()
+	l.access(s)
 	l.listen(s)
 	l.notify(s)
 	risk := s.section("risk")
@@ -315,6 +326,8 @@ func (l *loader) listen(s *section) {
 	switch {
 	case err != nil || numberErr != nil || number < 0 || number > 65535:
 		s.wrong(node, "write 127.0.0.1:8420", "listen %q is not host:port", shortened(c.Listen))
+	case !loopback(host) && !c.Access.Secure():
+		s.wrong(node, "127.0.0.1:8420 serves this machine only; for others give access.certificate_file and access.key_file, or access.behind_proxy: true with TLS in front", "listen %s can be reached from other machines, and there is no TLS", shortened(c.Listen))
 	case !loopback(host):
 		s.warn(node, "127.0.0.1:8420 serves this machine only", "listen %s can be reached from other machines", shortened(c.Listen))
 	}

@@ -197,7 +197,11 @@ func TestWhatIsNotThereIsSaidClearly(t *testing.T) {
 		{tree("botd.yaml", "mode: demo\n", "strategies/a.yml", ""), "strategies/a.yml: warning: is not read under this name"},
 		{tree("botd.yaml", "mode: demo\n"), "strategies: warning: there is no strategy"},
 		{tree("botd.yaml", "mode: demo\n", "strategies/a.yaml", "name: \xff\n"), "strategies/a.yaml:1: holds bytes that are no UTF-8 text"},
-		{tree("botd.yaml", "listen: 0.0.0.0:80\n"), "botd.yaml:1: warning: listen 0.0.0.0:80 can be reached from other machines"},
+		{tree("botd.yaml", "listen: 0.0.0.0:80\n"), "botd.yaml:1: listen 0.0.0.0:80 can be reached from other machines, and there is no TLS"},
+		{tree("botd.yaml", "listen: 0.0.0.0:80\naccess: {behind_proxy: true}\n"), "botd.yaml:1: warning: listen 0.0.0.0:80 can be reached from other machines"},
+		{tree("botd.yaml", "access: {certificate_file: cert.pem}\n"), "botd.yaml:1: access has one of certificate_file and key_file alone"},
+		{tree("botd.yaml", "access: {hosts: \"https://botd.example\"}\n"), "botd.yaml:1: access.hosts: \"https://botd.example\" is no name of a host"},
+		{tree("botd.yaml", "behind_proxy: true\n"), "\"behind_proxy\" belongs under access"},
 	} {
 		_, problems := configs.Load(row.files, "", options(t))
 		if !strings.Contains("\n"+problems.String()+"\n", row.want) {

@@ -129,6 +129,7 @@ var homes = map[string]string{
 	"max_orders_per_minute": "risk", "price_collar": "risk", "max_data_age": "risk", "max_symbol_exposure": "risk", "max_losing_streak": "risk", "cool_down": "risk", "max_position": "a strategy's risk",
 	"stop_loss": "protect", "take_profit": "protect", "equity": "size", "quote": "size",
 	"cash": "backtest", "fees": "backtest", "fill": "backtest", "slippage": "backtest", "latency": "backtest", "slippage_volume": "backtest", "volume_cap": "backtest", "maker": "backtest.fees", "taker": "backtest.fees",
+	"certificate_file": "access", "behind_proxy": "access", "hosts": "access",
 	"poll": "paper", "max_age": "paper",
 	"payload": "exchange.signature", "encoding": "exchange.signature", "decisions": "retention",
 }

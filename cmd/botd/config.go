@@ -37,8 +37,9 @@ type shownConfig struct {
 }
 
 type valueJSON struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"` // file:line, default, or command line
 }
 
 type sourceJSON struct {
@@ -71,12 +72,12 @@ the journal's config hash is of.`,
 			if !effective {
 				return showSources(command, output, config, shown)
 			}
-			changes, err := configs.Differences("", config.Effective())
+			settings, err := config.Settings()
 			if err != nil {
 				return err
 			}
-			for _, c := range changes {
-				shown.Values = append(shown.Values, valueJSON{c.Path, c.Is})
+			for _, s := range settings {
+				shown.Values = append(shown.Values, valueJSON{s.Path, s.Value, s.Origin})
 			}
 			return print(command.OutOrStdout(), output, shown, func(w io.Writer) { io.WriteString(w, config.Effective()) })
 		},

@@ -79,6 +79,7 @@ func run(command *cobra.Command, flags runFlags) error {
 	}
 	if flags.listen != "" {
 		config.Listen = flags.listen
+		config.Override("listen")
 	}
 	directory := filepath.Join(config.DataDir, string(config.Mode))
 	if err := journal.CheckWritable(directory); err != nil {

@@ -38,6 +38,8 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	if err != nil {
 		return nil, fail(exitIO, err)
 	}
+	a := s.config.Access
+	s.api.Access = api.Access{Certificate: a.CertificateFile, Key: a.KeyFile, BehindProxy: a.BehindProxy, Hosts: a.Hosts}
 	listeners, address, err := s.listen()
 	if err != nil {
 		return nil, errors.Join(err, equity.Close())
@@ -47,6 +49,12 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	s.api.Epoch = strconv.FormatInt(s.api.Engine.Epoch(), 36)
 	s.api.Web = web.Handler()
 	s.api.Configuration, s.api.StrategyConfig = configuration(s.current), strategyYAML(s.current)
+	if address != "" && a.CertificateFile != "" {
+		address = "https://" + address
+	} else if address != "" {
+		address = "http://" + address
+	}
+	s.api.Address = address
 	server := api.New(s.api)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
@@ -56,9 +64,9 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 		return nil
 	})
 	if address != "" {
-		s.console.Say("daemon.listening", "metrics   http://%s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
+		s.console.Say("daemon.listening", "metrics   %s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
 		if terminal(command.ErrOrStderr()) { // a log file is no place for what logs somebody in
-			fmt.Fprintf(command.ErrOrStderr(), "log in with this link, once, within ten minutes: http://%s%s\n", address, server.NewLink().Path)
+			fmt.Fprintf(command.ErrOrStderr(), "log in with this link, once, within ten minutes: %s%s\n", address, server.NewLink().Path)
 		}
 	}
 	return func() error { cancel(); return errors.Join(group.Wait(), equity.Close()) }, nil
@@ -90,7 +98,15 @@ func (s *serving) listen() (listeners []net.Listener, address string, err error)
 func configuration(current func() *configs.Config) func() api.Configuration {
 	return func() api.Configuration {
 		c := current()
-		return api.Configuration{Directory: c.Directory, Files: c.Files, Hash: c.Hash(), YAML: c.Effective()}
+		out := api.Configuration{Directory: c.Directory, Files: c.Files, Hash: c.Hash(), YAML: c.Effective()}
+		settings, err := c.Settings()
+		if err != nil {
+			panic(err) // an effective configuration that is no YAML
+		}
+		for _, s := range settings {
+			out.Settings = append(out.Settings, api.Setting{Key: s.Path, Value: s.Value, Origin: s.Origin})
+		}
+		return out
 	}
 }
 

@@ -68,8 +68,9 @@ type Config struct {
 	Configuration  func() Configuration
 	StrategyConfig func(name string) string // effective, as YAML
 
-	Web    http.Handler // the dashboard's files, served at /; nil for none
-	Access Access
+	Web     http.Handler // the dashboard's files, served at /; nil for none
+	Access  Access
+	Address string // URL under which the dashboard is reached; empty when it is served on the socket alone
 }
 
 // Server serves the API.

@@ -216,16 +216,17 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 
 // Link is a one-time code that logs an operator in.
 type Link struct {
-	Schema int       `json:"schema"`
-	Code   string    `json:"code"`
-	Path   string    `json:"path"` // behind the daemon's address; the code is a fragment, which browsers do not send
-	Ends   time.Time `json:"ends"`
+	Schema  int       `json:"schema"`
+	Code    string    `json:"code"`
+	Address string    `json:"address"` // of the dashboard; empty when it is not served
+	Path    string    `json:"path"`    // behind it; the code is a fragment, which browsers do not send
+	Ends    time.Time `json:"ends"`
 }
 
 // NewLink makes a one-time link.
 func (s *Server) NewLink() Link {
 	code, ends := s.sessions.link(time.Now())
-	return Link{1, code, "/login#" + code, ends.UTC()}
+	return Link{1, code, s.config.Address, "/login#" + code, ends.UTC()}
 }
 
 // makeLink serves POST /api/v1/session/link, over the socket alone.

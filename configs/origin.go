@@ -1,0 +1,61 @@
+package configs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Setting is one value that holds, and where it comes from.
+type Setting struct {
+	Path   string // risk.max_drawdown; strategies.NAME.params.fast
+	Value  string
+	Origin string // file:line, "default", or "command line"
+}
+
+// The origins that are no place in a file.
+const (
+	OriginDefault = "default"
+	OriginCommand = "command line"
+)
+
+// Override notes that the command line gave a key, whatever the file says.
+func (c *Config) Override(path string) { c.overridden = append(c.overridden, path) }
+
+// Settings lists every value that holds, by its path, without any secret.
+func (c *Config) Settings() ([]Setting, error) {
+	all, err := Differences("", c.Effective())
+	if err != nil {
+		return nil, err
+	}
+	settings := make([]Setting, 0, len(all))
+	for _, value := range all {
+		settings = append(settings, Setting{value.Path, value.Is, c.origin(value.Path)})
+	}
+	return settings, nil
+}
+
+// origin finds where a value was written.
+func (c *Config) origin(path string) string {
+	if slices.Contains(c.overridden, path) || path == "mode" && c.Mode != c.fileMode {
+		return OriginCommand
+	}
+	file, inside := c.rootName, path
+	if rest, found := strings.CutPrefix(path, "strategies."); found {
+		for i := range c.Strategies {
+			if own, found := strings.CutPrefix(rest, c.Strategies[i].Name+"."); found {
+				file, inside = c.Strategies[i].File, own
+			}
+		}
+	}
+	// A value that is written in another form than it is shown in, such as a share
+	// for a block, stands where its block does.
+	for part := inside; part != ""; {
+		if line, found := c.lines[file][part]; found {
+			return fmt.Sprintf("%s:%d", file, line)
+		}
+		dot := strings.LastIndexByte(part, '.')
+		part = part[:max(dot, 0)]
+	}
+	return OriginDefault
+}
