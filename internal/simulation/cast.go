@@ -31,6 +31,7 @@ type role struct {
 	anchor    exchange.Price // the price it all began at
 	config    engine.StrategyConfig
 	spy       *spy
+	scripted  strategy.Strategy // of a scenario
 }
 
 // cast is who plays: symbols and strategies, drawn once per seed.
@@ -189,6 +190,8 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 		return &ladder{*r}
 	case "breakout":
 		return &breakout{*r}
+	case "scripted":
+		return r.scripted
 	}
 	return &swing{*r}
 }

@@ -28,6 +28,7 @@ type flight struct {
 // launch hands a call to a worker, which needs a moment.
 func (w *world) launch(call *engine.Call) {
 	f := &flight{call: *call, life: w.daemon.life, fault: FaultEnd}
+	w.current = f
 	wait := w.network.below(3)
 	if w.strikes(Queued) {
 		wait = w.far(0, timeToLiveMS+500)
@@ -65,6 +66,7 @@ func (w *world) far(least, most int64) int64 {
 
 // route draws what becomes of a request.
 func (w *world) route(f *flight) {
+	w.current = f
 	request := &f.call.Request
 	latency := w.network.between(2, 40)
 	changes := request.Operation.Changes()
@@ -85,7 +87,7 @@ func (w *world) route(f *flight) {
 	case changes && w.strikes(LateRequest):
 		f.fault, f.doomed = LateRequest, true
 		w.giveUp(f, "timeout", w.network.between(50, timeoutMS))
-		latency = w.far(50, settle.WindowMS)
+		latency = w.far(50, w.bounds.WindowMS)
 	case w.strikes(LostAnswer):
 		f.fault, f.doomed = LostAnswer, true
 		w.giveUp(f, "reset", w.patience())
@@ -134,6 +136,7 @@ func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err erro
 
 // arrive is a request reaching the exchange.
 func (w *world) arrive(f *flight) {
+	w.current = f
 	operation := f.call.Request.Operation
 	if f.asked != nil && !f.copied {
 		w.venue.ended(f.asked)
@@ -171,7 +174,7 @@ func faultMark(f Fault) string {
 // serve lets the exchange answer a request, or its gateway.
 func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed bool) {
 	operation := f.call.Request.Operation
-	if age := w.nowMS - f.signedMS; operation.Signed() && (age > settle.WindowMS || age < -settle.WindowMS) {
+	if age := w.nowMS - f.signedMS; operation.Signed() && (age > w.bounds.WindowMS || age < -w.bounds.WindowMS) {
 		return answer, &exchange.Refusal{Operation: operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}, false
 	}
 	if w.strikes(RateLimited) {
@@ -213,7 +216,14 @@ func (w *world) deliver(f *flight) {
 
 // strikes draws whether a fault strikes now, and counts it.
 func (w *world) strikes(f Fault) bool {
-	if w.quiet || !w.network.chance(w.weather[f]) {
+	switch {
+	case w.quiet:
+		return false
+	case w.options.script != nil:
+		if !w.options.script.strikes(f, w.current) {
+			return false
+		}
+	case !w.network.chance(w.weather[f]):
 		return false
 	}
 	w.stats.Faults[f]++

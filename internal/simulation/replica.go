@@ -42,7 +42,7 @@ func (v *venue) show(w *world) {
 // until L after the next was true.
 func (v *venue) keep(w *world, key replicaKey, answer exchange.Answer) {
 	known := v.replica[key]
-	for len(known) > 1 && (known[1].fromMS < w.nowMS-settle.StalenessMS || len(known) >= mostReplicas) {
+	for len(known) > 1 && (known[1].fromMS < w.nowMS-w.bounds.StalenessMS || len(known) >= mostReplicas) {
 		known = known[1:]
 	}
 	v.replica[key] = append(slices.Clip(known), replica{w.nowMS, answer})
@@ -85,10 +85,10 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 // within returns what replicas not older than L may show, the oldest first.
 func (v *venue) within(w *world, key replicaKey) []replica {
 	known := v.replica[key]
-	for len(known) > 1 && known[1].fromMS < w.nowMS-settle.StalenessMS {
+	for len(known) > 1 && known[1].fromMS < w.nowMS-w.bounds.StalenessMS {
 		known = known[1:]
 	}
-	if len(known) > 0 && !slices.Contains(lists, key.operation) && known[0].fromMS < w.nowMS-settle.StalenessMS {
+	if len(known) > 0 && !slices.Contains(lists, key.operation) && known[0].fromMS < w.nowMS-w.bounds.StalenessMS {
 		known = known[1:] // an answer, of which only the moment it was given is known
 	}
 	return known

@@ -80,6 +80,9 @@ func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *ve
 		if name == account && w.poor {
 			config = w.cast.poorAccount(v)
 		}
+		if script := w.options.script; name == account && script != nil && script.account != nil {
+			script.account(&config)
+		}
 		if name != account {
 			config.FuturesUSDT = exchange.AmountOf(100_000_000)
 			config.Spot = map[string]exchange.Amount{"USDT": exchange.AmountOf(100_000_000), "BTC": exchange.AmountOf(10_000), "ETH": exchange.AmountOf(100_000)}
@@ -202,7 +205,7 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 		w.fail("leverage", "%s opens at leverage %d, wished is %d", a.id, have, leverage)
 	}
 	if w.strikes(Hidden) {
-		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, settle.VisibilityMS-w.delayMS-500)
+		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, w.bounds.VisibilityMS-w.delayMS-500)
 	}
 }
 

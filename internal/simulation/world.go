@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"botd/exchange"
+	"botd/exchange/sim"
 	"botd/reconcile"
 	"botd/runtime/engine"
 )
@@ -29,8 +30,12 @@ const (
 	priceStepMS = 1_000
 )
 
-// settle are the bounds the simulated network keeps: W, D and L.
-var settle = reconcile.Settle{WindowMS: 5_000, VisibilityMS: 6_000, StalenessMS: 3_000}
+// bounds are those the simulated network keeps: W, D and L. Most seeds have the
+// first; in the second a replica may lag for longer than two snapshots are apart.
+var bounds = []reconcile.Settle{
+	{WindowMS: 5_000, VisibilityMS: 6_000, StalenessMS: 3_000},
+	{WindowMS: 8_000, VisibilityMS: 3_000, StalenessMS: 7_000},
+}
 
 // Options say what to run. The zero value of all but Seed is an ordinary run.
 type Options struct {
@@ -38,6 +43,17 @@ type Options struct {
 	CrashAt int       // the process dies at this input or output; 0 for none but the weather's
 	Trace   io.Writer // a readable account of everything; nil for none
 	Weather *Weather  // instead of the seed's own
+
+	script *script // what a scenario prescribes; nil for none
+}
+
+// script is what a scenario prescribes instead of the seed: who plays, which
+// fault strikes which call, and that prices stand still.
+type script struct {
+	cast    func() *cast
+	strikes func(f Fault, call *flight) bool
+	foreign string
+	account func(*sim.AccountConfig)
 }
 
 // Violation is an invariant that did not hold.
@@ -72,7 +88,8 @@ type world struct {
 	options Options
 	seed    uint64
 	weather Weather
-	settle  reconcile.Settle
+	bounds  reconcile.Settle // that hold
+	settle  reconcile.Settle // that the daemon believes
 	nowMS   int64
 	quietMS int64 // faults end
 	endMS   int64
@@ -92,6 +109,7 @@ type world struct {
 	network, storage, market, people draw
 	outageMS                         int64
 
+	current *flight // the call that is on its way
 	points  int
 	hash    uint64
 	stats   Stats
@@ -115,32 +133,44 @@ func Run(options Options) Result {
 
 func newWorld(options Options) *world {
 	w := &world{
-		options: options, seed: options.Seed, nowMS: startMS, settle: settle, quietMS: startMS + faultsMS, endMS: startMS + faultsMS + quietMS,
+		options: options, seed: options.Seed, nowMS: startMS, bounds: bounds[0], quietMS: startMS + faultsMS, endMS: startMS + faultsMS + quietMS,
 		network: newDraw(options.Seed, 1), storage: newDraw(options.Seed, 2), market: newDraw(options.Seed, 3), people: newDraw(options.Seed, 4),
 		tracing: options.Trace != nil, disk: newDisk(),
 	}
-	setup := newDraw(options.Seed, 5)
-	w.weather = drawWeather(&setup)
-	if options.Weather != nil {
-		w.weather = *options.Weather
-	}
-	delay, spread := setup.between(0, 200), setup.between(0, 800)
-	w.delayMS = delay + spread
-	w.cast = newCast(&setup)
-	w.harsh = setup.chance(0.3)
-	w.foreign = []string{reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignAdopt, reconcile.ForeignIgnore}[setup.below(5)]
-	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
-	w.venue = newVenue(w, w.cast.symbols, delay, spread)
-	w.cast.markets(w, &setup)
-	w.daemon = &daemon{w: w}
-	w.inspector = newInspector(w)
-	w.settle = believed(settle)
+	w.setUp()
 	w.agenda.put(happening{atMS: w.nowMS, kind: happenBoot})
-	w.agenda.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
+	if options.script == nil {
+		w.agenda.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
+	}
 	for f := Outage; f < FaultEnd; f++ {
 		w.scheduleStrike(f)
 	}
 	return w
+}
+
+// setUp draws who plays where, and under which bounds.
+func (w *world) setUp() {
+	setup := newDraw(w.seed, 5)
+	w.weather = drawWeather(&setup)
+	if w.options.Weather != nil {
+		w.weather = *w.options.Weather
+	}
+	delay, spread := setup.between(0, 200), setup.between(0, 800)
+	w.cast, w.harsh = newCast(&setup), setup.chance(0.3)
+	if setup.chance(0.3) {
+		w.bounds = bounds[1]
+	}
+	w.foreign = []string{reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignAdopt, reconcile.ForeignIgnore}[setup.below(5)]
+	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
+	if script := w.options.script; script != nil {
+		w.cast, w.foreign, w.bounds, w.harsh, w.poor, delay, spread = script.cast(), script.foreign, bounds[0], false, false, 20, 0
+	}
+	w.delayMS = delay + spread
+	w.venue = newVenue(w, w.cast.symbols, delay, spread)
+	w.cast.markets(w, &setup)
+	w.daemon = &daemon{w: w}
+	w.inspector = newInspector(w)
+	w.settle = believed(w.bounds)
 }
 
 // loop lets everything happen in order.
