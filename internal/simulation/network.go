@@ -142,6 +142,11 @@ func (w *world) arrive(f *flight) {
 		w.venue.ended(f.asked)
 	}
 	answer, err, malformed := w.serve(f)
+	if script := w.options.script; script != nil && !f.doomed {
+		f.answer, f.err = answer, err
+		script.forge(f)
+		answer, err = f.answer, f.err
+	}
 	if w.tracing {
 		w.tracef("venue", "%s %s: %s", faultMark(f.fault), w.describe(&f.call.Request), outcome(answer, err))
 	}

@@ -52,6 +52,7 @@ type Options struct {
 type script struct {
 	cast    func() *cast
 	strikes func(f Fault, call *flight) bool
+	forge   func(call *flight) // changes what the exchange answered
 	foreign string
 	account func(*sim.AccountConfig)
 }

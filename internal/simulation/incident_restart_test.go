@@ -1,0 +1,5 @@
+package simulation
+
+var incidentsOfRestarts = []incident{}
+var incidentsOfOrders = []incident{}
+var incidentsOfTheHouse = []incident{}

@@ -1,0 +1,349 @@
+package simulation
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/reconcile"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+var (
+	bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	coin    = exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
+)
+
+// stage is a scenario: one strategy whose wish the scenario sets, behind a network
+// and over a disk that it breaks. The inspector looks on as in every seed.
+type stage struct {
+	t       *testing.T
+	w       *world
+	key     exchange.SymbolKey
+	role    role
+	plan    func(*strategy.View, *strategy.Plan)
+	strokes []stroke
+	forge   func(*flight)
+	config  sim.AccountConfig
+	trace   bytes.Buffer
+	uneven  bool // it ends in a declared state that only a person ends
+}
+
+// stroke is a fault that strikes the next calls that match.
+type stroke struct {
+	fault Fault
+	match func(*flight) bool
+	left  int
+}
+
+type staged func(*stage)
+
+func onSpot(s *stage)    { s.key = coin }
+func protected(s *stage) { s.role.protected = true }
+func limited(most exchange.Quantity) staged {
+	return func(s *stage) { s.role.most = most }
+}
+func foreign(policy string) staged {
+	return func(s *stage) { s.w.foreign = policy }
+}
+
+// actor asks the scenario what to wish.
+type actor struct{ s *stage }
+
+func (actor) Warmup() int                                       { return 0 }
+func (actor) Candle(*strategy.View)                             {}
+func (a actor) Decide(view *strategy.View, plan *strategy.Plan) { a.s.plan(view, plan) }
+
+// newStage starts a daemon whose strategy wishes what the plan says.
+func newStage(t *testing.T, plan func(*strategy.View, *strategy.Plan), options ...staged) *stage {
+	t.Helper()
+	s := &stage{t: t, key: bitcoin, plan: plan, forge: func(*flight) {}, w: &world{foreign: reconcile.ForeignHalt}}
+	s.role = role{name: "one", kind: "scripted", unit: 10, most: 100_000, schedule: 1_000}
+	for _, o := range options {
+		o(s)
+	}
+	s.role.key, s.role.scripted = s.key, actor{s}
+	weather := Weather{}
+	weather[StaleRead] = 1 // what lists showed is kept, so that a scenario can tell it later
+	s.w = newWorld(Options{Seed: 1, Trace: &s.trace, Weather: &weather, script: &script{
+		cast: s.cast, strikes: s.strikes, foreign: s.w.foreign,
+		forge:   func(f *flight) { s.forge(f) },
+		account: func(c *sim.AccountConfig) { s.change(c) },
+	}})
+	s.w.quietMS = never
+	s.price("50000")
+	return s
+}
+
+func (s *stage) change(config *sim.AccountConfig) {
+	if !s.config.FuturesUSDT.IsZero() {
+		config.FuturesUSDT = s.config.FuturesUSDT
+	}
+}
+
+func (s *stage) cast() *cast {
+	c := &cast{unit: map[exchange.SymbolKey]exchange.Quantity{s.key: 10}, anchor: map[exchange.SymbolKey]exchange.Price{}, roles: []role{s.role}}
+	for _, symbol := range market {
+		if symbol.Key() == s.key {
+			fresh := *symbol
+			c.symbols, c.original = []*exchange.Symbol{&fresh}, []*exchange.Symbol{symbol}
+		}
+	}
+	return c
+}
+
+// strikes is asked for every fault that could strike a call.
+func (s *stage) strikes(f Fault, call *flight) bool {
+	for i := range s.strokes {
+		if stroke := &s.strokes[i]; stroke.fault == f && stroke.left > 0 && stroke.match(call) {
+			stroke.left--
+			return true
+		}
+	}
+	return false
+}
+
+// strike lets a fault befall the next calls that match.
+func (s *stage) strike(f Fault, times int, match func(*flight) bool) {
+	s.strokes = append(s.strokes, stroke{f, match, times})
+}
+
+func placing(f *flight) bool { return f.call.Request.Operation.Places() }
+
+func asking(operations ...exchange.Operation) func(*flight) bool {
+	return func(f *flight) bool {
+		for _, o := range operations {
+			if f.call.Request.Operation == o {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func anything(*flight) bool { return true }
+
+// heal ends all faults.
+func (s *stage) heal() { s.strokes, s.forge, s.w.outageMS = nil, func(*flight) {}, 0 }
+
+// pass lets seconds go by.
+func (s *stage) pass(seconds float64) {
+	s.t.Helper()
+	s.w.endMS = s.w.nowMS + int64(seconds*1000)
+	s.w.loop()
+	if s.w.failure != nil {
+		s.t.Fatalf("want %s to hold, have: %s\n%s", s.w.failure.Rule, s.w.failure.Text, s.story())
+	}
+}
+
+// until lets time go by until something has happened.
+func (s *stage) until(what string, happened func() bool) {
+	s.t.Helper()
+	for range 12_000 {
+		if happened() {
+			return
+		}
+		s.pass(0.01)
+	}
+	s.t.Fatalf("want %s within two minutes\n%s", what, s.story())
+}
+
+// story is the end of the trace.
+func (s *stage) story() string {
+	lines := strings.Split(s.trace.String(), "\n")
+	return strings.Join(lines[max(0, len(lines)-90):], "\n")
+}
+
+func (s *stage) crash() { s.w.crash("as the scenario says") }
+
+func (s *stage) restart() {
+	s.t.Helper()
+	s.crash()
+	life := s.w.daemon.life
+	s.until("a start", func() bool { return s.w.daemon.up && s.w.daemon.life > life })
+}
+
+// price moves the price, through stops and limits on its way.
+func (s *stage) price(text string) {
+	s.t.Helper()
+	price, err := s.w.venue.held[s.key].rules.Price(decimal.RequireFromString(text))
+	if err == nil {
+		err = s.w.venue.x.SlideTo(s.key, price)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.w.venue.takeFills(s.w)
+}
+
+// hand is somebody trading at market on the account.
+func (s *stage) hand(side exchange.Side, quantity exchange.Quantity, reduce bool) {
+	s.t.Helper()
+	operation := exchange.FuturesPlace
+	order := exchange.NewOrder{Market: s.key.Market, Symbol: s.key.Name, Side: side, Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: reduce}
+	if s.key.Market == exchange.Spot {
+		last, _ := s.w.venue.x.Price(s.key)
+		operation, order.Quantity, order.QuoteAmount = exchange.SpotPlace, 0, s.w.venue.held[s.key].rules.Notional(last, quantity)
+	}
+	if _, err := s.w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: s.key.Name, Order: order}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.w.venue.held[s.key].touch(s.w.nowMS, quantity)
+	s.w.venue.takeFills(s.w)
+}
+
+// take is a stranger taking part of an order that rests.
+func (s *stage) take(orderID int64, quantity exchange.Quantity) {
+	s.t.Helper()
+	order := s.order(orderID)
+	stranger := seller
+	if order.Side == exchange.Sell {
+		stranger = buyer
+	}
+	operation := exchange.FuturesPlace
+	if s.key.Market == exchange.Spot {
+		operation = exchange.SpotPlace
+	}
+	if _, err := s.w.venue.x.Do(stranger, &exchange.Request{Operation: operation, Symbol: s.key.Name, Order: exchange.NewOrder{Market: s.key.Market, Symbol: s.key.Name,
+		Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: quantity}}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.pass(0.5)
+}
+
+// cancel is somebody canceling an order of botd's.
+func (s *stage) cancel(orderID int64) {
+	s.t.Helper()
+	operation := exchange.FuturesCancel
+	if s.key.Market == exchange.Spot {
+		operation = exchange.SpotCancel
+	}
+	if _, err := s.w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: s.key.Name, OrderID: orderID}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// orders are the account's open orders, the oldest first.
+func (s *stage) orders() (open []exchange.Order) {
+	s.w.venue.x.EachOpenOrder(account, s.key.Market, func(o *exchange.Order) { open = append(open, *o) })
+	return open
+}
+
+func (s *stage) order(id int64) exchange.Order {
+	s.t.Helper()
+	for _, o := range s.orders() {
+		if o.ID == id {
+			return o
+		}
+	}
+	s.t.Fatalf("order %d is not open\n%s", id, s.story())
+	return exchange.Order{}
+}
+
+func (s *stage) stops() (n int) {
+	for _, o := range s.orders() {
+		if o.Type.StopLoss() {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *stage) book() *reconcile.Book         { return s.w.daemon.machine.Book() }
+func (s *stage) truth() *reconcile.SymbolTruth { return s.book().Symbol(s.key) }
+func (s *stage) held() exchange.Quantity       { return s.w.venue.held[s.key].position }
+
+// sent counts the placements that match and whose first byte went out.
+func (s *stage) sent(match func(*asked) bool) (n int) {
+	for _, a := range s.w.venue.asked {
+		if a.sends > 0 && match(a) {
+			n++
+		}
+	}
+	return n
+}
+
+func opening(a *asked) bool  { return a.opens }
+func exiting(a *asked) bool  { return a.order.ReduceOnly && a.order.Type == exchange.MarketOrder }
+func stopping(a *asked) bool { return a.order.Type.StopLoss() }
+func every(*asked) bool      { return true }
+
+func want[T comparable](s *stage, what string, want, have T) {
+	s.t.Helper()
+	if want != have {
+		s.t.Errorf("%s: want %v, have %v\n%s", what, want, have, s.story())
+	}
+}
+
+// wantHeld wants a position, true and believed.
+func (s *stage) wantHeld(q exchange.Quantity) {
+	s.t.Helper()
+	want(s, "position on the exchange", q, s.held())
+	want(s, "position in the book", q, s.truth().Known)
+}
+
+func (s *stage) wantState(state string) engine.Degraded {
+	s.t.Helper()
+	for _, d := range s.w.daemon.machine.Degraded() {
+		if d.State == state && d.Cause != "" && d.SinceMS != 0 && d.WayOut != "" {
+			return d
+		}
+	}
+	s.t.Errorf("want declared %s, have %+v\n%s", state, s.w.daemon.machine.Degraded(), s.story())
+	return engine.Degraded{}
+}
+
+func (s *stage) wantSound() {
+	s.t.Helper()
+	if all := s.w.daemon.machine.Degraded(); len(all) > 0 {
+		s.t.Errorf("want nothing declared, have %+v\n%s", all, s.story())
+	}
+}
+
+// contradicted says that the exchange contradicts itself, so that only a person
+// can tell what is true.
+func (s *stage) contradicted() {
+	s.uneven = true
+	s.w.venue.held[s.key].touch(s.w.nowMS, 0)
+}
+
+// person gives the daemon an order of a person's.
+func (s *stage) person(event engine.Event) { s.w.daemon.handle(&event) }
+
+// finish heals everything; then all must come right.
+func (s *stage) finish() {
+	s.t.Helper()
+	s.heal()
+	s.w.calm()
+	s.pass(90)
+	if s.uneven {
+		return
+	}
+	if s.w.inspector.converged(); s.w.failure != nil {
+		s.t.Errorf("want %s to hold in the end, have: %s\n%s", s.w.failure.Rule, s.w.failure.Text, s.story())
+	}
+}
+
+// hold wishes a position.
+func hold(q exchange.Quantity) func(*strategy.View, *strategy.Plan) {
+	return func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: q}, fmt.Sprint("hold ", q))
+	}
+}
+
+// rest wishes a bid of ten under each price, in whole USDT.
+func rest(prices ...int64) func(*strategy.View, *strategy.Plan) {
+	return func(view *strategy.View, plan *strategy.Plan) {
+		plan.OrdersSet, plan.Reason = true, "bids"
+		for _, p := range prices {
+			price, _ := view.Symbol.Price(decimal.NewFromInt(p))
+			plan.Orders = append(plan.Orders, strategy.Wish{Key: fmt.Sprint(p), Side: exchange.Buy, Price: price, Quantity: 10})
+		}
+	}
+}
