@@ -198,14 +198,19 @@ func (s *stage) hand(side exchange.Side, quantity exchange.Quantity, reduce bool
 	s.w.venue.takeFills(s.w)
 }
 
-// take is a stranger taking part of an order that rests.
+// take is a stranger taking part of an order that rests, which is the best there
+// is then.
 func (s *stage) take(orderID int64, quantity exchange.Quantity) {
 	s.t.Helper()
 	order := s.order(orderID)
-	stranger := seller
+	stranger, beside := seller, order.Price+200*s.w.venue.held[s.key].rules.PriceTick
 	if order.Side == exchange.Sell {
-		stranger = buyer
+		stranger, beside = buyer, order.Price-200*s.w.venue.held[s.key].rules.PriceTick
 	}
+	if err := s.w.venue.x.SlideTo(s.key, beside); err != nil {
+		s.t.Fatal(err)
+	}
+	s.w.venue.x.SetMarket(s.key, sim.Still(sim.StillConfig{SpreadTicks: 1_000, Price: beside}))
 	operation := exchange.FuturesPlace
 	if s.key.Market == exchange.Spot {
 		operation = exchange.SpotPlace

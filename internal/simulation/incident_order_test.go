@@ -1,0 +1,4 @@
+package simulation
+
+var incidentsOfOrders = []incident{}
+var incidentsOfTheHouse = []incident{}
