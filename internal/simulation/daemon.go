@@ -55,6 +55,9 @@ func (d *daemon) boot() {
 		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
 		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: risk.Limits{},
 	}
+	if script := w.options.script; script != nil {
+		config.Limits = script.limits
+	}
 	if mutant.Is(mutant.Hurried) {
 		config.BusyRoundMS = 1
 	}
@@ -135,7 +138,7 @@ func (w *world) end(how string) {
 	w.daemon.up, w.daemon.stopping, w.daemon.pausedMS, w.daemon.clockError = false, false, 0, 0
 	w.inspector.ended()
 	pause := w.storage.between(200, 3_000)
-	if !w.quiet && w.storage.chance(0.2) {
+	if !w.quiet && w.options.script == nil && w.storage.chance(0.2) {
 		pause = w.storage.between(3_000, 60_000)
 	}
 	w.agenda.put(happening{atMS: w.nowMS + pause, kind: happenBoot})

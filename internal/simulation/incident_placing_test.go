@@ -20,14 +20,14 @@ var incidentsOfPlacing = []incident{
 		s.pass(60)
 		want(s, "bids on the exchange", 2, len(s.orders()))
 		want(s, "openings sent", 2, s.sent(opening))
-	}, rest(49_000, 48_000))},
+	}, bids(49_000, 48_000))},
 	{2, "hummingbot/hummingbot#601", "\"order does not exist\" right after create: failure event, duplicates until the balance was gone", staging(func(s *stage) {
 		s.strike(Hidden, 1, placing) // list and GET leave it out for seconds
 		s.pass(30)
 		want(s, "openings sent", 1, s.sent(opening))
 		want(s, "bids on the exchange", 1, len(s.orders()))
 		s.wantSound()
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{3, "hummingbot/hummingbot#3374", "network errors, orders forgotten: six \"dead\" buys filled later", staging(func(s *stage) {
 		s.strike(LostAnswer, 3, placing)
 		s.pass(90)
@@ -36,7 +36,7 @@ var incidentsOfPlacing = []incident{
 		s.pass(16) // an idle round
 		s.wantHeld(30)
 		want(s, "openings sent", 3, s.sent(opening))
-	}, rest(49_000, 48_500, 48_000))},
+	}, bids(49_000, 48_500, 48_000))},
 	{4, "hummingbot/hummingbot#8457", "six accepted sells marked as failed after a DNS outage: a short nobody tracked", staging(func(s *stage) {
 		s.strike(LostAnswer, 1, placing)
 		s.until("an opening", func() bool { return s.sent(opening) == 1 })
@@ -54,7 +54,7 @@ var incidentsOfPlacing = []incident{
 		want(s, "orders in the book", 1, len(live))
 		want(s, "its id is the exchange's", s.orders()[0].ID, live[0].OrderID)
 		want(s, "its state", reconcile.Working, live[0].State)
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{6, "hummingbot/gateway#240", "an order was created on the exchange and lost on the client", staging(func(s *stage) {
 		s.strike(SlowAnswer, 1, placing)
 		s.until("an order on the exchange", func() bool { return len(s.orders()) == 1 })
@@ -63,7 +63,7 @@ var incidentsOfPlacing = []incident{
 		want(s, "openings sent", 1, s.sent(opening))
 		want(s, "orders in the book", 1, len(s.book().Live()))
 		s.wantSound()
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{7, "scrtlabs/catalyst#317", "a read timeout, \"ordering again\", ordered twice", staging(func(s *stage) {
 		s.strike(LostAnswer, 1, placing)
 		s.pass(60)
@@ -105,7 +105,7 @@ var incidentsOfPlacing = []incident{
 		s.pass(10)
 		want(s, "openings sent", 1, s.sent(opening))
 		s.wantSound()
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{12, "freqtrade/freqtrade#8913", "\"order #None was created\": it could not be restarted while the order was open", staging(func(s *stage) {
 		s.forge = func(f *flight) {
 			if placing(f) {
@@ -119,7 +119,7 @@ var incidentsOfPlacing = []incident{
 		want(s, "orders in the book", 1, len(s.book().Live()))
 		want(s, "its id is the exchange's", s.orders()[0].ID, s.book().Live()[0].OrderID)
 		want(s, "openings sent", 1, s.sent(opening))
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{13, "nautechsystems/nautilus_trader#4215", "a retry after OrderAccepted: only the venue's own check saved it", staging(func(s *stage) {
 		s.strike(LostAnswer, 1, placing)
 		s.pass(60)
@@ -162,7 +162,7 @@ var incidentsOfPlacing = []incident{
 		s.pass(5)
 		id := s.orders()[0].ID
 		filled := false
-		s.plan = rest(48_000) // the bid at 49000 is to be canceled
+		s.plan = bids(48_000) // the bid at 49000 is to be canceled
 		s.forge = func(f *flight) {
 			if f.call.Request.Operation == exchange.FuturesPlace {
 				return
@@ -180,7 +180,7 @@ var incidentsOfPlacing = []incident{
 		s.wantHeld(10)
 		want(s, "bids on the exchange", 1, len(s.orders()))
 		want(s, "openings sent", 2, s.sent(opening))
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{18, "enarjord/passivbot#980", "a fill taken in later than the loop ran: the same entry twice, 142 % of the exposure limit", staging(func(s *stage) {
 		s.strike(StaleRead, 12, asking(exchange.FuturesOpenOrders, exchange.FuturesOpenPositions))
 		s.pass(60)
@@ -215,10 +215,10 @@ var incidentsOfPlacing = []incident{
 				f.err = &exchange.Refusal{Operation: f.call.Request.Operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}
 			}
 		}
-		s.plan = rest(49_000, 48_000) // a change, so that rounds are held
+		s.plan = bids(49_000, 48_000) // a change, so that rounds are held
 		s.pass(10)
 		want(s, "orders in the book", 1, len(s.book().Live()))
 		want(s, "nothing was concluded", reconcile.Working, s.book().Live()[0].State)
 		want(s, "openings sent", 1, s.sent(opening))
-	}, rest(49_000))},
+	}, bids(49_000))},
 }

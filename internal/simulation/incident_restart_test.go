@@ -20,17 +20,17 @@ var incidentsOfRestarts = []incident{
 		want(s, "stops", 0, s.stops())
 		want(s, "stops ever sent", 0, s.sent(stopping))
 		want(s, "bids on the exchange", 1, len(s.orders()))
-	}, rest(49_000), protected)},
+	}, bids(49_000), protected)},
 	{24, "freqtrade/freqtrade#9128", "a ghost position when an entry order was replaced", staging(func(s *stage) {
 		for _, price := range []int64{48_900, 48_800, 48_700} {
 			s.pass(5)
-			s.plan = rest(price)
+			s.plan = bids(price)
 		}
 		s.pass(10)
 		s.wantHeld(0)
 		want(s, "bids on the exchange", 1, len(s.orders()))
 		s.wantSound()
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{25, "freqtrade/freqtrade#13037", "\"canceled, filled=0\" for a filled order: the trade deleted, the position left with no stop", staging(func(s *stage) {
 		s.forge = func(f *flight) {
 			if f.call.Request.Operation == exchange.FuturesOrder && f.err == nil {
@@ -120,7 +120,7 @@ var incidentsOfRestarts = []incident{
 		}
 		want(s, "bids on the exchange", 2, len(s.orders()))
 		want(s, "openings sent", 2, s.sent(opening))
-	}, rest(49_000, 48_000))},
+	}, bids(49_000, 48_000))},
 	{33, "nautechsystems/nautilus_trader#3046", "fills replayed on restart", staging(func(s *stage) {
 		s.pass(5)
 		s.take(s.orders()[0].ID, 4)
@@ -131,7 +131,7 @@ var incidentsOfRestarts = []incident{
 			s.pass(5)
 			s.wantHeld(4)
 		}
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{34, "nautechsystems/nautilus_trader#3476", "part fills counted twice", staging(func(s *stage) {
 		s.pass(5)
 		for filled := range exchange.Quantity(3) {
@@ -142,7 +142,7 @@ var incidentsOfRestarts = []incident{
 		s.take(s.orders()[0].ID, 4)
 		s.pass(16)
 		s.wantHeld(10)
-	}, rest(49_000))},
+	}, bids(49_000))},
 	{35, "nautechsystems/nautilus_trader#5000", "SIGKILL and restart dropped fourteen working orders", staging(func(s *stage) {
 		s.pass(40)
 		want(s, "bids on the exchange", 14, len(s.orders()))
@@ -152,7 +152,7 @@ var incidentsOfRestarts = []incident{
 		s.pass(15)
 		want(s, "bids on the exchange", 14, len(s.orders()))
 		want(s, "openings sent", 14, s.sent(opening))
-	}, rest(49_000, 48_900, 48_800, 48_700, 48_600, 48_500, 48_400, 48_300, 48_200, 48_100, 48_000, 47_900, 47_800, 47_700))},
+	}, bids(49_000, 48_900, 48_800, 48_700, 48_600, 48_500, 48_400, 48_300, 48_200, 48_100, 48_000, 47_900, 47_800, 47_700))},
 	{36, "nautechsystems/nautilus_trader#3878", "reconciliation was not deterministic", func(t *testing.T) {
 		for seed := uint64(1); seed <= 5; seed++ {
 			if one, two := Run(Options{Seed: seed}), Run(Options{Seed: seed}); one.Hash != two.Hash {

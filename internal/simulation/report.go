@@ -46,7 +46,7 @@ func ReportOf(s *Summary) Report {
 		Quarantined: s.Stats.Quarantined, Rules: s.Rules, Failures: s.Failures,
 	}
 	for _, n := range s.Stats.Naked {
-		r.Unprotected += n
+		r.Unprotected += int64(n)
 	}
 	for f := range FaultEnd {
 		r.Faults = append(r.Faults, FaultCount{f.String(), s.Stats.Faults[f]})

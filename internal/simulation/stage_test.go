@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/risk"
 	"botd/runtime/engine"
 	"botd/strategy"
 )
@@ -31,6 +32,7 @@ type stage struct {
 	strokes []stroke
 	forge   func(*flight)
 	config  sim.AccountConfig
+	limits  risk.Limits
 	trace   bytes.Buffer
 	uneven  bool // it ends in a declared state that only a person ends
 }
@@ -49,8 +51,11 @@ func protected(s *stage) { s.role.protected = true }
 func limited(most exchange.Quantity) staged {
 	return func(s *stage) { s.role.most = most }
 }
-func foreign(policy string) staged {
-	return func(s *stage) { s.w.foreign = policy }
+func poor(usdt int64) staged {
+	return func(s *stage) { s.config.FuturesUSDT = exchange.AmountOf(usdt) }
+}
+func under(limits risk.Limits) staged {
+	return func(s *stage) { s.limits = limits }
 }
 
 // actor asks the scenario what to wish.
@@ -63,7 +68,7 @@ func (a actor) Decide(view *strategy.View, plan *strategy.Plan) { a.s.plan(view,
 // newStage starts a daemon whose strategy wishes what the plan says.
 func newStage(t *testing.T, plan func(*strategy.View, *strategy.Plan), options ...staged) *stage {
 	t.Helper()
-	s := &stage{t: t, key: bitcoin, plan: plan, forge: func(*flight) {}, w: &world{foreign: reconcile.ForeignHalt}}
+	s := &stage{t: t, key: bitcoin, plan: plan, forge: func(*flight) {}}
 	s.role = role{name: "one", kind: "scripted", unit: 10, most: 100_000, schedule: 1_000}
 	for _, o := range options {
 		o(s)
@@ -72,9 +77,9 @@ func newStage(t *testing.T, plan func(*strategy.View, *strategy.Plan), options .
 	weather := Weather{}
 	weather[StaleRead] = 1 // what lists showed is kept, so that a scenario can tell it later
 	s.w = newWorld(Options{Seed: 1, Trace: &s.trace, Weather: &weather, script: &script{
-		cast: s.cast, strikes: s.strikes, foreign: s.w.foreign,
+		cast: s.cast, strikes: s.strikes, foreign: reconcile.ForeignHalt,
 		forge:   func(f *flight) { s.forge(f) },
-		account: func(c *sim.AccountConfig) { s.change(c) },
+		account: func(c *sim.AccountConfig) { s.change(c) }, limits: s.limits,
 	}})
 	s.w.quietMS = never
 	s.price("50000")
@@ -145,11 +150,11 @@ func (s *stage) pass(seconds float64) {
 // until lets time go by until something has happened.
 func (s *stage) until(what string, happened func() bool) {
 	s.t.Helper()
-	for range 12_000 {
+	for range 60_000 {
 		if happened() {
 			return
 		}
-		s.pass(0.01)
+		s.pass(0.002)
 	}
 	s.t.Fatalf("want %s within two minutes\n%s", what, s.story())
 }
@@ -342,8 +347,8 @@ func hold(q exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	}
 }
 
-// rest wishes a bid of ten under each price, in whole USDT.
-func rest(prices ...int64) func(*strategy.View, *strategy.Plan) {
+// bids wishes a bid of ten under each price, in whole USDT.
+func bids(prices ...int64) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet, plan.Reason = true, "bids"
 		for _, p := range prices {

@@ -9,13 +9,18 @@ type Stats struct {
 	Faults    [FaultEnd]int64
 	VirtualMS int64
 
-	Quarantined int64      // symbols at the end
-	Resolution  [128]int64 // unknowns by how long they took, in seconds
-	Naked       [128]int64 // times without a stop, by how long, in seconds
+	Quarantined int64   // symbols at the end
+	Resolution  Seconds // unknowns by how long they took
+	Naked       Seconds // times without a stop, by how long
 }
 
-func (s *Stats) resolved(ms int64)    { s.Resolution[min(ms/1000, 127)]++ }
-func (s *Stats) unprotected(ms int64) { s.Naked[min(ms/1000, 127)]++ }
+// Seconds counts durations by whole seconds; the last entry is all longer ones.
+type Seconds [600]int32
+
+func (s *Seconds) count(ms int64) { s[min(ms/1000, int64(len(s)-1))]++ }
+
+func (s *Stats) resolved(ms int64)    { s.Resolution.count(ms) }
+func (s *Stats) unprotected(ms int64) { s.Naked.count(ms) }
 
 func (s *Stats) add(other *Stats) {
 	s.Events += other.Events
@@ -35,13 +40,13 @@ func (s *Stats) add(other *Stats) {
 
 // Quantile returns the seconds that a share of the counted times stays within;
 // -1 when nothing was counted.
-func Quantile(counts *[128]int64, share float64) int {
+func Quantile(counts *Seconds, share float64) int {
 	var total, sum int64
 	for _, n := range counts {
-		total += n
+		total += int64(n)
 	}
 	for seconds, n := range counts {
-		if sum += n; total > 0 && float64(sum) >= share*float64(total) {
+		if sum += int64(n); total > 0 && float64(sum) >= share*float64(total) {
 			return seconds
 		}
 	}

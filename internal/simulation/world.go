@@ -15,6 +15,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/risk"
 	"botd/runtime/engine"
 )
 
@@ -55,6 +56,7 @@ type script struct {
 	forge   func(call *flight) // changes what the exchange answered
 	foreign string
 	account func(*sim.AccountConfig)
+	limits  risk.Limits
 }
 
 // Violation is an invariant that did not hold.
