@@ -53,14 +53,31 @@ func answer(w http.ResponseWriter, r *http.Request, value any) {
 		panic(fmt.Sprintf("api: %T: %v", value, err))
 	}
 	sum := sha256.Sum256(text)
-	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
+	zips := len(text) >= worthZipping && takesGzip(r)
+	tag := hex.EncodeToString(sum[:8])
+	if zips { // another form is another tag
+		tag += "-gzip"
+	}
+	tag = `"` + tag + `"`
 	w.Header().Set("ETag", tag)
+	w.Header().Set("Vary", "Accept-Encoding")
 	w.Header().Set("Cache-Control", "no-cache") // keep, but ask
 	if slices.Contains(strings.Split(r.Header.Get("If-None-Match"), ", "), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	send(w, http.StatusOK, text)
+	deliver(w, text, zips)
+}
+
+// deliver sends an answer, compressed where that is worth it.
+func deliver(w http.ResponseWriter, text []byte, zips bool) {
+	if !zips {
+		send(w, http.StatusOK, text)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = w.Write(zipped(append(text, '\n'))) // a client that is gone gets no answer
 }
 
 // answerAs writes the answer of a change, which nobody may keep.

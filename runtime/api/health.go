@@ -86,5 +86,6 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache")
-	send(w, http.StatusOK, text)
+	w.Header().Set("Vary", "Accept-Encoding")
+	deliver(w, text, takesGzip(r))
 }

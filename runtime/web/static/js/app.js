@@ -33,7 +33,7 @@ function head() {
       glance("Equity", h("span.num", f.money(s.equity), h("span.unit", "USDT")), "wide"),
       glance("Today", signed(s.today.change), ""),
       glance("Unsettled", h("span.num", { class: s.unsettled ? "warn" : "" }, String(s.unsettled)), "wide"),
-      glance("Prices", h("span.num", priced ? f.age(now() - priced) : "–"), "wide")),
+      glance("Prices", h("span.num", priced ? f.age(Math.max(1000, now() - priced)) : "–"), "wide")),
     linkState(),
     h("button.button.quiet.square.themer", { type: "button", "aria-label": `Theme: ${theme()}. Change to ${theme() === "dark" ? "light" : "dark"}`, title: "Light or dark (t)", on: { click: toggle } }, icon(theme() === "dark" ? "sun" : "moon")),
     h("a.button.danger.halt", { href: "/risk#halt", title: "Kill switch (!)", on: { click: (event) => { event.preventDefault(); navigate("/risk"); } } }, icon("halt"), s.halted ? "Halted" : "Halt"));

@@ -39,6 +39,13 @@ export function exact(text, { plus = false } = {}) {
   return number ? write(number, plus) : text || "–";
 }
 
+// aligned writes a column of numbers with as many places as the longest has, so
+// that their points stand under each other.
+export function aligned(rows, pick) {
+  const places = Math.max(0, ...rows.map((row) => parts(pick(row))?.fraction.length ?? 0));
+  return (row) => { const number = parts(pick(row)); return number && !isZero(pick(row)) ? write({ ...number, fraction: number.fraction.padEnd(places, "0") }) : "–"; };
+}
+
 // given shows "–" where an API says 0 for "there is none".
 export const given = (text) => (isZero(text) ? "–" : exact(text));
 

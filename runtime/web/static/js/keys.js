@@ -28,10 +28,15 @@ export function listenKeys({ toggle }) {
     else if (event.key === "?") help();
     else if (event.key === "t") toggle();
     else if (event.key === "!") navigate("/risk").then(() => document.querySelector("#halt-level-pause")?.focus());
-    else if (event.key === "/") { const field = document.querySelector("[data-search]"); if (!field) return; field.focus(); }
+    else if (event.key === "/") search(); // focused when the key is up, so that it is not typed
     else return;
     event.preventDefault();
   });
+}
+
+function search() {
+  const field = document.querySelector("[data-search]");
+  if (field) document.addEventListener("keyup", () => field.focus(), { once: true });
 }
 
 export function help() {

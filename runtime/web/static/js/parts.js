@@ -36,7 +36,7 @@ export function time(at, nowMS) {
 }
 
 export function ago(at, nowMS) {
-  return at ? h("time", { datetime: new Date(f.msOf(at)).toISOString(), title: f.stampFull(at) }, f.age(nowMS - f.msOf(at)), " ago") : "–";
+  return at ? h("time", { datetime: new Date(f.msOf(at)).toISOString(), title: f.stampFull(at) }, nowMS - f.msOf(at) < 1000 ? "now" : f.age(nowMS - f.msOf(at)) + " ago") : "–";
 }
 
 export function panel(title, { actions = null, note = null, key = title, class: more = "" } = {}, ...content) {

@@ -32,14 +32,14 @@ function life(one) {
   const shown = bad.length && !seen.has("settled") ? [...steps.filter((one) => one.step), ...bad.map((step) => ({ name: step.step, step, state: "bad" }))] : steps;
   return panel("Its life", { key: "life", note: ["from ", time(first, now())] }, h("ol.life", shown.map(({ name, step, state }) => h("li", { class: state, key: name },
     h("span.step-name", f.words(name), h("span.hidden", { done: ": done", now: ": under way", todo: ": not reached", bad: ": it ended here" }[state])),
-    h("span.step-time", step ? elapsed(step.at_ms - first) : state === "now" ? "waiting" : "–"), step?.text ? h("span.step-text", step.text) : null))));
+    h("span.step-time", step ? elapsed(step.at_ms - first) : state === "now" ? "waiting" : state === "done" ? "of an earlier run" : "–"), step?.text ? h("span.step-text", step.text) : null))));
 }
 
 const elapsed = (ms) => `+${(ms / 1000).toFixed(3)} s`;
 
 function wanted(one) {
   return facts([["Strategy", strategyLink(one.strategy)], ["Symbol", symbolLink(one.market, one.symbol)], ["Purpose", f.words(one.purpose)], one.side ? ["Side", side(one.side)] : null, one.type ? ["Type", f.words(one.type.toLowerCase())] : null,
-    one.quantity ? ["Quantity", f.exact(one.quantity)] : null, one.price ? ["Price", f.exact(one.price)] : null, one.stop_price ? ["Stop price", f.exact(one.stop_price)] : null, one.last_price ? ["Last price then", f.exact(one.last_price)] : null,
+    !f.isZero(one.quantity) ? ["Quantity", f.exact(one.quantity)] : null, !f.isZero(one.price) ? ["Price", f.exact(one.price)] : null, !f.isZero(one.stop_price) ? ["Stop price", f.exact(one.stop_price)] : null, one.last_price ? ["Last price then", f.exact(one.last_price)] : null,
     one.client_order_id ? ["Client order id", h("span.mono", one.client_order_id)] : null, one.order_id ? ["Order id", h("span.mono", String(one.order_id))] : null]);
 }
 

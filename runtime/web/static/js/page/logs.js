@@ -30,7 +30,7 @@ export async function open(page) {
       h("div.filters", choose("At least", [["", "every level"], ...order.slice(0, 5)], filter.level, set("level")), choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], filter.strategy, set("strategy")),
         field("Event", h("input", { value: filter.event, placeholder: "order. or exact name", on: { input: (event) => set("event")(event.target.value.trim()) } })), h("div.grow", field("Text", h("input", { type: "search", value: filter.text, placeholder: "in the message", "data-search": true, on: { input: (event) => set("text")(event.target.value) } }))),
         level && operator() ? choose("botd writes", level.levels, level.level, change) : null),
-      lines.length ? h("ol.log", { tabindex: "0", role: "group", "aria-label": "Log lines" }, lines.map(line), next ? h("li", { key: "older" }, button("Show older", older)) : null) : empty("No line fits", "Loosen the filters, or wait: lines appear as they are written.")),
+      lines.length ? h("ol.log", { tabindex: "0", "aria-label": "Log lines" }, lines.map(line), next ? h("li", { key: "older" }, button("Show older", older)) : null) : empty("No line fits", "Loosen the filters, or wait: lines appear as they are written.")),
   ]);
   [level] = await Promise.all([get("log-level"), read.now()]);
 

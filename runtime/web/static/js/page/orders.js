@@ -26,10 +26,11 @@ export async function open(page) {
   await read.now();
 
   function orders() {
+    const price = f.aligned(items, (o) => (f.isZero(o.price) ? o.stop_price : o.price));
     return table("Orders", [
       { name: "Sent", class: "nowrap", cell: (o) => time(o.sent_ms, now()) }, { name: "Strategy", cell: (o) => strategyLink(o.strategy) }, { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) }, { name: "For", class: "nowrap", cell: (o) => f.words(o.purpose) },
       { name: "Side", cell: (o) => side(o.side) }, { name: "Type", class: "nowrap", cell: (o) => [f.words(o.type.toLowerCase()), o.post_only ? h("span.unit", "post only") : null, o.reduce_only ? h("span.unit", "reduce only") : null] },
-      { name: "Price", num: true, cell: (o) => f.given(f.isZero(o.price) ? o.stop_price : o.price) }, { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : o.quote_amount ? f.money(o.quote_amount) + " USDT" : f.given(o.quantity)) }, { name: "Filled", num: true, cell: (o) => f.exact(o.filled) },
+      { name: "Price", num: true, cell: price }, { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : o.quote_amount ? f.money(o.quote_amount) + " USDT" : f.given(o.quantity)) }, { name: "Filled", num: true, cell: (o) => f.exact(o.filled) },
       { name: "State", cell: (o) => tag(o.state) }, { name: view === "live" ? "Age" : "Ended", num: true, cell: (o) => (view === "live" ? f.age(now() - o.sent_ms) : time(o.ended_ms, now())) }, { name: "Life", cell: (o) => intentLink(o.client_order_id) },
     ], items, { key: (o) => o.client_order_id, next: more(), none: view === "live" ? empty("No order is working", "Market orders are gone in a moment. Resting orders and stops stand here while the exchange has them.") : empty("No order has ended yet", "Filled, canceled and refused orders stand here.") });
   }
@@ -37,7 +38,7 @@ export async function open(page) {
   function fills() {
     return table("Fills", [
       { name: "Seen", class: "nowrap", cell: (o) => time(o.at_ms, now()) }, { name: "Strategy", cell: (o) => strategyLink(o.strategy) }, { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) }, { name: "For", cell: (o) => f.words(o.purpose) }, { name: "Side", cell: (o) => side(o.side) },
-      { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) }, { name: "Mean price", num: true, cell: (o) => f.given(o.price) }, { name: "Order", cell: (o) => intentLink(o.client_order_id) },
+      { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) }, { name: "Mean price", num: true, cell: f.aligned(items, (o) => o.price) }, { name: "Order", cell: (o) => intentLink(o.client_order_id) },
     ], items, { next: more(), none: empty("Nothing was filled yet", "Each fill stands here with the order it belongs to.") });
   }
 

@@ -32,7 +32,7 @@ function position(p) {
     ["Entry", f.given(p.entry_price)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null, ["Unrealised", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
   ]),
   h("div.grid.two",
-    h("div.panel-body", h("h3.note", "Exchange and journal"), table("Exchange beside journal of " + name, [{ name: "", cell: (row) => row[0] }, { name: base, num: true, cell: (row) => f.exact(row[1]) }, { name: "", cell: (row) => row[2] ?? "" }],
+    h("div.panel-body", h("h3.note", "Exchange and journal"), table("Exchange beside journal of " + name, [{ name: "Quantity", cell: (row) => row[0] }, { name: base, num: true, cell: (row) => f.exact(row[1]) }, { name: "Verdict", cell: (row) => row[2] ?? "" }],
       [["The exchange tells", p.quantity], ["The journal explains", p.journal], f.sign(p.ignored) ? ["Left to others", p.ignored] : null, ["Difference", p.difference, differs ? tag("failed", "differs") : tag("ok", "agree")]].filter(Boolean), { key: (row) => row[0], row: (row) => ({ class: row[0] === "Difference" && differs ? "differs" : null }) }),
       p.quarantine ? h("p", tag("quarantined"), " ", p.quarantine, " ", h("a", { href: "/reconcile" }, "resolve it")) : null),
     h("div.panel-body", h("h3.note", "Protection"), protection(p), liquidation(p))));

@@ -34,9 +34,9 @@ function limits(all) {
   const order = (one) => (one.scope.startsWith("account") ? 0 : one.scope.startsWith("strategy") ? 1 : 2);
   const rows = [...all].sort((a, b) => order(a) - order(b) || a.scope.localeCompare(b.scope));
   return panel("Limits", { key: "limits", note: f.plural(all.length, "limit") }, table("Limits", [
-    { name: "Limit", class: "nowrap", cell: (l) => f.words(l.rule) }, { name: "Of", class: "nowrap", cell: (l) => (l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope) }, { name: "In use", num: true, cell: (l) => amount(l.use) }, { name: "Limit", num: true, cell: (l) => amount(l.limit) }, { name: "Left", num: true, cell: (l) => amount(l.headroom) },
-    { name: "Share", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) }, { name: "", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) }, { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) },
-    { name: "Way out", class: "text", cell: (l) => [l.why, l.way_out].filter(Boolean).join(". ") || "–" },
+    { name: "Limit", class: "nowrap", cell: (l) => [f.words(l.rule), h("span.note.under", l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope)] },
+    { name: "Share", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) }, { name: "%", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) }, { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) }, { name: "In use", num: true, cell: (l) => amount(l.use) }, { name: "Limit", num: true, cell: (l) => amount(l.limit) }, { name: "Left", num: true, cell: (l) => amount(l.headroom) },
+    { name: "Way out", class: "text", cell: (l) => [l.why, l.way_out].filter(Boolean).join(". ") || "" },
   ], rows, { key: (l) => l.scope + l.rule, none: empty("No limit is known yet", "They are read with the first round.") }));
 }
 

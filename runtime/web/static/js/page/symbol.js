@@ -51,12 +51,13 @@ export async function open(page) {
 
   function book() {
     const bids = one.bids.slice(0, LEVELS), asks = one.asks.slice(0, LEVELS), most = Math.max(...[...bids, ...asks].map(([, quantity]) => Number(quantity)), 0) || 1;
-    const column = (name, all) => h("div", { class: name }, h("h3", h("span", name === "bids" ? "Bids" : "Asks"), h("span", "quantity")), h("ol", { class: "plain" }, all.map(([price, quantity]) => h("li.depth", { key: price }, h("span.fill", { share: Number(quantity) / most }), h("span", { class: name === "bids" ? "up" : "down" }, f.exact(price)), h("span", f.exact(quantity))))));
+    const prices = f.aligned([...bids, ...asks], ([price]) => price), quantities = f.aligned([...bids, ...asks], ([, quantity]) => quantity);
+    const column = (name, all) => h("div", { class: name }, h("h3", h("span", name === "bids" ? "Bids" : "Asks"), h("span", "quantity")), h("ol", { class: "plain" }, all.map(([price, quantity]) => h("li.depth", { key: price }, h("span.fill", { share: Number(quantity) / most }), h("span", { class: name === "bids" ? "up" : "down" }, prices([price])), h("span", quantities([0, quantity]))))));
     return panel("Order book", { key: "depth", note: `the best ${LEVELS} of each side` }, h("div.book", column("bids", bids), column("asks", asks)));
   }
 
   function trades() {
-    return panel("Trades", { key: "trades", note: "newest first; the side is the taker's" }, table("Trades", [{ name: "Time", class: "nowrap", cell: (t) => f.stamp(t.time_ms, now()) }, { name: "Side", cell: (t) => side(t.side) }, { name: "Price", num: true, cell: (t) => f.exact(t.price) }, { name: "Quantity", num: true, cell: (t) => f.exact(t.quantity) }], one.trades.slice(0, LEVELS), { key: (t) => `${t.time_ms}${t.price}${t.quantity}${one.trades.indexOf(t)}`, none: empty("No trade is listed", "The exchange told none.") }));
+    return panel("Trades", { key: "trades", note: "newest first; the side is the taker's" }, table("Trades", [{ name: "Time", class: "nowrap", cell: (t) => f.stamp(t.time_ms, now()) }, { name: "Side", cell: (t) => side(t.side) }, { name: "Price", num: true, cell: f.aligned(one.trades, (t) => t.price) }, { name: "Quantity", num: true, cell: f.aligned(one.trades, (t) => t.quantity) }], one.trades.slice(0, LEVELS), { key: (t) => `${t.time_ms}${t.price}${t.quantity}${one.trades.indexOf(t)}`, none: empty("No trade is listed", "The exchange told none.") }));
   }
 
   function brackets() {

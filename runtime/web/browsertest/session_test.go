@@ -1,0 +1,127 @@
+package browsertest
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestLoginByLink follows a one-time link, and comes back to where one was.
+func TestLoginByLink(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemon(t)
+	v := openBrowser(t).open(d, dark)
+	v.do(chromedp.Navigate(d.url("/positions")), chromedp.WaitVisible(chromedp.CSS("#token")))
+	if have := eval[string](v, "location.pathname"); have != "/login" {
+		t.Errorf("want a stranger at /login, have %s", have)
+	}
+	v.accessible("login")
+	v.shoot("login")
+	v.do(chromedp.SendKeys(chromedp.CSS("#token"), "botd_wrong"), chromedp.Click(chromedp.CSS("button[type=submit]")))
+	v.until("a wrong token is said to be wrong", says+`("the token is wrong")`)
+	v.forget() // the refused requests
+	var link struct{ Path string }
+	d.ask("POST", "/api/v1/session/link", "", &link)
+	d.until("the delay after the wrong token is over", func() bool {
+		v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(d.url(link.Path)))
+		v.until("the link was tried", `!document.querySelector("#say") || !`+says+`("Logging in")`)
+		return eval[string](v, "location.pathname") == "/positions"
+	})
+	v.do(ready)
+	v.forget()
+	if have := eval[string](v, "location.href + document.cookie"); have != d.url("/positions") {
+		t.Errorf("want neither code nor cookie to be seen by the page, have %s", have)
+	}
+	v.do(chromedp.Navigate("about:blank"), chromedp.Navigate(d.url(link.Path)))
+	v.until("a link is good once", says+`("used already")`)
+}
+
+// TestConnectionLost kills botd under an open page, and starts it again.
+func TestConnectionLost(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemon(t)
+	v := openBrowser(t).open(d, dark)
+	v.login(d.token("token"))
+	v.until("the page is live", `document.querySelector(".link").textContent.includes("Live")`)
+	d.stop(syscall.SIGKILL)
+	v.until("the loss is told", `document.querySelector("#banners").textContent.includes("Connection lost") && document.body.classList.contains("stale") && document.querySelector(".link").textContent.includes("No connection")`)
+	v.shoot("connection lost")
+	v.accessible("connection lost")
+	d.start()
+	// A session ends with its daemon: the page asks for a login, and says so.
+	v.until("it is live again or asks for a login", `location.pathname === "/login" || document.querySelector(".link").textContent.includes("Live")`)
+	v.forget()
+	if eval[string](v, "location.pathname") == "/login" {
+		v.login(d.token("token"))
+	}
+	v.until("the page is live", `document.querySelector(".link").textContent.includes("Live") && !document.body.classList.contains("stale")`)
+}
+
+// TestTwentyTabsShareOneStream opens them in one browser; all hear of a change.
+func TestTwentyTabsShareOneStream(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemon(t)
+	b := openBrowser(t)
+	first := b.open(d, dark)
+	first.login(d.token("token"))
+	tabs := []*tab{first}
+	for len(tabs) < 20 {
+		v := b.open(d, dark)
+		v.visit("/")
+		tabs = append(tabs, v)
+	}
+	for i, v := range tabs {
+		v.until("tab "+itoa(i)+" is live", `document.querySelector(".link").textContent.includes("Live")`)
+	}
+	if have := eval[float64](first, `fetch("/metrics").then(r => r.text()).then(t => Number(t.match(/^botd_sse_clients (\S+)/m)[1]))`); have != 1 {
+		t.Errorf("want one stream for 20 tabs, have %v", have)
+	}
+	d.ask("POST", "/api/v1/risk/halt", `{"level": "pause", "reason": "all tabs hear this"}`, nil)
+	for i, v := range tabs {
+		v.until("tab "+itoa(i)+" hears of the halt", says+`("Trading is halted: pause")`)
+		v.quiet("tab " + itoa(i))
+	}
+}
+
+// TestShortcuts goes by keys, and turns them off.
+func TestShortcuts(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemon(t)
+	v := openBrowser(t).open(d, dark)
+	v.login(d.token("token"))
+	for keys, path := range map[string]string{"gp": "/positions", "gr": "/orders", "gi": "/intents", "gs": "/strategies", "gc": "/reconcile", "gm": "/market", "gl": "/logs", "ga": "/audit", "ge": "/settings", "gk": "/risk", "go": "/"} {
+		v.press(keys)
+		v.until(keys+" goes to "+path, `location.pathname === `+quoted(path))
+		v.do(ready)
+	}
+	v.press("?")
+	v.until("the list of shortcuts is open", `document.querySelector("dialog[open] h2")?.textContent === "Keyboard"`)
+	v.accessible("shortcuts")
+	v.shoot("shortcuts")
+	v.press(kb.Escape)
+	v.until("it is closed", `!document.querySelector("dialog")`)
+	v.press("t")
+	v.until("the theme is light", `document.documentElement.dataset.theme === "light"`)
+	v.visit("/market")
+	v.press("/")
+	v.until("the search has the focus", `document.activeElement.matches("[data-search]")`)
+	if have := eval[string](v, "document.activeElement.value"); have != "" {
+		t.Errorf("want the key itself not typed, have %q", have)
+	}
+	v.press("sol")
+	v.until("symbols are filtered", `document.querySelectorAll("tbody tr").length > 0 && [...document.querySelectorAll("tbody tr")].every(r => r.textContent.includes("SOL"))`)
+	v.visit("/settings")
+	v.do(chromedp.SetValue(chromedp.CSS(".filters label:nth-of-type(4) select"), "off"))
+	eval[bool](v, `(document.querySelector(".filters label:nth-of-type(4) select").dispatchEvent(new Event("change")), document.activeElement.blur(), true)`)
+	v.press("gp")
+	if have := eval[string](v, "location.pathname"); have != "/settings" {
+		t.Errorf("want single keys off, but g p went to %s", have)
+	}
+	v.quiet("shortcuts")
+}
