@@ -34,7 +34,9 @@ type View struct {
 	Working  []Working       // the strategy's own orders in the book
 	Fills    []KeyFill       // what was filled under the keys of the plan in force
 	Memory   Memory
-	Version  uint64 // equal to the last decision's: position, orders, fills and memory are what they were; 0 says nothing
+	Funding  Funding // when watched
+	Pair     Pair    // when watched
+	Version  uint64  // equal to the last decision's: position, orders, fills and memory are what they were; 0 says nothing
 
 	history *exchange.Candles
 	end     int

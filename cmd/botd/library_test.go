@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var stdout, stderr bytes.Buffer
-			if code := execute([]string{"backtest", "run", "-s", file, "--data", candles, "-o", "json"}, &stdout, &stderr); code != exitOK {
+			if code := execute(append([]string{"backtest", "run", "-o", "json"}, legs(file, candles)...), &stdout, &stderr); code != exitOK {
 				t.Fatalf("exit %d: %s", code, stderr.String())
 			}
 			var result struct {
@@ -51,4 +52,15 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 			t.Errorf("%s has no example in configs/library", definition.Name)
 		}
 	}
+}
+
+// legs are the strategy files of an example, and the candles of each: some
+// strategies need another one on the other market.
+func legs(file, candles string) []string {
+	name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+	other := filepath.Join(filepath.Dir(file), "legs", name+"_spot.yaml")
+	if _, err := os.Stat(other); err != nil {
+		return []string{"-s", file, "--data", candles}
+	}
+	return []string{"-s", file, "-s", other, "--data", "carry-futures=" + candles, "--data", "carry-spot=" + candles}
 }

@@ -254,6 +254,8 @@ func (e *Engine) answer(event *Event) {
 		e.candlesAnswered(p.series, event)
 	case callEnded, callExecutions:
 		e.moneyAnswer(p, event)
+	case callFunding:
+		e.fundingAnswered(p.run, event)
 	case callRules:
 		e.takeRules(event)
 	default:

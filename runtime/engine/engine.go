@@ -99,6 +99,11 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	}
 	slices.SortFunc(e.runs, func(a, b *run) int { return strings.Compare(a.config.Name, b.config.Name) })
 	e.following, e.watching = e.follows(), e.follows() || config.Limits.Watches()
+	for _, r := range e.runs {
+		if err := e.watchFor(r, config.symbols()); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range e.series {
 		slices.SortFunc(s.runs, func(a, b *run) int { return strings.Compare(a.config.Name, b.config.Name) })
 	}
@@ -202,6 +207,9 @@ func (e *Engine) NextMS() int64 {
 	}
 	for _, r := range e.runs {
 		next = min(next, r.nextMS)
+		if !e.config.Feed && !r.around.asking {
+			next = min(next, r.around.fundingMS)
+		}
 	}
 	return next
 }
@@ -251,6 +259,7 @@ func (e *Engine) decideDue() {
 	if !e.config.Feed {
 		e.look()
 	}
+	e.lookAround()
 	for _, r := range e.runs {
 		if r.nextMS <= e.nowMS {
 			e.scheduled(r)

@@ -56,6 +56,7 @@ func (e *Engine) takeCandles(event *Event) {
 			e.takeOne(s, i)
 		}
 		s.end = event.To
+		e.lookAround()
 		e.watchLimits(false)
 		e.ticked(s, event.To-event.From)
 	}

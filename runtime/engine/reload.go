@@ -20,6 +20,11 @@ func (e *Engine) reload(config *StrategyConfig) {
 	r := e.runs[i]
 	config.Symbol = r.config.Symbol // the rules as they are by now
 	r.config = *config
+	if err := e.watchFor(r, e.config.symbols()); err != nil {
+		r.failed, r.failedMS, r.nextMS = err.Error(), e.nowMS, never
+		e.note(Note{Kind: NoteStrategyFailed, Strategy: config.Name, Symbol: config.Symbol, Text: r.failed})
+		return
+	}
 	r.view.Size, r.view.Leverage = config.Size, config.Leverage
 	r.failed, r.failedMS, r.seen = "", 0, 0
 	r.wished, r.wishedMS = r.state.Plan.Target, e.nowMS

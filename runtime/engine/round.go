@@ -47,6 +47,7 @@ const (
 	callTrades
 	callCandles
 	callRules
+	callFunding
 	callNewest
 	callEnded      // the ledger: positions that ended
 	callExecutions // the ledger: executions of a spot order
@@ -56,6 +57,7 @@ const (
 type purpose struct {
 	kind     callKind
 	series   *series
+	run      *run
 	truth    *reconcile.SymbolTruth
 	clientID string
 	orderID  int64

@@ -30,6 +30,8 @@ type run struct {
 	cash   exchange.Amount   // spot: what these fills brought
 	entry  exchange.Amount   // futures: the position's entry price before them
 
+	around watching
+
 	wished   strategy.Target // the target of the last candle's decision, and since which candle
 	wishedMS int64
 }
@@ -128,6 +130,7 @@ func (e *Engine) see(r *run, nominalMS int64) {
 	} else {
 		r.view.Equity = e.equity(r.truth.Key.Market)
 	}
+	r.seeAround()
 	r.plan.Reset()
 }
 

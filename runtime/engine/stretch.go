@@ -1,12 +1,14 @@
 package engine
 
+import "botd/strategy"
+
 // takeStretch takes candles that follow each other, each at its own close, until
 // anything comes of one. The driver vouches that nothing else happens meanwhile:
 // no fill, no payment, no tick by schedule. What comes of it is what would have
 // come had each candle been an event of its own.
 func (e *Engine) takeStretch(event *Event) {
 	s := e.seriesOf(event.Series, event.Candles.Interval)
-	if len(e.runs) != 1 || len(s.runs) != 1 || !e.config.Quiet || e.watching || s.runs[0].config.Schedule != nil || s.runs[0].failed != "" {
+	if len(e.runs) != 1 || len(s.runs) != 1 || !e.config.Quiet || e.watching || s.runs[0].around.wanted != (strategy.Watching{}) || s.runs[0].config.Schedule != nil || s.runs[0].failed != "" {
 		e.takeEach(event)
 		return
 	}

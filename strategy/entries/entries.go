@@ -58,6 +58,9 @@ type patient struct {
 	rules Rules
 }
 
+// Wrapped is the strategy.
+func (p *patient) Wrapped() strategy.Strategy { return p.inner }
+
 // Warmup is the strategy's own.
 func (p *patient) Warmup() int { return p.inner.Warmup() }
 

@@ -65,6 +65,9 @@ type keeper struct {
 	rules Rules
 }
 
+// Wrapped is the strategy.
+func (k *keeper) Wrapped() strategy.Strategy { return k.inner }
+
 // Warmup is the strategy's own.
 func (k *keeper) Warmup() int { return k.inner.Warmup() }
 

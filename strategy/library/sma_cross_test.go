@@ -79,6 +79,10 @@ func TestDecisionsAllocateNothing(t *testing.T) {
 			values = strategy.Values{"quantity": "0.1", "max_position": "1"}
 			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "turn", Value: 1}, strategy.MemoryEntry{Key: "center", Value: 50_000e8},
 				strategy.MemoryEntry{Key: "bid", Value: 49_950e8}, strategy.MemoryEntry{Key: "ask", Value: 50_050e8})
+		case "funding_carry":
+			values["quantity"] = "1"
+			view.Funding = strategy.Funding{Rate: exchange.RateOne / 1000, Known: true}
+			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: carryOn, Value: 1})
 		case "rebalance":
 			values["weight"] = "40%"
 			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: rebalanced, Value: 1000})

@@ -1,0 +1,166 @@
+package library
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+type carryParams struct {
+	Enter    decimal.Decimal `param:"enter" default:"0.01%" min:"-0.01" max:"0.01" help:"funding rate of a payment from which the carry is worth it"`
+	Leave    decimal.Decimal `param:"leave" default:"0%" min:"-0.01" max:"0.01" help:"funding rate below which it is taken off"`
+	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency held long on spot and short on futures"`
+	Patience time.Duration   `param:"patience" default:"10m" min:"1s" max:"24h" help:"how long the legs may differ before both are taken off"`
+	Band     decimal.Decimal `param:"band" default:"2%" min:"0.001" max:"0.5" help:"by how much the legs may differ for good, such as by spot fees"`
+}
+
+// fundingCarry holds an asset long on spot and short on futures while shorts are
+// paid for it: what one leg loses by the price the other gains, and the funding
+// remains. It is one strategy in two files, one for each market, with the same
+// parameters and symbol. The futures leg decides: it goes short when the funding
+// rate is at least enter and flat when it is below leave. The spot leg holds what
+// the futures leg is short, so that an exit, a stop or a liquidation there sells
+// it too. When the legs differ by more than the band for longer than patience,
+// both are taken off and stay off until the rate has been below leave.
+//
+// It loses when the funding turns negative before it leaves, and its entries and
+// exits cost four fees: a position must be held for many payments. The futures leg
+// can be liquidated while the spot leg's gain is in another wallet: keep leverage low.
+func fundingCarry() strategy.Definition {
+	return strategy.Define("funding_carry", "long on spot and short on futures while the funding pays for it; a file for each market",
+		func(setting strategy.Setting, p carryParams) (strategy.Strategy, error) {
+			s := setting.Symbol
+			quantity, err := s.Quantity(p.Quantity)
+			if err != nil || quantity <= 0 || !s.OnQuantityTick(quantity) {
+				return nil, &strategy.ValueError{Parameter: "quantity", Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)", p.Quantity, s.QuantityDecimal(s.QuantityTick), s.Name)}
+			}
+			if p.Leave.GreaterThan(p.Enter) {
+				return nil, &strategy.ValueError{Parameter: "leave", Err: fmt.Errorf("%s is above enter %s", p.Leave, p.Enter)}
+			}
+			c := &carry{quantity: quantity, patienceMS: p.Patience.Milliseconds(), band: p.Band.InexactFloat64(), pair: exchange.SymbolKey{Market: exchange.Spot, Name: s.Name}}
+			if c.enter, err = exchange.RateFromDecimal(p.Enter.Round(8)); err == nil {
+				c.leave, err = exchange.RateFromDecimal(p.Leave.Round(8))
+			}
+			if setting.Market == exchange.Spot {
+				c.pair.Market = exchange.Futures
+				return &carrySpot{c}, err
+			}
+			return &carryFutures{c}, err
+		})
+}
+
+type carry struct {
+	enter, leave exchange.Rate
+	quantity     exchange.Quantity
+	patienceMS   int64
+	band         float64
+	pair         exchange.SymbolKey
+}
+
+func (*carry) Warmup() int           { return 1 }
+func (*carry) Candle(*strategy.View) {}
+
+// What the futures leg remembers.
+const (
+	carryOn      = "on"      // 1 while the carry is on, 2 while it is off for its legs' sake
+	carryDiffers = "differs" // since when the legs differ, 0 when they do not
+)
+
+type carryFutures struct{ *carry }
+
+func (c *carryFutures) Watches() strategy.Watching {
+	return strategy.Watching{Funding: true, Pair: c.pair}
+}
+
+func (c *carryFutures) Decide(view *strategy.View, plan *strategy.Plan) {
+	if !view.Funding.Known {
+		return
+	}
+	rate := view.Funding.Rate
+	on, _ := view.Memory.Get(carryOn)
+	before, since := on, c.differs(view, on)
+	switch {
+	case on == 1 && since != 0 && view.NowMS-since >= c.patienceMS:
+		on, since = 2, 0
+	case rate < c.leave:
+		on = 0
+	case on == 0 && rate >= c.enter:
+		on = 1
+	}
+	if on != before {
+		plan.Remember(carryOn, on)
+	}
+	if was, _ := view.Memory.Get(carryDiffers); was != since {
+		plan.Remember(carryDiffers, since)
+	}
+	switch on {
+	case 1:
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: -c.quantity}, "the funding pays for it")
+	case 2:
+		plan.Hold(strategy.Flat(), "the legs did not match for too long")
+	default:
+		plan.Hold(strategy.Flat(), "the funding does not pay for it")
+	}
+}
+
+// Conditions tells the rate against its bounds, and the two legs.
+func (c *carryFutures) Conditions(view *strategy.View) []strategy.Condition {
+	rate := strategy.Condition{Name: "funding rate", Value: "none yet", Wants: "at least " + c.enter.String() + " to enter, " + c.leave.String() + " to stay"}
+	if view.Funding.Known {
+		rate.Value, rate.Holds = view.Funding.Rate.String(), view.Funding.Rate >= c.enter
+	}
+	return []strategy.Condition{rate, c.legs(view)}
+}
+
+func (c *carry) legs(view *strategy.View) strategy.Condition {
+	legs := strategy.Condition{Name: "the other leg", Value: "not known", Wants: "as large as this one, on the other side"}
+	if view.Pair.Known {
+		legs.Value = strategy.Figure(view.Pair.Symbol.QuantityFloat(view.Pair.Position)) + " beside " + strategy.Figure(view.Symbol.QuantityFloat(view.Position.Quantity))
+		legs.Holds = true
+	}
+	return legs
+}
+
+// Conditions tells the two legs.
+func (c *carrySpot) Conditions(view *strategy.View) []strategy.Condition {
+	return []strategy.Condition{c.legs(view)}
+}
+
+// differs returns since when the legs differ by more than the band.
+func (c *carryFutures) differs(view *strategy.View, on int64) int64 {
+	if on != 1 || !view.Pair.Known {
+		return 0
+	}
+	short, long := -view.Symbol.QuantityFloat(view.Position.Quantity), view.Pair.Symbol.QuantityFloat(view.Pair.Position)
+	whole := view.Symbol.QuantityFloat(c.quantity)
+	if apart := short - long; apart <= c.band*whole && -apart <= c.band*whole && short >= (1-c.band)*whole {
+		return 0
+	}
+	if since, _ := view.Memory.Get(carryDiffers); since != 0 {
+		return since
+	}
+	return view.NowMS
+}
+
+type carrySpot struct{ *carry }
+
+func (c *carrySpot) Watches() strategy.Watching { return strategy.Watching{Pair: c.pair} }
+
+// Decide holds what the futures leg is short.
+func (c *carrySpot) Decide(view *strategy.View, plan *strategy.Plan) {
+	if !view.Pair.Known {
+		return
+	}
+	short := max(0, -view.Pair.Position)
+	// Both scales are of the same asset.
+	wanted := view.Symbol.FloorQuantity(view.Symbol.QuantityOf(view.Pair.Symbol.QuantityAmount(short)))
+	if wanted == 0 {
+		plan.Hold(strategy.Flat(), "the futures leg is not short")
+		return
+	}
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: wanted}, "the futures leg is short by as much")
+}
