@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"net"
 	"os"
 	"path/filepath"
@@ -39,7 +40,14 @@ func listening(script *testscript.TestScript, _ bool, addresses []string) {
 	}
 }
 
+// atOnce is how many tests run side by side, unless -parallel says so: nearly all
+// of them wait for programs they started.
+const atOnce = "8"
+
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
 	testscript.Main(m, map[string]func(){"botd": main})
 }
 
