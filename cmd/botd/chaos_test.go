@@ -58,7 +58,8 @@ func TestTheRealBinaryIsKilledAtRandom(t *testing.T) {
 			if harsh { // half as many: a start takes longer there
 				trial.Kills, trial.Every, trial.Faults = 2*kills/trials-trial.Kills, 3*time.Second, chaos.Harsh(uint64(i))
 			}
-			trial.Wishes = wishes(min(100, 3+trial.Kills))
+			trial.Pauses = 1 + trial.Kills/20
+			trial.Wishes = wishes(min(100, 10+trial.Kills))
 			undergo(t, trial)
 		})
 	}
@@ -99,7 +100,7 @@ func undergo(t *testing.T, trial chaos.Trial) *chaos.Report {
 	for _, problem := range r.Problems {
 		t.Error(problem)
 	}
-	fmt.Printf("%s: %d kills at random (%d in flight), %d at points, %d starts in %.0f s; start to safe p50 %.2f s, p99 %.2f s (%d killed before); %d placements sent, %d lost, %d unknown; %d fills, %d goroutines, exactly as wished: %t\n",
-		t.Name(), r.Kills, r.InFlight, r.PointKills, r.Starts, r.ElapsedS, r.SafeP50S, r.SafeP99S, r.BeforeSafe, r.Sent, r.Lost, r.Unknown, r.Fills, r.Goroutines, r.OK)
+	fmt.Printf("%s: %d kills at random (%d in flight), %d at points, %d pauses, %d starts in %.0f s; start to safe p50 %.2f s, p99 %.2f s (%d killed before); %d placements sent, %d lost, %d unknown; %d fills, %d goroutines, exactly as wished: %t\n",
+		t.Name(), r.Kills, r.InFlight, r.PointKills, r.Pauses, r.Starts, r.ElapsedS, r.SafeP50S, r.SafeP99S, r.BeforeSafe, r.Sent, r.Lost, r.Unknown, r.Fills, r.Goroutines, r.OK)
 	return r
 }

@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +28,30 @@ type stage struct {
 	hand              *rest.Client
 	binary, directory string
 	listen            string
+	control           string // the exchange's control interface
+}
+
+// fail has the exchange answer 503 to some of its calls, or to none.
+func (a *stage) fail(calls ...string) {
+	a.t.Helper()
+	send := func(method string, body string) {
+		request, err := http.NewRequestWithContext(a.t.Context(), method, a.control+"faults", strings.NewReader(body))
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			a.t.Fatalf("%s faults: %s", method, response.Status)
+		}
+	}
+	send(http.MethodDelete, "")
+	for _, call := range calls {
+		send(http.MethodPost, fmt.Sprintf(`{"match":%q,"kind":"status","status":503}`, call))
+	}
 }
 
 func newStage(t *testing.T, settings string) *stage {
@@ -33,7 +60,7 @@ func newStage(t *testing.T, settings string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	venue, err := server.New(server.Config{Exchange: x, Accounts: []server.Account{{Key: "me", Secret: "secret"}}})
+	venue, err := server.New(server.Config{Exchange: x, Accounts: []server.Account{{Key: "me", Secret: "secret"}}, Control: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +77,7 @@ func newStage(t *testing.T, settings string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &stage{t: t, hand: hand, directory: t.TempDir(), listen: listen}
+	a := &stage{t: t, hand: hand, control: web.URL + "/control/v1/", directory: t.TempDir(), listen: listen}
 	a.binary = build(t, a.directory)
 	write(t, filepath.Join(a.directory, "key"), "me")
 	write(t, filepath.Join(a.directory, "secret"), "secret")
@@ -187,14 +214,21 @@ func TestTheKillSwitchOfARunningDaemon(t *testing.T) {
 	a.want(1, []string{"no strategy \"hld\" (there are: hold)"}, "halt", "--level", "flatten", "--strategy", "hld", "--reason", "news")
 	a.want(0, []string{"would send", "close by SELL MARKET 0.05 on futures BTC-USDT"}, "halt", "--level", "flatten", "--dry-run")
 	a.settles("0.05")
-	a.want(0, []string{"close by SELL MARKET 0.05", "halted: flatten (news). Re-arm with: botd rearm", "done"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "30s")
+	a.fail("POST /fhapi/v1/order", "POST /fhapi/v1/positions/open")
+	a.want(exitTemporary, []string{"close by SELL MARKET 0.05", "halted: flatten (news). Re-arm with: botd rearm", "the exchange fails", "it stays in force"},
+		"halt", "--level", "flatten", "--reason", "news", "--wait", "12s")
+	a.want(0, []string{"under way: to close: futures BTC-USDT 0.05"}, "status")
+	a.fail()
+	a.want(0, []string{"done"}, "halt", "--level", "flatten", "--reason", "news", "--wait", "30s") // it goes on, and a second one changes nothing
 	a.settles("0")
 	if err := daemon.process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	daemon.wait()
 	daemon = start(t, a.binary, a.directory, "-c", "configs", "--mode", "live", "--listen", a.listen)
-	daemon.until(t, "trading.halted")
+	if story := daemon.until(t, "daemon.reconciled"); !slices.Contains(story, "trading.halted") {
+		t.Errorf("the next start: want it halted still, have %v", story)
+	}
 	a.want(0, []string{"HALTED (flatten): news"}, "status")
 	a.want(0, []string{"armed"}, "rearm")
 	a.want(0, []string{"armed"}, "rearm", "--strategy", "hold", "-o", "json")

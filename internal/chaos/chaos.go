@@ -28,6 +28,7 @@ type Trial struct {
 	Kills     int           // at random moments
 	Every     time.Duration // between a start and its kill, on average
 	Points    []string      // and once at each of these, by a binary that knows them (see Points)
+	Pauses    int           // and so often it is stopped for longer than a placement may live, before it is killed
 	Faults    []Fault       // of the exchange, while it is killed
 	Lasting   bool          // the faults go on to the end
 	Seed      uint64
@@ -122,6 +123,11 @@ func (t *trial) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	for range t.Pauses {
+		if err := t.pauseOnce(ctx); err != nil {
+			return err
+		}
+	}
 	for t.report.Kills < t.Kills {
 		if err := t.killOnce(ctx); err != nil {
 			return err
@@ -208,6 +214,44 @@ func (t *trial) killOnce(ctx context.Context) error {
 	t.report.Kills++
 	t.wasSafe()
 	t.tell("kill", "killed after %s%s; %s", time.Since(began).Round(time.Millisecond), how, t.held(ctx))
+	return nil
+}
+
+// pausedFor is longer than a placement's time to live and the exchange's window.
+const pausedFor = 7 * time.Second
+
+// pauseOnce stops the daemon right after a placement left, or when none comes, as
+// a machine that swaps or a container that is frozen does, lets it go on for a
+// while, and kills it.
+func (t *trial) pauseOnce(ctx context.Context) error {
+	if err := t.start(ctx, ""); err != nil {
+		return err
+	}
+	steps := []func() error{t.daemon.freeze, t.daemon.thaw}
+	waits := []time.Duration{t.Every, pausedFor, t.Every}
+	for i, wait := range waits {
+		arrived := t.witness.arrived
+		if i > 0 {
+			arrived = nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-arrived:
+		case <-t.daemon.ended:
+			return fmt.Errorf("the daemon ended by itself with exit code %d: %s", t.daemon.code(), t.daemon.lastLines())
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if i < len(steps) {
+			if err := steps[i](); err != nil {
+				return err
+			}
+		}
+	}
+	t.daemon.kill()
+	t.report.Pauses++
+	t.wasSafe()
+	t.tell("pause", "stood still for %s, went on and was killed; %s", pausedFor, t.held(ctx))
 	return nil
 }
 

@@ -24,6 +24,7 @@ type Report struct {
 	PointKills  int      `json:"point_kills"`             // at named points
 	Missed      []string `json:"missed_points,omitempty"` // that never came
 	InFlight    int      `json:"kills_in_flight"`         // of the random ones, right after a placement left
+	Pauses      int      `json:"pauses"`                  // stopped for longer than a placement may live
 	Starts      int      `json:"starts"`
 	GaveUp      int      `json:"gave_up"`     // starts that ended by themselves: the exchange did not answer
 	BeforeSafe  int      `json:"before_safe"` // kills before the first complete round

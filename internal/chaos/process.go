@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -87,6 +88,10 @@ func (p *process) kill() {
 	_ = p.command.Process.Kill() // it may be gone already
 	<-p.ended
 }
+
+// freeze stops it where it is; thaw lets it go on.
+func (p *process) freeze() error { return p.command.Process.Signal(syscall.SIGSTOP) }
+func (p *process) thaw() error   { return p.command.Process.Signal(syscall.SIGCONT) }
 
 // code is its exit code, once it has ended; -1 after a signal.
 func (p *process) code() int { return p.command.ProcessState.ExitCode() }
