@@ -105,6 +105,17 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 			t.Fatal("60 s without a position shown")
 		}
 	}
+	for _, verb := range [][]string{{"plan"}, {"explain", "accumulate"}, {"explain", "trend"}, {"explain", "hold", "--at", time.Now().UTC().Format(time.RFC3339)}} {
+		if have := ask(append(verb, "-o", "json")...); !json.Valid([]byte(have)) {
+			t.Errorf("%v -o json: want JSON, have %s", verb, have)
+		}
+		if have := ask(verb...); strings.Contains(have, "%!") || len(have) < 200 {
+			t.Errorf("%v: want it told in words, have %s", verb, have)
+		}
+	}
+	if have := ask("explain", "accumulate"); !strings.Contains(have, "slices due") || !strings.Contains(have, "in force: 0.0") {
+		t.Errorf("explain accumulate: want its conditions and plan, have %s", have)
+	}
 	if have := ask("doctor", "-o", "csv=check,what"); !strings.Contains(have, "daemon,") || strings.Contains(have, "it does not run") {
 		t.Errorf("doctor beside a running daemon: want it found, have %s", have)
 	}

@@ -177,6 +177,18 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 
 // newEngine gives each strategy its symbol's rules as the venue tells them.
 func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client) (*engine.Engine, error) {
+	account, err := engineConfig(config, book, client.Symbols().Symbol)
+	if err != nil {
+		return nil, err
+	}
+	machine, err := engine.New(account, book)
+	return machine, fail(exitConfig, err)
+}
+
+// instruments finds the rules of a symbol as the venue tells them.
+type instruments func(exchange.SymbolKey) (*exchange.Symbol, bool)
+
+func engineConfig(config *configs.Config, book *reconcile.Book, symbolOf instruments) (engine.Config, error) {
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Limits: accountLimits(config.Limits),
 		Settle: settle(config.Exchange.Settle), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
@@ -184,24 +196,23 @@ func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client
 	}
 	for i := range config.Strategies {
 		c := &config.Strategies[i]
-		symbol, found := client.Symbols().Symbol(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
+		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
 		if !found {
-			return nil, failure(exitConfig, "botd check lists the symbols of the demo; a venue's own are read at start", "%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
+			return account, failure(exitConfig, "botd check lists the symbols of the demo; a venue's own are read at start", "%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
 		}
 		made, err := strategyConfig(c, symbol)
 		if err != nil {
-			return nil, err
+			return account, err
 		}
 		account.Strategies = append(account.Strategies, made)
 	}
-	account.Strategies = append(account.Strategies, removed(config, book, client)...)
-	machine, err := engine.New(account, book)
-	return machine, fail(exitConfig, err)
+	account.Strategies = append(account.Strategies, removed(config, book, symbolOf)...)
+	return account, nil
 }
 
 // removed are the strategies that hold something and are not configured any more
 // (on_remove), as the journal knows them.
-func removed(config *configs.Config, book *reconcile.Book, client *rest.Client) (all []engine.StrategyConfig) {
+func removed(config *configs.Config, book *reconcile.Book, symbolOf instruments) (all []engine.StrategyConfig) {
 	named := func(name string) bool {
 		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool { return c.Name == name })
 	}
@@ -211,7 +222,7 @@ func removed(config *configs.Config, book *reconcile.Book, client *rest.Client) 
 		})
 	}
 	for _, orphan := range book.Orphans(traded) {
-		symbol, found := client.Symbols().Symbol(orphan.Symbol)
+		symbol, found := symbolOf(orphan.Symbol)
 		if !found {
 			continue // the venue has no such symbol any more: there is nothing to ask it for
 		}

@@ -57,6 +57,7 @@ type Foreseen struct {
 	Side      string    `json:"side,omitempty"`
 	Type      string    `json:"type,omitempty"`
 	Quantity  string    `json:"quantity,omitempty"`
+	Amount    string    `json:"quote_amount,omitempty"` // spot: USDT to spend
 	Price     string    `json:"price,omitempty"`
 	StopPrice string    `json:"stop_price,omitempty"`
 	OrderID   int64     `json:"order_id,omitempty"` // of a cancel
@@ -112,6 +113,9 @@ func foreseenOf(o *engine.Outlook, step *engine.Foreseen) Foreseen {
 		Count: step.Intent.Leverage, Text: step.Intent.Reason})
 	out := Foreseen{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, OrderID: in.OrderID, Reason: in.Reason,
 		Outcome: "approved", Checks: verdictsOf(step.Verdicts)}
+	if amount := step.Intent.Order.QuoteAmount; !amount.IsZero() {
+		out.Amount, out.Quantity = amount.String(), ""
+	}
 	switch {
 	case step.Later:
 		out.Outcome = "waits"

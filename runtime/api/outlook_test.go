@@ -19,6 +19,8 @@ func outlooks(t *testing.T, plan strategy.Plan) []engine.Outlook {
 		return reconcile.Intent{Purpose: purpose, Strategy: "trend", OrderID: 9, Leverage: 5, Reason: "because", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 			Type: exchange.StopLimit, Quantity: 10, Price: priceOf(t, bitcoin, "50000"), StopPrice: priceOf(t, bitcoin, "49000")}}
 	}
+	spending := intent(reconcile.Entry)
+	spending.Order.QuoteAmount = amount(t, "100")
 	return []engine.Outlook{{
 		Strategy: "trend", Kind: "sma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: 9, NextMS: 10, Seen: 5, Warmup: 21, CandleMS: 8,
 		Candle: exchange.Candle{Open: 1, High: 2, Low: 1, Close: 2}, Last: 2, LastMS: 9, Position: 10, EntryPrice: amount(t, "50000"), Equity: amount(t, "10000"),
@@ -26,7 +28,7 @@ func outlooks(t *testing.T, plan strategy.Plan) []engine.Outlook {
 		InForce:    plan, Plan: plan, Changes: true, Latch: 1,
 		Steps: []engine.Foreseen{
 			{Intent: intent(reconcile.Entry), Approved: true, Verdicts: []risk.Verdict{{Rule: "price", Outcome: risk.Passed}}},
-			{Intent: intent(reconcile.Order), Approved: true, Later: true},
+			{Intent: spending, Approved: true, Later: true},
 			{Intent: intent(reconcile.Exit), Verdicts: []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "balance", Outcome: risk.NotReached}}},
 			{Intent: intent(reconcile.Cancel), Approved: true},
 			{Intent: intent(reconcile.Leverage), Approved: true},
@@ -43,7 +45,7 @@ func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
 	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "/api/v1/strategies/trend/explain")), &one); err != nil {
 		t.Fatal(err)
 	}
-	want := []struct{ purpose, outcome, rule string }{{"entry", "approved", ""}, {"order", "waits", ""}, {"exit", "refused", "margin"}, {"cancel", "approved", ""}, {"leverage", "approved", ""}}
+	want := []struct{ purpose, outcome, rule string }{{"entry", "approved", ""}, {"entry", "waits", ""}, {"exit", "refused", "margin"}, {"cancel", "approved", ""}, {"leverage", "approved", ""}}
 	if len(one.Steps) != len(want) {
 		t.Fatalf("steps: want %d, have %+v", len(want), one.Steps)
 	}

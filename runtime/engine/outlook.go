@@ -81,6 +81,11 @@ func (e *Engine) outlook(r *run) Outlook {
 	under(&wish, e.levelOn(r, ""))
 	intents, _ := e.book.Derive(&wish, e.nowMS)
 	opened := false
+	if len(intents) == 1 && intents[0].Purpose == reconcile.Leverage { // what comes once it is set
+		wish.Leverage = 0
+		after, _ := e.book.Derive(&wish, e.nowMS)
+		intents, opened = append(intents, after...), true
+	}
 	for i := range intents {
 		step := e.judge(r, &intents[i])
 		if step.Approved && intents[i].Purpose.Opens() {
