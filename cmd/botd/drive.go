@@ -50,6 +50,9 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	metrics := ops.NewMetrics(string(config.Mode), build)
 	v.observe.metrics.Store(metrics)
 	metrics.Unclean(v.unclean)
+	metrics.Leads(true, time.Time{}) // the data directory is locked
+	metrics.WatchPauses(v.client.PausedUntil)
+	machine.Measure(metrics.Measure)
 	watchStore(metrics, directory)
 	board, logs := api.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
 	console, err := newConsole(command, flags, metrics, logs)

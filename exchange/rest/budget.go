@@ -124,6 +124,16 @@ func (b *budget) serve() {
 	}
 }
 
+// paused is until when nobody goes; zero when there is no pause.
+func (b *budget) paused() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !time.Now().Before(b.pausedUntil) {
+		return time.Time{}
+	}
+	return b.pausedUntil
+}
+
 // pause lets nobody go for a while.
 func (b *budget) pause(duration time.Duration) {
 	b.mu.Lock()

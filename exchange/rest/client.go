@@ -134,6 +134,10 @@ func (c *Client) String() string { return c.config.String() }
 // GoString is String, so that no verb of fmt prints the secret.
 func (c *Client) GoString() string { return c.String() }
 
+// PausedUntil is when a market's requests go on after the venue asked for patience;
+// zero when they go.
+func (c *Client) PausedUntil(market exchange.Market) time.Time { return c.budgets[market].paused() }
+
 // Symbols returns the table of instruments, empty before it was first needed.
 func (c *Client) Symbols() *Table { return c.symbols }
 

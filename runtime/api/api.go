@@ -151,7 +151,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 func (s *Server) metricsHandler() http.Handler {
 	exposition := promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.metrics.Ready(s.config.Board.Checks())
+		s.metrics.Scraped(s.config.Board.Checks())
 		exposition.ServeHTTP(w, r)
 	})
 }

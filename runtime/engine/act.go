@@ -130,7 +130,7 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 	note := Note{Kind: NoteIntent, Strategy: intent.Strategy, Symbol: r.config.Symbol, Purpose: intent.Purpose, Order: intent.Order,
 		OrderID: intent.OrderID, ClientOrderID: intent.ClientID, Last: intent.Last, Count: intent.Leverage, Text: intent.Reason}
 	facts := e.facts(r)
-	approved, refusal := e.gate.Check(intent, &facts)
+	approved, refusal := e.checked(intent, &facts)
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
 	if refusal != nil {
 		if refusal.Rule == "symbol" && !e.config.Feed {
@@ -154,6 +154,14 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 	e.note(note)
 	e.execute(approved)
 	return true
+}
+
+// checked asks the gate.
+func (e *Engine) checked(intent *reconcile.Intent, facts *risk.Facts) (risk.Approved, *risk.Refusal) {
+	if e.measure != nil {
+		defer e.measure(MeasuredCheck, intent.Strategy)()
+	}
+	return e.gate.Check(intent, facts)
 }
 
 // verdicts says what every rule said, for people who look on.

@@ -63,9 +63,11 @@ type Engine struct {
 	stopped  bool
 	refusals map[string]string // last refusal noted per intent, to note it once
 
-	blind     bool // told so
-	blindMS   int64
-	blindWhy  string
+	blind    bool // told so
+	blindMS  int64
+	blindWhy string
+	measure  func(what Measured, strategy string) (done func()) // nil: nobody looks at the clock
+
 	following bool   // limits need the results of strategies
 	watching  bool   // limits look at equity between rounds too
 	closing   string // stopping, and at which level of the kill switch; empty while it trades
@@ -137,6 +139,19 @@ func (e *Engine) addRun(config *StrategyConfig) error {
 
 // Book returns the account's book, for reading between events.
 func (e *Engine) Book() *reconcile.Book { return e.book }
+
+// Measured names what somebody with a clock may measure.
+type Measured uint8
+
+// What can be measured.
+const (
+	MeasuredCycle Measured = iota + 1 // one decision of a strategy
+	MeasuredCheck                     // one check of an intent by the gate
+)
+
+// Measure has begin called before each cycle and check, and what it returns after
+// it. The engine itself never asks for the time. It is set before the first event.
+func (e *Engine) Measure(begin func(what Measured, strategy string) (done func())) { e.measure = begin }
 
 // Epoch returns the number of this start.
 func (e *Engine) Epoch() int64 { return e.config.Epoch }

@@ -12,9 +12,10 @@ import (
 // drawdown, losing streak. What they remember is journalled; a breach keeps
 // entries back and takes resting openings out of the book until it ends.
 
-// follows reports whether any limit needs the results of strategies.
+// follows reports whether anybody needs the results of strategies: a limit, or
+// who looks on.
 func (e *Engine) follows() bool {
-	follows := e.config.Limits.MaxLosingStreak != 0
+	follows := e.config.Limits.MaxLosingStreak != 0 || e.config.Ledger
 	for _, r := range e.runs {
 		follows = follows || r.config.Limits.Watches()
 	}

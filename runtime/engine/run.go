@@ -119,7 +119,13 @@ func (e *Engine) decided(r *run) {
 // decide fills the view and asks the strategy.
 func (e *Engine) decide(r *run, nominalMS int64) {
 	e.see(r, nominalMS)
+	if e.measure == nil {
+		e.guard(r, callDecide)
+		return
+	}
+	done := e.measure(MeasuredCycle, r.config.Name)
 	e.guard(r, callDecide)
+	done()
 }
 
 // see brings the view up to date and empties the plan.

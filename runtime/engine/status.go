@@ -80,7 +80,8 @@ type StrategyStatus struct {
 	Memory     strategy.Memory
 	Latch      int             // side of the target that is latched
 	Realized   exchange.Amount // since the strategy began, fees and funding included
-	Own        exchange.Amount // equity attributed to the strategy
+	Own        exchange.Amount // equity attributed to the strategy; zero until it was first watched
+	Peak       exchange.Amount // highest journalled one; zero where no limit watches it
 	Protected  bool            // a stop that the exchange has covers the position
 	BareMS     int64           // how long its positions lacked the stop wished for them, since the start
 }
@@ -125,7 +126,10 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 		Target: r.state.Resolved, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
 		TickMS: r.lastMS, NextMS: min(r.nextMS, r.series.pollMS), Settled: r.truth.Settled}
 	s.Plan, s.Memory, s.Latch = *r.state.Plan.Clone(), r.state.Memory, r.state.Latch
-	s.Realized, s.Own = e.book.Watch(r.config.Name).Result, e.own(r)
+	watch := e.book.Watch(r.config.Name)
+	if watch.Known {
+		s.Realized, s.Own, s.Peak = watch.Result, e.own(r), watch.Day.Peak
+	}
 	if r.series.end > 0 {
 		s.CandleMS = r.series.candles.CloseMS(r.series.end - 1)
 	}

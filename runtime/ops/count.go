@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -193,6 +194,27 @@ func oneOf(set []string, value string) string {
 }
 
 func seconds(ms int64) float64 { return float64(ms) / 1000 }
+
+// Measure begins to measure a cycle or a check; what it returns ends it.
+func (m *Metrics) Measure(what engine.Measured, strategy string) (done func()) {
+	began := time.Now()
+	histogram := m.checkSeconds.WithLabelValues()
+	if what == engine.MeasuredCycle {
+		histogram = m.cycleSeconds.WithLabelValues(m.known.strategy(strategy))
+	}
+	return func() { histogram.Observe(time.Since(began).Seconds()) }
+}
+
+// Leads tells whether this process trades, and until when unless that is renewed;
+// a zero time is without end, as a lock of the data directory is.
+func (m *Metrics) Leads(leads bool, until time.Time) {
+	m.leader.WithLabelValues().Set(truth(leads))
+	end := timestamp(until)
+	if leads && until.IsZero() {
+		end = math.Inf(1)
+	}
+	m.leaseEnd.WithLabelValues().Set(end)
+}
 
 // StreamClients sets how many event streams are open.
 func (m *Metrics) StreamClients(count int) { m.streams.WithLabelValues().Set(float64(count)) }

@@ -27,9 +27,16 @@ func (m *Metrics) Status(s *engine.Status) {
 		t := &s.Strategies[i]
 		m.strategy(t, s.NowMS)
 		m.position(t)
+		m.purse(t)
 		quarantined += truth(t.State == "quarantined")
 	}
 	m.discrepancies.WithLabelValues("all").Set(quarantined)
+	for i := range s.Balances {
+		if asset := m.known.asset(s.Balances[i].Asset); asset != other {
+			m.assets.WithLabelValues(asset, "free").Set(s.Balances[i].Free.Float())
+			m.assets.WithLabelValues(asset, "frozen").Set(s.Balances[i].Frozen.Float())
+		}
+	}
 	m.limits(s)
 	m.orders(s)
 	m.books(s)
@@ -56,6 +63,21 @@ func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
 		m.candleLag.WithLabelValues(market).Observe(seconds(max(0, nowMS-t.CandleMS)))
 	}
 	m.candles[name] = t.CandleMS
+}
+
+// purse tells what a strategy has made of what it was given. Its peak is the
+// journalled one where a limit watches it, else the highest since the start.
+func (m *Metrics) purse(t *engine.StrategyStatus) {
+	name := m.known.strategy(t.Name)
+	equity := t.Own.Float()
+	m.strategyEquity.WithLabelValues(name).Set(equity)
+	m.strategyOpen.WithLabelValues(name).Set(t.Unrealized().Float())
+	m.peaks[name] = max(m.peaks[name], equity, t.Peak.Float())
+	fall := 0.0
+	if peak := m.peaks[name]; peak > 0 {
+		fall = min(1, max(0, (peak-equity)/peak))
+	}
+	m.strategyFall.WithLabelValues(name).Set(fall)
 }
 
 func (m *Metrics) position(t *engine.StrategyStatus) {

@@ -117,6 +117,10 @@ func (m *Metrics) Expect(strategy string, symbol *exchange.Symbol) {
 	for _, state := range strategyStates {
 		m.strategyState.WithLabelValues(strategy, state)
 	}
+	m.cycleSeconds.WithLabelValues(strategy)
+	m.strategyEquity.WithLabelValues(strategy)
+	m.strategyOpen.WithLabelValues(strategy)
+	m.strategyFall.WithLabelValues(strategy)
 	for _, result := range cycleResults {
 		m.cycles.WithLabelValues(strategy, result)
 	}
@@ -153,6 +157,7 @@ func (m *Metrics) expectMarket(market exchange.Market) {
 	for _, number := range append([]int{0}, knownCodes...) {
 		m.errorCodes.WithLabelValues(name, code(number))
 	}
+	m.backoff.WithLabelValues(name, "budget")
 	m.throttle.WithLabelValues(name, "budget")
 	m.gaps.WithLabelValues(name)
 	m.candleLag.WithLabelValues(name)

@@ -6,10 +6,13 @@ package ops
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"botd/exchange"
 )
 
 // Build says which binary runs.
@@ -51,6 +54,15 @@ type Metrics struct {
 	liquidation, unguarded              *prometheus.GaugeVec
 	bareSeconds                         *prometheus.CounterVec
 	realized, unexplained               *prometheus.GaugeVec
+	strategyEquity, strategyOpen        *prometheus.GaugeVec
+	strategyFall, assets                *prometheus.GaugeVec
+	leader, leaseEnd, backoff           *prometheus.GaugeVec
+	cycleSeconds, checkSeconds          *prometheus.HistogramVec
+	storeSize, backup                   *prometheus.GaugeVec
+	files                               [][2]string // name and path
+	lastBackup                          func() time.Time
+	pauses                              func(exchange.Market) time.Time
+	peaks                               map[string]float64 // of strategies' equity, since the start
 	fees                                *prometheus.CounterVec
 	commitSeconds, httpSeconds          *prometheus.HistogramVec
 	storeErrors, httpRequests           *prometheus.CounterVec
@@ -59,14 +71,16 @@ type Metrics struct {
 
 	notifications *prometheus.CounterVec
 
-	decided decisions
-	bareMS  map[string]int64   // per symbol, of the Status before
-	paid    map[string]float64 // fees per strategy, of the Status before
-	candles map[string]int64   // close of the newest candle per strategy, of the Status before
+	families []Family
+	decided  decisions
+	bareMS   map[string]int64   // per symbol, of the Status before
+	paid     map[string]float64 // fees per strategy, of the Status before
+	candles  map[string]int64   // close of the newest candle per strategy, of the Status before
 }
 
 var (
 	requestBuckets  = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	fastBuckets     = []float64{.000001, .00001, .0001, .001, .01, .1, 1}
 	settleBuckets   = []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 120}
 	slippageBuckets = []float64{-.01, -.001, -.0001, 0, .0001, .0005, .001, .005, .01, .05}
 )
@@ -84,7 +98,7 @@ func (m *Metrics) Reloaded(good bool) {
 // NewMetrics registers every family on a registry of its own. It is made when
 // the configuration was loaded.
 func NewMetrics(mode string, build Build) *Metrics {
-	m := &Metrics{Registry: prometheus.NewRegistry(), known: newClosed(), decided: decisions{}, candles: map[string]int64{}, bareMS: map[string]int64{}, paid: map[string]float64{}}
+	m := &Metrics{Registry: prometheus.NewRegistry(), known: newClosed(), decided: decisions{}, candles: map[string]int64{}, bareMS: map[string]int64{}, peaks: map[string]float64{}, paid: map[string]float64{}}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.gauge("botd_build_info", "Build of the running binary; always 1.", "version", "revision", "goversion").WithLabelValues(build.Version, build.Revision, build.Go).Set(1)
 	m.gauge("botd_mode_info", "Run mode; always 1.", "mode").WithLabelValues(mode).Set(1)
@@ -99,7 +113,7 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.strategyFamilies()
 	m.orderFamilies()
 	m.accountFamilies()
-	m.notifications = m.counter("botd_notifications_total", "Notices by how they ended: sent, failed after all tries, or dropped because too many waited.", "channel", "result")
+	m.notifications = m.counter("botd_notifications_total", "Notices sent.", "channel", "result")
 	m.ready.WithLabelValues()
 	m.reloaded.WithLabelValues().Set(1)
 	m.reloadedAt.WithLabelValues().Set(float64(time.Now().UnixMilli()) / 1000)
@@ -115,6 +129,7 @@ func (m *Metrics) exchangeFamilies() {
 	m.errorCodes = m.counter("botd_exchange_error_codes_total", "Error codes in exchange replies; unknown codes count as other.", "market", "code")
 	m.clockOffset = m.gauge("botd_exchange_clock_offset_seconds", "Server time minus local time, halved round trip removed.")
 	m.throttle = m.counter("botd_exchange_throttle_wait_seconds_total", "Time requests waited for the local rate limiter.", "market", "class")
+	m.backoff = m.gauge("botd_exchange_backoff_until_timestamp_seconds", "Time before which no request of the class is sent; 0 when none.", "market", "class")
 	m.polls = m.counter("botd_market_polls_total", "Market-data polls.", "market", "kind", "result")
 	m.marketUpdate = m.gauge("botd_market_last_update_timestamp_seconds", "Exchange time of the newest datum held.", "market", "symbol", "kind")
 	m.candleLag = m.histogram("botd_market_candle_lag_seconds", "Candle close to candle in hand.", settleBuckets, "market")
@@ -129,6 +144,9 @@ func (m *Metrics) exchangeFamilies() {
 func (m *Metrics) strategyFamilies() {
 	m.strategyState = m.gauge("botd_strategy_state", "1 for the state the strategy is in.", "strategy", "state")
 	m.cycles = m.counter("botd_strategy_cycles_total", "Strategy cycles by result.", "strategy", "result")
+	m.cycleSeconds = m.histogram("botd_strategy_cycle_duration_seconds", "Time of one cycle.", fastBuckets, "strategy")
+	m.checkSeconds = m.histogram("botd_risk_check_duration_seconds", "Time of one risk decision.", fastBuckets)
+	m.checkSeconds.WithLabelValues()
 	m.lastCycle = m.gauge("botd_strategy_last_cycle_timestamp_seconds", "Time of the last cycle that ended well.", "strategy")
 	m.nextCycle = m.gauge("botd_strategy_next_cycle_timestamp_seconds", "Time the next cycle is due.", "strategy")
 	m.intents = m.counter("botd_intents_total", "Intents by kind and outcome of the risk layer.", "strategy", "kind", "outcome")
@@ -178,6 +196,10 @@ func (m *Metrics) orderFamilies() {
 
 func (m *Metrics) accountFamilies() {
 	m.balance = m.gauge("botd_account_balance_usdt", "Margin account amounts.", "field")
+	m.strategyEquity = m.gauge("botd_strategy_equity_usdt", "Equity attributed to the strategy.", "strategy")
+	m.strategyOpen = m.gauge("botd_strategy_unrealized_pnl_usdt", "Unrealised profit.", "strategy")
+	m.strategyFall = m.gauge("botd_strategy_drawdown_ratio", "Fall from the equity peak, 0 to 1.", "strategy")
+	m.assets = m.gauge("botd_account_asset_quantity", "Spot wallet amounts of configured assets.", "asset", "field")
 	m.realized = m.gauge("botd_strategy_realized_pnl_usdt", "Realised profit since the strategy began, fees and funding included.", "strategy")
 	m.fees = m.counter("botd_strategy_fees_usdt_total", "Fees paid.", "strategy")
 	m.unexplained = m.gauge("botd_ledger_unexplained", "By how much a wallet has changed beyond what fills, fees and funding explain.", "market", "asset")
@@ -191,6 +213,13 @@ func (m *Metrics) accountFamilies() {
 	m.storeErrors = m.counter("botd_store_errors_total", "Store errors.", "op")
 	m.httpRequests = m.counter("botd_http_requests_total", "Requests served by botd.", "handler", "code")
 	m.httpSeconds = m.histogram("botd_http_request_duration_seconds", "Time of requests served by botd.", requestBuckets, "handler")
+	m.storeSize = m.gauge("botd_store_size_bytes", "Size on disk.", "file")
+	m.backup = m.gauge("botd_store_last_backup_timestamp_seconds", "Time of the last good backup.")
+	m.backup.WithLabelValues()
+	m.leader = m.gauge("botd_leader", "1 while this process holds the trading lease.")
+	m.leaseEnd = m.gauge("botd_lease_expiry_timestamp_seconds", "When the lease ends unless renewed.")
+	m.leader.WithLabelValues()
+	m.leaseEnd.WithLabelValues()
 	m.streams = m.gauge("botd_sse_clients", "Open event streams.")
 	m.streamEnds = m.counter("botd_sse_disconnects_total", "Event streams ended, by reason.", "reason")
 	m.streams.WithLabelValues()
@@ -201,45 +230,79 @@ func (m *Metrics) accountFamilies() {
 	m.storeErrors.WithLabelValues("append")
 }
 
-// WatchFile has the size of a file of the store shown; name is its label.
+// WatchFile has the size of a file of the store shown at each scrape; name is its label.
 func (m *Metrics) WatchFile(name, path string) {
-	m.Registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "botd_store_size_bytes", Help: "Size on disk.", ConstLabels: prometheus.Labels{"file": name}},
-		func() float64 {
-			info, err := os.Stat(path)
-			if err != nil {
-				return 0 // a file that is not there takes no room
-			}
-			return float64(info.Size())
-		}))
+	m.files = append(m.files, [2]string{name, path})
+	m.storeSize.WithLabelValues(name)
 }
 
 // WatchBackup has the time of the last good backup shown; zero when there is none.
-func (m *Metrics) WatchBackup(last func() time.Time) {
-	m.Registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "botd_store_last_backup_timestamp_seconds", Help: "Time of the last good backup."},
-		func() float64 {
-			at := last()
-			if at.IsZero() {
-				return 0
-			}
-			return float64(at.UnixMilli()) / 1000
-		}))
+func (m *Metrics) WatchBackup(last func() time.Time) { m.lastBackup = last }
+
+// WatchPauses has told until when a market's requests wait, at each scrape.
+func (m *Metrics) WatchPauses(until func(exchange.Market) time.Time) { m.pauses = until }
+
+// Scraped brings up to date what is looked at only when somebody asks.
+func (m *Metrics) Scraped(checks []Check) {
+	m.Ready(checks)
+	for _, file := range m.files {
+		size := 0.0 // a file that is not there takes no room
+		if info, err := os.Stat(file[1]); err == nil {
+			size = float64(info.Size())
+		}
+		m.storeSize.WithLabelValues(file[0]).Set(size)
+	}
+	if m.lastBackup != nil {
+		m.backup.WithLabelValues().Set(timestamp(m.lastBackup()))
+	}
+	if m.pauses == nil {
+		return
+	}
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		if m.known.market(market.String()) != other {
+			m.backoff.WithLabelValues(market.String(), "budget").Set(timestamp(m.pauses(market)))
+		}
+	}
+}
+
+// timestamp is a time in seconds, 0 for none.
+func timestamp(at time.Time) float64 {
+	if at.IsZero() {
+		return 0
+	}
+	return seconds(at.UnixMilli())
+}
+
+// Family is one registered family of metrics.
+type Family struct {
+	Name, Kind, Help string
+	Labels           []string
+}
+
+// Families lists what is registered, in the order in which it was. Rules and
+// dashboards are made of it, so that they can not name what does not exist.
+func (m *Metrics) Families() []Family { return slices.Clone(m.families) }
+
+func (m *Metrics) family(kind, name, help string, labels []string) {
+	m.families = append(m.families, Family{name, kind, help, labels})
 }
 
 func (m *Metrics) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	m.family("gauge", name, help, labels)
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	m.Registry.MustRegister(g)
 	return g
 }
 
 func (m *Metrics) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	m.family("counter", name, help, labels)
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	m.Registry.MustRegister(c)
 	return c
 }
 
 func (m *Metrics) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	m.family("histogram", name, help, labels)
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	m.Registry.MustRegister(h)
 	return h

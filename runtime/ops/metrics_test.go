@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -297,7 +298,7 @@ func TestPollsAreRequestsForMarketData(t *testing.T) {
 }
 
 // beyond are the families botd has beside the catalogue's.
-var beyond = []string{"botd_exchange_clock_bound_seconds", "botd_exchange_clock_jumps_total", "botd_last_shutdown_unclean", "botd_position_unprotected_seconds_total"}
+var beyond = []string{"botd_exchange_clock_bound_seconds", "botd_ledger_unexplained", "botd_exchange_clock_jumps_total", "botd_last_shutdown_unclean", "botd_position_unprotected_seconds_total"}
 
 // TestFamiliesAreTheCatalogues compares every family with ops.md's catalogue.
 func TestFamiliesAreTheCatalogues(t *testing.T) {
@@ -316,20 +317,28 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 	m := NewMetrics("demo", Build{})
 	m.WatchFile("journal", "metrics_test.go")
 	m.WatchBackup(func() time.Time { return time.UnixMilli(1_500) })
+	status := running(t)
+	status.Limits = []risk.Use{{Scope: "account", Rule: risk.MaxOpenOrders}}
+	status.Balances = []exchange.Balance{{Asset: "BTC"}}
+	m.Status(status)
+	m.Scraped([]Check{{"loop", true, ""}})
 	expect(t, m, 1.5, "botd_store_last_backup_timestamp_seconds")
-	m.Status(running(t))
-	m.Ready([]Check{{"loop", true, ""}})
 	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		m.Note(&n)
 	}
 	m.Request(exchange.FuturesPlace, "ok", 0, time.Millisecond, 0)
 	m.httpRequests.WithLabelValues("x", "200")
 	m.httpSeconds.WithLabelValues("x")
+	m.Notified("none", "ok", 1)
 	families := gather(t, m)
-	if len(families) < 45 {
-		t.Errorf("families: want at least 45, have %d", len(families))
+	for name := range catalogue {
+		if families[name] == nil {
+			t.Errorf("%s is not shown", name)
+		}
 	}
-	delete(families, "botd_ledger_unexplained") // beyond the catalogue: a difference is shown in its amount
+	if have := len(m.Families()); have != len(families) || have != len(catalogue)+len(beyond) {
+		t.Errorf("families: want the %d of the catalogue and %d beyond it, have %d registered and %d shown", len(catalogue), len(beyond), have, len(families))
+	}
 	for name, family := range families {
 		row, listed := catalogue[name]
 		if slices.Contains(beyond, name) != !listed {
@@ -364,4 +373,97 @@ func TestTheLedgerIsToldByStrategyAndWhatNothingExplainsByAsset(t *testing.T) {
 	expect(t, m, 2.5, "botd_ledger_unexplained", "asset=USDT", "market=futures")
 	m.Note(&engine.Note{Kind: engine.NoteUnexplained, Order: exchange.NewOrder{Market: exchange.Futures}})
 	expect(t, m, 1, "botd_reconcile_discrepancies_total", "kind=unexplained", "market=futures")
+}
+
+func TestWhatAStrategyMadeIsToldBesideWhatItWasGiven(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	s := running(t)
+	for _, c := range []struct {
+		own, peak string
+		fall      float64
+	}{{"100", "0", 0}, {"120", "0", 0}, {"90", "0", .25}, {"90", "180", .5}, {"0", "0", 1}} {
+		s.Strategies[0].Own, s.Strategies[0].Peak = amount(t, c.own), amount(t, c.peak)
+		m.Status(s)
+		expect(t, m, c.fall, "botd_strategy_drawdown_ratio", "strategy=trend")
+	}
+	expect(t, m, 0, "botd_strategy_equity_usdt", "strategy=trend")
+	expect(t, m, 2, "botd_strategy_unrealized_pnl_usdt", "strategy=trend")
+}
+
+func TestWalletsAreToldOfConfiguredAssetsAlone(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	s := running(t)
+	s.Balances = []exchange.Balance{{Asset: "BTC", Free: amount(t, "1.5"), Frozen: amount(t, "0.5")}, {Asset: "DUST", Free: amount(t, "9")}}
+	m.Status(s)
+	expect(t, m, 1.5, "botd_account_asset_quantity", "asset=BTC", "field=free")
+	expect(t, m, 0.5, "botd_account_asset_quantity", "asset=BTC", "field=frozen")
+	if have := len(gather(t, m)["botd_account_asset_quantity"].GetMetric()); have != 2 {
+		t.Errorf("series: want 2, have %d", have)
+	}
+}
+
+func TestWhatIsLookedAtWhenSomebodyScrapes(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("demo", Build{})
+	m.Status(running(t))
+	paused := time.UnixMilli(5_000)
+	m.WatchPauses(func(market exchange.Market) time.Time {
+		if market == exchange.Spot {
+			return time.Time{}
+		}
+		return paused
+	})
+	m.WatchFile("journal", "metrics_test.go")
+	m.WatchFile("gone", "nowhere")
+	m.Scraped(nil)
+	expect(t, m, 5, "botd_exchange_backoff_until_timestamp_seconds", "class=budget", "market=futures")
+	expect(t, m, 0, "botd_exchange_backoff_until_timestamp_seconds", "class=budget", "market=spot")
+	expect(t, m, 0, "botd_store_size_bytes", "file=gone")
+	if have := value(t, m, "botd_store_size_bytes", "file=journal"); have < 1000 {
+		t.Errorf("size: want this file's, have %v", have)
+	}
+	for _, c := range []struct {
+		leads bool
+		until time.Time
+		want  float64
+	}{{true, time.Time{}, math.Inf(1)}, {true, paused, 5}, {false, time.Time{}, 0}} {
+		m.Leads(c.leads, c.until)
+		expect(t, m, truth(c.leads), "botd_leader")
+		if have := value(t, m, "botd_lease_expiry_timestamp_seconds"); have != c.want {
+			t.Errorf("lease: want %v, have %v", c.want, have)
+		}
+	}
+	m.Measure(engine.MeasuredCycle, "trend")()
+	m.Measure(engine.MeasuredCheck, "trend")()
+	expect(t, m, 1, "botd_strategy_cycle_duration_seconds", "strategy=trend")
+	expect(t, m, 1, "botd_risk_check_duration_seconds")
+}
+
+// TestTheNumberOfSeriesIsKnown measures the exposition of the sizes that ops.md
+// measured, and bounds them.
+func TestTheNumberOfSeriesIsKnown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ strategies, most int }{{1, 2_000}, {8, 3_500}, {32, 7_000}, {64, 12_000}} {
+		m := NewMetrics("demo", Build{})
+		s := &engine.Status{}
+		for i := range c.strategies {
+			market := []exchange.Market{exchange.Futures, exchange.Spot}[i%2]
+			s.Strategies = append(s.Strategies, engine.StrategyStatus{Name: fmt.Sprint("s", i), Symbol: newSymbol(market, fmt.Sprint("C", i, "-USDT")), Last: 1, LastMS: 1, CandleMS: 1, TickMS: 1})
+		}
+		m.Status(s)
+		lines := 0
+		for _, family := range gather(t, m) {
+			for _, metric := range family.GetMetric() {
+				if lines++; metric.Histogram != nil {
+					lines += len(metric.Histogram.GetBucket()) + 2
+				}
+			}
+		}
+		t.Logf("%d strategies: %d series", c.strategies, lines)
+		if lines > c.most {
+			t.Errorf("%d strategies: want at most %d series, have %d", c.strategies, c.most, lines)
+		}
+	}
 }
