@@ -179,7 +179,7 @@ type Ledger struct {
 	moved    []Moved   // sorted by strategy, symbol
 	terms    []Terms   // sorted by symbol
 	owners   []owner   // sorted by symbol
-	pending  []pending // fills whose money is not booked yet, oldest first
+	pending  []pending // spot orders whose executions are not all booked, oldest first
 	futures  purse
 	spot     purse
 	legs     []Leg   // open at the last reading, sorted by id
@@ -192,6 +192,7 @@ type Ledger struct {
 // purse is how far one market's wallet is booked.
 type purse struct {
 	opened bool
+	traded bool  // something filled since the last reading
 	atMS   int64 // of the last reading
 }
 
@@ -200,17 +201,20 @@ type owner struct {
 	symbol   exchange.SymbolKey
 	strategy string
 	fundedMS int64 // when funding was last booked
+	takes    bool  // futures: since the last reading, orders that take have filled
+	rests    bool  // futures: orders that may rest have filled
 }
 
-// pending is what filled of one placement and is not booked yet.
+// pending is what filled of one spot placement and is not booked yet.
 type pending struct {
 	clientOrderID string
 	orderID       int64
 	strategy      string
 	symbol        exchange.SymbolKey
-	buy, rests    bool              // rests: a limit order, which may be the maker
+	buy           bool
+	before        exchange.Quantity // filled before the wallet was taken over: it is in there
 	quantity      exchange.Quantity // filled, not booked
-	trades        []int64           // spot: booked already
+	trades        []int64           // booked already
 	final         bool              // no more can fill
 }
 
@@ -288,29 +292,34 @@ func (l *Ledger) owner(key exchange.SymbolKey) *owner {
 
 // filled takes what filled of a placement; the Book gives every fill once.
 func (l *Ledger) filled(p *Placement, grown exchange.Quantity) {
-	key := p.Order.Key()
-	l.owner(key).strategy = p.Strategy
-	i, found := slices.BinarySearchFunc(l.moved, &Moved{Strategy: p.Strategy, Symbol: key}, func(a Moved, b *Moved) int {
+	key, owner := p.Order.Key(), l.owner(p.Order.Key())
+	owner.strategy = p.Strategy
+	l.move(p.Strategy, key, p.Order.Side, grown)
+	purse := l.purse(key.Market)
+	purse.traded = true
+	switch {
+	case key.Market == exchange.Futures && (p.Order.Type == exchange.Limit || p.Order.Type == exchange.StopLimit || p.Order.Type == exchange.TakeProfitLimit):
+		owner.rests = true
+	case key.Market == exchange.Futures:
+		owner.takes = true
+	case purse.opened:
+		l.wait(p, grown)
+	}
+}
+
+// move adds up what a strategy bought or sold.
+func (l *Ledger) move(strategy string, key exchange.SymbolKey, side exchange.Side, grown exchange.Quantity) {
+	i, found := slices.BinarySearchFunc(l.moved, &Moved{Strategy: strategy, Symbol: key}, func(a Moved, b *Moved) int {
 		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), a.Symbol.Compare(b.Symbol))
 	})
 	if !found {
-		l.moved = slices.Insert(l.moved, i, Moved{Strategy: p.Strategy, Symbol: key})
+		l.moved = slices.Insert(l.moved, i, Moved{Strategy: strategy, Symbol: key})
 	}
-	if p.Order.Side == exchange.Buy {
+	if side == exchange.Buy {
 		l.moved[i].Bought += grown
 	} else {
 		l.moved[i].Sold += grown
 	}
-	rests := p.Order.Type == exchange.Limit || p.Order.Type == exchange.StopLimit || p.Order.Type == exchange.TakeProfitLimit
-	for i := range l.pending {
-		if w := &l.pending[i]; w.clientOrderID == p.ClientOrderID {
-			w.quantity += grown
-			w.orderID = p.OrderID
-			return
-		}
-	}
-	l.pending = append(l.pending, pending{clientOrderID: p.ClientOrderID, orderID: p.OrderID, strategy: p.Strategy, symbol: key,
-		buy: p.Order.Side == exchange.Buy, rests: rests, quantity: grown})
 }
 
 // Opened reports whether a market's wallet was taken over.
@@ -319,7 +328,7 @@ func (l *Ledger) Opened(market exchange.Market) bool { return l.purse(market).op
 // Untouched reports whether a market's wallet is yet to be taken over, and
 // nothing was traded there.
 func (l *Ledger) Untouched(market exchange.Market) bool {
-	return !l.Opened(market) && !slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol.Market == market })
+	return !l.Opened(market) && !l.purse(market).traded
 }
 
 // Booked reports whether an ended position is booked.
@@ -327,7 +336,8 @@ func (l *Ledger) Booked(id int64) bool { return slices.Contains(l.closed, id) }
 
 // Due reports whether a reading tells something that is not booked.
 func (l *Ledger) Due(r *Reading) bool {
-	if !l.purse(r.Market).opened || slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol.Market == r.Market && !p.settled() }) {
+	purse := l.purse(r.Market)
+	if !purse.opened || purse.traded && r.Market == exchange.Futures || r.Market == exchange.Spot && slices.ContainsFunc(l.pending, func(p pending) bool { return !p.settled() }) {
 		return true
 	}
 	for _, a := range r.Wallet {
@@ -384,7 +394,7 @@ func (l *Ledger) book(entry *Posting) {
 			l.owner(entry.Lines[i].Symbol).fundedMS = r.AtMS
 		}
 	}
-	*l.purse(r.Market) = purse{true, r.AtMS}
+	*l.purse(r.Market) = purse{opened: true, atMS: r.AtMS}
 }
 
 func (l *Ledger) add(line *Line) {

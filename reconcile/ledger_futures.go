@@ -141,10 +141,10 @@ func (l *Ledger) parts(r *Reading) []part {
 		}
 		return &parts[i]
 	}
-	for i := range l.pending {
-		if w := &l.pending[i]; w.symbol.Market == exchange.Futures {
-			p := of(w.symbol.Name)
-			p.takes, p.rests = p.takes || !w.rests, p.rests || w.rests
+	for i := range l.owners {
+		if o := &l.owners[i]; o.symbol.Market == exchange.Futures && (o.takes || o.rests) {
+			p := of(o.symbol.Name)
+			p.takes, p.rests = o.takes, o.rests
 		}
 	}
 	for i := range l.legs {
@@ -316,7 +316,9 @@ func (l *Ledger) bookFutures(r *Reading) {
 		l.closed = slices.Delete(l.closed, 0, extra)
 	}
 	l.legs = slices.Clone(r.Open)
-	l.pending = slices.DeleteFunc(l.pending, func(p pending) bool { return p.symbol.Market == exchange.Futures })
+	for i := range l.owners {
+		l.owners[i].takes, l.owners[i].rests = false, false
+	}
 }
 
 // learnRates takes the fee rate from a reading in which one symbol was traded,

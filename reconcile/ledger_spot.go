@@ -30,15 +30,27 @@ func (l *Ledger) setCost(c cost) {
 	l.costs[i] = c
 }
 
-// settled reports whether all that filled is booked and no more can follow.
-func (p *pending) settled() bool { return p.symbol.Market == exchange.Spot && p.quantity == 0 }
+// wait keeps an order until its executions are told.
+func (l *Ledger) wait(p *Placement, grown exchange.Quantity) {
+	i := slices.IndexFunc(l.pending, func(w pending) bool { return w.clientOrderID == p.ClientOrderID })
+	if i < 0 {
+		i = len(l.pending)
+		l.pending = append(l.pending, pending{clientOrderID: p.ClientOrderID, strategy: p.Strategy, symbol: p.Order.Key(), buy: p.Order.Side == exchange.Buy, before: p.Filled - grown})
+	}
+	l.pending[i].quantity += grown
+	l.pending[i].orderID = p.OrderID
+}
+
+// settled reports whether there is nothing to ask for: all that filled is booked,
+// or the exchange's id of the order is not known.
+func (p *pending) settled() bool { return p.quantity == 0 || p.orderID == 0 }
 
 // WantsTrades returns the spot orders whose executions are not all booked.
 func (l *Ledger) WantsTrades() (orders []SpotOrder) {
 	for i := range l.pending {
 		p := &l.pending[i]
-		if p.symbol.Market == exchange.Spot && !p.settled() && p.orderID != 0 {
-			orders = append(orders, SpotOrder{p.symbol.Name, p.orderID, p.quantity, p.trades})
+		if !p.settled() {
+			orders = append(orders, SpotOrder{p.symbol.Name, p.orderID, p.before, p.quantity, p.trades})
 		}
 	}
 	return orders
@@ -48,6 +60,7 @@ func (l *Ledger) WantsTrades() (orders []SpotOrder) {
 type SpotOrder struct {
 	Symbol   string
 	OrderID  int64
+	Before   exchange.Quantity // of its first executions, which the wallet that was taken over held
 	Quantity exchange.Quantity // filled, not booked
 	Booked   []int64           // its trades that are
 }
@@ -91,7 +104,7 @@ func (b *spotBooking) cost(key exchange.SymbolKey) *cost {
 // trade books one execution: base against what was traded, quote against the
 // holding at its cost, the difference of a sale as profit, and its fee.
 func (b *spotBooking) trade(t *Trade) {
-	i := slices.IndexFunc(b.ledger.pending, func(p pending) bool { return p.orderID == t.OrderID && p.symbol.Market == exchange.Spot })
+	i := slices.IndexFunc(b.ledger.pending, func(p pending) bool { return p.orderID == t.OrderID })
 	if i < 0 {
 		return
 	}
@@ -159,7 +172,7 @@ func (l *Ledger) bookSpot(r *Reading) {
 	for i := range r.Trades {
 		t := &r.Trades[i]
 		b.trade(t)
-		at := slices.IndexFunc(l.pending, func(p pending) bool { return p.orderID == t.OrderID && p.symbol.Market == exchange.Spot })
+		at := slices.IndexFunc(l.pending, func(p pending) bool { return p.orderID == t.OrderID })
 		if at < 0 {
 			continue
 		}
@@ -175,8 +188,8 @@ func (l *Ledger) bookSpot(r *Reading) {
 	// An order that is not live any more and wholly booked is done with, and one
 	// whose executions nobody tells; one that may fill again keeps what it has booked.
 	for i := range l.pending {
-		if p := &l.pending[i]; p.symbol.Market == exchange.Spot && r.Partial {
-			p.quantity = 0
+		if r.Partial {
+			l.pending[i].quantity = 0
 		}
 	}
 	l.pending = slices.DeleteFunc(l.pending, func(p pending) bool { return p.final && p.settled() })

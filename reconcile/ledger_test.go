@@ -262,3 +262,29 @@ func TestAMeanPriceCutShortStillTellsTheRate(t *testing.T) {
 		t.Errorf("want rate %d, have %d", want, a.l.taker)
 	}
 }
+
+func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
+	t.Parallel()
+	l := NewLedger()
+	for i := range int64(1_000) {
+		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+			l.filled(&Placement{ClientOrderID: ClientOrderID("t", 1, i), OrderID: i, Strategy: "one", Order: exchange.NewOrder{Market: market, Symbol: "BTC-USDT", Side: exchange.Buy}}, 1)
+		}
+	}
+	if len(l.pending) != 0 || len(l.owners) != 2 || l.Untouched(exchange.Spot) || l.Untouched(exchange.Futures) {
+		t.Errorf("want nothing kept but who trades, have %d orders of %d symbols", len(l.pending), len(l.owners))
+	}
+}
+
+func TestWhatFilledBeforeTheWalletWasTakenOverIsNotBookedAgain(t *testing.T) {
+	t.Parallel()
+	a := &accounts{t: t, l: NewLedger(), now: 1_000_000}
+	p := &Placement{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Filled: 10_000, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit}}
+	a.l.filled(p, 10_000)
+	a.wallet("1.1", "5000", false)
+	p.Filled = 15_000
+	a.l.filled(p, 5_000)
+	if orders := a.l.WantsTrades(); len(orders) != 1 || orders[0].Before != 10_000 || orders[0].Quantity != 5_000 {
+		t.Errorf("want the last 0.05 of order 5, have %+v", orders)
+	}
+}

@@ -191,3 +191,28 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	b.ReportMetric(float64(5*orders)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
+
+func BenchmarkReplay(b *testing.B) {
+	j, err := journal.Open(b.Context(), filepath.Join(b.TempDir(), "journal.db"), journaltest.Bound)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer j.Close()
+	const orders = 10_000
+	for i := range orders {
+		records := slices.Clone(journaltest.EveryKind()[5:10])
+		for k := range records {
+			records[k].ClientOrderID = fmt.Sprint("bmain-1-", i)
+		}
+		if err := j.Append(b.Context(), records); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		book := reconcile.NewBook(reconcile.Settle{})
+		if err := j.Replay(b.Context(), func(r *reconcile.Record) error { book.Apply(r); return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(5*orders)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}

@@ -122,15 +122,21 @@ func (e *Engine) takeEnded(m *money, page []exchange.Position) {
 	}
 }
 
-// takeExecutions takes those of one order that are not booked.
+// takeExecutions takes those of one order that are not booked, oldest first.
 func (e *Engine) takeExecutions(m *money, p purpose, trades []exchange.UserTrade) {
+	trades = slices.SortedFunc(slices.Values(trades), func(a, b exchange.UserTrade) int { return cmp.Compare(a.ID, b.ID) })
 	for _, o := range e.book.Ledger().WantsTrades() {
 		if o.OrderID != p.orderID {
 			continue
 		}
+		before := o.Before
 		for i := range trades {
 			told, known := e.book.Trade(&trades[i])
 			if !known || trades[i].OrderID != o.OrderID || slices.Contains(o.Booked, told.ID) {
+				continue
+			}
+			if before > 0 {
+				before -= trades[i].Quantity
 				continue
 			}
 			m.found += int64(trades[i].Quantity)
