@@ -68,6 +68,7 @@ type Config struct {
 	Configuration  func() Configuration
 	StrategyConfig func(name string) string // effective, as YAML
 
+	Reports string       // the directory below which reports of backtests are; empty for none
 	Web     http.Handler // the dashboard's files, served at /; nil for none
 	Access  Access
 	Address string // URL under which the dashboard is reached; empty when it is served on the socket alone
@@ -81,6 +82,7 @@ type Server struct {
 	sessions sessions
 	repeats  repeats
 	candles  candleCache
+	reports  reports
 	stopping chan struct{} // closed when serving ends
 	stopOnce sync.Once
 	handler  http.Handler

@@ -148,9 +148,10 @@ func TestTheDocumentNamesEveryRoute(t *testing.T) {
 // document does not name.
 func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newDeskWith(t, func(c *Config) { c.Reports = shelf(t) })
 	v := newVisitor(t, d)
 	v.live()
+	v.goBacktests()
 	v.goState()
 	v.goLists()
 	v.goMarket()
@@ -262,6 +263,14 @@ func (v *visitor) goMarket() {
 	v.call(http.StatusBadGateway, "candles", "?symbol=BTC-USDT&interval=1h", "", bearer(testToken))
 	v.call(http.StatusBadGateway, "market", "futures BTC-USDT", "", bearer(testToken))
 	v.broken = nil
+}
+
+func (v *visitor) goBacktests() {
+	v.good("backtests", "", "")
+	v.good("backtest", "trend-1", "")
+	v.good("backtest_page", "trend-1", "")
+	v.call(http.StatusNotFound, "backtest", "none", "", bearer(testToken))
+	v.call(http.StatusNotFound, "backtest_page", "none", "", bearer(testToken))
 }
 
 // changes are every change with a path and a body that is good.

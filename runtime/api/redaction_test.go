@@ -200,7 +200,7 @@ func reached(c <-chan struct{}) bool {
 func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	t.Parallel()
 	s := newDaemon(t)
-	d := newDeskWith(t, func(c *Config) { c.Board, c.History, c.Metrics, c.Logs = s.board, s.history, s.metrics, s.logs })
+	d := newDeskWith(t, func(c *Config) { c.Board, c.History, c.Metrics, c.Logs, c.Reports = s.board, s.history, s.metrics, s.logs, shelf(t) })
 	d.outlooks = outlooks(t, strategy.Plan{})
 	d.outlooks[0].Strategy = "one"
 	address := s.venue()
@@ -214,7 +214,7 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	everything["log"] = s.log.String()
 	everything["events"] = string(bytes.Join(framesOf(d.server.stream), nil))
 	for _, each := range routes {
-		if path := strings.NewReplacer("{name}", "one", "{id}", "bmain-1-1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path); each.method == http.MethodGet && path != "/api/v1/events" {
+		if path := strings.NewReplacer("backtests/{id}", "backtests/trend-1", "{name}", "one", "{id}", "bmain-1-1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path); each.method == http.MethodGet && path != "/api/v1/events" {
 			if path == "/api/v1/candles" {
 				path += "?symbol=BTC-USDT&interval=1m"
 			}

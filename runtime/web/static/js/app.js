@@ -16,7 +16,7 @@ apply();
 const loaders = {
   overview: () => import("./page/overview.js"), strategies: () => import("./page/strategies.js"), strategy: () => import("./page/strategy.js"), orders: () => import("./page/orders.js"),
   intents: () => import("./page/intents.js"), intent: () => import("./page/intent.js"), positions: () => import("./page/positions.js"), risk: () => import("./page/risk.js"),
-  reconcile: () => import("./page/reconcile.js"), market: () => import("./page/market.js"), symbol: () => import("./page/symbol.js"),
+  reconcile: () => import("./page/reconcile.js"), backtests: () => import("./page/backtests.js"), compare: () => import("./page/compare.js"), market: () => import("./page/market.js"), symbol: () => import("./page/symbol.js"),
   logs: () => import("./page/logs.js"), settings: () => import("./page/settings.js"), audit: () => import("./page/audit.js"), missing: () => import("./page/missing.js"),
 };
 

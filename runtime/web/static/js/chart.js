@@ -233,6 +233,34 @@ export class Curve {
   close() { this.gone = true; this.unwatch?.(); this.chart?.remove(); }
 }
 
+// Curves are several lines over time on one scale: {name, tone, points}.
+export class Curves extends Curve {
+  async open() {
+    const charts = await need();
+    if (this.gone) return;
+    this.charts = charts;
+    this.chart = charts.createChart(this.host, look());
+    this.unwatch = watch(() => this.paint());
+  }
+
+  lines(all) {
+    this.all = all;
+    for (const line of this.drawn ?? []) this.chart.removeSeries(line);
+    this.drawn = all.map((one) => {
+      const line = this.chart.addSeries(this.charts.LineSeries, { lineWidth: 2, lineStyle: one.style, title: one.name, priceLineVisible: false, color: colour(one.tone), priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" } });
+      line.setData(one.points);
+      return line;
+    });
+    this.chart.timeScale().fitContent();
+  }
+
+  paint() {
+    if (!this.chart) return;
+    this.chart.applyOptions(look());
+    if (this.all) this.lines(this.all);
+  }
+}
+
 export const intervals = { "1m": 60e3, "3m": 180e3, "5m": 300e3, "15m": 900e3, "30m": 1800e3, "1h": 3600e3, "2h": 7200e3, "4h": 14400e3, "6h": 21600e3, "8h": 28800e3, "12h": 43200e3, "1d": 86400e3, "3d": 259200e3, "1w": 604800e3 };
 
 export function segments(label, options, chosen, on) {

@@ -9,6 +9,7 @@ export const places = [
   { name: "risk", path: "/risk", text: "Risk", key: "k", group: "Safety", pages: ["risk"], answers: "How near is each limit? How is all of it stopped?" },
   { name: "reconcile", path: "/reconcile", text: "Reconcile", key: "c", group: "Safety", pages: ["reconcile"], answers: "Do exchange and journal agree?" },
   { name: "market", path: "/market", text: "Market", key: "m", group: "Research", pages: ["market", "symbol"], answers: "What does the exchange show?" },
+  { name: "backtests", path: "/backtests", text: "Backtests", key: "b", group: "Research", pages: ["backtests", "compare"], answers: "How would it have gone?" },
   { name: "logs", path: "/logs", text: "Logs", key: "l", group: "System", pages: ["logs"], answers: "What does botd say?" },
   { name: "audit", path: "/audit", text: "Audit", key: "a", group: "System", pages: ["audit"], answers: "Who changed what?" },
   { name: "settings", path: "/settings", text: "Settings", key: "e", group: "System", pages: ["settings"], answers: "What is configured, and where?" },

@@ -7,7 +7,7 @@ import { button, empty, panel } from "./parts.js";
 
 const routes = [
   ["/", "overview"], ["/strategies", "strategies"], ["/strategies/:name", "strategy"], ["/orders", "orders"], ["/intents", "intents"], ["/intents/:id", "intent"],
-  ["/positions", "positions"], ["/risk", "risk"], ["/reconcile", "reconcile"], ["/market", "market"], ["/market/:market/:symbol", "symbol"],
+  ["/positions", "positions"], ["/risk", "risk"], ["/reconcile", "reconcile"], ["/backtests", "backtests"], ["/backtests/compare", "compare"], ["/market", "market"], ["/market/:market/:symbol", "symbol"],
   ["/logs", "logs"], ["/settings", "settings"], ["/audit", "audit"],
 ];
 const AGAIN_MS = 1000; // a page reads again at most so often

@@ -86,6 +86,7 @@ function tiles(limits) {
 // attention lists everything that needs a person, with the way out of each.
 function attention(notices) {
   const s = live.status, all = [];
+  if (live.link === "lost") all.push(["bad", "The connection is lost", "how it goes now is not known here; what is below was true then", live.since, "/", "botd status on its machine tells; this page tries again by itself"]);
   for (const check of s.checks) if (!check.ok) all.push(["bad", `Not ready: ${f.words(check.name)}`, check.detail, null, "/settings", null]);
   for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad", `${f.words(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since, one.state === "quarantined" ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
   for (const one of live.strategies) {

@@ -3,7 +3,7 @@ import { h } from "../dom.js";
 import * as f from "../format.js";
 import { icon } from "../icons.js";
 import { now } from "../live.js";
-import { ago, empty, facts, intentLink, meter, panel, side, signed, strategyLink, symbolLink, table, tag, unit } from "../parts.js";
+import { ago, empty, facts, intentLink, meter, panel, side, signed, strategyLink, table, tag, unit } from "../parts.js";
 
 export const title = () => "Positions";
 
@@ -19,17 +19,23 @@ export async function open(page) {
   await read.now();
 }
 
+// mean is a mean price with two places more than the market's, not all its digits.
+function mean(p) {
+  const places = (p.last_price.split(".")[1] ?? "").length + 2;
+  return f.isZero(p.entry_price) ? "–" : h("span", { title: p.entry_price }, f.money(p.entry_price, { places }));
+}
+
 function position(p) {
   const way = f.sign(p.quantity), differs = f.sign(p.difference) !== 0 || p.quarantine, base = p.symbol.split("-")[0];
   const name = `${p.symbol} ${p.market}`;
   return panel(name, {
     key: name, class: differs ? "differs" : "",
     note: [p.strategy ? ["of ", strategyLink(p.strategy)] : "of no strategy", p.since_ms ? [", since ", ago(p.since_ms, now())] : ""],
-    actions: [symbolLink(p.market, p.symbol), differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled" : "settling")],
+    actions: [h("a", { href: `/market/${p.market}/${encodeURIComponent(p.symbol)}` }, "market"), differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled" : "settling")],
   },
   facts([
     ["Side", way ? side(way > 0 ? "LONG" : "SHORT") : "flat"], ["Quantity", unit(f.exact(p.quantity.replace("-", "")), base)], ["Value", unit(f.money(p.notional), "USDT")],
-    ["Entry", f.given(p.entry_price)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null, ["Unrealised", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
+    ["Entry", mean(p)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null, ["Unrealised", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
   ]),
   h("div.grid.two",
     h("div.panel-body", h("h3.note", "Exchange and journal"), table("Exchange beside journal of " + name, [{ name: "Quantity", cell: (row) => row[0] }, { name: base, num: true, cell: (row) => f.exact(row[1]) }, { name: "Verdict", cell: (row) => row[2] ?? "" }],

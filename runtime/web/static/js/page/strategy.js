@@ -89,7 +89,7 @@ export async function open(page) {
   function facts4(s) {
     const base = s.symbol.split("-")[0], way = f.sign(s.position);
     return panel("Now", { key: "now", note: s.plan.reason || s.reason || null }, facts([
-      ["Wants", s.plan.target || (s.plan.orders.length ? f.plural(s.plan.orders.length, "order") + " in the book" : "nothing")], ["Has", way ? [side(way > 0 ? "LONG" : "SHORT"), " ", f.exact(s.position.replace("-", "")), h("span.unit", base)] : "flat"], ["Entry", f.given(s.entry_price)], ["Last", f.exact(s.last_price)],
+      ["Wants", s.plan.target || (s.plan.orders.length ? f.plural(s.plan.orders.length, "order") + " in the book" : "nothing")], ["Has", way ? [side(way > 0 ? "LONG" : "SHORT"), " ", f.exact(s.position.replace("-", "")), h("span.unit", base)] : "flat"], ["Entry", f.isZero(s.entry_price) ? "–" : h("span", { title: s.entry_price }, f.money(s.entry_price, { places: places + 2 }))], ["Last", f.exact(s.last_price)],
       ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Realised", signed(s.realized, { unit: "USDT" })], ["Equity of its own", unit(f.money(s.equity), "USDT")], ["Stop-loss", s.plan.stop_loss || "none wished"], ["Take-profit", s.plan.take_profit || "none wished"], ["Protected", way ? (s.protected ? tag("ok", "on the exchange") : tag("near", "no stop there")) : "–"],
       ["Last tick", s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–"], ["Next tick", s.next_tick_ms ? "in " + f.age(s.next_tick_ms - now()) : "–"], s.latch ? ["Latched", `${s.latch}: no entry until its target was zero or changed side`] : null,
     ]));

@@ -1,0 +1,42 @@
+import { get, part } from "../api.js";
+import { h } from "../dom.js";
+import * as f from "../format.js";
+import { now } from "../live.js";
+import { empty, field, panel, signed, symbolLink, table, tag, time } from "../parts.js";
+import { navigate } from "../router.js";
+
+const MOST = 6; // runs compared at once
+
+export const title = () => "Backtests";
+export const figure = (number, places = 2) => (number === null ? "–" : number.toFixed(places).replace("-", "−"));
+export const gain = (one) => Number(one.final_equity) / Number(one.initial_equity) - 1;
+
+export async function open(page) {
+  let items = [], text = page.query.get("q") ?? "";
+  const chosen = new Set();
+  const read = page.reader(async () => { items = (await get("backtests")).items; });
+  const shown = () => items.filter((one) => `${one.id} ${one.name} ${one.strategy} ${one.symbol}`.toLowerCase().includes(text.toLowerCase()));
+  page.every(10_000, read);
+  page.view(() => [
+    h("div.page-head", h("h1", "Backtests"), h("p.note", "Reports in data_dir/backtests. They are run on the command line and appear here by themselves."),
+      h("div.actions", h("button.button", { type: "button", disabled: chosen.size < 2, on: { click: () => navigate("/backtests/compare?ids=" + [...chosen].map(part).join(",")) } }, chosen.size < 2 ? "Choose two to compare" : `Compare ${chosen.size}`))),
+    items.length ? panel("Reports", { note: f.plural(shown().length, "report") }, h("div.filters", h("div.grow", field("Search", h("input", { type: "search", value: text, placeholder: "name, strategy or symbol", "data-search": true, on: { input: (event) => { text = event.target.value; page.choose("q", text); page.draw(); } } })))), list()) : panel("Reports", {}, none()),
+  ]);
+  await read.now();
+
+  function list() {
+    return table("Reports", [
+      { name: "Compare", cell: (b) => h("input", { type: "checkbox", checked: chosen.has(b.id), disabled: !chosen.has(b.id) && chosen.size >= MOST, "aria-label": `Compare ${b.id}`, on: { change: (event) => { if (event.target.checked) chosen.add(b.id); else chosen.delete(b.id); page.draw(); } } }) },
+      { name: "Report", class: "nowrap", cell: (b) => [b.page ? h("a", { href: `/api/v1/backtests/${part(b.id)}/report`, target: "_blank", rel: "noopener" }, b.id) : b.id, h("span.note.under", time(b.at, now()))] },
+      { name: "Strategy", class: "nowrap", cell: (b) => [b.name || b.strategy, h("span.note.under", b.strategy)] }, { name: "Symbol", class: "nowrap", cell: (b) => [symbolLink(b.market, b.symbol), h("span.note.under", b.interval)] },
+      { name: "Period", class: "nowrap", cell: (b) => [b.from.slice(0, 10), h("span.note.under", "to " + b.to.slice(0, 10))] }, { name: "Return", num: true, cell: (b) => signed((gain(b) * 100).toFixed(4), { unit: "%" }) }, { name: "Greatest fall", num: true, cell: (b) => figure(b.max_drawdown_pct, 1) + " %" },
+      { name: "Sharpe", num: true, cell: (b) => figure(b.sharpe) }, { name: "Profit factor", num: true, cell: (b) => figure(b.profit_factor) }, { name: "Trips", num: true, cell: (b) => f.exact(String(b.round_trips)) }, { name: "Won", num: true, cell: (b) => (b.round_trips ? f.percent(b.wins / b.round_trips, { places: 0 }) : "–") }, { name: "Fees", num: true, cell: (b) => f.money(b.total_fees) },
+      { name: "Warnings", cell: (b) => (b.warnings.length ? h("span", { title: b.warnings.join("\n") }, tag("warning", String(b.warnings.length)), h("span.hidden", b.warnings.join("; "))) : tag("ok", "none")) },
+    ], shown(), { key: (b) => b.id, none: empty("No report fits", "Change the search above.") });
+  }
+}
+
+function none() {
+  return empty("There is no report yet", "A backtest runs in a few seconds on the command line; with this directory as --out its report is listed here:",
+    h("code", "botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out data/backtests/trend-1"));
+}
