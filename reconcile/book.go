@@ -88,16 +88,16 @@ type SymbolTruth struct {
 
 	Ignored exchange.Quantity // part of the exchange's position that is not botd's; Position is without it
 
-	residualMS int64             // since when Position and Known have differed by residual
+	differs    lasting           // Position and Known, by residual
 	residual   exchange.Quantity // Position - Known
 	residualOf exchange.Quantity // Known then
-	doubledMS  int64             // since when the list shows two positions; 0 while it does not
+	doubled    lasting           // the list shows two positions
 	stableMS   int64             // begin of the first of the equal snapshots that count towards the fence
 	stable     stable            // what it told
 	filledMS   int64             // when Known last changed by a fill
 	seen       []int64           // ids of positions seen open, oldest first
 	missed     exchange.Quantity // spot: what the wallet misses while an order rests
-	missedMS   int64             // since when; 0 while it does not
+	misses     lasting           // the wallet, that much
 	short      exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }
 

@@ -30,7 +30,7 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 		truth.Settled = false
 		b.decideUnknown(s, truth, unknown, emit)
 		b.measureResidual(s, truth)
-	} else if truth.residual != 0 && truth.Quarantine == "" && (s.BeganMS-truth.residualMS > b.settle.StalenessMS || mutant.Is(mutant.DifferenceAtOnce)) {
+	} else if truth.residual != 0 && truth.Quarantine == "" && (truth.differs.longer(b.settle.StalenessMS) || mutant.Is(mutant.DifferenceAtOnce)) {
 		b.foreign(truth, emit)
 	}
 	truth.Settled = truth.residual == 0 && !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
@@ -41,16 +41,13 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) bool {
 	now, count := find(s.Positions.Items(), truth.Key.Name)
 	if count > 1 { // a list put together from replicas may show the one that ended and the next; lasting, it breaks the contract (case 38)
-		if truth.doubledMS == 0 {
-			truth.doubledMS = s.EndedMS
-		}
-		if s.BeganMS-truth.doubledMS > b.settle.StalenessMS || mutant.Is(mutant.DoubleAtOnce) {
+		if truth.doubled.again(s); truth.doubled.longer(b.settle.StalenessMS) || mutant.Is(mutant.DoubleAtOnce) {
 			b.quarantine(truth, "the exchange shows two positions on one symbol", emit)
 		}
 		truth.stableMS, truth.Settled = 0, false
 		return false
 	}
-	truth.doubledMS = 0
+	truth.doubled.over()
 	if s.Before.Done() {
 		if before, _ := find(s.Before.Items(), truth.Key.Name); (before.Signed() != now.Signed() || before.ID != now.ID) && !mutant.Is(mutant.MovedSnapshot) {
 			truth.stableMS = 0
@@ -88,17 +85,19 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // measureResidual notes the difference and since when nothing explains it. While
 // a placement could, by being unresolved or not visible yet, that does not begin;
 // it begins anew when fills were booked, since the same figure is another one's
-// then. A clock that was set back meanwhile only makes it later.
+// then.
 func (b *Book) measureResidual(s *Snapshot, truth *SymbolTruth) {
 	residual := truth.Position - truth.Known
-	if residual != truth.residual || truth.Known != truth.residualOf || residual == 0 || truth.residualMS == 0 || b.anyUnresolved(truth.Key) || b.unseen(s, truth.Key) {
-		truth.residualMS = max(s.BeganMS, s.EndedMS)
+	if residual != truth.residual || truth.Known != truth.residualOf || residual == 0 || b.anyUnresolved(truth.Key) || b.unseen(s, truth.Key) {
+		truth.differs.anew(s)
+	} else {
+		truth.differs.again(s)
 	}
 	truth.residual, truth.residualOf = residual, truth.Known
 }
 
 // Residual returns Position minus Known, and since when.
-func (t *SymbolTruth) Residual() (exchange.Quantity, int64) { return t.residual, t.residualMS }
+func (t *SymbolTruth) Residual() (exchange.Quantity, int64) { return t.residual, t.differs.sinceMS }
 
 // observeWallet squares the fills of a spot symbol with the wallet, whose base
 // asset pays the fees of what was bought.
@@ -110,7 +109,8 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	truth.Position = truth.heldOnSpot()
 	live := b.liveOn(truth.Key)
 	if b.anyUnresolved(truth.Key) || live && (s.BeganMS < truth.filledMS+b.settle.StalenessMS || b.unseen(s, truth.Key)) {
-		truth.Settled, truth.missedMS = !b.anyUnresolved(truth.Key) && truth.Quarantine == "", 0
+		truth.Settled = !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
+		truth.misses.over()
 		return
 	}
 	if s.BeganMS < truth.filledMS+b.settle.StalenessMS {
@@ -127,7 +127,7 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	}
 	b.squareWallet(s, truth, held, live, emit)
 	truth.Position = truth.heldOnSpot()
-	truth.Settled = truth.Quarantine == ""
+	truth.Settled = truth.Quarantine == "" && truth.misses.sinceMS == 0
 }
 
 // squareWallet takes what the wallet misses of the fills as fees, within their
@@ -136,17 +136,22 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 func (b *Book) squareWallet(s *Snapshot, truth *SymbolTruth, held exchange.Quantity, live bool, emit func(Record)) {
 	fees := truth.Rules.QuantityOf(truth.Rules.QuantityAmount(truth.Bought).MulRate(spotFeeBound)) + truth.Rules.QuantityTick
 	short := truth.Known - truth.Fees - (held - truth.Baseline)
-	switch explained := short <= fees && truth.Bought > 0; {
-	case short <= 0 || explained && live:
-		truth.short, truth.missedMS = 0, 0
-	case explained:
-		truth.short, truth.missedMS = 0, 0
-		emit(Record{Kind: RecordFees, Symbol: truth.Key, Filled: short, Evidence: "fees taken from the asset bought"})
-	case !live, truth.missedMS != 0 && short == truth.missed && s.BeganMS-truth.missedMS > b.settle.StalenessMS:
-		truth.missedMS = 0
+	explained := short <= fees && truth.Bought > 0
+	if short <= 0 || explained {
+		truth.short = 0
+		truth.misses.over()
+		if short > 0 && !live {
+			emit(Record{Kind: RecordFees, Symbol: truth.Key, Filled: short, Evidence: "fees taken from the asset bought"})
+		}
+		return
+	}
+	if short != truth.missed {
+		truth.misses.over()
+	}
+	truth.missed = short
+	if truth.misses.again(s); !live || truth.misses.longer(b.settle.StalenessMS) {
+		truth.misses.over()
 		b.missing(truth, short, emit)
-	case truth.missedMS == 0 || short != truth.missed:
-		truth.missed, truth.missedMS = short, max(s.BeganMS, s.EndedMS)
 	}
 }
 

@@ -173,6 +173,11 @@ func (d *derivation) leaving() bool {
 // protectSpot keeps one STOP_LIMIT over the whole quantity. It holds the asset,
 // so its cancel is confirmed before any other exit, and before a new one.
 func (d *derivation) protectSpot(protection strategy.Protection) {
+	for _, p := range d.towards {
+		if p.Purpose == Exit {
+			return // it sells the asset a stop would sell too: the stop comes back when it has ended
+		}
+	}
 	if !protection.Set || protection.StopLoss.IsZero() {
 		for _, p := range d.stops {
 			d.cancel(p, "not wished any more")

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/strategy"
 )
 
 func (w *world) bought() exchange.Amount {
@@ -145,5 +146,30 @@ var casesOfSpot = []caseTest{
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "wallet holds less") {
 			t.Errorf("want the wallet named, have %q", d.Cause)
 		}
+	}},
+	{"29 spot: no stop stands beside a part exit that is under way", func(t *testing.T) {
+		wanted := exchange.Quantity(2_000)
+		w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(wanted)(view, plan) }, onSpot, protected)
+		w.pass(10_000)
+		w.network = func(call *Call) fate {
+			order := call.Request.Order
+			if call.Request.Operation.Places() && order.Side == exchange.Sell && order.Type == exchange.Limit {
+				return fate{lateMS: 2_500} // it is under way for a while, and rounds go on
+			}
+			return fate{}
+		}
+		sells := func() (sum exchange.Quantity) {
+			w.venue.EachOpenOrder("one", exchange.Spot, func(o *exchange.Order) { sum += o.Remaining() })
+			return sum
+		}
+		wanted = 1_000
+		for range 80 {
+			w.pass(100)
+			if have := w.venue.Symbol(coin).QuantityOf(w.bought()); sells() > have+5 {
+				t.Fatalf("want never more for sale than the %d held, have %d\n%s", have, sells(), w.story())
+			}
+		}
+		w.pass(30_000)
+		w.wantBought(1_000)
 	}},
 }
