@@ -52,7 +52,7 @@ func (d *daemon) boot() {
 		}
 	}
 	config := engine.Config{
-		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
+		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
 		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: risk.Limits{},
 	}
 	if script := w.options.script; script != nil {

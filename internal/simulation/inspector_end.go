@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"maps"
 	"slices"
 
 	"botd/exchange"
@@ -27,6 +28,9 @@ func (i *inspector) converged() {
 		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", strangerID)
 	}
 	i.known(book)
+	if w.ledger {
+		i.booksAgree(book)
+	}
 	for id, a := range w.venue.asked {
 		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent(w.nowMS) && !i.guessed[id] && i.booked[id] != a.filled {
 			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
@@ -48,6 +52,39 @@ func (i *inspector) known(book *reconcile.Book) {
 				w.fail("orphan", "order %d under %s is open, and the book does not hold it", o.ID, o.ClientOrderID)
 			}
 		})
+	}
+}
+
+// booksAgree: the ledger's wallets are the exchange's, to the last digit.
+func (i *inspector) booksAgree(book *reconcile.Book) {
+	w := i.w
+	futures, assets := false, map[string]bool{}
+	for _, watch := range i.watched {
+		if watch.held.recent(w.nowMS) {
+			return
+		}
+		if watch.role.key.Market == exchange.Futures {
+			futures = true
+		} else {
+			assets[watch.held.rules.Base], assets[watch.held.rules.Quote] = true, true
+		}
+	}
+	have := func(market exchange.Market, asset string) (sum exchange.Amount) {
+		for _, b := range book.Ledger().Balances() {
+			if b.Account == reconcile.Wallet && b.Symbol.Market == market && b.Asset == asset {
+				sum = sum.Add(b.Amount)
+			}
+		}
+		return sum
+	}
+	if money := w.venue.x.Money(account); futures && have(exchange.Futures, "USDT") != money.Wallet {
+		w.fail("ledger", "the futures wallet holds %s USDT, the ledger says %s", money.Wallet, have(exchange.Futures, "USDT"))
+	}
+	for _, asset := range slices.Sorted(maps.Keys(assets)) {
+		free, frozen := w.venue.x.Balance(account, asset)
+		if sum := free.Add(frozen); have(exchange.Spot, asset) != sum {
+			w.fail("ledger", "the spot wallet holds %s %s, the ledger says %s", sum, asset, have(exchange.Spot, asset))
+		}
 	}
 }
 

@@ -25,6 +25,10 @@ func (i *inspector) record(r *reconcile.Record) {
 			delete(i.uncertain, r.ClientOrderID)
 			i.w.stats.resolved(i.w.nowMS - since)
 		}
+	case reconcile.RecordEntry:
+		if asset, sum := r.Entry.Balanced(); !sum.IsZero() {
+			i.w.fail("ledger", "the lines of an entry sum up to %s %s", sum, asset)
+		}
 	case reconcile.RecordQuarantined:
 		if h := i.w.venue.held[r.Symbol]; h != nil && h.handMS == 0 {
 			i.w.fail("needless", "%s is quarantined though nobody else touched it: %s", r.Symbol, r.Why)

@@ -100,6 +100,7 @@ type world struct {
 	delayMS int64  // the most an accepted order takes to reach the book
 	foreign string // policy for what botd did not make
 	harsh   bool   // times are drawn from the ends of what the bounds allow
+	ledger  bool   // the daemon keeps a ledger
 	poor    bool   // the account has little more than the margin it needs
 
 	agenda    agenda
@@ -164,9 +165,10 @@ func (w *world) setUp() {
 		w.bounds = bounds[1]
 	}
 	w.foreign = []string{reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignHalt, reconcile.ForeignAdopt, reconcile.ForeignIgnore}[setup.below(5)]
+	w.ledger = setup.chance(0.5)
 	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
 	if script := w.options.script; script != nil {
-		w.cast, w.foreign, w.bounds, w.harsh, w.poor, delay, spread = script.cast(), script.foreign, bounds[0], false, false, 20, 0
+		w.cast, w.foreign, w.bounds, w.harsh, w.poor, w.ledger, delay, spread = script.cast(), script.foreign, bounds[0], false, false, true, 20, 0
 	}
 	w.delayMS = delay + spread
 	w.venue = newVenue(w, w.cast.symbols, delay, spread)
