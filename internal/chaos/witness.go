@@ -133,6 +133,14 @@ func (w *witness) answered(response *http.Response) error {
 	return nil
 }
 
+// forget drops the word of a placement that came before.
+func (w *witness) forget() {
+	select {
+	case <-w.arrived:
+	default:
+	}
+}
+
 // seen returns what arrived until now.
 func (w *witness) seen() (sent []placement, unread []string) {
 	w.mu.Lock()
