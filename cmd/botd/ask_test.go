@@ -105,6 +105,20 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 			t.Fatal("60 s without a position shown")
 		}
 	}
+	if have := ask("logs", "--event", "order.", "-n", "1000", "-o", "jsonl"); !strings.Contains(have, `"event":"order.settled"`) || strings.Contains(have, "market.candle") {
+		t.Errorf("logs: want those of orders alone, have %s", have)
+	}
+	if have := ask("logs", "-n", "5"); strings.Count(have, "\n") != 5 || !strings.Contains(have, " INF ") {
+		t.Errorf("logs: want five lines, have %s", have)
+	}
+	if have := ask("log-level") + ask("log-level", "debug") + ask("log-level"); have != "info\ndebug\ndebug\n" {
+		t.Errorf("log-level: want info, then debug, have %q", have)
+	}
+	for late := time.Now().Add(60 * time.Second); ask("logs", "--event", "strategy.tick", "-o", "jsonl") == ""; {
+		if time.Now().After(late) {
+			t.Fatal("60 s at level debug without a tick told")
+		}
+	}
 	for _, verb := range [][]string{{"plan"}, {"explain", "accumulate"}, {"explain", "trend"}, {"explain", "hold", "--at", time.Now().UTC().Format(time.RFC3339)}} {
 		if have := ask(append(verb, "-o", "json")...); !json.Valid([]byte(have)) {
 			t.Errorf("%v -o json: want JSON, have %s", verb, have)

@@ -59,6 +59,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if err != nil {
 		return err
 	}
+	watchLevel(ctx, logs, console)
 	var drawn time.Time
 	began, reconciled := time.Now(), false
 	trading, records := crashing(v.trading, timedJournal{store, metrics, history})

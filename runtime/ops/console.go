@@ -19,6 +19,7 @@ import (
 type Console struct {
 	log     zerolog.Logger
 	metrics *Metrics
+	logs    *Logs // whose level holds; nil: info
 }
 
 // Format is how log lines look.
@@ -40,7 +41,7 @@ func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Conso
 	if logs != nil {
 		w = zerolog.MultiLevelWriter(passes{zerolog.MultiLevelWriter(w, logs), logs}, offers{logs})
 	}
-	c := &Console{metrics: metrics}
+	c := &Console{metrics: metrics, logs: logs}
 	c.log = zerolog.New(w).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {
 		metrics.logEvents.WithLabelValues(oneOf(levels, level.String())).Inc()
 	}))
@@ -131,9 +132,23 @@ func (c *Console) Note(fact *engine.Note) {
 		c.line(info, n, "order.fill").Msgf("fill      %s %s %s %s%s", n.Strategy, n.Order.Side, n.Symbol.QuantityDecimal(n.Quantity), n.Symbol.Name, price(n))
 	case engine.NoteSettled:
 		c.line(info, n, "order.settled").Int64("dur_ms", n.DurationMS).Str("evidence", n.Text).Msgf("settled   %s %s", n.ClientOrderID, ending(n))
+	case engine.NoteTick, engine.NoteRound:
+		c.debug(n)
 	default:
 		c.rest(n)
 	}
+}
+
+// debug writes what happens all the time, where it is asked for.
+func (c *Console) debug(n *engine.Note) {
+	if c.logs == nil || c.logs.Level() != zerolog.DebugLevel.String() {
+		return
+	}
+	if n.Kind == engine.NoteTick {
+		c.line(zerolog.DebugLevel, n, "strategy.tick").Msgf("tick      %s: %s", n.Strategy, n.Text)
+		return
+	}
+	c.line(zerolog.DebugLevel, n, "reconcile.round").Int64("dur_ms", n.DurationMS).Int("acted", n.Count).Bool("complete", n.OK).Msgf("round     %d intents", n.Count)
 }
 
 // rest writes the facts that are rarer.
@@ -141,7 +156,7 @@ func (c *Console) rest(n *engine.Note) {
 	info, warn, bad := zerolog.InfoLevel, zerolog.WarnLevel, zerolog.ErrorLevel
 	switch n.Kind {
 	case engine.NotePosition:
-		c.line(info, n, "position.changed").Msgf("position  %s %s %s", n.Strategy, n.Symbol.Name, holding(n))
+		c.line(info, n, "position.changed").Msgf("position  %s %s %s", n.Strategy, symbol(n), holding(n))
 	case engine.NoteFetchFailed:
 		c.line(warn, n, "exchange.unavailable").Str("err_kind", exchange.ErrorKind(n.Err)).Str("err", plain(fmt.Sprint(n.Err))).Msgf("exchange  could not read %s", n.Text)
 	case engine.NoteLatch:
@@ -152,12 +167,12 @@ func (c *Console) rest(n *engine.Note) {
 		c.line(info, n, "strategy.latch").Str("why", n.Text).Msgf("latch     %s %s", n.Strategy, text)
 	case engine.NoteQuarantine:
 		if n.OK {
-			c.line(info, n, "symbol.resolved").Msgf("resolved  %s trades again", n.Symbol.Name)
+			c.line(info, n, "symbol.resolved").Msgf("resolved  %s trades again", symbol(n))
 			return
 		}
-		c.line(bad, n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", n.Symbol.Name, n.Text)
+		c.line(bad, n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", symbol(n), n.Text)
 	case engine.NoteAdopted:
-		c.line(warn, n, "position.adopted").Msgf("adopted   %s: %s", n.Symbol.QuantityDecimal(n.Quantity), n.Text)
+		c.line(warn, n, "position.adopted").Msgf("adopted   %s: %s", quantity(n, n.Quantity), n.Text)
 	case engine.NoteHalt:
 		if n.OK {
 			c.line(warn, n, "trading.armed").Msgf("ARMED     trading goes on: %s", n.Text)
@@ -212,7 +227,7 @@ func ending(n *engine.Note) string {
 	if n.State == reconcile.Filled || n.Quantity == 0 || n.Symbol == nil {
 		return n.State.String()
 	}
-	return n.State.String() + ", after " + n.Symbol.QuantityDecimal(n.Quantity).String() + " was filled"
+	return n.State.String() + ", after " + quantity(n, n.Quantity) + " was filled"
 }
 
 // holding says what is held.
@@ -221,14 +236,29 @@ func holding(n *engine.Note) string {
 	case n.Quantity == 0:
 		return "flat"
 	case n.Quantity < 0:
-		return "short " + n.Symbol.QuantityDecimal(-n.Quantity).String() + price(n)
+		return "short " + quantity(n, -n.Quantity) + price(n)
 	}
-	return "long " + n.Symbol.QuantityDecimal(n.Quantity).String() + price(n)
+	return "long " + quantity(n, n.Quantity) + price(n)
+}
+
+// symbol names a note's symbol. One whose rules are not known yet has no name here.
+func symbol(n *engine.Note) string {
+	if n.Symbol == nil {
+		return "a symbol whose rules are not known yet"
+	}
+	return n.Symbol.Name
+}
+
+func quantity(n *engine.Note, q exchange.Quantity) string {
+	if n.Symbol == nil {
+		return fmt.Sprint(int64(q), " steps")
+	}
+	return n.Symbol.QuantityDecimal(q).String()
 }
 
 // price says at what mean price, where the exchange tells one.
 func price(n *engine.Note) string {
-	if n.Price.IsZero() {
+	if n.Price.IsZero() || n.Symbol == nil {
 		return ""
 	}
 	return " at " + n.Price.Decimal().Round(int32(n.Symbol.PriceScale)).String()

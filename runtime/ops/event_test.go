@@ -1,0 +1,232 @@
+package ops
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/risk"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+func eventOf(id string) *Event {
+	for i := range Events {
+		if Events[i].ID == id {
+			return &Events[i]
+		}
+	}
+	return nil
+}
+
+// noted writes every kind of note, with and without a symbol, over and not.
+func noted(t *testing.T) (lines []map[string]any) {
+	t.Helper()
+	var out bytes.Buffer
+	logs := NewLogs()
+	if err := logs.SetLevel("debug"); err != nil {
+		t.Fatal(err)
+	}
+	console := NewConsole(&out, Format{JSON: true}, NewMetrics("demo", Build{}), logs)
+	for kind := engine.NoteCandle; kind <= engine.NoteTick; kind++ {
+		for _, n := range []engine.Note{
+			{Symbol: bitcoin}, {Symbol: bitcoin, OK: true}, {Symbol: bitcoin, Err: errors.New("no space left")}, {}, {OK: true}, {DurationMS: 60_000},
+		} {
+			switch {
+			case n.Symbol == nil && slices.Contains([]engine.NoteKind{engine.NoteCandle, engine.NoteDecision, engine.NoteIntent, engine.NoteRefusal, engine.NotePlaced, engine.NoteFill}, kind):
+				continue // never told without one
+			case kind == engine.NoteDecision:
+				n.Plan = &strategy.Plan{}
+			case kind == engine.NoteRefusal:
+				n.Refusal = &risk.Refusal{Rule: "margin"}
+			}
+			n.Kind, n.Text, n.Rule = kind, "why", "max_drawdown"
+			n.Order.Side, n.Order.Type = exchange.Buy, exchange.MarketOrder
+			before := out.Len()
+			console.Note(&n)
+			if out.Len() == before {
+				t.Errorf("note of kind %d %+v: want a line, have none", kind, n)
+			}
+		}
+	}
+	for line := range strings.Lines(out.String()) {
+		fields := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		lines = append(lines, fields)
+	}
+	return lines
+}
+
+// TestEveryLineHasOneEventOfTheTable lets the console write every kind of fact.
+func TestEveryLineHasOneEventOfTheTable(t *testing.T) {
+	t.Parallel()
+	for _, line := range noted(t) {
+		id, _ := line["event"].(string)
+		e := eventOf(id)
+		if e == nil {
+			t.Errorf("line %v: its event is not in the table", line)
+			continue
+		}
+		if level, _ := line["level"].(string); !slices.Contains(strings.Split(e.Level, " or "), level) {
+			t.Errorf("%s: want level %s, have %s", id, e.Level, level)
+		}
+		if line["msg"] == "" || line["time"] == nil {
+			t.Errorf("%s: want time and msg, have %v", id, line)
+		}
+	}
+}
+
+// TestDebugLinesAreWrittenAtDebugAlone looks at the level from both sides while
+// the console runs.
+func TestDebugLinesAreWrittenAtDebugAlone(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	logs, metrics := NewLogs(), NewMetrics("demo", Build{})
+	console := NewConsole(&out, Format{JSON: true}, metrics, logs)
+	for _, c := range []struct {
+		level string
+		want  int
+	}{{"info", 1}, {"debug", 3}, {"warn", 0}, {"info", 1}} {
+		if err := logs.SetLevel(c.level); err != nil {
+			t.Fatal(err)
+		}
+		out.Reset()
+		for _, kind := range []engine.NoteKind{engine.NoteTick, engine.NoteRound, engine.NotePosition} {
+			console.Note(&engine.Note{Kind: kind, Symbol: bitcoin, Strategy: "trend"})
+		}
+		if have := strings.Count(out.String(), "\n"); have != c.want {
+			t.Errorf("level %s: want %d lines, have %d\n%s", c.level, c.want, have, out.String())
+		}
+	}
+	if have := value(t, metrics, "botd_log_events_total", "level=debug"); have != 2 {
+		t.Errorf("debug lines counted: want the 2 written, have %v", have)
+	}
+}
+
+var eventPattern = regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
+
+// tellers are the functions that take an event id.
+var tellers = []string{"Say", "Warn", "say", "Tell", "tell", "line", "log", "Log"}
+
+// TestNoEventIsMadeOutsideTheTable reads every source file: each id given to
+// a teller is in the table, and each of the table is told somewhere.
+func TestNoEventIsMadeOutsideTheTable(t *testing.T) {
+	t.Parallel()
+	found := map[string]string{}
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && path != root || entry.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if id := told(node); id != "" {
+				found[id] = path
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, path := range found {
+		if eventOf(id) == nil {
+			t.Errorf("%s tells %q, which is not in the table of ops.Events", path, id)
+		}
+	}
+	for _, e := range Events {
+		if found[e.ID] == "" {
+			t.Errorf("nothing tells %s: take it out of the table", e.ID)
+		}
+	}
+	if !slices.IsSortedFunc(Events, func(a, b Event) int { return strings.Compare(a.ID, b.ID) }) {
+		t.Error("the table is not in the order of the ids")
+	}
+}
+
+// told is the event id that a call tells, if it is one.
+func told(node ast.Node) string {
+	call, is := node.(*ast.CallExpr)
+	if !is {
+		return ""
+	}
+	name := ""
+	switch f := call.Fun.(type) {
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	case *ast.Ident:
+		name = f.Name
+	}
+	if !slices.Contains(tellers, name) {
+		return ""
+	}
+	for _, argument := range call.Args {
+		literal, is := argument.(*ast.BasicLit)
+		if !is || literal.Kind != token.STRING {
+			continue
+		}
+		if text, err := strconv.Unquote(literal.Value); err == nil && eventPattern.MatchString(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// TestTheDocumentOfLogsIsTheTable keeps docs/logs.md equal to the table; -update
+// writes it anew.
+func TestTheDocumentOfLogsIsTheTable(t *testing.T) {
+	t.Parallel()
+	const path = "../../docs/logs.md"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for _, e := range Events {
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", e.ID, e.Level, e.Tells)
+	}
+	const head = "| event | level | tells |\n|---|---|---|\n"
+	before, after, found := strings.Cut(string(text), head)
+	if !found {
+		t.Fatalf("%s: want a table that begins %q", path, head)
+	}
+	rest := after
+	for strings.HasPrefix(rest, "| ") {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	want := before + head + rows.String() + rest
+	if *update && want != string(text) {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(text) {
+		t.Errorf("%s is not the table of ops.Events\nhint: go test ./runtime/ops -run Document -update", path)
+	}
+}

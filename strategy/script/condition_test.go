@@ -1,0 +1,59 @@
+package script
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/strategy"
+)
+
+// TestRulesTellWhetherTheyHoldAndWhatIsInThem asks rules on every candle of a
+// rising, then falling price; asking changes nothing.
+func TestRulesTellWhetherTheyHoldAndWhatIsInThem(t *testing.T) {
+	t.Parallel()
+	symbol := sim.DefaultSymbols()[0]
+	setting := strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Quantity: symbol.QuantityTick}}
+	values := strategy.Values{"entry_long": "cross_above(sma(close, 2), sma(close, 4))", "exit_long": "close < sma(close, 4)"}
+	run := func(ask bool) (reasons []string, told string) {
+		made, err := Rules().New(setting, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view := &strategy.View{Symbol: symbol, Interval: exchange.Minute1}
+		for i, close := range []int64{10, 10, 10, 10, 10, 9, 9, 12, 14, 15, 12, 8, 7, 7} {
+			price := exchange.Price(close * 1e8)
+			view.Candle = exchange.Candle{OpenMS: int64(i) * 60_000, Open: price, High: price, Low: price, Close: price}
+			view.Last, view.NowMS = price, int64(i+1)*60_000
+			made.Candle(view)
+			if ask {
+				for _, c := range made.(strategy.Conditional).Conditions(view) {
+					if c.Holds {
+						told += c.Name + " at " + strategy.Figure(float64(close)) + "; "
+					}
+					if c.Name == "entry_long" && c.Wants != values["entry_long"] {
+						t.Errorf("entry_long: want its text, have %+v", c)
+					}
+					if i > 5 && strings.HasPrefix(c.Name, "sma") && c.Value == "none yet" {
+						t.Errorf("candle %d: want a figure, have %+v", i, c)
+					}
+				}
+			}
+			var plan strategy.Plan
+			made.Decide(view, &plan)
+			reasons = append(reasons, plan.Reason)
+		}
+		return reasons, told
+	}
+	quiet, _ := run(false)
+	asked, told := run(true)
+	if strings.Join(quiet, "|") != strings.Join(asked, "|") {
+		t.Errorf("decisions with and without asking: want the same\n%v\n%v", quiet, asked)
+	}
+	for _, want := range []string{"entry_long at 12", "exit_long at 8"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("want %q to hold, have %s", want, told)
+		}
+	}
+}
