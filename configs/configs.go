@@ -49,6 +49,7 @@ type Config struct {
 	Access    AccessConfig
 	Limits    Limits // the account's
 	Notify    NotifyConfig
+	Signals   SignalsConfig
 
 	Strategies []StrategyConfig // by file name
 

@@ -91,6 +91,7 @@ func (c *Config) Effective() string {
 	if len(c.Notify.Channels) > 0 {
 		o.put("notify", c.Notify.outline())
 	}
+	o.put("signals", c.Signals.outline())
 	o.put("risk", c.Limits.outline())
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range c.Strategies {

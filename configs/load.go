@@ -189,6 +189,7 @@ func (l *loader) root(present bool) {
 	l.access(s)
 	l.listen(s)
 	l.notify(s)
+	l.signals(s)
 	risk := s.section("risk")
 	readLimits(risk, &c.Limits)
 	risk.done()
@@ -321,14 +322,20 @@ func (l *loader) listen(s *section) {
 	if node == nil {
 		return
 	}
-	host, port, err := net.SplitHostPort(c.Listen)
-	number, numberErr := strconv.Atoi(port)
+	host, well := hostOf(c.Listen)
 	switch {
-	case err != nil || numberErr != nil || number < 0 || number > 65535:
+	case !well:
 		s.wrong(node, "write 127.0.0.1:8420", "listen %q is not host:port", shortened(c.Listen))
 	case !loopback(host) && !c.Access.Secure():
 		s.wrong(node, "127.0.0.1:8420 serves this machine only; for others give access.certificate_file and access.key_file, or access.behind_proxy: true with TLS in front", "listen %s can be reached from other machines, and there is no TLS", shortened(c.Listen))
 	case !loopback(host):
 		s.warn(node, "127.0.0.1:8420 serves this machine only", "listen %s can be reached from other machines", shortened(c.Listen))
 	}
+}
+
+// hostOf is the host of host:port.
+func hostOf(address string) (host string, well bool) {
+	host, port, err := net.SplitHostPort(address)
+	number, numberErr := strconv.Atoi(port)
+	return host, err == nil && numberErr == nil && number >= 0 && number <= 65535
 }

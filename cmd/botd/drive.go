@@ -109,6 +109,10 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if err != nil {
 		return err
 	}
+	stopSignals, err := startSignals(config, reloads.current.Load, metrics, console, driver)
+	if err != nil {
+		return errors.Join(err, stopServer())
+	}
 	timed, stopClock := context.WithCancel(context.WithoutCancel(ctx)) // stopping still signs
 	group := &errgroup.Group{}
 	group.Go(func() error { v.client.KeepTime(timed, clockEvery, clock.take); return nil })
@@ -117,7 +121,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	stopClock()
 	_ = group.Wait() // it returns no error
 	farewell(console, machine)
-	if stopped := stopServer(); err == nil {
+	if stopped := errors.Join(stopSignals(), stopServer()); err == nil {
 		err = stopped
 	}
 	return runError(err)

@@ -76,3 +76,50 @@ func toldWithin(script *testscript.TestScript, _ bool, words []string) {
 		return err == nil && pattern.Match(text)
 	})
 }
+
+// posted sends a file's text to an address, with @NOW as the time and @KEY of words KEY=VALUE
+// put in, until it is answered with the status wanted; the answer must match a pattern.
+//
+//	post ADDRESS FILE STATUS PATTERN [KEY=VALUE...]
+func posted(script *testscript.TestScript, _ bool, words []string) {
+	text := script.ReadFile(words[1])
+	for _, pair := range append(words[4:], "NOW="+time.Now().UTC().Format(time.RFC3339)) {
+		key, value, _ := strings.Cut(pair, "=")
+		text = strings.ReplaceAll(text, "@"+key, value)
+	}
+	var answer string
+	within(script, words[2]+" is answered", func() bool {
+		response, err := http.Post(words[0], "application/json", strings.NewReader(text))
+		if err != nil {
+			return false
+		}
+		defer response.Body.Close()
+		content, err := io.ReadAll(response.Body)
+		answer = response.Status + " " + string(content)
+		if err == nil && response.StatusCode == http.StatusServiceUnavailable && words[2] != "503" {
+			return false // it has no price yet
+		}
+		return true
+	})
+	script.Logf("%s", answer)
+	if !strings.HasPrefix(answer, words[2]) || !regexp.MustCompile(words[3]).MatchString(answer) {
+		script.Fatalf("want %s %s, have %s", words[2], words[3], answer)
+	}
+}
+
+// askedUntil runs botd until its output matches a pattern.
+//
+//	asked PATTERN ARGUMENT...
+func askedUntil(script *testscript.TestScript, _ bool, words []string) {
+	pattern := regexp.MustCompile(words[0])
+	within(script, "botd "+strings.Join(words[1:], " ")+" tells "+words[0], func() bool {
+		err := script.Exec("botd", words[1:]...)
+		return err == nil && pattern.MatchString(script.ReadFile("stdout"))
+	})
+}
+
+// expand puts the values of variables into a file.
+func expand(script *testscript.TestScript, _ bool, files []string) {
+	text := os.Expand(script.ReadFile(files[0]), script.Getenv)
+	script.Check(os.WriteFile(script.MkAbs(files[0]), []byte(text), 0o600))
+}

@@ -68,7 +68,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("ADDRESS", address)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening, "journal": written, "alter": altered, "hook": hook, "address": address, "connected": connected, "told": toldWithin},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening, "journal": written, "alter": altered, "hook": hook, "address": address, "connected": connected, "told": toldWithin, "post": posted, "asked": askedUntil, "expand": expand},
 		Condition: func(condition string) (bool, error) {
 			if condition == "shared" {
 				_, err := os.Stat(shared)

@@ -178,6 +178,8 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.wake()
 	case EventReload:
 		e.reload(event.Strategy)
+	case EventSignal:
+		e.signal(event.Scope.Strategy, event.Signal)
 	case EventAnswer:
 		e.answer(event)
 	case EventJournaled:

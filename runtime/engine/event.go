@@ -25,6 +25,7 @@ const (
 	EventAudit                          // a person's change that is none of the engine: only Audit
 	EventStretch                        // closed candles of one series in which nothing else happens: taken until anything comes of one (backtest)
 	EventReload                         // a new version of a running strategy: Strategy, as Reloadable allows
+	EventSignal                         // a signal for Scope.Strategy: Signal
 	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
 )
 
@@ -52,8 +53,15 @@ type Event struct {
 	Why   string          // EventHalt, EventDisk
 
 	Strategy *StrategyConfig // EventReload
+	Signal   *Signal         // EventSignal
 
 	Audit *reconcile.Audit // of an event a person asked for: journalled before what follows from it
+}
+
+// Signal is a wish from outside, and what became of it.
+type Signal struct {
+	strategy.Signal
+	Err error // set by Handle: why it was not taken
 }
 
 // Effects are what the engine wants done, in this order: append Records (all of
@@ -127,6 +135,7 @@ const (
 	NoteLimit                              // a limit of Rule is crossed and keeps entries back, or no more: OK
 	NoteUnexplained                        // the wallet of Order.Market changed by Price of the asset Rule, and nothing explains it
 	NoteReload                             // a new version of a strategy took its place
+	NoteSignal                             // a signal was taken, OK, or not
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 )
 

@@ -197,6 +197,12 @@ func (c *Console) rest(n *engine.Note) {
 		c.line(warn, n, "strategy.missed").Int("count", n.Count).Msgf("missed    %d ticks, skipped", n.Count)
 	case engine.NoteStrategyFailed:
 		c.line(bad, n, "strategy.failed").Msgf("FAILED    %s is stopped, its protection stays: %s", n.Strategy, n.Text)
+	case engine.NoteSignal:
+		if n.OK {
+			c.line(info, n, "signal.taken").Msgf("signal    %s: %s", n.Strategy, n.Text)
+			return
+		}
+		c.line(warn, n, "signal.refused").Str("err", plain(fmt.Sprint(n.Err))).Msgf("signal    %s: not taken: %v", n.Strategy, plain(fmt.Sprint(n.Err)))
 	case engine.NoteReload:
 		c.line(info, n, "strategy.reloaded").Msgf("reloaded  %s: %s", n.Strategy, n.Text)
 	case engine.NoteJournal:

@@ -237,3 +237,8 @@ func (m *Metrics) Served(handler string, code int, took time.Duration) {
 func (m *Metrics) Notified(channel, result string, count int) {
 	m.notifications.WithLabelValues(channel, result).Add(float64(count))
 }
+
+// Signalled counts signals from outside. The results are a closed set of package signals.
+func (m *Metrics) Signalled(result string, count int) {
+	m.signals.WithLabelValues(result).Add(float64(count))
+}

@@ -69,7 +69,7 @@ type Metrics struct {
 	streams                             *prometheus.GaugeVec
 	streamEnds                          *prometheus.CounterVec
 
-	notifications *prometheus.CounterVec
+	notifications, signals *prometheus.CounterVec
 
 	families []Family
 	decided  decisions
@@ -114,6 +114,7 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.orderFamilies()
 	m.accountFamilies()
 	m.notifications = m.counter("botd_notifications_total", "Notices sent.", "channel", "result")
+	m.signals = m.counter("botd_signals_total", "Signals from outside, by what became of them.", "result")
 	m.ready.WithLabelValues()
 	m.reloaded.WithLabelValues().Set(1)
 	m.reloadedAt.WithLabelValues().Set(float64(time.Now().UnixMilli()) / 1000)

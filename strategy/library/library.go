@@ -8,7 +8,7 @@ import (
 
 // All returns every built-in strategy.
 func All() []strategy.Definition {
-	return []strategy.Definition{avellaneda(), bollinger(), buyAndHold(), dca(), donchian(), emaCross(), fundingCarry(), grid(), macd(), marketMaking(), rebalance(), rsi(), smaCross(), supertrend(), twap(), zscore()}
+	return []strategy.Definition{avellaneda(), bollinger(), buyAndHold(), dca(), donchian(), emaCross(), fundingCarry(), grid(), macd(), marketMaking(), rebalance(), rsi(), signals(), smaCross(), supertrend(), twap(), zscore()}
 }
 
 // sized is the configured size or, where there is none, the whole account once.

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+	"botd/strategy/exits"
+)
+
+// listening is a strategy that holds as many steps as the last signal's side says.
+type listening struct{ scripted }
+
+func (listening) Receive(view *strategy.View, signal *strategy.Signal, plan *strategy.Plan) error {
+	if last, known := view.Memory.Get("at"); known && signal.AtMS <= last {
+		return strategy.ErrRepeated
+	}
+	plan.Remember("at", signal.AtMS)
+	plan.Remember("side", int64(signal.Side))
+	return nil
+}
+
+func heard(view *strategy.View, plan *strategy.Plan) {
+	if side, known := view.Memory.Get("side"); known {
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(10 * side)}, "a signal")
+	}
+}
+
+func listens(w *world) {
+	w.config.Strategies[0].Strategy = exits.Wrap(listening{scripted(heard)}, exits.Rules{LimitMS: 3_600_000})
+	w.config.Strategies[0].Schedule = each(60_000)
+}
+
+func (w *world) signal(name string, side int, atMS int64) error {
+	s := &Signal{Signal: strategy.Signal{ID: "s", Side: side, Share: exchange.RateOne, AtMS: atMS}}
+	w.give(&Event{Kind: EventSignal, Scope: reconcile.Scope{Strategy: name}, Signal: s, Audit: &reconcile.Audit{Actor: "signal"}})
+	return s.Err
+}
+
+func TestASignalIsActedOnAtOnceAndRememberedThroughARestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, heard, listens)
+	w.pass(10_000)
+	w.wantHeld(0)
+	if err := w.signal("one", 1, 7); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(10_000) // less than the schedule's minute
+	w.wantHeld(10)
+	sent := len(w.sent)
+	w.start()
+	w.pass(10_000)
+	if err := w.signal("one", -1, 7); !errors.Is(err, strategy.ErrRepeated) {
+		t.Errorf("the same again after a restart: want %v, have %v", strategy.ErrRepeated, err)
+	}
+	w.pass(90_000)
+	if w.wantHeld(10); len(w.sent) != sent {
+		t.Errorf("want nothing sent after the restart, have %+v", w.sent[sent:])
+	}
+	if err := w.signal("one", -1, 8); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(20_000)
+	w.wantHeld(-10)
+	if taken := w.told(NoteSignal); taken != 3 {
+		t.Errorf("want a note of each of 3 signals, have %d", taken)
+	}
+	w.wantSound()
+}
+
+func TestASignalThatReachesNobodySaysWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.pass(10_000)
+	for name, want := range map[string]error{"one": ErrDeaf, "two": ErrNoStrategy, "": ErrNoStrategy} {
+		if err := w.signal(name, 1, 7); !errors.Is(err, want) {
+			t.Errorf("to %q: want %v, have %v", name, want, err)
+		}
+	}
+	early := newWorld(t, heard, listens)
+	if err := early.signal("one", 1, 7); !errors.Is(err, ErrNotYet) {
+		t.Errorf("before there is a price: want %v, have %v", ErrNotYet, err)
+	}
+	w = newWorld(t, heard, listens)
+	w.pass(10_000)
+	w.give(&Event{Kind: EventStop, Level: ShutdownLeave})
+	if err := w.signal("one", 1, 7); !errors.Is(err, ErrStopping) {
+		t.Errorf("while stopping: want %v, have %v", ErrStopping, err)
+	}
+}
+
+func TestAStrategyThatPanicsOnASignalIsStopped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, heard, listens, func(w *world) { w.config.Strategies[0].Strategy = fragile{scripted(heard)} })
+	w.pass(10_000)
+	if err := w.signal("one", 1, 7); !errors.Is(err, ErrFailed) {
+		t.Errorf("want %v, have %v", ErrFailed, err)
+	}
+	if have := w.engine.Status().Strategies[0].State; have != "failed" {
+		t.Errorf("want it failed, have %s", have)
+	}
+}
+
+type fragile struct{ scripted }
+
+func (fragile) Receive(*strategy.View, *strategy.Signal, *strategy.Plan) error { panic("a fault") }

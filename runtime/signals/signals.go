@@ -1,0 +1,229 @@
+// Package signals takes signals from outside over HTTP: each once, in time, from who knows the token.
+//
+// It is a server of its own, so that what is reachable from elsewhere is this one
+// path and not the API. The token may stand in the body, since TradingView can send
+// no header; it never stands in the address. A signal is answered when it is
+// durable: sent again, it is known.
+package signals
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"botd/reconcile"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// Path is the one path there is.
+const Path = "/signal"
+
+// Bounds.
+const (
+	maxBody      = 8 << 10
+	engineWithin = 5 * time.Second
+	perSecond    = 2 // signals, after burst of them
+	burst        = 20
+	wrongBurst   = 5 // wrong tokens, then one a second
+)
+
+// Results of a request, the values of a metric's label.
+const (
+	Taken       = "taken"
+	Repeated    = "repeated"
+	Late        = "late" // or superseded, or from the future
+	Refused     = "refused"
+	Malformed   = "malformed"
+	Wrong       = "wrong_token"
+	Limited     = "limited"
+	Unavailable = "unavailable"
+)
+
+// Results are all of them.
+var Results = []string{Taken, Repeated, Late, Refused, Malformed, Wrong, Limited, Unavailable}
+
+// Driver gives the engine events.
+type Driver interface {
+	Send(ctx context.Context, event engine.Event) error
+}
+
+// Config is what a server is made of.
+type Config struct {
+	Token  string
+	Driver Driver
+	Symbol func(strategy string) string // what a strategy trades; empty when there is none of that name
+	Count  func(result string)
+}
+
+// Server takes signals.
+type Server struct {
+	config Config
+	token  [32]byte
+	all    *rate.Limiter
+	wrong  *rate.Limiter
+}
+
+// shortestToken is the length below which a token could be guessed.
+const shortestToken = 16
+
+// New returns a server.
+func New(config Config) (*Server, error) {
+	if len(config.Token) < shortestToken {
+		return nil, errors.New("the token of signals is shorter than 16 characters\nhint: openssl rand -hex 24 makes one")
+	}
+	return &Server{config: config, token: sha256.Sum256([]byte(config.Token)), all: rate.NewLimiter(perSecond, burst), wrong: rate.NewLimiter(1, wrongBurst)}, nil
+}
+
+// Serve answers until the context ends.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 15 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	limited, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if server.Shutdown(limited) != nil {
+		server.Close()
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Answer is what a sender is told.
+type Answer struct {
+	Schema   int    `json:"schema"`
+	Result   string `json:"result"`
+	Strategy string `json:"strategy,omitempty"`
+	ID       string `json:"id,omitempty"`
+	Detail   string `json:"detail,omitempty"`
+}
+
+// ServeHTTP takes one signal.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Path != Path:
+		http.NotFound(w, r)
+		return
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", http.MethodPost)
+		s.answer(w, http.StatusMethodNotAllowed, Answer{Result: Malformed, Detail: "signals are sent by POST"})
+		return
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		s.answer(w, http.StatusRequestEntityTooLarge, Answer{Result: Malformed, Detail: "the body is longer than 8 KiB, or ends early"})
+		return
+	}
+	message, err := read(text)
+	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer && message != nil {
+		given = message.Token
+	}
+	if sum := sha256.Sum256([]byte(given)); subtle.ConstantTimeCompare(sum[:], s.token[:]) != 1 {
+		// Nothing else is told to who does not know the token.
+		if !s.wrong.Allow() {
+			s.answer(w, http.StatusTooManyRequests, Answer{Result: Wrong})
+			return
+		}
+		s.answer(w, http.StatusUnauthorized, Answer{Result: Wrong, Detail: `the token is missing or wrong: "token" in the body, or Authorization: Bearer`})
+		return
+	}
+	if !s.all.Allow() {
+		w.Header().Set("Retry-After", "1")
+		s.answer(w, http.StatusTooManyRequests, Answer{Result: Limited, Detail: "more than 2 signals a second"})
+		return
+	}
+	if err != nil {
+		s.answer(w, http.StatusBadRequest, Answer{Result: Malformed, Detail: err.Error()})
+		return
+	}
+	s.take(w, r, message)
+}
+
+// take gives a signal to its strategy.
+func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
+	a := Answer{Strategy: m.Strategy, ID: string(m.ID)}
+	signal, err := m.signal()
+	traded := s.config.Symbol(m.Strategy)
+	if err == nil && traded != "" && m.Symbol != "" && bare(m.Symbol) != bare(traded) {
+		err = errors.New("the strategy trades " + traded + ", not the symbol of the signal")
+	}
+	if err != nil {
+		a.Result, a.Detail = Malformed, err.Error()
+		s.answer(w, http.StatusBadRequest, a)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
+	defer cancel()
+	host, _, _ := net.SplitHostPort(r.RemoteAddr)
+	given := engine.Signal{Signal: *signal}
+	err = s.config.Driver.Send(ctx, engine.Event{Kind: engine.EventSignal, Scope: reconcile.Scope{Strategy: m.Strategy}, Signal: &given,
+		Audit: &reconcile.Audit{Actor: "signal", Role: "signal", From: host, Action: "signal", Target: m.Strategy, Detail: m.String(), RequestID: string(m.ID)}})
+	if err != nil {
+		// Whatever became of it: sent again, it is either taken or known.
+		a.Result, a.Detail = Unavailable, "botd does not take signals now: send it again"
+		if errors.Is(err, runtime.ErrUnwritten) {
+			a.Detail = "it is not written to the journal yet: send it again"
+		}
+		s.answer(w, http.StatusServiceUnavailable, a)
+		return
+	}
+	result, status := verdict(given.Err)
+	a.Result = result
+	if given.Err != nil {
+		a.Detail = given.Err.Error()
+	}
+	s.answer(w, status, a)
+}
+
+// verdict is the result of what the engine said, and its status.
+func verdict(err error) (result string, status int) {
+	switch {
+	case err == nil:
+		return Taken, http.StatusOK
+	case errors.Is(err, strategy.ErrRepeated):
+		return Repeated, http.StatusOK
+	case errors.Is(err, strategy.ErrLate), errors.Is(err, strategy.ErrEarly):
+		return Late, http.StatusGone
+	case errors.Is(err, strategy.ErrSuperseded):
+		return Late, http.StatusConflict
+	case errors.Is(err, engine.ErrNoStrategy):
+		return Refused, http.StatusNotFound
+	case errors.Is(err, engine.ErrNotYet), errors.Is(err, engine.ErrFailed), errors.Is(err, engine.ErrStopping):
+		return Unavailable, http.StatusServiceUnavailable
+	}
+	return Refused, http.StatusUnprocessableEntity
+}
+
+func (s *Server) answer(w http.ResponseWriter, status int, a Answer) {
+	s.config.Count(a.Result)
+	a.Schema = 1
+	text, err := json.Marshal(a)
+	if err != nil {
+		panic("signals: " + err.Error()) // texts
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(text, '\n')) // a sender that is gone gets no answer
+}

@@ -1,0 +1,154 @@
+package library
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+type signalParams struct {
+	Mode   string        `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a signal may ask for a short position"`
+	Expiry time.Duration `param:"expiry" default:"24h" min:"0s" max:"8760h" help:"how long a signal holds; then the position is left. 0s: until the next signal"`
+	MaxAge time.Duration `param:"max_age" default:"1m" min:"1s" max:"24h" help:"a signal that arrives older than this is refused"`
+}
+
+// signals holds what signals from outside ask for: the configured size, or a
+// share of it, on either side, until the next signal or the expiry. What it took
+// is remembered in the journal, so that a restart changes nothing, and a signal
+// that comes again is known.
+//
+// It loses what the signals lose, and more: they arrive late.
+func signals() strategy.Definition {
+	return strategy.Define("signal", "holds what signals from outside ask for: TradingView alerts and other webhooks",
+		func(setting strategy.Setting, p signalParams) (strategy.Strategy, error) {
+			if err := shorts(setting, p.Mode); err != nil {
+				return nil, err
+			}
+			return &receiving{symbol: setting.Symbol, size: sized(setting), shorts: p.Mode == "long_short", expiryMS: p.Expiry.Milliseconds(), maxAgeMS: p.MaxAge.Milliseconds()}, nil
+		})
+}
+
+type receiving struct {
+	symbol             *exchange.Symbol
+	size               strategy.Size
+	shorts             bool
+	expiryMS, maxAgeMS int64
+}
+
+// Names of what is remembered.
+const (
+	signalSide    = "signal.side"
+	signalShare   = "signal.share"
+	signalAt      = "signal.at"
+	signalExpires = "signal.expires" // 0 for never
+	signalNext    = "signal.next"    // where the next id goes
+)
+
+// knownSignals is how many ids are remembered. Ids of signals made earlier than the
+// last need not be: those are refused by their time.
+const knownSignals = 16
+
+func signalID(i int64) string { return fmt.Sprintf("signal.id%d", i) }
+
+// fingerprint is an id as memory holds it.
+func fingerprint(id string) int64 {
+	sum := fnv.New64a()
+	sum.Write([]byte(id))
+	return int64(sum.Sum64())
+}
+
+func (*receiving) Warmup() int           { return 0 }
+func (*receiving) Candle(*strategy.View) {}
+
+// Receive takes a signal that is neither known, nor older than the last, nor late.
+func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *strategy.Plan) error {
+	id := fingerprint(signal.ID)
+	for i := range int64(knownSignals) {
+		if known, is := view.Memory.Get(signalID(i)); is && known == id {
+			return strategy.ErrRepeated
+		}
+	}
+	last, _ := view.Memory.Get(signalAt)
+	expires := signal.ExpiresMS
+	if s.expiryMS != 0 && (expires == 0 || expires > signal.AtMS+s.expiryMS) {
+		expires = signal.AtMS + s.expiryMS
+	}
+	switch {
+	case signal.AtMS > view.NowMS+s.maxAgeMS:
+		return strategy.ErrEarly
+	case signal.AtMS < view.NowMS-s.maxAgeMS, expires != 0 && expires <= view.NowMS:
+		return strategy.ErrLate
+	case signal.AtMS < last:
+		return strategy.ErrSuperseded
+	case signal.Side < 0 && !s.shorts:
+		return fmt.Errorf("%w: it goes long only (params.mode)", strategy.ErrUnable)
+	case signal.Share <= 0 || signal.Share > exchange.RateOne:
+		return fmt.Errorf("%w: a size of %s is not above 0 and at most 1, the configured size", strategy.ErrUnable, signal.Share)
+	case signal.Side != 0 && s.target(signal.Side, signal.Share).Sign() == 0:
+		return fmt.Errorf("%w: %s of its size is less than the symbol's smallest quantity", strategy.ErrUnable, signal.Share)
+	}
+	next, _ := view.Memory.Get(signalNext)
+	plan.Remember(signalID(next), id)
+	plan.Remember(signalNext, (next+1)%knownSignals)
+	plan.Remember(signalSide, int64(signal.Side))
+	plan.Remember(signalShare, int64(signal.Share))
+	plan.Remember(signalAt, signal.AtMS)
+	plan.Remember(signalExpires, expires)
+	return nil
+}
+
+func (s *receiving) Decide(view *strategy.View, plan *strategy.Plan) {
+	side, known := view.Memory.Get(signalSide)
+	if !known {
+		return // nobody has asked for anything
+	}
+	share, _ := view.Memory.Get(signalShare)
+	expires, _ := view.Memory.Get(signalExpires)
+	switch {
+	case expires != 0 && view.NowMS >= expires:
+		plan.Hold(strategy.Flat(), "the last signal has expired")
+	case side == 0:
+		plan.Hold(strategy.Flat(), "a signal asked for no position")
+	case side > 0:
+		plan.Hold(s.target(1, exchange.Rate(share)), "a signal asked for long")
+	default:
+		plan.Hold(s.target(-1, exchange.Rate(share)), "a signal asked for short")
+	}
+}
+
+// Conditions tells the last signal, and whether it holds.
+func (s *receiving) Conditions(view *strategy.View) []strategy.Condition {
+	c := strategy.Condition{Name: "last signal", Value: "nobody has asked for anything"}
+	side, known := view.Memory.Get(signalSide)
+	if !known {
+		return []strategy.Condition{c}
+	}
+	at, _ := view.Memory.Get(signalAt)
+	share, _ := view.Memory.Get(signalShare)
+	expires, _ := view.Memory.Get(signalExpires)
+	c.Value = fmt.Sprintf("%s, %s of the size, %s", [...]string{"short", "flat", "long"}[side+1], exchange.Rate(share), stamp(at))
+	c.Holds = true
+	if expires != 0 {
+		c.Wants, c.Holds = "until "+stamp(expires), view.NowMS < expires
+	}
+	return []strategy.Condition{c}
+}
+
+func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }
+
+// target is a share of the configured size.
+func (s *receiving) target(side int, share exchange.Rate) strategy.Target {
+	size := s.size
+	if share != exchange.RateOne {
+		size.Equity = exchange.Rate(exchange.AmountOf(1).MulRate(size.Equity).MulRate(share).Ratio(exchange.AmountOf(1)))
+		size.Quote = size.Quote.MulRate(share)
+		size.Quantity = s.symbol.FloorQuantity(s.symbol.QuantityOf(s.symbol.QuantityAmount(size.Quantity).MulRate(share)))
+		if size.IsZero() {
+			return strategy.Flat()
+		}
+	}
+	return size.Target(int64(side))
+}
