@@ -93,15 +93,8 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		return err
 	}
 	defer stopNotices()
-	greet(console, config, v, directory)
-	v.tell.to(console)
+	greet(console, config, v, directory, machine)
 	clock := newClockwork(config, metrics, board, console, v.client)
-	if v.unclean {
-		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
-	}
-	if halt := machine.Book().Halted(); halt.Level != "" {
-		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
-	}
 	reloads := newReloader(config, flags)
 	reloads.driver, reloads.machine, reloads.console, reloads.metrics = driver, machine, console, metrics
 	reloads.symbols = func(key exchange.SymbolKey) (*exchange.Symbol, bool) { return v.client.Symbols().Symbol(key) }
@@ -158,11 +151,19 @@ func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, lo
 	return ops.NewConsole(command.ErrOrStderr(), format, metrics, logs), nil
 }
 
-func greet(console *ops.Console, config *configs.Config, v *venue, directory string) {
+// greet says what begins, and in which state it was left.
+func greet(console *ops.Console, config *configs.Config, v *venue, directory string, machine *engine.Engine) {
 	console.Say("daemon.started", "botd      %s on %s; %d strategies; data in %s; Ctrl-C stops", config.Mode, v.where, len(config.Strategies), directory)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
+	}
+	v.tell.to(console)
+	if v.unclean {
+		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
+	}
+	if halt := machine.Book().Halted(); halt.Level != "" {
+		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}
 }
 
