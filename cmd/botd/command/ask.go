@@ -1,0 +1,297 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/runtime/api"
+)
+
+// askFlags say where the running daemon is.
+type askFlags struct{ address, directory, output string }
+
+func (a *askFlags) add(command *cobra.Command) {
+	command.Flags().StringVar(&a.address, "listen", "", "the daemon's address (default: its unix socket in the data directory)")
+	command.Flags().StringVarP(&a.directory, "config", "c", "", "configuration directory, for address and data directory")
+}
+
+// daemon is the running botd, as the command line reaches it.
+type daemon struct {
+	where  string // for people
+	base   string // of its URLs
+	token  string // over TCP
+	client *http.Client
+}
+
+// daemon finds the running daemon: the unix socket in a data directory, which is
+// for its owner alone and needs no token; with --listen the TCP address, with the
+// token of the data directory.
+func (a *askFlags) daemon(ctx context.Context) (*daemon, error) {
+	config, problems, err := load(a.directory, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := problems.Err(); err != nil {
+		return nil, failure(exitConfig, "", "%s", problems.String())
+	}
+	var directories []string
+	for _, mode := range []configs.Mode{config.Mode, configs.Demo, configs.Paper, configs.Live} {
+		directories = append(directories, filepath.Join(config.DataDir, string(mode)))
+	}
+	if a.address == "" {
+		for _, directory := range directories {
+			if d := overSocket(filepath.Join(directory, api.SocketName)); d != nil {
+				return d, nil
+			}
+		}
+	}
+	return a.overTCP(ctx, config.Listen, directories)
+}
+
+// overSocket returns the daemon behind a unix socket, or nil.
+func overSocket(path string) *daemon {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return nil
+	}
+	_ = conn.Close() // it only showed that somebody listens
+	return &daemon{where: path, base: "http://botd", client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		}}}}
+}
+
+// overTCP returns the daemon at an address. Its token is the one that it knows: a
+// data directory may hold those of other modes.
+func (a *askFlags) overTCP(ctx context.Context, address string, directories []string) (*daemon, error) {
+	if a.address != "" {
+		address = a.address
+	}
+	d := &daemon{where: address, base: "http://" + address, client: http.DefaultClient}
+	if strings.Contains(address, "://") {
+		d.base = strings.TrimSuffix(address, "/")
+	}
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	health, _, err := d.send(limited, http.MethodGet, "/healthz", nil)
+	if err != nil {
+		return nil, err
+	}
+	var told struct{ Mode string }
+	_ = json.Unmarshal(health, &told) // without a mode no token is found, which is said by the next answer
+	for _, directory := range directories {
+		if filepath.Base(directory) != told.Mode {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(directory, api.OperatorFile))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, fail(exitCredentials, err)
+		}
+		d.token = strings.TrimSpace(string(text))
+		break
+	}
+	return d, nil
+}
+
+// call asks the daemon.
+func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byte, error) {
+	var reader io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		reader = bytes.NewReader(text)
+	}
+	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	answer, status, err := d.send(limited, method, path, reader)
+	if err != nil || status/100 == 2 {
+		return answer, err
+	}
+	var problem api.Problem
+	_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
+	code := exitNegative
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		code = exitCredentials
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		code = exitTemporary
+	}
+	return nil, failure(code, "", "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
+}
+
+// send sends a request and reads its answer, whatever it is.
+func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
+	if err != nil {
+		return nil, 0, usage("address %q can not be asked", d.where)
+	}
+	if d.token != "" {
+		request.Header.Set("Authorization", "Bearer "+d.token)
+	}
+	response, err := d.client.Do(request)
+	if err != nil {
+		return nil, 0, failure(exitUnavailable, "is botd running? botd run starts it; -c and --listen name another one", "no daemon answers on %s", d.where)
+	}
+	defer response.Body.Close()
+	answer, err = io.ReadAll(io.LimitReader(response.Body, 16<<20))
+	if err != nil {
+		return nil, 0, failure(exitUnavailable, "", "read the daemon's answer: %w", err)
+	}
+	return answer, response.StatusCode, nil
+}
+
+// asking makes a command that shows one of the API's documents.
+func asking[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Command {
+	var flags askFlags
+	var every time.Duration
+	command := &cobra.Command{
+		Use: use, Short: short, Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			d, err := flags.daemon(command.Context())
+			if err != nil {
+				return err
+			}
+			return watch(command, every, func(w io.Writer) error {
+				value, answer, err := ask[T](command.Context(), d, http.MethodGet, path, nil)
+				if err != nil {
+					return err
+				}
+				return print(w, flags.output, answer, func(w io.Writer) { show(w, &value) })
+			})
+		},
+	}
+	flags.add(command)
+	outputFlag(command, &flags.output)
+	watchFlag(command, &every)
+	return command
+}
+
+// ask calls the daemon and reads its answer as a T.
+func ask[T any](ctx context.Context, d *daemon, method, path string, body any) (out T, raw json.RawMessage, err error) {
+	raw, err = d.call(ctx, method, path, body)
+	if err != nil {
+		return out, nil, err
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, nil, failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", d.where)
+	}
+	return out, raw, nil
+}
+
+// page is a list the API answers.
+type page[T any] struct {
+	Items []T `json:"items"`
+}
+
+func grid(w io.Writer, header table.Row) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(header)
+	return t
+}
+
+func newStatus() *cobra.Command {
+	return asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *api.Status) {
+		state := "ready"
+		if !s.Ready {
+			state = "NOT READY"
+		}
+		if s.Halted != "" {
+			state += ", HALTED (" + s.Halted + "): " + s.Why
+		}
+		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
+		showDegraded(w, s.Degraded)
+		t := grid(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
+		for _, r := range s.Strategies {
+			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.TrimSpace(r.Why + " " + r.Reason)})
+		}
+		t.Render()
+	})
+}
+
+// showDegraded tells, a line each, what does not trade as usual, and what ends that.
+func showDegraded(w io.Writer, all []api.Degraded) {
+	for i := range all {
+		d := &all[i]
+		of := strings.TrimSpace(d.Strategy + " " + d.Symbol)
+		if of == "" {
+			of = "account"
+		}
+		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut)
+		if d.Doing != "" {
+			fmt.Fprintf(w, "  under way: %s\n", d.Doing)
+		}
+	}
+}
+
+func newOrders() *cobra.Command {
+	return asking("orders", "orders under way, as the daemon knows them", "/api/v1/orders?limit=1000", func(w io.Writer, p *page[api.Order]) {
+		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
+		for _, o := range p.Items {
+			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, o.Price, o.StopPrice, o.Quantity, o.Filled})
+		}
+		t.Render()
+	})
+}
+
+func newIntents() *cobra.Command {
+	return asking("intents", "recent intents, and what became of them", "/api/v1/intents?limit=1000", func(w io.Writer, p *page[api.Intent]) {
+		t := grid(w, table.Row{"time", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
+		for _, i := range p.Items {
+			t.AppendRow(table.Row{time.UnixMilli(i.AtMS).UTC().Format("15:04:05"), i.Strategy, i.Purpose, i.Symbol, i.Side, i.Quantity, i.Outcome, i.Detail})
+		}
+		t.Render()
+	})
+}
+
+func newPositions() *cobra.Command {
+	return asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
+		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop"})
+		for _, r := range p.Items {
+			stop := "none"
+			if r.Protected {
+				stop = "on the exchange"
+			}
+			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, r.Entry, r.Last, r.LiqPrice, stop})
+		}
+		t.Render()
+	})
+}
+
+// running is the daemon that answers, with its status.
+type running struct {
+	*daemon
+	status api.Status
+}
+
+// reach finds the running daemon.
+func (a *askFlags) reach(command *cobra.Command) (*running, error) {
+	d, err := a.daemon(command.Context())
+	if err != nil {
+		return nil, err
+	}
+	status, _, err := ask[api.Status](command.Context(), d, http.MethodGet, "/api/v1/status", nil)
+	return &running{d, status}, err
+}
+
+// post changes something, or asks what a change would do, and returns the answer.
+func post[T any](command *cobra.Command, d *running, path string, body any) (out T, raw json.RawMessage, err error) {
+	return ask[T](command.Context(), d.daemon, http.MethodPost, path, body)
+}

@@ -1,0 +1,240 @@
+package command
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Canaries: a key and a secret that nothing but their files may hold.
+const (
+	canaryKey    = "CANARY/KEY+0123456789"
+	canarySecret = `CANARY"SECRET\9876543210`
+)
+
+// told is what a process writes, for several goroutines.
+type told struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (o *told) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *told) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// wait waits until a process has written a text.
+func (o *told) wait(t *testing.T, text string) {
+	t.Helper()
+	late, again := time.After(60*time.Second), time.NewTicker(10*time.Millisecond)
+	defer again.Stop()
+	for !strings.Contains(o.String(), text) {
+		select {
+		case <-again.C:
+		case <-late:
+			t.Fatalf("60 s without %q: %s", text, o.String())
+		}
+	}
+}
+
+// place is a directory with a live configuration, and every word ever written there.
+type place struct {
+	t         *testing.T
+	directory string
+	sinks     map[string]string
+}
+
+func (p *place) file(name, text string, mode fs.FileMode) {
+	p.t.Helper()
+	path := filepath.Join(p.directory, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// start starts a program that goes on.
+func (p *place) start(what string, arguments ...string) (*exec.Cmd, *told) {
+	p.t.Helper()
+	output := &told{}
+	command := exec.Command(self(p.t), arguments...)
+	command.Dir, command.Stdout, command.Stderr = p.directory, output, output
+	command.Env = append(os.Environ(), "GOTRACEBACK=all")
+	if err := command.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		command.Process.Kill()
+		command.Wait()
+		p.sinks[what] = output.String()
+	})
+	return command, output
+}
+
+// run runs a command to its end.
+func (p *place) run(want int, arguments ...string) string {
+	p.t.Helper()
+	command := exec.Command(self(p.t), arguments...)
+	command.Dir = p.directory
+	output, err := command.CombinedOutput()
+	wantExit(p.t, "botd "+strings.Join(arguments, " "), err, want)
+	p.sinks["botd "+strings.Join(arguments, " ")] = string(output)
+	return string(output)
+}
+
+// TestNoCanaryIsInAnySink runs a live daemon of real processes, lets it trade and
+// crash, and looks for its key, secret and tokens in everything that was written.
+func TestNoCanaryIsInAnySink(t *testing.T) {
+	t.Parallel()
+	p := &place{t, t.TempDir(), map[string]string{}}
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.file("key", canaryKey, 0o600)
+	p.file("secret", canarySecret+"\n", 0o600)
+	p.file("wrong", canarySecret+"WRONG", 0o600)
+	p.file("venue/accounts.yaml", "'"+canaryKey+"':\n  secret: '"+canarySecret+"'\n", 0o600)
+	_, venue := p.start("venue", "exchange", "--listen", address, "--accounts", "venue/accounts.yaml", "--market", "random")
+	venue.wait(t, "listens on")
+	for _, c := range []string{"configs", "wrong-secret"} {
+		secret := map[string]string{"configs": "secret", "wrong-secret": "wrong"}[c]
+		p.run(exitOK, "init", c, "--mode", "live", "--base-url", "http://"+address, "--key-file", "key", "--secret-file", secret, "--strategy", "accumulate", "--strategy", "trend")
+	}
+	p.run(exitCredentials, "run", "-c", "wrong-secret", "--mode", "live", "--listen", "off")
+	p.run(exitNegative, "doctor", "-c", "wrong-secret")
+	daemon, log := p.start("log and crash", "run", "--mode", "live", "--listen", "127.0.0.1:0", "--log-format", "json")
+	log.wait(t, `"order.settled"`)
+
+	for _, verb := range [][]string{{"status"}, {"orders"}, {"intents"}, {"positions"}, {"limits"}, {"config", "show", "--effective"}, {"config", "show"}, {"doctor"}, {"journal", "export"}, {"check"}} {
+		p.run(exitOK, verb...)
+	}
+	bundle := strings.TrimSpace(p.run(exitOK, "support", "--out", "bundle.tar.gz"))
+	names := p.unpack(filepath.Join(p.directory, strings.TrimSpace(strings.Split(bundle, "\n")[len(strings.Split(bundle, "\n"))-1])))
+	for _, want := range []string{"version.json", "doctor.json", "config.yaml", "journal-live.json", "journal-live.jsonl", "daemon-status.json", "daemon-logs.json", "daemon-risk-limits.json", "daemon-metrics.txt"} {
+		if !strings.Contains(names, "/"+want) {
+			t.Errorf("bundle: want %s, have %s", want, names)
+		}
+	}
+
+	if err := daemon.Process.Signal(syscall.SIGQUIT); err != nil { // as a crash: every goroutine's stack
+		t.Fatal(err)
+	}
+	log.wait(t, "SIGQUIT")
+	daemon.Wait() // its exit code is the signal's
+	if have := log.String(); !strings.Contains(have, "goroutine 1 ") {
+		t.Errorf("a crash: want the stacks of all goroutines, have %s", have)
+	}
+	p.sinks["log and crash"] = log.String()
+	p.sinks["venue"] = venue.String()
+	p.scan()
+}
+
+// unpack adds a bundle's files to the sinks and returns their names.
+func (p *place) unpack(path string) (names string) {
+	p.t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer file.Close()
+	packed, err := gzip.NewReader(bufio.NewReader(file))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for archive := tar.NewReader(packed); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		text, err := io.ReadAll(archive)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		names += header.Name + "\n"
+		p.sinks["bundle "+header.Name] = string(text)
+	}
+}
+
+// scan looks into every sink and every file but those that hold secrets.
+func (p *place) scan() {
+	p.t.Helper()
+	var forbidden []string
+	for _, secret := range []string{canaryKey, canarySecret} {
+		forbidden = append(forbidden, encodings(secret)...)
+	}
+	err := filepath.WalkDir(p.directory, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		switch name := entry.Name(); name {
+		case "token", "token-viewer":
+			forbidden = append(forbidden, encodings(strings.TrimSpace(string(text)))...)
+		case "key", "secret", "wrong", "accounts.yaml":
+		default:
+			p.sinks[path] = string(text)
+		}
+		return nil
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if len(forbidden) < 12 || len(p.sinks) < 30 {
+		p.t.Errorf("want some secrets and many sinks, have %d and %d", len(forbidden), len(p.sinks))
+	}
+	for where, text := range p.sinks {
+		for _, secret := range forbidden {
+			if strings.Contains(text, secret) {
+				p.t.Errorf("%s holds %q", where, secret)
+			}
+		}
+	}
+}
+
+// TestABundleHoldsNoSecretHoweverItIsWritten takes secrets out of texts that hold
+// them in every form.
+func TestABundleHoldsNoSecretHoweverItIsWritten(t *testing.T) {
+	t.Parallel()
+	b := &bundle{}
+	for _, secret := range []string{canaryKey, canarySecret, canarySecret + "LONGER"} {
+		b.secrets = append(encodings(secret), b.secrets...)
+	}
+	for i, form := range b.secrets {
+		b.add("leak", []byte("before "+form+" after "+form+" end"))
+		if have := b.redact("x" + form + "y"); strings.Contains(have, form) {
+			t.Errorf("form %d %q: still there in %q", i, form, have)
+		}
+	}
+	var packed bytes.Buffer
+	if err := b.pack(&packed); err != nil {
+		t.Fatal(err)
+	}
+	if b.redacted < 2*len(b.files) {
+		t.Errorf("secrets taken out: want at least %d, have %d", 2*len(b.files), b.redacted)
+	}
+}

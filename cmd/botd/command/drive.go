@@ -1,0 +1,223 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/runtime"
+	"botd/runtime/api"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// timedJournal measures commits, and shows what became durable.
+type timedJournal struct {
+	*journal.Journal
+	metrics *ops.Metrics
+	history *api.History
+}
+
+// Append makes the records durable and notes how long that took.
+func (j timedJournal) Append(ctx context.Context, records []reconcile.Record) error {
+	began := time.Now()
+	err := j.Journal.Append(ctx, records)
+	j.metrics.Commit(time.Since(began), err)
+	if err == nil {
+		for i := range records {
+			j.history.Take(&records[i])
+		}
+	}
+	return err
+}
+
+// statusEvery bounds how often the board is drawn anew.
+const statusEvery = 250 * time.Millisecond
+
+// drive runs the engine with everything that watches it, until the context ends.
+func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine, history *api.History) error {
+	info := buildVersion()
+	build := ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
+	metrics := ops.NewMetrics(string(config.Mode), build)
+	v.observe.metrics.Store(metrics)
+	metrics.Unclean(v.unclean)
+	metrics.Leads(true, time.Time{}) // the data directory is locked
+	metrics.WatchPauses(v.client.PausedUntil)
+	machine.Measure(metrics.Measure)
+	watchStore(metrics, directory)
+	board, logs := api.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
+	console, err := newConsole(command, flags, metrics, logs)
+	if err != nil {
+		return err
+	}
+	watchLevel(ctx, logs, console)
+	var drawn time.Time
+	began, reconciled := time.Now(), false
+	trading, records := crashing(v.trading, timedJournal{store, metrics, history})
+	driver := runtime.New(runtime.Config{
+		Machine: machine, Venue: trading, Journal: records, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
+		Notes: func(n *engine.Note) {
+			metrics.Note(n)
+			board.Note(n)
+			console.Note(n)
+			if declares(n.Kind) {
+				drawn = time.Time{} // shown at once
+			}
+			if n.Kind == engine.NoteRound && n.OK && !reconciled {
+				reconciled = true
+				tellReconciled(console, machine, time.Since(began))
+			}
+		},
+		Beat: func(int64) {
+			if now := time.Now(); now.Sub(drawn) >= statusEvery {
+				drawn = now
+				status := machine.Status()
+				metrics.Status(&status)
+				board.Show(status)
+				return
+			}
+			board.Beat()
+		},
+	})
+	stopNotices, err := startNotices(config, metrics, logs, console, driver, machine)
+	if err != nil {
+		return err
+	}
+	defer stopNotices()
+	greet(console, config, v, directory, machine)
+	clock := newClockwork(config, metrics, board, console, v.client)
+	reloads := newReloader(config, flags)
+	reloads.driver, reloads.machine, reloads.console, reloads.metrics = driver, machine, console, metrics
+	reloads.symbols = func(key exchange.SymbolKey) (*exchange.Symbol, bool) { return v.client.Symbols().Symbol(key) }
+	stopServer, err := serve(ctx, command, serving{config, reloads.current.Load, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build}})
+	if err != nil {
+		return err
+	}
+	stopSignals, err := startSignals(config, reloads.current.Load, metrics, console, driver)
+	if err != nil {
+		return errors.Join(err, stopServer())
+	}
+	timed, stopClock := context.WithCancel(context.WithoutCancel(ctx)) // stopping still signs
+	group := &errgroup.Group{}
+	group.Go(func() error { v.client.KeepTime(timed, clockEvery, clock.take); return nil })
+	group.Go(func() error { reloads.watch(timed); return nil })
+	err = driver.Run(ctx)
+	stopClock()
+	_ = group.Wait() // it returns no error
+	farewell(console, machine)
+	if stopped := errors.Join(stopSignals(), stopServer()); err == nil {
+		err = stopped
+	}
+	return runError(err)
+}
+
+// watchStore has metrics of the journal's files and of its last backup.
+func watchStore(metrics *ops.Metrics, directory string) {
+	path := filepath.Join(directory, journalName)
+	metrics.WatchFile("journal", path)
+	metrics.WatchFile("journal_log", path+"-wal")
+	metrics.WatchBackup(func() time.Time { return lastBackup(directory) })
+}
+
+// stopTimeout is how long stopping may take: case 33 for what is in flight, more
+// where something is to be canceled or closed first.
+func stopTimeout(shutdown string) time.Duration {
+	if shutdown == engine.ShutdownLeave {
+		return runtime.DefaultStopTimeout
+	}
+	return 3 * runtime.DefaultStopTimeout
+}
+
+func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, logs *ops.Logs) (*ops.Console, error) {
+	format := ops.Format{JSON: !terminal(command.ErrOrStderr()), Colour: colours(command, command.ErrOrStderr())}
+	switch flags.logFormat {
+	case "auto":
+	case "json":
+		format.JSON = true
+	case "console":
+		format.JSON = false
+	default:
+		return nil, usage("--log-format %s: auto, console or json", flags.logFormat)
+	}
+	return ops.NewConsole(command.ErrOrStderr(), format, metrics, logs), nil
+}
+
+// greet says what begins, and in which state it was left.
+func greet(console *ops.Console, config *configs.Config, v *venue, directory string, machine *engine.Engine) {
+	console.Say("daemon.started", "botd      %s on %s; %d strategies; data in %s; Ctrl-C stops", config.Mode, v.where, len(config.Strategies), directory)
+	for i := range config.Strategies {
+		s := &config.Strategies[i]
+		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
+	}
+	v.tell.to(console)
+	if v.unclean {
+		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
+	}
+	if halt := machine.Book().Halted(); halt.Level != "" {
+		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
+	}
+}
+
+// declares reports whether a note is about a declared state, which nobody is to
+// miss for the board's sake.
+func declares(kind engine.NoteKind) bool {
+	switch kind {
+	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal:
+		return true
+	}
+	return false
+}
+
+// tellReconciled says that the start knows where it stands: from here on whatever
+// is open is looked after.
+func tellReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
+	unknown := 0
+	for _, p := range machine.Book().Live() {
+		if p.State == reconcile.Uncertain { // what this run has just sent is not
+			unknown++
+		}
+	}
+	text := "nothing is unknown"
+	if unknown > 0 {
+		text = fmt.Sprintf("%d placements of the run before are unknown and are found out; nothing opens on their symbols until then", unknown)
+	}
+	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
+}
+
+// farewell says what stays open.
+func farewell(console *ops.Console, machine *engine.Engine) {
+	left := machine.OpenLeft()
+	if len(left) == 0 {
+		console.Say("daemon.stopped", "stopped   nothing is left open")
+		return
+	}
+	for _, line := range left {
+		console.Say("daemon.left_open", "left open %s", line)
+	}
+	console.Say("daemon.stopped", "stopped   the next start finds these again and carries on")
+}
+
+// runError gives the end of a run its exit code. A signal is a clean end.
+func runError(err error) error {
+	var internal *runtime.InternalError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &internal):
+		return fail(exitInternal, fmt.Errorf("%w\nhint: this is a bug; nothing was sent after it", err))
+	case errors.Is(err, journal.ErrBroken):
+		return failure(exitIO, "look at the disk; the next start replays what is there and finds out the rest", "%w", err)
+	case errors.Is(err, runtime.ErrUnwritten):
+		return failure(exitIO, "make room on the disk of data_dir", "%w", err)
+	}
+	return err
+}

@@ -1,0 +1,213 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/runtime/api"
+)
+
+type haltFlags struct {
+	askFlags
+	api.HaltRequest
+	yes  bool
+	wait time.Duration
+}
+
+// scope adds the flags that name a part of the account.
+func (f *haltFlags) scope(command *cobra.Command, what string) {
+	command.Flags().StringVar(&f.Strategy, "strategy", "", what+" one strategy alone")
+	command.Flags().StringVar(&f.Symbol, "symbol", "", what+" one symbol alone")
+	command.Flags().StringVar(&f.Market, "market", "", "futures or spot, for a --symbol traded in both")
+	f.add(command)
+	outputFlag(command, &f.output)
+}
+
+func newHalt() *cobra.Command {
+	var flags haltFlags
+	command := &cobra.Command{
+		Use: "halt", Short: "the kill switch: stop entries, cancel, or flatten", Args: cobra.NoArgs,
+		Long: `Halts trading on the running daemon, durably: it is written to the journal before
+this command returns, a restart stays halted, and goes on with what was left to do.
+
+  pause    nothing opens; exits and stops go on
+  cancel   and resting opening orders are canceled
+  flatten  and positions are closed at market
+
+A halt is only ever made severer; botd rearm ends it. While the exchange fails it stays
+in force and is tried again until it is done; --wait follows that to its end.
+On a live account a person at a terminal is shown what will be sent, and asked.`,
+		Example: `  botd halt --level flatten --reason "news" --dry-run     # each order it would send, and nothing sent
+  botd halt --level flatten --reason "news" --wait 1m
+  botd halt --level pause --strategy trend --reason "watching it"`,
+		RunE: func(command *cobra.Command, _ []string) error { return flags.halt(command) },
+	}
+	command.Flags().StringVar(&flags.Level, "level", "pause", "pause, cancel or flatten")
+	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	command.Flags().BoolVar(&flags.DryRun, "dry-run", false, "show exactly what would be sent, and send nothing")
+	command.Flags().BoolVar(&flags.yes, "yes", false, "do not ask, on a live account either")
+	command.Flags().DurationVar(&flags.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
+	flags.scope(command, "halt")
+	return command
+}
+
+func (f *haltFlags) halt(command *cobra.Command) error {
+	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
+		return usage("halt needs --reason TEXT: it is written down")
+	}
+	d, err := f.reach(command)
+	if err != nil {
+		return err
+	}
+	if err := f.confirm(command, d); err != nil {
+		return err
+	}
+	out, raw, err := post[api.HaltAnswer](command, d, "/api/v1/risk/halt", f.HaltRequest)
+	if err != nil {
+		return err
+	}
+	err = print(command.OutOrStdout(), f.output, raw, func(w io.Writer) { showHalt(w, &out) })
+	if err != nil || f.DryRun || f.wait <= 0 {
+		return err
+	}
+	return f.follow(command, d, out.Scope)
+}
+
+// confirm shows a person at a terminal what a live account will be sent, and asks
+// for the instance's name. A program is not asked: a halt must not hang.
+func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
+	person, ok := command.InOrStdin().(*os.File)
+	if f.yes || f.DryRun || d.status.Mode != string(configs.Live) || f.Level == "pause" || !ok || !terminal(person) {
+		return nil
+	}
+	asked := f.HaltRequest
+	asked.DryRun = true
+	would, _, err := post[api.HaltAnswer](command, d, "/api/v1/risk/halt", asked)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(command.ErrOrStderr(), "LIVE instance %s. ", d.status.Instance)
+	showHalt(command.ErrOrStderr(), &would)
+	fmt.Fprintf(command.ErrOrStderr(), "Type %s to go on: ", d.status.Instance)
+	line, err := bufio.NewReader(person).ReadString('\n')
+	if err != nil || strings.TrimSpace(line) != d.status.Instance {
+		return failure(exitNegative, "--yes does not ask", "nothing was changed")
+	}
+	return nil
+}
+
+func showHalt(w io.Writer, h *api.HaltAnswer) {
+	if h.DryRun {
+		fmt.Fprintf(w, "a halt of the %s at level %s would send, now:\n", h.Scope, h.Level)
+	}
+	for i := range h.Steps {
+		fmt.Fprintln(w, "  "+h.Steps[i].Text)
+	}
+	switch {
+	case len(h.Steps) == 0 && h.Level != "pause":
+		fmt.Fprintln(w, "  nothing: there is nothing to take away")
+	case len(h.Steps) == 0:
+		fmt.Fprintln(w, "  nothing: exits and stops go on")
+	}
+	if h.DryRun {
+		return
+	}
+	fmt.Fprintf(w, "halted: %s (%s). Re-arm with: botd rearm%s\n", h.Level, h.Reason, flagOf(h.Scope))
+}
+
+// flagOf is what names a scope on the command line.
+func flagOf(scope string) string {
+	fields := strings.Fields(scope)
+	switch {
+	case len(fields) == 2 && fields[0] == "strategy":
+		return " --strategy " + fields[1]
+	case len(fields) == 3 && fields[0] == "symbol":
+		return " --market " + fields[1] + " --symbol " + fields[2]
+	}
+	return ""
+}
+
+// followEvery is how often a halt under way is looked at.
+const followEvery = 500 * time.Millisecond
+
+// follow tells how a halt goes on until it has taken away what it is to.
+func (f *haltFlags) follow(command *cobra.Command, d *running, scope string) error {
+	ctx, cancel := context.WithTimeout(command.Context(), f.wait)
+	defer cancel()
+	ticker := time.NewTicker(followEvery)
+	defer ticker.Stop()
+	for told := ""; ; {
+		select {
+		case <-ctx.Done():
+			return failure(exitTemporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", f.wait, told)
+		case <-ticker.C:
+		}
+		status, _, err := ask[api.Status](ctx, d.daemon, http.MethodGet, "/api/v1/status", nil)
+		if err != nil {
+			continue // it may be starting anew: the halt goes on then
+		}
+		doing, halted := underWay(status.Degraded, scope)
+		switch {
+		case doing != "" && doing != told:
+			fmt.Fprintln(command.ErrOrStderr(), "under way: "+doing)
+			told = doing
+		case doing == "" && halted:
+			fmt.Fprintln(command.ErrOrStderr(), "done")
+			return nil
+		}
+	}
+}
+
+// underWay finds the halt of a scope among the declared states.
+func underWay(all []api.Degraded, scope string) (doing string, halted bool) {
+	for i := range all {
+		d := &all[i]
+		of := d.Scope
+		switch d.Scope {
+		case "strategy":
+			of += " " + d.Strategy
+		case "symbol":
+			of += " " + d.Market + " " + d.Symbol
+		}
+		if d.State == "halted" && of == scope {
+			return d.Doing, true
+		}
+	}
+	return "", false
+}
+
+func newRearm() *cobra.Command {
+	var flags haltFlags
+	command := &cobra.Command{
+		Use: "rearm", Short: "end a halt", Args: cobra.NoArgs,
+		Long: `Ends a halt: the account's, or with --strategy or --symbol one of a part. Arming a
+strategy by name also releases its latch. What keeps trading back all the same is told.`,
+		Example: "  botd rearm\n  botd rearm --strategy trend",
+		RunE: func(command *cobra.Command, _ []string) error {
+			d, err := flags.reach(command)
+			if err != nil {
+				return err
+			}
+			out, raw, err := post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", flags.HaltRequest)
+			if err != nil {
+				return err
+			}
+			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
+				fmt.Fprintln(w, "armed")
+				showDegraded(w, out.Still)
+			})
+		},
+	}
+	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	flags.scope(command, "arm")
+	return command
+}

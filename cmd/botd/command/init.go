@@ -1,0 +1,236 @@
+package command
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+)
+
+// initFlags are what a new configuration is made from.
+type initFlags struct {
+	mode, instance, baseURL, keyFile, secretFile string
+	strategies                                   []string
+	noInput                                      bool
+}
+
+func newInit() *cobra.Command {
+	var flags initFlags
+	command := &cobra.Command{
+		Use: "init [DIR]", Short: "write a commented configuration to begin with", Args: cobra.MaximumNArgs(1),
+		Long: `Writes botd.yaml and strategies/*.yaml into DIR (default ./configs), every key commented,
+checks them as botd check does, and says what to do next. At a terminal it asks for what
+no flag says; --no-input never asks. Files that exist are never overwritten.
+
+A configuration for live gets no strategy unless --strategy names one.`,
+		Example: `  botd init
+  botd init my-botd --mode paper --base-url https://VENUE --strategy trend --no-input
+  botd init --mode live --base-url https://VENUE --key-file /etc/botd/key --secret-file /etc/botd/secret`,
+		RunE: func(command *cobra.Command, names []string) error {
+			directory := "configs"
+			if len(names) == 1 {
+				directory = names[0]
+			}
+			return flags.run(command, directory)
+		},
+	}
+	f := command.Flags()
+	f.StringVar(&flags.mode, "mode", "", "demo, paper or live (default demo)")
+	f.StringVar(&flags.instance, "instance", "", "1 to 10 of a-z and 0-9; part of every order's id (default main)")
+	f.StringVar(&flags.baseURL, "base-url", "", "the venue's address; paper and live need it")
+	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 with the API key; for live")
+	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 with its secret; for live")
+	f.StringSliceVar(&flags.strategies, "strategy", nil, "examples to begin with: "+strings.Join(exampleNames(), ", ")+", or none (default all; for live none)")
+	f.BoolVar(&flags.noInput, "no-input", false, "never ask")
+	completeWith(command, "strategy", append(exampleNames(), "none")...)
+	return command
+}
+
+// exampleNames are the strategies of the built-in configuration.
+func exampleNames() (names []string) {
+	paths, _ := fs.Glob(configs.Examples(), "strategies/*.yaml") // its only error is a bad pattern
+	for _, path := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(path), ".yaml"))
+	}
+	return names
+}
+
+func readAll(files fs.FS, name string) (string, error) {
+	text, err := fs.ReadFile(files, name)
+	return string(text), err
+}
+
+func (f *initFlags) run(command *cobra.Command, directory string) error {
+	if err := f.ask(command); err != nil {
+		return err
+	}
+	if err := f.complete(); err != nil {
+		return err
+	}
+	texts, err := f.texts()
+	if err != nil {
+		return err
+	}
+	names := make([]string, 0, len(texts))
+	for name := range texts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(directory, name)); !errors.Is(err, fs.ErrNotExist) {
+			return failure(exitUsage, "name another directory, or move that file away; nothing was written", "%s exists already", filepath.Join(directory, name))
+		}
+	}
+	for _, name := range names {
+		path := filepath.Join(directory, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return fail(exitIO, err)
+		}
+		if err := os.WriteFile(path, []byte(texts[name]), 0o644); err != nil {
+			return fail(exitIO, err)
+		}
+		fmt.Fprintln(command.OutOrStdout(), path)
+	}
+	return f.next(command, directory)
+}
+
+// ask asks a person for what no flag says.
+func (f *initFlags) ask(command *cobra.Command) error {
+	person, ok := command.InOrStdin().(*os.File)
+	if f.noInput || !ok || !terminal(person) {
+		return nil
+	}
+	answers := bufio.NewReader(person)
+	question := func(flag string, into *string, text, standard string) error {
+		if command.Flags().Changed(flag) {
+			return nil
+		}
+		fmt.Fprintf(command.ErrOrStderr(), "%s [%s]: ", text, standard)
+		line, err := answers.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fail(exitIO, err)
+		}
+		if *into = strings.TrimSpace(line); *into == "" {
+			*into = standard
+		}
+		return nil
+	}
+	if err := question("mode", &f.mode, "mode: demo (a simulated exchange), paper (real prices, no keys) or live", "demo"); err != nil {
+		return err
+	}
+	if err := question("instance", &f.instance, "instance: a short name, part of every order's id", "main"); err != nil || f.mode == string(configs.Demo) {
+		return err
+	}
+	if err := question("base-url", &f.baseURL, "address of the venue", "https://"); err != nil || f.mode != string(configs.Live) {
+		return err
+	}
+	return errors.Join(question("key-file", &f.keyFile, "file that holds the API key, mode 600", "/etc/botd/key"),
+		question("secret-file", &f.secretFile, "file that holds its secret, mode 600", "/etc/botd/secret"))
+}
+
+// complete checks what was given and fills in the rest.
+func (f *initFlags) complete() error {
+	if f.mode == "" {
+		f.mode = string(configs.Demo)
+	}
+	if f.instance == "" {
+		f.instance = "main"
+	}
+	mode := configs.Mode(f.mode)
+	switch {
+	case mode != configs.Demo && mode != configs.Paper && mode != configs.Live:
+		return usage("--mode %s: demo, paper or live", f.mode)
+	case mode != configs.Demo && (f.baseURL == "" || f.baseURL == "https://"):
+		return usage("mode %s needs --base-url, the venue's address", f.mode)
+	case mode == configs.Live && (f.keyFile == "") != (f.secretFile == ""):
+		return usage("--key-file and --secret-file go together")
+	}
+	if f.strategies == nil && mode != configs.Live {
+		f.strategies = exampleNames()
+	}
+	for _, name := range f.strategies {
+		if name != "none" && !slices.Contains(exampleNames(), name) {
+			return usage("--strategy %s: there are %s, and none\nhint: botd strategy new writes one of your own", name, strings.Join(exampleNames(), ", "))
+		}
+	}
+	return nil
+}
+
+var (
+	modeLine     = regexp.MustCompile(`(?m)^mode: demo .*$`)
+	instanceLine = regexp.MustCompile(`(?m)^instance: main`)
+	exchangeLine = regexp.MustCompile(`(?m)^# exchange: .*\n(#   .*\n)*`)
+)
+
+// texts are the files, made from the built-in examples so that those can be trusted.
+func (f *initFlags) texts() (map[string]string, error) {
+	root, err := readAll(configs.Examples(), "botd.yaml")
+	if err != nil {
+		return nil, err
+	}
+	root = modeLine.ReplaceAllLiteralString(root, map[string]string{
+		"demo": "mode: demo # a simulated exchange inside botd, no network, no keys. Also: paper, live", "paper": "mode: paper # a simulated account on the venue's prices, no keys. Also: demo, live",
+		"live": "mode: live # real money; botd run --mode live asks for it a second time. Also: demo, paper"}[f.mode])
+	root = instanceLine.ReplaceAllLiteralString(root, "instance: "+f.instance)
+	if f.mode != string(configs.Demo) {
+		root = exchangeLine.ReplaceAllLiteralString(root, f.exchange())
+	}
+	texts := map[string]string{"botd.yaml": root}
+	for _, name := range f.strategies {
+		if name == "none" {
+			continue
+		}
+		file := "strategies/" + name + ".yaml"
+		if texts[file], err = readAll(configs.Examples(), file); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+func (f *initFlags) exchange() string {
+	text := fmt.Sprintf("exchange:\n  base_url: %q\n", f.baseURL)
+	if f.mode != string(configs.Live) {
+		return text
+	}
+	if f.keyFile == "" {
+		text += "  # the key comes as systemd credentials BOTD_KEY and BOTD_SECRET; or name files of mode 600:\n  # key_file: /etc/botd/key\n  # secret_file: /etc/botd/secret\n"
+	} else {
+		text += fmt.Sprintf("  key_file: %q # files of mode 600; secrets never stand in YAML\n  secret_file: %q\n", f.keyFile, f.secretFile)
+	}
+	return text + "  # signature: {payload: \"{timestamp}{method}{path}{body}\", encoding: hex}    # botd probe finds out\n  # settle: {window: 60s, visibility: 45s, staleness: 15s}                     # botd probe measures\n"
+}
+
+// next checks what was written and says what to do with it.
+func (f *initFlags) next(command *cobra.Command, directory string) error {
+	w := command.ErrOrStderr()
+	checked := options("")
+	if f.keyFile == "" {
+		checked.CredentialsDirectory = "credentials" // systemd's; they are there when it starts botd
+	}
+	_, problems := configs.LoadDirectory(directory, checked)
+	for _, p := range problems {
+		fmt.Fprintln(w, p.String())
+	}
+	if problems.Errors() > 0 {
+		return failure(exitNegative, "mend them, then: botd check -c "+directory, "written, with %s", count(problems.Errors(), "mistake"))
+	}
+	fmt.Fprintf(w, "\nnext:\n  botd check -c %s\n  botd doctor -c %s\n", directory, directory)
+	switch configs.Mode(f.mode) {
+	case configs.Live:
+		fmt.Fprintf(w, "  botd probe --base-url %s      # signature and settle times of the venue\n  botd run -c %s --mode paper   # a simulated account first\n  botd run -c %s --mode live\n", f.baseURL, directory, directory)
+	default:
+		fmt.Fprintf(w, "  botd run -c %s\n", directory)
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package command flags and wiring, a file a verb, nothing else; a program of your own adds strategies.
+//
+// A user's own main is one call: command.Main(mine.Strategy()). What it builds is
+// botd with one strategy more.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"botd/configs"
+	"botd/strategy"
+)
+
+// added are the strategies of the program's own, set once by Main.
+var added []strategy.Definition
+
+// Main runs the command line of the process, with strategies besides the built-in
+// ones, and ends it.
+func Main(strategies ...strategy.Definition) {
+	added = strategies
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs one command line and returns its exit code.
+func execute(arguments []string, stdout, stderr io.Writer) int {
+	return caught(stderr, func() int { return perform(arguments, stdout, stderr) })
+}
+
+// caught runs something; a panic of it is told, and is exit code 70.
+func caught(stderr io.Writer, do func() int) (code int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			fmt.Fprintf(stderr, "internal error: %v\n%s\nhint: this is a bug of botd; botd support collects what is needed to find it\n", cause, debug.Stack())
+			code = exitInternal
+		}
+	}()
+	return do()
+}
+
+func perform(arguments []string, stdout, stderr io.Writer) int {
+	ctx, stop := signalContext()
+	defer stop()
+	root := newRoot()
+	root.SetArgs(arguments)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	candleCache().Wait()
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(err)
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(stderr, text)
+	}
+	if code == exitUsage && !strings.Contains(err.Error(), "hint: ") {
+		fmt.Fprintln(stderr, "hint: botd --help, or botd COMMAND --help, shows what there is")
+	}
+	return code
+}
+
+// signalContext is canceled by the first SIGINT or SIGTERM, with the signal as
+// its cause; a second one ends the process at once.
+func signalContext() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case s := <-signals:
+			cancel(&signalError{s})
+		case <-done:
+			return
+		}
+		select {
+		case s := <-signals:
+			os.Exit(signalCode(s))
+		case <-done:
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
+}
+
+const about = `botd runs trading strategies unattended, backtests them on recorded candles,
+and shows what it does.
+
+Three commands to start with:
+
+  botd run                              a demo: a simulated exchange, three strategies, no keys, no network
+  botd check -c configs                 is my configuration right? every mistake with file and line
+  botd backtest run -s STRATEGY.yaml --data CANDLES.csv`
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "botd",
+		Short:         "a runtime for automated trading strategies",
+		Long:          about,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          unknownCommand,
+		RunE: func(command *cobra.Command, _ []string) error {
+			fmt.Fprintln(command.OutOrStdout(), about+"\n\nbotd --help lists every command.")
+			return nil
+		},
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
+	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
+		newHalt(), newRearm(), newResolve(), newLogin(), newJournal(), newLedger(), newBackup(), newRestore(), newIndicator(), newStrategy(), newData(), newSimulate(), newVersion())
+	root.AddCommand(newDemo(), newNotify())
+	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
+	root.AddCommand(newInit(), newDoctor(), newPlan(), newExplain(), newLogs(), newLogLevel(), newSupport(), newConfig(), newMan())
+	completeFlags(root)
+	return root
+}
+
+// unknownCommand answers a mistyped command with the nearest one.
+func unknownCommand(command *cobra.Command, arguments []string) error {
+	if len(arguments) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range command.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(append(names, c.Name()), c.Aliases...)
+		}
+	}
+	text := fmt.Sprintf("unknown command %q for %s", arguments[0], command.CommandPath())
+	if near := configs.Nearest(arguments[0], names); near != "" {
+		text += "\nhint: did you mean " + near + "?"
+	}
+	return usage("%s", text)
+}
+
+// flagError answers a mistyped flag with the nearest one.
+func flagError(command *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return usage("%w", err)
+	}
+	var names []string
+	for _, flags := range []*pflag.FlagSet{command.Flags(), command.InheritedFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	}
+	if near := configs.Nearest(name, names); near != "" {
+		return usage("%w\nhint: did you mean --%s?", err, near)
+	}
+	return usage("%w", err)
+}
+
+// colours reports whether a stream is a terminal that wants colours.
+func colours(command *cobra.Command, stream io.Writer) bool {
+	if off, err := command.Flags().GetBool("no-color"); err == nil && off {
+		return false
+	}
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	return os.Getenv("FORCE_COLOR") != "" || terminal(stream)
+}
+
+// terminal reports whether a stream is a terminal.
+func terminal(stream io.Writer) bool {
+	file, ok := stream.(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
+
+// signalError is the cause of a context ended by a signal.
+type signalError struct{ signal os.Signal }
+
+func (e *signalError) Error() string { return "received " + e.signal.String() }
+
+func signalOf(err error) (os.Signal, bool) {
+	var s *signalError
+	if errors.As(err, &s) {
+		return s.signal, true
+	}
+	return nil, false
+}

@@ -1,0 +1,130 @@
+package command
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange/sim/server"
+)
+
+// TestPaperTradesOnAnotherExchangeAndCarriesOn lets a second process stand in for
+// the venue: paper trades on its public data without keys, is killed without a
+// warning, and the next start finds the account as it was.
+func TestPaperTradesOnAnotherExchangeAndCarriesOn(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := build(t, directory)
+	address := startVenue(t, binary)
+	write(t, filepath.Join(directory, "configs", "botd.yaml"), fmt.Sprintf(`mode: demo
+exchange: {base_url: %q}
+simulated: {futures: 5000, fees: {futures: {taker: 0.1%%}}}
+`, address))
+	write(t, filepath.Join(directory, "configs", "strategies", "hold.yaml"), `name: hold
+strategy: twap
+market: futures
+symbol: BTC-USDT
+interval: 1m
+schedule: "@every 1s"
+leverage: 5
+params: {side: buy, quantity: 0.05, slices: 5, every: 1s}
+protect: {stop_loss: 20%}
+`)
+	first := start(t, binary, directory, "--mode", "paper")
+	story := first.until(t, "position.changed")
+	for _, event := range []string{"order.acknowledged", "order.fill"} {
+		if !slices.Contains(story, event) {
+			t.Errorf("before there is a position: want %s told, have %v", event, story)
+		}
+	}
+	if err := first.process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	first.wait()
+	before := paperAccount(t, directory)
+	if before.Deposits != "5000" || before.Positions != 1 || before.Fees == "0" {
+		t.Errorf("the account after SIGKILL: want 5000 USDT deposited, fees paid and a position, have %+v", before)
+	}
+
+	second := start(t, binary, directory, "--mode", "paper")
+	second.until(t, "position.changed") // found again before anything new is decided
+	if err := second.process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	story = second.until(t, "daemon.stopped")
+	if !slices.Contains(story, "daemon.left_open") {
+		t.Errorf("at the end: want told what stays open, have %v", story)
+	}
+	if err := second.wait(); err != nil {
+		t.Errorf("a clean stop: want exit code 0, have %v", err)
+	}
+	if after := paperAccount(t, directory); after.Deposits != "5000" || after.Positions != 1 {
+		t.Errorf("the same account: want 5000 USDT deposited and one position, have %+v", after)
+	}
+}
+
+// startVenue runs a simulated exchange without accounts as the venue and returns its address.
+func startVenue(t *testing.T, binary string) string {
+	t.Helper()
+	venue := exec.Command(binary, "exchange", "--listen", "127.0.0.1:0", "--market", "random", "--seed", "7")
+	pipe, err := venue.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := venue.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { venue.Process.Kill(); venue.Wait() })
+	lines := bufio.NewScanner(pipe)
+	for lines.Scan() {
+		if _, address, found := strings.Cut(lines.Text(), "listens on "); found {
+			return strings.TrimSpace(address)
+		}
+	}
+	t.Fatal("the venue did not say where it listens")
+	return ""
+}
+
+// account is what the test looks at in the paper account's file.
+type account struct {
+	Deposits, Fees string
+	Positions      int
+}
+
+func paperAccount(t *testing.T, directory string) (seen account) {
+	t.Helper()
+	store, text, err := server.OpenState(filepath.Join(directory, "data", "paper", "exchange.json"), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil { // it is the next daemon's
+		t.Fatal(err)
+	}
+	var state struct {
+		Accounts []struct {
+			Money     struct{ Deposits, Fees string }
+			Positions []struct{ ID int64 }
+		}
+	}
+	if err := json.Unmarshal(text, &state); err != nil || len(state.Accounts) != 1 {
+		t.Fatalf("want one account kept, have %d, %v", len(state.Accounts), err)
+	}
+	a := state.Accounts[0]
+	return account{a.Money.Deposits, a.Money.Fees, len(a.Positions)}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

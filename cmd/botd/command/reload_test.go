@@ -1,0 +1,61 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const reloadedYAML = `name: mine
+strategy: script
+file: mine.star
+market: futures
+symbol: BTC-USDT
+interval: 1m
+schedule: "@every 1s"
+size: {quantity: 0.01}
+`
+
+// A script is changed while the daemon runs: the new one takes its place, a bad
+// one does not, and what can not change is said.
+func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := build(t, directory)
+	put := func(file, text string) {
+		t.Helper()
+		file = filepath.Join(directory, "configs", file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		// A file written twice within the clock's grain must still look changed.
+		later := time.Now().Add(time.Duration(len(text)) * time.Millisecond)
+		if err := os.Chtimes(file, later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("botd.yaml", "mode: demo\ndata_dir: ./data\n")
+	put("strategies/mine.yaml", reloadedYAML)
+	put("strategies/mine.star", "def decide(view):\n    return hold(\"flat\")\n")
+	d := start(t, binary, directory)
+	d.until(t, "market.candle")
+	put("strategies/mine.star", "def decide(view):\n    return hold(\"up\")\n")
+	d.until(t, "config.rejected")
+	put("strategies/mine.star", "def decide(view):\n    return hold(\"long\", reason = \"changed\")\n")
+	d.until(t, "strategy.reloaded")
+	d.until(t, "order.fill")
+	put("botd.yaml", "mode: demo\ndata_dir: ./data\nshutdown: flatten\n")
+	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "1m", "5m", 1))
+	if err := d.process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	d.until(t, "config.strategy_kept")
+	d.until(t, "config.needs_restart")
+	d.until(t, "config.reloaded")
+}

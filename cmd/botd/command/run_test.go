@@ -1,0 +1,153 @@
+package command
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTheDemoTradesAndCarriesOn starts the built binary as a newcomer does, in
+// an empty directory: it trades, is killed without a warning, and the next start
+// finds its positions and goes on.
+func TestTheDemoTradesAndCarriesOn(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := build(t, directory)
+	first := start(t, binary, directory)
+	story := first.until(t, "order.settled")
+	for _, event := range []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "daemon.listening"} {
+		if !slices.Contains(story, event) {
+			t.Errorf("before the first settlement: want %s told, have %v", event, story)
+		}
+	}
+	first.until(t, "position.changed")
+	if err := first.process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	first.wait()
+
+	second := start(t, binary, directory)
+	second.until(t, "daemon.unclean")
+	second.until(t, "position.changed") // found again before anything new is decided
+	if err := second.process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	story = second.until(t, "daemon.stopped")
+	if !slices.Contains(story, "daemon.left_open") {
+		t.Errorf("at the end: want told what stays open, have %v", story)
+	}
+	if err := second.wait(); err != nil {
+		t.Errorf("a clean stop: want exit code 0, have %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(directory, "data", "demo", "running")); err == nil {
+		t.Error("after a clean stop: want no mark of a run left")
+	}
+}
+
+// TestASecondDaemonOnADataDirectoryIsRefused holds the lock of case 34.
+func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := build(t, directory)
+	first := start(t, binary, directory)
+	first.until(t, "daemon.listening")
+	second := exec.Command(binary, "run", "--listen", "off")
+	second.Dir = directory
+	output, err := second.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitTemporary || !strings.Contains(string(output), "in use by another botd") {
+		t.Errorf("want exit code %d and the reason, have %v\n%s", exitTemporary, err, output)
+	}
+	for _, c := range []struct {
+		arguments []string
+		want      string
+	}{{[]string{"backup", "copy.db"}, "ok: backup copy.db"}, {[]string{"journal", "verify", "--file", "copy.db"}, "the chain is whole"}, {[]string{"restore", "copy.db"}, "in use by another botd"}} {
+		command := exec.Command(binary, c.arguments...)
+		command.Dir = directory
+		if output, err := command.CombinedOutput(); !strings.Contains(string(output), c.want) {
+			t.Errorf("botd %s while it runs: want %q, have %v\n%s", strings.Join(c.arguments, " "), c.want, err, output)
+		}
+	}
+	first.until(t, "market.candle") // the first one goes on
+}
+
+// build makes the binary as a user does.
+func build(t *testing.T, directory string) string {
+	t.Helper()
+	binary := filepath.Join(directory, "botd")
+	compile(t, binary)
+	return binary
+}
+
+// compile builds this command, with the race detector where the test has it.
+func compile(t *testing.T, binary string, flags ...string) {
+	t.Helper()
+	if raced {
+		flags = append(flags, "-race")
+	}
+	arguments := append(append([]string{"build"}, flags...), "-o", binary, "botd/cmd/botd")
+	if output, err := exec.Command("go", arguments...).CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, output)
+	}
+}
+
+// demo is a running binary and the events it tells.
+type demo struct {
+	process *os.Process
+	events  chan string
+	wait    func() error
+}
+
+// start runs the daemon with more arguments than those every test gives.
+func start(t *testing.T, binary, directory string, arguments ...string) *demo {
+	t.Helper()
+	command := exec.Command(binary, append([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"}, arguments...)...)
+	command.Dir = directory
+	pipe, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { command.Process.Kill() })
+	d := &demo{process: command.Process, events: make(chan string, 4096), wait: command.Wait}
+	go func() {
+		defer close(d.events)
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			var line struct{ Event string }
+			if json.Unmarshal(lines.Bytes(), &line) != nil {
+				line.Event = "text: " + strings.TrimSpace(lines.Text())
+			}
+			d.events <- line.Event
+		}
+	}()
+	return d
+}
+
+// until returns the events told up to the one named.
+func (d *demo) until(t *testing.T, event string) (story []string) {
+	t.Helper()
+	late := time.After(60 * time.Second)
+	for {
+		select {
+		case told, open := <-d.events:
+			if !open {
+				t.Fatalf("the program ended before it told %s: %v", event, story)
+			}
+			story = append(story, told)
+			if told == event {
+				return story
+			}
+		case <-late:
+			t.Fatalf("60 s without %s: %v", event, story)
+		}
+	}
+}
