@@ -11,15 +11,17 @@ import (
 
 // versionInfo says which binary this is.
 type versionInfo struct {
+	Schema   int    `json:"schema"`
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
+	Time     string `json:"time,omitempty"` // of the revision
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
 func buildVersion() versionInfo {
-	info := versionInfo{Version: "devel", Go: goruntime.Version(), Platform: goruntime.GOOS + "/" + goruntime.GOARCH}
+	info := versionInfo{Schema: 1, Version: "devel", Go: goruntime.Version(), Platform: goruntime.GOOS + "/" + goruntime.GOARCH}
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return info
@@ -31,6 +33,8 @@ func buildVersion() versionInfo {
 		switch setting.Key {
 		case "vcs.revision":
 			info.Revision = setting.Value
+		case "vcs.time":
+			info.Time = setting.Value
 		case "vcs.modified":
 			info.Modified = setting.Value == "true"
 		}
@@ -40,15 +44,27 @@ func buildVersion() versionInfo {
 
 func newVersion() *cobra.Command {
 	var output string
+	var sbom bool
 	command := &cobra.Command{
-		Use: "version", Short: "say which botd this is", Args: cobra.NoArgs,
+		Use: "version", Short: "say which botd this is, and what it is made of", Args: cobra.NoArgs,
+		Long: `Says version, revision, Go and platform. --sbom prints every module this binary is made
+of as CycloneDX JSON, from the binary itself; two builds of the same source print the same.`,
+		Example: "  botd version -o json\n  botd version --sbom > botd.cdx.json",
 		RunE: func(command *cobra.Command, _ []string) error {
+			if sbom {
+				bill, err := ownBill()
+				if err != nil {
+					return fail(exitInternal, err)
+				}
+				return print(command.OutOrStdout(), "json", bill, nil)
+			}
 			info := buildVersion()
 			return print(command.OutOrStdout(), output, info, func(w io.Writer) {
 				fmt.Fprintf(w, "botd %s %s %s %s\n", info.Version, info.Revision, info.Go, info.Platform)
 			})
 		},
 	}
+	command.Flags().BoolVar(&sbom, "sbom", false, "the bill of materials, as CycloneDX JSON")
 	outputFlag(command, &output)
 	return command
 }
