@@ -200,7 +200,9 @@ func reached(c <-chan struct{}) bool {
 func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	t.Parallel()
 	s := newDaemon(t)
-	d := newDeskWith(t, func(c *Config) { c.Board, c.History, c.Metrics, c.Logs, c.Reports = s.board, s.history, s.metrics, s.logs, shelf(t) })
+	d := newDeskWith(t, func(c *Config) {
+		c.Board, c.History, c.Metrics, c.Logs, c.Reports = s.board, s.history, s.metrics, s.logs, shelf(t)
+	})
 	d.outlooks = outlooks(t, strategy.Plan{})
 	d.outlooks[0].Strategy = "one"
 	address := s.venue()

@@ -22,7 +22,7 @@ import (
 // The configuration of the botd that is looked at: a position that grows, orders
 // that rest in the book, and a spot holding.
 var configuration = map[string]string{
-	"botd.yaml": "mode: demo\ninstance: main\n",
+	"botd.yaml": "mode: demo\ninstance: main\ndata_dir: ./data\n",
 	"strategies/accumulate.yaml": `name: accumulate
 strategy: twap
 market: futures
@@ -182,6 +182,31 @@ func (d *daemon) ask(method, path, body string, into any) {
 		if err := json.Unmarshal(text, into); err != nil {
 			d.t.Fatalf("%s %s: %v", method, path, err)
 		}
+	}
+}
+
+// backtests runs two, whose reports the dashboard lists.
+func (d *daemon) backtests() {
+	d.t.Helper()
+	binary, err := build()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	run := func(arguments ...string) {
+		d.t.Helper()
+		command := exec.Command(binary, arguments...)
+		command.Dir = d.directory
+		if output, err := command.CombinedOutput(); err != nil {
+			d.t.Fatalf("botd %v: %v\n%s", arguments, err, output)
+		}
+	}
+	run("data", "generate", "--symbol", "BTC-USDT", "--interval", "1h", "--candles", "2000", "--out", "candles.csv")
+	for name, fast := range map[string]string{"quick": "5", "slow": "15"} {
+		text := "name: " + name + "\nstrategy: sma_cross\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nleverage: 2\nsize: {equity: 50%}\nparams: {fast: " + fast + ", slow: 40}\n"
+		if err := os.WriteFile(filepath.Join(d.directory, name+".yaml"), []byte(text), 0o644); err != nil {
+			d.t.Fatal(err)
+		}
+		run("backtest", "run", "-s", name+".yaml", "--data", "candles.csv", "--quick", "--out", "data/backtests/"+name)
 	}
 }
 

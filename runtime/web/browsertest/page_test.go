@@ -24,7 +24,7 @@ func everyPage(d *daemon) map[string]string {
 	return map[string]string{
 		"/": "Nothing needs you", "/strategies": "levels", "/strategies/accumulate": "Decisions", "/strategies/levels?view=orders": "Working orders", "/orders": "Working", "/orders?view=fills": "Mean price", "/orders?view=ended": "filled",
 		"/intents": "Outcome", "/intents/" + orders.Items[0].ID: "Checked, rule by rule", "/positions": "The journal explains", "/risk": "Kill switch", "/reconcile": "Exchange and journal agree",
-		"/market": "Price tick", "/market/futures/BTC-USDT": "Order book", "/market/spot/SOL-USDT": "Trades", "/logs": "daemon.started", "/settings": "Configuration in force", "/audit": "start", "/nowhere": "There is no page",
+		"/market": "Price tick", "/market/futures/BTC-USDT": "Order book", "/market/spot/SOL-USDT": "Trades", "/logs": "daemon.started", "/backtests": "Greatest fall", "/backtests/compare?ids=quick,slow": "What differs", "/settings": "Configuration in force", "/audit": "start", "/nowhere": "There is no page",
 	}
 }
 
@@ -34,6 +34,7 @@ func everyPage(d *daemon) map[string]string {
 func TestEveryPage(t *testing.T) { // not in parallel: it measures
 	findBrowser(t)
 	d := startDaemon(t)
+	d.backtests()
 	d.settle()
 	for _, l := range []look{dark, light, phone, small} {
 		t.Run(l.name, func(t *testing.T) {
@@ -106,16 +107,83 @@ func TestChartsReadBackWithoutEnd(t *testing.T) {
 	first := eval[int](v, count)
 	for range 3 {
 		before := eval[int](v, count)
-		for range 20 { // drags the candles to the right
-			v.do(chromedp.DragAndDropXY(400, 500, 1200, 500, 4))
-			if eval[int](v, count) > before {
-				break
+		for end := time.Now().Add(2 * patience); eval[int](v, count) == before; { // drags the candles to the right
+			if time.Now().After(end) {
+				t.Fatalf("want candles older than the %d read, there are none after a minute of dragging", before)
 			}
+			v.do(chromedp.DragAndDropXY(400, 500, 1200, 500, 4))
 		}
-		v.until("older candles are read", count+" > "+itoa(before))
 	}
 	if have := eval[int](v, count); have <= first {
 		t.Errorf("want more than %d candles after scrolling back, have %d", first, have)
 	}
 	v.quiet("scrolling back")
+}
+
+// TestReportOfABacktestIsShutIn opens a report's page: its own scripts run and draw,
+// and reach nothing of botd.
+func TestReportOfABacktestIsShutIn(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemon(t)
+	d.backtests()
+	v := openBrowser(t).open(d, dark)
+	v.login(d.token("token"))
+	v.visit("/backtests")
+	v.quiet("the list")
+	v.do(chromedp.Navigate(d.url("/api/v1/backtests/quick/report")))
+	v.until("its charts are drawn", `document.querySelectorAll("canvas").length > 3`)
+	if have := eval[string](v, `fetch("/api/v1/status").then(r => "reached " + r.status, e => "blocked")`); have != "blocked" {
+		t.Errorf("want a report to reach nothing, have %s", have)
+	}
+	if have := eval[string](v, `(() => { try { return "cookies: " + document.cookie; } catch (e) { return "blocked"; } })()`); have != "blocked" {
+		t.Errorf("want no cookie in reach, have %s", have)
+	}
+	v.forget() // what was refused
+	v.shoot("report")
+}
+
+// odd are answers of states that a demo does not come to by itself.
+const odd = `(() => {
+	const real = window.fetch.bind(window);
+	const far = Date.now() - 90000;
+	const order = {client_order_id: "bmain-1-77", order_id: 0, strategy: "levels", purpose: "entry", market: "futures", symbol: "ETH-USDT", side: "BUY", type: "MARKET", state: "uncertain", live: true, price: "0", stop_price: "0", quantity: "0.05", reduce_only: false, close_position: false, post_only: false, filled: "0", mean_price: "0", sent_ms: far, why: "the answer was lost"};
+	const change = {
+		"reconcile": (a) => ({...a, failed: 2, unknown: [order], quarantines: [{market: "futures", symbol: "ETH-USDT", strategy: "levels", cause: "<b>the exchange tells 1.5, the journal explains 0.05</b>", since: new Date(far).toISOString(), position: "1.5", explained: "0.05", ignored: "0", difference: "1.45", unknown: [order], orders: [{order_id: 9, client_order_id: "by-hand", side: "SELL", type: "LIMIT", quantity: "1", filled: "0", price: "3000", stop_price: "0"}], adopt: ["1.45 becomes the strategy's"], ignore: ["1.45 is left alone"]}]}),
+		"positions": (a) => ({...a, items: [{...a.items[0], quantity: "-1.5", difference: "1.45", quarantine: "differs", settled: false, liq_price: "51000", liquidation_distance_ratio: 0.021, protected: false, unprotected_ms: 61000, protection: []}, ...a.items.slice(1)]}),
+		"status": (a) => ({...a, ready: false, unsettled: 2, unsettled_since_ms: far, blind: true, checks: [...a.checks, {name: "clock", ok: false, detail: "off by 3 s"}], nearest_liquidation: {symbol: "BTC-USDT", price: "51000", distance_ratio: 0.021},
+			degraded: [{state: "limit", scope: "account", cause: "max_daily_loss: 5.2 % of 5 %", since: new Date(far).toISOString(), way_out: "ends at 00:00 UTC, or botd rearm"}, {state: "quarantined", scope: "symbol", market: "futures", symbol: "ETH-USDT", cause: "differs", since: new Date(far).toISOString(), way_out: "botd resolve"}],
+			strategies: [...a.strategies, ...Array.from({length: 97}, (_, i) => ({...a.strategies[0], name: "strategy-" + i, state: ["running", "halted", "failed", "latched", "quarantined", "warming_up"][i % 6], why: i % 6 === 2 ? "panic: index out of range" : ""}))]}),
+		"risk": (a) => ({...a, halts: [{scope: "strategy", strategy: "levels", level: "flatten", why: "a reason", since: new Date(far).toISOString()}], degraded: [{state: "halted", scope: "strategy", strategy: "levels", cause: "c", since: new Date(far).toISOString(), way_out: "botd rearm", doing: "to close: futures ETH-USDT 0.05; orders to end: 1"}, {state: "breaker", scope: "account", cause: "3 unknowns within 10 min", since: new Date(far).toISOString(), until: new Date(far + 600000).toISOString(), way_out: "wait"}],
+			limits: a.limits.map((l, i) => ({...l, ratio: [0.85, 1, 1.04, 0.2][i % 4], state: ["near", "full", "breached", "ok"][i % 4], why: "why", way_out: "the way out"})), rejections: a.rejections.map((r, i) => i < 4 ? {...r, count: 12345 * (i + 1), last_ms: far, strategy: "levels", symbol: "ETH-USDT", value: "3200 USDT", limit: "at most 3000 USDT", hint: "less"} : r), history: [{id: "1", at_ms: far, kind: "breaker", severity: "error", over: false, text: "3 unknowns within 10 min"}]}),
+	};
+	window.fetch = async (input, init) => {
+		const path = new URL(input, location.href).pathname.replace("/api/v1/", ""), answer = await real(input, init);
+		if (!change[path] || (init?.method ?? "GET") !== "GET") return answer;
+		return new Response(JSON.stringify(change[path](await answer.json())), {status: 200, headers: {"Content-Type": "application/json"}});
+	};
+})();`
+
+// TestTroubleIsShown has the pages show quarantines, breached limits, failures and
+// a hundred strategies: still accessible, still within the screen.
+func TestTroubleIsShown(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemon(t)
+	d.settle()
+	for _, l := range []look{dark, light, phone} {
+		v := openBrowser(t).open(d, l)
+		v.inject(odd)
+		v.login(d.token("token"))
+		for path, says := range map[string]string{"/": "Needs you", "/strategies": "strategy-96", "/positions": "no stop on the exchange", "/risk": "Way out", "/reconcile": "<b>the exchange tells"} {
+			v.visit(path)
+			v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
+			if over := eval[int](v, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+				t.Errorf("%s: %d px scroll sideways", path, over)
+			}
+			v.accessible("trouble " + l.name + " " + path)
+			v.quiet("trouble " + path)
+			v.shoot("trouble " + l.name + " " + path)
+		}
+	}
 }

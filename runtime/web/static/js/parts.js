@@ -20,7 +20,7 @@ export function tag(state, text = f.words(state), tone = tones[state] ?? "quiet"
 
 // signed is money that was made or lost: arrow, sign and colour.
 export function signed(text, { places = 2, unit = "" } = {}) {
-  const way = f.sign(text), number = f.money(text, { plus: true, places });
+  const number = f.money(text, { plus: true, places }), way = f.isZero(number) ? 0 : f.sign(text);
   return h("span.num", { class: ["down", "flat", "up"][way + 1] }, way ? h("span.arrow", { "aria-hidden": "true" }, f.arrow(text)) : null, number, unit ? h("span.unit", unit) : null);
 }
 
@@ -38,6 +38,9 @@ export function time(at, nowMS) {
 export function ago(at, nowMS) {
   return at ? h("time", { datetime: new Date(f.msOf(at)).toISOString(), title: f.stampFull(at) }, nowMS - f.msOf(at) < 1000 ? "now" : f.age(nowMS - f.msOf(at)) + " ago") : "–";
 }
+
+// due is how soon something is to happen.
+export const due = (at, nowMS) => (!at ? "–" : at - nowMS < 1000 ? "now" : "in " + f.age(at - nowMS));
 
 export function panel(title, { actions = null, note = null, key = title, class: more = "" } = {}, ...content) {
   const id = "p-" + String(key).toLowerCase().replace(/[^a-z0-9]+/g, "-");

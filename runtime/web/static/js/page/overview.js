@@ -4,9 +4,9 @@ import { h } from "../dom.js";
 import * as f from "../format.js";
 import { icon } from "../icons.js";
 import { live, now } from "../live.js";
-import { ago, empty, intentLink, link, panel, side, signed, strategyLink, symbolLink, table, tag, tile, time } from "../parts.js";
+import { ago, due, empty, intentLink, link, panel, side, signed, strategyLink, symbolLink, table, tag, tile, time } from "../parts.js";
 
-const HOUR = 3_600_000, FEED = 14;
+const HOUR = 3_600_000, FEED = 14, SHOWN = 6, STRATEGIES = 15;
 const ranges = [["1h", "1 h", HOUR], ["24h", "24 h", 24 * HOUR], ["7d", "7 d", 168 * HOUR], ["30d", "30 d", 720 * HOUR], ["all", "All", 0]];
 
 export const title = () => "Overview";
@@ -97,7 +97,11 @@ function attention(notices) {
   if (!all.length) {
     return h("section.panel", { key: "attention", "aria-label": "What needs you" }, h("p.calm", icon("check"), h("span", h("strong", "Nothing needs you."), ` All ${f.plural(s.checks.length, "check")} pass, ${s.reconcile.last_ms ? `exchange and journal agreed ${f.age(now() - s.reconcile.last_ms)} ago` : "the first reconcile is under way"}.`)));
   }
-  return panel("Needs you", { key: "attention", note: f.plural(all.length, "thing") }, h("ul.attention", all.map(([tone, what, why, at, href, way], i) => h("li", { class: tone, key: what + i }, icon(tone === "info" ? "info" : "warning"), h("p", h("span.title", link(href, what)), at ? [" ", h("span.note", ago(at, now()))] : null, why ? [h("br"), why] : null, way ? [h("br"), h("span.note", "Way out: ", way)] : null)))));
+  return panel("Needs you", { key: "attention", note: f.plural(all.length, "thing") }, h("div.attention", h("ul", all.slice(0, SHOWN).map(one)), all.length > SHOWN ? h("details", h("summary", `${all.length - SHOWN} more`), h("ul", all.slice(SHOWN).map(one))) : null));
+
+  function one([tone, what, why, at, href, way], i) {
+    return h("li", { class: tone, key: what + i }, icon(tone === "info" ? "info" : "warning"), h("p", h("span.title", link(href, what)), at ? [" ", h("span.note", ago(at, now()))] : null, why ? [h("br"), why] : null, way ? [h("br"), h("span.note", "Way out: ", way)] : null));
+  }
 }
 
 function strategies() {
@@ -105,9 +109,10 @@ function strategies() {
     { name: "Strategy", cell: (s) => strategyLink(s.name) }, { name: "State", cell: (s) => tag(s.state) }, { name: "Symbol", class: "nowrap", cell: (s) => symbolLink(s.market, s.symbol) },
     { name: "Position", num: true, cell: (s) => (f.isZero(s.position) ? h("span.soft", "flat") : [side(f.sign(s.position) > 0 ? "long" : "short"), " ", f.exact(s.position.replace("-", ""))]) },
     { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) }, { name: "Realised", num: true, cell: (s) => signed(s.realized) }, { name: "Last price", num: true, cell: (s) => f.exact(s.last_price) },
-    { name: "Last tick", num: true, cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") }, { name: "Next", num: true, cell: (s) => (s.next_tick_ms ? "in " + f.age(s.next_tick_ms - now()) : "–") }, { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
+    { name: "Last tick", num: true, cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") }, { name: "Next", num: true, cell: (s) => due(s.next_tick_ms, now()) }, { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
   ];
-  return panel("Strategies", { note: "profit and loss in USDT" }, table("Strategies", columns, live.strategies, { key: (s) => s.name, none: empty("No strategy is configured", "Put a file into strategies/ of the configuration directory; botd init writes a commented one.") }));
+  const rows = [...live.strategies].sort((a, b) => (a.state === "running") - (b.state === "running")).slice(0, STRATEGIES), more = live.strategies.length - rows.length; // what does not run comes first
+  return panel("Strategies", { note: "profit and loss in USDT" }, table("Strategies", columns, rows, { next: more > 0 ? link("/strategies", `${more} more`) : null, key: (s) => s.name, none: empty("No strategy is configured", "Put a file into strategies/ of the configuration directory; botd init writes a commented one.") }));
 }
 
 // merged puts fills, refusals and notices in one list, the newest first.

@@ -5,7 +5,7 @@ import * as f from "../format.js";
 import { HaltForm, pause, resume } from "../halt.js";
 import { now, operator, strategy } from "../live.js";
 import { dialog } from "../menu.js";
-import { ago, button, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../parts.js";
+import { ago, button, due, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../parts.js";
 import { yaml } from "../yaml.js";
 
 const views = [["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["limits", "Limits"], ["config", "Configuration"]];
@@ -91,7 +91,7 @@ export async function open(page) {
     return panel("Now", { key: "now", note: s.plan.reason || s.reason || null }, facts([
       ["Wants", s.plan.target || (s.plan.orders.length ? f.plural(s.plan.orders.length, "order") + " in the book" : "nothing")], ["Has", way ? [side(way > 0 ? "LONG" : "SHORT"), " ", f.exact(s.position.replace("-", "")), h("span.unit", base)] : "flat"], ["Entry", f.isZero(s.entry_price) ? "–" : h("span", { title: s.entry_price }, f.money(s.entry_price, { places: places + 2 }))], ["Last", f.exact(s.last_price)],
       ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Realised", signed(s.realized, { unit: "USDT" })], ["Equity of its own", unit(f.money(s.equity), "USDT")], ["Stop-loss", s.plan.stop_loss || "none wished"], ["Take-profit", s.plan.take_profit || "none wished"], ["Protected", way ? (s.protected ? tag("ok", "on the exchange") : tag("near", "no stop there")) : "–"],
-      ["Last tick", s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–"], ["Next tick", s.next_tick_ms ? "in " + f.age(s.next_tick_ms - now()) : "–"], s.latch ? ["Latched", `${s.latch}: no entry until its target was zero or changed side`] : null,
+      ["Last tick", s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–"], ["Next tick", due(s.next_tick_ms, now())], s.latch ? ["Latched", `${s.latch}: no entry until its target was zero or changed side`] : null,
     ]));
   }
 
