@@ -90,9 +90,15 @@ export async function open(page) {
     const base = s.symbol.split("-")[0], way = f.sign(s.position);
     return panel("Now", { key: "now", note: s.plan.reason || s.reason || null }, facts([
       ["Wants", s.plan.target || (s.plan.orders.length ? f.plural(s.plan.orders.length, "order") + " in the book" : "nothing")], ["Has", way ? [side(way > 0 ? "LONG" : "SHORT"), " ", f.exact(s.position.replace("-", "")), h("span.unit", base)] : "flat"], ["Entry", f.isZero(s.entry_price) ? "–" : h("span", { title: s.entry_price }, f.money(s.entry_price, { places: places + 2 }))], ["Last", f.exact(s.last_price)],
-      ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Realised", signed(s.realized, { unit: "USDT" })], ["Equity of its own", unit(f.money(s.equity), "USDT")], ["Stop-loss", s.plan.stop_loss || "none wished"], ["Take-profit", s.plan.take_profit || "none wished"], ["Protected", way ? (s.protected ? tag("ok", "on the exchange") : tag("near", "no stop there")) : "–"],
+      ["Unrealised", signed(s.unrealized, { unit: "USDT" })], ["Realised", signed(s.realized, { unit: "USDT" })], ["Equity of its own", unit(f.money(s.equity), "USDT")], ["Stop-loss", exit(s, "stop_loss")], ["Take-profit", exit(s, "take_profit")], ["Protected", way ? (s.protected ? tag("ok", "on the exchange") : tag("near", "no stop there")) : "–"],
       ["Last tick", s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–"], ["Next tick", due(s.next_tick_ms, now())], s.latch ? ["Latched", `${s.latch}: no entry until its target was zero or changed side`] : null,
     ]));
+  }
+
+  // exit is the price that stands on the exchange, else what the plan wishes.
+  function exit(s, purpose) {
+    const order = s.orders.find((each) => each.purpose === purpose);
+    return order ? f.given(order.stop_price) : s.plan[purpose] || "none";
   }
 
   function candles(s) {
