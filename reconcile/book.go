@@ -238,6 +238,10 @@ func (b *Book) Apply(record *Record) {
 		b.told(record.ClientOrderID)
 	}
 	switch record.Kind {
+	case RecordHalt, RecordQuarantined, RecordAdopted, RecordIgnored:
+		b.accepted(record.ClientOrderID)
+	}
+	switch record.Kind {
 	case RecordBoot:
 		b.boot(record)
 	case RecordSending:
@@ -300,14 +304,18 @@ func (b *Book) Apply(record *Record) {
 	}
 }
 
-// told notes an id that the journal tells of. What is on the exchange under one
-// no newer than the newest of them is no stranger's: it is not asked about again.
+// told notes an id that the journal tells of: what is on the exchange under one no
+// newer than the newest of them is no stranger's at the next start.
 func (b *Book) told(clientOrderID string) {
 	if id, ours := made(clientOrderID); ours && b.newest.before(id) {
 		b.newest = id
 	}
+}
+
+// accepted forgets a stranger's ended order that a person was told of.
+func (b *Book) accepted(clientOrderID string) {
 	for _, truth := range b.symbols {
-		if id, _ := made(truth.Alien); truth.Alien != "" && !b.newest.before(id) {
+		if truth.Alien == clientOrderID {
 			truth.Alien = ""
 		}
 	}

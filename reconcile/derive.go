@@ -114,7 +114,11 @@ func (d *derivation) sort() {
 // traded, and neither is a read older than the fills.
 func (d *derivation) hold() {
 	position, known := d.truth.Position, d.truth.Known
-	if d.truth.Key.Market == exchange.Spot || position == known {
+	if d.truth.Key.Market == exchange.Spot {
+		d.held = max(0, position-d.book.sellsUnknown(d.truth))
+		return
+	}
+	if position == known {
 		d.held = position
 		return
 	}

@@ -93,6 +93,18 @@ func (b *Book) prefixed(clientOrderID string) bool {
 	return b.Instance != "" && strings.HasPrefix(clientOrderID, "b"+b.Instance+"-")
 }
 
+// sellsUnknown is what open spot orders under this instance's prefix, which the
+// journal does not know, may still sell of what the fills explain: an old backup's
+// stop does not reduce a position only, as on futures, but sells again.
+func (b *Book) sellsUnknown(truth *SymbolTruth) (sum exchange.Quantity) {
+	for i := range truth.Foreign {
+		if o := &truth.Foreign[i]; o.Side == exchange.Sell && b.prefixed(o.ClientOrderID) {
+			sum += o.Remaining()
+		}
+	}
+	return sum
+}
+
 // ForeignPrefix returns the client order id of an order that carries this
 // instance's prefix and is not in the journal: a second instance or an old backup
 // (case 15); empty for none. Where the journal was lost, its symbol is quarantined

@@ -311,12 +311,29 @@ func (e *Engine) busy() bool {
 // under our prefix (case 15).
 func (e *Engine) guardPrefix() {
 	id := e.book.ForeignPrefix()
-	if id == "" || e.book.Halted().Level != "" || mutant.Is(mutant.PrefixIgnored) {
+	if id == "" || mutant.Is(mutant.PrefixIgnored) {
+		return
+	}
+	if e.book.Halted().Level != "" {
+		e.guardAliens() // a halt for another reason may end before this one is looked at
 		return
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
 	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: "pause", Why: why, ClientOrderID: id})
 	e.note(Note{Kind: NoteHalt, Text: why})
+}
+
+// guardAliens quarantines the symbols whose history tells of an order the journal
+// does not know: unlike an open one it is not found again.
+func (e *Engine) guardAliens() {
+	for _, truth := range e.book.Symbols() {
+		if truth.Alien == "" || truth.Quarantine != "" {
+			continue
+		}
+		why := "order " + truth.Alien + " carries this instance's prefix but is not in the journal: an old backup"
+		e.record(reconcile.Record{Kind: reconcile.RecordQuarantined, Symbol: truth.Key, ClientOrderID: truth.Alien, Why: why})
+		e.note(Note{Kind: NoteQuarantine, Symbol: truth.Rules, Text: why})
+	}
 }
 
 // protectionOf is the plan's protection, else the configured one.
