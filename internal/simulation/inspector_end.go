@@ -24,7 +24,7 @@ func (i *inspector) converged() {
 	for n := range i.watched {
 		i.came(&i.watched[n], book)
 	}
-	if w.venue.stranger && !i.stopped(book) {
+	if i.strangerOpen() && !i.stopped(book) {
 		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", strangerID)
 	}
 	i.known(book)
@@ -118,6 +118,14 @@ func (i *inspector) walletExplained(watch *watch, truth *reconcile.SymbolTruth) 
 	if off := wallet - explained; max(off, -off) > slack {
 		i.w.fail("converged", "%s: the wallet holds %d, explained are %d", watch.role.key, wallet, explained)
 	}
+}
+
+// strangerOpen reports whether the second botd's order is still open.
+func (i *inspector) strangerOpen() (open bool) {
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		i.w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) { open = open || o.ClientOrderID == strangerID })
+	}
+	return open
 }
 
 // stopped reports whether trading is halted, or the symbol of a stranger's order
