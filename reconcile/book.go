@@ -234,13 +234,7 @@ func (b *Book) Apply(record *Record) {
 	default:
 		b.seasoned = true
 	}
-	if record.ClientOrderID != "" {
-		b.told(record.ClientOrderID)
-	}
-	switch record.Kind {
-	case RecordHalt, RecordQuarantined, RecordAdopted, RecordIgnored:
-		b.accepted(record.ClientOrderID)
-	}
+	b.told(record)
 	switch record.Kind {
 	case RecordBoot:
 		b.boot(record)
@@ -306,17 +300,20 @@ func (b *Book) Apply(record *Record) {
 
 // told notes an id that the journal tells of: what is on the exchange under one no
 // newer than the newest of them is no stranger's at the next start.
-func (b *Book) told(clientOrderID string) {
-	if id, ours := made(clientOrderID); ours && b.newest.before(id) {
+// A person that was told of a stranger's ended order is not told of it again.
+func (b *Book) told(record *Record) {
+	if record.ClientOrderID == "" {
+		return
+	}
+	if id, ours := made(record.ClientOrderID); ours && b.newest.before(id) {
 		b.newest = id
 	}
-}
-
-// accepted forgets a stranger's ended order that a person was told of.
-func (b *Book) accepted(clientOrderID string) {
-	for _, truth := range b.symbols {
-		if truth.Alien == clientOrderID {
-			truth.Alien = ""
+	switch record.Kind {
+	case RecordHalt, RecordQuarantined, RecordAdopted, RecordIgnored:
+		for _, truth := range b.symbols {
+			if truth.Alien == record.ClientOrderID {
+				truth.Alien = ""
+			}
 		}
 	}
 }
