@@ -146,17 +146,22 @@ func (r *run) quiet(closes int64) bool {
 	if r.machine.NextMS() < closes || r.config.walk {
 		return false
 	}
-	for i := range r.legs {
-		l := &r.legs[i]
-		if l.openMS() < closes {
-			if !l.seat.Quiet(l.candles.Low[l.at], l.candles.High[l.at], closes-1) {
+	for {
+		corridors := r.venue.Corridors()
+		for i := range r.legs {
+			l := &r.legs[i]
+			if l.openMS() < closes {
+				if !l.seat.Quiet(l.candles.Low[l.at], l.candles.High[l.at], closes-1) {
+					return false
+				}
+			} else if last, _ := l.seat.Price(); !l.seat.Quiet(last, last, closes-1) {
 				return false
 			}
-		} else if last, _ := l.seat.Price(); !l.seat.Quiet(last, last, closes-1) {
-			return false
+		}
+		if r.venue.Corridors() == corridors {
+			return true
 		}
 	}
-	return true
 }
 
 // skip leaves out the rest of the candles that end with the close.

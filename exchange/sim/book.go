@@ -42,7 +42,12 @@ type book struct {
 	paysMS    int64 // the next payment that someone takes part in
 
 	// Nothing happens while the price stays between floor and ceiling.
-	stale             bool // they must be found anew
+	stale             bool           // they must be found anew
+	endsKnown         bool           // what liquidates is found too
+	marksSeen         uint64         // where positions hang on each other: the marks it was found at
+	orderLow          exchange.Price // what orders bound
+	orderHigh         exchange.Price
+	safeLow, safeHigh exchange.Price // where positions hang on each other: the corridor
 	floor, ceiling    exchange.Price
 	endsLow, endsHigh exchange.Price // marks that liquidate an account
 
@@ -138,9 +143,7 @@ func (b *book) jump(price, mark exchange.Price, gap bool) {
 // something happens.
 func (b *book) slide(target exchange.Price) {
 	for b.last != target || b.mark != target {
-		if b.stale {
-			b.refresh()
-		}
+		b.fresh()
 		at := target
 		if b.floor > target && b.floor < b.last {
 			at = b.floor
@@ -157,17 +160,13 @@ func (b *book) setPrice(price, mark exchange.Price) {
 	b.updateID++
 	b.eaten = [2]eaten{}
 	b.candles.tick(b.exchange.nowMS, price)
-	if b.exchange.coupled {
-		b.exchange.staleAll()
-	}
+	b.exchange.marks++
 }
 
 // react lets happen what the price asks for: liquidations, then fills of resting
 // orders, then triggers.
 func (b *book) react(gap bool) {
-	if b.stale {
-		b.refresh()
-	}
+	b.fresh()
 	if b.last > b.floor && b.last < b.ceiling && b.mark > b.floor && b.mark < b.ceiling {
 		return
 	}
@@ -253,30 +252,14 @@ func (b *book) reachedOrder() *order {
 	return nil
 }
 
-// refresh finds the prices between which nothing happens.
-func (b *book) refresh() {
-	b.stale = false
-	b.floor, b.ceiling, b.endsLow, b.endsHigh = 0, math.MaxInt64, 0, math.MaxInt64
-	if price, ok := b.bids.price(); ok {
-		if b.spread > 0 {
-			price -= b.spread - b.symbol.PriceTick + 1
-		}
-		b.floor = max(b.floor, price)
+// fresh finds the prices between which nothing happens, when they are not known.
+func (b *book) fresh() {
+	if !b.stale && b.endsKnown && (!b.exchange.coupled || b.marksSeen == b.exchange.marks) {
+		return
 	}
-	if price, ok := b.asks.price(); ok {
-		if b.spread > 0 {
-			price += b.spread - b.symbol.PriceTick + 1
-		}
-		b.ceiling = min(b.ceiling, price)
-	}
-	for i := range b.waiting {
-		if price, ok := b.waiting[i][falling].price(); ok {
-			b.floor = max(b.floor, price)
-		}
-		if price, ok := b.waiting[i][rising].price(); ok {
-			b.ceiling = min(b.ceiling, price)
-		}
-	}
+	b.boundOrders()
+	b.endsKnown, b.marksSeen = true, b.exchange.marks
+	b.endsLow, b.endsHigh = 0, math.MaxInt64
 	for _, p := range b.positions {
 		price, ok := p.liquidationBound()
 		switch {
@@ -286,7 +269,34 @@ func (b *book) refresh() {
 			b.endsHigh = min(b.endsHigh, price)
 		}
 	}
-	b.floor, b.ceiling = max(b.floor, b.endsLow), min(b.ceiling, b.endsHigh)
+	b.floor, b.ceiling = max(b.orderLow, b.endsLow), min(b.orderHigh, b.endsHigh)
+}
+
+// boundOrders finds the prices that orders at rest and waiting ones bound. What
+// liquidates is not known then.
+func (b *book) boundOrders() {
+	b.stale, b.endsKnown = false, false
+	b.orderLow, b.orderHigh = 0, math.MaxInt64
+	if price, ok := b.bids.price(); ok {
+		if b.spread > 0 {
+			price -= b.spread - b.symbol.PriceTick + 1
+		}
+		b.orderLow = max(b.orderLow, price)
+	}
+	if price, ok := b.asks.price(); ok {
+		if b.spread > 0 {
+			price += b.spread - b.symbol.PriceTick + 1
+		}
+		b.orderHigh = min(b.orderHigh, price)
+	}
+	for i := range b.waiting {
+		if price, ok := b.waiting[i][falling].price(); ok {
+			b.orderLow = max(b.orderLow, price)
+		}
+		if price, ok := b.waiting[i][rising].price(); ok {
+			b.orderHigh = min(b.orderHigh, price)
+		}
+	}
 }
 
 // notePositions follows the opening and closing of positions.
@@ -296,7 +306,7 @@ func (b *book) notePositions() {
 	if len(b.positions) > 0 {
 		b.paysMS = b.fundingMS
 	}
-	b.exchange.coupled = false
+	b.exchange.coupled, b.exchange.corridor = false, false
 	for _, a := range b.exchange.accounts {
 		b.exchange.coupled = b.exchange.coupled || len(a.positions) > 1
 	}

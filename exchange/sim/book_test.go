@@ -83,10 +83,14 @@ func TestAnotherSymbolsPriceMovesTheLiquidationBound(t *testing.T) {
 		"skipped": func() { eth.SkipTo(startMS, eth.key(), eth.p("2300")) },
 	} {
 		eth.tell("2500")
-		if !d.Quiet(d.key(), low, d.p("50001"), startMS) {
-			t.Fatalf("%s: want quiet before ETH falls, have it not", name)
+		btc, _ := d.Instrument(d.key())
+		if floor, _, _, _ := btc.Bounds(); floor >= low {
+			t.Fatalf("%s: want nothing at %d before ETH falls, have it at %d", name, low, floor)
 		}
 		move()
+		if floor, _, _, _ := btc.Bounds(); floor < low {
+			t.Fatalf("%s: want BTC's liquidation above %d when ETH fell, have it at %d", name, low, floor)
+		}
 		if d.Quiet(d.key(), low, d.p("50001"), startMS) {
 			t.Fatalf("%s: want BTC's liquidation nearer when ETH fell, have quiet", name)
 		}

@@ -57,9 +57,12 @@ type Exchange struct {
 
 	books      []*book // by market and name
 	byKey      map[exchange.SymbolKey]*book
-	recent     *book // the last one looked up
-	skipped    bool  // SkipTo moved a book past moments of its market
-	coupled    bool  // an account holds several positions: each one's liquidation hangs on the others' marks
+	recent     *book  // the last one looked up
+	skipped    bool   // SkipTo moved a book past moments of its market
+	marks      uint64 // counts the marks told: where positions hang on each other, each moves the bounds of all
+	corridor   bool   // the books' corridors are known
+	corridors  uint64 // how often they were found
+	coupled    bool   // an account holds several positions: each one's liquidation hangs on the others' marks
 	assets     []string
 	accounts   []*account
 	byName     map[string]*account
@@ -226,12 +229,6 @@ func (x *Exchange) realign() {
 		if b.fundingMS <= x.nowMS {
 			b.setFundingTime(x.nowMS)
 		}
-	}
-}
-
-func (x *Exchange) staleAll() {
-	for _, b := range x.books {
-		b.stale = true
 	}
 }
 

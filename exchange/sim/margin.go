@@ -67,6 +67,7 @@ func (x *Exchange) releaseFutures(o *order) {
 // touch notes that an account's money or positions changed.
 func (x *Exchange) touch(a *account) {
 	x.version++
+	x.corridor = false
 	x.noteAccount(a)
 	for _, p := range a.positions {
 		p.book.stale = true

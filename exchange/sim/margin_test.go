@@ -58,8 +58,9 @@ func TestLiqPriceCountsTheOtherPositionsOfTheWallet(t *testing.T) {
 	if d.Quiet(d.key(), at, at, startMS) {
 		t.Fatal("want the liquidation price not quiet, have quiet")
 	}
-	if !d.Quiet(d.key(), at+1, at+1, startMS) {
-		t.Fatal("want one unit above the liquidation price quiet, have it not")
+	btc, _ := d.Instrument(d.key())
+	if floor, _, _, apart := btc.Bounds(); floor != at || apart {
+		t.Fatalf("want nothing above %d, on its own, have %d, %t", at, floor, apart)
 	}
 	if err := d.SetPrice(d.key(), at, 0); err != nil {
 		t.Fatal(err)

@@ -163,9 +163,7 @@ func (m *tape) chosen(b *book, candle, bar int) PathOrder {
 		at := m.detail.from[candle] + bar
 		low, high = m.detail.candles.Low[at], m.detail.candles.High[at]
 	}
-	if b.stale {
-		b.refresh()
-	}
+	b.fresh()
 	order := b.adverse(low, high)
 	if m.config.Order == Best {
 		order = order.mirrored()

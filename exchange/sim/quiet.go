@@ -17,12 +17,37 @@ func (i Instrument) Price() (last, mark exchange.Price) { return i.book.last, i.
 // Quiet reports whether nothing could happen on the symbol if its price stayed
 // within low..high until untilMS, that moment included: no fill, trigger,
 // liquidation or funding, and no order of any symbol reaching its book.
+//
+// Where positions of several symbols hang on each other, what counts is that every
+// symbol stays within its corridor, and that the corridors are the same for all
+// (Corridors).
 func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 	b := i.book
-	if b.stale {
-		b.refresh()
+	x := b.exchange
+	if untilMS >= b.paysMS || untilMS >= x.queue.dueMS {
+		return false
 	}
-	return low > b.floor && high < b.ceiling && untilMS < b.paysMS && untilMS < b.exchange.queue.dueMS
+	if !x.coupled {
+		b.fresh()
+		return low > b.floor && high < b.ceiling
+	}
+	if b.stale {
+		b.boundOrders()
+	}
+	if low <= b.orderLow || high >= b.orderHigh {
+		return false
+	}
+	if len(b.positions) == 0 {
+		return true
+	}
+	if !x.corridor {
+		x.findCorridor()
+	}
+	if low > b.safeLow && high < b.safeHigh {
+		return true
+	}
+	x.findCorridor() // it may have moved with the marks
+	return low > b.safeLow && high < b.safeHigh
 }
 
 // Bounds returns what a price must stay strictly between, and the moment it must
@@ -30,9 +55,7 @@ func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 // Where positions hang on each other there are none: a price moves the bounds.
 func (i Instrument) Bounds() (floor, ceiling exchange.Price, beforeMS int64, apart bool) {
 	b := i.book
-	if b.stale {
-		b.refresh()
-	}
+	b.fresh()
 	return b.floor, b.ceiling, min(b.paysMS, b.exchange.queue.dueMS), !b.exchange.coupled
 }
 
@@ -45,9 +68,7 @@ func (i Instrument) SkipTo(nowMS int64, last exchange.Price) {
 	x.nowMS = max(x.nowMS, nowMS)
 	b.last, b.mark = last, last
 	b.skipped, x.skipped = true, true
-	if x.coupled {
-		x.staleAll()
-	}
+	x.marks++
 }
 
 // Quiet is the instrument's; an unknown symbol never is.

@@ -1,0 +1,59 @@
+package sim
+
+import (
+	"math"
+
+	"botd/exchange"
+)
+
+// Corridors counts how often the corridors were found. Several symbols are quiet
+// together only when it did not change between the first question and the last.
+func (x *Exchange) Corridors() uint64 { return x.corridors }
+
+// findCorridor gives each symbol the prices around its mark within which no
+// account can be liquidated, whatever the other symbols do within theirs: all may
+// move by the same share of their mark. Where nothing is left of the margin there
+// is no corridor, and every price is looked at.
+func (x *Exchange) findCorridor() {
+	x.corridor = true
+	x.corridors++
+	for _, b := range x.books {
+		b.safeLow, b.safeHigh = 0, math.MaxInt64
+	}
+	for _, a := range x.accounts {
+		if len(a.positions) == 0 {
+			continue
+		}
+		share := a.room()
+		for _, p := range a.positions {
+			b := p.book
+			width := exchange.Price(float64(b.mark) * share)
+			b.safeLow, b.safeHigh = max(b.safeLow, b.mark-width), min(b.safeHigh, b.mark+width)
+		}
+	}
+}
+
+// room is a share by which all marks may move at once, in any directions, while
+// the account stays above its maintenance margin: at the worst each position
+// loses that share of its value, and its maintenance is that of the larger one.
+func (a *account) room() float64 {
+	equity, value, needs := a.money.Wallet.Add(a.unrealized()).Float(), 0.0, a.maintenance().Float()
+	for _, p := range a.positions {
+		value += p.book.symbol.Notional(p.book.mark, p.remaining).Float()
+	}
+	if value <= 0 || equity <= needs {
+		return 0
+	}
+	share := min(0.9, (equity-needs)/value)
+	for range 20 {
+		share *= 0.9
+		needs = 0
+		for _, p := range a.positions {
+			needs += max(0, p.maintenanceAt(p.book.mark+exchange.Price(float64(p.book.mark)*share)).Float(), p.maintenanceAt(p.book.mark).Float())
+		}
+		if equity-share*value > needs*1.000001 {
+			return share
+		}
+	}
+	return 0
+}
