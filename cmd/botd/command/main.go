@@ -120,7 +120,7 @@ func newRoot() *cobra.Command {
 	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
 	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
 		newHalt(), newRearm(), newResolve(), newLogin(), newJournal(), newLedger(), newBackup(), newRestore(), newIndicator(), newStrategy(), newData(), newSimulate(), newVersion())
-	root.AddCommand(newDemo(), newNotify(), newHealthcheck())
+	root.AddCommand(newDemo(), newNotify(), newHealthcheck(), newBench())
 	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
 	root.AddCommand(newInit(), newDoctor(), newPlan(), newExplain(), newLogs(), newLogLevel(), newSupport(), newConfig(), newMan())
 	completeFlags(root)
