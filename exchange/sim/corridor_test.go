@@ -28,7 +28,7 @@ func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
 			calm := func() bool {
 				return d.Quiet(d.key(), btc-width(btc), btc+width(btc), startMS) && eth.Quiet(eth.key(), ether-width(ether), ether+width(ether), startMS)
 			}
-			if !calm() || !calm() { // the second time by one corridor for both
+			if first, second := calm(), calm(); !first || !second { // the second time by one corridor for both
 				continue
 			}
 			quiet++

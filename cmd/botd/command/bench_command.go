@@ -144,6 +144,9 @@ func handWritten(path string) (fills int, err error) {
 		}
 	}
 	fills, _ = bareBacktest(opens, closes, 500, 2000)
+	if len(times) != len(closes) {
+		return 0, fmt.Errorf("%d times, %d prices", len(times), len(closes))
+	}
 	return fills, lines.Err()
 }
 
