@@ -158,6 +158,11 @@ func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) 
 
 // asking makes a command that shows one of the API's documents.
 func asking[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Command {
+	return askingFor(use, short, func() string { return path }, show)
+}
+
+// askingFor makes one whose flags say which document.
+func askingFor[T any](use, short string, path func() string, show func(io.Writer, *T)) *cobra.Command {
 	var flags askFlags
 	var every time.Duration
 	command := &cobra.Command{
@@ -168,7 +173,7 @@ func asking[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Com
 				return err
 			}
 			return watch(command, every, func(w io.Writer) error {
-				value, answer, err := ask[T](command.Context(), d, http.MethodGet, path, nil)
+				value, answer, err := ask[T](command.Context(), d, http.MethodGet, path(), nil)
 				if err != nil {
 					return err
 				}
@@ -239,26 +244,6 @@ func showDegraded(w io.Writer, all []api.Degraded) {
 			fmt.Fprintf(w, "  under way: %s\n", d.Doing)
 		}
 	}
-}
-
-func newOrders() *cobra.Command {
-	return asking("orders", "orders under way, as the daemon knows them", "/api/v1/orders?limit=1000", func(w io.Writer, p *page[api.Order]) {
-		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
-		for _, o := range p.Items {
-			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, o.Price, o.StopPrice, o.Quantity, o.Filled})
-		}
-		t.Render()
-	})
-}
-
-func newIntents() *cobra.Command {
-	return asking("intents", "recent intents, and what became of them", "/api/v1/intents?limit=1000", func(w io.Writer, p *page[api.Intent]) {
-		t := grid(w, table.Row{"time", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
-		for _, i := range p.Items {
-			t.AppendRow(table.Row{time.UnixMilli(i.AtMS).UTC().Format("15:04:05"), i.Strategy, i.Purpose, i.Symbol, i.Side, i.Quantity, i.Outcome, i.Detail})
-		}
-		t.Render()
-	})
 }
 
 func newPositions() *cobra.Command {

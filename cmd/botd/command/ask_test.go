@@ -105,6 +105,23 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 			t.Fatal("60 s without a position shown")
 		}
 	}
+	var filled struct{ ClientOrderID, Strategy string }
+	fill := strings.Split(ask("fills", "-n", "1", "-o", "csv=client_order_id,strategy"), "\n")[1]
+	filled.ClientOrderID, filled.Strategy, _ = strings.Cut(fill, ",")
+	for _, verb := range []string{"orders", "intents"} {
+		if have := ask(verb, "show", filled.ClientOrderID); !strings.Contains(have, "journalled") || !strings.Contains(have, "settled") {
+			t.Errorf("%s show %s: want its life, have %s", verb, filled.ClientOrderID, have)
+		}
+	}
+	if have := ask("orders", "--all", "--strategy", filled.Strategy, "-o", "csv=strategy"); strings.Trim(strings.ReplaceAll(have, filled.Strategy, ""), "\n") != "strategy" {
+		t.Errorf("orders of %s: want no others, have %s", filled.Strategy, have)
+	}
+	if have := ask("healthcheck"); have != "ok\n" {
+		t.Errorf("healthcheck: want ok, have %s", have)
+	}
+	if have := ask("reconcile"); !strings.Contains(have, "the last complete round was") {
+		t.Errorf("reconcile: want the last round, have %s", have)
+	}
 	if have := ask("logs", "--event", "order.", "-n", "1000", "-o", "jsonl"); !strings.Contains(have, `"event":"order.settled"`) || strings.Contains(have, "market.candle") {
 		t.Errorf("logs: want those of orders alone, have %s", have)
 	}
@@ -142,6 +159,9 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 		{"orders", "client_order_id", "client order id", false},
 		{"intents", "purpose", "outcome", true},
 		{"limits", "headroom", "way out", true},
+		{"fills", "client_order_id", "price", true},
+		{"account", "total_equity", "futures wallet", true},
+		{"plan", "plan_in_force", "would do", true},
 	} {
 		t.Run(c.verb, func(t *testing.T) {
 			if have := ask(c.verb); !strings.Contains(strings.ToLower(have), c.table) || strings.Contains(have, "\x1b") {

@@ -1,0 +1,260 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/reconcile"
+	"botd/runtime/api"
+)
+
+// filter picks some of a list that the daemon keeps.
+type filter struct {
+	strategy, symbol, market, outcome, order string
+	limit                                    int
+	all                                      bool
+}
+
+func (f *filter) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&f.strategy, "strategy", "", "of one strategy alone")
+	flags.StringVar(&f.symbol, "symbol", "", "of one symbol alone")
+	flags.StringVar(&f.market, "market", "", "of futures or spot alone")
+	flags.IntVarP(&f.limit, "lines", "n", 100, "how many, the newest; up to 1000")
+}
+
+func (f *filter) path(path string) string {
+	query := url.Values{"limit": {strconv.Itoa(f.limit)}}
+	for _, part := range []struct{ name, value string }{{"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"outcome", f.outcome}, {"order", f.order}} {
+		if part.value != "" {
+			query.Set(part.name, part.value)
+		}
+	}
+	if f.all {
+		query.Set("state", "all")
+	}
+	return path + "?" + query.Encode()
+}
+
+func newOrders() *cobra.Command {
+	var f filter
+	command := askingFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *page[api.Order]) {
+		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
+		for _, o := range p.Items {
+			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, o.Price, o.StopPrice, o.Quantity, o.Filled})
+		}
+		t.Render()
+	})
+	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2"
+	f.add(command)
+	command.Flags().BoolVar(&f.all, "all", false, "also those that ended")
+	command.AddCommand(newOrderShow())
+	return command
+}
+
+func newOrderShow() *cobra.Command {
+	return showing("show ID", "one order's life, step by step", "/api/v1/orders/", func(w io.Writer, o *api.OneOrder) {
+		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s, %s", o.ClientOrderID, o.Strategy, o.Purpose, o.Side, o.Type, o.Quantity, o.Symbol, o.State)
+		if o.OrderID != 0 {
+			fmt.Fprintf(w, ", order %d", o.OrderID)
+		}
+		fmt.Fprintln(w)
+		stepTable(w, o.Steps)
+	})
+}
+
+func newIntents() *cobra.Command {
+	var f filter
+	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *page[api.Intent]) {
+		t := grid(w, table.Row{"id", "time", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
+		for _, i := range p.Items {
+			t.AppendRow(table.Row{i.ID, time.UnixMilli(i.AtMS).UTC().Format("15:04:05"), i.Strategy, i.Purpose, i.Symbol, i.Side, i.Quantity, i.Outcome, i.Detail})
+		}
+		t.Render()
+	})
+	command.Example = "  botd intents --outcome refused\n  botd intents show 12\n  botd intents show bmain-touj3l-2"
+	f.add(command)
+	command.Flags().StringVar(&f.outcome, "outcome", "", "of one outcome alone: refused, filled, uncertain ...")
+	command.AddCommand(newIntentShow())
+	return command
+}
+
+func newIntentShow() *cobra.Command {
+	return showing("show ID", "one intent: wanted, checked rule by rule, sent, settled", "/api/v1/intents/", func(w io.Writer, i *api.OneIntent) {
+		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s: %s\n", i.ID, i.Strategy, i.Purpose, i.Side, i.Type, i.Quantity, i.Symbol, i.Outcome)
+		stepTable(w, i.Steps)
+		if len(i.Checks) > 0 {
+			ruleTable(w, i.Checks)
+		}
+	})
+}
+
+// showing makes a command that shows one thing by its id.
+func showing[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Command {
+	var flags askFlags
+	command := &cobra.Command{
+		Use: use, Short: short,
+		Args: func(command *cobra.Command, ids []string) error {
+			if len(ids) != 1 {
+				return usage("%s takes one id", command.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, ids []string) error {
+			d, err := flags.daemon(command.Context())
+			if err != nil {
+				return err
+			}
+			value, raw, err := ask[T](command.Context(), d, http.MethodGet, path+url.PathEscape(ids[0]), nil)
+			if err != nil {
+				return err
+			}
+			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { show(w, &value) })
+		},
+	}
+	flags.add(command)
+	outputFlag(command, &flags.output)
+	return command
+}
+
+// stepTable tells a life with the time each step took.
+func stepTable(w io.Writer, steps []api.Step) {
+	t := grid(w, table.Row{"time (UTC)", "after", "step", "what"})
+	for i, s := range steps {
+		after := ""
+		if i > 0 {
+			after = "+" + (time.Duration(s.AtMS-steps[0].AtMS) * time.Millisecond).String()
+		}
+		t.AppendRow(table.Row{time.UnixMilli(s.AtMS).UTC().Format("2006-01-02 15:04:05.000"), after, s.Step, s.Text})
+	}
+	t.Render()
+}
+
+func newFills() *cobra.Command {
+	var f filter
+	command := askingFor("fills", "what was filled, the newest first", func() string { return f.path("/api/v1/fills") }, func(w io.Writer, p *page[api.Fill]) {
+		t := grid(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "client order id"})
+		for _, i := range p.Items {
+			price := i.Price
+			if price == "0" {
+				price = "" // the exchange told none
+			}
+			t.AppendRow(table.Row{clockText(i.AtMS), i.Strategy, i.Purpose, i.Market, i.Symbol, i.Side, i.Quantity, price, i.ClientOrderID})
+		}
+		t.Render()
+	})
+	command.Long = "Shows what was filled between two looks at an order: when it was seen, how much, and the\nmean price of the order so far where the exchange tells one. Of every run the journal has."
+	command.Example = "  botd fills --strategy trend\n  botd fills -n 1000 -o csv > fills.csv"
+	f.add(command)
+	command.Flags().StringVar(&f.order, "order", "", "of one order alone, by its client order id")
+	return command
+}
+
+func newAccount() *cobra.Command {
+	command := asking("account", "the money: wallet, margin, spot balances, equity", "/api/v1/account", func(w io.Writer, a *api.Account) {
+		if a.AtMS == 0 {
+			fmt.Fprintln(w, "the account was not read yet")
+			return
+		}
+		t := grid(w, table.Row{"what", "USDT"})
+		for _, row := range []struct{ name, value string }{
+			{"equity of all markets", a.Total}, {"futures equity", a.Equity}, {"futures wallet", a.Wallet}, {"unrealised", a.Unrealized}, {"available", a.Available}, {"margin used", a.MarginUsed}, {"maintenance margin", a.Maintenance},
+		} {
+			t.AppendRow(table.Row{row.name, row.value})
+		}
+		t.Render()
+		if len(a.Balances) > 0 {
+			t = grid(w, table.Row{"spot", "free", "in orders"})
+			for _, b := range a.Balances {
+				t.AppendRow(table.Row{b.Asset, b.Free, b.Frozen})
+			}
+			t.Render()
+		}
+		fmt.Fprintf(w, "read %s UTC\n", clockText(a.AtMS))
+	})
+	command.Example = "  botd account\n  botd account --watch"
+	return command
+}
+
+func newReconcile() *cobra.Command {
+	var flags askFlags
+	var dry bool
+	command := &cobra.Command{
+		Use: "reconcile", Short: "run a round now, and show whether exchange and journal agree", Args: cobra.NoArgs,
+		Long: `Has the running daemon fetch orders and positions now, then shows the last rounds, the
+placements whose fate is not known and the symbols that wait for a person. --dry-run only
+shows. Exit code 1 when something is unknown or quarantined.`,
+		Example: "  botd reconcile\n  botd reconcile --dry-run -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			d, err := flags.daemon(command.Context())
+			if err != nil {
+				return err
+			}
+			if !dry {
+				if _, err := d.call(command.Context(), http.MethodPost, "/api/v1/reconcile", nil); err != nil {
+					return err
+				}
+			}
+			state, raw, err := ask[api.Reconcile](command.Context(), d, http.MethodGet, "/api/v1/reconcile", nil)
+			if err != nil {
+				return err
+			}
+			err = print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { reconcileText(w, &state) })
+			if err == nil && (state.Blind || uncertain(&state) || len(state.Quarantines) > 0) {
+				return negative()
+			}
+			return err
+		},
+	}
+	flags.add(command)
+	outputFlag(command, &flags.output)
+	command.Flags().BoolVar(&dry, "dry-run", false, "only show")
+	return command
+}
+
+// unknownFate is the state of a placement whose answer was lost.
+var unknownFate = reconcile.Uncertain.String()
+
+// uncertain reports a placement whose fate is not known, beyond those just sent.
+func uncertain(r *api.Reconcile) bool {
+	return slices.ContainsFunc(r.Unknown, func(o api.Order) bool { return o.State == unknownFate })
+}
+
+func reconcileText(w io.Writer, r *api.Reconcile) {
+	switch {
+	case r.LastMS == 0:
+		fmt.Fprintln(w, "no complete round yet")
+	case r.Blind:
+		fmt.Fprintf(w, "BLIND: the last complete round was %s UTC, %d failed since\n", clockText(r.LastMS), r.Failed)
+	default:
+		fmt.Fprintf(w, "the last complete round was %s UTC\n", clockText(r.LastMS))
+	}
+	for i := range r.Unknown {
+		o := &r.Unknown[i]
+		word := "under way"
+		if o.State == unknownFate {
+			word = "UNKNOWN"
+		}
+		fmt.Fprintf(w, "%s  %s %s %s %s: %s, its fate is fetched\n", word, o.ClientOrderID, o.Strategy, o.Purpose, o.Symbol, o.State)
+	}
+	for i := range r.Quarantines {
+		q := &r.Quarantines[i]
+		fmt.Fprintf(w, "QUARANTINED  %s %s: %s\n  way out: botd resolve %s\n", q.Market, q.Symbol, q.Cause, q.Symbol)
+	}
+	if len(r.Unknown)+len(r.Quarantines) == 0 && r.LastMS != 0 && !r.Blind {
+		fmt.Fprintln(w, "exchange and journal agree")
+	}
+	t := grid(w, table.Row{"round (UTC)", "complete", "took", "intents"})
+	for _, round := range r.Rounds[:min(10, len(r.Rounds))] {
+		t.AppendRow(table.Row{clockText(round.AtMS), round.Complete, (time.Duration(round.DurationMS) * time.Millisecond).String(), round.Acted})
+	}
+	t.Render()
+}
