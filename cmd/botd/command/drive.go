@@ -60,6 +60,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		return err
 	}
 	watchLevel(ctx, logs, console)
+	watched := newSupervisor()
 	var drawn time.Time
 	began, reconciled := time.Now(), false
 	trading, records := crashing(v.trading, timedJournal{store, metrics, history})
@@ -69,6 +70,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 			metrics.Note(n)
 			board.Note(n)
 			console.Note(n)
+			watched.note(n)
 			if declares(n.Kind) {
 				drawn = time.Time{} // shown at once
 			}
@@ -110,6 +112,8 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	group := &errgroup.Group{}
 	group.Go(func() error { v.client.KeepTime(timed, clockEvery, clock.take); return nil })
 	group.Go(func() error { reloads.watch(timed); return nil })
+	watched.ready(string(config.Mode) + " on " + v.where)
+	context.AfterFunc(ctx, watched.stopping)
 	err = driver.Run(ctx)
 	stopClock()
 	_ = group.Wait() // it returns no error

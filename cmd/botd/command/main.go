@@ -123,6 +123,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newDemo(), newNotify(), newHealthcheck(), newBench())
 	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
 	root.AddCommand(newInit(), newDoctor(), newPlan(), newExplain(), newLogs(), newLogLevel(), newFills(), newAccount(), newReconcile(), newSupport(), newConfig(), newMan())
+	root.AddCommand(newOps())
 	completeFlags(root)
 	return root
 }
