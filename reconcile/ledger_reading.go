@@ -25,19 +25,27 @@ func (b *Book) FuturesReading(s *Snapshot) (Reading, bool) {
 	if s.Account == nil || !s.Positions.Done() {
 		return Reading{}, false
 	}
-	r := Reading{AtMS: s.EndedMS, Market: exchange.Futures, Wallet: []Asset{{money, s.Account.WalletBalance}}}
-	for i := range s.Positions.Items() {
-		if p := &s.Positions.Items()[i]; p.Remaining != 0 {
-			r.Open = append(r.Open, b.Leg(p))
-		}
-	}
-	slices.SortFunc(r.Open, func(a, b Leg) int { return cmp.Compare(a.ID, b.ID) })
+	r := Reading{AtMS: s.EndedMS, Market: exchange.Futures, Wallet: FuturesWallet(s.Account), Open: b.Legs(s.Positions.Items())}
 	for _, truth := range b.symbols {
 		if truth.Key.Market == exchange.Futures {
 			b.addTerms(&r, truth.Rules)
 		}
 	}
 	return r, true
+}
+
+// FuturesWallet is what an account tells of its wallet.
+func FuturesWallet(a *exchange.MarginAccount) []Asset { return []Asset{{money, a.WalletBalance}} }
+
+// Legs reads open positions, sorted by id.
+func (b *Book) Legs(positions []exchange.Position) (legs []Leg) {
+	for i := range positions {
+		if p := &positions[i]; p.Remaining != 0 {
+			legs = append(legs, b.Leg(p))
+		}
+	}
+	slices.SortFunc(legs, func(a, b Leg) int { return cmp.Compare(a.ID, b.ID) })
+	return legs
 }
 
 // addTerms adds a symbol's terms to a reading when they are new to the ledger.

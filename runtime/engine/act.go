@@ -260,7 +260,7 @@ func (e *Engine) answer(event *Event) {
 		e.soon()
 	case callCandles:
 		e.candlesAnswered(p.series, event)
-	case callEnded, callExecutions:
+	case callEnded, callExecutions, callBetween:
 		e.moneyAnswer(p, event)
 	case callFunding:
 		e.fundingAnswered(p.run, event)

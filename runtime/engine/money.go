@@ -14,6 +14,9 @@ const (
 	closedMost    = 1_000  // ended positions, all pages
 	tradesAsked   = 1_000  // executions of one order
 	moneyGiveUpMS = 60_000 // what ended and is not told of for so long is booked without, what is unknown not waited for
+	starvedMS     = 60_000 // a market that never stands still is read apart from the rounds
+	betweenMost   = 11     // answers of a hasty reading
+	hastyTries    = 10     // so often such a reading is put off because not all of it is explained
 )
 
 // money is how far the ledger has got with one market.
@@ -22,8 +25,12 @@ type money struct {
 	sinceMS int64             // since when it tells the same
 	lackMS  int64             // since when the exchange does not tell all it has to; 0 for never
 	due     bool              // it tells something that is not booked yet
+	dueMS   int64             // since when; 0 while it does not
 
 	reading reconcile.Reading // being completed by questions
+	hasty   bool              // it was not seen to stand still: it is booked if all of it is explained
+	between int               // of a hasty reading: how far it is
+	refused int               // so many in a row were not all explained
 	waiting int               // for so many answers
 	failed  bool
 	ended   []reconcile.Leg
@@ -57,18 +64,55 @@ func (e *Engine) readMoney(m *money, r reconcile.Reading) {
 	}
 	m.last = r
 	m.due = e.book.Ledger().Due(&r)
+	if !m.due {
+		m.dueMS = 0
+		return
+	}
+	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
 	steady := e.config.Feed || r.AtMS-m.sinceMS > e.config.Settle.StalenessMS || e.book.Ledger().Untouched(r.Market)
 	unresolved := slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool {
 		return p.State.Unresolved() && p.Order.Market == r.Market && e.nowMS-p.SentMS < moneyGiveUpMS
 	})
-	if !m.due || !steady || unresolved || m.waiting > 0 {
+	hasty := !steady || unresolved
+	if m.waiting > 0 || hasty && r.AtMS-m.dueMS < starvedMS {
 		return
 	}
-	m.reading, m.failed, m.ended, m.found, m.wanted = r, false, nil, 0, 0
-	if r.Market == exchange.Futures && e.book.Ledger().WantsClosed(&r) {
+	m.reading, m.failed, m.between, m.hasty = r, false, 0, hasty
+	if m.hasty && r.Market == exchange.Futures {
+		e.askMoney(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		return
+	}
+	e.complete(m)
+}
+
+// takeBetween takes what a hasty reading asks for, one after the other: positions,
+// the account, and positions again. When they are the same the account is of the
+// same moment, else these are the first ones.
+func (e *Engine) takeBetween(m *money, answer *exchange.Answer) {
+	m.between++
+	if m.between%2 == 0 {
+		m.reading.Wallet = reconcile.FuturesWallet(&answer.Account)
+		e.askMoney(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
+		return
+	}
+	open := e.book.Legs(answer.Positions.Items())
+	switch {
+	case m.between > 1 && slices.Equal(open, m.reading.Open):
+		m.reading.AtMS = e.nowMS
+		e.complete(m)
+	case m.between < betweenMost:
+		m.reading.Open = open
+		e.askMoney(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesAccount})
+	}
+}
+
+// complete asks for what a reading lacks.
+func (e *Engine) complete(m *money) {
+	m.ended, m.found, m.wanted = nil, 0, 0
+	if m.reading.Market == exchange.Futures && e.book.Ledger().WantsClosed(&m.reading) {
 		e.askEnded(m)
 	}
-	if r.Market == exchange.Spot {
+	if m.reading.Market == exchange.Spot {
 		for _, o := range e.book.Ledger().WantsTrades() {
 			m.wanted += int64(o.Quantity)
 			e.askMoney(m, purpose{kind: callExecutions, orderID: o.OrderID}, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: o.Symbol, OrderID: o.OrderID, Limit: tradesAsked})
@@ -99,6 +143,9 @@ func (e *Engine) moneyAnswer(p purpose, event *Event) {
 	m.failed = m.failed || event.Err != nil
 	switch {
 	case event.Err != nil:
+	case p.kind == callBetween:
+		e.takeBetween(m, &event.Answer)
+		return
 	case p.kind == callEnded:
 		e.takeEnded(m, event.Answer.Positions.Items())
 	default:
@@ -160,13 +207,18 @@ func (e *Engine) bookMoney(m *money) {
 			return
 		}
 	}
-	if !m.reading.Same(&m.last) {
+	if !m.hasty && !m.reading.Same(&m.last) {
 		return // it moved on while questions were out
 	}
 	m.reading.Partial = !whole
-	m.lackMS, m.due = 0, false
 	slices.SortFunc(m.reading.Trades, func(a, b reconcile.Trade) int { return cmp.Compare(a.ID, b.ID) })
 	posting := &reconcile.Posting{Reading: m.reading, Lines: e.book.Ledger().Lines(&m.reading)}
+	unexplained := slices.ContainsFunc(posting.Lines, func(l reconcile.Line) bool { return l.Account == reconcile.Unexplained })
+	if m.lackMS, m.dueMS = 0, 0; m.hasty && unexplained && m.refused < hastyTries {
+		m.refused++ // it may be of different moments: the next one tells
+		return
+	}
+	m.due, m.refused = false, 0
 	e.record(reconcile.Record{Kind: reconcile.RecordEntry, Entry: posting})
 	for i := range posting.Lines {
 		if line := &posting.Lines[i]; line.Account == reconcile.Unexplained {

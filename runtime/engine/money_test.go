@@ -234,6 +234,37 @@ func TestWalletAndPositionsOfDifferentMomentsAreNotBooked(t *testing.T) {
 	w.wantExplained()
 }
 
+// TestAMarketThatNeverStandsStillIsBookedToo trades every second for ten minutes.
+func TestAMarketThatNeverStandsStillIsBookedToo(t *testing.T) {
+	t.Parallel()
+	for _, market := range []option{func(*world) {}, onSpot} {
+		trading := true
+		w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) {
+			step := exchange.Quantity(v.NowMS / 1_000 % 2)
+			if v.Symbol.Market == exchange.Spot {
+				step = 1_000 + 400*step
+			}
+			if trading {
+				hold(step*v.Symbol.QuantityTick)(v, plan)
+			}
+		}, books, market)
+		w.pass(600_000)
+		entries := 0
+		for _, r := range w.records {
+			if r.Kind == reconcile.RecordEntry {
+				entries++
+			}
+		}
+		if len(w.sent) < 200 || entries < 5 {
+			t.Errorf("want hundreds of orders and the ledger on their heels, have %d and %d entries", len(w.sent), entries)
+		}
+		trading = false
+		w.pass(60_000)
+		w.wantLedger()
+		w.wantExplained()
+	}
+}
+
 func TestHundredsOfPositionsThatEndedWhileNobodyLookedAreBooked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), books, foreign("adopt"))

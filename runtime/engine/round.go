@@ -51,6 +51,7 @@ const (
 	callNewest
 	callEnded      // the ledger: positions that ended
 	callExecutions // the ledger: executions of a spot order
+	callBetween    // the ledger: positions and account, apart from the rounds
 )
 
 // purpose is what a call under way is for.
