@@ -43,22 +43,22 @@ func (m *money) stands() bool { return m.due && m.waiting == 0 }
 
 // keepBooks takes what a round read of the money into the ledger. Wallet and
 // positions are read one after the other, and replicas may be old: a reading is
-// booked when it has told the same for as long as a read may be old. What is
-// there at first is taken over at once, before anything is traded. In a backtest
-// all is read at one moment.
+// booked when a later one tells the same, which began as long as a read may be old
+// after it. What is there at first is taken over at once, before anything is
+// traded. In a backtest all is read at one moment.
 func (e *Engine) keepBooks(snapshot *reconcile.Snapshot) {
 	if !e.config.Ledger || e.stopped || e.journalErr != nil {
 		return
 	}
 	if r, whole := e.book.FuturesReading(snapshot); whole && e.trades(exchange.Futures) {
-		e.readMoney(&e.futures, r)
+		e.readMoney(&e.futures, r, snapshot.BeganMS)
 	}
 	if r, whole := e.book.SpotReading(snapshot); whole && e.trades(exchange.Spot) {
-		e.readMoney(&e.spot, r)
+		e.readMoney(&e.spot, r, snapshot.BeganMS)
 	}
 }
 
-func (e *Engine) readMoney(m *money, r reconcile.Reading) {
+func (e *Engine) readMoney(m *money, r reconcile.Reading, beganMS int64) {
 	if !r.Same(&m.last) || m.sinceMS == 0 {
 		m.sinceMS = r.AtMS
 	}
@@ -69,7 +69,7 @@ func (e *Engine) readMoney(m *money, r reconcile.Reading) {
 		return
 	}
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
-	steady := e.config.Feed || r.AtMS-m.sinceMS > e.config.Settle.StalenessMS || e.book.Ledger().Untouched(r.Market)
+	steady := e.config.Feed || beganMS-m.sinceMS > e.config.Settle.StalenessMS || e.book.Ledger().Untouched(r.Market)
 	unresolved := slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool {
 		return p.State.Unresolved() && p.Order.Market == r.Market && e.nowMS-p.SentMS < moneyGiveUpMS
 	})
