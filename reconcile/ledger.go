@@ -95,6 +95,7 @@ type Reading struct {
 	Trades []Trade         `json:"trades,omitempty"` // spot: the account's own
 	Terms  []Terms         `json:"terms,omitempty"`  // of symbols whose terms are new
 
+	Hasty   bool `json:"hasty,omitempty"`   // it was not seen to stand still
 	Partial bool `json:"partial,omitempty"` // the exchange did not tell all that filled or ended, for as long as it was asked
 }
 
@@ -193,6 +194,7 @@ type Ledger struct {
 type purse struct {
 	opened bool
 	traded bool  // something filled since the last reading
+	hasty  bool  // the last reading was not seen to stand still
 	atMS   int64 // of the last reading
 }
 
@@ -360,6 +362,15 @@ func (l *Ledger) Lines(r *Reading) []Line {
 	return l.futuresLines(r)
 }
 
+// Plausible reports whether a hasty reading can be of one moment: all of it is
+// explained, and on futures by fees that are about as they usually are.
+func (l *Ledger) Plausible(r *Reading, lines []Line) bool {
+	if slices.ContainsFunc(lines, func(l Line) bool { return l.Account == Unexplained }) {
+		return false
+	}
+	return r.Market == exchange.Spot || !l.futures.opened || l.usual(r)
+}
+
 // opening takes over what is there.
 func opening(r *Reading) (lines []Line) {
 	for _, a := range r.Wallet {
@@ -394,7 +405,7 @@ func (l *Ledger) book(entry *Posting) {
 			l.owner(entry.Lines[i].Symbol).fundedMS = r.AtMS
 		}
 	}
-	*l.purse(r.Market) = purse{opened: true, atMS: r.AtMS}
+	*l.purse(r.Market) = purse{opened: true, hasty: r.Hasty, atMS: r.AtMS}
 }
 
 func (l *Ledger) add(line *Line) {

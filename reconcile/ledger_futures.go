@@ -41,6 +41,11 @@ type part struct {
 	forced   bool
 }
 
+// funding is the most that can have been paid or got.
+func (p *part) funding() exchange.Amount {
+	return p.held.MulRate(p.cap).MulRate(exchange.RateOne + fundingSlack)
+}
+
 // futuresLines says what changed since the last reading.
 func (l *Ledger) futuresLines(r *Reading) []Line {
 	change := walletOf(r, money).Sub(l.wallet(exchange.Futures, money))
@@ -94,7 +99,7 @@ func divide(parts []part, paid exchange.Amount) (fees, funding []exchange.Amount
 			high = mostFeeForced
 		}
 		least, most = least.Add(p.traded.MulRate(leastFee)), most.Add(p.traded.MulRate(high))
-		bound = bound.Add(p.held.MulRate(p.cap).MulRate(exchange.RateOne + fundingSlack))
+		bound = bound.Add(p.funding())
 		held = held.Add(p.held)
 	}
 	within := func(amount, low, high exchange.Amount) bool { return !amount.Less(low) && !high.Less(amount) }
@@ -304,9 +309,21 @@ func (l *Ledger) Fresh(r *Reading, ended []Leg) ([]Leg, bool) {
 	return fresh, true
 }
 
+// usual reports whether what was paid is near the fees at the rates last seen, and
+// what funding can be.
+func (l *Ledger) usual(r *Reading) bool {
+	var expected, bound, paid exchange.Amount
+	for _, p := range l.parts(r) {
+		expected, bound, paid = expected.Add(p.expected), bound.Add(p.funding()), paid.Add(p.realised)
+	}
+	paid = paid.Sub(walletOf(r, money).Sub(l.wallet(exchange.Futures, money)))
+	half := expected.Div(2).Abs()
+	return !half.Add(bound).Less(paid.Sub(expected).Abs())
+}
+
 // bookFutures moves the ledger on to a reading.
 func (l *Ledger) bookFutures(r *Reading) {
-	if l.futures.opened {
+	if l.futures.opened && !l.futures.hasty && !r.Hasty {
 		l.learnRates(r)
 	}
 	for i := range r.Closed {

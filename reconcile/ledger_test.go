@@ -288,3 +288,19 @@ func TestWhatFilledBeforeTheWalletWasTakenOverIsNotBookedAgain(t *testing.T) {
 		t.Errorf("want the last 0.05 of order 5, have %+v", orders)
 	}
 }
+
+func TestAHastyReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
+	t.Parallel()
+	for wallet, want := range map[string]bool{"999.75": true, "999.85": true, "999.65": true, "1000": false, "1000.2": false, "999.5": false, "980": false} {
+		a := newAccounts(t)
+		a.trades(exchange.Buy, 10) // 0.010 at 50000: 0.25 at the usual rate
+		r := Reading{AtMS: a.now + 60_000, Market: exchange.Futures, Wallet: []Asset{{money, amount(wallet)}}, Open: []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}, Hasty: true}
+		if have := a.l.Plausible(&r, a.l.Lines(&r)); have != want {
+			t.Errorf("wallet %s: want plausible %t, have %t", wallet, want, have)
+		}
+		a.book(&r)
+		if a.l.taker != usualTaker {
+			t.Errorf("wallet %s: a hasty reading teaches no rate, have %d", wallet, a.l.taker)
+		}
+	}
+}

@@ -55,12 +55,16 @@ func (i *inspector) known(book *reconcile.Book) {
 	}
 }
 
+// accountedMS is how late the ledger may be: until an idle round sees a fill, as
+// long as a read may be old, and the rounds in between.
+const accountedMS = 45_000
+
 // booksAgree: the ledger's wallets are the exchange's, to the last digit.
 func (i *inspector) booksAgree(book *reconcile.Book) {
 	w := i.w
 	futures, assets := false, map[string]bool{}
 	for _, watch := range i.watched {
-		if watch.held.recent(w.nowMS) {
+		if at := watch.held.filledMS; at != 0 && w.nowMS-at < accountedMS {
 			return
 		}
 		if watch.role.key.Market == exchange.Futures {
@@ -80,12 +84,22 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	if money := w.venue.x.Money(account); futures && have(exchange.Futures, "USDT") != money.Wallet {
 		w.fail("ledger", "the futures wallet holds %s USDT, the ledger says %s", money.Wallet, have(exchange.Futures, "USDT"))
 	}
+	for _, b := range book.Ledger().Unexplained() {
+		if w.venue.x.Money(account).Insurance.IsZero() && !i.byHand() {
+			w.fail("ledger", "%s %s of the %s wallet are not explained", b.Amount.Neg(), b.Asset, b.Symbol.Market)
+		}
+	}
 	for _, asset := range slices.Sorted(maps.Keys(assets)) {
 		free, frozen := w.venue.x.Balance(account, asset)
 		if sum := free.Add(frozen); have(exchange.Spot, asset) != sum {
 			w.fail("ledger", "the spot wallet holds %s %s, the ledger says %s", sum, asset, have(exchange.Spot, asset))
 		}
 	}
+}
+
+// byHand reports whether somebody else traded: on spot nothing tells of that.
+func (i *inspector) byHand() bool {
+	return slices.ContainsFunc(i.watched, func(w watch) bool { return w.held.handMS != 0 })
 }
 
 // came judges one symbol: it is quarantined for a reason, or all is as wished.

@@ -210,11 +210,11 @@ func (e *Engine) bookMoney(m *money) {
 	if !m.hasty && !m.reading.Same(&m.last) {
 		return // it moved on while questions were out
 	}
-	m.reading.Partial = !whole
+	m.reading.Partial, m.reading.Hasty = !whole, m.hasty
 	slices.SortFunc(m.reading.Trades, func(a, b reconcile.Trade) int { return cmp.Compare(a.ID, b.ID) })
 	posting := &reconcile.Posting{Reading: m.reading, Lines: e.book.Ledger().Lines(&m.reading)}
-	unexplained := slices.ContainsFunc(posting.Lines, func(l reconcile.Line) bool { return l.Account == reconcile.Unexplained })
-	if m.lackMS, m.dueMS = 0, 0; m.hasty && unexplained && m.refused < hastyTries {
+	plausible := !m.hasty || e.book.Ledger().Plausible(&m.reading, posting.Lines)
+	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < hastyTries {
 		m.refused++ // it may be of different moments: the next one tells
 		return
 	}
