@@ -79,16 +79,20 @@ type StrategyStatus struct {
 	Plan       strategy.Plan // in force; a copy
 	Memory     strategy.Memory
 	Latch      int             // side of the target that is latched
-	Realized   exchange.Amount // since the strategy began, fees and funding included
+	Realized   exchange.Amount // since the strategy began, fees and funding included; on spot of the positions before the one under way
+	underWay   exchange.Amount // spot: what the position under way has made, its cash flow and its value together
 	Own        exchange.Amount // equity attributed to the strategy; zero until it was first watched
 	Peak       exchange.Amount // highest journalled one; zero where no limit watches it
 	Protected  bool            // a stop that the exchange has covers the position
 	BareMS     int64           // how long its positions lacked the stop wished for them, since the start
 }
 
-// Unrealized is what the position has made at the last price; zero on spot, which
-// tells no entry price.
+// Unrealized is what the position has made at the last price. Spot tells no entry
+// price: there it is what the position under way brought, part exits included.
 func (s *StrategyStatus) Unrealized() exchange.Amount {
+	if s.Symbol != nil && s.Symbol.Market == exchange.Spot {
+		return s.underWay
+	}
 	if s.Position == 0 || s.EntryPrice.IsZero() || s.Last == 0 {
 		return exchange.Amount{}
 	}
@@ -129,6 +133,10 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 	watch := e.book.Watch(r.config.Name)
 	if watch.Known {
 		s.Realized, s.Own, s.Peak = watch.Result, e.own(r), watch.Day.Peak
+		if r.truth.Key.Market == exchange.Spot && watch.Held != 0 && r.truth.Position != 0 {
+			s.Realized = watch.Trip
+			s.underWay = s.Own.Sub(watch.Base).Sub(watch.Trip)
+		}
 	}
 	if r.series.end > 0 {
 		s.CandleMS = r.series.candles.CloseMS(r.series.end - 1)

@@ -65,3 +65,13 @@ func TestAPairThatNobodyTradesIsRefused(t *testing.T) {
 		t.Errorf("want it refused, have %v", err)
 	}
 }
+
+func TestOnSpotWhatIsHeldIsNoLoss(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), onSpot)
+	w.pass(60_000)
+	s := w.engine.Status().Strategies[0]
+	if value := s.Symbol.Notional(s.Last, s.Position); s.Position == 0 || !s.Realized.IsZero() || s.Unrealized().Abs().Cmp(value.Div(50)) > 0 {
+		t.Errorf("bought for %s: want nothing realised and nearly nothing unrealised, have %s and %s", value, s.Realized, s.Unrealized())
+	}
+}
