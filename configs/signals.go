@@ -15,9 +15,9 @@ func (l *loader) signals(root *section) {
 	s := root.section("signals")
 	listen := s.text("listen", &c.Listen)
 	file := s.text("token_file", &c.TokenFile)
-	proxy := "no"
-	s.choice("behind_proxy", &proxy, "no", "yes")
-	c.BehindProxy = proxy == "yes"
+	proxy := "false"
+	s.choice("behind_proxy", &proxy, "false", "true")
+	c.BehindProxy = proxy == "true"
 	switch {
 	case file != nil && looksSecret(file.Value):
 		s.report(Error, file.Line, file.Column, "write the token to a file of mode 600 and its path here; change it if others could read this file",
@@ -33,7 +33,7 @@ func (l *loader) signals(root *section) {
 		case !well:
 			s.wrong(listen, "write 127.0.0.1:8430", "signals.listen %q is not host:port", shortened(c.Listen))
 		case !loopback(host) && !c.BehindProxy:
-			s.wrong(listen, "write 127.0.0.1:8430 and let a proxy with TLS pass POST /signal on; or behind_proxy: yes, when the proxy is on another machine",
+			s.wrong(listen, "write 127.0.0.1:8430 and let a proxy with TLS pass POST /signal on; or behind_proxy: true, when the proxy is on another machine",
 				"signals.listen %s would take the token over a network in the clear", shortened(c.Listen))
 		}
 	}
@@ -52,7 +52,7 @@ func (c *SignalsConfig) outline() outline {
 	o.set("listen", c.Listen)
 	o.set("token_file", c.TokenFile)
 	if c.BehindProxy {
-		o.set("behind_proxy", "yes")
+		o.set("behind_proxy", "true")
 	}
 	return o
 }
