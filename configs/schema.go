@@ -136,6 +136,9 @@ func (k *Key) schema() map[string]any {
 		return block()
 	case KindChoice:
 		value = map[string]any{"enum": k.Words}
+		if slices.Contains(k.Words, "true") { // YAML reads it as one
+			value = map[string]any{"enum": []any{"true", "false", true, false}}
+		}
 	case KindWords:
 		value = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	case KindTime:
