@@ -148,9 +148,11 @@ var incidentsOfTheHouse = []incident{
 		s.wantHeld(20)
 	}, hold(10), protected)},
 	{67, "freqtrade/freqtrade#12386", "a restart loop after a failed flush", staging(func(s *stage) {
+		s.w.weather[SlowDisk] = 1
 		s.until("a placement's record being written", func() bool {
 			return s.w.disk.writing && slices.ContainsFunc(s.w.disk.pending, func(r reconcile.Record) bool { return r.Kind == reconcile.RecordSending })
 		})
+		s.w.weather[SlowDisk] = 0
 		s.crash() // nobody knows whether it holds
 		s.pass(60)
 		want(s, "starts", 2, s.w.daemon.life)

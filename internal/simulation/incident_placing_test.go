@@ -40,10 +40,10 @@ var incidentsOfPlacing = []incident{
 	{4, "hummingbot/hummingbot#8457", "six accepted sells marked as failed after a DNS outage: a short nobody tracked", staging(func(s *stage) {
 		s.strike(LostAnswer, 1, placing)
 		s.until("an opening", func() bool { return s.sent(opening) == 1 })
-		s.w.outageMS = s.w.nowMS + 30_000
-		s.pass(25)
-		s.wantState("blind")
+		s.w.outageMS = s.w.nowMS + 45_000
 		s.pass(40)
+		s.wantState("blind")
+		s.pass(50)
 		s.wantHeld(-10)
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(-10))},

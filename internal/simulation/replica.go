@@ -41,11 +41,11 @@ func (v *venue) show(w *world) {
 // keep adds an answer, and drops what no replica shows any more: one is shown
 // until L after the next was true.
 func (v *venue) keep(w *world, key replicaKey, answer exchange.Answer) {
-	known := v.replica[key]
-	for len(known) > 1 && (known[1].fromMS < w.nowMS-w.bounds.StalenessMS || len(known) >= mostReplicas) {
-		known = known[1:]
+	known, old := v.replica[key], 0
+	for len(known)-old > 1 && (known[old+1].fromMS < w.nowMS-w.bounds.StalenessMS || len(known)-old >= mostReplicas) {
+		old++
 	}
-	v.replica[key] = append(slices.Clip(known), replica{w.nowMS, answer})
+	v.replica[key] = append(slices.Delete(known, 0, old), replica{w.nowMS, answer})
 }
 
 // stale answers a read by what was true a little earlier, when the weather says

@@ -2,10 +2,17 @@ package simulation
 
 import (
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
 )
+
+// TestMain collects garbage seldom: a run is small and short-lived.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	m.Run()
+}
 
 // seedsToRun is how many seeds the test runs; BOTD_SEEDS raises it.
 func seedsToRun(t *testing.T) int {
