@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"botd/runtime/ops"
 )
 
 func deployed(t *testing.T, name string) string {
@@ -183,5 +185,33 @@ func TestTheScriptsOfAReleaseAreSound(t *testing.T) {
 	}
 	if build := deployed(t, "build.sh"); !strings.Contains(build, "-trimpath") || !strings.Contains(build, "CGO_ENABLED=0") || !strings.Contains(build, "-buildid=") {
 		t.Errorf("want nothing of the machine in the binary:\n%s", build)
+	}
+}
+
+func TestOperationsTellsWhatToDoOnEveryAlert(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told, want []string
+	for _, heading := range regexp.MustCompile(`(?m)^### (Botd\w+)$`).FindAllStringSubmatch(string(text), -1) {
+		told = append(told, heading[1])
+	}
+	for _, alert := range ops.Alerts() {
+		want = append(want, alert.Name)
+	}
+	slices.Sort(told)
+	slices.Sort(want)
+	if !slices.Equal(told, want) {
+		t.Errorf("want a heading for each alert\n%q, have\n%q", want, told)
+	}
+	for _, page := range []string{string(text), deployed(t, "compose/compose.yaml")} {
+		for _, line := range regexp.MustCompile("(?m)(?:^ {4}|`)botd ([a-z].*?)(?:`|#| {3}|$)").FindAllStringSubmatch(page, -1) {
+			words := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(line[1]))
+			if command, _, err := newRoot().Find(words); err != nil || !command.HasParent() {
+				t.Errorf("botd %s: there is no such command", line[1])
+			}
+		}
 	}
 }
