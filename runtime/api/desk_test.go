@@ -33,7 +33,7 @@ const (
 
 // desk is a server without a listener, asked directly.
 type desk struct {
-	t       *testing.T
+	t       testing.TB
 	server  *Server
 	board   *Board
 	history *History
@@ -101,9 +101,9 @@ func (d *desk) Do(_ context.Context, request exchange.Request) (exchange.Answer,
 	return d.market.Do("", &request)
 }
 
-func newDesk(t *testing.T) *desk { return newDeskWith(t, func(*Config) {}) }
+func newDesk(t testing.TB) *desk { return newDeskWith(t, func(*Config) {}) }
 
-func newDeskWith(t *testing.T, change func(*Config)) *desk {
+func newDeskWith(t testing.TB, change func(*Config)) *desk {
 	t.Helper()
 	d := &desk{t: t, board: NewBoard("demo", "main"), history: NewHistory(), metrics: ops.NewMetrics("demo", ops.Build{}), logs: ops.NewLogs()}
 	d.status = *running(t)
@@ -195,7 +195,7 @@ var (
 	ether   = newSymbol(exchange.Spot, "ETH-USDT")
 )
 
-func priceOf(t *testing.T, s *exchange.Symbol, text string) exchange.Price {
+func priceOf(t testing.TB, s *exchange.Symbol, text string) exchange.Price {
 	t.Helper()
 	p, err := s.Price(decimal.RequireFromString(text))
 	if err != nil {
@@ -204,7 +204,7 @@ func priceOf(t *testing.T, s *exchange.Symbol, text string) exchange.Price {
 	return p
 }
 
-func amount(t *testing.T, text string) exchange.Amount {
+func amount(t testing.TB, text string) exchange.Amount {
 	t.Helper()
 	a, err := exchange.AmountFromDecimal(decimal.RequireFromString(text))
 	if err != nil {
@@ -214,7 +214,7 @@ func amount(t *testing.T, text string) exchange.Amount {
 }
 
 // running is a status of two strategies, one of them in a position.
-func running(t *testing.T) *engine.Status {
+func running(t testing.TB) *engine.Status {
 	t.Helper()
 	return &engine.Status{
 		Total: amount(t, "10001.5"),
@@ -240,7 +240,7 @@ func running(t *testing.T) *engine.Status {
 }
 
 // notes are one of every kind.
-func notes(t *testing.T, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
+func notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
 	t.Helper()
 	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
 	var all []engine.Note

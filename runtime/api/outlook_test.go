@@ -13,7 +13,7 @@ import (
 )
 
 // outlooks have one of everything.
-func outlooks(t *testing.T, plan strategy.Plan) []engine.Outlook {
+func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
 	t.Helper()
 	intent := func(purpose reconcile.Purpose) reconcile.Intent {
 		return reconcile.Intent{Purpose: purpose, Strategy: "trend", OrderID: 9, Leverage: 5, Reason: "because", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,

@@ -61,7 +61,7 @@ func (s *sniffer) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // daemon is everything a live daemon is made of, over real HTTP on loopback.
 type daemon struct {
-	t       *testing.T
+	t       testing.TB
 	sniffer *sniffer
 	log     bytes.Buffer // written by the driver's goroutine alone
 	metrics *ops.Metrics

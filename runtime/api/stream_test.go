@@ -24,7 +24,7 @@ func read[T any](t *testing.T, text string) (out T) {
 
 // listener is an open stream of a real server.
 type listener struct {
-	t     *testing.T
+	t     testing.TB
 	lines *bufio.Scanner
 	close func()
 }
@@ -58,7 +58,7 @@ func (d *desk) serve() (address string, stop func() time.Duration) {
 	return "http://" + tcp.Addr().String(), stop
 }
 
-func listen(t *testing.T, address, query, after string) *listener {
+func listen(t testing.TB, address, query, after string) *listener {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/api/v1/events"+query, nil)
 	if err != nil {
