@@ -32,8 +32,9 @@ type Report struct {
 
 // FaultCount is how often a fault struck.
 type FaultCount struct {
-	Name  string `json:"name"`
-	Count int64  `json:"count"`
+	Name  string  `json:"name"`
+	Count int64   `json:"count"`
+	ARun  float64 `json:"per_run"`
 }
 
 // ReportOf tells a summary.
@@ -49,7 +50,7 @@ func ReportOf(s *Summary) Report {
 		r.Unprotected += int64(n)
 	}
 	for f := range FaultEnd {
-		r.Faults = append(r.Faults, FaultCount{f.String(), s.Stats.Faults[f]})
+		r.Faults = append(r.Faults, FaultCount{f.String(), s.Stats.Faults[f], float64(s.Stats.Faults[f]) / float64(max(s.Runs, 1))})
 	}
 	return r
 }

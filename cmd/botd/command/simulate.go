@@ -109,7 +109,7 @@ func simulateTable(w io.Writer, summary *simulation.Summary) {
 	})
 	t.AppendSeparator()
 	for _, fault := range r.Faults {
-		t.AppendRow(table.Row{"fault " + fault.Name, fault.Count})
+		t.AppendRow(table.Row{"fault " + fault.Name, fmt.Sprintf("%d (%.2f a run)", fault.Count, fault.ARun)})
 	}
 	if len(r.Rules) > 0 {
 		t.AppendSeparator()
