@@ -163,6 +163,9 @@ func greet(console *ops.Console, config *configs.Config, v *venue, directory str
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
 	}
 	v.tell.to(console)
+	if v.older != "" {
+		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", v.older)
+	}
 	if v.unclean {
 		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
 	}

@@ -122,7 +122,7 @@ func newRoot() *cobra.Command {
 		newHalt(), newRearm(), newResolve(), newLogin(), newJournal(), newLedger(), newBackup(), newRestore(), newIndicator(), newStrategy(), newData(), newSimulate(), newVersion())
 	root.AddCommand(newDemo(), newNotify(), newHealthcheck(), newBench())
 	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
-	root.AddCommand(newInit(), newDoctor(), newPlan(), newExplain(), newLogs(), newLogLevel(), newFills(), newAccount(), newReconcile(), newSupport(), newConfig(), newMan())
+	root.AddCommand(newInit(), newDoctor(), newPlan(), newExplain(), newLogs(), newLogLevel(), newFills(), newAccount(), newReconcile(), newMigrate(), newSupport(), newConfig(), newMan())
 	root.AddCommand(newOps())
 	completeFlags(root)
 	return root

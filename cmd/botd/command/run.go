@@ -130,7 +130,8 @@ type venue struct {
 	stop    func() error // ends the embedded exchange; it must be called
 	observe *observed
 	tell    heard
-	unclean bool // the run before this one did not end by a clean stop
+	older   string // the backup of a journal that an older botd wrote; empty for none
+	unclean bool   // the run before this one did not end by a clean stop
 }
 
 // openClient makes the signed client, reads the symbols and the clock.
@@ -159,7 +160,13 @@ func openClient(ctx context.Context, config rest.Config) (*rest.Client, error) {
 
 // trade replays the journal, builds the engine and drives it until the context ends.
 func trade(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue) error {
-	store, err := journal.Open(ctx, filepath.Join(directory, journalName), v.binding)
+	path := filepath.Join(directory, journalName)
+	older, err := backupOlder(ctx, path)
+	if err != nil {
+		return err
+	}
+	v.older = older
+	store, err := journal.Open(ctx, path, v.binding)
 	if err != nil {
 		return openError(err)
 	}
