@@ -257,6 +257,10 @@ func (b *Book) Apply(record *Record) {
 		b.ignored(record)
 	case RecordFound:
 		b.found(record)
+	case RecordWithdrawn:
+		if p := b.placements[record.ClientOrderID]; p != nil {
+			p.Withdrawn = record.Why
+		}
 	case RecordFees:
 		truth := b.Symbol(record.Symbol)
 		truth.Fees, truth.Bought = truth.Fees+record.Filled, 0

@@ -64,6 +64,13 @@ func (b *Book) ExitOf(w *Wish, nowMS int64) []Intent {
 	return d.intents
 }
 
+// Held is the part of a symbol's position that may be botd's to close.
+func (b *Book) Held(truth *SymbolTruth) exchange.Quantity {
+	d := &derivation{book: b, truth: truth}
+	d.hold()
+	return d.held
+}
+
 // derivation is the work of one Derive.
 type derivation struct {
 	book    *Book
@@ -94,6 +101,9 @@ func (d *derivation) sort() {
 		if p.Surplus {
 			d.cancel(p, "a second order under one client order id")
 			continue
+		}
+		if p.Withdrawn != "" {
+			d.cancel(p, "withdrawn by a person: "+p.Withdrawn)
 		}
 		d.unsettled = d.unsettled || p.State.Unresolved()
 		switch p.Purpose {

@@ -136,6 +136,7 @@ type Placement struct {
 	Evidence      string // of a final state
 	Seen          bool   // fetched at least once
 	Surplus       bool   // a second order under one id: it is canceled
+	Withdrawn     string // why a person takes it out of the book: it is canceled
 	CancelMS      int64  // when a cancel was last sent, 0 for never; not journalled
 }
 

@@ -43,11 +43,12 @@ const (
 	RecordBreach                             // a limit was crossed: entries wait; without a cause, no more
 	RecordEntry                              // the ledger: what was read of the money, and what that means
 	RecordAudit                              // a person asked for a change: who, from where, what
+	RecordWithdrawn                          // a person takes one order out of the book: it is canceled until it has ended
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach", "entry", "audit"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach", "entry", "audit", "withdrawn"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {

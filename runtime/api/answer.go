@@ -32,7 +32,7 @@ type Problem struct {
 }
 
 // Codes are the kinds of failure.
-var Codes = []string{"host", "cross_origin", "credentials", "role", "login_delay", "parameter", "body", "not_found", "method", "not_quarantined", "idempotency_key",
+var Codes = []string{"host", "cross_origin", "credentials", "role", "login_delay", "parameter", "body", "not_found", "method", "not_quarantined", "not_possible", "idempotency_key",
 	"exchange", "stopped", "unwritten", "stream", "internal"}
 
 func problem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {

@@ -41,6 +41,8 @@ type Engine interface {
 	Outlooks() []engine.Outlook
 	Quarantines() []engine.Quarantine
 	Resolving(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)
+	Withdrawing(clientOrderID string) (engine.Deed, error)
+	Closing(key exchange.SymbolKey) (engine.Deed, error)
 }
 
 // Market reads public market data of the venue.

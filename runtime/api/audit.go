@@ -12,7 +12,7 @@ type Audit struct {
 
 	ID        string `json:"id"`
 	AtMS      int64  `json:"at_ms"`
-	Kind      string `json:"kind"` // audit: asked for; halt, breach, quarantined, adopted, ignored, found, breaker, config, boot: what followed, or botd's own
+	Kind      string `json:"kind"` // audit: asked for; halt, breach, quarantined, adopted, ignored, found, withdrawn, breaker, config, boot: what followed, or botd's own
 	Actor     string `json:"actor"`
 	Role      string `json:"role,omitempty"`
 	From      string `json:"from,omitempty"`
@@ -43,6 +43,8 @@ func (h *History) audited(r *reconcile.Record) {
 		a.Action = "quarantine"
 	case reconcile.RecordAdopted, reconcile.RecordIgnored, reconcile.RecordFound:
 		a.Action, a.Detail = r.Kind.String(), r.Evidence
+	case reconcile.RecordWithdrawn:
+		a.Action, a.Target = "cancel", "order "+r.ClientOrderID
 	case reconcile.RecordBreaker:
 		a.Action = "breaker"
 	case reconcile.RecordBoot:

@@ -57,6 +57,8 @@ type resting struct {
 	steps      []engine.Step
 	quarantine []engine.Quarantine
 	outlooks   []engine.Outlook
+	deed       engine.Deed
+	refuses    error // of a deed
 }
 
 func (r *resting) Epoch() int64                                  { return 1 }
@@ -64,6 +66,10 @@ func (r *resting) Status() engine.Status                         { return r.stat
 func (r *resting) Preview(string, reconcile.Scope) []engine.Step { return r.steps }
 func (r *resting) Outlooks() []engine.Outlook                    { return r.outlooks }
 func (r *resting) Quarantines() []engine.Quarantine              { return r.quarantine }
+func (r *resting) Withdrawing(string) (engine.Deed, error)       { return r.deed, r.refuses }
+func (r *resting) Closing(exchange.SymbolKey) (engine.Deed, error) {
+	return r.deed, r.refuses
+}
 func (r *resting) Resolving(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
 	for i := range r.quarantine {
 		if q := &r.quarantine[i]; q.Symbol == key && q.Blocked == "" {

@@ -287,6 +287,8 @@ var changes = []struct {
 	{"rearm", "", `{"market":"futures","symbol":"BTC-USDT","reason":"over"}`, 202},
 	{"rearm", "", `{"strategy":"trend"}`, 202},
 	{"round", "", ``, 200},
+	{"cancel_order", "bx-1-8", `{"reason":"news"}`, 202},
+	{"close_position", "futures BTC-USDT", `{"reason":"news"}`, 202},
 	{"resolve", "", `{"symbol":"BTC-USDT","market":"futures","decision":"adopt","reason":"mine"}`, 200},
 	{"set_log_level", "", `{"level":"debug"}`, 200},
 }
@@ -323,6 +325,12 @@ func (v *visitor) goChanges() {
 		v.call(http.StatusBadRequest, c.id, c.where+"?dry_run=maybe", c.body, bearer(testToken))
 	}
 	v.call(http.StatusConflict, "resolve", "", `{"symbol":"ETH-USDT","decision":"adopt","reason":"mine"}`, bearer(testToken))
+	v.refuses = errors.New("not now")
+	v.call(http.StatusConflict, "cancel_order", "bx-1-8", `{"reason":"news"}`, bearer(testToken))
+	v.call(http.StatusConflict, "close_position", "futures BTC-USDT", `{"reason":"news"}`, bearer(testToken))
+	v.refuses = nil
+	v.call(http.StatusNotFound, "close_position", "bonds BTC-USDT", `{"reason":"news"}`, bearer(testToken))
+	v.call(http.StatusNotFound, "cancel_order", "nobody", `{"reason":"news"}`, bearer(testToken))
 	for _, id := range []string{"pause_strategy", "resume_strategy", "halt_strategy"} {
 		v.call(http.StatusNotFound, id, "nobody", `{"reason":"x"`+map[bool]string{true: `,"level":"pause"`}[id == "halt_strategy"]+`}`, bearer(testToken))
 	}

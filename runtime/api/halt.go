@@ -272,6 +272,9 @@ func haltStepOf(step *engine.Step) HaltStep {
 		ClientOrderID: step.Intent.ClientID, OrderID: step.Intent.OrderID}
 	if step.Intent.Purpose == reconcile.Cancel {
 		out.Text = fmt.Sprintf("cancel order %d (%s) on %s", out.OrderID, out.ClientOrderID, symbol.Key())
+		if out.OrderID == 0 {
+			out.Text = fmt.Sprintf("cancel order %s on %s, once its id is known", out.ClientOrderID, symbol.Key())
+		}
 		return out
 	}
 	out.Side, out.Type, out.ReduceOnly, out.ClosePosition = o.Side.String(), o.Type.String(), o.ReduceOnly, o.ClosePosition

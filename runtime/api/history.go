@@ -59,6 +59,11 @@ func (h *History) Take(r *reconcile.Record) {
 		if r.Order != nil {
 			h.sending(r)
 		}
+	case reconcile.RecordWithdrawn:
+		if o := h.orders[r.ClientOrderID]; o != nil {
+			o.step(r.AtMS, "withdrawn", "by a person: "+r.Why)
+			h.tell(o)
+		}
 	case reconcile.RecordBoot:
 		h.restarted(r)
 	}

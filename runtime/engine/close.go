@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"botd/internal/mutant"
@@ -77,15 +78,15 @@ func (e *Engine) windsUp(r *run, level string) bool {
 	return false
 }
 
-// pressing reports whether a halt has still something to take away: a round that
-// fails is then tried again soon.
+// pressing reports whether a halt has still something to take away, or an order is
+// withdrawn: a round that fails is then tried again soon.
 func (e *Engine) pressing() bool {
 	for _, r := range e.runs {
 		if level := e.levelOn(r, ""); level != "" && level != reconcile.LevelPause && e.windsUp(r, level) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool { return p.Withdrawn != "" })
 }
 
 // doing says what a halt has still to take away, and what keeps it; empty when it
@@ -93,14 +94,14 @@ func (e *Engine) pressing() bool {
 func (e *Engine) doing(scope reconcile.Scope, level string) string {
 	positions, orders := []string(nil), 0
 	for _, r := range e.runs {
-		if level == reconcile.LevelPause || !scope.Covers(r.config.Name, r.truth.Key) {
+		if !scope.Covers(r.config.Name, r.truth.Key) {
 			continue
 		}
 		if level == reconcile.LevelFlatten && r.truth.Position != 0 {
 			positions = append(positions, r.truth.Key.String()+" "+r.config.Symbol.QuantityDecimal(r.truth.Position).String())
 		}
 		for _, p := range e.book.Live() {
-			if p.Order.Key() == r.truth.Key && (p.Purpose.Opens() || level == reconcile.LevelFlatten) {
+			if p.Order.Key() == r.truth.Key && (p.Withdrawn != "" || level == reconcile.LevelFlatten || level == reconcile.LevelCancel && p.Purpose.Opens()) {
 				orders++
 			}
 		}

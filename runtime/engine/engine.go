@@ -188,6 +188,8 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.halt(event)
 	case EventResolve:
 		e.resolve(event)
+	case EventWithdraw:
+		e.withdraw(event)
 	case EventDisk:
 		e.disk(event.Why)
 	case EventAudit: // it is recorded

@@ -26,6 +26,7 @@ const (
 	EventStretch                        // closed candles of one series in which nothing else happens: taken until anything comes of one (backtest)
 	EventReload                         // a new version of a running strategy: Strategy, as Reloadable allows
 	EventSignal                         // a signal for Scope.Strategy: Signal
+	EventWithdraw                       // a person takes one opening order out of the book: ClientOrderID, Why
 	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
 )
 
@@ -50,7 +51,9 @@ type Event struct {
 	Level string          // EventHalt: pause, cancel, flatten; empty re-arms. EventStop: leave, cancel_orders, flatten
 	Scope reconcile.Scope // EventHalt: of what; zero is the account. EventResolve: the symbol
 	Adopt bool            // EventResolve: false ignores
-	Why   string          // EventHalt, EventDisk
+	Why   string          // EventHalt, EventDisk, EventWithdraw
+
+	ClientOrderID string // EventWithdraw
 
 	Strategy *StrategyConfig // EventReload
 	Signal   *Signal         // EventSignal

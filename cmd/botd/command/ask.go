@@ -247,7 +247,7 @@ func showDegraded(w io.Writer, all []api.Degraded) {
 }
 
 func newPositions() *cobra.Command {
-	return asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
+	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
 		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop"})
 		for _, r := range p.Items {
 			stop := "none"
@@ -258,6 +258,9 @@ func newPositions() *cobra.Command {
 		}
 		t.Render()
 	})
+	command.Example = "  botd positions\n  botd positions close BTC-USDT --reason \"news\" --dry-run"
+	command.AddCommand(newPositionClose())
+	return command
 }
 
 // running is the daemon that answers, with its status.

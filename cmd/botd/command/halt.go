@@ -79,24 +79,33 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 	if err != nil || f.DryRun || f.wait <= 0 {
 		return err
 	}
-	return f.follow(command, d, out.Scope)
+	return follow(command, d, out.Scope, f.wait)
 }
 
 // confirm shows a person at a terminal what a live account will be sent, and asks
 // for the instance's name. A program is not asked: a halt must not hang.
 func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
-	person, ok := command.InOrStdin().(*os.File)
-	if f.yes || f.DryRun || d.status.Mode != string(configs.Live) || f.Level == "pause" || !ok || !terminal(person) {
+	if f.yes || f.DryRun || f.Level == "pause" {
 		return nil
 	}
 	asked := f.HaltRequest
 	asked.DryRun = true
-	would, _, err := post[api.HaltAnswer](command, d, "/api/v1/risk/halt", asked)
+	return confirmLive(command, d, "/api/v1/risk/halt", asked, showHalt)
+}
+
+// confirmLive asks a person at a terminal before a live account is sent anything,
+// and shows first what a trial of it says.
+func confirmLive(command *cobra.Command, d *running, path string, trial any, show func(io.Writer, *api.HaltAnswer)) error {
+	person, ok := command.InOrStdin().(*os.File)
+	if d.status.Mode != string(configs.Live) || !ok || !terminal(person) {
+		return nil
+	}
+	would, _, err := post[api.HaltAnswer](command, d, path, trial)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(command.ErrOrStderr(), "LIVE instance %s. ", d.status.Instance)
-	showHalt(command.ErrOrStderr(), &would)
+	show(command.ErrOrStderr(), &would)
 	fmt.Fprintf(command.ErrOrStderr(), "Type %s to go on: ", d.status.Instance)
 	line, err := bufio.NewReader(person).ReadString('\n')
 	if err != nil || strings.TrimSpace(line) != d.status.Instance {
@@ -140,15 +149,15 @@ func flagOf(scope string) string {
 const followEvery = 500 * time.Millisecond
 
 // follow tells how a halt goes on until it has taken away what it is to.
-func (f *haltFlags) follow(command *cobra.Command, d *running, scope string) error {
-	ctx, cancel := context.WithTimeout(command.Context(), f.wait)
+func follow(command *cobra.Command, d *running, scope string, wait time.Duration) error {
+	ctx, cancel := context.WithTimeout(command.Context(), wait)
 	defer cancel()
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	for told := ""; ; {
 		select {
 		case <-ctx.Done():
-			return failure(exitTemporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", f.wait, told)
+			return failure(exitTemporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", wait, told)
 		case <-ticker.C:
 		}
 		status, _, err := ask[api.Status](ctx, d.daemon, http.MethodGet, "/api/v1/status", nil)

@@ -107,14 +107,23 @@ func posted(script *testscript.TestScript, _ bool, words []string) {
 	}
 }
 
-// askedUntil runs botd until its output matches a pattern.
+// askedUntil runs botd until its output matches a pattern; what its named groups found is
+// set in the environment.
 //
 //	asked PATTERN ARGUMENT...
 func askedUntil(script *testscript.TestScript, _ bool, words []string) {
 	pattern := regexp.MustCompile(words[0])
 	within(script, "botd "+strings.Join(words[1:], " ")+" tells "+words[0], func() bool {
-		err := script.Exec("botd", words[1:]...)
-		return err == nil && pattern.MatchString(script.ReadFile("stdout"))
+		if err := script.Exec("botd", words[1:]...); err != nil {
+			return false
+		}
+		found := pattern.FindStringSubmatch(script.ReadFile("stdout"))
+		for i, name := range pattern.SubexpNames() {
+			if found != nil && name != "" {
+				script.Setenv(name, found[i])
+			}
+		}
+		return found != nil
 	})
 }
 

@@ -53,10 +53,10 @@ func newOrders() *cobra.Command {
 		}
 		t.Render()
 	})
-	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2"
+	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel bmain-touj3l-2 --reason \"too near\" --dry-run"
 	f.add(command)
 	command.Flags().BoolVar(&f.all, "all", false, "also those that ended")
-	command.AddCommand(newOrderShow())
+	command.AddCommand(newOrderShow(), newOrderCancel())
 	return command
 }
 

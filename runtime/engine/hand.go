@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// Deed is what a person is about to do to one order or one position: what is sent,
+// and what becomes of the strategy. It holds its strategy back by a halt of its own,
+// so that no later round undoes it.
+type Deed struct {
+	Scope reconcile.Scope // of the halt
+	Level string          // of the halt
+	Steps []Step          // what is sent now, and what follows once that is confirmed
+	Lines []string        // what comes of it, for people
+}
+
+// Withdrawing says what taking one order out of the book would do, and does
+// nothing. An error says why it can not be taken out.
+func (e *Engine) Withdrawing(clientOrderID string) (Deed, error) {
+	p := e.book.Placement(clientOrderID)
+	if p == nil || p.State.Final() {
+		return Deed{}, fmt.Errorf("order %s is not under way any more: there is nothing to cancel", clientOrderID)
+	}
+	r := e.runOn(p.Order.Key())
+	switch {
+	case r == nil:
+		return Deed{}, fmt.Errorf("no strategy trades %s now: botd does nothing there", p.Order.Key())
+	case p.Withdrawn != "":
+		return Deed{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn)
+	case !p.Purpose.Opens():
+		return Deed{}, fmt.Errorf("order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\nhint: close the position, or change the strategy's exits and protection", clientOrderID, p.Purpose)
+	}
+	deed := Deed{Scope: reconcile.Scope{Strategy: r.config.Name}, Level: reconcile.LevelPause}
+	intent := reconcile.Intent{Strategy: r.config.Name, Purpose: reconcile.Cancel, OrderID: p.OrderID, ClientID: p.ClientOrderID, Key: p.Key, Last: r.truth.Last, Before: r.truth.Position}
+	intent.Order.Market, intent.Order.Symbol = p.Order.Market, p.Order.Symbol
+	deed.Steps = []Step{{r.config.Name, r.config.Symbol, intent, p.OrderID == 0}}
+	deed.say("%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on", deed.Scope, e.after(&deed))
+	if p.OrderID == 0 {
+		deed.say("the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be", p.State)
+	}
+	if p.Filled > 0 {
+		deed.say("%s of it is filled already, and stays a position", r.config.Symbol.QuantityDecimal(p.Filled))
+	}
+	deed.say("what fills until the cancel arrives stays a position too; its stop is kept")
+	e.foretell(r, &deed)
+	return deed, nil
+}
+
+// Closing says what closing the position of one symbol would do, and does nothing.
+// An error says why there is nothing that botd could close.
+func (e *Engine) Closing(key exchange.SymbolKey) (Deed, error) {
+	r := e.runOn(key)
+	if r == nil {
+		return Deed{}, fmt.Errorf("no strategy trades %s now: a position there is none of botd's", key)
+	}
+	held := e.book.Held(r.truth)
+	switch {
+	case !r.truth.Read || r.truth.Last <= 0:
+		return Deed{}, fmt.Errorf("position and price of %s were not read since the start: wait for a complete round", key)
+	case r.truth.Position == 0:
+		return Deed{}, fmt.Errorf("nothing is held on %s: there is nothing to close\nhint: botd halt --level flatten --strategy %s also takes away what is still under way", key, r.config.Name)
+	case held == 0:
+		return Deed{}, fmt.Errorf("none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so", key, key.Name)
+	}
+	deed := Deed{Scope: reconcile.Scope{Strategy: r.config.Name}, Level: reconcile.LevelFlatten}
+	deed.Steps = e.Preview(deed.Level, deed.Scope)
+	deed.say("%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; that goes on until it is done, through failures and restarts", deed.Scope, e.after(&deed))
+	if left := r.truth.AtVenue() - held; left != 0 {
+		deed.say("%s of the exchange's position is not known to be botd's, and is left", r.config.Symbol.QuantityDecimal(left))
+	}
+	for _, p := range e.book.Live() {
+		switch {
+		case p.Order.Key() != key:
+		case p.Purpose == reconcile.Exit:
+			deed.say("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID, p.State)
+		case p.State.Unresolved() && p.Purpose.Opens():
+			deed.say("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID, p.State)
+		}
+	}
+	if r.truth.Key.Market == exchange.Futures && r.truth.Position != 0 {
+		deed.say("a stop on the exchange stays until the position is closed, and ends with it")
+	}
+	e.foretell(r, &deed)
+	return deed, nil
+}
+
+func (d *Deed) say(format string, values ...any) {
+	d.Lines = append(d.Lines, fmt.Sprintf(format, values...))
+}
+
+// after is the level at which the strategy's own halt stands after a deed.
+func (e *Engine) after(d *Deed) string {
+	if before := e.book.HaltOf(d.Scope).Level; !reconcile.Severer(d.Level, before) {
+		return before + " already"
+	}
+	return d.Level
+}
+
+// foretell says what the rules refuse now, and what the strategy does when it is
+// armed again.
+func (e *Engine) foretell(r *run, d *Deed) {
+	for i := range d.Steps {
+		if d.Steps[i].Later {
+			continue
+		}
+		for _, v := range e.judge(r, &d.Steps[i].Intent).Verdicts {
+			if v.Outcome == risk.Rejected {
+				d.say("the rule %s refuses a step of this now (%s, limit %s): it is tried again each round", v.Rule, v.Value, v.Limit)
+			}
+		}
+	}
+	wayBack := "botd rearm --strategy " + r.config.Name
+	plan := &r.state.Plan
+	switch sign := plan.Target.Sign(); {
+	case r.config.Removed:
+		d.say("the strategy is not in the configuration any more: nothing opens again")
+	case sign != 0:
+		d.say("it stays so until %s; its plan wishes %s now, so armed again it may enter at once", wayBack, wishText(plan, r.config.Symbol))
+	case len(plan.Orders) > 0:
+		d.say("it stays so until %s; its plan keeps %d opening orders in the book, so armed again it places them at once", wayBack, len(plan.Orders))
+	default:
+		d.say("it stays so until %s; its plan wishes no position now", wayBack)
+	}
+}
+
+// wishText is a plan's target, for people.
+func wishText(plan *strategy.Plan, symbol *exchange.Symbol) string {
+	side := "long"
+	if plan.Target.Sign() < 0 {
+		side = "short"
+	}
+	if plan.Target.Kind == strategy.ByQuantity {
+		return side + " " + symbol.QuantityDecimal(max(plan.Target.Quantity, -plan.Target.Quantity)).String()
+	}
+	return "a " + side + " position"
+}
+
+// runOn is the strategy that trades a symbol.
+func (e *Engine) runOn(key exchange.SymbolKey) *run {
+	for _, r := range e.runs {
+		if r.truth.Key == key {
+			return r
+		}
+	}
+	return nil
+}
+
+// withdraw takes one order out of the book as a person asked: it is canceled, again
+// if need be, until it has ended, and its strategy is held back. Both are journalled.
+func (e *Engine) withdraw(event *Event) {
+	deed, err := e.Withdrawing(event.ClientOrderID)
+	if err != nil {
+		return // told when it was asked for: it ended in between
+	}
+	p, why := e.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
+	e.record(reconcile.Record{Kind: reconcile.RecordWithdrawn, Strategy: p.Strategy, Symbol: p.Order.Key(), ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Why: why})
+	e.halt(&Event{Level: deed.Level, Scope: deed.Scope, Why: why})
+	e.roundMS = e.nowMS
+}

@@ -1,0 +1,242 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// under is the live placement of a key, or of a purpose.
+func (w *world) live(purpose reconcile.Purpose, key string) *reconcile.Placement {
+	w.t.Helper()
+	for _, p := range w.engine.Book().Live() {
+		if p.Purpose == purpose && p.Key == key {
+			return p
+		}
+	}
+	w.t.Fatalf("want a live %s %s\n%s", purpose, key, w.story())
+	return nil
+}
+
+func (w *world) withdraw(id string) {
+	w.give(&Event{Kind: EventWithdraw, ClientOrderID: id, Why: "a test"})
+}
+
+// says wants a line of a deed.
+func (d *Deed) says(t *testing.T, part string) {
+	t.Helper()
+	if !strings.Contains(strings.Join(d.Lines, "\n"), part) {
+		t.Errorf("want %q said, have\n  %s", part, strings.Join(d.Lines, "\n  "))
+	}
+}
+
+// changes are the requests of the network that change something.
+func (w *world) changes(have *[]string) {
+	w.network = func(call *Call) fate {
+		switch r := call.Request; {
+		case r.Operation == exchange.FuturesCancel:
+			for _, p := range w.engine.Book().Live() {
+				if p.OrderID == r.OrderID {
+					*have = append(*have, "cancel "+p.ClientOrderID)
+				}
+			}
+		case r.Operation.Places():
+			*have = append(*have, "place "+r.Order.Side.String()+" "+r.Order.Type.String())
+		}
+		return fate{}
+	}
+}
+
+func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	low := w.live(reconcile.Order, "low")
+	deed, err := w.engine.Withdrawing(low.ClientOrderID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID || deed.Steps[0].Later || deed.Level != "pause" || deed.Scope.Strategy != "one" {
+		t.Errorf("want one cancel and a pause of its strategy, have %+v", deed)
+	}
+	deed.says(t, "so armed again it places them at once")
+	var sent []string
+	w.changes(&sent)
+	w.withdraw(low.ClientOrderID)
+	w.pass(60_000)
+	if want := []string{"cancel " + low.ClientOrderID}; !slices.Equal(sent, want) {
+		t.Errorf("sent: want %q and nothing that undoes it, have %q\n%s", want, sent, w.story())
+	}
+	w.wantHeld(10)
+	w.wantOpen(2) // the stop and the exit
+	if d := w.wantState("halted"); d.Scope.Strategy != "one" || d.Doing != "" {
+		t.Errorf("want the strategy halted and nothing left to do, have %+v", d)
+	}
+	if _, err := w.engine.Withdrawing(low.ClientOrderID); err == nil || !strings.Contains(err.Error(), "not under way") {
+		t.Errorf("want an ended order refused, have %v", err)
+	}
+	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.pass(20_000)
+	w.wantOpen(3) // as was foretold
+}
+
+func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	low := w.live(reconcile.Order, "low")
+	tries := 0
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesCancel {
+			if tries++; tries < 3 {
+				return fate{lost: true}
+			}
+		}
+		return fate{}
+	}
+	w.withdraw(low.ClientOrderID)
+	w.pass(200)
+	if d := w.wantState("halted"); !strings.Contains(d.Doing, "orders to end: 1") {
+		t.Errorf("want it told what is left, have %+v", d)
+	}
+	if _, err := w.engine.Withdrawing(low.ClientOrderID); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("want a second cancel refused, have %v", err)
+	}
+	w.pass(2_000)
+	w.start() // killed in between: the journal knows
+	w.pass(30_000)
+	if tries < 3 {
+		t.Errorf("want it sent again, have %d tries", tries)
+	}
+	w.wantOpen(2)
+	if state, _ := w.ended(slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID })); state != reconcile.Canceled {
+		t.Errorf("want it canceled, have %s", state)
+	}
+}
+
+func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.Wish{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
+	})
+	w.network = once(fate{lateMS: 15_000}) // nobody knows whether it came to be
+	w.pass(12_000)
+	low := w.live(reconcile.Order, "low")
+	if low.State != reconcile.Uncertain {
+		t.Fatalf("want it uncertain, have %s", low.State)
+	}
+	deed, err := w.engine.Withdrawing(low.ClientOrderID)
+	if err != nil || !deed.Steps[0].Later {
+		t.Fatalf("want it canceled later, have %+v, %v", deed, err)
+	}
+	deed.says(t, "as soon as it is")
+	w.network = func(*Call) fate { return fate{} }
+	w.withdraw(low.ClientOrderID)
+	w.pass(60_000)
+	w.wantOpen(0)
+	w.wantHeld(0)
+}
+
+func TestWhatReducesOrProtectsIsNotCanceledByHand(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	for _, p := range []*reconcile.Placement{w.live(reconcile.StopLoss, ""), w.live(reconcile.ExitOrder, "high")} {
+		if _, err := w.engine.Withdrawing(p.ClientOrderID); err == nil || !strings.Contains(err.Error(), "protects") || !strings.Contains(err.Error(), "hint: ") {
+			t.Errorf("%s: want it refused with a hint, have %v", p.Purpose, err)
+		}
+		w.withdraw(p.ClientOrderID)
+	}
+	w.pass(20_000)
+	w.wantOpen(3)
+	w.wantSound()
+}
+
+func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), protected)
+	w.pass(20_000)
+	w.wantHeld(10)
+	deed, err := w.engine.Closing(bitcoin)
+	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly || deed.Level != "flatten" {
+		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", deed, err)
+	}
+	deed.says(t, "its plan wishes long")
+	var sent []string
+	w.changes(&sent)
+	w.halt(deed.Level, deed.Scope)
+	w.pass(30_000)
+	w.start()
+	w.pass(120_000) // the strategy wishes 10 all the time
+	w.wantHeld(0)
+	if !slices.Equal(sent, []string{"place SELL MARKET"}) {
+		t.Errorf("want one exit and nothing after it, have %q\n%s", sent, w.story())
+	}
+	if _, err := w.engine.Closing(bitcoin); err == nil || !strings.Contains(err.Error(), "nothing is held") {
+		t.Errorf("want nothing left to close, have %v", err)
+	}
+	w.halt("", deed.Scope)
+	w.pass(20_000)
+	w.wantHeld(10) // as was foretold
+}
+
+func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
+	t.Parallel()
+	target := exchange.Quantity(10)
+	w := newWorld(t, swing(&target))
+	w.pass(5_000)
+	w.wantHeld(10)
+	target = 20
+	w.network = once(fate{err: &exchange.Uncertain{Why: "reset"}, lateMS: 9_000}) // it comes all the same, later
+	w.pass(3_000)
+	deed, err := w.engine.Closing(bitcoin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deed.says(t, "is uncertain: the exit does not wait for it")
+	var sent []string
+	w.changes(&sent)
+	w.halt(deed.Level, deed.Scope)
+	w.pass(4_000)
+	w.wantHeld(0) // of what is known, at once
+	w.pass(120_000)
+	w.wantHeld(0) // and of what came late
+	if !slices.Equal(sent, []string{"place SELL MARKET", "place SELL MARKET"}) {
+		t.Errorf("want an exit of what was known and one of what came late, have %q\n%s", sent, w.story())
+	}
+}
+
+func TestAPositionOfSomebodyElseIsNotClosed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0))
+	w.pass(5_000)
+	if _, err := w.engine.Closing(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}); err == nil || !strings.Contains(err.Error(), "no strategy trades") {
+		t.Errorf("want a symbol that nobody trades refused, have %v", err)
+	}
+	w.byHand(w.market(exchange.Buy, 5, false))
+	w.pass(20_000)
+	if _, err := w.engine.Closing(bitcoin); err == nil || !strings.Contains(err.Error(), "--adopt") {
+		t.Errorf("want a stranger's position refused with the way out, have %v", err)
+	}
+	w.wantHeld(5)
+}
+
+func TestAPositionOnSpotIsClosedAfterItsStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(1_000), onSpot, protected)
+	w.pass(20_000)
+	before := w.truth().Position
+	if before == 0 {
+		t.Fatalf("want something held\n%s", w.story())
+	}
+	deed, err := w.engine.Closing(coin)
+	if err != nil || len(deed.Steps) != 2 || deed.Steps[0].Intent.Purpose != reconcile.Cancel || !deed.Steps[1].Later || deed.Steps[1].Intent.Order.Type != exchange.Limit {
+		t.Fatalf("want the stop canceled, then an exit by limit, have %+v, %v", deed, err)
+	}
+	w.halt(deed.Level, deed.Scope)
+	w.pass(60_000)
+	if have := w.truth().Position; have != 0 {
+		t.Errorf("want it closed, have %d of %d\n%s", have, before, w.story())
+	}
+}
