@@ -92,7 +92,7 @@ func (l *loader) channel(s *section, name string) ChannelConfig {
 
 // timeOfDay reads 06:00 into minutes after midnight, or off.
 func (s *section) timeOfDay(key string, into *int) {
-	s.learn(key, Key{Kind: KindTime})
+	s.learn(key, Key{Kind: KindTime, Default: "off"})
 	node, ok := s.scalar(key)
 	if !ok {
 		return

@@ -15,8 +15,15 @@ type Key struct {
 	Words     []string // of a choice
 	Low, High string   // bounds, both included; empty for none
 	Default   string   // what holds without it; empty where nothing does
+	Live      string   // what holds without it in mode live, where that is something else
 	Any       bool     // the last part of the path stands for any name
 	Required  bool
+
+	What    string // what it is, a phrase
+	Unit    string // of a number
+	Modes   string // in which it counts; all when empty
+	Example string // its value, or the whole block where that needs another key
+	Instead string // what else sets it, and stands above it
 }
 
 // The kinds of keys.
@@ -52,6 +59,12 @@ func Keys() (root, file []Key) {
 	l := &loader{config: defaults(), keys: &root, options: Options{Mode: Demo}}
 	l.root(false)
 	described(root, l.config.Effective())
+	explained(root, rootNotes)
+	live := defaultSettle(Live)
+	for path, ms := range map[string]int64{"exchange.settle.window": live.WindowMS, "exchange.settle.visibility": live.VisibilityMS, "exchange.settle.staleness": live.StalenessMS} {
+		i := slices.IndexFunc(root, func(k Key) bool { return k.Path == path })
+		root[i].Live = durationText(ms)
+	}
 	c := &StrategyConfig{Params: strategy.Values{}, paramLines: map[string]int{}, Market: exchange.Futures}
 	l = &loader{config: defaults(), keys: &file}
 	r := &strategyReader{section: newSection(l.document(""), "", nil), loader: l, into: c}
@@ -59,6 +72,7 @@ func Keys() (root, file []Key) {
 	r.learn("file", Key{Kind: KindText})
 	r.learn("file_sha256", Key{Kind: KindText})
 	described(file, c.outline().text())
+	explained(file, fileNotes)
 	for i := range file {
 		file[i].Required = slices.Contains([]string{"name", "strategy", "market", "symbol", "interval"}, file[i].Path)
 		if file[i].Required {
@@ -75,7 +89,9 @@ func described(keys []Key, effective string) {
 		panic("configs: an effective configuration that is no YAML: " + err.Error())
 	}
 	for i := range keys {
-		keys[i].Default = known[keys[i].Path]
+		if value := known[keys[i].Path]; value != "" {
+			keys[i].Default = value
+		}
 	}
 }
 
@@ -163,6 +179,12 @@ func (k *Key) schema() map[string]any {
 // describe says what a value may be.
 func (k *Key) describe() string {
 	text := k.Kind
+	if k.What != "" {
+		text = strings.ReplaceAll(k.What, "`", "") + "; " + text
+	}
+	if k.Unit != "" {
+		text += ", " + k.Unit
+	}
 	switch {
 	case k.Low != "" && k.High != "":
 		text += " from " + k.Low + " to " + k.High
@@ -173,6 +195,9 @@ func (k *Key) describe() string {
 	}
 	if k.Default != "" {
 		text += "; default " + k.Default
+	}
+	if k.Live != "" {
+		text += ", live " + k.Live
 	}
 	return text
 }

@@ -134,6 +134,14 @@ var homes = map[string]string{
 	"payload": "exchange.signature", "encoding": "exchange.signature", "decisions": "retention",
 }
 
+// unlessZero is a default as it is written; zero is none.
+func unlessZero[N int | int64](value N, text string) string {
+	if value == 0 {
+		return ""
+	}
+	return text
+}
+
 // section returns the block under a key, empty when absent. The caller must
 // call done on it.
 func (s *section) section(key string) *section {
@@ -185,7 +193,7 @@ const maxWords = 50
 
 // words reads a list of words, each of which must match.
 func (s *section) words(key string, into *[]string, each *regexp.Regexp, hint string) {
-	s.learn(key, Key{Kind: KindWords})
+	s.learn(key, Key{Kind: KindWords, Default: strings.Join(*into, ", ")})
 	s.known = append(s.known, key)
 	node := s.value(key)
 	switch {
@@ -208,7 +216,7 @@ func (s *section) words(key string, into *[]string, each *regexp.Regexp, hint st
 
 // choice reads one of a few words.
 func (s *section) choice(key string, into *string, words ...string) {
-	s.learn(key, Key{Kind: KindChoice, Words: words})
+	s.learn(key, Key{Kind: KindChoice, Words: words, Default: *into})
 	node, ok := s.scalar(key)
 	if !ok {
 		return
@@ -226,7 +234,7 @@ func (s *section) choice(key string, into *string, words ...string) {
 
 // whole reads a whole number between two bounds, both included.
 func (s *section) whole(key string, into *int, low, high int) {
-	s.learn(key, Key{Kind: KindWhole, Low: fmt.Sprint(low), High: fmt.Sprint(high)})
+	s.learn(key, Key{Kind: KindWhole, Low: fmt.Sprint(low), High: fmt.Sprint(high), Default: unlessZero(*into, fmt.Sprint(*into))})
 	node, ok := s.scalar(key)
 	if !ok {
 		return
@@ -314,7 +322,7 @@ func (s *section) rate(key string, into *exchange.Rate, low, high exchange.Rate)
 // duration reads 500ms, 90s, 10m, 4h, 30d and sums of them into milliseconds,
 // between two bounds, both included.
 func (s *section) duration(key string, into *int64, low, high int64) {
-	s.learn(key, Key{Kind: KindDuration, Low: durationText(low), High: durationText(high)})
+	s.learn(key, Key{Kind: KindDuration, Low: durationText(low), High: durationText(high), Default: unlessZero(*into, durationText(*into))})
 	node, ok := s.scalar(key)
 	if !ok {
 		return

@@ -30,7 +30,7 @@ type StrategyConfig struct {
 	Exits    ExitsConfig // under protect too
 	Entry    EntryConfig
 	Backtest BacktestConfig
-	OnRemove string // flatten, leave, or empty: reload refuses to drop it while it holds something
+	OnRemove string // flatten, leave, or empty, which leaves too
 
 	Script ScriptConfig // of a strategy: script
 

@@ -18,7 +18,7 @@ import (
 func newConfig() *cobra.Command {
 	command := &cobra.Command{Use: "config", Short: "the configuration: what holds, every key there is, what changed", Args: unknownCommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigDiff())
+	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), newConfigDiff())
 	return command
 }
 
@@ -122,14 +122,22 @@ type keyRow struct {
 	Low      string   `json:"low,omitempty"`
 	High     string   `json:"high,omitempty"`
 	Default  string   `json:"default,omitempty"`
+	Live     string   `json:"default_live,omitempty"`
 	Required bool     `json:"required"`
+	What     string   `json:"what"`
+	Unit     string   `json:"unit,omitempty"`
+	Modes    string   `json:"modes,omitempty"`
+	Example  string   `json:"example"`
+	Instead  string   `json:"instead,omitempty"`
 }
 
 func newConfigKeys() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "keys", Short: "every key of botd.yaml and of a strategy's file, with its kind, bounds and default", Args: cobra.NoArgs,
-		Long:    "Lists every key, as the reader of the configuration knows it. What the limits count:\ndocs/risk.md. Parameters of a strategy: botd strategy show NAME.",
+		Long: `Lists every key, as the reader of the configuration knows it; with -o json also what each
+is, in which modes it counts, an example, and what else sets it (docs/configuration.md). What
+the limits count: docs/risk.md. Parameters of a strategy: botd strategy show NAME.`,
 		Example: "  botd config keys\n  botd config keys -o csv=key,kind,default",
 		RunE: func(command *cobra.Command, _ []string) error {
 			root, file := configs.Keys()
@@ -144,7 +152,7 @@ func newConfigKeys() *cobra.Command {
 func keyRows(file string, keys []configs.Key) (rows []keyRow) {
 	for _, k := range keys {
 		if k.Kind != configs.KindBlock {
-			rows = append(rows, keyRow{file, k.Path, k.Kind, k.Words, k.Low, k.High, k.Default, k.Required})
+			rows = append(rows, keyRow{file, k.Path, k.Kind, k.Words, k.Low, k.High, k.Default, k.Live, k.Required, k.What, k.Unit, k.Modes, k.Example, k.Instead})
 		}
 	}
 	return rows
