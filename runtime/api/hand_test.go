@@ -105,6 +105,14 @@ func TestAWithdrawnOrderIsInTheAuditAndInItsLife(t *testing.T) {
 	if body := d.want(200, "/api/v1/orders/bx-1-5"); !strings.Contains(body, `"step":"withdrawn"`) {
 		t.Errorf("want its step, have %s", body)
 	}
+	for _, n := range notes(t, "trend", bitcoin, "bx-1-5", "margin") { // told since the start, as well
+		if n.Kind != engine.NoteRefusal && n.Kind != engine.NoteRefused {
+			d.board.Note(&n)
+		}
+	}
+	if body := d.want(200, "/api/v1/intents/bx-1-5"); !strings.Contains(body, `"step":"withdrawn"`) || !strings.Contains(body, `"step":"checked"`) {
+		t.Errorf("want it in the intent's life, have %s", body)
+	}
 	if body := d.want(200, "/api/v1/audit?kind=withdrawn"); !strings.Contains(body, `"target":"order bx-1-5"`) || !strings.Contains(body, `"detail":"news"`) {
 		t.Errorf("want it audited, have %s", body)
 	}

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"botd/reconcile"
 	"botd/risk"
@@ -243,10 +245,11 @@ func merge(told, journalled []Step) []Step {
 	}
 	out := make([]Step, 0, len(told)+1)
 	for _, step := range journalled {
-		if step.Step == "journalled" {
+		if step.Step == "journalled" || step.Step == "withdrawn" {
 			told = append(told, step)
 		}
 	}
+	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	for rank := range stepOrder {
 		for _, step := range told {
 			if stepOrder[rank] == step.Step || rank == len(stepOrder)-1 && later(step.Step) {

@@ -121,11 +121,11 @@ func (e *Engine) foretell(r *run, d *Deed) {
 	case r.config.Removed:
 		d.say("the strategy is not in the configuration any more: nothing opens again")
 	case sign != 0:
-		d.say("it stays so until %s; its plan wishes %s now, so armed again it may enter at once", wayBack, wishText(plan, r.config.Symbol))
+		d.say("it stays so until it is armed again (%s); its plan wishes %s now, so then it may enter at once", wayBack, wishText(plan, r.config.Symbol))
 	case len(plan.Orders) > 0:
-		d.say("it stays so until %s; its plan keeps %d opening orders in the book, so armed again it places them at once", wayBack, len(plan.Orders))
+		d.say("it stays so until it is armed again (%s); its plan keeps %d opening orders in the book, so then it places them at once", wayBack, len(plan.Orders))
 	default:
-		d.say("it stays so until %s; its plan wishes no position now", wayBack)
+		d.say("it stays so until it is armed again (%s); its plan wishes no position now", wayBack)
 	}
 }
 

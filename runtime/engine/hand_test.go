@@ -62,7 +62,7 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID || deed.Steps[0].Later || deed.Level != "pause" || deed.Scope.Strategy != "one" {
 		t.Errorf("want one cancel and a pause of its strategy, have %+v", deed)
 	}
-	deed.says(t, "so armed again it places them at once")
+	deed.says(t, "so then it places them at once")
 	var sent []string
 	w.changes(&sent)
 	w.withdraw(low.ClientOrderID)

@@ -110,6 +110,86 @@ func TestStrategyIsPausedAndResumed(t *testing.T) {
 	v.quiet("pause and resume")
 }
 
+// TestOneOrderAndOnePositionByHand cancels one order of a grid and closes one
+// position, each after its preview; neither comes back.
+func TestOneOrderAndOnePositionByHand(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemon(t)
+	d.settle()
+	v := openBrowser(t).open(d, light)
+	v.login(d.token("token"))
+	press := func(within, name string) {
+		t.Helper()
+		v.until("there is "+name, `[...document.querySelectorAll(`+quoted(within+" button")+`)].some(b => (b.ariaLabel ?? b.textContent).startsWith(`+quoted(name)+`) && !b.disabled)`)
+		eval[bool](v, `([...document.querySelectorAll(`+quoted(within+" button")+`)].find(b => (b.ariaLabel ?? b.textContent).startsWith(`+quoted(name)+`)).click(), true)`)
+	}
+	asks := func(parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			v.until("the dialog says "+part, `!!document.querySelector("dialog[open] .preview") && document.querySelector("dialog[open]").textContent.includes(`+quoted(part)+`)`)
+		}
+		if eval[bool](v, `!document.querySelector("dialog[open] button[type=submit]").disabled`) {
+			t.Error("want a reason asked for")
+		}
+		if over := eval[int](v, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+			t.Errorf("%d px scroll sideways", over)
+		}
+	}
+
+	v.visit("/orders")
+	before := d.status()
+	press("main", "Cancel order ")
+	v.until("a dialog asks", `!!document.querySelector("#dialog-title")`)
+	id := eval[string](v, `document.querySelector("#dialog-title").textContent.replace("Cancel ", "")`)
+	asks("levels: cancel order ", "strategy levels is halted at level pause", "botd rearm --strategy levels")
+	v.accessible("cancel an order")
+	v.shoot("light cancel an order")
+	v.show(phone)
+	v.shoot("phone cancel an order")
+	v.accessible("cancel an order on a phone")
+	v.show(light)
+	if after := d.status(); after.Open != before.Open {
+		t.Fatalf("want a preview to change nothing: before %+v, after %+v", before, after)
+	}
+	v.press("too near")
+	press("dialog[open]", "Cancel the order")
+	v.until("the order is gone", `!document.querySelector("main").textContent.includes(`+quoted(id)+`)`)
+	v.until("it says what was done", says+`("Cancel the order: 1 step under way.")`)
+	v.shoot("light orders after a cancel")
+
+	v.visit("/positions")
+	press("main", "Close the position BTC-USDT futures")
+	asks("accumulate: close by SELL MARKET 0.006 on futures BTC-USDT", "strategy accumulate is halted at level flatten", "its plan wishes long 0.006")
+	v.accessible("close a position")
+	v.shoot("light close a position")
+	v.show(dark)
+	v.shoot("dark close a position")
+	v.show(phone)
+	v.shoot("phone close a position")
+	v.accessible("close a position on a phone")
+	v.show(light)
+	v.press("had enough" + kb.Enter)
+	d.until("the position is closed", func() bool {
+		for _, one := range d.status().Strategies {
+			if one.Name == "accumulate" {
+				return strings.Trim(one.Position, "-0.") == ""
+			}
+		}
+		return false
+	})
+	v.until("the position is gone", `![...document.querySelectorAll("main h2")].some(h => h.textContent === "BTC-USDT futures")`)
+	v.visit("/audit")
+	v.until("the audit names both", says+`("/api/v1/orders/`+id+`/cancel") && `+says+`("/api/v1/positions/futures/BTC-USDT/close") && `+says+`("too near")`)
+	v.visit("/intents/" + id)
+	v.until("the order's life tells who ended it", says+`("too near")`)
+	v.shoot("light life of a canceled order")
+	if s := d.status(); s.Open != before.Open-2 { // the order, and the stop of the position
+		t.Errorf("want %d orders left, have %+v", before.Open-2, s)
+	}
+	v.quiet("by hand")
+}
+
 func TestViewerSeesAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	findBrowser(t)
@@ -120,6 +200,13 @@ func TestViewerSeesAndChangesNothing(t *testing.T) {
 	v.until("the viewer is told", says+`("only an operator can halt")`)
 	if eval[bool](v, `!document.querySelector("#halt-engage").disabled || !document.querySelector("#halt-reason").disabled`) {
 		t.Error("want the switch locked for a viewer")
+	}
+	d.settle()
+	for _, path := range []string{"/orders", "/positions"} {
+		v.visit(path)
+		if have := eval[int](v, `document.querySelectorAll("main .button.small").length`); have != 0 {
+			t.Errorf("%s: want no buttons for a viewer, have %d", path, have)
+		}
 	}
 	v.visit("/strategies/hold")
 	if have := eval[int](v, `document.querySelectorAll(".page-head .button").length`); have != 0 {

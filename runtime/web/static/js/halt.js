@@ -82,30 +82,37 @@ function previewOf(told, problem, title) {
       told.does.map((line) => h("p.note", line)), (told.still ?? []).map((one) => h("p.note", "still in force: ", one.cause, " (", one.way_out, ")"))]);
 }
 
-// confirmChange asks before a change, with its dry run: what it does, then a reason.
-export async function confirmChange({ title, path, body = {}, verb, tone = "primary", needsReason = false, done }) {
+// confirmChange asks before a change, with its dry run: what it does, then a reason;
+// what closes a live position is asked for by the instance's name too.
+export async function confirmChange({ title, path, body = {}, verb, tone = "primary", needsReason = false, closes = false, done }) {
   let told;
   try { told = await post(path, { ...body, dry_run: true }); } catch (error) { say(error.message, "bad"); return; }
   const reason = h("input", { maxlength: 400, autocomplete: "off", placeholder: "kept in the journal" });
-  const go = button(verb, null, { type: "submit", tone, disabled: needsReason });
-  reason.addEventListener("input", () => { go.disabled = needsReason && !reason.value.trim(); });
+  const named = closes && live.status.mode === "live" ? h("input", { autocomplete: "off" }) : null;
+  const locked = () => (needsReason && !reason.value.trim()) || (named && named.value !== live.status.instance);
+  const go = button(verb, null, { type: "submit", tone, disabled: locked() });
+  for (const input of [reason, named]) input?.addEventListener("input", () => { go.disabled = locked(); });
   const lines = told.changes ?? told.does ?? [];
   const box = dialog(title, h("form.dialog-body", {
     on: {
       submit: async (event) => {
         event.preventDefault();
         go.disabled = true;
-        try { const answer = await post(path, { ...body, ...(reason.value.trim() ? { reason: reason.value.trim() } : {}) }); box.close(); say(`Done: ${(answer.changes ?? answer.does ?? []).join("; ") || verb}`); await refresh(); done?.(answer); } catch (error) { say(error.message, "bad"); go.disabled = false; }
+        try { const answer = await post(path, { ...body, ...(reason.value.trim() ? { reason: reason.value.trim() } : {}) }); box.close(); say(told.steps?.length ? `${verb}: ${f.plural(told.steps.length, "step")} under way.` : `Done: ${(answer.changes ?? answer.does ?? []).join("; ") || verb}`); await refresh(); done?.(answer); } catch (error) { say(error.message, "bad"); go.disabled = false; }
       },
     },
-  }, h("div.preview", h("strong", "What it does"), lines.map((line) => h("p", line)), told.steps?.length ? h("ol", told.steps.map((step) => h("li", `${step.strategy}: ${step.text}`))) : null),
-  field(needsReason ? "Reason" : "Reason (may stay empty)", reason), h("div.actions", button("Leave it", () => box.close()), go)), { wide: true });
+  }, told.steps?.length ? h("div.preview", h("strong", "What it sends"), h("ol", told.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)))) : null,
+  h("div.preview", h("strong", "What it does"), lines.map((line) => h("p", line))),
+  field(needsReason ? "Reason" : "Reason (may stay empty)", reason), named ? field(`Live: type ${live.status.instance} to confirm`, named) : null, h("div.actions", button("Leave it", () => box.close()), go)), { wide: true });
   reason.focus();
 }
 
 export const rearm = (scope, done) => confirmChange({ title: `Re-arm the ${scopeName(scope)}`, path: "risk/rearm", body: scope, verb: "Re-arm", done });
 export const resume = (name, done) => confirmChange({ title: `Resume ${name}`, path: `strategies/${part(name)}/resume`, verb: "Resume", done });
 export const pause = (name, done) => confirmChange({ title: `Pause ${name}`, path: `strategies/${part(name)}/pause`, verb: "Pause entries", needsReason: true, done });
+
+export const cancelOrder = (o, done) => confirmChange({ title: `Cancel ${o.client_order_id}`, path: `orders/${part(o.client_order_id)}/cancel`, verb: "Cancel the order", tone: "armed", needsReason: true, done });
+export const closePosition = (p, done) => confirmChange({ title: `Close ${p.symbol} ${p.market}`, path: `positions/${p.market}/${part(p.symbol)}/close`, verb: "Close the position", tone: "armed", needsReason: true, closes: true, done });
 
 // haltsInForce lists what is halted, what each has still to take away, and the way back.
 export function haltsInForce(halts, degraded, done) {

@@ -1,7 +1,8 @@
 import { get } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { live, now } from "../live.js";
+import { cancelOrder } from "../halt.js";
+import { live, now, operator } from "../live.js";
 import { ago, button, choose, empty, intentLink, panel, side, strategyLink, symbolLink, table, tabs, tag, time } from "../parts.js";
 
 const views = [["live", "Working"], ["ended", "Ended"], ["fills", "Fills"]];
@@ -17,7 +18,7 @@ export async function open(page) {
   page.on(["order", "fill", "strategy"], read);
   page.every(1000, () => { if (view === "live") page.draw(); });
   page.view(() => [
-    h("div.page-head", h("h1", "Orders"), h("p.note", "What botd placed. Cancelling is the kill switch's second level; a strategy's own halt does it for one.")),
+    h("div.page-head", h("h1", "Orders"), h("p.note", "What botd placed. An opening order can be canceled here, which pauses its strategy; exits and stops go on.")),
     unsettled(),
     h("section.panel", { "aria-label": "Orders and fills" }, tabs("Which orders", views, view, (name) => set("view", name)),
       h("div.filters", { key: "filters" }, h("span", { "aria-hidden": "true" }), choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], strategy, (value) => set("strategy", value), { "data-search": true })),
@@ -31,8 +32,9 @@ export async function open(page) {
       { name: "Sent", class: "nowrap", cell: (o) => time(o.sent_ms, now()) }, { name: "Strategy", cell: (o) => strategyLink(o.strategy) }, { name: "Symbol", class: "nowrap", cell: (o) => symbolLink(o.market, o.symbol) }, { name: "For", class: "nowrap", cell: (o) => f.words(o.purpose) },
       { name: "Side", cell: (o) => side(o.side) }, { name: "Type", class: "nowrap", cell: (o) => [f.words(o.type.toLowerCase()), o.post_only ? h("span.unit", "post only") : null, o.reduce_only ? h("span.unit", "reduce only") : null] },
       { name: "Price", num: true, cell: price }, { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : o.quote_amount ? f.money(o.quote_amount) + " USDT" : f.given(o.quantity)) }, { name: "Filled", num: true, cell: (o) => f.exact(o.filled) },
-      { name: "State", cell: (o) => tag(o.state) }, { name: view === "live" ? "Age" : "Ended", num: true, cell: (o) => (view === "live" ? f.age(now() - o.sent_ms) : time(o.ended_ms, now())) }, { name: "Life", cell: (o) => intentLink(o.client_order_id) },
-    ], items, { key: (o) => o.client_order_id, next: more(), none: view === "live" ? empty("No order is working", "Market orders are gone in a moment. Resting orders and stops stand here while the exchange has them.") : empty("No order has ended yet", "Filled, canceled and refused orders stand here.") });
+      { name: "State", cell: (o) => tag(o.state) }, { name: view === "live" ? "Age" : "Ended", num: true, cell: (o) => (view === "live" ? f.age(now() - o.sent_ms) : time(o.ended_ms, now())) }, { name: "Life", class: "nowrap", cell: (o) => intentLink(o.client_order_id) },
+      view === "live" && operator() ? { name: "Cancel", cell: (o) => (opens(o) ? button("Cancel…", () => cancelOrder(o, () => read.now()), { tone: "small", "aria-label": `Cancel order ${o.client_order_id}` }) : h("span.soft", { title: "It reduces or protects a position: no halt keeps it back." }, "–")) } : null,
+    ].filter(Boolean), items, { key: (o) => o.client_order_id, next: more(), none: view === "live" ? empty("No order is working", "Market orders are gone in a moment. Resting orders and stops stand here while the exchange has them.") : empty("No order has ended yet", "Filled, canceled and refused orders stand here.") });
   }
 
   function fills() {
@@ -44,6 +46,8 @@ export async function open(page) {
 
   function more() { return next ? button("Show older", older) : null; }
 }
+
+const opens = (o) => o.purpose === "entry" || o.purpose === "order";
 
 function unsettled() {
   const s = live.status;

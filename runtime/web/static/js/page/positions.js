@@ -2,8 +2,9 @@ import { get } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { icon } from "../icons.js";
-import { now } from "../live.js";
-import { ago, empty, facts, intentLink, meter, panel, side, signed, strategyLink, table, tag, unit } from "../parts.js";
+import { closePosition } from "../halt.js";
+import { now, operator } from "../live.js";
+import { ago, button, empty, facts, intentLink, meter, panel, side, signed, strategyLink, table, tag, unit } from "../parts.js";
 
 export const title = () => "Positions";
 
@@ -17,6 +18,10 @@ export async function open(page) {
     account ? margin(account) : null, account ? wallet(account) : null,
   ]);
   await read.now();
+
+  function position(p) {
+    return shown(p, f.sign(p.quantity) && p.strategy && operator() ? button("Close…", () => closePosition(p, () => read.now()), { tone: "small", "aria-label": `Close the position ${p.symbol} ${p.market}` }) : null);
+  }
 }
 
 // mean is a mean price with two places more than the market's, not all its digits.
@@ -25,13 +30,13 @@ function mean(p) {
   return f.isZero(p.entry_price) ? "–" : h("span", { title: p.entry_price }, f.money(p.entry_price, { places }));
 }
 
-function position(p) {
+function shown(p, close) {
   const way = f.sign(p.quantity), differs = f.sign(p.difference) !== 0 || p.quarantine, base = p.symbol.split("-")[0];
   const name = `${p.symbol} ${p.market}`;
   return panel(name, {
     key: name, class: differs ? "differs" : "",
     note: [p.strategy ? ["of ", strategyLink(p.strategy)] : "of no strategy", p.since_ms ? [", since ", ago(p.since_ms, now())] : ""],
-    actions: [h("a", { href: `/market/${p.market}/${encodeURIComponent(p.symbol)}` }, "market"), differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled" : "settling")],
+    actions: [h("a", { href: `/market/${p.market}/${encodeURIComponent(p.symbol)}` }, "market"), differs ? tag("quarantined", p.quarantine ? "quarantined" : "differs") : tag(p.settled ? "ok" : "uncertain", p.settled ? "settled" : "settling"), close],
   },
   facts([
     ["Side", way ? side(way > 0 ? "LONG" : "SHORT") : "flat"], ["Quantity", unit(f.exact(p.quantity.replace("-", "")), base)], ["Value", unit(f.money(p.notional), "USDT")],
