@@ -95,9 +95,11 @@ type BreakerConfig struct {
 	EmptyPauseMS int64
 }
 
-// RetentionConfig is how long records are kept. Journal and candles stay until deleted.
+// RetentionConfig is how long records are kept. The journal and downloaded candles
+// stay until deleted.
 type RetentionConfig struct {
 	DecisionsMS int64
+	RecordedMiB int // what is polled is recorded up to so much; 0 records nothing
 }
 
 // Options are what a configuration is checked against. The zero value knows no
@@ -134,7 +136,7 @@ func defaults() *Config {
 	return &Config{
 		Mode: Demo, Instance: "main", DataDir: "./data", Foreign: "halt", Shutdown: "leave",
 		Listen:    "127.0.0.1:8420",
-		Retention: RetentionConfig{DecisionsMS: 30 * day},
+		Retention: RetentionConfig{DecisionsMS: 30 * day, RecordedMiB: 512},
 		Exchange: ExchangeConfig{
 			Signature:         SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
 			RequestsPerSecond: 50,

@@ -85,6 +85,7 @@ func (c *Config) Effective() string {
 	o.set("shutdown", c.Shutdown)
 	retention := newOutline()
 	retention.set("decisions", durationText(c.Retention.DecisionsMS))
+	retention.set("recorded_mib", strconv.Itoa(c.Retention.RecordedMiB))
 	o.put("retention", retention)
 	o.set("listen", c.Listen)
 	o.put("access", c.Access.outline())

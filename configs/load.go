@@ -185,6 +185,7 @@ func (l *loader) root(present bool) {
 	s.choice("shutdown", &c.Shutdown, "leave", "cancel_orders", "flatten")
 	retention := s.section("retention")
 	retention.duration("decisions", &c.Retention.DecisionsMS, hour, maxDurationMS)
+	retention.whole("recorded_mib", &c.Retention.RecordedMiB, 0, maxRecordedMiB)
 	retention.done()
 	l.access(s)
 	l.listen(s)
@@ -195,6 +196,9 @@ func (l *loader) root(present bool) {
 	risk.done()
 	s.done()
 }
+
+// maxRecordedMiB is a terabyte.
+const maxRecordedMiB = 1 << 20
 
 var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
 

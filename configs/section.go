@@ -131,7 +131,7 @@ var homes = map[string]string{
 	"cash": "backtest", "fees": "backtest", "fill": "backtest", "slippage": "backtest", "latency": "backtest", "slippage_volume": "backtest", "volume_cap": "backtest", "maker": "backtest.fees", "taker": "backtest.fees",
 	"certificate_file": "access", "behind_proxy": "access", "hosts": "access",
 	"poll": "paper", "max_age": "paper",
-	"payload": "exchange.signature", "encoding": "exchange.signature", "decisions": "retention",
+	"payload": "exchange.signature", "encoding": "exchange.signature", "decisions": "retention", "recorded_mib": "retention",
 }
 
 // unlessZero is a default as it is written; zero is none.

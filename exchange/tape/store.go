@@ -152,12 +152,15 @@ func WriteFile(path string, candles *exchange.Candles, symbol *exchange.Symbol, 
 	return replaceFile(path, write)
 }
 
+// temporary begins the names of files that are being written.
+const temporary = ".writing-"
+
 func replaceFile(path string, write func(io.Writer) error) (err error) {
 	directory := filepath.Dir(path)
 	if err := os.MkdirAll(directory, 0o755); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(directory, ".writing-*")
+	file, err := os.CreateTemp(directory, temporary+"*")
 	if err != nil {
 		return err
 	}

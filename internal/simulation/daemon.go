@@ -174,7 +174,7 @@ func (w *world) note(n *engine.Note) {
 	case engine.NoteStrategyFailed:
 		w.fail("strategy", "strategy %s failed: %s", n.Strategy, n.Text)
 	}
-	if w.tracing && n.Kind != engine.NoteRound && n.Kind != engine.NoteTick && n.Kind != engine.NoteApproved {
+	if w.tracing && n.Kind != engine.NoteRound && n.Kind != engine.NoteTick && n.Kind != engine.NoteCandles && n.Kind != engine.NoteApproved {
 		w.tracef("engine", "%s", noteText(n))
 	}
 }

@@ -140,6 +140,7 @@ const (
 	NoteReload                             // a new version of a strategy took its place
 	NoteSignal                             // a signal was taken, OK, or not
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
+	NoteCandles                            // closed candles of a series were polled, those of the warm-up too: for who keeps them
 )
 
 // Note is one fact. Only the fields its kind needs are set.
@@ -157,7 +158,8 @@ type Note struct {
 	Price         exchange.Amount   // fill, position: mean price when known
 	Last          exchange.Price
 	Candle        exchange.Candle
-	Plan          *strategy.Plan // decision: a copy the receiver may keep
+	Candles       *exchange.Candles // candles: a copy the receiver may keep
+	Plan          *strategy.Plan    // decision: a copy the receiver may keep
 	Refusal       *risk.Refusal
 	Verdicts      []risk.Verdict // approved, refusal: what each rule said; live only
 	Rule          string         // limit: of which; unexplained: the asset

@@ -167,6 +167,7 @@ func (e *Engine) candlesAnswered(s *series, event *Event) {
 
 // takeClosed appends what is closed and new, and reports whether the page was full.
 func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
+	polled := &exchange.Candles{Interval: s.interval}
 	for i := range answer.Len() {
 		candle := answer.At(i)
 		closed := candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS || mutant.Is(mutant.CandleEarly)
@@ -180,6 +181,7 @@ func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		}
 		s.trim()
 		s.candles.Append(candle)
+		polled.Append(candle)
 		s.end++
 		before := s.runs[0].truth.LastMS
 		last, mark := s.runs[0].truth.Last, s.runs[0].truth.Mark
@@ -189,6 +191,9 @@ func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		}
 		e.follow(s)
 		taken++
+	}
+	if taken > 0 && !e.config.Quiet {
+		e.note(Note{Kind: NoteCandles, Symbol: s.runs[0].config.Symbol, Candles: polled})
 	}
 	limit := futuresCandles
 	if s.key.Market == exchange.Spot {

@@ -62,6 +62,8 @@ var Events = []Event{
 	{"position.adopted", "warn", "a difference to the exchange was taken as the journal's"},
 	{"position.changed", "info", "a position changed"},
 	{"reconcile.round", "debug", "a round ended"},
+	{"recorder.back", "info", "what is polled is kept for backtests again"},
+	{"recorder.failed", "warn", "what is polled can not be kept for backtests; trading is not concerned"},
 	{"risk.approved", "info", "every rule let an intent pass"},
 	{"risk.refused", "warn", "a rule refused an intent: which, value, limit and hint"},
 	{"signal.refused", "warn", "a signal from outside was not taken"},

@@ -59,7 +59,7 @@ type Metrics struct {
 	leader, leaseEnd, backoff           *prometheus.GaugeVec
 	cycleSeconds, checkSeconds          *prometheus.HistogramVec
 	storeSize, backup                   *prometheus.GaugeVec
-	files                               [][2]string // name and path
+	files                               []file
 	lastBackup                          func() time.Time
 	pauses                              func(exchange.Market) time.Time
 	peaks                               map[string]float64 // of strategies' equity, since the start
@@ -69,7 +69,7 @@ type Metrics struct {
 	streams                             *prometheus.GaugeVec
 	streamEnds                          *prometheus.CounterVec
 
-	notifications, signals *prometheus.CounterVec
+	notifications, signals, recorded *prometheus.CounterVec
 
 	families []Family
 	decided  decisions
@@ -115,6 +115,8 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.accountFamilies()
 	m.notifications = m.counter("botd_notifications_total", "Notices sent.", "channel", "result")
 	m.signals = m.counter("botd_signals_total", "Signals from outside, by what became of them.", "result")
+	m.recorded = m.counter("botd_recorded_rows_total", "Polled candles and funding rates, kept for backtests or lost.", "result")
+	m.Recorded(0, 0)
 	m.ready.WithLabelValues()
 	m.reloaded.WithLabelValues().Set(1)
 	m.reloadedAt.WithLabelValues().Set(float64(time.Now().UnixMilli()) / 1000)
@@ -231,10 +233,33 @@ func (m *Metrics) accountFamilies() {
 	m.storeErrors.WithLabelValues("append")
 }
 
+// file is something whose size is shown.
+type file struct {
+	name  string
+	bytes func() int64
+}
+
 // WatchFile has the size of a file of the store shown at each scrape; name is its label.
 func (m *Metrics) WatchFile(name, path string) {
-	m.files = append(m.files, [2]string{name, path})
+	m.WatchSize(name, func() int64 {
+		info, err := os.Stat(path)
+		if err != nil {
+			return 0 // a file that is not there takes no room
+		}
+		return info.Size()
+	})
+}
+
+// WatchSize has a size shown in the same way.
+func (m *Metrics) WatchSize(name string, bytes func() int64) {
+	m.files = append(m.files, file{name, bytes})
 	m.storeSize.WithLabelValues(name)
+}
+
+// Recorded counts rows of market data that were kept, and that could not be.
+func (m *Metrics) Recorded(kept, lost int) {
+	m.recorded.WithLabelValues("kept").Add(float64(kept))
+	m.recorded.WithLabelValues("lost").Add(float64(lost))
 }
 
 // WatchBackup has the time of the last good backup shown; zero when there is none.
@@ -247,11 +272,7 @@ func (m *Metrics) WatchPauses(until func(exchange.Market) time.Time) { m.pauses 
 func (m *Metrics) Scraped(checks []Check) {
 	m.Ready(checks)
 	for _, file := range m.files {
-		size := 0.0 // a file that is not there takes no room
-		if info, err := os.Stat(file[1]); err == nil {
-			size = float64(info.Size())
-		}
-		m.storeSize.WithLabelValues(file[0]).Set(size)
+		m.storeSize.WithLabelValues(file.name).Set(float64(file.bytes()))
 	}
 	if m.lastBackup != nil {
 		m.backup.WithLabelValues().Set(timestamp(m.lastBackup()))

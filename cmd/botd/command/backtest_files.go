@@ -26,6 +26,7 @@ type backtestFiles struct {
 	directory             string
 	data, funding, detail []string
 	symbols               string
+	recorded              string
 	repair                bool
 }
 
@@ -36,14 +37,15 @@ func (b *backtestFiles) add(command *cobra.Command) {
 	f.StringArrayVar(&b.data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
 	f.StringArrayVar(&b.funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
 	f.StringArrayVar(&b.detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
+	f.StringVar(&b.recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
 	f.StringVar(&b.symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
 	f.BoolVar(&b.repair, "repair", false, "drop rows that are wrong, and say which")
 }
 
 // config reads strategies, symbols, candles and funding.
 func (b *backtestFiles) config(command *cobra.Command) (backtest.Config, error) {
-	if len(b.strategies) == 0 && b.directory == "" || len(b.data) == 0 {
-		return backtest.Config{}, usage("backtest %s needs -s STRATEGY.yaml and --data FILE", command.Name())
+	if len(b.strategies) == 0 && b.directory == "" || len(b.data) == 0 && b.recorded == "" {
+		return backtest.Config{}, usage("backtest %s needs -s STRATEGY.yaml and --data FILE, or --recorded DIR", command.Name())
 	}
 	symbols, err := b.instruments()
 	if err != nil {
@@ -99,12 +101,16 @@ func loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyCon
 // legs puts each strategy on its files.
 func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
 	config := backtest.Config{Limits: limits, Version: buildVersion().Version, Inputs: &backtest.Inputs{Repair: b.repair, Limits: limits}}
-	data, err := assign("--data", b.data, given, true)
+	data, err := b.candles(given)
 	if err != nil {
 		return config, err
 	}
 	detail, err := assign("--detail", b.detail, given, false)
 	if err != nil {
+		return config, err
+	}
+	mustBe := len(b.funding) > 0 // what was recorded may begin later, or be of some symbols
+	if err := b.recordedRates(given); err != nil {
 		return config, err
 	}
 	rows, err := b.rates()
@@ -120,8 +126,9 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 			return config, err
 		}
 		if c.Market == exchange.Futures && len(rows) > 0 {
-			if leg.Funding, err = fundingFor(rows, c.Symbol, strings.Join(b.funding, ", ")); err != nil {
-				return config, err
+			leg.Funding = fundingOf(rows, c.Symbol)
+			if len(leg.Funding) == 0 && mustBe {
+				return config, failure(exitData, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.funding, ", "), c.Symbol)
 			}
 			input.Funding = fundingFiles(b.funding)
 		}
@@ -275,19 +282,15 @@ func fundingFiles(paths []string) []backtest.File {
 	return files
 }
 
-// fundingFor picks the symbol's rows; files write it with and without the hyphen.
-func fundingFor(rows []tape.FundingRow, symbol, path string) ([]tape.FundingRow, error) {
-	var own []tape.FundingRow
+// fundingOf picks the symbol's rows; files write it with and without the hyphen.
+func fundingOf(rows []tape.FundingRow, symbol string) (own []tape.FundingRow) {
 	plain := strings.ReplaceAll(symbol, "-", "")
 	for _, row := range rows {
 		if row.Symbol == symbol || row.Symbol == plain {
 			own = append(own, row)
 		}
 	}
-	if len(own) == 0 {
-		return nil, failure(exitData, "is it the right file?", "%s holds no funding rates of %s", path, symbol)
-	}
-	return own, nil
+	return own
 }
 
 // fileSHA is the SHA-256 of a file that was just read; empty when it is gone.

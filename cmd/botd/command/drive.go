@@ -47,13 +47,7 @@ const statusEvery = 250 * time.Millisecond
 func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine, history *api.History) error {
 	info := buildVersion()
 	build := ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
-	metrics := ops.NewMetrics(string(config.Mode), build)
-	v.observe.metrics.Store(metrics)
-	metrics.Unclean(v.unclean)
-	metrics.Leads(true, time.Time{}) // the data directory is locked
-	metrics.WatchPauses(v.client.PausedUntil)
-	machine.Measure(metrics.Measure)
-	watchStore(metrics, directory)
+	metrics := newMetrics(config, build, directory, v, machine)
 	board, logs := api.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
 	console, err := newConsole(command, flags, metrics, logs)
 	if err != nil {
@@ -61,12 +55,14 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	}
 	watchLevel(ctx, logs, console)
 	watched := newSupervisor()
+	kept := startRecording(config, directory, metrics, console)
+	defer kept.close()
 	var drawn time.Time
 	began, reconciled := time.Now(), false
 	trading, records := crashing(v.trading, timedJournal{store, metrics, history})
 	driver := runtime.New(runtime.Config{
 		Machine: machine, Venue: trading, Journal: records, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
-		Notes: func(n *engine.Note) {
+		Notes: kept.before(func(n *engine.Note) {
 			metrics.Note(n)
 			board.Note(n)
 			console.Note(n)
@@ -78,7 +74,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 				reconciled = true
 				tellReconciled(console, machine, time.Since(began))
 			}
-		},
+		}),
 		Beat: func(int64) {
 			if now := time.Now(); now.Sub(drawn) >= statusEvery {
 				drawn = now
@@ -112,6 +108,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	group := &errgroup.Group{}
 	group.Go(func() error { v.client.KeepTime(timed, clockEvery, clock.take); return nil })
 	group.Go(func() error { reloads.watch(timed); return nil })
+	group.Go(func() error { kept.keepFunding(timed, v.client, futuresTraded(config)); return nil })
 	watched.ready(string(config.Mode) + " on " + v.where)
 	context.AfterFunc(ctx, watched.stopping)
 	err = driver.Run(ctx)
@@ -122,6 +119,18 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		err = stopped
 	}
 	return runError(err)
+}
+
+// newMetrics begins to measure what there is already.
+func newMetrics(config *configs.Config, build ops.Build, directory string, v *venue, machine *engine.Engine) *ops.Metrics {
+	metrics := ops.NewMetrics(string(config.Mode), build)
+	v.observe.metrics.Store(metrics)
+	metrics.Unclean(v.unclean)
+	metrics.Leads(true, time.Time{}) // the data directory is locked
+	metrics.WatchPauses(v.client.PausedUntil)
+	machine.Measure(metrics.Measure)
+	watchStore(metrics, directory)
+	return metrics
 }
 
 // watchStore has metrics of the journal's files and of its last backup.

@@ -1,0 +1,208 @@
+package tape
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"botd/exchange"
+)
+
+// RecorderConfig says where a recorder keeps what it is given, and within which
+// bounds. The store must be its own: it takes the oldest rows from it.
+type RecorderConfig struct {
+	Store     Store
+	MaxBytes  int64                                        // of all files together; then the oldest rows of the largest go
+	LeastFree int64                                        // nothing is written when the disk has less room
+	Free      func(directory string) (_ int64, known bool) // the disk's room; nil does not look
+	Tell      func(error)                                  // once when writing begins to fail, and with nil when it works again
+	Count     func(kept, lost int)                         // rows, as they are written or not
+}
+
+// Recorder keeps what a daemon sees, beside it: each call returns at once. What can
+// not be written is told and counted, and missing then.
+type Recorder struct {
+	config  RecorderConfig
+	queue   chan recorded
+	done    chan struct{}
+	bytes   atomic.Int64
+	sizes   map[string]int64    // by path; the writer's
+	failing map[string]struct{} // paths that can not be written; the writer's
+	told    map[string]struct{} // why, so far; the writer's
+}
+
+// recorded is one thing to write: candles of a symbol, or a rate.
+type recorded struct {
+	symbol  exchange.Symbol
+	candles *exchange.Candles
+	funding FundingRow
+}
+
+func (r *recorded) rows() int {
+	if r.candles != nil {
+		return r.candles.Len()
+	}
+	return 1
+}
+
+const (
+	recorderQueue = 4_096           // what may wait for a slow disk: answers
+	recorderClose = 5 * time.Second // how long Close waits for it
+)
+
+// NewRecorder starts; Close must be called in the end, after the last row.
+func NewRecorder(config RecorderConfig) *Recorder {
+	r := &Recorder{config: config, queue: make(chan recorded, recorderQueue), done: make(chan struct{}),
+		sizes: map[string]int64{}, failing: map[string]struct{}{}, told: map[string]struct{}{}}
+	go func() {
+		defer close(r.done)
+		r.measure()
+		for row := range r.queue {
+			r.write(&row)
+		}
+	}()
+	return r
+}
+
+// Candles keeps closed candles, which must not change any more.
+func (r *Recorder) Candles(symbol *exchange.Symbol, candles *exchange.Candles) {
+	r.take(recorded{symbol: *symbol, candles: candles})
+}
+
+// Funding keeps the rate of a payment.
+func (r *Recorder) Funding(row FundingRow) { r.take(recorded{funding: row}) }
+
+func (r *Recorder) take(row recorded) {
+	select {
+	case r.queue <- row:
+	default:
+		r.config.Count(0, row.rows())
+	}
+}
+
+// Bytes returns how much the files have together.
+func (r *Recorder) Bytes() int64 { return r.bytes.Load() }
+
+// Close writes what waits, as far as the disk does it in time.
+func (r *Recorder) Close() {
+	close(r.queue)
+	select {
+	case <-r.done:
+	case <-time.After(recorderClose):
+	}
+}
+
+// measure learns what is there, and clears away what a crash left half written.
+func (r *Recorder) measure() {
+	_ = filepath.WalkDir(r.config.Store.Directory, func(path string, item fs.DirEntry, err error) error {
+		switch {
+		case err != nil || item.IsDir():
+			return nil // what can not be read fails when it is written
+		case strings.HasPrefix(item.Name(), temporary):
+			return os.Remove(path)
+		case strings.HasSuffix(path, ".csv"):
+			r.resize(path)
+		}
+		return nil
+	})
+}
+
+// resize takes a file's size over.
+func (r *Recorder) resize(path string) {
+	size := int64(0)
+	if info, err := os.Stat(path); err == nil {
+		size = info.Size()
+	}
+	r.bytes.Add(size - r.sizes[path])
+	r.sizes[path] = size
+}
+
+func (r *Recorder) write(row *recorded) {
+	path := r.config.Store.FundingPath(row.funding.Symbol)
+	if row.candles != nil {
+		path = r.config.Store.Path(row.symbol.Market, row.symbol.Name, row.candles.Interval)
+	}
+	added, err := 0, r.room()
+	switch {
+	case err != nil:
+	case row.candles != nil:
+		added, err = r.config.Store.Extend(&row.symbol, row.candles)
+	default:
+		added, err = r.config.Store.ExtendFunding(row.funding)
+	}
+	r.resize(path)
+	if err == nil {
+		r.config.Count(added, 0)
+		err = r.bound()
+	} else {
+		r.config.Count(0, row.rows())
+	}
+	r.tell(path, err)
+}
+
+// room is an error when the disk is nearly full: the last of it is the journal's.
+func (r *Recorder) room() error {
+	if r.config.Free == nil {
+		return nil
+	}
+	directory := r.config.Store.Directory
+	for { // as far as it exists yet
+		if _, err := os.Stat(directory); err == nil || directory == filepath.Dir(directory) {
+			break
+		}
+		directory = filepath.Dir(directory)
+	}
+	if free, known := r.config.Free(directory); known && free < r.config.LeastFree {
+		return errNoRoom
+	}
+	return nil
+}
+
+var errNoRoom = errors.New("the disk is nearly full: its last room is left to the journal")
+
+// bound takes the oldest rows of the largest file while there is too much.
+func (r *Recorder) bound() error {
+	for r.config.MaxBytes > 0 && r.bytes.Load() > r.config.MaxBytes {
+		largest := ""
+		for path, size := range r.sizes {
+			if largest == "" || size > r.sizes[largest] || size == r.sizes[largest] && path < largest {
+				largest = path
+			}
+		}
+		before := r.sizes[largest]
+		if err := cutFront(largest); err != nil {
+			return fmt.Errorf("take the oldest rows away: %w", err)
+		}
+		if r.resize(largest); r.sizes[largest] >= before {
+			return fmt.Errorf("%s: nothing more can be taken away", largest)
+		}
+	}
+	return nil
+}
+
+// tell says once what keeps a file from being written, and when all are again.
+func (r *Recorder) tell(path string, err error) {
+	if err == nil {
+		if _, failed := r.failing[path]; failed {
+			if delete(r.failing, path); len(r.failing) == 0 {
+				clear(r.told)
+				r.config.Tell(nil)
+			}
+		}
+		return
+	}
+	r.failing[path] = struct{}{}
+	why := err.Error()
+	if inner := (*fs.PathError)(nil); errors.As(err, &inner) { // the same for every file of a full disk
+		why = inner.Err.Error()
+	}
+	if _, told := r.told[why]; !told {
+		r.told[why] = struct{}{}
+		r.config.Tell(err)
+	}
+}

@@ -1,0 +1,182 @@
+package tape_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/exchange"
+	"botd/exchange/tape"
+)
+
+// tally is what a recorder tells.
+type tally struct {
+	kept, lost int
+	told       []string
+}
+
+func (s *tally) config(directory string) tape.RecorderConfig {
+	return tape.RecorderConfig{Store: tape.Store{Directory: directory},
+		Count: func(kept, lost int) { s.kept, s.lost = s.kept+kept, s.lost+lost },
+		Tell: func(err error) {
+			if err == nil {
+				s.told = append(s.told, "well")
+				return
+			}
+			s.told = append(s.told, err.Error())
+		}}
+}
+
+func TestARecorderKeepsWhatItIsGiven(t *testing.T) {
+	t.Parallel()
+	symbol, seen := bitcoin(t), &tally{}
+	config := seen.config(filepath.Join(t.TempDir(), "not", "there"))
+	candles := tape.Generate(3, symbol, exchange.Minute1, january, 20)
+	recorder := tape.NewRecorder(config)
+	for i := range 20 {
+		recorder.Candles(symbol, candles.Slice(i, i+1))
+	}
+	for i := range int64(3) {
+		recorder.Funding(tape.FundingRow{Symbol: symbol.Name, TimeMS: january + i*8*3_600_000, Rate: exchange.Rate(10_000 - i)})
+	}
+	recorder.Close()
+	if have, err := config.Store.Load(symbol, exchange.Minute1); err != nil || have.Candles.Len() != 20 {
+		t.Errorf("want 20 candles, have %v (%v)", have, err)
+	}
+	rows, err := tape.LoadFunding(config.Store.FundingPath(symbol.Name))
+	if err != nil || len(rows) != 3 || rows[2].Rate != 9_998 {
+		t.Errorf("want three rates, have %v (%v)", rows, err)
+	}
+	if seen.kept != 23 || seen.lost != 0 || len(seen.told) != 0 {
+		t.Errorf("want 23 rows kept, have %+v", seen)
+	}
+}
+
+func TestADiskThatFailsIsToldOfOnceUntilItWorks(t *testing.T) {
+	t.Parallel()
+	symbol, seen := bitcoin(t), &tally{}
+	candles := tape.Generate(3, symbol, exchange.Minute1, january, 20)
+	hours := tape.Generate(3, symbol, exchange.Hour1, january, 20)
+	free, asked := int64(10), 0
+	config := seen.config(t.TempDir())
+	config.LeastFree = 50
+	config.Free = func(string) (int64, bool) {
+		if asked++; asked == 7 || asked > 12 {
+			free = 100
+		} else {
+			free = 10
+		}
+		return free, true
+	}
+	recorder := tape.NewRecorder(config)
+	for i := range 8 { // the 7th question finds room for the minutes, not for the hours
+		recorder.Candles(symbol, candles.Slice(i, i+1))
+		recorder.Candles(symbol, hours.Slice(i, i+1))
+	}
+	recorder.Close()
+	if len(seen.told) != 2 || !strings.Contains(seen.told[0], "nearly full") || seen.told[1] != "well" {
+		t.Errorf("want the failure told once, and its end, have %q", seen.told)
+	}
+	if seen.kept != 5 || seen.lost != 11 {
+		t.Errorf("want 5 kept and 11 lost, have %+v", seen)
+	}
+}
+
+func TestADirectoryThatCanNotBeIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a file")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	symbol, seen := bitcoin(t), &tally{}
+	recorder := tape.NewRecorder(seen.config(path))
+	for _, interval := range []exchange.Interval{exchange.Minute1, exchange.Hour1} {
+		for i := range 5 {
+			recorder.Candles(symbol, tape.Generate(3, symbol, interval, january, 5).Slice(i, i+1))
+		}
+	}
+	recorder.Close()
+	if len(seen.told) != 1 || seen.lost != 10 {
+		t.Errorf("want it told once, and 10 rows lost, have %+v", seen)
+	}
+}
+
+func TestTheOldestRowsOfTheLargestFileMakeRoom(t *testing.T) {
+	t.Parallel()
+	symbol, seen := bitcoin(t), &tally{}
+	const most = 20_000
+	config := seen.config(t.TempDir())
+	config.MaxBytes = most
+	minutes := tape.Generate(3, symbol, exchange.Minute1, january, 1_000)
+	hours := tape.Generate(3, symbol, exchange.Hour1, january, 20)
+	leftOver := filepath.Join(config.Store.Directory, "futures", ".writing-123")
+	if err := os.MkdirAll(filepath.Dir(leftOver), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(leftOver, make([]byte, 5_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for part := range 2 { // a restart between
+		recorder := tape.NewRecorder(config)
+		recorder.Candles(symbol, hours)
+		for i := range 500 {
+			recorder.Candles(symbol, minutes.Slice(500*part+i, 500*part+i+1))
+		}
+		recorder.Close()
+		size := int64(0)
+		if err := filepath.WalkDir(config.Store.Directory, func(path string, item os.DirEntry, err error) error {
+			if info, _ := item.Info(); !item.IsDir() {
+				size += info.Size()
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if size > most || size < most/2 || recorder.Bytes() != size {
+			t.Errorf("want at most %d bytes, and most of them used, have %d, said to be %d", most, size, recorder.Bytes())
+		}
+	}
+	have, err := config.Store.Load(symbol, exchange.Minute1)
+	if err != nil || len(have.Holes) != 0 || have.Candles.CloseMS(have.Candles.Len()-1) != minutes.CloseMS(999) {
+		t.Errorf("want the newest minutes without a hole, have %v (%v)", have, err)
+	}
+	if kept, err := config.Store.Load(symbol, exchange.Hour1); err != nil || kept.Candles.Len() != 20 {
+		t.Errorf("want all of the hours, have %v (%v)", kept, err)
+	}
+	if len(seen.told) != 0 || seen.lost != 0 || seen.kept != 1_020 {
+		t.Errorf("want every row kept at first, have %+v", seen)
+	}
+}
+
+// TestASlowDiskDelaysNobody lets the disk stand still: what is given to the
+// recorder returns at once, what does not fit is counted, and closing ends.
+func TestASlowDiskDelaysNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		symbol := bitcoin(t)
+		candles := tape.Generate(3, symbol, exchange.Minute1, january, 1)
+		stands := make(chan struct{})
+		lost := make(chan int, 10_000)
+		config := tape.RecorderConfig{Store: tape.Store{Directory: t.TempDir()}, Tell: func(error) {},
+			Count: func(_, n int) { lost <- n }, LeastFree: 1, Free: func(string) (int64, bool) { <-stands; return 0, true }}
+		recorder := tape.NewRecorder(config)
+		began := time.Now()
+		for range 5_000 {
+			recorder.Candles(symbol, candles)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("want no time passed, have %s", took)
+		}
+		if len(lost) < 900 || len(lost) > 905 {
+			t.Errorf("want what does not fit counted as lost, have %d", len(lost))
+		}
+		recorder.Close()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("want closing to end, it took %s", took)
+		}
+		close(stands)
+	})
+}
