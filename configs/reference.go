@@ -53,11 +53,12 @@ var rootNotes = map[string]note{
 	"paper.poll":                   {what: "how often the venue's book, trades and ticker are read", modes: "paper", example: "1s"},
 	"paper.max_age":                {what: "older data accept and fill nothing; at least two polls", modes: "paper", example: "10s"},
 
-	"data_dir":            {what: "where journal, simulated accounts, candles and tokens stand; one botd a directory", example: "/var/lib/botd"},
-	"journal":             {what: "the address of a PostgreSQL; not there yet: `botd run` refuses it, the journal is SQLite in `data_dir`", example: "postgres://botd@db.example/botd"},
-	"foreign":             {what: "what becomes of orders and positions that botd did not make: `halt` quarantines their symbol, `adopt` takes them over, `ignore` leaves them", example: "halt"},
-	"shutdown":            {what: "what becomes of orders and positions when botd is stopped", example: "cancel_orders"},
-	"retention.decisions": {what: "for how long decisions are promised to be kept; nothing is deleted yet, whatever stands here", example: "30d"},
+	"data_dir":               {what: "where journal, simulated accounts, candles and tokens stand; one botd a directory", example: "/var/lib/botd"},
+	"journal":                {what: "the address of a PostgreSQL; not there yet: `botd run` refuses it, the journal is SQLite in `data_dir`", example: "postgres://botd@db.example/botd"},
+	"foreign":                {what: "what becomes of orders and positions that botd did not make: `halt` quarantines their symbol, `adopt` takes them over, `ignore` leaves them", example: "halt"},
+	"shutdown":               {what: "what becomes of orders and positions when botd is stopped", example: "cancel_orders"},
+	"retention.decisions":    {what: "for how long decisions are promised to be kept; nothing is deleted yet, whatever stands here", example: "30d"},
+	"retention.recorded_mib": {what: "polled candles and funding rates up to so much are kept in `data_dir/MODE/recorded` for `botd backtest run --recorded`; beyond it the oldest go; 0 keeps none", unit: "MiB", example: "512"},
 
 	"listen":                  {what: "the address of dashboard, API and /metrics, host:port; other machines reach it only with `access`", example: "127.0.0.1:8420", instead: "`--listen` (also: off)"},
 	"access.certificate_file": {what: "the TLS certificate of dashboard and API, PEM", example: "access: {certificate_file: /etc/botd/tls.crt, key_file: /etc/botd/tls.key}"},
