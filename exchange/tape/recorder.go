@@ -34,6 +34,10 @@ type Recorder struct {
 	sizes   map[string]int64    // by path; the writer's
 	failing map[string]struct{} // paths that can not be written; the writer's
 	told    map[string]struct{} // why, so far; the writer's
+	cutting struct {            // the writer's: a cut that failed, and when it is tried again
+		err   error
+		after time.Time
+	}
 }
 
 // recorded is one thing to write: candles of a symbol, or a rate.
@@ -53,6 +57,7 @@ func (r *recorded) rows() int {
 const (
 	recorderQueue = 4_096           // what may wait for a slow disk: answers
 	recorderClose = 5 * time.Second // how long Close waits for it
+	recorderAgain = 5 * time.Minute // until a cut that failed is tried again: it copies a file
 )
 
 // NewRecorder starts; Close must be called in the end, after the last row.
@@ -127,7 +132,7 @@ func (r *Recorder) write(row *recorded) {
 	if row.candles != nil {
 		path = r.config.Store.Path(row.symbol.Market, row.symbol.Name, row.candles.Interval)
 	}
-	added, err := 0, r.room()
+	added, err := 0, errors.Join(r.room(), r.bound()) // beyond its bound nothing is added
 	switch {
 	case err != nil:
 	case row.candles != nil:
@@ -168,6 +173,9 @@ var errNoRoom = errors.New("the disk is nearly full: its last room is left to th
 // bound takes the oldest rows of the largest file while there is too much.
 func (r *Recorder) bound() error {
 	for r.config.MaxBytes > 0 && r.bytes.Load() > r.config.MaxBytes {
+		if r.cutting.err != nil && time.Now().Before(r.cutting.after) {
+			return r.cutting.err
+		}
 		largest := ""
 		for path, size := range r.sizes {
 			if largest == "" || size > r.sizes[largest] || size == r.sizes[largest] && path < largest {
@@ -176,8 +184,10 @@ func (r *Recorder) bound() error {
 		}
 		before := r.sizes[largest]
 		if err := cutFront(largest); err != nil {
-			return fmt.Errorf("take the oldest rows away: %w", err)
+			r.cutting.err, r.cutting.after = fmt.Errorf("take the oldest rows away: %w", err), time.Now().Add(recorderAgain)
+			return r.cutting.err
 		}
+		r.cutting.err = nil
 		if r.resize(largest); r.sizes[largest] >= before {
 			return fmt.Errorf("%s: nothing more can be taken away", largest)
 		}

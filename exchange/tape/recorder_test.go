@@ -180,3 +180,38 @@ func TestASlowDiskDelaysNobody(t *testing.T) {
 		close(stands)
 	})
 }
+
+// TestBeyondItsBoundNothingIsAdded lets the oldest rows not be taken away, as on a
+// disk without room for a copy: it is tried now and then, and recording goes on after.
+func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		symbol, seen := bitcoin(t), &tally{}
+		config := seen.config(directory)
+		config.MaxBytes = 5_000
+		minutes := tape.Generate(3, symbol, exchange.Minute1, january, 200)
+		path := config.Store.Path(symbol.Market, symbol.Name, exchange.Minute1)
+		other := filepath.Join(directory, "other.csv") // the largest, and nothing that can be cut
+		if err := os.WriteFile(other, make([]byte, 6_000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		recorder := tape.NewRecorder(config)
+		for i := range 50 {
+			recorder.Candles(symbol, minutes.Slice(i, i+1))
+		}
+		synctest.Wait()
+		if _, err := os.Stat(path); !os.IsNotExist(err) || seen.lost != 50 || len(seen.told) != 1 {
+			t.Errorf("want nothing written, 50 rows lost, told once; have %v, %+v", err, seen)
+		}
+		if err := os.WriteFile(other, []byte("rows\n1\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		recorder.Candles(symbol, minutes.Slice(50, 51))
+		recorder.Close()
+		if have, err := config.Store.Load(symbol, exchange.Minute1); err != nil || have.Candles.Len() != 1 || len(seen.told) != 2 || seen.told[1] != "well" {
+			t.Errorf("want it to go on, have %v (%v), told %q", have, err, seen.told)
+		}
+	})
+}
