@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -100,6 +101,9 @@ func (b *bench) process(what string, cached bool, arguments []string) (measured,
 		command.Stderr = &said
 		began := time.Now()
 		if err := command.Run(); err != nil {
+			if b.ctx.Err() != nil {
+				return m, context.Cause(b.ctx)
+			}
 			return m, fmt.Errorf("%s: %w\n%s", what, err, said.String())
 		}
 		if cached && i == 0 {

@@ -74,3 +74,18 @@ func completeStrategies(command *cobra.Command, _ []string, _ string) ([]string,
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
+
+// addCompletion adds cobra's commands that print the shells' scripts. They print
+// where the root prints at this moment.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, command := range root.Commands() {
+		if command.Name() != "completion" {
+			continue
+		}
+		command.Short = "teach a shell to complete commands, flags, symbols and names"
+		for _, shell := range command.Commands() {
+			shell.Short = "the script that does it for " + shell.Name()
+		}
+	}
+}

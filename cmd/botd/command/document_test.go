@@ -141,19 +141,28 @@ func commandsNamed(t *testing.T, path string) (lines []int, texts []string) {
 // wrongIn says what of a command as it is written in a document there is not.
 func wrongIn(root *cobra.Command, text string) string {
 	command, placeholder := root, regexp.MustCompile(`^[A-Z]`)
+	value := false // of the flag before
 	for _, word := range strings.Fields(bracket.Replace(text)) {
-		name, _, _ := strings.Cut(strings.Trim(word, ",.()\"'"), "=")
+		if value {
+			value = false
+			continue
+		}
+		name, _, given := strings.Cut(strings.Trim(word, ",.()\"'"), "=")
 		switch {
 		case strings.HasPrefix(name, "--"):
 			for _, one := range strings.Split(name, "|") {
-				if command.Flag(strings.TrimPrefix(one, "--")) == nil {
+				f := command.Flag(strings.TrimPrefix(one, "--"))
+				if f == nil {
 					return fmt.Sprintf("%s has no %s", command.CommandPath(), one)
 				}
+				value = !given && f.NoOptDefVal == ""
 			}
 		case strings.HasPrefix(name, "-") && len(name) == 2:
-			if command.Flags().ShorthandLookup(name[1:]) == nil && command.InheritedFlags().ShorthandLookup(name[1:]) == nil {
+			f := command.Flags().ShorthandLookup(name[1:])
+			if f == nil {
 				return fmt.Sprintf("%s has no %s", command.CommandPath(), name)
 			}
+			value = f.NoOptDefVal == ""
 		case !command.HasAvailableSubCommands() || placeholder.MatchString(name):
 		default:
 			above := command
@@ -177,7 +186,7 @@ func TestDocumentsNameOnlyCommandsThereAre(t *testing.T) {
 	t.Parallel()
 	root, total := newRoot(), 0
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	addCompletion(root)
 	for _, command := range all(root) {
 		command.InitDefaultHelpFlag()
 	}

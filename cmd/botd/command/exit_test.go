@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"botd/reconcile/journal"
 	"botd/runtime"
@@ -111,6 +113,67 @@ func TestAPanicIsCode70WithItsStack(t *testing.T) {
 	for _, want := range []string{"internal error: a rule broken", "exit_test.go", "hint: "} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("what a panic tells: want %q, have %s", want, stderr.String())
+		}
+	}
+}
+
+// TestASignalEndsACommandWithItsCode interrupts a real process. What serves until
+// it is stopped ends with 0 when it is.
+func TestASignalEndsACommandWithItsCode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		signal    os.Signal
+		arguments []string
+		until     string // what it has told when it is interrupted; its stderr
+		want      int
+	}{
+		{os.Interrupt, []string{"exchange", "--listen", "127.0.0.1:0"}, "listens", 0},
+		{syscall.SIGTERM, []string{"exchange", "--listen", "127.0.0.1:0"}, "listens", 0},
+		{os.Interrupt, []string{"bench", "--candles", "200000"}, "measuring a hand-written", 130},
+		{syscall.SIGTERM, []string{"bench", "--candles", "200000"}, "measuring a hand-written", 143},
+	} {
+		t.Run(fmt.Sprint(c.arguments[0], " ", c.signal), func(t *testing.T) {
+			t.Parallel()
+			told := &overheard{more: make(chan struct{})}
+			command := exec.Command(self(t), c.arguments...)
+			command.Dir, command.Stderr = t.TempDir(), told
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer command.Process.Kill()
+			late := time.After(60 * time.Second)
+			for text, more := told.soFar(); !strings.Contains(text, c.until); text, more = told.soFar() {
+				select {
+				case <-more:
+				case <-late:
+					t.Fatalf("want %q told, have %s", c.until, text)
+				}
+			}
+			if err := command.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait() // its code is what counts
+			if have := command.ProcessState.ExitCode(); have != c.want {
+				text, _ := told.soFar()
+				t.Errorf("want exit code %d, have %d\n%s", c.want, have, text)
+			}
+		})
+	}
+}
+
+// TestEveryCodeOfTheTableIsTried keeps the table of the manual and docs/cli.md from
+// naming a code that nothing ends with.
+func TestEveryCodeOfTheTableIsTried(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("exit_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[int]string{exitOK: "exitOK}", exitNegative: "exitNegative}", exitUsage: "exitUsage}", exitData: "exitData}", exitNoInput: "exitNoInput}", exitUnavailable: "exitUnavailable}", exitInternal: "exitInternal}",
+		exitIO: "exitIO}", exitTemporary: "exitTemporary}", exitCredentials: "exitCredentials}", exitConfig: "exitConfig}", 130: " 130}", 143: " 143}"}
+	for _, e := range exitTable {
+		if name := names[e.code]; name == "" || strings.Count(string(text), name+",\n") == 0 {
+			t.Errorf("exit code %d (%s) has no case", e.code, e.what)
 		}
 	}
 }

@@ -56,12 +56,18 @@ func perform(arguments []string, stdout, stderr io.Writer) int {
 	root.SetArgs(arguments)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	addCompletion(root)
 	err := root.ExecuteContext(ctx)
 	candleCache().Wait()
 	if err == nil {
 		return exitOK
 	}
 	code := exitCode(err)
+	if s, ended := signalOf(context.Cause(ctx)); ended {
+		if _, told := signalOf(err); told || errors.Is(err, context.Canceled) {
+			code = signalCode(s) // whatever a command makes of being interrupted
+		}
+	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(stderr, text)
 	}

@@ -13,15 +13,31 @@ import (
 )
 
 func newMan() *cobra.Command {
-	var directory string
+	var (
+		directory, into string
+		markdown        bool
+	)
 	command := &cobra.Command{
 		Use: "man [COMMAND...]", Short: "manual pages of botd and each of its commands",
 		Long: `Prints the manual page of botd, or of one of its commands, for man to read. With
---dir every page is written to that directory, as a package of a system wants them.`,
-		Example: "  botd man | man -l -\n  botd man backtest run | man -l -\n  botd man --dir /usr/local/share/man/man1",
+--dir every page is written to that directory, as a package of a system wants them. With
+--markdown all commands as one page with a line each: docs/cli.md.`,
+		Example: "  botd man | man -l -\n  botd man backtest run | man -l -\n  botd man --dir /usr/local/share/man/man1\n  go run ./cmd/botd man --markdown --into docs/cli.md",
 		RunE: func(command *cobra.Command, names []string) error {
 			root := command.Root()
-			root.InitDefaultCompletionCmd()
+			if markdown {
+				if len(names) > 0 || directory != "" {
+					return usage("--markdown is one page of all commands: take out --dir and %q", strings.Join(names, " "))
+				}
+				if into != "" {
+					return fail(exitIO, os.WriteFile(into, writeMarkdown(root), 0o644))
+				}
+				_, err := command.OutOrStdout().Write(writeMarkdown(root))
+				return fail(exitIO, err)
+			}
+			if into != "" {
+				return usage("--into is for --markdown")
+			}
 			if directory == "" {
 				found, rest, err := root.Find(names)
 				if err != nil || len(rest) > 0 {
@@ -41,6 +57,8 @@ func newMan() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&directory, "dir", "", "write every page here, as botd.1, botd-run.1 and so on")
+	command.Flags().BoolVar(&markdown, "markdown", false, "all commands as one page of Markdown, a line each, with the exit codes")
+	command.Flags().StringVar(&into, "into", "", "with --markdown: the file to write it to")
 	if err := command.MarkFlagDirname("dir"); err != nil {
 		panic("botd: " + err.Error())
 	}
@@ -132,7 +150,10 @@ func writeManual(w io.Writer, command *cobra.Command) error {
 	for _, e := range exitTable {
 		fmt.Fprintf(&b, ".TP\n%d\n%s\n", e.code, roff(e.what))
 	}
-	b.WriteString(".SH ENVIRONMENT\n.TP\nNO_COLOR\nno colours when it is not empty; nor with TERM=dumb\n.TP\nFORCE_COLOR\ncolours also where there is no terminal\n")
+	b.WriteString(".SH ENVIRONMENT\n")
+	for _, e := range environment {
+		fmt.Fprintf(&b, ".TP\n%s\n%s\n", roff(e.name), roff(strings.ReplaceAll(e.what, "`", "")))
+	}
 	if command.HasParent() {
 		fmt.Fprintf(&b, ".SH SEE ALSO\n\\fB%s\\fR(1)\n", roff(pageName(command.Parent())))
 	}

@@ -55,10 +55,31 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 func TestAPageOfNoCommandIsAMistake(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	for _, arguments := range [][]string{{"man", "nonsense"}, {"man", "run", "more"}, {"man", "--dir", t.TempDir(), "run"}} {
+	for _, arguments := range [][]string{{"man", "nonsense"}, {"man", "run", "more"}, {"man", "--dir", t.TempDir(), "run"}, {"man", "--markdown", "run"}, {"man", "--into", "x"}} {
 		if code := execute(arguments, &stdout, &stderr); code != exitUsage {
 			t.Errorf("botd %v: want exit code %d, have %d", arguments, exitUsage, code)
 		}
+	}
+}
+
+func TestTheCommandLinesPageIsWhatTheCodeSays(t *testing.T) {
+	t.Parallel()
+	root := newRoot()
+	addCompletion(root)
+	page := writeMarkdown(root)
+	wantGenerated(t, "docs/cli.md", page, "go run ./cmd/botd man --markdown --into docs/cli.md")
+	for _, command := range all(root) {
+		if len(shown(command)) == 0 && !bytes.Contains(page, []byte("| `"+command.CommandPath())) {
+			t.Errorf("docs/cli.md: want a line of %s", command.CommandPath())
+		}
+	}
+	into := filepath.Join(t.TempDir(), "cli.md")
+	var stdout, stderr bytes.Buffer
+	if code := execute([]string{"man", "--markdown", "--into", into}, &stdout, &stderr); code != exitOK {
+		t.Fatalf("botd man --markdown --into: want exit code 0, have %d: %s", code, stderr.String())
+	}
+	if written, err := os.ReadFile(into); err != nil || !bytes.Equal(written, page) {
+		t.Errorf("botd man --markdown --into: want the page, have %d bytes, %v", len(written), err)
 	}
 }
 
