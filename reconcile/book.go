@@ -95,6 +95,7 @@ type SymbolTruth struct {
 	stableMS   int64             // begin of the first of the equal snapshots that count towards the fence
 	stable     stable            // what it told
 	filledMS   int64             // when Known last changed by a fill
+	calm       lasting           // since then; not measured before the first fill of this start
 	seen       []int64           // ids of positions seen open, oldest first
 	missed     exchange.Quantity // spot: what the wallet misses while an order rests
 	misses     lasting           // the wallet, that much
@@ -331,7 +332,7 @@ func (b *Book) boot(record *Record) {
 		}
 	}
 	for _, truth := range b.symbols {
-		truth.Read, truth.Settled = false, false
+		truth.Read, truth.Settled, truth.calm = false, false, lasting{}
 	}
 }
 
@@ -383,7 +384,7 @@ func (b *Book) advance(record *Record) {
 func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, record *Record) {
 	price := record.Price
 	p.Filled += grown
-	truth.filledMS = record.AtMS
+	truth.filledMS, truth.calm = record.AtMS, lasting{sinceMS: record.AtMS, lastMS: record.AtMS}
 	if !b.Unbooked {
 		b.ledger.filled(p, grown)
 	}

@@ -43,8 +43,8 @@ func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *Record) {
 	if !w.Frozen || truth.Position == 0 {
 		d.protect()
 	}
-	if d.exiting && !mutant.Is(mutant.OpensBesideExit) { // by its plan or in the name of its protection: nothing opens beside it
-		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() })
+	if d.exiting && !mutant.Is(mutant.OpensBesideExit) { // by its plan or in the name of its protection: nothing opens beside it, and no resting exit takes its place
+		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == ExitOrder })
 	}
 	return d.intents, d.priced
 }
@@ -287,6 +287,9 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)
 		}
 	}
+	if p := d.protecting(); p != nil && !d.again(p) {
+		return
+	}
 	if d.clearResting() {
 		return
 	}
@@ -336,6 +339,9 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 		if p.Purpose == Exit {
 			return // a part that is sent again could take more than was wished: its fate is waited for
 		}
+	}
+	if d.protecting() != nil {
+		return
 	}
 	if d.truth.Key.Market == exchange.Spot && d.clearResting() {
 		return

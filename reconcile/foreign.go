@@ -47,6 +47,14 @@ func (b *Book) foreign(truth *SymbolTruth, emit func(Record)) {
 	truth.residual = truth.Position - truth.Known
 }
 
+// outweighed reports whether botd's part of a position is more than there is of
+// it, or on its other side: with others on the symbol its own orders may fill
+// against theirs.
+func (t *SymbolTruth) outweighed() bool {
+	venue := t.AtVenue()
+	return t.Ignored != 0 && t.Known != 0 && (signOf(t.Known) != signOf(venue) || abs(t.Known) > abs(venue))
+}
+
 // ignore leaves the difference to whoever made it. What botd holds can not be
 // more than there is: one position stands for all of it.
 func (b *Book) ignore(truth *SymbolTruth, evidence string, emit func(Record)) {

@@ -192,10 +192,11 @@ type Ledger struct {
 
 // purse is how far one market's wallet is booked.
 type purse struct {
-	opened bool
-	traded bool  // something filled since the last reading
-	hasty  bool  // the last reading was not seen to stand still
-	atMS   int64 // of the last reading
+	opened   bool
+	traded   bool  // something filled since the last reading
+	hasty    bool  // the last reading was not seen to stand still
+	openedMS int64 // when the wallet was taken over
+	atMS     int64 // of the last reading
 }
 
 // owner is the strategy that last traded a symbol.
@@ -405,7 +406,8 @@ func (l *Ledger) book(entry *Posting) {
 			l.owner(entry.Lines[i].Symbol).fundedMS = r.AtMS
 		}
 	}
-	*l.purse(r.Market) = purse{opened: true, hasty: r.Hasty, atMS: r.AtMS}
+	before := l.purse(r.Market)
+	*before = purse{opened: true, hasty: r.Hasty, openedMS: cmp.Or(before.openedMS, r.AtMS), atMS: r.AtMS}
 }
 
 func (l *Ledger) add(line *Line) {

@@ -284,10 +284,21 @@ func (l *Ledger) ended(p *part, now *Leg) {
 
 // WantsClosed reports whether the exchange has to be asked for the positions that
 // ended: the wallet changed, or one of the ledger's is not open any more. One may
-// have been opened and ended in between, by botd or by hand.
+// have been opened and ended in between, by botd or by hand. Before anything was
+// traded none is asked for: the wallet is taken over in the round that read it.
 func (l *Ledger) WantsClosed(r *Reading) bool {
+	if l.Untouched(exchange.Futures) {
+		return false
+	}
 	return !l.futures.opened || walletOf(r, money) != l.wallet(exchange.Futures, money) ||
 		slices.ContainsFunc(l.legs, func(g Leg) bool { return !slices.ContainsFunc(r.Open, func(o Leg) bool { return o.ID == g.ID }) })
+}
+
+// wasOver reports whether a position had ended when the wallet was taken over;
+// the exchange tells times to the second.
+func (l *Ledger) wasOver(g *Leg) bool {
+	opened := l.futures.openedMS / 1_000
+	return g.UntilMS != 0 && l.leg(g.ID) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
 
 // Fresh chooses, of ended positions, those that are not booked. It reports false
@@ -295,7 +306,7 @@ func (l *Ledger) WantsClosed(r *Reading) bool {
 func (l *Ledger) Fresh(r *Reading, ended []Leg) ([]Leg, bool) {
 	var fresh []Leg
 	for _, g := range ended {
-		if !slices.Contains(l.closed, g.ID) && !slices.ContainsFunc(r.Open, func(o Leg) bool { return o.ID == g.ID }) {
+		if !slices.Contains(l.closed, g.ID) && !l.wasOver(&g) && !slices.ContainsFunc(r.Open, func(o Leg) bool { return o.ID == g.ID }) {
 			fresh = append(fresh, g)
 		}
 	}
@@ -310,15 +321,20 @@ func (l *Ledger) Fresh(r *Reading, ended []Leg) ([]Leg, bool) {
 }
 
 // usual reports whether what was paid is near the fees at the rates last seen, and
-// what funding can be.
+// what funding can be. Nearer than the profit of a trade may be: a wallet that does
+// not show the trade yet must not pass.
 func (l *Ledger) usual(r *Reading) bool {
 	var expected, bound, paid exchange.Amount
 	for _, p := range l.parts(r) {
 		expected, bound, paid = expected.Add(p.expected), bound.Add(p.funding()), paid.Add(p.realised)
+		near := int64(50)
+		if p.takes && p.rests || p.forced || !p.exact {
+			near = 2
+		}
+		bound = bound.Add(p.expected.Abs().Div(near))
 	}
 	paid = paid.Sub(walletOf(r, money).Sub(l.wallet(exchange.Futures, money)))
-	half := expected.Div(2).Abs()
-	return !half.Add(bound).Less(paid.Sub(expected).Abs())
+	return !bound.Less(paid.Sub(expected).Abs())
 }
 
 // bookFutures moves the ledger on to a reading.

@@ -291,7 +291,7 @@ func TestWhatFilledBeforeTheWalletWasTakenOverIsNotBookedAgain(t *testing.T) {
 
 func TestAHastyReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
 	t.Parallel()
-	for wallet, want := range map[string]bool{"999.75": true, "999.85": true, "999.65": true, "1000": false, "1000.2": false, "999.5": false, "980": false} {
+	for wallet, want := range map[string]bool{"999.75": true, "999.753": true, "999.747": true, "999.85": false, "999.65": false, "1000": false, "1000.2": false, "999.5": false, "980": false} {
 		a := newAccounts(t)
 		a.trades(exchange.Buy, 10) // 0.010 at 50000: 0.25 at the usual rate
 		r := Reading{AtMS: a.now + 60_000, Market: exchange.Futures, Wallet: []Asset{{money, amount(wallet)}}, Open: []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}, Hasty: true}

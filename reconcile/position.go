@@ -14,6 +14,9 @@ const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 // observePosition compares the position the exchange tells with the one the
 // fills explain, and decides what is unknown.
 func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) {
+	if truth.calm.sinceMS != 0 {
+		truth.calm.again(s)
+	}
 	if truth.Key.Market == exchange.Spot {
 		b.observeWallet(s, truth, emit)
 		return
@@ -32,6 +35,8 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 		b.measureResidual(s, truth)
 	} else if truth.residual != 0 && truth.Quarantine == "" && (truth.differs.longer(b.settle.StalenessMS) || mutant.Is(mutant.DifferenceAtOnce)) {
 		b.foreign(truth, emit)
+	} else if truth.residual == 0 && truth.outweighed() {
+		b.ignore(truth, "the exchange has one position: what is left of it beside others is botd's", emit)
 	}
 	truth.Settled = truth.residual == 0 && !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
 }
@@ -108,16 +113,17 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	truth.Read = true
 	truth.Position = truth.heldOnSpot()
 	live := b.liveOn(truth.Key)
-	if b.anyUnresolved(truth.Key) || live && (s.BeganMS < truth.filledMS+b.settle.StalenessMS || b.unseen(s, truth.Key)) {
+	if b.anyUnresolved(truth.Key) || live && (b.filledLately(s, truth) || b.unseen(s, truth.Key)) {
 		truth.Settled = !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
 		truth.misses.over()
+		b.boundByWallet(truth)
 		return
 	}
-	if s.BeganMS < truth.filledMS+b.settle.StalenessMS {
+	if b.filledLately(s, truth) {
+		b.boundByWallet(truth)
 		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
-	balance := b.Balance(truth.Rules.Base)
-	held := truth.Rules.FloorQuantity(truth.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
+	held := b.inWallet(truth)
 	if truth.Known == 0 {
 		if held != truth.Baseline && !live {
 			emit(Record{Kind: RecordBaseline, Symbol: truth.Key, Filled: held})
@@ -128,6 +134,30 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	b.squareWallet(s, truth, held, live, emit)
 	truth.Position = truth.heldOnSpot()
 	truth.Settled = truth.Quarantine == "" && truth.misses.sinceMS == 0
+}
+
+// filledLately reports whether a read of this snapshot may be older than the
+// symbol's last fill, by the clock and, since that may have jumped ahead, by what
+// lies between snapshots too.
+func (b *Book) filledLately(s *Snapshot, truth *SymbolTruth) bool {
+	return s.BeganMS < truth.filledMS+b.settle.StalenessMS || truth.calm.sinceMS != 0 && truth.calm.forMS < b.settle.StalenessMS
+}
+
+// inWallet is how much of a spot symbol's base asset the account has.
+func (b *Book) inWallet(truth *SymbolTruth) exchange.Quantity {
+	balance := b.Balance(truth.Rules.Base)
+	return truth.Rules.FloorQuantity(truth.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
+}
+
+// boundByWallet keeps what may be sold within the wallet where the journal is
+// known to miss orders: it may miss the sale of what it believes to be held, and
+// an exit on spot sells whatever there is.
+func (b *Book) boundByWallet(truth *SymbolTruth) {
+	if truth.Alien == "" && truth.Quarantine == "" {
+		return
+	}
+	truth.short = min(0, b.inWallet(truth)-truth.Baseline-truth.Known+truth.Fees)
+	truth.Position = truth.heldOnSpot()
 }
 
 // squareWallet takes what the wallet misses of the fills as fees, within their

@@ -109,6 +109,16 @@ func (d *derivation) stopsOf(live []*Placement) (main, beside, urgent *Placement
 	return main, beside, urgent
 }
 
+// protecting returns the exit at market that is under way in the name of a
+// protection whose price was passed, or nil.
+func (d *derivation) protecting() *Placement {
+	if _, _, urgent := d.stopsOf(d.stops); urgent != nil {
+		return urgent
+	}
+	_, _, urgent := d.stopsOf(d.profits)
+	return urgent
+}
+
 // profit keeps one closePosition TAKE_PROFIT_MARKET. While it moves the position
 // misses a profit, not its protection: cancel, confirm, place.
 func (d *derivation) profit(protection strategy.Protection) {

@@ -24,13 +24,14 @@ func (b *Book) anyUnresolved(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State.Unresolved() && p.Order.Key() == key })
 }
 
-// UnresolvedBefore reports whether a placement on the symbol that is older than
-// this one is not answered, or any is unknown.
-func (b *Book) UnresolvedBefore(clientOrderID string, key exchange.SymbolKey) bool {
+// UnresolvedBeside reports whether a placement on the symbol that is older than
+// this opening is not answered, or an exit of any age, which could eat the new
+// position, or whether any is unknown.
+func (b *Book) UnresolvedBeside(clientOrderID string, key exchange.SymbolKey) bool {
 	for i, own := 0, false; i < len(b.live); i++ {
 		p := b.live[i]
 		own = own || p.ClientOrderID == clientOrderID
-		if p.ClientOrderID != clientOrderID && p.Order.Key() == key && (p.State == Uncertain || p.State == Sending && !own) {
+		if p.ClientOrderID != clientOrderID && p.Order.Key() == key && (p.State == Uncertain || p.State == Sending && (!own || p.Order.Reduces() && p.Order.Type == exchange.MarketOrder)) {
 			return true
 		}
 	}
@@ -71,7 +72,7 @@ func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placeme
 	for _, p := range unknown {
 		fence = max(fence, p.Fence(b.settle))
 	}
-	fresh := s.BeganMS-truth.filledMS < b.settle.StalenessMS && !mutant.Is(mutant.FillsMeanwhile)
+	fresh := b.filledLately(s, truth) && !mutant.Is(mutant.FillsMeanwhile)
 	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || fresh || b.unseen(s, truth.Key) || b.awaited(truth.Key) || mutant.Is(mutant.NeverDecided) {
 		truth.stableMS = 0
 		return

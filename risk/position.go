@@ -30,6 +30,9 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts) *Refusal {
 	if (position > 0) == (intent.Order.Side == exchange.Buy) {
 		return refuse(intent.Order.Side, intent.Order.Side.Opposite(), "a reducing order is opposite to the position (rule 5)")
 	}
+	if (facts.Truth.AtVenue() > 0) == (intent.Order.Side == exchange.Buy) { // what is ignored outweighs what is botd's
+		return refuse(intent.Order.Side, intent.Order.Side.Opposite(), "the exchange's one position, with what others hold of it, is on the other side (rule 5)")
+	}
 	if intent.Order.ClosePosition {
 		return nil
 	}

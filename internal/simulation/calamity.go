@@ -80,9 +80,9 @@ func (w *world) restoreBackup() bool {
 	w.disk.records = w.disk.records[:kept]
 	for _, key := range w.venue.keys {
 		h := w.venue.held[key]
-		lost := exchange.Quantity(0)
+		lost := w.venue.forget(w, key) // nobody can know of it before it is there
 		if w.foreign == reconcile.ForeignIgnore {
-			lost = max(h.position, -h.position) // forgotten fills are a stranger's, and are traded beside
+			lost += max(h.position, -h.position) + w.venue.resting(key) // forgotten fills are a stranger's, and are traded beside
 		}
 		h.touch(w.nowMS, lost)
 	}

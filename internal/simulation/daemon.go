@@ -28,6 +28,7 @@ type daemon struct {
 	roles      []*role
 	clockError int64 // its belief of the server's time minus the server's time
 	pausedMS   int64 // stands still until then
+	wokenMS    int64 // until then answers of before were on their way to it
 	bootMS     int64
 }
 

@@ -38,6 +38,7 @@ type watch struct {
 	role      *role
 	held      *held
 	wrongMS   int64 // since when belief and exchange differ undeclared; 0 for not
+	wrongFor  int   // complete rounds since then
 	nakedMS   int64 // since when a position is without its stop; 0 for not
 	protected bool
 	idle      int // complete rounds in a row that did nothing about a position the plan wants gone
@@ -156,6 +157,11 @@ func (i *inspector) naked(watch *watch) {
 	}
 }
 
+// beliefRounds is how many complete rounds belief may differ undeclared: of the
+// time between two no more than a second counts towards L, and a list that is
+// stale or torn begins it anew.
+func (w *world) beliefRounds() int { return 10 + 3*int(w.bounds.StalenessMS/1_000) }
+
 // belief: what the daemon believes is true, or it says that it does not know.
 func (i *inspector) belief() {
 	w := i.w
@@ -170,11 +176,11 @@ func (i *inspector) belief() {
 		if declared || i.agrees(watch, truth) {
 			watch.wrongMS = 0
 		} else if watch.wrongMS == 0 {
-			watch.wrongMS = w.nowMS
-		} else if w.nowMS-watch.wrongMS > beliefMS {
+			watch.wrongMS, watch.wrongFor = w.nowMS, 0
+		} else if w.nowMS-watch.wrongMS > beliefMS && watch.wrongFor > w.beliefRounds() {
 			w.fail("belief", "%s: %d believed, %d true, for %d s, and nothing is declared", watch.role.key, truth.Known, watch.held.position, (w.nowMS-watch.wrongMS)/1000)
 		}
-		if w.quiet && watch.nakedMS != 0 && !declared && w.nowMS-max(watch.nakedMS, w.daemon.bootMS) > nakedMS {
+		if w.quiet && watch.nakedMS != 0 && !declared && w.nowMS-max(watch.nakedMS, w.daemon.bootMS, w.daemon.wokenMS) > nakedMS {
 			w.fail("protection", "%s: a position of %d is without its stop for %d s", watch.role.key, watch.held.position, (w.nowMS-watch.nakedMS)/1000)
 		}
 	}
@@ -186,6 +192,9 @@ const mostIdle = 8
 // rounded judges after a complete round: uncertainty never blocks what reduces.
 func (i *inspector) rounded() {
 	w := i.w
+	for n := range i.watched {
+		i.watched[n].wrongFor++
+	}
 	if w.weather[RuleDrift]+w.weather[DiskFull]+w.weather[CommitFails]+w.weather[SlowDisk]+w.weather[ClockError] > 0 || w.daemon.stopping {
 		return // other reasons why an exit waits
 	}

@@ -26,6 +26,11 @@ func (i *inspector) record(r *reconcile.Record) {
 			i.w.stats.resolved(i.w.nowMS - since)
 		}
 	case reconcile.RecordEntry:
+		if i.w.tracing {
+			for _, line := range r.Entry.Lines {
+				i.w.tracef("ledger", "%s %s %s %s", line.Account, line.Symbol, line.Amount, line.Asset)
+			}
+		}
 		if asset, sum := r.Entry.Balanced(); !sum.IsZero() {
 			i.w.fail("ledger", "the lines of an entry sum up to %s %s", sum, asset)
 		}

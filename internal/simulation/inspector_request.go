@@ -75,7 +75,7 @@ func opens(o *exchange.NewOrder) bool {
 func (i *inspector) opening(a *asked) {
 	for _, other := range i.w.venue.under {
 		switch {
-		case other == a || other.order.Key() != a.order.Key():
+		case other == a || other.order.Key() != a.order.Key() || other.forgotten:
 		case other.opens:
 			i.w.fail("one_opening", "%s was sent while %s may still arrive", a.id, other.id)
 		case other.order.ReduceOnly && other.order.Type == exchange.MarketOrder:

@@ -180,6 +180,9 @@ func faultMark(f Fault) string {
 func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed bool) {
 	operation := f.call.Request.Operation
 	if age := w.nowMS - f.signedMS; operation.Signed() && (age > w.bounds.WindowMS || age < -w.bounds.WindowMS) {
+		if f.asked != nil {
+			f.asked.refused++ // a second copy may come when the time has reached its timestamp
+		}
 		return answer, &exchange.Refusal{Operation: operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}, false
 	}
 	if w.strikes(RateLimited) {

@@ -61,6 +61,7 @@ func (w *world) befall(f Fault) bool {
 			return false
 		}
 		d.pausedMS = w.nowMS + p.between(500, 30_000)
+		d.wokenMS = d.pausedMS
 		w.say("the process stands still for %d ms", d.pausedMS-w.nowMS)
 	case Halt:
 		return w.halt()

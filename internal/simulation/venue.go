@@ -37,16 +37,17 @@ type venue struct {
 
 // asked is one placement as it really went.
 type asked struct {
-	id       string
-	order    exchange.NewOrder
-	opens    bool
-	sends    int
-	under    int // copies that may still reach the exchange
-	executed int
-	refused  int
-	orders   []int64
-	filled   exchange.Quantity
-	sentMS   int64
+	id        string
+	order     exchange.NewOrder
+	opens     bool
+	sends     int
+	under     int  // copies that may still reach the exchange
+	forgotten bool // it was under way when the journal came back without it
+	executed  int
+	refused   int
+	orders    []int64
+	filled    exchange.Quantity
+	sentMS    int64
 }
 
 // held is the truth of one symbol.
@@ -208,6 +209,29 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	if w.strikes(Hidden) {
 		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, w.bounds.VisibilityMS-w.delayMS-500)
 	}
+}
+
+// forget marks the openings on a symbol that are under way, or too young for a
+// list to show, as forgotten by the journal, and returns how much they may open.
+func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantity) {
+	young := w.bounds.VisibilityMS + w.bounds.StalenessMS
+	for _, a := range v.asked {
+		if a.opens && a.order.Key() == key && (a.under > 0 || a.executed > 0 && w.nowMS-a.sentMS < w.bounds.WindowMS+young) {
+			a.forgotten = true
+			opens += v.size(a)
+		}
+	}
+	return opens
+}
+
+// resting is how much botd's resting openings on a symbol may still fill.
+func (v *venue) resting(key exchange.SymbolKey) (sum exchange.Quantity) {
+	v.x.EachOpenOrder(account, key.Market, func(o *exchange.Order) {
+		if a := v.byOrder[o.ID]; o.Symbol == key.Name && a != nil && a.opens {
+			sum += v.size(a) - o.Filled
+		}
+	})
+	return sum
 }
 
 // size is the base quantity of a placement at its worst.

@@ -378,8 +378,8 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
 	case mutant.Is(mutant.UnsettledOpens), mutant.Is(mutant.SeveralOpen):
 		return ""
-	case e.book.UnresolvedBefore(w.intent.Order.ClientOrderID, key):
-		return "another placement on the symbol became unknown meanwhile"
+	case e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key):
+		return "another placement on the symbol is under way or became unknown meanwhile"
 	}
 	return ""
 }
