@@ -39,6 +39,15 @@ func (f *feed) because() string {
 	return ": " + f.err.Error()
 }
 
+// staleness tells that the data are too old, or never came.
+func (f *feed) staleness(key exchange.SymbolKey) Staleness {
+	s := Staleness{Key: key, Stale: true, SinceMS: f.asOfMS}
+	if f.err != nil {
+		s.Why = f.err.Error()
+	}
+	return s
+}
+
 func age(ms int64) time.Duration {
 	return (time.Duration(ms) * time.Millisecond).Round(100 * time.Millisecond)
 }
@@ -163,13 +172,17 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 		err = v.exchange.Feed(key, told)
 	}
 	f.err = err
-	if err != nil {
-		return // the data before stay in force until they are too old
+	if err != nil { // the data before stay in force until they are too old
+		if f.stale || f.asOfMS == 0 {
+			v.config.Stale(f.staleness(key))
+		}
+		return
 	}
 	if f.stale {
 		v.config.Tell("paper.fresh", fmt.Sprintf("%s is told again after %s; what was traded before the last %s fills nothing", key, age(now-f.asOfMS), v.config.MaxAge))
 	}
 	f.asOfMS, f.stale = max(f.asOfMS, seen.asOfMS), false
+	v.config.Stale(Staleness{Key: key})
 	if seen.funding != nil {
 		v.exchange.SetFunding(key.Name, []sim.FundingPoint{{TimeMS: seen.funding.NextMS, Rate: seen.funding.Rate}})
 	}
@@ -243,6 +256,7 @@ func (v *Venue) withdraw(key exchange.SymbolKey) {
 	if err := v.exchange.Feed(key, sim.Told{Depth: &exchange.Depth{}}); err != nil {
 		panic("paper: " + err.Error()) // every symbol here is fed
 	}
+	v.config.Stale(f.staleness(key))
 	v.config.Tell("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: nothing is accepted or fills there until they come again", key, v.config.MaxAge, f.because()))
 }
 

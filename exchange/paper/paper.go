@@ -65,6 +65,15 @@ type Config struct {
 	State []byte                   // the account as the store has it, nil for a new one
 	Store Store                    // written before an answer goes out; nil keeps nothing
 	Tell  func(event, text string) // for people: data that went stale, or came back; nil is silent. It must not call the venue
+	Stale func(Staleness)          // told whenever data are too old, why, and when they came back; nil is silent. It must not call the venue
+}
+
+// Staleness is whether a symbol's data are too old to trade on.
+type Staleness struct {
+	Key     exchange.SymbolKey
+	Stale   bool
+	SinceMS int64  // when the data in force were asked for; 0 when there never were any
+	Why     string // what became of the last question; empty when that is not known
 }
 
 // Venue is the paper venue. It is safe for several goroutines.
@@ -94,6 +103,9 @@ func New(config Config) (*Venue, error) {
 	}
 	if config.Tell == nil {
 		config.Tell = func(string, string) {}
+	}
+	if config.Stale == nil {
+		config.Stale = func(Staleness) {}
 	}
 	config.Deposit.Name = Account
 	v := &Venue{config: config, wake: make(chan struct{}, 1), feeds: map[exchange.SymbolKey]*feed{}}

@@ -104,6 +104,7 @@ type bench struct {
 	state []byte
 	full  error // of the disk
 	told  []string
+	stale Staleness // as last told
 }
 
 func newBench(t *testing.T, real *venue, state []byte) *bench {
@@ -114,6 +115,7 @@ func newBench(t *testing.T, real *venue, state []byte) *bench {
 		Deposit: sim.DefaultAccount(""), DelayMS: 5, State: state,
 		Store: b,
 		Tell:  func(event, _ string) { b.mu.Lock(); b.told = append(b.told, event); b.mu.Unlock() },
+		Stale: func(s Staleness) { b.mu.Lock(); b.stale = s; b.mu.Unlock() },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -304,6 +306,36 @@ func TestOldDataFillNothingAndAreSaid(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestStalenessIsToldWithItsCauseAndItsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		last := func() Staleness { b.mu.Lock(); defer b.mu.Unlock(); return b.stale }
+		b.real.fail(&exchange.Unavailable{Why: "timeout"})
+		b.run(t)
+		if have := last(); !have.Stale || have.SinceMS != 0 || !strings.Contains(have.Why, "timeout") {
+			t.Errorf("before the first answer: want stale since ever, by the timeout, have %+v", have)
+		}
+		b.real.fail(nil)
+		pass(2 * time.Second)
+		if have := last(); have != (Staleness{Key: btcFutures}) {
+			t.Errorf("answered: want fresh, have %+v", have)
+		}
+		answered := time.Now().UnixMilli()
+		b.real.fail(&exchange.Unavailable{Why: "timeout"})
+		pass(9 * time.Second)
+		if last().Stale {
+			t.Error("9 s later: want fresh still")
+		}
+		pass(2 * time.Second)
+		b.real.fail(&exchange.Unavailable{Why: "connection refused"})
+		pass(5 * time.Second)
+		if have := last(); !have.Stale || have.SinceMS < answered-1_000 || have.SinceMS > answered+1_000 || !strings.Contains(have.Why, "refused") {
+			t.Errorf("too old: want stale since about %d, by the newest fault, have %+v", answered, have)
+		}
+	})
 }
 
 func TestAGapInventsNoFill(t *testing.T) {

@@ -172,17 +172,32 @@ func (b *Board) checkReconcile() ops.Check {
 	case !b.reconciled:
 		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("no complete round since the start, %d failed in a row", s.Failed)}
 	case s.Blind || age > soundWithin:
-		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("the last complete round was %d s ago, %d failed in a row", age/1000, s.Failed)}
+		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("the last complete round was %d s ago, %d failed in a row%s", age/1000, s.Failed, blindness(s))}
 	}
 	return ops.Check{Name: "reconcile", OK: true}
 }
 
-// checkMarketData looks at the newest price or candle of each strategy. A
-// symbol that is traded seldom may skip a candle.
+// blindness is why the exchange is not seen, for the end of a sentence.
+func blindness(s *engine.Status) string {
+	for i := range s.Degraded {
+		if d := &s.Degraded[i]; d.State == "blind" {
+			return ": " + d.Cause
+		}
+	}
+	return ""
+}
+
+// checkMarketData looks at what is declared stale, and at the newest price or candle
+// of each strategy. A symbol that is traded seldom may skip a candle.
 func (b *Board) checkMarketData() ops.Check {
 	s := &b.status
 	if s.NowMS == 0 {
 		return ops.Check{Name: "market_data", Detail: "the engine has not begun"}
+	}
+	for i := range s.Degraded {
+		if d := &s.Degraded[i]; d.State == "stale" {
+			return ops.Check{Name: "market_data", Detail: fmt.Sprintf("%s: stale for %d s: %s", d.Scope.Symbol, (s.NowMS-d.SinceMS)/1000, d.Cause)}
+		}
 	}
 	for i := range s.Strategies {
 		t := &s.Strategies[i]

@@ -52,6 +52,9 @@ func TestReadinessSaysWhatIsMissing(t *testing.T) {
 		{"no price yet", func(_ *desk, s *engine.Status) { s.Strategies[1].Last = 0 }, "market_data"},
 		{"an old price", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_001 }, "market_data"},
 		{"a price old enough", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_000 }, ""},
+		{"stale", func(_ *desk, s *engine.Status) {
+			s.Degraded = []engine.Degraded{{State: "stale", Scope: reconcile.Scope{Symbol: s.Strategies[0].Symbol.Key()}, SinceMS: s.NowMS - 12_000, Cause: "no answer"}}
+		}, "market_data"},
 		{"the clock is off", func(d *desk, _ *engine.Status) {
 			d.board.Report(ops.Check{Name: "clock", OK: true})
 			d.board.Report(ops.Check{Name: "clock", Detail: "off by 3 s"})

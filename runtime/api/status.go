@@ -69,7 +69,7 @@ type ReconcileGlance struct {
 
 // Degraded is one declared state in which something does not open.
 type Degraded struct {
-	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, failed, journal
+	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, failed, journal, stale
 	Scope    string     `json:"scope"` // account, strategy, symbol
 	Strategy string     `json:"strategy,omitempty"`
 	Market   string     `json:"market,omitempty"`

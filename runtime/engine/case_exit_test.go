@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -278,6 +279,43 @@ var casesOfStates = []caseTest{
 		}
 		w.pass(80_000)
 		w.wantState("blind")
+	}},
+	{"23 since when the exchange is not seen, and why now", func(t *testing.T) {
+		w := newWorld(t, hold(0))
+		w.pass(5_000)
+		seen, why := w.engine.Status().SoundMS, "status 503"
+		w.network = func(call *Call) fate {
+			if op := call.Request.Operation; op.Signed() && !op.Changes() {
+				return fate{err: &exchange.Unavailable{Why: why}}
+			}
+			return fate{}
+		}
+		w.pass(60_000)
+		why = "connection refused"
+		w.pass(20_000)
+		if d := w.wantState("blind"); d.SinceMS < seen || d.SinceMS > seen+15_000 || !strings.Contains(d.Cause, why) || !strings.Contains(d.WayOut, "nothing opens") {
+			t.Errorf("want blind since the last complete round about %d, by the newest fault, and what that means; have %+v", seen, d)
+		}
+	}},
+	{"23 candles that can not be read are a declared state, and the orders are seen all the same", func(t *testing.T) {
+		w := newWorld(t, hold(0))
+		w.pass(130_000)
+		began := w.now
+		w.network = func(call *Call) fate {
+			if call.Request.Operation == exchange.FuturesCandles {
+				return fate{err: &exchange.Unavailable{Why: "status 503"}}
+			}
+			return fate{}
+		}
+		w.pass(80_000) // the next candle is asked for within a minute
+		w.pass(40_000)
+		d := w.wantState("stale")
+		if d.Scope.Symbol != bitcoin || d.SinceMS < began || d.SinceMS > began+61_000 || !strings.Contains(d.Cause, "status 503") || w.engine.Blind() {
+			t.Errorf("want the symbol stale since its first unanswered question, and nothing blind; have %+v", d)
+		}
+		w.network = nil
+		w.pass(20_000)
+		w.wantSound()
 	}},
 	{"24 no valid snapshot for 120 s after the fence: the strategy halts", func(t *testing.T) {
 		w := newWorld(t, hold(10))

@@ -27,7 +27,7 @@ const (
 
 // Degraded is a declared state in which something does not open, or nothing.
 type Degraded struct {
-	State   string // blind, breaker, halted, limit, quarantined, failed, journal
+	State   string // blind, breaker, halted, limit, quarantined, failed, journal, stale
 	Scope   reconcile.Scope
 	Cause   string
 	SinceMS int64
@@ -47,7 +47,8 @@ func (e *Engine) Degraded() []Degraded {
 		all = append(all, Degraded{State: "journal", Cause: e.low, SinceMS: e.lowMS, WayOut: "make room on the disk of data_dir; exits and stops go on"})
 	}
 	if e.blind {
-		all = append(all, Degraded{State: "blind", Cause: e.blindWhy, SinceMS: e.blindMS, WayOut: "ends with the first complete round; stops stay on the exchange"})
+		all = append(all, Degraded{State: "blind", Cause: e.blindWhy, SinceMS: cmp.Or(e.soundMS, e.blindMS), // what is known is from then
+			WayOut: "ends with the first complete round, tried every few seconds; meanwhile nothing opens, stops stay on the exchange"})
 	}
 	if b := e.book.Breaker(); e.book.Breaking(e.nowMS) {
 		all = append(all, Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"})
@@ -60,6 +61,12 @@ func (e *Engine) Degraded() []Degraded {
 		if truth.Quarantine != "" {
 			all = append(all, Degraded{State: "quarantined", Scope: reconcile.Scope{Symbol: truth.Key}, Cause: truth.Quarantine, SinceMS: truth.QuarantineMS,
 				WayOut: "botd resolve " + truth.Key.Name + " --adopt or --ignore"})
+		}
+	}
+	for _, s := range e.series {
+		if s.stale(e.nowMS) {
+			all = append(all, Degraded{State: "stale", Scope: reconcile.Scope{Symbol: s.key}, SinceMS: s.faultMS, Cause: "candles of " + s.interval.String() + " can not be read: " + s.fault,
+				WayOut: "ends with the first answer, asked for every few seconds; meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange"})
 		}
 	}
 	for _, r := range e.runs {
@@ -93,6 +100,9 @@ func (e *Engine) Blind() bool {
 // watchBlind tells when blindness begins and ends.
 func (e *Engine) watchBlind(why error) {
 	blind := e.Blind()
+	if blind && why != nil {
+		e.blindWhy = errorText(why) // the newest cause is the one to look at
+	}
 	if blind == e.blind {
 		return
 	}

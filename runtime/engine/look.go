@@ -28,8 +28,14 @@ type series struct {
 	warmup   int
 	pollMS   int64 // when to ask next (live)
 	asking   bool
-	begun    bool // the first answer was taken
+	begun    bool   // the first answer was taken
+	faultMS  int64  // the first of the questions in a row that were not answered; 0 for none
+	fault    string // of the last of them
 }
+
+// stale reports whether the candles could not be read for so long that it is a
+// state: a strategy that decides by them does not decide.
+func (s *series) stale(nowMS int64) bool { return s.faultMS != 0 && nowMS-s.faultMS > blindAfterMS }
 
 func (e *Engine) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
 	compare := func(s *series) int {
@@ -145,9 +151,11 @@ func (e *Engine) candlesAnswered(s *series, event *Event) {
 	s.asking = false
 	if event.Err != nil || event.Answer.Candles == nil {
 		s.pollMS = e.nowMS + pollBackoffMS
+		s.failed(e.nowMS, event.Err)
 		e.note(Note{Kind: NoteFetchFailed, Symbol: s.runs[0].config.Symbol, Err: event.Err, Text: "candles"})
 		return
 	}
+	s.faultMS, s.fault = 0, ""
 	taken, full := e.takeClosed(s, event.Answer.Candles)
 	next := s.interval.OpenOf(e.nowMS-e.config.CloseLagMS) + int64(s.interval) + e.config.CloseLagMS
 	switch {
@@ -163,6 +171,16 @@ func (e *Engine) candlesAnswered(s *series, event *Event) {
 		e.caughtUp(s, taken)
 	}
 	s.begun = true
+}
+
+// failed notes a question that was not answered.
+func (s *series) failed(nowMS int64, err error) {
+	if s.faultMS == 0 {
+		s.faultMS = nowMS
+	}
+	if s.fault = "the answer held none"; err != nil {
+		s.fault = errorText(err)
+	}
 }
 
 // takeClosed appends what is closed and new, and reports whether the page was full.

@@ -79,6 +79,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 			if now := time.Now(); now.Sub(drawn) >= statusEvery {
 				drawn = now
 				status := machine.Status()
+				status.Degraded = append(status.Degraded, v.stale.declared()...)
 				metrics.Status(&status)
 				board.Show(status)
 				return

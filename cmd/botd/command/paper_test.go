@@ -2,14 +2,20 @@ package command
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"botd/exchange/sim/server"
 )
@@ -69,8 +75,86 @@ protect: {stop_loss: 20%}
 	}
 }
 
+// TestAVenueThatHangsIsToldOnEveryScreen stops a venue's process where it stands:
+// readiness, status and metrics say since when, why, and what botd does meanwhile;
+// and that it is over when it goes on.
+func TestAVenueThatHangsIsToldOnEveryScreen(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := self(t)
+	address, venue := startVenueProcess(t, binary)
+	write(t, filepath.Join(directory, "configs", "botd.yaml"), fmt.Sprintf("mode: paper\nexchange: {base_url: %q}\npaper: {poll: 200ms, max_age: 2s}\n", address))
+	write(t, filepath.Join(directory, "configs", "strategies", "hold.yaml"), "name: hold\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: \"@every 1s\"\nparams: {side: buy, quantity: 0.01, slices: 1, every: 1s}\n")
+	daemon := start(t, binary, directory, "--mode", "paper")
+	daemon.until(t, "position.changed")
+	shown := func(verb ...string) string {
+		command := exec.Command(binary, verb...)
+		command.Dir = directory
+		text, _ := command.CombinedOutput() // what it ends with is not asked here
+		return string(text)
+	}
+	eventually(t, "ready", func() bool { code, _ := readiness(t, directory); return code == 200 })
+	if err := venue.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	daemon.until(t, "paper.stale")
+	eventually(t, "503 with its reason", func() bool {
+		code, text := readiness(t, directory)
+		return code == 503 && strings.Contains(text, `"name":"market_data","ok":false,"detail":"futures BTC-USDT: stale for `) && strings.Contains(text, "older than paper.max_age")
+	})
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("want it known within seconds, have %s", took)
+	}
+	for _, want := range []string{"NOT READY", "STALE (BTC-USDT) since 20", "older than paper.max_age", "nothing is accepted, fills or is triggered"} {
+		if have := shown("status"); !strings.Contains(have, want) {
+			t.Errorf("status: want %q, have %s", want, have)
+		}
+	}
+	if _, text := askSocket(t, directory, "/metrics"); !strings.Contains(text, `botd_trading_halted{reason="stale"} 1`) || !strings.Contains(text, "botd_ready 0") {
+		t.Errorf("metrics: want the state told")
+	}
+	if err := venue.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ready again", func() bool { code, _ := readiness(t, directory); return code == 200 })
+	if have := shown("status"); strings.Contains(have, "STALE") || strings.Contains(have, "NOT READY") {
+		t.Errorf("afterwards: want nothing stale, have %s", have)
+	}
+}
+
+// readiness is what /readyz answers.
+func readiness(t *testing.T, directory string) (code int, text string) {
+	t.Helper()
+	return askSocket(t, directory, "/readyz")
+}
+
+// askSocket asks a paper daemon over its unix socket.
+func askSocket(t *testing.T, directory, path string) (code int, text string) {
+	t.Helper()
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(directory, "data", "paper", "botd.sock"))
+	}}}
+	response, err := client.Get("http://botd" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
 // startVenue runs a simulated exchange without accounts as the venue and returns its address.
 func startVenue(t *testing.T, binary string) string {
+	t.Helper()
+	address, _ := startVenueProcess(t, binary)
+	return address
+}
+
+func startVenueProcess(t *testing.T, binary string) (string, *os.Process) {
 	t.Helper()
 	venue := exec.Command(binary, "exchange", "--listen", "127.0.0.1:0", "--market", "random", "--seed", "7")
 	pipe, err := venue.StderrPipe()
@@ -84,11 +168,11 @@ func startVenue(t *testing.T, binary string) string {
 	lines := bufio.NewScanner(pipe)
 	for lines.Scan() {
 		if _, address, found := strings.Cut(lines.Text(), "listens on "); found {
-			return strings.TrimSpace(address)
+			return strings.TrimSpace(address), venue.Process
 		}
 	}
 	t.Fatal("the venue did not say where it listens")
-	return ""
+	return "", nil
 }
 
 // account is what the test looks at in the paper account's file.

@@ -130,8 +130,9 @@ type venue struct {
 	stop    func() error // ends the embedded exchange; it must be called
 	observe *observed
 	tell    heard
-	older   string // the backup of a journal that an older botd wrote; empty for none
-	unclean bool   // the run before this one did not end by a clean stop
+	stale   staleFeeds // paper alone
+	older   string     // the backup of a journal that an older botd wrote; empty for none
+	unclean bool       // the run before this one did not end by a clean stop
 }
 
 // openClient makes the signed client, reads the symbols and the clock.

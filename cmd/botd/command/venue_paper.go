@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +17,9 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/runtime/engine"
 	"botd/runtime/ops"
 )
 
@@ -38,7 +41,7 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 		Public: v.client, Clock: v.client, Symbols: v.client.Symbols().All(), Watch: traded(config),
 		Deposit: simulatedAccount(paper.Account, &config.Simulated), DelayMS: sim.DefaultOrderDelayMS,
 		PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond,
-		State: state, Store: store, Tell: v.tell.say,
+		State: state, Store: store, Tell: v.tell.say, Stale: v.stale.take,
 	})
 	if err != nil {
 		err = errors.Join(err, store.Close())
@@ -52,6 +55,52 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	group.Go(func() error { account.Run(feeding); return nil })
 	v.stop = func() error { cancel(); return errors.Join(group.Wait(), store.Close()) }
 	return v, nil
+}
+
+// staleFeeds are the symbols whose data are too old in paper, as a declared state.
+type staleFeeds struct {
+	mu  sync.Mutex // guards all
+	all []engine.Degraded
+}
+
+// take notes that a symbol's data are too old, or came back.
+func (f *staleFeeds) take(told paper.Staleness) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	scope := reconcile.Scope{Symbol: told.Key}
+	at := slices.IndexFunc(f.all, func(d engine.Degraded) bool { return d.Scope == scope })
+	if !told.Stale {
+		if at >= 0 {
+			f.all = slices.Delete(f.all, at, at+1)
+		}
+		return
+	}
+	cause := "the venue's data are older than paper.max_age"
+	if told.SinceMS == 0 {
+		cause = "the venue has told no data yet"
+	}
+	if told.Why != "" {
+		cause += ": " + told.Why
+	}
+	d := engine.Degraded{State: "stale", Scope: scope, Cause: cause, SinceMS: told.SinceMS,
+		WayOut: "ends when data come again, asked for all the time; meanwhile nothing is accepted, fills or is triggered on the paper account there, and what is traded then fills nothing later"}
+	switch {
+	case at >= 0:
+		d.SinceMS = f.all[at].SinceMS
+		f.all[at] = d
+	default:
+		if d.SinceMS == 0 {
+			d.SinceMS = time.Now().UnixMilli()
+		}
+		f.all = append(f.all, d)
+	}
+}
+
+// declared returns the states in force.
+func (f *staleFeeds) declared() []engine.Degraded {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.all)
 }
 
 // traded are the instruments of the strategies.

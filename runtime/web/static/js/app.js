@@ -73,6 +73,12 @@ function bottom() {
     h("li", h("button", { type: "button", on: { click: () => more(here) } }, icon("more", 20), h("span", "More")))));
 }
 
+// since says from when on a state of the account holds, for the end of a clause.
+function since(s, state) {
+  const one = s.degraded?.find((each) => each.state === state);
+  return one ? ` since ${f.stamp(Date.parse(one.since))} ${f.zone()}` : "";
+}
+
 function banners() {
   const s = live.status, all = [];
   if (live.link === "lost") {
@@ -81,7 +87,9 @@ function banners() {
   if (s?.halted) {
     all.push(h("div.banner.bad", { key: "halt" }, icon("halt"), h("p", h("strong", `Trading is halted: ${s.halted}`), s.why ? ` (${s.why})` : "", ". ", h("a", { href: "/risk" }, operator() ? "See and re-arm" : "See"))));
   }
-  if (s?.blind) all.push(h("div.banner.warn", { key: "blind" }, icon("warning"), h("p", h("strong", "botd does not see the exchange"), ". Nothing opens until a round is complete.")));
+  if (s?.blind) all.push(h("div.banner.warn", { key: "blind" }, icon("warning"), h("p", h("strong", "botd does not see the exchange"), `${since(s, "blind")}. Nothing opens until a round is complete.`)));
+  const stale = s?.degraded.filter((one) => one.state === "stale") ?? [];
+  if (stale.length) all.push(h("div.banner.warn", { key: "stale" }, icon("warning"), h("p", h("strong", `No new data of ${stale.map((one) => one.symbol).join(", ")}`), ` since ${f.stamp(Date.parse(stale[0].since))} ${f.zone()}. `, stale[0].way_out, ".")));
   return h("div.banners", { role: "alert" }, all);
 }
 
