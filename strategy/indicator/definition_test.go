@@ -222,16 +222,17 @@ func TestIndicatorsThatTALibHasNotEqualTheirFormulas(t *testing.T) {
 			t.Parallel()
 			definition, _ := Find(c.name)
 			for output, name := range definition.Outputs {
-				have := run(t, bars, c.name, nil, output)
+				have, want := run(t, bars, c.name, nil, output), make([]float64, len(bars))
 				for i := range bars {
-					want := math.NaN()
+					want[i] = math.NaN()
 					if i+1 >= c.first {
-						want = c.naive(bars[:i+1])[output]
+						want[i] = c.naive(bars[:i+1])[output]
 					}
-					if math.IsNaN(want) != math.IsNaN(have[i]) || math.Abs(have[i]-want) > 1e-9*max(1, math.Abs(want)) {
-						t.Fatalf("%s of candle %d: want %v, have %v", name, i+1, want, have[i])
+					if math.IsNaN(want[i]) != math.IsNaN(have[i]) || math.Abs(have[i]-want[i]) > 1e-9*max(1, math.Abs(want[i])) {
+						t.Fatalf("%s of candle %d: want %v, have %v", name, i+1, want[i], have[i])
 					}
 				}
+				prove(c.name, "its formula", want, have)
 			}
 		})
 	}

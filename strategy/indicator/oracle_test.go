@@ -48,6 +48,10 @@ func TestIndicatorsWithoutVectorsEqualGoTALib(t *testing.T) {
 		for i := range c.first {
 			c.want[i] = math.NaN()
 		}
-		t.Run(c.name, func(t *testing.T) { same(t, c.want, run(t, bars, c.name, c.parameters, 0)) })
+		t.Run(c.name, func(t *testing.T) {
+			have := run(t, bars, c.name, c.parameters, 0)
+			same(t, c.want, have)
+			prove(c.name, "go-talib", c.want, have)
+		})
 	}
 }

@@ -189,20 +189,8 @@ func TestAveragesOfTheLongestPricesDoNotOverflow(t *testing.T) {
 }
 
 func BenchmarkIndicators(b *testing.B) {
-	candles := walk(4_096)
 	for _, definition := range All() {
-		b.Run(definition.Name, func(b *testing.B) {
-			stream, err := definition.New(nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			values, i := make([]float64, len(definition.Outputs)), 0
-			b.ReportAllocs()
-			for b.Loop() {
-				stream.Next(candles[i&4_095], values)
-				i++
-			}
-		})
+		b.Run(definition.Name, func(b *testing.B) { measure(b, &definition) })
 	}
 	b.Run("sma_exact", func(b *testing.B) {
 		fast, slow, i, above := NewSMA(10), NewSMA(50), int64(0), 0

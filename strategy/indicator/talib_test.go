@@ -78,6 +78,7 @@ func TestIndicatorsEqualTALib(t *testing.T) {
 		{"MACD12_26_9", "macd", nil, 0}, {"MACDsignal9", "macd", nil, 1}, {"MACDhist", "macd", nil, 2}, {"ATR14", "atr", nil, 0},
 		{"BBupper20_2", "bollinger", n(20), 0}, {"BBmiddle20", "bollinger", n(20), 1}, {"BBlower20_2", "bollinger", n(20), 2},
 		{"PLUS_DI14", "adx", nil, 0}, {"MINUS_DI14", "adx", nil, 1}, {"ADX14", "adx", nil, 2},
+		{"PLUS_DI14", "dmi", nil, 0}, {"MINUS_DI14", "dmi", nil, 1},
 		{"STOCHslowK14_3", "stoch", slow, 0}, {"STOCHslowD3", "stoch", slow, 1}, {"STDDEV20", "stddev", n(20), 0},
 		{"WMA20", "wma", n(20), 0}, {"DEMA10", "dema", n(10), 0}, {"TEMA10", "tema", n(10), 0}, {"KAMA10", "kama", n(10), 0}, {"NATR14", "natr", nil, 0},
 		{"TRANGE", "true_range", nil, 0}, {"STOCHRSIfastK14_5", "stochrsi", nil, 0}, {"STOCHRSIfastD3", "stochrsi", nil, 1}, {"CCI20", "cci", n(20), 0},
@@ -85,14 +86,16 @@ func TestIndicatorsEqualTALib(t *testing.T) {
 		{"AROONdown14", "aroon", nil, 0}, {"AROONup14", "aroon", nil, 1}, {"SAR02_20", "psar", nil, 0}, {"LINEARREG14", "linreg", nil, 0},
 		{"MAXhigh20", "highest", n(20), 0}, {"MINlow20", "lowest", n(20), 0},
 	} {
-		t.Run(c.column, func(t *testing.T) {
+		t.Run(c.name+" "+c.column, func(t *testing.T) {
 			t.Parallel()
 			for _, file := range []struct{ candles, expected string }{
 				{"candles/binance-spot_BTCUSDT_1h_2024.csv", "indicators/ta-lib/BTCUSDT_1h_2024_first1000_talib.csv"},
 				{"indicators/ta-lib/ta_regtest_252bars.csv", "indicators/ta-lib/ta_regtest_252bars_talib.csv"},
 			} {
 				want := column(t, file.expected, c.column)
-				same(t, want, run(t, bars(t, file.candles)[:len(want)], c.name, c.parameters, c.output))
+				have := run(t, bars(t, file.candles)[:len(want)], c.name, c.parameters, c.output)
+				same(t, want, have)
+				prove(c.name, "TA-Lib", want, have)
 			}
 		})
 	}
@@ -110,7 +113,11 @@ func TestSupertrendEqualsStockIndicators(t *testing.T) {
 		t.Fatal(err)
 	}
 	turns := 0
+	stated := make([]float64, len(have))
 	for i, row := range rows {
+		if stated[i] = math.NaN(); row.SuperTrend != nil {
+			stated[i] = *row.SuperTrend
+		}
 		switch {
 		case (row.SuperTrend == nil) != math.IsNaN(have[i]):
 			t.Fatalf("candle %d: want %v, have %v", i, row.SuperTrend, have[i])
@@ -120,6 +127,7 @@ func TestSupertrendEqualsStockIndicators(t *testing.T) {
 			turns++
 		}
 	}
+	prove("supertrend", "Stock.Indicators", stated, have)
 	if turns == 0 {
 		t.Error("the trend never turned: nothing of that was compared")
 	}
