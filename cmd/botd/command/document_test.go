@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/reconcile"
 )
 
 // above is the root of the repository, seen from here.
@@ -211,4 +214,113 @@ func TestDocumentsNameOnlyCommandsThereAre(t *testing.T) {
 			t.Errorf("botd %s: want %q, have %q", text, want, have)
 		}
 	}
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	unsaid  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchors are the names of a document's headings, as GitHub makes them.
+func anchors(text string) map[string]bool {
+	names := map[string]bool{}
+	for _, found := range heading.FindAllStringSubmatch(text, -1) {
+		names[strings.ReplaceAll(unsaid.ReplaceAllString(strings.ToLower(found[1]), ""), " ", "-")] = true
+	}
+	return names
+}
+
+// TestDocumentsHaveNoDeadLinks follows every link from one file to another, and to
+// a heading in it. Addresses of the internet are not asked.
+func TestDocumentsHaveNoDeadLinks(t *testing.T) {
+	t.Parallel()
+	total := 0
+	for _, path := range append(documented(t), filepath.Join(above, "CHANGELOG.md")) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range link.FindAllStringSubmatch(string(text), -1) {
+			name, anchor, _ := strings.Cut(found[1], "#")
+			if strings.Contains(name, "://") {
+				continue
+			}
+			total++
+			target := path
+			if name != "" {
+				target = filepath.Join(filepath.Dir(path), name)
+			}
+			there, err := os.ReadFile(target)
+			if info, missing := os.Stat(target); missing == nil && info.IsDir() {
+				err = nil
+			}
+			if err != nil {
+				t.Errorf("%s: the link %s leads nowhere: %v", filepath.Base(path), found[1], err)
+			} else if anchor != "" && !anchors(string(there))[anchor] {
+				t.Errorf("%s: the link %s: there is no such heading", filepath.Base(path), found[1])
+			}
+		}
+	}
+	if total < 60 {
+		t.Errorf("want the links of all documents followed, have only %d of them", total)
+	}
+}
+
+// TestEveryDocumentIsFoundFromTheReadme keeps pages from being forgotten.
+func TestEveryDocumentIsFoundFromTheReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(above, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range documented(t) {
+		if name := filepath.Base(path); name != "README.md" && !strings.Contains(string(text), "(docs/"+name+")") {
+			t.Errorf("README.md: want a link to docs/%s", name)
+		}
+	}
+}
+
+// TestConceptsNameWhatThereIs holds the words of docs/concepts.md against the code's.
+func TestConceptsNameWhatThereIs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(above, "docs", "concepts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for _, k := range wordsOf("mode") {
+		if !strings.Contains(page, "\n| `"+k+"` |") {
+			t.Errorf("docs/concepts.md: want a line of mode %s", k)
+		}
+	}
+	for _, level := range []string{reconcile.LevelPause, reconcile.LevelCancel, reconcile.LevelFlatten} {
+		if !strings.Contains(page, "`"+level+"`") {
+			t.Errorf("docs/concepts.md: want halt level %s named", level)
+		}
+	}
+	source, err := os.ReadFile(filepath.Join(above, "runtime", "engine", "degraded.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := regexp.MustCompile(`State: +"([a-z]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(states) < 6 {
+		t.Fatalf("want the declared states found in degraded.go, have %v", states)
+	}
+	for _, state := range states {
+		if !strings.Contains(page, "\n| **"+state[1]+"** |") {
+			t.Errorf("docs/concepts.md: want a line of the declared state %s", state[1])
+		}
+	}
+}
+
+// wordsOf are the words that a key of botd.yaml may be.
+func wordsOf(path string) []string {
+	root, _ := configs.Keys()
+	for _, k := range root {
+		if k.Path == path {
+			return k.Words
+		}
+	}
+	return nil
 }
