@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An incident is one that befell other bots (docs/incidents.md), played to botd.
+// An incident is one that befell other bots (docs/simulation.md), played to botd.
 type incident struct {
 	number int    // in the list
 	source string // repository and issue

@@ -59,7 +59,7 @@ var Table = []Row{
 	{"strategy/entries", "enters positions patiently: by resting orders that follow the price, and a last resort", true, []string{"exchange", "strategy"}, nil},
 	{"strategy/exits", "leaves positions by rules every strategy can have: trailing stop, time limit, returns by age, cool-down", true, []string{"exchange", "strategy"}, nil},
 	{"reconcile", "what was asked, what was fetched, what is therefore true; Plan minus Truth", true, []string{"exchange", "strategy", "internal/mutant"}, nil},
-	{"reconcile/journal", "the durable memory: SQLite by default, PostgreSQL for several machines", false, []string{"exchange", "strategy", "reconcile"}, []string{libSQLite, libSys}},
+	{"reconcile/journal", "the durable memory: SQLite, one file, append-only and chained", false, []string{"exchange", "strategy", "reconcile"}, []string{libSQLite, libSys}},
 	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile", "internal/mutant"}, []string{libDecimal}},
 	{"reconcile/journal/journaltest", "one conformance suite for journals: SQLite, memory, and any store to come", false, []string{"exchange", "strategy", "reconcile", "reconcile/journal"}, []string{libSQLite, libLibc}},
 	{"runtime/engine", "one account's engine: tick and round; events in, effects out", true, []string{"exchange", "strategy", "reconcile", "risk", "internal/mutant"}, nil},

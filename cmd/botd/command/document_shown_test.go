@@ -1,0 +1,183 @@
+package command
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"botd/configs"
+	"botd/internal/mutant"
+	"botd/runtime/ops"
+)
+
+var (
+	spanned   = regexp.MustCompile("`([^`\n]+)`")
+	namedPath = regexp.MustCompile(`^(?:cmd|configs|deploy|docs|exchange|internal|reconcile|risk|runtime|strategy|backtest|\.ci)/[A-Za-z0-9_./-]+$`)
+	variable  = regexp.MustCompile(`\bBOTD_[A-Z0-9_]+\b`)
+)
+
+// TestDocumentsNameOnlyFilesAndVariablesThereAre looks for every path of the
+// repository and every environment variable that a document names.
+func TestDocumentsNameOnlyFilesAndVariablesThereAre(t *testing.T) {
+	t.Parallel()
+	read := sourceText(t)
+	paths, variables := 0, 0
+	for _, path := range documented(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, span := range spanned.FindAllStringSubmatch(string(text), -1) {
+			if !namedPath.MatchString(span[1]) {
+				continue
+			}
+			paths++
+			if _, err := os.Stat(filepath.Join(above, span[1])); err != nil {
+				t.Errorf("%s: there is no %s", filepath.Base(path), span[1])
+			}
+		}
+		for _, name := range variable.FindAllString(string(text), -1) {
+			variables++
+			if !strings.Contains(read, name) && !strings.HasPrefix(name, "BOTD_NOTIFY_") { // that one ends in a channel's name
+				t.Errorf("%s: nothing reads %s", filepath.Base(path), name)
+			}
+		}
+	}
+	if paths < 30 || variables < 15 {
+		t.Errorf("want the paths and variables of all documents looked for, have only %d and %d", paths, variables)
+	}
+}
+
+// sourceText is everything that may read an environment variable.
+func sourceText(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(above, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "data" || entry.Name() == "docs"):
+			return fs.SkipDir
+		case entry.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".sh" && entry.Name() != "run":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		all.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// TestTheConfigurationsThatDocumentsShowAreRead gives every YAML block that says of
+// which file it is to the reader, which must know each key. A value may be a
+// placeholder.
+func TestTheConfigurationsThatDocumentsShowAreRead(t *testing.T) {
+	t.Parallel()
+	total := 0
+	for _, path := range documented(t) {
+		for _, b := range blocks(t, path) {
+			if len(b.lines) == 0 {
+				continue
+			}
+			files := fstest.MapFS{"strategies/one.yaml": {Data: []byte("name: one\nstrategy: buy_and_hold\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\n")}}
+			switch text := []byte(strings.Join(b.lines, "\n") + "\n"); {
+			case strings.HasPrefix(b.lines[0], "# botd.yaml"), strings.HasPrefix(b.lines[0], "# configs/botd.yaml"):
+				files["botd.yaml"] = &fstest.MapFile{Data: text}
+			case strings.HasPrefix(b.lines[0], "# accounts"): // of botd exchange
+				continue
+			case b.language == "yaml" || strings.HasPrefix(b.lines[0], "# strategies/"):
+				files["botd.yaml"] = &fstest.MapFile{Data: []byte("mode: demo\n")}
+				files["strategies/one.yaml"] = &fstest.MapFile{Data: text}
+			default:
+				continue
+			}
+			total++
+			_, problems := configs.Load(files, "", options(""))
+			for _, p := range problems {
+				if strings.Contains(p.What, "unknown") || strings.Contains(p.What, "as YAML") {
+					t.Errorf("%s: %s\n%s", lineOf(path, b.line+p.Line-1), p.What, p.Hint)
+				}
+			}
+		}
+	}
+	if total < 6 {
+		t.Errorf("want the YAML blocks of the documents read, have only %d", total)
+	}
+}
+
+// TestTablesOfDocumentsAreWhole finds what GitHub would not show as a table: one
+// without its head, and a row with more or fewer cells.
+func TestTablesOfDocumentsAreWhole(t *testing.T) {
+	t.Parallel()
+	total := 0
+	for _, path := range append(documented(t), filepath.Join(above, "CHANGELOG.md")) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		coded := map[int]bool{}
+		for _, b := range blocks(t, path) {
+			for i := range b.lines {
+				coded[b.line+i] = true
+			}
+		}
+		lines := strings.Split(string(text), "\n")
+		row := func(i int) bool {
+			return i >= 0 && i < len(lines) && strings.HasPrefix(strings.TrimSpace(lines[i]), "|") && !coded[i+1]
+		}
+		cells := func(i int) int { return strings.Count(strings.ReplaceAll(lines[i], `\|`, ""), "|") }
+		head := 0
+		for i := range lines {
+			switch {
+			case !row(i):
+			case !row(i - 1):
+				head = i
+				total++
+				if !row(i+1) || strings.Trim(lines[i+1], "|-: ") != "" {
+					t.Errorf("%s: a table without its head: %.60s", lineOf(path, i+1), lines[i])
+				}
+			case cells(i) != cells(head):
+				t.Errorf("%s: %d cells where the head has %d: %.60s", lineOf(path, i+1), cells(i)-1, cells(head)-1, lines[i])
+			}
+		}
+	}
+	if total < 40 {
+		t.Errorf("want the tables of all documents looked at, have only %d", total)
+	}
+}
+
+// TestFiguresThatDocumentsTellAreTheCodes counts what can be counted at once.
+func TestFiguresThatDocumentsTellAreTheCodes(t *testing.T) {
+	t.Parallel()
+	pages := 0
+	for _, alert := range ops.Alerts() {
+		if alert.Severity == "page" {
+			pages++
+		}
+	}
+	for _, c := range []struct {
+		name, said string
+		want       int
+	}{
+		{"README.md", `(\d+) rules of the protocol`, len(mutant.Table)},
+		{"cmd/botd/command/ops.go", `and (\d+) alerts`, len(ops.Alerts())},
+		{"cmd/botd/command/ops.go", `(\d+) that page`, pages},
+		{"cmd/botd/command/ops.go", `and\s+(\d+) tickets`, len(ops.Alerts()) - pages},
+	} {
+		text, err := os.ReadFile(filepath.Join(above, c.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := regexp.MustCompile(c.said).FindStringSubmatch(string(text)); found == nil || found[1] != strconv.Itoa(c.want) {
+			t.Errorf("%s: want %s to be %d, have %v", c.name, c.said, c.want, found)
+		}
+	}
+}
