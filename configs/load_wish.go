@@ -264,7 +264,7 @@ func (r *strategyReader) backtest() {
 	fees.rate("maker", &b.Maker, -exchange.RateOne/10, exchange.RateOne/10)
 	fees.rate("taker", &b.Taker, 0, exchange.RateOne/10)
 	fees.done()
-	s.choice("fill", &b.Fill, "next_open", "close")
+	s.choice("fill", &b.Fill, "next_open") // closes are no prices to fill at: who decides on one trades after it
 	s.rate("slippage", &b.Slippage, 0, exchange.RateOne/2)
 	s.rate("slippage_volume", &b.Impact, 0, exchange.RateOne)
 	s.rate("volume_cap", &b.VolumeCap, 0, exchange.RateOne)

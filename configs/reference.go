@@ -125,7 +125,7 @@ var fileNotes = map[string]note{
 	"backtest.cash":             {what: "what it begins with", unit: "USDT", modes: "backtest", example: "10000"},
 	"backtest.fees.maker":       {what: "of the value, for an order that rested; on spot 0.001 without it", modes: "backtest", example: "0.0002"},
 	"backtest.fees.taker":       {what: "of the value, for an order that took; on spot 0.001 without it", modes: "backtest", example: "0.0005"},
-	"backtest.fill":             {what: "where what is decided on a close is filled; `close` is kinder than the market", modes: "backtest", example: "next_open"},
+	"backtest.fill":             {what: "where what is decided on a close is filled: at the next open, never in its own candle", modes: "backtest", example: "next_open"},
 	"backtest.slippage":         {what: "of the price, against whoever takes", modes: "backtest", example: "0.0002"},
 	"backtest.slippage_volume":  {what: "and that times the order's share of the candle's volume", modes: "backtest", example: "0.1"},
 	"backtest.volume_cap":       {what: "of a candle's volume is the most that fills; 0 is no bound", modes: "backtest", example: "10%"},

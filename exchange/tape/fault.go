@@ -170,7 +170,9 @@ func (p *parser) offGrid(at int64) *fault {
 	if exchange.Interval(p.interval) == exchange.Week1 {
 		f.what += ": weeks begin on Monday at 00:00 UTC"
 	}
-	f.hint = "is the interval right? --repair drops rows that are off the grid"
+	if f.hint = "is the interval right? --repair drops rows that are off the grid"; at > 0 && at < seconds {
+		f.hint = "open times are in milliseconds, and these look like seconds"
+	}
 	return f
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // column says what stands in a column of the file.
@@ -88,17 +89,27 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	}
 	for c := openTime; c <= required; c++ {
 		if !l.has(c) {
+			if len(names) == 1 && strings.ContainsAny(line, ";\t") {
+				return fail("", "no comma stands between the columns (%s)", shorten(line))
+			}
 			return fail(columnNames[c], "column %s is missing (there are: %s)", columnNames[c], shorten(line))
 		}
 	}
 	return l, false, nil
 }
 
-// shorten bounds what an error shows of a file.
+// shorten bounds what an error shows of a file, which may hold anything: what a
+// terminal would obey is not shown.
 func shorten(text string) string {
 	const most = 120
+	rest := ""
 	if len(text) > most {
-		return text[:most] + "..."
+		text, rest = text[:most], "..."
 	}
-	return text
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			return r
+		}
+		return '?'
+	}, text) + rest
 }

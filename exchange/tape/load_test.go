@@ -254,3 +254,17 @@ func BenchmarkLoadCandles(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds()/1e6, "Mcandles/s")
 }
+
+// TestWhatATerminalWouldObeyIsNotShown reads a file of any bytes: what an error
+// shows of it neither moves a cursor nor rings a bell.
+func TestWhatATerminalWouldObeyIsNotShown(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte("open\x1b[2Jtime\a\x00\x9b\xff\u202ehigh\n1,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := tape.LoadCandles(path, bitcoin(t), 0, tape.Options{})
+	if err == nil || !strings.Contains(err.Error(), "(there are: open?[2Jtime?????high)") {
+		t.Errorf("want the first line with ? for what is no text, have %q", err)
+	}
+}

@@ -271,6 +271,9 @@ func (p *parser) finish(sha string) error {
 	return nil
 }
 
+// seconds: below, a time is in 1970, if it is in milliseconds.
+const seconds = 31_536_000_000
+
 // microseconds: from here up a time is in microseconds, as kline files have it
 // since 2025. As milliseconds it is the year 5138.
 const microseconds = 100_000_000_000_000

@@ -147,10 +147,13 @@ func WriteFile(path string, candles *exchange.Candles, symbol *exchange.Symbol, 
 	case strings.HasSuffix(path, ".csv"):
 		write = func(w io.Writer) error { return WriteCSV(w, candles, symbol, step) }
 	default:
-		return fmt.Errorf("%s: the format is not known\nhint: end the name with .csv, .csv.gz or .parquet", path)
+		return fmt.Errorf("%s: %w\nhint: end the name with .csv, .csv.gz or .parquet", path, ErrFormat)
 	}
 	return replaceFile(path, write)
 }
+
+// ErrFormat is WriteFile's word about a name it can not tell the format by.
+var ErrFormat = errors.New("the format is not known")
 
 // temporary begins the names of files that are being written.
 const temporary = ".writing-"

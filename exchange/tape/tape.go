@@ -52,7 +52,10 @@ func (e *DataError) Error() string {
 	if e.Line > 0 {
 		text = fmt.Sprintf("%s:%d", e.Path, e.Line)
 	}
-	text += ": " + e.What
+	if text != "" {
+		text += ": "
+	}
+	text += e.What
 	if e.Hint != "" {
 		text += "\nhint: " + e.Hint
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
@@ -158,6 +159,8 @@ func dataError(err error) error {
 		return fail(exitData, err)
 	case errors.Is(err, os.ErrNotExist):
 		return fail(exitNoInput, err)
+	case errors.Is(err, syscall.EISDIR):
+		return failure(exitNoInput, "name the file, not the directory it is in", "%w", err)
 	case errors.Is(err, os.ErrPermission):
 		return fail(exitIO, err)
 	case errors.Is(err, context.Canceled):

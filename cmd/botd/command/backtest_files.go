@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,11 +122,15 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 		config.Inputs.Symbols = &backtest.File{Path: b.symbols, SHA256: fileSHA(b.symbols)}
 	}
 	for i, c := range given {
+		if first := slices.IndexFunc(given, func(o *configs.StrategyConfig) bool { return o.Market == c.Market && o.Symbol == c.Symbol }); first < i {
+			return config, failure(exitConfig, "as live, one strategy trades a symbol of a market; run them one by one",
+				"%s and %s both trade %s %s", given[first].File, c.File, c.Market, c.Symbol)
+		}
 		leg, input, err := b.leg(command, symbols, c, data[i], detail[i])
 		if err != nil {
 			return config, err
 		}
-		if c.Market == exchange.Futures && len(rows) > 0 {
+		if c.Market == exchange.Futures && (len(rows) > 0 || mustBe) {
 			leg.Funding = fundingOf(rows, c.Symbol)
 			if len(leg.Funding) == 0 && mustBe {
 				return config, failure(exitData, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.funding, ", "), c.Symbol)
@@ -142,9 +147,6 @@ func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, 
 	symbol, found := instrument(symbols, c.Market, c.Symbol)
 	if !found {
 		return leg, input, failure(exitConfig, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
-	}
-	if c.Backtest.Fill != "next_open" {
-		return leg, input, failure(exitConfig, "set backtest.fill to next_open: no order fills in the candle on whose close it was decided", "%s: fill %s is not modelled", c.File, c.Backtest.Fill)
 	}
 	recorded, err := loadCandles(command, data, symbol, c.Interval, b.repair)
 	if err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -175,6 +176,9 @@ func exportTo(command *cobra.Command, path string, t *tape.Tape) error {
 		err = tape.WriteFile(path, t.Candles, t.Symbol, step)
 	}
 	bar.end()
+	if errors.Is(err, tape.ErrFormat) {
+		return fail(exitUsage, err)
+	}
 	if _, ended := signalOf(err); err != nil && !ended {
 		return fail(exitIO, err)
 	}
