@@ -124,14 +124,27 @@ func newRoot() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
-	root.AddCommand(newRun(), newCheck(), newBacktest(), newExchange(), newStatus(), newOrders(), newIntents(), newPositions(), newLimits(),
-		newHalt(), newRearm(), newResolve(), newLogin(), newJournal(), newLedger(), newBackup(), newRestore(), newIndicator(), newStrategy(), newData(), newSimulate(), newVersion())
-	root.AddCommand(newDemo(), newNotify(), newHealthcheck(), newBench())
-	root.AddCommand(newProbe(), newMarkets(), newCandles(), newBook())
-	root.AddCommand(newInit(), newDoctor(), newPlan(), newExplain(), newLogs(), newLogLevel(), newFills(), newAccount(), newReconcile(), newMigrate(), newSupport(), newConfig(), newMan())
-	root.AddCommand(newOps())
+	group(root, "begin", "To begin with:", newInit(), newCheck(), newDoctor(), newRun(), newDemo(), newStrategy())
+	group(root, "watch", "What the running daemon does:", newStatus(), newOrders(), newFills(), newPositions(), newAccount(), newLimits(), newLedger(), newLogs())
+	group(root, "why", "Why it does, or does not:", newExplain(), newPlan(), newIntents(), newReconcile())
+	group(root, "stop", "To stop and to go on:", newHalt(), newRearm(), newResolve())
+	group(root, "test", "To test strategies, and botd itself:", newBacktest(), newData(), newIndicator(), newExchange(), newSimulate(), newBench())
+	group(root, "venue", "What a venue says:", newMarkets(), newCandles(), newBook(), newProbe())
+	group(root, "operate", "To operate it:", newConfig(), newLogin(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
+		newHealthcheck(), newOps(), newMan(), newVersion())
+	root.SetHelpCommandGroupID("operate")
+	root.SetCompletionCommandGroupID("operate")
 	completeFlags(root)
 	return root
+}
+
+// group adds commands that are listed together, under a title.
+func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, command := range commands {
+		command.GroupID = id
+	}
+	root.AddCommand(commands...)
 }
 
 // unknownCommand answers a mistyped command with the nearest one.
