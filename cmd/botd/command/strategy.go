@@ -279,7 +279,7 @@ func finishModule(directory, source string, sums []byte) error {
 	if err != nil {
 		return err
 	}
-	_, required, found := strings.Cut(string(text), "\nrequire (")
+	before, required, found := strings.Cut(string(text), "\nrequire (")
 	if !found {
 		return fmt.Errorf("%s/go.mod has no requirements", source)
 	}
@@ -288,8 +288,11 @@ func finishModule(directory, source string, sums []byte) error {
 	if err != nil {
 		return err
 	}
-	// Each is needed by botd alone: go mod tidy keeps what the module comes to use.
-	if err := os.WriteFile(file, []byte(string(own)+"\nrequire ("+required), 0o644); err != nil {
+	// The language's version is botd's own, to the last place: the go command refuses
+	// a module that asks for less than what it requires. The rest is needed by botd
+	// alone: go mod tidy keeps what the module comes to use.
+	_, version, _ := strings.Cut(before, "\n") // behind "module botd"
+	if err := os.WriteFile(file, []byte(string(own)+version+"\nrequire ("+required), 0o644); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(directory, "go.sum"), sums, 0o644)
