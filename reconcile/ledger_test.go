@@ -304,3 +304,47 @@ func TestAHastyReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
 		}
 	}
 }
+
+func TestAnUntouchedWalletIsTakenOverWithoutAskingForEndedPositions(t *testing.T) {
+	t.Parallel()
+	l := NewLedger()
+	r := Reading{Market: exchange.Futures, Wallet: []Asset{{money, amount("1000")}}}
+	if l.WantsClosed(&r) {
+		t.Error("nothing was traded yet: want the wallet taken over as it is")
+	}
+	l.filled(&Placement{ClientOrderID: "b1", Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder}}, 10)
+	if !l.WantsClosed(&r) {
+		t.Error("something filled before the wallet was taken over: want the ended positions asked for")
+	}
+}
+
+func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T) {
+	t.Parallel()
+	a := &accounts{t: t, l: NewLedger(), now: 940_400}
+	a.futures("1000", []Leg{leg(4, false, "0.01", "0.01", "50000", "0")}, nil) // at 1000.4 s
+	a.futures("1001", []Leg{leg(4, false, "0.01", "0.01", "50000", "0")}, nil) // a later one moves nothing
+	for _, c := range []struct {
+		name            string
+		id              int64
+		fromMS, untilMS int64
+		booked          bool
+	}{
+		{"it ended long before", 9, 10_000, 20_000, false},
+		{"it ended in that very second", 9, 999_999, 1_000_999, false},
+		{"it ended in the second after", 9, 999_999, 1_001_000, true},
+		{"it began in that very second too: nobody knows", 9, 1_000_000, 1_000_999, true},
+		{"its end is not told", 9, 999_999, 0, true},
+		{"it was open when the wallet was read", 4, 10_000, 1_000_000, true},
+	} {
+		ended := leg(c.id, false, "0.01", "0", "50000", "10")
+		ended.Close, ended.FromMS, ended.UntilMS = amount("51000"), c.fromMS, c.untilMS
+		other := leg(4, false, "0.01", "0.01", "50000", "0")
+		r := Reading{Market: exchange.Futures, Wallet: []Asset{{money, amount("1001")}}}
+		if c.id != other.ID {
+			r.Open = []Leg{other}
+		}
+		if fresh, whole := a.l.Fresh(&r, []Leg{ended}); (len(fresh) == 1) != c.booked || !whole {
+			t.Errorf("%s: want booked %t, have %+v, whole %t", c.name, c.booked, fresh, whole)
+		}
+	}
+}

@@ -138,9 +138,11 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 
 // filledLately reports whether a read of this snapshot may be older than the
 // symbol's last fill, by the clock and, since that may have jumped ahead, by what
-// lies between snapshots too.
+// lies between snapshots too: more than one of them, where L is no longer than
+// what may count of the time between two.
 func (b *Book) filledLately(s *Snapshot, truth *SymbolTruth) bool {
-	return s.BeganMS < truth.filledMS+b.settle.StalenessMS || truth.calm.sinceMS != 0 && truth.calm.forMS < b.settle.StalenessMS
+	return s.BeganMS < truth.filledMS+b.settle.StalenessMS ||
+		b.settle.StalenessMS > 0 && truth.calm.sinceMS != 0 && !truth.calm.longer(b.settle.StalenessMS)
 }
 
 // inWallet is how much of a spot symbol's base asset the account has.

@@ -98,6 +98,8 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"reduceOnly without a position", Limits{}, nil, exit(100, exchange.Sell), "reduce_only"},
 		{"reduceOnly on the position's side", Limits{}, long, exit(100, exchange.Buy), "reduce_only"},
 		{"reduceOnly of more than is left", Limits{}, long, exit(101, exchange.Sell), "reduce_only"},
+		{"reduceOnly where what is ignored puts the exchange's position on the other side", Limits{}, func(b *table) { long(b); b.truth.Ignored = -150 }, exit(50, exchange.Sell), "reduce_only"},
+		{"reduceOnly beside what is ignored on the same side", Limits{}, func(b *table) { long(b); b.truth.Ignored = 150 }, exit(100, exchange.Sell), ""},
 		{"reduceOnly of all", Limits{}, long, exit(100, exchange.Sell), ""},
 		{"reduceOnly sum", Limits{}, func(b *table) {
 			long(b)

@@ -51,6 +51,8 @@ type bench struct {
 	position  exchange.Quantity
 	journal   error // what the next append answers
 	reads     error // what every read answers
+	slow      bool  // the disk: an append's answer is kept in late
+	late      []Event
 	sequences []int64
 }
 
@@ -93,7 +95,11 @@ func (b *bench) give(event Event) {
 				b.records = append(b.records, b.out.Records...)
 				b.sequences = append(b.sequences, b.out.Sequence)
 			}
-			queue = append(queue, Event{Kind: EventJournaled, Sequence: b.out.Sequence, Err: b.journal})
+			if done := (Event{Kind: EventJournaled, Sequence: b.out.Sequence, Err: b.journal}); b.slow {
+				b.late = append(b.late, done)
+			} else {
+				queue = append(queue, done)
+			}
 		}
 		for _, call := range b.out.Calls {
 			if call.Request.Operation.Changes() {

@@ -94,3 +94,30 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 		t.Errorf("want it to open again when there is room, have %d placements", len(b.placed))
 	}
 }
+
+func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) {
+	t.Parallel()
+	w := &wanting{target: 10}
+	b := newBench(t, w)
+	b.pass(1_000)
+	b.filled(10)
+	b.slow, w.target = true, 20
+	b.pass(1_500)
+	live := b.engine.Book().Live()
+	if len(live) != 1 || live[0].Purpose != reconcile.Entry || len(b.placed) != 1 {
+		t.Fatalf("want an entry that waits for the disk, have %+v", live)
+	}
+	entry := live[0].ClientOrderID
+	w.target = 0
+	b.pass(1_500)
+	b.slow = false
+	b.give(b.late[0])
+	if len(b.placed) != 2 || !b.placed[1].Request.Order.ReduceOnly {
+		t.Fatalf("want the exit alone, which would eat the entry's fill: have %+v", b.placed[1:])
+	}
+	if !slices.ContainsFunc(b.records, func(r reconcile.Record) bool {
+		return r.Kind == reconcile.RecordEnded && r.ClientOrderID == entry && r.State == reconcile.Expired
+	}) {
+		t.Error("want the entry ended as never sent")
+	}
+}

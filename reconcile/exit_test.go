@@ -1,0 +1,85 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// stopPassed holds 20 whose stop's price was passed, with the exit at market in
+// the stop's name sent, and returns its id.
+func stopPassed(t *testing.T) (*desk, string) {
+	t.Helper()
+	d := newDesk(t)
+	d.hold(20)
+	d.book.Symbol(bitcoin).Last = d.price("48000")
+	urgent := d.one(StopLoss, stopAt2)
+	if urgent.Order.Type != exchange.MarketOrder {
+		t.Fatalf("want an exit at market, have %+v", urgent.Order)
+	}
+	return d, d.send(urgent)
+}
+
+// stopAt2 wishes a stop two percent away.
+func stopAt2(w *Wish) {
+	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
+}
+
+func TestAnExitByPlanWaitsForTheOneInTheNameOfAStop(t *testing.T) {
+	t.Parallel()
+	d, id := stopPassed(t)
+	d.target(0)
+	d.now += 10_000
+	d.none(stopAt2) // it has no answer yet
+	d.unknown(id)
+	d.now += againMS - 1
+	d.none(stopAt2) // nobody knows what became of it
+	d.now++
+	if exit := d.one(Exit, stopAt2); exit.Order.Quantity != 20 || !exit.Order.ReduceOnly {
+		t.Errorf("want an exit of 20 two seconds after the loss of its answer, have %+v", exit.Order)
+	}
+}
+
+func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	d.target(15)
+	d.one(Exit, nil) // its quantity is settled, and nothing of it is sent
+	d.book.Symbol(bitcoin).Last = d.price("48000")
+	intents := d.derive(stopAt2)
+	urgent := intents[len(intents)-1]
+	if urgent.Purpose != StopLoss || urgent.Order.Type != exchange.MarketOrder {
+		t.Fatalf("want an exit at market in the name of the stop, have %+v", intents)
+	}
+	id := d.send(urgent)
+	d.none(nil)
+	d.unknown(id)
+	for range 5 { // sent again beside it, more could go than was wished
+		d.now += againMS
+		d.none(nil)
+	}
+	d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, State: Absent})
+	if exit := d.one(Exit, nil); exit.Order.Quantity != 5 {
+		t.Errorf("want a reduction of 5 when it has ended, have %+v", exit.Order)
+	}
+}
+
+func TestARestingExitIsNotPlacedAgainBesideTheExitInTheNameOfAStop(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}, ExitsSet: true,
+		Exits: []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 20}}})
+	id := d.send(d.one(ExitOrder, nil))
+	d.acknowledge(id, 12)
+	d.book.Symbol(bitcoin).Last = d.price("48000")
+	if cancel := d.one(Cancel, stopAt2); cancel.OrderID != 12 {
+		t.Fatalf("want the resting exit out of the way, have %+v", cancel)
+	}
+	d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, State: Canceled})
+	if exit := d.one(StopLoss, stopAt2); exit.Order.Type != exchange.MarketOrder || exit.Order.Quantity != 20 {
+		t.Errorf("want the exit at market alone, have %+v", exit.Order)
+	}
+}

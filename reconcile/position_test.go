@@ -1,0 +1,208 @@
+package reconcile
+
+import (
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// tells fetches like observe, with a position of that id.
+func (d *desk) tells(id int64, signed exchange.Quantity, orders ...exchange.Order) {
+	d.t.Helper()
+	list := func() exchange.Fetched[exchange.Position] {
+		positions := d.positions(signed)
+		for i := range positions.Items() {
+			positions.Items()[i].ID = id
+		}
+		return positions
+	}
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Before: list(), Positions: list()})
+}
+
+func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name                         string
+		stranger, venue, own, beside exchange.Quantity // bought by hand; after 10 more are sold: the exchange's, botd's and their part
+	}{
+		{"its part is more than there is", 7, -3, -3, 0},
+		{"its part is on the other side", 25, 15, 0, 15},
+		{"nothing is there", 10, 0, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.book.Foreign = ForeignIgnore
+			d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 10}}})
+			d.tells(1, 0)
+			id := d.send(d.one(Order, nil))
+			d.acknowledge(id, 11)
+			resting := d.order(id, 11, exchange.StatusOpen, 10, 0)
+			resting.Side, resting.Type = exchange.Sell, exchange.Limit
+			for range 8 { // somebody else buys, and botd's order rests beside it
+				d.now += 1_000
+				d.tells(1, c.stranger, resting)
+			}
+			truth := d.book.Symbol(bitcoin)
+			if truth.Ignored != c.stranger || truth.Known != 0 {
+				t.Fatalf("want %d ignored, have %d and known %d", c.stranger, truth.Ignored, truth.Known)
+			}
+			resting.Filled = 9
+			d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, Symbol: bitcoin, Strategy: "one", State: Filled, Filled: 10})
+			for range 8 { // and then it fills against theirs
+				d.now += 1_000
+				d.tells(2, c.venue)
+			}
+			if truth.Known != c.own || truth.Position != c.own || truth.Ignored != c.beside || !truth.Settled {
+				t.Errorf("want botd's %d of %d and %d ignored, have known %d, position %d and ignored %d, settled %t",
+					c.own, c.venue, c.beside, truth.Known, truth.Position, truth.Ignored, truth.Settled)
+			}
+			d.target(0)
+			intents := d.derive(nil)
+			if want := c.own != 0; (len(intents) == 1) != want || want && intents[0].Order.Quantity != abs(c.own) {
+				t.Errorf("want an exit of %d and no more, have %+v", c.own, intents)
+			}
+		})
+	}
+}
+
+// wallet is a book with one spot strategy, driven by hand.
+type wallet struct {
+	t       *testing.T
+	book    *Book
+	records []Record
+	now     int64
+}
+
+var coin = exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
+
+func newWallet(t *testing.T) *wallet {
+	t.Helper()
+	w := &wallet{t: t, now: 1_000_000}
+	w.start()
+	return w
+}
+
+// start begins over what was journalled.
+func (w *wallet) start() {
+	w.t.Helper()
+	rules, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Spot, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5),
+		MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	records := w.records
+	w.book, w.records = NewBook(testSettle), nil
+	w.book.Instance = "t"
+	w.book.Symbol(coin).Rules = rules
+	for i := range records {
+		w.apply(records[i])
+	}
+	w.apply(Record{Kind: RecordBoot, Epoch: w.book.Epoch() + 1})
+}
+
+func (w *wallet) apply(r Record) {
+	w.book.Apply(&r)
+	w.records = append(w.records, r)
+}
+
+// observe fetches a wallet that holds so much of the asset.
+func (w *wallet) observe(held string, orders ...exchange.Order) {
+	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: amount(held)}})})...)
+}
+
+// order sends an order and lets it be accepted.
+func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quantity) exchange.Order {
+	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.Limit, Quantity: quantity, Price: 50_000e8, ClientOrderID: w.book.NextClientOrderID("t")}
+	w.apply(Record{Kind: RecordSending, AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Order: &order, Purpose: Order, Key: "k", DeadlineMS: w.now + 5_000})
+	w.apply(Record{Kind: RecordAcknowledged, AtMS: w.now, ClientOrderID: order.ClientOrderID, OrderID: orderID})
+	return exchange.Order{ID: orderID, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.Limit, Quantity: quantity, Price: order.Price, Status: exchange.StatusOpen}
+}
+
+// buys lets an order fill and end.
+func (w *wallet) buys(quantity exchange.Quantity) {
+	order := w.order(5, exchange.Buy, quantity)
+	w.apply(Record{Kind: RecordEnded, AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, State: Filled, Filled: quantity})
+}
+
+func TestAClockThatJumpsAheadMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	w.buys(10)
+	truth := w.book.Symbol(coin)
+	w.now += 8_000 // the clock jumps, and by it the read would be younger
+	w.observe("1") // a replica of before the fill
+	if truth.Quarantine != "" || truth.Settled {
+		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", truth.Settled, truth.Quarantine)
+	}
+	for range 3 {
+		w.now += 900
+		w.observe("1.01")
+	}
+	if truth.Quarantine != "" || !truth.Settled || truth.Position != 10 {
+		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", truth.Settled, truth.Position, truth.Quarantine)
+	}
+}
+
+func TestAfterARestartAWalletReadLongAfterTheLastFillSettlesAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	w.buys(10)
+	w.now += 60_000
+	w.start()
+	w.observe("1.01")
+	if truth := w.book.Symbol(coin); !truth.Settled || truth.Position != 10 {
+		t.Errorf("want it settled with 10, have settled %t and %d", truth.Settled, truth.Position)
+	}
+}
+
+func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testing.T) {
+	t.Parallel()
+	alien := func(w *wallet) { w.book.Symbol(coin).Alien = "bt-9-1" }
+	for _, c := range []struct {
+		name    string
+		misses  func(*wallet)
+		resting bool
+		want    exchange.Quantity
+	}{
+		{"an order it does not know was seen", alien, false, 3},
+		{"and another one rests", alien, true, 3},
+		{"a restart with the symbol quarantined", func(w *wallet) {
+			w.apply(Record{Kind: RecordQuarantined, AtMS: w.now, Symbol: coin, Why: "orders the journal does not know"})
+			w.start()
+		}, false, 3},
+		{"a restart with the symbol quarantined, and one rests", func(w *wallet) {
+			w.apply(Record{Kind: RecordQuarantined, AtMS: w.now, Symbol: coin, Why: "orders the journal does not know"})
+			w.start()
+		}, true, 3},
+		{"the journal knows all of it: the wallet is older than the fill", func(*wallet) {}, false, 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWallet(t)
+			w.observe("1")
+			w.now += 60_000
+			w.buys(10)
+			var orders []exchange.Order
+			if c.resting {
+				orders = append(orders, w.order(6, exchange.Buy, 1))
+			}
+			c.misses(w)
+			w.now += 100
+			w.observe("1.003", orders...) // 7 of the 10 were sold by what the journal misses
+			truth := w.book.Symbol(coin)
+			if held := w.book.Held(truth); truth.Known != 10 || truth.Position != c.want || held != c.want {
+				t.Errorf("want %d of 10 to be sold at most, have known %d, position %d, held %d", c.want, truth.Known, truth.Position, held)
+			}
+		})
+	}
+}
