@@ -72,7 +72,12 @@ func RunColumns(ctx context.Context, config Config) (*Result, error) {
 		if i != 1 {
 			configs[i].Progress, configs[i].Record, configs[i].Note, configs[i].beside = nil, nil, nil, true
 		}
-		group.Go(func() { results[i], errs[i] = Run(ctx, configs[i]) })
+		do := func() { results[i], errs[i] = Run(ctx, configs[i]) }
+		if config.InTurn {
+			do()
+		} else {
+			group.Go(do)
+		}
 	}
 	group.Wait()
 	for _, i := range []int{1, 0, 2} {

@@ -25,6 +25,9 @@ type Config struct {
 	Inputs       *Inputs // what the run was made of, for the report; nil for none
 
 	Progress func(done, total int)   // candles, called now and then
+	Pace     func(done, total int)   // the same in every run, those beside the configured one too; it may wait, to leave the machine to others
+	Most     int                     // fills of a run; more is an error. 0 for as many as the memory holds
+	InTurn   bool                    // the runs of RunColumns and RunStudy one after the other, by the goroutine that asked
 	Record   func(*reconcile.Record) // every journal record; nil for none
 	Ledger   bool                    // the engine books the account's money too, as it does live; it costs time by the fill and changes nothing
 	Note     func(*engine.Note)      // every fact; nil for none

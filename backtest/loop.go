@@ -79,8 +79,14 @@ func (r *run) loop(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
+			if most := r.config.Most; most > 0 && len(r.ledger.fills) > most {
+				return fmt.Errorf("more than %d fills after %d of %d candles: shorten the period, or have the strategy trade less", most, done, total)
+			}
 			if r.config.Progress != nil {
 				r.config.Progress(done, total)
+			}
+			if r.config.Pace != nil {
+				r.config.Pace(done, total)
 			}
 		}
 		passed, err := r.slot()

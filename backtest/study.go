@@ -34,6 +34,10 @@ func RunStudy(ctx context.Context, config Config, result *Result) (*Study, error
 	slots := make(chan struct{}, goruntime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	start := func(i int, do func() error) {
+		if config.InTurn {
+			errs[i] = do()
+			return
+		}
 		group.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()

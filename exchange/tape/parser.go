@@ -91,8 +91,12 @@ func (p *parser) begin(data []byte) (body []byte, finer int, err error) {
 // reserve makes room for as many candles more, and at first for as many as the
 // file's size promises.
 func (p *parser) reserve(rows int, bytes int) error {
-	if p.n+rows > maxCandles {
-		return &DataError{Path: p.path, Line: p.line, What: fmt.Sprintf("more than %d candles", maxCandles), Hint: "split the file"}
+	most := maxCandles
+	if p.options.Most > 0 {
+		most = min(most, p.options.Most)
+	}
+	if p.n+rows > most {
+		return &DataError{Path: p.path, Line: p.line, What: fmt.Sprintf("more than %d candles", most), Hint: "split the file"}
 	}
 	more := rows
 	if p.n == 0 && bytes > 0 {

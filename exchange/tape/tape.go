@@ -35,6 +35,7 @@ type Options struct {
 	Repair   bool                    // drop rows that are wrong instead of failing
 	Progress func(done, total int64) // bytes of the file; called now and then, nil for none
 	Cache    *Cache                  // of files parsed before; nil for none
+	Most     int                     // candles read; more is an error. 0 for as many as can be held
 }
 
 // DataError is what is wrong with a recorded file, and where.

@@ -70,6 +70,7 @@ type Config struct {
 	Configuration  func() Configuration
 	StrategyConfig func(name string) string // effective, as YAML
 
+	Bench   Bench        // runs backtests; nil for none
 	Reports string       // the directory below which reports of backtests are; empty for none
 	Web     http.Handler // the dashboard's files, served at /; nil for none
 	Access  Access
@@ -85,6 +86,7 @@ type Server struct {
 	repeats  repeats
 	candles  candleCache
 	reports  reports
+	bench    bench
 	stopping chan struct{} // closed when serving ends
 	stopOnce sync.Once
 	handler  http.Handler
@@ -135,6 +137,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		left--
 	}
 	s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })
+	s.bench.stop()
 	limited, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if server.Shutdown(limited) != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +61,38 @@ type resting struct {
 	outlooks   []engine.Outlook
 	deed       engine.Deed
 	refuses    error // of a deed
+}
+
+// stub is a bench that runs what a test gave it.
+type stub struct {
+	wrong error
+	run   func(ctx context.Context, directory string, tell func(string, float64)) error
+}
+
+func (b *stub) Choices() BacktestChoices {
+	return BacktestChoices{MaxCandles: 1000, Strategies: []BenchStrategy{{Name: "trend", Strategy: "sma_cross", Market: "futures", Symbol: "BTC-USDT", Interval: "1h", Params: []BenchParam{{"fast", "10", "candles"}}}},
+		Files: []BenchFile{{File: "futures/BTC-USDT/1h.csv", Market: "futures", Symbol: "BTC-USDT", Interval: "1h", Bytes: 10}}}
+}
+
+func (b *stub) Plan(asked *BacktestRequest) ([]string, error) {
+	return []string{"runs " + asked.Strategy}, b.wrong
+}
+
+func (b *stub) Run(ctx context.Context, _ *BacktestRequest, directory string, tell func(string, float64)) error {
+	return b.run(ctx, directory, tell)
+}
+
+// writes is a run that tells how far it is and leaves a report.
+func writes(_ context.Context, directory string, tell func(string, float64)) error {
+	tell("running", 0.5)
+	return os.WriteFile(filepath.Join(directory, reportFile), []byte(reportText), 0o644)
+}
+
+// hangs is a run that goes on until it is canceled.
+func hangs(ctx context.Context, _ string, tell func(string, float64)) error {
+	tell("running", 0.25)
+	<-ctx.Done()
+	return context.Cause(ctx)
 }
 
 func (r *resting) Epoch() int64                                  { return 1 }

@@ -148,13 +148,15 @@ func TestTheDocumentNamesEveryRoute(t *testing.T) {
 // document does not name.
 func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	t.Parallel()
-	d := newDeskWith(t, func(c *Config) { c.Reports = shelf(t) })
+	bench := &stub{run: writes}
+	d := newDeskWith(t, func(c *Config) { c.Reports, c.Bench = shelf(t), bench })
 	v := newVisitor(t, d)
 	v.live()
 	v.goBacktests()
 	v.goState()
 	v.goLists()
 	v.goMarket()
+	v.goBench(bench)
 	v.goChanges()
 	v.goSessions()
 	v.goRefusals()
@@ -271,6 +273,50 @@ func (v *visitor) goBacktests() {
 	v.good("backtest_page", "trend-1", "")
 	v.call(http.StatusNotFound, "backtest", "none", "", bearer(testToken))
 	v.call(http.StatusNotFound, "backtest_page", "none", "", bearer(testToken))
+}
+
+// goBench starts a backtest, follows it to its end, and cancels another.
+func (v *visitor) goBench(bench *stub) {
+	const body = `{"strategy":"trend","params":{"fast":"12"},"seed":7,"candles":500,"from":"2024-01-01","to":"2024-01-09","study":true,"name":"%s"}`
+	v.good("backtest_choices", "", "")
+	start := func(status int, name string, change func(*http.Request)) {
+		v.call(status, "start_backtest", "", fmt.Sprintf(body, name), change)
+	}
+	v.good("start_backtest", "?dry_run=true", `{"strategy":"trend","file":"futures/BTC-USDT/1h.csv","dry_run":true}`)
+	keyed := func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", "one run") }
+	start(http.StatusAccepted, "mine", keyed)
+	v.server.bench.group.Wait()
+	start(http.StatusAccepted, "mine", keyed) // answered again, not run again
+	start(http.StatusConflict, "mine", bearer(testToken))
+	start(http.StatusUnprocessableEntity, "next", keyed)
+	start(http.StatusForbidden, "next", bearer(viewerToken))
+	start(http.StatusBadRequest, "../next", bearer(testToken))
+	v.fails = runtime.ErrStopped
+	start(http.StatusServiceUnavailable, "next", bearer(testToken))
+	v.fails = nil
+	bench.run = hangs
+	start(http.StatusAccepted, "long", bearer(testToken))
+	start(http.StatusConflict, "next", bearer(testToken))
+	v.good("backtest_runs", "", "")
+	v.good("cancel_backtest", "long?dry_run=true", "")
+	v.call(http.StatusForbidden, "cancel_backtest", "long", "", bearer(viewerToken))
+	v.call(http.StatusBadRequest, "cancel_backtest", "long?dry_run=maybe", "", bearer(testToken))
+	v.fails = runtime.ErrStopped
+	v.call(http.StatusServiceUnavailable, "cancel_backtest", "long", "", bearer(testToken))
+	v.fails = nil
+	keyed = func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", "one end") }
+	v.call(http.StatusOK, "cancel_backtest", "long", "", keyed)
+	v.call(http.StatusUnprocessableEntity, "cancel_backtest", "long?dry_run=true", "", keyed)
+	v.server.bench.group.Wait()
+	v.call(http.StatusConflict, "cancel_backtest", "long", "", bearer(testToken))
+	v.call(http.StatusNotFound, "cancel_backtest", "nobody", "", bearer(testToken))
+	bench.run = func(context.Context, string, func(string, float64)) error { return errors.New("bad data") }
+	start(http.StatusAccepted, "bad", bearer(testToken))
+	v.server.bench.group.Wait()
+	v.good("backtest_runs", "", "")
+	for _, id := range []string{"start_backtest", "cancel_backtest"} {
+		v.Operations[id].Parameters["Idempotency-Key"] = true
+	}
 }
 
 // changes are every change with a path and a body that is good.

@@ -1,0 +1,239 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"botd/runtime"
+	"botd/runtime/engine"
+)
+
+// benched is a desk whose backtests run what the stub is given, and its reports' directory.
+func benched(t *testing.T, run func(context.Context, string, func(string, float64)) error) (*desk, *stub, string) {
+	t.Helper()
+	bench, reports := &stub{run: run}, filepath.Join(t.TempDir(), "backtests")
+	d := newDeskWith(t, func(c *Config) { c.Reports, c.Bench = reports, bench })
+	t.Cleanup(d.server.bench.stop)
+	return d, bench, reports
+}
+
+func (d *desk) runs() (runs []BacktestRun) {
+	d.t.Helper()
+	var list List[BacktestRun]
+	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/backtests/runs")), &list); err != nil {
+		d.t.Fatal(err)
+	}
+	return list.Items
+}
+
+func entries(t *testing.T, directory string) (names []string) {
+	t.Helper()
+	found, err := os.ReadDir(directory)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, e := range found {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestABacktestRunsAndItsReportJoinsTheOthers(t *testing.T) {
+	t.Parallel()
+	d, _, reports := benched(t, writes)
+	code, out, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","seed":7,"name":"mine"}`)
+	if code != 202 || out.Run == nil || out.Run.State != "running" || out.ID != "mine" {
+		t.Fatalf("want it started, have %d %s", code, text)
+	}
+	d.server.bench.group.Wait()
+	if runs := d.runs(); len(runs) != 1 || runs[0].State != "done" || runs[0].Share != 1 || runs[0].EndedMS == 0 || runs[0].Data != "a made-up market, seed 7" || runs[0].By != "token" {
+		t.Errorf("want it done, have %+v", runs)
+	}
+	if body := d.want(200, "/api/v1/backtests"); !strings.Contains(body, `"id":"mine"`) {
+		t.Errorf("want its report listed, have %s", body)
+	}
+	if have := entries(t, reports); len(have) != 1 || have[0] != "mine" {
+		t.Errorf("want the report alone, have %q", have)
+	}
+	if a := d.sent[0].Audit; len(d.sent) != 1 || d.sent[0].Kind != engine.EventAudit || a.Target != "backtest mine" || a.Action != "POST /api/v1/backtests" || a.Role != "operator" {
+		t.Errorf("want it audited, have %+v", d.sent)
+	}
+	var told []BacktestRun
+	for _, frame := range framesOf(d.server.stream) {
+		if topic, data := parseFrame(string(frame)); topic == "backtest" {
+			var run BacktestRun
+			if err := json.Unmarshal([]byte(data), &run); err != nil {
+				t.Fatal(err)
+			}
+			told = append(told, run)
+		}
+	}
+	if len(told) < 3 || told[1].Phase != "running" || told[1].Share != 0.5 || told[len(told)-1].State != "done" {
+		t.Errorf("want its start, progress and end told, have %+v", told)
+	}
+}
+
+func TestOneBacktestRunsAtATimeAndCanBeCanceled(t *testing.T) {
+	t.Parallel()
+	d, bench, reports := benched(t, hangs)
+	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"long"}`); code != 202 {
+		t.Fatalf("want it started, have %d %s", code, text)
+	}
+	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"second"}`); code != 409 || !strings.Contains(text, "one runs at a time") || len(d.sent) != 1 {
+		t.Errorf("want a second refused, and not audited as if it ran, have %d %s %+v", code, text, d.sent)
+	}
+	if code, _, _ := post[Change](d, "/api/v1/backtests/runs/long/cancel", `{}`); code != 200 {
+		t.Errorf("want it canceled, have %d", code)
+	}
+	d.server.bench.group.Wait()
+	if runs := d.runs(); runs[0].State != "canceled" || !strings.Contains(runs[0].Error, "by a person") {
+		t.Errorf("want it canceled, have %+v", runs)
+	}
+	if have := entries(t, reports); len(have) != 0 {
+		t.Errorf("want nothing left of it, have %q", have)
+	}
+	if a := d.sent[1].Audit; a.Target != "backtest long" || a.Detail != "cancel" {
+		t.Errorf("want the cancel audited, have %+v", a)
+	}
+	bench.run = writes
+	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"second"}`); code != 202 {
+		t.Errorf("want the place free again, have %d %s", code, text)
+	}
+}
+
+func TestAFaultOfABacktestEndsItAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		run  func(context.Context, string, func(string, float64)) error
+		part string
+	}{
+		"an error": {func(context.Context, string, func(string, float64)) error {
+			return errors.New("candles.csv:7: open above high")
+		}, "candles.csv:7"},
+		"a panic": {func(context.Context, string, func(string, float64)) error { panic("index out of range") }, "index out of range"},
+	} {
+		d, _, reports := benched(t, c.run)
+		if code, _, _ := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"bad"}`); code != 202 {
+			t.Fatalf("%s: want it started, have %d", name, code)
+		}
+		d.server.bench.group.Wait()
+		if runs := d.runs(); runs[0].State != "failed" || !strings.Contains(runs[0].Error, c.part) || len(entries(t, reports)) != 0 {
+			t.Errorf("%s: want it told and nothing left, have %+v %q", name, runs, entries(t, reports))
+		}
+		if !d.server.bench.claim() {
+			t.Errorf("%s: want the place free again", name)
+		}
+	}
+}
+
+func TestABacktestIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
+	t.Parallel()
+	many := `{"strategy":"trend","params":{`
+	for i := range maxParams + 1 {
+		many += fmt.Sprintf(`"p%d":"1",`, i)
+	}
+	many = strings.TrimSuffix(many, ",") + `}}`
+	for _, c := range []struct {
+		name, body string
+		change     func(*http.Request)
+		code       int
+		part       string
+	}{
+		{"a viewer", `{"strategy":"trend"}`, bearer(viewerToken), 403, ""},
+		{"nobody", `{"strategy":"trend"}`, nil, 401, ""},
+		{"from a web page", `{"strategy":"trend"}`, func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403, ""},
+		{"no strategy", `{}`, bearer(testToken), 400, "strategy is missing"},
+		{"an unknown field", `{"strategy":"trend","path":"/etc/passwd"}`, bearer(testToken), 400, "path"},
+		{"a name that leads out", `{"strategy":"trend","name":"../../out"}`, bearer(testToken), 400, "name"},
+		{"a hidden name", `{"strategy":"trend","name":".hidden"}`, bearer(testToken), 400, "name"},
+		{"an absolute name", `{"strategy":"trend","name":"/tmp/x"}`, bearer(testToken), 400, "name"},
+		{"a word of the API", `{"strategy":"trend","name":"runs"}`, bearer(testToken), 400, "name"},
+		{"a strategy that leads out", `{"strategy":"../x"}`, bearer(testToken), 400, "name"},
+		{"a file and a made-up market", `{"strategy":"trend","file":"a.csv","seed":1}`, bearer(testToken), 400, "made-up"},
+		{"many parameters", many, bearer(testToken), 400, "params"},
+		{"a long parameter", `{"strategy":"trend","params":{"fast":"` + strings.Repeat("9", maxParamText+1) + `"}}`, bearer(testToken), 400, "longer"},
+		{"too long", `{"strategy":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 400, ""},
+		{"a name that is taken", `{"strategy":"trend","name":"taken"}`, bearer(testToken), 409, "already"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d, _, reports := benched(t, writes)
+			if err := os.MkdirAll(filepath.Join(reports, "taken"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			code, body := d.ask(http.MethodPost, "/api/v1/backtests", c.body, c.change)
+			if code != c.code || !strings.Contains(body, c.part) || len(d.sent) != 0 || len(d.runs()) != 0 || len(entries(t, reports)) != 1 {
+				t.Errorf("want %d with %q and nothing run, have %d: %s %+v", c.code, c.part, code, body, d.runs())
+			}
+		})
+	}
+}
+
+func TestABacktestThatCanNotBeAuditedIsNotRun(t *testing.T) {
+	t.Parallel()
+	d, _, reports := benched(t, writes)
+	for _, failure := range []error{runtime.ErrStopped, runtime.ErrUnwritten} {
+		d.fails = failure
+		if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"mine"}`); code != 503 || !strings.Contains(text, "nothing was done") {
+			t.Errorf("%v: want it refused, have %d %s", failure, code, text)
+		}
+	}
+	d.fails = nil
+	if len(d.runs()) != 0 || len(entries(t, reports)) != 0 {
+		t.Errorf("want nothing run, have %+v", d.runs())
+	}
+	if code, _, _ := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"mine"}`); code != 202 {
+		t.Errorf("want the place free, have %d", code)
+	}
+}
+
+func TestTooManyReportsAreNotAddedTo(t *testing.T) {
+	t.Parallel()
+	d, _, reports := benched(t, writes)
+	for i := range maxReports {
+		if err := os.MkdirAll(filepath.Join(reports, fmt.Sprint("r", i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend"}`); code != 409 || !strings.Contains(text, "remove some") {
+		t.Errorf("want it refused, have %d %s", code, text)
+	}
+}
+
+func TestStoppingEndsABacktest(t *testing.T) {
+	t.Parallel()
+	d, _, reports := benched(t, hangs)
+	if code, _, _ := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"long"}`); code != 202 {
+		t.Fatalf("want it started, have %d", code)
+	}
+	d.server.bench.stop()
+	if runs := d.runs(); runs[0].State != "canceled" || !strings.Contains(runs[0].Error, "stopped") || len(entries(t, reports)) != 0 {
+		t.Errorf("want it ended with nothing left, have %+v", runs)
+	}
+	if d.server.bench.claim() {
+		t.Error("want nothing begin while botd stops")
+	}
+}
+
+func TestABacktestEndsAtItsTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, _, _ := benched(t, hangs)
+		if code, _, _ := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"long"}`); code != 202 {
+			t.Fatalf("want it started, have %d", code)
+		}
+		d.server.bench.group.Wait() // an hour of virtual time
+		if runs := d.runs(); runs[0].State != "canceled" || !strings.Contains(runs[0].Error, "within 1h") {
+			t.Errorf("want it ended, have %+v", runs)
+		}
+	})
+}
