@@ -2,6 +2,7 @@ package configs
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/shopspring/decimal"
 
@@ -127,12 +128,28 @@ func (c *StrategyConfig) Protection(symbol *exchange.Symbol) (strategy.Protectio
 	return protection, nil
 }
 
+// Definition is what the strategy is made by: its script's, else the registry's.
+func (c *StrategyConfig) Definition(registry *strategy.Registry) (strategy.Definition, bool) {
+	if c.definition != nil {
+		return *c.definition, true
+	}
+	return registry.Find(c.Kind)
+}
+
+// With returns the strategy with other values for some of its parameters.
+func (c *StrategyConfig) With(params map[string]string) *StrategyConfig {
+	changed := *c
+	changed.Params = maps.Clone(c.Params)
+	if changed.Params == nil {
+		changed.Params = strategy.Values{}
+	}
+	maps.Copy(changed.Params, params)
+	return &changed
+}
+
 // Build makes the strategy on a symbol.
 func (c *StrategyConfig) Build(registry *strategy.Registry, symbol *exchange.Symbol) (strategy.Strategy, error) {
-	definition, known := registry.Find(c.Kind)
-	if c.definition != nil {
-		definition, known = *c.definition, true
-	}
+	definition, known := c.Definition(registry)
 	if !known {
 		return nil, fmt.Errorf("%s:%d: unknown strategy %q", c.File, c.Line, c.Kind)
 	}
