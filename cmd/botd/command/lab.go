@@ -137,7 +137,7 @@ func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
 		does = append(does, fmt.Sprintf("with %s = %s", p, c.Params[p]))
 	}
 	does = append(does, fmt.Sprintf("with %s USDT, the account's limits, and the costs of the strategy's backtest block", c.Backtest.Cash),
-		fmt.Sprintf("in botd's own process, by one goroutine that rests as long as it works; at most %d candles and %d fills", labCandles, labFills))
+		fmt.Sprintf("in botd's own process, beside trading: half a core, an hour, %d candles and %d fills at most", labCandles, labFills))
 	if asked.Study {
 		does = append(does, "and again under worse circumstances: a study of how far to trust it")
 	}

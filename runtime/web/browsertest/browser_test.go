@@ -248,6 +248,14 @@ func (v *tab) shoot(name string) {
 	}
 }
 
+// fits wants nothing wider than the screen, which on a phone zooms out to show it.
+func (v *tab) fits(where string) {
+	v.t.Helper()
+	if over := eval[int](v, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); over > 0 {
+		v.t.Errorf("%s: %d px wider than the screen: %s", where, over, eval[string](v, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth && !e.closest(".scroll")?.parentElement.closest("body") ).slice(0, 4).map(e => e.outerHTML.slice(0, 120)).join("; ") + " | " + [...document.querySelectorAll(".scroll *")].filter(e => getComputedStyle(e).position === "absolute" && e.getBoundingClientRect().right > document.documentElement.clientWidth).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join("; ")`))
+	}
+}
+
 // violation is one finding of axe.
 type violation struct {
 	ID, Help string

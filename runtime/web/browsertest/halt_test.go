@@ -132,9 +132,7 @@ func TestOneOrderAndOnePositionByHand(t *testing.T) {
 		if eval[bool](v, `!document.querySelector("dialog[open] button[type=submit]").disabled`) {
 			t.Error("want a reason asked for")
 		}
-		if over := eval[int](v, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-			t.Errorf("%d px scroll sideways", over)
-		}
+		v.fits("the dialog")
 	}
 
 	v.visit("/orders")

@@ -54,9 +54,7 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 					t.Errorf("%s: want it ready within %s, have %s", path, maxReady, took)
 				}
 				v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
-				if over := eval[int](v, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-					t.Errorf("%s: %d px scroll sideways", path, over)
-				}
+				v.fits(l.name + " " + path)
 				if l.mobile {
 					if have := eval[bool](v, `(() => { const box = document.querySelector(".halt").getBoundingClientRect(); return box.top >= 0 && box.right <= innerWidth && box.height >= 40; })()`); !have {
 						t.Errorf("%s: the kill switch is not in reach on a phone", path)
@@ -178,9 +176,7 @@ func TestTroubleIsShown(t *testing.T) {
 		for path, says := range map[string]string{"/": "Needs you", "/strategies": "strategy-96", "/positions": "no stop on the exchange", "/risk": "Way out", "/reconcile": "<b>the exchange tells"} {
 			v.visit(path)
 			v.until(path+" says "+says, `document.body.textContent.includes(`+quoted(says)+`)`)
-			if over := eval[int](v, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-				t.Errorf("%s: %d px scroll sideways", path, over)
-			}
+			v.fits(l.name + " " + path)
 			v.accessible("trouble " + l.name + " " + path)
 			v.quiet("trouble " + path)
 			v.shoot("trouble " + l.name + " " + path)

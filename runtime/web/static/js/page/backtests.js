@@ -1,8 +1,10 @@
 import { get, part } from "../api.js";
+import { BenchForm, benchRuns } from "../bench.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { now } from "../live.js";
-import { empty, field, panel, signed, symbolLink, table, tag, time } from "../parts.js";
+import { now, operator } from "../live.js";
+import { say } from "../menu.js";
+import { button, empty, field, panel, signed, symbolLink, table, tag, time } from "../parts.js";
 import { navigate } from "../router.js";
 
 const MOST = 6; // runs compared at once
@@ -12,17 +14,34 @@ export const figure = (number, places = 2) => (number === null ? "–" : number.
 export const gain = (one) => Number(one.final_equity) / Number(one.initial_equity) - 1;
 
 export async function open(page) {
-  let items = [], text = page.query.get("q") ?? "";
-  const chosen = new Set();
-  const read = page.reader(async () => { items = (await get("backtests")).items; });
+  let items = [], runs = [], text = page.query.get("q") ?? "";
+  const chosen = new Set(), form = new BenchForm(() => page.draw(), (run) => took(run));
+  const read = page.reader(async () => { const [list, here] = await Promise.all([get("backtests"), get("backtests/runs")]); items = list.items; runs = here.items; });
+  const asking = () => page.query.get("new") !== null && operator();
+  const ask = () => { page.choose("new", asking() ? "" : "1"); if (asking()) form.read().catch((error) => say(error.message, "bad")); page.draw(); };
   const shown = () => items.filter((one) => `${one.id} ${one.name} ${one.strategy} ${one.symbol}`.toLowerCase().includes(text.toLowerCase()));
   page.every(10_000, read);
+  page.every(1000, () => { if (running()) page.draw(); });
+  page.on("backtest", took);
   page.view(() => [
-    h("div.page-head", h("h1", "Backtests"), h("p.note", "Reports in data_dir/backtests. They are run on the command line and appear here by themselves."),
-      h("div.actions", h("button.button", { type: "button", disabled: chosen.size < 2, on: { click: () => navigate("/backtests/compare?ids=" + [...chosen].map(part).join(",")) } }, chosen.size < 2 ? "Choose two to compare" : `Compare ${chosen.size}`))),
+    h("div.page-head", h("h1", "Backtests"), h("p.note", "Reports in data_dir/backtests, of runs started here or on the command line."),
+      h("div.actions", operator() ? button(asking() ? "Close the form" : "Start a backtest…", ask, { tone: asking() ? "" : "primary", id: "bench-open", "aria-expanded": String(asking()) }) : null, h("button.button", { type: "button", disabled: chosen.size < 2, on: { click: () => navigate("/backtests/compare?ids=" + [...chosen].map(part).join(",")) } }, chosen.size < 2 ? "Choose two to compare" : `Compare ${chosen.size}`))),
+    benchRuns(runs, () => read.now(), asking() ? form : null),
     items.length ? panel("Reports", { note: f.plural(shown().length, "report") }, h("div.filters", h("div.grow", field("Search", h("input", { type: "search", value: text, placeholder: "name, strategy or symbol", "data-search": true, on: { input: (event) => { text = event.target.value; page.choose("q", text); page.draw(); } } })))), list()) : panel("Reports", {}, none()),
   ]);
+  if (asking()) await form.read();
   await read.now();
+
+  function running() { return runs.some((one) => one.state === "running"); }
+
+  // took takes how far a run is; what has ended is in the list of reports.
+  function took(run) {
+    const at = runs.findIndex((one) => one.id === run.id && one.started_ms === run.started_ms);
+    if (at < 0) runs.unshift(run); else runs[at] = run;
+    if (run.state === "done") { say(`The backtest ${run.id} is done.`); chosen.add(run.id); read(); }
+    if (run.state === "failed") say(`The backtest ${run.id} failed: ${run.error.split("\n")[0]}`, "bad");
+    page.draw();
+  }
 
   function list() {
     return table("Reports", [
@@ -37,6 +56,6 @@ export async function open(page) {
 }
 
 function none() {
-  return empty("There is no report yet", "A backtest runs in a few seconds on the command line; with this directory as --out its report is listed here:",
+  return empty("There is no report yet", "Start a backtest above, or on the command line: with this directory as --out its report is listed here.",
     h("code", "botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out data/backtests/trend-1"));
 }
