@@ -42,7 +42,7 @@ type Bench interface {
 type BacktestChoices struct {
 	Schema     int             `json:"schema"`
 	Strategies []BenchStrategy `json:"strategies"`
-	Files      []BenchFile     `json:"files"`       // candles below data_dir/candles
+	Files      []BenchFile     `json:"files"`       // of candles: recorded by the daemon, or in data_dir/candles
 	MaxCandles int             `json:"max_candles"` // of one run
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,16 +35,33 @@ const (
 	columnRuns  = 3 // of backtest.RunColumns
 	studyRuns   = 8 // of backtest.RunStudy: three under other costs, one whole, four cut off
 	labBeginsAt = "2024-01-01"
+	fundingName = "funding.csv" // beside recorded candles
 )
 
 // lab runs backtests of the configured strategies beside trading: by one goroutine
 // that rests as long as it works.
 type lab struct {
-	current func() *configs.Config
-	symbols func() []*exchange.Symbol
+	current  func() *configs.Config
+	symbols  func() []*exchange.Symbol
+	recorded string // where the daemon keeps what it saw
 }
 
-func (l *lab) directory() string { return filepath.Join(l.current().DataDir, "candles") }
+// The folders that files of candles are offered from, as their names begin.
+const (
+	labStore    = "candles"
+	labRecorded = recordedFolder
+)
+
+// folders are where those are.
+func (l *lab) folders() map[string]string {
+	return map[string]string{labStore: filepath.Join(l.current().DataDir, "candles"), labRecorded: l.recorded}
+}
+
+// path is where a listed file is.
+func (l *lab) path(file string) string {
+	folder, name, _ := strings.Cut(file, "/")
+	return filepath.Join(l.folders()[folder], filepath.FromSlash(name))
+}
 
 // Choices lists the configured strategies, and the files of candles.
 func (l *lab) Choices() api.BacktestChoices {
@@ -66,10 +84,17 @@ func (l *lab) Choices() api.BacktestChoices {
 	return out
 }
 
-// files are the files of candles in the store's directory. Only what is listed is
-// ever opened, so no name leads out of it; links are not followed.
+// files are the files of candles in both folders. Only what is listed is ever
+// opened, so no name leads out of them; links are not followed.
 func (l *lab) files() []api.BenchFile {
-	files, root := []api.BenchFile{}, l.directory()
+	files := []api.BenchFile{}
+	for _, folder := range []string{labRecorded, labStore} {
+		files = candlesBelow(files, folder, l.folders()[folder])
+	}
+	return files
+}
+
+func candlesBelow(files []api.BenchFile, folder, root string) []api.BenchFile {
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error { // what can not be read is not listed
 		name, outside := filepath.Rel(root, path)
 		switch {
@@ -79,15 +104,15 @@ func (l *lab) files() []api.BenchFile {
 			return fs.SkipAll
 		case entry.IsDir() && strings.Count(filepath.ToSlash(name), "/") >= labDepth:
 			return fs.SkipDir
-		case !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") || !candleFile(name):
+		case !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") || entry.Name() == fundingName || !candleFile(name):
 			return nil
 		}
 		about, err := entry.Info()
 		if err != nil {
 			return nil
 		}
-		one := api.BenchFile{File: filepath.ToSlash(name), Bytes: about.Size()}
-		if parts := strings.Split(one.File, "/"); len(parts) == 3 { // as the store keeps them
+		one := api.BenchFile{File: folder + "/" + filepath.ToSlash(name), Bytes: about.Size()}
+		if parts := strings.Split(filepath.ToSlash(name), "/"); len(parts) == 3 { // as the store keeps them
 			stem, _, _ := strings.Cut(parts[2], ".")
 			_, bad := exchange.ParseMarket(parts[0])
 			if interval, wrong := exchange.ParseInterval(stem); bad == nil && wrong == nil {
@@ -124,7 +149,7 @@ func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
 	c := t.strategy
 	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, asked.Seed, clock(t.fromMS))
 	if t.path != "" {
-		over = "candles/" + asked.File
+		over = asked.File
 		if t.fromMS != 0 {
 			over += " from " + clock(t.fromMS)
 		}
@@ -164,9 +189,6 @@ func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
 		return nil, fmt.Errorf("the exchange has no %s symbol %s now", given.Market, given.Symbol)
 	}
 	t.symbol = withBrackets(symbol)
-	if given.Backtest.Fill != "next_open" {
-		return nil, fmt.Errorf("fill %s is not modelled: set backtest.fill to next_open", given.Backtest.Fill)
-	}
 	if _, err := t.strategy.Build(kinds, t.symbol); err != nil {
 		return nil, err
 	}
@@ -192,9 +214,9 @@ func (t *trial) data(l *lab) (err error) {
 	}
 	if asked.File != "" {
 		if !slices.ContainsFunc(l.files(), func(f api.BenchFile) bool { return f.File == asked.File }) {
-			return fmt.Errorf("file %q is none of those below data_dir/candles", asked.File)
+			return fmt.Errorf("file %q is none of those that are listed", asked.File)
 		}
-		t.path = filepath.Join(l.directory(), filepath.FromSlash(asked.File))
+		t.path = l.path(asked.File)
 		return nil
 	}
 	if t.candles = asked.Candles; t.candles == 0 {
@@ -258,7 +280,7 @@ func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, e
 			t.symbol.Market, t.symbol.Name, t.strategy.Interval, t.candles, t.asked.Seed, t.fromMS)
 		return made, backtest.File{Path: path, SHA256: made.SHA256}, nil
 	}
-	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: tell, Most: labCandles})
+	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: tell, Most: labCandles, Repair: t.grows()})
 	if err != nil {
 		return nil, backtest.File{}, err
 	}
@@ -269,11 +291,25 @@ func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, e
 		to, _ = slices.BinarySearch(candles.OpenMS, t.toMS)
 	}
 	if from >= to {
-		return nil, backtest.File{}, fmt.Errorf("candles/%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To, clock(candles.OpenMS[0]), clock(candles.CloseMS(candles.Len()-1)))
+		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To, clock(candles.OpenMS[0]), clock(candles.CloseMS(candles.Len()-1)))
 	}
 	recorded.Candles = candles.Slice(from, to)
 	recorded.Holes = slices.DeleteFunc(recorded.Holes, func(h tape.Hole) bool { return h.BeforeMS <= candles.OpenMS[from] || h.AfterMS >= candles.OpenMS[to-1] })
 	return recorded, backtest.File{Path: t.path, SHA256: recorded.SHA256}, nil
+}
+
+// grows reports whether the daemon may be writing the file: its last line may be cut.
+func (t *trial) grows() bool { return strings.HasPrefix(t.asked.File, labRecorded+"/") }
+
+// funding reads the rates beside the candles, as the daemon records them.
+func (t *trial) funding() ([]tape.FundingRow, []backtest.File, error) {
+	beside := filepath.Join(filepath.Dir(t.path), fundingName)
+	about, err := os.Lstat(beside)
+	if t.path == "" || t.symbol.Market != exchange.Futures || err != nil || !about.Mode().IsRegular() {
+		return nil, nil, nil
+	}
+	rows, err := tape.LoadFunding(beside)
+	return fundingOf(rows, t.symbol.Name), fundingFiles([]string{beside}), err
 }
 
 // backtest puts the strategy on its candles.
@@ -288,8 +324,11 @@ func (t *trial) backtest(recorded *tape.Tape, file backtest.File) (backtest.Conf
 	if leg.Strategy, err = strategyConfig(c, recorded.Symbol); err != nil {
 		return backtest.Config{}, err
 	}
+	if leg.Funding, input.Funding, err = t.funding(); err != nil {
+		return backtest.Config{}, err
+	}
 	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: buildVersion().Version, InTurn: true, Most: labFills,
-		Inputs: &backtest.Inputs{Limits: limits, Columns: true, Strategies: []backtest.Input{input}}}
+		Inputs: &backtest.Inputs{Limits: limits, Columns: true, Repair: t.grows(), Strategies: []backtest.Input{input}}}
 	return config, shareAccount(&config, []*configs.StrategyConfig{c})
 }
 

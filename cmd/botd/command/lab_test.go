@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,10 +43,10 @@ func newLab(t *testing.T) (*lab, string) {
 	if err := problems.Err(); err != nil {
 		t.Fatal(problems.String())
 	}
-	return &lab{current: func() *configs.Config { return config }, symbols: func() []*exchange.Symbol { return sim.DefaultSymbols() }}, directory
+	return &lab{current: func() *configs.Config { return config }, symbols: func() []*exchange.Symbol { return sim.DefaultSymbols() }, recorded: filepath.Join(directory, "data/demo/recorded")}, directory
 }
 
-const stored = "futures/BTC-USDT/1h.csv"
+const stored = "candles/futures/BTC-USDT/1h.csv"
 
 func TestALabOffersWhatIsConfiguredAndRecorded(t *testing.T) {
 	t.Parallel()
@@ -70,12 +71,12 @@ func TestALabRefusesWhatItCanNotRun(t *testing.T) {
 		{"an unknown strategy", api.BacktestRequest{Strategy: "nobody"}, "no strategy"},
 		{"an unknown parameter", api.BacktestRequest{Strategy: "cross", Params: map[string]string{"colour": "red"}}, "no parameter"},
 		{"a parameter out of bounds", api.BacktestRequest{Strategy: "cross", Params: map[string]string{"fast": "-1"}}, "fast"},
-		{"a file that leads out", api.BacktestRequest{Strategy: "cross", File: "../../secret.csv"}, "none of those"},
-		{"a file that leads out and back", api.BacktestRequest{Strategy: "cross", File: "futures/../futures/BTC-USDT/1h.csv"}, "none of those"},
+		{"a file that leads out", api.BacktestRequest{Strategy: "cross", File: "candles/../../secret.csv"}, "none of those"},
+		{"a file that leads out and back", api.BacktestRequest{Strategy: "cross", File: "candles/futures/../futures/BTC-USDT/1h.csv"}, "none of those"},
 		{"an absolute file", api.BacktestRequest{Strategy: "cross", File: filepath.Join(directory, "secret.csv")}, "none of those"},
-		{"a link", api.BacktestRequest{Strategy: "cross", File: "linked.csv"}, "none of those"},
+		{"a link", api.BacktestRequest{Strategy: "cross", File: "candles/linked.csv"}, "none of those"},
 		{"a device", api.BacktestRequest{Strategy: "cross", File: "/dev/zero"}, "none of those"},
-		{"another kind of file", api.BacktestRequest{Strategy: "cross", File: "notes.txt"}, "none of those"},
+		{"another kind of file", api.BacktestRequest{Strategy: "cross", File: "candles/notes.txt"}, "none of those"},
 		{"a time that is none", api.BacktestRequest{Strategy: "cross", File: stored, From: "yesterday"}, "yesterday"},
 		{"an end before the beginning", api.BacktestRequest{Strategy: "cross", File: stored, From: "2024-02-01", To: "2024-01-01"}, "not after"},
 		{"too many candles", api.BacktestRequest{Strategy: "cross", Candles: labCandles + 1}, "from 1 to"},
@@ -95,6 +96,7 @@ func TestALabRefusesWhatItCanNotRun(t *testing.T) {
 type reported struct {
 	Candles  int
 	From, To string
+	Funding  string `json:"total_funding"`
 	Study    *struct{}
 	Columns  []struct{}
 	Result   string `json:"result_sha256"`
@@ -121,7 +123,7 @@ func readReport(t *testing.T, directory string) (told reported) {
 func TestALabRunsWhatTheCommandLineRuns(t *testing.T) {
 	t.Parallel()
 	l, directory := newLab(t)
-	if code := execute([]string{"backtest", "run", "-c", filepath.Join(directory, "configs"), "--data", filepath.Join(directory, "data/candles", stored), "--quick", "--out", filepath.Join(directory, "line")}, os.Stderr, os.Stderr); code != 0 {
+	if code := execute([]string{"backtest", "run", "-c", filepath.Join(directory, "configs"), "--data", filepath.Join(directory, "data", stored), "--quick", "--out", filepath.Join(directory, "line")}, os.Stderr, os.Stderr); code != 0 {
 		t.Fatalf("backtest run: exit code %d", code)
 	}
 	var phases []string
@@ -164,6 +166,39 @@ func TestALabRunsWhatTheCommandLineRuns(t *testing.T) {
 	}
 	if l.current().Strategies[0].Params["fast"] != "5" {
 		t.Error("the strategy that trades was changed")
+	}
+}
+
+// TestALabRunsWhatTheDaemonRecords has the daemon in the middle of a line, and
+// rates of funding beside the candles.
+func TestALabRunsWhatTheDaemonRecords(t *testing.T) {
+	t.Parallel()
+	l, directory := newLab(t)
+	text, err := os.ReadFile(l.path(stored))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "recorded/futures/BTC-USDT/1h.csv"
+	rates := "symbol,funding_time_ms,funding_rate\n"
+	for ms := int64(1_704_067_200_000); ms < 1_704_067_200_000+3000*3_600_000; ms += 8 * 3_600_000 {
+		rates += fmt.Sprintf("BTC-USDT,%d,0.001\n", ms)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(l.path(file)), 0o755), os.WriteFile(l.path(file), append(text, "17148"...), 0o600),
+		os.WriteFile(filepath.Join(filepath.Dir(l.path(file)), fundingName), []byte(rates), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if files := l.Choices().Files; len(files) != 2 || files[0].File != file || files[0].Symbol != "BTC-USDT" {
+		t.Errorf("want the recorded candles first and no rates among them, have %+v", files)
+	}
+	out := t.TempDir()
+	if err := l.Run(t.Context(), &api.BacktestRequest{Strategy: "cross", File: file}, out, func(string, float64) {}); err != nil {
+		t.Fatal(err)
+	}
+	if have := readReport(t, out); have.Candles != 3000 || have.Funding == "0" || have.Funding == "" {
+		t.Errorf("want every whole candle and the rates paid, have %+v", have)
+	}
+	if code := execute([]string{"backtest", "verify", filepath.Join(out, "report.json")}, os.Stderr, os.Stderr); code != 0 {
+		t.Errorf("want the report verified by the command line, have exit code %d in %s", code, directory)
 	}
 }
 

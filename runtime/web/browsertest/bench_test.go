@@ -84,7 +84,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	v.until("it is canceled", `!document.querySelector("[role=progressbar]") && `+says+`("canceled by a person")`)
 
 	// One over recorded candles, with another parameter; its report is compared.
-	choose("bench-file", "futures/ETH-USDT/1m.csv")
+	choose("bench-file", "candles/futures/ETH-USDT/1m.csv")
 	fill("bench-from", "2024-01-02")
 	fill("bench-param-lines", "12")
 	fill("bench-name", "mine")
