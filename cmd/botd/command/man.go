@@ -15,28 +15,25 @@ import (
 func newMan() *cobra.Command {
 	var (
 		directory, into string
-		markdown        bool
+		markdown, api   bool
 	)
 	command := &cobra.Command{
 		Use: "man [COMMAND...]", Short: "manual pages of botd and each of its commands",
 		Long: `Prints the manual page of botd, or of one of its commands, for man to read. With
 --dir every page is written to that directory, as a package of a system wants them. With
---markdown all commands as one page with a line each: docs/cli.md.`,
+--markdown all commands as one page with a line each: docs/cli.md; with --api the admin API:
+docs/api.md.`,
 		Example: "  botd man | man -l -\n  botd man backtest run | man -l -\n  botd man --dir /usr/local/share/man/man1\n  go run ./cmd/botd man --markdown --into docs/cli.md",
 		RunE: func(command *cobra.Command, names []string) error {
 			root := command.Root()
-			if markdown {
-				if len(names) > 0 || directory != "" {
-					return usage("--markdown is one page of all commands: take out --dir and %q", strings.Join(names, " "))
+			if markdown || api {
+				if len(names) > 0 || directory != "" || markdown && api {
+					return usage("--markdown and --api are one page each: take out --dir, one of them, and %q", strings.Join(names, " "))
 				}
-				if into != "" {
-					return fail(exitIO, os.WriteFile(into, writeMarkdown(root), 0o644))
-				}
-				_, err := command.OutOrStdout().Write(writeMarkdown(root))
-				return fail(exitIO, err)
+				return writePage(command, api, into)
 			}
 			if into != "" {
-				return usage("--into is for --markdown")
+				return usage("--into is for --markdown and --api")
 			}
 			if directory == "" {
 				found, rest, err := root.Find(names)
@@ -58,11 +55,28 @@ func newMan() *cobra.Command {
 	}
 	command.Flags().StringVar(&directory, "dir", "", "write every page here, as botd.1, botd-run.1 and so on")
 	command.Flags().BoolVar(&markdown, "markdown", false, "all commands as one page of Markdown, a line each, with the exit codes")
-	command.Flags().StringVar(&into, "into", "", "with --markdown: the file to write it to")
+	command.Flags().BoolVar(&api, "api", false, "the admin API as one page of Markdown")
+	command.Flags().StringVar(&into, "into", "", "with --markdown or --api: the file to write it to")
 	if err := command.MarkFlagDirname("dir"); err != nil {
 		panic("botd: " + err.Error())
 	}
 	return command
+}
+
+// writePage writes the page of the command line, or of the API.
+func writePage(command *cobra.Command, api bool, into string) error {
+	page := writeMarkdown(command.Root())
+	if api {
+		var err error
+		if page, err = apiReference(); err != nil {
+			return fail(exitInternal, err)
+		}
+	}
+	if into != "" {
+		return fail(exitIO, os.WriteFile(into, page, 0o644))
+	}
+	_, err := command.OutOrStdout().Write(page)
+	return fail(exitIO, err)
 }
 
 // writeManuals writes the page of a command and those of all below it.

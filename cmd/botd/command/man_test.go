@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"botd/docs"
 )
 
 // all are a command and all below it that the help lists.
@@ -55,7 +58,7 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 func TestAPageOfNoCommandIsAMistake(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	for _, arguments := range [][]string{{"man", "nonsense"}, {"man", "run", "more"}, {"man", "--dir", t.TempDir(), "run"}, {"man", "--markdown", "run"}, {"man", "--into", "x"}} {
+	for _, arguments := range [][]string{{"man", "nonsense"}, {"man", "run", "more"}, {"man", "--dir", t.TempDir(), "run"}, {"man", "--markdown", "run"}, {"man", "--markdown", "--api"}, {"man", "--into", "x"}} {
 		if code := execute(arguments, &stdout, &stderr); code != exitUsage {
 			t.Errorf("botd %v: want exit code %d, have %d", arguments, exitUsage, code)
 		}
@@ -80,6 +83,48 @@ func TestTheCommandLinesPageIsWhatTheCodeSays(t *testing.T) {
 	}
 	if written, err := os.ReadFile(into); err != nil || !bytes.Equal(written, page) {
 		t.Errorf("botd man --markdown --into: want the page, have %d bytes, %v", len(written), err)
+	}
+}
+
+func TestTheAPIsPageIsWhatItsDocumentSays(t *testing.T) {
+	t.Parallel()
+	page, err := apiReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantGenerated(t, "docs/api.md", page, "go run ./cmd/botd man --api --into docs/api.md")
+	var printed, stderr bytes.Buffer
+	if code := execute([]string{"man", "--api"}, &printed, &stderr); code != exitOK || !bytes.Equal(printed.Bytes(), page) {
+		t.Errorf("botd man --api: want the page, have exit code %d and %d bytes: %s", code, printed.Len(), stderr.String())
+	}
+	content, err := docs.API()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Paths      map[string]map[string]any
+		Components struct {
+			Schemas map[string]struct{ Properties map[string]any }
+		}
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	for path, operations := range document.Paths {
+		for method := range operations {
+			if line := "| `" + strings.ToUpper(method) + " " + path + "` |"; method != "parameters" && !bytes.Contains(page, []byte(line)) {
+				t.Errorf("docs/api.md: want a line %s", line)
+			}
+		}
+	}
+	for name, record := range document.Components.Schemas {
+		_, part, found := strings.Cut(string(page), "\n### "+name+"\n")
+		part, _, _ = strings.Cut(part, "\n### ")
+		for field := range record.Properties {
+			if !found || !strings.Contains(part, "| `"+field+"` |") {
+				t.Errorf("docs/api.md: want a line of %s.%s", name, field)
+			}
+		}
 	}
 }
 
