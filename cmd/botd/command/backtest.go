@@ -25,6 +25,9 @@ const gcPercent = 30
 type backtestFlags struct {
 	files   backtestFiles
 	out     string
+	keep    string // a name, below the reports that are kept
+	note    string
+	period  string // to break the result down by
 	output  string
 	onlyOne bool // column
 	quick   bool // no study
@@ -33,7 +36,7 @@ type backtestFlags struct {
 func newBacktest() *cobra.Command {
 	command := &cobra.Command{Use: "backtest", Short: "run strategies over recorded candles", Args: unknownCommand,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newBacktestRun(), newLookahead(), newWarmup(), newVerify())
+	command.AddCommand(newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestNote())
 	return command
 }
 
@@ -77,6 +80,9 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	flags.files.add(run)
 	f := run.Flags()
 	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, fills.csv, trades.csv, equity.csv")
+	f.StringVar(&flags.keep, "keep", "", "a name: the report is kept in backtests/NAME in data_dir, where botd backtest list and the dashboard find it")
+	f.StringVar(&flags.note, "note", "", "words to keep with the report")
+	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
 	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
 	f.BoolVar(&flags.onlyOne, "one-column", false, "run the configured costs alone")
 	outputFlag(run, &flags.output)
@@ -84,6 +90,9 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 }
 
 func runBacktest(command *cobra.Command, flags backtestFlags) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
 	config, err := flags.files.config(command)
 	if err != nil {
 		return err
@@ -98,12 +107,36 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 				return err
 			}
 		}
-		if err := writeReport(flags.out, config, result); err != nil {
+		if err := errors.Join(writeReport(flags.out, config, result), writeNote(flags.out, flags.note)); err != nil {
 			return fail(exitIO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
 	}
-	return print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { result.Table(w, colours(command, w)) })
+	return print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { resultTable(w, result, flags.period, colours(command, w)) })
+}
+
+// check completes the flags.
+func (f *backtestFlags) check() error {
+	if err := checkPeriod(f.period); err != nil {
+		return err
+	}
+	switch {
+	case f.keep != "" && f.out != "":
+		return usage("--keep and --out: give one of them")
+	case f.keep != "" && !keptName.MatchString(f.keep):
+		return usage("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
+	case f.keep != "":
+		reports, err := keptDirectory(f.files.directory, "")
+		if err != nil {
+			return err
+		}
+		if f.out = filepath.Join(reports, f.keep); exists(f.out) {
+			return failure(exitUsage, "choose another name, or take the directory away", "%s is there already", f.out)
+		}
+	case f.note != "" && f.out == "":
+		return usage("--note needs --keep NAME or --out DIR: a note is kept with a report")
+	}
+	return nil
 }
 
 // runColumns runs a configuration in three columns, or in one, with a bar.
