@@ -50,6 +50,7 @@ type Config struct {
 	Limits    Limits // the account's
 	Notify    NotifyConfig
 	Signals   SignalsConfig
+	Telegram  TelegramConfig
 
 	Strategies []StrategyConfig // by file name
 

@@ -93,6 +93,7 @@ func (c *Config) Effective() string {
 		o.put("notify", c.Notify.outline())
 	}
 	o.put("signals", c.Signals.outline())
+	o.put("telegram", c.Telegram.outline())
 	o.put("risk", c.Limits.outline())
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range c.Strategies {

@@ -191,6 +191,7 @@ func (l *loader) root(present bool) {
 	l.listen(s)
 	l.notify(s)
 	l.signals(s)
+	l.telegram(s)
 	risk := s.section("risk")
 	readLimits(risk, &c.Limits)
 	risk.done()

@@ -76,6 +76,11 @@ var rootNotes = map[string]note{
 	"signals.listen":       {what: "where signals from outside arrive (signals.md); without it nowhere", example: "signals: {listen: 127.0.0.1:8430, token_file: /etc/botd/signal-token}"},
 	"signals.token_file":   {what: "the file of mode 600 that holds their token", example: "signals: {listen: 127.0.0.1:8430, token_file: /etc/botd/signal-token}", instead: "systemd's credential BOTD_SIGNAL_TOKEN, where no file is named"},
 	"signals.behind_proxy": {what: "says that a proxy with TLS on another machine stands in front", example: "true"},
+
+	"telegram.token_file": {what: "the file of mode 600 that holds the token of a Telegram bot whose messages are commands (telegram.md); without it nobody is listened to", example: "telegram: {token_file: /etc/botd/telegram, operators: [123456789]}", instead: "systemd's credential BOTD_TELEGRAM_TOKEN, where no file is named"},
+	"telegram.operators":  {what: "the numbers of the Telegram users who may pause, halt and resume", example: "telegram: {token_file: /etc/botd/telegram, operators: [123456789]}"},
+	"telegram.viewers":    {what: "the numbers of those who may ask only", example: "telegram: {token_file: /etc/botd/telegram, viewers: [987654321]}"},
+	"telegram.server":     {what: "a Bot API server of your own; https, or http on this machine", example: "https://telegram.example"},
 }
 
 // limitNotes are those of the limits, of the account or of a strategy.

@@ -32,6 +32,7 @@ const (
 	KindText     = "text"
 	KindChoice   = "choice"
 	KindWords    = "list of words"
+	KindUsers    = "list of numbers"
 	KindTime     = "time of day" // 06:00, UTC; or off
 	KindWhole    = "whole number"
 	KindNumber   = "number"
@@ -157,6 +158,8 @@ func (k *Key) schema() map[string]any {
 		}
 	case KindWords:
 		value = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	case KindUsers:
+		value = map[string]any{"type": "array", "items": map[string]any{"type": "integer", "minimum": 1}}
 	case KindTime:
 		value = map[string]any{"type": "string", "pattern": timePattern}
 	case KindWhole:

@@ -37,6 +37,7 @@ const (
 	libSchema     = "github.com/santhosh-tekuri/jsonschema/v6"
 	libBtree      = "github.com/tidwall/btree"
 	libStarlark   = "go.starlark.net"
+	libTelegram   = "github.com/go-telegram/bot"
 	libShoutrrr   = "github.com/nicholas-fedor/shoutrrr"
 )
 
@@ -68,6 +69,7 @@ var Table = []Row{
 	{"runtime/notify", "tells people what matters, by the services they read: bounded, put together, never waited for", false, []string{"runtime/engine", "exchange", "reconcile"}, []string{libShoutrrr, libRate}},
 	{"runtime/signals", "takes signals from outside over HTTP: each once, in time, from who knows the token", false, []string{"runtime", "runtime/engine", "exchange", "strategy", "reconcile"}, []string{libRate}},
 	{"runtime/api", "serves the admin API: what botd knows, its live stream, and the changes a person may ask for", false, []string{"docs", "runtime", "runtime/engine", "runtime/ops", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libDecimal}},
+	{"runtime/telegram", "takes commands from listed people on Telegram, each by the way every request to the API goes", false, []string{"reconcile", "runtime/api"}, []string{libTelegram, libRate}},
 	{"runtime/web", "the dashboard: pages in the binary that show what the API tells", false, []string{"internal/chart"}, nil},
 	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},
 	{"backtest/report", "a result as one page that opens offline, and several beside each other", false, []string{"backtest", "exchange", "internal/chart"}, []string{libDecimal}},

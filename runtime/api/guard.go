@@ -17,12 +17,13 @@ const (
 	overSocket contextKey = iota // the connection is the unix socket's
 	identified                   // identity
 	numbered                     // request id
+	vouched                      // Asker
 )
 
 // identity is who asks.
 type identity struct {
 	role Role
-	by   string    // socket, token, session
+	by   string    // socket, token, session, telegram
 	from string    // address
 	ends time.Time // of a session that rests
 }
@@ -54,6 +55,9 @@ func (s *Server) guard(next http.Handler, mux *http.ServeMux) http.Handler {
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		id := rand.Text()[:16]
+		if asker, inside := r.Context().Value(vouched).(Asker); inside && asker.RequestID != "" {
+			id = asker.RequestID
+		}
 		header.Set("X-Request-ID", id)
 		r = r.WithContext(context.WithValue(r.Context(), numbered, id))
 		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
@@ -90,6 +94,9 @@ func (s *Server) ours(r *http.Request) bool {
 // identify finds out who asks. A wrong token delays the next wrong one, never a
 // right one: who can send from this machine must not lock the kill switch.
 func (s *Server) identify(r *http.Request) (who identity, wait time.Duration) {
+	if asker, inside := r.Context().Value(vouched).(Asker); inside {
+		return identity{role: asker.Role, by: asker.By, from: asker.From}, 0
+	}
 	who.from = sourceOf(r)
 	if r.Context().Value(overSocket) != nil {
 		return identity{role: Operator, by: "socket", from: "unix socket"}, 0

@@ -242,3 +242,8 @@ func (m *Metrics) Notified(channel, result string, count int) {
 func (m *Metrics) Signalled(result string, count int) {
 	m.signals.WithLabelValues(result).Add(float64(count))
 }
+
+// Commanded counts messages from Telegram. The results are a closed set of package telegram.
+func (m *Metrics) Commanded(result string, count int) {
+	m.telegram.WithLabelValues(result).Add(float64(count))
+}

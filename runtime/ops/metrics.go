@@ -69,7 +69,7 @@ type Metrics struct {
 	streams                             *prometheus.GaugeVec
 	streamEnds                          *prometheus.CounterVec
 
-	notifications, signals, recorded *prometheus.CounterVec
+	notifications, signals, telegram, recorded *prometheus.CounterVec
 
 	families []Family
 	decided  decisions
@@ -115,6 +115,7 @@ func NewMetrics(mode string, build Build) *Metrics {
 	m.accountFamilies()
 	m.notifications = m.counter("botd_notifications_total", "Notices sent.", "channel", "result")
 	m.signals = m.counter("botd_signals_total", "Signals from outside, by what became of them.", "result")
+	m.telegram = m.counter("botd_telegram_messages_total", "Messages from Telegram, by what became of them, and replies that could not be sent.", "result")
 	m.recorded = m.counter("botd_recorded_rows_total", "Polled candles and funding rates, kept for backtests or lost.", "result")
 	m.Recorded(0, 0)
 	m.ready.WithLabelValues()

@@ -96,6 +96,7 @@ func TestARealPrometheusScrapesARealBotd(t *testing.T) {
 // rare are the families that a sound demo has no series of.
 var rare = []string{
 	"botd_signals_total",                       // no signals are configured
+	"botd_telegram_messages_total",             // nor commands by Telegram
 	"botd_notifications_total",                 // no channel is configured
 	"botd_ledger_unexplained",                  // everything is explained
 	"botd_position_liquidation_distance_ratio", // where no price liquidates

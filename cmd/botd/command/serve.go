@@ -34,6 +34,10 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	if err != nil {
 		return nil, fail(exitIO, err)
 	}
+	commands, err := readTelegram(s.config)
+	if err != nil {
+		return nil, err
+	}
 	equity, err := api.OpenEquity(filepath.Join(s.directory, "equity.csv"))
 	if err != nil {
 		return nil, fail(exitIO, err)
@@ -64,6 +68,10 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 		equity.Keep(running, s.api.Board, func(err error) { s.console.Warn("equity.unwritten", "equity    %v", err) })
 		return nil
 	})
+	if commands != nil {
+		bot := commands.bot(server, s.api.Metrics, s.console)
+		group.Go(func() error { bot.Run(running); return nil })
+	}
 	if address != "" {
 		s.console.Say("daemon.listening", "metrics   %s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
 		if terminal(command.ErrOrStderr()) { // a log file is no place for what logs somebody in

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"botd/reconcile"
+)
+
+func TestWhoAsksFromInsideIsHeldToHisRoleAndAudited(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	pause := HaltRequest{Level: "pause", Reason: "a test"}
+	viewer := Asker{Role: Viewer, By: "telegram", From: "user 22", RequestID: "telegram-1"}
+	operator := Asker{Role: Operator, By: "telegram", From: "user 11", RequestID: "telegram-2"}
+	for _, c := range []struct {
+		asker        Asker
+		method, path string
+		body         any
+		want         int
+	}{
+		{viewer, http.MethodGet, "/api/v1/status", nil, 200},
+		{viewer, http.MethodPost, "/api/v1/risk/halt", pause, 403},
+		{Asker{By: "telegram"}, http.MethodGet, "/api/v1/status", nil, 401},
+		{operator, http.MethodPost, "/api/v1/risk/halt?dry_run=true", pause, 200},
+		{operator, http.MethodPost, "/api/v1/nowhere", pause, 404},
+		{operator, http.MethodPost, "/api/v1/risk/halt", pause, 202},
+	} {
+		if code, answer := d.server.Ask(t.Context(), c.asker, c.method, c.path, c.body); code != c.want || len(answer) == 0 {
+			t.Errorf("%s %s as %s: want %d, have %d %s", c.method, c.path, c.asker.Role, c.want, code, answer)
+		}
+	}
+	if len(d.sent) != 1 {
+		t.Fatalf("want one event, have %d", len(d.sent))
+	}
+	want := reconcile.Audit{Actor: "telegram", Role: "operator", From: "user 11", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: a test", RequestID: "telegram-2"}
+	if have := *d.sent[0].Audit; have != want {
+		t.Errorf("audit: want %+v, have %+v", want, have)
+	}
+	if d.server.Asked("telegram-2") {
+		t.Error("before it is in the journal: want it not known")
+	}
+	d.history.Take(&reconcile.Record{Kind: reconcile.RecordAudit, AtMS: 1, Audit: d.sent[0].Audit})
+	if !d.server.Asked("telegram-2") || d.server.Asked("telegram-1") || d.server.Asked("") {
+		t.Error("afterwards: want it known, and no other")
+	}
+}
+
+func TestNoRequestFromOutsideSpeaksForSomebody(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	code, body := d.ask(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { // what only Ask may set
+		r.Header.Set("X-Request-ID", "telegram-2")
+		r.Header.Set("Asker", "operator")
+	})
+	if code != http.StatusUnauthorized || strings.Contains(body, "telegram-2") {
+		t.Errorf("want 401 under an id of its own, have %d %s", code, body)
+	}
+}

@@ -1,0 +1,139 @@
+package telegram
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// token is one as Telegram makes them: a canary that must stand nowhere.
+const token = "123456789:AACANARYcanary-CANARY_canary1234567"
+
+// fake is Telegram: a queue of updates per bot, and what it was sent.
+type fake struct {
+	t    *testing.T
+	http *httptest.Server
+
+	mu      sync.Mutex // guards all below
+	queue   []string   // updates as JSON, from offset first on
+	first   int64
+	sent    []string // "chat text"
+	polls   int
+	news    chan struct{} // closed and made anew when the queue grows
+	strange func(w http.ResponseWriter, r *http.Request) bool
+}
+
+func newFake(t *testing.T) *fake {
+	f := &fake{t: t, first: 1_000, news: make(chan struct{})}
+	f.http = httptest.NewServer(http.HandlerFunc(f.serve))
+	t.Cleanup(f.http.Close)
+	return f
+}
+
+func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	strange := f.strange
+	f.mu.Unlock()
+	if strange != nil && strange(w, r) {
+		return
+	}
+	if err := r.ParseMultipartForm(1 << 20); err != nil && err != http.ErrNotMultipart && err != io.EOF {
+		f.t.Errorf("%s: %v", r.URL.Path, err)
+	}
+	switch r.URL.Path {
+	case "/bot" + token + "/getUpdates":
+		f.updates(w, r)
+	case "/bot" + token + "/sendMessage":
+		f.mu.Lock()
+		f.sent = append(f.sent, r.FormValue("chat_id")+" "+r.FormValue("text"))
+		f.mu.Unlock()
+		fmt.Fprint(w, `{"ok":true,"result":{"message_id":1,"date":1,"chat":{"id":1,"type":"private"}}}`)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"ok":false,"error_code":404,"description":"Not Found"}`)
+	}
+}
+
+// updates waits as long as it is asked to, and forgets what an offset confirms.
+func (f *fake) updates(w http.ResponseWriter, r *http.Request) {
+	offset, _ := strconv.ParseInt(r.FormValue("offset"), 10, 64)
+	seconds, _ := strconv.Atoi(r.FormValue("timeout"))
+	until := time.After(time.Duration(seconds) * time.Second)
+	f.mu.Lock()
+	f.polls++
+	f.mu.Unlock()
+	for {
+		f.mu.Lock()
+		for f.first < offset && len(f.queue) > 0 {
+			f.first++
+			f.queue = f.queue[1:]
+		}
+		all, news := strings.Join(f.queue, ","), f.news
+		f.mu.Unlock()
+		if all != "" {
+			fmt.Fprintf(w, `{"ok":true,"result":[%s]}`, all)
+			return
+		}
+		select {
+		case <-news:
+		case <-until:
+			fmt.Fprint(w, `{"ok":true,"result":[]}`)
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// push puts an update into the queue; %d is its number.
+func (f *fake) push(update string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if strings.Contains(update, "%d") {
+		update = fmt.Sprintf(update, f.first+int64(len(f.queue)))
+	}
+	f.queue = append(f.queue, update)
+	close(f.news)
+	f.news = make(chan struct{})
+}
+
+// write is a user's message in his private chat, sent some time ago.
+func (f *fake) write(user int64, text string, ago time.Duration) {
+	encoded, err := json.Marshal(text)
+	if err != nil {
+		f.t.Error(err)
+	}
+	f.push(fmt.Sprintf(`{"update_id":%%d,"message":{"message_id":7,"date":%d,"text":%s,"from":{"id":%d,"is_bot":false,"first_name":"A"},"chat":{"id":%d,"type":"private"}}}`,
+		time.Now().Add(-ago).Unix(), strings.ReplaceAll(string(encoded), "%", "%%"), user, user))
+}
+
+// said are the replies so far.
+func (f *fake) said() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string(nil), f.sent...)
+}
+
+// answered waits until so many replies were sent, and returns the last.
+func (f *fake) answered(n int) string {
+	f.t.Helper()
+	late, again := time.After(30*time.Second), time.NewTicker(5*time.Millisecond)
+	defer again.Stop()
+	for {
+		if all := f.said(); len(all) >= n {
+			return all[n-1]
+		}
+		select {
+		case <-again.C:
+		case <-late:
+			f.t.Fatalf("30 s without reply %d: have %q", n, f.said())
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Bounds of the line.
+const (
+	maxAnswer   = 1 << 20 // bytes
+	maxReason   = 200     // bytes of what Telegram says went wrong
+	firstPause  = time.Second
+	busyPause   = 100 * time.Millisecond // after an answer that held something
+	longestWait = time.Minute
+)
+
+// line is the way to Telegram that the library is given: it bounds answers, lets
+// through only what is needed of a message, waits after failures as long as it is
+// told to, and lets no error hold the token, which is a part of every address.
+type line struct {
+	client    *http.Client
+	secrets   []string
+	say, warn func(event, text string)
+
+	mu       sync.Mutex // guards all below
+	notUntil time.Time  // of the next poll
+	pause    time.Duration
+	failing  bool
+}
+
+func newLine(config *Config) *line {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 4, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
+		ResponseHeaderTimeout: pollFor + 10*time.Second}
+	l := &line{say: config.Say, warn: config.Warn, client: &http.Client{Transport: transport, Timeout: pollFor + 15*time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}} // the token goes nowhere else
+	_, secret, _ := strings.Cut(config.Token, ":")
+	for _, part := range []string{config.Token, secret} {
+		if part != "" {
+			l.secrets = append(l.secrets, part, url.PathEscape(part), url.QueryEscape(part))
+		}
+	}
+	return l
+}
+
+// addresses hold the token.
+var addresses = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"']+`)
+
+// hide is an error's text without the token or any address.
+func (l *line) hide(err error) string {
+	text := addresses.ReplaceAllString(err.Error(), "(address)")
+	for _, secret := range l.secrets {
+		text = strings.ReplaceAll(text, secret, "(hidden)")
+	}
+	if len(text) > maxReason {
+		text = strings.ToValidUTF8(text[:maxReason], "") + "…"
+	}
+	return text
+}
+
+// Do sends one request. It is what the library calls.
+func (l *line) Do(request *http.Request) (*http.Response, error) {
+	polls := strings.HasSuffix(request.URL.Path, "/getUpdates")
+	if polls {
+		if err := l.wait(request.Context()); err != nil {
+			return nil, err
+		}
+	}
+	began := time.Now()
+	response, text, err := l.exchange(request)
+	if !polls {
+		return response, err
+	}
+	pause, held, after := firstPause, 0, time.Duration(0)
+	if err == nil {
+		text, held, after, err = clean(text)
+		response.Body = io.NopCloser(bytes.NewReader(text))
+	}
+	if held > 0 {
+		pause = busyPause
+	}
+	if request.Context().Err() == nil {
+		l.ended(err, after, pause-time.Since(began))
+	}
+	if err != nil {
+		return nil, errors.New(l.hide(err))
+	}
+	return response, nil
+}
+
+// exchange sends a request and reads the whole answer.
+func (l *line) exchange(request *http.Request) (*http.Response, []byte, error) {
+	response, err := l.client.Do(request)
+	if err != nil {
+		if request.Context().Err() != nil {
+			return nil, nil, context.Cause(request.Context())
+		}
+		return nil, nil, errors.New(l.hide(err))
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, nil, errors.New(l.hide(err))
+	case len(text) > maxAnswer:
+		return nil, nil, fmt.Errorf("an answer of more than %d bytes", maxAnswer)
+	}
+	response.Body = io.NopCloser(bytes.NewReader(text))
+	return response, text, nil
+}
+
+// wait keeps the pace of polls.
+func (l *line) wait(ctx context.Context) error {
+	l.mu.Lock()
+	wait := time.Until(l.notUntil)
+	l.mu.Unlock()
+	if wait <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// ended notes how a poll ended: the next one waits longer after each failure in a
+// row, as long as Telegram asks for, and a little after an answer that came at once.
+func (l *line) ended(err error, after, rest time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil {
+		l.notUntil = time.Now().Add(rest)
+		if l.failing {
+			l.say("telegram.works", "commands are read again")
+		}
+		l.pause, l.failing = 0, false
+		return
+	}
+	l.pause = min(max(firstPause, 2*l.pause), longestWait)
+	l.notUntil = time.Now().Add(max(l.pause, min(after, 10*longestWait)))
+	if !l.failing {
+		l.warn("telegram.failed", "commands can not be read; it is tried again, trading is not concerned: "+l.hide(err))
+	}
+	l.failing = true
+}
+
+// message is what is needed of one. Everything else a stranger may send, and what
+// Telegram may add, does not reach the library.
+type message struct {
+	ID   int64  `json:"message_id"`
+	Date int64  `json:"date"`
+	Text string `json:"text,omitempty"`
+	From *struct {
+		ID  int64 `json:"id"`
+		Bot bool  `json:"is_bot,omitempty"`
+	} `json:"from,omitempty"`
+	Chat struct {
+		ID   int64  `json:"id"`
+		Type string `json:"type"`
+	} `json:"chat"`
+}
+
+type update struct {
+	ID      int64    `json:"update_id"`
+	Message *message `json:"message,omitempty"`
+}
+
+// clean checks a poll's answer and writes it anew. An update that can not be read
+// keeps its number alone, so that it is not delivered for ever.
+func clean(text []byte) (cleaned []byte, held int, after time.Duration, err error) {
+	var answer struct {
+		OK          bool              `json:"ok"`
+		Result      []json.RawMessage `json:"result"`
+		Code        int               `json:"error_code"`
+		Description string            `json:"description"`
+		Parameters  struct {
+			RetryAfter int `json:"retry_after"`
+		} `json:"parameters"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return nil, 0, 0, errors.New("the answer is not Telegram's")
+	}
+	if !answer.OK {
+		return nil, 0, time.Duration(answer.Parameters.RetryAfter) * time.Second, fmt.Errorf("%d %s", answer.Code, answer.Description)
+	}
+	updates := []update{}
+	for _, raw := range answer.Result {
+		var one update
+		if json.Unmarshal(raw, &one) != nil {
+			one = update{}
+			var id struct {
+				ID int64 `json:"update_id"`
+			}
+			if json.Unmarshal(raw, &id) != nil {
+				continue
+			}
+			one.ID = id.ID
+		}
+		if one.ID != 0 {
+			updates = append(updates, one)
+		}
+	}
+	cleaned, err = json.Marshal(map[string]any{"ok": true, "result": updates})
+	return cleaned, len(updates), 0, err
+}

@@ -1,0 +1,236 @@
+package telegram
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"botd/reconcile"
+	"botd/runtime/api"
+)
+
+// help is told to whoever sends something else.
+const help = `/status: what botd does
+/positions: what is held
+/pause [STRATEGY]: nothing opens any more, at once
+/halt LEVEL [STRATEGY]: pause or cancel at once; flatten after a code
+/resume [STRATEGY]: lets it trade again, after a code
+/confirm CODE`
+
+// Bounds of a confirmation.
+const (
+	confirmWithin = time.Minute
+	maxSteps      = 12 // told of a preview
+)
+
+// pending is what waits for its code.
+type pending struct {
+	code   string
+	path   string
+	asked  api.HaltRequest
+	before time.Time
+}
+
+// order is one message of a listed user, under way.
+type order struct {
+	bot   *Bot
+	ctx   context.Context
+	user  int64
+	asker api.Asker
+}
+
+// obey does what a text asks for and returns the reply; ok is false when nothing
+// was done or told.
+func (o *order) obey(text string) (reply string, ok bool) {
+	words := strings.Fields(text)
+	if len(words) == 0 || !strings.HasPrefix(words[0], "/") {
+		return help, false
+	}
+	name, _, _ := strings.Cut(strings.ToLower(words[0]), "@")
+	rest := words[1:]
+	var strategy string
+	take := func(most int) bool {
+		if len(rest) > most {
+			return false
+		}
+		if len(rest) > 0 {
+			strategy = rest[0]
+		}
+		return true
+	}
+	switch {
+	case name == "/status" && len(rest) == 0:
+		return o.status()
+	case name == "/positions" && len(rest) == 0:
+		return o.positions()
+	case name == "/pause" && take(1):
+		return o.halt(reconcile.LevelPause, strategy)
+	case name == "/halt" && len(rest) > 0 && slices.Contains(reconcile.Levels, strings.ToLower(rest[0])):
+		level := strings.ToLower(rest[0])
+		if rest = rest[1:]; !take(1) {
+			return help, false
+		}
+		if level == reconcile.LevelFlatten {
+			return o.ask("/api/v1/risk/halt", api.HaltRequest{Level: level, Strategy: strategy})
+		}
+		return o.halt(level, strategy)
+	case name == "/resume" && take(1):
+		return o.ask("/api/v1/risk/rearm", api.HaltRequest{Strategy: strategy})
+	case name == "/confirm" && len(rest) == 1:
+		return o.confirm(rest[0])
+	}
+	return help, name == "/help" || name == "/start"
+}
+
+// call asks the API, and returns its answer or what it said instead.
+func (o *order) call(method, path string, body, into any) (problem string) {
+	status, answer := o.bot.config.API.Ask(o.ctx, o.asker, method, path, body)
+	if status >= http.StatusBadRequest {
+		var told struct{ Title, Detail string }
+		if json.Unmarshal(answer, &told) != nil || told.Detail == "" {
+			return fmt.Sprintf("Not done: status %d.", status)
+		}
+		return "Not done: " + told.Detail
+	}
+	if err := json.Unmarshal(answer, into); err != nil {
+		return fmt.Sprintf("The answer could not be read (status %d); /status tells what holds.", status)
+	}
+	return ""
+}
+
+func (o *order) reason() string { return "asked for on Telegram by " + o.asker.From }
+
+// halt engages at once: stopping must not wait.
+func (o *order) halt(level, strategy string) (string, bool) {
+	return o.change("/api/v1/risk/halt", api.HaltRequest{Level: level, Strategy: strategy})
+}
+
+// change does it.
+func (o *order) change(path string, asked api.HaltRequest) (string, bool) {
+	asked.Reason = o.reason()
+	var done api.HaltAnswer
+	if problem := o.call(http.MethodPost, path, asked, &done); problem != "" {
+		o.bot.config.Warn("telegram.refused", fmt.Sprintf("%s: %s %s %s: %s", o.asker.From, path, asked.Level, asked.Strategy, problem))
+		return problem, false
+	}
+	o.bot.config.Say("telegram.command", fmt.Sprintf("%s (%s): %s", o.asker.From, o.asker.Role, strings.Join(done.Does, "; ")))
+	lines := append([]string{"Done: " + strings.Join(done.Does, "; ")}, steps("sends", done.Steps)...)
+	for i := range done.Still {
+		lines = append(lines, degraded(&done.Still[i]))
+	}
+	return strings.Join(lines, "\n"), true
+}
+
+// ask shows what a change would do, and gives the code that does it.
+func (o *order) ask(path string, asked api.HaltRequest) (string, bool) {
+	asked.Reason, asked.DryRun = o.reason(), true
+	var would api.HaltAnswer
+	if problem := o.call(http.MethodPost, path, asked, &would); problem != "" {
+		return problem, false
+	}
+	asked.DryRun = false
+	number, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		return "Not done: there is no code to be had.", false
+	}
+	code := fmt.Sprintf("%06d", number)
+	o.bot.mu.Lock()
+	o.bot.waiting[o.user] = pending{code, path, asked, time.Now().Add(confirmWithin)}
+	o.bot.mu.Unlock()
+	lines := append([]string{"Would do: " + strings.Join(would.Does, "; ")}, steps("would send", would.Steps)...)
+	return strings.Join(append(lines, "Within a minute: /confirm "+code), "\n"), true
+}
+
+// confirm does what waits, once, if the code is its own. A wrong one ends it.
+func (o *order) confirm(code string) (string, bool) {
+	o.bot.mu.Lock()
+	waits, found := o.bot.waiting[o.user]
+	delete(o.bot.waiting, o.user)
+	o.bot.mu.Unlock()
+	switch {
+	case !found:
+		return "Nothing waits for a code. Send the command again.", false
+	case time.Now().After(waits.before):
+		return "Not done: the code was good for a minute. Send the command again.", false
+	case code != waits.code:
+		return "Not done: that is not the code. Send the command again.", false
+	}
+	return o.change(waits.path, waits.asked)
+}
+
+func steps(what string, all []api.HaltStep) (lines []string) {
+	for i := range all {
+		if i == maxSteps {
+			return append(lines, fmt.Sprintf("and %d more", len(all)-maxSteps))
+		}
+		lines = append(lines, what+": "+all[i].Text)
+	}
+	return lines
+}
+
+func degraded(d *api.Degraded) string {
+	of := strings.TrimSpace(d.Strategy + " " + d.Symbol)
+	if of == "" {
+		of = "account"
+	}
+	return fmt.Sprintf("%s (%s) since %s UTC: %s. Way out: %s", strings.ToUpper(d.State), of, d.Since.UTC().Format("2006-01-02 15:04:05"), d.Cause, d.WayOut)
+}
+
+// status tells what GET /api/v1/status does, shortly.
+func (o *order) status() (string, bool) {
+	var s api.Status
+	if problem := o.call(http.MethodGet, "/api/v1/status", nil, &s); problem != "" {
+		return problem, false
+	}
+	state := "ready"
+	if !s.Ready {
+		state = "NOT READY"
+		for _, c := range s.Checks {
+			if !c.OK {
+				state += "; " + c.Name + ": " + c.Detail
+			}
+		}
+	}
+	lines := []string{
+		fmt.Sprintf("botd %s %s, up %s: %s", s.Instance, s.Mode, time.Duration(s.UptimeS)*time.Second, state),
+		fmt.Sprintf("equity %s USDT, today %s (%.2f %%), %d orders, %d unsettled, %d positions", s.Equity, s.Today.Change, 100*s.Today.ChangeRatio, s.Open, s.Unsettled, s.Positions),
+	}
+	for i := range s.Degraded {
+		lines = append(lines, degraded(&s.Degraded[i]))
+	}
+	for i := range s.Strategies {
+		r := &s.Strategies[i]
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s: %s %s, wants %s, last %s. %s", r.Name, r.State, r.Position, r.Symbol, r.Target, r.Last, r.Why)))
+	}
+	return strings.Join(lines, "\n"), true
+}
+
+// positions tells what is held.
+func (o *order) positions() (string, bool) {
+	var page struct{ Items []api.Position }
+	if problem := o.call(http.MethodGet, "/api/v1/positions", nil, &page); problem != "" {
+		return problem, false
+	}
+	if len(page.Items) == 0 {
+		return "Nothing is held.", true
+	}
+	var lines []string
+	for i := range page.Items {
+		p := &page.Items[i]
+		line := fmt.Sprintf("%s %s %s %s at %s, last %s, unrealized %s", p.Strategy, p.Market, p.Quantity, p.Symbol, p.Entry, p.Last, p.Unrealized)
+		if !p.Protected {
+			line += ", no stop on the exchange"
+		}
+		if p.Quarantine != "" {
+			line += ", QUARANTINED: " + p.Quarantine
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n"), true
+}

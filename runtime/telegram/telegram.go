@@ -1,0 +1,247 @@
+// Package telegram takes commands from listed people on Telegram, each by the way every request to the API goes.
+//
+// Asking is polling: nothing listens. Whoever is not listed gets no answer. A
+// command that is older than maxAge, or that the journal knows, is not obeyed, so
+// that what Telegram delivers again after a restart changes nothing. What goes out
+// to the market or lets it trade again is confirmed by a code. Nobody who trades
+// waits for any of it, and whatever Telegram answers ends in a count and a line of
+// the log.
+package telegram
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+	"golang.org/x/time/rate"
+
+	"botd/runtime/api"
+)
+
+// Results are what became of messages, the values of a metric's label.
+const (
+	Done     = "done"     // obeyed or answered
+	Refused  = "refused"  // not a command, not allowed, or the API said no
+	Stranger = "stranger" // of somebody who is not listed
+	Old      = "old"
+	Repeated = "repeated"
+	Unsent   = "unsent" // a reply that could not be delivered
+)
+
+// Results are all of them.
+var Results = []string{Done, Refused, Stranger, Old, Repeated, Unsent}
+
+// Server is Telegram's own.
+const Server = "https://api.telegram.org"
+
+// Bounds.
+const (
+	maxAge      = 2 * time.Minute // of a message that is obeyed
+	pollFor     = 50 * time.Second
+	freshStart  = 24 * time.Hour // Telegram may number anew after a week: asked from the start again each day
+	maxSeen     = 1_000          // updates remembered
+	maxReplies  = 32             // waiting to be sent
+	sendWithin  = 15 * time.Second
+	askWithin   = 10 * time.Second
+	maxText     = 3_500 // bytes of a reply
+	replyEvery  = 2 * time.Second
+	replyBurst  = 8
+	strangersIn = time.Minute // one line about strangers
+)
+
+// API is the admin API, as it is asked from inside.
+type API interface {
+	Ask(ctx context.Context, asker api.Asker, method, path string, body any) (status int, answer []byte)
+	Asked(requestID string) bool
+}
+
+// Config is what a bot is made of.
+type Config struct {
+	Token              string
+	Server             string  // empty: Telegram's own
+	Operators, Viewers []int64 // users; an operator may look too
+	API                API
+	Count              func(result string)
+	Say, Warn          func(event, text string)
+}
+
+// Bot reads messages and answers them.
+type Bot struct {
+	config  Config
+	line    *line
+	replies chan reply
+
+	mu        sync.Mutex // guards all below
+	seen      []int64    // updates handled, oldest first
+	pace      map[int64]*rate.Limiter
+	waiting   map[int64]pending
+	strangers time.Time // when they were last told of
+}
+
+type reply struct {
+	chat int64
+	text string
+}
+
+// New returns a bot; Run makes it work.
+func New(config Config) *Bot {
+	if config.Server == "" {
+		config.Server = Server
+	}
+	return &Bot{config: config, line: newLine(&config), replies: make(chan reply, maxReplies), pace: map[int64]*rate.Limiter{}, waiting: map[int64]pending{}}
+}
+
+// Run takes commands until the context ends.
+func (b *Bot) Run(ctx context.Context) {
+	var group sync.WaitGroup
+	group.Go(func() { b.send(ctx) })
+	for ctx.Err() == nil {
+		limited, cancel := context.WithTimeout(ctx, freshStart)
+		b.client(bot.WithDefaultHandler(b.take)).Start(limited)
+		cancel()
+	}
+	group.Wait()
+}
+
+// client is the library's, over a line that bounds what it is given.
+func (b *Bot) client(options ...bot.Option) *bot.Bot {
+	options = append(options, bot.WithServerURL(b.config.Server), bot.WithHTTPClient(pollFor, b.line), bot.WithSkipGetMe(), bot.WithNotAsyncHandlers(),
+		bot.WithAllowedUpdates(bot.AllowedUpdates{"message"}), bot.WithUpdatesChannelCap(1), bot.WithErrorsHandler(func(error) {})) // the line tells of errors
+	client, err := bot.New(b.config.Token, options...)
+	if err != nil {
+		panic("telegram: " + b.line.hide(err)) // an empty token: the configuration refuses it
+	}
+	return client
+}
+
+// take handles one update. Whatever goes wrong in it stays in it.
+func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			b.config.Warn("telegram.failed", b.line.hide(fmt.Errorf("a message could not be handled: %v", cause)))
+		}
+	}()
+	if update == nil || update.Message == nil || update.Message.From == nil {
+		return
+	}
+	m := update.Message
+	user := m.From.ID
+	role := b.role(user)
+	if role < api.Viewer || m.From.IsBot || m.Chat.ID != user { // a group reads along
+		b.stranger(user, m.Chat.ID)
+		return
+	}
+	id := "telegram-" + strconv.FormatInt(update.ID, 10)
+	if b.again(update.ID) || b.config.API.Asked(id) {
+		b.config.Count(Repeated)
+		return
+	}
+	sent := time.Unix(int64(m.Date), 0)
+	if age := time.Since(sent); age > maxAge || age < -maxAge {
+		b.config.Count(Old)
+		b.answer(user, fmt.Sprintf("Not obeyed: by this machine's clock your message of %s UTC was sent %s ago. Send it again if you still mean it.", sent.UTC().Format(time.TimeOnly), age.Round(time.Second)))
+		return
+	}
+	limited, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	o := order{bot: b, ctx: limited, user: user, asker: api.Asker{Role: role, By: "telegram", From: "user " + strconv.FormatInt(user, 10), RequestID: id}}
+	text, ok := o.obey(m.Text)
+	result := Done
+	if !ok {
+		result = Refused
+	}
+	b.config.Count(result)
+	b.answer(user, text)
+}
+
+func (b *Bot) role(user int64) api.Role {
+	switch {
+	case slices.Contains(b.config.Operators, user):
+		return api.Operator
+	case slices.Contains(b.config.Viewers, user):
+		return api.Viewer
+	}
+	return 0
+}
+
+// stranger notes a message of somebody who is not listed, with the number that
+// would list them. There is no answer: who guesses learns nothing.
+func (b *Bot) stranger(user, chat int64) {
+	b.config.Count(Stranger)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if now := time.Now(); now.Sub(b.strangers) >= strangersIn {
+		b.strangers = now
+		what := fmt.Sprintf("user %d is not listed under telegram", user)
+		if chat != user {
+			what = fmt.Sprintf("user %d wrote in the group %d: only private chats are read", user, chat)
+		}
+		b.config.Warn("telegram.stranger", what+"; no answer is given")
+	}
+}
+
+// again reports whether an update was handled before, and remembers it.
+func (b *Bot) again(id int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if slices.Contains(b.seen, id) {
+		return true
+	}
+	if len(b.seen) == maxSeen {
+		b.seen = slices.Delete(b.seen, 0, maxSeen/10)
+	}
+	b.seen = append(b.seen, id)
+	return false
+}
+
+// answer hands a reply to the sender. What exceeds the pace is left out: what was
+// asked for is done all the same.
+func (b *Bot) answer(user int64, text string) {
+	b.mu.Lock()
+	pace := b.pace[user]
+	if pace == nil {
+		pace = rate.NewLimiter(rate.Every(replyEvery), replyBurst)
+		b.pace[user] = pace
+	}
+	b.mu.Unlock()
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+	}
+	if !pace.Allow() {
+		b.config.Count(Unsent)
+		return
+	}
+	select {
+	case b.replies <- reply{user, text}:
+	default:
+		b.config.Count(Unsent)
+	}
+}
+
+// send delivers replies, one after the other, each tried once.
+func (b *Bot) send(ctx context.Context) {
+	client, off, failing := b.client(), true, false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-b.replies:
+			limited, cancel := context.WithTimeout(ctx, sendWithin)
+			_, err := client.SendMessage(limited, &bot.SendMessageParams{ChatID: r.chat, Text: r.text, LinkPreviewOptions: &models.LinkPreviewOptions{IsDisabled: &off}})
+			cancel()
+			if err != nil {
+				b.config.Count(Unsent)
+			}
+			if err != nil && !failing && ctx.Err() == nil {
+				b.config.Warn("telegram.failed", "a reply could not be sent: "+b.line.hide(err))
+			}
+			failing = err != nil
+		}
+	}
+}
