@@ -213,7 +213,7 @@ func grid(w io.Writer, header table.Row) table.Writer {
 }
 
 func newStatus() *cobra.Command {
-	return asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *api.Status) {
+	command := asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *api.Status) {
 		state := "ready"
 		if !s.Ready {
 			state = "NOT READY"
@@ -225,10 +225,15 @@ func newStatus() *cobra.Command {
 		showDegraded(w, s.Degraded)
 		t := grid(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
 		for _, r := range s.Strategies {
-			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.TrimSpace(r.Why + " " + r.Reason)})
+			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.Trim(r.Why+"; "+r.Reason, "; ")})
 		}
 		t.Render()
 	})
+	command.Long = `Shows how the running daemon is: ready or not, equity, orders; each declared state in which
+something does not open, with its cause, since when and its way out (docs/concepts.md); and
+what each strategy has, wants, and why.`
+	command.Example = "  botd status\n  botd status --watch\n  botd status -o json | jq -r .ready"
+	return command
 }
 
 // showDegraded tells, a line each, what does not trade as usual, and what ends that.
@@ -258,6 +263,7 @@ func newPositions() *cobra.Command {
 		}
 		t.Render()
 	})
+	command.Long = "Shows what each strategy holds by the journal, with the exchange's entry and liquidation price,\nand whether a stop stands on the exchange."
 	command.Example = "  botd positions\n  botd positions close BTC-USDT --reason \"news\" --dry-run"
 	command.AddCommand(newPositionClose())
 	return command

@@ -213,6 +213,8 @@ func newBacktestShow() *cobra.Command {
 	var period string
 	command := &cobra.Command{
 		Use: "show NAME", Short: "a report that is kept, as it was printed", Args: cobra.ExactArgs(1),
+		Long: `Prints the tables of a report as botd backtest run printed them. NAME is one of botd backtest
+list, or the path of a report.json.`,
 		Example: "  botd backtest show first\n  botd backtest show report/report.json --breakdown month",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if err := checkPeriod(period); err != nil {
@@ -243,6 +245,8 @@ func newBacktestNote() *cobra.Command {
 	var flags keptFlags
 	command := &cobra.Command{
 		Use: "note NAME [TEXT]", Short: "keep words with a report; without TEXT they are taken away", Args: cobra.RangeArgs(1, 2),
+		Long: `Keeps words with a report: why it was run, what to try next. They stand in a file beside it
+and change none of its hashes.`,
 		Example: "  botd backtest note first 'the stop is too near'",
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			run, err := flags.find(arguments[0])

@@ -112,7 +112,8 @@ func newCheck() *cobra.Command {
 	var directory, output string
 	command := &cobra.Command{
 		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
-		Long: "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors.",
+		Long:    "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors.",
+		Example: "  botd check\n  botd check -c /etc/botd\n  botd check -c configs -o json | jq .problems",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, problems, err := load(directory, "")
 			if err != nil {

@@ -17,7 +17,11 @@ import (
 
 func newConfig() *cobra.Command {
 	command := &cobra.Command{Use: "config", Short: "the configuration: what holds, every key there is, what changed", Args: unknownCommand,
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
+		Long: `What holds and where each value comes from (show), every key with bounds and default (keys,
+reference; docs/configuration.md), what editors complete by (schema), and what the running
+daemon does not do yet (diff). botd check looks for mistakes.`,
+		Example: "  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), newConfigDiff())
 	return command
 }

@@ -93,9 +93,8 @@ func newData() *cobra.Command {
 	command := &cobra.Command{Use: "data", Short: "recorded candles: make, fetch, check, convert", Args: unknownCommand,
 		Long: `Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
 or wherever you keep them. Every verb reads CSV with a header, Binance's kline CSV, gzip, a ZIP
-with one CSV in it, and Parquet.
-
-  botd data generate --symbol BTC-USDT --interval 1m --candles 100000 --out made.csv
+with one CSV in it, and Parquet.`,
+		Example: `  botd data generate --symbol BTC-USDT --interval 1m --candles 100000 --out made.csv
   botd data download --base-url https://VENUE --symbol BTC-USDT --interval 1h --from 2024-01-01
   botd data import candles.zip --symbol BTC-USDT --interval 1m
   botd data verify candles.csv
@@ -245,6 +244,8 @@ func newDataExport() *cobra.Command {
 	var out string
 	command := &cobra.Command{
 		Use: "export [FILE]", Short: "write a series, or any file of candles, as CSV or Parquet", Args: cobra.MaximumNArgs(1),
+		Long: `Writes a series of the store, or the candles of any file, as the name of --out says: .csv,
+.csv.gz or .parquet. Without --out, CSV on stdout.`,
 		Example: "  botd data export --symbol BTC-USDT --interval 1h --out candles.parquet\n  botd data export candles.zip > candles.csv",
 		RunE: func(command *cobra.Command, files []string) error {
 			recorded, err := series.read(command, files)

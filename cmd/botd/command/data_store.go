@@ -58,6 +58,9 @@ func newDataList() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "what the store has, with a map of holes", Args: cobra.NoArgs,
+		Long: `Lists every series of the store: from when to when, how many candles, and which part of that
+time is missing. What the holes are: botd data verify.`,
+		Example: "  botd data list\n  botd data list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, err := series.open()
 			if err != nil {

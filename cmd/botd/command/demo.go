@@ -16,7 +16,10 @@ import (
 
 func newDemo() *cobra.Command {
 	command := &cobra.Command{Use: "demo", Short: "demonstrations that need nothing but botd", Args: unknownCommand,
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
+		Long: `Shows what is hard to believe when it is only said. chaos (docs/chaos.md) buys a quantity
+through kill -9 every few seconds over a failing exchange, and counts afterwards.`,
+		Example: "  botd demo chaos\n  botd demo chaos --kills 30 --seed 7",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newDemoChaos())
 	return command
 }

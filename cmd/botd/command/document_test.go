@@ -324,3 +324,35 @@ func wordsOf(path string) []string {
 	}
 	return nil
 }
+
+// TestEveryCommandTeachesByAnExampleThatHolds reads the examples of each help as
+// the documents are read.
+func TestEveryCommandTeachesByAnExampleThatHolds(t *testing.T) {
+	t.Parallel()
+	root := newRoot()
+	for _, command := range all(root) {
+		command.InitDefaultHelpFlag()
+	}
+	for _, command := range all(root) {
+		if command == root {
+			continue
+		}
+		if command.Long == "" || command.Example == "" {
+			t.Errorf("%s --help: want it explained and an example, have %d and %d bytes", command.CommandPath(), len(command.Long), len(command.Example))
+		}
+		own := false
+		for _, line := range strings.Split(command.Example, "\n") {
+			found := typed.FindStringSubmatch(strings.TrimSpace(line))
+			if found == nil {
+				continue
+			}
+			own = own || strings.HasPrefix("botd "+found[1]+" ", command.CommandPath()+" ")
+			if wrong := wrongIn(root, shell.Split(found[1], 2)[0]); wrong != "" {
+				t.Errorf("%s --help: %s: %s", command.CommandPath(), strings.TrimSpace(line), wrong)
+			}
+		}
+		if !own && command.Example != "" && !strings.Contains(command.Example, strings.TrimPrefix(command.CommandPath(), "botd ")) {
+			t.Errorf("%s --help: no example is of it\n%s", command.CommandPath(), command.Example)
+		}
+	}
+}

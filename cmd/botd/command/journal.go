@@ -24,7 +24,8 @@ func newJournal() *cobra.Command {
 		Long: `The journal is botd's memory: one record after the other, each with the hash of the one
 before it, written before anything is sent. These commands read it, also while botd runs
 and writes it; they never change it.`,
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
+		Example: "  botd journal tail\n  botd journal verify\n  botd journal export --kind audit",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newTail(), newExport(), newVerifyJournal())
 	return command
 }

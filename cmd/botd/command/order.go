@@ -53,6 +53,9 @@ func newOrders() *cobra.Command {
 		}
 		t.Render()
 	})
+	command.Long = `Shows the orders botd placed: those that are in the book, in flight or of unknown fate, and
+with --all also those that ended, the newest first. Orders that somebody else placed are not
+among them: botd reconcile.`
 	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel bmain-touj3l-2 --reason \"too near\" --dry-run"
 	f.add(command)
 	command.Flags().BoolVar(&f.all, "all", false, "also those that ended")
@@ -61,7 +64,7 @@ func newOrders() *cobra.Command {
 }
 
 func newOrderShow() *cobra.Command {
-	return showing("show ID", "one order's life, step by step", "/api/v1/orders/", func(w io.Writer, o *api.OneOrder) {
+	command := showing("show ID", "one order's life, step by step", "/api/v1/orders/", func(w io.Writer, o *api.OneOrder) {
 		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s, %s", o.ClientOrderID, o.Strategy, o.Purpose, o.Side, o.Type, o.Quantity, o.Symbol, o.State)
 		if o.OrderID != 0 {
 			fmt.Fprintf(w, ", order %d", o.OrderID)
@@ -69,6 +72,9 @@ func newOrderShow() *cobra.Command {
 		fmt.Fprintln(w)
 		stepTable(w, o.Steps)
 	})
+	command.Long = "Shows one order with the time of each step: sent, acknowledged, filled, settled, and by what\nevidence. The id is botd's (client order id) or the exchange's."
+	command.Example = "  botd orders show bmain-touj3l-2\n  botd orders show 17 -o json"
+	return command
 }
 
 func newIntents() *cobra.Command {
@@ -80,6 +86,8 @@ func newIntents() *cobra.Command {
 		}
 		t.Render()
 	})
+	command.Long = `Shows the changes botd wanted since its start, the newest first, with what became of each:
+refused by a rule, filled, uncertain, and so on. Why one was refused: botd intents show ID.`
 	command.Example = "  botd intents --outcome refused\n  botd intents show 12\n  botd intents show bmain-touj3l-2"
 	f.add(command)
 	command.Flags().StringVar(&f.outcome, "outcome", "", "of one outcome alone: refused, filled, uncertain ...")
@@ -88,13 +96,16 @@ func newIntents() *cobra.Command {
 }
 
 func newIntentShow() *cobra.Command {
-	return showing("show ID", "one intent: wanted, checked rule by rule, sent, settled", "/api/v1/intents/", func(w io.Writer, i *api.OneIntent) {
+	command := showing("show ID", "one intent: wanted, checked rule by rule, sent, settled", "/api/v1/intents/", func(w io.Writer, i *api.OneIntent) {
 		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s: %s\n", i.ID, i.Strategy, i.Purpose, i.Side, i.Type, i.Quantity, i.Symbol, i.Outcome)
 		stepTable(w, i.Steps)
 		if len(i.Checks) > 0 {
 			ruleTable(w, i.Checks)
 		}
 	})
+	command.Long = "Shows one intent from wish to end: why it was wanted, what each rule said with value and limit,\nwhen it was journalled, sent, acknowledged, settled. The id is the list's, or a client order id."
+	command.Example = "  botd intents show 12\n  botd intents show bmain-touj3l-2 -o json"
+	return command
 }
 
 // showing makes a command that shows one thing by its id.
@@ -180,6 +191,7 @@ func newAccount() *cobra.Command {
 		}
 		fmt.Fprintf(w, "read %s UTC\n", clockText(a.AtMS))
 	})
+	command.Long = "Shows both wallets as the daemon read them last: futures with margin and unrealised profit, spot\nwith what orders hold back, and the equity of all markets at the last prices."
 	command.Example = "  botd account\n  botd account --watch"
 	return command
 }

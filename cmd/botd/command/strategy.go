@@ -19,7 +19,10 @@ import (
 
 func newStrategy() *cobra.Command {
 	command := &cobra.Command{Use: "strategy", Short: "the strategies there are, and a new one of your own", Args: unknownCommand,
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
+		Long: `The strategies that are built in, with their parameters; and a new one of your own, as a
+script or in Go, that trades as it is written (docs/strategies.md).`,
+		Example: "  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newStrategyList(), newStrategyShow(), newStrategyNew())
 	return command
 }
@@ -52,7 +55,8 @@ func strategyRowOf(d strategy.Definition) strategyRow {
 func newStrategyList() *cobra.Command {
 	var output string
 	command := &cobra.Command{
-		Use: "list", Short: "every kind of strategy", Args: cobra.NoArgs, Example: "  botd strategy list\n  botd strategy list -o json",
+		Use: "list", Short: "every kind of strategy", Args: cobra.NoArgs,
+		Long: "Lists the kinds that may stand behind strategy: in a strategy's file, each with a sentence.\nParameters: botd strategy show NAME.", Example: "  botd strategy list\n  botd strategy list -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			var rows []strategyRow
 			for _, d := range registry().All() {
