@@ -162,6 +162,24 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
+	{"26 endings without a fill during a longer pause trip nothing, and rounds keep their pace", func(t *testing.T) {
+		target := exchange.Quantity(10)
+		w := newWorld(t, swing(&target), breaks)
+		w.pass(5_000)
+		target = 0
+		w.network = every(fate{err: &exchange.Uncertain{Why: "reset"}}) // exits: they end as absent later, after the one that was filled
+		w.pass(7_000)
+		w.network = nil
+		w.pass(60_000)
+		w.wantHeld(0)
+		w.wantState("breaker")
+		requests := 0
+		w.network = func(*Call) fate { requests++; return fate{} }
+		w.pass(60_000)
+		if most := 60; requests > most { // a poll of price and candles, a round every 15 s
+			t.Errorf("requests of an idle minute: want %d at most, have %d", most, requests)
+		}
+	}},
 	{"26 three endings without a fill trip the breaker for 45 s and read the rules again", func(t *testing.T) {
 		w := newWorld(t, hold(10), breaks)
 		rules := 0

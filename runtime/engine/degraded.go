@@ -132,7 +132,9 @@ func (e *Engine) guardBreaker() {
 	case sent >= shareAtLeast && unknown*unknownShare > sent:
 		e.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than a fifth", unknown, sent, config.WithinMS/60_000), config.PauseMS)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
-		e.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS)
+		if !e.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
+			return // a longer pause is in force: it is looked at when that has ended, not with every wake until then
+		}
 		if !e.config.Feed {
 			e.rulesMS = e.nowMS // the rules may have changed
 		}
@@ -147,13 +149,17 @@ func (e *Engine) limited() {
 	}
 }
 
-// trip pauses openings for a while; a longer pause in force stays.
-func (e *Engine) trip(why string, pauseMS int64) {
-	if until := e.nowMS + pauseMS; until > e.book.Breaker().UntilMS {
-		e.record(reconcile.Record{Kind: reconcile.RecordBreaker, Why: why, UntilMS: until})
-		e.note(Note{Kind: NoteBreaker, Text: why, DurationMS: pauseMS})
-		e.breaking = true
+// trip pauses openings for a while, and reports whether it did; a longer pause in
+// force stays.
+func (e *Engine) trip(why string, pauseMS int64) bool {
+	until := e.nowMS + pauseMS
+	if until <= e.book.Breaker().UntilMS {
+		return false
 	}
+	e.record(reconcile.Record{Kind: reconcile.RecordBreaker, Why: why, UntilMS: until})
+	e.note(Note{Kind: NoteBreaker, Text: why, DurationMS: pauseMS})
+	e.breaking = true
+	return true
 }
 
 // halt takes an order of the kill switch: a halt is escalated, never made milder;
