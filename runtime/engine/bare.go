@@ -1,17 +1,24 @@
 package engine
 
-import "botd/reconcile"
+import (
+	"cmp"
 
-// measureBare measures how long a position lacks the stop wished for it: from the
-// round in which it is first seen without one until one is acknowledged, or it is
-// gone. What fills before the next round looks is not seen sooner.
+	"botd/reconcile"
+)
+
+// measureBare measures how long a position lacks the stop wished for it, at most:
+// from the round before the one that sees it without (between the two nobody looked)
+// until a stop is acknowledged, or the position is gone. At a start that is the
+// first round, and in a backtest, where nothing happens unseen, the round itself.
 func (e *Engine) measureBare(r *run) {
 	wished := protectionOf(r)
 	switch {
 	case r.truth.Position == 0 || !wished.Set || wished.StopLoss.IsZero() || e.guarded(r):
 		e.bareUntil(r.truth, e.nowMS)
-	case r.truth.BareSinceMS == 0:
+	case r.truth.BareSinceMS == 0 && e.config.Feed:
 		r.truth.BareSinceMS = e.nowMS
+	case r.truth.BareSinceMS == 0:
+		r.truth.BareSinceMS = cmp.Or(e.lookedMS, e.nowMS)
 	}
 }
 

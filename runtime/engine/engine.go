@@ -59,6 +59,7 @@ type Engine struct {
 	rulesMS  int64 // when symbol rules are read next
 	failed   int   // rounds failed in a row
 	soundMS  int64 // when the last complete round ended
+	lookedMS int64 // and when it began; 0 before the first
 	started  bool
 	stopped  bool
 	refusals map[string]string // last refusal noted per intent, to note it once

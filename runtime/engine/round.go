@@ -276,6 +276,7 @@ func (e *Engine) finishRound() {
 	for _, r := range e.runs {
 		e.measureBare(r)
 	}
+	e.lookedMS = snapshot.BeganMS
 	e.note(Note{Kind: NoteRound, OK: true, DurationMS: e.nowMS - snapshot.BeganMS, Count: acted})
 	e.schedule(acted > 0)
 	e.closed(acted)

@@ -253,13 +253,13 @@ func showDegraded(w io.Writer, all []api.Degraded) {
 
 func newPositions() *cobra.Command {
 	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
-		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop"})
+		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
 		for _, r := range p.Items {
 			stop := "none"
 			if r.Protected {
 				stop = "on the exchange"
 			}
-			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, r.Entry, r.Last, r.LiqPrice, stop})
+			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, r.Entry, r.Last, r.LiqPrice, stop, time.Duration(r.BareMS) * time.Millisecond})
 		}
 		t.Render()
 	})
