@@ -154,6 +154,32 @@ func TestTablesOfDocumentsAreWhole(t *testing.T) {
 	}
 }
 
+// TestEveryCredentialIsTold finds the names of systemd's credentials in the
+// configuration's code.
+func TestEveryCredentialIsTold(t *testing.T) {
+	t.Parallel()
+	sources, err := filepath.Glob(filepath.Join(above, "configs", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, total := string(writeMarkdown(newRoot())), 0
+	for _, path := range sources {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range regexp.MustCompile(`"(BOTD_[A-Z_]+)"`).FindAllStringSubmatch(string(text), -1) {
+			total++
+			if !strings.Contains(page, found[1]) {
+				t.Errorf("docs/cli.md: want the credential %s named (environment, man_markdown.go)", found[1])
+			}
+		}
+	}
+	if total < 4 {
+		t.Errorf("want the credentials found, have %d", total)
+	}
+}
+
 // TestFiguresThatDocumentsTellAreTheCodes counts what can be counted at once.
 func TestFiguresThatDocumentsTellAreTheCodes(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ var environment = []struct{ name, what string }{
 	{"NO_COLOR", "no colours when it is not empty; nor with TERM=dumb, nor with `--no-color`"},
 	{"FORCE_COLOR", "colours also where there is no terminal"},
 	{"BOTD_CACHE", "directory in which parsed candles are kept, or `off`; without it in the user's cache directory"},
-	{"CREDENTIALS_DIRECTORY", "set by systemd: where BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME and BOTD_SIGNAL_TOKEN stand"},
+	{"CREDENTIALS_DIRECTORY", "set by systemd: where BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME, BOTD_SIGNAL_TOKEN and BOTD_TELEGRAM_TOKEN stand"},
 	{"NOTIFY_SOCKET", "set by systemd: where it is told that botd is ready, and fed its watchdog"},
 }
 
