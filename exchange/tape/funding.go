@@ -25,10 +25,13 @@ const (
 	maxFunding = 1 << 28
 )
 
-const fundingHeader = "symbol,funding_time_ms,funding_rate"
+const (
+	fundingHeader  = "symbol,funding_time_ms,funding_rate"
+	binanceFunding = "calc_time,funding_interval_hours,last_funding_rate" // its files are of one symbol, which they do not name
+)
 
-// LoadFunding reads CSV with the header symbol,funding_time_ms,funding_rate,
-// plain or gzip. Stamps up to a minute beside a full hour are put on it, and
+// LoadFunding reads CSV with the header symbol,funding_time_ms,funding_rate, or
+// Binance's, whose rows have no symbol; plain, gzip or in a ZIP. Stamps up to a minute beside a full hour are put on it, and
 // rates are rounded to the eight places a Rate has. The rows of each symbol must
 // be in the order of time.
 func LoadFunding(path string) ([]FundingRow, error) {
@@ -37,13 +40,14 @@ func LoadFunding(path string) ([]FundingRow, error) {
 		return nil, err
 	}
 	lines := bytes.Split(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))), []byte{'\n'})
-	if first := strings.TrimSpace(string(lines[0])); first != fundingHeader {
-		return nil, &DataError{Path: path, Line: 1, What: fmt.Sprintf("header is %q", shorten(first)), Hint: "it must be " + fundingHeader}
+	first := strings.TrimSpace(string(lines[0]))
+	if first != fundingHeader && first != binanceFunding {
+		return nil, &DataError{Path: path, Line: 1, What: fmt.Sprintf("header is %q", shorten(first)), Hint: "it must be " + fundingHeader + ", or Binance's " + binanceFunding}
 	}
 	rows := make([]FundingRow, 0, len(lines)-1)
 	last := map[string]int64{} // by symbol
 	for i, line := range lines[1:] {
-		row, column, what := fundingRow(line)
+		row, column, what := fundingRow(line, first == binanceFunding)
 		if before, known := last[row.Symbol]; what == "" && known && before >= row.TimeMS {
 			column, what = "funding_time_ms", fmt.Sprintf("the time is not after the row above's: %d, %d", row.TimeMS, before)
 		}
@@ -56,12 +60,15 @@ func LoadFunding(path string) ([]FundingRow, error) {
 	return rows, nil
 }
 
-func fundingRow(line []byte) (row FundingRow, column, what string) {
+func fundingRow(line []byte, binance bool) (row FundingRow, column, what string) {
 	fields := split(nil, line)
 	if len(fields) != 3 {
 		return row, "", fmt.Sprintf("%d columns, the header has 3", len(fields))
 	}
-	if len(fields[0]) == 0 {
+	switch {
+	case binance:
+		fields = [][]byte{nil, fields[0], fields[2]}
+	case len(fields[0]) == 0:
 		return row, "symbol", "symbol is empty"
 	}
 	at, ok := wholeOf(fields[1])

@@ -114,7 +114,7 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 	if err := b.recordedRates(given); err != nil {
 		return config, err
 	}
-	rows, err := b.rates()
+	rows, err := b.rates(len(given) > 1)
 	if err != nil {
 		return config, err
 	}
@@ -131,7 +131,7 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 			return config, err
 		}
 		if c.Market == exchange.Futures && (len(rows) > 0 || mustBe) {
-			leg.Funding = fundingOf(rows, c.Symbol)
+			leg.Funding = tape.FundingOf(rows, c.Symbol)
 			if len(leg.Funding) == 0 && mustBe {
 				return config, failure(exitData, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.funding, ", "), c.Symbol)
 			}
@@ -264,12 +264,15 @@ func withBrackets(s *exchange.Symbol) *exchange.Symbol {
 }
 
 // rates reads all funding files.
-func (b *backtestFiles) rates() ([]tape.FundingRow, error) {
+func (b *backtestFiles) rates(several bool) ([]tape.FundingRow, error) {
 	var all []tape.FundingRow
 	for _, path := range b.funding {
 		rows, err := tape.LoadFunding(path)
 		if err != nil {
 			return nil, dataError(err)
+		}
+		if len(rows) > 0 && rows[0].Symbol == "" && several {
+			return nil, failure(exitData, "botd data funding import "+path+" --symbol SYMBOL puts it where its symbol is known", "%s does not say whose rates it has, and several symbols are traded", path)
 		}
 		all = append(all, rows...)
 	}
@@ -282,17 +285,6 @@ func fundingFiles(paths []string) []backtest.File {
 		files = append(files, backtest.File{Path: path, SHA256: fileSHA(path)})
 	}
 	return files
-}
-
-// fundingOf picks the symbol's rows; files write it with and without the hyphen.
-func fundingOf(rows []tape.FundingRow, symbol string) (own []tape.FundingRow) {
-	plain := strings.ReplaceAll(symbol, "-", "")
-	for _, row := range rows {
-		if row.Symbol == symbol || row.Symbol == plain {
-			own = append(own, row)
-		}
-	}
-	return own
 }
 
 // fileSHA is the SHA-256 of a file that was just read; empty when it is gone.

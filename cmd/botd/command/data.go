@@ -90,7 +90,7 @@ func (s *seriesFlags) length(required bool) (exchange.Interval, error) {
 }
 
 func newData() *cobra.Command {
-	command := &cobra.Command{Use: "data", Short: "recorded candles: make, fetch, check, convert", Args: unknownCommand,
+	command := &cobra.Command{Use: "data", Short: "recorded candles and funding rates: make, fetch, check, convert", Args: unknownCommand,
 		Long: `Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
 or wherever you keep them. Every verb reads CSV with a header, Binance's kline CSV, gzip, a ZIP
 with one CSV in it, and Parquet.`,
@@ -100,7 +100,7 @@ with one CSV in it, and Parquet.`,
   botd data verify candles.csv
   botd data list`,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newDataGenerate(), newDataImport(), newDataExport(), newDataResample(), newDataVerify(), newDataList(), newDataDownload())
+	command.AddCommand(newDataGenerate(), newDataImport(), newDataExport(), newDataResample(), newDataVerify(), newDataList(), newDataDownload(), newFunding())
 	return command
 }
 

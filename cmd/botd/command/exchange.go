@@ -205,6 +205,9 @@ func loaders() server.Loaders {
 			if err != nil {
 				return nil, dataError(err)
 			}
+			if len(rows) > 0 && rows[0].Symbol == "" {
+				return nil, failure(exitData, "botd data funding import "+path+" --symbol SYMBOL writes one that does", "%s does not say whose rates it has", path)
+			}
 			points := map[string][]sim.FundingPoint{}
 			for _, row := range rows {
 				points[row.Symbol] = append(points[row.Symbol], sim.FundingPoint{TimeMS: row.TimeMS, Rate: row.Rate})

@@ -309,7 +309,7 @@ func (t *trial) funding() ([]tape.FundingRow, []backtest.File, error) {
 		return nil, nil, nil
 	}
 	rows, err := tape.LoadFunding(beside)
-	return fundingOf(rows, t.symbol.Name), fundingFiles([]string{beside}), err
+	return tape.FundingOf(rows, t.symbol.Name), fundingFiles([]string{beside}), err
 }
 
 // backtest puts the strategy on its candles.
