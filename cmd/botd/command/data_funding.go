@@ -18,12 +18,8 @@ func newFunding() *cobra.Command {
 		Long: `Recorded funding rates are CSV files with the header symbol,funding_time_ms,funding_rate: in a store
 (data_dir/candles/futures/SYMBOL/funding.csv) or wherever you keep them. Binance's files of funding
 rates are read too, gzip and ZIP with them. A daemon records the rates of what it trades, beside its
-candles; a venue tells no past ones.
-
-  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT
-  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv
-  botd data funding verify funding.csv
-  botd data funding list`,
+candles; a venue tells no past ones.`,
+		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv\n  botd data funding verify funding.csv\n  botd data funding list",
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newFundingGenerate(), newFundingImport(), newFundingVerify(), newFundingList())
 	return command
@@ -225,6 +221,8 @@ func newFundingList() *cobra.Command {
 	var output string
 	command := &cobra.Command{
 		Use: "list", Short: "the rates the store has", Args: cobra.NoArgs,
+		Long: `Lists the symbols whose rates the store has: how many payments, from when to when, the lowest and the
+highest rate, and in how many places payments are missing.`,
 		Example: "  botd data funding list\n  botd data funding list --store data/demo/recorded",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, err := series.open()
