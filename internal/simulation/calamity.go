@@ -78,6 +78,10 @@ func (w *world) restoreBackup() bool {
 	}
 	w.say("a backup with %d of %d records is restored", kept, len(w.disk.records))
 	w.disk.records = w.disk.records[:kept]
+	w.inspector.story = newStory()
+	for i := range w.disk.records {
+		w.inspector.story.take(&w.disk.records[i])
+	}
 	for _, key := range w.venue.keys {
 		h := w.venue.held[key]
 		lost := w.venue.forget(w, key) // nobody can know of it before it is there

@@ -44,6 +44,16 @@ type cast struct {
 	breaker  engine.BreakerConfig
 }
 
+// of is the strategy that trades a symbol.
+func (c *cast) of(key exchange.SymbolKey) string {
+	for i := range c.roles {
+		if c.roles[i].key == key {
+			return c.roles[i].name
+		}
+	}
+	return ""
+}
+
 var (
 	market = sim.DefaultSymbols() // never changed: runs take copies
 	twap   = find("twap")

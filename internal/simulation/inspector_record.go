@@ -104,12 +104,22 @@ type story struct {
 	last    map[string]string // the target as text, to see it change
 
 	quarantined map[exchange.SymbolKey]bool
-	halted      bool // the account
+	halts       map[reconcile.Scope]bool
 }
 
 func newStory() *story {
 	return &story{map[string]int{}, map[string]int{}, map[string]int64{}, map[string]string{}, map[string]bool{}, map[string]string{},
-		map[exchange.SymbolKey]bool{}, false}
+		map[exchange.SymbolKey]bool{}, map[reconcile.Scope]bool{}}
+}
+
+// halted reports whether a halt holds for a strategy's symbol.
+func (s *story) halted(strategy string, key exchange.SymbolKey) bool {
+	for scope := range s.halts {
+		if scope.Covers(strategy, key) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *story) take(r *reconcile.Record) {
@@ -136,8 +146,10 @@ func (s *story) take(r *reconcile.Record) {
 	case reconcile.RecordAdopted, reconcile.RecordIgnored:
 		delete(s.quarantined, r.Symbol)
 	case reconcile.RecordHalt:
-		if r.Strategy == "" && r.Symbol == (exchange.SymbolKey{}) {
-			s.halted = r.Level != ""
+		if scope := (reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}); r.Level != "" {
+			s.halts[scope] = true
+		} else {
+			delete(s.halts, scope)
 		}
 	}
 }

@@ -159,13 +159,13 @@ func (i *inspector) effects(out *engine.Effects) {
 		switch key := call.Request.Order.Key(); {
 		case i.story.quarantined[key]:
 			i.w.fail("declared_states", "%s opens on a symbol that the journal says is quarantined", call.Request.Order.ClientOrderID)
-		case i.story.halted:
+		case i.story.halted(i.w.cast.of(key), key):
 			i.w.fail("declared_states", "%s opens while the journal says that trading is halted", call.Request.Order.ClientOrderID)
 		case i.w.daemon.stopping:
 			i.w.fail("declared_states", "%s opens while stopping", call.Request.Order.ClientOrderID)
 		case machine.Book().Breaking(i.w.daemon.clock()):
 			i.w.fail("declared_states", "%s opens while the breaker is tripped", call.Request.Order.ClientOrderID)
-		case machine.Book().Halted().Level != "":
+		case machine.Book().HaltOn(i.w.cast.of(key), key).Level != "":
 			i.w.fail("declared_states", "%s opens while trading is halted", call.Request.Order.ClientOrderID)
 		case machine.Blind():
 			i.w.fail("declared_states", "%s opens while blind", call.Request.Order.ClientOrderID)

@@ -109,17 +109,55 @@ func (w *world) stop() bool {
 	return true
 }
 
-// halt is a person at the kill switch.
+// halt is a person at the kill switch, of the account or of one strategy, or one
+// who takes an order out of the book, which holds its strategy back too.
 func (w *world) halt() bool {
 	d := w.daemon
 	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != "" {
 		return false
 	}
 	level := []string{"pause", "cancel", "flatten"}[w.people.below(3)]
-	w.say("a person halts trading: %s", level)
-	d.handle(&engine.Event{Kind: engine.EventHalt, Level: level, Why: "a person"})
+	var scope reconcile.Scope
+	switch choice := w.people.below(10); {
+	case choice < 2 && w.withdraw():
+	case choice < 5:
+		scope.Strategy = w.cast.roles[w.people.below(int64(len(w.cast.roles)))].name
+		fallthrough
+	default:
+		w.say("a person halts %s: %s", scope, level)
+		d.handle(&engine.Event{Kind: engine.EventHalt, Level: level, Scope: scope, Why: byPerson})
+	}
 	w.agenda.put(happening{atMS: w.nowMS + w.people.between(5_000, 60_000), kind: happenRelease, fault: Halt})
 	return true
+}
+
+// byPerson is why trading is halted where a person did it.
+const byPerson = "a person"
+
+// withdraw is a person who cancels one opening order by way of botd.
+func (w *world) withdraw() bool {
+	for _, p := range w.daemon.machine.Book().Live() {
+		if p.Purpose.Opens() && p.Withdrawn == "" {
+			w.say("a person takes %s out of the book", p.ClientOrderID)
+			w.daemon.handle(&engine.Event{Kind: engine.EventWithdraw, ClientOrderID: p.ClientOrderID, Why: byPerson})
+			return true
+		}
+	}
+	return false
+}
+
+// armAgain is the same person ending every halt of theirs.
+func (w *world) armAgain() {
+	scopes := []reconcile.Scope{{}}
+	for i := range w.cast.roles {
+		scopes = append(scopes, reconcile.Scope{Strategy: w.cast.roles[i].name})
+	}
+	for _, scope := range scopes {
+		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != "" && halt.Why == byPerson {
+			w.say("a person arms %s again", scope)
+			w.daemon.handle(&engine.Event{Kind: engine.EventHalt, Scope: scope, Why: byPerson})
+		}
+	}
 }
 
 // release undoes what a fault did.
@@ -138,10 +176,7 @@ func (w *world) release(h *happening) {
 			w.agenda.put(*h)
 			return
 		}
-		if halt := d.machine.Book().Halted(); halt.Level != "" && halt.Why == "a person" {
-			w.say("a person arms trading again")
-			d.handle(&engine.Event{Kind: engine.EventHalt, Why: "a person"})
-		}
+		w.armAgain()
 	}
 }
 
