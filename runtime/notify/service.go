@@ -48,6 +48,16 @@ func (s *service) Send(text string) error {
 	return s.hide(s.to.Send(text, &params))
 }
 
+// SecretParts are the parts of a service's address that might be secret, for whoever
+// takes secrets out of texts.
+func SecretParts(address string) []string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return []string{address}
+	}
+	return secretParts(address, parsed)
+}
+
 // secretParts are the parts of an address that might be secret: all but its
 // scheme and what is too short to be one.
 func secretParts(address string, parsed *url.URL) (parts []string) {

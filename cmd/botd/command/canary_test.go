@@ -6,11 +6,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,6 +26,10 @@ import (
 const (
 	canaryKey    = "CANARY/KEY+0123456789"
 	canarySecret = `CANARY"SECRET\9876543210`
+	canarySignal = "CANARYsignal0123456789CANARYsignal"
+	canaryTopic  = "CANARYtopic0123456789"
+	canaryUser   = "CANARYuser0123456789"
+	canaryWord   = "CANARYword0123456789"
 )
 
 // told is what a process writes, for several goroutines.
@@ -113,16 +121,26 @@ func TestNoCanaryIsInAnySink(t *testing.T) {
 	p.file("secret", canarySecret+"\n", 0o600)
 	p.file("wrong", canarySecret+"WRONG", 0o600)
 	p.file("venue/accounts.yaml", "'"+canaryKey+"':\n  secret: '"+canarySecret+"'\n", 0o600)
+	p.file("signal-token", canarySignal, 0o600)
+	p.file("telegram-token", canaryTelegram, 0o600)
+	p.file("channel", "ntfy://"+canaryUser+":"+canaryWord+"@"+refusing(t)+"/"+canaryTopic+"?scheme=http", 0o600)
 	_, venue := p.start("venue", "exchange", "--listen", address, "--accounts", "venue/accounts.yaml", "--market", "random")
 	venue.wait(t, "listens on")
 	for _, c := range []string{"configs", "wrong-secret"} {
 		secret := map[string]string{"configs": "secret", "wrong-secret": "wrong"}[c]
 		p.run(exitOK, "init", c, "--mode", "live", "--base-url", "http://"+address, "--key-file", "key", "--secret-file", secret, "--strategy", "accumulate", "--strategy", "trend")
 	}
+	p.append("configs/botd.yaml", "signals: {listen: 127.0.0.1:0, token_file: signal-token}\nnotify: {every: 1s, channels: {desk: {url_file: channel, least: info}}}\n"+
+		"telegram: {token_file: telegram-token, operators: [11], server: 'http://"+refusing(t)+"'}\n")
+	p.run(exitNegative, "notify", "test")
 	p.run(exitCredentials, "run", "-c", "wrong-secret", "--mode", "live", "--listen", "off")
 	p.run(exitNegative, "doctor", "-c", "wrong-secret")
 	daemon, log := p.start("log and crash", "run", "--mode", "live", "--listen", "127.0.0.1:0", "--log-format", "json")
 	log.wait(t, `"order.settled"`)
+	p.run(exitOK, "log-level", "debug")
+	log.wait(t, `"telegram.failed"`)
+	log.wait(t, `"reconcile.round"`) // at level debug
+	p.signals(log.String())
 
 	for _, verb := range [][]string{{"status"}, {"orders"}, {"intents"}, {"positions"}, {"limits"}, {"config", "show", "--effective"}, {"config", "show"}, {"doctor"}, {"journal", "export"}, {"check"}} {
 		p.run(exitOK, verb...)
@@ -146,6 +164,48 @@ func TestNoCanaryIsInAnySink(t *testing.T) {
 	p.sinks["log and crash"] = log.String()
 	p.sinks["venue"] = venue.String()
 	p.scan()
+}
+
+// append adds to a file.
+func (p *place) append(name, text string) {
+	p.t.Helper()
+	before, err := os.ReadFile(filepath.Join(p.directory, name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.file(name, string(before)+"\n"+text, 0o644)
+}
+
+// refusing is the address of a service that repeats in its refusal all it was told:
+// the worst that may stand in an error.
+func refusing(t *testing.T) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // as far as it came
+		http.Error(w, fmt.Sprintf("no such thing: %s %v %s", r.URL, r.Header, body), http.StatusForbidden)
+	}))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// signals sends some with a wrong token, in the body and where it does not belong,
+// and keeps what is answered.
+func (p *place) signals(log string) {
+	p.t.Helper()
+	at := regexp.MustCompile(`signals   (http://\S+?)"`).FindStringSubmatch(log)
+	if at == nil {
+		p.t.Fatalf("want to be told where signals are taken: %s", log)
+	}
+	for i, body := range []string{`{"token":"` + canarySignal + `","strategy":"nobody","target":"1"}`, `{"token":"` + canarySignal, canarySignal} {
+		response, err := http.Post(at[1], "application/json", strings.NewReader(body))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		if err = errors.Join(err, response.Body.Close()); err != nil || len(text) == 0 {
+			p.t.Errorf("signal %d: want an answer, have %v", i, err)
+		}
+		p.sinks[fmt.Sprintf("answer to signal %d", i)] = string(text)
+	}
 }
 
 // unpack adds a bundle's files to the sinks and returns their names.
@@ -181,7 +241,7 @@ func (p *place) unpack(path string) (names string) {
 func (p *place) scan() {
 	p.t.Helper()
 	var forbidden []string
-	for _, secret := range []string{canaryKey, canarySecret} {
+	for _, secret := range []string{canaryKey, canarySecret, canarySignal, canaryTelegram, strings.Split(canaryTelegram, ":")[1], canaryTopic, canaryUser, canaryWord} {
 		forbidden = append(forbidden, encodings(secret)...)
 	}
 	err := filepath.WalkDir(p.directory, func(path string, entry fs.DirEntry, err error) error {
@@ -195,7 +255,7 @@ func (p *place) scan() {
 		switch name := entry.Name(); name {
 		case "token", "token-viewer":
 			forbidden = append(forbidden, encodings(strings.TrimSpace(string(text)))...)
-		case "key", "secret", "wrong", "accounts.yaml":
+		case "key", "secret", "wrong", "accounts.yaml", "signal-token", "telegram-token", "channel":
 		default:
 			p.sinks[path] = string(text)
 		}

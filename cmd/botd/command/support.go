@@ -26,6 +26,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
+	"botd/runtime/notify"
 )
 
 // Bounds of a bundle.
@@ -129,6 +130,7 @@ func (b *bundle) knowSecrets(config *configs.Config) {
 	if key, secret, err := configs.ReadSecrets(config.Exchange); err == nil {
 		plain = append(plain, key, string(secret))
 	}
+	plain = append(plain, otherSecrets(config)...)
 	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
 		for _, name := range []string{api.OperatorFile, api.ViewerFile} {
 			if text, err := os.ReadFile(filepath.Join(config.DataDir, string(mode), name)); err == nil {
@@ -147,6 +149,26 @@ func (b *bundle) knowSecrets(config *configs.Config) {
 		}
 	}
 	slices.SortFunc(b.secrets, func(a, c string) int { return len(c) - len(a) }) // the longest first: one may be part of another
+}
+
+// otherSecrets are those that are not the exchange's nor botd's own: tokens of signals
+// and of Telegram, addresses of channels. What can not be read is in no file either.
+func otherSecrets(config *configs.Config) (plain []string) {
+	directory := config.Exchange.CredentialsDirectory
+	if token, err := configs.ReadSignalToken(&config.Signals, directory); err == nil {
+		plain = append(plain, token)
+	}
+	if token, err := configs.ReadTelegramToken(&config.Telegram, directory); err == nil {
+		_, secret, _ := strings.Cut(token, ":")
+		plain = append(plain, token, secret)
+	}
+	for i := range config.Notify.Channels {
+		if address, err := configs.ReadAddress(&config.Notify.Channels[i], directory); err == nil {
+			const shortest = 8 // a word of an address that is shorter stands in many texts
+			plain = append(plain, slices.DeleteFunc(notify.SecretParts(address), func(part string) bool { return len(part) < shortest })...)
+		}
+	}
+	return plain
 }
 
 // encodings are the forms in which a secret may stand somewhere.
