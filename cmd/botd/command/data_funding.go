@@ -20,7 +20,7 @@ func newFunding() *cobra.Command {
 rates are read too, gzip and ZIP with them. A daemon records the rates of what it trades, beside its
 candles; a venue tells no past ones.`,
 		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd data funding generate --symbol BTC-USDT --payments 1000 --out funding.csv\n  botd data funding verify funding.csv\n  botd data funding list",
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }}
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newFundingGenerate(), newFundingImport(), newFundingVerify(), newFundingList())
 	return command
 }
