@@ -313,9 +313,10 @@ func (l *loader) journal(s *section) {
 	}
 	address, err := url.Parse(c.Journal)
 	if err != nil || address.Scheme != "postgres" && address.Scheme != "postgresql" {
-		s.wrong(node, "write postgres://user@host/database, or leave the line out for SQLite in data_dir", "journal is not a PostgreSQL address")
+		s.wrong(node, "leave the line out: the journal is SQLite in data_dir", "journal is not a PostgreSQL address")
 		return
 	}
+	s.warn(node, "leave the line out: the journal is SQLite in data_dir", "journal in PostgreSQL is not in this version: botd run refuses it")
 	if _, given := address.User.Password(); given || address.Query().Has("password") {
 		s.warn(node, "keep it in a password file: PGPASSFILE, or passfile= in the address", "journal holds a password, which everybody who reads this file can see")
 	}

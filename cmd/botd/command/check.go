@@ -149,7 +149,7 @@ func checkTable(w io.Writer, result checkResult, problems configs.Problems) {
 		fmt.Fprintln(w, p.String())
 	}
 	if result.OK {
-		fmt.Fprintf(w, "ok: %s, %d strategies, mode %s", count(len(result.Files), "file"), result.Strategies, result.Mode)
+		fmt.Fprintf(w, "ok: %s, %s, mode %s", count(len(result.Files), "file"), strategies(result.Strategies), result.Mode)
 	} else {
 		fmt.Fprint(w, count(result.Errors, "error"))
 	}

@@ -167,7 +167,7 @@ func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, lo
 
 // greet says what begins, and in which state it was left.
 func greet(console *ops.Console, config *configs.Config, v *venue, directory string, machine *engine.Engine) {
-	console.Say("daemon.started", "botd      %s on %s; %d strategies; data in %s; Ctrl-C stops", config.Mode, v.where, len(config.Strategies), directory)
+	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, v.where, strategies(len(config.Strategies)), directory)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)

@@ -131,7 +131,7 @@ func (r *reloader) reload(ctx context.Context, why string) {
 	}
 	r.current.Store(config)
 	r.metrics.Reloaded(true)
-	r.console.Say("config.reloaded", "config    read again (%s): %d strategies replaced", why, taken)
+	r.console.Say("config.reloaded", "config    read again (%s): %s replaced", why, strategies(taken))
 }
 
 func strategyNamed(config *configs.Config, name string) *configs.StrategyConfig {
