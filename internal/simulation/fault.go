@@ -75,6 +75,16 @@ var strongest = Weather{
 	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4, SecondBot: 0.05, OldBackup: 0.1,
 }
 
+// most is the largest strength there can be: certainty for a fault that strikes
+// requests, commits, inputs or outputs by probability, else very often a minute.
+func (f Fault) most() float64 {
+	switch {
+	case f < Outage, f == CommitFails, f == CommitInDoubt, f == SlowDisk, f == Crash:
+		return 1
+	}
+	return 1_000
+}
+
 // storms are faults that are worst together.
 var storms = [][]Fault{
 	{LostRequest, LostAnswer, StaleRead, TornRead, PartialFill}, // what is unknown while known orders fill

@@ -72,8 +72,8 @@ func ParseWeather(pairs []string) (*Weather, error) {
 			return nil, err
 		}
 		strength, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(strength >= 0 && strength <= 1_000) {
-			return nil, fmt.Errorf("strength %q of %s is not 0 to 1000", text, name)
+		if err != nil || !(strength >= 0 && strength <= fault.most()) {
+			return nil, fmt.Errorf("strength %q of %s is not 0 to %v", text, name, fault.most())
 		}
 		weather[fault] = strength
 	}

@@ -73,6 +73,7 @@ type Result struct {
 	Hash      uint64 // of everything that happened: the same seed gives the same hash
 	Points    int    // inputs and outputs, at each of which the process may die
 	Weather   Weather
+	Given     bool // the weather: it is not the seed's own
 	Violation *Violation
 	Stats     Stats
 }
@@ -82,6 +83,13 @@ func (r *Result) Command() string {
 	command := fmt.Sprintf("go run ./cmd/botd simulate --seed %d", r.Seed)
 	if r.CrashAt > 0 {
 		command += fmt.Sprintf(" --crash-at %d", r.CrashAt)
+	}
+	if r.Given {
+		for fault, strength := range r.Weather {
+			if strength != 0 {
+				command += fmt.Sprintf(" --fault %s=%v", Fault(fault), strength)
+			}
+		}
 	}
 	return command + " --trace"
 }
@@ -132,7 +140,7 @@ func Run(options Options) Result {
 	if w.tracing && w.failure != nil {
 		w.tracef("broken", "%s: %s", w.failure.Rule, w.failure.Text)
 	}
-	return Result{Seed: options.Seed, CrashAt: options.CrashAt, Hash: w.hash, Points: w.points, Weather: w.weather, Violation: w.failure, Stats: w.stats}
+	return Result{Seed: options.Seed, CrashAt: options.CrashAt, Hash: w.hash, Points: w.points, Weather: w.weather, Given: options.Weather != nil, Violation: w.failure, Stats: w.stats}
 }
 
 func newWorld(options Options) *world {

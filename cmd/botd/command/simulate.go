@@ -103,8 +103,8 @@ func simulateTable(w io.Writer, summary *simulation.Summary) {
 		{"runs", r.Runs}, {"failed", r.Failed}, {"elapsed", summary.Elapsed.Round(time.Millisecond)}, {"runs a second", fmt.Sprintf("%.0f", r.RunsASecond)},
 		{"virtual hours", fmt.Sprintf("%.1f", r.VirtualHours)}, {"events", r.Events}, {"requests", r.Requests}, {"starts of the daemon", r.Starts},
 		{"inputs and outputs", r.Points}, {"crash points tried", r.CrashPoints},
-		{"unknown placements", r.Unknowns}, {"resolved within, p50 / p99", fmt.Sprintf("%d s / %d s", r.ResolvedP50, r.ResolvedP99)},
-		{"times without a stop", r.Unprotected}, {"lasted within, p50 / p99", fmt.Sprintf("%d s / %d s", r.UnprotectedP50, r.UnprotectedP99)},
+		{"unknown placements", r.Unknowns}, {"resolved within, p50 / p99", quantiles(r.ResolvedP50, r.ResolvedP99)},
+		{"times without a stop", r.Unprotected}, {"lasted within, p50 / p99", quantiles(r.UnprotectedP50, r.UnprotectedP99)},
 		{"quarantined at the end", r.Quarantined},
 	})
 	t.AppendSeparator()
@@ -126,6 +126,14 @@ func simulateTable(w io.Writer, summary *simulation.Summary) {
 	for _, failure := range r.Failures {
 		fmt.Fprintf(w, "seed %d at %d.%03d s: %s: %s\n  %s\n", failure.Seed, failure.Broken.AtMS/1000, failure.Broken.AtMS%1000, failure.Broken.Rule, failure.Broken.Text, failure.Command)
 	}
+}
+
+// quantiles tells two quantiles in seconds; "-" when there was nothing to count.
+func quantiles(p50, p99 int) string {
+	if p50 < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d s / %d s", p50, p99)
 }
 
 // huntMutants breaks one rule after another; the simulation must fail each time.
