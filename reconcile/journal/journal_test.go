@@ -1,6 +1,8 @@
 package journal_test
 
 import (
+	"bytes"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -215,4 +217,34 @@ func BenchmarkReplay(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(5*orders)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+}
+
+// TestADamagedIndexIsFound flips a bit where no row is read from: a start finds
+// nothing, and the next record changes another placement's row.
+func TestADamagedIndexIsFound(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Close())
+	const index = "sqlite_autoindex_placement_1"
+	db, err := sql.Open("sqlite", "file:"+path)
+	must(t, err)
+	var page, size int
+	must(t, db.QueryRow("SELECT rootpage FROM sqlite_master WHERE name = ?", index).Scan(&page))
+	must(t, db.QueryRow("PRAGMA page_size").Scan(&size))
+	must(t, db.Close())
+	file, err := os.ReadFile(path)
+	must(t, err)
+	cells := file[(page-1)*size : page*size]
+	at := bytes.LastIndex(cells, []byte("bmain-"))
+	if at < 0 {
+		t.Fatal("want a placement's id in the index")
+	}
+	cells[at] ^= 1
+	must(t, os.WriteFile(path, file, 0o600))
+	report, err := open(t, path).Verify(t.Context())
+	if err != nil || len(report.Problems) == 0 || report.Problems[0].Table != "file" || !strings.Contains(report.Problems[0].Have, index) {
+		t.Errorf("want the index found, have %+v, %v", report.Problems, err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"botd/reconcile"
 )
@@ -164,9 +165,10 @@ func (v *verifier) compare(have map[[2]string]string) {
 }
 
 // Verify checks the whole journal as it stands at one moment, also while a
-// daemon writes it: the chain of records, every entry of the ledger against its
-// reading, and every row of the derived tables against what the records say. Problems are in the report; an error means that
-// it could not be read.
+// daemon writes it: the file's pages and indexes, the chain of records, every entry
+// of the ledger against its reading, and every row of the derived tables against
+// what the records say. Problems are in the report; an error means that it could not
+// be read.
 func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	conn, err := j.db.Conn(ctx)
 	if err != nil {
@@ -178,8 +180,12 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 	}
 	defer conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 	v := newVerifier()
+	if err := v.pages(ctx, conn); err != nil {
+		return v.report, err
+	}
+	damaged := len(v.report.Problems) > 0
 	if err := v.records(ctx, conn); err != nil {
-		if v.broke(err) { // what follows can not be judged
+		if v.broke(err) || damaged { // what follows can not be judged
 			return v.report, nil
 		}
 		return v.report, err
@@ -188,11 +194,41 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		return v.report, nil
 	}
 	have, err := readRows(ctx, conn)
-	if err != nil {
+	switch {
+	case err == nil:
+		v.compare(have)
+	case !damaged:
 		return v.report, err
 	}
-	v.compare(have)
 	return v.report, nil
+}
+
+// mostDamage bounds how much of a damaged file is told.
+const mostDamage = 10
+
+// pages checks the file itself: its pages, and the indexes, which no record and no
+// row tells of, but by which the next record changes its rows.
+func (v *verifier) pages(ctx context.Context, conn *sql.Conn) error {
+	rows, err := conn.QueryContext(ctx, fmt.Sprintf("PRAGMA integrity_check(%d)", mostDamage))
+	if err != nil {
+		return fmt.Errorf("check the journal's file: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return fmt.Errorf("check the journal's file: %w", err)
+		}
+		if text == "ok" {
+			continue
+		}
+		for _, line := range strings.Split(strings.TrimSpace(text), "\n")[:min(mostDamage, strings.Count(strings.TrimSpace(text), "\n")+1)] {
+			if !strings.HasPrefix(line, "***") { // a headline
+				v.report.add(Problem{"file", "", "sound pages and indexes", line})
+			}
+		}
+	}
+	return rows.Err()
 }
 
 // readRows reads every row of the derived tables.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -277,6 +278,7 @@ func newVerifyJournal() *cobra.Command {
 		Use: "verify", Short: "check the chain of records, the ledger and the derived tables", Args: cobra.NoArgs,
 		Long: `Reads the whole journal as it stands at one moment, also while botd writes it, and checks
 
+  the file     SQLite finds its pages and indexes sound
   the chain    every record carries the hash of the one before it, and its own
   the ledger   every entry sums to zero in each asset, and is booked again from what was read
   the tables   every row of placements and balances is what the records lead to
@@ -321,8 +323,18 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 	}
 	t := grid(w, table.Row{"where", "key", "want", "have"})
 	for _, p := range found.Problems {
-		t.AppendRow(table.Row{p.Table, p.Key, p.Want, p.Have})
+		t.AppendRow(table.Row{p.Table, printable(p.Key), printable(p.Want), printable(p.Have)})
 	}
 	t.Render()
 	fmt.Fprintf(w, "%d problems in %s, after %d sound records\n", len(found.Problems), found.File, found.Records)
+}
+
+// printable keeps what somebody wrote into a file from moving a terminal's cursor.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '·'
+		}
+		return r
+	}, text)
 }
