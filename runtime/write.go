@@ -39,20 +39,15 @@ func (d *Driver) handOver() {
 func (d *Driver) write(ctx context.Context) (err error) {
 	defer catch(&err)
 	lasting := context.WithoutCancel(ctx)
-	keeper, low := newKeeping(d.config.Journal), ""
+	keeper := newKeeping(d.config.Journal)
 	defer keeper.stop()
+	d.lookAfterDisk(ctx, &keeper) // before the first batch: a disk that is full from the start has no room for openings
 	for {
 		var batch write
 		select {
 		case batch = <-d.writes:
 		case <-keeper.due:
-			if why := keeper.keep(lasting); why != low {
-				low = why
-				select {
-				case d.events <- engine.Event{Kind: engine.EventDisk, Why: low}:
-				case <-ctx.Done():
-				}
-			}
+			d.lookAfterDisk(ctx, &keeper)
 			continue
 		case <-ctx.Done():
 			select { // what was handed over last is still written
@@ -66,6 +61,7 @@ func (d *Driver) write(ctx context.Context) (err error) {
 		if err != nil && broken(err) {
 			return fmt.Errorf("the journal is in doubt, nothing more is sent: %w", err)
 		}
+		d.lookAfterDisk(ctx, &keeper) // the batch may have taken the last room
 		select {
 		case d.events <- engine.Event{Kind: engine.EventJournaled, Sequence: batch.sequence, Err: err}:
 		case <-ctx.Done():
@@ -74,13 +70,31 @@ func (d *Driver) write(ctx context.Context) (err error) {
 	}
 }
 
+// lookAfterDisk has the journal keep its disk, and tells the engine when what it
+// says of it has changed.
+func (d *Driver) lookAfterDisk(ctx context.Context, k *keeping) {
+	if k.keep == nil {
+		return
+	}
+	why := k.keep(context.WithoutCancel(ctx))
+	if why == k.low {
+		return
+	}
+	k.low = why
+	select {
+	case d.events <- engine.Event{Kind: engine.EventDisk, Why: why}:
+	case <-ctx.Done():
+	}
+}
+
 // keepEvery is how often a journal looks after its disk.
 const keepEvery = time.Second
 
 // keeping asks a journal that can to look after its disk, between appends.
 type keeping struct {
-	keep func(context.Context) (low string)
-	due  <-chan time.Time // never for a journal that has no disk to look after
+	keep func(context.Context) (low string) // nil for a journal that has no disk to look after
+	low  string                             // what it said last
+	due  <-chan time.Time                   // never without one
 	stop func()
 }
 
@@ -90,7 +104,7 @@ func newKeeping(journal Journal) keeping {
 		return keeping{stop: func() {}}
 	}
 	ticker := time.NewTicker(keepEvery)
-	return keeping{keeper.Keep, ticker.C, ticker.Stop}
+	return keeping{keep: keeper.Keep, due: ticker.C, stop: ticker.Stop}
 }
 
 // broken reports whether the journal asks for the process to end.

@@ -242,6 +242,33 @@ func TestTheEngineHearsOfAFullDiskOnce(t *testing.T) {
 	})
 }
 
+// TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch: else the first
+// openings go out of the room that is kept for facts and exits.
+func TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.journalling()
+		r.config.Journal = &keeper{r.journal, []string{"full"}}
+		r.start(t)
+		if err := r.driver.Send(t.Context(), halt("a")); err != nil {
+			t.Error(err)
+		}
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		for _, event := range r.machine.seen {
+			if event.Kind == engine.EventDisk {
+				return
+			}
+			if event.Kind == engine.EventJournaled {
+				break
+			}
+		}
+		t.Error("want the disk told before anything is durable")
+	})
+}
+
 func TestStoppingWithRecordsInMemoryOnlyIsAnError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

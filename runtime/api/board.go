@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -158,7 +159,7 @@ func (b *Board) Checks() []ops.Check {
 func (b *Board) checks() []ops.Check {
 	return append([]ops.Check{
 		{Name: "loop", OK: b.alive()},
-		{Name: "journal", OK: b.status.JournalErr == nil && b.status.DiskLow == "", Detail: detail(b.status.JournalErr) + b.status.DiskLow},
+		{Name: "journal", OK: b.status.JournalErr == nil && b.status.DiskLow == "", Detail: strings.Trim(detail(b.status.JournalErr)+"; "+b.status.DiskLow, "; ")},
 		b.checkReconcile(),
 		b.checkMarketData(),
 	}, b.reported...)

@@ -333,7 +333,7 @@ func (e *Engine) journaled(event *Event) {
 	}
 	if e.journalErr != nil {
 		e.journalErr = nil
-		e.note(Note{Kind: NoteJournal, OK: true, Count: written, Text: "it is written again"})
+		e.note(Note{Kind: NoteJournal, OK: true, Count: written, Text: e.low})
 		e.soon() // what was held back is derived anew
 	}
 	e.emitted += int64(written)

@@ -219,8 +219,12 @@ func (c *Console) rest(n *engine.Note) {
 // journal tells whether the journal can be written, and whether its disk has room.
 func (c *Console) journal(n *engine.Note) {
 	switch {
+	case n.OK && n.Text != "": // what is left of the disk is for facts and exits
+		c.line(zerolog.WarnLevel, n, "journal.back").Int("records", n.Count).Msgf("journal   is written again, %d records were waiting; still nothing opens: %s", n.Count, plain(n.Text))
+	case n.OK && n.Count == 0:
+		c.line(zerolog.WarnLevel, n, "journal.back").Int("records", 0).Msg("journal   has room again: openings go on")
 	case n.OK:
-		c.line(zerolog.WarnLevel, n, "journal.back").Int("records", n.Count).Msgf("journal   has room again, %d records were waiting: openings go on", n.Count)
+		c.line(zerolog.WarnLevel, n, "journal.back").Int("records", n.Count).Msgf("journal   is written again, %d records were waiting: openings go on", n.Count)
 	case n.Err != nil:
 		c.line(zerolog.ErrorLevel, n, "journal.failed").Int("records", n.Count).Str("err", plain(n.Err.Error())).Msgf("JOURNAL   can not be written, %d records wait: %s; stops stay on the exchange", n.Count, n.Text)
 	default:
