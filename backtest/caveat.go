@@ -16,7 +16,7 @@ func (r *run) warnings() []string {
 	l, list := &r.ledger, []string{}
 	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
 	if l.events.failure != "" {
-		add("the strategy panicked and was stopped: %s", l.events.failure)
+		add("strategy %s", l.events.failure)
 	}
 	if l.events.quarantine != "" {
 		add("the symbol was quarantined: %s", l.events.quarantine)

@@ -56,7 +56,7 @@ type events struct {
 	rejected   map[string]int
 	refusal    string // the first one
 	rejection  string
-	failure    string // why the strategy was stopped
+	failure    string // which strategy was stopped first, and why
 	quarantine string
 	halt       string
 	wanted     map[string]tag // by client order id, until it is acknowledged
@@ -90,7 +90,7 @@ func (e *events) count(note *engine.Note) {
 	case engine.NoteSettled:
 		e.settled(note)
 	case engine.NoteStrategyFailed:
-		e.failure = cmp.Or(e.failure, note.Text)
+		e.failure = cmp.Or(e.failure, note.Strategy+" failed and was stopped: "+note.Text)
 	case engine.NoteQuarantine:
 		e.quarantine = cmp.Or(e.quarantine, note.Text)
 	case engine.NoteHalt:

@@ -283,7 +283,7 @@ func TestWhatWentWrongIsWarnedOf(t *testing.T) {
 	recorded := flatTape(t, exchange.Futures, 6, "100")
 	script := &scripted{targets: hold(t, recorded.Symbol, "10 . . ."), panicAt: 4}
 	config := caseConfig(recorded, script)
-	if result := mustRun(t, config); !warned(result, "the strategy panicked and was stopped: the script ends here") {
+	if result := mustRun(t, config); !warned(result, "strategy case failed and was stopped: the script ends here") {
 		t.Errorf("a panic: have %v", result.Warnings)
 	}
 	config = caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 . . .")})

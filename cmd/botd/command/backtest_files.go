@@ -228,7 +228,7 @@ func assign(flag string, files []string, given []*configs.StrategyConfig, all bo
 	}
 	for i, c := range given {
 		if own[i] == "" && all {
-			return nil, usage("%s: strategy %s (%s) has no candles; give %s %s=FILE", flag, c.Name, c.Symbol, flag, c.Symbol)
+			return nil, usage("%s: strategy %s (%s) has no candles; give %s %s=FILE", flag, c.Name, c.Symbol, flag, c.Name)
 		}
 	}
 	return own, nil
