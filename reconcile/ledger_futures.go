@@ -321,18 +321,21 @@ func (l *Ledger) Fresh(r *Reading, ended []Leg) ([]Leg, bool) {
 }
 
 // usual reports whether what was paid is near the fees at the rates last seen, and
-// what funding can be. Nearer than the profit of a trade may be: a wallet that does
-// not show the trade yet must not pass.
+// what funding can be. Nearer than the profit of a trade may be, and than the fees
+// of the symbol that paid least: a wallet that does not show a trade yet must not
+// pass.
 func (l *Ledger) usual(r *Reading) bool {
-	var expected, bound, paid exchange.Amount
+	var expected, bound, paid, least exchange.Amount
 	for _, p := range l.parts(r) {
 		expected, bound, paid = expected.Add(p.expected), bound.Add(p.funding()), paid.Add(p.realised)
-		near := int64(50)
-		if p.takes && p.rests || p.forced || !p.exact {
-			near = 2
+		switch fees := p.expected.Abs(); {
+		case p.takes && p.rests || p.forced || !p.exact:
+			bound = bound.Add(fees.Div(2))
+		case least.IsZero() || !fees.IsZero() && fees.Less(least):
+			least = fees
 		}
-		bound = bound.Add(p.expected.Abs().Div(near))
 	}
+	bound = bound.Add(least.Div(50))
 	paid = paid.Sub(walletOf(r, money).Sub(l.wallet(exchange.Futures, money)))
 	return !bound.Less(paid.Sub(expected).Abs())
 }

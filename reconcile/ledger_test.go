@@ -348,3 +348,18 @@ func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T)
 		}
 	}
 }
+
+func TestATradeThatTheWalletDoesNotShowYetDoesNotHideBehindALargerOne(t *testing.T) {
+	t.Parallel()
+	for wallet, want := range map[string]bool{"999.745": true, "999.75": false} { // 0.25 and 0.005 at the usual rate
+		a := newAccounts(t)
+		other := leg(2, false, "1", "1", "10", "0")
+		other.Symbol = "ETH-USDT"
+		a.trades(exchange.Buy, 10)
+		r := Reading{AtMS: a.now + 60_000, Market: exchange.Futures, Wallet: []Asset{{money, amount(wallet)}},
+			Open: []Leg{leg(1, false, "0.01", "0.01", "50000", "0"), other}, Hasty: true}
+		if have := a.l.Plausible(&r, a.l.Lines(&r)); have != want {
+			t.Errorf("wallet %s: want plausible %t, have %t", wallet, want, have)
+		}
+	}
+}
