@@ -92,8 +92,8 @@ type SymbolTruth struct {
 	residual   exchange.Quantity // Position - Known
 	residualOf exchange.Quantity // Known then
 	doubled    lasting           // the list shows two positions
-	stableMS   int64             // begin of the first of the equal snapshots that count towards the fence
-	stable     stable            // what it told
+	stable     stable            // what the snapshots that count towards the fence tell
+	lasts      lasting           // since the first of them
 	filledMS   int64             // when Known last changed by a fill
 	calm       lasting           // since then; not measured before the first fill of this start
 	seen       []int64           // ids of positions seen open, oldest first

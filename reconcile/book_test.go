@@ -217,10 +217,14 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 				d.none(nil)
 				d.now += 1_000
 			}
-			d.observe(c.position, nil)
-			d.none(nil)
-			d.now += 3_000
-			records := d.observe(c.position, nil)
+			var records []Record
+			for range 4 { // three seconds
+				if d.none(nil); len(records) > 0 {
+					t.Fatalf("want it decided by snapshots three seconds apart, have %+v", records)
+				}
+				records = d.observe(c.position, nil)
+				d.now += 1_000
+			}
 			last := records[len(records)-1]
 			if last.Kind != RecordEnded || last.State != c.state || d.book.Symbol(bitcoin).Known != c.known {
 				t.Fatalf("want ended %s known %d, have %+v known %d", c.state, c.known, last, d.book.Symbol(bitcoin).Known)
@@ -249,9 +253,10 @@ func TestAPositionThatFitsNoUnknownIsQuarantined(t *testing.T) {
 	d.observe(0, nil)
 	d.unknown(d.send(d.one(Entry, nil)))
 	d.now += 20_000
-	d.observe(-5, nil)
-	d.now += 3_000
-	d.observe(-5, nil)
+	for range 4 {
+		d.observe(-5, nil)
+		d.now += 1_000
+	}
 	if d.book.Symbol(bitcoin).Quarantine == "" {
 		t.Fatal("want a quarantine, have none")
 	}
@@ -504,8 +509,8 @@ func TestTheEquationWaitsForAPlacementThatIsNotAnsweredYet(t *testing.T) {
 	d.now += 60_000 // its fence has passed
 	second := d.send(Intent{Purpose: Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 		Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}})
-	for range 4 { // both filled: the residual is not the unknown's alone
-		d.now += 4_000
+	for range 8 { // both filled: the residual is not the unknown's alone
+		d.now += 1_000
 		if records := d.observe(0, nil); len(records) > 0 {
 			t.Fatalf("want nothing decided while %s waits for its answer, have %+v", second, records)
 		}
@@ -589,8 +594,8 @@ func TestAnEntryFilledAndClosedBeforeTheFirstLookLeavesNothing(t *testing.T) {
 	d.unknown(id)
 	created := d.now
 	d.now += 60_000
-	for range 3 {
-		d.now += 4_000
+	for range 4 {
+		d.now += 1_000
 		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(0), Positions: d.positions(0),
 			ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, CreatedMS: created, EntryPrice: exchange.AmountOf(50_000)}}})
 	}

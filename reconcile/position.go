@@ -49,13 +49,14 @@ func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) 
 		if truth.doubled.again(s); truth.doubled.longer(b.settle.StalenessMS) || mutant.Is(mutant.DoubleAtOnce) {
 			b.quarantine(truth, "the exchange shows two positions on one symbol", emit)
 		}
-		truth.stableMS, truth.Settled = 0, false
+		truth.lasts.over()
+		truth.Settled = false
 		return false
 	}
 	truth.doubled.over()
 	if s.Before.Done() {
 		if before, _ := find(s.Before.Items(), truth.Key.Name); (before.Signed() != now.Signed() || before.ID != now.ID) && !mutant.Is(mutant.MovedSnapshot) {
-			truth.stableMS = 0
+			truth.lasts.over()
 			return false
 		}
 	}

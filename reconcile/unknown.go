@@ -7,7 +7,9 @@ import (
 	"botd/internal/mutant"
 )
 
-// stableGapMS is how far apart the two equal snapshots must be that decide an unknown.
+// stableGapMS is how far apart the two equal snapshots must at least be that
+// decide an unknown. Where lists may lag for longer they are L apart: a fill that
+// the positions of the first told of is in the list of the second then.
 const stableGapMS = 3_000
 
 func (b *Book) unknownOn(key exchange.SymbolKey) []*Placement {
@@ -64,8 +66,8 @@ func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *Placement {
 }
 
 // decideUnknown ends what is unknown on a symbol by the position equation: two
-// equal snapshots at least three seconds apart, the first begun after the fence,
-// with no known fill changed for L (exactly-once.md, Snapshot and equation). The
+// equal snapshots at least three seconds and L apart, the first begun after the
+// fence, with no known fill changed for L (exactly-once.md, Snapshot and equation). The
 // open list was looked at before: what is here was not in it.
 func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placement, emit func(Record)) {
 	fence := int64(0)
@@ -74,21 +76,23 @@ func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placeme
 	}
 	fresh := b.filledLately(s, truth) && !mutant.Is(mutant.FillsMeanwhile)
 	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || fresh || b.unseen(s, truth.Key) || b.awaited(truth.Key) || mutant.Is(mutant.NeverDecided) {
-		truth.stableMS = 0
+		truth.lasts.over()
 		return
 	}
 	cut := stable{truth.Known, truth.residual, truth.PositionID}
-	if (truth.stableMS == 0 || truth.stable != cut) && !mutant.Is(mutant.OneSnapshot) {
-		truth.stableMS, truth.stable = s.BeganMS, cut
+	if (truth.lasts.sinceMS == 0 || truth.stable != cut) && !mutant.Is(mutant.OneSnapshot) {
+		truth.stable = cut
+		truth.lasts.anew(s)
 		return
 	}
-	if s.BeganMS-truth.stableMS < stableGapMS {
+	truth.lasts.again(s)
+	if truth.lasts.forMS < max(stableGapMS, b.settle.StalenessMS) && !mutant.Is(mutant.OneSnapshot) {
 		return
 	}
 	if truth.residual == 0 && b.mayHaveClosed(truth, unknown) && !slices.Contains(s.ClosedOf, truth.Key.Name) {
 		return // positions/history is asked for with the next snapshot (case 9)
 	}
-	truth.stableMS = 0
+	truth.lasts.over()
 	b.attribute(s, truth, unknown, emit)
 }
 

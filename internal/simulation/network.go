@@ -58,6 +58,9 @@ func (w *world) send(f *flight) {
 
 // far draws a time; where the weather is harsh it is mostly all but the longest.
 func (w *world) far(least, most int64) int64 {
+	if script := w.options.script; script != nil && script.far != nil {
+		return script.far(least, most)
+	}
 	if w.harsh && w.network.chance(0.7) {
 		return w.network.between(max(least, most-300), most)
 	}

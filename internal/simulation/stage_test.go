@@ -24,7 +24,7 @@ var (
 // stage is a scenario: one strategy whose wish the scenario sets, behind a network
 // and over a disk that it breaks. The inspector looks on as in every seed.
 type stage struct {
-	t       *testing.T
+	t       testing.TB
 	w       *world
 	key     exchange.SymbolKey
 	role    role
@@ -35,6 +35,8 @@ type stage struct {
 	limits  risk.Limits
 	trace   bytes.Buffer
 	uneven  bool // it ends in a declared state that only a person ends
+	lagging bool // a replica may lag for longer than two snapshots are apart
+	far     func(least, most int64) int64
 }
 
 // stroke is a fault that strikes the next calls that match.
@@ -46,7 +48,19 @@ type stroke struct {
 
 type staged func(*stage)
 
-func onSpot(s *stage)    { s.key = coin }
+func onSpot(s *stage)  { s.key = coin }
+func lagging(s *stage) { s.lagging = true }
+
+// latest lets all that a bound allows take as long as it may, and a call wait for
+// nearly its time to live.
+func latest(s *stage) {
+	s.far = func(_, most int64) int64 {
+		if most > timeToLiveMS && most < timeToLiveMS+1_000 {
+			return timeToLiveMS - 100
+		}
+		return most - 10
+	}
+}
 func protected(s *stage) { s.role.protected = true }
 func limited(most exchange.Quantity) staged {
 	return func(s *stage) { s.role.most = most }
@@ -66,7 +80,7 @@ func (actor) Candle(*strategy.View)                             {}
 func (a actor) Decide(view *strategy.View, plan *strategy.Plan) { a.s.plan(view, plan) }
 
 // newStage starts a daemon whose strategy wishes what the plan says.
-func newStage(t *testing.T, plan func(*strategy.View, *strategy.Plan), options ...staged) *stage {
+func newStage(t testing.TB, plan func(*strategy.View, *strategy.Plan), options ...staged) *stage {
 	t.Helper()
 	s := &stage{t: t, key: bitcoin, plan: plan, forge: func(*flight) {}}
 	s.role = role{name: "one", kind: "scripted", unit: 10, most: 100_000, schedule: 1_000}
@@ -77,11 +91,14 @@ func newStage(t *testing.T, plan func(*strategy.View, *strategy.Plan), options .
 	weather := Weather{}
 	weather[StaleRead] = 1 // what lists showed is kept, so that a scenario can tell it later
 	s.w = newWorld(Options{Seed: 1, Trace: &s.trace, Weather: &weather, script: &script{
-		cast: s.cast, strikes: s.strikes, foreign: reconcile.ForeignHalt,
+		cast: s.cast, strikes: s.strikes, foreign: reconcile.ForeignHalt, far: s.far,
 		forge:   func(f *flight) { s.forge(f) },
 		account: func(c *sim.AccountConfig) { s.change(c) }, limits: s.limits,
 	}})
 	s.w.quietMS = never
+	if s.lagging {
+		s.w.bounds, s.w.settle = bounds[1], believed(bounds[1])
+	}
 	s.price("50000")
 	return s
 }

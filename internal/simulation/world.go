@@ -54,6 +54,7 @@ type script struct {
 	cast    func() *cast
 	strikes func(f Fault, call *flight) bool
 	forge   func(call *flight) // changes what the exchange answered
+	far     func(least, most int64) int64
 	foreign string
 	account func(*sim.AccountConfig)
 	limits  risk.Limits

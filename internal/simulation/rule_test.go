@@ -1,0 +1,177 @@
+package simulation
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/internal/mutant"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// A rehearsal is a scenario whose end hangs on rules of the protocol that seeds
+// show seldom: what has to come together is brought together. Where one of them is
+// broken it must fail (TestEveryMutantIsCaught).
+type rehearsal struct {
+	name  string
+	rules []mutant.Rule
+	play  func(t testing.TB)
+}
+
+// rehearse plays a scenario on a stage and lets everything come right after it.
+func rehearse(play func(s *stage), plan wishing, options ...staged) func(t testing.TB) {
+	return func(t testing.TB) {
+		s := newStage(t, plan, options...)
+		play(s)
+		s.finish()
+	}
+}
+
+// aged answers an operation by what is true now for a while.
+func (s *stage) aged(operation exchange.Operation, ms int64) {
+	s.t.Helper()
+	old, err := s.w.venue.x.Do(account, &exchange.Request{Operation: operation})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	until := s.w.nowMS + ms
+	s.forge = func(f *flight) {
+		if f.call.Request.Operation == operation && f.err == nil && s.w.nowMS < until {
+			f.answer = old
+		}
+	}
+}
+
+// fenced waits for a placement of unknown fate, and until so long before a snapshot
+// may prove something of it.
+func (s *stage) fenced(beforeMS int64) {
+	s.t.Helper()
+	s.until("an unknown placement", func() bool { return s.book().Unknowns() })
+	fence := int64(0)
+	for _, p := range s.book().Live() {
+		if p.State == reconcile.Uncertain {
+			fence = max(fence, p.Fence(s.w.bounds))
+		}
+	}
+	s.pass(float64(fence-beforeMS-s.w.nowMS) / 1_000)
+}
+
+// bidBeside lets a bid rest and another one get lost, and waits for the other's
+// fence. It returns the first one's order id.
+func (s *stage) bidBeside() int64 {
+	s.t.Helper()
+	s.until("the first bid", func() bool { return len(s.orders()) == 1 })
+	s.strike(LostRequest, 1, placing)
+	s.fenced(0)
+	return s.orders()[0].ID
+}
+
+var rehearsals = []rehearsal{
+	{"an order fills just after another's fence, and positions lag behind the list", nil, rehearse(func(s *stage) {
+		id := s.bidBeside()
+		s.aged(exchange.FuturesOpenPositions, 6_500)
+		s.take(id, 4)
+		s.pass(20)
+		s.wantHeld(4)
+		s.wantSound()
+	}, bids(49_000, 48_000), lagging)},
+	{"an order fills just after another's fence, and the list lags behind the positions", []mutant.Rule{mutant.OneSnapshot}, rehearse(func(s *stage) {
+		id := s.bidBeside()
+		s.aged(exchange.FuturesOpenOrders, 6_500)
+		s.take(id, 4)
+		s.pass(20)
+		s.wantHeld(4)
+		s.wantSound()
+	}, bids(49_000, 48_000), lagging)},
+	{"the same while the clock jumps ahead", []mutant.Rule{mutant.OneSnapshot}, rehearse(func(s *stage) {
+		id := s.bidBeside()
+		s.aged(exchange.FuturesOpenOrders, 6_500)
+		s.take(id, 4)
+		s.pass(2)
+		s.w.daemon.clockError = 6_000
+		s.pass(20)
+		s.wantHeld(4)
+		s.wantSound()
+	}, bids(49_000, 48_000), lagging)},
+	{"an exit fills and is hidden when another's fence passes", []mutant.Rule{mutant.UnseenIgnored}, rehearse(func(s *stage) {
+		s.pass(10)
+		s.strike(LostRequest, 1, placing)
+		s.plan = hold(20)
+		s.fenced(1_000)
+		s.strike(Hidden, 1, placing)
+		s.plan = hold(0)
+		s.until("the exit's fill", func() bool { return s.held() == 0 })
+		for id := range s.w.venue.hidden {
+			s.w.venue.hidden[id] = s.w.nowMS + s.w.bounds.VisibilityMS - 100
+		}
+		s.pass(20)
+		s.wantHeld(0)
+		s.wantSound()
+	}, hold(10))},
+	{"an exit fills and its answer is under way when another's fence passes", []mutant.Rule{mutant.AwaitedIgnored}, rehearse(func(s *stage) {
+		s.pass(10)
+		s.strike(LostRequest, 1, placing)
+		s.plan = hold(20)
+		s.fenced(1_000)
+		s.w.network = newDraw(10, 1) // a connection whose end is noticed late
+		s.strike(LostAnswer, 1, placing)
+		s.plan = hold(0)
+		s.until("the exit's fill", func() bool { return s.held() == 0 })
+		s.pass(5)
+		want(s, "the exit waits for its answer", true, slices.ContainsFunc(s.book().Live(), func(p *reconcile.Placement) bool { return p.State == reconcile.Sending }))
+		s.pass(20)
+		s.wantHeld(0)
+		s.wantSound()
+	}, hold(10))},
+	{"a bid arrives, and shows, as late as the bounds allow", []mutant.Rule{mutant.NoFence, mutant.NoWindow, mutant.NoVisibility}, rehearse(func(s *stage) {
+		s.w.harsh = true
+		s.strike(Queued, 1, placing)
+		s.strike(LateRequest, 1, placing)
+		s.strike(Hidden, 1, placing)
+		s.strike(StaleRead, 1_000, asking(exchange.FuturesOpenOrders))
+		s.until("a bid", func() bool { return len(s.orders()) == 1 })
+		s.pass(20)
+		want(s, "openings sent", 1, s.sent(opening))
+		s.pass(20)
+		want(s, "openings sent", 1, s.sent(opening))
+		s.wantSound()
+	}, bids(49_000), limited(10), latest)},
+	{"a resting exit and a stop whose price was passed", []mutant.Rule{mutant.OpensBesideExit}, rehearse(func(s *stage) {
+		s.pass(10)
+		for _, o := range s.orders() {
+			if o.Type.StopLoss() {
+				s.cancel(o.ID)
+			}
+		}
+		s.price("49000")
+		s.pass(20)
+		s.wantHeld(0)
+	}, func(view *strategy.View, plan *strategy.Plan) {
+		hold(10)(view, plan)
+		price, _ := view.Symbol.Price(decimal.NewFromInt(51_000))
+		plan.ExitsSet, plan.Exits = true, []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: price, Quantity: 10}}
+	}, protected)},
+	{"somebody sells on spot what botd bought, and botd wants out", []mutant.Rule{mutant.ShortSold}, rehearse(func(s *stage) {
+		s.pass(30)
+		s.hand(exchange.Sell, 600, false)
+		s.pass(30)
+		s.wantState("quarantined")
+		s.plan = hold(0)
+		s.pass(30)
+		want(s, "nothing of the user's own is sold", true, s.held() >= 0)
+		s.uneven = true
+	}, hold(1_000), onSpot)},
+}
+
+func TestRehearsal(t *testing.T) {
+	t.Parallel()
+	for _, r := range rehearsals {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			r.play(t)
+		})
+	}
+}
