@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -54,6 +55,35 @@ func TestRulesTellWhetherTheyHoldAndWhatIsInThem(t *testing.T) {
 	for _, want := range []string{"entry_long at 12", "exit_long at 8"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("want %q to hold, have %s", want, told)
+		}
+	}
+}
+
+// TestAMistakeInARuleIsToldOfThatRule makes each mistake in each rule, the others
+// being well.
+func TestAMistakeInARuleIsToldOfThatRule(t *testing.T) {
+	t.Parallel()
+	for mistake, want := range map[string]string{
+		"close[-1] > 3":                    "looked back on from 0",
+		"rsi(close, 0) < 30":               "period 0 is not from",
+		"ema(candles(\"7h\"), 5) > 1":      "unknown interval",
+		"foo(close) > 3":                   "foo is not defined",
+		"close >":                          "got end of file",
+		"close > \"x\"":                    "float > string",
+		"5":                                "is a value, not a condition",
+		"cross_above(close, close, close)": "cross_above",
+	} {
+		for i, name := range ruleNames {
+			values := strategy.Values{}
+			for _, other := range ruleNames {
+				values[other] = "ema(close, 3) > ema(close, 5)"
+			}
+			values[name] = mistake
+			_, err := Rules().New(setting(t, exchange.Futures), values)
+			var wrong *strategy.ValueError
+			if !errors.As(err, &wrong) || wrong.Parameter != name || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s in rule %d: want %s: %s, have %v", mistake, i+1, name, want, err)
+			}
 		}
 	}
 }

@@ -64,7 +64,7 @@ func newRules(setting strategy.Setting, values strategy.Values) (strategy.Strate
 	}
 	r, err := s.ruled(setting, texts)
 	if err != nil {
-		return nil, inRule(err)
+		return nil, inRule(blame(setting, texts, err))
 	}
 	twin, err := s.ruled(setting, texts)
 	if err != nil {
@@ -86,6 +86,23 @@ func (s *Script) ruled(setting strategy.Setting, texts [len(ruleNames)]string) (
 		r.rules[i] = made.globals[name].(*starlark.Function)
 	}
 	return r, nil
+}
+
+// blame finds the rule that an error at the top is of. There all series are made,
+// and Starlark knows one file for them: that of the first. Each rule alone is its own.
+func blame(setting strategy.Setting, texts [len(ruleNames)]string, err error) error {
+	for i := range texts {
+		alone := [len(ruleNames)]string{never, never, never, never}
+		alone[i] = texts[i]
+		s, own := compileRules(alone)
+		if own == nil {
+			_, own = s.ruled(setting, alone)
+		}
+		if own != nil {
+			return own
+		}
+	}
+	return err
 }
 
 // inRule makes an error of a rule one of its parameter.
