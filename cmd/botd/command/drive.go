@@ -115,7 +115,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	err = driver.Run(ctx)
 	stopClock()
 	_ = group.Wait() // it returns no error
-	farewell(console, machine)
+	farewell(console, machine.OpenLeft(), reconciled)
 	if stopped := errors.Join(stopSignals(), stopServer()); err == nil {
 		err = stopped
 	}
@@ -210,9 +210,12 @@ func tellReconciled(console *ops.Console, machine *engine.Engine, took time.Dura
 	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
 }
 
-// farewell says what stays open.
-func farewell(console *ops.Console, machine *engine.Engine) {
-	left := machine.OpenLeft()
+// farewell says what stays open, as far as that was read.
+func farewell(console *ops.Console, left []string, read bool) {
+	if !read {
+		console.Say("daemon.stopped", "stopped   before orders and positions were read; whatever the run before left open is still there")
+		return
+	}
 	if len(left) == 0 {
 		console.Say("daemon.stopped", "stopped   nothing is left open")
 		return

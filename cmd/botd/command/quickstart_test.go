@@ -86,6 +86,13 @@ func (n *newcomer) follow(e example) {
 		n.interrupt()
 		n.wantTold(e)
 		return
+	case arguments[0] == "sed":
+		command := exec.Command("sed", arguments[1:]...)
+		command.Dir = n.directory
+		if text, err := command.CombinedOutput(); err != nil {
+			n.t.Fatalf("%s: %v: %v\n%s", e.place, e.command, err, text)
+		}
+		return
 	case arguments[0] == "git", arguments[0] == "cd", arguments[0] == "go" && (arguments[1] == "build" || arguments[1] == "test"):
 		return
 	case slices.Equal(arguments[:min(3, len(arguments))], []string{"go", "run", "./cmd/botd"}):
