@@ -98,6 +98,16 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	return l, false, nil
 }
 
+// layoutGiven takes the columns as a person says them; the first line is a row when
+// it begins with a number.
+func layoutGiven(columns, line string) (l layout, isRow bool, err error) {
+	if l, isRow, err = layoutOf("", columns); err != nil || isRow {
+		return nil, false, &DataError{What: fmt.Sprintf("the columns %q are none", shorten(columns)), Hint: "write all that are there, left to right, as open_time_ms,open,high,low,close,volume; - is one to pass over"}
+	}
+	line = strings.TrimPrefix(line, "\xef\xbb\xbf")
+	return l, line != "" && line[0] >= '0' && line[0] <= '9', nil
+}
+
 // shorten bounds what an error shows of a file, which may hold anything: what a
 // terminal would obey is not shown.
 func shorten(text string) string {

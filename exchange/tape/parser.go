@@ -67,7 +67,12 @@ func (p *parser) load() (finer int, err error) {
 func (p *parser) begin(data []byte) (body []byte, finer int, err error) {
 	end := bytes.IndexByte(data, '\n')
 	var isRow bool
-	if p.layout, isRow, err = layoutOf(p.path, string(data[:end])); err != nil {
+	if p.options.Columns == "" {
+		p.layout, isRow, err = layoutOf(p.path, string(data[:end]))
+	} else {
+		p.layout, isRow, err = layoutGiven(p.options.Columns, string(data[:end]))
+	}
+	if err != nil {
 		return nil, 0, err
 	}
 	p.line, body = 1, bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))

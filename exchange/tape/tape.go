@@ -36,6 +36,7 @@ type Options struct {
 	Progress func(done, total int64) // bytes of the file; called now and then, nil for none
 	Cache    *Cache                  // of files parsed before; nil for none
 	Most     int                     // candles read; more is an error. 0 for as many as can be held
+	Columns  string                  // what stands in each column, as a header would say it, whatever the file's first line says
 }
 
 // DataError is what is wrong with a recorded file, and where.
@@ -81,6 +82,9 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 	}
 	if info.Size() > maxFile {
 		return nil, &DataError{Path: path, What: fmt.Sprintf("%d bytes are more than %d", info.Size(), int64(maxFile)), Hint: "split the file"}
+	}
+	if options.Columns != "" {
+		options.Cache = nil // it knows files by their content alone
 	}
 	asked := request{path: path, size: info.Size(), scale: symbol.PriceScale, interval: interval, repair: options.Repair}
 	if cached := options.Cache.load(&asked, symbol); cached != nil {

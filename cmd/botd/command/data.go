@@ -192,14 +192,18 @@ func newDataImport() *cobra.Command {
 	var (
 		series          seriesFlags
 		output          string
+		columns         string
 		repair, replace bool
 	)
 	command := &cobra.Command{
 		Use: "import FILE...", Short: "put files of candles into the store", Args: cobra.MinimumNArgs(1),
 		Long: `Reads files of candles and adds them to their series in the store. Candles that are there
 already and equal are passed over; those that differ are an error, unless --replace.
-Wrong rows are an error with their line, unless --repair, which drops them and says which.`,
-		Example: "  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m",
+Wrong rows are an error with their line, unless --repair, which drops them and says which.
+
+Columns are found by the header, or are Binance's where there is none. --columns says what stands in
+each of other files, left to right; what is passed over is a dash.`,
+		Example: "  botd data import BTCUSDT-1m-2024-01.zip BTCUSDT-1m-2024-02.zip --symbol BTC-USDT --interval 1m\n  botd data import plain.csv --symbol BTC-USDT --columns -,open_time_ms,open,high,low,close,volume",
 		RunE: func(command *cobra.Command, files []string) error {
 			symbol, err := series.instrument()
 			if err != nil {
@@ -215,7 +219,7 @@ Wrong rows are an error with their line, unless --repair, which drops them and s
 			}
 			var all []tape.Saved
 			for _, file := range files {
-				recorded, err := loadCandles(command, file, symbol, interval, repair)
+				recorded, err := loadColumns(command, file, symbol, interval, tape.Options{Repair: repair, Columns: columns})
 				if err != nil {
 					return err
 				}
@@ -233,6 +237,7 @@ Wrong rows are an error with their line, unless --repair, which drops them and s
 		},
 	}
 	series.add(command)
+	command.Flags().StringVar(&columns, "columns", "", "what stands in each column, as a header would say it")
 	command.Flags().BoolVar(&repair, "repair", false, "drop rows that are wrong, and say which")
 	command.Flags().BoolVar(&replace, "replace", false, "put new candles in the place of those that differ")
 	outputFlag(command, &output)

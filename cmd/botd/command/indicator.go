@@ -181,8 +181,14 @@ var candleCache = sync.OnceValue(tape.OpenCache)
 
 // loadCandles reads one file with a progress bar and says what was repaired.
 func loadCandles(command *cobra.Command, path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
+	return loadColumns(command, path, symbol, interval, tape.Options{Repair: repair})
+}
+
+// loadColumns is loadCandles for files whose columns a person says.
+func loadColumns(command *cobra.Command, path string, symbol *exchange.Symbol, interval exchange.Interval, options tape.Options) (*tape.Tape, error) {
 	bar := newBar(command, 0, "bytes read")
-	recorded, err := tape.LoadCandles(path, symbol, interval, tape.Options{Repair: repair, Cache: candleCache(), Progress: func(done, total int64) { bar.total(int(total)); bar.set(int(done), int(total)) }})
+	options.Cache, options.Progress = candleCache(), func(done, total int64) { bar.total(int(total)); bar.set(int(done), int(total)) }
+	recorded, err := tape.LoadCandles(path, symbol, interval, options)
 	bar.end()
 	if err != nil {
 		return nil, dataError(err)
