@@ -20,6 +20,7 @@ type Hunt struct {
 	Failing int    `json:"failing"`   // of the seeds tried
 	Tried   int    `json:"tried"`     // whole blocks
 	Example string `json:"example"`   // what the first failing seed said
+	Shown   string `json:"shown_by"`  // the test that shows it where seeds do so seldom or never; empty for none
 }
 
 // HuntMutants breaks one rule after another and runs seeds until one fails, at
@@ -30,7 +31,7 @@ func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progre
 	defer mutant.Break(mutant.None)
 	for _, row := range rules {
 		mutant.Break(row.Rule)
-		hunt := Hunt{Mutant: row.Name, Does: row.Does, Where: row.Where, Seeds: most}
+		hunt := Hunt{Mutant: row.Name, Does: row.Does, Where: row.Where, Shown: row.Shown, Seeds: most}
 		for hunt.Tried < most && hunt.Caught == "" && ctx.Err() == nil {
 			fleet := Fleet{From: uint64(hunt.Tried + 1), Seeds: min(huntBlock, most-hunt.Tried), Jobs: jobs}
 			summary := fleet.Run(ctx)

@@ -72,6 +72,7 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 		switch old := &known[pick].answer; {
 		case w.strikes(StaleRead):
 			told = *old
+			v.leaveOut(w, &told, w.nowMS-w.bounds.StalenessMS)
 		case w.strikes(TornRead):
 			told = w.torn(old, &answer)
 		}

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shopspring/decimal"
@@ -146,6 +147,7 @@ var rehearsals = []rehearsal{
 				s.cancel(o.ID)
 			}
 		}
+		s.pass(0.1)
 		s.price("49000")
 		s.pass(20)
 		s.wantHeld(0)
@@ -173,5 +175,15 @@ func TestRehearsal(t *testing.T) {
 			t.Parallel()
 			r.play(t)
 		})
+	}
+}
+
+func TestEveryRuleThatSeedsDoNotShowHasItsRehearsal(t *testing.T) {
+	t.Parallel()
+	for _, row := range mutant.Table {
+		has := slices.ContainsFunc(rehearsals, func(r rehearsal) bool { return slices.Contains(r.rules, row.Rule) })
+		if wanted := strings.HasPrefix(row.Shown, "internal/simulation"); has != wanted {
+			t.Errorf("%s: want a rehearsal %t, have %t", row.Name, wanted, has)
+		}
 	}
 }

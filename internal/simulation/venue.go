@@ -170,7 +170,7 @@ func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
 	case exchange.FuturesSymbols, exchange.SpotPairs:
 		answer.Symbols = exchange.FetchedOf(cloned(answer.Symbols.Items()))
 	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders, exchange.SpotOrderHistory:
-		v.leaveOut(w, &answer)
+		v.leaveOut(w, &answer, w.nowMS)
 	case exchange.FuturesOrder:
 		if v.hidden[request.OrderID] > w.nowMS {
 			return exchange.Answer{}, &exchange.Refusal{Operation: request.Operation, Status: 400, Code: sim.CodeUnknownOrder, Message: "no such order here yet"}
@@ -244,14 +244,17 @@ func (v *venue) size(a *asked) exchange.Quantity {
 	return a.order.Quantity
 }
 
-// leaveOut drops the orders a replica does not show yet.
-func (v *venue) leaveOut(w *world, answer *exchange.Answer) {
-	if len(v.hidden) == 0 {
+// leaveOut drops the orders that a replica of so long ago did not show yet.
+func (v *venue) leaveOut(w *world, answer *exchange.Answer, atMS int64) {
+	maps.DeleteFunc(v.hidden, func(_, until int64) bool { return until <= w.nowMS-w.bounds.StalenessMS })
+	if len(v.hidden) == 0 || !answer.Orders.Done() {
 		return
 	}
-	maps.DeleteFunc(v.hidden, func(_, until int64) bool { return until <= w.nowMS })
-	if len(v.hidden) == 0 {
-		return
+	var shown []exchange.Order
+	for _, o := range answer.Orders.Items() {
+		if v.hidden[o.ID] <= atMS {
+			shown = append(shown, o)
+		}
 	}
-	answer.Orders = exchange.FetchedOf(slices.DeleteFunc(answer.Orders.Items(), func(o exchange.Order) bool { return v.hidden[o.ID] > w.nowMS }))
+	answer.Orders = exchange.FetchedOf(shown)
 }

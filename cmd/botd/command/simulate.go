@@ -161,7 +161,7 @@ func huntMutants(command *cobra.Command, flags *simulateFlags) error {
 	bar.end()
 	survivors := 0
 	for i := range hunts {
-		if hunts[i].Caught == "" {
+		if hunts[i].Caught == "" && hunts[i].Shown == "" {
 			survivors++
 		}
 	}
@@ -178,16 +178,24 @@ func huntTable(w io.Writer, hunts []simulation.Hunt) {
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
-	caught := 0
+	caught, elsewhere := 0, 0
 	for _, h := range hunts {
 		by := h.Caught
-		if by == "" {
-			by = "NOT CAUGHT"
-		} else {
+		switch {
+		case by != "":
 			caught++
+		case h.Shown != "":
+			by = "none; " + h.Shown
+			elsewhere++
+		default:
+			by = "NOT CAUGHT"
 		}
 		t.AppendRow(table.Row{h.Mutant, h.Does, h.Where, by, h.Seeds, fmt.Sprintf("%d of %d", h.Failing, h.Tried)})
 	}
 	t.Render()
-	fmt.Fprintf(w, "%d of %d caught\n", caught, len(hunts))
+	fmt.Fprintf(w, "%d of %d caught by seeds", caught, len(hunts))
+	if elsewhere > 0 {
+		fmt.Fprintf(w, ", %d more by the tests named", elsewhere)
+	}
+	fmt.Fprintln(w)
 }

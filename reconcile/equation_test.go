@@ -1,0 +1,65 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+)
+
+// beside is a bid of unknown fate, past its fence, beside one that rests.
+func beside(t *testing.T) (d *desk, resting exchange.Order) {
+	t.Helper()
+	d = newDesk(t)
+	d.observe(0, nil)
+	bid := Intent{Purpose: Order, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: d.price("49000")}}
+	id := d.send(bid)
+	d.acknowledge(id, 11)
+	resting = d.order(id, 11, exchange.StatusOpen, 10, 0)
+	resting.Type = exchange.Limit
+	d.unknown(d.send(bid))
+	d.now += 60_000
+	return d, resting
+}
+
+// decided counts the seconds until the unknown one has ended.
+func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seconds int) {
+	d.t.Helper()
+	for d.book.Unknowns() && seconds < 60 {
+		d.now += 1_000
+		d.observe(position, nil, resting)
+		seconds++
+	}
+	return seconds
+}
+
+// afterAMove is how long it takes when the position moved while the first snapshot was taken.
+func afterAMove(t *testing.T) int {
+	t.Helper()
+	d, resting := beside(t)
+	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf([]exchange.Order{resting}), Before: d.positions(0), Positions: d.positions(4),
+		ClosedOf: []string{"BTC-USDT"}})
+	return d.decided(4, resting)
+}
+
+// afterAFill is how long it takes when a known order was seen to fill in the first snapshot.
+func afterAFill(t *testing.T) int {
+	t.Helper()
+	d, resting := beside(t)
+	resting.Filled = 4
+	d.observe(4, nil, resting)
+	return d.decided(4, resting)
+}
+
+func TestASnapshotInWhichThePositionMovedDoesNotCount(t *testing.T) {
+	t.Parallel()
+	if want, have := 4, afterAMove(t); want != have {
+		t.Errorf("want it decided by snapshots three seconds apart after that, in the %dth second, have the %dth", want, have)
+	}
+}
+
+func TestAnUnknownIsNotDecidedWhileKnownOrdersFill(t *testing.T) {
+	t.Parallel()
+	if want, have := 5, afterAFill(t); want != have {
+		t.Errorf("want it decided by snapshots three seconds apart when the fill is older than L, in the %dth second, have the %dth", want, have)
+	}
+}
