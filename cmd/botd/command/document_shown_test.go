@@ -207,3 +207,47 @@ func TestFiguresThatDocumentsTellAreTheCodes(t *testing.T) {
 		}
 	}
 }
+
+var (
+	tested = regexp.MustCompile("(?:^|[ `])go test ([^`#]*)")
+	chosen = regexp.MustCompile(`-(run|bench|fuzz)[ =]'?([^' ]+)'?`)
+	room   = regexp.MustCompile(`(?:^| )\./([a-z/]*?)(?:/?\.\.\.)?(?: |$)`)
+	called = regexp.MustCompile(`(?m)^func (?:Test|Benchmark|Fuzz)\w+`)
+)
+
+// TestDocumentsNameOnlyTestsThereAre looks for what each go test of a document
+// would run: its packages, and a test for each name it picks.
+func TestDocumentsNameOnlyTestsThereAre(t *testing.T) {
+	t.Parallel()
+	names := called.FindAllString(sourceText(t), -1)
+	total := 0
+	for _, path := range documented(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			for _, found := range tested.FindAllStringSubmatch(line, -1) {
+				total++
+				for _, pick := range chosen.FindAllStringSubmatch(found[1], -1) {
+					pattern, err := regexp.Compile(pick[2])
+					some := pick[2] == "^$" || pick[2] == "." // none, and all
+					for _, name := range names {
+						some = some || err == nil && pattern.MatchString(strings.TrimPrefix(name, "func "))
+					}
+					if !some {
+						t.Errorf("%s: go test %s: no test is named %s", lineOf(path, i+1), strings.TrimSpace(found[1]), pick[2])
+					}
+				}
+				for _, at := range room.FindAllStringSubmatch(found[1], -1) {
+					if _, err := os.Stat(filepath.Join(above, at[1])); err != nil {
+						t.Errorf("%s: go test %s: there is no ./%s", lineOf(path, i+1), strings.TrimSpace(found[1]), at[1])
+					}
+				}
+			}
+		}
+	}
+	if total < 10 {
+		t.Errorf("want every go test of the documents looked at, have only %d", total)
+	}
+}

@@ -105,7 +105,7 @@ func examples(t *testing.T, path string) (all []example) {
 
 // A command a document names: a line of a block, or what stands between backticks.
 var (
-	typed   = regexp.MustCompile(`^(?:\$ )?(?:sudo )?(?:go run \./cmd/botd|(?:\./)?botd) (.*)$`)
+	typed   = regexp.MustCompile(`^(?:\$ )?(?:sudo )?(?:go run (?:-tags \w+ )?\./cmd/botd|(?:\./)?botd) (.*)$`)
 	spelled = regexp.MustCompile("`(?:\\./)?botd ([^`]*)`")
 	shell   = regexp.MustCompile(`[;&>]| \| | -- |\s#| {3}`) // where a command ends
 	bracket = strings.NewReplacer("[", "", "]", "", "...", "")
