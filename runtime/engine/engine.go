@@ -178,7 +178,9 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.roundMS = nowMS
 		e.wake()
 	case EventReload:
-		e.reload(event.Strategy)
+		for _, config := range event.Strategies {
+			e.reload(config)
+		}
 	case EventSignal:
 		e.signal(event.Scope.Strategy, event.Signal)
 	case EventAnswer:

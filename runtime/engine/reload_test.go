@@ -10,7 +10,7 @@ import (
 func (w *world) reload(plan func(*strategy.View, *strategy.Plan)) {
 	config := w.config.Strategies[0]
 	config.Strategy = scripted(plan)
-	w.give(&Event{Kind: EventReload, Strategy: &config})
+	w.give(&Event{Kind: EventReload, Strategies: []*StrategyConfig{&config}})
 }
 
 func TestANewVersionOfAStrategyKeepsWhatTheOldOneHolds(t *testing.T) {

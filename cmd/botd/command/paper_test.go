@@ -132,8 +132,18 @@ func readiness(t *testing.T, directory string) (code int, text string) {
 // askSocket asks a paper daemon over its unix socket.
 func askSocket(t *testing.T, directory, path string) (code int, text string) {
 	t.Helper()
+	return askAt(t, filepath.Join(directory, "data", "paper", "botd.sock"), path)
+}
+
+func askDemo(t *testing.T, directory, path string) (code int, text string) {
+	t.Helper()
+	return askAt(t, filepath.Join(directory, "data", "demo", "botd.sock"), path)
+}
+
+func askAt(t *testing.T, socket, path string) (code int, text string) {
+	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(directory, "data", "paper", "botd.sock"))
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}}
 	response, err := client.Get("http://botd" + path)
 	if err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -24,7 +25,8 @@ const filesEvery = 2 * time.Second
 
 // reloader puts changed strategies in place while the daemon runs: at a SIGHUP, and
 // when a file of the configuration has changed. A configuration with an error in it
-// changes nothing; what can not change while running is said.
+// changes nothing, and so does one with anything in it that takes a restart: half of
+// what somebody wrote, a larger size without its limit, must never run.
 type reloader struct {
 	current atomic.Pointer[configs.Config]
 	flags   runFlags
@@ -91,7 +93,8 @@ func (r *reloader) fingerprint() string {
 	return text.String()
 }
 
-// reload reads the configuration again and puts what changed in place.
+// reload reads the configuration again and puts what changed in place: all of it at
+// one moment, or nothing.
 func (r *reloader) reload(ctx context.Context, why string) {
 	config, problems, err := load(r.flags.directory, configs.Mode(r.flags.mode))
 	if err == nil {
@@ -104,34 +107,87 @@ func (r *reloader) reload(ctx context.Context, why string) {
 	}
 	before := r.current.Load()
 	config.Listen = before.Listen
-	taken := 0
+	differences, err := configs.Differences(before.Effective(), config.Effective())
+	if err != nil { // an effective configuration that is no YAML
+		r.metrics.Reloaded(false)
+		r.console.Warn("config.rejected", "config    is not taken over, what runs goes on (%s): %v", why, err)
+		return
+	}
+	changed, obstacles := r.prepare(ctx, before, config, differences)
+	if len(obstacles) > 0 {
+		r.metrics.Reloaded(false)
+		r.console.Warn("config.needs_restart", "config    nothing of it is taken over, what runs goes on (%s): a restart is needed for %s; what else changed waits for it: %s",
+			why, strings.Join(obstacles, "; "), changes(differences))
+		return
+	}
+	if len(changed) > 0 {
+		if err := r.replace(ctx, changed, changes(differences)); err != nil {
+			r.metrics.Reloaded(false)
+			r.console.Warn("config.rejected", "config    is not taken over (%s): %v", why, err)
+			return
+		}
+	}
+	r.current.Store(config)
+	r.metrics.Reloaded(true)
+	for _, s := range changed {
+		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, strategyNamed(config, s.Name).File)
+	}
+	r.console.Say("config.reloaded", "config    read again (%s), strategies replaced: %d; %s", why, len(changed), changes(differences))
+}
+
+// prepare builds the new versions of what changed, and lists what keeps the whole of
+// it from being put in place now.
+func (r *reloader) prepare(ctx context.Context, before, config *configs.Config, differences []configs.Difference) (changed []*engine.StrategyConfig, obstacles []string) {
+	for _, d := range differences {
+		if !strings.HasPrefix(d.Path, "strategies") {
+			obstacles = append(obstacles, d.Path)
+		}
+	}
 	for i := range config.Strategies {
 		now := &config.Strategies[i]
 		was := strategyNamed(before, now.Name)
 		if was != nil && was.Hash() == now.Hash() {
 			continue
 		}
-		if err := r.replace(ctx, was, now); err != nil {
-			r.console.Warn("config.strategy_kept", "config    %s stays as it was: %v", now.Name, err)
-			if was != nil {
-				config.Strategies[i] = *was
-			}
+		made, err := r.build(ctx, was, now)
+		if err != nil {
+			obstacles = append(obstacles, fmt.Sprintf("%s: %v", now.Name, err))
 			continue
 		}
-		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", now.Name, now.File)
-		taken++
+		changed = append(changed, made)
 	}
 	for i := range before.Strategies {
 		if name := before.Strategies[i].Name; strategyNamed(config, name) == nil {
-			r.console.Warn("config.needs_restart", "config    %s is not configured any more: it goes on until a restart", name)
+			obstacles = append(obstacles, name+": it is not configured any more")
 		}
 	}
-	if rest := elsewhere(before, config); rest != "" {
-		r.console.Warn("config.needs_restart", "config    takes effect at the next start: %s", rest)
+	return changed, obstacles
+}
+
+// maxChanges bounds a line of the log.
+const maxChanges = 20
+
+// changes tells differences, value by value.
+func changes(differences []configs.Difference) string {
+	if len(differences) == 0 {
+		return "no value changed"
 	}
-	r.current.Store(config)
-	r.metrics.Reloaded(true)
-	r.console.Say("config.reloaded", "config    read again (%s): %s replaced", why, strategies(taken))
+	var all []string
+	for i, d := range differences {
+		if i == maxChanges {
+			all = append(all, fmt.Sprintf("and %d more", len(differences)-maxChanges))
+			break
+		}
+		all = append(all, fmt.Sprintf("%s %s (was %s)", d.Path, valueOf(d.Is), valueOf(d.Was)))
+	}
+	return strings.Join(all, ", ")
+}
+
+func valueOf(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
 }
 
 func strategyNamed(config *configs.Config, name string) *configs.StrategyConfig {
@@ -143,42 +199,37 @@ func strategyNamed(config *configs.Config, name string) *configs.StrategyConfig 
 	return nil
 }
 
-// elsewhere names what differs besides the strategies.
-func elsewhere(before, now *configs.Config) string {
-	all, err := configs.Differences(before.Effective(), now.Effective())
-	if err != nil {
-		return err.Error()
-	}
-	var keys []string
-	for _, d := range all {
-		if !strings.HasPrefix(d.Path, "strategies") {
-			keys = append(keys, d.Path)
-		}
-	}
-	return strings.Join(keys, ", ")
-}
-
-// replace builds the new version and hands it to the engine.
-func (r *reloader) replace(ctx context.Context, was, now *configs.StrategyConfig) error {
+// build makes the new version of a running strategy.
+func (r *reloader) build(ctx context.Context, was, now *configs.StrategyConfig) (*engine.StrategyConfig, error) {
 	if was == nil {
-		return fmt.Errorf("it is new: it begins at the next start")
+		return nil, errors.New("it is new")
 	}
 	key := exchange.SymbolKey{Market: now.Market, Name: now.Symbol}
 	why := ""
 	if err := r.driver.Query(ctx, func() { why = r.machine.Reloadable(now.Name, key, now.Interval) }); err != nil {
-		return err
+		return nil, err
 	}
 	if why != "" {
-		return fmt.Errorf("%s: another symbol or interval takes a restart", why)
+		return nil, fmt.Errorf("%s, another symbol or interval is another strategy", why)
 	}
 	symbol, found := r.symbols(key)
 	if !found {
-		return fmt.Errorf("the exchange has no %s", key)
+		return nil, fmt.Errorf("the exchange has no %s", key)
 	}
 	made, err := strategyConfig(now, symbol)
-	if err != nil {
-		return err
+	return &made, err
+}
+
+// replace hands the new versions to the engine: one event, one entry of the audit.
+func (r *reloader) replace(ctx context.Context, changed []*engine.StrategyConfig, what string) error {
+	var names []string
+	for _, s := range changed {
+		names = append(names, s.Name)
 	}
-	audit := &reconcile.Audit{Actor: "file", Role: "operator", Action: "reload", Target: now.Name, Detail: "configuration " + now.Hash()}
-	return r.driver.Send(ctx, engine.Event{Kind: engine.EventReload, Strategy: &made, Audit: audit})
+	audit := &reconcile.Audit{Actor: "file", Role: "operator", Action: "reload", Target: strings.Join(names, ", "), Detail: what}
+	err := r.driver.Send(ctx, engine.Event{Kind: engine.EventReload, Strategies: changed, Audit: audit})
+	if errors.Is(err, runtime.ErrUnwritten) {
+		return nil // in force; the journal's failure is told on its own
+	}
+	return err
 }

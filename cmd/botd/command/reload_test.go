@@ -3,6 +3,7 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,11 +52,34 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	d.until(t, "strategy.reloaded")
 	d.until(t, "order.fill")
 	put("botd.yaml", "mode: demo\ndata_dir: ./data\nshutdown: flatten\n")
+	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "0.01", "0.02", 1))
+	hangUp(t, d)
+	if story := d.until(t, "config.needs_restart"); slices.Contains(story, "strategy.reloaded") {
+		t.Errorf("a change that takes a restart: want nothing taken over, have %v", story)
+	}
+	effective := func() string { _, text := askDemo(t, directory, "/api/v1/config"); return text }
+	if have := effective(); !strings.Contains(have, `shutdown: leave\n`) || !strings.Contains(have, `quantity: 0.01\n`) {
+		t.Errorf("want the configuration that runs shown, have %s", have)
+	}
 	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "1m", "5m", 1))
+	put("botd.yaml", "mode: demo\ndata_dir: ./data\n")
+	hangUp(t, d)
+	d.until(t, "config.needs_restart")
+	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "0.01", "0.02", 1))
+	hangUp(t, d)
+	d.until(t, "config.strategy_reloaded")
+	d.until(t, "config.reloaded")
+	if have := effective(); !strings.Contains(have, `quantity: 0.02\n`) {
+		t.Errorf("want the new configuration shown, have %s", have)
+	}
+	if _, have := askDemo(t, directory, "/api/v1/audit?actor=file"); !strings.Contains(have, "strategies.mine.size.quantity 0.02 (was 0.01)") {
+		t.Errorf("audit: want what changed, value by value, have %s", have)
+	}
+}
+
+func hangUp(t *testing.T, d *demo) {
+	t.Helper()
 	if err := d.process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	d.until(t, "config.strategy_kept")
-	d.until(t, "config.needs_restart")
-	d.until(t, "config.reloaded")
 }
