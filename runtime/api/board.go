@@ -28,6 +28,7 @@ type Board struct {
 	began          time.Time
 
 	mu         sync.Mutex // guards all below
+	unclean    bool       // the run before this one
 	beat       time.Time
 	status     engine.Status
 	reconciled bool        // a round was complete since the start
@@ -90,6 +91,13 @@ func (b *Board) Report(check ops.Check) {
 		}
 	}
 	b.reported = append(b.reported, check)
+}
+
+// Unclean notes that the run before this one did not end by a clean stop.
+func (b *Board) Unclean(unclean bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.unclean = unclean
 }
 
 // Beat notes that the loop lives.

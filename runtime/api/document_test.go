@@ -203,6 +203,7 @@ func (v *visitor) live() {
 	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = priceOf(t, bitcoin, "50100"), 1, "differs"
 	s.Live[0].Order.Quantity, s.Live[0].Order.ClosePosition = 10, false
 	v.status = s
+	v.board.Unclean(true)
 	v.board.Show(s)
 	v.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "differs", SinceMS: 1, Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
 		Unknown: s.Live[1:], Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10}}},

@@ -19,7 +19,8 @@ type Status struct {
 	Instance   string          `json:"instance"`
 	Started    time.Time       `json:"started"`
 	UptimeS    int64           `json:"uptime_s"`
-	Time       time.Time       `json:"time"` // the exchange's
+	Unclean    bool            `json:"unclean_start,omitempty"` // the run before this one did not end by a clean stop
+	Time       time.Time       `json:"time"`                    // the exchange's
 	Ready      bool            `json:"ready"`
 	Checks     []ops.Check     `json:"checks"`
 	EventID    string          `json:"event_id"` // follow the stream from here
@@ -107,7 +108,7 @@ func (b *Board) Status() Status {
 
 func (b *Board) statusOf() Status {
 	s := &b.status
-	out := Status{Schema: 1, Mode: b.mode, Instance: b.instance, Started: b.began.UTC(), UptimeS: int64(time.Since(b.began).Seconds()), Time: time.UnixMilli(s.NowMS).UTC(), Ready: true,
+	out := Status{Schema: 1, Mode: b.mode, Instance: b.instance, Started: b.began.UTC(), UptimeS: int64(time.Since(b.began).Seconds()), Unclean: b.unclean, Time: time.UnixMilli(s.NowMS).UTC(), Ready: true,
 		Checks: b.checks(), Equity: s.Total.String(), Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
 		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(), Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind,
 		Degraded: degradedOf(s.Degraded), Open: len(s.Live), Nearest: nearest(s), Reconcile: ReconcileGlance{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}

@@ -222,6 +222,9 @@ func newStatus() *cobra.Command {
 			state += ", HALTED (" + s.Halted + "): " + s.Why
 		}
 		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
+		if s.Unclean {
+			fmt.Fprintf(w, "the run before this one did not end by a clean stop (found at the start, %s)\n", s.Started.Format(time.DateTime))
+		}
 		showDegraded(w, s.Degraded)
 		t := grid(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
 		for _, r := range s.Strategies {

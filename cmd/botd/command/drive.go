@@ -49,6 +49,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	build := ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
 	metrics := newMetrics(config, build, directory, v, machine)
 	board, logs := api.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
+	board.Unclean(v.unclean)
 	console, err := newConsole(command, flags, metrics, logs)
 	if err != nil {
 		return err

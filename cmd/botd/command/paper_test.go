@@ -121,6 +121,21 @@ func TestAVenueThatHangsIsToldOnEveryScreen(t *testing.T) {
 	if have := shown("status"); strings.Contains(have, "STALE") || strings.Contains(have, "NOT READY") {
 		t.Errorf("afterwards: want nothing stale, have %s", have)
 	}
+
+	if err := venue.Signal(syscall.SIGSTOP); err != nil { // a stop waits for nobody who is not there
+		t.Fatal(err)
+	}
+	began = time.Now()
+	if err := daemon.process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	daemon.until(t, "daemon.stopped")
+	if err := daemon.wait(); err != nil || time.Since(began) > 15*time.Second {
+		t.Errorf("a stop while the venue hangs: want exit code 0 within 15 s, have %v after %s", err, time.Since(began))
+	}
+	if _, err := os.Stat(filepath.Join(directory, "data", "paper", "running")); err == nil {
+		t.Error("after a clean stop: want no mark of a run left")
+	}
 }
 
 // readiness is what /readyz answers.

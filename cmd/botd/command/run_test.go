@@ -39,6 +39,9 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	second := start(t, binary, directory)
 	second.until(t, "daemon.unclean")
 	second.until(t, "position.changed") // found again before anything new is decided
+	if _, have := askDemo(t, directory, "/api/v1/status"); !strings.Contains(have, `"unclean_start":true`) {
+		t.Errorf("status: want it said that the run before was cut off, have %s", have)
+	}
 	if err := second.process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -87,6 +87,7 @@ function tiles(limits) {
 function attention(notices) {
   const s = live.status, all = [];
   if (live.link === "lost") all.push(["bad", "The connection is lost", "how it goes now is not known here; what is below was true then", live.since, "/", "botd status on its machine tells; this page tries again by itself"]);
+  if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The run before this one was cut off", "it did not end by a clean stop; what it left open was found out at the start", s.started, "/logs", null]);
   for (const check of s.checks) if (!check.ok) all.push(["bad", `Not ready: ${f.words(check.name)}`, check.detail, null, "/settings", null]);
   for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad", `${f.words(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since, one.state === "quarantined" ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
   for (const one of live.strategies) {
