@@ -154,6 +154,9 @@ func (w *world) point() bool {
 	w.points++
 	switch {
 	case w.points == w.options.CrashAt:
+		if w.quiet { // it has as long to come right as after any other fault
+			w.endMS = max(w.endMS, w.nowMS+quietMS)
+		}
 		w.crash(fmt.Sprintf("at point %d, as asked", w.points))
 		return true
 	case !w.quiet && w.storage.chance(w.weather[Crash]):

@@ -116,3 +116,15 @@ func BenchmarkSeeds(b *testing.B) {
 		Run(Options{Seed: seed})
 	}
 }
+
+func TestACrashInTheLastMomentHasItsTimeToComeRight(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []uint64{2, 8} {
+		points := Run(Options{Seed: seed}).Points
+		for _, at := range []int{points - 1, points - 4} {
+			if result := Run(Options{Seed: seed, CrashAt: at}); result.Violation != nil {
+				t.Errorf("seed %d, the process dies at point %d of %d: want all to come right, have %s: %s", seed, at, points, result.Violation.Rule, result.Violation.Text)
+			}
+		}
+	}
+}

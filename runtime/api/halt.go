@@ -224,6 +224,11 @@ func arming(status *engine.Status, scope reconcile.Scope) []string {
 	if len(lines) == 0 {
 		lines = append(lines, "nothing: the "+scope.String()+" is not halted")
 	}
+	for i := range status.Strategies { // or it would be taken for armed
+		if t := &status.Strategies[i]; scope.Strategy == "" && scope.Covers(t.Name, t.Symbol.Key()) && t.Latch != 0 {
+			lines = append(lines, "the latch of "+t.Name+" stays until its target is zero or changes side: botd rearm --strategy "+t.Name+" releases it")
+		}
+	}
 	return lines
 }
 

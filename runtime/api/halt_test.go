@@ -95,6 +95,15 @@ func TestArmingTellsWhatStillKeepsTradingBack(t *testing.T) {
 	if code, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", ""); code != 202 || len(out.Still) != 1 || out.Still[0].WayOut != "botd rearm --strategy trend" {
 		t.Errorf("want the other halt told, have %d: %s", code, text)
 	}
+	d.status.Strategies = slices.Clone(d.status.Strategies)
+	latched := &d.status.Strategies[0]
+	latched.Latch = 1
+	const stays = "stays until its target is zero or changes side: botd rearm --strategy "
+	for body, want := range map[string]bool{"": true, `{"symbol":"` + latched.Symbol.Name + `"}`: true, `{"strategy":"` + latched.Name + `"}`: false} {
+		if _, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", body); strings.Contains(strings.Join(out.Does, "\n"), "the latch of "+latched.Name+" "+stays+latched.Name) != want {
+			t.Errorf("arming %s: that the latch stays is told: want %t, have %s", body, want, text)
+		}
+	}
 }
 
 func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {

@@ -30,6 +30,10 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 				OrderID: record.OrderID, Order: *record.Order, Text: record.Evidence})
 		case reconcile.RecordAdopted:
 			e.note(Note{Kind: NoteAdopted, Symbol: e.book.Symbol(record.Symbol).Rules, Quantity: record.Filled, Text: record.Evidence})
+		case reconcile.RecordIgnored:
+			if record.ClientOrderID == "" {
+				e.note(Note{Kind: NoteIgnored, Symbol: e.book.Symbol(record.Symbol).Rules, Quantity: record.Filled, Text: record.Evidence})
+			}
 		}
 	}
 	for i, p := range live {

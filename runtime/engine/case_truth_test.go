@@ -196,6 +196,9 @@ var casesOfTruth = []caseTest{
 		w.pass(40_000)
 		w.wantHeld(17)
 		w.wantSound()
+		if told := w.told(NoteIgnored); told != 1 {
+			t.Errorf("want it told once, have %d times", told)
+		}
 		target = 0
 		w.pass(20_000)
 		w.wantHeld(7)

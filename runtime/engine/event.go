@@ -140,6 +140,7 @@ const (
 	NoteReload                             // a new version of a strategy took its place
 	NoteSignal                             // a signal was taken, OK, or not
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
+	NoteIgnored                            // how much of a position is left to others: Quantity, none when it is zero
 	NoteCandles                            // closed candles of a series were polled, those of the warm-up too: for who keeps them
 )
 

@@ -173,6 +173,8 @@ func (c *Console) rest(n *engine.Note) {
 		c.line(bad, n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", symbol(n), n.Text)
 	case engine.NoteAdopted:
 		c.line(warn, n, "position.adopted").Msgf("adopted   %s: %s", quantity(n, n.Quantity), n.Text)
+	case engine.NoteIgnored:
+		c.line(warn, n, "position.ignored").Msgf("ignored   %s is left to others: %s", quantity(n, n.Quantity), n.Text)
 	case engine.NoteHalt:
 		if n.OK {
 			c.line(warn, n, "trading.armed").Msgf("ARMED     trading goes on: %s", n.Text)

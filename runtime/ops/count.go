@@ -112,6 +112,8 @@ func (m *Metrics) Note(n *engine.Note) {
 		m.discrepancyKinds.WithLabelValues("all", "stale").Add(float64(max(0, n.Count)))
 	case engine.NoteFound:
 		m.discrepancyKinds.WithLabelValues(market, "found").Inc()
+	case engine.NoteIgnored:
+		m.discrepancyKinds.WithLabelValues(market, "ignored").Inc()
 	case engine.NoteUnexplained:
 		m.discrepancyKinds.WithLabelValues(n.Order.Market.String(), "unexplained").Inc()
 	case engine.NoteQuarantine, engine.NoteAdopted:

@@ -61,6 +61,7 @@ var Events = []Event{
 	{"paper.unwritten", "warn", "the paper account's state can not be written"},
 	{"position.adopted", "warn", "a difference to the exchange was taken as the journal's"},
 	{"position.changed", "info", "a position changed"},
+	{"position.ignored", "warn", "a part of a position is left to whoever made it, by foreign: ignore"},
 	{"reconcile.round", "debug", "a round ended"},
 	{"recorder.back", "info", "what is polled is kept for backtests again"},
 	{"recorder.failed", "warn", "what is polled can not be kept for backtests; trading is not concerned"},

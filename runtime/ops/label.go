@@ -167,5 +167,6 @@ func (m *Metrics) expectMarket(market exchange.Market) {
 	m.discrepancyKinds.WithLabelValues(name, "quarantine")
 	m.discrepancyKinds.WithLabelValues(name, "found")
 	m.discrepancyKinds.WithLabelValues(name, "adopted")
+	m.discrepancyKinds.WithLabelValues(name, "ignored")
 	m.discrepancyKinds.WithLabelValues(name, "unexplained")
 }

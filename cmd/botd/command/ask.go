@@ -247,11 +247,19 @@ func showDegraded(w io.Writer, all []api.Degraded) {
 		if of == "" {
 			of = "account"
 		}
-		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut)
+		fmt.Fprintf(w, "%s (%s) since %s: %s\n  way out: %s%s\n", strings.ToUpper(d.State), of, d.Since.Format(time.DateTime), d.Cause, d.WayOut, until(d))
 		if d.Doing != "" {
 			fmt.Fprintf(w, "  under way: %s\n", d.Doing)
 		}
 	}
+}
+
+// until tells when a state ends by itself, where that is known.
+func until(d *api.Degraded) string {
+	if d.Until == nil {
+		return ""
+	}
+	return ", at " + d.Until.UTC().Format(time.DateTime)
 }
 
 func newPositions() *cobra.Command {

@@ -7,12 +7,14 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"botd/configs"
+	"botd/reconcile"
 	"botd/runtime/api"
 )
 
@@ -63,6 +65,9 @@ On a live account a person at a terminal is shown what will be sent, and asked.`
 func (f *haltFlags) halt(command *cobra.Command) error {
 	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
 		return usage("halt needs --reason TEXT: it is written down")
+	}
+	if !slices.Contains(reconcile.Levels, f.Level) {
+		return usage("--level %s: there is %s", f.Level, strings.Join(reconcile.Levels, ", "))
 	}
 	d, err := f.reach(command)
 	if err != nil {
@@ -212,6 +217,9 @@ strategy by name also releases its latch. What keeps trading back all the same i
 			}
 			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
 				fmt.Fprintln(w, "armed")
+				for _, line := range out.Does {
+					fmt.Fprintln(w, "  "+line)
+				}
 				showDegraded(w, out.Still)
 			})
 		},

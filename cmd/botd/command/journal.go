@@ -117,7 +117,11 @@ func sinceMS(text string) (int64, error) {
 	if ago, err := time.ParseDuration(text); err == nil {
 		return time.Now().Add(-ago).UnixMilli(), nil
 	}
-	return parseTime("--since", text)
+	ms, err := parseTime("--since", text)
+	if err != nil {
+		return 0, usage("--since %q: want how long ago, as 24h, or a time, as 2026-01-31T15:04", text)
+	}
+	return ms, nil
 }
 
 func newTail() *cobra.Command {
@@ -138,6 +142,9 @@ orders are in units of the symbol's scale, as the journal keeps them.`,
 			filter, err := choose.filter()
 			if err != nil {
 				return err
+			}
+			if last < 0 {
+				return usage("--lines %d: want a number of records, or 0 for all", last)
 			}
 			write, err := recordWriter(command.OutOrStdout(), output)
 			if err != nil {

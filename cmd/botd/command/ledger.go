@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -61,6 +62,9 @@ exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 			if err != nil {
 				return readError(err)
 			}
+			if err := flags.known(book.Ledger()); err != nil {
+				return err
+			}
 			if flags.entries {
 				return writeEntries(command.OutOrStdout(), flags.output, entries)
 			}
@@ -84,6 +88,20 @@ type ledgerPage struct {
 
 // rows are the accounts.
 func (p *ledgerPage) rows() any { return p.Accounts }
+
+// known refuses a strategy of which nothing was ever booked: it may be misspelt.
+func (f *ledgerFlags) known(ledger *reconcile.Ledger) error {
+	var booked []string
+	for _, row := range ledger.Report().Strategies {
+		if !slices.Contains(booked, row.Strategy) {
+			booked = append(booked, row.Strategy)
+		}
+	}
+	if f.strategy == "" || slices.Contains(booked, f.strategy) {
+		return nil
+	}
+	return failure(exitNegative, "booked are: "+cmp.Or(strings.Join(booked, ", "), "none yet"), "nothing is booked for strategy %q", f.strategy)
+}
 
 func (f *ledgerFlags) report(ledger *reconcile.Ledger) *ledgerPage {
 	page := &ledgerPage{1, ledger.Report()}
