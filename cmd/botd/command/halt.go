@@ -47,6 +47,8 @@ this command returns, a restart stays halted, and goes on with what was left to 
 
 A halt is only ever made severer; botd rearm ends it. While the exchange fails it stays
 in force and is tried again until it is done; --wait follows that to its end.
+While no botd runs, or one that starts still waits for the exchange, the halt is kept
+beside the journal: the next start takes it over before anything is sent (exit code 69).
 On a live account a person at a terminal is shown what will be sent, and asked.`,
 		Example: `  botd halt --level flatten --reason "news" --dry-run     # each order it would send, and nothing sent
   botd halt --level flatten --reason "news" --wait 1m
@@ -71,7 +73,9 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 	}
 	d, err := f.reach(command)
 	if err != nil {
-		return err
+		if d, err = f.later(command, err); err != nil {
+			return err
+		}
 	}
 	if err := f.confirm(command, d); err != nil {
 		return err

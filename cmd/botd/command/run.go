@@ -176,6 +176,9 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if err := store.Replay(ctx, func(r *reconcile.Record) error { book.Apply(r); history.Take(r); return nil }); err != nil {
 		return failure(exitData, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
 	}
+	if err := takeHalts(ctx, config, directory, v.client.ServerNowMS(), store, book, history); err != nil {
+		return err
+	}
 	machine, err := newEngine(config, book, v.client)
 	if err != nil {
 		return err

@@ -1,0 +1,86 @@
+//go:build unix
+
+package command
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestAHaltNobodyHearsIsInForceFromTheNextStart kills the daemon while the exchange
+// does not answer, and pulls the kill switch while the next one waits for it: when
+// the exchange is back, the position is closed and nothing was opened.
+func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
+	t.Parallel()
+	p := &place{t, t.TempDir(), map[string]string{}}
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.file("key", "halt", 0o600)
+	p.file("secret", "a secret", 0o600)
+	p.file("configs/botd.yaml", fmt.Sprintf("mode: live\ndata_dir: ./data\nlisten: %s\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: {window: 5s, visibility: 1s, staleness: 500ms}}\n", own, address, filepath.Join(p.directory, "key"), filepath.Join(p.directory, "secret")), 0o600)
+	p.file("configs/strategies/grow.yaml", "name: grow\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 10\nparams: {side: buy, quantity: 1.0, slices: 1000, every: 1s}\n", 0o600)
+	kept := filepath.Join(p.directory, "data/live", laterName)
+	halt := []string{"halt", "--level", "flatten", "--reason", "nobody hears", "--yes"}
+	if told := p.run(exitUnavailable, halt...); strings.Contains(told, "kept") {
+		t.Errorf("where nothing ever traded: want nothing kept, have %s", told)
+	}
+	venue, _ := p.start("venue", "exchange", "--listen", address, "--account", "halt:a secret", "--market", "still", "--control")
+	eventually(t, "the exchange", func() bool { _, err := http.Get("http://" + address + "/fapi/v1/ping"); return err == nil })
+	first, log := p.start("daemon", "run", "--mode", "live", "--log-format", "json")
+	log.wait(t, `"position.changed"`)
+
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(venue.Process.Signal(syscall.SIGSTOP))
+	must(first.Process.Kill())
+	_ = first.Wait()
+	p.run(exitUnavailable, "halt", "--level", "flatten", "--reason", "nobody hears", "--strategy", "nobody", "--listen", own)
+	p.run(exitNegative, append(halt, "--strategy", "nobody")...)
+	if _, err := os.Stat(kept); err == nil {
+		t.Error("a halt of what is not configured, or of another machine: want nothing kept")
+	}
+	_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
+	if told := p.run(exitUnavailable, halt...); !strings.Contains(told, "the halt is kept in data/live/"+laterName) {
+		t.Errorf("want to be told that it is kept, have %s", told)
+	}
+	must(venue.Process.Signal(syscall.SIGCONT))
+	log.wait(t, `"trading.halted"`)
+	before := buys(venueOrders(t, address))
+	eventually(t, "the position closed", func() bool { return held(t, venueOrders(t, address)).IsZero() })
+	if now := buys(venueOrders(t, address)); now != before {
+		t.Errorf("orders that open under the halt: want none after %d, have %d", before, now)
+	}
+	if _, err := os.Stat(kept); err == nil {
+		t.Error("want the file gone once the journal has it")
+	}
+	journalled := p.run(exitOK, "journal", "export", "--kind", "audit,halt")
+	if !strings.Contains(journalled, "while no botd answered") || !strings.Contains(journalled, `"level":"flatten"`) {
+		t.Errorf("want it in the journal with who asked for it, have %s", journalled)
+	}
+}
+
+func TestAKeptHaltThatCanNotBeReadIsNoReasonToTrade(t *testing.T) {
+	t.Parallel()
+	p := &place{t, t.TempDir(), map[string]string{}}
+	for _, text := range []string{"nonsense", `[{"level":"slowly"}]`} {
+		p.file("data/demo/"+laterName, text, 0o600)
+		if told := p.run(exitData, "run", "--listen", "off"); !strings.Contains(told, laterName) {
+			t.Errorf("want the file named, have %s", told)
+		}
+	}
+}
