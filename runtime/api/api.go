@@ -172,6 +172,9 @@ type Access struct {
 
 func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }
 
+// ErrExposed is an address that others can reach, and nothing that protects it.
+var ErrExposed = errors.New("an address that is not loopback needs TLS or a declared proxy")
+
 // Listen takes a TCP address. One that is not loopback is refused without TLS or
 // a declared proxy: a token must not cross a network in the clear.
 func Listen(address string, access Access) (net.Listener, error) {
@@ -180,7 +183,7 @@ func Listen(address string, access Access) (net.Listener, error) {
 		return nil, fmt.Errorf("listen %q: not host:port", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !access.secure() {
-		return nil, fmt.Errorf("listen %s: an address that is not loopback needs TLS or a declared proxy\nhint: listen: 127.0.0.1:8420 and an ssh tunnel; or access: {certificate: FILE, key: FILE}; or access: {behind_proxy: true} with TLS in front of it", address)
+		return nil, fmt.Errorf("listen %s: %w\nhint: listen: 127.0.0.1:8420 and an ssh tunnel; or access: {certificate_file: FILE, key_file: FILE}; or access: {behind_proxy: true} with TLS in front of it", address, ErrExposed)
 	}
 	var config *tls.Config
 	if access.Certificate != "" {

@@ -25,7 +25,7 @@ var (
 // repository and every environment variable that a document names.
 func TestDocumentsNameOnlyFilesAndVariablesThereAre(t *testing.T) {
 	t.Parallel()
-	read := sourceText(t)
+	read := sourceText(t, true)
 	paths, variables := 0, 0
 	for _, path := range documented(t) {
 		text, err := os.ReadFile(path)
@@ -53,8 +53,8 @@ func TestDocumentsNameOnlyFilesAndVariablesThereAre(t *testing.T) {
 	}
 }
 
-// sourceText is everything that may read an environment variable.
-func sourceText(t *testing.T) string {
+// sourceText is the code, and the scripts that are no documents.
+func sourceText(t *testing.T, tests bool) string {
 	t.Helper()
 	var all strings.Builder
 	err := filepath.WalkDir(above, func(path string, entry fs.DirEntry, err error) error {
@@ -63,6 +63,8 @@ func sourceText(t *testing.T) string {
 			return err
 		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "data" || entry.Name() == "docs"):
 			return fs.SkipDir
+		case !tests && strings.HasSuffix(path, "_test.go"):
+			return nil
 		case entry.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".sh" && entry.Name() != "run":
 			return nil
 		}
@@ -180,6 +182,31 @@ func TestEveryCredentialIsTold(t *testing.T) {
 	}
 }
 
+// TestHintsNameOnlyKeysThereAre reads "block: {key: ..." in every text of the code:
+// who is told to write it must find that it is read.
+func TestHintsNameOnlyKeysThereAre(t *testing.T) {
+	t.Parallel()
+	root, file := configs.Keys()
+	known, blocks := map[string]bool{}, map[string]bool{}
+	for _, k := range append(root, file...) {
+		known[k.Path] = true
+		blocks[k.Path] = blocks[k.Path] || k.Kind == configs.KindBlock
+	}
+	total := 0
+	for _, found := range regexp.MustCompile(`\b([a-z_]+): \{([a-z_]+):`).FindAllStringSubmatch(sourceText(t, false), -1) {
+		if !blocks[found[1]] || known[found[1]+".NAME"] || known[found[1]+".ASSET"] {
+			continue
+		}
+		total++
+		if !known[found[1]+"."+found[2]] && found[1] != "params" {
+			t.Errorf("a text of the code says %s...}, and %s has no key %s", found[0], found[1], found[2])
+		}
+	}
+	if total < 10 {
+		t.Errorf("want the keys in the texts of the code found, have only %d", total)
+	}
+}
+
 // TestFiguresThatDocumentsTellAreTheCodes counts what can be counted at once.
 func TestFiguresThatDocumentsTellAreTheCodes(t *testing.T) {
 	t.Parallel()
@@ -219,7 +246,7 @@ var (
 // would run: its packages, and a test for each name it picks.
 func TestDocumentsNameOnlyTestsThereAre(t *testing.T) {
 	t.Parallel()
-	names := called.FindAllString(sourceText(t), -1)
+	names := called.FindAllString(sourceText(t, true), -1)
 	total := 0
 	for _, path := range documented(t) {
 		text, err := os.ReadFile(path)

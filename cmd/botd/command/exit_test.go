@@ -68,6 +68,7 @@ func TestExitCodesAreTheContracts(t *testing.T) {
 		{"no credentials", []string{"run", "-c", "live", "--mode", "live"}, exitCredentials},
 		{"running a bad configuration", []string{"run", "-c", "bad"}, exitConfig},
 		{"no journal yet", []string{"journal", "verify", "-c", "good"}, exitNoInput},
+		{"an address that others can reach, without TLS", []string{"run", "-c", "good", "--listen", "0.0.0.0:0"}, exitConfig},
 		{"a data directory in use by another botd", []string{"run", "-c", "used"}, exitTemporary},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -98,6 +98,9 @@ func (s *serving) listen() (listeners []net.Listener, address string, err error)
 		if socket != nil {
 			err = errors.Join(err, socket.Close())
 		}
+		if errors.Is(err, api.ErrExposed) {
+			return nil, "", fail(exitConfig, err)
+		}
 		return nil, "", fail(exitUnavailable, err)
 	}
 	return append(listeners, tcp), tcp.Addr().String(), nil
