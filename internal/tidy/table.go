@@ -68,7 +68,7 @@ var Table = []Row{
 	{"runtime/ops", "metrics, logs and what watches them: rules, dashboard, unit", false, []string{"runtime/engine", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libDecimal}},
 	{"runtime/notify", "tells people what matters, by the services they read: bounded, put together, never waited for", false, []string{"runtime/engine", "exchange", "reconcile"}, []string{libShoutrrr, libRate}},
 	{"runtime/signals", "takes signals from outside over HTTP: each once, in time, from who knows the token", false, []string{"runtime", "runtime/engine", "exchange", "strategy", "reconcile"}, []string{libRate}},
-	{"runtime/api", "serves the admin API: what botd knows, its live stream, and the changes a person may ask for", false, []string{"docs", "runtime", "runtime/engine", "runtime/ops", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libDecimal}},
+	{"runtime/api", "serves the admin API: what botd knows, its live stream, and the changes a person may ask for", false, []string{"docs", "runtime", "runtime/engine", "runtime/ops", "exchange", "strategy", "strategy/indicator", "reconcile", "risk"}, []string{libPrometheus, libDecimal}},
 	{"runtime/telegram", "takes commands from listed people on Telegram, each by the way every request to the API goes", false, []string{"reconcile", "runtime/api"}, []string{libTelegram, libRate}},
 	{"runtime/web", "the dashboard: pages in the binary that show what the API tells", false, []string{"internal/chart"}, nil},
 	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},

@@ -25,6 +25,7 @@ import (
 	"botd/reconcile"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/strategy"
 )
 
 // Driver gives the engine events, and lets it be read while it rests.
@@ -68,7 +69,8 @@ type Config struct {
 	Epoch   string // of this start
 
 	Configuration  func() Configuration
-	StrategyConfig func(name string) string // effective, as YAML
+	StrategyConfig func(name string) string          // effective, as YAML
+	Plots          func(name string) []strategy.Plot // what a strategy looks at; nil for nothing
 
 	Bench   Bench        // runs backtests; nil for none
 	Reports string       // the directory below which reports of backtests are; empty for none

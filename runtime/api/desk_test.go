@@ -171,6 +171,12 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 		Configuration: func() Configuration {
 			return Configuration{Directory: "configs", Files: []string{"botd.yaml"}, Hash: "00", YAML: "mode: demo\n", Settings: []Setting{{"mode", "demo", "default"}}}
 		},
+		Plots: func(name string) []strategy.Plot {
+			if name != "trend" {
+				return nil
+			}
+			return []strategy.Plot{{Indicator: "sma", Parameters: map[string]float64{"period": 3}}, {Indicator: "macd", Own: true, Outputs: []string{"signal"}, Parameters: map[string]float64{"fast": 3, "slow": 5, "signal": 2}}}
+		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
 	}
 	change(&config)

@@ -260,9 +260,15 @@ func (v *visitor) goLists() {
 func (v *visitor) goMarket() {
 	v.good("candles", "?symbol=BTC-USDT&market=futures&interval=1m&limit=5", "")
 	v.good("candles", "?symbol=BTC-USDT&interval=1m&from=1699999000000&to=1700000000000", "")
+	v.good("plots", "trend?limit=20", "")
+	v.good("plots", "trend?from=1699999000000&to=1700000000000", "")
+	v.good("plots", "hold", "") // looks at no indicator
+	v.call(http.StatusNotFound, "plots", "nobody", "", bearer(testToken))
+	v.call(http.StatusBadRequest, "plots", "trend?limit=0", "", bearer(testToken))
 	v.good("market", "futures BTC-USDT", "")
 	v.good("symbols", "?market=spot", "")
 	v.broken = &exchange.Unavailable{Why: "status 503"}
+	v.call(http.StatusBadGateway, "plots", "trend?from=1&to=2", "", bearer(testToken))
 	v.call(http.StatusBadGateway, "candles", "?symbol=BTC-USDT&interval=1h", "", bearer(testToken))
 	v.call(http.StatusBadGateway, "market", "futures BTC-USDT", "", bearer(testToken))
 	v.broken = nil

@@ -23,6 +23,7 @@ var routes = []route{
 	{"GET", "/api/v1/strategies/{name}", Viewer, (*Server).oneStrategy, false},
 	{"GET", "/api/v1/strategies/{name}/explain", Viewer, (*Server).explain, false},
 	{"GET", "/api/v1/strategies/{name}/decisions", Viewer, (*Server).listDecisions, false},
+	{"GET", "/api/v1/strategies/{name}/plots", Viewer, (*Server).listPlots, false},
 	{"POST", "/api/v1/strategies/{name}/pause", Operator, (*Server).pauseStrategy, true},
 	{"POST", "/api/v1/strategies/{name}/resume", Operator, (*Server).resumeStrategy, true},
 	{"POST", "/api/v1/strategies/{name}/halt", Operator, (*Server).haltStrategy, true},

@@ -135,6 +135,7 @@ type Decision struct {
 	Market   string `json:"market"`
 	Symbol   string `json:"symbol"`
 	Wish     string `json:"wish"`
+	Side     string `json:"side"` // of the target: long, short, flat; empty where none is wished
 	Reason   string `json:"reason"`
 	Last     string `json:"last_price"`
 	Position string `json:"position"`
@@ -144,13 +145,20 @@ func (b *Board) noteDecision(n *engine.Note) {
 	if n.Symbol == nil || n.Plan == nil {
 		return
 	}
-	d := b.decisions.add(Decision{AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(), Symbol: n.Symbol.Name, Wish: targetText(n.Plan.Target, n.Symbol), Reason: n.Text,
+	d := b.decisions.add(Decision{AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(), Symbol: n.Symbol.Name, Wish: targetText(n.Plan.Target, n.Symbol), Side: sideText(n.Plan.Target), Reason: n.Text,
 		Last: n.Symbol.PriceDecimal(n.Last).String(), Position: n.Symbol.QuantityDecimal(n.Quantity).String()}, maxDecisions)
 	d.n, d.ID = b.decisions.last, number(b.decisions.last)
 	if n.Plan.OrdersSet {
 		d.Wish = number(int64(len(n.Plan.Orders))) + " orders in the book"
 	}
 	b.publish("decision", d)
+}
+
+func sideText(t strategy.Target) string {
+	if t.Kind == strategy.NoTarget {
+		return ""
+	}
+	return [...]string{"short", "flat", "long"}[t.Sign()+1]
 }
 
 // decisionsOf is a page of what a strategy decided, newest first.

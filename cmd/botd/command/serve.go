@@ -15,6 +15,8 @@ import (
 	"botd/runtime/api"
 	"botd/runtime/ops"
 	"botd/runtime/web"
+	"botd/strategy"
+	"botd/strategy/library"
 )
 
 // serving is what the daemon's server is made of.
@@ -54,6 +56,12 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	s.api.Web, s.api.Reports = web.Handler(), filepath.Join(s.current().DataDir, "backtests")
 	s.api.Bench = &lab{current: s.current, symbols: table.All, recorded: filepath.Join(s.directory, recordedFolder)}
 	s.api.Configuration, s.api.StrategyConfig = configuration(s.current), strategyYAML(s.current)
+	s.api.Plots = func(name string) []strategy.Plot {
+		if c := strategyNamed(s.current(), name); c != nil {
+			return library.Plots(c.Kind, c.Params)
+		}
+		return nil
+	}
 	if address != "" && a.CertificateFile != "" {
 		address = "https://" + address
 	} else if address != "" {

@@ -1,0 +1,178 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"botd/exchange"
+	"botd/strategy"
+	"botd/strategy/indicator"
+)
+
+// beforePlot bounds the candles an indicator is given before the first that is shown.
+const beforePlot = 2_000
+
+// Plots are the indicators a strategy looks at, over the candles it decides on.
+type Plots struct {
+	Schema   int     `json:"schema"`
+	Strategy string  `json:"strategy"`
+	Interval string  `json:"interval"`
+	OpenMS   []int64 `json:"open_ms"`
+	Lines    []Line  `json:"lines"`
+}
+
+// Line is one output of an indicator; a value that is not there yet is null.
+type Line struct {
+	Name   string `json:"name"` // sma 10
+	Own    bool   `json:"own"`  // on a scale of its own, below the price
+	Values Values `json:"values"`
+}
+
+// Values are floats of which some are not there.
+type Values []float64
+
+// MarshalJSON writes eight digits, and null for what is not there.
+func (v Values) MarshalJSON() ([]byte, error) {
+	out := append(make([]byte, 0, 2+10*len(v)), '[')
+	for i, value := range v {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if math.IsNaN(value) || math.IsInf(value, 0) {
+			out = append(out, "null"...)
+			continue
+		}
+		out = strconv.AppendFloat(out, value, 'g', 8, 64)
+	}
+	return append(out, ']'), nil
+}
+
+// listPlots serves GET /api/v1/strategies/{name}/plots.
+func (s *Server) listPlots(w http.ResponseWriter, r *http.Request) {
+	query, err := queryOf(r, "from", "to", "limit")
+	if err != nil {
+		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
+		return
+	}
+	name := r.PathValue("name")
+	b := s.config.Board
+	b.mu.Lock()
+	t := b.strategy(name)
+	var symbol *exchange.Symbol
+	var interval exchange.Interval
+	if t != nil {
+		symbol, interval = t.Symbol, t.Interval
+	}
+	b.mu.Unlock()
+	if t == nil {
+		missing(w, r, "strategy", name)
+		return
+	}
+	fromMS, toMS, err := s.span(query, interval)
+	if err != nil {
+		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
+		return
+	}
+	var plots []strategy.Plot
+	if s.config.Plots != nil && s.config.Market != nil {
+		plots = s.config.Plots(name)
+	}
+	out := Plots{Schema: 1, Strategy: name, Interval: interval.String(), OpenMS: []int64{}, Lines: []Line{}}
+	if len(plots) == 0 {
+		answer(w, r, out)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
+	defer cancel()
+	bars, err := s.bars(ctx, symbol, interval, fromMS-before(plots)*int64(interval), toMS)
+	if err != nil {
+		unavailable(w, r, err)
+		return
+	}
+	first, _ := slices.BinarySearchFunc(bars, fromMS, func(bar indicator.Bar, ms int64) int { return int(min(1, max(-1, bar.OpenMS-ms))) })
+	for _, bar := range bars[first:] {
+		out.OpenMS = append(out.OpenMS, bar.OpenMS)
+	}
+	for i := range plots {
+		lines, err := linesOf(&plots[i], bars, first)
+		if err != nil {
+			problem(w, r, http.StatusInternalServerError, "internal", err.Error())
+			return
+		}
+		out.Lines = append(out.Lines, lines...)
+	}
+	answer(w, r, out)
+}
+
+// before is how many candles indicators want before the first value that is shown:
+// several times their longest period, since some never forget.
+func before(plots []strategy.Plot) int64 {
+	longest := 0.0
+	for _, plot := range plots {
+		for _, value := range plot.Parameters {
+			longest = max(longest, value)
+		}
+	}
+	return int64(min(beforePlot, 4*longest+10))
+}
+
+// bars are the closed and open candles of a time, as indicators take them.
+func (s *Server) bars(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (bars []indicator.Bar, err error) {
+	fromMS = max(0, fromMS)
+	which := chunk{symbol.Key(), interval, fromMS - fromMS%(chunkCandles*int64(interval))}
+	for ; which.startMS < toMS; which.startMS = which.endMS() {
+		candles, err := s.fetchChunk(ctx, which)
+		if err != nil {
+			return nil, err
+		}
+		for i := range candles {
+			if c := &candles[i]; c.OpenMS >= fromMS && c.OpenMS < toMS {
+				bars = append(bars, indicator.Bar{Open: symbol.PriceFloat(c.Open), High: symbol.PriceFloat(c.High), Low: symbol.PriceFloat(c.Low), Close: symbol.PriceFloat(c.Close), Volume: c.Volume, OpenMS: c.OpenMS})
+			}
+		}
+	}
+	return bars, nil
+}
+
+// linesOf runs an indicator over all bars and keeps its values from the first shown.
+func linesOf(plot *strategy.Plot, bars []indicator.Bar, first int) ([]Line, error) {
+	definition, known := indicator.Find(plot.Indicator)
+	if !known {
+		return nil, fmt.Errorf("there is no indicator %q", plot.Indicator)
+	}
+	stream, err := definition.New(plot.Parameters)
+	if err != nil {
+		return nil, err
+	}
+	name := plot.Indicator
+	for _, p := range definition.Parameters {
+		if value, given := plot.Parameters[p.Name]; given {
+			name += " " + strconv.FormatFloat(value, 'g', -1, 64)
+		}
+	}
+	wanted := plot.Outputs
+	if wanted == nil {
+		wanted = definition.Outputs
+	}
+	lines, values := make([]Line, len(wanted)), make([]float64, len(definition.Outputs))
+	for k := range lines {
+		lines[k] = Line{Name: name, Own: plot.Own, Values: make(Values, 0, len(bars)-first)}
+		if len(wanted) > 1 {
+			lines[k].Name = strings.TrimSpace(name + " " + wanted[k])
+		}
+	}
+	for i, bar := range bars {
+		stream.Next(bar, values)
+		for k := range lines {
+			if i >= first {
+				lines[k].Values = append(lines[k].Values, values[slices.Index(definition.Outputs, wanted[k])])
+			}
+		}
+	}
+	return lines, nil
+}

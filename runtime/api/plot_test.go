@@ -1,0 +1,97 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"testing"
+
+	"botd/strategy"
+)
+
+// plotted reads a strategy's plots and the candles of the same time.
+func plotted(t *testing.T, d *desk, query string) (told struct {
+	Interval string
+	OpenMS   []int64 `json:"open_ms"`
+	Lines    []struct {
+		Name   string
+		Own    bool
+		Values []*float64
+	}
+}, candles Candles) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/strategies/trend/plots?"+query)), &told); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/candles?market=futures&symbol=BTC-USDT&interval="+told.Interval+"&"+query)), &candles); err != nil {
+		t.Fatal(err)
+	}
+	return told, candles
+}
+
+func TestPlotsAreComputedOverTheCandlesOfTheStrategy(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	status := running(t)
+	status.NowMS += 60 * 60_000 // so that there are candles
+	d.market.Advance(status.NowMS)
+	d.board.Show(*status)
+	told, candles := plotted(t, d, "limit=40")
+	if len(told.Lines) != 2 || told.Lines[0].Name != "sma 3" || told.Lines[0].Own || told.Lines[1].Name != "macd 3 5 2" || !told.Lines[1].Own {
+		t.Fatalf("want the average over the price and the signal below it, have %+v", told.Lines)
+	}
+	if len(told.OpenMS) != len(candles.OpenMS) || len(told.OpenMS) == 0 {
+		t.Fatalf("want a value for each candle: %d candles, %d values", len(candles.OpenMS), len(told.OpenMS))
+	}
+	for i := range told.OpenMS {
+		if told.OpenMS[i] != candles.OpenMS[i] || told.Lines[0].Values[i] == nil || told.Lines[1].Values[i] == nil {
+			t.Fatalf("value %d of %d: want it at the candle's time and there from the first on, since what came before is known", i, len(told.OpenMS))
+		}
+		if i < 2 {
+			continue
+		}
+		sum := 0.0
+		for _, text := range candles.Close[i-2 : i+1] {
+			value, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += value
+		}
+		if have := *told.Lines[0].Values[i]; math.Abs(have-sum/3) > have*1e-7 {
+			t.Errorf("average %d: want %v, have %v", i, sum/3, have)
+		}
+	}
+}
+
+func TestPlotsOfAnUnknownIndicatorAreAFaultAndNoPanic(t *testing.T) {
+	t.Parallel()
+	for _, plot := range []strategy.Plot{{Indicator: "nothing"}, {Indicator: "sma", Parameters: map[string]float64{"period": -1}}} {
+		d := newDeskWith(t, func(c *Config) { c.Plots = func(string) []strategy.Plot { return []strategy.Plot{plot} } })
+		d.board.Show(*running(t))
+		d.want(500, "/api/v1/strategies/trend/plots?limit=5")
+	}
+}
+
+func TestValuesThatAreNotThereAreNull(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(Values{math.NaN(), 1, 50123.456789012, math.Inf(1), -0.00000012})
+	if want := "[null,1,50123.457,null,-1.2e-07]"; err != nil || string(text) != want {
+		t.Errorf("want %s, have %s %v", want, text, err)
+	}
+}
+
+func TestADecisionTellsTheSideOfItsTarget(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		target strategy.Target
+		want   string
+	}{
+		{strategy.Target{}, ""}, {strategy.Flat(), "flat"}, {strategy.Target{Kind: strategy.ByQuantity, Quantity: 3}, "long"}, {strategy.Target{Kind: strategy.ByEquity, Share: -5}, "short"},
+	} {
+		if have := sideText(c.target); have != c.want {
+			t.Errorf("%s: want %q, have %q", fmt.Sprint(c.target), c.want, have)
+		}
+	}
+}

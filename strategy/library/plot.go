@@ -1,0 +1,55 @@
+package library
+
+import (
+	"strconv"
+
+	"botd/strategy"
+)
+
+// Plots returns the indicators that a built-in strategy of that kind looks at
+// under its parameters. Those that look at prices alone have none.
+func Plots(kind string, given strategy.Values) []strategy.Plot {
+	value := func(name string) float64 {
+		text, set := given[name]
+		for _, definition := range All() {
+			for _, p := range definition.Parameters {
+				if definition.Name == kind && p.Name == name && !set {
+					text = p.Default
+				}
+			}
+		}
+		number, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return 0 // an indicator refuses it; the configuration was checked long ago
+		}
+		return number
+	}
+	over := func(indicator string, outputs []string, parameters ...string) strategy.Plot {
+		plot := strategy.Plot{Indicator: indicator, Outputs: outputs, Parameters: map[string]float64{}}
+		for i := 0; i < len(parameters); i += 2 {
+			plot.Parameters[parameters[i]] = value(parameters[i+1])
+		}
+		return plot
+	}
+	below := func(plot strategy.Plot) strategy.Plot { plot.Own = true; return plot }
+	switch kind {
+	case "sma_cross":
+		return []strategy.Plot{over("sma", nil, "period", "fast"), over("sma", nil, "period", "slow")}
+	case "ema_cross":
+		return []strategy.Plot{over("ema", nil, "period", "fast"), over("ema", nil, "period", "slow")}
+	case "macd":
+		return []strategy.Plot{below(over("macd", []string{"macd", "signal"}, "fast", "fast", "slow", "slow", "signal", "signal"))}
+	case "supertrend":
+		return []strategy.Plot{over("supertrend", nil, "period", "period", "multiplier", "multiplier")}
+	case "donchian":
+		both := []string{"upper", "lower"}
+		return []strategy.Plot{over("donchian", both, "period", "entry"), over("donchian", both, "period", "exit")}
+	case "bollinger":
+		return []strategy.Plot{over("bollinger", nil, "period", "period", "deviations", "deviations")}
+	case "rsi":
+		return []strategy.Plot{below(over("rsi", nil, "period", "period"))}
+	case "zscore":
+		return []strategy.Plot{below(over("zscore", nil, "period", "period"))}
+	}
+	return nil
+}
