@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -79,10 +80,15 @@ type daemon struct {
 }
 
 // startDaemon runs a demo until the test ends.
-func startDaemon(t *testing.T) *daemon {
+func startDaemon(t *testing.T) *daemon { return startDaemonWith(t, nil) }
+
+// startDaemonWith runs one with more files in its configuration.
+func startDaemonWith(t *testing.T, more map[string]string) *daemon {
 	t.Helper()
 	d := &daemon{t: t, directory: t.TempDir(), address: "127.0.0.1:0"}
-	for name, text := range configuration {
+	files := maps.Clone(configuration)
+	maps.Copy(files, more)
+	for name, text := range files {
 		path := filepath.Join(d.directory, "configs", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

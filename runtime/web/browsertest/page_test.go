@@ -118,6 +118,41 @@ func TestChartsReadBackWithoutEnd(t *testing.T) {
 	v.quiet("scrolling back")
 }
 
+// TestChartShowsWhatAStrategyLooksAtAndDecides has a strategy of two averages, one
+// of an oscillator, and one whose entry a rule refuses.
+func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in parallel: it measures
+	findBrowser(t)
+	d := startDaemonWith(t, map[string]string{
+		"strategies/cross.yaml":  "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1m\nsize: {quote: 50}\nparams: {fast: 5, slow: 20}\n",
+		"strategies/swings.yaml": "name: swings\nstrategy: rsi\nmarket: spot\nsymbol: ETH-USDT\ninterval: 1m\nsize: {quote: 50}\n",
+		"strategies/large.yaml":  "name: large\nstrategy: buy_and_hold\nmarket: futures\nsymbol: PEPE-USDT\ninterval: 1m\nsize: {quote: 500}\nrisk: {max_position: 100}\n",
+	})
+	d.settle()
+	v := openBrowser(t).open(d, light)
+	v.login(d.token("token"))
+	for _, c := range []struct{ name, plots, says string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"}, {"large", "0", "1 refusal"}, {"accumulate", "0", "wants"}} {
+		path := "/strategies/" + c.name
+		took, weight := v.visit(path)
+		t.Logf("%-24s %6d bytes  ready in %s", path, weight, took.Round(time.Millisecond))
+		if weight > maxBytes {
+			t.Errorf("%s: want at most %d bytes, have %d", path, maxBytes, weight)
+		}
+		v.until(path+" has its plots", `(document.querySelector(".host").dataset.plots ?? "0") === `+quoted(c.plots))
+		if c.name == "large" || c.name == "accumulate" {
+			v.until(path+" has marks", `Number(document.querySelector(".host").dataset.marks) > 0`)
+		}
+		v.until(path+" says "+c.says, `[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(c.says)+`)`)
+		for _, l := range []look{light, dark, phone} {
+			v.show(l)
+			v.fits(l.name + " " + path)
+			v.accessible(l.name + " " + path)
+			v.shoot(l.name + " plots " + c.name)
+		}
+		v.show(light)
+	}
+	v.quiet("plots")
+}
+
 // TestReportOfABacktestIsShutIn opens a report's page: its own scripts run and draw,
 // and reach nothing of botd.
 func TestReportOfABacktestIsShutIn(t *testing.T) {

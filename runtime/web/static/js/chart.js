@@ -43,6 +43,9 @@ function tick(seconds, kind) {
   return [String(t.y), f.month(t.mo), `${t.d} ${f.month(t.mo)}`, `${two(t.h)}:${two(t.mi)}`, `${two(t.h)}:${two(t.mi)}:${two(t.s)}`][kind];
 }
 
+const plotTones = ["accent", "warn", "soft", "text"];
+export const plotStyles = ["solid", "dotted", "dashed", "long dashes"];
+
 // CandleChart shows a symbol's candles, what was traded on them, and the levels in force.
 export class CandleChart {
   constructor(host, legend, { market, symbol, interval, intervalMS, onChange = () => {} }) {
@@ -150,13 +153,33 @@ export class CandleChart {
     if (this.stale && at === this.bars.length - 1) { this.stale = false; this.show(); }
   }
 
-  // trades marks fills: {atMS, side, text}.
-  trades(fills) {
+  // trades marks fills {atMS, side, text}, and what was decided or refused {atMS,
+  // below, shape, tone, text}.
+  trades(fills, told = []) {
     this.fills = fills;
+    this.told = told;
     if (!this.marks) return;
-    const up = colour("up"), down = colour("down"), first = this.bars[0]?.time ?? 0;
-    this.marks.setMarkers(fills.map((one) => ({ time: Math.floor(one.atMS / this.intervalMS) * this.intervalMS / 1000, position: one.side === "BUY" ? "belowBar" : "aboveBar", shape: one.side === "BUY" ? "arrowUp" : "arrowDown", color: one.side === "BUY" ? up : down, text: one.text }))
-      .filter((mark) => mark.time >= first).sort((a, b) => a.time - b.time));
+    const up = colour("up"), down = colour("down"), first = this.bars[0]?.time ?? 0, at = (ms) => Math.floor(ms / this.intervalMS) * this.intervalMS / 1000;
+    const all = told.map((one) => ({ time: at(one.atMS), position: one.below ? "belowBar" : "aboveBar", shape: one.shape, color: colour(one.tone), text: one.text, size: 0.7 }))
+      .concat(fills.map((one) => ({ time: at(one.atMS), position: one.side === "BUY" ? "belowBar" : "aboveBar", shape: one.side === "BUY" ? "arrowUp" : "arrowDown", color: one.side === "BUY" ? up : down, text: one.text })))
+      .filter((mark) => mark.time >= first).sort((a, b) => a.time - b.time);
+    this.marks.setMarkers(all);
+    this.host.dataset.marks = all.length;
+  }
+
+  // plots draws indicators: {name, own, points}; those of a scale of their own stand below.
+  plots(all) {
+    this.drawn = all;
+    if (!this.chart || this.gone) return;
+    const key = all.map((one) => one.name).join();
+    if (key !== this.plotted) {
+      for (const line of this.series ?? []) this.chart.removeSeries(line);
+      this.series = all.map((one, i) => this.chart.addSeries(this.charts.LineSeries, { lineWidth: 1, lineStyle: i % 4, priceLineVisible: false, lastValueVisible: false, crosshairMarkerVisible: false, ...(one.own ? {} : { autoscaleInfoProvider: () => null }) }, one.own ? 1 : 0));
+      this.plotted = key;
+      this.chart.panes()[1]?.setHeight(90);
+    }
+    all.forEach((one, i) => { this.series[i].applyOptions({ color: colour(plotTones[i % plotTones.length]) }); this.series[i].setData(one.points); });
+    this.host.dataset.plots = all.length;
   }
 
   // levels draws lines of prices: {key, price, name, tone, dashed}.
@@ -188,7 +211,8 @@ export class CandleChart {
     this.candles.applyOptions({ upColor: up, downColor: down, borderUpColor: up, borderDownColor: down, wickUpColor: up, wickDownColor: down, priceLineColor: colour("soft") });
     if (this.bars.length) this.colourVolumes();
     if (this.wanted) this.levels(this.wanted);
-    if (this.fills) this.trades(this.fills);
+    if (this.fills) this.trades(this.fills, this.told);
+    if (this.drawn) this.plots(this.drawn);
   }
 
   close() {

@@ -1,5 +1,5 @@
 import { get, part, Problem } from "../api.js";
-import { CandleChart, intervals, notice, segments } from "../chart.js";
+import { CandleChart, intervals, notice, plotStyles, segments } from "../chart.js";
 import { h, morph } from "../dom.js";
 import * as f from "../format.js";
 import { HaltForm, pause, resume } from "../halt.js";
@@ -10,16 +10,18 @@ import { yaml } from "../yaml.js";
 
 const views = [["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["limits", "Limits"], ["config", "Configuration"]];
 const MOST = 20_000;
+const FIRST = 800, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
 
 export const title = (params) => params.name;
 
 export async function open(page) {
   const name = page.params.name;
-  let one = null, decisions = [], fills = [], view = page.query.get("view") || "decisions", interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
+  let one = null, decisions = [], fills = [], refused = [], plots = [], view = page.query.get("view") || "decisions", interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
   const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
   const read = page.reader(async () => {
-    const [told, decided, filled] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`, { limit: 200 }), get("fills", { strategy: name, limit: 1000 })]);
+    const [told, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`, { limit: 200 }), get("fills", { strategy: name, limit: 1000 }), get("intents", { strategy: name, outcome: "refused", limit: 50 })]);
     one = told;
+    refused = no.items;
     decisions = decided.items;
     fills = filled.items;
     overlay();
@@ -27,7 +29,7 @@ export async function open(page) {
   page.on(["strategy", "status"], () => page.draw());
   page.on(["decision", "order", "fill", "risk", "position"], (data) => { if (!data.strategy || data.strategy === name) read(); });
   page.on("strategy", (data) => { if (data.name === name) { chart?.price(Number(data.last_price), data.last_price_ms); if (one) { Object.assign(one, data); overlay(); } } });
-  page.on("candle", (data) => { if (data.symbol === one?.symbol && data.market === one?.market) chart?.latest(); });
+  page.on("candle", (data) => { if (data.symbol === one?.symbol && data.market === one?.market) { chart?.latest(); plot(PLOTTED); } });
   page.every(1000, () => page.draw());
   page.onLeave(() => chart?.close());
   page.view(() => one && body());
@@ -43,14 +45,40 @@ export async function open(page) {
   async function draw() {
     chart?.close();
     host.replaceChildren();
-    chart = new CandleChart(host, legend, { market: one.market, symbol: one.symbol, interval, intervalMS: intervals[interval], onChange: (it) => { bars = it.bars.length; overlay(); page.draw(); } });
-    await chart.open(places, Math.min(MOST, Number(page.query.get("candles")) || 1000));
+    chart = new CandleChart(host, legend, { market: one.market, symbol: one.symbol, interval, intervalMS: intervals[interval], onChange: (it) => { const more = it.bars.length > bars + 1 && bars > 0; bars = it.bars.length; overlay(); page.draw(); if (more && plots.length && plots[0].points.length < Math.min(MOST_PLOTTED, bars)) plot(Math.min(MOST_PLOTTED, bars)); } });
+    bars = 0;
+    await chart.open(places, Math.min(MOST, Number(page.query.get("candles")) || FIRST));
     overlay();
+    plot(PLOTTED);
+  }
+
+  // plot draws what the strategy looks at, over the candles it decides on.
+  async function plot(limit) {
+    if (interval !== one.interval) { plots = []; chart?.plots([]); return; }
+    let told;
+    try { told = await get(`strategies/${part(name)}/plots`, { limit: Math.max(limit, plots[0]?.points.length ?? 0) }); } catch { return; } // the next candle asks again
+    const drawn = told.lines.map((line) => ({ name: line.name, own: line.own, points: told.open_ms.flatMap((ms, i) => (line.values[i] === null ? [] : [{ time: ms / 1000, value: line.values[i] }])) }));
+    const before = plots.length;
+    plots = drawn;
+    chart?.plots(drawn);
+    if (before !== drawn.length) page.draw();
+  }
+
+  // told are the decisions that change the side of the target, and what a rule refused.
+  function told() {
+    const marks = [];
+    for (let i = decisions.length - 1, before = ""; i >= 0; i--) {
+      const { side: to, at_ms } = decisions[i];
+      if (to !== before && (to === "long" || to === "short")) marks.push({ atMS: at_ms, below: to === "long", shape: "circle", tone: "accent", text: to });
+      else if (to !== before && before && before !== "flat") marks.push({ atMS: at_ms, below: before === "short", shape: "circle", tone: "soft", text: "out" });
+      before = to;
+    }
+    return marks.concat(refused.map((intent) => ({ atMS: intent.at_ms, below: intent.side === "BUY", shape: "square", tone: "warn", text: f.words(intent.rule) })));
   }
 
   function overlay() {
     if (!chart?.chart || !one) return;
-    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, text: f.exact(fill.quantity) })));
+    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, text: f.exact(fill.quantity) })), told());
     const lines = [];
     if (f.sign(one.position) && !f.isZero(one.entry_price)) lines.push({ key: "entry", price: Number(one.entry_price), name: "entry", tone: "accent" });
     if (!f.isZero(one.liq_price)) lines.push({ key: "liq", price: Number(one.liq_price), name: "liquidation", tone: "down" });
@@ -104,8 +132,8 @@ export async function open(page) {
   function candles(s) {
     const shown = chart?.bars.slice(-60).reverse() ?? [];
     return panel("Candles", { key: "candles", actions: segments("Interval", Object.keys(intervals).filter((each) => ["1m", "5m", "15m", "1h", "4h", "1d", s.interval].includes(each)).map((each) => [each, each]), interval, (to) => { interval = to; page.choose("interval", to); page.draw(); draw(); }), note: `${f.exact(String(bars))} read${chart?.complete ? ", all there are" : "; scroll back for more"}` },
-      h("figure", { "aria-label": `Candles of ${s.symbol}, ${f.plural(fills.length, "fill")}; the newest are in the table below` }, h("div.chart.tall", { "aria-hidden": "true", keep: frame })),
-      h("div.chart-foot", h("span", "▲ buys, ▼ sells · lines: entry, orders, stops, liquidation · ", f.zone()), notice()),
+      h("figure", { "aria-label": `Candles of ${s.symbol}, ${f.plural(fills.length, "fill")}, ${f.plural(decisions.length, "decision")}, ${f.plural(refused.length, "refusal")}; the newest are in the tables below` }, h("div.chart.tall", { "aria-hidden": "true", keep: frame })),
+      h("div.chart-foot", h("span", "▲ buys, ▼ sells, ● decides, ■ a rule refuses · lines: entry, orders, stops, liquidation", plots.map((line, i) => ` · ${line.name}: ${plotStyles[i % plotStyles.length]}`), " · ", f.zone()), notice()),
       h("details.mirror", h("summary", "The newest candles as a table"), table("Candles of " + s.symbol, [{ name: "Opened", class: "nowrap", cell: (bar) => f.stampShort(bar.time * 1000) }, ...["open", "high", "low", "close"].map((each) => ({ name: each, num: true, cell: (bar) => f.exact(bar[each].toFixed(places)) }))], shown, { key: (bar) => bar.time, none: empty("No candle was read", "The exchange was not asked yet, or did not answer.") })));
   }
 
