@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-// LoadStrategy reads and checks one strategy file, as botd backtest -s does.
+// LoadStrategy reads and checks one strategy file, as botd backtest run -s does.
 // Without a botd.yaml beside it no account limits are known.
 func LoadStrategy(file string, options Options) (*StrategyConfig, Problems) {
 	shown := filepath.ToSlash(file)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func sourceText(t *testing.T, tests bool) string {
 			return fs.SkipDir
 		case !tests && strings.HasSuffix(path, "_test.go"):
 			return nil
-		case entry.IsDir() || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".sh" && entry.Name() != "run":
+		case entry.IsDir() || !slices.Contains([]string{".go", ".sh", ".js"}, filepath.Ext(path)) && entry.Name() != "run":
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -276,5 +277,26 @@ func TestDocumentsNameOnlyTestsThereAre(t *testing.T) {
 	}
 	if total < 10 {
 		t.Errorf("want every go test of the documents looked at, have only %d", total)
+	}
+}
+
+// TestMessagesNameOnlyFlagsThereAre reads every "botd VERB --flag" in the texts of the
+// code: messages, hints, alerts, the dashboard.
+func TestMessagesNameOnlyFlagsThereAre(t *testing.T) {
+	t.Parallel()
+	root := newRoot()
+	for _, command := range all(root) {
+		command.InitDefaultHelpFlag()
+	}
+	total := 0
+	for _, found := range regexp.MustCompile("\\bbotd ([a-z][a-z-]+(?: [a-z][a-z-]+)?(?: [A-Z]+)*(?: (?:--[a-z-]+|-[a-z])(?:[ =][A-Za-z0-9|/.-]+)?)+)").FindAllStringSubmatch(sourceText(t, false), -1) {
+		total++
+		text, _, _ := strings.Cut(found[1], " --help")
+		if wrong := wrongIn(root, text); wrong != "" {
+			t.Errorf("a text of the code says botd %s: %s", found[1], wrong)
+		}
+	}
+	if total < 60 {
+		t.Errorf("want the commands in the texts of the code found, have only %d", total)
 	}
 }
