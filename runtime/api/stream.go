@@ -18,8 +18,9 @@ import (
 
 // Bounds of the stream (ops.md, API).
 const (
-	maxEvents     = 10_000 // kept for clients that come back
-	maxQueued     = 256    // per client; one that is slower is dropped
+	maxEvents     = 10_000  // kept for clients that come back,
+	maxKept       = 4 << 20 // in so many bytes
+	maxQueued     = 256     // per client; one that is slower is dropped
 	maxClients    = 32
 	pingEvery     = 15 * time.Second
 	streamRetryMS = 2000
@@ -44,8 +45,8 @@ type Stream struct {
 
 	mu      sync.Mutex // guards all below
 	last    int64      // sequence of the newest event
-	ring    []event    // oldest first, from start
-	start   int
+	ring    []event    // oldest first
+	kept    int        // bytes of their frames
 	clients map[*subscriber]bool
 	closed  bool
 }
@@ -83,12 +84,7 @@ func (s *Stream) Publish(topic string, content any) {
 	}
 	s.last++
 	e := event{s.last, topic, frame(s.id(s.last), topic, text)}
-	if len(s.ring) < maxEvents {
-		s.ring = append(s.ring, e)
-	} else {
-		s.ring[s.start] = e
-		s.start = (s.start + 1) % maxEvents
-	}
+	s.keep(e)
 	for client := range s.clients {
 		if !client.wants(topic) {
 			continue
@@ -100,6 +96,21 @@ func (s *Stream) Publish(topic string, content any) {
 			close(client.slow)
 		}
 	}
+}
+
+// keep keeps an event; when there are a tenth too many, or they are a tenth too large
+// together, the oldest go.
+func (s *Stream) keep(e event) {
+	s.ring = append(s.ring, e)
+	s.kept += len(e.frame)
+	if len(s.ring) < maxEvents+maxEvents/10 && s.kept < maxKept+maxKept/10 {
+		return
+	}
+	gone := 0
+	for ; len(s.ring)-gone > maxEvents || s.kept > maxKept && gone < len(s.ring)-1; gone++ {
+		s.kept -= len(s.ring[gone].frame)
+	}
+	s.ring = slices.Delete(s.ring, 0, gone)
 }
 
 // LastID is the id of the newest event: a client that reads a snapshot and then
@@ -119,7 +130,7 @@ func frame(id, topic string, text []byte) []byte {
 		fmt.Fprintf(&b, "id: %s\n", id)
 	}
 	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", topic, text)
-	return b.Bytes()
+	return bytes.Clone(b.Bytes()) // it is kept: without the room the buffer grew beyond it
 }
 
 // Hello is the first event of every stream.
@@ -172,7 +183,7 @@ func (s *Stream) join(topics []string, after string) (client *subscriber, missed
 		return client, nil, &Gap{after, s.id(s.last), why}, hello, nil
 	}
 	for i := sequence - oldest; i < int64(len(s.ring)); i++ {
-		if e := s.ring[(s.start+int(i))%len(s.ring)]; client.wants(e.topic) {
+		if e := s.ring[i]; client.wants(e.topic) {
 			missed = append(missed, e)
 		}
 	}

@@ -149,11 +149,11 @@ func TestWhatCanNotBeResumedIsAGap(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	address, _ := d.serve()
-	for n := range maxEvents + 10 {
+	for n := range maxEvents + maxEvents/10 { // then the oldest tenth goes
 		d.server.stream.Publish("notice", n)
 	}
 	for after, why := range map[string]string{
-		"e0-5": "started anew", "e1-9": "not kept any more", "e1-99999": "no such event", "nonsense": "no event id", "e1--1": "no event id",
+		"e0-5": "started anew", "e1-999": "not kept any more", "e1-99999": "no such event", "nonsense": "no event id", "e1--1": "no event id",
 	} {
 		l := listen(t, address, "", after)
 		l.want("hello")
@@ -163,8 +163,32 @@ func TestWhatCanNotBeResumedIsAGap(t *testing.T) {
 		}
 		l.close()
 	}
-	l := listen(t, address, "", "e1-10") // the oldest that can be resumed after
+	l := listen(t, address, "", "e1-1000") // the oldest that can be resumed after
 	l.want("hello", "notice")
+}
+
+func TestLargeEventsAreKeptWithinBytes(t *testing.T) {
+	t.Parallel()
+	s := NewStream("e1", ops.NewMetrics("demo", ops.Build{}))
+	large, most := strings.Repeat("x", 10_000), 0
+	for range 3 * maxKept / len(large) {
+		s.Publish("status", large)
+		sum, room := 0, 0
+		for i := range s.ring {
+			sum, room = sum+len(s.ring[i].frame), room+cap(s.ring[i].frame)
+		}
+		if sum != s.kept {
+			t.Fatalf("want %d bytes counted, have %d", sum, s.kept)
+		}
+		most = max(most, room)
+	}
+	if most < maxKept || most > maxKept*5/4 {
+		t.Errorf("want about %d bytes kept at most, have %d", maxKept, most)
+	}
+	s.Publish("status", strings.Repeat("x", 2*maxKept))
+	if len(s.ring) != 1 {
+		t.Errorf("one event larger than all that is kept: want it alone, have %d", len(s.ring))
+	}
 }
 
 func TestTopicsAreChosenAndLogsAreAskedFor(t *testing.T) {
