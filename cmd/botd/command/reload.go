@@ -37,6 +37,8 @@ type reloader struct {
 	metrics *ops.Metrics
 }
 
+// newReloader knows the files as they were when they were loaded: what changed while
+// botd started is seen too.
 func newReloader(config *configs.Config, flags runFlags) *reloader {
 	r := &reloader{flags: flags}
 	r.current.Store(config)
@@ -50,16 +52,16 @@ func (r *reloader) watch(ctx context.Context) {
 	defer signal.Stop(signals)
 	look := time.NewTicker(filesEvery)
 	defer look.Stop()
-	seen, settling := r.fingerprint(), ""
+	seen, settling := r.flags.loaded, ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-signals:
-			seen = r.fingerprint()
+			seen = filesOf(r.current.Load())
 			r.reload(ctx, "SIGHUP")
 		case <-look.C:
-			now := r.fingerprint()
+			now := filesOf(r.current.Load())
 			switch {
 			case now == seen:
 				settling = ""
@@ -73,9 +75,8 @@ func (r *reloader) watch(ctx context.Context) {
 	}
 }
 
-// fingerprint changes when a file of the configuration does.
-func (r *reloader) fingerprint() string {
-	config := r.current.Load()
+// filesOf changes when a file of the configuration does.
+func filesOf(config *configs.Config) string {
 	var text strings.Builder
 	look := func(file string) {
 		if info, err := os.Stat(file); err == nil {

@@ -29,6 +29,7 @@ const (
 
 type runFlags struct {
 	directory, mode, listen, logFormat string
+	loaded                             string // fingerprint of the files as they were loaded
 	seed                               uint64
 }
 
@@ -71,6 +72,7 @@ func run(command *cobra.Command, flags runFlags) error {
 	if err := problems.Err(); err != nil {
 		return failure(exitConfig, "botd check shows all of it", "%s", problems.String())
 	}
+	flags.loaded = filesOf(config)
 	if err := config.Confirm(configs.Mode(flags.mode)); err != nil {
 		return fail(exitConfig, err)
 	}
