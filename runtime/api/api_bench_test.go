@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkAnswersUnderTwentyTabs reads the overview while twenty streams follow
-// 64 strategies, all of which change with every status, four times a second as
+// 100 strategies, all of which change with every status, four times a second as
 // the daemon draws them.
 func BenchmarkAnswersUnderTwentyTabs(b *testing.B) {
 	for _, path := range []string{"status", "strategies", "orders?state=all", "intents", "positions", "risk", "logs"} {
@@ -84,11 +84,11 @@ func answers(b *testing.B, path string) {
 	b.ReportMetric(float64(size)/1024, "KiB")
 }
 
-// crowd fills a desk with 64 strategies and a thousand orders, intents and lines.
+// crowd fills a desk with 100 strategies and a thousand orders, intents and lines.
 func crowd(t testing.TB, d *desk) engine.Status {
 	s := d.status
 	s.Strategies, s.Symbols, s.Live = nil, nil, nil
-	for i := range 64 {
+	for i := range 100 {
 		symbol := newSymbol(exchange.Futures, fmt.Sprint("C", i, "-USDT"))
 		s.Strategies = append(s.Strategies, engine.StrategyStatus{Name: fmt.Sprint("s", i), Kind: "sma_cross", Symbol: symbol, Interval: exchange.Minute1, State: "running", Reason: "the fast average is above the slow one",
 			Position: 20, EntryPrice: amount(t, "50000"), Last: priceOf(t, symbol, "50100"), LastMS: s.NowMS})
@@ -127,7 +127,7 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// BenchmarkShow measures what drawing 64 strategies costs the engine's goroutine.
+// BenchmarkShow measures what drawing 100 strategies costs the engine's goroutine.
 func BenchmarkShow(b *testing.B) {
 	d := newDesk(b)
 	status := crowd(b, d)
