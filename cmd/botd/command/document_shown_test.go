@@ -289,7 +289,7 @@ func TestMessagesNameOnlyFlagsThereAre(t *testing.T) {
 		command.InitDefaultHelpFlag()
 	}
 	total := 0
-	for _, found := range regexp.MustCompile("\\bbotd ([a-z][a-z-]+(?: [a-z][a-z-]+)?(?: [A-Z]+)*(?: (?:--[a-z-]+|-[a-z])(?:[ =][A-Za-z0-9|/.-]+)?)+)").FindAllStringSubmatch(sourceText(t, false), -1) {
+	for _, found := range regexp.MustCompile(`\bbotd ([a-z][a-z-]+(?: [a-z][a-z-]+)?(?: [A-Z]+)*(?: (?:--[a-z-]+|-[a-z])(?:[ =][A-Za-z0-9|/.-]+)?)+)`).FindAllStringSubmatch(sourceText(t, false), -1) {
 		total++
 		text, _, _ := strings.Cut(found[1], " --help")
 		if wrong := wrongIn(root, text); wrong != "" {
