@@ -50,14 +50,18 @@ func (e *Engine) total() (total exchange.Amount, known bool) {
 func (e *Engine) own(r *run) exchange.Amount {
 	w, truth := e.book.Watch(r.config.Name), r.truth
 	own := w.Base.Add(w.Result)
-	if truth.Position == 0 || truth.Rules == nil {
+	held := truth.Position
+	if truth.Ignored != 0 { // what others do to the one position is not its doing: its part is what its fills made
+		held = truth.Known
+	}
+	if held == 0 || truth.Rules == nil || truth.AtVenue() == 0 {
 		return own
 	}
-	value := truth.Rules.Notional(truth.Price(), truth.Position)
+	value := truth.Rules.Notional(truth.Price(), held)
 	if truth.Key.Market == exchange.Spot {
 		return own.Add(value)
 	}
-	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.MeanPrice(truth.EntryPrice), truth.Position))
+	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.MeanPrice(truth.EntryPrice), held))
 }
 
 // watchLimits looks at every limit that follows equity. After a round it also

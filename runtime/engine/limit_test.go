@@ -370,3 +370,22 @@ func TestSpotResultsFollowTheirFills(t *testing.T) {
 		t.Errorf("want the account's loss counted, have %+v", u)
 	}
 }
+
+// TestAPositionThatIsGoneWithOthersPartIsNoLossOfItsValue: somebody closes all there
+// is, of others too. Until that has lasted long enough to be believed, botd's own part
+// must not be taken for a position of the other side, entered at the price zero.
+func TestAPositionThatIsGoneWithOthersPartIsNoLossOfItsValue(t *testing.T) {
+	t.Parallel()
+	wish := exchange.Quantity(10)
+	w := wishing(t, &wish, foreign("ignore"), ownLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}}))
+	w.pass(30_000)
+	w.byHand(w.market(exchange.Buy, 7, false))
+	w.pass(30_000)
+	w.wantHeld(17)
+	w.byHand(w.market(exchange.Sell, 17, true))
+	w.pass(60_000)
+	w.wantHeld(0)
+	for _, d := range w.engine.Degraded() {
+		t.Errorf("want no limit breached by a position of 500 USDT that lost its fees, have %+v", d)
+	}
+}
