@@ -89,7 +89,7 @@ function banners() {
   }
   if (s?.blind) all.push(h("div.banner.warn", { key: "blind" }, icon("warning"), h("p", h("strong", "botd does not see the exchange"), `${since(s, "blind")}. Nothing opens until a round is complete.`)));
   const stale = s?.degraded.filter((one) => one.state === "stale") ?? [];
-  if (stale.length) all.push(h("div.banner.warn", { key: "stale" }, icon("warning"), h("p", h("strong", `No new data of ${stale.map((one) => one.symbol).join(", ")}`), ` since ${f.stamp(Date.parse(stale[0].since))} ${f.zone()}. `, stale[0].way_out, ".")));
+  if (stale.length) all.push(h("div.banner.warn", { key: "stale" }, icon("warning"), h("p", h("strong", `No new data of ${stale.map((one) => one.symbol).join(", ")}`), ` since ${f.stamp(Date.parse(stale[0].since))} ${f.zone()}. It ${stale[0].way_out}.`)));
   return h("div.banners", { role: "alert" }, all);
 }
 

@@ -87,7 +87,6 @@ function tiles(limits) {
 function attention(notices) {
   const s = live.status, all = [];
   if (live.link === "lost") all.push(["bad", "The connection is lost", "how it goes now is not known here; what is below was true then", live.since, "/", "botd status on its machine tells; this page tries again by itself"]);
-  if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The run before this one was cut off", "it did not end by a clean stop; what it left open was found out at the start", s.started, "/logs", null]);
   for (const check of s.checks) if (!check.ok) all.push(["bad", `Not ready: ${f.words(check.name)}`, check.detail, null, "/settings", null]);
   for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad", `${f.words(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since, one.state === "quarantined" ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
   for (const one of live.strategies) {
@@ -95,6 +94,7 @@ function attention(notices) {
     else if (!one.settled && f.sign(one.position)) all.push(["info", `${one.name} is settling`, "the exchange's position is not yet explained by fills", null, "/strategies/" + encodeURIComponent(one.name), null]);
   }
   for (const one of notices) if (one.severity === "error" && !one.over && now() - one.at_ms < 15 * 60_000 && !["halt", "limit", "quarantine"].includes(one.kind)) all.push(["bad", f.words(one.kind), one.text, one.at_ms, "/logs", null]);
+  if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The run before this one was cut off", "it did not end by a clean stop; what it left open was found out at the start", s.started, "/logs", null]);
   if (!all.length) {
     return h("section.panel", { key: "attention", "aria-label": "What needs you" }, h("p.calm", icon("check"), h("span", h("strong", "Nothing needs you."), ` All ${f.plural(s.checks.length, "check")} pass, ${s.reconcile.last_ms ? `exchange and journal agreed ${f.age(now() - s.reconcile.last_ms)} ago` : "the first reconcile is under way"}.`)));
   }
