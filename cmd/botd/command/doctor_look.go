@@ -47,9 +47,36 @@ func (e *examination) permissions() {
 			e.ok(check, "key and secret are readable, and by nobody else")
 		}
 	}
+	for _, err := range unreadable(e.config) {
+		e.hinted(check, stateFail, err)
+	}
 	if len(e.findings) == before {
 		e.ok(check, "data and configuration are their owner's")
 	}
+}
+
+// unreadable says what keeps the tokens and addresses that are configured from being
+// read: botd run would end by it.
+func unreadable(config *configs.Config) (all []error) {
+	directory := config.Exchange.CredentialsDirectory
+	add := func(err error) {
+		if err != nil {
+			all = append(all, err)
+		}
+	}
+	if config.Signals.Listen != "" {
+		_, err := configs.ReadSignalToken(&config.Signals, directory)
+		add(err)
+	}
+	if config.Telegram.On() {
+		_, err := configs.ReadTelegramToken(&config.Telegram, directory)
+		add(err)
+	}
+	for i := range config.Notify.Channels {
+		_, err := configs.ReadAddress(&config.Notify.Channels[i], directory)
+		add(err)
+	}
+	return all
 }
 
 // Bounds of the disk.
