@@ -65,6 +65,9 @@ position's stop must stand. Exit code 1 when anything is otherwise.`,
 
 func (f *chaosFlags) run(command *cobra.Command) error {
 	quantity, err := decimal.NewFromString(f.quantity)
+	if step := decimal.New(1, -3); err == nil && !quantity.Mod(step).IsZero() {
+		return usage("--quantity %s: want a multiple of %s BTC, the symbol's step", f.quantity, step)
+	}
 	if err != nil || quantity.Sign() <= 0 || f.kills < 0 || f.slices < 1 || f.every <= 0 || f.sliceEvery < 100*time.Millisecond {
 		return usage("--quantity, --kills, --slices, --every and --slice-every must be above zero (--slice-every 100ms at least)")
 	}
@@ -90,6 +93,9 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 	}
 	if !f.calm {
 		trial.Faults = chaos.Harsh(f.seed)
+	}
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return failure(exitIO, "--dir names another place", "%w", err)
 	}
 	report, err := trial.Run(command.Context())
 	if err != nil {

@@ -55,6 +55,7 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 		t.Error("a halt of what is not configured, or of another machine: want nothing kept")
 	}
 	_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
+	log.wait(t, "no answer yet from http://"+address)
 	if told := p.run(exitUnavailable, halt...); !strings.Contains(told, "the halt is kept in data/live/"+laterName) {
 		t.Errorf("want to be told that it is kept, have %s", told)
 	}

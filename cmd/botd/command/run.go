@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -26,6 +28,9 @@ const (
 	closeLagMS  = 2_000
 	timeToLive  = 5_000
 )
+
+// tellWaiting is how long a start waits for the exchange in silence.
+const tellWaiting = 3 * time.Second
 
 type runFlags struct {
 	directory, mode, listen, logFormat string
@@ -92,7 +97,11 @@ func run(command *cobra.Command, flags runFlags) error {
 		return fail(exitTemporary, err)
 	}
 	defer release()
+	waits := time.AfterFunc(tellWaiting, func() { // there is no log yet
+		fmt.Fprintf(command.ErrOrStderr(), "no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n", cmp.Or(config.Exchange.BaseURL, "the exchange"))
+	})
 	v, err := openVenue(command.Context(), config, directory, flags.seed)
+	waits.Stop()
 	if err != nil {
 		return err
 	}
