@@ -128,7 +128,11 @@ func (g *Gate) grossExposure(intent *reconcile.Intent, facts *Facts) *Refusal {
 		}
 		one, known := exposure(truth, facts.Book)
 		if !known {
-			return refuse("unknown: "+truth.Key.String()+" has no price", g.limits.MaxGrossExposure.String()+" x equity", "its price is read with the next round")
+			hint := "its price is read with the next round"
+			if truth.Rules == nil {
+				hint = "no strategy trades it, so nothing is read of it: end what is open there"
+			}
+			return refuse("unknown: "+truth.Key.String()+" has no price", g.limits.MaxGrossExposure.String()+" x equity", hint)
 		}
 		gross = gross.Add(one)
 	}

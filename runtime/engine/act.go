@@ -30,6 +30,10 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 				OrderID: record.OrderID, Order: *record.Order, Text: record.Evidence})
 		case reconcile.RecordAdopted:
 			e.note(Note{Kind: NoteAdopted, Symbol: e.book.Symbol(record.Symbol).Rules, Quantity: record.Filled, Text: record.Evidence})
+		case reconcile.RecordQuarantined: // of a symbol that a strategy trades, noteRun tells
+			if !slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key == record.Symbol }) {
+				e.note(Note{Kind: NoteQuarantine, Symbol: &exchange.Symbol{Market: record.Symbol.Market, Name: record.Symbol.Name}, Text: record.Why})
+			}
 		case reconcile.RecordIgnored:
 			if record.ClientOrderID == "" {
 				e.note(Note{Kind: NoteIgnored, Symbol: e.book.Symbol(record.Symbol).Rules, Quantity: record.Filled, Text: record.Evidence})

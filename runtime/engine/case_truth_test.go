@@ -308,3 +308,15 @@ var casesOfTruth = []caseTest{
 		w.wantSent(1)
 	}},
 }
+
+// TestAQuarantineOfASymbolNobodyTradesIsTold: no strategy's state shows it.
+func TestAQuarantineOfASymbolNobodyTradesIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{ClientOrderID: "bt-9-1", Market: exchange.Futures, Symbol: "ETH-USDT",
+		Side: exchange.Buy, Type: exchange.Limit, Price: 2_000e8, Quantity: 100}})
+	w.pass(20_000)
+	if told := w.told(NoteQuarantine); told != 1 {
+		t.Errorf("want it told once, have %d times: %+v", told, w.engine.Degraded())
+	}
+}
