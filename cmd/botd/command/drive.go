@@ -113,6 +113,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	group.Go(func() error { kept.keepFunding(timed, v.client, futuresTraded(config)); return nil })
 	watched.ready(string(config.Mode) + " on " + v.where)
 	context.AfterFunc(ctx, watched.stopping)
+	v.began = true
 	err = driver.Run(ctx)
 	stopClock()
 	_ = group.Wait() // it returns no error

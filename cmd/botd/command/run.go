@@ -110,8 +110,9 @@ func run(command *cobra.Command, flags runFlags) error {
 		return fail(exitIO, errors.Join(err, v.stop()))
 	}
 	v.unclean = unclean
-	if err = errors.Join(trade(command.Context(), command, config, flags, directory, v), v.stop()); err == nil {
-		err = fail(exitIO, clean())
+	err = errors.Join(trade(command.Context(), command, config, flags, directory, v), v.stop())
+	if refused := !v.began && !unclean; err == nil || refused { // a start that was refused cut nothing off
+		err = errors.Join(err, fail(exitIO, clean()))
 	}
 	return err
 }
@@ -144,6 +145,7 @@ type venue struct {
 	stale   staleFeeds // paper alone
 	older   string     // the backup of a journal that an older botd wrote; empty for none
 	unclean bool       // the run before this one did not end by a clean stop
+	began   bool       // the engine was driven
 }
 
 // openClient makes the signed client, reads the symbols and the clock.
