@@ -125,14 +125,16 @@ func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byt
 	}
 	var problem api.Problem
 	_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
-	code := exitNegative
+	code, hint := exitNegative, ""
 	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden:
+	case http.StatusUnauthorized:
+		code, hint = exitCredentials, "this botd runs on another configuration: go to its directory, or name it by -c DIR"
+	case http.StatusForbidden:
 		code = exitCredentials
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		code = exitTemporary
 	}
-	return nil, failure(code, "", "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
+	return nil, failure(code, hint, "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
 }
 
 // send sends a request and reads its answer, whatever it is.
@@ -262,6 +264,20 @@ func until(d *api.Degraded) string {
 	return ", at " + d.Until.UTC().Format(time.DateTime)
 }
 
+// readPlaces are what a person reads of a price that is a mean of others.
+const readPlaces = 8
+
+// asRead is a decimal as a table shows it: 0 is none, and a long tail is cut.
+func asRead(decimal string) string {
+	if strings.Trim(decimal, "-0.") == "" {
+		return "-"
+	}
+	if dot := strings.IndexByte(decimal, '.'); dot >= 0 && len(decimal) > dot+1+readPlaces {
+		return strings.TrimRight(strings.TrimRight(decimal[:dot+1+readPlaces], "0"), ".")
+	}
+	return decimal
+}
+
 func newPositions() *cobra.Command {
 	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
 		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
@@ -270,7 +286,7 @@ func newPositions() *cobra.Command {
 			if r.Protected {
 				stop = "on the exchange"
 			}
-			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, r.Entry, r.Last, r.LiqPrice, stop, time.Duration(r.BareMS) * time.Millisecond})
+			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, asRead(r.Entry), r.Last, asRead(r.LiqPrice), stop, time.Duration(r.BareMS) * time.Millisecond})
 		}
 		t.Render()
 	})
