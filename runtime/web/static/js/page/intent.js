@@ -43,12 +43,15 @@ function wanted(one) {
     one.client_order_id ? ["Client order id", h("span.mono", one.client_order_id)] : null, one.order_id ? ["Order id", h("span.mono", String(one.order_id))] : null]);
 }
 
+// brief cuts what a division left behind the eighth place; the JSON has it all.
+const brief = (text) => text?.replace(/(\.\d{8})\d+/g, "$1");
+
 function checks(one) {
   const passed = one.checks.filter((each) => each.verdict === "passed").length;
   const order = { refused: 0, passed: 1, not_reached: 2 };
   const rows = [...one.checks].sort((a, b) => order[a.verdict] - order[b.verdict] || Boolean(b.value) - Boolean(a.value));
   return panel("Checked, rule by rule", { key: "checks", note: one.checks.length ? `${passed} of ${one.checks.length} passed` : null }, table("Checks", [
-    { name: "Rule", class: "nowrap", cell: (c) => f.words(c.rule) }, { name: "Verdict", cell: (c) => tag(c.verdict) }, { name: "Value", num: true, cell: (c) => c.value || h("span.soft", "no number") }, { name: "Limit", num: true, cell: (c) => c.limit || "–" }, { name: "Hint", class: "text", cell: (c) => c.hint || "–" },
+    { name: "Rule", class: "nowrap", cell: (c) => f.words(c.rule) }, { name: "Verdict", cell: (c) => tag(c.verdict) }, { name: "Value", num: true, cell: (c) => brief(c.value) || h("span.soft", "no number") }, { name: "Limit", num: true, cell: (c) => brief(c.limit) || "–" }, { name: "Hint", class: "text", cell: (c) => c.hint || "–" },
   ], rows, { key: (c) => c.rule, none: empty("No checks are kept", one.purpose === "cancel" || one.purpose === "leverage" ? "Cancels and leverage are not orders: no rule is asked." : "Checks are kept in memory for the newest intents of this run; the journal keeps the order itself.") }));
 }
 
