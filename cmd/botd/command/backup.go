@@ -161,7 +161,10 @@ botd status then, and decide with botd resolve and botd rearm.`,
 		Example: "  botd restore --verify /backups/live-main-20270115T080000Z.db\n  botd restore /backups/live-main-20270115T080000Z.db -c configs",
 		RunE: func(command *cobra.Command, arguments []string) error {
 			done := restoreDone{Schema: 1, InUse: !verify}
-			var err error
+			_, err := os.Stat(arguments[0])
+			if err != nil {
+				return failure(exitNoInput, "botd backup FILE makes one; a migration leaves its own beside the journal", "read the backup: %w", err)
+			}
 			if verify {
 				done.Backup, err = journal.CheckBackup(command.Context(), arguments[0])
 			} else {

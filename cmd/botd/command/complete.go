@@ -84,6 +84,7 @@ func addCompletion(root *cobra.Command) {
 			continue
 		}
 		command.Short = "teach a shell to complete commands, flags, symbols and names"
+		command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() } // runnable, it refuses a shell there is not
 		for _, shell := range command.Commands() {
 			shell.Short = "the script that does it for " + shell.Name()
 		}

@@ -62,6 +62,8 @@ func TestExitCodesAreTheContracts(t *testing.T) {
 		{"bad data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "cut.csv"}, exitData},
 		{"missing data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "none.csv"}, exitNoInput},
 		{"a missing configuration", []string{"check", "-c", "nowhere"}, exitNoInput},
+		{"a missing backup", []string{"restore", "nowhere.db", "-c", "good"}, exitNoInput},
+		{"a shell there is not", []string{"completion", "tcsh"}, exitUsage},
 		{"no daemon to be healthy", []string{"healthcheck", "-c", "good", "--listen", "127.0.0.1:1"}, exitUnavailable},
 		{"no daemon", []string{"status", "-c", "good", "--listen", "127.0.0.1:1"}, exitUnavailable},
 		{"a data directory that can not be made", []string{"run", "-c", "file"}, exitIO},

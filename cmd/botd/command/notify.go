@@ -145,6 +145,9 @@ func newNotifyTest() *cobra.Command {
 				return err
 			}
 			open = slices.DeleteFunc(open, func(r notify.Route) bool { return channel != "" && r.Name != channel })
+			if len(open) == 0 && channel == "" {
+				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel in notify.channels of botd.yaml")
+			}
 			if len(open) == 0 {
 				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel %s in notify.channels of botd.yaml", channel)
 			}
