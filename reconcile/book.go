@@ -97,6 +97,8 @@ type SymbolTruth struct {
 	filledMS   int64             // when Known last changed by a fill
 	calm       lasting           // since then; not measured before the first fill of this start
 	seen       []int64           // ids of positions seen open, oldest first
+	gone       exchange.Quantity // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
+	goneFor    lasting           // since then
 	missed     exchange.Quantity // spot: what the wallet misses while an order rests
 	misses     lasting           // the wallet, that much
 	short      exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative

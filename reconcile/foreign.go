@@ -110,7 +110,32 @@ func (b *Book) sellsUnknown(truth *SymbolTruth) (sum exchange.Quantity) {
 			sum += o.Remaining()
 		}
 	}
-	return sum
+	return sum + truth.gone
+}
+
+// noteGone notes that such orders have left the list: how much they sold only the
+// wallet tells, which may be older than that for as long as a read may be.
+func (b *Book) noteGone(truth *SymbolTruth, orders []exchange.Order) {
+	if truth.Key.Market != exchange.Spot {
+		return
+	}
+	for i := range truth.Foreign {
+		o := &truth.Foreign[i]
+		listed := slices.ContainsFunc(orders, func(now exchange.Order) bool { return now.ID == o.ID })
+		if !listed && o.Side == exchange.Sell && b.prefixed(o.ClientOrderID) {
+			truth.gone, truth.goneFor = truth.gone+o.Remaining(), lasting{}
+		}
+	}
+}
+
+// forgetGone ends that when the wallet has been read long enough after it.
+func (b *Book) forgetGone(s *Snapshot, truth *SymbolTruth) {
+	if truth.gone == 0 || !s.Balances.Done() {
+		return
+	}
+	if truth.goneFor.again(s); truth.goneFor.longer(b.settle.StalenessMS) {
+		truth.gone = 0
+	}
 }
 
 // ForeignPrefix returns the client order id of an order that carries this

@@ -18,6 +18,7 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 		truth.calm.again(s)
 	}
 	if truth.Key.Market == exchange.Spot {
+		b.forgetGone(s, truth)
 		b.observeWallet(s, truth, emit)
 		return
 	}

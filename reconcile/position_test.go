@@ -206,3 +206,29 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testin
 		})
 	}
 }
+
+func TestAnOldBackupsStopThatLeftTheListMayHaveSoldUntilTheWalletTells(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	w.buys(10)
+	stop := exchange.Order{ID: 7, ClientOrderID: "bt-1-9", Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, Price: 40_000e8, Status: exchange.StatusNew}
+	held := func(when string, want exchange.Quantity) {
+		t.Helper()
+		if have := w.book.Held(w.book.Symbol(coin)); have != want {
+			t.Errorf("%s: want %d to be sold at most, have %d", when, want, have)
+		}
+	}
+	w.now += 60_000
+	w.observe("1.01", stop)
+	held("it rests", 0)
+	w.now += 60_000
+	w.observe("1.01")
+	held("it left the list, the wallet may be an old one", 0)
+	for range testSettle.StalenessMS/1_000 + 2 {
+		w.now += 1_000
+		w.observe("1.01")
+	}
+	held("the wallet still has all of it: it was canceled", 10)
+}

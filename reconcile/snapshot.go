@@ -135,6 +135,7 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 	}
 	for _, truth := range b.symbols {
 		if truth.Key.Market == market {
+			b.noteGone(truth, orders)
 			truth.Foreign = truth.Foreign[:0]
 		}
 	}

@@ -39,6 +39,7 @@ type watch struct {
 	held      *held
 	wrongMS   int64 // since when belief and exchange differ undeclared; 0 for not
 	wrongFor  int   // complete rounds since then
+	knownMS   int64 // until when a state was declared, or something was unknown
 	nakedMS   int64 // since when a position is without its stop; 0 for not
 	protected bool
 	idle      int // complete rounds in a row that did nothing about a position the plan wants gone
@@ -173,6 +174,9 @@ func (i *inspector) belief() {
 		watch := &i.watched[n]
 		truth := book.Symbol(watch.role.key)
 		declared := truth.Quarantine != "" || w.daemon.machine.Blind() || book.Halted().Level != "" || i.unresolved(book, watch.role.key)
+		if declared {
+			watch.knownMS = w.nowMS
+		}
 		if declared || i.agrees(watch, truth) {
 			watch.wrongMS = 0
 		} else if watch.wrongMS == 0 {
@@ -180,7 +184,7 @@ func (i *inspector) belief() {
 		} else if w.nowMS-watch.wrongMS > beliefMS && watch.wrongFor > w.beliefRounds() {
 			w.fail("belief", "%s: %d believed, %d true, for %d s, and nothing is declared", watch.role.key, truth.Known, watch.held.position, (w.nowMS-watch.wrongMS)/1000)
 		}
-		if w.quiet && watch.nakedMS != 0 && !declared && w.nowMS-max(watch.nakedMS, w.daemon.bootMS, w.daemon.wokenMS) > nakedMS {
+		if w.quiet && watch.nakedMS != 0 && !declared && w.nowMS-max(watch.nakedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > nakedMS {
 			w.fail("protection", "%s: a position of %d is without its stop for %d s", watch.role.key, watch.held.position, (w.nowMS-watch.nakedMS)/1000)
 		}
 	}
