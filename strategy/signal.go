@@ -25,6 +25,7 @@ type Receiver interface {
 // Why a signal is not taken.
 var (
 	ErrRepeated   = errors.New("it was taken before")
+	ErrReused     = errors.New("its id was taken before, for another wish: every signal needs an id of its own")
 	ErrSuperseded = errors.New("a newer signal was taken before it")
 	ErrLate       = errors.New("it is too old")
 	ErrEarly      = errors.New("its time lies in the future: a clock is wrong")

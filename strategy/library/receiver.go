@@ -53,7 +53,13 @@ const knownSignals = 16
 
 func signalID(i int64) string { return fmt.Sprintf("signal.id%d", i) }
 
-// fingerprint is an id as memory holds it.
+func signalWish(i int64) string { return fmt.Sprintf("signal.wish%d", i) }
+
+// wished is what a signal asks for: the same id with another wish is a sender's
+// mistake, and must not pass for a signal that came twice.
+func wished(s *strategy.Signal) int64 { return fingerprint(fmt.Sprint(s.Side, s.Share)) }
+
+// fingerprint is an id or a wish as memory holds it.
 func fingerprint(id string) int64 {
 	sum := fnv.New64a()
 	sum.Write([]byte(id))
@@ -68,6 +74,9 @@ func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *
 	id := fingerprint(signal.ID)
 	for i := range int64(knownSignals) {
 		if known, is := view.Memory.Get(signalID(i)); is && known == id {
+			if wish, told := view.Memory.Get(signalWish(i)); told && wish != wished(signal) {
+				return strategy.ErrReused
+			}
 			return strategy.ErrRepeated
 		}
 	}
@@ -92,6 +101,7 @@ func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *
 	}
 	next, _ := view.Memory.Get(signalNext)
 	plan.Remember(signalID(next), id)
+	plan.Remember(signalWish(next), wished(signal))
 	plan.Remember(signalNext, (next+1)%knownSignals)
 	plan.Remember(signalSide, int64(signal.Side))
 	plan.Remember(signalShare, int64(signal.Share))

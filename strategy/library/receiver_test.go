@@ -116,8 +116,8 @@ func TestTheIdsRememberedAreBounded(t *testing.T) {
 			t.Fatalf("%d again: want it known, have %v", i, err)
 		}
 	}
-	if have := len(h.memory.Entries()); have > knownSignals+5 {
-		t.Errorf("want at most %d values in memory, have %d", knownSignals+5, have)
+	if have := len(h.memory.Entries()); have > 2*knownSignals+5 {
+		t.Errorf("want at most %d values in memory, have %d", 2*knownSignals+5, have)
 	}
 }
 
@@ -142,5 +142,24 @@ func TestAShareOfAQuantityIsCutToItsStep(t *testing.T) {
 	}
 	if err := h.receive(t, 2_000, strategy.Signal{ID: "b", Side: 1, Share: exchange.RateOne / 100, AtMS: 2_000}); !errors.Is(err, strategy.ErrUnable) {
 		t.Errorf("less than a step: want it refused, have %v", err)
+	}
+}
+
+func TestAnIDThatComesWithAnotherWishIsRefusedNotTakenForKnown(t *testing.T) {
+	t.Parallel()
+	h, whole := hear(t, strategy.Values{}), exchange.RateOne
+	for _, c := range []struct {
+		signal strategy.Signal
+		want   error
+	}{
+		{strategy.Signal{ID: "a", Side: 1, Share: whole, AtMS: 1_000}, nil},
+		{strategy.Signal{ID: "a", Side: 1, Share: whole, AtMS: 2_000}, strategy.ErrRepeated},
+		{strategy.Signal{ID: "a", Side: 0, Share: whole, AtMS: 3_000}, strategy.ErrReused},
+		{strategy.Signal{ID: "a", Side: 1, Share: whole / 2, AtMS: 3_000}, strategy.ErrReused},
+		{strategy.Signal{ID: "b", Side: 0, Share: whole, AtMS: 3_000}, nil},
+	} {
+		if have := h.receive(t, 3_000, c.signal); !errors.Is(have, c.want) {
+			t.Errorf("%+v: want %v, have %v", c.signal, c.want, have)
+		}
 	}
 }
