@@ -2,6 +2,7 @@ package command
 
 import (
 	"flag"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -70,11 +71,18 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening, "journal": written, "alter": altered, "hook": hook, "address": address, "connected": connected, "told": toldWithin, "post": posted, "asked": askedUntil, "expand": expand},
 		Condition: func(condition string) (bool, error) {
-			if condition == "shared" {
+			switch condition {
+			case "shared":
 				_, err := os.Stat(shared)
 				return err == nil, nil
+			case "alone": // nobody's botd answers where one listens that is told nothing else
+				connection, err := net.Dial("tcp", "127.0.0.1:8420")
+				if err != nil {
+					return true, nil
+				}
+				return false, connection.Close()
 			}
-			return false, nil
+			return false, fmt.Errorf("no condition %q", condition)
 		},
 		RequireUniqueNames: true,
 	})
