@@ -1,0 +1,147 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/internal/mutant"
+	"botd/strategy"
+)
+
+// exit closes the whole position, whatever is unknown: reducing is never
+// blocked. Resting reduceOnly quantities go first, since their sum would refuse
+// it; the closePosition stop stays until the exchange sweeps it.
+func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
+	for _, p := range d.towards {
+		if p.Purpose == Entry && p.Order.Type == exchange.Limit {
+			d.cancel(p, "the target is no longer on this side")
+		}
+	}
+	if position == 0 {
+		return
+	}
+	d.exiting = true
+	if d.unsettled && mutant.Is(mutant.ExitBlocked) {
+		return
+	}
+	for _, p := range d.towards {
+		if p.Purpose == Exit && !d.again(p) {
+			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)
+		}
+	}
+	if p := d.protecting(); p != nil && !d.again(p) {
+		return
+	}
+	if d.clearResting() {
+		return
+	}
+	reason := "the target is flat"
+	if target.Sign() != 0 {
+		reason = "the target changed side: first flat, then the other side"
+	}
+	if d.plan.Reason != "" {
+		reason += ": " + d.plan.Reason
+	}
+	d.reduceNow(abs(position), reason)
+}
+
+// clearResting cancels what would stand in the way of a full exit, and reports
+// whether to wait for that.
+func (d *derivation) clearResting() bool {
+	wait := false
+	for _, p := range d.orders {
+		if p.Order.ReduceOnly || d.truth.Key.Market == exchange.Spot && p.Order.Side == exchange.Sell {
+			d.cancel(p, "makes room for the exit")
+			wait = true
+		}
+	}
+	for _, p := range d.stops { // a spot stop holds the asset, a bridging stop counts in the sum: their cancel is confirmed before any other exit
+		if d.truth.Key.Market == exchange.Spot || p.Order.ReduceOnly && p.Order.Type != exchange.MarketOrder {
+			d.cancel(p, "makes room for the exit")
+			wait = wait || p.State != Uncertain || d.truth.Key.Market == exchange.Spot
+		}
+	}
+	return wait
+}
+
+// reduce makes the position smaller by part of it.
+func (d *derivation) reduce(quantity exchange.Quantity) {
+	if quantity <= 0 {
+		return
+	}
+	if d.truth.Key.Market == exchange.Spot {
+		if d.tooSmall(d.truth.Rules.FloorQuantity(min(quantity, abs(d.held)))) {
+			return // no order can do it: what protects stays
+		}
+		d.exiting = true // the stop holds the asset that is sold: it comes back when that is done
+	}
+	for _, p := range d.towards {
+		if p.Purpose == Exit {
+			return // a part that is sent again could take more than was wished: its fate is waited for
+		}
+	}
+	if d.protecting() != nil {
+		return
+	}
+	if d.truth.Key.Market == exchange.Spot && d.clearResting() {
+		return
+	}
+	if _, beside, _ := d.stopsOf(d.stops); beside != nil {
+		return // a stop is moving, and its bridge holds the reduceOnly sum: a round or two
+	}
+	d.reduceNow(min(quantity, abs(d.held)), "the target is smaller")
+}
+
+func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
+	rules := d.truth.Rules
+	quantity = d.capped(rules.FloorQuantity(quantity))
+	if d.tooSmall(quantity) {
+		d.closeDust(quantity, reason)
+		return
+	}
+	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(-d.held), Quantity: quantity, ReduceOnly: true}
+	if d.truth.Key.Market == exchange.Spot {
+		// Spot MARKET sells are by USDT amount: base is sold by a limit through the collar.
+		order.Type, order.ReduceOnly = exchange.Limit, false
+		order.Price = rules.CeilPrice(d.truth.Last - share(d.truth.Last, d.wish.Collar))
+	}
+	d.add(Intent{Purpose: Exit, Order: order, Reason: reason})
+}
+
+// dust is the key of an order that closes what is too little for one of its own.
+const dust = "dust"
+
+// closeDust closes what is too small for an order of its own with a closePosition
+// order a tick from the price; it is not looped on (case 36).
+func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
+	if d.truth.Key.Market == exchange.Spot || d.held == 0 || quantity < abs(d.held) || d.truth.Ignored != 0 {
+		return
+	}
+	d.dusting = true
+	for _, p := range slices.Concat(d.stops, d.profits) {
+		if p.Key == dust && d.nowMS-p.SentMS < int64(d.wish.Interval) {
+			return
+		}
+	}
+	order := exchange.NewOrder{Type: exchange.StopMarket, Side: exchange.SideOf(-d.held), ClosePosition: true, WorkingType: exchange.ContractPrice}
+	tick := -d.truth.Rules.PriceTick
+	switch {
+	case len(d.stops) == 0:
+	case len(d.profits) == 0:
+		order.Type, tick = exchange.TakeProfitMarket, -tick
+	default:
+		return // both stand already: whichever comes first closes it
+	}
+	if d.held < 0 {
+		tick = -tick
+	}
+	order.StopPrice = d.truth.Rules.FloorPrice(d.truth.Last) + tick
+	if order.StopPrice <= 0 {
+		return
+	}
+	purpose := StopLoss
+	if order.Type == exchange.TakeProfitMarket {
+		purpose = TakeProfit
+	}
+	d.add(Intent{Purpose: purpose, Key: dust, Order: order, Reason: reason + "; too little for an order of its own"})
+}

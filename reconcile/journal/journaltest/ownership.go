@@ -1,0 +1,115 @@
+package journaltest
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"botd/reconcile"
+	"botd/reconcile/journal"
+)
+
+func bound(t *testing.T, s *Store) {
+	s.open(t).Close()
+	for field, other := range map[string]journal.Binding{
+		"mode":            {Mode: "live", URL: Bound.URL, KeyFingerprint: Bound.KeyFingerprint, Instance: Bound.Instance},
+		"exchange":        {Mode: Bound.Mode, URL: "https://elsewhere", KeyFingerprint: Bound.KeyFingerprint, Instance: Bound.Instance},
+		"key fingerprint": {Mode: Bound.Mode, URL: Bound.URL, KeyFingerprint: "g", Instance: Bound.Instance},
+		"instance":        {Mode: Bound.Mode, URL: Bound.URL, KeyFingerprint: Bound.KeyFingerprint, Instance: "second"},
+	} {
+		_, err := s.Open(other)
+		var wrong *journal.BindingError
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), field+" ") || !strings.Contains(err.Error(), "hint: ") {
+			t.Errorf("another %s: want a BindingError that names it, with a hint, have %v", field, err)
+		}
+	}
+	s.open(t)
+}
+
+func oneWriter(t *testing.T, s *Store) {
+	first := s.open(t)
+	if _, err := s.Open(Bound); !errors.Is(err, journal.ErrLocked) {
+		t.Fatalf("a second writer: want %v, have %v", journal.ErrLocked, err)
+	}
+	add(t, first, sending(1))
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s.open(t), sending(2))
+}
+
+func epochsGrow(t *testing.T, s *Store) {
+	j := s.open(t)
+	add(t, j, boot(7), boot(9))
+	j.Close()
+	j = s.open(t)
+	for _, epoch := range []int64{0, 7, 9} {
+		if err := j.Append(t.Context(), []reconcile.Record{boot(epoch)}); !errors.Is(err, journal.ErrEpoch) {
+			t.Errorf("epoch %d after 9: want %v, have %v", epoch, journal.ErrEpoch, err)
+		}
+	}
+	if err := j.Append(t.Context(), []reconcile.Record{boot(10), boot(10)}); !errors.Is(err, journal.ErrEpoch) {
+		t.Errorf("one epoch twice in a batch: want %v, have %v", journal.ErrEpoch, err)
+	}
+	add(t, j, boot(10))
+	sound(t, j, 3)
+}
+
+// epochsAfterBackup: the epoch a start takes is max(journalled + 1, now), so ids
+// made after the backup are not made again though the journal forgot them.
+func epochsAfterBackup(t *testing.T, s *Store) {
+	if s.Backup == nil {
+		t.Skip("this store can not be put back to an earlier state by the suite")
+	}
+	j := s.open(t)
+	add(t, j, boot(1_000))
+	j.Close()
+	restore := s.Backup()
+	j = s.open(t)
+	add(t, j, boot(2_000))
+	j.Close()
+	restore()
+	j = s.open(t)
+	book := reconcile.NewBook(reconcile.Settle{})
+	for _, r := range all(t, j) {
+		book.Apply(&r)
+	}
+	if book.Epoch() != 1_000 {
+		t.Fatalf("want the backup's epoch, have %d", book.Epoch())
+	}
+	const nowS = 3_000
+	if next := max(book.Epoch()+1, nowS); next <= 2_000 {
+		t.Fatalf("epoch %d was used after the backup", next)
+	}
+	add(t, j, boot(nowS))
+	sound(t, j, 2)
+}
+
+func readerBesideWriter(t *testing.T, s *Store) {
+	j := s.open(t)
+	add(t, j, sending(1), sending(2))
+	reader := must[Journal](t)(s.Read())
+	defer reader.Close()
+	if err := reader.Append(t.Context(), []reconcile.Record{sending(99)}); err == nil {
+		t.Error("a journal open for reading was written")
+	}
+	const batches = 60
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for i := range batches {
+			if err := j.Append(t.Context(), []reconcile.Record{sending(3 + 2*i), sending(4 + 2*i)}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for before := 0; before < 2+2*batches; {
+		report := must[journal.Report](t)(reader.Verify(t.Context()))
+		if len(report.Problems) > 0 || report.Records%2 != 0 || report.Records < before || report.Rows != report.Records {
+			t.Fatalf("want whole batches, each with its rows, have %+v", report)
+		}
+		before = report.Records
+	}
+	writing.Wait()
+	compare(t, all(t, j), all(t, reader))
+}

@@ -1,0 +1,91 @@
+package journaltest
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"botd/reconcile"
+	"botd/reconcile/journal"
+)
+
+func alteredRecord(t *testing.T, s *Store) {
+	j := s.open(t)
+	add(t, j, EveryKind()...)
+	s.Alter(8)
+	report := must[journal.Report](t)(j.Verify(t.Context()))
+	if len(report.Problems) != 1 || report.Problems[0].Table != "record" || report.Problems[0].Key != "8" {
+		t.Errorf("want record 8 found, have %+v", report.Problems)
+	}
+	err := j.Replay(t.Context(), func(*reconcile.Record) error { return nil })
+	var altered *journal.AlteredError
+	if !errors.As(err, &altered) || altered.Sequence != 8 {
+		t.Errorf("replay: want an error that names record 8, have %v", err)
+	}
+}
+
+func alteredRow(t *testing.T, s *Store) {
+	j := s.open(t)
+	add(t, j, EveryKind()...)
+	sound(t, j, len(EveryKind()))
+	s.AlterRow("bmain-1-1", "absent")
+	report := must[journal.Report](t)(j.Verify(t.Context()))
+	if len(report.Problems) != 1 {
+		t.Fatalf("want one problem, have %+v", report.Problems)
+	}
+	if p := report.Problems[0]; p.Table != "placement" || p.Key != "bmain-1-1" || !strings.Contains(p.Want, "state=filled") || !strings.Contains(p.Have, "state=absent") {
+		t.Errorf("want the placement found with both states, have %s", p)
+	}
+}
+
+func alteredBalance(t *testing.T, s *Store) {
+	j := s.open(t)
+	add(t, j, Entry(10_000))
+	if report := sound(t, j, 1); report.Entries != 1 || report.Rows != 2 {
+		t.Errorf("want an entry and two balances, have %+v", report)
+	}
+	s.AlterSum("transferred", "-9999")
+	report := must[journal.Report](t)(j.Verify(t.Context()))
+	if len(report.Problems) != 1 || report.Problems[0].Table != "balance" || !strings.Contains(report.Problems[0].Want, "-10000 ") || !strings.Contains(report.Problems[0].Have, "-9999 ") {
+		t.Errorf("want the balance found with both amounts, have %+v", report.Problems)
+	}
+}
+
+// wrongEntry: an entry whose lines do not sum to zero, one that is not what its
+// reading leads to, and a record that no start could apply.
+func wrongEntry(t *testing.T, s *Store) {
+	j := s.open(t)
+	lame, other := Entry(10_000), Entry(10_000)
+	lame.Entry.Lines = lame.Entry.Lines[:1]
+	other.Entry.Lines[0].Account = reconcile.Fees
+	add(t, j, lame, other, reconcile.Record{Kind: reconcile.RecordFound})
+	report := must[journal.Report](t)(j.Verify(t.Context()))
+	var places []string
+	for _, p := range report.Problems {
+		places = append(places, p.Table+" "+p.Key)
+	}
+	if want := []string{"ledger 1", "ledger 1", "ledger 2", "record 3"}; !reflect.DeepEqual(want, places) {
+		t.Errorf("want problems at %v, have %v", want, report.Problems)
+	}
+}
+
+func rowsInTransaction(t *testing.T, s *Store) {
+	j := s.open(t)
+	add(t, j, sending(1))
+	ended := reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 9, ClientOrderID: sending(1).ClientOrderID, State: reconcile.Filled, Filled: 1}
+	if err := j.Append(t.Context(), []reconcile.Record{ended, sending(1)}); err == nil {
+		t.Fatal("a client order id was journalled twice")
+	}
+	if report := sound(t, j, 1); report.Rows != 1 {
+		t.Errorf("want the one row there was, have %d", report.Rows)
+	}
+	s.Full(true)
+	if err := j.Append(t.Context(), []reconcile.Record{ended}); err == nil {
+		t.Fatal("appended to a full disk")
+	}
+	sound(t, j, 1)
+	s.Full(false)
+	add(t, j, ended)
+	sound(t, j, 2)
+}

@@ -1,0 +1,102 @@
+package reconcile
+
+import (
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// cutMS is how long after its fence an unknown waits for a stable snapshot before
+// the symbol's resting openings are canceled to get one (case 37).
+const cutMS = 60_000
+
+// refusedMS is how long a key rests after the exchange would not take its order,
+// such as a post-only one that would have matched.
+const refusedMS = 5_000
+
+// keyed keeps the plan's resting orders in the book: what is not wished is
+// canceled; a changed wish is canceled, confirmed, and its remainder placed.
+func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
+	overdue := purpose == Order && d.book.Overdue(d.truth.Key, d.nowMS, cutMS) != nil
+	wished, kept := d.book.places(d.plan, purpose), make([]bool, len(wishes))
+	for _, p := range d.orders {
+		if p.Purpose != purpose {
+			continue
+		}
+		i := wished.of(p.Key)
+		if i >= 0 {
+			kept[i] = true // by another order perhaps: its end is waited for
+		}
+		if overdue {
+			d.cancel(p, "fills all the time: out of the way of a stable snapshot")
+			continue
+		}
+		if i < 0 || !d.sameOrder(p, &wishes[i]) {
+			d.cancel(p, "not wished any more")
+		}
+	}
+	if !set || d.exiting {
+		return
+	}
+	for i := range wishes {
+		if !kept[i] {
+			d.keep(purpose, &wishes[i])
+		}
+	}
+}
+
+func (d *derivation) sameOrder(p *Placement, w *strategy.Wish) bool {
+	filled := d.wish.State.FilledUnder(p.Purpose, p.Key)
+	return p.Order.Side == w.Side && p.Order.Price == w.Price && p.Order.StopPrice == w.StopPrice &&
+		p.Remaining() <= w.Quantity-filled
+}
+
+// keep wishes an order for a wish that has none.
+func (d *derivation) keep(purpose Purpose, w *strategy.Wish) {
+	if purpose == Order && (!d.wish.Entries || !d.settled()) {
+		return
+	}
+	if refused := d.wish.State.refusedUnder(purpose, w.Key); refused != 0 && d.nowMS-refused < refusedMS {
+		return // the same order at once would be refused again (incident 54)
+	}
+	quantity := d.truth.Rules.FloorQuantity(w.Quantity - d.wish.State.FilledUnder(purpose, w.Key))
+	if purpose == ExitOrder {
+		quantity = min(quantity, d.reducible())
+	}
+	if quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(w.Price, quantity).Less(d.truth.Rules.MinNotional) {
+		return
+	}
+	order := exchange.NewOrder{Type: exchange.Limit, Side: w.Side, Quantity: quantity, Price: w.Price, PostOnly: w.PostOnly,
+		ReduceOnly: purpose == ExitOrder && d.truth.Key.Market == exchange.Futures}
+	if w.StopPrice != 0 {
+		order.Type, order.StopPrice, order.PostOnly = exchange.StopLimit, w.StopPrice, false
+		if d.truth.Key.Market == exchange.Futures {
+			order.WorkingType = exchange.ContractPrice
+		}
+	}
+	d.add(Intent{Purpose: purpose, Key: w.Key, Order: order, Reason: d.plan.Reason})
+}
+
+// reducible is how much of the position no resting reducing order covers yet,
+// those derived in this round included (rule 5).
+func (d *derivation) reducible() exchange.Quantity {
+	free := abs(d.held)
+	for _, p := range d.orders {
+		if p.Purpose == ExitOrder {
+			free -= p.Remaining()
+		}
+	}
+	for _, p := range d.stops { // a bridge counts in the sum, and on spot a stop holds the asset; closePosition orders have no quantity
+		free -= p.Remaining()
+	}
+	for i := range d.truth.Foreign {
+		if o := &d.truth.Foreign[i]; o.Reduces() && !o.ClosePosition {
+			free -= o.Remaining()
+		}
+	}
+	for i := range d.intents {
+		if d.intents[i].Purpose == ExitOrder || d.intents[i].Purpose == Exit {
+			free -= d.intents[i].Order.Quantity
+		}
+	}
+	return d.truth.Rules.FloorQuantity(max(0, free))
+}
