@@ -41,13 +41,9 @@ The journal is all that botd must remember: a backup and the configuration are e
 go on. Keys, candles and the accounts of demo and paper are not in it.`,
 		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  botd journal verify --file journal-copy.db",
 		RunE: func(command *cobra.Command, arguments []string) error {
-			path, err := from.path()
+			store, path, err := from.open(command.Context())
 			if err != nil {
 				return err
-			}
-			store, err := journal.Read(command.Context(), path)
-			if err != nil {
-				return openError(err)
 			}
 			defer store.Close()
 			now := time.Now().UTC()

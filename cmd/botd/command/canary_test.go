@@ -12,14 +12,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Canaries: a key and a secret that nothing but their files may hold.
@@ -32,87 +29,11 @@ const (
 	canaryWord   = "CANARYword0123456789"
 )
 
-// told is what a process writes, for several goroutines.
-type told struct {
-	mu   sync.Mutex // guards text
-	text bytes.Buffer
-}
-
-func (o *told) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *told) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-// wait waits until a process has written a text.
-func (o *told) wait(t *testing.T, text string) {
-	t.Helper()
-	late, again := time.After(60*time.Second), time.NewTicker(10*time.Millisecond)
-	defer again.Stop()
-	for !strings.Contains(o.String(), text) {
-		select {
-		case <-again.C:
-		case <-late:
-			t.Fatalf("60 s without %q: %s", text, o.String())
-		}
-	}
-}
-
-// place is a directory with a live configuration, and every word ever written there.
-type place struct {
-	t         *testing.T
-	directory string
-	sinks     map[string]string
-}
-
-func (p *place) file(name, text string, mode fs.FileMode) {
-	p.t.Helper()
-	path := filepath.Join(p.directory, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// start starts a program that goes on.
-func (p *place) start(what string, arguments ...string) (*exec.Cmd, *told) {
-	p.t.Helper()
-	output := &told{}
-	command := exec.Command(self(p.t), arguments...)
-	command.Dir, command.Stdout, command.Stderr = p.directory, output, output
-	command.Env = append(os.Environ(), "GOTRACEBACK=all")
-	if err := command.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() {
-		command.Process.Kill()
-		command.Wait()
-		p.sinks[what] = output.String()
-	})
-	return command, output
-}
-
-// run runs a command to its end.
-func (p *place) run(want int, arguments ...string) string {
-	p.t.Helper()
-	command := exec.Command(self(p.t), arguments...)
-	command.Dir = p.directory
-	output, err := command.CombinedOutput()
-	wantExit(p.t, "botd "+strings.Join(arguments, " "), err, want)
-	p.sinks["botd "+strings.Join(arguments, " ")] = string(output)
-	return string(output)
-}
-
 // TestNoCanaryIsInAnySink runs a live daemon of real processes, lets it trade and
 // crash, and looks for its key, secret and tokens in everything that was written.
 func TestNoCanaryIsInAnySink(t *testing.T) {
 	t.Parallel()
-	p := &place{t, t.TempDir(), map[string]string{}}
+	p := newPlace(t)
 	address, err := freeAddress()
 	if err != nil {
 		t.Fatal(err)
@@ -164,16 +85,6 @@ func TestNoCanaryIsInAnySink(t *testing.T) {
 	p.sinks["log and crash"] = log.String()
 	p.sinks["venue"] = venue.String()
 	p.scan()
-}
-
-// append adds to a file.
-func (p *place) append(name, text string) {
-	p.t.Helper()
-	before, err := os.ReadFile(filepath.Join(p.directory, name))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.file(name, string(before)+"\n"+text, 0o644)
 }
 
 // refusing is the address of a service that repeats in its refusal all it was told:

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,24 +59,14 @@ func (f *filler) free() {
 // room again it goes on, and the journal is whole.
 func TestTheDaemonOnADiskThatFillsUp(t *testing.T) {
 	t.Parallel()
-	p := &place{t, t.TempDir(), map[string]string{}}
+	p := newPlace(t)
 	data := filepath.Join(p.directory, "data")
 	smallDisk(t, data, "16m")
 	disk := &filler{t, filepath.Join(data, "ballast")}
-	address, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.file("key", "disk", 0o600)
-	p.file("secret", "a secret", 0o600)
-	p.file("configs/botd.yaml", fmt.Sprintf("mode: live\ndata_dir: ./data\nlisten: %s\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: {window: 5s, visibility: 1s, staleness: 500ms}}\n", own, address, filepath.Join(p.directory, "key"), filepath.Join(p.directory, "secret")), 0o600)
-	p.file("configs/strategies/grow.yaml", "name: grow\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 10\nparams: {side: buy, quantity: 1.0, slices: 1000, every: 1s}\n", 0o600)
-	p.start("venue", "exchange", "--listen", address, "--account", "disk:a secret", "--market", "still", "--control")
-	eventually(t, "the exchange", func() bool { _, err := http.Get("http://" + address + "/fapi/v1/ping"); return err == nil })
+	address, own := p.free(), p.free()
+	p.live("configs", "disk", address, "data_dir: ./data\nlisten: "+own)
+	p.file("configs/strategies/grow.yaml", grows, 0o600)
+	p.venue(address, "disk", "--market", "still")
 	daemon, log := p.start("daemon", "run", "--mode", "live", "--log-format", "json")
 	log.wait(t, `"position.changed"`)
 

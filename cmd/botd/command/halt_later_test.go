@@ -3,8 +3,6 @@
 package command
 
 import (
-	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,26 +15,16 @@ import (
 // the exchange is back, the position is closed and nothing was opened.
 func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	t.Parallel()
-	p := &place{t, t.TempDir(), map[string]string{}}
-	address, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.file("key", "halt", 0o600)
-	p.file("secret", "a secret", 0o600)
-	p.file("configs/botd.yaml", fmt.Sprintf("mode: live\ndata_dir: ./data\nlisten: %s\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: {window: 5s, visibility: 1s, staleness: 500ms}}\n", own, address, filepath.Join(p.directory, "key"), filepath.Join(p.directory, "secret")), 0o600)
-	p.file("configs/strategies/grow.yaml", "name: grow\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 10\nparams: {side: buy, quantity: 1.0, slices: 1000, every: 1s}\n", 0o600)
+	p := newPlace(t)
+	address, own := p.free(), p.free()
+	p.live("configs", "halt", address, "data_dir: ./data\nlisten: "+own)
+	p.file("configs/strategies/grow.yaml", grows, 0o600)
 	kept := filepath.Join(p.directory, "data/live", laterName)
 	halt := []string{"halt", "--level", "flatten", "--reason", "nobody hears", "--yes"}
 	if told := p.run(exitUnavailable, halt...); strings.Contains(told, "kept") {
 		t.Errorf("where nothing ever traded: want nothing kept, have %s", told)
 	}
-	venue, _ := p.start("venue", "exchange", "--listen", address, "--account", "halt:a secret", "--market", "still", "--control")
-	eventually(t, "the exchange", func() bool { _, err := http.Get("http://" + address + "/fapi/v1/ping"); return err == nil })
+	venue := p.venue(address, "halt", "--market", "still")
 	first, log := p.start("daemon", "run", "--mode", "live", "--log-format", "json")
 	log.wait(t, `"position.changed"`)
 
@@ -77,7 +65,7 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 
 func TestAKeptHaltThatCanNotBeReadIsNoReasonToTrade(t *testing.T) {
 	t.Parallel()
-	p := &place{t, t.TempDir(), map[string]string{}}
+	p := newPlace(t)
 	for _, text := range []string{"nonsense", `[{"level":"slowly"}]`} {
 		p.file("data/demo/"+laterName, text, 0o600)
 		if told := p.run(exitData, "run", "--listen", "off"); !strings.Contains(told, laterName) {

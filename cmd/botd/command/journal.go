@@ -62,13 +62,23 @@ func (f *journalFlags) path() (string, error) {
 	return path, nil
 }
 
-func (f *journalFlags) open(ctx context.Context) (*journal.Journal, error) {
-	path, err := f.path()
-	if err != nil {
-		return nil, err
+// open opens it for reading, and says where it is.
+func (f *journalFlags) open(ctx context.Context) (store *journal.Journal, path string, err error) {
+	if path, err = f.path(); err != nil {
+		return nil, "", err
 	}
-	store, err := journal.Read(ctx, path)
-	return store, openError(err)
+	store, err = journal.Read(ctx, path)
+	return store, path, openError(err)
+}
+
+// choose opens it, and says which of its records are chosen.
+func (f *journalFlags) choose(ctx context.Context, records *recordFlags) (*journal.Journal, journal.Filter, error) {
+	filter, err := records.filter()
+	if err != nil {
+		return nil, filter, err
+	}
+	store, _, err := f.open(ctx)
+	return store, filter, err
 }
 
 // recordFlags choose records.
@@ -139,10 +149,6 @@ on until Ctrl-C. -o json gives each record whole, a line each; quantities and pr
 orders are in units of the symbol's scale, as the journal keeps them.`,
 		Example: "  botd journal tail\n  botd journal tail -n 100 --kind sending,ended --symbol BTC-USDT\n  botd journal tail --follow -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
-			filter, err := choose.filter()
-			if err != nil {
-				return err
-			}
 			if last < 0 {
 				return usage("--lines %d: want a number of records, or 0 for all", last)
 			}
@@ -150,7 +156,7 @@ orders are in units of the symbol's scale, as the journal keeps them.`,
 			if err != nil {
 				return err
 			}
-			store, err := from.open(command.Context())
+			store, filter, err := from.choose(command.Context(), &choose)
 			if err != nil {
 				return err
 			}
@@ -247,11 +253,7 @@ and hash. Without a choice the chain of hashes is checked on the way: the export
 a record that was altered.`,
 		Example: "  botd journal export > journal.jsonl\n  botd journal export --kind entry --since 2026-01-01 | jq .entry.lines",
 		RunE: func(command *cobra.Command, _ []string) error {
-			filter, err := choose.filter()
-			if err != nil {
-				return err
-			}
-			store, err := from.open(command.Context())
+			store, filter, err := from.choose(command.Context(), &choose)
 			if err != nil {
 				return err
 			}
@@ -295,13 +297,9 @@ what it should be and what it is. The last hash is printed: two copies of a jour
 agree in it are equal.`,
 		Example: "  botd journal verify\n  botd journal verify --file backup.db -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
-			path, err := from.path()
+			store, path, err := from.open(command.Context())
 			if err != nil {
 				return err
-			}
-			store, err := journal.Read(command.Context(), path)
-			if err != nil {
-				return openError(err)
 			}
 			defer store.Close()
 			report, err := store.Verify(command.Context())

@@ -46,7 +46,7 @@ exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 			if err != nil {
 				return err
 			}
-			store, err := flags.from.open(command.Context())
+			store, _, err := flags.from.open(command.Context())
 			if err != nil {
 				return err
 			}

@@ -17,20 +17,13 @@ import (
 // and nothing placed.
 func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 	t.Parallel()
-	p := &place{t, t.TempDir(), map[string]string{}}
-	address, err := freeAddress()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.file("key", "twin", 0o600)
-	p.file("secret", "a secret", 0o600)
+	p := newPlace(t)
+	address := p.free()
 	for _, name := range []string{"one", "two"} {
-		p.file(name+"/botd.yaml", fmt.Sprintf("mode: live\ndata_dir: %q\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: {window: 5s, visibility: 1s, staleness: 500ms}}\n",
-			filepath.Join(p.directory, "data-"+name), address, filepath.Join(p.directory, "key"), filepath.Join(p.directory, "secret")), 0o600)
+		p.live(name, "twin", address, fmt.Sprintf("data_dir: %q", filepath.Join(p.directory, "data-"+name)))
 		p.file(name+"/strategies/grid.yaml", "name: grid\nstrategy: grid\nmarket: futures\nsymbol: ETH-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 3\nparams: {lower: 1900, upper: 3100, lines: 5, quantity: 0.2}\n", 0o600)
 	}
-	p.start("venue", "exchange", "--listen", address, "--account", "twin:a secret", "--market", "random", "--seed", "7", "--control")
-	eventually(t, "the exchange", func() bool { _, err := http.Get("http://" + address + "/fapi/v1/ping"); return err == nil })
+	p.venue(address, "twin", "--market", "random", "--seed", "7")
 	first, _ := p.start("first", "run", "-c", "one", "--mode", "live", "--listen", "off", "--log-format", "json")
 	eventually(t, "a first order", func() bool { return len(venueOrders(t, address)) > 0 })
 	p.run(exitOK, "backup", "early.db", "-c", "one", "--mode", "live")
