@@ -28,13 +28,11 @@ func (d *daemon) record(symbol, interval string) {
 // TestBacktestIsStartedFollowedCanceledAndCompared does so by the page alone.
 func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemon(t)
 	d.backtests()
 	d.record("ETH-USDT", "1m")
 	d.settle()
-	v := openBrowser(t).open(d, light)
-	v.login(d.token("token"))
+	v := d.enter(light)
 	v.visit("/backtests")
 	v.do(chromedp.Click(chromedp.CSS("#bench-open")))
 	choose := func(id, value string) {

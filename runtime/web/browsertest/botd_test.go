@@ -82,9 +82,19 @@ type daemon struct {
 // startDaemon runs a demo until the test ends.
 func startDaemon(t *testing.T) *daemon { return startDaemonWith(t, nil) }
 
-// startDaemonWith runs one with more files in its configuration.
+// startSettled starts it and waits until its strategies hold what they want.
+func startSettled(t *testing.T) *daemon {
+	t.Helper()
+	d := startDaemon(t)
+	d.settle()
+	return d
+}
+
+// startDaemonWith runs one with more files in its configuration, unless there is
+// no browser to look at it.
 func startDaemonWith(t *testing.T, more map[string]string) *daemon {
 	t.Helper()
+	findBrowser(t)
 	d := &daemon{t: t, directory: t.TempDir(), address: "127.0.0.1:0"}
 	files := maps.Clone(configuration)
 	maps.Copy(files, more)

@@ -100,6 +100,14 @@ func (b *browser) open(d *daemon, l look) *tab {
 	return v
 }
 
+// enter opens a browser and logs an operator in.
+func (d *daemon) enter(l look) *tab {
+	d.t.Helper()
+	v := openBrowser(d.t).open(d, l)
+	v.login(d.token("token"))
+	return v
+}
+
 func call[P, R any](v *tab, command cdp.Command[P, R], params P) R {
 	v.t.Helper()
 	answer, err := chromedp.Call(v.ctx, command, params)

@@ -18,11 +18,8 @@ const says = "document.body.innerText.includes"
 // arms it again, without a pointer.
 func TestKillSwitchByKeyboardAlone(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
-	d := startDaemon(t)
-	d.settle()
-	v := openBrowser(t).open(d, dark)
-	v.login(d.token("token"))
+	d := startSettled(t)
+	v := d.enter(dark)
 	v.press("!")
 	v.until("the first level has the focus", `document.activeElement.id === "halt-level-pause"`)
 	v.until("a pause sends nothing", says+`("Nothing: no order has to be canceled")`)
@@ -83,11 +80,8 @@ func TestKillSwitchByKeyboardAlone(t *testing.T) {
 // TestStrategyIsPausedAndResumed uses the buttons of a strategy's own page.
 func TestStrategyIsPausedAndResumed(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
-	d := startDaemon(t)
-	d.settle()
-	v := openBrowser(t).open(d, light)
-	v.login(d.token("token"))
+	d := startSettled(t)
+	v := d.enter(light)
 	v.visit("/strategies/levels")
 	click := func(name string) {
 		t.Helper()
@@ -114,11 +108,8 @@ func TestStrategyIsPausedAndResumed(t *testing.T) {
 // position, each after its preview; neither comes back.
 func TestOneOrderAndOnePositionByHand(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
-	d := startDaemon(t)
-	d.settle()
-	v := openBrowser(t).open(d, light)
-	v.login(d.token("token"))
+	d := startSettled(t)
+	v := d.enter(light)
 	press := func(within, name string) {
 		t.Helper()
 		v.until("there is "+name, `[...document.querySelectorAll(`+quoted(within+" button")+`)].some(b => (b.ariaLabel ?? b.textContent).startsWith(`+quoted(name)+`) && !b.disabled)`)
@@ -190,7 +181,6 @@ func TestOneOrderAndOnePositionByHand(t *testing.T) {
 
 func TestViewerSeesAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemon(t)
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token-viewer"))

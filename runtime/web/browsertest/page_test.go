@@ -32,7 +32,6 @@ func everyPage(d *daemon) map[string]string {
 // about nothing, asks nobody else, is light and quick, does not scroll sideways,
 // and axe finds nothing.
 func TestEveryPage(t *testing.T) { // not in parallel: it measures
-	findBrowser(t)
 	d := startDaemon(t)
 	d.backtests()
 	d.settle()
@@ -70,10 +69,8 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 
 // TestTwentyThousandCandles has a chart with all of them within a second.
 func TestTwentyThousandCandles(t *testing.T) { // not in parallel: it measures
-	findBrowser(t)
 	d := startDaemon(t)
-	v := openBrowser(t).open(d, dark)
-	v.login(d.token("token"))
+	v := d.enter(dark)
 	best := time.Hour
 	for range 4 { // the first fills what botd keeps of the exchange's answers
 		took, weight := v.visit("/market/futures/BTC-USDT?candles=20000")
@@ -96,10 +93,8 @@ func TestTwentyThousandCandles(t *testing.T) { // not in parallel: it measures
 // TestChartsReadBackWithoutEnd scrolls a chart beyond what was read first.
 func TestChartsReadBackWithoutEnd(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemon(t)
-	v := openBrowser(t).open(d, dark)
-	v.login(d.token("token"))
+	v := d.enter(dark)
 	v.visit("/market/futures/BTC-USDT")
 	const count = `Number(document.querySelector(".panel[aria-labelledby=p-candles] .note").textContent.replaceAll(",", "").match(/\d+/)[0])`
 	first := eval[int](v, count)
@@ -121,15 +116,13 @@ func TestChartsReadBackWithoutEnd(t *testing.T) {
 // TestChartShowsWhatAStrategyLooksAtAndDecides has a strategy of two averages, one
 // of an oscillator, and one whose entry a rule refuses.
 func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in parallel: it measures
-	findBrowser(t)
 	d := startDaemonWith(t, map[string]string{
 		"strategies/cross.yaml":  "name: cross\nstrategy: sma_cross\nmarket: futures\nsymbol: SOL-USDT\ninterval: 1m\nsize: {quote: 50}\nparams: {fast: 5, slow: 20}\n",
 		"strategies/swings.yaml": "name: swings\nstrategy: rsi\nmarket: spot\nsymbol: ETH-USDT\ninterval: 1m\nsize: {quote: 50}\n",
 		"strategies/large.yaml":  "name: large\nstrategy: buy_and_hold\nmarket: futures\nsymbol: PEPE-USDT\ninterval: 1m\nsize: {quote: 500}\nrisk: {max_position: 100}\n",
 	})
 	d.settle()
-	v := openBrowser(t).open(d, light)
-	v.login(d.token("token"))
+	v := d.enter(light)
 	for _, c := range []struct{ name, plots, says string }{{"cross", "2", "sma 20: dotted"}, {"swings", "1", "rsi 14: solid"}, {"large", "0", "1 refusal"}, {"accumulate", "0", "wants"}} {
 		path := "/strategies/" + c.name
 		took, weight := v.visit(path)
@@ -157,11 +150,9 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 // and reach nothing of botd.
 func TestReportOfABacktestIsShutIn(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemon(t)
 	d.backtests()
-	v := openBrowser(t).open(d, dark)
-	v.login(d.token("token"))
+	v := d.enter(dark)
 	v.visit("/backtests")
 	v.quiet("the list")
 	v.do(chromedp.Navigate(d.url("/api/v1/backtests/quick/report")))
@@ -202,9 +193,7 @@ const odd = `(() => {
 // a hundred strategies: still accessible, still within the screen.
 func TestTroubleIsShown(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
-	d := startDaemon(t)
-	d.settle()
+	d := startSettled(t)
 	for _, l := range []look{dark, light, phone} {
 		v := openBrowser(t).open(d, l)
 		v.inject(odd)

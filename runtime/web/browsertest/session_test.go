@@ -11,7 +11,6 @@ import (
 // TestLoginByLink follows a one-time link, and comes back to where one was.
 func TestLoginByLink(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemon(t)
 	v := openBrowser(t).open(d, dark)
 	v.do(chromedp.Navigate(d.url("/positions")), chromedp.WaitVisible(chromedp.CSS("#token")))
@@ -42,10 +41,8 @@ func TestLoginByLink(t *testing.T) {
 // TestConnectionLost kills botd under an open page, and starts it again.
 func TestConnectionLost(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemon(t)
-	v := openBrowser(t).open(d, dark)
-	v.login(d.token("token"))
+	v := d.enter(dark)
 	v.until("the page is live", `document.querySelector(".link").textContent.includes("Live")`)
 	d.stop(syscall.SIGKILL)
 	v.until("the loss is told", `document.querySelector("#banners").textContent.includes("Connection lost") && document.body.classList.contains("stale") && document.querySelector(".link").textContent.includes("No connection")`)
@@ -64,7 +61,6 @@ func TestConnectionLost(t *testing.T) {
 // TestTwentyTabsShareOneStream opens them in one browser; all hear of a change.
 func TestTwentyTabsShareOneStream(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemon(t)
 	b := openBrowser(t)
 	first := b.open(d, dark)
@@ -91,10 +87,8 @@ func TestTwentyTabsShareOneStream(t *testing.T) {
 // TestShortcuts goes by keys, and turns them off.
 func TestShortcuts(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemon(t)
-	v := openBrowser(t).open(d, dark)
-	v.login(d.token("token"))
+	v := d.enter(dark)
 	for keys, path := range map[string]string{"gp": "/positions", "gr": "/orders", "gi": "/intents", "gs": "/strategies", "gc": "/reconcile", "gm": "/market", "gl": "/logs", "ga": "/audit", "ge": "/settings", "gk": "/risk", "go": "/"} {
 		v.press(keys)
 		v.until(keys+" goes to "+path, `location.pathname === `+quoted(path))
