@@ -120,8 +120,22 @@ func (b *Book) boot(record *Record) {
 		}
 	}
 	for _, truth := range b.symbols {
-		truth.Read, truth.Settled, truth.calm = false, false, lasting{}
+		truth.Read, truth.Settled, truth.calm = false, false, b.calmSince(truth, record.AtMS)
 	}
+}
+
+// mostSetMS is how far a start may set the clock right that the epoch before it
+// told the time of its records by.
+const mostSetMS = 10_000
+
+// calmSince begins to measure anew how long ago the last fill was, where the
+// clock of before the start may have told too early a time of it.
+func (b *Book) calmSince(truth *SymbolTruth, bootMS int64) lasting {
+	near := b.settle.StalenessMS + mostSetMS
+	if truth.filledMS == 0 || bootMS < truth.filledMS-near || bootMS > truth.filledMS+near {
+		return lasting{}
+	}
+	return lasting{sinceMS: bootMS, lastMS: bootMS}
 }
 
 func (b *Book) sending(record *Record) {

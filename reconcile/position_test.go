@@ -102,7 +102,7 @@ func (w *wallet) start() {
 	for i := range records {
 		w.apply(records[i])
 	}
-	w.apply(Record{Kind: RecordBoot, Epoch: w.book.Epoch() + 1})
+	w.apply(Record{Kind: RecordBoot, AtMS: w.now, Epoch: w.book.Epoch() + 1})
 }
 
 func (w *wallet) apply(r Record) {
@@ -162,6 +162,28 @@ func TestAfterARestartAWalletReadLongAfterTheLastFillSettlesAtOnce(t *testing.T)
 	w.observe("1.01")
 	if truth := w.book.Symbol(coin); !truth.Settled || truth.Position != 10 {
 		t.Errorf("want it settled with 10, have settled %t and %d", truth.Settled, truth.Position)
+	}
+}
+
+func TestAStartThatSetsASlowClockRightMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	w.buys(10)
+	w.now += 8_000 // 5 s by what was lost with the process, 3 s that passed
+	w.start()
+	truth := w.book.Symbol(coin)
+	w.observe("1") // a replica of before the fill
+	if truth.Quarantine != "" || truth.Settled {
+		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", truth.Settled, truth.Quarantine)
+	}
+	for range testSettle.StalenessMS/1_000 + 2 {
+		w.now += 1_000
+		w.observe("1.01")
+	}
+	if truth.Quarantine != "" || !truth.Settled || truth.Position != 10 {
+		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", truth.Settled, truth.Position, truth.Quarantine)
 	}
 }
 

@@ -48,7 +48,7 @@ type SymbolTruth struct {
 	stable     stable            // what the snapshots that count towards the fence tell
 	lasts      lasting           // since the first of them
 	filledMS   int64             // when Known last changed by a fill
-	calm       lasting           // since then; not measured before the first fill of this start
+	calm       lasting           // since then, or since the start that followed soon; else not measured
 	seen       []int64           // ids of positions seen open, oldest first
 	gone       exchange.Quantity // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
 	goneFor    lasting           // since then
