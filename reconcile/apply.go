@@ -186,6 +186,12 @@ func (b *Book) advance(record *Record) {
 func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, record *Record) {
 	price := record.Price
 	p.Filled += grown
+	if record.AtMS-truth.filledMS > b.settle.StalenessMS {
+		truth.sold = 0
+	}
+	if p.Order.Side == exchange.Sell {
+		truth.sold += grown
+	}
 	truth.filledMS, truth.calm = record.AtMS, lasting{sinceMS: record.AtMS, lastMS: record.AtMS}
 	if !b.Unbooked {
 		b.ledger.filled(p, grown)

@@ -118,11 +118,11 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	if b.anyUnresolved(truth.Key) || live && (b.filledLately(s, truth) || b.unseen(s, truth.Key)) {
 		truth.Settled = !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
 		truth.misses.over()
-		b.boundByWallet(truth)
+		b.boundByWallet(s, truth)
 		return
 	}
 	if b.filledLately(s, truth) {
-		b.boundByWallet(truth)
+		b.boundByWallet(s, truth)
 		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
 	held := b.inWallet(truth)
@@ -155,12 +155,17 @@ func (b *Book) inWallet(truth *SymbolTruth) exchange.Quantity {
 
 // boundByWallet keeps what may be sold within the wallet where the journal is
 // known to miss orders: it may miss the sale of what it believes to be held, and
-// an exit on spot sells whatever there is.
-func (b *Book) boundByWallet(truth *SymbolTruth) {
+// an exit on spot sells whatever there is. A wallet that may be older than the
+// last fills may still show what they sold.
+func (b *Book) boundByWallet(s *Snapshot, truth *SymbolTruth) {
 	if truth.Alien == "" && truth.Quarantine == "" {
 		return
 	}
-	truth.short = min(0, b.inWallet(truth)-truth.Baseline-truth.Known+truth.Fees)
+	held := b.inWallet(truth)
+	if b.filledLately(s, truth) {
+		held -= truth.sold
+	}
+	truth.short = min(0, held-truth.Baseline-truth.Known+truth.Fees)
 	truth.Position = truth.heldOnSpot()
 }
 

@@ -229,6 +229,39 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testin
 	}
 }
 
+func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing.T) {
+	t.Parallel()
+	for _, restarted := range []bool{false, true} {
+		w := newWallet(t)
+		w.observe("1")
+		w.now += 60_000
+		w.buys(10)
+		w.apply(Record{Kind: RecordQuarantined, AtMS: w.now, Symbol: coin, Why: "orders the journal does not know"})
+		held := func(when string, want exchange.Quantity) {
+			t.Helper()
+			if have := w.book.Held(w.book.Symbol(coin)); have != want {
+				t.Errorf("restarted %t, %s: want %d to be sold at most, have %d", restarted, when, want, have)
+			}
+		}
+		w.now += 60_000
+		w.observe("1.003")
+		held("7 of the 10 were sold by what the journal misses", 3)
+		sale := w.order(6, exchange.Sell, 3)
+		w.apply(Record{Kind: RecordEnded, AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin, State: Filled, Filled: 3})
+		if restarted {
+			w.start()
+		}
+		w.now += 500
+		w.observe("1.003")
+		held("the wallet is older than the sale", 0)
+		for range 3 {
+			w.now += 1_000
+			w.observe("1")
+		}
+		held("the wallet is younger", 0)
+	}
+}
+
 func TestAnOldBackupsStopThatLeftTheListMayHaveSoldUntilTheWalletTells(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)

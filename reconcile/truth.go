@@ -54,6 +54,7 @@ type SymbolTruth struct {
 	goneFor    lasting           // since then
 	missed     exchange.Quantity // spot: what the wallet misses while an order rests
 	misses     lasting           // the wallet, that much
+	sold       exchange.Quantity // spot: by the last fills, none of which was followed by L without one
 	short      exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
 }
 
