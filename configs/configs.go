@@ -96,8 +96,8 @@ type BreakerConfig struct {
 	EmptyPauseMS int64
 }
 
-// RetentionConfig is how long records are kept. The journal and downloaded candles
-// stay until deleted.
+// RetentionConfig is how long, and how much, is kept. The journal and downloaded
+// candles stay until deleted.
 type RetentionConfig struct {
 	DecisionsMS int64
 	RecordedMiB int // what is polled is recorded up to so much; 0 records nothing

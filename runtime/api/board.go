@@ -35,6 +35,7 @@ type Board struct {
 	reported   []ops.Check // what others found, in the order they first told
 	intents    ring[Intent]
 	decisions  ring[Decision]
+	kept       *DecisionStore // nil keeps none beyond the run
 	rounds     ring[Round]
 	notices    ring[Notice]
 	refusals   map[string]*Rejections

@@ -125,49 +125,6 @@ type OneStrategy struct {
 	Orders    []Order    `json:"orders"` // live
 }
 
-// Decision is one change of a strategy's plan.
-type Decision struct {
-	n int64
-
-	ID       string `json:"id"`
-	AtMS     int64  `json:"at_ms"`
-	Strategy string `json:"strategy"`
-	Market   string `json:"market"`
-	Symbol   string `json:"symbol"`
-	Wish     string `json:"wish"`
-	Side     string `json:"side"` // of the target: long, short, flat; empty where none is wished
-	Reason   string `json:"reason"`
-	Last     string `json:"last_price"`
-	Position string `json:"position"`
-}
-
-func (b *Board) noteDecision(n *engine.Note) {
-	if n.Symbol == nil || n.Plan == nil {
-		return
-	}
-	d := b.decisions.add(Decision{AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(), Symbol: n.Symbol.Name, Wish: targetText(n.Plan.Target, n.Symbol), Side: sideText(n.Plan.Target), Reason: n.Text,
-		Last: n.Symbol.PriceDecimal(n.Last).String(), Position: n.Symbol.QuantityDecimal(n.Quantity).String()}, maxDecisions)
-	d.n, d.ID = b.decisions.last, number(b.decisions.last)
-	if n.Plan.OrdersSet {
-		d.Wish = number(int64(len(n.Plan.Orders))) + " orders in the book"
-	}
-	b.publish("decision", d)
-}
-
-func sideText(t strategy.Target) string {
-	if t.Kind == strategy.NoTarget {
-		return ""
-	}
-	return [...]string{"short", "flat", "long"}[t.Sign()+1]
-}
-
-// decisionsOf is a page of what a strategy decided, newest first.
-func (b *Board) decisionsOf(name string, page Page) ([]Decision, string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return newest(b.decisions.all, page, func(d *Decision) int64 { return d.n }, func(d *Decision) bool { return name == "" || d.Strategy == name }, func(d *Decision) Decision { return *d })
-}
-
 func (s *Server) listStrategies(w http.ResponseWriter, r *http.Request) {
 	if !noQuery(w, r) {
 		return
@@ -220,21 +177,4 @@ func filled[T any](items []T) []T {
 		return []T{}
 	}
 	return items
-}
-
-func (s *Server) listDecisions(w http.ResponseWriter, r *http.Request) {
-	_, page, ok := pageOf(w, r)
-	if !ok {
-		return
-	}
-	name := r.PathValue("name")
-	s.config.Board.mu.Lock()
-	known := s.config.Board.strategy(name) != nil
-	s.config.Board.mu.Unlock()
-	if !known {
-		missing(w, r, "strategy", name)
-		return
-	}
-	items, next := s.config.Board.decisionsOf(name, page)
-	writeList(w, r, items, next)
 }

@@ -29,6 +29,8 @@ var Events = []Event{
 	{"daemon.strategy", "info", "one strategy of the configuration, at the start"},
 	{"daemon.telegram", "info", "commands from Telegram are taken, and of how many people"},
 	{"daemon.unclean", "warn", "the run before this one did not end by a clean stop"},
+	{"decisions.back", "info", "what strategies decide is kept for the dashboard again"},
+	{"decisions.failed", "warn", "what strategies decide can not be kept for the dashboard; trading is not concerned"},
 	{"equity.unwritten", "warn", "the series of equity can not be written"},
 	{"exchange.back", "warn", "orders and positions can be read again"},
 	{"exchange.blind", "error", "orders and positions can not be read: nothing opens"},

@@ -58,6 +58,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	watched := newSupervisor()
 	kept := startRecording(config, directory, metrics, console)
 	defer kept.close()
+	defer keepDecisions(config, directory, board, console).Close()
 	var drawn time.Time
 	began, reconciled := time.Now(), false
 	trading, records := crashing(v.trading, timedJournal{store, metrics, history})

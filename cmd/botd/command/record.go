@@ -2,12 +2,14 @@ package command
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
+	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 )
@@ -15,6 +17,31 @@ import (
 // recordedFolder is where a mode's directory has what its daemon polled. It is the
 // daemon's alone: what is downloaded stands elsewhere and is never cut.
 const recordedFolder = "recorded"
+
+// decisionsFolder is where a mode's directory has what strategies decided.
+const decisionsFolder = "decisions"
+
+// keepDecisions has the board keep decisions beyond this run.
+func keepDecisions(config *configs.Config, directory string, board *api.Board, console *ops.Console) *api.DecisionStore {
+	store := api.NewDecisionStore(api.DecisionStoreConfig{
+		Directory: filepath.Join(directory, decisionsFolder), Keep: time.Duration(config.Retention.DecisionsMS) * time.Millisecond,
+		Room: func() error {
+			if free, known := freeBytes(directory); known && free < leastFree {
+				return errors.New("the disk is nearly full: its last room is left to the journal")
+			}
+			return nil
+		},
+		Tell: func(err error) {
+			if err == nil {
+				console.Say("decisions.back", "decisions are kept again")
+				return
+			}
+			console.Warn("decisions.failed", "decisions are not kept for the dashboard: %v; trading is not concerned", err)
+		},
+	})
+	board.Keep(store)
+	return store
+}
 
 // recording keeps closed candles and rates of funding, so that a day can be run
 // again. It is nothing where nothing is to be recorded.

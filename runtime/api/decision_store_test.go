@@ -1,0 +1,171 @@
+package api
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// decides has a strategy decide at a time, for a reason.
+func decides(b *Board, name, reason string, atMS int64) {
+	b.Note(&engine.Note{Kind: engine.NoteDecision, AtMS: atMS, Strategy: name, Symbol: bitcoin, Plan: &strategy.Plan{Reason: reason}, Text: reason})
+}
+
+// reasons reads what a strategy decided, page by page.
+func reasons(t *testing.T, b *Board, name string, limit int) (all []string) {
+	t.Helper()
+	page := Page{Limit: limit}
+	for range 100 {
+		items, next := b.decisionsOf(name, page)
+		for i := range items {
+			all = append(all, items[i].Reason)
+		}
+		if next == "" {
+			return all
+		}
+		after := int64(0)
+		for _, digit := range next {
+			after = after*10 + int64(digit-'0')
+		}
+		if page.After != 0 && after >= page.After {
+			t.Fatalf("after %d leads to %d: it goes on for ever", page.After, after)
+		}
+		page.After = after
+	}
+	t.Fatal("want an end of the pages")
+	return nil
+}
+
+func keep(t *testing.T, directory string, age time.Duration) (*Board, *DecisionStore) {
+	t.Helper()
+	store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: age, Tell: func(err error) { t.Errorf("want nothing told, have %v", err) }})
+	b := NewBoard("demo", "main")
+	b.Keep(store)
+	return b, store
+}
+
+func TestDecisionsAreThereAfterARestartPageByPage(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "decisions")
+	var want []string
+	for run := range 3 { // a file each
+		b, store := keep(t, directory, time.Hour)
+		for i := range 5 {
+			reason := string(rune('a'+run)) + string(rune('0'+i))
+			decides(b, "other", "of another", int64(i))
+			decides(b, "trend", reason, int64(i))
+			want = append(want, reason)
+		}
+		store.Close()
+	}
+	slices.Reverse(want)
+	b, store := keep(t, directory, time.Hour)
+	defer store.Close()
+	for _, limit := range []int{1, 2, 4, 5, 15, 100} {
+		if have := reasons(t, b, "trend", limit); !slices.Equal(have, want) {
+			t.Errorf("%d a page: want %v, have %v", limit, want, have)
+		}
+		b.decisions.all = b.decisions.all[max(0, len(b.decisions.all)-6):] // the rest stands on the disk alone
+	}
+}
+
+func TestADecisionFollowsThoseOfTheRunBefore(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	b, store := keep(t, directory, time.Hour)
+	decides(b, "trend", "first", 1)
+	store.Close()
+	path := filepath.Join(directory, "0000000000000001.jsonl")
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.WriteString(`{"id":"2","reason":"half a li`); err != nil { // as a crash leaves it
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, store = keep(t, directory, time.Hour)
+	decides(b, "trend", "second", 2)
+	store.Close()
+	if items, _ := b.decisionsOf("trend", Page{Limit: 9}); len(items) != 2 || items[0].ID != "2" || items[0].Reason != "second" || items[1].Reason != "first" {
+		t.Errorf("want 2 second, 1 first; have %+v", items)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("want a file for its owner alone, have %v, %v", info, err)
+	}
+}
+
+func TestDecisionsGoWhenTheyAreOlderThanTheConfigurationKeepsThem(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		const keeps = 30 * 24 * time.Hour
+		day := func(n int64) int64 { return n * dayMS }
+		b, store := keep(t, directory, keeps)
+		for n := range int64(4) { // a day, a file
+			decides(b, "trend", "of day "+string(rune('0'+n)), day(n))
+		}
+		synctest.Wait()
+		now := time.Now()
+		for n, age := range []time.Duration{keeps + time.Minute, keeps - 90*time.Minute, keeps - 30*time.Minute} {
+			at := now.Add(-age)
+			if err := os.Chtimes(store.path(int64(n+1)), at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(decisionAge + time.Second) // virtual
+		synctest.Wait()
+		if have := store.firsts(); !slices.Equal(have, []int64{2, 4}) {
+			t.Errorf("after an hour: want 1 and 3 gone, which are older than 30 days now; have %v", have)
+		}
+		store.Close()
+		b, store = keep(t, directory, keeps-2*time.Hour) // a start looks too, before it shows them
+		if have := reasons(t, b, "trend", 10); !slices.Equal(have, []string{"of day 3"}) {
+			t.Errorf("after a restart that keeps less: want day 3 alone, have %v", have)
+		}
+		store.Close()
+	})
+}
+
+func TestADiskThatIsNearlyFullKeepsNoDecisionsAndSaysItOnce(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "decisions")
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		full := errors.New("nearly full")
+		var room error = full
+		store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: time.Hour, Room: func() error { return room }, Tell: func(err error) {
+			if err == nil {
+				err = errors.New("again")
+			}
+			told = append(told, err.Error())
+		}})
+		b := NewBoard("demo", "main")
+		b.Keep(store)
+		decides(b, "trend", "one", 1)
+		decides(b, "trend", "two", 2)
+		synctest.Wait()
+		room = nil
+		decides(b, "trend", "three", 3)
+		store.Close()
+		if have := strings.Join(told, ", "); have != "nearly full, again" {
+			t.Errorf("want nearly full, again; have %s", have)
+		}
+		if have := len(store.newest(10)); have != 1 {
+			t.Errorf("want the third alone on the disk, have %d", have)
+		}
+		if have := len(reasons(t, b, "trend", 10)); have != 3 {
+			t.Errorf("want all three shown in this run, have %d", have)
+		}
+	})
+}
