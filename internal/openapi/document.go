@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -36,6 +37,21 @@ type Operation struct {
 	Node                  map[string]any
 	Statuses              map[int]bool    // and whether it was answered
 	Parameters            map[string]bool // and whether it was given
+}
+
+// Valid holds a document against what OpenAPI 3.1 asks of one.
+func Valid(t testing.TB, content []byte) {
+	t.Helper()
+	document, err := openapi3.NewLoader().LoadFromData(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(document.OpenAPI, "3.1.") {
+		t.Errorf("want 3.1, have %s", document.OpenAPI)
+	}
+	if err := document.Validate(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 const documentURL = "mem:///openapi.json"

@@ -35,6 +35,7 @@ const (
 	libPflag      = "github.com/spf13/pflag"
 	libIsatty     = "github.com/mattn/go-isatty"
 	libSchema     = "github.com/santhosh-tekuri/jsonschema/v6"
+	libOpenAPI    = "github.com/getkin/kin-openapi"
 	libBtree      = "github.com/tidwall/btree"
 	libStarlark   = "go.starlark.net"
 	libTelegram   = "github.com/go-telegram/bot"
@@ -64,6 +65,7 @@ var Table = []Row{
 	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile", "internal/mutant"}, []string{libDecimal}},
 	{"reconcile/journal/journaltest", "one conformance suite for journals: SQLite, memory, and any store to come", false, []string{"exchange", "strategy", "reconcile", "reconcile/journal"}, []string{libSQLite, libLibc}},
 	{"runtime/engine", "one account's engine: tick and round; events in, effects out", true, []string{"exchange", "strategy", "reconcile", "risk", "internal/mutant"}, nil},
+	{"runtime/engine/enginetest", "a note of every kind, for the tests of those whom the engine tells", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal}},
 	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
 	{"runtime/ops", "metrics, logs and what watches them: rules, dashboard, unit", false, []string{"runtime/engine", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libDecimal}},
 	{"runtime/notify", "tells people what matters, by the services they read: bounded, put together, never waited for", false, []string{"runtime/engine", "exchange", "reconcile"}, []string{libShoutrrr, libRate}},
@@ -79,7 +81,7 @@ var Table = []Row{
 	{"cmd/botd/command", "flags and wiring, a file a verb, nothing else; a program of your own adds strategies", false, []string{"*"}, []string{libDecimal, libCobra, libPflag, libIsatty, libTable, libSync}},
 	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime", "internal/mutant"}, nil},
 	{"internal/mutant", "names rules of the protocol that a build made for that breaks on purpose", false, nil, nil},
-	{"internal/openapi", "an OpenAPI document, held against what a server takes and answers", false, nil, []string{libSchema}},
+	{"internal/openapi", "an OpenAPI document, held against what a server takes and answers", false, nil, []string{libSchema, libOpenAPI}},
 	{"internal/chaos", "kills the real binary over a failing exchange, and judges what became of it by the exchange's truth", false, []string{"reconcile", "reconcile/journal"}, []string{libDecimal}},
 	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
 }

@@ -19,9 +19,9 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
-	"botd/risk"
 	"botd/runtime"
 	"botd/runtime/engine"
+	"botd/runtime/engine/enginetest"
 	"botd/runtime/ops"
 	"botd/strategy"
 )
@@ -241,65 +241,30 @@ var (
 	ether   = newSymbol(exchange.Spot, "ETH-USDT")
 )
 
-func priceOf(t testing.TB, s *exchange.Symbol, text string) exchange.Price {
-	t.Helper()
-	p, err := s.Price(decimal.RequireFromString(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func amount(t testing.TB, text string) exchange.Amount {
-	t.Helper()
-	a, err := exchange.AmountFromDecimal(decimal.RequireFromString(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 // running is a status of two strategies, one of them in a position.
 func running(t testing.TB) *engine.Status {
 	t.Helper()
 	return &engine.Status{
-		Total: amount(t, "10001.5"),
+		Total: enginetest.Amount(t, "10001.5"),
 		Symbols: []engine.SymbolStatus{
-			{Key: bitcoin.Key(), Rules: bitcoin, Owner: "trend", Position: 20, Known: 20, EntryPrice: amount(t, "50000"), LiqPrice: amount(t, "45090"), Leverage: 10,
-				Last: priceOf(t, bitcoin, "50100"), Read: true, Settled: true},
-			{Key: ether.Key(), Rules: ether, Owner: "hold", Last: priceOf(t, ether, "3000")},
+			{Key: bitcoin.Key(), Rules: bitcoin, Owner: "trend", Position: 20, Known: 20, EntryPrice: enginetest.Amount(t, "50000"), LiqPrice: enginetest.Amount(t, "45090"), Leverage: 10,
+				Last: enginetest.Price(t, bitcoin, "50100"), Read: true, Settled: true},
+			{Key: ether.Key(), Rules: ether, Owner: "hold", Last: enginetest.Price(t, ether, "3000")},
 		},
-		NowMS: 1_700_000_100_000, SoundMS: 1_700_000_099_000, Equity: amount(t, "10001.5"), AccountMS: 1,
-		Account: exchange.MarginAccount{WalletBalance: amount(t, "10000.123456789")},
+		NowMS: 1_700_000_100_000, SoundMS: 1_700_000_099_000, Equity: enginetest.Amount(t, "10001.5"), AccountMS: 1,
+		Account: exchange.MarginAccount{WalletBalance: enginetest.Amount(t, "10000.123456789")},
 		Strategies: []engine.StrategyStatus{
-			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: amount(t, "50000"), Last: priceOf(t, bitcoin, "50100"),
-				LiqPrice: amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
-			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: priceOf(t, ether, "3000"), LastMS: 1_700_000_099_500},
+			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: enginetest.Amount(t, "50000"), Last: enginetest.Price(t, bitcoin, "50100"),
+				LiqPrice: enginetest.Amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
+			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: enginetest.Price(t, ether, "3000"), LastMS: 1_700_000_099_500},
 		},
 		Live: []reconcile.Placement{
 			{ClientOrderID: "bx-1-1", OrderID: 11, Strategy: "trend", Purpose: reconcile.StopLoss, State: reconcile.Working, SentMS: 5_000,
-				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: priceOf(t, bitcoin, "49000"), ClosePosition: true}},
+				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}},
 			{ClientOrderID: "bx-1-2", Strategy: "trend", Purpose: reconcile.Entry, State: reconcile.Uncertain, SentMS: 7_000,
 				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}},
 		},
 	}
-}
-
-// notes are one of every kind.
-func notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
-	t.Helper()
-	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
-	var all []engine.Note
-	for kind := engine.NoteCandle; kind <= engine.NoteTick; kind++ {
-		n := engine.Note{Kind: kind, AtMS: 1_700_000_000_000, Strategy: owner, Symbol: symbol, Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7, Order: order,
-			State: reconcile.Filled, Quantity: 10, Price: amount(t, "50050"), Last: priceOf(t, symbol, "50000"), Count: 2, DurationMS: 120,
-			Text: id, Err: fmt.Errorf("an error with %s", id), Candle: exchange.Candle{Close: priceOf(t, symbol, "50000")}, Plan: &strategy.Plan{}}
-		if kind == engine.NoteRefusal {
-			n.Refusal = &risk.Refusal{Rule: rule, Value: "1", Limit: "2", Hint: "less"}
-		}
-		all = append(all, n)
-	}
-	return all
 }
 
 // scrape returns the value of a series, -1 when there is none, and how many

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
-
 	"botd/docs"
 	"botd/exchange"
 	"botd/internal/openapi"
@@ -21,6 +19,7 @@ import (
 	"botd/risk"
 	"botd/runtime"
 	"botd/runtime/engine"
+	"botd/runtime/engine/enginetest"
 	"botd/strategy"
 )
 
@@ -30,16 +29,7 @@ func TestTheDocumentIsOpenAPI31(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document, err := openapi3.NewLoader().LoadFromData(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(document.OpenAPI, "3.1.") {
-		t.Errorf("want 3.1, have %s", document.OpenAPI)
-	}
-	if err := document.Validate(t.Context()); err != nil {
-		t.Error(err)
-	}
+	openapi.Valid(t, content)
 }
 
 // visitor asks the server by its document.
@@ -169,14 +159,14 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 // live fills the desk with one of everything.
 func (v *visitor) live() {
 	t := v.desk.t
-	sent := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: priceOf(t, bitcoin, "50000"), Quantity: 20, ClientOrderID: "bx-1-9"}
-	bought := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: amount(t, "100"), ClientOrderID: "bx-1-8"}
+	sent := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: enginetest.Price(t, bitcoin, "50000"), Quantity: 20, ClientOrderID: "bx-1-9"}
+	bought := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: enginetest.Amount(t, "100"), ClientOrderID: "bx-1-8"}
 	for _, r := range []reconcile.Record{
 		{Kind: reconcile.RecordBoot, AtMS: 1, Epoch: 1},
 		{Kind: reconcile.RecordConfig, AtMS: 1, Hash: "00"},
 		{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-9", Order: &sent, Purpose: reconcile.Order, Key: "low"},
 		{Kind: reconcile.RecordAcknowledged, AtMS: 3, ClientOrderID: "bx-1-9", OrderID: 7},
-		{Kind: reconcile.RecordFill, AtMS: 4, ClientOrderID: "bx-1-9", Filled: 10, Price: amount(t, "50000")},
+		{Kind: reconcile.RecordFill, AtMS: 4, ClientOrderID: "bx-1-9", Filled: 10, Price: enginetest.Amount(t, "50000")},
 		{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "bx-1-9", State: reconcile.Filled, Filled: 20, Evidence: "fetched FILLED"},
 		{Kind: reconcile.RecordSending, AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Order: &bought, Purpose: reconcile.Entry},
 		{Kind: reconcile.RecordUnknown, AtMS: 7, ClientOrderID: "bx-1-8", Why: "the answer was lost"},
@@ -187,8 +177,8 @@ func (v *visitor) live() {
 	}
 	s := v.status
 	s.NowMS = v.market.NowMS()
-	s.Day = reconcile.Day{StartMS: 1, Equity: amount(t, "10000"), Peak: amount(t, "10100")}
-	s.Balances = []exchange.Balance{{Asset: "USDT", Free: amount(t, "10")}}
+	s.Day = reconcile.Day{StartMS: 1, Equity: enginetest.Amount(t, "10000"), Peak: enginetest.Amount(t, "10100")}
+	s.Balances = []exchange.Balance{{Asset: "USDT", Free: enginetest.Amount(t, "10")}}
 	s.Halt = reconcile.Halt{Level: "pause", Why: "news", AtMS: 1}
 	s.Halts = []reconcile.Halt{s.Halt, {Level: "cancel", Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: "flatten", Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm", Doing: "to close"},
@@ -200,7 +190,7 @@ func (v *visitor) live() {
 	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5, Orders: []strategy.Wish{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
 		Exits: []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because", Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
 	one.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "began", Value: 1})
-	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = priceOf(t, bitcoin, "50100"), 1, "differs"
+	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = enginetest.Price(t, bitcoin, "50100"), 1, "differs"
 	s.Live[0].Order.Quantity, s.Live[0].Order.ClosePosition = 10, false
 	v.status = s
 	v.board.Unclean(true)
@@ -211,11 +201,11 @@ func (v *visitor) live() {
 	v.outlooks = outlooks(t, one.Plan)
 	v.steps = closingSteps()
 	v.steps[1].Intent.Order.Price, v.steps[1].Intent.Order.StopPrice, v.steps[1].Intent.Order.ClosePosition = 1, 1, true
-	all := notes(t, "trend", bitcoin, "bx-1-9", "margin")
+	all := enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin")
 	all = append(all, slices.DeleteFunc(slices.Clone(all), func(n engine.Note) bool { return n.Kind == engine.NoteRefusal })...)
 	for _, n := range all {
 		n.Verdicts = []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price", Outcome: risk.Passed}}
-		n.Order.Price, n.Order.StopPrice = priceOf(t, bitcoin, "50000"), priceOf(t, bitcoin, "50000")
+		n.Order.Price, n.Order.StopPrice = enginetest.Price(t, bitcoin, "50000"), enginetest.Price(t, bitcoin, "50000")
 		v.board.Note(&n)
 	}
 	if err := v.server.config.Equity.sample(point{s.NowMS, s.Total, s.Total, s.Total}); err != nil {
@@ -460,7 +450,7 @@ func (v *visitor) goStream() {
 		schemas[topic] = strings.TrimRight(strings.Fields(row)[0], ",")
 	}
 	status := v.status
-	status.Total = amount(v.desk.t, "1")
+	status.Total = enginetest.Amount(v.desk.t, "1")
 	v.board.Show(status) // and one that changed
 	seen := map[string]bool{}
 	for _, e := range v.frames("?since=old-1&topics=" + strings.Join(Topics, ",")) {

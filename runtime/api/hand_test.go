@@ -10,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/runtime/engine"
+	"botd/runtime/engine/enginetest"
 )
 
 // handled is a desk with one placement under way and something to say of it.
@@ -105,7 +106,7 @@ func TestAWithdrawnOrderIsInTheAuditAndInItsLife(t *testing.T) {
 	if body := d.want(200, "/api/v1/orders/bx-1-5"); !strings.Contains(body, `"step":"withdrawn"`) {
 		t.Errorf("want its step, have %s", body)
 	}
-	for _, n := range notes(t, "trend", bitcoin, "bx-1-5", "margin") { // told since the start, as well
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-5", "margin") { // told since the start, as well
 		if n.Kind != engine.NoteRefusal && n.Kind != engine.NoteRefused {
 			d.board.Note(&n)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/runtime/engine/enginetest"
 )
 
 func (d *desk) take(records ...reconcile.Record) {
@@ -28,7 +29,7 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 	d := newDesk(t)
 	d.take(sending(1, "a"),
 		reconcile.Record{Kind: reconcile.RecordAcknowledged, AtMS: 2, ClientOrderID: "a", OrderID: 11},
-		reconcile.Record{Kind: reconcile.RecordFill, AtMS: 3, ClientOrderID: "a", Filled: 10, Price: amount(t, "50000")},
+		reconcile.Record{Kind: reconcile.RecordFill, AtMS: 3, ClientOrderID: "a", Filled: 10, Price: enginetest.Amount(t, "50000")},
 		reconcile.Record{Kind: reconcile.RecordFill, AtMS: 4, ClientOrderID: "a", Filled: 10}, // nothing new
 		reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "a", State: reconcile.Canceled, Filled: 25, Evidence: "fetched CANCELED"})
 	one := read[OneOrder](t, d.want(200, "/api/v1/orders/a"))
@@ -121,7 +122,7 @@ func TestAnIntentOfAnEarlierRunIsFoundInTheJournal(t *testing.T) {
 func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		if n.Refusal == nil {
 			d.board.Note(&n)
 		}

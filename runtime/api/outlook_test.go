@@ -9,6 +9,7 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
+	"botd/runtime/engine/enginetest"
 	"botd/strategy"
 )
 
@@ -17,13 +18,13 @@ func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
 	t.Helper()
 	intent := func(purpose reconcile.Purpose) reconcile.Intent {
 		return reconcile.Intent{Purpose: purpose, Strategy: "trend", OrderID: 9, Leverage: 5, Reason: "because", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
-			Type: exchange.StopLimit, Quantity: 10, Price: priceOf(t, bitcoin, "50000"), StopPrice: priceOf(t, bitcoin, "49000")}}
+			Type: exchange.StopLimit, Quantity: 10, Price: enginetest.Price(t, bitcoin, "50000"), StopPrice: enginetest.Price(t, bitcoin, "49000")}}
 	}
 	spending := intent(reconcile.Entry)
-	spending.Order.QuoteAmount = amount(t, "100")
+	spending.Order.QuoteAmount = enginetest.Amount(t, "100")
 	return []engine.Outlook{{
 		Strategy: "trend", Kind: "sma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: 9, NextMS: 10, Seen: 5, Warmup: 21, CandleMS: 8,
-		Candle: exchange.Candle{Open: 1, High: 2, Low: 1, Close: 2}, Last: 2, LastMS: 9, Position: 10, EntryPrice: amount(t, "50000"), Equity: amount(t, "10000"),
+		Candle: exchange.Candle{Open: 1, High: 2, Low: 1, Close: 2}, Last: 2, LastMS: 9, Position: 10, EntryPrice: enginetest.Amount(t, "50000"), Equity: enginetest.Amount(t, "10000"),
 		Conditions: []strategy.Condition{{Name: "fast average", Value: "2", Wants: "above the slow one 1", Holds: true}, {Name: "asked for last", Value: "long"}},
 		InForce:    plan, Plan: plan, Changes: true, Latch: 1,
 		Steps: []engine.Foreseen{

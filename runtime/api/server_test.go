@@ -18,6 +18,7 @@ import (
 	"botd/reconcile"
 	"botd/runtime"
 	"botd/runtime/engine"
+	"botd/runtime/engine/enginetest"
 	"botd/runtime/ops"
 )
 
@@ -135,7 +136,7 @@ func TestAnOrderOfASymbolNotConfiguredIsStillShown(t *testing.T) {
 func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		if n.Kind != engine.NoteRefusal && n.Kind != engine.NoteRefused {
 			d.board.Note(&n)
 		}
@@ -147,7 +148,7 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 		}
 	}
 	first, second := engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Order}, engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Order}
-	first.Order.Price, second.Order.Price = priceOf(t, bitcoin, "100"), priceOf(t, bitcoin, "200")
+	first.Order.Price, second.Order.Price = enginetest.Price(t, bitcoin, "100"), enginetest.Price(t, bitcoin, "200")
 	for _, kind := range []engine.NoteKind{engine.NoteIntent, engine.NoteApproved} { // both, then both placed
 		first.Kind, second.Kind = kind, kind
 		if kind == engine.NoteIntent {

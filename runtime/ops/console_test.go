@@ -14,6 +14,7 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
+	"botd/runtime/engine/enginetest"
 	"botd/strategy"
 )
 
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write golden files anew")
 func story(t *testing.T) []engine.Note {
 	t.Helper()
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 20}
-	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: priceOf(t, bitcoin, "49000"), ClosePosition: true}
+	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}
 	ids := engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Entry, ClientOrderID: "bmain-s1-4", OrderID: 771203, Order: order}
 	with := func(kind engine.NoteKind, change func(*engine.Note)) engine.Note {
 		n := ids
@@ -35,17 +36,17 @@ func story(t *testing.T) []engine.Note {
 		return n
 	}
 	all := []engine.Note{
-		{Kind: engine.NoteCandle, Symbol: bitcoin, Candle: exchange.Candle{OpenMS: 1_700_000_040_000, Close: priceOf(t, bitcoin, "50012.3"), Volume: 12.5}},
+		{Kind: engine.NoteCandle, Symbol: bitcoin, Candle: exchange.Candle{OpenMS: 1_700_000_040_000, Close: enginetest.Price(t, bitcoin, "50012.3"), Volume: 12.5}},
 		{Kind: engine.NoteDecision, Strategy: "trend", Symbol: bitcoin, Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}, Text: "fast average crossed above slow"},
 		with(engine.NoteIntent, func(n *engine.Note) { n.OrderID, n.ClientOrderID, n.Text = 0, "", "fast average crossed above slow" }),
 		with(engine.NoteApproved, func(n *engine.Note) { n.OrderID, n.ClientOrderID = 0, "" }),
 		with(engine.NotePlaced, func(n *engine.Note) { n.OrderID = 0 }),
 		with(engine.NoteAcknowledged, func(n *engine.Note) { n.DurationMS = 31 }),
-		with(engine.NoteFill, func(n *engine.Note) { n.Quantity, n.Price = 20, amount(t, "50013.35") }),
+		with(engine.NoteFill, func(n *engine.Note) { n.Quantity, n.Price = 20, enginetest.Amount(t, "50013.35") }),
 		with(engine.NoteSettled, func(n *engine.Note) {
 			n.State, n.Quantity, n.DurationMS, n.Text = reconcile.Filled, 20, 1_040, "fetched"
 		}),
-		{Kind: engine.NotePosition, Strategy: "trend", Symbol: bitcoin, Quantity: 20, Price: amount(t, "50013.35")},
+		{Kind: engine.NotePosition, Strategy: "trend", Symbol: bitcoin, Quantity: 20, Price: enginetest.Amount(t, "50013.35")},
 		{Kind: engine.NoteIntent, Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.StopLoss, Order: stop, Text: "protection"},
 		{Kind: engine.NoteRefusal, Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Entry, Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"}},
 		with(engine.NoteRefused, func(n *engine.Note) { n.OrderID, n.Text = 0, "Margin is insufficient." }),
@@ -126,7 +127,7 @@ func TestAProgramReadsOneEventALine(t *testing.T) {
 func TestEveryKindOfNoteIsALineOrQuietOnPurpose(t *testing.T) {
 	t.Parallel()
 	quiet := map[engine.NoteKind]bool{engine.NoteRound: true, engine.NoteTick: true} // several a minute, told by metrics
-	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		if have := written(Format{JSON: true}, []engine.Note{n}); (have == "") != quiet[n.Kind] {
 			t.Errorf("kind %d: want a line %t, have %q", n.Kind, !quiet[n.Kind], have)
 		}

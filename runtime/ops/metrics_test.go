@@ -17,7 +17,7 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
-	"botd/strategy"
+	"botd/runtime/engine/enginetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,65 +40,30 @@ var (
 	ether   = newSymbol(exchange.Spot, "ETH-USDT")
 )
 
-func priceOf(t *testing.T, s *exchange.Symbol, text string) exchange.Price {
-	t.Helper()
-	p, err := s.Price(decimal.RequireFromString(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func amount(t *testing.T, text string) exchange.Amount {
-	t.Helper()
-	a, err := exchange.AmountFromDecimal(decimal.RequireFromString(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 // running is a status of two strategies, one of them in a position.
 func running(t *testing.T) *engine.Status {
 	t.Helper()
 	return &engine.Status{
-		NowMS: 1_700_000_100_000, SoundMS: 1_700_000_099_000, Equity: amount(t, "10001.5"), AccountMS: 1,
-		Account: exchange.MarginAccount{WalletBalance: amount(t, "10000.123456789")},
+		NowMS: 1_700_000_100_000, SoundMS: 1_700_000_099_000, Equity: enginetest.Amount(t, "10001.5"), AccountMS: 1,
+		Account: exchange.MarginAccount{WalletBalance: enginetest.Amount(t, "10000.123456789")},
 		Strategies: []engine.StrategyStatus{
-			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: amount(t, "50000"), Last: priceOf(t, bitcoin, "50100"),
-				LiqPrice: amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
-			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: priceOf(t, ether, "3000"), LastMS: 1_700_000_099_500},
+			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: enginetest.Amount(t, "50000"), Last: enginetest.Price(t, bitcoin, "50100"),
+				LiqPrice: enginetest.Amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
+			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: enginetest.Price(t, ether, "3000"), LastMS: 1_700_000_099_500},
 		},
 		Ledger: []reconcile.Balance{
-			{Account: reconcile.Wallet, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: amount(t, "10000")},
-			{Account: reconcile.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: amount(t, "-2.5")},
-			{Account: reconcile.Realised, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: amount(t, "-7")},
-			{Account: reconcile.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: amount(t, "1.25")},
+			{Account: reconcile.Wallet, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "10000")},
+			{Account: reconcile.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "-2.5")},
+			{Account: reconcile.Realised, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "-7")},
+			{Account: reconcile.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "1.25")},
 		},
 		Live: []reconcile.Placement{
 			{ClientOrderID: "bx-1-1", OrderID: 11, Strategy: "trend", Purpose: reconcile.StopLoss, State: reconcile.Working, SentMS: 5_000,
-				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: priceOf(t, bitcoin, "49000"), ClosePosition: true}},
+				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}},
 			{ClientOrderID: "bx-1-2", Strategy: "trend", Purpose: reconcile.Entry, State: reconcile.Uncertain, SentMS: 7_000,
 				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}},
 		},
 	}
-}
-
-// notes are one of every kind.
-func notes(t *testing.T, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
-	t.Helper()
-	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
-	var all []engine.Note
-	for kind := engine.NoteCandle; kind <= engine.NoteTick; kind++ {
-		n := engine.Note{Kind: kind, AtMS: 1_700_000_000_000, Strategy: owner, Symbol: symbol, Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7, Order: order,
-			State: reconcile.Filled, Quantity: 10, Price: amount(t, "50050"), Last: priceOf(t, symbol, "50000"), Count: 2, DurationMS: 120,
-			Text: id, Err: fmt.Errorf("an error with %s", id), Candle: exchange.Candle{Close: priceOf(t, symbol, "50000")}, Plan: &strategy.Plan{}}
-		if kind == engine.NoteRefusal {
-			n.Refusal = &risk.Refusal{Rule: rule, Value: "1", Limit: "2", Hint: "less"}
-		}
-		all = append(all, n)
-	}
-	return all
 }
 
 func gather(t *testing.T, m *Metrics) map[string]*dto.MetricFamily {
@@ -159,7 +124,7 @@ func TestSeriesDoNotGrowWithWhatComesFromOutside(t *testing.T) {
 	m.Status(running(t))
 	feed := func(i int) {
 		name := fmt.Sprint("FAKE", i)
-		for _, n := range notes(t, name, newSymbol(exchange.Futures, name+"-USDT"), name, name) {
+		for _, n := range enginetest.Notes(t, name, newSymbol(exchange.Futures, name+"-USDT"), name, name) {
 			m.Note(&n)
 		}
 		m.Request(exchange.FuturesPlace, name, -i, time.Millisecond, time.Millisecond)
@@ -207,7 +172,7 @@ func TestNotesAreCounted(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	m.Status(running(t))
-	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		m.Note(&n)
 	}
 	m.Note(&engine.Note{Kind: engine.NoteQuarantine, Symbol: bitcoin, OK: true}) // its end is no other one
@@ -233,10 +198,10 @@ func TestSlippageIsMeasuredAgainstThePriceOfTheDecision(t *testing.T) {
 	m.Status(running(t))
 	order := exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder}
 	for _, n := range []engine.Note{
-		{Kind: engine.NoteApproved, Strategy: "trend", Purpose: reconcile.Exit, Last: priceOf(t, bitcoin, "50000")},
+		{Kind: engine.NoteApproved, Strategy: "trend", Purpose: reconcile.Exit, Last: enginetest.Price(t, bitcoin, "50000")},
 		{Kind: engine.NotePlaced, Strategy: "trend", Purpose: reconcile.Exit, ClientOrderID: "a", Order: order},
 		{Kind: engine.NoteSettled, Strategy: "trend", ClientOrderID: "a", Symbol: bitcoin, Order: order, State: reconcile.Filled, DurationMS: 800,
-			Price: amount(t, "49975"), Last: priceOf(t, bitcoin, "48000")}, // sold 0.05 % lower; the last price has moved on
+			Price: enginetest.Amount(t, "49975"), Last: enginetest.Price(t, bitcoin, "48000")}, // sold 0.05 % lower; the last price has moved on
 	} {
 		m.Note(&n)
 	}
@@ -323,7 +288,7 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 	m.Status(status)
 	m.Scraped([]Check{{"loop", true, ""}})
 	expect(t, m, 1.5, "botd_store_last_backup_timestamp_seconds")
-	for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		m.Note(&n)
 	}
 	m.Request(exchange.FuturesPlace, "ok", 0, time.Millisecond, 0)
@@ -385,7 +350,7 @@ func TestWhatAStrategyMadeIsToldBesideWhatItWasGiven(t *testing.T) {
 		own, peak string
 		fall      float64
 	}{{"100", "0", 0}, {"120", "0", 0}, {"90", "0", .25}, {"90", "180", .5}, {"0", "0", 1}} {
-		s.Strategies[0].Own, s.Strategies[0].Peak = amount(t, c.own), amount(t, c.peak)
+		s.Strategies[0].Own, s.Strategies[0].Peak = enginetest.Amount(t, c.own), enginetest.Amount(t, c.peak)
 		m.Status(s)
 		expect(t, m, c.fall, "botd_strategy_drawdown_ratio", "strategy=trend")
 	}
@@ -397,7 +362,7 @@ func TestWalletsAreToldOfConfiguredAssetsAlone(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	s := running(t)
-	s.Balances = []exchange.Balance{{Asset: "BTC", Free: amount(t, "1.5"), Frozen: amount(t, "0.5")}, {Asset: "DUST", Free: amount(t, "9")}}
+	s.Balances = []exchange.Balance{{Asset: "BTC", Free: enginetest.Amount(t, "1.5"), Frozen: enginetest.Amount(t, "0.5")}, {Asset: "DUST", Free: enginetest.Amount(t, "9")}}
 	m.Status(s)
 	expect(t, m, 1.5, "botd_account_asset_quantity", "asset=BTC", "field=free")
 	expect(t, m, 0.5, "botd_account_asset_quantity", "asset=BTC", "field=frozen")

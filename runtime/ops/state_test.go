@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"botd/runtime/engine"
+	"botd/runtime/engine/enginetest"
 )
 
 // TestEveryDeclaredStateHasItsMetricAndLogLine reads the table of declared states
@@ -24,7 +25,7 @@ func TestEveryDeclaredStateHasItsMetricAndLogLine(t *testing.T) {
 	var screen bytes.Buffer
 	console := NewConsole(&screen, Format{JSON: true}, NewMetrics("demo", Build{}), nil)
 	for _, ok := range []bool{false, true} {
-		for _, n := range notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+		for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 			n.OK = ok
 			console.Note(&n)
 		}
