@@ -1,0 +1,135 @@
+package reconcile
+
+import (
+	"testing"
+
+	"github.com/shopspring/decimal"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// desk is a book with one futures strategy, driven by hand.
+type desk struct {
+	t    *testing.T
+	book *Book
+	now  int64
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	rules, err := exchange.NewSymbol(exchange.SymbolSpec{
+		Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
+		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"),
+		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, book: NewBook(testSettle), now: 1_000_000}
+	truth := d.book.Symbol(bitcoin)
+	truth.Rules, truth.Leverage = rules, 10
+	truth.Last = d.price("50000")
+	d.book.Apply(&Record{Kind: RecordBoot, Epoch: 1})
+	return d
+}
+
+func (d *desk) price(text string) exchange.Price {
+	p, err := d.book.Symbol(bitcoin).Rules.Price(decimal.RequireFromString(text))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return p
+}
+
+// want puts a plan in force.
+func (d *desk) want(plan *strategy.Plan) {
+	d.book.Apply(&Record{Kind: RecordPlan, Strategy: "one", Symbol: bitcoin, Plan: plan})
+}
+
+func (d *desk) target(quantity exchange.Quantity) {
+	d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}})
+}
+
+// derive returns what the plan needs, with the pricing record applied.
+func (d *desk) derive(change func(*Wish)) []Intent {
+	wish := &Wish{State: d.book.Strategy("one"), Truth: d.book.Symbol(bitcoin), Entries: true, Equity: exchange.AmountOf(10_000),
+		Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Leverage: 10}
+	if change != nil {
+		change(wish)
+	}
+	intents, priced := d.book.Derive(wish, d.now)
+	if priced != nil {
+		d.book.Apply(priced)
+	}
+	return intents
+}
+
+// one derives and expects exactly one intent of the purpose.
+func (d *desk) one(purpose Purpose, change func(*Wish)) Intent {
+	d.t.Helper()
+	intents := d.derive(change)
+	if len(intents) != 1 || intents[0].Purpose != purpose {
+		d.t.Fatalf("want one %s, have %+v", purpose, intents)
+	}
+	return intents[0]
+}
+
+func (d *desk) none(change func(*Wish)) {
+	d.t.Helper()
+	if intents := d.derive(change); len(intents) != 0 {
+		d.t.Fatalf("want nothing, have %+v", intents)
+	}
+}
+
+// send journals an intent and returns its client order id.
+func (d *desk) send(intent Intent) string {
+	order := intent.Order
+	order.ClientOrderID = d.book.NextClientOrderID("t")
+	d.book.Apply(&Record{Kind: RecordSending, AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+		Order: &order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000})
+	return order.ClientOrderID
+}
+
+func (d *desk) acknowledge(id string, orderID int64) {
+	d.book.Apply(&Record{Kind: RecordAcknowledged, AtMS: d.now, ClientOrderID: id, OrderID: orderID})
+}
+
+func (d *desk) unknown(id string) {
+	d.book.Apply(&Record{Kind: RecordUnknown, AtMS: d.now, ClientOrderID: id, Why: "timeout"})
+}
+
+// positions is a positions list with one position, or none for zero.
+func (d *desk) positions(signed exchange.Quantity) exchange.Fetched[exchange.Position] {
+	if signed == 0 {
+		return exchange.FetchedOf[exchange.Position](nil)
+	}
+	side := exchange.Long
+	if signed < 0 {
+		side = exchange.Short
+	}
+	return exchange.FetchedOf([]exchange.Position{{ID: 7, Symbol: "BTC-USDT", Side: side, Remaining: max(signed, -signed), Quantity: max(signed, -signed),
+		EntryPrice: exchange.AmountOf(50_000), Leverage: 10, Status: exchange.PositionOpen}})
+}
+
+// observe fetches: open orders, looks, a position; full when before counts too.
+func (d *desk) observe(signed exchange.Quantity, looks []Look, orders ...exchange.Order) []Record {
+	return d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
+		Before: d.positions(signed), Positions: d.positions(signed), Looked: looks, ClosedOf: []string{"BTC-USDT"}})
+}
+
+func (d *desk) order(id string, orderID int64, status exchange.OrderStatus, quantity, filled exchange.Quantity) exchange.Order {
+	return exchange.Order{ID: orderID, ClientOrderID: id, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
+		Quantity: quantity, Filled: filled, Status: status}
+}
+
+// hold brings the book to a settled position of its own.
+func (d *desk) hold(quantity exchange.Quantity) {
+	d.t.Helper()
+	d.target(quantity)
+	d.observe(0, nil)
+	id := d.send(d.one(Entry, nil))
+	d.acknowledge(id, 11)
+	d.observe(quantity, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, quantity, quantity)}})
+	d.none(nil)
+}

@@ -1,0 +1,163 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+)
+
+func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		position exchange.Quantity
+		state    State
+		known    exchange.Quantity
+	}{
+		{"absent", 0, Absent, 0},
+		{"filled", 20, Filled, 20},
+		{"part filled", 8, Canceled, 8},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.target(20)
+			d.observe(0, nil)
+			id := d.send(d.one(Entry, nil))
+			d.unknown(id)
+			fence := d.book.Placement(id).Fence(testSettle)
+			for d.now < fence { // before the fence nothing proves anything
+				d.observe(c.position, nil)
+				d.none(nil)
+				d.now += 1_000
+			}
+			var records []Record
+			for range 4 { // three seconds
+				if d.none(nil); len(records) > 0 {
+					t.Fatalf("want it decided by snapshots three seconds apart, have %+v", records)
+				}
+				records = d.observe(c.position, nil)
+				d.now += 1_000
+			}
+			last := records[len(records)-1]
+			if last.Kind != RecordEnded || last.State != c.state || d.book.Symbol(bitcoin).Known != c.known {
+				t.Fatalf("want ended %s known %d, have %+v known %d", c.state, c.known, last, d.book.Symbol(bitcoin).Known)
+			}
+		})
+	}
+}
+
+func TestAnUnknownPlacementSeenInTheOpenListIsKnown(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	id := d.send(d.one(Entry, nil))
+	d.unknown(id)
+	d.observe(0, nil, d.order(id, 31, exchange.StatusOpen, 20, 0))
+	if p := d.book.Placement(id); p.State != Working || p.OrderID != 31 {
+		t.Fatalf("want working under order 31, have %+v", p)
+	}
+}
+
+func TestAPositionThatFitsNoUnknownIsQuarantined(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.target(20)
+	d.observe(0, nil)
+	d.unknown(d.send(d.one(Entry, nil)))
+	d.now += 20_000
+	for range 4 {
+		d.observe(-5, nil)
+		d.now += 1_000
+	}
+	if d.book.Symbol(bitcoin).Quarantine == "" {
+		t.Fatal("want a quarantine, have none")
+	}
+}
+
+func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.book.Instance = "t"
+	d.observe(0, nil, d.order("bt-zzz-4", 77, exchange.StatusOpen, 5, 0))
+	if id := d.book.ForeignPrefix(); id != "" {
+		t.Fatalf("where the journal was new the symbol is quarantined, not the account: have %s", id)
+	}
+	d.book.Apply(&Record{Kind: RecordAdopted, Symbol: bitcoin})
+	if id := d.book.ForeignPrefix(); id == "" {
+		t.Fatalf("want bt-zzz-4, have none")
+	}
+	d.book.Instance = "other"
+	if id := d.book.ForeignPrefix(); id != "" {
+		t.Fatalf("want none for another instance, have %s", id)
+	}
+}
+
+func TestTheEquationWaitsForAPlacementThatIsNotAnsweredYet(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.target(10)
+	d.observe(0, nil)
+	first := d.send(d.one(Entry, nil))
+	d.unknown(first)
+	d.now += 60_000 // its fence has passed
+	second := d.send(Intent{Purpose: Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}})
+	for range 8 { // both filled: the residual is not the unknown's alone
+		d.now += 1_000
+		if records := d.observe(0, nil); len(records) > 0 {
+			t.Fatalf("want nothing decided while %s waits for its answer, have %+v", second, records)
+		}
+	}
+}
+
+func TestADifferenceThatFillsExplainAnewBeginsAnew(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.observe(0, nil)
+	d.book.Apply(&Record{Kind: RecordSending, AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "grid", Purpose: Order, Key: "a", DeadlineMS: d.now,
+		Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 1}})
+	d.acknowledge("grid", 5)
+	d.now += 60_000
+	for filled := range exchange.Quantity(5) { // the list is always one fill behind the position
+		order := d.order("grid", 5, exchange.StatusOpen, 40, filled)
+		d.observe(filled+1, nil, order)
+		if why := d.book.Symbol(bitcoin).Quarantine; why != "" {
+			t.Fatalf("want no quarantine while fills explain the difference, have %q", why)
+		}
+		d.now += 700
+	}
+}
+
+func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *testing.T) {
+	t.Parallel()
+	coin := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
+	history := []exchange.Order{{ID: 4, ClientOrderID: "bt-2-9", Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled, Filled: 5}}
+	for _, c := range []struct {
+		name, sent, want string
+	}{
+		{"the journal is new", "", "bt-2-9"},
+		{"a backup from before it", "bt-2-8", "bt-2-9"},
+		{"the journal knows it", "bt-2-9", ""},
+		{"the journal is newer", "bt-3-1", ""},
+	} {
+		book := NewBook(testSettle)
+		book.Instance = "t"
+		book.Symbol(coin)
+		if c.sent != "" {
+			book.Apply(&Record{Kind: RecordSending, Symbol: coin, ClientOrderID: c.sent, Order: &exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT"}})
+		}
+		book.Observe(&Snapshot{Newest: history})
+		if have := book.Symbol(coin).Alien; have != c.want {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
+		}
+		if quarantined := book.Symbol(coin).Quarantine != ""; quarantined != (c.sent == "") {
+			t.Errorf("%s: want a quarantine only where the journal is new, have %t", c.name, quarantined)
+		}
+		book.Apply(&Record{Kind: RecordHalt, Level: LevelPause, ClientOrderID: "bt-2-9"}) // told to a person: not again
+		if have := book.Symbol(coin).Alien; have != "" {
+			t.Errorf("%s: want it told once, have %q", c.name, have)
+		}
+	}
+}
