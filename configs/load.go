@@ -322,16 +322,19 @@ func (l *loader) journal(s *section) {
 	}
 }
 
+// ListenOff is the address of a daemon that is asked by its unix socket alone.
+const ListenOff = "off"
+
 func (l *loader) listen(s *section) {
 	c := l.config
 	node := s.text("listen", &c.Listen)
-	if node == nil {
+	if node == nil || c.Listen == ListenOff {
 		return
 	}
 	host, well := hostOf(c.Listen)
 	switch {
 	case !well:
-		s.wrong(node, "write 127.0.0.1:8420", "listen %q is not host:port", shortened(c.Listen))
+		s.wrong(node, "write 127.0.0.1:8420, or off", "listen %q is not host:port", shortened(c.Listen))
 	case !loopback(host) && !c.Access.Secure():
 		s.wrong(node, "127.0.0.1:8420 serves this machine only; for others give access.certificate_file and access.key_file, or access.behind_proxy: true with TLS in front", "listen %s can be reached from other machines, and there is no TLS", shortened(c.Listen))
 	case !loopback(host):

@@ -60,7 +60,7 @@ var rootNotes = map[string]note{
 	"retention.decisions":    {what: "for how long what strategies decided, and why, is kept in `data_dir/MODE/decisions` for dashboard and API, 256 MiB at most; whole files go, of a day or 1 MiB each. The journal, which has every plan too, stays until deleted", example: "30d"},
 	"retention.recorded_mib": {what: "polled candles and funding rates up to so much are kept in `data_dir/MODE/recorded` for `botd backtest run --recorded`; beyond it the oldest go; 0 keeps none", unit: "MiB", example: "512"},
 
-	"listen":                  {what: "the address of dashboard, API and /metrics, host:port; other machines reach it only with `access`", example: "127.0.0.1:8420", instead: "`--listen` (also: off)"},
+	"listen":                  {what: "the address of dashboard, API and /metrics, host:port; other machines reach it only with `access`; `off` for none, the command line then asks by the unix socket", example: "127.0.0.1:8420", instead: "`--listen`"},
 	"access.certificate_file": {what: "the TLS certificate of dashboard and API, PEM", example: "access: {certificate_file: /etc/botd/tls.crt, key_file: /etc/botd/tls.key}"},
 	"access.key_file":         {what: "its key, PEM", example: "access: {certificate_file: /etc/botd/tls.crt, key_file: /etc/botd/tls.key}"},
 	"access.behind_proxy":     {what: "says that a proxy with TLS stands in front, so that `listen` need not be loopback", example: "true"},

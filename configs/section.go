@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -244,7 +245,7 @@ func (s *section) whole(key string, into *int, low, high int) {
 		err, hint = fmt.Errorf("%q is not a whole number", node.Value), ""
 	}
 	if err != nil {
-		s.wrong(node, hint, "%s%s: %v", s.path, key, err)
+		s.wrong(node, cmp.Or(hint, fmt.Sprintf("write a whole number from %d to %d", low, high)), "%s%s: %v", s.path, key, err)
 		return
 	}
 	if d.LessThan(decimal.NewFromInt(int64(low))) || d.GreaterThan(decimal.NewFromInt(int64(high))) {
@@ -263,7 +264,7 @@ func (s *section) decimal(key string, into *decimal.Decimal) *yaml.Node {
 	}
 	d, hint, err := parseDecimal(node.Value)
 	if err != nil {
-		s.wrong(node, hint, "%s%s: %v", s.path, key, err)
+		s.wrong(node, cmp.Or(hint, "write a plain number, such as 0.5"), "%s%s: %v", s.path, key, err)
 		return nil
 	}
 	*into = d
@@ -298,7 +299,7 @@ func (s *section) rate(key string, into *exchange.Rate, low, high exchange.Rate)
 	}
 	rate, hint, err := parseRate(node.Value)
 	if err != nil {
-		s.wrong(node, hint, "%s%s: %v", s.path, key, err)
+		s.wrong(node, cmp.Or(hint, "write a share, such as 5% or 0.05"), "%s%s: %v", s.path, key, err)
 		return
 	}
 	if rate < low || rate > high {

@@ -81,6 +81,9 @@ func (a *askFlags) overTCP(ctx context.Context, address string, directories []st
 	if a.address != "" {
 		address = a.address
 	}
+	if address == configs.ListenOff {
+		return nil, failure(exitUnavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(directories[0], api.SocketName))
+	}
 	d := &daemon{where: address, base: "http://" + address, client: http.DefaultClient}
 	if strings.Contains(address, "://") {
 		d.base = strings.TrimSuffix(address, "/")

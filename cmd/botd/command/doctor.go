@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -56,9 +57,12 @@ func (e *examination) find(check, state, mend, format string, values ...any) {
 }
 
 // hinted takes an error of botd's own, whose hint is what mends it.
-func (e *examination) hinted(check, state string, err error) {
-	what, mend, _ := strings.Cut(err.Error(), "hint: ")
-	e.find(check, state, strings.TrimSpace(mend), "%s", strings.TrimSpace(what))
+func (e *examination) hinted(check, state string, err error) { e.hintedOr(check, state, "", err) }
+
+// hintedOr takes an error that may come from elsewhere; mend is for one without a hint.
+func (e *examination) hintedOr(check, state, mend string, err error) {
+	what, hint, _ := strings.Cut(err.Error(), "hint: ")
+	e.find(check, state, cmp.Or(strings.TrimSpace(hint), mend), "%s", strings.TrimSpace(what))
 }
 
 // diagnosis is what botd doctor -o json prints.
@@ -131,10 +135,10 @@ func (e *examination) version() {
 		revision = revision[:12]
 	}
 	if info.Modified {
-		e.warn("version", "build from a clean checkout before trading with money", "botd %s %s, built from changed sources, %s", info.Version, revision, info.Go)
+		e.warn("version", "build from a clean checkout before trading with money", "%s, built from changed sources, %s", spaced("botd", info.Version, revision), info.Go)
 		return
 	}
-	e.ok("version", "botd %s %s, %s, %s", info.Version, revision, info.Go, info.Platform)
+	e.ok("version", "%s, %s, %s", spaced("botd", info.Version, revision), info.Go, info.Platform)
 }
 
 func (e *examination) configuration() {

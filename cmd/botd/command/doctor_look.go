@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"botd/configs"
@@ -106,7 +107,7 @@ func (e *examination) disk() {
 	took, err := timeSync(directory)
 	switch {
 	case err != nil:
-		e.hinted(check, stateFail, err)
+		e.hintedOr(check, stateFail, "make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first", err)
 	case took > slowSync:
 		e.warn(check, "every order waits for one write like that: use a local disk", "a durable write takes %s", took.Round(time.Millisecond))
 	default:
@@ -155,8 +156,13 @@ func (e *examination) journal() {
 	}
 	store, err := journal.Read(e.ctx, path)
 	if err != nil {
-		mend := ""
-		if errors.Is(err, journal.ErrNewerSchema) {
+		mend := "stop botd, and put a backup in its place: botd restore FILE keeps the damaged one beside it"
+		switch {
+		case e.noDirectory():
+			mend = "set data_dir in botd.yaml to a directory that botd may write"
+		case errors.Is(err, fs.ErrPermission):
+			mend = "run this as the user botd runs as"
+		case errors.Is(err, journal.ErrNewerSchema):
 			mend = "run the newer botd that wrote it, or restore a backup"
 		}
 		e.fail(check, mend, "%v", err)
@@ -174,6 +180,12 @@ func (e *examination) journal() {
 	}
 }
 
+// noDirectory reports that something else stands where the data directory should.
+func (e *examination) noDirectory() bool {
+	_, err := os.ReadDir(existing(e.directory))
+	return errors.Is(err, syscall.ENOTDIR)
+}
+
 // Bounds of the clock.
 const (
 	clockSlight = time.Second
@@ -187,7 +199,7 @@ func (e *examination) venue() {
 		e.ok("clock", "the demo's exchange goes by this machine's clock: %s", time.Now().UTC().Format(time.RFC3339))
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			e.fail(check, "the demo's exchange needs a port on loopback", "%v", err)
+			e.fail(check, "let processes listen on 127.0.0.1: the demo's exchange needs a port there", "%v", err)
 			return
 		}
 		e.ok(check, "the demo's exchange is inside botd")
@@ -209,7 +221,7 @@ func (e *examination) venue() {
 	began := time.Now()
 	client, err := openClient(ctx, settings)
 	if err != nil {
-		e.hinted(check, stateFail, err)
+		e.hintedOr(check, stateFail, "botd probe --base-url "+e.config.Exchange.BaseURL+" looks closer", err)
 		return
 	}
 	e.clock(client)
@@ -254,7 +266,7 @@ func (e *examination) daemon() {
 		e.running(d)
 		return
 	}
-	if e.config.Listen == "off" {
+	if e.config.Listen == configs.ListenOff {
 		e.ok(check, "it does not run")
 		return
 	}
@@ -272,8 +284,12 @@ func (e *examination) running(d *daemon) {
 	ctx, cancel := context.WithTimeout(e.ctx, doctorPatience)
 	defer cancel()
 	status, _, err := ask[api.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
+	if err != nil && exitCode(err) == exitCredentials && e.flags.address == "" && d.where == e.config.Listen {
+		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s", d.where)
+		return
+	}
 	if err != nil {
-		e.hinted(check, stateFail, err)
+		e.hintedOr(check, stateFail, "botd logs, or the journal of its service, tell what it does", err)
 		return
 	}
 	for _, c := range status.Checks {

@@ -98,7 +98,7 @@ func (s *serving) listen() (listeners []net.Listener, address string, err error)
 	} else {
 		listeners = append(listeners, socket)
 	}
-	if s.config.Listen == "off" {
+	if s.config.Listen == configs.ListenOff {
 		return listeners, "", nil
 	}
 	tcp, err := api.Listen(s.config.Listen, s.api.Access)

@@ -5,6 +5,8 @@ import (
 	"io"
 	goruntime "runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -42,6 +44,12 @@ func buildVersion() versionInfo {
 	return info
 }
 
+// spaced puts words in a row; one that is empty, as the revision of a build outside a
+// repository is, leaves no hole.
+func spaced(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+}
+
 func newVersion() *cobra.Command {
 	var output string
 	var sbom bool
@@ -60,7 +68,7 @@ of as CycloneDX JSON, from the binary itself; two builds of the same source prin
 			}
 			info := buildVersion()
 			return print(command.OutOrStdout(), output, info, func(w io.Writer) {
-				fmt.Fprintf(w, "botd %s %s %s %s\n", info.Version, info.Revision, info.Go, info.Platform)
+				fmt.Fprintln(w, spaced("botd", info.Version, info.Revision, info.Go, info.Platform))
 			})
 		},
 	}
