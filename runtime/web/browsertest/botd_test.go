@@ -53,7 +53,7 @@ on_remove: leave
 `,
 }
 
-const patience = 30 * time.Second
+const patience = 60 * time.Second
 
 // build makes the binary once.
 var build = sync.OnceValues(func() (string, error) {
