@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,6 +61,8 @@ const documentURL = "mem:///openapi.json"
 func Read(t testing.TB, content []byte) *Document {
 	t.Helper()
 	d := &Document{Operations: map[string]*Operation{}, Fields: map[string]bool{}, t: t, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	d.compiler.RegisterFormat(&jsonschema.Format{Name: "decimal", Validate: decimal})
+	d.compiler.AssertFormat()
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
 	if err != nil {
 		t.Fatal(err)
@@ -321,4 +324,14 @@ func (d *Document) Unseen() (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+var isDecimal = regexp.MustCompile(`^(-?[0-9]+(\.[0-9]+)?)?$`)
+
+// decimal refuses a text that is neither a number nor none.
+func decimal(value any) error {
+	if text, is := value.(string); is && !isDecimal.MatchString(text) {
+		return fmt.Errorf("%q is no decimal", text)
+	}
+	return nil
 }

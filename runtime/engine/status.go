@@ -125,9 +125,22 @@ func (e *Engine) Status() Status {
 	return status
 }
 
+// target is the quantity the plan in force wishes; that of a share or an amount is known
+// once it was priced.
+func (r *run) target() exchange.Quantity {
+	wish := r.state.Plan.Target
+	switch {
+	case r.state.Priced && r.state.Target == wish:
+		return r.state.Resolved
+	case wish.Kind == strategy.ByQuantity:
+		return r.config.Symbol.FloorQuantity(wish.Quantity)
+	}
+	return 0
+}
+
 func (e *Engine) strategyStatus(r *run) StrategyStatus {
 	s := StrategyStatus{Name: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan.Reason,
-		Target: r.state.Resolved, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
+		Target: r.target(), Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
 		TickMS: r.lastMS, NextMS: min(r.nextMS, r.series.pollMS), Settled: r.truth.Settled}
 	s.Plan, s.Memory, s.Latch = *r.state.Plan.Clone(), r.state.Memory, r.state.Latch
 	watch := e.book.Watch(r.config.Name)
