@@ -24,7 +24,7 @@ type Notice struct {
 
 	ID       string `json:"id"`
 	AtMS     int64  `json:"at_ms"`
-	Kind     string `json:"kind"` // gap, fetch_failed, latch, quarantine, adopted, halt, missed, strategy_failed, blind, journal, found, stale, breaker, limit
+	Kind     string `json:"kind"` // gap, fetch_failed, latch, quarantine, adopted, halt, missed, strategy_failed, blind, journal, found, stale, frozen, breaker, limit
 	Severity string `json:"severity"`
 	Strategy string `json:"strategy,omitempty"`
 	Market   string `json:"market,omitempty"`
@@ -49,6 +49,7 @@ var noticeKinds = map[engine.NoteKind]struct{ name, severity string }{
 	engine.NoteJournal:        {"journal", "error"},
 	engine.NoteFound:          {"found", "error"},
 	engine.NoteStale:          {"stale", "warning"},
+	engine.NoteFrozen:         {"frozen", "error"},
 	engine.NoteBreaker:        {"breaker", "error"},
 	engine.NoteLimit:          {"limit", "error"},
 }

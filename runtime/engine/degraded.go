@@ -65,8 +65,7 @@ func (e *Engine) Degraded() []Degraded {
 	}
 	for _, s := range e.series {
 		if s.stale(e.nowMS) {
-			all = append(all, Degraded{State: "stale", Scope: reconcile.Scope{Symbol: s.key}, SinceMS: s.faultMS, Cause: "candles of " + s.interval.String() + " can not be read: " + s.fault,
-				WayOut: "ends with the first answer, asked for every few seconds; meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange"})
+			all = append(all, s.degraded(e.nowMS))
 		}
 	}
 	for _, r := range e.runs {

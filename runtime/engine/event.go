@@ -141,6 +141,7 @@ const (
 	NoteSignal                             // a signal was taken, OK, or not
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 	NoteIgnored                            // how much of a position is left to others: Quantity, none when it is zero
+	NoteFrozen                             // the exchange's candles stand still, or go on: OK
 	NoteCandles                            // closed candles of a series were polled, those of the warm-up too: for who keeps them
 )
 

@@ -29,13 +29,10 @@ type series struct {
 	pollMS   int64 // when to ask next (live)
 	asking   bool
 	begun    bool   // the first answer was taken
+	frozen   bool   // answers come, and their newest closed candle is too old
 	faultMS  int64  // the first of the questions in a row that were not answered; 0 for none
 	fault    string // of the last of them
 }
-
-// stale reports whether the candles could not be read for so long that it is a
-// state: a strategy that decides by them does not decide.
-func (s *series) stale(nowMS int64) bool { return s.faultMS != 0 && nowMS-s.faultMS > blindAfterMS }
 
 func (e *Engine) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
 	compare := func(s *series) int {
@@ -158,10 +155,14 @@ func (e *Engine) candlesAnswered(s *series, event *Event) {
 	s.faultMS, s.fault = 0, ""
 	taken, full := e.takeClosed(s, event.Answer.Candles)
 	next := s.interval.OpenOf(e.nowMS-e.config.CloseLagMS) + int64(s.interval) + e.config.CloseLagMS
-	switch {
-	case full:
+	if full {
 		s.pollMS = e.nowMS // the answer was a full page: more is waiting
 		return
+	}
+	e.watchFrozen(s)
+	switch {
+	case s.frozen:
+		s.pollMS = e.nowMS + pollBackoffMS
 	case s.end > 0 && s.candles.CloseMS(s.end-1)+int64(s.interval)+e.config.CloseLagMS <= e.nowMS:
 		s.pollMS = e.nowMS + pollAgainMS
 	default:
@@ -171,16 +172,6 @@ func (e *Engine) candlesAnswered(s *series, event *Event) {
 		e.caughtUp(s, taken)
 	}
 	s.begun = true
-}
-
-// failed notes a question that was not answered.
-func (s *series) failed(nowMS int64, err error) {
-	if s.faultMS == 0 {
-		s.faultMS = nowMS
-	}
-	if s.fault = "the answer held none"; err != nil {
-		s.fault = errorText(err)
-	}
 }
 
 // takeClosed appends what is closed and new, and reports whether the page was full.

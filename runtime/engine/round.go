@@ -164,7 +164,7 @@ func (e *Engine) takeRound(p purpose, event *Event) error {
 func (e *Engine) takeTickers(p purpose, answer *exchange.Answer) {
 	for _, ticker := range answer.Tickers.Items() {
 		if ticker.Symbol == p.truth.Key.Name && ticker.Last > 0 {
-			p.truth.Last, p.truth.Mark, p.truth.LastMS = ticker.Last, ticker.Last, e.nowMS
+			p.truth.Last, p.truth.Mark, p.truth.LastMS = ticker.Last, ticker.Last, e.pricedMS(p.truth.Key, ticker.CloseMS)
 		}
 	}
 }

@@ -209,6 +209,12 @@ func (c *Console) rest(n *engine.Note) {
 		c.line(info, n, "strategy.reloaded").Msgf("reloaded  %s: %s", n.Strategy, n.Text)
 	case engine.NoteJournal:
 		c.journal(n)
+	case engine.NoteFrozen:
+		if n.OK {
+			c.line(warn, n, "market.fresh").Msgf("fresh     %s go on", n.Text)
+			return
+		}
+		c.line(bad, n, "market.stale").Msgf("STALE     %s: prices are as old as that, stops stay", n.Text)
 	case engine.NoteBlind:
 		if n.OK {
 			c.line(warn, n, "exchange.back").Msg("exchange  is back: openings go on")

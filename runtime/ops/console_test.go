@@ -55,6 +55,8 @@ func story(t *testing.T) []engine.Note {
 		{Kind: engine.NoteQuarantine, Symbol: bitcoin, Text: "the exchange shows two positions on one symbol"},
 		{Kind: engine.NoteBlind, Text: "connection refused"},
 		{Kind: engine.NoteBlind, OK: true},
+		{Kind: engine.NoteFrozen, Symbol: bitcoin, Text: "candles of 1m stand still"},
+		{Kind: engine.NoteFrozen, Symbol: bitcoin, OK: true, Text: "candles of 1m"},
 		{Kind: engine.NoteHalt, Text: "news"},
 		{Kind: engine.NoteHalt, OK: true, Text: "armed again by the operator"},
 		{Kind: engine.NoteStrategyFailed, Strategy: "trend", Symbol: bitcoin, Text: "index out of range"},
@@ -102,7 +104,7 @@ func TestAProgramReadsOneEventALine(t *testing.T) {
 	t.Parallel()
 	want := []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "order.settled",
 		"position.changed", "intent.derived", "risk.refused", "order.refused", "order.uncertain", "exchange.unavailable", "symbol.quarantined", "exchange.blind",
-		"exchange.back", "trading.halted", "trading.armed", "strategy.failed"}
+		"exchange.back", "market.stale", "market.fresh", "trading.halted", "trading.armed", "strategy.failed"}
 	lines := strings.Split(strings.TrimSpace(written(Format{JSON: true}, story(t))), "\n")
 	if len(lines) != len(want) {
 		t.Fatalf("lines: want %d, have %d", len(want), len(lines))

@@ -41,7 +41,7 @@ func noted(t *testing.T) (lines []map[string]any) {
 		t.Fatal(err)
 	}
 	console := NewConsole(&out, Format{JSON: true}, NewMetrics("demo", Build{}), logs)
-	for kind := engine.NoteCandle; kind <= engine.NoteTick; kind++ {
+	for kind := engine.NoteCandle; kind < engine.NoteCandles; kind++ {
 		for _, n := range []engine.Note{
 			{Symbol: bitcoin}, {Symbol: bitcoin, OK: true}, {Symbol: bitcoin, Err: errors.New("no space left")}, {}, {OK: true}, {DurationMS: 60_000},
 		} {

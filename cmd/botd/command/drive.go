@@ -191,7 +191,7 @@ func greet(console *ops.Console, config *configs.Config, v *venue, directory str
 // miss for the board's sake.
 func declares(kind engine.NoteKind) bool {
 	switch kind {
-	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal:
+	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteFrozen, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal:
 		return true
 	}
 	return false
