@@ -32,7 +32,7 @@ type Problem struct {
 }
 
 // Codes are the kinds of failure.
-var Codes = []string{"host", "cross_origin", "credentials", "role", "login_delay", "parameter", "body", "not_found", "method", "not_quarantined", "not_possible", "idempotency_key",
+var Codes = []string{"host", "cross_origin", "credentials", "role", "login_delay", "parameter", "body", "too_large", "not_found", "method", "not_quarantined", "not_possible", "idempotency_key",
 	"exchange", "stopped", "unwritten", "stream", "internal"}
 
 func problem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
@@ -214,6 +214,21 @@ func body(r *http.Request, into any) error {
 		return errors.New("read body: something follows the object")
 	}
 	return nil
+}
+
+// tooLarge reports whether a body could not be read for its size.
+func tooLarge(err error) bool {
+	var large *http.MaxBytesError
+	return errors.As(err, &large)
+}
+
+// problemOfBody answers a request whose body can not be taken.
+func problemOfBody(w http.ResponseWriter, r *http.Request, err error) {
+	if tooLarge(err) {
+		problem(w, r, http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body is larger than %d KiB", maxRequest>>10))
+		return
+	}
+	problem(w, r, http.StatusBadRequest, "body", err.Error())
 }
 
 // optional reads a body that may be missing.

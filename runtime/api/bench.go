@@ -174,7 +174,7 @@ func (s *Server) startBacktest(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if err != nil {
-		problem(w, r, http.StatusBadRequest, "body", err.Error())
+		problemOfBody(w, r, err)
 		return
 	}
 	if err := s.room(asked.Name); err != nil {

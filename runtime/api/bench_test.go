@@ -161,7 +161,7 @@ func TestABacktestIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 		{"a file and a made-up market", `{"strategy":"trend","file":"a.csv","seed":1}`, bearer(testToken), 400, "made-up"},
 		{"many parameters", many, bearer(testToken), 400, "params"},
 		{"a long parameter", `{"strategy":"trend","params":{"fast":"` + strings.Repeat("9", maxParamText+1) + `"}}`, bearer(testToken), 400, "longer"},
-		{"too long", `{"strategy":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 400, ""},
+		{"too long", `{"strategy":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 413, "larger"},
 		{"a name that is taken", `{"strategy":"trend","name":"taken"}`, bearer(testToken), 409, "already"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

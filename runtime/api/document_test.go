@@ -348,6 +348,10 @@ func (v *visitor) goRefusals() {
 		if _, told := o.Statuses[http.StatusBadRequest]; told {
 			v.call(http.StatusBadRequest, id, where+"?nonsense=1", "", bearer(testToken))
 		}
+		if _, told := o.Statuses[http.StatusRequestEntityTooLarge]; told {
+			v.call(http.StatusRequestEntityTooLarge, id, where, `{"reason":"`+strings.Repeat("x", maxRequest)+`"}`, bearer(testToken))
+			v.call(http.StatusRequestEntityTooLarge, id, where, `{"reason":"`+strings.Repeat("x", maxRequest)+`"}`, func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", "k") })
+		}
 		if _, told := o.Statuses[http.StatusNotFound]; told && o.Method == http.MethodGet {
 			v.call(http.StatusNotFound, id, where, "", bearer(testToken))
 		}

@@ -66,7 +66,7 @@ func readHalt(w http.ResponseWriter, r *http.Request) (asked HaltRequest, ok boo
 		err = fmt.Errorf("reason is %d bytes long, at most %d are kept", len(asked.Reason), maxReason)
 	}
 	if err != nil {
-		problem(w, r, http.StatusBadRequest, "body", err.Error())
+		problemOfBody(w, r, err)
 		return asked, false
 	}
 	asked.DryRun = asked.DryRun || dry

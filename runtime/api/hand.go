@@ -68,7 +68,7 @@ func readHand(w http.ResponseWriter, r *http.Request) (asked HandRequest, ok boo
 		err = errors.New(`want {"reason": "..."}; dry_run shows what it would send`)
 	}
 	if err != nil {
-		problem(w, r, http.StatusBadRequest, "body", err.Error())
+		problemOfBody(w, r, err)
 	}
 	return asked, err == nil
 }

@@ -61,13 +61,13 @@ func (s *Server) setLogLevel(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("level %q is not one of %s", asked.Level, strings.Join(ops.Levels, ", "))
 	}
 	if err != nil {
-		problem(w, r, http.StatusBadRequest, "body", err.Error())
+		problemOfBody(w, r, err)
 		return
 	}
 	was := s.config.Logs.Level()
 	if !dry {
 		if err := s.config.Logs.SetLevel(asked.Level); err != nil {
-			problem(w, r, http.StatusBadRequest, "body", err.Error())
+			problemOfBody(w, r, err)
 			return
 		}
 	}

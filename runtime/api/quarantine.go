@@ -102,6 +102,10 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 	var asked ResolveRequest
 	err := body(r, &asked)
 	asked.DryRun = asked.DryRun || dry
+	if tooLarge(err) {
+		problemOfBody(w, r, err)
+		return
+	}
 	if err != nil || len(asked.Reason) > maxReason || asked.Symbol == "" || asked.Decision != "adopt" && asked.Decision != "ignore" || !asked.DryRun && strings.TrimSpace(asked.Reason) == "" {
 		problem(w, r, http.StatusBadRequest, "body", `want {"symbol": "BTC-USDT", "decision": "adopt"|"ignore", "reason": "..."}, market where both are quarantined, dry_run to see what it would change`)
 		return

@@ -72,6 +72,10 @@ func (s *Server) once(serve http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		text, err := io.ReadAll(r.Body)
+		if tooLarge(err) {
+			problemOfBody(w, r, err)
+			return
+		}
 		if err != nil || len(key) > maxRepeatID {
 			problem(w, r, http.StatusBadRequest, "body", "the body can not be read, or Idempotency-Key is longer than 128 bytes")
 			return

@@ -192,7 +192,7 @@ func TestChangesNeedTheToken(t *testing.T) {
 		{"an unknown level", "/api/v1/risk/halt", `{"level":"panic","reason":"news"}`, bearer(testToken), 400, ""},
 		{"no reason", "/api/v1/risk/halt", `{"level":"pause","reason":" "}`, bearer(testToken), 400, ""},
 		{"an unknown field", "/api/v1/risk/halt", `{"level":"pause","reason":"news","when":"later"}`, bearer(testToken), 400, ""},
-		{"too long", "/api/v1/risk/halt", `{"level":"pause","reason":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 400, ""},
+		{"too long", "/api/v1/risk/halt", `{"level":"pause","reason":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 413, ""},
 		{"from a web page", "/api/v1/risk/halt", halt, func(r *http.Request) {
 			bearer(testToken)(r)
 			r.Header.Set("Sec-Fetch-Site", "cross-site")

@@ -182,7 +182,7 @@ func (s *Server) whoAmI(w http.ResponseWriter, r *http.Request) { answer(w, r, s
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	var asked struct{ Token, Code string }
 	if err := body(r, &asked); err != nil {
-		problem(w, r, http.StatusBadRequest, "body", err.Error())
+		problemOfBody(w, r, err)
 		return
 	}
 	now, source := time.Now(), sourceOf(r)
