@@ -39,7 +39,7 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 	t.Helper()
 	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
 	var all []engine.Note
-	for kind := engine.NoteCandle; kind <= engine.NoteTick; kind++ {
+	for kind := engine.NoteCandle; kind < engine.NoteCandles; kind++ {
 		n := engine.Note{Kind: kind, AtMS: 1_700_000_000_000, Strategy: owner, Symbol: symbol, Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7, Order: order,
 			State: reconcile.Filled, Quantity: 10, Price: Amount(t, "50050"), Last: Price(t, symbol, "50000"), Count: 2, DurationMS: 120,
 			Text: id, Err: fmt.Errorf("an error with %s", id), Candle: exchange.Candle{Close: Price(t, symbol, "50000")}, Plan: &strategy.Plan{}}
