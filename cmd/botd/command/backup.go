@@ -51,6 +51,9 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 			if err != nil {
 				return err
 			}
+			if folder := filepath.Dir(to); !isFolder(folder) {
+				return failure(exitIO, "make it first: mkdir -p "+folder, "there is no directory %s to put the backup in", folder)
+			}
 			made, err := store.Backup(command.Context(), to)
 			if err != nil {
 				return backupError(err)
@@ -77,6 +80,11 @@ func nameOf(command *cobra.Command, store *journal.Journal, given string, now ti
 		return "", fail(exitIO, err)
 	}
 	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format("20060102T150405Z"))), nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // mark notes a backup beside its journal, for the daemon's metrics.
