@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -145,14 +144,14 @@ func newTail() *cobra.Command {
 	command := &cobra.Command{
 		Use: "tail", Short: "the last records, a line each", Args: cobra.NoArgs,
 		Long: `Shows the newest records of the journal, also while botd writes it. With --follow it goes
-on until Ctrl-C. -o json gives each record whole, a line each; quantities and prices of
-orders are in units of the symbol's scale, as the journal keeps them.`,
-		Example: "  botd journal tail\n  botd journal tail -n 100 --kind sending,ended --symbol BTC-USDT\n  botd journal tail --follow -o json",
+on until Ctrl-C. -o jsonl gives each record whole, a line each, -o json a list of them;
+quantities and prices of orders are in units of the symbol's scale, as the journal keeps them.`,
+		Example: "  botd journal tail\n  botd journal tail -n 100 --kind sending,ended --symbol BTC-USDT\n  botd journal tail --follow -o jsonl",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if last < 0 {
 				return usage("--lines %d: want a number of records, or 0 for all", last)
 			}
-			write, err := recordWriter(command.OutOrStdout(), output)
+			write, err := newRecordWriter(command.OutOrStdout(), output, follow)
 			if err != nil {
 				return err
 			}
@@ -162,7 +161,10 @@ orders are in units of the symbol's scale, as the journal keeps them.`,
 			}
 			defer store.Close()
 			filter.Last = last
-			return tail(command.Context(), store, filter, follow, write)
+			if err := tail(command.Context(), store, filter, follow, write.record); err != nil {
+				return err
+			}
+			return write.end()
 		},
 	}
 	from.add(command)
@@ -224,23 +226,6 @@ func readError(err error) error {
 	return fail(exitIO, err)
 }
 
-// recordWriter writes records as JSON, a line each, or for people.
-func recordWriter(w io.Writer, output string) (func(*journal.Stored) error, error) {
-	switch output {
-	case "json", "jsonl":
-		encoder := json.NewEncoder(w)
-		encoder.SetEscapeHTML(false)
-		return func(s *journal.Stored) error { return encoder.Encode(s) }, nil
-	case "table":
-		return func(s *journal.Stored) error {
-			at := time.UnixMilli(s.AtMS).UTC().Format("2006-01-02 15:04:05.000")
-			_, err := fmt.Fprintf(w, "%7d  %s  %-12s %-14s %-16s %s\n", s.Sequence, at, s.Kind, s.Strategy, s.Symbol.Name, s.Brief())
-			return err
-		}, nil
-	}
-	return nil, usage("-o %s: records are no columns; table, json or jsonl", output)
-}
-
 func newExport() *cobra.Command {
 	var (
 		from   journalFlags
@@ -258,11 +243,11 @@ a record that was altered.`,
 				return err
 			}
 			defer store.Close()
-			write, err := recordWriter(command.OutOrStdout(), "json")
+			write, err := newRecordWriter(command.OutOrStdout(), "jsonl", false)
 			if err != nil {
 				return err
 			}
-			return readError(store.Select(command.Context(), filter, write))
+			return readError(store.Select(command.Context(), filter, write.record))
 		},
 	}
 	from.add(command)
