@@ -112,9 +112,9 @@ error; error without it) and the events it names (also; without it daemon.*,
 trading.armed, order.uncertain and config.rejected). What comes close together is
 one message. Trading never waits for a message: what fails is tried again, told
 with the next one, and counted in botd_notifications_total.`,
-		Example: "  botd notify test -c configs",
+		Example: "  botd notify list -c configs\n  botd notify test -c configs",
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newNotifyTest())
+	command.AddCommand(newNotifyList(), newNotifyTest())
 	return command
 }
 
