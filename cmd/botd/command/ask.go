@@ -282,6 +282,12 @@ func asRead(decimal string) string {
 }
 
 func newPositions() *cobra.Command {
+	command := positionList()
+	command.AddCommand(newPositionClose(), also("list", positionList()))
+	return command
+}
+
+func positionList() *cobra.Command {
 	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
 		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
 		for _, r := range p.Items {
@@ -295,7 +301,6 @@ func newPositions() *cobra.Command {
 	})
 	command.Long = "Shows what each strategy holds by the journal, with the exchange's entry and liquidation price,\nand whether a stop stands on the exchange."
 	command.Example = "  botd positions\n  botd positions close BTC-USDT --reason \"news\" --dry-run"
-	command.AddCommand(newPositionClose())
 	return command
 }
 

@@ -40,7 +40,7 @@ exchange, and says what was assumed (docs/backtest.md). warmup and lookahead fin
 mistakes that make a backtest too good; verify runs a kept report again.`,
 		Example: "  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestNote())
+	command.AddCommand(newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestReport(), newBacktestNote())
 	return command
 }
 

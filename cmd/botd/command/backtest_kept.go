@@ -241,6 +241,30 @@ list, or the path of a report.json.`,
 	return command
 }
 
+func newBacktestReport() *cobra.Command {
+	var flags keptFlags
+	command := &cobra.Command{
+		Use: "report NAME", Short: "where the page of a kept report is, for a browser", Args: cobra.ExactArgs(1),
+		Long: `Prints the path of a kept report's page, which opens in any browser, offline. NAME is one of botd
+backtest list, or the path of a report.json.`,
+		Example: "  botd backtest report first\n  xdg-open \"$(botd backtest report first)\"",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			run, err := flags.find(arguments[0])
+			if err != nil {
+				return err
+			}
+			page := filepath.Join(filepath.Dir(run.Path), "report.html")
+			if !exists(page) {
+				return failure(exitNoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s is not there", page)
+			}
+			return print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page}, func(w io.Writer) { fmt.Fprintln(w, page) })
+		},
+	}
+	flags.add(command)
+	outputFlag(command, &flags.output)
+	return command
+}
+
 func newBacktestNote() *cobra.Command {
 	var flags keptFlags
 	command := &cobra.Command{

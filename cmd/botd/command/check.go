@@ -110,9 +110,10 @@ func checkLimitsOf(config *configs.Config) []checkLimit {
 
 func newCheck() *cobra.Command {
 	var directory, output string
+	var strict bool
 	command := &cobra.Command{
 		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
-		Long:    "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors.",
+		Long:    "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors; with --strict when there are warnings too.",
 		Example: "  botd check\n  botd check -c /etc/botd\n  botd check -c configs -o json | jq .problems",
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, problems, err := load(directory, "")
@@ -121,13 +122,18 @@ func newCheck() *cobra.Command {
 			}
 			result := checkResultOf(config, problems)
 			err = print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
-			if err == nil && !result.OK {
+			if err == nil && (!result.OK || strict && result.Warnings > 0) {
 				return negative()
 			}
 			return err
 		},
 	}
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	command.Flags().BoolVar(&strict, "strict", false, "a warning is a negative answer too (exit code 1)")
+	command.Flags().Bool("offline", true, "it always is")
+	if err := command.Flags().MarkHidden("offline"); err != nil {
+		panic("botd: " + err.Error()) // no such flag: a mistake above
+	}
 	outputFlag(command, &output)
 	return command
 }

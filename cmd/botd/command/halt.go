@@ -25,13 +25,11 @@ type haltFlags struct {
 	wait time.Duration
 }
 
-// scope adds the flags that name a part of the account.
-func (f *haltFlags) scope(command *cobra.Command, what string) {
+// part adds the flags that name a part of the account.
+func (f *haltFlags) part(command *cobra.Command, what string) {
 	command.Flags().StringVar(&f.Strategy, "strategy", "", what+" one strategy alone")
 	command.Flags().StringVar(&f.Symbol, "symbol", "", what+" one symbol alone")
 	command.Flags().StringVar(&f.Market, "market", "", "futures or spot, for a --symbol traded in both")
-	f.add(command)
-	outputFlag(command, &f.output)
 }
 
 func newHalt() *cobra.Command {
@@ -56,20 +54,31 @@ On a live account a person at a terminal is shown what will be sent, and asked.`
 		RunE: func(command *cobra.Command, _ []string) error { return flags.halt(command) },
 	}
 	command.Flags().StringVar(&flags.Level, "level", "pause", "pause, cancel or flatten")
-	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
-	command.Flags().BoolVar(&flags.DryRun, "dry-run", false, "show exactly what would be sent, and send nothing")
-	command.Flags().BoolVar(&flags.yes, "yes", false, "do not ask, on a live account either")
-	command.Flags().DurationVar(&flags.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
-	flags.scope(command, "halt")
+	flags.part(command, "halt")
+	flags.deed(command)
 	return command
+}
+
+// deed adds the flags of every way to halt.
+func (f *haltFlags) deed(command *cobra.Command) {
+	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
+	command.Flags().BoolVar(&f.DryRun, "dry-run", false, "show exactly what would be sent, and send nothing")
+	command.Flags().BoolVar(&f.yes, "yes", false, "do not ask, on a live account either")
+	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
+	f.add(command)
+	outputFlag(command, &f.output)
 }
 
 func (f *haltFlags) halt(command *cobra.Command) error {
 	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
-		return usage("halt needs --reason TEXT: it is written down")
+		return usage("%s needs --reason TEXT: it is written down", command.CommandPath())
 	}
 	if !slices.Contains(reconcile.Levels, f.Level) {
-		return usage("--level %s: there is %s", f.Level, strings.Join(reconcile.Levels, ", "))
+		text := fmt.Sprintf("--level %s: there is %s", f.Level, strings.Join(reconcile.Levels, ", "))
+		if near := configs.Nearest(f.Level, reconcile.Levels); near != "" {
+			text += "\nhint: did you mean " + near + "?"
+		}
+		return usage("%s", text)
 	}
 	d, err := f.reach(command)
 	if err != nil {
@@ -209,26 +218,13 @@ func newRearm() *cobra.Command {
 		Use: "rearm", Short: "end a halt", Args: cobra.NoArgs,
 		Long: `Ends a halt: the account's, or with --strategy or --symbol one of a part. Arming a
 strategy by name also releases its latch. What keeps trading back all the same is told.`,
-		Example: "  botd rearm\n  botd rearm --strategy trend",
-		RunE: func(command *cobra.Command, _ []string) error {
-			d, err := flags.reach(command)
-			if err != nil {
-				return err
-			}
-			out, raw, err := post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", flags.HaltRequest)
-			if err != nil {
-				return err
-			}
-			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
-				fmt.Fprintln(w, "armed")
-				for _, line := range out.Does {
-					fmt.Fprintln(w, "  "+line)
-				}
-				showDegraded(w, out.Still)
-			})
-		},
+		Example: "  botd rearm --dry-run\n  botd rearm\n  botd rearm --strategy trend",
+		RunE:    func(command *cobra.Command, _ []string) error { return flags.rearm(command) },
 	}
+	command.Flags().BoolVar(&flags.DryRun, "dry-run", false, "say what would end, and change nothing")
 	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
-	flags.scope(command, "arm")
+	flags.part(command, "arm")
+	flags.add(command)
+	outputFlag(command, &flags.output)
 	return command
 }

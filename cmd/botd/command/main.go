@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -57,7 +58,8 @@ func perform(arguments []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	addCompletion(root)
-	err := root.ExecuteContext(ctx)
+	ran, err := root.ExecuteContextC(ctx)
+	err = taught(ran, err)
 	candleCache().Wait()
 	if err == nil {
 		return exitOK
@@ -123,6 +125,9 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(flagError)
+	root.Version = buildVersion().Version
+	root.SetVersionTemplate(versionLine() + "\n")
+	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
 	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
 	group(root, "begin", "To begin with:", newInit(), newCheck(), newDoctor(), newRun(), newDemo(), newStrategy())
 	group(root, "watch", "What the running daemon does:", newStatus(), newOrders(), newFills(), newPositions(), newAccount(), newLimits(), newLedger(), newLogs())
@@ -132,6 +137,7 @@ func newRoot() *cobra.Command {
 	group(root, "venue", "What a venue says:", newMarkets(), newCandles(), newBook(), newProbe())
 	group(root, "operate", "To operate it:", newConfig(), newLogin(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
 		newHealthcheck(), newOps(), newMan(), newVersion())
+	root.AddCommand(parent("sim", "the simulated exchange", also("serve", newExchange())))
 	root.SetHelpCommandGroupID("operate")
 	root.SetCompletionCommandGroupID("operate")
 	completeFlags(root)
@@ -163,6 +169,26 @@ func unknownCommand(command *cobra.Command, arguments []string) error {
 		text += "\nhint: did you mean " + near + "?"
 	}
 	return usage("%s", text)
+}
+
+// taught says of wrong arguments what the command takes: cobra's own words count them.
+func taught(ran *cobra.Command, err error) error {
+	var coded *exitError
+	if err == nil || ran == nil || errors.As(err, &coded) {
+		return err
+	}
+	switch text := err.Error(); {
+	case strings.HasPrefix(text, "unknown command "):
+		word, _ := strconv.QuotedPrefix(strings.TrimPrefix(text, "unknown command "))
+		if word, err = strconv.Unquote(word); err == nil && ran.HasAvailableSubCommands() {
+			return unknownCommand(ran, []string{word})
+		}
+		return usage("%s takes no argument %q\nhint: %s", ran.CommandPath(), word, ran.UseLine())
+	case strings.HasPrefix(text, "accepts "), strings.HasPrefix(text, "requires at "):
+		text = strings.NewReplacer("accepts ", "takes ", "requires at ", "takes at ", "arg(s), received", "argument(s), not", "arg(s), only received", "argument(s), not").Replace(text)
+		return usage("%s %s\nhint: %s", ran.CommandPath(), text, ran.UseLine())
+	}
+	return err
 }
 
 // flagError answers a mistyped flag with the nearest one.

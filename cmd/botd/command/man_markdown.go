@@ -22,6 +22,8 @@ The column *takes* names what a command shares with others:
 - ` + "`--watch`" + `: shown anew as it changes, until Ctrl-C.
 - ` + "`--dry-run`" + `: what it would do, and nothing is done.
 - *asks*: it asks the running botd, by the unix socket of its data directory (` + "`-c`" + ` names the configuration) or at ` + "`--listen`" + `.
+
+Also understood: ` + "`orders list`, `positions list`, `intents list`" + ` for those without the word, ` + "`sim serve`" + ` for ` + "`exchange`, `config init`" + ` for ` + "`init`, `support bundle`" + ` for ` + "`support`, `--version`" + `.
 `
 
 // writeMarkdown writes docs/cli.md: every command in a line, and the exit codes.

@@ -45,6 +45,12 @@ func (f *filter) path(path string) string {
 }
 
 func newOrders() *cobra.Command {
+	command := orderList()
+	command.AddCommand(newOrderShow(), newOrderCancel(), also("list", orderList()))
+	return command
+}
+
+func orderList() *cobra.Command {
 	var f filter
 	command := askingFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *page[api.Order]) {
 		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
@@ -59,7 +65,6 @@ among them: botd reconcile.`
 	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel bmain-touj3l-2 --reason \"too near\" --dry-run"
 	f.add(command)
 	command.Flags().BoolVar(&f.all, "all", false, "also those that ended")
-	command.AddCommand(newOrderShow(), newOrderCancel())
 	return command
 }
 
@@ -78,6 +83,12 @@ func newOrderShow() *cobra.Command {
 }
 
 func newIntents() *cobra.Command {
+	command := intentList()
+	command.AddCommand(newIntentShow(), also("list", intentList()))
+	return command
+}
+
+func intentList() *cobra.Command {
 	var f filter
 	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *page[api.Intent]) {
 		t := grid(w, table.Row{"id", "time", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
@@ -91,7 +102,6 @@ refused by a rule, filled, uncertain, and so on. Why one was refused: botd inten
 	command.Example = "  botd intents --outcome refused\n  botd intents show 12\n  botd intents show bmain-touj3l-2"
 	f.add(command)
 	command.Flags().StringVar(&f.outcome, "outcome", "", "of one outcome alone: refused, filled, uncertain ...")
-	command.AddCommand(newIntentShow())
 	return command
 }
 

@@ -18,12 +18,14 @@ import (
 )
 
 func newStrategy() *cobra.Command {
-	command := &cobra.Command{Use: "strategy", Short: "the strategies there are, and a new one of your own", Args: unknownCommand,
+	command := &cobra.Command{Use: "strategy", Short: "the strategies there are, a new one of your own, and one that runs: pause, resume", Args: unknownCommand,
 		Long: `The strategies that are built in, with their parameters; and a new one of your own, as a
-script or in Go, that trades as it is written (docs/strategies.md).`,
-		Example: "  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script",
+script or in Go, that trades as it is written (docs/strategies.md). And one of those that
+run, by its name: pause, stop, flatten, resume.`,
+		Example: "  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newStrategyList(), newStrategyShow(), newStrategyNew())
+	command.AddCommand(newStrategyStops()...)
 	return command
 }
 

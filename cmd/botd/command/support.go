@@ -36,6 +36,12 @@ const (
 )
 
 func newSupport() *cobra.Command {
+	command := supportBundle()
+	command.AddCommand(also("bundle", supportBundle()))
+	return command
+}
+
+func supportBundle() *cobra.Command {
 	var flags askFlags
 	var out string
 	command := &cobra.Command{

@@ -44,6 +44,11 @@ func buildVersion() versionInfo {
 	return info
 }
 
+func versionLine() string {
+	info := buildVersion()
+	return spaced("botd", info.Version, info.Revision, info.Go, info.Platform)
+}
+
 // spaced puts words in a row; one that is empty, as the revision of a build outside a
 // repository is, leaves no hole.
 func spaced(words ...string) string {
@@ -66,10 +71,7 @@ of as CycloneDX JSON, from the binary itself; two builds of the same source prin
 				}
 				return print(command.OutOrStdout(), "json", bill, nil)
 			}
-			info := buildVersion()
-			return print(command.OutOrStdout(), output, info, func(w io.Writer) {
-				fmt.Fprintln(w, spaced("botd", info.Version, info.Revision, info.Go, info.Platform))
-			})
+			return print(command.OutOrStdout(), output, buildVersion(), func(w io.Writer) { fmt.Fprintln(w, versionLine()) })
 		},
 	}
 	command.Flags().BoolVar(&sbom, "sbom", false, "the bill of materials, as CycloneDX JSON")
