@@ -162,3 +162,16 @@ func TestARehearsalLooksAndSendsNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestTheNextTickIsATimeWhileTheCandleIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), func(w *world) { w.config.Strategies[0].Schedule = nil })
+	w.pass(30_000)
+	for left := 90_000; !w.engine.runs[0].series.asking && left > 0; left-- {
+		w.pass(1)
+	}
+	s := w.engine.Status().Strategies[0]
+	if most := w.now + int64(s.Interval); !w.engine.runs[0].series.asking || s.NextMS < w.now-int64(s.Interval) || s.NextMS > most {
+		t.Errorf("want the next tick at most a candle from %d while the candle is read, have %d", w.now, s.NextMS)
+	}
+}

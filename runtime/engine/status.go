@@ -74,7 +74,7 @@ type StrategyStatus struct {
 	LastMS     int64 // of the price
 	CandleMS   int64 // close of the newest candle
 	TickMS     int64 // nominal time of the last tick
-	NextMS     int64 // next scheduled tick, or the next candle's poll
+	NextMS     int64 // next scheduled tick, or the next candle's poll; 0 when there is none
 	Settled    bool
 	Plan       strategy.Plan // in force; a copy
 	Memory     strategy.Memory
@@ -142,6 +142,9 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 	s := StrategyStatus{Name: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan.Reason,
 		Target: r.target(), Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
 		TickMS: r.lastMS, NextMS: min(r.nextMS, r.series.pollMS), Settled: r.truth.Settled}
+	if s.NextMS == never { // its candle is being read
+		s.NextMS = e.nextTick(r)
+	}
 	s.Plan, s.Memory, s.Latch = *r.state.Plan.Clone(), r.state.Memory, r.state.Latch
 	watch := e.book.Watch(r.config.Name)
 	if watch.Known {
