@@ -10,14 +10,17 @@ import { listenKeys, help } from "./keys.js";
 import { signed } from "./parts.js";
 import { more } from "./menu.js";
 import { places } from "./places.js";
+import { look } from "./seen.js";
 
 apply();
 
+// What a page is made of is asked for at once, not one after the other.
+const charts = () => import("./chart.js"), halts = () => import("./halt.js"), together = (...all) => Promise.all(all).then(([page]) => page);
 const loaders = {
-  overview: () => import("./page/overview.js"), strategies: () => import("./page/strategies.js"), strategy: () => import("./page/strategy.js"), orders: () => import("./page/orders.js"),
-  intents: () => import("./page/intents.js"), intent: () => import("./page/intent.js"), positions: () => import("./page/positions.js"), risk: () => import("./page/risk.js"),
-  reconcile: () => import("./page/reconcile.js"), backtests: () => import("./page/backtests.js"), compare: () => import("./page/compare.js"), market: () => import("./page/market.js"), symbol: () => import("./page/symbol.js"),
-  logs: () => import("./page/logs.js"), settings: () => import("./page/settings.js"), audit: () => import("./page/audit.js"), missing: () => import("./page/missing.js"),
+  overview: () => together(import("./page/overview.js"), charts(), import("./feed.js")), strategies: () => import("./page/strategies.js"), strategy: () => together(import("./page/strategy.js"), charts(), halts(), import("./yaml.js")),
+  orders: () => together(import("./page/orders.js"), halts()), intents: () => import("./page/intents.js"), intent: () => import("./page/intent.js"), positions: () => together(import("./page/positions.js"), halts()), risk: () => together(import("./page/risk.js"), halts()),
+  reconcile: () => together(import("./page/reconcile.js"), halts()), backtests: () => together(import("./page/backtests.js"), import("./bench.js")), compare: () => together(import("./page/compare.js"), charts()), market: () => import("./page/market.js"), symbol: () => together(import("./page/symbol.js"), charts()),
+  logs: () => import("./page/logs.js"), settings: () => together(import("./page/settings.js"), charts(), import("./yaml.js")), audit: () => import("./page/audit.js"), missing: () => import("./page/missing.js"),
 };
 
 let here = "";
@@ -30,16 +33,18 @@ function head() {
     h("a.brand", { href: "/", "aria-label": "botd: overview" }, "botd"),
     h("span.mode", { class: "mode-" + s.mode, title: `mode ${s.mode}, instance ${s.instance}` }, s.mode.toUpperCase(), h("span.instance", s.instance)),
     h("div.glance",
-      glance("Equity", h("span.num", f.money(s.equity), h("span.unit", "USDT")), "wide"),
-      glance("Today", signed(s.today.change), ""),
-      glance("Unsettled", h("span.num", { class: s.unsettled ? "warn" : "" }, String(s.unsettled)), "wide"),
-      glance("Prices", h("span.num", priced ? f.age(Math.max(1000, now() - priced)) : "–"), "wide")),
+      glance("Equity", h("span.num", f.money(s.equity), h("span.unit", "USDT")), "wide", "All markets, as last fetched"),
+      glance("Today", signed(s.today.change), "", `Change of the equity since 00:00 UTC, in USDT: ${f.percent(s.today.change_ratio, { plus: true })}`),
+      glance("Unsettled", h("span.num", { class: late(s) ? "warn" : "" }, String(s.unsettled)), "wide", "Orders sent whose fate is not known yet; a moment after each order that is so"),
+      glance("Newest price", h("span.num", priced ? f.age(Math.max(1000, now() - priced)) + " old" : "–"), "wide", "How old the newest price of any symbol is")),
     linkState(),
     h("button.button.quiet.square.themer", { type: "button", "aria-label": `Theme: ${theme()}. Change to ${theme() === "dark" ? "light" : "dark"}`, title: "Light or dark (t)", on: { click: toggle } }, icon(theme() === "dark" ? "sun" : "moon")),
     h("a.button.danger.halt", { href: "/risk#halt", title: "Kill switch (!)", on: { click: (event) => { event.preventDefault(); navigate("/risk"); } } }, icon("halt"), s.halted ? "Halted" : "Halt"));
 }
 
-const glance = (label, value, more) => h("div.glance-item", { class: more, key: label }, h("span.glance-label", label), value);
+const glance = (label, value, more, title) => h("div.glance-item", { class: more, key: label, title }, h("span.glance-label", label), value);
+const LATE_MS = 5000; // an order is normally settled before
+const late = (s) => s.unsettled && now() - s.unsettled_since_ms > LATE_MS;
 
 function linkState() {
   const [tone, word] = { open: ["good", "Live"], connecting: ["quiet", "Connecting"], lost: ["bad", "No connection"] }[live.link];
@@ -69,7 +74,7 @@ function badge(name) {
 function bottom() {
   const shown = ["overview", "strategies", "orders", "positions", "risk"].map((name) => places.find((one) => one.name === name));
   return h("nav.bottom", { "aria-label": "Main pages" }, h("ul",
-    shown.map((one) => h("li", { key: one.name }, h("a", { href: one.path, "aria-current": one.pages.includes(here) ? "page" : null }, icon(one.name, 20), h("span", one.text)))),
+    shown.map((one) => h("li", { key: one.name, class: one.name === "orders" ? "spare" : "" }, h("a", { href: one.path, "aria-current": one.pages.includes(here) ? "page" : null }, icon(one.name, 20), h("span", one.text)))),
     h("li", h("button", { type: "button", on: { click: () => more(here) } }, icon("more", 20), h("span", "More")))));
 }
 
@@ -117,6 +122,7 @@ async function main() {
     return;
   }
   on((topic) => { if (["status", "strategy", "link"].includes(topic)) draw(); });
+  look();
   watch(() => { draw(); current()?.draw(); });
   setInterval(draw, 1000);
   listenKeys({ toggle });

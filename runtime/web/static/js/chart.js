@@ -43,6 +43,9 @@ function tick(seconds, kind) {
   return [String(t.y), f.month(t.mo), `${t.d} ${f.month(t.mo)}`, `${two(t.h)}:${two(t.mi)}`, `${two(t.h)}:${two(t.mi)}:${two(t.s)}`][kind];
 }
 
+// written is how an axis writes its numbers: with as many places, and grouped.
+const written = (places) => ({ type: "custom", minMove: 10 ** -places, formatter: (value) => f.exact(value.toFixed(places).replace(/^-(?=[0.]+$)/, "")) });
+
 const plotTones = ["accent", "warn", "soft", "text"];
 export const plotStyles = ["solid", "dotted", "dashed", "long dashes"];
 
@@ -63,8 +66,8 @@ export class CandleChart {
     if (this.gone) return;
     this.charts = charts;
     this.chart = charts.createChart(this.host, look());
-    const precision = Math.min(places, 10);
-    this.candles = this.chart.addSeries(charts.CandlestickSeries, { priceFormat: { type: "price", precision, minMove: 10 ** -precision }, priceLineStyle: 2 });
+    this.places = Math.min(places, 10);
+    this.candles = this.chart.addSeries(charts.CandlestickSeries, { priceFormat: written(this.places), priceLineStyle: 2 });
     this.volume = this.chart.addSeries(charts.HistogramSeries, { priceScaleId: "volume", priceFormat: { type: "volume" }, lastValueVisible: false, priceLineVisible: false });
     this.chart.priceScale("volume").applyOptions({ scaleMargins: { top: 0.84, bottom: 0 } });
     this.candles.priceScale().applyOptions({ scaleMargins: { top: 0.1, bottom: 0.2 } });
@@ -153,16 +156,29 @@ export class CandleChart {
     if (this.stale && at === this.bars.length - 1) { this.stale = false; this.show(); }
   }
 
-  // trades marks fills {atMS, side, text}, and what was decided or refused {atMS,
-  // below, shape, tone, text}.
+  // trades marks fills {atMS, side, quantity}, those of a candle together, and what
+  // was decided or refused {atMS, below, shape, tone, text, why}.
   trades(fills, told = []) {
     this.fills = fills;
     this.told = told;
     if (!this.marks) return;
     const up = colour("up"), down = colour("down"), first = this.bars[0]?.time ?? 0, at = (ms) => Math.floor(ms / this.intervalMS) * this.intervalMS / 1000;
-    const all = told.map((one) => ({ time: at(one.atMS), position: one.below ? "belowBar" : "aboveBar", shape: one.shape, color: colour(one.tone), text: one.text, size: 0.7 }))
-      .concat(fills.map((one) => ({ time: at(one.atMS), position: one.side === "BUY" ? "belowBar" : "aboveBar", shape: one.side === "BUY" ? "arrowUp" : "arrowDown", color: one.side === "BUY" ? up : down, text: one.text })))
-      .filter((mark) => mark.time >= first).sort((a, b) => a.time - b.time);
+    const together = new Map(), said = new Map();
+    for (const fill of fills) {
+      const time = at(fill.atMS), key = `${time} ${fill.side}`, one = together.get(key) ?? together.set(key, { time, side: fill.side, all: [] }).get(key);
+      one.all.push(fill.quantity);
+    }
+    for (const one of told) (said.get(`${at(one.atMS)} ${one.text}`) ?? said.set(`${at(one.atMS)} ${one.text}`, { ...one, time: at(one.atMS), count: 0 }).get(`${at(one.atMS)} ${one.text}`)).count++;
+    this.done = new Map();
+    const note = (time, text) => this.done.set(time, [...(this.done.get(time) ?? []), text]);
+    const all = [...said.values()].map((one) => {
+      note(one.time, (one.why || one.text) + (one.count > 1 ? ` (${one.count} times)` : ""));
+      return { time: one.time, position: one.below ? "belowBar" : "aboveBar", shape: one.shape, color: colour(one.tone), text: one.text + (one.count > 1 ? " ×" + one.count : ""), size: 0.7 };
+    }).concat([...together.values()].map((one) => {
+      const buys = one.side === "BUY", quantity = f.exact(f.sum(one.all));
+      note(one.time, `${buys ? "▲ bought" : "▼ sold"} ${quantity}${one.all.length > 1 ? ` in ${one.all.length} fills` : ""}`);
+      return { time: one.time, position: buys ? "belowBar" : "aboveBar", shape: buys ? "arrowUp" : "arrowDown", color: buys ? up : down, text: quantity };
+    })).filter((mark) => mark.time >= first).sort((a, b) => a.time - b.time);
     this.marks.setMarkers(all);
     this.host.dataset.marks = all.length;
   }
@@ -195,13 +211,20 @@ export class CandleChart {
     }
   }
 
+  // tell writes the legend: the candle under the pointer, or the newest, and what
+  // was done in it.
   tell(bar) {
     const one = bar ?? this.bars.at(-1);
     if (!one || !this.legend) return;
-    const digits = this.candles.options().priceFormat.precision, number = (value) => f.exact(value.toFixed(digits));
-    const way = one.close >= one.open;
-    this.legend.replaceChildren(...[["O", one.open], ["H", one.high], ["L", one.low], ["C", one.close]].map(([name, value]) => h("span", h("span.note", name + " "), number(value))),
-      h("span", { class: way ? "up" : "down" }, h("span.arrow", way ? "▲" : "▼"), f.percent(one.close / one.open - 1, { plus: true })));
+    const number = (value) => f.exact(value.toFixed(this.places)), way = one.close >= one.open, volume = this.volumeAt(one.time);
+    this.legend.replaceChildren(h("span.at", f.stampShort(one.time * 1000)), ...[["O", one.open], ["H", one.high], ["L", one.low], ["C", one.close]].map(([name, value]) => h("span", { class: name === "C" ? "" : "more" }, h("span.note", name + " "), number(value))),
+      h("span", { class: way ? "up" : "down" }, h("span.arrow", way ? "▲" : "▼"), f.percent(one.close / one.open - 1, { plus: true })), volume === null ? "" : h("span.more", h("span.note", "V "), f.short(volume)),
+      ...(bar ? this.done?.get(one.time) ?? [] : []).map((text) => h("span.done", text)));
+  }
+
+  volumeAt(time) {
+    const at = this.bars.at(-1)?.time === time ? this.bars.length - 1 : this.bars.findIndex((one) => one.time === time);
+    return at < 0 ? null : this.volumes[at].value;
   }
 
   paint() {
@@ -225,24 +248,42 @@ export class CandleChart {
 
 // Curve is one line over time with marks: {time, shape, text, tone}.
 export class Curve {
-  constructor(host) { this.host = host; }
+  constructor(host, legend = null) { Object.assign(this, { host, legend }); }
 
   async open() {
     const charts = await need();
     if (this.gone) return;
     this.chart = charts.createChart(this.host, look());
-    this.line = this.chart.addSeries(charts.AreaSeries, { lineWidth: 2, priceFormat: { type: "price", precision: 2, minMove: 0.01 }, lineType: 0, priceLineVisible: false });
+    this.line = this.chart.addSeries(charts.AreaSeries, { lineWidth: 2, priceFormat: written(2), lineType: 0, priceLineVisible: false });
     this.marks = charts.createSeriesMarkers(this.line, []);
+    this.chart.subscribeCrosshairMove((at) => this.tell(at.time ? { time: at.time, value: at.seriesData.get(this.line)?.value } : null));
     this.unwatch = watch(() => this.paint());
+    this.fits();
     this.paint();
+  }
+
+  // fits shows all of it whenever the place it is drawn on has another width, which
+  // is first when it is put into the page.
+  fits() {
+    this.sizes = new ResizeObserver(() => { if (this.host.clientWidth !== this.wide) { this.wide = this.host.clientWidth; requestAnimationFrame(() => { if (!this.gone) this.chart.timeScale().fitContent(); }); } });
+    this.sizes.observe(this.host);
+  }
+
+  // tell writes the point under the pointer, or the newest.
+  tell(point) {
+    const one = point?.value === undefined ? this.points?.at(-1) : point;
+    if (!one || !this.legend) return;
+    this.legend.replaceChildren(h("span.at", f.stampShort(one.time * 1000)), h("span", f.money(one.value.toFixed(2)), h("span.unit", "USDT")), ...(point ? this.told ?? [] : []).filter((mark) => Math.abs(mark.time - one.time) < this.near).map((mark) => h("span.done", mark.why ?? mark.text)));
   }
 
   set(points, marks) {
     this.points = points;
     this.told = marks;
     if (!this.chart) return;
+    this.near = points.length > 1 ? Math.max(60, (points.at(-1).time - points[0].time) / points.length) : 60;
     this.line.setData(points);
-    this.marks.setMarkers(marks.map((mark) => ({ time: mark.time, position: "aboveBar", shape: mark.shape, color: colour(mark.tone), text: mark.text, size: 0.8 })));
+    this.tell(null);
+    this.marks.setMarkers(marks.map((mark) => ({ time: mark.time, position: "aboveBar", shape: mark.shape, color: colour(mark.tone), text: mark.text, size: 0.5 })));
     this.chart.timeScale().fitContent();
   }
 
@@ -254,7 +295,7 @@ export class Curve {
     if (this.points) this.set(this.points, this.told);
   }
 
-  close() { this.gone = true; this.unwatch?.(); this.chart?.remove(); }
+  close() { this.gone = true; this.sizes?.disconnect(); this.unwatch?.(); this.chart?.remove(); }
 }
 
 // Curves are several lines over time on one scale: {name, tone, points}.
@@ -264,6 +305,7 @@ export class Curves extends Curve {
     if (this.gone) return;
     this.charts = charts;
     this.chart = charts.createChart(this.host, look());
+    this.fits();
     this.unwatch = watch(() => this.paint());
   }
 

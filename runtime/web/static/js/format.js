@@ -46,6 +46,21 @@ export function aligned(rows, pick) {
   return (row) => { const number = parts(pick(row)); return number && !isZero(pick(row)) ? write({ ...number, fraction: number.fraction.padEnd(places, "0") }) : "–"; };
 }
 
+// sum adds decimals exactly, on digits alone.
+export function sum(all) {
+  const numbers = all.map(parts).filter(Boolean), places = Math.max(0, ...numbers.map((one) => one.fraction.length));
+  const total = numbers.reduce((so, one) => so + BigInt(one.whole + one.fraction.padEnd(places, "0")) * (one.negative ? -1n : 1n), 0n);
+  const digits = String(total < 0n ? -total : total).padStart(places + 1, "0");
+  return (total < 0n ? "-" : "") + digits.slice(0, digits.length - places) + (places ? "." + digits.slice(-places) : "");
+}
+
+// short is a large statistic in few digits: 1,234, 56.7 K, 8.9 M.
+export function short(number) {
+  const [by, letter] = [[1e9, "B"], [1e6, "M"], [1e4, "K"]].find(([least]) => Math.abs(number) >= least) ?? [1, ""];
+  const value = number / (letter === "K" ? 1e3 : by);
+  return exact(value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2)) + (letter ? THIN + letter : "");
+}
+
 // given shows "–" where an API says 0 for "there is none".
 export const given = (text) => (isZero(text) ? "–" : exact(text));
 
@@ -113,4 +128,5 @@ export function uptime(seconds) {
 
 // words turns stop_loss into "stop loss".
 export const words = (name) => String(name ?? "").replaceAll("_", " ");
+export const title = (name) => words(name).replace(/^./, (letter) => letter.toUpperCase());
 export const plural = (n, one, many = one + "s") => `${n} ${n === 1 ? one : many}`;

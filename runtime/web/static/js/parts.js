@@ -58,15 +58,16 @@ export function tile(label, value, { detail = null, tone = "", href = null, titl
 }
 
 // table draws rows under columns {name, cell(row), num, class}. A row's link is in
-// its first cell, so that it can be reached by keyboard.
-export function table(caption, columns, rows, { key = (row) => row.id, none = null, row: more = () => ({}), next = null } = {}) {
+// its first cell, so that it can be reached by keyboard. On a phone the rows of a
+// wide table stack: each cell says what it is, and the roles say it is a table still.
+export function table(caption, columns, rows, { key = (row) => row.id, none = null, row: more = () => ({}), next = null, stack = columns.length > 4 } = {}) {
   if (!rows.length && none) return none;
-  const shape = (column) => [column.num ? "num" : "", column.class ?? ""].filter(Boolean).join(" ") || null;
+  const shape = (column) => [column.num ? "num" : "", column.class ?? ""].filter(Boolean).join(" ") || null, role = (name) => (stack ? name : null);
   return h("div.scroll", { tabindex: "0", role: "group", "aria-label": caption, key: "table " + caption },
-    h("table", h("caption.hidden", caption),
-      h("thead", h("tr", columns.map((column) => h("th", { scope: "col", class: shape(column) }, column.name)))),
-      h("tbody", rows.map((one) => h("tr", { key: key(one), ...more(one) }, columns.map((column) => h("td", { class: shape(column) }, column.cell(one)))))),
-      next ? h("tfoot", h("tr", h("td", { colspan: columns.length }, next))) : null));
+    h("table", { class: stack ? "stack" : "", role: role("table") }, h("caption.hidden", caption),
+      h("thead", { role: role("rowgroup") }, h("tr", { role: role("row") }, columns.map((column) => h("th", { scope: "col", class: shape(column), role: role("columnheader") }, column.name)))),
+      h("tbody", { role: role("rowgroup") }, rows.map((one) => h("tr", { key: key(one), role: role("row"), ...more(one) }, columns.map((column) => h("td", { class: shape(column), role: role("cell"), "data-label": role(column.name) }, column.cell(one)))))),
+      next ? h("tfoot", { role: role("rowgroup") }, h("tr", { role: role("row") }, h("td", { colspan: columns.length, role: role("cell") }, next))) : null));
 }
 
 export function button(text, on, { icon: name = null, tone = "", disabled = false, title = null, type = "button", ...more } = {}) {

@@ -41,13 +41,13 @@ function figures(runs) {
     ["Round trips", (b) => f.exact(String(b.round_trips))], ["Won", (b) => (b.round_trips ? f.percent(b.wins / b.round_trips, { places: 1 }) : "–")], ["Time in the market", (b) => (b.exposure_pct === null ? "–" : figure(b.exposure_pct, 1) + " %")], ["Fees", (b) => f.money(b.total_fees)], ["Funding paid", (b) => f.money(b.total_funding)],
     ["Candles", (b) => f.exact(String(b.candles))], ["Period", (b) => `${b.from.slice(0, 10)} to ${b.to.slice(0, 10)}`], ["Data", (b) => h("span.mono", b.data_sha256.slice(0, 8))], ["Warnings", (b) => String(b.warnings.length)],
   ];
-  return panel("Figures", { key: "figures" }, table("Figures", [{ name: "Figure", cell: (row) => row[0] }, ...runs.map((one) => ({ name: one.id, num: true, cell: (row) => row[1](one) }))], rows, { key: (row) => row[0] }));
+  return panel("Figures", { key: "figures" }, table("Figures", [{ name: "Figure", cell: (row) => row[0] }, ...runs.map((one) => ({ name: one.id, num: true, cell: (row) => row[1](one) }))], rows, { key: (row) => row[0], stack: false }));
 }
 
 // differences are the settings in which the runs are not alike.
 function differences(runs) {
   const all = runs.map((one) => settings(one.config.join("---\n"))), keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => new Set(all.map((one) => one.get(key))).size > 1).sort();
-  return panel("What differs", { key: "differs", note: "of their effective configurations" }, table("Settings that differ", [{ name: "Setting", cell: (key) => h("span.mono", key) }, ...runs.map((one, i) => ({ name: one.id, num: true, cell: (key) => h("span.mono", all[i].get(key) ?? "–") }))], keys, { key: (key) => key, none: empty("Nothing differs", "The runs have the same configuration: what differs is their data or botd's version.") }));
+  return panel("What differs", { key: "differs", note: "of their effective configurations" }, table("Settings that differ", [{ name: "Setting", cell: (key) => h("span.mono", key) }, ...runs.map((one, i) => ({ name: one.id, num: true, cell: (key) => h("span.mono", all[i].get(key) ?? "–") }))], keys, { key: (key) => key, stack: false, none: empty("Nothing differs", "The runs have the same configuration: what differs is their data or botd's version.") }));
 }
 
 // settings reads the plain YAML botd writes: blocks by indent, a value a line.

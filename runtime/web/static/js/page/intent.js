@@ -51,7 +51,7 @@ function checks(one) {
   const order = { refused: 0, passed: 1, not_reached: 2 };
   const rows = [...one.checks].sort((a, b) => order[a.verdict] - order[b.verdict] || Boolean(b.value) - Boolean(a.value));
   return panel("Checked, rule by rule", { key: "checks", note: one.checks.length ? `${passed} of ${one.checks.length} passed` : null }, table("Checks", [
-    { name: "Rule", class: "nowrap", cell: (c) => f.words(c.rule) }, { name: "Verdict", cell: (c) => tag(c.verdict) }, { name: "Value", num: true, cell: (c) => brief(c.value) || h("span.soft", "no number") }, { name: "Limit", num: true, cell: (c) => brief(c.limit) || "–" }, { name: "Hint", class: "text", cell: (c) => c.hint || "–" },
+    { name: "Rule", class: "nowrap lead", cell: (c) => f.words(c.rule) }, { name: "Verdict", cell: (c) => tag(c.verdict) }, { name: "Value", num: true, cell: (c) => brief(c.value) || h("span.soft", "no number") }, { name: "Limit", num: true, cell: (c) => brief(c.limit) || "–" }, { name: "Hint", class: "text", cell: (c) => c.hint || "–" },
   ], rows, { key: (c) => c.rule, none: empty("No checks are kept", one.purpose === "cancel" || one.purpose === "leverage" ? "Cancels and leverage are not orders: no rule is asked." : "Checks are kept in memory for the newest intents of this run; the journal keeps the order itself.") }));
 }
 

@@ -20,7 +20,7 @@ export async function open(page) {
   page.view(() => [
     h("div.page-head", h("h1", "Intents"), h("p.note", "Each thing botd wanted in this run, and what became of it: wanted, checked, journalled, sent, acknowledged, fetched, settled.")),
     h("section.panel", { "aria-label": "Intents" },
-      h("div.filters", choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], filter.strategy, set("strategy"), { "data-search": true }),
+      h("div.filters.first", choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], filter.strategy, set("strategy"), { "data-search": true }),
         choose("Outcome", [["", "all"], ...outcomes.map((one) => [one, f.words(one)])], filter.outcome, set("outcome")), choose("Purpose", [["", "all"], ...purposes.map((one) => [one, f.words(one)])], filter.purpose, set("purpose"))),
       table("Intents", [
         { name: "Time", class: "nowrap", cell: (i) => time(i.at_ms, now()) }, { name: "Intent", cell: (i) => intentLink(i.id, "#" + i.id) }, { name: "Strategy", cell: (i) => strategyLink(i.strategy) }, { name: "Wants", class: "nowrap", cell: (i) => f.words(i.purpose) },

@@ -14,7 +14,7 @@ export async function open(page) {
     panel("Symbols", { note: f.plural(shown().length, "symbol") },
       h("div.filters", h("div.grow", field("Search", h("input", { type: "search", value: text, placeholder: "BTC", "data-search": true, on: { input: (event) => { text = event.target.value; page.choose("q", text); page.draw(); } } }))), choose("Market", [["", "both"], "futures", "spot"], market, (value) => { market = value; page.choose("market", value); page.draw(); })),
       table("Symbols", [
-        { name: "Symbol", class: "nowrap", cell: (s) => link(`/market/${s.market}/${encodeURIComponent(s.symbol)}`, s.symbol) }, { name: "Market", cell: (s) => s.market }, { name: "Traded by", cell: (s) => strategyLink(s.strategy) }, { name: "Trading", cell: (s) => tag(s.tradable ? "ok" : "halted", s.tradable ? "open" : "closed") },
+        { name: "Symbol", class: "nowrap lead", cell: (s) => link(`/market/${s.market}/${encodeURIComponent(s.symbol)}`, s.symbol) }, { name: "Market", cell: (s) => s.market }, { name: "Traded by", cell: (s) => strategyLink(s.strategy) }, { name: "Trading", cell: (s) => tag(s.tradable ? "ok" : "halted", s.tradable ? "open" : "closed") },
         { name: "Price tick", num: true, cell: (s) => f.exact(s.price_tick) }, { name: "Quantity step", num: true, cell: (s) => f.exact(s.quantity_tick) }, { name: "Least value", num: true, cell: (s) => f.exact(s.min_notional) }, { name: "Most value", num: true, cell: (s) => f.exact(s.max_notional) }, { name: "Most leverage", num: true, cell: (s) => (s.max_leverage ? s.max_leverage + " ×" : "–") },
       ], shown(), { key: (s) => s.market + s.symbol, none: empty("No symbol fits", "Change the search above.") })),
   ]);

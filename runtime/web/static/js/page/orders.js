@@ -21,7 +21,7 @@ export async function open(page) {
     h("div.page-head", h("h1", "Orders"), h("p.note", "What botd placed. An opening order can be canceled here, which pauses its strategy; exits and stops go on.")),
     unsettled(),
     h("section.panel", { "aria-label": "Orders and fills" }, tabs("Which orders", views, view, (name) => set("view", name)),
-      h("div.filters", { key: "filters" }, h("span", { "aria-hidden": "true" }), choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], strategy, (value) => set("strategy", value), { "data-search": true })),
+      h("div.filters.first", { key: "filters" }, choose("Strategy", [["", "all"], ...live.strategies.map((one) => one.name)], strategy, (value) => set("strategy", value), { "data-search": true })),
       h("div", { role: "tabpanel", "aria-label": views.find(([name]) => name === view)[1] }, view === "fills" ? fills() : orders())),
   ]);
   await read.now();

@@ -2,21 +2,23 @@ import { get } from "../api.js";
 import { Curve, notice, segments } from "../chart.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
+import { ASKED, feedPanel, merged } from "../feed.js";
 import { icon } from "../icons.js";
 import { live, now } from "../live.js";
-import { ago, due, empty, intentLink, link, panel, side, signed, strategyLink, symbolLink, table, tag, tile, time } from "../parts.js";
+import { ago, due, empty, link, panel, side, signed, strategyLink, symbolLink, table, tag, tile, time } from "../parts.js";
+import { lookedAt, Since } from "../seen.js";
 
-const HOUR = 3_600_000, FEED = 14, SHOWN = 6, STRATEGIES = 15;
+const HOUR = 3_600_000, SHOWN = 6, STRATEGIES = 15, LATE_MS = 60_000;
 const ranges = [["1h", "1 h", HOUR], ["24h", "24 h", 24 * HOUR], ["7d", "7 d", 168 * HOUR], ["30d", "30 d", 720 * HOUR], ["all", "All", 0]];
 
 export const title = () => "Overview";
 
 export async function open(page) {
-  let limits = [], feed = [], notices = [], equity = null, range = page.query.get("range") || "24h";
-  const host = h("div.host"), curve = new Curve(host);
+  let limits = [], feed = [], notices = [], equity = null, whole = null, range = page.query.get("range") || "24h";
+  const host = h("div.host"), legend = h("div.legend"), curve = new Curve(host, legend), frame = h("div.frame", legend, host);
   const readLimits = page.reader(async () => { limits = (await get("risk/limits")).items; });
   const readFeed = page.reader(async () => {
-    const [fills, intents, told] = await Promise.all([get("fills", { limit: FEED }), get("intents", { limit: FEED }), get("notices", { limit: FEED })]);
+    const [fills, intents, told] = await Promise.all([get("fills", { limit: ASKED }), get("intents", { outcome: "refused", limit: ASKED }), get("notices", { limit: ASKED })]);
     notices = told.items;
     feed = merged(fills.items, intents.items, told.items);
   });
@@ -25,25 +27,32 @@ export async function open(page) {
     equity = await get("equity", length ? { from: Math.round(now() - length) } : {});
     curve.set(points(equity), marks(equity));
   });
+  const readWhole = page.reader(async () => { // a step is told by its last point: the very first one is asked for apart
+    const told = await get("equity", { step: 6 * HOUR }), to = told.time_ms[0], first = to ? await get("equity", { from: to - 6 * HOUR, to }) : told;
+    whole = { time_ms: [...first.time_ms.slice(0, 1), ...told.time_ms], equity: [...first.equity.slice(0, 1), ...told.equity] };
+  });
+  const since = new Since(() => page.draw());
   page.view(() => [
     h("div.page-head", h("h1", "Overview"), h("p.note", running())),
-    attention(notices), tiles(limits), h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed)), strategies(), health(),
+    attention(notices), since.node(), tiles(limits, whole), h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, lookedAt())), strategies(), health(),
   ]);
   page.on(["status", "strategy"], () => page.draw());
   page.on(["fill", "intent", "notice"], () => { readFeed(); readLimits(); });
   page.on("account", readEquity);
   page.every(15_000, readLimits);
+  page.every(HOUR / 6, readWhole);
   page.every(1000, () => page.draw());
-  page.onLeave(() => curve.close());
-  await Promise.all([readLimits.now(), readFeed.now(), curve.open().then(readEquity.now)]);
+  page.onLeave(() => { curve.close(); since.close(); });
+  since.read().catch(() => {}); // what happened meanwhile stands in the lists too
+  await Promise.all([readLimits.now(), readFeed.now(), readWhole.now(), curve.open().then(readEquity.now)]);
 
   function equityPanel() {
     const first = equity?.equity[0], last = live.status.equity;
     const grew = first === undefined ? null : Number(last) - Number(first);
-    return panel("Equity", { actions: segments("Range", ranges, range, (name) => { range = name; page.choose("range", name); readEquity.now(); }), note: grew === null ? null : ["in this range ", signed(grew.toFixed(2), { unit: "USDT" })] },
+    return panel("Equity", { class: "grows", actions: segments("Range", ranges, range, (name) => { range = name; page.choose("range", name); readEquity.now(); }), note: grew === null ? null : ["in this range ", signed(grew.toFixed(2), { unit: "USDT" })] },
       equity && equity.time_ms.length < 2 ? empty("The curve begins now", "Equity is kept every minute. Come back in a few minutes, and this is a line.") : null,
-      h("figure", { "aria-label": "Equity over time; its numbers are in the table below", key: "figure", class: equity && equity.time_ms.length < 2 ? "hidden" : null }, h("div.chart", { "aria-hidden": "true", keep: host })),
-      h("div.chart-foot", h("span", "USDT, all markets · marks are starts, halts and limits · ", f.zone()), notice()),
+      h("figure", { "aria-label": "Equity over time; its numbers are in the table below", key: "figure", class: equity && equity.time_ms.length < 2 ? "hidden" : null }, h("div.chart", { "aria-hidden": "true", keep: frame })),
+      h("div.chart-foot", h("span", "USDT, all markets · marks: starts, halts, limits · ", f.zone()), notice()),
       equity && h("details.mirror", h("summary", "Numbers"), table("Equity over time", [{ name: "Time", cell: (i) => time(equity.time_ms[i], now()) }, { name: "Equity", num: true, cell: (i) => f.money(equity.equity[i]) }, { name: "Wallet", num: true, cell: (i) => f.money(equity.wallet[i]) }, { name: "Unrealised", num: true, cell: (i) => signed(equity.unrealized[i]) }], sampled(equity.time_ms.length), { key: (i) => i })));
   }
 }
@@ -59,7 +68,7 @@ function points(equity) {
 
 function marks(equity) {
   const first = (equity.time_ms[0] ?? 0) / 1000;
-  return equity.marks.filter((mark) => mark.at_ms / 1000 >= first && mark.kind !== "config").slice(-12).map((mark) => ({ time: Math.floor(mark.at_ms / 1000), shape: mark.kind === "boot" ? "circle" : "square", tone: mark.kind === "boot" ? "faint" : "bad", text: mark.kind === "boot" ? "start" : mark.action }));
+  return equity.marks.filter((mark) => mark.at_ms / 1000 >= first && mark.kind !== "config").slice(-12).map((mark) => ({ time: Math.floor(mark.at_ms / 1000), shape: mark.kind === "boot" ? "circle" : "square", tone: mark.kind === "boot" ? "faint" : "bad", text: mark.kind === "boot" ? "start" : mark.action, why: mark.kind === "boot" ? "botd started" : [mark.action, mark.detail].filter(Boolean).join(": ") }));
 }
 
 function sampled(count) {
@@ -68,19 +77,30 @@ function sampled(count) {
   return rows;
 }
 
-function tiles(limits) {
+// grown is how much the equity changed since a time, by its history; null when that
+// does not reach so far back.
+function grown(whole, fromMS) {
+  if (!whole?.time_ms.length || (fromMS && whole.time_ms[0] > fromMS + 6 * HOUR)) return null;
+  const at = fromMS ? Math.max(0, whole.time_ms.findLastIndex((ms) => ms <= fromMS)) : 0;
+  return { change: (Number(live.status.equity) - Number(whole.equity[at])).toFixed(2), at: whole.time_ms[at] };
+}
+
+function tiles(limits, whole) {
   const s = live.status, exposure = limits.filter((one) => one.rule === "max_gross_exposure").sort((a, b) => b.ratio - a.ratio)[0];
   const tightest = [...limits].filter((one) => one.rule !== "max_data_age").sort((a, b) => b.ratio - a.ratio)[0], margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null;
-  const drawdown = s.today.drawdown_ratio, near = s.nearest_liquidation;
+  const drawdown = s.today.drawdown_ratio, near = s.nearest_liquidation, week = grown(whole, now() - 168 * HOUR), all = grown(whole, 0), held = live.strategies.filter((one) => f.sign(one.position)), bare = held.filter((one) => !one.protected).length;
+  const unsettled = s.unsettled ? [s.unsettled, " unsettled for ", f.age(now() - s.unsettled_since_ms)] : "all settled", differs = s.reconcile.differences;
   return h("dl.tiles", { key: "tiles" },
-    tile("Equity", [f.money(s.equity), h("span.unit", "USDT")], { detail: [signed(s.today.change), " today, ", f.percent(s.today.change_ratio, { plus: true })] }),
-    tile("Fall from the peak", f.percent(drawdown), { detail: ["peak ", f.money(s.today.peak), " USDT"], tone: drawdown > 0.1 ? "warn" : "" }),
+    tile("Equity", [f.money(s.equity), h("span.unit", "USDT")], { detail: ["peak today ", f.money(s.today.peak)] }),
+    tile("Today", signed(s.today.change), { detail: [f.percent(s.today.change_ratio, { plus: true }), week ? [", 7 d ", signed(week.change)] : "", all ? [", in all ", signed(all.change)] : ""], title: all ? `in all: since ${f.stamp(all.at, now())} ${f.zone()}, deposits and withdrawals included` : null }),
+    tile("Fall from the peak", f.percent(drawdown), { detail: "of today", tone: drawdown > 0.1 ? "warn" : "" }),
     tile("Gross exposure", exposure ? f.percent(exposure.ratio, { places: 1 }) : "–", { detail: exposure ? ["of its limit, ", exposure.scope] : "no limit is set", href: "/risk" }),
     tile("Tightest limit", tightest ? f.percent(tightest.ratio, { places: 0 }) : "–", { detail: tightest ? [f.words(tightest.rule), ", ", tightest.scope] : "no limit is set", tone: tightest?.state === "breached" ? "bad" : tightest?.ratio >= 0.8 ? "warn" : "", href: "/risk" }),
+    tile("Positions", String(s.positions), { detail: held.length ? [bare ? `${bare} without a stop, ` : "all with a stop, ", signed(f.sum(held.map((one) => one.unrealized)))] : "nothing is held", href: "/positions" }),
     tile("Margin in use", f.percent(margin, { places: 1 }), { detail: [f.money(s.available), " USDT available"], href: "/positions" }),
     tile("Nearest liquidation", near ? f.percent(near.distance_ratio, { places: 1 }) : "None", { detail: near ? [near.symbol, " at ", f.exact(near.price)] : "no price liquidates a position", tone: near && near.distance_ratio < 0.05 ? "bad" : "", href: "/positions" }),
-    tile("Open orders", String(s.open_orders), { detail: s.unsettled ? [s.unsettled, " unsettled for ", f.age(now() - s.unsettled_since_ms)] : "all settled", href: "/orders", tone: s.unsettled && now() - s.unsettled_since_ms > 60_000 ? "bad" : "" }),
-    tile("Reconciled", s.reconcile.last_ms ? f.age(now() - s.reconcile.last_ms) + " ago" : "Not yet", { detail: s.reconcile.differences ? f.plural(s.reconcile.differences, "difference") : s.reconcile.failed ? `${s.reconcile.failed} rounds failed in a row` : "no differences", tone: s.reconcile.differences ? "bad" : s.reconcile.failed > 2 ? "warn" : "", href: "/reconcile" }));
+    tile("Open orders", String(s.open_orders), { detail: unsettled, href: "/orders", tone: s.unsettled && now() - s.unsettled_since_ms > LATE_MS ? "bad" : "" }),
+    tile("Reconciled", s.reconcile.last_ms ? f.age(now() - s.reconcile.last_ms) + " ago" : "Not yet", { detail: differs ? f.plural(differs, "difference") : s.reconcile.failed ? `${s.reconcile.failed} rounds failed in a row` : "no differences", tone: differs ? "bad" : s.reconcile.failed > 2 ? "warn" : "", href: "/reconcile" }));
 }
 
 // attention lists everything that needs a person, with the way out of each.
@@ -88,12 +108,12 @@ function attention(notices) {
   const s = live.status, all = [];
   if (live.link === "lost") all.push(["bad", "The connection is lost", "how it goes now is not known here; what is below was true then", live.since, "/", "botd status on its machine tells; this page tries again by itself"]);
   for (const check of s.checks) if (!check.ok) all.push(["bad", `Not ready: ${f.words(check.name)}`, check.detail, null, "/settings", null]);
-  for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad", `${f.words(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since, one.state === "quarantined" ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
+  for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad", `${f.title(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since, one.state === "quarantined" ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
   for (const one of live.strategies) {
     if (one.state === "failed") all.push(["bad", `Strategy ${one.name} failed`, one.why, null, "/strategies/" + encodeURIComponent(one.name), null]);
-    else if (!one.settled && f.sign(one.position)) all.push(["info", `${one.name} is settling`, "the exchange's position is not yet explained by fills", null, "/strategies/" + encodeURIComponent(one.name), null]);
   }
-  for (const one of notices) if (one.severity === "error" && !one.over && now() - one.at_ms < 15 * 60_000 && !["halt", "limit", "quarantine"].includes(one.kind)) all.push(["bad", f.words(one.kind), one.text, one.at_ms, "/logs", null]);
+  if (s.unsettled && now() - s.unsettled_since_ms > LATE_MS) all.push(["warn", `${f.plural(s.unsettled, "order")} unsettled`, "botd fetches until it knows what became of it; nothing is sent twice", s.unsettled_since_ms, "/orders", null]);
+  for (const one of notices) if (one.severity === "error" && !one.over && now() - one.at_ms < 15 * 60_000 && !["halt", "limit", "quarantine"].includes(one.kind)) all.push(["bad", f.title(one.kind), one.text, one.at_ms, "/logs", null]);
   if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The run before this one was cut off", "it did not end by a clean stop; what it left open was found out at the start", s.started, "/logs", null]);
   if (!all.length) {
     return h("section.panel", { key: "attention", "aria-label": "What needs you" }, h("p.calm", icon("check"), h("span", h("strong", "Nothing needs you."), ` All ${f.plural(s.checks.length, "check")} pass, ${s.reconcile.last_ms ? `exchange and journal agreed ${f.age(now() - s.reconcile.last_ms)} ago` : "the first reconcile is under way"}.`)));
@@ -107,27 +127,13 @@ function attention(notices) {
 
 function strategies() {
   const columns = [
-    { name: "Strategy", cell: (s) => strategyLink(s.name) }, { name: "State", cell: (s) => tag(s.state) }, { name: "Symbol", class: "nowrap", cell: (s) => symbolLink(s.market, s.symbol) },
+    { name: "Strategy", class: "lead", cell: (s) => strategyLink(s.name) }, { name: "State", cell: (s) => tag(s.state) }, { name: "Symbol", class: "nowrap", cell: (s) => symbolLink(s.market, s.symbol) },
     { name: "Position", num: true, cell: (s) => (f.isZero(s.position) ? h("span.soft", "flat") : [side(f.sign(s.position) > 0 ? "long" : "short"), " ", f.exact(s.position.replace("-", ""))]) },
     { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) }, { name: "Realised", num: true, cell: (s) => signed(s.realized) }, { name: "Last price", num: true, cell: (s) => f.exact(s.last_price) },
-    { name: "Last tick", num: true, cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") }, { name: "Next", num: true, cell: (s) => due(s.next_tick_ms, now()) }, { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
+    { name: "Last tick", num: true, class: "desk", cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") }, { name: "Next", num: true, class: "desk", cell: (s) => due(s.next_tick_ms, now()) }, { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
   ];
   const rows = [...live.strategies].sort((a, b) => (a.state === "running") - (b.state === "running")).slice(0, STRATEGIES), more = live.strategies.length - rows.length; // what does not run comes first
   return panel("Strategies", { note: "profit and loss in USDT" }, table("Strategies", columns, rows, { next: more > 0 ? link("/strategies", `${more} more`) : null, key: (s) => s.name, none: empty("No strategy is configured", "Put a file into strategies/ of the configuration directory; botd init writes a commented one.") }));
-}
-
-// merged puts fills, refusals and notices in one list, the newest first.
-function merged(fills, intents, notices) {
-  const all = [
-    ...fills.map((one) => ({ id: "f" + one.id, at: one.at_ms, what: [side(one.side), ` ${f.exact(one.quantity)} ${one.symbol}`, f.isZero(one.price) ? "" : ` at ${f.money(one.price, { places: 4 }).replace(/0+$/, "").replace(/\.$/, "")}`], note: ["filled for ", strategyLink(one.strategy), ", ", intentLink(one.client_order_id, "its life")] })),
-    ...intents.filter((one) => one.outcome.startsWith("refused")).map((one) => ({ id: "i" + one.id, at: one.at_ms, what: [tag("refused"), ` ${one.purpose} of ${one.strategy}`], note: [one.detail, " ", intentLink(one.id, "why")] })),
-    ...notices.map((one) => ({ id: "n" + one.id, at: one.at_ms, what: [tag(one.severity, f.words(one.kind)), one.over ? " is over" : ""], note: [one.strategy ? strategyLink(one.strategy) : null, one.strategy ? " " : "", one.text] })),
-  ];
-  return all.sort((a, b) => b.at - a.at).slice(0, FEED);
-}
-
-function feedPanel(feed) {
-  return panel("Lately", { note: "fills, refusals and notices" }, feed.length ? h("ul.feed", feed.map((one) => h("li", { key: one.id }, time(one.at, now()), h("span.what", one.what, h("span.note", one.note))))) : empty("Nothing yet", "Fills, refusals and notices appear here as they happen."));
 }
 
 function health() {

@@ -34,7 +34,7 @@ function limits(all) {
   const order = (one) => (one.scope.startsWith("account") ? 0 : one.scope.startsWith("strategy") ? 1 : 2);
   const rows = [...all].sort((a, b) => order(a) - order(b) || a.scope.localeCompare(b.scope));
   return panel("Limits", { key: "limits", note: f.plural(all.length, "limit") }, table("Limits", [
-    { name: "Limit", class: "nowrap", cell: (l) => [f.words(l.rule), h("span.note.under", l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope)] },
+    { name: "Limit", class: "nowrap lead", cell: (l) => [f.words(l.rule), h("span.note.under", l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope)] },
     { name: "Share", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) }, { name: "%", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) }, { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) }, { name: "In use", num: true, cell: (l) => amount(l.use) }, { name: "Limit", num: true, cell: (l) => amount(l.limit) }, { name: "Left", num: true, cell: (l) => amount(l.headroom) },
     { name: "Way out", class: "text", cell: (l) => [l.why, l.way_out].filter(Boolean).join(". ") || "" },
   ], rows, { key: (l) => l.scope + l.rule, none: empty("No limit is known yet", "They are read with the first round.") }));
@@ -49,7 +49,7 @@ function amount(text) {
 function refusals(all) {
   const some = all.filter((one) => one.count).sort((a, b) => b.count - a.count), never = all.filter((one) => !one.count);
   return panel("Refusals by rule", { key: "refusals", note: "since the start" }, table("Refusals by rule", [
-    { name: "Rule", class: "nowrap", cell: (r) => f.words(r.rule) }, { name: "Refused", num: true, cell: (r) => f.exact(String(r.count)) }, { name: "Last", class: "nowrap", cell: (r) => time(r.last_ms, now()) }, { name: "Strategy", cell: (r) => strategyLink(r.strategy) }, { name: "Symbol", cell: (r) => r.symbol || "–" },
+    { name: "Rule", class: "nowrap lead", cell: (r) => f.words(r.rule) }, { name: "Refused", num: true, cell: (r) => f.exact(String(r.count)) }, { name: "Last", class: "nowrap", cell: (r) => time(r.last_ms, now()) }, { name: "Strategy", cell: (r) => strategyLink(r.strategy) }, { name: "Symbol", cell: (r) => r.symbol || "–" },
     { name: "Value", class: "text", cell: (r) => r.value || "–" }, { name: "Limit", class: "text", cell: (r) => r.limit || "–" }, { name: "Hint", class: "text", cell: (r) => r.hint || "–" },
   ], some, { key: (r) => r.rule, none: empty("Nothing was refused", `All ${all.length} rules passed every intent since the start.`) }),
   some.length ? h("p.panel-body.note", `Never refused: ${never.map((one) => f.words(one.rule)).join(", ")}.`) : null);

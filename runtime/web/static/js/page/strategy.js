@@ -10,7 +10,7 @@ import { yaml } from "../yaml.js";
 
 const views = [["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["limits", "Limits"], ["config", "Configuration"]];
 const MOST = 20_000;
-const FIRST = 800, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
+const FIRST = 600, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
 
 export const title = (params) => params.name;
 
@@ -68,17 +68,17 @@ export async function open(page) {
   function told() {
     const marks = [];
     for (let i = decisions.length - 1, before = ""; i >= 0; i--) {
-      const { side: to, at_ms } = decisions[i];
-      if (to !== before && (to === "long" || to === "short")) marks.push({ atMS: at_ms, below: to === "long", shape: "circle", tone: "accent", text: to });
-      else if (to !== before && before && before !== "flat") marks.push({ atMS: at_ms, below: before === "short", shape: "circle", tone: "soft", text: "out" });
+      const { side: to, at_ms, reason } = decisions[i];
+      if (to !== before && (to === "long" || to === "short")) marks.push({ atMS: at_ms, below: to === "long", shape: "circle", tone: "accent", text: to, why: `wants ${to}: ${reason}` });
+      else if (to !== before && before && before !== "flat") marks.push({ atMS: at_ms, below: before === "short", shape: "circle", tone: "soft", text: "out", why: `wants out: ${reason}` });
       before = to;
     }
-    return marks.concat(refused.map((intent) => ({ atMS: intent.at_ms, below: intent.side === "BUY", shape: "square", tone: "warn", text: f.words(intent.rule) })));
+    return marks.concat(refused.map((intent) => ({ atMS: intent.at_ms, below: intent.side === "BUY", shape: "square", tone: "warn", text: f.words(intent.rule), why: `refused by ${f.words(intent.rule)}: ${intent.detail}` })));
   }
 
   function overlay() {
     if (!chart?.chart || !one) return;
-    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, text: f.exact(fill.quantity) })), told());
+    chart.trades(fills.map((fill) => ({ atMS: fill.at_ms, side: fill.side, quantity: fill.quantity })), told());
     const lines = [];
     if (f.sign(one.position) && !f.isZero(one.entry_price)) lines.push({ key: "entry", price: Number(one.entry_price), name: "entry", tone: "accent" });
     if (!f.isZero(one.liq_price)) lines.push({ key: "liq", price: Number(one.liq_price), name: "liquidation", tone: "down" });
@@ -134,7 +134,7 @@ export async function open(page) {
     return panel("Candles", { key: "candles", actions: segments("Interval", Object.keys(intervals).filter((each) => ["1m", "5m", "15m", "1h", "4h", "1d", s.interval].includes(each)).map((each) => [each, each]), interval, (to) => { interval = to; page.choose("interval", to); page.draw(); draw(); }), note: `${f.exact(String(bars))} read${chart?.complete ? ", all there are" : "; scroll back for more"}` },
       h("figure", { "aria-label": `Candles of ${s.symbol}, ${f.plural(fills.length, "fill")}, ${f.plural(decisions.length, "decision")}, ${f.plural(refused.length, "refusal")}; the newest are in the tables below` }, h("div.chart.tall", { "aria-hidden": "true", keep: frame })),
       h("div.chart-foot", h("span", "▲ buys, ▼ sells, ● decides, ■ a rule refuses · lines: entry, orders, stops, liquidation", plots.map((line, i) => ` · ${line.name}: ${plotStyles[i % plotStyles.length]}`), " · ", f.zone()), notice()),
-      h("details.mirror", h("summary", "The newest candles as a table"), table("Candles of " + s.symbol, [{ name: "Opened", class: "nowrap", cell: (bar) => f.stampShort(bar.time * 1000) }, ...["open", "high", "low", "close"].map((each) => ({ name: each, num: true, cell: (bar) => f.exact(bar[each].toFixed(places)) }))], shown, { key: (bar) => bar.time, none: empty("No candle was read", "The exchange was not asked yet, or did not answer.") })));
+      h("details.mirror", h("summary", "The newest candles as a table"), table("Candles of " + s.symbol, [{ name: "Opened", class: "nowrap", cell: (bar) => f.stampShort(bar.time * 1000) }, ...["open", "high", "low", "close"].map((each) => ({ name: each, num: true, cell: (bar) => f.exact(bar[each].toFixed(places)) }))], shown, { key: (bar) => bar.time, stack: false, none: empty("No candle was read", "The exchange was not asked yet, or did not answer.") })));
   }
 
   function tab(s) {

@@ -1,0 +1,34 @@
+package browsertest
+
+import "testing"
+
+// TestSinceOneLastLooked comes back after an hour: the overview says what came
+// since, until it is told that it was seen.
+func TestSinceOneLastLooked(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemon(t)
+	d.settle()
+	v := openBrowser(t).open(d, dark)
+	v.login(d.token("token"))
+	v.until("this look is remembered", `Math.abs((JSON.parse(localStorage.getItem("botd.seen.main.demo"))?.at ?? 0) - Date.now()) < 60000`)
+	if eval[bool](v, says+`("Since you last looked")`) {
+		t.Error("want nothing compared at the first look")
+	}
+	v.visit("/")
+	if eval[bool](v, says+`("Since you last looked")`) {
+		t.Error("want nothing compared a moment later")
+	}
+	v.inject(`if (!sessionStorage.getItem("back")) { sessionStorage.setItem("back", "1"); localStorage.setItem("botd.seen.main.demo", JSON.stringify({at: Date.now() - 3600000, equity: "15000"})); }`)
+	v.visit("/")
+	v.until("it is told", says+`("Since you last looked") && /Fills\s*\d+: /.test(document.querySelector(".since").innerText) && /\+\d,\d\d\d\.\d\d/.test(document.querySelector(".since").innerText)`)
+	for _, l := range []look{dark, light, phone, small} {
+		v.show(l)
+		v.fits("since, " + l.name)
+		v.accessible("since, " + l.name)
+		v.shoot(l.name + " since")
+	}
+	eval[bool](v, `([...document.querySelectorAll("main button")].find(b => b.textContent === "Seen").click(), true)`)
+	v.until("it is gone", `!`+says+`("Since you last looked")`)
+	v.quiet("since")
+}

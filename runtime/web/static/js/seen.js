@@ -1,0 +1,83 @@
+// What happened since somebody last looked: when that was is kept in this browser,
+// and what has come since is asked for when the look comes back.
+
+import { get } from "./api.js";
+import { h } from "./dom.js";
+import * as f from "./format.js";
+import { live, now, on } from "./live.js";
+import { button, link, panel, signed, strategyLink, time } from "./parts.js";
+
+const KEY = "botd.seen", AWAY_MS = 10 * 60_000, KEEP_MS = 15_000;
+const MOST = 1000; // things of a kind that are counted
+
+// away is when one looked before this, and what was the equity then; null when
+// that was a moment ago, or never.
+let away = null, watchers = new Set();
+
+const name = () => `${KEY}.${live.session?.instance}.${live.status?.mode}`;
+function read() { try { return JSON.parse(localStorage.getItem(name())); } catch { return null; } }
+
+function keep() {
+  if (document.hidden || live.link !== "open" || !live.status) return;
+  try { localStorage.setItem(name(), JSON.stringify({ at: now(), equity: live.status.equity })); } catch { /* then nothing is compared */ }
+}
+
+function back() {
+  const before = read();
+  if (before?.at && now() - before.at > AWAY_MS) { away = before; for (const each of [...watchers]) each(); }
+  keep();
+}
+
+// look begins to remember, once the status is known.
+export function look() {
+  back();
+  on((topic) => { if (topic === "link") keep(); });
+  setInterval(keep, KEEP_MS);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) back(); });
+}
+
+export const lookedAt = () => away?.at ?? null;
+
+// Since is the panel on a page: draw is called when there is something new to show.
+export class Since {
+  constructor(draw) {
+    this.draw = draw;
+    this.again = () => this.read();
+    watchers.add(this.again);
+  }
+
+  async read() {
+    if (!away) return;
+    const before = away, later = (list) => list.items.filter((one) => one.at_ms > before.at), more = (list) => list.next !== null && list.items.at(-1)?.at_ms > before.at;
+    const [fills, intents, audit] = await Promise.all([get("fills", { limit: MOST }), get("intents", { outcome: "refused", limit: MOST }), get("audit", { limit: MOST })]);
+    this.told = { before, fills: later(fills), refused: later(intents), audit: later(audit), more: more(fills) || more(intents) || more(audit) };
+    this.draw();
+  }
+
+  dismiss() { away = null; this.told = null; this.draw(); }
+  close() { watchers.delete(this.again); }
+
+  node() {
+    if (!this.told || !away) return null;
+    const { before, fills, refused, audit, more } = this.told, grew = Number(live.status.equity) - Number(before.equity);
+    const traded = counted(fills, (one) => one.strategy), kinds = counted(audit.filter((one) => one.kind !== "config"), (one) => one.kind);
+    const lines = [
+      ["Equity", [signed(grew.toFixed(2), { unit: "USDT" }), h("span.note", ` from ${f.money(before.equity)}`)]],
+      ["Fills", fills.length ? [String(fills.length), ": ", listed(traded.slice(0, 6).map(([one, count]) => [strategyLink(one), ` ${count}`])), traded.length > 6 ? ` and ${traded.length - 6} more strategies` : ""] : "none"],
+      refused.length ? ["Refusals", [link("/intents?outcome=refused", String(refused.length)), ": ", counted(refused, (one) => f.words(one.rule)).slice(0, 4).map(([rule, count]) => `${rule} ${count}`).join(", ")]] : null,
+      kinds.length ? ["In the audit", [kinds.map(([kind, count]) => `${words[kind] ?? f.words(kind)} ${count}`).join(", "), " · ", link("/audit", "see")]] : null,
+    ].filter(Boolean);
+    return panel("Since you last looked", { key: "since", note: [time(before.at, now()), `, ${f.age(now() - before.at)} ago`, more ? "; at least" : ""], actions: button("Seen", () => this.dismiss(), { icon: "check", tone: "small" }) },
+      h("dl.since", lines.map(([what, text]) => h("div", { key: what }, h("dt", what), h("dd", text)))));
+  }
+}
+
+const words = { audit: "asked for", boot: "starts", breach: "limits reached", halt: "halts" };
+const listed = (parts) => parts.map((part, i) => [i ? ", " : "", part]);
+
+// counted says how often each is there, the most frequent first.
+function counted(all, pick) {
+  const times = new Map();
+  for (const one of all) times.set(pick(one), (times.get(pick(one)) ?? 0) + 1);
+  return [...times].sort((a, b) => b[1] - a[1] || String(a[0]).localeCompare(String(b[0])));
+}
