@@ -1,5 +1,5 @@
 import { get, remove } from "../api.js";
-import { notice } from "../chart.js";
+import { notice, segments } from "../chart.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { live } from "../live.js";
@@ -10,7 +10,7 @@ import { yaml } from "../yaml.js";
 export const title = () => "Settings";
 
 export async function open(page) {
-  let config = null, version = null, text = "";
+  let config = null, version = null, text = page.query.get("q") ?? "", every = page.query.get("show") === "all";
   const read = page.reader(async () => { [config, version] = await Promise.all([get("config"), get("version")]); });
   page.on("status", () => page.draw());
   page.view(() => [
@@ -24,14 +24,28 @@ export async function open(page) {
   await read.now();
 
   function configuration(c) {
-    const shown = c.settings.filter((one) => !text || `${one.key} ${one.value} ${one.origin}`.toLowerCase().includes(text.toLowerCase()));
-    return [
-      panel("Configuration in force", { key: "config", note: ["read from ", c.directory, ", hash ", h("span.mono", c.hash.slice(0, 12))] },
-        c.settings.length ? [h("div.filters", h("div.grow", field("Search", h("input", { type: "search", value: text, "data-search": true, placeholder: "risk, strategies.trend, default…", on: { input: (event) => { text = event.target.value; page.draw(); } } })))),
-          table("Settings", [{ name: "Setting", cell: (s) => h("span.mono", s.key) }, { name: "Value", class: "text", cell: (s) => h("span.mono", s.value) }, { name: "From", class: "nowrap", cell: (s) => (s.origin === "default" ? h("span.note", "default") : s.origin) }], shown, { key: (s) => s.key, none: empty("No setting fits", "Change the search above.") })] : null,
-        h("details.mirror", { open: !c.settings.length }, h("summary", "As one YAML, with every default; secrets are never in it"), yaml(c.yaml)), h("p.panel-body.note", f.plural(c.files.length, "file"), ": ", c.files.join(", "))),
-    ];
+    const fits = c.settings.filter((one) => !text || `${one.key} ${one.value} ${one.origin}`.toLowerCase().includes(text.toLowerCase())), set = fits.filter((one) => one.origin !== "default"), shown = every ? fits : set;
+    const choice = (value, name) => [value, name];
+    return panel("Configuration in force", { key: "config", note: ["read from ", c.directory, ", hash ", h("span.mono", { title: c.hash }, c.hash.slice(0, 12))], actions: c.settings.length ? segments("Which settings", [choice("set", `Set, ${set.length}`), choice("all", `All, ${fits.length}`)], every ? "all" : "set", (value) => { every = value === "all"; page.choose("show", every ? "all" : ""); page.draw(); }) : null },
+      c.settings.length ? [h("div.filters", h("div.grow", field("Search", h("input", { type: "search", value: text, "data-search": true, placeholder: "max_daily_loss, trend, botd.yaml…", on: { input: (event) => { text = event.target.value; page.choose("q", text); page.draw(); } } })))),
+        shown.length ? h("div.sections", sections(shown, c.directory)) : every || !fits.length ? empty("No setting fits", "Change the search above.") : empty("Nothing of it is set", "All that fits has its default.", button("Show the defaults", () => { every = true; page.draw(); }))] : null,
+      h("details.mirror", { open: !c.settings.length }, h("summary", "As one YAML, with every default; secrets are never in it"), yaml(c.yaml)), h("p.panel-body.note", f.plural(c.files.length, "file"), ": ", c.files.map((file) => short(file, c.directory)).join(", ")));
   }
+}
+
+const short = (origin, directory) => (origin.startsWith(directory + "/") ? origin.slice(directory.length + 1) : origin);
+
+// sections are the settings by what they are of: botd itself, each block, each strategy.
+function sections(shown, directory) {
+  const all = new Map(), of = (key) => { const [first, second, ...rest] = key.split("."); return first === "strategies" && rest.length ? [`strategy ${second}`, rest.join(".")] : second ? [first, key.slice(first.length + 1)] : ["botd", key]; };
+  for (const one of shown) { const [name, key] = of(one.key); all.set(name, [...(all.get(name) ?? []), { ...one, short: key }]); }
+  const rank = (name) => ["botd", "risk"].indexOf(name) + 1 || (name.startsWith("strategy ") ? 9 : 5);
+  return [...all].sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b)).map(([name, rows]) => {
+    const set = rows.filter((one) => one.origin !== "default"), files = [...new Set(set.map((one) => /^(.*):\d+$/.exec(one.origin)?.[1] ?? ""))], file = files.length === 1 && files[0];
+    const from = (one) => (file && one.origin.startsWith(file + ":") ? "line " + one.origin.slice(file.length + 1) : short(one.origin, directory));
+    return h("details", { key: name, open: true }, h("summary", h("strong", name === "botd" ? name : f.title(name)), h("span.note", ` ${set.length} set`, rows.length > set.length ? `, ${rows.length - set.length} by default` : "", file ? `, in ${short(file, directory)}` : "")),
+      table(`Settings of ${name}`, [{ name: "Setting", cell: (s) => h("span.mono", { title: s.key }, s.short) }, { name: "Value", class: "value", cell: (s) => h("span.mono", { class: s.origin === "default" ? "soft" : "" }, s.value) }, { name: "From", class: "from", cell: (s) => h("span.note", { title: s.origin }, from(s)) }], rows, { key: (s) => s.key }));
+  });
 }
 
 function about(v) {
