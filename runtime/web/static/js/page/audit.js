@@ -2,7 +2,7 @@ import { get } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { now } from "../live.js";
-import { button, choose, empty, panel, table, tag, time } from "../parts.js";
+import { button, choose, empty, field, panel, strategyLink, table, tag, time } from "../parts.js";
 
 const kinds = ["audit", "halt", "breach", "quarantined", "adopted", "ignored", "found", "withdrawn", "breaker", "config", "boot"];
 const names = { audit: "asked for", boot: "start", config: "configuration", breach: "limit" };
@@ -10,21 +10,44 @@ const names = { audit: "asked for", boot: "start", config: "configuration", brea
 export const title = () => "Audit";
 
 export async function open(page) {
-  let items = [], next = null;
+  let items = [], next = null, text = "";
   const filter = { kind: page.query.get("kind") ?? "", actor: page.query.get("actor") ?? "" };
   const ask = (after) => get("audit", { ...filter, after, limit: 100 });
   const read = page.reader(async () => { const list = await ask(); items = list.items; next = list.next; });
+  const shown = () => items.filter((one) => !text || Object.values(one).join(" ").toLowerCase().includes(text.toLowerCase()));
   const older = async () => { const list = await ask(next); items = items.concat(list.items); next = list.next; page.draw(); };
   const set = (name) => (value) => { filter[name] = value; page.choose(name, value); read.now(); };
   page.on("audit", read);
   page.view(() => [
     h("div.page-head", h("h1", "Audit"), h("p.note", "Who changed what, and what botd did by itself. It is part of the journal and outlives restarts.")),
     panel("Changes", {},
-      h("div.filters", choose("Kind", [["", "all"], ...kinds.map((one) => [one, names[one] ?? one])], filter.kind, set("kind"), { "data-search": true }), choose("By", [["", "everybody"], "session", "token", "socket", "botd"], filter.actor, set("actor"))),
+      h("div.filters", choose("Kind", [["", "all"], ...kinds.map((one) => [one, names[one] ?? one])], filter.kind, set("kind"), { "data-search": true }), choose("By", [["", "everybody"], "session", "token", "socket", "botd"], filter.actor, set("actor")),
+        h("div.grow", field("Search in what is read", h("input", { type: "search", value: text, placeholder: "a reason, a strategy, a request id", on: { input: (event) => { text = event.target.value; page.draw(); } } })))),
       table("Changes", [
-        { name: "Time", class: "nowrap", cell: (a) => time(a.at_ms, now()) }, { name: "Kind", cell: (a) => tag(a.kind === "audit" ? "info" : ["breach", "quarantined", "halt", "breaker"].includes(a.kind) ? "warning" : "absent", names[a.kind] ?? a.kind) }, { name: "By", class: "nowrap", cell: (a) => [a.actor, a.role ? h("span.unit", a.role) : null] }, { name: "From", class: "nowrap", cell: (a) => a.from || "–" },
-        { name: "Action", class: "text", cell: (a) => a.action }, { name: "On", class: "nowrap", cell: (a) => a.target || "–" }, { name: "Detail", class: "text", cell: (a) => a.detail || "–" }, { name: "Request", cell: (a) => (a.request_id ? h("span.mono", a.request_id) : "–") },
-      ], items, { next: next ? button("Show older", older) : null, none: empty("Nothing fits", "Every change asked for through the API, by whom and from where, stands here.") })),
+        { name: "Time", class: "nowrap", cell: (a) => time(a.at_ms, now()) }, { name: "Kind", class: "nowrap", cell: (a) => tag(a.kind === "audit" ? "info" : ["breach", "quarantined", "halt", "breaker"].includes(a.kind) ? "warning" : "absent", names[a.kind] ?? a.kind) },
+        { name: "What", class: "what", cell: (a) => [h("strong", asked(a.action)), a.kind === "audit" ? h("span.note.under", a.action, a.request_id ? [" · ", h("span.mono", { title: "request id, as in the log" }, a.request_id)] : "") : null] }, { name: "On", class: "nowrap", cell: on },
+        { name: "Detail", class: "text", cell: (a) => detail(a, items) }, { name: "By", class: "nowrap", cell: (a) => [a.actor, a.role ? h("span.unit", a.role) : null, a.from && a.from !== a.actor ? h("span.note.under", a.from) : null] },
+      ], shown(), { next: next ? button("Show older", older) : null, none: items.length ? empty("Nothing fits", "Change the search above, or show older rows.", next ? button("Show older", older) : null) : empty("Nothing fits", "Every change asked for through the API, by whom and from where, stands here.") })),
   ]);
   await read.now();
+}
+
+// asked puts a request in words.
+const requests = [[/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/resume$/, "Resume"], [/\/orders\/.*\/cancel$/, "Cancel an order"], [/\/close$/, "Close a position"], [/\/resolve$/, "Resolve a quarantine"], [/\/reconcile$/, "Run a round"],
+  [/\/log-level$/, "Change the log's level"], [/\/backtests$/, "Start a backtest"], [/\/runs\/.*\/cancel$/, "Cancel a backtest"], [/^DELETE .*\/session$/, "Log out"], [/\/session$/, "Log in"], [/\/session\/link$/, "Make a login link"]];
+const own = { start: "botd started", configuration: "Configuration read", rearm: "Re-armed", "halt pause": "Halted: pause", "halt cancel": "Halted: cancel", "halt flatten": "Halted: flatten" };
+
+const asked = (action) => requests.find(([pattern]) => pattern.test(action.split("?")[0]))?.[1] ?? own[action] ?? f.title(action);
+
+function on(a) {
+  const name = /^strategy (\S+)$/.exec(a.target ?? "");
+  return name ? ["strategy ", strategyLink(name[1])] : a.target || "–";
+}
+
+// detail is what was given; a configuration's hash is cut, and told apart from the
+// one before.
+function detail(a, items) {
+  if (a.kind !== "config" || !/^[0-9a-f]{64}$/.test(a.detail)) return a.detail || "–";
+  const before = items.find((one) => one.kind === "config" && Number(one.id) < Number(a.id));
+  return [h("span.mono", { title: a.detail }, a.detail.slice(0, 12)), before ? (before.detail === a.detail ? ", as before" : [", ", h("strong", "changed"), ` from ${before.detail.slice(0, 12)}`]) : ""];
 }
