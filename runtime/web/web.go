@@ -17,6 +17,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -57,7 +58,6 @@ func Handler() http.Handler {
 func build(from fs.FS) (*site, error) {
 	s := &site{files: map[string]*file{}}
 	sum := sha256.New()
-	var modules []string
 	err := fs.WalkDir(from, "static", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -69,9 +69,6 @@ func build(from fs.FS) (*site, error) {
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
 		name = strings.TrimPrefix(name, "static/")
 		s.files[name] = newFile(name, text)
-		if path.Dir(name) == "js" && name != "js/login.js" && name != "js/stream.js" && name != "js/app.js" {
-			modules = append(modules, name)
-		}
 		return nil
 	})
 	if err != nil {
@@ -81,9 +78,26 @@ func build(from fs.FS) (*site, error) {
 	s.files["vendor/lightweight-charts.js"] = newFile("lightweight-charts.js", chart.Library)
 	s.files["vendor/LICENSE-lightweight-charts"] = newFile("LICENSE.txt", []byte(chart.Notice+"\n\n"+chart.License))
 	s.base = "/static/" + hex.EncodeToString(sum.Sum(nil)[:6])
-	slices.Sort(modules)
-	s.page, s.login = s.filled("index.html", modules), s.filled("login.html", nil)
+	s.page, s.login = s.filled("index.html", s.needs("js/app.js")), s.filled("login.html", nil)
 	return s, nil
+}
+
+var imported = regexp.MustCompile(`(?m)^import [^"]* from "\./([^"]+)";$`)
+
+// needs is what a module imports, and what that imports: every page has them, so
+// the browser is told to fetch them at once.
+func (s *site) needs(module string) []string {
+	all, seen := []string{module}, map[string]bool{module: true}
+	for i := 0; i < len(all); i++ {
+		if f := s.files[all[i]]; f != nil {
+			for _, match := range imported.FindAllSubmatch(f.plain, -1) {
+				if name := path.Join(path.Dir(all[i]), string(match[1])); !seen[name] {
+					all, seen[name] = append(all, name), true
+				}
+			}
+		}
+	}
+	return slices.Sorted(slices.Values(all[1:]))
 }
 
 // filled is a page with the address of its files, and the modules that the

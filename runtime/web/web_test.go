@@ -95,6 +95,19 @@ func TestPagesNameOnlyFilesThatExist(t *testing.T) {
 	}
 }
 
+func TestThePageFetchesAtOnceWhatEveryPageNeeds(t *testing.T) {
+	t.Parallel()
+	s, err := build(static)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"dom.js": true, "router.js": true, "settings.js": true, "app.js": false, "chart.js": false, "halt.js": false, "page/overview.js": false} {
+		if have := strings.Contains(string(s.page.plain), `<link rel="modulepreload" href="`+s.base+"/js/"+name); have != want {
+			t.Errorf("%s: want it fetched at once %v, have %v", name, want, have)
+		}
+	}
+}
+
 // TestNothingInAPageRunsByMarkup holds the pages to what the policy allows, so
 // that nothing an exchange says can ever be run.
 func TestNothingInAPageRunsByMarkup(t *testing.T) {
