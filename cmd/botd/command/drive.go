@@ -111,6 +111,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	group := &errgroup.Group{}
 	group.Go(func() error { v.client.KeepTime(timed, clockEvery, clock.take); return nil })
 	group.Go(func() error { reloads.watch(timed); return nil })
+	group.Go(func() error { hearHalts(timed, reloads.current.Load, directory, driver); return nil })
 	group.Go(func() error { kept.keepFunding(timed, v.client, futuresTraded(config)); return nil })
 	watched.ready(string(config.Mode) + " on " + v.where)
 	context.AfterFunc(ctx, watched.stopping)

@@ -46,7 +46,8 @@ this command returns, a restart stays halted, and goes on with what was left to 
 A halt is only ever made severer; botd rearm ends it. While the exchange fails it stays
 in force and is tried again until it is done; --wait follows that to its end.
 While no botd runs, or one that starts still waits for the exchange, the halt is kept
-beside the journal: the next start takes it over before anything is sent (exit code 69).
+beside the journal: the next start takes it over before anything is sent (exit code 69),
+and so does one that runs but did not answer, within seconds.
 On a live account a person at a terminal is shown what will be sent, and asked.`,
 		Example: `  botd halt --level flatten --reason "news" --dry-run     # each order it would send, and nothing sent
   botd halt --level flatten --reason "news" --wait 1m

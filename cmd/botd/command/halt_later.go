@@ -19,12 +19,15 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/runtime"
 	"botd/runtime/api"
+	"botd/runtime/engine"
 )
 
-// laterName is the file of the halts that no running botd heard. Beside the journal,
-// which only the process that holds its lock may write.
-const laterName = "halt.json"
+// laterPattern names the files of halts that no running botd heard, each a halt of
+// its own. They lie beside the journal, which only the process that holds its lock
+// may write; one left while a start takes the others over is seen a moment later.
+const laterPattern = "halt-*.json"
 
 // laterHalt is the kill switch, pulled while no botd answered.
 type laterHalt struct {
@@ -58,17 +61,17 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*running, er
 	if _, err := halt.scope(config); err != nil {
 		return nil, fail(exitNegative, err)
 	}
-	path := filepath.Join(directory, laterName)
-	if err := leaveHalt(path, halt); err != nil {
+	path, err := leaveHalt(directory, halt)
+	if err != nil {
 		return nil, failure(exitIO, "nothing was halted", "keep the halt for the next start: %w", err)
 	}
-	if d, err := f.reach(command); err == nil { // it has started meanwhile, and may not have seen the file
+	if d, err := f.reach(command); err == nil { // it has started meanwhile: it answers better itself
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fail(exitIO, err)
 		}
 		return d, nil
 	}
-	return nil, failure(exitUnavailable, "the next botd run is halted before anything is sent, and carries it out; nothing does until then",
+	return nil, failure(exitUnavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs and did not answer does so within seconds",
 		"no daemon answers: the halt is kept in %s", path)
 }
 
@@ -107,47 +110,59 @@ func (h *laterHalt) scope(config *configs.Config) (scope reconcile.Scope, err er
 	return scope, nil
 }
 
-// leaveHalt adds a halt to the file, durably, and all or nothing.
-func leaveHalt(path string, halt laterHalt) error {
-	all, err := readHalts(path)
+// leaveHalt writes a halt into a file of its own, durably, as a whole or not at all.
+func leaveHalt(directory string, halt laterHalt) (path string, err error) {
+	text, err := json.MarshalIndent(halt, "", "  ")
 	if err != nil {
-		return err
+		return "", err
 	}
-	text, err := json.MarshalIndent(append(all, halt), "", "  ")
+	file, err := os.CreateTemp(directory, ".halt-*")
 	if err != nil {
-		return err
+		return "", err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), laterName+".*")
-	if err != nil {
-		return err
-	}
+	path = filepath.Join(directory, fmt.Sprintf("halt-%d-%d.json", halt.AtMS, os.Getpid()))
 	_, err = file.Write(append(text, '\n'))
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
+		return "", errors.Join(err, os.Remove(file.Name()))
 	}
-	return syncDirectory(filepath.Dir(path))
+	return path, syncDirectory(directory)
 }
 
-func readHalts(path string) (all []laterHalt, err error) {
+// leftHalts are the files of halts in a directory, the oldest first.
+func leftHalts(directory string) ([]string, error) {
+	return filepath.Glob(filepath.Join(directory, laterPattern)) // sorted; their names begin with their time
+}
+
+func readHalt(path string) (halt laterHalt, err error) {
 	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err == nil {
-		err = json.Unmarshal(text, &all)
+		err = json.Unmarshal(text, &halt)
 	}
-	for i := range all {
-		if err == nil && !slices.Contains(reconcile.Levels, all[i].Level) {
-			err = fmt.Errorf("level %q is none of %v", all[i].Level, reconcile.Levels)
-		}
+	if err == nil && !slices.Contains(reconcile.Levels, halt.Level) {
+		err = fmt.Errorf("level %q is none of %v", halt.Level, reconcile.Levels)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the halts of %s: %w", path, err)
+		return halt, fmt.Errorf("read the halt %s: %w", path, err)
 	}
-	return all, nil
+	return halt, nil
+}
+
+// scopeNow is what it is of by what is configured now: what is not any more stands
+// for all of it.
+func (h *laterHalt) scopeNow(config *configs.Config) reconcile.Scope {
+	scope, err := h.scope(config)
+	if err != nil {
+		return reconcile.Scope{}
+	}
+	return scope
+}
+
+func (h *laterHalt) audit(path string, scope reconcile.Scope) *reconcile.Audit {
+	return &reconcile.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
+		Detail: h.Level + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
 }
 
 func syncDirectory(path string) error {
@@ -161,23 +176,18 @@ func syncDirectory(path string) error {
 // takeHalts writes the halts that were kept into the journal and the book, before
 // the engine is made of them. One that can not be read is no reason to trade.
 func takeHalts(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book, history *api.History) error {
-	path := filepath.Join(directory, laterName)
-	all, err := readHalts(path)
-	if err != nil {
-		return failure(exitData, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
-	}
-	if len(all) == 0 {
-		return nil
+	paths, err := leftHalts(directory)
+	if err != nil || len(paths) == 0 {
+		return fail(exitIO, err)
 	}
 	var records []reconcile.Record
-	for i := range all {
-		h := &all[i]
-		scope, err := h.scope(config)
+	for _, path := range paths {
+		h, err := readHalt(path)
 		if err != nil {
-			scope = reconcile.Scope{} // of what is not configured any more: then all of it
+			return failure(exitData, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
 		}
-		records = append(records, reconcile.Record{Kind: reconcile.RecordAudit, AtMS: nowMS, Audit: &reconcile.Audit{Actor: h.By, Role: "operator", From: path,
-			Action: "botd halt", Target: scope.String(), Detail: h.Level + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}})
+		scope := h.scopeNow(config)
+		records = append(records, reconcile.Record{Kind: reconcile.RecordAudit, AtMS: nowMS, Audit: h.audit(path, scope)})
 		halt := reconcile.Record{Kind: reconcile.RecordHalt, AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: h.Level, Why: h.Reason}
 		if reconcile.Severer(h.Level, book.HaltOf(scope).Level) {
 			book.Apply(&halt)
@@ -190,5 +200,48 @@ func takeHalts(ctx context.Context, config *configs.Config, directory string, no
 	for i := range records {
 		history.Take(&records[i])
 	}
-	return fail(exitIO, errors.Join(os.Remove(path), syncDirectory(directory)))
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return fail(exitIO, errors.Join(err, syncDirectory(directory)))
+}
+
+// hearEvery is how often a running daemon looks for halts that did not reach it.
+const hearEvery = time.Second
+
+// hearHalts carries out, while the daemon runs, the halts that were left because it
+// did not answer: one that came in the moment of its start, or beside a socket that
+// is gone. One that can not be read pauses everything: somebody meant to stop it.
+func hearHalts(ctx context.Context, config func() *configs.Config, directory string, driver *runtime.Driver) {
+	look := time.NewTicker(hearEvery)
+	defer look.Stop()
+	unread := map[string]bool{}
+	for {
+		paths, _ := leftHalts(directory) // the pattern is good
+		for _, path := range paths {
+			if unread[path] {
+				continue
+			}
+			h, err := readHalt(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // whoever left it has reached the daemon after all
+			}
+			event := engine.Event{Kind: engine.EventHalt, Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", err)}
+			if err == nil {
+				scope := h.scopeNow(config())
+				event = engine.Event{Kind: engine.EventHalt, Level: h.Level, Scope: scope, Why: h.Reason, Audit: h.audit(path, scope)}
+			}
+			if driver.Send(ctx, event) != nil {
+				continue // in force, or not taken: the file stays until it is in the journal
+			}
+			if unread[path] = err != nil; err == nil {
+				_ = os.Remove(path) // one that stays is carried out again, which changes nothing
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
 }

@@ -3,7 +3,6 @@
 package command
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,7 +18,13 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	address, own := p.free(), p.free()
 	p.live("configs", "halt", address, "data_dir: ./data\nlisten: "+own)
 	p.file("configs/strategies/grow.yaml", grows, 0o600)
-	kept := filepath.Join(p.directory, "data/live", laterName)
+	left := func() []string {
+		paths, err := leftHalts(filepath.Join(p.directory, "data/live"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return paths
+	}
 	halt := []string{"halt", "--level", "flatten", "--reason", "nobody hears", "--yes"}
 	if told := p.run(exitUnavailable, halt...); strings.Contains(told, "kept") {
 		t.Errorf("where nothing ever traded: want nothing kept, have %s", told)
@@ -39,12 +44,12 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	_ = first.Wait()
 	p.run(exitUnavailable, "halt", "--level", "flatten", "--reason", "nobody hears", "--strategy", "nobody", "--listen", own)
 	p.run(exitNegative, append(halt, "--strategy", "nobody")...)
-	if _, err := os.Stat(kept); err == nil {
+	if len(left()) > 0 {
 		t.Error("a halt of what is not configured, or of another machine: want nothing kept")
 	}
 	_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
 	log.wait(t, "no answer yet from http://"+address)
-	if told := p.run(exitUnavailable, halt...); !strings.Contains(told, "the halt is kept in data/live/"+laterName) {
+	if told := p.run(exitUnavailable, halt...); !strings.Contains(told, "the halt is kept in data/live/halt-") {
 		t.Errorf("want to be told that it is kept, have %s", told)
 	}
 	must(venue.Process.Signal(syscall.SIGCONT))
@@ -54,7 +59,7 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	if now := buys(venueOrders(t, address)); now != before {
 		t.Errorf("orders that open under the halt: want none after %d, have %d", before, now)
 	}
-	if _, err := os.Stat(kept); err == nil {
+	if len(left()) > 0 {
 		t.Error("want the file gone once the journal has it")
 	}
 	journalled := p.run(exitOK, "journal", "export", "--kind", "audit,halt")
@@ -66,10 +71,29 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 func TestAKeptHaltThatCanNotBeReadIsNoReasonToTrade(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	for _, text := range []string{"nonsense", `[{"level":"slowly"}]`} {
-		p.file("data/demo/"+laterName, text, 0o600)
-		if told := p.run(exitData, "run", "--listen", "off"); !strings.Contains(told, laterName) {
+	for _, text := range []string{"nonsense", `{"level":"slowly"}`} {
+		p.file("data/demo/halt-1-2.json", text, 0o600)
+		if told := p.run(exitData, "run", "--listen", "off"); !strings.Contains(told, "data/demo/halt-1-2.json") {
 			t.Errorf("want the file named, have %s", told)
 		}
 	}
+}
+
+// TestAHaltLeftBesideARunningDaemonIsCarriedOut leaves halts where the command does
+// when nobody answers, beside a daemon that trades: both are in force at once.
+func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	_, log := p.start("daemon", "run", "--listen", "off", "--log-format", "json")
+	log.wait(t, `"position.changed"`)
+	directory := filepath.Join(p.directory, "data/demo")
+	if _, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: "flatten", Reason: "the socket is gone", Strategy: "accumulate"}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the halt in the journal", func() bool {
+		return strings.Contains(p.run(exitOK, "journal", "export", "--kind", "halt"), `"strategy":"accumulate","why":"the socket is gone","level":"flatten"`)
+	})
+	eventually(t, "its file gone", func() bool { paths, _ := leftHalts(directory); return len(paths) == 0 })
+	p.file("data/demo/halt-3-4.json", "nonsense", 0o600)
+	log.wait(t, "a halt was left that nobody can act on")
 }
