@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 
 	"botd/configs"
 	"botd/exchange"
@@ -107,23 +107,31 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if err != nil {
 		return errors.Join(err, stopServer())
 	}
-	timed, stopClock := context.WithCancel(context.WithoutCancel(ctx)) // stopping still signs
-	group := &errgroup.Group{}
-	group.Go(func() error { v.client.KeepTime(timed, clockEvery, clock.take); return nil })
-	group.Go(func() error { reloads.watch(timed); return nil })
-	group.Go(func() error { hearHalts(timed, reloads.current.Load, directory, driver); return nil })
-	group.Go(func() error { kept.keepFunding(timed, v.client, futuresTraded(config)); return nil })
+	stopBeside := beside(context.WithoutCancel(ctx), // stopping still signs
+		func(ctx context.Context) { v.client.KeepTime(ctx, clockEvery, clock.take) },
+		reloads.watch,
+		func(ctx context.Context) { hearHalts(ctx, reloads.current.Load, directory, driver) },
+		func(ctx context.Context) { kept.keepFunding(ctx, v.client, futuresTraded(config)) })
 	watched.ready(string(config.Mode) + " on " + v.where)
 	context.AfterFunc(ctx, watched.stopping)
 	v.began = true
 	err = driver.Run(ctx)
-	stopClock()
-	_ = group.Wait() // it returns no error
+	stopBeside()
 	farewell(console, machine.OpenLeft(), reconciled)
 	if stopped := errors.Join(stopSignals(), stopServer()); err == nil {
 		err = stopped
 	}
 	return runError(err)
+}
+
+// beside lets tasks go on until stop is called, which waits for their end.
+func beside(ctx context.Context, tasks ...func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	for _, task := range tasks {
+		group.Go(func() { task(ctx) })
+	}
+	return func() { cancel(); group.Wait() }
 }
 
 // newMetrics begins to measure what there is already.
