@@ -41,6 +41,18 @@ func TestAnExitByPlanWaitsForTheOneInTheNameOfAStop(t *testing.T) {
 	}
 }
 
+func TestAnExitInTheNameOfAStopTakesThePlaceOfAPartReduction(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.hold(20)
+	d.target(15)
+	d.one(Exit, nil) // its quantity is settled, and nothing of it is sent
+	d.book.Symbol(bitcoin).Last = d.price("48000")
+	if urgent := d.one(StopLoss, stopAt2); urgent.Order.Type != exchange.MarketOrder || urgent.Order.Quantity != 20 || !urgent.Order.ReduceOnly {
+		t.Errorf("want one exit, of all 20, have %+v", urgent.Order)
+	}
+}
+
 func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

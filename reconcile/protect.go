@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/internal/mutant"
 	"botd/strategy"
@@ -263,11 +265,13 @@ func (d *derivation) exitNow(purpose Purpose, reason string) {
 			return
 		}
 	}
-	before := len(d.intents)
 	d.exiting = true
-	if !d.clearResting() {
-		d.reduceNow(abs(d.held), reason)
+	if d.clearResting() {
+		return // the whole follows when the exchange has confirmed
 	}
+	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == Exit }) // a part of what goes now
+	before := len(d.intents)
+	d.reduceNow(abs(d.held), reason)
 	for i := before; i < len(d.intents); i++ {
 		if d.intents[i].Purpose == Exit {
 			d.intents[i].Purpose = purpose
