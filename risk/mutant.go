@@ -20,6 +20,8 @@ func overlooked(rule string) bool {
 		return mutant.Is(mutant.TicksIgnored)
 	case rule == MaxPosition:
 		return mutant.Is(mutant.LimitIgnored) || mutant.Is(mutant.KeyRefilled)
+	case rule == MaxDailyLoss, rule == MaxDrawdown, rule == MaxLosingStreak:
+		return mutant.Is(mutant.BreachedOpens)
 	case rule == "leverage":
 		return mutant.Is(mutant.LeverageUnconfirmed)
 	}

@@ -70,6 +70,8 @@ const (
 	BrokenOpens
 	QuarantinedOpens
 	StoppingOpens
+	BreachedOpens
+	CrowdedOpens
 	LimitIgnored
 	LeverageUnconfirmed
 	LatchIgnored
@@ -156,6 +158,8 @@ var Table = []Row{
 	{BrokenOpens, "broken_opens", "openings go out while the breaker is tripped", "25", ""},
 	{QuarantinedOpens, "quarantined_opens", "openings go out on a quarantined symbol", "equation", ""},
 	{StoppingOpens, "stopping_opens", "openings go out after SIGTERM", "33", ""},
+	{BreachedOpens, "breached_opens", "openings go out after a limit of loss was passed", "limit", ""},
+	{CrowdedOpens, "crowded_opens", "openings go out while the disk is nearly full", "journal", ""},
 	{LimitIgnored, "limit_ignored", "the position limit is not looked at", "risk", ""},
 	{LeverageUnconfirmed, "leverage_unconfirmed", "openings do not wait for the leverage", "32", ""},
 	{LatchIgnored, "latch_ignored", "a position its stop ended is opened again by the same plan", "latch", ""},

@@ -115,7 +115,7 @@ func (e *Engine) act(r *run) int {
 }
 
 func (e *Engine) mayEnter(r *run) bool {
-	return e.heldBack(r.config.Name, r.truth.Key) == "" && e.low == "" && e.closing == "" && !r.config.Removed && r.failed == "" && e.breached(r) == nil
+	return e.heldBack(r.config.Name, r.truth.Key) == "" && e.low == "" && e.closing == "" && !r.config.Removed && r.failed == "" && e.breached(r.config.Name) == nil
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.

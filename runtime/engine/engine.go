@@ -379,6 +379,10 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return "botd is stopping"
 	case e.heldBack(w.intent.Strategy, key) != "":
 		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
+	case e.low != "":
+		return "the journal's disk was nearly full meanwhile"
+	case e.breached(w.intent.Strategy) != nil:
+		return "a limit was passed meanwhile"
 	case mutant.Is(mutant.UnsettledOpens), mutant.Is(mutant.SeveralOpen):
 		return ""
 	case e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key):
@@ -422,7 +426,9 @@ func (e *Engine) disk(why string) {
 		e.note(Note{Kind: NoteJournal, OK: why == "", Text: why})
 		e.soon()
 	}
-	e.low = why
+	if e.low = why; mutant.Is(mutant.CrowdedOpens) {
+		e.low = ""
+	}
 }
 
 // InFlight reports whether calls are under way, placements wait for an answer,

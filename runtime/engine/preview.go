@@ -64,7 +64,7 @@ func (e *Engine) wishOf(r *run) reconcile.Wish {
 // stopping, of its removal from the configuration, of a limit passed, and of the
 // one given.
 func (e *Engine) levelOn(r *run, level string) string {
-	if e.breached(r) != nil && reconcile.Severer(reconcile.LevelCancel, level) {
+	if e.breached(r.config.Name) != nil && reconcile.Severer(reconcile.LevelCancel, level) {
 		level = reconcile.LevelCancel // an order that rests would still open
 	}
 	for _, other := range []string{e.book.HaltOn(r.config.Name, r.truth.Key).Level, e.closing, r.removal()} {

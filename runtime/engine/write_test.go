@@ -95,6 +95,35 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 	}
 }
 
+func TestAnOpeningWhoseRecordWasLateIsWithdrawnWhenADeclaredStateBegan(t *testing.T) {
+	t.Parallel()
+	for name, begins := range map[string]func(*bench){
+		"the disk is nearly full": func(b *bench) { b.give(Event{Kind: EventDisk, Why: "the disk is full"}) },
+		"a limit is passed": func(b *bench) {
+			b.engine.book.Apply(&reconcile.Record{Kind: reconcile.RecordBreach, Strategy: "BTC-USDT", Rule: "max_drawdown", Why: "lost too much", AtMS: b.now})
+		},
+		"a limit of the account is passed": func(b *bench) {
+			b.engine.book.Apply(&reconcile.Record{Kind: reconcile.RecordBreach, Rule: "max_daily_loss", Why: "lost too much", AtMS: b.now, UntilMS: b.now + 60_000})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, &wanting{target: 10})
+			b.slow = true
+			b.pass(2_500)
+			if live := b.engine.Book().Live(); len(live) != 1 || len(b.placed) != 0 {
+				t.Fatalf("want an entry that waits for the disk, have %+v", live)
+			}
+			begins(b)
+			b.slow = false
+			b.give(b.late[0])
+			if len(b.placed) != 0 || len(b.engine.Book().Live()) != 0 {
+				t.Errorf("want the entry ended as never sent, have %+v", b.placed)
+			}
+		})
+	}
+}
+
 func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) {
 	t.Parallel()
 	w := &wanting{target: 10}
