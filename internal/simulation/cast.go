@@ -3,7 +3,6 @@ package simulation
 import (
 	"botd/exchange"
 	"botd/exchange/sim"
-	"botd/risk"
 	"botd/runtime/engine"
 	"botd/strategy"
 	"botd/strategy/library"
@@ -157,19 +156,7 @@ func (c *cast) start(w *world) []*role {
 	var all []*role
 	for i := range c.roles {
 		r := &c.roles[i]
-		symbol := *w.venue.held[r.key].rules
-		r.anchor = c.anchor[r.key]
-		r.spy = &spy{inner: r.strategy(&symbol), w: w, role: r}
-		r.config = engine.StrategyConfig{Name: r.name, Strategy: r.spy, Symbol: &symbol, Interval: exchange.Minute1, Limits: risk.Limits{MaxPosition: r.limit()}}
-		if r.schedule != 0 {
-			r.config.Schedule = each(r.schedule)
-		}
-		if r.protected {
-			r.config.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 600_000}, TakeProfit: strategy.Distance{Share: 900_000}}
-		}
-		if r.key.Market == exchange.Futures {
-			r.config.Leverage = leverage
-		}
+		r.dress(w)
 		all = append(all, r)
 	}
 	return all
@@ -283,6 +270,7 @@ type spy struct {
 	w      *world
 	role   *role
 	openMS int64
+	given  int64 // the newest candle that the version before it was given
 }
 
 // Warmup is the strategy's own.
@@ -292,7 +280,7 @@ func (s *spy) Warmup() int { return s.inner.Warmup() }
 func (s *spy) Candle(view *strategy.View) {
 	step := int64(view.Interval)
 	switch {
-	case view.Candle.OpenMS+step > s.w.nowMS+max(0, s.w.daemon.clockError):
+	case view.Candle.OpenMS > s.given && view.Candle.OpenMS+step > s.w.nowMS+max(0, s.w.daemon.clockError):
 		s.w.fail("candles", "%s was given the candle of %d before it closed", s.role.name, view.Candle.OpenMS)
 	case s.openMS != 0 && view.Candle.OpenMS != s.openMS+step:
 		s.w.fail("candles", "%s was given the candle of %d after that of %d", s.role.name, view.Candle.OpenMS, s.openMS)

@@ -6,7 +6,6 @@ import (
 	"botd/exchange"
 	"botd/internal/mutant"
 	"botd/reconcile"
-	"botd/risk"
 	"botd/runtime/engine"
 )
 
@@ -23,6 +22,7 @@ type daemon struct {
 	life       int // counts starts
 	up         bool
 	stopping   bool
+	low        bool // it was told that its disk is nearly full
 	machine    *engine.Engine
 	effects    engine.Effects
 	roles      []*role
@@ -54,10 +54,7 @@ func (d *daemon) boot() {
 	}
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
-		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: risk.Limits{},
-	}
-	if script := w.options.script; script != nil {
-		config.Limits = script.limits
+		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.limits.account,
 	}
 	if mutant.Is(mutant.Hurried) {
 		config.BusyRoundMS = 1
@@ -72,7 +69,7 @@ func (d *daemon) boot() {
 		return
 	}
 	d.life++
-	d.machine, d.up, d.stopping, d.bootMS = machine, true, false, w.nowMS
+	d.machine, d.up, d.stopping, d.low, d.bootMS = machine, true, false, false, w.nowMS
 	w.stats.Starts++
 	if w.tracing {
 		w.tracef("daemon", "starts for the %d. time with %d records", d.life, len(w.disk.records))

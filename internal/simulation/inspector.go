@@ -184,7 +184,7 @@ func (i *inspector) belief() {
 		} else if w.nowMS-watch.wrongMS > beliefMS && watch.wrongFor > w.beliefRounds() {
 			w.fail("belief", "%s: %d believed, %d true, for %d s, and nothing is declared", watch.role.key, truth.Known, watch.held.position, (w.nowMS-watch.wrongMS)/1000)
 		}
-		if w.quiet && watch.nakedMS != 0 && !declared && w.nowMS-max(watch.nakedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > nakedMS {
+		if w.quiet && watch.nakedMS != 0 && !declared && truth.Ignored == 0 && w.nowMS-max(watch.nakedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > nakedMS {
 			w.fail("protection", "%s: a position of %d is without its stop for %d s", watch.role.key, watch.held.position, (w.nowMS-watch.nakedMS)/1000)
 		}
 	}

@@ -24,7 +24,7 @@ func (i *inspector) converged() {
 	for n := range i.watched {
 		i.came(&i.watched[n], book)
 	}
-	if i.strangerOpen() && !i.stopped(book) {
+	if i.strangerOpen() && !i.stopped(book) && w.stats.Faults[Resolve] == 0 {
 		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", strangerID)
 	}
 	i.known(book)
@@ -161,6 +161,8 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	state := book.Strategy(role.name)
 	switch {
 	case role.kind != "twap" && role.kind != "swing", held.handMS != 0, state.Latch != 0, book.HaltOn(role.name, role.key).Level != "":
+		return
+	case i.story.limited(role.name, w.daemon.clock()), w.nowMS-max(i.story.freeMS[""], i.story.freeMS[role.name]) < unchangedMS, w.daemon.low:
 		return
 	case book.Breaker().UntilMS > w.nowMS-60_000, w.nowMS-i.story.planMS[role.name] < unchangedMS:
 		return

@@ -34,6 +34,10 @@ func (i *inspector) record(r *reconcile.Record) {
 		if asset, sum := r.Entry.Balanced(); !sum.IsZero() {
 			i.w.fail("ledger", "the lines of an entry sum up to %s %s", sum, asset)
 		}
+	case reconcile.RecordBreach:
+		if i.w.limits.far && r.Why != "" && !i.calamity() {
+			i.w.fail("needless", "a limit that is far away is breached: %s %s", r.Rule, r.Why)
+		}
 	case reconcile.RecordQuarantined:
 		if h := i.w.venue.held[r.Symbol]; h != nil && h.handMS == 0 {
 			i.w.fail("needless", "%s is quarantined though nobody else touched it: %s", r.Symbol, r.Why)
@@ -48,6 +52,10 @@ func (i *inspector) record(r *reconcile.Record) {
 		}
 	}
 }
+
+// calamity reports whether equity may have changed by more than the market does:
+// by others, by an account that holds next to nothing, or by what was forgotten.
+func (i *inspector) calamity() bool { return i.w.poor || i.byHand() }
 
 // entering judges an entry by the latch: a position that its protection ended is
 // not opened again by the plan that still stands.
@@ -105,11 +113,26 @@ type story struct {
 
 	quarantined map[exchange.SymbolKey]bool
 	halts       map[reconcile.Scope]bool
+	breaches    map[breach]int64 // until when, 0 for open end
+	freeMS      map[string]int64 // when a limit of a strategy, or of the account, last ended
 }
+
+// breach is a limit that was crossed.
+type breach struct{ strategy, rule string }
 
 func newStory() *story {
 	return &story{map[string]int{}, map[string]int{}, map[string]int64{}, map[string]string{}, map[string]bool{}, map[string]string{},
-		map[exchange.SymbolKey]bool{}, map[reconcile.Scope]bool{}}
+		map[exchange.SymbolKey]bool{}, map[reconcile.Scope]bool{}, map[breach]int64{}, map[string]int64{}}
+}
+
+// limited reports whether a limit keeps a strategy from opening at that time.
+func (s *story) limited(strategy string, atMS int64) bool {
+	for b, until := range s.breaches {
+		if (b.strategy == "" || b.strategy == strategy) && (until == 0 || atMS < until) {
+			return true
+		}
+	}
+	return false
 }
 
 // halted reports whether a halt holds for a strategy's symbol.
@@ -145,6 +168,14 @@ func (s *story) take(r *reconcile.Record) {
 		s.quarantined[r.Symbol] = true
 	case reconcile.RecordAdopted, reconcile.RecordIgnored:
 		delete(s.quarantined, r.Symbol)
+	case reconcile.RecordBreach:
+		if b := (breach{r.Strategy, r.Rule}); r.Why != "" {
+			s.breaches[b] = r.UntilMS
+			s.freeMS[r.Strategy] = max(s.freeMS[r.Strategy], r.UntilMS)
+		} else {
+			delete(s.breaches, b)
+			s.freeMS[r.Strategy] = max(s.freeMS[r.Strategy], r.AtMS)
+		}
 	case reconcile.RecordHalt:
 		if scope := (reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}); r.Level != "" {
 			s.halts[scope] = true

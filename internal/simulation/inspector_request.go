@@ -161,6 +161,10 @@ func (i *inspector) effects(out *engine.Effects) {
 			i.w.fail("declared_states", "%s opens on a symbol that the journal says is quarantined", call.Request.Order.ClientOrderID)
 		case i.story.halted(i.w.cast.of(key), key):
 			i.w.fail("declared_states", "%s opens while the journal says that trading is halted", call.Request.Order.ClientOrderID)
+		case i.story.limited(i.w.cast.of(key), i.w.daemon.clock()):
+			i.w.fail("declared_states", "%s opens while the journal says that a limit is breached", call.Request.Order.ClientOrderID)
+		case i.w.daemon.low:
+			i.w.fail("declared_states", "%s opens while the disk is nearly full", call.Request.Order.ClientOrderID)
 		case i.w.daemon.stopping:
 			i.w.fail("declared_states", "%s opens while stopping", call.Request.Order.ClientOrderID)
 		case machine.Book().Breaking(i.w.daemon.clock()):

@@ -16,8 +16,12 @@ func (w *world) scheduleStrike(f Fault) {
 	if w.weather[f] == 0 {
 		return
 	}
+	source := &w.people
+	if f >= Resolve {
+		source = &w.deeds
+	}
 	mean := 60_000 / w.weather[f]
-	w.agenda.put(happening{atMS: w.nowMS + 1 + int64(mean*2*w.people.unit()), kind: happenStrike, fault: f})
+	w.agenda.put(happening{atMS: w.nowMS + 1 + int64(mean*2*source.unit()), kind: happenStrike, fault: f})
 }
 
 // strike lets a fault happen and schedules its next time.
@@ -71,6 +75,12 @@ func (w *world) befall(f Fault) bool {
 		return w.secondBot()
 	case OldBackup:
 		return w.restoreBackup()
+	case Resolve:
+		return w.resolve()
+	case Reload:
+		return w.reload()
+	case DiskLow:
+		return w.crowd()
 	}
 	return true
 }
@@ -170,6 +180,8 @@ func (w *world) release(h *happening) {
 		}
 	case RuleDrift:
 		w.restoreRules()
+	case DiskLow:
+		w.roomy(h.life)
 	case Halt:
 		if !d.up || d.stopping || d.pausedMS > w.nowMS {
 			h.atMS = w.nowMS + 5_000

@@ -119,8 +119,9 @@ type world struct {
 	cast      *cast
 	inspector *inspector
 
-	network, storage, market, people draw
-	outageMS                         int64
+	network, storage, market, people, deeds draw
+	limits                                  bounded
+	outageMS                                int64
 
 	current *flight // the call that is on its way
 	points  int
@@ -165,6 +166,11 @@ func newWorld(options Options) *world {
 func (w *world) setUp() {
 	setup := newDraw(w.seed, 5)
 	w.weather = drawWeather(&setup)
+	w.deeds = newDraw(w.seed, 6)
+	drawDeeds(&w.deeds, &w.weather)
+	if w.limits = drawLimits(&w.deeds); w.options.script != nil {
+		w.limits = bounded{account: w.options.script.limits}
+	}
 	if w.options.Weather != nil {
 		w.weather = *w.options.Weather
 	}

@@ -1,0 +1,155 @@
+package simulation
+
+import (
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// Deeds are what the user does to a botd that runs, and limits the user set: they
+// have a draw of their own, so that a seed without them is what it was.
+
+// drawDeeds adds deeds to the weather of one seed in five of those that have more
+// than one fault.
+func drawDeeds(d *draw, weather *Weather) {
+	on, faults := d.chance(0.2), 0
+	for _, strength := range weather {
+		if strength > 0 {
+			faults++
+		}
+	}
+	if !on || faults < 2 {
+		return
+	}
+	for f := Resolve; f < FaultEnd; f++ {
+		if strength := d.unit(); d.chance(0.6) {
+			weather[f] = strongest[f] * (0.1 + 0.9*strength)
+		}
+	}
+}
+
+// bounded are limits that follow equity and results: of the account, and of each
+// strategy. Those that are far can not be reached by what the market does.
+type bounded struct {
+	account, strategy risk.Limits
+	far               bool
+}
+
+// drawLimits sets limits in one seed of six.
+func drawLimits(d *draw) (b bounded) {
+	if !d.chance(0.17) {
+		return b
+	}
+	loss := func() risk.Loss { return risk.Loss{USDT: exchange.AmountOf(d.between(1, 10)).Div(20)} }
+	if b.far = d.chance(0.5); b.far {
+		loss = func() risk.Loss { return risk.Loss{Share: exchange.RateOne / 2} }
+	}
+	if d.chance(0.7) {
+		b.account.MaxDailyLoss = loss()
+	}
+	if d.chance(0.5) {
+		b.strategy.MaxDailyLoss = loss()
+	}
+	if d.chance(0.5) {
+		b.strategy.MaxDrawdown = loss()
+	}
+	if !b.far && d.chance(0.5) {
+		b.strategy.MaxLosingStreak, b.strategy.CoolDownMS = int(d.between(1, 3)), 60_000
+	}
+	return b
+}
+
+// resolve is a person who ends a quarantine one way or the other.
+func (w *world) resolve() bool {
+	d := w.daemon
+	if !d.listens() {
+		return false
+	}
+	for _, key := range w.venue.keys {
+		if d.machine.Book().Symbol(key).Quarantine == "" {
+			continue
+		}
+		adopt := w.deeds.chance(0.5)
+		if _, err := d.machine.Resolving(key, adopt, byPerson); err != nil {
+			continue
+		}
+		if h := w.venue.held[key]; !adopt || key.Market == exchange.Spot { // what is there is somebody else's from now on, and is traded beside
+			h.touch(w.nowMS, max(h.position, -h.position)+w.venue.resting(key))
+		}
+		w.say("a person resolves %s: adopt %t", key, adopt)
+		d.handle(&engine.Event{Kind: engine.EventResolve, Scope: reconcile.Scope{Symbol: key}, Adopt: adopt, Why: byPerson})
+		return true
+	}
+	return false
+}
+
+// reload puts a new version of a running strategy in its place; in some its
+// protection is another one.
+func (w *world) reload() bool {
+	d := w.daemon
+	if !d.listens() {
+		return false
+	}
+	n := w.deeds.below(int64(len(w.cast.roles)))
+	r := &w.cast.roles[n]
+	if w.deeds.chance(0.5) && r.kind != "ladder" {
+		r.protected = !r.protected
+		w.inspector.watched[n].nakedMS = 0
+	}
+	given := max(r.spy.openMS, r.spy.given)
+	r.dress(w)
+	r.spy.given = given
+	if why := d.machine.Reloadable(r.name, r.key, r.config.Interval); why != "" {
+		w.fail("reload", "%s can not be replaced: %s", r.name, why)
+		return false
+	}
+	w.say("a new version of %s, protected %t", r.name, r.protected)
+	d.handle(&engine.Event{Kind: engine.EventReload, Strategies: []*engine.StrategyConfig{&r.config}})
+	return true
+}
+
+// crowd lets the journal's disk be nearly full for a while.
+func (w *world) crowd() bool {
+	d := w.daemon
+	if !d.listens() || d.low {
+		return false
+	}
+	d.low = true
+	w.say("the disk is nearly full")
+	d.handle(&engine.Event{Kind: engine.EventDisk, Why: "nearly full"})
+	w.agenda.put(happening{atMS: w.nowMS + w.deeds.between(1_000, 40_000), kind: happenRelease, fault: DiskLow, life: d.life})
+	return true
+}
+
+// roomy ends that.
+func (w *world) roomy(life int) {
+	if d := w.daemon; d.up && d.life == life {
+		d.low = false
+		d.handle(&engine.Event{Kind: engine.EventDisk})
+	}
+}
+
+// listens reports whether a person's request reaches the process.
+func (d *daemon) listens() bool { return d.up && !d.stopping && d.pausedMS <= d.w.nowMS }
+
+// dress makes a version of the role's strategy for one life of the process, or the
+// rest of one.
+func (r *role) dress(w *world) {
+	symbol := *w.venue.held[r.key].rules
+	r.anchor = w.cast.anchor[r.key]
+	r.spy = &spy{inner: r.strategy(&symbol), w: w, role: r}
+	limits := w.limits.strategy
+	limits.MaxPosition = r.limit()
+	r.config = engine.StrategyConfig{Name: r.name, Strategy: r.spy, Symbol: &symbol, Interval: exchange.Minute1, Limits: limits}
+	if r.schedule != 0 {
+		r.config.Schedule = each(r.schedule)
+	}
+	if r.protected {
+		r.config.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 600_000}, TakeProfit: strategy.Distance{Share: 900_000}}
+	}
+	if r.key.Market == exchange.Futures {
+		r.config.Leverage = leverage
+	}
+}
