@@ -26,7 +26,7 @@ the running daemon; where none runs, it looks as a start would. Nothing is sent.
 --at TIME goes back: what the journal says was wished, held and in the way then, what was
 done around it, and what the strategy makes of the candles up to then. What rules said then is
 known from the journal alone: an order that was sent had passed all of them.`,
-		Example: "  botd explain trend\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain grid-btc -o json | jq '.blocks'",
+		Example: "  botd explain trend\n  botd explain trend --at 10m\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain grid-btc -o json | jq '.blocks'",
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) != 1 {
 				return usage("botd explain takes the name of one strategy; botd plan shows all")
@@ -41,7 +41,7 @@ known from the journal alone: an order that was sent had passed all of them.`,
 		},
 		ValidArgsFunction: completeStrategies,
 	}
-	command.Flags().StringVar(&at, "at", "", "a moment of the past (UTC): 2026-11-20T14:05:00Z, 2026-11-20 14:05, or milliseconds")
+	command.Flags().StringVar(&at, "at", "", "a moment of the past (UTC): 2026-11-20 14:05, 2026-11-20T14:05:00Z, 14:05, 10m (ago), or milliseconds")
 	flags.add(command)
 	outputFlag(command, &flags.output)
 	return command

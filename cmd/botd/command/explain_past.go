@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ type past struct {
 }
 
 func explainPast(command *cobra.Command, flags *askFlags, name, at string) error {
-	atMS, err := parseTime("--at", at)
+	atMS, err := parseMoment("--at", at, time.Now())
 	if err != nil {
 		return err
 	}
@@ -77,6 +78,31 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 	}
 	shown := past{1, api.OutlookOf(&p.outlook), p.happened}
 	return print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { pastText(w, &shown) })
+}
+
+// parseMoment reads a time of the past: as parseTime does, or how long ago it was, or a
+// time of the last day as the log shows it.
+func parseMoment(flag, text string, now time.Time) (int64, error) {
+	now = now.UTC()
+	for _, layout := range []string{"15:04", time.TimeOnly} {
+		of, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		at := time.Date(now.Year(), now.Month(), now.Day(), of.Hour(), of.Minute(), of.Second(), 0, time.UTC)
+		if at.After(now) {
+			at = at.AddDate(0, 0, -1)
+		}
+		return at.UnixMilli(), nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
+		return now.Add(-ago).UnixMilli(), nil
+	}
+	ms, err := parseTime(flag, text)
+	if err != nil {
+		return 0, usage("%s %q: want 2024-01-31T12:00:00Z, 14:05 (UTC, of the last day), 10m (ago), or milliseconds", flag, text)
+	}
+	return ms, nil
 }
 
 func configured(config *configs.Config, name string) (*configs.StrategyConfig, error) {
@@ -125,8 +151,12 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 	}
 	defer store.Close()
 	book := reconcile.NewBook(settle(config.Exchange.Settle))
+	began := int64(0)
 	from, to := atMS-pastBefore*int64(c.Interval), atMS+pastAfter*int64(c.Interval)
 	if err := store.Replay(ctx, func(r *reconcile.Record) error {
+		if began == 0 {
+			began = r.AtMS
+		}
 		if r.AtMS <= atMS {
 			book.Apply(r)
 		}
@@ -137,6 +167,9 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil
 	}); err != nil {
 		return nil, failure(exitData, "botd journal verify says more", "replay the journal: %w", err)
+	}
+	if began == 0 || atMS < began {
+		return nil, failure(exitNegative, "name a later time", "the journal knows nothing of %s: it begins at %s", clockText(atMS), clockText(began))
 	}
 	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
 	p.memory = state.Memory
