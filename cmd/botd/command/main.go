@@ -133,7 +133,7 @@ func newRoot() *cobra.Command {
 	group(root, "watch", "What the running daemon does:", newStatus(), newOrders(), newFills(), newPositions(), newAccount(), newLimits(), newLedger(), newLogs())
 	group(root, "why", "Why it does, or does not:", newExplain(), newPlan(), newIntents(), newReconcile())
 	group(root, "stop", "To stop and to go on:", newHalt(), newRearm(), newResolve())
-	group(root, "test", "To test strategies, and botd itself:", newBacktest(), newData(), newIndicator(), newExchange(), newSimulate(), newBench())
+	group(root, "test", "To test strategies, and botd itself:", newBacktest(), newSweep(), newData(), newIndicator(), newExchange(), newSimulate(), newBench())
 	group(root, "venue", "What a venue says:", newMarkets(), newCandles(), newBook(), newProbe())
 	group(root, "operate", "To operate it:", newConfig(), newLogin(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
 		newHealthcheck(), newOps(), newMan(), newVersion())

@@ -1,0 +1,87 @@
+package backtest_test
+
+import (
+	"math"
+	"testing"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/strategy"
+)
+
+// trialOf is a trial of what a configuration runs.
+func trialOf(name string, config backtest.Config) backtest.Trial {
+	return backtest.Trial{Params: map[string]string{"way": name}, Leg: config.Legs[0]}
+}
+
+func TestATrialIsWhatARunAloneMakes(t *testing.T) {
+	t.Parallel()
+	recorded := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_000)
+	one := crossing(t, recorded, exchange.RateOne, strategy.Protection{}, bothWays)
+	other := crossing(t, recorded, exchange.RateOne/4, strategy.Protection{}, bothWays)
+	trials := []backtest.Trial{trialOf("whole", one), trialOf("quarter", other)}
+	told := 0
+	if _, err := backtest.Sweep(t.Context(), one, trials, 0, func(done, _ int) { told = max(told, done) }); err != nil {
+		t.Fatal(err)
+	}
+	for i, config := range []backtest.Config{one, other} {
+		want, err := backtest.Run(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := trials[i].Seen; have.FinalEquity != want.FinalEquity || have.Fills != want.Fills || trials[i].Unseen != nil {
+			t.Errorf("trial %d: want %s after %d fills, have %s after %d, unseen %v", i, want.FinalEquity, want.Fills, have.FinalEquity, have.Fills, trials[i].Unseen)
+		}
+	}
+	if trials[0].Seen.FinalEquity == trials[1].Seen.FinalEquity || told != 2 {
+		t.Errorf("want two different trials, told; have %s twice, %d told", trials[0].Seen.FinalEquity, told)
+	}
+}
+
+func TestWhatIsBehindTheSplitHasNoSay(t *testing.T) {
+	t.Parallel()
+	rules := symbol(t, exchange.Futures, "0.1", "0.001")
+	whole := steps(rules, 2_000)
+	config := crossing(t, whole, exchange.RateOne, strategy.Protection{}, bothWays)
+	trials := []backtest.Trial{trialOf("whole", config)}
+	splitMS, err := backtest.Sweep(t.Context(), config, trials, 7*exchange.RateOne/10, nil)
+	if err != nil || splitMS != whole.Candles.OpenMS[1_400] {
+		t.Fatalf("want the split at %d, have %d, %v", whole.Candles.OpenMS[1_400], splitMS, err)
+	}
+	for i, part := range [][2]int{{0, 1_400}, {1_400, 2_000}} {
+		config.Legs[0].Tape = &tape.Tape{Symbol: whole.Symbol, Candles: whole.Candles.Slice(part[0], part[1])}
+		want, err := backtest.Run(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := []*backtest.Column{trials[0].Seen, trials[0].Unseen}[i]; have.FinalEquity != want.FinalEquity {
+			t.Errorf("part %d: want %s, have %s", i, want.FinalEquity, have.FinalEquity)
+		}
+	}
+	if _, err := backtest.Sweep(t.Context(), config, trials, 1, nil); err == nil {
+		t.Error("a split that leaves nothing on one side: want it refused")
+	}
+}
+
+func TestManyTrialsWithoutSkillHaveALuckyBest(t *testing.T) {
+	t.Parallel()
+	of := func(sharpes ...float64) (trials []backtest.Trial) {
+		for i := range sharpes {
+			trials = append(trials, backtest.Trial{Seen: &backtest.Column{Sharpe: &sharpes[i]}})
+		}
+		return trials
+	}
+	if _, known := backtest.LuckySharpe(of(1)); known {
+		t.Error("one trial: want nothing known")
+	}
+	if lucky, known := backtest.LuckySharpe(of(1, 1, 1)); !known || lucky != 0 {
+		t.Errorf("no spread: want 0, have %g", lucky)
+	}
+	// Ten with a standard deviation of 1: the mean of the maximum of ten normal numbers
+	// is 1.54; the formula is an approximation of it.
+	spread := math.Sqrt(0.9)
+	if lucky, _ := backtest.LuckySharpe(of(spread, -spread, spread, -spread, spread, -spread, spread, -spread, spread, -spread)); math.Abs(lucky-1.57) > 0.01 {
+		t.Errorf("ten: want 1.57, have %g", lucky)
+	}
+}
