@@ -135,6 +135,10 @@ func TestChartShowsWhatAStrategyLooksAtAndDecides(t *testing.T) { // not in para
 			v.until(path+" has marks", `Number(document.querySelector(".host").dataset.marks) > 0`)
 		}
 		v.until(path+" says "+c.says, `[document.body.textContent, ...[...document.querySelectorAll("figure")].map(e => e.ariaLabel)].join().toLowerCase().includes(`+quoted(c.says)+`)`)
+		v.until(path+" says why", `["What it looks at", "What its next tick would do"].every(text => document.querySelector("[role=tabpanel]").textContent.includes(text))`)
+		if c.name == "large" {
+			v.until(path+" says what keeps it back", `document.querySelector("[role=tabpanel]").textContent.includes("max position: ")`)
+		}
 		for _, l := range []look{light, dark, phone} {
 			v.show(l)
 			v.fits(l.name + " " + path)

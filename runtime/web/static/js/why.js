@@ -1,0 +1,44 @@
+// Why a strategy trades, or does not: what it looks at, what its next tick would do,
+// and what keeps it back. botd explain tells the same.
+
+import { h } from "./dom.js";
+import * as f from "./format.js";
+import { now } from "./live.js";
+import { due, empty, side, table, tag } from "./parts.js";
+
+export function why(o) {
+  if (!o) return h("p.loading", "Asking the engine…");
+  return h("div.why", blocks(o), warming(o), conditions(o), next(o));
+}
+
+const part = (title, ...content) => h("section", { key: title }, h("h3", title), content);
+
+function blocks(o) {
+  if (!o.blocks.length) return null;
+  return part("What keeps it back", h("ul.attention", o.blocks.map((one) => h("li.warn", { key: one.what }, h("p", h("span.title", one.what), h("br"), h("span.note", "Way out: ", one.way_out))))));
+}
+
+function warming(o) {
+  return o.data.candles < o.data.warmup ? h("p.panel-body", tag("warming_up"), ` It has seen ${o.data.candles} of the ${o.data.warmup} candles it needs before it decides.`) : null;
+}
+
+function conditions(o) {
+  return part("What it looks at", table("What it looks at", [
+    { name: "Condition", class: "lead", cell: (c) => c.name }, { name: "Is", num: true, cell: (c) => h("span.num", c.value) }, { name: "Wants", class: "text", cell: (c) => c.wants || "–" }, { name: "Holds", class: "nowrap", cell: (c) => (c.wants ? tag(c.holds ? "ok" : "absent", c.holds ? "holds" : "does not hold") : "") },
+  ], o.conditions, { key: (c) => c.name, none: empty("It looks at nothing but time and its position", "A strategy of signals, averages or levels lists its conditions here, with their numbers.") }));
+}
+
+const wish = (plan) => [plan.target || (plan.orders.length ? f.plural(plan.orders.length, "order") + " in the book" : "nothing"), plan.reason ? h("span.soft", `: ${plan.reason}`) : ""];
+
+function next(o) {
+  const steps = table("What would be sent", [
+    { name: "For", class: "lead", cell: (s) => f.words(s.purpose) }, { name: "Side", cell: (s) => side(s.side) }, { name: "Quantity", num: true, cell: (s) => (s.quantity ? f.exact(s.quantity) : s.quote_amount ? f.money(s.quote_amount) + " USDT" : "–") }, { name: "Price", num: true, cell: (s) => f.given(s.price || s.stop_price || "0") },
+    { name: "Would be", cell: (s) => tag(s.outcome === "waits" ? "uncertain" : s.outcome, s.outcome) }, { name: "Why", class: "text", cell: (s) => (s.rule ? [f.words(s.rule), refusal(s)] : s.reason || "–") },
+  ], o.steps, { key: (s) => o.steps.indexOf(s) });
+  return part("What its next tick would do", h("p.panel-body.tight", o.next_tick_ms ? [h("strong", due(o.next_tick_ms, now())), o.changes ? ": it would want " : ": it would still want ", wish(o.plan)] : "It has no next tick.", o.steps.length ? "" : h("span.note.under", "Nothing would be sent: what it has is what it wants.")), o.steps.length ? steps : null);
+}
+
+function refusal(step) {
+  const no = step.checks?.find((one) => one.verdict === "refused");
+  return no ? `: ${no.value}, ${no.limit}${no.hint ? `. ${no.hint}` : ""}` : "";
+}
