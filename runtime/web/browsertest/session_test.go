@@ -17,6 +17,9 @@ func TestLoginByLink(t *testing.T) {
 	if have := eval[string](v, "location.pathname"); have != "/login" {
 		t.Errorf("want a stranger at /login, have %s", have)
 	}
+	if eval[bool](v, says+`("The session has ended")`) {
+		t.Error("want a stranger not told of a session")
+	}
 	v.accessible("login")
 	v.shoot("login")
 	v.do(chromedp.SendKeys(chromedp.CSS("#token"), "botd_wrong"), chromedp.Click(chromedp.CSS("button[type=submit]")))
@@ -53,6 +56,9 @@ func TestConnectionLost(t *testing.T) {
 	v.until("it is live again or asks for a login", `location.pathname === "/login" || document.querySelector(".link").textContent.includes("Live")`)
 	v.forget()
 	if eval[string](v, "location.pathname") == "/login" {
+		v.until("it is said that the session has ended, and where one comes back to", says+`("The session has ended") && `+says+`("back at /.")`)
+		v.shoot("session ended")
+		v.accessible("session ended")
 		v.login(d.token("token"))
 	}
 	v.until("the page is live", `document.querySelector(".link").textContent.includes("Live") && !document.body.classList.contains("stale")`)

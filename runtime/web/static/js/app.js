@@ -98,6 +98,12 @@ function banners() {
   return h("div.banners", { role: "alert" }, all);
 }
 
+// trouble stands in the tab's own title, which is read when the page is not.
+function trouble() {
+  const s = live.status;
+  return live.link === "lost" ? "[no connection] " : s?.halted ? "[halted] " : s?.blind ? "[blind] " : s?.degraded.length ? `[${s.degraded.length}] ` : "";
+}
+
 const frame = { head: document.getElementById("head"), nav: document.getElementById("nav"), bottom: document.getElementById("bottom"), banners: document.getElementById("banners") };
 let waiting = false;
 
@@ -108,6 +114,7 @@ function draw() {
     waiting = false;
     document.documentElement.dataset.mode = live.status?.mode ?? "";
     document.body.classList.toggle("stale", live.link === "lost");
+    document.title = trouble() + document.title.replace(/^\[[^\]]*\] /, "");
     for (const [name, make] of Object.entries({ head, nav, bottom, banners })) frame[name] = morph(frame[name], Object.assign(make(), { id: name }));
   });
 }
