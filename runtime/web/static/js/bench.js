@@ -118,7 +118,7 @@ export function benchRuns(runs, done, form) {
         h("p.note", `${phases[running.phase] ?? running.phase}, ${f.percent(running.share, { places: 0 })}, for ${f.age(now() - running.started_ms)}`))) : null,
     form?.node(Boolean(running)),
     ended.length ? panel("Started here", { key: "ended", note: "since botd started" }, table("Backtests started here", [
-      { name: "Ended", class: "nowrap", cell: (one) => time(one.ended_ms, now()) }, { name: "Report", class: "nowrap", cell: (one) => (one.state === "done" ? h("a", { href: `/api/v1/backtests/${part(one.id)}/report`, target: "_blank", rel: "noopener" }, one.id) : one.id) }, { name: "Strategy", cell: (one) => one.strategy }, { name: "Candles", cell: (one) => one.data },
+      { name: "Ended", class: "nowrap", cell: (one) => time(one.ended_ms, now()) }, { name: "Report", class: "lead", cell: (one) => (one.state === "done" ? h("a", { href: `/api/v1/backtests/${part(one.id)}/report`, target: "_blank", rel: "noopener" }, one.id) : one.id) }, { name: "Strategy", cell: (one) => one.strategy }, { name: "Candles", cell: (one) => one.data },
       { name: "Took", num: true, cell: (one) => f.age(one.ended_ms - one.started_ms) }, { name: "Result", class: "text", cell: (one) => [tag({ done: "ok", canceled: "canceled", failed: "failed" }[one.state], one.state), one.error ? h("span.note.under", one.error.split("\n")[0]) : null] },
     ], ended, { key: (one) => one.id + one.ended_ms })) : null,
   ];

@@ -109,5 +109,5 @@ export function facts(pairs) {
 }
 
 export const strategyLink = (name) => (name ? link("/strategies/" + encodeURIComponent(name), name) : "–");
-export const symbolLink = (market, symbol) => (symbol ? link(`/market/${market}/${encodeURIComponent(symbol)}`, symbol, h("span.unit", market)) : "–");
+export const symbolLink = (market, symbol) => (symbol ? h("a.symbol", { href: `/market/${market}/${encodeURIComponent(symbol)}` }, symbol, h("span.unit", market)) : "–");
 export const intentLink = (id, text = id) => (id ? link("/intents/" + encodeURIComponent(id), h("span.mono", text)) : "–");

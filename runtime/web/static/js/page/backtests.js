@@ -46,7 +46,7 @@ export async function open(page) {
   function list() {
     return table("Reports", [
       { name: "Compare", cell: (b) => h("input", { type: "checkbox", checked: chosen.has(b.id), disabled: !chosen.has(b.id) && chosen.size >= MOST, "aria-label": `Compare ${b.id}`, on: { change: (event) => { if (event.target.checked) chosen.add(b.id); else chosen.delete(b.id); page.draw(); } } }) },
-      { name: "Report", class: "nowrap lead", cell: (b) => [b.page ? h("a", { href: `/api/v1/backtests/${part(b.id)}/report`, target: "_blank", rel: "noopener" }, b.id) : b.id, h("span.note.under", time(b.at, now()))] },
+      { name: "Report", class: "lead", cell: (b) => [b.page ? h("a", { href: `/api/v1/backtests/${part(b.id)}/report`, target: "_blank", rel: "noopener" }, b.id) : b.id, h("span.note.under", time(b.at, now()))] },
       { name: "Strategy", class: "nowrap", cell: (b) => [b.name || b.strategy, h("span.note.under", b.strategy)] }, { name: "Symbol", class: "nowrap", cell: (b) => [symbolLink(b.market, b.symbol), h("span.note.under", b.interval)] },
       { name: "Period", class: "nowrap", cell: (b) => [b.from.slice(0, 10), h("span.note.under", "to " + b.to.slice(0, 10))] }, { name: "Return", num: true, cell: (b) => signed((gain(b) * 100).toFixed(4), { unit: "%" }) }, { name: "Greatest fall", num: true, cell: (b) => figure(b.max_drawdown_pct, 1) + " %" },
       { name: "Sharpe", num: true, cell: (b) => figure(b.sharpe) }, { name: "Profit factor", num: true, cell: (b) => figure(b.profit_factor) }, { name: "Trips", num: true, cell: (b) => f.exact(String(b.round_trips)) }, { name: "Won", num: true, cell: (b) => (b.round_trips ? f.percent(b.wins / b.round_trips, { places: 0 }) : "–") }, { name: "Fees", num: true, cell: (b) => f.money(b.total_fees) },

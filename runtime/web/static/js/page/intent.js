@@ -49,10 +49,13 @@ const brief = (text) => text?.replace(/(\.\d{8})\d+/g, "$1");
 function checks(one) {
   const passed = one.checks.filter((each) => each.verdict === "passed").length;
   const order = { refused: 0, passed: 1, not_reached: 2 };
-  const rows = [...one.checks].sort((a, b) => order[a.verdict] - order[b.verdict] || Boolean(b.value) - Boolean(a.value));
+  const plain = one.checks.filter((each) => each.verdict === "passed" && !each.value && !each.hint), never = one.checks.filter((each) => each.verdict === "not_reached");
+  const rows = one.checks.filter((each) => !plain.includes(each) && !never.includes(each)).sort((a, b) => order[a.verdict] - order[b.verdict]), names = (all) => all.map((each) => f.words(each.rule)).join(", ");
   return panel("Checked, rule by rule", { key: "checks", note: one.checks.length ? `${passed} of ${one.checks.length} passed` : null }, table("Checks", [
     { name: "Rule", class: "nowrap lead", cell: (c) => f.words(c.rule) }, { name: "Verdict", cell: (c) => tag(c.verdict) }, { name: "Value", num: true, cell: (c) => brief(c.value) || h("span.soft", "no number") }, { name: "Limit", num: true, cell: (c) => brief(c.limit) || "–" }, { name: "Hint", class: "text", cell: (c) => c.hint || "–" },
-  ], rows, { key: (c) => c.rule, none: empty("No checks are kept", one.purpose === "cancel" || one.purpose === "leverage" ? "Cancels and leverage are not orders: no rule is asked." : "Checks are kept in memory for the newest intents of this run; the journal keeps the order itself.") }));
+  ], rows, { key: (c) => c.rule, none: one.checks.length ? null : empty("No checks are kept", one.purpose === "cancel" || one.purpose === "leverage" ? "Cancels and leverage are not orders: no rule is asked." : "Checks are kept in memory for the newest intents of this run; the journal keeps the order itself.") }),
+  plain.length ? h("p.panel-body.tight", { key: "plain" }, tag("passed", `${plain.length} more passed`), h("span.note", ` without a number: ${names(plain)}`)) : null,
+  never.length ? h("p.panel-body.tight", { key: "never" }, tag("not_reached", `${never.length} not reached`), h("span.note", `: ${names(never)}`)) : null);
 }
 
 function order(o) {

@@ -3,7 +3,7 @@ import { h } from "../dom.js";
 import * as f from "../format.js";
 import { live, now, operator, wantLogs } from "../live.js";
 import { say } from "../menu.js";
-import { button, choose, empty, field, panel } from "../parts.js";
+import { button, choose, empty, field, link, panel } from "../parts.js";
 
 const SHOWN = 400;
 const order = ["trace", "debug", "info", "warn", "error", "fatal", "panic"];
@@ -51,6 +51,14 @@ export async function open(page) {
   }
 }
 
+// linked leads from the ids of orders to their lives.
+function linked(text) {
+  const id = new RegExp(`\\bb${live.session.instance.replace(/[^\w-]/g, "\\$&")}-[a-z0-9]+-\\d+\\b`, "g"), out = [];
+  let from = 0;
+  for (const match of text.matchAll(id)) { out.push(text.slice(from, match.index), link("/intents/" + encodeURIComponent(match[0]), match[0])); from = match.index + match[0].length; }
+  return [...out, text.slice(from)];
+}
+
 function line(one) {
-  return h("li", { key: one.id }, h("time", { datetime: one.time, title: f.stampFull(one.time) }, f.stamp(one.time, now())), h("span", { class: tones[one.level] ?? "soft" }, one.level), h("span.event", one.event), h("span.message", one.msg));
+  return h("li", { key: one.id }, h("time", { datetime: one.time, title: f.stampFull(one.time) }, f.stamp(one.time, now())), h("span", { class: tones[one.level] ?? "soft" }, one.level), h("span.event", one.event), h("span.message", linked(one.msg)));
 }

@@ -43,7 +43,7 @@ function shown(p, close) {
     ["Entry", mean(p)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null, ["Unrealised", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
   ]),
   h("div.grid.two",
-    h("div.panel-body", h("h3.note", "Exchange and journal"), table("Exchange beside journal of " + name, [{ name: "Quantity", cell: (row) => row[0] }, { name: base, num: true, cell: (row) => f.exact(row[1]) }, { name: "Verdict", cell: (row) => row[2] ?? "" }],
+    h("div.panel-body", h("h3.note", "Exchange and journal"), !differs ? h("dl.facts.inline", [["The exchange tells", p.quantity], ["The journal explains", p.journal], f.sign(p.ignored) ? ["Left to others", p.ignored] : null].filter(Boolean).map(([what, number]) => h("div", { key: what }, h("dt", what), h("dd", unit(f.exact(number), base)))), h("div", { key: "verdict" }, h("dt", "Verdict"), h("dd", tag("ok", "agree")))) : table("Exchange beside journal of " + name, [{ name: "Quantity", cell: (row) => row[0] }, { name: base, num: true, cell: (row) => f.exact(row[1]) }, { name: "Verdict", cell: (row) => row[2] ?? "" }],
       [["The exchange tells", p.quantity], ["The journal explains", p.journal], f.sign(p.ignored) ? ["Left to others", p.ignored] : null, ["Difference", p.difference, differs ? tag("failed", "differs") : tag("ok", "agree")]].filter(Boolean), { key: (row) => row[0], row: (row) => ({ class: row[0] === "Difference" && differs ? "differs" : null }) }),
       p.quarantine ? h("p", tag("quarantined"), " ", p.quarantine, " ", h("a", { href: "/reconcile" }, "resolve it")) : null),
     h("div.panel-body", h("h3.note", "Protection"), protection(p), liquidation(p))));
@@ -56,7 +56,7 @@ function protection(p) {
     { name: "State", cell: (one) => tag(one.state) }, { name: "Order", cell: (one) => intentLink(one.client_order_id) },
   ], p.protection, { key: (one) => one.client_order_id }) : null;
   return [
-    p.protected ? h("p", tag("ok", "a stop on the exchange covers it")) : h("p", tag("near", "no stop on the exchange covers it"), h("span.note", p.unprotected_ms ? ` for ${f.age(p.unprotected_ms)} in all` : " · its strategy asks for none")),
+    p.protected ? h("p", tag("ok", "a stop on the exchange covers it")) : h("p", tag(p.unprotected_ms ? "near" : "absent", "no stop on the exchange covers it"), h("span.note", p.unprotected_ms ? ` for ${f.age(p.unprotected_ms)} in all` : " · its strategy asks for none")),
     rows, f.sign(p.reducing) ? h("p.note", `open reduceOnly orders sum to ${f.exact(p.reducing)}`) : null,
   ];
 }

@@ -15,7 +15,7 @@ export async function open(page) {
   page.every(5000, read);
   page.view(() => state && [
     h("div.page-head", h("h1", "Reconcile"), h("p.note", "Exchange and journal, held against each other in every round."), operator() ? h("div.actions", button("Run a round now", round, { icon: "reconcile" })) : null),
-    glance(state), ...state.quarantines.map((one) => quarantine(one, read)), unknown(state.unknown), events(state.events), rounds(state.rounds),
+    glance(state), ...state.quarantines.map((one) => quarantine(one, read)), h("div.grid", { key: "found", class: state.unknown.length ? "" : "two" }, unknown(state.unknown), events(state.events)), rounds(state.rounds),
   ]);
   await read.now();
 
@@ -56,6 +56,6 @@ function events(all) {
 function rounds(all) {
   const slowest = Math.max(1, ...all.map((one) => one.duration_ms));
   return panel("Rounds", { key: "rounds", note: `the last ${all.length}, the slowest took ${f.age(slowest)}` },
-    h("div.rounds", { "aria-hidden": "true" }, [...all].reverse().map((one) => h("span", { key: one.id, class: one.complete ? "" : "bad", tall: one.duration_ms / slowest, title: `${f.stamp(one.at_ms)}: ${one.duration_ms} ms` }))),
+    h("p.panel-body.tight.note", { "aria-hidden": "true" }, "a bar a round, how long it took; the newest at the right"), h("div.rounds", { "aria-hidden": "true" }, [...all].reverse().map((one) => h("span", { key: one.id, class: one.complete ? "" : "bad", tall: one.duration_ms / slowest, title: `${f.stamp(one.at_ms)}: ${one.duration_ms} ms` }))),
     h("details.mirror", h("summary", "As a table"), table("Rounds", [{ name: "Began", cell: (r) => time(r.at_ms, now()) }, { name: "Result", cell: (r) => tag(r.complete ? "ok" : "failed", r.complete ? "complete" : "failed") }, { name: "Took", num: true, cell: (r) => r.duration_ms + " ms" }, { name: "Went out", num: true, cell: (r) => String(r.acted) }], all)));
 }

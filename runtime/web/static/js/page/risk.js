@@ -18,7 +18,7 @@ export async function open(page) {
     h("div.page-head", h("h1", "Risk"), h("p.note", "Every limit with what is left of it, and the switch that stops everything.")),
     risk.halts.length ? panel("Halted", { key: "halted", note: "nothing that is halted opens again by itself" }, haltsInForce(risk.halts, risk.degraded, () => read.now())) : null,
     panel("Kill switch", { key: "switch", note: risk.halts.length ? null : "armed: nothing is halted" }, form.node()),
-    others(risk), limits(risk.limits), refusals(risk.rejections), history(risk.history),
+    others(risk), limits(risk.limits), h("div.grid", { key: "past", class: risk.rejections.some((one) => one.count) ? "" : "two" }, refusals(risk.rejections), history(risk.history)),
   ]);
   form.look();
   await read.now();
@@ -32,8 +32,9 @@ function others(risk) {
 
 function limits(all) {
   const order = (one) => (one.scope.startsWith("account") ? 0 : one.scope.startsWith("strategy") ? 1 : 2);
-  const rows = [...all].sort((a, b) => order(a) - order(b) || a.scope.localeCompare(b.scope));
-  return panel("Limits", { key: "limits", note: f.plural(all.length, "limit") }, table("Limits", [
+  const near = (one) => (one.state === "ok" ? 1 : 0); // what is near or over its limit stands first
+  const rows = [...all].sort((a, b) => near(a) - near(b) || order(a) - order(b) || a.scope.localeCompare(b.scope));
+  return panel("Limits", { key: "limits", note: [f.plural(all.length, "limit"), ", ", all.some((one) => one.state !== "ok") ? f.plural(all.filter((one) => one.state !== "ok").length, "of them near or over", "of them near or over") : "none near"] }, table("Limits", [
     { name: "Limit", class: "nowrap lead", cell: (l) => [f.words(l.rule), h("span.note.under", l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope)] },
     { name: "Share", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) }, { name: "%", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) }, { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) }, { name: "In use", num: true, cell: (l) => amount(l.use) }, { name: "Limit", num: true, cell: (l) => amount(l.limit) }, { name: "Left", num: true, cell: (l) => amount(l.headroom) },
     { name: "Way out", class: "text", cell: (l) => [l.why, l.way_out].filter(Boolean).join(". ") || "" },
@@ -43,6 +44,7 @@ function limits(all) {
 // amount groups the digits of "29999.64 USDT" and leaves the rest.
 function amount(text) {
   const match = /^(-?[\d.]+)( .*)?$/.exec(text ?? "");
+  if (text === "-") return h("span.soft", { title: "Nothing is under way that it would measure" }, "–");
   return match ? [f.exact(match[1]), match[2] ? h("span.unit", match[2].trim()) : null] : text || "–";
 }
 

@@ -57,7 +57,7 @@ export async function open(page) {
   }
 
   function trades() {
-    return panel("Trades", { key: "trades", note: "newest first; the side is the taker's" }, table("Trades", [{ name: "Time", class: "nowrap", cell: (t) => f.stamp(t.time_ms, now()) }, { name: "Side", cell: (t) => side(t.side) }, { name: "Price", num: true, cell: f.aligned(one.trades, (t) => t.price) }, { name: "Quantity", num: true, cell: f.aligned(one.trades, (t) => t.quantity) }], one.trades.slice(0, LEVELS), { key: (t) => `${t.time_ms}${t.price}${t.quantity}${one.trades.indexOf(t)}`, none: empty("No trade is listed", "The exchange told none.") }));
+    return panel("Trades", { key: "trades", class: "dense", note: "newest first; the side is the taker's" }, table("Trades", [{ name: "Time", class: "nowrap", cell: (t) => f.stamp(t.time_ms, now()) }, { name: "Side", cell: (t) => side(t.side) }, { name: "Price", num: true, cell: f.aligned(one.trades, (t) => t.price) }, { name: "Quantity", num: true, cell: f.aligned(one.trades, (t) => t.quantity) }], one.trades.slice(0, LEVELS), { key: (t) => `${t.time_ms}${t.price}${t.quantity}${one.trades.indexOf(t)}`, none: empty("No trade is listed", "The exchange told none.") }));
   }
 
   function brackets() {
