@@ -107,7 +107,7 @@ func (v *visitor) live() {
 	s := v.status
 	s.NowMS = v.market.NowMS()
 	s.Day = reconcile.Day{StartMS: 1, Equity: enginetest.Amount(t, "10000"), Peak: enginetest.Amount(t, "10100")}
-	s.Balances = []exchange.Balance{{Asset: "USDT", Free: enginetest.Amount(t, "10")}}
+	s.Balances = []exchange.Balance{{Asset: "USDT", Free: enginetest.Amount(t, "10")}, {Asset: "XRP", Free: enginetest.Amount(t, "3")}}
 	s.Halt = reconcile.Halt{Level: "pause", Why: "news", AtMS: 1}
 	s.Halts = []reconcile.Halt{s.Halt, {Level: "cancel", Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: "flatten", Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm", Doing: "to close"},

@@ -25,6 +25,7 @@ type Status struct {
 	Checks     []ops.Check     `json:"checks"`
 	EventID    string          `json:"event_id"` // follow the stream from here
 	Equity     string          `json:"equity"`   // of all markets traded
+	Uncounted  []Holding       `json:"uncounted"` // in the spot wallet and not in equity: what botd did not buy
 	Futures    string          `json:"futures_equity"`
 	Wallet     string          `json:"wallet"`
 	Available  string          `json:"available"`
@@ -109,7 +110,7 @@ func (b *Board) Status() Status {
 func (b *Board) statusOf() Status {
 	s := &b.status
 	out := Status{Schema: 1, Mode: b.mode, Instance: b.instance, Started: b.began.UTC(), UptimeS: int64(time.Since(b.began).Seconds()), Unclean: b.unclean, Time: time.UnixMilli(s.NowMS).UTC(), Ready: true,
-		Checks: b.checks(), Equity: s.Total.String(), Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
+		Checks: b.checks(), Equity: s.Total.String(), Uncounted: uncounted(s), Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
 		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(), Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind,
 		Degraded: degradedOf(s.Degraded), Open: len(s.Live), Nearest: nearest(s), Reconcile: ReconcileGlance{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
 	for _, check := range out.Checks {

@@ -217,6 +217,21 @@ func grid(w io.Writer, header table.Row) table.Writer {
 	return t
 }
 
+// mostHoldings bounds how many assets a line names.
+const mostHoldings = 5
+
+func holdings(all []api.Holding) string {
+	var parts []string
+	for i, one := range all {
+		if i == mostHoldings {
+			parts = append(parts, fmt.Sprintf("%d more assets", len(all)-i))
+			break
+		}
+		parts = append(parts, one.Quantity+" "+one.Asset)
+	}
+	return strings.Join(parts, ", ")
+}
+
 func newStatus() *cobra.Command {
 	command := asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *api.Status) {
 		state := "ready"
@@ -227,6 +242,9 @@ func newStatus() *cobra.Command {
 			state += ", HALTED (" + s.Halted + "): " + s.Why
 		}
 		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
+		if len(s.Uncounted) > 0 {
+			fmt.Fprintf(w, "not in it: %s of the spot wallet, which botd did not buy\n", holdings(s.Uncounted))
+		}
 		if s.Unclean {
 			fmt.Fprintf(w, "the run before this one did not end by a clean stop (found at the start, %s)\n", s.Started.Format(time.DateTime))
 		}

@@ -85,13 +85,20 @@ function grown(whole, fromMS) {
   return { change: (Number(live.status.equity) - Number(whole.equity[at])).toFixed(2), at: whole.time_ms[at] };
 }
 
+// uncounted says what the spot wallet holds beyond equity.
+function uncounted(held) {
+  if (!held?.length) return [];
+  const rest = held.length - 1, first = `${f.exact(held[0].quantity)} ${held[0].asset}`;
+  return [h("br"), h("span", { title: "Equity counts the asset that is paid with and what botd bought. What the spot wallet held before is not botd's: " + held.map((one) => `${f.exact(one.quantity)} ${one.asset}`).join(", ") }, `without ${first}${rest ? ` and ${f.plural(rest, "other asset")}` : ""} held`)];
+}
+
 function tiles(limits, whole) {
   const s = live.status, exposure = limits.filter((one) => one.rule === "max_gross_exposure").sort((a, b) => b.ratio - a.ratio)[0];
   const tightest = [...limits].filter((one) => one.rule !== "max_data_age").sort((a, b) => b.ratio - a.ratio)[0], margin = Number(s.futures_equity) > 0 ? Number(s.margin_used) / Number(s.futures_equity) : null;
   const drawdown = s.today.drawdown_ratio, near = s.nearest_liquidation, week = grown(whole, now() - 168 * HOUR), all = grown(whole, 0), held = live.strategies.filter((one) => f.sign(one.position)), bare = held.filter((one) => !one.protected).length;
   const unsettled = s.unsettled ? [s.unsettled, " unsettled for ", f.age(now() - s.unsettled_since_ms)] : "all settled", differs = s.reconcile.differences;
   return h("dl.tiles", { key: "tiles" },
-    tile("Equity", [f.money(s.equity), h("span.unit", "USDT")], { detail: ["peak today ", f.money(s.today.peak)] }),
+    tile("Equity", [f.money(s.equity), h("span.unit", "USDT")], { detail: ["peak today ", f.money(s.today.peak), ...uncounted(s.uncounted)] }),
     tile("Today", signed(s.today.change), { detail: [f.percent(s.today.change_ratio, { plus: true }), week ? [", 7 d ", signed(week.change)] : "", all ? [", in all ", signed(all.change)] : ""], title: all ? `in all: since ${f.stamp(all.at, now())} ${f.zone()}, deposits and withdrawals included` : null }),
     tile("Fall from the peak", f.percent(drawdown), { detail: "of today", tone: drawdown > 0.1 ? "warn" : "" }),
     tile("Gross exposure", exposure ? f.percent(exposure.ratio, { places: 1 }) : "–", { detail: exposure ? ["of its limit, ", exposure.scope] : "no limit is set", href: "/risk" }),
