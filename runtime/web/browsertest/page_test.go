@@ -22,7 +22,7 @@ func everyPage(d *daemon) map[string]string {
 	}
 	d.ask("GET", "/api/v1/orders?state=all&strategy=accumulate&limit=1", "", &orders)
 	return map[string]string{
-		"/": "Nothing needs you", "/strategies": "levels", "/strategies/accumulate": "Decisions", "/strategies/levels?view=orders": "Working orders", "/orders": "Working", "/orders?view=fills": "Mean price", "/orders?view=ended": "filled",
+		"/": "Nothing needs you", "/?range=7d": "without 1 BTC held", "/strategies": "levels", "/strategies/accumulate": "Decisions", "/strategies/levels?view=orders": "Working orders", "/orders": "Working", "/orders?view=fills": "Mean price", "/orders?view=ended": "filled",
 		"/intents": "Outcome", "/intents/" + orders.Items[0].ID: "Checked, rule by rule", "/positions": "The journal explains", "/risk": "Kill switch", "/reconcile": "Exchange and journal agree",
 		"/market": "Price tick", "/market/futures/BTC-USDT": "Order book", "/market/spot/SOL-USDT": "Trades", "/logs": "daemon.started", "/backtests": "Greatest fall", "/backtests/compare?ids=quick,slow": "What differs", "/settings": "Configuration in force", "/audit": "start", "/nowhere": "There is no page",
 	}
@@ -67,21 +67,48 @@ func TestEveryPage(t *testing.T) { // not in parallel: it measures
 	}
 }
 
-// TestTwentyThousandCandles has a chart with all of them within a second.
+// mostPatience bounds how much a slow machine is forgiven.
+const mostPatience = 3
+
+// quietPace is how long the work of pace takes on two quiet cores of 2026.
+const quietPace = 50 * time.Millisecond
+
+// pace is how many times as long as there a fixed piece of work takes here and now:
+// numbers written as JSON, read, sorted and summed, as a chart does with candles. A
+// slower machine, or a loaded one, is not a slower page.
+func (v *tab) pace() float64 {
+	const work = `(() => {
+		const began = performance.now();
+		let kept = 0;
+		for (let round = 0; round < 4; round++) {
+			const all = Array.from({ length: 50_000 }, (_, i) => (i * 7919) % 50_021 + 0.5);
+			const read = JSON.parse(JSON.stringify(all));
+			read.sort((a, b) => a - b);
+			kept += read.reduce((sum, x) => sum + x, 0);
+		}
+		return kept > 0 ? performance.now() - began : 0;
+	})()`
+	return eval[float64](v, work) / float64(quietPace.Milliseconds())
+}
+
+// TestTwentyThousandCandles has a chart with all of them within a second, or as much
+// more as the machine is slower than a quiet one.
 func TestTwentyThousandCandles(t *testing.T) { // not in parallel: it measures
 	d := startDaemon(t)
 	v := d.enter(dark)
-	best := time.Hour
+	best, pace := time.Hour, v.pace()
 	for range 4 { // the first fills what botd keeps of the exchange's answers
 		took, weight := v.visit("/market/futures/BTC-USDT?candles=20000")
+		best, pace = min(best, took), min(pace, v.pace())
 		t.Logf("20,000 candles: %d bytes, ready in %s", weight, took.Round(time.Millisecond))
-		best = min(best, took)
 		if have := eval[int](v, `Number(document.querySelector(".panel[aria-labelledby=p-candles] .note").textContent.replaceAll(",", "").match(/\d+/)[0])`); have < 20_000 {
 			t.Errorf("want 20000 candles, have %d", have)
 		}
 	}
-	if best > maxReady {
-		t.Errorf("want 20000 candles within %s, have %s", maxReady, best)
+	within := max(maxReady, min(time.Duration(float64(maxReady)*pace), mostPatience*maxReady))
+	t.Logf("the machine is %.2f times as slow as a quiet one: best %s, want %s", pace, best.Round(time.Millisecond), within.Round(time.Millisecond))
+	if best > within {
+		t.Errorf("want 20000 candles within %s, have %s", within, best)
 	}
 	if drawn := eval[bool](v, `[...document.querySelectorAll(".host canvas")].some(c => { const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; const seen = new Set(); for (let i = 0; i < d.length; i += 400) seen.add(d[i] + "," + d[i+1] + "," + d[i+2]); return seen.size > 3; })`); !drawn {
 		t.Error("want candles drawn, the canvas is empty")
