@@ -55,7 +55,7 @@ var rootNotes = map[string]note{
 
 	"data_dir":               {what: "where journal, simulated accounts, candles and tokens stand; one botd a directory", example: "/var/lib/botd"},
 	"journal":                {what: "the address of a PostgreSQL; not there yet: `botd run` refuses it, the journal is SQLite in `data_dir`", example: "postgres://botd@db.example/botd"},
-	"foreign":                {what: "what becomes of orders and positions that botd did not make: `halt` quarantines their symbol, `adopt` takes them over, `ignore` leaves them", example: "halt"},
+	"foreign":                {what: "what becomes of orders and positions that botd did not make: `halt` opens nothing beside such orders and quarantines the symbol of such a position, `adopt` makes positions the strategy's, `ignore` trades beside both; their orders are left alone", example: "halt"},
 	"shutdown":               {what: "what becomes of orders and positions when botd is stopped", example: "cancel_orders"},
 	"retention.decisions":    {what: "for how long what strategies decided, and why, is kept in `data_dir/MODE/decisions` for dashboard and API, 256 MiB at most; whole files go, of a day or 1 MiB each. The journal, which has every plan too, stays until deleted", example: "30d"},
 	"retention.recorded_mib": {what: "polled candles and funding rates up to so much are kept in `data_dir/MODE/recorded` for `botd backtest run --recorded`; beyond it the oldest go; 0 keeps none", unit: "MiB", example: "512"},

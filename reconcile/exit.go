@@ -55,7 +55,7 @@ func (d *derivation) clearResting() bool {
 			wait = true
 		}
 	}
-	for _, p := range d.stops { // a spot stop holds the asset, a bridging stop counts in the sum: their cancel is confirmed before any other exit
+	for _, p := range slices.Concat(d.stops, d.profits) { // a spot stop holds the asset, one with a quantity counts in the sum: their cancel is confirmed before any other exit
 		if d.truth.Key.Market == exchange.Spot || p.Order.ReduceOnly && p.Order.Type != exchange.MarketOrder {
 			d.cancel(p, "makes room for the exit")
 			wait = wait || p.State != Uncertain || d.truth.Key.Market == exchange.Spot
@@ -86,8 +86,12 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if d.truth.Key.Market == exchange.Spot && d.clearResting() {
 		return
 	}
-	if _, beside, _ := d.stopsOf(d.stops); beside != nil {
+	if _, beside, _ := d.stopsOf(d.stops); beside != nil && !d.shared() {
 		return // a stop is moving, and its bridge holds the reduceOnly sum: a round or two
+	}
+	if d.shared() && d.room() < min(quantity, abs(d.held)) && d.clearResting() {
+		d.exiting = true // what protects comes back when that is done
+		return
 	}
 	d.reduceNow(min(quantity, abs(d.held)), "the target is smaller")
 }

@@ -71,6 +71,21 @@ func (b *Book) ignore(truth *SymbolTruth, evidence string, emit func(Record)) {
 	emit(Record{Kind: RecordIgnored, Symbol: truth.Key, Filled: venue - own, Evidence: evidence})
 }
 
+// HoldsBack returns an order botd did not make that may open a position any moment,
+// where the policy is to open nothing beside such (foreign: halt); nil for none.
+// Spot knows no position: there the wallet tells.
+func (b *Book) HoldsBack(truth *SymbolTruth) *exchange.Order {
+	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore || truth.Key.Market != exchange.Futures {
+		return nil
+	}
+	for i := range truth.Foreign {
+		if o := &truth.Foreign[i]; !o.Reduces() {
+			return o
+		}
+	}
+	return nil
+}
+
 func (b *Book) quarantine(truth *SymbolTruth, why string, emit func(Record)) {
 	if truth.Quarantine == "" {
 		emit(Record{Kind: RecordQuarantined, Symbol: truth.Key, Why: why})

@@ -76,8 +76,8 @@ func (d *derivation) keep(purpose Purpose, w *strategy.Wish) {
 	d.add(Intent{Purpose: purpose, Key: w.Key, Order: order, Reason: d.plan.Reason})
 }
 
-// reducible is how much of the position no resting reducing order covers yet,
-// those derived in this round included (rule 5).
+// reducible is how much of botd's position no resting exit covers yet, those derived
+// in this round included, and the exchange's sum has room for (rule 5).
 func (d *derivation) reducible() exchange.Quantity {
 	free := abs(d.held)
 	for _, p := range d.orders {
@@ -85,18 +85,10 @@ func (d *derivation) reducible() exchange.Quantity {
 			free -= p.Remaining()
 		}
 	}
-	for _, p := range d.stops { // a bridge counts in the sum, and on spot a stop holds the asset; closePosition orders have no quantity
-		free -= p.Remaining()
-	}
-	for i := range d.truth.Foreign {
-		if o := &d.truth.Foreign[i]; o.Reduces() && !o.ClosePosition {
-			free -= o.Remaining()
-		}
-	}
 	for i := range d.intents {
 		if d.intents[i].Purpose == ExitOrder || d.intents[i].Purpose == Exit {
 			free -= d.intents[i].Order.Quantity
 		}
 	}
-	return d.truth.Rules.FloorQuantity(max(0, free))
+	return d.truth.Rules.FloorQuantity(max(0, min(free, d.room())))
 }

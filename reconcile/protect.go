@@ -69,6 +69,10 @@ func (d *derivation) stop(protection strategy.Protection) {
 	if price <= 0 {
 		return
 	}
+	if d.shared() {
+		d.stopPart(price)
+		return
+	}
 	gone := main == nil || d.again(main)
 	passed := d.passed(StopLoss, price)
 	switch {
@@ -124,7 +128,7 @@ func (d *derivation) protecting() *Placement {
 // profit keeps one closePosition TAKE_PROFIT_MARKET. While it moves the position
 // misses a profit, not its protection: cancel, confirm, place.
 func (d *derivation) profit(protection strategy.Protection) {
-	main, _, urgent := d.stopsOf(d.profits)
+	main, beside, urgent := d.stopsOf(d.profits)
 	if urgent != nil && !d.again(urgent) {
 		return
 	}
@@ -134,12 +138,19 @@ func (d *derivation) profit(protection strategy.Protection) {
 		}
 		return
 	}
+	if d.truth.Ignored != 0 {
+		d.profitPart(protection)
+		return
+	}
 	price := d.protectionPrice(TakeProfit, protection.TakeProfit)
 	switch gone := main == nil || d.again(main); {
 	case price <= 0, gone && d.passed(TakeProfit, price):
 	case gone:
 		d.arm(TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true}, "takes the profit")
-	case main.State.Unresolved(), main.Order.StopPrice == price, d.passed(TakeProfit, price), d.nowMS-main.SentMS < int64(d.wish.Interval):
+	case main.State.Unresolved():
+	case beside != nil: // of when others held part of the position
+		d.cancel(beside, "the one of the whole position stands")
+	case main.Order.StopPrice == price, d.passed(TakeProfit, price), d.nowMS-main.SentMS < int64(d.wish.Interval):
 	default:
 		d.cancel(main, "the protection moves")
 	}
@@ -153,12 +164,6 @@ func (d *derivation) arm(purpose Purpose, order exchange.NewOrder, reason string
 		return
 	}
 	order.Side = exchange.SideOf(-d.held)
-	if order.ClosePosition && d.truth.Ignored != 0 { // it would close what is not ours too
-		order.ClosePosition, order.ReduceOnly, order.Quantity = false, true, d.reducible()
-		if d.tooSmall(order.Quantity) {
-			return
-		}
-	}
 	order.WorkingType = exchange.ContractPrice
 	intent := Intent{Purpose: purpose, Order: order, Reason: reason}
 	if order.ReduceOnly {

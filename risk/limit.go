@@ -35,19 +35,10 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts) *Refusal {
 			return refuse("placement "+p.ClientOrderID+" "+p.State.String(), "a settled symbol", "its outcome is fetched, never guessed")
 		}
 	}
-	if len(truth.Foreign) > 0 && intent.Purpose == reconcile.Entry && facts.Truth.Key.Market == exchange.Futures && foreignOpens(truth) {
-		return refuse(fmt.Sprintf("%d orders botd did not make", len(truth.Foreign)), "none", "cancel them, or set foreign: ignore")
+	if o := facts.Book.HoldsBack(truth); o != nil {
+		return refuse(fmt.Sprintf("order %d, which botd did not make", o.ID), "none that opens (foreign: halt)", "cancel it, or set foreign: ignore or adopt")
 	}
 	return nil
-}
-
-func foreignOpens(truth *reconcile.SymbolTruth) bool {
-	for i := range truth.Foreign {
-		if !truth.Foreign[i].Reduces() {
-			return true
-		}
-	}
-	return false
 }
 
 func (g *Gate) dataAge(_ *reconcile.Intent, facts *Facts) *Refusal {

@@ -45,23 +45,26 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts) *Refusal {
 
 // reduceOnlySum: all reducing quantities together, this one, those in flight and
 // strangers' counted, stay within the position (rule 5). A resting exit waits
-// for uncertain ones; one that must get out does not.
+// for uncertain ones; one that must get out does not. Strangers' do not count
+// against a market order of all there is, which takes them with it (rule 6):
+// nobody's order may keep botd in a position.
 func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts) *Refusal {
 	if !intent.Order.ReduceOnly {
 		return nil
 	}
-	sum := intent.Order.Quantity
+	held := max(facts.Truth.AtVenue(), -facts.Truth.AtVenue())
+	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == held
 	for _, p := range facts.Book.Live() {
 		if p.Order.Key() == facts.Truth.Key && p.Order.ReduceOnly && (p.State != reconcile.Uncertain || !repeats(intent.Purpose)) {
 			sum += p.Remaining()
 		}
 	}
 	for i := range facts.Truth.Foreign {
-		if o := &facts.Truth.Foreign[i]; o.Reduces() && !o.ClosePosition {
+		if o := &facts.Truth.Foreign[i]; o.Reduces() && !o.ClosePosition && !sweeps {
 			sum += o.Remaining()
 		}
 	}
-	if held := facts.Truth.AtVenue(); sum > max(held, -held) {
+	if sum > held {
 		return refuse(facts.Truth.Rules.QuantityDecimal(sum), facts.Truth.Rules.QuantityDecimal(held), "open reduceOnly orders already cover the position (rule 5)")
 	}
 	return nil

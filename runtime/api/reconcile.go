@@ -24,7 +24,7 @@ type Notice struct {
 
 	ID       string `json:"id"`
 	AtMS     int64  `json:"at_ms"`
-	Kind     string `json:"kind"` // gap, fetch_failed, latch, quarantine, adopted, halt, missed, strategy_failed, blind, journal, found, stale, frozen, breaker, limit
+	Kind     string `json:"kind"` // gap, fetch_failed, latch, quarantine, foreign, adopted, halt, missed, strategy_failed, blind, journal, found, stale, frozen, breaker, limit
 	Severity string `json:"severity"`
 	Strategy string `json:"strategy,omitempty"`
 	Market   string `json:"market,omitempty"`
@@ -39,6 +39,7 @@ var noticeKinds = map[engine.NoteKind]struct{ name, severity string }{
 	engine.NoteFetchFailed:    {"fetch_failed", "warning"},
 	engine.NoteLatch:          {"latch", "info"},
 	engine.NoteQuarantine:     {"quarantine", "error"},
+	engine.NoteForeign:        {"foreign", "warning"},
 	engine.NoteAdopted:        {"adopted", "warning"},
 	engine.NoteIgnored:        {"ignored", "warning"},
 	engine.NoteHalt:           {"halt", "error"},
@@ -74,7 +75,7 @@ func (b *Board) noteNotice(n *engine.Note) {
 	switch n.Kind {
 	case engine.NoteHalt, engine.NoteBreaker, engine.NoteLimit:
 		b.publish("risk", notice)
-	case engine.NoteQuarantine, engine.NoteAdopted, engine.NoteIgnored, engine.NoteFound, engine.NoteStale:
+	case engine.NoteQuarantine, engine.NoteForeign, engine.NoteAdopted, engine.NoteIgnored, engine.NoteFound, engine.NoteStale:
 		b.publish("reconcile", notice)
 	}
 }
@@ -135,7 +136,7 @@ func (s *Server) reconcileState(w http.ResponseWriter, r *http.Request) {
 	out := Reconcile{Schema: 1, LastMS: st.SoundMS, Failed: st.Failed, Blind: st.Blind, Quarantines: quarantines, Unknown: []Order{}}
 	out.Rounds, _ = newest(b.rounds.all, Page{Limit: 50}, func(r *Round) int64 { return r.n }, func(*Round) bool { return true }, func(r *Round) Round { return *r })
 	out.Events, _ = newest(b.notices.all, Page{Limit: 50}, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
-		return n.Kind == "quarantine" || n.Kind == "adopted" || n.Kind == "ignored" || n.Kind == "found" || n.Kind == "stale"
+		return n.Kind == "quarantine" || n.Kind == "foreign" || n.Kind == "adopted" || n.Kind == "ignored" || n.Kind == "found" || n.Kind == "stale"
 	}, func(n *Notice) Notice { return *n })
 	for i := range st.Live {
 		if p := &st.Live[i]; p.State.Unresolved() {

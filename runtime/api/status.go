@@ -71,7 +71,7 @@ type ReconcileGlance struct {
 
 // Degraded is one declared state in which something does not open.
 type Degraded struct {
-	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, failed, journal, stale
+	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, foreign, failed, journal, stale
 	Scope    string     `json:"scope"` // account, strategy, symbol
 	Strategy string     `json:"strategy,omitempty"`
 	Market   string     `json:"market,omitempty"`

@@ -49,6 +49,7 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 	for i, r := range e.runs {
 		e.noteRun(r, before[i])
 	}
+	e.watchForeign()
 }
 
 // memo is what a round may change of one strategy's symbol.

@@ -27,7 +27,7 @@ const (
 
 // Degraded is a declared state in which something does not open, or nothing.
 type Degraded struct {
-	State   string // blind, breaker, halted, limit, quarantined, failed, journal, stale
+	State   string // blind, breaker, halted, limit, quarantined, foreign, failed, journal, stale
 	Scope   reconcile.Scope
 	Cause   string
 	SinceMS int64
@@ -61,6 +61,12 @@ func (e *Engine) Degraded() []Degraded {
 		if truth.Quarantine != "" {
 			all = append(all, Degraded{State: "quarantined", Scope: reconcile.Scope{Symbol: truth.Key}, Cause: truth.Quarantine, SinceMS: truth.QuarantineMS,
 				WayOut: "botd resolve " + truth.Key.Name + " --adopt or --ignore"})
+		}
+	}
+	for _, truth := range e.book.Symbols() {
+		if o := e.book.HoldsBack(truth); o != nil && truth.ForeignMS != 0 {
+			all = append(all, Degraded{State: "foreign", Scope: reconcile.Scope{Symbol: truth.Key}, Cause: foreignText(truth, o), SinceMS: truth.ForeignMS,
+				WayOut: "cancel it on the exchange, or set foreign: adopt or ignore; exits and stops go on"})
 		}
 	}
 	for _, s := range e.series {
@@ -110,6 +116,30 @@ func (e *Engine) watchBlind(why error) {
 		e.blindWhy = errorText(why)
 	}
 	e.note(Note{Kind: NoteBlind, OK: !blind, Text: e.blindWhy})
+}
+
+// watchForeign tells when orders that botd did not make begin to hold openings of a
+// symbol back, and when none does any more.
+func (e *Engine) watchForeign() {
+	for _, truth := range e.book.Symbols() {
+		o := e.book.HoldsBack(truth)
+		if (o != nil) == (truth.ForeignMS != 0) {
+			continue
+		}
+		note := Note{Kind: NoteForeign, OK: o == nil, Symbol: &exchange.Symbol{Market: truth.Key.Market, Name: truth.Key.Name}}
+		if truth.ForeignMS = 0; o != nil {
+			truth.ForeignMS, note.OrderID, note.Text = e.nowMS, o.ID, foreignText(truth, o)
+		}
+		e.note(note)
+	}
+}
+
+func foreignText(truth *reconcile.SymbolTruth, o *exchange.Order) string {
+	text := fmt.Sprintf("order %d, which botd did not make, may open a position: %s %s", o.ID, o.Side, o.Type)
+	if rules := truth.Rules; rules != nil {
+		text += " " + rules.QuantityDecimal(o.Remaining()).String()
+	}
+	return text
 }
 
 // guardBreaker trips the account's breaker when too much was unknown, or too

@@ -142,6 +142,7 @@ const (
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 	NoteIgnored                            // how much of a position is left to others: Quantity, none when it is zero
 	NoteFrozen                             // the exchange's candles stand still, or go on: OK
+	NoteForeign                            // an order botd did not make keeps openings of a symbol back, or none any more: OK
 	NoteCandles                            // closed candles of a series were polled, those of the warm-up too: for who keeps them
 )
 

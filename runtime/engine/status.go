@@ -174,6 +174,9 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 	case r.seen < r.config.Strategy.Warmup():
 		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", r.seen, r.config.Strategy.Warmup())
 	}
+	if o := e.book.HoldsBack(r.truth); o != nil && s.Why == "" {
+		s.Why = foreignText(r.truth, o)
+	}
 	return s
 }
 

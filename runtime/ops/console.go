@@ -171,6 +171,12 @@ func (c *Console) rest(n *engine.Note) {
 			return
 		}
 		c.line(bad, n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", symbol(n), n.Text)
+	case engine.NoteForeign:
+		if n.OK {
+			c.line(info, n, "symbol.clear").Msgf("clear     %s has no orders of others that open", symbol(n))
+			return
+		}
+		c.line(warn, n, "symbol.foreign").Msgf("FOREIGN   %s: %s; nothing opens beside it (foreign: halt)", symbol(n), n.Text)
 	case engine.NoteAdopted:
 		c.line(warn, n, "position.adopted").Msgf("adopted   %s: %s", quantity(n, n.Quantity), n.Text)
 	case engine.NoteIgnored:

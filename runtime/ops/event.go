@@ -79,6 +79,8 @@ var Events = []Event{
 	{"strategy.missed", "warn", "ticks were missed and skipped"},
 	{"strategy.reloaded", "info", "a new version of a strategy took its place"},
 	{"strategy.tick", "debug", "a strategy was asked"},
+	{"symbol.clear", "info", "no order that botd did not make holds openings back any more"},
+	{"symbol.foreign", "warn", "an order that botd did not make holds openings of its symbol back, by foreign: halt"},
 	{"symbol.quarantined", "error", "the exchange and the journal do not agree: nothing opens there"},
 	{"symbol.resolved", "info", "a quarantine has ended"},
 	{"telegram.command", "info", "somebody changed something by Telegram"},

@@ -1,0 +1,126 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// A closePosition order closes all there is of a symbol's one position. Where that
+// is not botd's to close, or a stranger's stands already, its part is protected by
+// reduceOnly orders of its quantity. They count in the exchange's sum (rule 5),
+// where strangers' orders count too: a stop comes before a profit.
+
+// shared reports whether others hold part of the position, or one of their
+// closePosition stops keeps the exchange from taking botd's (rule 8).
+func (d *derivation) shared() bool {
+	return d.truth.Ignored != 0 || slices.ContainsFunc(d.truth.Foreign, func(o exchange.Order) bool { return o.ClosePosition && o.Type == exchange.StopMarket })
+}
+
+// stopPart keeps the stop of botd's part. The price being passed already, the part
+// is exited at market.
+func (d *derivation) stopPart(price exchange.Price) {
+	if !d.passed(StopLoss, price) {
+		d.part(StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
+		return
+	}
+	stands := slices.ContainsFunc(d.stops, func(p *Placement) bool { return p.Order.StopPrice == price && !d.again(p) })
+	if !stands {
+		d.exitNow(StopLoss, "the stop's price was passed already")
+	}
+}
+
+// part keeps orders of one kind over botd's part: what is too large, or at another
+// price, is canceled, confirmed and placed anew; what is missing is added. One of
+// the whole position stands until they do, and goes then.
+func (d *derivation) part(purpose Purpose, order exchange.NewOrder, reason string) {
+	live := d.stops
+	if purpose == TakeProfit {
+		live = d.profits
+	}
+	open, ends := abs(d.held), false
+	var whole *Placement
+	for _, p := range live {
+		moved := p.Order.StopPrice != order.StopPrice && d.nowMS-p.SentMS >= int64(d.wish.Interval)
+		switch {
+		case p.Order.ClosePosition:
+			whole = p
+		case !p.State.Unresolved() && moved:
+			d.cancel(p, "the protection moves")
+			ends = true
+		case !p.State.Unresolved() && p.Remaining() > open && d.truth.Position == d.truth.Known:
+			d.cancel(p, "it is more than botd's part of the position")
+			ends = true
+		default:
+			open -= p.Remaining()
+		}
+	}
+	switch {
+	case ends || d.exiting: // an exit takes its place
+	case open > 0:
+		d.armPart(purpose, order, open, reason)
+	case whole != nil && d.truth.Ignored != 0:
+		d.cancel(whole, "it would close what others hold too")
+	}
+}
+
+// armPart places what is missing, as far as the sum has room for it.
+func (d *derivation) armPart(purpose Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
+	order.ReduceOnly, order.Quantity = true, d.truth.Rules.FloorQuantity(min(open, d.room()))
+	if purpose == StopLoss && order.Quantity < d.truth.Rules.FloorQuantity(open) {
+		for _, p := range d.profits {
+			if p.Order.ReduceOnly {
+				d.cancel(p, "makes room for the stop")
+			}
+		}
+	}
+	if purpose == TakeProfit && order.Quantity < d.truth.Rules.FloorQuantity(open) {
+		return // a crumb of it would only keep others from leaving their part
+	}
+	if !d.tooSmall(order.Quantity) {
+		d.arm(purpose, order, reason)
+	}
+}
+
+// profitPart keeps the profit of botd's part.
+func (d *derivation) profitPart(protection strategy.Protection) {
+	price := d.protectionPrice(TakeProfit, protection.TakeProfit)
+	if price > 0 && !d.passed(TakeProfit, price) {
+		d.part(TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price}, "takes the profit of botd's part of the position")
+	}
+}
+
+// room is what the exchange's sum of reducing quantities leaves of the position,
+// those derived in this round included (rule 5). On spot it is what of the asset
+// no order sells.
+func (d *derivation) room() exchange.Quantity {
+	free := abs(d.held)
+	if d.truth.Key.Market == exchange.Futures {
+		free = abs(d.truth.AtVenue())
+	}
+	for _, p := range d.orders {
+		if p.Purpose == ExitOrder {
+			free -= p.Remaining()
+		}
+	}
+	for _, p := range slices.Concat(d.stops, d.profits) { // on spot a stop holds the asset; closePosition orders have no quantity
+		free -= p.Remaining()
+	}
+	for _, p := range d.towards {
+		if p.Order.ReduceOnly {
+			free -= p.Remaining()
+		}
+	}
+	for i := range d.truth.Foreign {
+		if o := &d.truth.Foreign[i]; o.Reduces() && !o.ClosePosition {
+			free -= o.Remaining()
+		}
+	}
+	for i := range d.intents {
+		if order := &d.intents[i].Order; order.ReduceOnly || d.intents[i].Purpose == ExitOrder || d.intents[i].Purpose == Exit {
+			free -= order.Quantity
+		}
+	}
+	return max(0, free)
+}

@@ -1,0 +1,274 @@
+package engine
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// wished holds what the test says, with a stop and a profit where it says.
+type wished struct {
+	target       exchange.Quantity
+	stop, profit exchange.Price
+}
+
+func (x *wished) plan(_ *strategy.View, plan *strategy.Plan) {
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: x.target}, "a test")
+	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: x.stop}, TakeProfit: strategy.Distance{Price: x.profit}}
+}
+
+// reducing is a resting reduceOnly order of somebody else.
+func (w *world) reducing(quantity exchange.Quantity) exchange.Request {
+	request := w.market(exchange.Sell, quantity, true)
+	request.Order.Type, request.Order.Price = exchange.Limit, 60_000e8
+	return request
+}
+
+// protects are the quantities of the orders of a type on the exchange, by stop price;
+// that of a closePosition order is zero.
+func (w *world) protects(kind exchange.OrderType) map[exchange.Price]exchange.Quantity {
+	w.t.Helper()
+	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesOpenOrders})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all := map[exchange.Price]exchange.Quantity{}
+	for _, o := range answer.Orders.Items() {
+		if o.Type == kind {
+			all[o.StopPrice] += o.Quantity
+		}
+	}
+	return all
+}
+
+func (w *world) wantProtects(kind exchange.OrderType, price exchange.Price, quantity exchange.Quantity) {
+	w.t.Helper()
+	have := w.protects(kind)
+	if q, ok := have[price]; !ok || q != quantity || len(have) != 1 {
+		w.t.Errorf("%s: want %d at %d alone, have %v\n%s", kind, quantity, price, have, w.story())
+	}
+}
+
+func (w *world) wantNothingRefused() {
+	w.t.Helper()
+	if len(w.refused) > 0 {
+		w.t.Errorf("want nothing refused by the exchange, have %q\n%s", w.refused, w.story())
+	}
+}
+
+// besides starts beside what others bought after a first look.
+func besides(t *testing.T, x *wished, theirs exchange.Quantity) *world {
+	t.Helper()
+	target := x.target
+	x.target = 0
+	w := newWorld(t, x.plan, foreign("ignore"))
+	w.pass(20_000)
+	w.byHand(w.market(exchange.Buy, theirs, false))
+	w.pass(20_000)
+	x.target = target
+	return w
+}
+
+func TestAnExitOfEverythingGoesWhereStrangersOrdersTakeTheWholeSum(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 10, stop: 49_000e8}
+	w := newWorld(t, x.plan)
+	w.pass(60_000)
+	w.byHand(w.reducing(10))
+	w.pass(20_000)
+	x.target = 0
+	w.pass(5_000)
+	w.wantHeld(0)
+	w.wantNothingRefused()
+}
+
+func TestTheKillSwitchClosesWhereStrangersOrdersTakeTheWholeSum(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 10, stop: 49_000e8}
+	w := newWorld(t, x.plan)
+	w.pass(60_000)
+	w.byHand(w.reducing(10))
+	w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.wantNothingRefused()
+}
+
+func TestBesideOthersOwnPartIsProtectedWhateverOrdersTheyHave(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 10, stop: 49_000e8, profit: 55_000e8}
+	w := besides(t, x, 20)
+	w.byHand(w.reducing(10))
+	w.pass(80_000)
+	w.wantHeld(30)
+	w.wantProtects(exchange.StopMarket, 49_000e8, 10)
+	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 10)
+	w.wantNothingRefused()
+}
+
+func TestBesideOthersThatComeLaterTheStopBecomesOneOfOwnPart(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 10, stop: 49_000e8, profit: 55_000e8}
+	w := newWorld(t, x.plan, foreign("ignore"))
+	w.pass(60_000)
+	w.wantProtects(exchange.StopMarket, 49_000e8, 0)
+	w.byHand(w.market(exchange.Buy, 20, false))
+	if bare := w.uncovered(40_000); bare != 0 {
+		t.Errorf("want a stop all the time, have %d ms without", bare)
+	}
+	w.wantProtects(exchange.StopMarket, 49_000e8, 10)
+	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 10)
+	w.price("48900")
+	w.pass(20_000)
+	w.wantHeld(20) // theirs stays
+	w.wantNothingRefused()
+	w.wantSound()
+}
+
+func TestBesideOthersAStopFollowsSizeAndPrice(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 10, stop: 49_000e8, profit: 55_000e8}
+	w := besides(t, x, 20)
+	w.pass(80_000)
+	x.target = 4
+	w.pass(20_000)
+	w.wantHeld(24)
+	w.wantProtects(exchange.StopMarket, 49_000e8, 4)
+	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 4)
+	x.target = 8
+	w.pass(20_000)
+	w.wantHeld(28)
+	w.wantProtects(exchange.StopMarket, 49_000e8, 8)
+	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 8)
+	x.stop, x.profit = 49_500e8, 56_000e8
+	w.pass(90_000)
+	w.wantProtects(exchange.StopMarket, 49_500e8, 8)
+	w.wantProtects(exchange.TakeProfitMarket, 56_000e8, 8)
+	x.target = 0
+	w.pass(20_000)
+	w.wantHeld(20)
+	if stops := w.protects(exchange.StopMarket); len(stops) != 0 {
+		t.Errorf("want nothing left at rest beside others, have %v", stops)
+	}
+	w.wantNothingRefused()
+}
+
+func TestAProfitAloneStandsOnceBesideOthers(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 10, profit: 55_000e8}
+	w := besides(t, x, 40)
+	w.pass(80_000)
+	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 10)
+	w.byHand(w.market(exchange.Sell, 38, true)) // room for one of the two: an exit takes the profit's place
+	w.pass(40_000)
+	x.target = 0
+	w.pass(20_000)
+	w.wantHeld(2)
+	w.wantNothingRefused()
+}
+
+func TestBesideAStrangersClosePositionStopOwnStopStandsToo(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 10, stop: 49_000e8}
+	w := newWorld(t, x.plan)
+	w.pass(60_000)
+	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	theirs := w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.StopMarket, StopPrice: 45_000e8, ClosePosition: true, WorkingType: exchange.ContractPrice}})
+	w.pass(20_000)
+	if have := w.protects(exchange.StopMarket); have[49_000e8] != 10 || len(have) != 2 {
+		t.Errorf("want a stop of 10 at 49000 beside theirs, have %v\n%s", have, w.story())
+	}
+	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: theirs.ID})
+	if bare := w.uncovered(20_000); bare != 0 {
+		t.Errorf("want a stop all the time, have %d ms without", bare)
+	}
+	w.wantProtects(exchange.StopMarket, 49_000e8, 0)
+	w.wantNothingRefused()
+	w.wantSound()
+}
+
+func TestBesideLittleOfOthersAPositionBecomesSmallerAllTheSame(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 10, stop: 49_000e8, profit: 55_000e8}
+	w := besides(t, x, 2) // the sum has room for a stop alone
+	w.pass(80_000)
+	w.wantProtects(exchange.StopMarket, 49_000e8, 10)
+	x.target = 4
+	w.pass(20_000)
+	w.wantHeld(6)
+	w.wantProtects(exchange.StopMarket, 49_000e8, 4)
+	w.byHand(w.market(exchange.Sell, 2, true)) // theirs goes: what protects is of everything again
+	w.pass(40_000)
+	w.wantProtects(exchange.StopMarket, 49_000e8, 0)
+	w.wantProtects(exchange.TakeProfitMarket, 55_000e8, 0)
+	w.wantNothingRefused()
+	w.wantSound()
+}
+
+// opening is a resting order of somebody else that may open a position.
+func (w *world) opening(quantity exchange.Quantity) exchange.Request {
+	request := w.market(exchange.Buy, quantity, false)
+	request.Order.Type, request.Order.Price = exchange.Limit, 40_000e8
+	return request
+}
+
+func TestAnOrderOfOthersThatMayOpenIsADeclaredStateAndNothingOpensBesideIt(t *testing.T) {
+	t.Parallel()
+	low := []strategy.Wish{{Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10}}
+	for _, how := range []string{"at market", "by a resting order"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			wishes := false
+			w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+				switch {
+				case how != "at market":
+					plan.Orders, plan.OrdersSet = low, wishes
+				case wishes:
+					plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}, "a test")
+				}
+			})
+			w.pass(20_000)
+			theirs := w.byHand(w.opening(10))
+			w.pass(16_000)
+			w.wantState("foreign")
+			if s := w.engine.Status().Strategies[0]; s.Why == "" {
+				t.Error("want the strategy to say why it opens nothing")
+			}
+			wishes = true
+			w.pass(20_000)
+			w.wantSent(0)
+			w.start() // a restart finds it again
+			w.pass(20_000)
+			w.wantState("foreign")
+			w.wantSent(0)
+			w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: theirs.ID})
+			w.pass(20_000)
+			w.wantSound()
+			w.wantSent(1)
+			if told := w.told(NoteForeign); told != 3 {
+				t.Errorf("want its beginning told by each run and its end once, have %d notes", told)
+			}
+		})
+	}
+}
+
+func TestByPolicyOrdersOfOthersKeepNothingBack(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{"adopt", "ignore"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			x := &wished{}
+			w := newWorld(t, x.plan, foreign(policy))
+			w.pass(20_000)
+			w.byHand(w.opening(10))
+			w.pass(16_000)
+			x.target = 10
+			w.pass(20_000)
+			w.wantHeld(10)
+			w.wantSound()
+		})
+	}
+}
