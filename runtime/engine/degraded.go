@@ -210,6 +210,7 @@ func (e *Engine) halt(event *Event) {
 		e.note(Note{Kind: NoteLatch, Strategy: scope.Strategy, Symbol: r.config.Symbol, OK: true, Text: event.Why})
 	}
 	e.roundMS = e.nowMS
+	e.pressMS = min(e.pressMS, e.nowMS+pressingMS) // a round under way may hang
 }
 
 func (e *Engine) symbolOf(key exchange.SymbolKey) *exchange.Symbol {

@@ -56,6 +56,7 @@ type Engine struct {
 
 	round    round
 	roundMS  int64 // when the next round is due
+	pressMS  int64 // when a halt is pressed beside a round that hangs
 	rulesMS  int64 // when symbol rules are read next
 	failed   int   // rounds failed in a row
 	soundMS  int64 // when the last complete round ended
@@ -213,6 +214,8 @@ func (e *Engine) NextMS() int64 {
 	}
 	if e.round.phase == 0 {
 		next = min(next, e.roundMS)
+	} else {
+		next = min(next, e.pressMS)
 	}
 	if e.closing != "" {
 		return next
@@ -271,7 +274,10 @@ func (e *Engine) wake() {
 	if e.closing == "" {
 		e.decideDue()
 	}
-	if e.roundMS <= e.nowMS && e.round.phase == 0 {
+	switch {
+	case e.round.phase != 0 && e.pressMS <= e.nowMS:
+		e.press()
+	case e.round.phase == 0 && e.roundMS <= e.nowMS:
 		e.beginRound()
 	}
 }

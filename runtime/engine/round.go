@@ -69,6 +69,9 @@ type purpose struct {
 
 func (e *Engine) beginRound() {
 	e.round = round{phase: phaseLists, snapshot: reconcile.Snapshot{BeganMS: e.nowMS, Looked: e.round.snapshot.Looked[:0]}, version: e.book.Version()}
+	if e.pressMS = never; e.pressing() { // reads may hang
+		e.pressMS = e.nowMS + pressingMS
+	}
 	if e.trades(exchange.Futures) {
 		if e.book.Unknowns() {
 			e.roundAsk(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
@@ -245,6 +248,7 @@ func (e *Engine) roundFailed() {
 	e.round.phase = 0
 	e.watchBlind(e.round.failed)
 	e.guardOverdue()
+	e.press()
 	most := int64(15_000)
 	if e.pressing() {
 		most = pressingMS

@@ -30,6 +30,8 @@ type run struct {
 	cash   exchange.Amount   // spot: what these fills brought
 	entry  exchange.Amount   // futures: the position's entry price before them
 
+	pressedMS int64 // the round whose position was closed by a halt while reads failed (press)
+
 	around watching
 
 	wished   strategy.Target // the target of the last candle's decision, and since which candle

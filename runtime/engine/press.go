@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"slices"
+
+	"botd/reconcile"
+)
+
+// press does of a halt what needs no reading, while the exchange answers no reads:
+// orders that may open are canceled by their ids, as often as wished (class I), and
+// a futures position is closed at market by what was last read of it, once, since
+// reduceOnly can not flip. Whatever became of that, another exit is sent from a
+// fresh read only (class R). What protects stays until then.
+func (e *Engine) press() {
+	if e.stopped {
+		return
+	}
+	e.pressMS = e.nowMS + pressingMS
+	for _, r := range e.runs {
+		level := e.levelOn(r, "")
+		if !e.takesAway(r, level) {
+			continue
+		}
+		wish := e.wishOf(r)
+		under(&wish, level)
+		e.latchFlattened(r, level)
+		intents, _ := e.book.Derive(&wish, e.nowMS)
+		for i := range intents {
+			if e.needsNoRead(r, &intents[i], level) {
+				e.dispatch(r, &intents[i])
+			}
+		}
+	}
+}
+
+// takesAway reports whether a halt at this level, or a person who withdrew an order,
+// wants something of the run's symbol ended.
+func (e *Engine) takesAway(r *run, level string) bool {
+	return level == reconcile.LevelCancel || level == reconcile.LevelFlatten ||
+		slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool { return p.Order.Key() == r.truth.Key && p.Withdrawn != "" })
+}
+
+func (e *Engine) needsNoRead(r *run, intent *reconcile.Intent, level string) bool {
+	switch intent.Purpose {
+	case reconcile.Cancel:
+		p := e.book.Placement(intent.ClientID)
+		return p != nil && (p.Purpose.Opens() || p.Purpose == reconcile.ExitOrder)
+	case reconcile.Exit:
+		if level != reconcile.LevelFlatten || !intent.Order.ReduceOnly || r.pressedMS == e.soundMS {
+			return false
+		}
+		r.pressedMS = e.soundMS
+		return true
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/strategy"
+)
+
+// silenced lets no read of orders and positions through: refused at once, or never
+// answered.
+func silenced(hang bool) func(*Call) fate {
+	return func(call *Call) fate {
+		switch call.Request.Operation {
+		case exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesAccount, exchange.FuturesOrder:
+			if hang {
+				return fate{silent: true}
+			}
+			return fate{err: &exchange.Unavailable{Operation: call.Request.Operation, Why: "status 503"}}
+		}
+		return fate{}
+	}
+}
+
+func (w *world) open() []exchange.Order {
+	w.t.Helper()
+	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesOpenOrders})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer.Orders.Items()
+}
+
+func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
+	t.Parallel()
+	for _, hang := range []bool{false, true} {
+		t.Run(map[bool]string{false: "refused", true: "hanging"}[hang], func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, haltable)
+			w.pass(60_000)
+			w.wantHeld(10)
+			if n := len(w.open()); n != 2 {
+				t.Fatalf("want a stop and an order at rest, have %d", n)
+			}
+			w.network = silenced(hang)
+			w.pass(5_000)
+			w.give(&Event{Kind: EventHalt, Level: reconcile.LevelCancel, Why: "a test"})
+			w.pass(5_000)
+			if all := w.open(); len(all) != 1 || all[0].Type != exchange.StopMarket {
+				t.Errorf("want the stop alone left, have %+v", all)
+			}
+			w.wantHeld(10)
+			before := len(w.sent)
+			w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+			w.pass(5_000)
+			w.wantHeld(0)
+			w.pass(60_000) // what became of it only a read tells
+			w.wantSent(before + 1)
+			w.network = nil
+			w.pass(60_000)
+			w.wantSent(before + 1)
+			w.wantNothingRefused()
+			if left := w.open(); len(left) != 0 {
+				t.Errorf("want nothing left, have %+v", left)
+			}
+		})
+	}
+}
+
+// haltable holds 10 with a stop, and an order that would add to it.
+func haltable(_ *strategy.View, plan *strategy.Plan) {
+	plan.Orders, plan.OrdersSet = []strategy.Wish{{Key: "at once", Side: exchange.Buy, Price: 51_000e8, Quantity: 10}, {Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10}}, true
+	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 44_000e8}}
+}
+
+func TestAnExitOfAHaltWhoseAnswerIsLostIsNotRepeatedUnread(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, haltable)
+	w.pass(60_000)
+	quiet := silenced(false)
+	w.network = func(call *Call) fate {
+		if call.Request.Operation.Places() {
+			return fate{lost: true}
+		}
+		return quiet(call)
+	}
+	before := len(w.sent)
+	w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+	w.pass(60_000)
+	w.wantHeld(10)
+	if n := len(w.sent); n != before {
+		t.Errorf("want what is lost never to have arrived, have %d", n-before)
+	}
+	sending := 0
+	for _, r := range w.records {
+		if r.Kind == reconcile.RecordSending && r.Purpose == reconcile.Exit {
+			sending++
+		}
+	}
+	if sending != 1 {
+		t.Errorf("want one exit journalled while nothing is read, have %d\n%s", sending, w.story())
+	}
+	w.network = nil
+	w.pass(40_000)
+	w.wantHeld(0)
+	w.wantNothingRefused()
+}
