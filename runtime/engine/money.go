@@ -60,7 +60,7 @@ func (e *Engine) keepBooks(snapshot *reconcile.Snapshot) {
 
 func (e *Engine) readMoney(m *money, r reconcile.Reading, beganMS int64) {
 	if !r.Same(&m.last) || m.sinceMS == 0 {
-		m.sinceMS = r.AtMS
+		m.sinceMS = max(r.AtMS, beganMS) // a clock set back within the round does not make it older
 	}
 	m.last = r
 	m.due = e.book.Ledger().Due(&r)
@@ -73,7 +73,7 @@ func (e *Engine) readMoney(m *money, r reconcile.Reading, beganMS int64) {
 	unresolved := slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool {
 		return p.State.Unresolved() && p.Order.Market == r.Market && e.nowMS-p.SentMS < moneyGiveUpMS
 	})
-	hasty := !steady || unresolved
+	hasty := !steady || unresolved || !e.config.Feed && e.differs(r.Market)
 	if m.waiting > 0 || hasty && r.AtMS-m.dueMS < starvedMS {
 		return
 	}
@@ -83,6 +83,15 @@ func (e *Engine) readMoney(m *money, r reconcile.Reading, beganMS int64) {
 		return
 	}
 	e.complete(m)
+}
+
+// differs reports whether a position the exchange tells is not the one the fills
+// make: one of them is old, or a fill is not known yet, and the wallet may have it.
+func (e *Engine) differs(market exchange.Market) bool {
+	return slices.ContainsFunc(e.book.Symbols(), func(t *reconcile.SymbolTruth) bool {
+		residual, _ := t.Residual()
+		return residual != 0 && t.Key.Market == market && t.Quarantine == ""
+	})
 }
 
 // takeBetween takes what a hasty reading asks for, one after the other: positions,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -232,6 +233,51 @@ func TestWalletAndPositionsOfDifferentMomentsAreNotBooked(t *testing.T) {
 	w.pass(60_000)
 	w.wantLedger()
 	w.wantExplained()
+}
+
+func TestAClockSetBackWithinARoundMakesNoReadingStand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(1), books)
+	w.pass(30_000)
+	e, m := w.engine, &w.engine.futures
+	e.config.Settle.StalenessMS, e.out = 3_000, &w.out
+	reading := m.last
+	reading.Wallet = slices.Clone(reading.Wallet)
+	reading.Wallet[0].Amount = reading.Wallet[0].Amount.Sub(exchange.AmountOf(1))
+	began := w.now + 1_000
+	reading.AtMS = began - 3_500
+	e.readMoney(m, reading, began)
+	if !m.due || m.waiting != 0 {
+		t.Errorf("want a reading that waits for a second one, have due %t and %d questions", m.due, m.waiting)
+	}
+	reading.AtMS = began + 3_200
+	e.readMoney(m, reading, began+3_100)
+	if m.waiting != 1 {
+		t.Errorf("want it booked when a later one tells the same, have %d questions", m.waiting)
+	}
+}
+
+func TestWhileAPositionDiffersFromTheFillsNoReadingStands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(1), books)
+	w.pass(30_000)
+	e, m := w.engine, &w.engine.futures
+	e.config.Settle.StalenessMS, e.out = 3_000, &w.out
+	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesOpenPositions})
+	if err != nil || len(answer.Positions.Items()) != 1 {
+		t.Fatalf("want a position, have %+v, %v", answer.Positions, err)
+	}
+	reading := m.last
+	reading.Open = nil // its end is in no fill yet, and the wallet may be of before
+	for i, positions := range []exchange.Fetched[exchange.Position]{exchange.FetchedOf([]exchange.Position{}), exchange.FetchedOf([]exchange.Position{}), answer.Positions} {
+		w.now += 5_000
+		e.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Positions: positions})
+		reading.AtMS = w.now
+		e.readMoney(m, reading, w.now)
+		if want := i / 2; m.waiting != want {
+			t.Errorf("reading %d: want %d questions, have %d", i, want, m.waiting)
+		}
+	}
 }
 
 // TestAMarketThatNeverStandsStillIsBookedToo trades every second for ten minutes.
