@@ -98,6 +98,9 @@ var durationUnits = map[string]int64{"ms": 1, "s": second, "m": minute, "h": hou
 // maxDurationMS is about ten years; nothing here lasts longer.
 const maxDurationMS = 3653 * day
 
+// ParseDuration reads a duration as it is written in a configuration, into milliseconds.
+func ParseDuration(text string) (int64, error) { return parseDuration(text) }
+
 // parseDuration reads a duration into milliseconds: one or more numbers, each
 // with its unit (1h30m, 30d, 500ms), or 0.
 func parseDuration(text string) (int64, error) {

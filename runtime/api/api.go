@@ -66,7 +66,8 @@ type Config struct {
 	Listed  func() []*exchange.Symbol // all symbols of the venue
 	Build   ops.Build
 	Tokens  Tokens
-	Epoch   string // of this start
+	Keyring *Keyring // tokens with names; nil for none
+	Epoch   string   // of this start
 
 	Configuration  func() Configuration
 	StrategyConfig func(name string) string          // effective, as YAML

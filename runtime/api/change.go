@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"botd/exchange"
@@ -29,7 +30,7 @@ type Change struct {
 // audit is what the journal keeps of who asked for a change.
 func audit(r *http.Request, target, detail string) *reconcile.Audit {
 	who := who(r)
-	return &reconcile.Audit{Actor: who.by, Role: who.role.String(), From: who.from, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r)}
+	return &reconcile.Audit{Actor: strings.TrimSpace(who.by + " " + who.key.Name), Role: who.role.String(), From: who.from, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r)}
 }
 
 // sent gives the engine an event; what went wrong is answered.

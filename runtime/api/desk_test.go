@@ -179,6 +179,9 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
 	}
+	if config.Keyring, err = OpenKeyring(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
 	change(&config)
 	d.server = New(config)
 	return d

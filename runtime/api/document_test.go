@@ -330,9 +330,36 @@ func (v *visitor) goSessions() {
 	v.call(http.StatusOK, "link", "", "", func(r *http.Request) {
 		*r = *r.WithContext(context.WithValue(r.Context(), overSocket, true))
 	})
+	v.goTokens()
 	v.call(http.StatusBadRequest, "login", "", `{"password":"x"}`, nil)
 	v.call(http.StatusUnauthorized, "login", "", `{"token":"wrong"}`, from("192.0.2.1:1"))
 	v.call(http.StatusTooManyRequests, "login", "", `{"token":"wrong"}`, from("192.0.2.1:2"))
+}
+
+// goTokens makes tokens with names, and ends them.
+func (v *visitor) goTokens() {
+	local := func(r *http.Request) { *r = *r.WithContext(context.WithValue(r.Context(), overSocket, true)) }
+	v.call(http.StatusForbidden, "create_token", "", `{"name":"phone","role":"viewer"}`, bearer(testToken))
+	v.call(http.StatusOK, "create_token", "", `{"name":"phone","role":"viewer","ends":"2999-01-01T00:00:00Z"}`, local)
+	v.call(http.StatusOK, "create_token", "", `{"name":"desk","role":"operator"}`, local)
+	v.call(http.StatusConflict, "create_token", "", `{"name":"phone","role":"viewer"}`, local)
+	for _, text := range []string{`{"name":"a b","role":"viewer"}`, `{"name":"b","role":"king"}`, `{"name":"b","role":"viewer","ends":"2001-01-01T00:00:00Z"}`} {
+		v.call(http.StatusBadRequest, "create_token", "", text, local)
+	}
+	v.fails = runtime.ErrUnwritten
+	v.call(http.StatusServiceUnavailable, "create_token", "", `{"name":"late","role":"viewer"}`, local)
+	v.fails = nil
+	v.call(http.StatusOK, "tokens", "", "", bearer(testToken))
+	v.call(http.StatusOK, "revoke_token", "phone?dry_run=true", "", bearer(testToken))
+	v.call(http.StatusNotFound, "revoke_token", "nobody", "", bearer(testToken))
+	key := func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", "revoked") }
+	v.call(http.StatusOK, "revoke_token", "phone", "", key)
+	v.call(http.StatusUnprocessableEntity, "revoke_token", "desk", "", key)
+	v.Operations["revoke_token"].Parameters["Idempotency-Key"] = true
+	v.call(http.StatusForbidden, "revoke_token", "desk", "", bearer(viewerToken))
+	v.fails = runtime.ErrUnwritten
+	v.call(http.StatusServiceUnavailable, "revoke_token", "desk", "", bearer(testToken))
+	v.fails = nil
 }
 
 // goRefusals asks every operation without a token, with a wrong one, with a

@@ -24,6 +24,7 @@ const (
 type identity struct {
 	role Role
 	by   string    // socket, token, session, telegram
+	key  Key       // the named token, where it is one
 	from string    // address
 	ends time.Time // of a session that rests
 }
@@ -104,6 +105,9 @@ func (s *Server) identify(r *http.Request) (who identity, wait time.Duration) {
 	now := time.Now()
 	if given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
 		who.by, who.role = "token", s.config.Tokens.role(given)
+		if key, named := s.config.Keyring.find(given, now); named && who.role == nobody {
+			who.key, who.role = key, key.role()
+		}
 		if who.role == nobody {
 			wait = s.sessions.wrong(who.from, now)
 		}
@@ -111,7 +115,16 @@ func (s *Server) identify(r *http.Request) (who identity, wait time.Duration) {
 	}
 	if cookie, err := r.Cookie(s.sessions.name); err == nil {
 		who.by = "session"
-		who.role, who.ends = s.sessions.find(cookie.Value, now)
+		var hash string
+		who.role, hash, who.ends = s.sessions.find(cookie.Value, now)
+		if hash != "" {
+			key, held := s.config.Keyring.held(hash, now)
+			if !held { // revoked, or at its end
+				s.sessions.end(cookie.Value)
+				return identity{from: who.from}, 0
+			}
+			who.key = key
+		}
 	}
 	return who, 0
 }

@@ -68,6 +68,9 @@ var routes = []route{
 	{"POST", "/api/v1/session", nobody, (*Server).login, false},
 	{"DELETE", "/api/v1/session", Viewer, (*Server).logout, false},
 	{"POST", "/api/v1/session/link", Operator, (*Server).makeLink, false},
+	{"GET", "/api/v1/tokens", Viewer, (*Server).listTokens, false},
+	{"POST", "/api/v1/tokens", Operator, (*Server).createToken, false}, // its answer is told once, to nobody twice
+	{"DELETE", "/api/v1/tokens/{name}", Operator, (*Server).revokeToken, true},
 	{"GET", "/api/v1/openapi.json", nobody, (*Server).document, false},
 }
 

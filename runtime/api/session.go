@@ -36,6 +36,7 @@ type sessions struct {
 
 type session struct {
 	role          Role
+	key           string // hash of the named token that opened it; empty for the directory's own
 	began, active time.Time
 }
 
@@ -47,7 +48,7 @@ type failures struct {
 }
 
 // begin opens a session and returns its cookie's value.
-func (s *sessions) begin(role Role, now time.Time) string {
+func (s *sessions) begin(role Role, key string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
@@ -65,7 +66,7 @@ func (s *sessions) begin(role Role, now time.Time) string {
 		delete(s.open, oldest)
 	}
 	value := rand.Text()
-	s.open[sha256.Sum256([]byte(value))] = &session{role, now, now}
+	s.open[sha256.Sum256([]byte(value))] = &session{role, key, now, now}
 	return value
 }
 
@@ -73,18 +74,19 @@ func (s *session) over(now time.Time) bool {
 	return now.Sub(s.active) > sessionIdle || now.Sub(s.began) > sessionLimit
 }
 
-// find returns the role of a session's cookie, and when it ends if it rests.
-func (s *sessions) find(value string, now time.Time) (Role, time.Time) {
+// find returns the role of a session's cookie, the named token that opened it, and when
+// it ends if it rests.
+func (s *sessions) find(value string, now time.Time) (Role, string, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sha256.Sum256([]byte(value))
 	one := s.open[key]
 	if one == nil || one.over(now) {
 		delete(s.open, key)
-		return nobody, time.Time{}
+		return nobody, "", time.Time{}
 	}
 	one.active = now
-	return one.role, now.Add(sessionIdle)
+	return one.role, one.key, now.Add(sessionIdle)
 }
 
 func (s *sessions) end(value string) {
@@ -186,7 +188,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now, source := time.Now(), sourceOf(r)
-	role := s.config.Tokens.role(asked.Token)
+	role, key := s.config.Tokens.role(asked.Token), ""
+	if found, named := s.config.Keyring.find(asked.Token, now); named && role == nobody {
+		role, key = found.role(), found.Hash
+	}
 	if asked.Code != "" && s.sessions.redeem(asked.Code, now) {
 		role = Operator
 	}
@@ -199,7 +204,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.sessions.right(source)
-	value := s.sessions.begin(role, now)
+	value := s.sessions.begin(role, key, now)
 	http.SetCookie(w, &http.Cookie{Name: s.sessions.name, Value: value, Path: "/", HttpOnly: true, Secure: s.config.Access.secure(), SameSite: http.SameSiteStrictMode, MaxAge: int(sessionLimit.Seconds())})
 	w.Header().Set("Cache-Control", "no-store")
 	answer(w, r, s.sessionOf(identity{role: role, by: "session", ends: now.Add(sessionIdle)}))

@@ -267,11 +267,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		flow.write(e.frame)
 	}
 	flow.flush()
-	s.metrics.StreamEnded(s.follow(r.Context(), flow, client))
+	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, who(r).key.Hash))
 }
 
-// follow writes events until one side ends it, and says why it ended.
-func (s *Server) follow(ctx context.Context, flow *flow, client *subscriber) (reason string) {
+// follow writes events until one side ends it, or the named token that began it is
+// revoked or ends, and says why it ended.
+func (s *Server) follow(ctx context.Context, flow *flow, client *subscriber, hash string) (reason string) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
 	for flow.err == nil {
@@ -287,6 +288,9 @@ func (s *Server) follow(ctx context.Context, flow *flow, client *subscriber) (re
 				}
 			}
 		case <-ping.C:
+			if _, held := s.config.Keyring.held(hash, time.Now()); hash != "" && !held {
+				return "other"
+			}
 			flow.write([]byte(": ping\n\n"))
 		case <-client.slow:
 			return "slow"

@@ -224,7 +224,7 @@ func TestASlowClientIsDroppedAndCounted(t *testing.T) {
 		t.Errorf("clients: want 0, have %d", have)
 	}
 	// follow says so to who waits for it, once what was queued is written.
-	reason := d.server.follow(t.Context(), &flow{w: discard{http.Header{}}, control: http.NewResponseController(discard{http.Header{}})}, client)
+	reason := d.server.follow(t.Context(), &flow{w: discard{http.Header{}}, control: http.NewResponseController(discard{http.Header{}})}, client, "")
 	if reason != "slow" {
 		t.Errorf("want slow, have %s", reason)
 	}

@@ -135,7 +135,7 @@ func newRoot() *cobra.Command {
 	group(root, "stop", "To stop and to go on:", newHalt(), newRearm(), newResolve())
 	group(root, "test", "To test strategies, and botd itself:", newBacktest(), newSweep(), newData(), newIndicator(), newExchange(), newSimulate(), newBench())
 	group(root, "venue", "What a venue says:", newMarkets(), newCandles(), newBook(), newProbe())
-	group(root, "operate", "To operate it:", newConfig(), newLogin(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
+	group(root, "operate", "To operate it:", newConfig(), newLogin(), newToken(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
 		newHealthcheck(), newOps(), newMan(), newVersion())
 	root.AddCommand(parent("sim", "the simulated exchange", also("serve", newExchange())))
 	root.SetHelpCommandGroupID("operate")

@@ -36,6 +36,9 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	if err != nil {
 		return nil, fail(exitIO, err)
 	}
+	if s.api.Keyring, err = api.OpenKeyring(s.directory); err != nil {
+		return nil, fail(exitIO, err)
+	}
 	commands, err := readTelegram(s.config)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,147 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// make asks for a token as botd token create does.
+func (d *desk) makeToken(body string) string {
+	d.t.Helper()
+	request := httptest.NewRequest(http.MethodPost, "/api/v1/tokens", strings.NewReader(body))
+	request = request.WithContext(context.WithValue(request.Context(), overSocket, true))
+	recorder := httptest.NewRecorder()
+	d.server.Handler().ServeHTTP(recorder, request)
+	var made NewToken
+	if err := json.Unmarshal(recorder.Body.Bytes(), &made); err != nil || recorder.Code != http.StatusOK {
+		d.t.Fatalf("%d %s, %v", recorder.Code, recorder.Body, err)
+	}
+	return made.Token
+}
+
+// asked is the status a request gets.
+func (d *desk) asked(method, path, body string, as func(*http.Request)) *httptest.ResponseRecorder {
+	request := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
+	as(request)
+	recorder := httptest.NewRecorder()
+	d.server.Handler().ServeHTTP(recorder, request)
+	return recorder
+}
+
+func TestANamedTokenDoesWhatItsRoleMayUntilItIsRevoked(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	d := newDeskWith(t, func(c *Config) {
+		var err error
+		if c.Keyring, err = OpenKeyring(directory); err != nil {
+			t.Fatal(err)
+		}
+	})
+	viewer, operator := d.makeToken(`{"name":"phone","role":"viewer"}`), d.makeToken(`{"name":"desk","role":"operator"}`)
+	pause := `{"level":"pause","reason":"x"}`
+	for _, c := range []struct {
+		token, path string
+		want        int
+	}{{viewer, "/api/v1/status", 200}, {operator, "/api/v1/status", 200}, {viewer, "/api/v1/risk/halt", 403}, {operator, "/api/v1/risk/halt", 202}, {viewer + "x", "/api/v1/status", 401}} {
+		method, body := http.MethodGet, ""
+		if strings.HasSuffix(c.path, "halt") {
+			method, body = http.MethodPost, pause
+		}
+		if have := d.asked(method, c.path, body, bearer(c.token)); have.Code != c.want {
+			t.Errorf("%s: want %d, have %d %s", c.path, c.want, have.Code, have.Body)
+		}
+	}
+	if who := d.sent[len(d.sent)-1].Audit.Actor; who != "token desk" {
+		t.Errorf("want the journal to know whose token it was, have %q", who)
+	}
+	cookie := d.asked(http.MethodPost, "/api/v1/session", `{"token":"`+viewer+`"}`, func(*http.Request) {}).Result().Cookies()[0]
+	session := func(r *http.Request) { r.AddCookie(cookie) }
+	if have := d.asked(http.MethodGet, "/api/v1/status", "", session).Code; have != 200 {
+		t.Fatalf("its session: want 200, have %d", have)
+	}
+
+	// Another start knows them; the file has no token in it and is its owner's.
+	again, err := OpenKeyring(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, held := again.find(viewer, time.Now()); !held || key.Name != "phone" || key.Role != "viewer" {
+		t.Errorf("want the token found again, have %+v, %t", key, held)
+	}
+	path := filepath.Join(directory, KeyringFile)
+	text, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(text), viewer) || strings.Contains(string(text), operator) {
+		t.Errorf("want hashes alone in %s, have %s, %v", path, text, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("want mode 600, have %v, %v", info.Mode(), err)
+	}
+
+	if have := d.asked(http.MethodDelete, "/api/v1/tokens/phone", "", bearer(operator)); have.Code != 200 {
+		t.Fatalf("revoke: %d %s", have.Code, have.Body)
+	}
+	for name, as := range map[string]func(*http.Request){"the token": bearer(viewer), "its session": session} {
+		if have := d.asked(http.MethodGet, "/api/v1/status", "", as).Code; have != http.StatusUnauthorized {
+			t.Errorf("%s after it was revoked: want 401, have %d", name, have)
+		}
+	}
+	if have := d.asked(http.MethodGet, "/api/v1/status", "", bearer(operator)).Code; have != 200 {
+		t.Errorf("the other: want 200, have %d", have)
+	}
+}
+
+func TestATokenEnds(t *testing.T) {
+	t.Parallel()
+	keyring, err := OpenKeyring(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := time.Now()
+	ends := made.Add(time.Hour)
+	token, err := keyring.add(Key{Name: "phone", Role: "viewer", Made: made, Ends: &ends})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, held := keyring.find(token, ends.Add(-time.Second)); !held {
+		t.Error("before its end: want it held")
+	}
+	if _, held := keyring.find(token, ends); held {
+		t.Error("at its end: want it ended")
+	}
+}
+
+func TestAStreamEndsSoonAfterItsTokenIsRevoked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		client, _, _, _, err := d.server.stream.join(nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		to := discard{http.Header{}}
+		if reason := d.server.follow(ctx, &flow{w: to, control: http.NewResponseController(to)}, client, "revoked"); reason != "other" {
+			t.Errorf("want it ended by botd, have %s", reason)
+		}
+	})
+}
+
+func TestABrokenKeyringIsNoEmptyOne(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	if err := os.WriteFile(filepath.Join(directory, KeyringFile), []byte(`[{"name"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenKeyring(directory); err == nil || !strings.Contains(err.Error(), "hint: ") {
+		t.Errorf("want it told, have %v", err)
+	}
+}
