@@ -99,6 +99,9 @@ func startDaemonWith(t *testing.T, more map[string]string) *daemon {
 	files := maps.Clone(configuration)
 	maps.Copy(files, more)
 	for name, text := range files {
+		if text == "" { // left out
+			continue
+		}
 		path := filepath.Join(d.directory, "configs", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -32,3 +32,23 @@ func TestSinceOneLastLooked(t *testing.T) {
 	v.until("it is gone", `!`+says+`("Since you last looked")`)
 	v.quiet("since")
 }
+
+// TestNothingConfigured has a botd without a strategy: it says how to begin.
+func TestNothingConfigured(t *testing.T) {
+	t.Parallel()
+	findBrowser(t)
+	d := startDaemonWith(t, map[string]string{"strategies/accumulate.yaml": "", "strategies/levels.yaml": "", "strategies/hold.yaml": ""})
+	v := openBrowser(t).open(d, dark)
+	v.login(d.token("token"))
+	for path, text := range map[string]string{"/": "botd init", "/strategies": "No strategy is configured", "/positions": "No position is open", "/risk": "Kill switch", "/backtests?new=1": "No strategy is configured", "/orders": "No order is working"} {
+		v.visit(path)
+		v.until(path+" says "+text, says+`(`+quoted(text)+`)`)
+		for _, l := range []look{dark, light, phone} {
+			v.show(l)
+			v.fits("nothing " + l.name + " " + path)
+			v.accessible("nothing " + l.name + " " + path)
+			v.shoot("nothing " + l.name + " " + path)
+		}
+	}
+	v.quiet("nothing configured")
+}

@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"strings"
 	"syscall"
 	"testing"
 
@@ -49,6 +50,10 @@ func TestConnectionLost(t *testing.T) {
 	v.until("the page is live", `document.querySelector(".link").textContent.includes("Live")`)
 	d.stop(syscall.SIGKILL)
 	v.until("the loss is told", `document.querySelector("#banners").textContent.includes("Connection lost") && document.body.classList.contains("stale") && document.querySelector(".link").textContent.includes("No connection")`)
+	v.until("the overview claims nothing", says+`("The connection is lost") && !`+says+`("Nothing needs you")`)
+	if title := eval[string](v, "document.title"); !strings.HasPrefix(title, "[no connection] ") {
+		t.Errorf("want the loss in the tab's title, have %q", title)
+	}
 	v.shoot("connection lost")
 	v.accessible("connection lost")
 	d.start()

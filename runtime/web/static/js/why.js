@@ -4,7 +4,7 @@
 import { h } from "./dom.js";
 import * as f from "./format.js";
 import { now } from "./live.js";
-import { due, empty, side, table, tag } from "./parts.js";
+import { due, side, table, tag } from "./parts.js";
 
 export function why(o) {
   if (!o) return h("p.loading", "Asking the engine…");
@@ -25,7 +25,7 @@ function warming(o) {
 function conditions(o) {
   return part("What it looks at", table("What it looks at", [
     { name: "Condition", class: "lead", cell: (c) => c.name }, { name: "Is", num: true, cell: (c) => h("span.num", c.value) }, { name: "Wants", class: "text", cell: (c) => c.wants || "–" }, { name: "Holds", class: "nowrap", cell: (c) => (c.wants ? tag(c.holds ? "ok" : "absent", c.holds ? "holds" : "does not hold") : "") },
-  ], o.conditions, { key: (c) => c.name, none: empty("It looks at nothing but time and its position", "A strategy of signals, averages or levels lists its conditions here, with their numbers.") }));
+  ], o.conditions, { key: (c) => c.name, none: h("p.panel-body.tight.soft", { key: "none" }, "Nothing but the time and what it has: no condition with a number.") }));
 }
 
 const wish = (plan) => [plan.target || (plan.orders.length ? f.plural(plan.orders.length, "order") + " in the book" : "nothing"), plan.reason ? h("span.soft", `: ${plan.reason}`) : ""];
@@ -40,5 +40,5 @@ function next(o) {
 
 function refusal(step) {
   const no = step.checks?.find((one) => one.verdict === "refused");
-  return no ? `: ${no.value}, ${no.limit}${no.hint ? `. ${no.hint}` : ""}` : "";
+  return no ? `: ${[no.value, no.limit && `the limit is ${no.limit}`].filter(Boolean).join(", ")}${no.hint ? `. ${no.hint}` : ""}` : "";
 }

@@ -34,9 +34,9 @@ export async function open(page) {
   const since = new Since(() => page.draw());
   page.view(() => [
     h("div.page-head", h("h1", "Overview"), h("p.note", running())),
-    attention(notices), since.node(), tiles(limits, whole), h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, lookedAt())), strategies(), health(),
+    attention(notices), since.node(), live.strategies.length ? null : begin(), tiles(limits, whole), h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, lookedAt())), strategies(), health(),
   ]);
-  page.on(["status", "strategy"], () => page.draw());
+  page.on(["status", "strategy", "link"], () => page.draw());
   page.on(["fill", "intent", "notice"], () => { readFeed(); readLimits(); });
   page.on("account", readEquity);
   page.every(15_000, readLimits);
@@ -52,9 +52,16 @@ export async function open(page) {
     return panel("Equity", { class: "grows", actions: segments("Range", ranges, range, (name) => { range = name; page.choose("range", name); readEquity.now(); }), note: grew === null ? null : ["in this range ", signed(grew.toFixed(2), { unit: "USDT" })] },
       equity && equity.time_ms.length < 2 ? empty("The curve begins now", "Equity is kept every minute. Come back in a few minutes, and this is a line.") : null,
       h("figure", { "aria-label": "Equity over time; its numbers are in the table below", key: "figure", class: equity && equity.time_ms.length < 2 ? "hidden" : null }, h("div.chart", { "aria-hidden": "true", keep: frame })),
-      h("div.chart-foot", h("span", "USDT, all markets · marks: starts, halts, limits · ", f.zone()), notice()),
-      equity && h("details.mirror", h("summary", "Numbers"), table("Equity over time", [{ name: "Time", cell: (i) => time(equity.time_ms[i], now()) }, { name: "Equity", num: true, cell: (i) => f.money(equity.equity[i]) }, { name: "Wallet", num: true, cell: (i) => f.money(equity.wallet[i]) }, { name: "Unrealised", num: true, cell: (i) => signed(equity.unrealized[i]) }], sampled(equity.time_ms.length), { key: (i) => i })));
+      equity && equity.time_ms.length < 2 ? null : h("div.chart-foot", h("span", "USDT, all markets · marks: starts, halts, limits · ", f.zone()), notice()),
+      equity?.time_ms.length > 1 && h("details.mirror", h("summary", "Numbers"), table("Equity over time", [{ name: "Time", cell: (i) => time(equity.time_ms[i], now()) }, { name: "Equity", num: true, cell: (i) => f.money(equity.equity[i]) }, { name: "Wallet", num: true, cell: (i) => f.money(equity.wallet[i]) }, { name: "Unrealised", num: true, cell: (i) => signed(equity.unrealized[i]) }], sampled(equity.time_ms.length), { key: (i) => i })));
   }
+}
+
+// begin is what to do when there is nothing yet.
+function begin() {
+  return panel("To begin", { key: "begin", note: "no strategy is configured, so nothing is traded and no account is read" }, h("ol.begin",
+    h("li", h("code", "botd init"), h("span.note.under", "writes a commented configuration with a strategy into ./configs")), h("li", h("code", "botd check -c configs"), h("span.note.under", "tells every mistake in it with file and line")),
+    h("li", h("code", "botd run -c configs"), h("span.note.under", "runs it; the strategy's candles, decisions and orders then stand here"))));
 }
 
 const running = () => `${live.status.instance} has been running for ${f.uptime((Date.now() + live.offset - Date.parse(live.status.started)) / 1000)}, botd ${live.status.version}`;
@@ -98,7 +105,7 @@ function tiles(limits, whole) {
   const drawdown = s.today.drawdown_ratio, near = s.nearest_liquidation, week = grown(whole, now() - 168 * HOUR), all = grown(whole, 0), held = live.strategies.filter((one) => f.sign(one.position)), bare = held.filter((one) => !one.protected).length;
   const unsettled = s.unsettled ? [s.unsettled, " unsettled for ", f.age(now() - s.unsettled_since_ms)] : "all settled", differs = s.reconcile.differences;
   return h("dl.tiles", { key: "tiles" },
-    tile("Equity", [f.money(s.equity), h("span.unit", "USDT")], { detail: ["peak today ", f.money(s.today.peak), ...uncounted(s.uncounted)] }),
+    tile("Equity", live.strategies.length ? [f.money(s.equity), h("span.unit", "USDT")] : "–", { detail: live.strategies.length ? ["peak today ", f.money(s.today.peak), ...uncounted(s.uncounted)] : "not read" }),
     tile("Today", signed(s.today.change), { detail: [f.percent(s.today.change_ratio, { plus: true }), week ? [", 7 d ", signed(week.change)] : "", all ? [", in all ", signed(all.change)] : ""], title: all ? `in all: since ${f.stamp(all.at, now())} ${f.zone()}, deposits and withdrawals included` : null }),
     tile("Fall from the peak", f.percent(drawdown), { detail: "of today", tone: drawdown > 0.1 ? "warn" : "" }),
     tile("Gross exposure", exposure ? f.percent(exposure.ratio, { places: 1 }) : "–", { detail: exposure ? ["of its limit, ", exposure.scope] : "no limit is set", href: "/risk" }),

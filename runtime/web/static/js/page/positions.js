@@ -65,7 +65,7 @@ function liquidation(p) {
   if (p.market === "spot") return h("p.note", "Spot: nothing can be liquidated.");
   if (p.liquidation_distance_ratio === null) return h("p.note", "No price liquidates it.");
   const near = p.liquidation_distance_ratio < 0.05;
-  return [h("p", near ? icon("warning") : null, `Liquidation at ${f.exact(p.liq_price)}, ${f.percent(p.liquidation_distance_ratio, { places: 1 })} away`), meter(1 - p.liquidation_distance_ratio, "Nearness of liquidation of " + p.symbol, near ? "breached" : p.liquidation_distance_ratio < 0.15 ? "near" : "ok")];
+  return [h("p", { class: near ? "bad" : "" }, near ? [icon("warning"), " "] : null, `Liquidation at ${f.exact(p.liq_price)}, ${f.percent(p.liquidation_distance_ratio, { places: 1 })} away`), meter(1 - p.liquidation_distance_ratio, "Nearness of liquidation of " + p.symbol, near ? "breached" : p.liquidation_distance_ratio < 0.15 ? "near" : "ok")];
 }
 
 function margin(a) {

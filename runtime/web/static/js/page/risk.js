@@ -30,11 +30,13 @@ function others(risk) {
   return panel("Also in force", { key: "others" }, h("ul.attention", rest.map((one, i) => h("li.warn", { key: one.state + i }, h("p", tag("near", f.words(one.state)), " ", [one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account", " ", h("span.note", "since ", ago(one.since, now()), one.until ? [", until ", time(one.until, now())] : ""), h("br"), one.cause, h("br"), h("span.note", "Way out: ", one.way_out, one.doing ? ` · ${one.doing}` : ""))))));
 }
 
+const reached = (all) => all.filter((one) => ["near", "full", "breached"].includes(one.state)).length;
+
 function limits(all) {
   const order = (one) => (one.scope.startsWith("account") ? 0 : one.scope.startsWith("strategy") ? 1 : 2);
   const near = (one) => (one.state === "ok" ? 1 : 0); // what is near or over its limit stands first
   const rows = [...all].sort((a, b) => near(a) - near(b) || order(a) - order(b) || a.scope.localeCompare(b.scope));
-  return panel("Limits", { key: "limits", note: [f.plural(all.length, "limit"), ", ", all.some((one) => one.state !== "ok") ? f.plural(all.filter((one) => one.state !== "ok").length, "of them near or over", "of them near or over") : "none near"] }, table("Limits", [
+  return panel("Limits", { key: "limits", note: [f.plural(all.length, "limit"), ", ", reached(all) ? `${reached(all)} of them near or over` : "none near"] }, table("Limits", [
     { name: "Limit", class: "nowrap lead", cell: (l) => [f.words(l.rule), h("span.note.under", l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope)] },
     { name: "Share", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) }, { name: "%", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) }, { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) }, { name: "In use", num: true, cell: (l) => amount(l.use) }, { name: "Limit", num: true, cell: (l) => amount(l.limit) }, { name: "Left", num: true, cell: (l) => amount(l.headroom) },
     { name: "Way out", class: "text", cell: (l) => [l.why, l.way_out].filter(Boolean).join(". ") || "" },
