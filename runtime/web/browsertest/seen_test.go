@@ -6,9 +6,7 @@ import "testing"
 // since, until it is told that it was seen.
 func TestSinceOneLastLooked(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
-	d := startDaemon(t)
-	d.settle()
+	d := startSettled(t)
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token"))
 	v.until("this look is remembered", `Math.abs((JSON.parse(localStorage.getItem("botd.seen.main.demo"))?.at ?? 0) - Date.now()) < 60000`)
@@ -36,7 +34,6 @@ func TestSinceOneLastLooked(t *testing.T) {
 // TestNothingConfigured has a botd without a strategy: it says how to begin.
 func TestNothingConfigured(t *testing.T) {
 	t.Parallel()
-	findBrowser(t)
 	d := startDaemonWith(t, map[string]string{"strategies/accumulate.yaml": "", "strategies/levels.yaml": "", "strategies/hold.yaml": ""})
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token"))
@@ -51,4 +48,20 @@ func TestNothingConfigured(t *testing.T) {
 		}
 	}
 	v.quiet("nothing configured")
+}
+
+// TestHowTheExchangeAnswers opens the list under Health.
+func TestHowTheExchangeAnswers(t *testing.T) {
+	t.Parallel()
+	d := startSettled(t)
+	v := openBrowser(t).open(d, dark)
+	v.login(d.token("token"))
+	eval[bool](v, `([...document.querySelectorAll("summary")].find(s => s.textContent.startsWith("How the exchange answers")).click(), true)`)
+	v.until("each kind of request is listed", `[...document.querySelectorAll("[aria-label='How the exchange answers'] tbody tr")].some(r => /^tickerfutures.*all well\d+none/.test(r.textContent))`)
+	for _, l := range []look{light, phone} {
+		v.show(l)
+		v.fits("answers, " + l.name)
+		v.accessible("answers, " + l.name)
+	}
+	v.quiet("answers")
 }

@@ -269,6 +269,21 @@ export class Curve {
     this.sizes.observe(this.host);
   }
 
+  // apart puts marks that would cover each other together: the worst of them, with
+  // how many there are. The legend tells each.
+  apart(marks) {
+    const width = this.points.length > 1 ? (this.points.at(-1).time - this.points[0].time) / 24 : 0, out = [];
+    for (const mark of marks) {
+      const last = out.at(-1);
+      if (!last || mark.time - last.time > width) { out.push({ ...mark, count: 1, texts: new Set([mark.text]) }); continue; }
+      last.count++;
+      last.texts.add(mark.text);
+      if (mark.tone === "bad") Object.assign(last, { shape: mark.shape, tone: mark.tone });
+      last.text = last.texts.size === 1 ? `${mark.text} ×${last.count}` : `${last.count} events`;
+    }
+    return out;
+  }
+
   // tell writes the point under the pointer, or the newest.
   tell(point) {
     const one = point?.value === undefined ? this.points?.at(-1) : point;
@@ -283,7 +298,7 @@ export class Curve {
     this.near = points.length > 1 ? Math.max(60, (points.at(-1).time - points[0].time) / points.length) : 60;
     this.line.setData(points);
     this.tell(null);
-    this.marks.setMarkers(marks.map((mark) => ({ time: mark.time, position: "aboveBar", shape: mark.shape, color: colour(mark.tone), text: mark.text, size: 0.5 })));
+    this.marks.setMarkers(this.apart(marks).map((mark) => ({ time: mark.time, position: "aboveBar", shape: mark.shape, color: colour(mark.tone), text: mark.text, size: 0.5 })));
     this.chart.timeScale().fitContent();
   }
 

@@ -31,10 +31,14 @@ export async function open(page) {
     const told = await get("equity", { step: 6 * HOUR }), to = told.time_ms[0], first = to ? await get("equity", { from: to - 6 * HOUR, to }) : told;
     whole = { time_ms: [...first.time_ms.slice(0, 1), ...told.time_ms], equity: [...first.equity.slice(0, 1), ...told.equity] };
   });
+  let answers = null, exchange = null, open = false;
+  const readAnswers = page.reader(async () => { exchange ??= await import("../exchange.js"); answers = exchange.answersTable(await exchange.answers()); });
+  const ask = (event) => { open = event.target.open; if (open) readAnswers(); };
+  page.every(5000, () => { if (open) readAnswers(); });
   const since = new Since(() => page.draw());
   page.view(() => [
     h("div.page-head", h("h1", "Overview"), h("p.note", running())),
-    attention(notices), since.node(), live.strategies.length ? null : begin(), tiles(limits, whole), h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, lookedAt())), strategies(), health(),
+    attention(notices), since.node(), live.strategies.length ? null : begin(), tiles(limits, whole), h("div.grid.wide", { key: "curves" }, equityPanel(), feedPanel(feed, lookedAt())), strategies(), health(answers, ask),
   ]);
   page.on(["status", "strategy", "link"], () => page.draw());
   page.on(["fill", "intent", "notice"], () => { readFeed(); readLimits(); });
@@ -150,7 +154,8 @@ function strategies() {
   return panel("Strategies", { note: "profit and loss in USDT" }, table("Strategies", columns, rows, { next: more > 0 ? link("/strategies", `${more} more`) : null, key: (s) => s.name, none: empty("No strategy is configured", "Put a file into strategies/ of the configuration directory; botd init writes a commented one.") }));
 }
 
-function health() {
+function health(answers, ask) {
   const s = live.status;
-  return panel("Health", { actions: link("/readyz?verbose", "readyz"), note: s.ready ? "ready" : "not ready" }, h("ul.checks", s.checks.map((check) => h("li", { key: check.name, title: check.detail ?? null }, tag(check.ok ? "ok" : "failed", f.words(check.name)), check.detail ? h("span.note", " " + check.detail) : null))));
+  return panel("Health", { actions: link("/readyz?verbose", "readyz"), note: s.ready ? "ready" : "not ready" }, h("ul.checks", s.checks.map((check) => h("li", { key: check.name, title: check.detail ?? null }, tag(check.ok ? "ok" : "failed", f.words(check.name)), check.detail ? h("span.note", " " + check.detail) : null))),
+    h("details.mirror", { key: "answers", on: { toggle: ask } }, h("summary", "How the exchange answers, request by request, since the start"), answers ?? h("p.panel-body.note", "Reading…")));
 }
