@@ -4,7 +4,7 @@ import { h, morph } from "./dom.js";
 import { icon } from "./icons.js";
 import * as f from "./format.js";
 import { live, now, on, operator, start } from "./live.js";
-import { begin, current, navigate } from "./router.js";
+import { begin, current, match, navigate } from "./router.js";
 import { apply, change, theme, watch } from "./settings.js";
 import { listenKeys, help } from "./keys.js";
 import { signed } from "./parts.js";
@@ -15,12 +15,12 @@ import { look } from "./seen.js";
 apply();
 
 // What a page is made of is asked for at once, not one after the other.
-const charts = () => import("./chart.js"), halts = () => import("./halt.js"), together = (...all) => Promise.all(all).then(([page]) => page);
+const charts = () => import("./chart.js").then((module) => { module.need().catch(() => {}); }), halts = () => import("./halt.js"), together = (...all) => Promise.all(all).then(([page]) => page);
 const loaders = {
   overview: () => together(import("./page/overview.js"), charts(), import("./feed.js")), strategies: () => import("./page/strategies.js"), strategy: () => together(import("./page/strategy.js"), charts(), halts(), import("./yaml.js")),
   orders: () => together(import("./page/orders.js"), halts()), intents: () => import("./page/intents.js"), intent: () => import("./page/intent.js"), positions: () => together(import("./page/positions.js"), halts()), risk: () => together(import("./page/risk.js"), halts()),
   reconcile: () => together(import("./page/reconcile.js"), halts()), backtests: () => together(import("./page/backtests.js"), import("./bench.js")), compare: () => together(import("./page/compare.js"), charts()), market: () => import("./page/market.js"), symbol: () => together(import("./page/symbol.js"), charts()),
-  logs: () => import("./page/logs.js"), settings: () => together(import("./page/settings.js"), charts(), import("./yaml.js")), audit: () => import("./page/audit.js"), missing: () => import("./page/missing.js"),
+  logs: () => import("./page/logs.js"), settings: () => together(import("./page/settings.js"), import("./chart.js"), import("./yaml.js")), audit: () => import("./page/audit.js"), missing: () => import("./page/missing.js"),
 };
 
 let here = "";
@@ -122,6 +122,7 @@ function draw() {
 const toggle = () => change("theme", theme() === "dark" ? "light" : "dark");
 
 async function main() {
+  loaders[match(location.pathname).name]().catch(() => {}); // while the status is asked for; a failure is told when the page is shown
   try { await start(); } catch (error) {
     if (error.status === 401) return;
     document.getElementById("main").replaceChildren(h("div.page", h("div.empty", h("p.empty-title", "botd can not be reached"), h("p", error.message), h("p", "Is the daemon running? This page tries again every five seconds."))));

@@ -11,7 +11,8 @@ const KEPT = 100_000;                          // candles held by a tab
 
 let library = null;
 
-function need() {
+// need begins to read the library, once; a page that will draw calls it early.
+export function need() {
   return library ??= new Promise((done, fail) => {
     const script = h("script", { src: new URL("../vendor/lightweight-charts.js", import.meta.url).href });
     script.onload = () => done(window.LightweightCharts);
