@@ -20,6 +20,7 @@ type Fleet struct {
 	Crashes  bool // each seed once more for every crash point of it
 	Options  Options
 	Progress func(done, total int) // called by one goroutine at a time; nil for none
+	Broke    func(Failure)         // the same, of a seed that fails, at once
 }
 
 // Failure is a seed whose invariants did not hold.
@@ -67,6 +68,9 @@ func (f *Fleet) Run(ctx context.Context) Summary {
 				results := f.seed(ctx, f.From+uint64(n))
 				mu.Lock()
 				for i := range results {
+					if f.Broke != nil && results[i].Violation != nil {
+						f.Broke(failureOf(&results[i]))
+					}
 					summary.add(&results[i])
 				}
 				if done++; f.Progress != nil {
@@ -113,8 +117,12 @@ func (s *Summary) add(r *Result) {
 	s.Failed++
 	s.Rules[r.Violation.Rule]++
 	if len(s.Failures) < mostFailures {
-		s.Failures = append(s.Failures, Failure{Seed: r.Seed, CrashAt: r.CrashAt, Broken: *r.Violation, Command: r.Command()})
+		s.Failures = append(s.Failures, failureOf(r))
 	}
+}
+
+func failureOf(r *Result) Failure {
+	return Failure{Seed: r.Seed, CrashAt: r.CrashAt, Broken: *r.Violation, Command: r.Command()}
 }
 
 // Rate is the runs a second.

@@ -239,6 +239,15 @@ func newBar(command *cobra.Command, total int, what string) *bar {
 	return b
 }
 
+// say tells a line beside the bar.
+func (b *bar) say(text string) {
+	if b.writer != nil {
+		b.writer.Log("%s", text)
+		return
+	}
+	fmt.Fprintln(b.stream, text)
+}
+
 func (b *bar) total(n int) {
 	if b.tracker != nil {
 		b.tracker.UpdateTotal(int64(n))

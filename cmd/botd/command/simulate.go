@@ -78,6 +78,9 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	fleet.Options.Weather = weather
 	bar := newBar(command, fleet.Seeds, "seeds")
 	fleet.Progress = bar.set
+	if fleet.Seeds > 1 || fleet.Crashes {
+		fleet.Broke = func(failure simulation.Failure) { bar.say(failureText(&failure)) } // hours may pass before the table
+	}
 	summary := fleet.Run(command.Context())
 	bar.end()
 	if command.Context().Err() != nil {
@@ -124,8 +127,12 @@ func simulateTable(w io.Writer, summary *simulation.Summary) {
 	}
 	t.Render()
 	for _, failure := range r.Failures {
-		fmt.Fprintf(w, "seed %d at %d.%03d s: %s: %s\n  %s\n", failure.Seed, failure.Broken.AtMS/1000, failure.Broken.AtMS%1000, failure.Broken.Rule, failure.Broken.Text, failure.Command)
+		fmt.Fprintf(w, "%s\n  %s\n", failureText(&failure), failure.Command)
 	}
+}
+
+func failureText(f *simulation.Failure) string {
+	return fmt.Sprintf("seed %d at %d.%03d s: %s: %s", f.Seed, f.Broken.AtMS/1000, f.Broken.AtMS%1000, f.Broken.Rule, f.Broken.Text)
 }
 
 // quantiles tells two quantiles in seconds; "-" when there was nothing to count.
