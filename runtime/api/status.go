@@ -23,8 +23,8 @@ type Status struct {
 	Time       time.Time       `json:"time"`                    // the exchange's
 	Ready      bool            `json:"ready"`
 	Checks     []ops.Check     `json:"checks"`
-	EventID    string          `json:"event_id"` // follow the stream from here
-	Equity     string          `json:"equity"`   // of all markets traded
+	EventID    string          `json:"event_id"`  // follow the stream from here
+	Equity     string          `json:"equity"`    // of all markets traded
 	Uncounted  []Holding       `json:"uncounted"` // in the spot wallet and not in equity: what botd did not buy
 	Futures    string          `json:"futures_equity"`
 	Wallet     string          `json:"wallet"`
