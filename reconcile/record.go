@@ -102,6 +102,7 @@ type Record struct {
 	Surplus bool `json:"surplus,omitempty"` // found: to be taken out of the book
 
 	Epoch    int64                  `json:"epoch,omitempty"`    // boot
+	Account  string                 `json:"account,omitempty"`  // boot: what the journal belongs to
 	Target   strategy.Target        `json:"target,omitzero"`    // resolved: which wish
 	Resolved exchange.Quantity      `json:"resolved,omitempty"` // resolved: its quantity
 	Latch    int                    `json:"latch,omitempty"`    // latch: the side latched, 0 released

@@ -126,5 +126,6 @@ func resultCode(err error) int {
 func (j *Journal) Keep(context.Context) (low string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.keepHead(false)
 	return j.reserve.refill()
 }

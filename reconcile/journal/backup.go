@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -60,7 +59,11 @@ func (j *Journal) Backup(ctx context.Context, path string) (b Backup, err error)
 		return b, err
 	}
 	b.File = path
-	return b, settle(copied, path)
+	if err := settle(copied, path); err != nil {
+		return b, err
+	}
+	j.marked(&b)
+	return b, nil
 }
 
 // holds reports whether the journal has the record that a copy of it ends with.
@@ -108,20 +111,6 @@ type UnsoundError struct {
 // Error names the first problem.
 func (e *UnsoundError) Error() string {
 	return fmt.Sprintf("%s is not sound: %s (%d problems)", e.Path, e.Problems[0], len(e.Problems))
-}
-
-// Binding is what the journal belongs to.
-func (j *Journal) Binding(ctx context.Context) (b Binding, err error) {
-	var text string
-	if err := j.db.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'binding'").Scan(&text); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return b, fmt.Errorf("read the binding of journal %s: %w", j.path, err)
-	} else if err != nil {
-		return b, nil
-	}
-	if err := json.Unmarshal([]byte(text), &b); err != nil {
-		return b, fmt.Errorf("journal %s: binding: %w", j.path, err)
-	}
-	return b, nil
 }
 
 func sumOf(path string) (int64, string, error) {
@@ -197,6 +186,9 @@ func Restore(ctx context.Context, backup, path string, now time.Time) (r Restore
 		return r, errors.Join(err, discard(copied))
 	}
 	if r.Kept, err = setAside(ctx, path, now); err != nil {
+		return r, errors.Join(err, discard(copied))
+	}
+	if err := discard(HeadPath(path)); err != nil { // what the other one held is not missing in this one
 		return r, errors.Join(err, discard(copied))
 	}
 	return r, settle(copied, path)

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver, under the name sqlite
 )
@@ -106,6 +107,9 @@ type Journal struct {
 	epoch    int64
 	broken   error
 	reserve  reserve
+	cut      string    // what is missing that was there; from opening on
+	headed   int64     // the record its head tells of
+	headedAt time.Time // when
 }
 
 const schema = `
@@ -191,7 +195,10 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 	if j.tables, err = prepareTables(ctx, j.writer); err != nil {
 		return fmt.Errorf("prepare journal %s: %w", j.path, err)
 	}
-	return j.readTail(ctx)
+	if err := j.readTail(ctx); err != nil {
+		return err
+	}
+	return j.beginHead(ctx)
 }
 
 // migrate brings the schema up to date: records stay as they are, derived tables
@@ -237,6 +244,13 @@ func (j *Journal) bind(ctx context.Context, binding Binding) error {
 	var have Binding
 	if err := json.Unmarshal([]byte(stored), &have); err != nil {
 		return fmt.Errorf("journal %s: binding: %w", j.path, err)
+	}
+	if have == binding {
+		started, found, err := chained(ctx, j.writer)
+		if err != nil || !found {
+			return err
+		}
+		have = started
 	}
 	if have != binding {
 		return &BindingError{Path: j.path, Want: binding, Have: have}
@@ -296,6 +310,7 @@ func (j *Journal) Close() error {
 	defer j.mu.Unlock()
 	var err error
 	if j.writer != nil {
+		j.keepHead(true)
 		err = errors.Join(j.tables.close(), j.writer.Close())
 		j.writer = nil
 	}

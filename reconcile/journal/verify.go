@@ -21,6 +21,7 @@ type Report struct {
 	Entries  int       `json:"entries"`         // of the ledger
 	Rows     int       `json:"rows"`            // of derived tables
 	Hash     string    `json:"hash"`            // of the last record: two copies of a journal that agree in it are equal
+	Head     *Head     `json:"head,omitempty"`  // what is known beside the journal of its end, and was compared
 	Older    bool      `json:"older,omitempty"` // of an older schema: its derived tables were not looked at, the next start makes them anew
 	Problems []Problem `json:"problems"`
 }
@@ -47,6 +48,8 @@ type verifier struct {
 	report Report
 	want   *memoryTables
 	book   *reconcile.Book
+
+	account string // what the last start says that the journal belongs to
 }
 
 func newVerifier() *verifier {
@@ -58,6 +61,9 @@ func (v *verifier) take(s *Stored) error {
 	v.report.Records, v.report.Hash = v.report.Records+1, s.Hash
 	if err := derive(v.want, s.Sequence, &s.Record); err != nil {
 		v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that can follow those before it", err.Error()})
+	}
+	if s.Kind == reconcile.RecordBoot {
+		v.account = s.Account
 	}
 	if s.Kind == reconcile.RecordEntry && s.Entry != nil {
 		v.entry(s)
@@ -101,6 +107,25 @@ func (v *verifier) broke(err error) bool {
 	}
 	v.report.add(Problem{"record", sequenceText(altered.Sequence), "the record that the one before it leads to", "altered, or missing"})
 	return true
+}
+
+// outside compares what stands outside the chain: the journal's binding with that of
+// the last start, and its end with what is known of it beside the journal.
+func (v *verifier) outside(ctx context.Context, conn *sql.Conn, head *Head) error {
+	have, err := bindingOf(ctx, conn)
+	if err != nil {
+		v.report.add(Problem{"meta", "binding", "a binding that can be read", err.Error()})
+	} else if v.account != "" && have.Text() != v.account {
+		v.report.add(Problem{"meta", "binding", v.account, have.Text()})
+	}
+	if v.report.Head = head; head == nil {
+		return nil
+	}
+	missing, err := head.missing(ctx, conn)
+	if missing != "" {
+		v.report.add(Problem{"record", sequenceText(head.Records), head.wanted(), missing})
+	}
+	return err
 }
 
 // records checks the chain, and the columns records are chosen by against their
@@ -170,6 +195,7 @@ func (v *verifier) compare(have map[[2]string]string) {
 // what the records say. Problems are in the report; an error means that it could not
 // be read.
 func (j *Journal) Verify(ctx context.Context) (Report, error) {
+	head := readHead(j.path) // before the moment at which the journal is read: it is never newer then
 	conn, err := j.db.Conn(ctx)
 	if err != nil {
 		return Report{}, fmt.Errorf("verify the journal: %w", err)
@@ -188,6 +214,9 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		if v.broke(err) || damaged { // what follows can not be judged
 			return v.report, nil
 		}
+		return v.report, err
+	}
+	if err := v.outside(ctx, conn, head); err != nil {
 		return v.report, err
 	}
 	if v.report.Older = j.schema < schemaVersion; v.report.Older {

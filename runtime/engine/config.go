@@ -39,6 +39,7 @@ type Config struct {
 	Breaker    BreakerConfig
 	Foreign    string // halt, adopt, ignore
 	ConfigHash string
+	Account    string // what the journal belongs to, for the record of the start
 
 	BusyRoundMS int64         // between rounds while anything is in flight; 0 in a backtest without latency
 	IdleRoundMS int64         // between rounds otherwise; 0 for none (backtest: only when something changed)

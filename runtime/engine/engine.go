@@ -242,7 +242,7 @@ func (e *Engine) NextMS() int64 {
 // start begins: a new epoch, everything unresolved unknown, then the first round.
 func (e *Engine) start() {
 	e.started, e.soundMS, e.breaking = true, e.nowMS, e.book.Breaking(e.nowMS)
-	e.record(reconcile.Record{Kind: reconcile.RecordBoot, Epoch: e.config.Epoch})
+	e.record(reconcile.Record{Kind: reconcile.RecordBoot, Epoch: e.config.Epoch, Account: e.config.Account})
 	e.claim()
 	if e.config.ConfigHash != "" {
 		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: e.config.ConfigHash})

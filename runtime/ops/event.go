@@ -38,6 +38,7 @@ var Events = []Event{
 	{"exchange.unavailable", "warn", "one read failed"},
 	{"intent.derived", "info", "a change botd wants, with its reason"},
 	{"journal.back", "warn", "the journal can be written again"},
+	{"journal.cut", "warn", "the journal does not hold records that it held"},
 	{"journal.failed", "error", "the journal can not be written: nothing is sent"},
 	{"journal.low", "error", "the journal's disk is nearly full: nothing opens"},
 	{"journal.migrated", "warn", "the journal was an older botd's: it is brought up to date, and where its backup is"},

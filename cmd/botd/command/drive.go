@@ -188,6 +188,9 @@ func greet(console *ops.Console, config *configs.Config, v *venue, directory str
 	if v.older != "" {
 		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", v.older)
 	}
+	if v.cut != "" {
+		console.Warn("journal.cut", "journal   %s; orders it does not know are found on the exchange, nothing else of them is known. botd journal verify; if an older journal was put there on purpose, remove the .head file beside it", v.cut)
+	}
 	if v.unclean {
 		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
 	}

@@ -265,8 +265,8 @@ type verifiedJournal struct {
 
 func newVerifyJournal() *cobra.Command {
 	var (
-		from   journalFlags
-		output string
+		from           journalFlags
+		output, expect string
 	)
 	command := &cobra.Command{
 		Use: "verify", Short: "check the chain of records, the ledger and the derived tables", Args: cobra.NoArgs,
@@ -276,11 +276,17 @@ func newVerifyJournal() *cobra.Command {
   the chain    every record carries the hash of the one before it, and its own
   the ledger   every entry sums to zero in each asset, and is booked again from what was read
   the tables   every row of placements and balances is what the records lead to
+  the binding  what the journal belongs to is what its last start wrote into the chain
+  the end      the record named in journal.db.head is there: a running botd writes it beside
+               the journal every minute, at a clean stop, and with each backup
+
+A chain can not show by itself that records were cut off its end, and who can change the
+journal can change the file beside it: note a hash elsewhere, and --expect it.
 
 Exit code 1 when something is not as it should be; each problem is shown with its place,
 what it should be and what it is. The last hash is printed: two copies of a journal that
 agree in it are equal.`,
-		Example: "  botd journal verify\n  botd journal verify --file backup.db -o json",
+		Example: "  botd journal verify\n  botd journal verify --file backup.db -o json\n  botd journal verify --expect 9e1b86e2aa8b9e24d2c82c6b3ffdc7b7eb5ba4c01e6ebfcaee3442ac9724ed01",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, path, err := from.open(command.Context())
 			if err != nil {
@@ -291,6 +297,15 @@ agree in it are equal.`,
 			if err != nil {
 				return fail(exitIO, err)
 			}
+			if expect != "" {
+				there, err := store.Has(command.Context(), expect)
+				if err != nil {
+					return fail(exitIO, err)
+				}
+				if !there {
+					report.Problems = append(report.Problems, journal.Problem{Table: "record", Want: "a record with hash " + expect, Have: "no such record"})
+				}
+			}
 			found := verifiedJournal{1, len(report.Problems) == 0, path, report}
 			if err := print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedText(w, &found) }); err != nil || found.OK {
 				return err
@@ -299,6 +314,7 @@ agree in it are equal.`,
 		},
 	}
 	from.add(command)
+	command.Flags().StringVar(&expect, "expect", "", "a hash noted before: a record with it must be there")
 	outputFlag(command, &output)
 	return command
 }
@@ -306,6 +322,9 @@ agree in it are equal.`,
 func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
 		fmt.Fprintf(w, "ok: %d records, the chain is whole; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.Entries, found.Rows, found.Hash)
+		if h := found.Head; h != nil {
+			fmt.Fprintf(w, "record %d, which was there at %s, is\n", h.Records, h.At.UTC().Format(time.RFC3339))
+		}
 		if found.Older {
 			fmt.Fprintln(w, "an older botd wrote it: its derived tables are made anew by the next start, and were not looked at")
 		}

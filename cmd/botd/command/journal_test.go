@@ -18,7 +18,8 @@ import (
 func written(script *testscript.TestScript, _ bool, arguments []string) {
 	path := script.MkAbs(arguments[0])
 	script.Check(os.MkdirAll(filepath.Dir(path), 0o700))
-	store, err := journal.Open(context.Background(), path, journal.Binding{Mode: "demo", Instance: "main"})
+	binding := journal.Binding{Mode: "demo", Instance: "main"}
+	store, err := journal.Open(context.Background(), path, binding)
 	script.Check(err)
 	book := reconcile.NewBook(reconcile.Settle{})
 	add := func(records ...reconcile.Record) {
@@ -42,7 +43,7 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	sending.Kind, sending.Order, sending.Purpose = reconcile.RecordSending, &order, reconcile.Entry
 	ended.Kind, ended.State, ended.OrderID, ended.Filled, ended.Evidence = reconcile.RecordEnded, reconcile.Filled, 7, 10, "fetched FILLED"
 	leg := reconcile.Leg{ID: 1, Symbol: "BTC-USDT", Opened: exchange.MustAmount("0.01"), Remaining: exchange.MustAmount("0.01"), Entry: exchange.AmountOf(50_000)}
-	add(reconcile.Record{Kind: reconcile.RecordBoot, AtMS: start, Epoch: 1})
+	add(reconcile.Record{Kind: reconcile.RecordBoot, AtMS: start, Epoch: 1, Account: binding.Text()})
 	entry(start, "10000")
 	add(sending, ended)
 	entry(start+3_000, "9999.75", leg)

@@ -144,6 +144,7 @@ type venue struct {
 	tell    heard
 	stale   staleFeeds // paper alone
 	older   string     // the backup of a journal that an older botd wrote; empty for none
+	cut     string     // what the journal lacks of what it held; empty for nothing
 	unclean bool       // the run before this one did not end by a clean stop
 	began   bool       // the engine was driven
 }
@@ -185,6 +186,7 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		return openError(err)
 	}
 	defer store.Close()
+	v.cut = store.Cut()
 	book, history := reconcile.NewBook(settle(config.Exchange.Settle)), api.NewHistory()
 	if err := store.Replay(ctx, func(r *reconcile.Record) error { book.Apply(r); history.Take(r); return nil }); err != nil {
 		return failure(exitData, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
@@ -192,7 +194,7 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	if err := takeHalts(ctx, config, directory, v.client.ServerNowMS(), store, book, history); err != nil {
 		return err
 	}
-	machine, err := newEngine(config, book, v.client)
+	machine, err := newEngine(config, book, v.client, v.binding)
 	if err != nil {
 		return err
 	}
@@ -200,11 +202,12 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 }
 
 // newEngine gives each strategy its symbol's rules as the venue tells them.
-func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client) (*engine.Engine, error) {
+func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client, binding journal.Binding) (*engine.Engine, error) {
 	account, err := engineConfig(config, book, client.Symbols().Symbol)
 	if err != nil {
 		return nil, err
 	}
+	account.Account = binding.Text()
 	machine, err := engine.New(account, book)
 	return machine, fail(exitConfig, err)
 }

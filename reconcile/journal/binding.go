@@ -1,0 +1,65 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Text is a binding as the record of a start holds it: in the chain, so that the
+// journal can not be given to another account by one row outside it.
+func (b Binding) Text() string {
+	text, err := json.Marshal(b)
+	if err != nil {
+		panic("journal: " + err.Error()) // four strings
+	}
+	return string(text)
+}
+
+// chained is the binding that the last start's record holds; false when it holds
+// none, as those of older botds do.
+func chained(ctx context.Context, conn *sql.Conn) (b Binding, found bool, err error) {
+	var text sql.NullString
+	err = conn.QueryRowContext(ctx, "SELECT json_extract(body, '$.account') FROM record WHERE kind = 'boot' ORDER BY sequence DESC LIMIT 1").Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && text.String == "" {
+		return b, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text.String), &b)
+	}
+	if err != nil {
+		return b, false, fmt.Errorf("read the binding of the last start: %w", err)
+	}
+	return b, true, nil
+}
+
+// Binding is what the journal belongs to.
+func (j *Journal) Binding(ctx context.Context) (b Binding, err error) {
+	conn, err := j.db.Conn(ctx)
+	if err != nil {
+		return b, fmt.Errorf("read the binding of journal %s: %w", j.path, err)
+	}
+	defer conn.Close()
+	if b, err = bindingOf(ctx, conn); err != nil {
+		return b, fmt.Errorf("journal %s: %w", j.path, err)
+	}
+	return b, nil
+}
+
+// bindingOf is the stored binding; the zero value for none.
+func bindingOf(ctx context.Context, conn *sql.Conn) (b Binding, err error) {
+	var text string
+	err = conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'binding'").Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return b, nil
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &b)
+	}
+	if err != nil {
+		return b, fmt.Errorf("read the binding: %w", err)
+	}
+	return b, nil
+}

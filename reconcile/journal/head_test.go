@@ -1,0 +1,171 @@
+package journal_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/journal/journaltest"
+)
+
+// closed makes a journal with records of every kind, and closes it.
+func closed(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	must(t, j.Append(t.Context(), journaltest.EveryKind()))
+	must(t, j.Close())
+	return path
+}
+
+// problems are what verifying a file finds.
+func problems(t *testing.T, path string) []journal.Problem {
+	t.Helper()
+	reader, err := journal.Read(t.Context(), path)
+	must(t, err)
+	defer reader.Close()
+	report, err := reader.Verify(t.Context())
+	must(t, err)
+	return report.Problems
+}
+
+// cutOff takes the last records away, and what was derived from them.
+func cutOff(t *testing.T, path string, n int) {
+	t.Helper()
+	(&files{t, path}).exec("DELETE FROM record WHERE sequence > (SELECT max(sequence) FROM record) - ?", n)
+	(&files{t, path}).exec("PRAGMA user_version = 1") // so that the rows are made anew
+}
+
+func TestRecordsCutOffTheEndAreMissed(t *testing.T) {
+	t.Parallel()
+	path := closed(t)
+	if found := problems(t, path); len(found) != 0 {
+		t.Fatalf("want a sound journal, have %v", found)
+	}
+	cutOff(t, path, 2)
+	for try := range 2 { // a start goes on, says it, and does not cover it up
+		if found := problems(t, path); len(found) != 1 || found[0].Table != "record" || !strings.Contains(found[0].Want, "that was there at") {
+			t.Errorf("try %d: want the missing record named, have %v", try, found)
+		}
+		j := open(t, path)
+		if j.Cut() == "" {
+			t.Errorf("try %d: want the start to say that records are missing", try)
+		}
+		must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+		must(t, j.Close())
+	}
+	for range 5 { // nor do as many records as there were
+		j := open(t, path)
+		must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+		must(t, j.Close())
+	}
+	if found := problems(t, path); len(found) != 1 {
+		t.Errorf("want another record in its place found, have %v", found)
+	}
+	must(t, os.Remove(journal.HeadPath(path)))
+	if found := problems(t, path); len(found) != 0 {
+		t.Errorf("without the head nothing tells of it: want no problem, have %v", found)
+	}
+}
+
+func TestTheHeadFollowsAJournalThatIsKilled(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	synctest.Test(t, func(t *testing.T) {
+		for n := range 3 {
+			must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+			time.Sleep(time.Minute) // virtual
+			j.Keep(t.Context())
+			killed := &files{t, path}
+			copied := killed.copy()
+			text, err := os.ReadFile(journal.HeadPath(path))
+			must(t, err)
+			must(t, os.WriteFile(journal.HeadPath(copied), text, 0o600))
+			if found := problems(t, copied); len(found) != 0 {
+				t.Fatalf("after %d records: want the copy sound, have %v", n+1, found)
+			}
+			cutOff(t, copied, 1)
+			if found := problems(t, copied); len(found) != 1 {
+				t.Errorf("after %d records: want the last one missed, have %v", n+1, found)
+			}
+		}
+	})
+}
+
+func TestARestoredBackupIsNotTakenForAJournalThatWasCut(t *testing.T) {
+	t.Parallel()
+	path := closed(t)
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	j := open(t, path)
+	if _, err := j.Backup(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+	must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+	must(t, j.Close())
+	if _, err := journal.Restore(t.Context(), backup, path, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if found := problems(t, path); len(found) != 0 {
+		t.Errorf("want no problem, have %v", found)
+	}
+	if j := open(t, path); j.Cut() != "" {
+		t.Errorf("want nothing missing, have %s", j.Cut())
+	}
+}
+
+func TestABackupIsKnownOfTheEnd(t *testing.T) {
+	t.Parallel()
+	path := closed(t)
+	must(t, os.Remove(journal.HeadPath(path)))
+	reader, err := journal.Read(t.Context(), path) // as botd backup reads it, beside a daemon
+	must(t, err)
+	defer reader.Close()
+	made, err := reader.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db"))
+	must(t, err)
+	must(t, reader.Close())
+	cutOff(t, path, 1)
+	if found := problems(t, path); len(found) != 1 || !strings.Contains(found[0].Want, made.Hash) {
+		t.Errorf("want the record missed that the backup ends with, have %v", found)
+	}
+}
+
+func TestAJournalIsNotGivenToAnotherAccountByOneRow(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.db")
+	j := open(t, path)
+	must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordBoot, Epoch: 1, Account: journaltest.Bound.Text()}}))
+	must(t, j.Close())
+	must(t, open(t, path).Close())
+	other := journaltest.Bound
+	other.KeyFingerprint = "another"
+	(&files{t, path}).exec("UPDATE meta SET value = ? WHERE name = 'binding'", other.Text())
+	if found := problems(t, path); len(found) != 1 || found[0].Key != "binding" || !strings.Contains(found[0].Have, "another") {
+		t.Errorf("want the changed binding found, have %v", found)
+	}
+	var wrong *journal.BindingError
+	if _, err := journal.Open(t.Context(), path, other); !errors.As(err, &wrong) || wrong.Have != journaltest.Bound {
+		t.Errorf("want the start of the other account refused, have %v", err)
+	}
+}
+
+func TestAHashNotedElsewhereIsLookedFor(t *testing.T) {
+	t.Parallel()
+	path := closed(t)
+	reader, err := journal.Read(t.Context(), path)
+	must(t, err)
+	defer reader.Close()
+	report, err := reader.Verify(t.Context())
+	must(t, err)
+	for hash, want := range map[string]bool{report.Hash: true, strings.Repeat("0", 64): false} {
+		if have, err := reader.Has(t.Context(), hash); err != nil || have != want {
+			t.Errorf("%s: want %v, have %v, %v", hash, want, have, err)
+		}
+	}
+}
