@@ -97,7 +97,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	greet(console, config, v, directory, machine)
 	clock := newClockwork(config, metrics, board, console, v.client)
 	reloads := newReloader(config, flags)
-	reloads.driver, reloads.machine, reloads.console, reloads.metrics = driver, machine, console, metrics
+	reloads.driver, reloads.machine, reloads.console, reloads.metrics, reloads.report = driver, machine, console, metrics, board.Report
 	reloads.symbols = func(key exchange.SymbolKey) (*exchange.Symbol, bool) { return v.client.Symbols().Symbol(key) }
 	stopServer, err := serve(ctx, command, serving{config, reloads.current.Load, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build}})
 	if err != nil {

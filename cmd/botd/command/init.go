@@ -2,10 +2,12 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -111,32 +113,68 @@ func (f *initFlags) ask(command *cobra.Command) error {
 		return nil
 	}
 	answers := bufio.NewReader(person)
-	question := func(flag string, into *string, text, standard string) error {
+	question := func(flag string, into *string, text, standard string, wrong func(answer string) string) error {
 		if command.Flags().Changed(flag) {
 			return nil
 		}
-		fmt.Fprintf(command.ErrOrStderr(), "%s [%s]: ", text, standard)
-		line, err := answers.ReadString('\n')
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fail(exitIO, err)
+		for {
+			fmt.Fprintf(command.ErrOrStderr(), "%s [%s]: ", text, standard)
+			line, err := answers.ReadString('\n')
+			if err != nil && !errors.Is(err, io.EOF) {
+				return fail(exitIO, err)
+			}
+			*into = cmp.Or(strings.TrimSpace(line), standard)
+			why := wrong(*into)
+			if why == "" || err != nil { // a wrong answer at the input's end is told by what reads it
+				return nil
+			}
+			fmt.Fprintln(command.ErrOrStderr(), "  "+why)
 		}
-		if *into = strings.TrimSpace(line); *into == "" {
-			*into = standard
-		}
-		return nil
 	}
-	if err := question("mode", &f.mode, "mode: demo (a simulated exchange), paper (real prices, no keys) or live", "demo"); err != nil {
+	if err := question("mode", &f.mode, "mode: demo (a simulated exchange), paper (real prices, no keys) or live", "demo", wrongMode); err != nil {
 		return err
 	}
-	if err := question("instance", &f.instance, "instance: a short name, part of every order's id", "main"); err != nil || f.mode == string(configs.Demo) {
+	if err := question("instance", &f.instance, "instance: a short name, part of every order's id", "main", wrongInstance); err != nil || f.mode == string(configs.Demo) {
 		return err
 	}
-	if err := question("base-url", &f.baseURL, "address of the venue", "https://"); err != nil || f.mode != string(configs.Live) {
+	if err := question("base-url", &f.baseURL, "address of the venue", "https://", wrongAddress); err != nil || f.mode != string(configs.Live) {
 		return err
 	}
-	return errors.Join(question("key-file", &f.keyFile, "file that holds the API key, mode 600", "/etc/botd/key"),
-		question("secret-file", &f.secretFile, "file that holds its secret, mode 600", "/etc/botd/secret"))
+	return errors.Join(question("key-file", &f.keyFile, "file that holds the API key, mode 600", "/etc/botd/key", never),
+		question("secret-file", &f.secretFile, "file that holds its secret, mode 600", "/etc/botd/secret", never))
 }
+
+// What is wrong with an answer: asked again at once, nobody answers all for nothing.
+
+func wrongMode(answer string) string {
+	modes := []string{string(configs.Demo), string(configs.Paper), string(configs.Live)}
+	if slices.Contains(modes, answer) {
+		return ""
+	}
+	if near := configs.Nearest(answer, modes); near != "" {
+		return "there is no mode " + answer + "; did you mean " + near + "?"
+	}
+	return "demo, paper or live"
+}
+
+func wrongInstance(answer string) string {
+	if instanceName.MatchString(answer) {
+		return ""
+	}
+	return "1 to 10 of a-z and 0-9"
+}
+
+func wrongAddress(answer string) string {
+	address, err := url.Parse(answer)
+	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
+		return "an address as https://venue.example"
+	}
+	return ""
+}
+
+func never(string) string { return "" }
+
+var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
 
 // complete checks what was given and fills in the rest.
 func (f *initFlags) complete() error {

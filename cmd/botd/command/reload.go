@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -35,12 +36,14 @@ type reloader struct {
 	symbols func(exchange.SymbolKey) (*exchange.Symbol, bool)
 	console *ops.Console
 	metrics *ops.Metrics
+	report  func(ops.Check)
+	loaded  string // how what holds came to hold
 }
 
 // newReloader knows the files as they were when they were loaded: what changed while
 // botd started is seen too.
 func newReloader(config *configs.Config, flags runFlags) *reloader {
-	r := &reloader{flags: flags}
+	r := &reloader{flags: flags, loaded: "loaded at start"}
 	r.current.Store(config)
 	return r
 }
@@ -102,38 +105,44 @@ func (r *reloader) reload(ctx context.Context, why string) {
 		err = problems.Err()
 	}
 	if err != nil {
-		r.metrics.Reloaded(false)
-		r.console.Warn("config.rejected", "config    is not taken over, what runs goes on (%s): %v", why, err)
+		r.refused("config.rejected", "config    is not taken over, what runs goes on (%s): %v", why, err)
 		return
 	}
 	before := r.current.Load()
 	config.Listen = before.Listen
 	differences, err := configs.Differences(before.Effective(), config.Effective())
 	if err != nil { // an effective configuration that is no YAML
-		r.metrics.Reloaded(false)
-		r.console.Warn("config.rejected", "config    is not taken over, what runs goes on (%s): %v", why, err)
+		r.refused("config.rejected", "config    is not taken over, what runs goes on (%s): %v", why, err)
 		return
 	}
 	changed, obstacles := r.prepare(ctx, before, config, differences)
 	if len(obstacles) > 0 {
-		r.metrics.Reloaded(false)
-		r.console.Warn("config.needs_restart", "config    nothing of it is taken over, what runs goes on (%s): a restart is needed for %s; what else changed waits for it: %s",
+		r.refused("config.needs_restart", "config    nothing of it is taken over, what runs goes on (%s): a restart is needed for %s; all that changed: %s",
 			why, strings.Join(obstacles, "; "), changes(differences))
 		return
 	}
 	if len(changed) > 0 {
 		if err := r.replace(ctx, changed, changes(differences)); err != nil {
-			r.metrics.Reloaded(false)
-			r.console.Warn("config.rejected", "config    is not taken over (%s): %v", why, err)
+			r.refused("config.rejected", "config    is not taken over (%s): %v", why, err)
 			return
 		}
 	}
 	r.current.Store(config)
 	r.metrics.Reloaded(true)
+	r.loaded = "loaded " + clockText(time.Now().UnixMilli())
+	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
 	for _, s := range changed {
 		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, strategyNamed(config, s.Name).File)
 	}
 	r.console.Say("config.reloaded", "config    read again (%s), strategies replaced: %d; %s", why, len(changed), changes(differences))
+}
+
+// refused tells that a changed configuration is not taken over: to whoever reads the
+// log, the metrics, or whether botd is ready, which it stays.
+func (r *reloader) refused(event, format string, values ...any) {
+	r.metrics.Reloaded(false)
+	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded + "; the files changed, and are not taken over: botd config diff"})
+	r.console.Warn(event, format, values...)
 }
 
 // prepare builds the new versions of what changed, and lists what keeps the whole of
@@ -168,18 +177,31 @@ func (r *reloader) prepare(ctx context.Context, before, config *configs.Config, 
 // maxChanges bounds a line of the log.
 const maxChanges = 20
 
-// changes tells differences, value by value.
+// changes tells differences, value by value; a strategy that is new or gone is one.
 func changes(differences []configs.Difference) string {
 	if len(differences) == 0 {
 		return "no value changed"
 	}
-	var all []string
-	for i, d := range differences {
-		if i == maxChanges {
-			all = append(all, fmt.Sprintf("and %d more", len(differences)-maxChanges))
-			break
+	whole := map[string]string{}
+	for _, d := range differences {
+		if name, is := strings.CutSuffix(d.Path, ".strategy"); is && d.Was == "" {
+			whole[name] = name + " is new"
+		} else if is && d.Is == "" {
+			whole[name] = name + " is gone"
 		}
-		all = append(all, fmt.Sprintf("%s %s (was %s)", d.Path, valueOf(d.Is), valueOf(d.Was)))
+	}
+	var all []string
+	for _, d := range differences {
+		text := fmt.Sprintf("%s %s (was %s)", d.Path, valueOf(d.Is), valueOf(d.Was))
+		if parts := strings.SplitN(d.Path, ".", 3); len(parts) == 3 && whole[parts[0]+"."+parts[1]] != "" {
+			text = whole[parts[0]+"."+parts[1]]
+		}
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	if more := len(all) - maxChanges; more > 0 {
+		all = append(all[:maxChanges], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(all, ", ")
 }

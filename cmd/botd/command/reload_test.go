@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"botd/configs"
 )
 
 const reloadedYAML = `name: mine
@@ -61,6 +63,9 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	if have := effective(); !strings.Contains(have, `shutdown: leave\n`) || !strings.Contains(have, `quantity: 0.01\n`) {
 		t.Errorf("want the configuration that runs shown, have %s", have)
 	}
+	if _, have := askDemo(t, directory, "/api/v1/health"); !strings.Contains(have, "the files changed, and are not taken over") {
+		t.Errorf("health: want it told that files and daemon differ, have %s", have)
+	}
 	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "1m", "5m", 1))
 	put("botd.yaml", "mode: demo\ndata_dir: ./data\n")
 	hangUp(t, d)
@@ -72,6 +77,9 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	if have := effective(); !strings.Contains(have, `quantity: 0.02\n`) {
 		t.Errorf("want the new configuration shown, have %s", have)
 	}
+	if _, have := askDemo(t, directory, "/api/v1/health"); strings.Contains(have, "not taken over") || strings.Contains(have, "loaded at start") {
+		t.Errorf("health: want it told when it was loaded, have %s", have)
+	}
 	if _, have := askDemo(t, directory, "/api/v1/audit?actor=file"); !strings.Contains(have, "strategies.mine.size.quantity 0.02 (was 0.01)") {
 		t.Errorf("audit: want what changed, value by value, have %s", have)
 	}
@@ -81,5 +89,26 @@ func hangUp(t *testing.T, d *demo) {
 	t.Helper()
 	if err := d.process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestAStrategyThatIsNewOrGoneIsOneChange(t *testing.T) {
+	t.Parallel()
+	const one = "strategies:\n- name: one\n  strategy: twap\n  symbol: BTC-USDT\n  leverage: 1\n"
+	const two = "- name: two\n  strategy: rsi\n  symbol: ETH-USDT\n"
+	for _, c := range []struct{ was, is, want string }{
+		{one, one, "no value changed"},
+		{one, one + two, "strategies.two is new"},
+		{one + two, one, "strategies.two is gone"},
+		{one, strings.Replace(one, "leverage: 1", "leverage: 2", 1) + two, "strategies.one.leverage 2 (was 1), strategies.two is new"},
+		{one, strings.Replace(one, "twap", "rsi", 1), "strategies.one.strategy rsi (was twap)"},
+	} {
+		differences, err := configs.Differences(c.was, c.is)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := changes(differences); have != c.want {
+			t.Errorf("want %q, have %q", c.want, have)
+		}
 	}
 }
