@@ -323,7 +323,7 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 	if found.OK {
 		fmt.Fprintf(w, "ok: %d records, the chain is whole; %d ledger entries, %d derived rows\nlast hash %s\n", found.Records, found.Entries, found.Rows, found.Hash)
 		if h := found.Head; h != nil {
-			fmt.Fprintf(w, "record %d, which was there at %s, is\n", h.Records, h.At.UTC().Format(time.RFC3339))
+			fmt.Fprintf(w, "record %d, which was there at %s, is\n", h.Records, h.At.UTC().Format(time.DateTime))
 		}
 		if found.Older {
 			fmt.Fprintln(w, "an older botd wrote it: its derived tables are made anew by the next start, and were not looked at")
