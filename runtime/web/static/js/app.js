@@ -6,7 +6,7 @@ import * as f from "./format.js";
 import { live, now, on, operator, start } from "./live.js";
 import { begin, current, match, navigate } from "./router.js";
 import { apply, change, theme, watch } from "./settings.js";
-import { listenKeys, help } from "./keys.js";
+import { goTo, help, listenKeys } from "./keys.js";
 import { signed } from "./parts.js";
 import { more } from "./menu.js";
 import { places } from "./places.js";
@@ -55,7 +55,7 @@ function nav() {
   const groups = [];
   for (const place of places) (groups.find((one) => one.name === place.group) ?? groups[groups.push({ name: place.group, all: [] }) - 1]).all.push(place);
   return h("nav.nav", { "aria-label": "Pages" }, groups.map((group) => h("div.nav-group", { key: group.name }, h("p.nav-title", { "aria-hidden": "true" }, group.name), h("ul", group.all.map(place)))),
-    h("div.nav-foot", h("button.button.quiet", { type: "button", on: { click: help } }, icon("keyboard"), "Shortcuts", h("kbd", "?"))));
+    h("div.nav-foot", h("button.button.quiet", { type: "button", on: { click: goTo } }, icon("search"), "Go to", h("kbd", "Ctrl k")), h("button.button.quiet", { type: "button", on: { click: help } }, icon("keyboard"), "Shortcuts", h("kbd", "?"))));
 
   function place(one) {
     const mine = one.pages.includes(here), count = badge(one.name);

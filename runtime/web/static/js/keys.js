@@ -14,6 +14,11 @@ const typing = (target) => target.closest?.("input, textarea, select, [contented
 
 export function listenKeys({ toggle }) {
   document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key === "k" && !document.querySelector("dialog[open]")) { // no single key: always on
+      event.preventDefault();
+      goTo();
+      return;
+    }
     if (!settings.keys || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (typing(event.target)) {
       if (event.key === "Escape") event.target.blur();
@@ -34,16 +39,20 @@ export function listenKeys({ toggle }) {
   });
 }
 
+// goTo asks where to; read when it is first asked for.
+export const goTo = () => import("./find.js").then(({ find }) => find());
+
 function search() {
   const field = document.querySelector("[data-search]");
-  if (field) document.addEventListener("keyup", () => field.focus(), { once: true });
+  if (!field) document.addEventListener("keyup", () => goTo(), { once: true });
+  else document.addEventListener("keyup", () => field.focus(), { once: true });
 }
 
 export function help() {
   const row = (keys, text) => h("tr", h("td", keys.map((key, i) => [i ? " " : "", h("kbd", key)])), h("td", text));
   dialog("Keyboard", [
     h("table.keys", h("caption.hidden", "Shortcuts"), h("thead.hidden", h("tr", h("th", { scope: "col" }, "Keys"), h("th", { scope: "col" }, "What they do"))), h("tbody",
-      places.map((one) => row(["g", one.key], one.text)), row(["!"], "Kill switch"), row(["/"], "Search or filter"), row(["t"], "Light or dark"), row(["?"], "This list"), row(["Esc"], "Close, or leave a field"))),
+      places.map((one) => row(["g", one.key], one.text)), row(["!"], "Kill switch"), row(["/"], "Search or filter, else go to"), row(["Ctrl", "k"], "Go to a page, a strategy, a symbol, an order"), row(["t"], "Light or dark"), row(["?"], "This list"), row(["Esc"], "Close, or leave a field"))),
     h("p.note", "Single keys can be turned off under Settings."),
   ]);
 }
