@@ -137,7 +137,7 @@ export class CandleChart {
   // price moves the candle that is not closed yet.
   price(value, atMS) {
     const last = this.bars.at(-1);
-    if (!this.chart || !last || !(value > 0)) return;
+    if (!this.chart || this.gone || !last || !(value > 0)) return;
     const open = Math.floor(atMS / this.intervalMS) * this.intervalMS / 1000;
     if (open < last.time) return;
     if (open > last.time) {
@@ -162,7 +162,7 @@ export class CandleChart {
   trades(fills, told = []) {
     this.fills = fills;
     this.told = told;
-    if (!this.marks) return;
+    if (!this.marks || this.gone) return;
     const up = colour("up"), down = colour("down"), first = this.bars[0]?.time ?? 0, at = (ms) => Math.floor(ms / this.intervalMS) * this.intervalMS / 1000;
     const together = new Map(), said = new Map();
     for (const fill of fills) {
@@ -202,7 +202,7 @@ export class CandleChart {
   // levels draws lines of prices: {key, price, name, tone, dashed}.
   levels(all) {
     this.wanted = all;
-    if (!this.candles) return;
+    if (!this.candles || this.gone) return;
     const keys = new Set(all.map((one) => one.key));
     for (const [key, line] of this.level) if (!keys.has(key)) { this.candles.removePriceLine(line); this.level.delete(key); }
     for (const one of all) {
@@ -296,6 +296,7 @@ export class Curve {
     this.points = points;
     this.told = marks;
     if (!this.chart) return;
+    if (this.gone) return;
     this.near = points.length > 1 ? Math.max(60, (points.at(-1).time - points[0].time) / points.length) : 60;
     this.line.setData(points);
     this.tell(null);
@@ -327,6 +328,7 @@ export class Curves extends Curve {
 
   lines(all) {
     this.all = all;
+    if (!this.chart || this.gone) return;
     for (const line of this.drawn ?? []) this.chart.removeSeries(line);
     this.drawn = all.map((one) => {
       const line = this.chart.addSeries(this.charts.LineSeries, { lineWidth: 2, lineStyle: one.style, title: one.name, priceLineVisible: false, color: colour(one.tone), priceFormat: { type: "custom", minMove: 0.01, formatter: (value) => value.toFixed(1) + " %" } });
