@@ -86,6 +86,24 @@ func (e *Engine) watchLimits(fetched bool) {
 	}
 }
 
+// turnMS is when limits change by time alone: the UTC day ends, or a limit that was
+// crossed does.
+func (e *Engine) turnMS() int64 {
+	turn := exchange.Day1.OpenOf(e.nowMS) + int64(exchange.Day1)
+	look := func(scope string) {
+		for _, b := range e.book.Watch(scope).Breaches {
+			if b.UntilMS > e.nowMS {
+				turn = min(turn, b.UntilMS)
+			}
+		}
+	}
+	look("")
+	for _, r := range e.runs {
+		look(r.config.Name)
+	}
+	return turn
+}
+
 // watch keeps one scope's day and peak, ends what has ended, and latches what is
 // crossed. The peak is journalled in steps of a thousandth.
 func (e *Engine) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limits *risk.Limits) {

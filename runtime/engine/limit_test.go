@@ -389,3 +389,23 @@ func TestAPositionThatIsGoneWithOthersPartIsNoLossOfItsValue(t *testing.T) {
 		t.Errorf("want no limit breached by a position of 500 USDT that lost its fees, have %+v", d)
 	}
 }
+
+func TestALimitEndsAndADayBeginsAtTheirTimeAndNotWithTheNextIdleRound(t *testing.T) {
+	t.Parallel()
+	w := wishing(t, new(exchange.Quantity), accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(1_000)}}))
+	day := exchange.Day1.OpenOf(w.now) + int64(exchange.Day1)
+	w.now = day - 100_000 // idle rounds are 15 s apart
+	w.venue.Advance(w.now)
+	w.pass(1_000)
+	w.give(&Event{Kind: EventWake})
+	w.pass(98_000)
+	w.engine.record(reconcile.Record{Kind: reconcile.RecordBreach, Rule: risk.MaxLosingStreak, Why: "a test", UntilMS: day + 20_500})
+	w.pass(2_000)
+	if have := w.engine.Book().Watch("").Day.StartMS; have != day {
+		t.Errorf("a second after midnight: want the day that began %d, have %d", day, have)
+	}
+	w.pass(18_000)
+	w.wantState("limit")
+	w.pass(3_000)
+	w.wantSound()
+}

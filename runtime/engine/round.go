@@ -296,7 +296,7 @@ func (e *Engine) schedule(acted bool) {
 	case e.futures.stands() || e.spot.stands(): // the ledger waits until what it read is old enough
 		e.roundMS = e.nowMS + max(e.config.BusyRoundMS, min(e.config.IdleRoundMS, e.config.Settle.StalenessMS))
 	case e.config.IdleRoundMS > 0:
-		e.roundMS = e.nowMS + e.config.IdleRoundMS
+		e.roundMS = min(e.nowMS+e.config.IdleRoundMS, e.turnMS())
 	default:
 		e.roundMS = never
 	}
