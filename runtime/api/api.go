@@ -70,6 +70,7 @@ type Config struct {
 	Epoch   string   // of this start
 
 	Configuration  func() Configuration
+	Reload         Reload                            // reads the configuration anew; nil where it can not
 	StrategyConfig func(name string) string          // effective, as YAML
 	Plots          func(name string) []strategy.Plot // what a strategy looks at; nil for nothing
 

@@ -35,7 +35,11 @@ func audit(r *http.Request, target, detail string) *reconcile.Audit {
 
 // sent gives the engine an event; what went wrong is answered.
 func (s *Server) sent(ctx context.Context, w http.ResponseWriter, r *http.Request, event engine.Event) bool {
-	err := s.config.Driver.Send(ctx, event)
+	return s.taken(w, r, s.config.Driver.Send(ctx, event))
+}
+
+// taken answers what went wrong when the engine was given an event.
+func (s *Server) taken(w http.ResponseWriter, r *http.Request, err error) bool {
 	switch {
 	case err == nil:
 		return true

@@ -179,6 +179,15 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
 	}
+	config.Reload = func(ctx context.Context, trial bool, audit *reconcile.Audit) ([]string, error) {
+		if d.refuses != nil {
+			return nil, &Refused{d.refuses.Error()}
+		}
+		if trial {
+			return []string{"strategies.trend.leverage 2 (was 1)"}, nil
+		}
+		return []string{"strategies.trend.leverage 2 (was 1)"}, d.Send(ctx, engine.Event{Kind: engine.EventAudit, Audit: audit})
+	}
 	if config.Keyring, err = OpenKeyring(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}

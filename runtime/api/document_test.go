@@ -263,6 +263,7 @@ var changes = []struct {
 	{"close_position", "futures BTC-USDT", `{"reason":"news"}`, 202},
 	{"resolve", "", `{"symbol":"BTC-USDT","market":"futures","decision":"adopt","reason":"mine"}`, 200},
 	{"set_log_level", "", `{"level":"debug"}`, 200},
+	{"reload", "", ``, 200},
 }
 
 func (v *visitor) goChanges() {
@@ -298,6 +299,7 @@ func (v *visitor) goChanges() {
 	}
 	v.call(http.StatusConflict, "resolve", "", `{"symbol":"ETH-USDT","decision":"adopt","reason":"mine"}`, bearer(testToken))
 	v.refuses = errors.New("not now")
+	v.call(http.StatusConflict, "reload", "", "", bearer(testToken))
 	v.call(http.StatusConflict, "cancel_order", "bx-1-8", `{"reason":"news"}`, bearer(testToken))
 	v.call(http.StatusConflict, "close_position", "futures BTC-USDT", `{"reason":"news"}`, bearer(testToken))
 	v.refuses = nil

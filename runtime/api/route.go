@@ -59,6 +59,7 @@ var routes = []route{
 	{"GET", "/api/v1/backtests/{id}", Viewer, (*Server).oneBacktest, false},
 	{"GET", "/api/v1/backtests/{id}/report", Viewer, (*Server).backtestPage, false},
 	{"GET", "/api/v1/config", Viewer, (*Server).configuration, false},
+	{"POST", "/api/v1/config/reload", Operator, (*Server).reload, true},
 	{"GET", "/api/v1/logs", Viewer, (*Server).listLogs, false},
 	{"GET", "/api/v1/log-level", Viewer, (*Server).logLevel, false},
 	{"PUT", "/api/v1/log-level", Operator, (*Server).setLogLevel, true},

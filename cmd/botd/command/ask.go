@@ -41,16 +41,13 @@ type daemon struct {
 // for its owner alone and needs no token; with --listen the TCP address, with the
 // token of the data directory.
 func (a *askFlags) daemon(ctx context.Context) (*daemon, error) {
-	config, problems, err := load(a.directory, "")
+	where, mistake, err := whereabouts(a.directory)
 	if err != nil {
 		return nil, err
 	}
-	if err := problems.Err(); err != nil {
-		return nil, failure(exitConfig, "", "%s", problems.String())
-	}
 	var directories []string
-	for _, mode := range []configs.Mode{config.Mode, configs.Demo, configs.Paper, configs.Live} {
-		directories = append(directories, filepath.Join(config.DataDir, string(mode)))
+	for _, mode := range []configs.Mode{where.Mode, configs.Demo, configs.Paper, configs.Live} {
+		directories = append(directories, filepath.Join(where.DataDir, string(mode)))
 	}
 	if a.address == "" {
 		for _, directory := range directories {
@@ -59,7 +56,27 @@ func (a *askFlags) daemon(ctx context.Context) (*daemon, error) {
 			}
 		}
 	}
-	return a.overTCP(ctx, config.Listen, directories)
+	d, err := a.overTCP(ctx, where.Listen, directories)
+	if err != nil && mistake != nil {
+		return nil, mistake
+	}
+	return d, err
+}
+
+// whereabouts finds out where the daemon of a configuration is. Its mistakes are no
+// reason not to reach it: what runs must be watched and stopped whatever the files say.
+func whereabouts(directory string) (where configs.Whereabouts, mistake, err error) {
+	config, problems, err := load(directory, "")
+	if err != nil {
+		return where, nil, err
+	}
+	if problems.Err() == nil {
+		return config.Where(), nil, nil
+	}
+	if directory == "" {
+		directory = "configs"
+	}
+	return configs.Locate(os.DirFS(directory)), failure(exitConfig, "", "%s", problems.String()), nil
 }
 
 // overSocket returns the daemon behind a unix socket, or nil.

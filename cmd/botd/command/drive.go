@@ -99,7 +99,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	reloads := newReloader(config, flags)
 	reloads.driver, reloads.machine, reloads.console, reloads.metrics, reloads.report = driver, machine, console, metrics, board.Report
 	reloads.symbols = func(key exchange.SymbolKey) (*exchange.Symbol, bool) { return v.client.Symbols().Symbol(key) }
-	stopServer, err := serve(ctx, command, serving{config, reloads.current.Load, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build}})
+	stopServer, err := serve(ctx, command, serving{config, reloads.current.Load, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build, Reload: reloads.Reload}})
 	if err != nil {
 		return err
 	}

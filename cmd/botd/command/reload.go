@@ -17,6 +17,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/runtime"
+	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 )
@@ -38,12 +39,13 @@ type reloader struct {
 	metrics *ops.Metrics
 	report  func(ops.Check)
 	loaded  string // how what holds came to hold
+	wishes  chan reloadWish
 }
 
 // newReloader knows the files as they were when they were loaded: what changed while
 // botd started is seen too.
 func newReloader(config *configs.Config, flags runFlags) *reloader {
-	r := &reloader{flags: flags, loaded: "loaded at start"}
+	r := &reloader{flags: flags, loaded: "loaded at start", wishes: make(chan reloadWish)}
 	r.current.Store(config)
 	return r
 }
@@ -63,6 +65,12 @@ func (r *reloader) watch(ctx context.Context) {
 		case <-signals:
 			seen = filesOf(r.current.Load())
 			r.reload(ctx, "SIGHUP")
+		case wish := <-r.wishes:
+			if !wish.trial {
+				seen, settling = filesOf(r.current.Load()), ""
+			}
+			does, err := r.take(ctx, "botd config reload", wish.trial, wish.audit)
+			wish.answer <- answered{does, err}
 		case <-look.C:
 			now := filesOf(r.current.Load())
 			switch {
@@ -100,32 +108,42 @@ func filesOf(config *configs.Config) string {
 // reload reads the configuration again and puts what changed in place: all of it at
 // one moment, or nothing.
 func (r *reloader) reload(ctx context.Context, why string) {
+	_, _ = r.take(ctx, why, false, &reconcile.Audit{Actor: "file", Role: "operator", Action: "reload"}) // told by the log
+}
+
+// take is a reload, or a trial that changes and tells nobody anything.
+func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reconcile.Audit) (does []string, err error) {
+	refused := func(event, format string, err error) ([]string, error) {
+		if !trial {
+			r.refused(event, "config    "+format, why, err)
+		}
+		return nil, &api.Refused{Why: err.Error()}
+	}
 	config, problems, err := load(r.flags.directory, configs.Mode(r.flags.mode))
 	if err == nil {
 		err = problems.Err()
 	}
 	if err != nil {
-		r.refused("config.rejected", "config    is not taken over, what runs goes on (%s): %v", why, err)
-		return
+		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
 	}
 	before := r.current.Load()
 	config.Listen = before.Listen
 	differences, err := configs.Differences(before.Effective(), config.Effective())
 	if err != nil { // an effective configuration that is no YAML
-		r.refused("config.rejected", "config    is not taken over, what runs goes on (%s): %v", why, err)
-		return
+		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
 	}
 	changed, obstacles := r.prepare(ctx, before, config, differences)
 	if len(obstacles) > 0 {
-		r.refused("config.needs_restart", "config    nothing of it is taken over, what runs goes on (%s): a restart is needed for %s; all that changed: %s",
-			why, strings.Join(obstacles, "; "), changes(differences))
-		return
+		return refused("config.needs_restart", "nothing of it is taken over, what runs goes on (%s): %v",
+			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(obstacles, "; "), changes(differences)))
 	}
-	if len(changed) > 0 {
-		if err := r.replace(ctx, changed, changes(differences)); err != nil {
-			r.refused("config.rejected", "config    is not taken over (%s): %v", why, err)
-			return
-		}
+	does = changesOf(differences)
+	if trial {
+		return does, nil
+	}
+	if err := r.replace(ctx, changed, changes(differences), audit); err != nil {
+		r.refused("config.rejected", "config    is not taken over (%s): %v", why, err)
+		return nil, err
 	}
 	r.current.Store(config)
 	r.metrics.Reloaded(true)
@@ -135,6 +153,35 @@ func (r *reloader) reload(ctx context.Context, why string) {
 		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, strategyNamed(config, s.Name).File)
 	}
 	r.console.Say("config.reloaded", "config    read again (%s), strategies replaced: %d; %s", why, len(changed), changes(differences))
+	return does, nil
+}
+
+// reloadWish is a reload that somebody wants over the API.
+type reloadWish struct {
+	trial  bool
+	audit  *reconcile.Audit
+	answer chan<- answered
+}
+
+type answered struct {
+	does []string
+	err  error
+}
+
+// Reload hands a wish to the goroutine that reloads, and waits for what came of it.
+func (r *reloader) Reload(ctx context.Context, trial bool, audit *reconcile.Audit) ([]string, error) {
+	answer := make(chan answered, 1)
+	select {
+	case r.wishes <- reloadWish{trial, audit, answer}:
+	case <-ctx.Done():
+		return nil, runtime.ErrStopped
+	}
+	select {
+	case a := <-answer:
+		return a.does, a.err
+	case <-ctx.Done():
+		return nil, runtime.ErrStopped
+	}
 }
 
 // refused tells that a changed configuration is not taken over: to whoever reads the
@@ -177,10 +224,19 @@ func (r *reloader) prepare(ctx context.Context, before, config *configs.Config, 
 // maxChanges bounds a line of the log.
 const maxChanges = 20
 
-// changes tells differences, value by value; a strategy that is new or gone is one.
+// changes tells differences in a line.
 func changes(differences []configs.Difference) string {
+	all := changesOf(differences)
+	if more := len(all) - maxChanges; more > 0 {
+		all = append(all[:maxChanges], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, ", ")
+}
+
+// changesOf tells differences value by value; a strategy that is new or gone is one.
+func changesOf(differences []configs.Difference) (all []string) {
 	if len(differences) == 0 {
-		return "no value changed"
+		return []string{"no value changed"}
 	}
 	whole := map[string]string{}
 	for _, d := range differences {
@@ -190,7 +246,6 @@ func changes(differences []configs.Difference) string {
 			whole[name] = name + " is gone"
 		}
 	}
-	var all []string
 	for _, d := range differences {
 		text := fmt.Sprintf("%s %s (was %s)", d.Path, valueOf(d.Is), valueOf(d.Was))
 		if parts := strings.SplitN(d.Path, ".", 3); len(parts) == 3 && whole[parts[0]+"."+parts[1]] != "" {
@@ -200,10 +255,7 @@ func changes(differences []configs.Difference) string {
 			all = append(all, text)
 		}
 	}
-	if more := len(all) - maxChanges; more > 0 {
-		all = append(all[:maxChanges], fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(all, ", ")
+	return all
 }
 
 func valueOf(text string) string {
@@ -243,14 +295,20 @@ func (r *reloader) build(ctx context.Context, was, now *configs.StrategyConfig) 
 	return &made, err
 }
 
-// replace hands the new versions to the engine: one event, one entry of the audit.
-func (r *reloader) replace(ctx context.Context, changed []*engine.StrategyConfig, what string) error {
+// replace hands the new versions to the engine: one event, one entry of the audit. Who
+// asked for a reload that changes no strategy is written down too, a file is not.
+func (r *reloader) replace(ctx context.Context, changed []*engine.StrategyConfig, what string, audit *reconcile.Audit) error {
 	var names []string
 	for _, s := range changed {
 		names = append(names, s.Name)
 	}
-	audit := &reconcile.Audit{Actor: "file", Role: "operator", Action: "reload", Target: strings.Join(names, ", "), Detail: what}
-	err := r.driver.Send(ctx, engine.Event{Kind: engine.EventReload, Strategies: changed, Audit: audit})
+	event := engine.Event{Kind: engine.EventReload, Strategies: changed, Audit: audit}
+	if audit.Detail = what; len(changed) > 0 {
+		audit.Target = strings.Join(names, ", ")
+	} else if event.Kind = engine.EventAudit; audit.Actor == "file" {
+		return nil
+	}
+	err := r.driver.Send(ctx, event)
 	if errors.Is(err, runtime.ErrUnwritten) {
 		return nil // in force; the journal's failure is told on its own
 	}
