@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,9 +23,9 @@ import (
 
 // initFlags are what a new configuration is made from.
 type initFlags struct {
-	mode, instance, baseURL, keyFile, secretFile string
-	strategies                                   []string
-	noInput                                      bool
+	mode, instance, listen, baseURL, keyFile, secretFile string
+	strategies                                           []string
+	noInput                                              bool
 }
 
 func newInit() *cobra.Command {
@@ -49,6 +51,7 @@ A configuration for live gets no strategy unless --strategy names one.`,
 	f := command.Flags()
 	f.StringVar(&flags.mode, "mode", "", "demo, paper or live (default demo)")
 	f.StringVar(&flags.instance, "instance", "", "1 to 10 of a-z and 0-9; part of every order's id (default main)")
+	f.StringVar(&flags.listen, "listen", "", "address of dashboard and API; another for a second botd on the machine (default 127.0.0.1:8420)")
 	f.StringVar(&flags.baseURL, "base-url", "", "the venue's address; paper and live need it")
 	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 with the API key; for live")
 	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 with its secret; for live")
@@ -172,6 +175,12 @@ func wrongAddress(answer string) string {
 	return ""
 }
 
+func wrongListen(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	n, wrong := strconv.Atoi(port)
+	return err != nil || wrong != nil || n < 1 || n > 65_535 || strings.ContainsAny(host, " \t\n#'\"")
+}
+
 func never(string) string { return "" }
 
 var instanceName = regexp.MustCompile(`^[a-z0-9]{1,10}$`)
@@ -188,6 +197,8 @@ func (f *initFlags) complete() error {
 	switch {
 	case mode != configs.Demo && mode != configs.Paper && mode != configs.Live:
 		return usage("--mode %s: demo, paper or live", f.mode)
+	case f.listen != "" && wrongListen(f.listen):
+		return usage("--listen %s: want host:port, as 127.0.0.1:8420", f.listen)
 	case mode != configs.Demo && (f.baseURL == "" || f.baseURL == "https://"):
 		return usage("mode %s needs --base-url, the venue's address", f.mode)
 	case mode == configs.Live && (f.keyFile == "") != (f.secretFile == ""):
@@ -207,6 +218,7 @@ func (f *initFlags) complete() error {
 var (
 	modeLine     = regexp.MustCompile(`(?m)^mode: demo .*$`)
 	instanceLine = regexp.MustCompile(`(?m)^instance: main`)
+	listenLine   = regexp.MustCompile(`(?m)^listen: 127\.0\.0\.1:8420( # .*); open http://.*$`)
 	exchangeLine = regexp.MustCompile(`(?m)^# exchange: .*\n(#   .*\n)*`)
 )
 
@@ -220,6 +232,9 @@ func (f *initFlags) texts() (map[string]string, error) {
 		"demo": "mode: demo # a simulated exchange inside botd, no network, no keys. Also: paper, live", "paper": "mode: paper # a simulated account on the venue's prices, no keys. Also: demo, live",
 		"live": "mode: live # real money; botd run --mode live asks for it a second time. Also: demo, paper"}[f.mode])
 	root = instanceLine.ReplaceAllLiteralString(root, "instance: "+f.instance)
+	if f.listen != "" {
+		root = listenLine.ReplaceAllString(root, strings.ReplaceAll(fmt.Sprintf("listen: %q", f.listen), "$", "$$")+"$1")
+	}
 	if f.mode != string(configs.Demo) {
 		root = exchangeLine.ReplaceAllLiteralString(root, f.exchange())
 	}
