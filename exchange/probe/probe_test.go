@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -239,30 +240,42 @@ func TestDelaysAreMeasuredWithAnOrderThatIsGoneAfterwards(t *testing.T) {
 
 func TestAnOldReadIsMeasured(t *testing.T) {
 	t.Parallel()
-	// The open list goes on telling of an order for a while after it was canceled.
+	// The open list goes on telling of an order for some reads after it is known to
+	// be canceled: reads and not a time, so that no slow machine makes it another case.
+	const old = 12
+	var mu sync.Mutex // guards all below
 	var stale []byte
-	var until time.Time
+	var gone, last time.Time // the venue told so first; the last old read was asked for
+	left := 0
 	between := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			recorded := httptest.NewRecorder()
-			if r.URL.Path == "/fhapi/v1/order/open" && time.Now().Before(until) {
+			mu.Lock()
+			defer mu.Unlock()
+			if r.URL.Path == "/fhapi/v1/order/open" && left > 0 {
+				left, last = left-1, time.Now()
 				w.Write(stale)
 				return
 			}
+			recorded := httptest.NewRecorder()
 			next.ServeHTTP(recorded, r)
-			switch r.URL.Path {
-			case "/fhapi/v1/order/open":
-				stale = recorded.Body.Bytes()
-			case "/fhapi/v1/order/cancel":
-				until = time.Now().Add(500 * time.Millisecond)
+			switch {
+			case r.URL.Path == "/fhapi/v1/order/open":
+				if strings.Contains(recorded.Body.String(), `"id"`) {
+					stale = recorded.Body.Bytes()
+				}
+			case gone.IsZero() && r.Method == http.MethodGet && strings.Contains(recorded.Body.String(), `"CANCELED"`):
+				gone, left = time.Now(), old
 			}
 			w.WriteHeader(recorded.Code)
 			w.Write(recorded.Body.Bytes())
 		})
 	}
 	r := probed(t, Config{BaseURL: serve(t, setup{between: between}).URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second})
-	if d := r.Delays; d == nil || d.StalenessMS < 350 || d.StalenessMS > 600 {
-		t.Errorf("want L near 500 ms, have %+v, %+v", d, r.Steps)
+	mu.Lock()
+	defer mu.Unlock()
+	least, most := ((old - 1) * lookEvery).Milliseconds(), last.Sub(gone).Milliseconds()+1
+	if d := r.Delays; left != 0 || d == nil || d.StalenessMS < least || d.StalenessMS > most {
+		t.Errorf("want L from %d to %d ms and %d old reads, %d are left; have %+v, %+v", least, most, old, left, d, r.Steps)
 	}
 }
 
