@@ -261,7 +261,7 @@ func (b *Book) end(p *Placement, state State, record *Record) {
 	}
 	delete(b.placements, p.ClientOrderID)
 	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })
-	b.remember(p.ClientOrderID, ending{p.OrderID, p.Filled, p.Strategy})
+	b.remember(p.ClientOrderID, ending{orderID: p.OrderID, filled: p.Filled, strategy: p.Strategy, absent: state == Absent})
 }
 
 // ending is what is remembered of a placement that ended.
@@ -269,6 +269,8 @@ type ending struct {
 	orderID  int64
 	filled   exchange.Quantity
 	strategy string
+	left     bool // a person left it to whoever made it
+	absent   bool // it was taken never to have been on the exchange, or to be gone from it
 }
 
 func (b *Book) remember(id string, e ending) {
@@ -290,7 +292,7 @@ func (b *Book) ignored(record *Record) {
 	truth.Ignored = record.Filled
 	truth.Quarantine, truth.QuarantineMS = "", 0
 	if record.ClientOrderID != "" {
-		b.remember(record.ClientOrderID, ending{record.OrderID, 0, ""})
+		b.remember(record.ClientOrderID, ending{orderID: record.OrderID, left: true})
 	}
 }
 

@@ -15,8 +15,17 @@ import (
 // shared reports whether others hold part of the position, or one of their
 // closePosition stops keeps the exchange from taking botd's (rule 8).
 func (d *derivation) shared() bool {
-	return d.truth.Ignored != 0 || slices.ContainsFunc(d.truth.Foreign, func(o exchange.Order) bool { return o.ClosePosition && o.Type == exchange.StopMarket })
+	return d.truth.Ignored != 0 || d.taken(exchange.StopMarket)
 }
+
+// taken reports whether an order of others closes the position by this type, of
+// which the exchange takes one a symbol (rule 8).
+func (d *derivation) taken(kind exchange.OrderType) bool {
+	return slices.ContainsFunc(d.others(), func(o exchange.Order) bool { return o.ClosePosition && o.Type == kind })
+}
+
+// others are the symbol's open orders that are not botd's, or not any more.
+func (d *derivation) others() []exchange.Order { return slices.Concat(d.truth.Foreign, d.truth.left) }
 
 // stopPart keeps the stop of botd's part. The price being passed already, the part
 // is exited at market.
@@ -112,8 +121,8 @@ func (d *derivation) room() exchange.Quantity {
 			free -= p.Remaining()
 		}
 	}
-	for i := range d.truth.Foreign {
-		if o := &d.truth.Foreign[i]; o.Reduces() && !o.ClosePosition {
+	for _, o := range d.others() {
+		if o.Reduces() && !o.ClosePosition {
 			free -= o.Remaining()
 		}
 	}

@@ -229,6 +229,28 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testin
 	}
 }
 
+func TestAnOrderThatAPersonTookToBeGoneAndThatIsOpenIsCanceled(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("1")
+	w.now += 60_000
+	w.buys(10)
+	order := w.order(7, exchange.Sell, 10)
+	w.apply(Record{Kind: RecordUnknown, AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Why: "no answer"})
+	w.apply(Record{Kind: RecordQuarantined, AtMS: w.now, Symbol: coin, Why: "a hand"})
+	for _, record := range w.book.Resolve(coin, true, "one", "all is well") {
+		w.apply(record)
+	}
+	if len(w.book.Live()) != 0 {
+		t.Fatalf("want nothing live, have %+v", w.book.Live())
+	}
+	w.now += 60_000
+	w.observe("1.01", order)
+	if live := w.book.Live(); len(live) != 1 || live[0].OrderID != 7 || !live[0].Surplus {
+		t.Errorf("want the open order held, to be canceled, have %+v", live)
+	}
+}
+
 func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing.T) {
 	t.Parallel()
 	for _, restarted := range []bool{false, true} {

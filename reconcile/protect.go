@@ -138,7 +138,7 @@ func (d *derivation) profit(protection strategy.Protection) {
 		}
 		return
 	}
-	if d.truth.Ignored != 0 {
+	if d.truth.Ignored != 0 || d.taken(exchange.TakeProfitMarket) {
 		d.profitPart(protection)
 		return
 	}

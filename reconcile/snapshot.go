@@ -136,7 +136,7 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 	for _, truth := range b.symbols {
 		if truth.Key.Market == market {
 			b.noteGone(truth, orders)
-			truth.Foreign = truth.Foreign[:0]
+			truth.Foreign, truth.left = truth.Foreign[:0], truth.left[:0]
 		}
 	}
 	for i := range orders {
@@ -144,6 +144,9 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 		switch {
 		case matched[i] != nil && !matched[i].State.Final(): // live, as it was
 		case b.match(order) != nil:
+		case b.ended[order.ClientOrderID].left:
+			truth := b.Symbol(order.Key())
+			truth.left = append(truth.left, *order)
 		case b.Ours(order.ClientOrderID):
 			b.observeSurplus(order, emit)
 		default:
@@ -161,7 +164,8 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 
 // observeSurplus takes an open order under an id that is another order's, or
 // that had ended: its fills are ours, and it is canceled (case 14). Seen open
-// under its own ended id it is a stale replica's (case 13).
+// under its own ended id it is a stale replica's (case 13), unless a person or the
+// equation took it not to be there.
 func (b *Book) observeSurplus(order *exchange.Order, emit func(Record)) {
 	id := order.ClientOrderID
 	if mutant.Is(mutant.SecondOrderIgnored) {
@@ -172,12 +176,12 @@ func (b *Book) observeSurplus(order *exchange.Order, emit func(Record)) {
 	if p := b.placements[id]; p != nil {
 		strategy, ended = p.Strategy, false
 	}
-	if ended && e.orderID == order.ID {
+	if ended && e.orderID == order.ID && !e.absent {
 		b.stale++
 		return
 	}
 	record := found(order, strategy, surplusID(order), 0, "a second order under client order id "+id)
-	if ended && e.orderID == 0 {
+	if ended && (e.orderID == 0 || e.absent) {
 		record.Filled, record.Evidence = min(e.filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
 	}
 	record.Surplus = true

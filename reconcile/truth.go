@@ -37,6 +37,7 @@ type SymbolTruth struct {
 	Quarantine   string // cause; empty for none
 	QuarantineMS int64
 	Foreign      []exchange.Order // open orders botd did not make
+	left         []exchange.Order // open orders under our prefix that a person left to whoever made them
 	ForeignMS    int64            // since when one of them holds openings back (Book.HoldsBack); 0 while none does
 	Alien        string           // spot: the client order id of an ended order with our prefix that the journal does not know
 
