@@ -68,7 +68,7 @@ func (w *world) secondBot() bool {
 // restoreBackup is a machine that died and came up again with an old copy of
 // the journal, or none.
 func (w *world) restoreBackup() bool {
-	if !w.daemon.up || len(w.disk.records) == 0 {
+	if !w.daemon.up || len(w.disk.records) == 0 || w.nowMS-w.daemon.bootMS < 1_000 { // it takes longer than the second an epoch is of
 		return false
 	}
 	w.end("dies with its disk")

@@ -61,6 +61,7 @@ type held struct {
 	filledMS int64             // when the account's own orders last filled on it
 	exit     *asked            // the last exit at market
 	triedMS  int64             // when one was last written down
+	forgot   exchange.Quantity // spot: what sales under way, or too young to show, sell that a restored backup does not know
 	doubled  bool              // a middlebox delivered an order twice, and both were taken
 }
 
@@ -120,7 +121,7 @@ func (v *venue) takeFills(w *world) {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
 			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[HandTrade] > 0 // what somebody bought hides what was forgotten
-			if fill.Market == exchange.Spot && h.own < 0 && !h.doubled && !covered {
+			if fill.Market == exchange.Spot && h.own+h.forgot < 0 && !h.doubled && !covered {
 				w.fail("oversold", "%s: botd sold %d more than it ever bought", h.key, -h.own)
 			}
 		} else {
@@ -216,9 +217,14 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantity) {
 	young := w.bounds.VisibilityMS + w.bounds.StalenessMS
 	for _, a := range v.asked {
-		if a.opens && a.order.Key() == key && (a.under > 0 || a.executed > 0 && w.nowMS-a.sentMS < w.bounds.WindowMS+young) {
+		if a.order.Key() != key || a.under == 0 && (a.executed == 0 || w.nowMS-a.sentMS >= w.bounds.WindowMS+young) {
+			continue
+		}
+		if a.opens {
 			a.forgotten = true
 			opens += v.size(a)
+		} else if key.Market == exchange.Spot {
+			v.held[key].forgot += v.size(a)
 		}
 	}
 	return opens
