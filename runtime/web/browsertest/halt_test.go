@@ -128,6 +128,12 @@ func TestOneOrderAndOnePositionByHand(t *testing.T) {
 
 	v.visit("/orders")
 	before := d.status()
+	press("main", "Cancel all…")
+	v.until("a preview names every opening order", `document.querySelectorAll("dialog[open] #halt-steps li").length >= 3 && [...document.querySelectorAll("dialog[open] #halt-steps li")].every(li => li.textContent.includes("cancel order"))`)
+	v.accessible("cancel all orders")
+	v.shoot("light cancel all")
+	v.press(kb.Escape)
+	v.until("nothing was done", `!document.querySelector("dialog")`)
 	press("main", "Cancel order ")
 	v.until("a dialog asks", `!!document.querySelector("#dialog-title")`)
 	id := eval[string](v, `document.querySelector("#dialog-title").textContent.replace("Cancel ", "")`)

@@ -96,6 +96,15 @@ export class CandleChart {
     return { bars, volumes, gaps: c.gaps };
   }
 
+  // missing is how many candles there are not between those that are held.
+  get missing() {
+    const n = this.bars.length;
+    return n ? Math.max(0, Math.round((this.bars[n - 1].time - this.bars[0].time) * 1000 / this.intervalMS) + 1 - n) : 0;
+  }
+
+  // held says how many are held, for the head of their panel.
+  get held() { return `${f.exact(String(this.bars.length))} read, ${this.missing ? `${f.exact(String(this.missing))} missing between them` : "none missing"}${this.complete ? "; all there are" : "; scroll back for more"}`; }
+
   // older reads what lies before the first candle.
   async older(limit = MORE) {
     if (this.reading || this.complete || !this.bars.length || this.bars.length >= KEPT) return;
