@@ -166,6 +166,8 @@ func queryOf(r *http.Request, known ...string) (url.Values, error) {
 	}
 	for name, values := range query {
 		switch {
+		case len(known) == 0:
+			return nil, fmt.Errorf("parameter %q is unknown: this path takes none", name)
 		case !slices.Contains(known, name):
 			slices.Sort(known)
 			return nil, fmt.Errorf("parameter %q is unknown (known: %s)", name, strings.Join(known, ", "))

@@ -30,9 +30,24 @@ func Open(address string) (Sender, error) {
 	s := &service{secrets: secretParts(address, parsed)}
 	services := &router.ServiceRouter{}
 	if s.to, err = services.Locate(address); err != nil {
-		return nil, fmt.Errorf("%s: %w", parsed.Scheme, s.hide(err))
+		name, _, _ := strings.Cut(parsed.Scheme, "+")
+		form := forms[name]
+		if form == "" {
+			form = name + "://..., as https://shoutrrr.nickfedor.com/ shows for " + name
+		}
+		return nil, fmt.Errorf("not an address that %s takes (%w)\nhint: write %s", name, s.hide(err), form)
 	}
 	return s, nil
+}
+
+// forms are what the addresses of some services look like.
+var forms = map[string]string{
+	"telegram": "telegram://TOKEN@telegram?chats=NUMBER",
+	"discord":  "discord://TOKEN@ID",
+	"slack":    "slack://hook:A-B-C@webhook",
+	"ntfy":     "ntfy://ntfy.sh/TOPIC",
+	"smtp":     "smtp://USER:PASSWORD@HOST:587/?from=A&to=B",
+	"generic":  "generic+https://HOST/PATH?template=json",
 }
 
 // known reports whether the scheme is a service's: a token with a colon in it

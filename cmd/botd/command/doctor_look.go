@@ -74,7 +74,7 @@ func unreadable(config *configs.Config) (all []error) {
 		add(err)
 	}
 	for i := range config.Notify.Channels {
-		_, err := configs.ReadAddress(&config.Notify.Channels[i], directory)
+		_, err := openChannel(config, &config.Notify.Channels[i])
 		add(err)
 	}
 	return all

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,21 +20,34 @@ import (
 	"botd/runtime/ops"
 )
 
-// routes opens the channels of a configuration.
+// routes opens the channels of a configuration. The error tells of each that can not be.
 func routes(config *configs.Config) (all []notify.Route, err error) {
+	var wrong []error
 	for i := range config.Notify.Channels {
 		c := &config.Notify.Channels[i]
-		address, err := configs.ReadAddress(c, config.Exchange.CredentialsDirectory)
+		sender, err := openChannel(config, c)
 		if err != nil {
-			return nil, fail(exitCredentials, err)
-		}
-		sender, err := notify.Open(address)
-		if err != nil {
-			return nil, failure(exitConfig, "", "notify.channels.%s: %w", c.Name, err)
+			wrong = append(wrong, err)
+			continue
 		}
 		all = append(all, notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)), Also: c.Also, Never: c.Never})
 	}
+	if len(wrong) > 0 {
+		return nil, fail(exitCode(wrong[0]), errors.Join(wrong...))
+	}
 	return all, nil
+}
+
+func openChannel(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, error) {
+	address, err := configs.ReadAddress(c, config.Exchange.CredentialsDirectory)
+	if err != nil {
+		return nil, fail(exitCredentials, err)
+	}
+	sender, err := notify.Open(address)
+	if err != nil {
+		return nil, failure(exitConfig, "", "notify.channels.%s: %w", c.Name, err)
+	}
+	return sender, nil
 }
 
 // title begins each message: which botd tells.
