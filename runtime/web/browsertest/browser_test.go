@@ -47,10 +47,11 @@ type look struct {
 }
 
 var (
-	dark  = look{"dark", "dark", 1400, 900, false}
-	light = look{"light", "light", 1400, 900, false}
-	phone = look{"phone", "dark", 390, 844, true}
-	small = look{"small", "light", 320, 640, true}
+	dark   = look{"dark", "dark", 1400, 900, false}
+	light  = look{"light", "light", 1400, 900, false}
+	tablet = look{"tablet", "dark", 1024, 768, false}
+	phone  = look{"phone", "dark", 390, 844, true}
+	small  = look{"small", "light", 320, 640, true}
 )
 
 // browser is one browser of its own, with its cookies and its worker.

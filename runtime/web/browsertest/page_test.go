@@ -225,7 +225,7 @@ const odd = `(() => {
 func TestTroubleIsShown(t *testing.T) {
 	t.Parallel()
 	d := startSettled(t)
-	for _, l := range []look{dark, light, phone} {
+	for _, l := range []look{dark, light, tablet, phone} {
 		v := openBrowser(t).open(d, l)
 		v.inject(odd)
 		v.login(d.token("token"))

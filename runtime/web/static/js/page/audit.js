@@ -25,7 +25,7 @@ export async function open(page) {
         h("div.grow", field("Search in what is read", h("input", { type: "search", value: text, placeholder: "a reason, a strategy, a request id", on: { input: (event) => { text = event.target.value; page.draw(); } } })))),
       table("Changes", [
         { name: "Time", class: "nowrap", cell: (a) => time(a.at_ms, now()) }, { name: "Kind", class: "nowrap", cell: (a) => tag(a.kind === "audit" ? "info" : ["breach", "quarantined", "halt", "breaker"].includes(a.kind) ? "warning" : "absent", names[a.kind] ?? a.kind) },
-        { name: "What", class: "what", cell: (a) => [h("strong", asked(a.action)), a.kind === "audit" ? h("span.note.under", a.action, a.request_id ? [" · ", h("span.mono", { title: "request id, as in the log" }, a.request_id)] : "") : null] }, { name: "On", class: "nowrap", cell: on },
+        { name: "What", class: "what", cell: (a) => [h("strong", asked(a.action)), a.kind === "audit" ? h("span.note.under", a.action, a.request_id ? [" · ", h("span.mono", { title: "request id, as in the log" }, a.request_id)] : "") : null] }, { name: "On", class: "on", cell: on },
         { name: "Detail", class: "text", cell: (a) => detail(a, items) }, { name: "By", class: "nowrap", cell: (a) => [a.actor, a.role ? h("span.unit", a.role) : null, a.from && a.from !== a.actor ? h("span.note.under", a.from) : null] },
       ], shown(), { next: next ? button("Show older", older) : null, none: items.length ? empty("Nothing fits", "Change the search above, or show older rows.", next ? button("Show older", older) : null) : empty("Nothing fits", "Every change asked for through the API, by whom and from where, stands here.") })),
   ]);

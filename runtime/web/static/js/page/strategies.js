@@ -39,6 +39,6 @@ function totals(shown, all) {
 const columns = [
   { name: "Strategy", cell: (s) => [strategyLink(s.name), h("span.unit", s.kind)], class: "nowrap lead" }, { name: "State", cell: (s) => tag(s.state) }, { name: "Symbol", class: "nowrap", cell: (s) => [symbolLink(s.market, s.symbol), h("span.unit", s.interval)] },
   { name: "Wants", num: true, cell: (s) => f.exact(s.target) }, { name: "Has", num: true, cell: (s) => (f.sign(s.position) ? [side(f.sign(s.position) > 0 ? "long" : "short"), " ", f.exact(s.position.replace("-", ""))] : h("span.soft", "flat")) },
-  { name: "Protected", cell: (s) => (f.sign(s.position) ? tag(s.protected ? "ok" : "near", s.protected ? "stop" : "no stop") : "–") }, { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) }, { name: "Realised", num: true, cell: (s) => signed(s.realized) }, { name: "Last price", num: true, cell: (s) => f.exact(s.last_price) },
+  { name: "Protected", cell: (s) => (f.sign(s.position) ? tag(s.protected ? "ok" : "near", s.protected ? "stop" : "no stop") : "–") }, { name: "Unrealised", num: true, cell: (s) => signed(s.unrealized) }, { name: "Realised", num: true, cell: (s) => signed(s.realized) }, { name: "Last price", num: true, class: "desk", cell: (s) => f.exact(s.last_price) },
   { name: "Last tick", num: true, class: "desk", cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") }, { name: "Next", num: true, class: "desk", cell: (s) => due(s.next_tick_ms, now()) }, { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
 ];
