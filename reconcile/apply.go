@@ -185,6 +185,9 @@ func (b *Book) advance(record *Record) {
 
 func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, record *Record) {
 	price := record.Price
+	if p.Order.Market == exchange.Spot && p.Order.Side == exchange.Buy {
+		truth.bought(p, grown, price)
+	}
 	p.Filled += grown
 	if record.AtMS-truth.filledMS > b.settle.StalenessMS {
 		truth.sold = 0
@@ -218,6 +221,24 @@ func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, r
 	case p.Purpose.Protects():
 		b.latch(state)
 	}
+}
+
+// bought keeps the mean price of what is held on spot, given the mean price of all
+// that the order has filled now, which is more by grown than before. A price that
+// is not told changes nothing.
+func (t *SymbolTruth) bought(p *Placement, grown exchange.Quantity, mean exchange.Amount) {
+	if mean.IsZero() || grown <= 0 {
+		return
+	}
+	added := mean
+	if p.Filled > 0 && !p.Price.IsZero() {
+		added = mean.Add(mean.Sub(p.Price).MulDiv(int64(p.Filled), int64(grown)))
+	}
+	if t.Known <= 0 || t.MeanPrice.IsZero() {
+		t.MeanPrice = added
+		return
+	}
+	t.MeanPrice = t.MeanPrice.Add(added.Sub(t.MeanPrice).MulDiv(int64(grown), int64(t.Known+grown)))
 }
 
 // latch forbids entries on the target's side until the target was zero or

@@ -42,7 +42,7 @@ func (d *derivation) protect() {
 		return
 	case d.truth.Key.Market == exchange.Spot:
 		if !d.exiting {
-			d.protectSpot(protection)
+			d.protectSpot()
 		}
 		return
 	}
@@ -187,43 +187,6 @@ func (d *derivation) leaving() bool {
 	return false
 }
 
-// protectSpot keeps one STOP_LIMIT over the whole quantity. It holds the asset,
-// so its cancel is confirmed before any other exit, and before a new one.
-func (d *derivation) protectSpot(protection strategy.Protection) {
-	for _, p := range d.towards {
-		if p.Purpose == Exit {
-			return // it sells the asset a stop would sell too: the stop comes back when it has ended
-		}
-	}
-	if !protection.Set || protection.StopLoss.IsZero() {
-		for _, p := range d.stops {
-			d.cancel(p, "not wished any more")
-		}
-		return
-	}
-	rules := d.truth.Rules
-	price, quantity := d.protectionPrice(StopLoss, protection.StopLoss), rules.FloorQuantity(abs(d.held))
-	if price <= 0 {
-		return
-	}
-	if len(d.stops) > 0 {
-		p := d.stops[0]
-		same := p.Order.StopPrice == price && p.Remaining() == quantity
-		if !same && p.Order.Type == exchange.StopLimit && !p.State.Unresolved() && d.nowMS-p.SentMS >= int64(d.wish.Interval) {
-			d.cancel(p, "the protection moves")
-		}
-		return
-	}
-	if d.passed(StopLoss, price) {
-		d.exitNow(StopLoss, "the stop's price was passed already")
-		return
-	}
-	if !d.tooSmall(quantity) {
-		d.add(Intent{Purpose: StopLoss, Reason: "protects the position", Order: exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held),
-			Quantity: quantity, StopPrice: price, Price: rules.FloorPrice(price - share(price, d.wish.Collar))}})
-	}
-}
-
 func share(price exchange.Price, rate exchange.Rate) exchange.Price {
 	one := int64(exchange.RateOne)
 	return exchange.Price(int64(price)/one*int64(rate) + int64(price)%one*int64(rate)/one)
@@ -237,6 +200,9 @@ func (d *derivation) protectionPrice(purpose Purpose, distance strategy.Distance
 		return rules.FloorPrice(distance.Price)
 	}
 	base := d.truth.EntryPrice
+	if base.IsZero() {
+		base = d.truth.MeanPrice
+	}
 	if base.IsZero() {
 		base = rules.PriceAmount(d.truth.Last)
 	}

@@ -17,7 +17,8 @@ type SymbolTruth struct {
 
 	Position   exchange.Quantity // signed, as the exchange last told
 	EntryPrice exchange.Amount
-	MarkedAt   exchange.Price // the price when the position and the account were fetched
+	MeanPrice  exchange.Amount // spot, which tells no entry price: of what is held, by its fills
+	MarkedAt   exchange.Price  // the price when the position and the account were fetched
 	PositionID int64
 	SinceMS    int64 // when this position was first seen
 	LiqPrice   exchange.Amount

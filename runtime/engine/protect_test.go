@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"testing"
 
 	"botd/exchange"
@@ -202,4 +203,88 @@ func TestOnSpotAStopMovesByCancelConfirmPlace(t *testing.T) {
 	if len(w.refused) > 0 {
 		t.Errorf("want nothing refused, have %q", w.refused)
 	}
+}
+
+// spotStops are the stops on the exchange: their quantities by stop price.
+func (w *world) spotStops() map[exchange.Price]exchange.Quantity {
+	w.t.Helper()
+	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.SpotOpenOrders})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all := map[exchange.Price]exchange.Quantity{}
+	for _, o := range answer.Orders.Items() {
+		if o.Type == exchange.StopLimit {
+			all[o.StopPrice] += o.Quantity
+		}
+	}
+	return all
+}
+
+func TestASpotStopStaysWhereTheEntryPutItWhileThePriceFalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(2_000), onSpot, protected) // 2 % below what was paid
+	w.pass(60_000)
+	first := w.spotStops()
+	for _, price := range []string{"49800", "49600", "49400", "49200"} {
+		w.price(price)
+		w.pass(70_000)
+		if have := w.spotStops(); len(have) != 1 || len(first) != 1 || !maps.Equal(have, first) {
+			t.Fatalf("at %s: want the stop where it was, %v, have %v\n%s", price, first, have, w.story())
+		}
+	}
+	w.start() // a restart knows what was paid
+	w.pass(70_000)
+	if have := w.spotStops(); !maps.Equal(have, first) {
+		t.Errorf("after a restart: want %v, have %v", first, have)
+	}
+	w.price("48900")
+	w.pass(20_000)
+	if known := w.truth().Known; known > w.truth().Fees {
+		t.Errorf("want it sold below the stop, have %d left\n%s", known, w.story())
+	}
+}
+
+func TestWhatIsBoughtLaterOnSpotIsCoveredAtOnceAndTheFirstStopStays(t *testing.T) {
+	t.Parallel()
+	x := &wished{target: 2_000, stop: 49_000e8}
+	w := newWorld(t, x.plan, onSpot)
+	w.pass(10_000)
+	wantCovered := func() {
+		t.Helper()
+		covered := w.spotStops()[x.stop]
+		if bought := w.truth().Known - w.truth().Fees; covered < bought-20 {
+			t.Errorf("want all of %d covered, have %d\n%s", bought, covered, w.story())
+		}
+	}
+	for x.target < 9_000 {
+		x.target += 1_000
+		w.pass(5_000)
+		wantCovered()
+	}
+	x.target += 1_000 // one more than there may be stops: they become one
+	bare := 0
+	for range 200 {
+		w.pass(1_000)
+		if len(w.spotStops()) == 0 {
+			bare++
+		}
+	}
+	if bare > 3 {
+		t.Errorf("want many stops made one in a moment, have %d s without", bare)
+	}
+	wantCovered()
+	x.stop += 10e8
+	w.pass(10_000)
+	wantCovered()
+	x.stop += 10e8 // it moves at most once a candle, and what is bought does not wait for that
+	x.target += 1_000
+	w.pass(5_000)
+	if all := w.spotStops(); len(all) != 2 {
+		t.Errorf("want what is new covered at its price, have %v", all)
+	}
+	w.pass(120_000)
+	wantCovered()
+	w.wantSound()
+	w.wantNothingRefused()
 }

@@ -1,0 +1,65 @@
+package reconcile
+
+import (
+	"slices"
+
+	"botd/exchange"
+)
+
+// Spot stops are orders of a quantity, which hold the asset. What is bought later is
+// covered by one more, so that what stands stays; only when there are many are they
+// made one, since that takes them off for a round or two.
+const (
+	mostStops = 8
+	joinMS    = 60_000
+)
+
+// protectSpot keeps STOP_LIMITs over the whole quantity. They hold the asset, so
+// their cancel is confirmed before any other exit.
+func (d *derivation) protectSpot() {
+	for _, p := range d.towards {
+		if p.Purpose == Exit {
+			return // it sells the asset a stop would sell too: the stop comes back when it has ended
+		}
+	}
+	if protection := d.wish.Protection; !protection.Set || protection.StopLoss.IsZero() {
+		for _, p := range d.stops {
+			d.cancel(p, "not wished any more")
+		}
+		return
+	}
+	rules := d.truth.Rules
+	price, missing := d.protectionPrice(StopLoss, d.wish.Protection.StopLoss), rules.FloorQuantity(abs(d.held))
+	if price <= 0 {
+		return
+	}
+	for _, p := range d.stops {
+		missing -= p.Remaining()
+	}
+	moved := missing < 0 || slices.ContainsFunc(d.stops, func(p *Placement) bool { return p.Order.StopPrice != price })
+	switch {
+	case d.tooSmall(missing) && moved:
+		d.replaceStops(int64(d.wish.Interval), "the protection moves")
+	case d.tooSmall(missing):
+	case len(d.stops) >= mostStops:
+		d.replaceStops(joinMS, "one stop takes the place of many")
+	case d.passed(StopLoss, price) && len(d.stops) == 0:
+		d.exitNow(StopLoss, "the stop's price was passed already")
+	case !d.passed(StopLoss, price):
+		d.add(Intent{Purpose: StopLoss, Reason: "protects the position", Order: exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held),
+			Quantity: missing, StopPrice: price, Price: rules.FloorPrice(price - share(price, d.wish.Collar))}})
+	}
+}
+
+// replaceStops takes all stops off, to be placed anew, unless the newest is younger
+// than that, or one is something else or unresolved.
+func (d *derivation) replaceStops(leastMS int64, reason string) {
+	for _, p := range d.stops {
+		if p.Order.Type != exchange.StopLimit || p.State.Unresolved() || d.nowMS-p.SentMS < leastMS {
+			return
+		}
+	}
+	for _, p := range d.stops {
+		d.cancel(p, reason)
+	}
+}
