@@ -23,7 +23,8 @@ const (
 	fineMS      = 7 * int64(exchange.Day1)
 	coarseMS    = 3_600_000
 	maxCoarse   = 5 * 366 * 24
-	maxEquities = 5_000 // points of an answer
+	maxEquities = 5_000  // points of an answer
+	maxStale    = 20_000 // lines of the file that are no points any more: a fortnight
 )
 
 // point is the equity at a time.
@@ -39,6 +40,8 @@ type Equity struct {
 	mu     sync.Mutex // guards all below
 	points []point    // oldest first
 	file   *os.File   // nil: memory only
+	path   string
+	lines  int // of the file
 	stream *Stream
 }
 
@@ -52,15 +55,22 @@ func OpenEquity(path string) (*Equity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the equity series: %w", err)
 	}
-	e := &Equity{file: file}
+	e := &Equity{file: file, path: path}
 	whole := true
 	for lines := bufio.NewScanner(file); lines.Scan(); {
+		e.lines++
 		p, err := parsePoint(lines.Text())
 		if whole = err == nil; whole && (len(e.points) == 0 || e.points[len(e.points)-1].atMS < p.atMS) {
 			e.points = append(e.points, p)
 		}
 	}
 	e.thin()
+	if e.lines > len(e.points)+maxStale {
+		if err := e.rewrite(); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+		return e, nil
+	}
 	if !whole { // begin a line of its own after the one that was cut
 		if _, err := file.WriteString("\n"); err != nil {
 			return nil, errors.Join(fmt.Errorf("write the equity series: %w", err), file.Close())
@@ -151,10 +161,36 @@ func (e *Equity) sample(p point) error {
 	if e.file == nil {
 		return nil
 	}
-	if _, err := fmt.Fprintf(e.file, "%d,%s,%s,%s\n", p.atMS, p.equity, p.wallet, p.unrealized); err != nil {
+	if e.lines > len(e.points)+maxStale && e.rewrite() == nil { // else it is tried again, and the file goes on meanwhile
+		return nil
+	}
+	e.lines++
+	if _, err := e.file.WriteString(p.line()); err != nil {
 		return fmt.Errorf("write the equity series: %w", err)
 	}
 	return nil
+}
+
+func (p *point) line() string {
+	return fmt.Sprintf("%d,%s,%s,%s\n", p.atMS, p.equity, p.wallet, p.unrealized)
+}
+
+// rewrite puts a file in the file's place that has the points kept, and no others.
+func (e *Equity) rewrite() error {
+	fresh, err := os.OpenFile(e.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("write the equity series anew: %w", err)
+	}
+	text := bufio.NewWriter(fresh)
+	for i := range e.points {
+		_, _ = text.WriteString(e.points[i].line()) // Flush tells
+	}
+	if err := errors.Join(text.Flush(), fresh.Sync(), os.Rename(fresh.Name(), e.path)); err != nil {
+		return fmt.Errorf("write the equity series anew: %w", errors.Join(err, fresh.Close()))
+	}
+	old := e.file
+	e.file, e.lines = fresh, len(e.points)
+	return old.Close()
 }
 
 // thin keeps one point an hour of what is older than a week.

@@ -107,3 +107,59 @@ func TestEquityIsSampledFromTheBoard(t *testing.T) {
 		}
 	})
 }
+
+func TestTheFileOfEquityIsBounded(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "equity.csv")
+	lines := func() int {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(text), "\n")
+	}
+	const minutes = int64(60 * 24 * 60) // two months
+	var text strings.Builder
+	for i := range minutes {
+		p := at(i, 10_000+i)
+		text.WriteString(p.line())
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for run := range int64(2) { // as it was before it was bounded, then as it is left
+		e, err := OpenEquity(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		week, before := int(fineMS/sampleMS), int((minutes-fineMS/sampleMS)/60)
+		if have := lines(); len(e.points) < week+before-2 || have > len(e.points)+1 {
+			t.Errorf("run %d: want a week of minutes and the hours before, %d points, and no other lines; have %d points, %d lines", run, week+before, len(e.points), have)
+		}
+		last := e.points[len(e.points)-1]
+		if want := 10_000 + minutes + run - 1; last.equity != exchange.AmountOf(want) {
+			t.Errorf("run %d: the last point: want %d, have %s", run, want, last.equity)
+		}
+		if err := e.sample(at(minutes+run, 10_000+minutes+run)); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e, err := OpenEquity(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	most := 0
+	for i := range 2 * minutes { // and while it runs
+		if err := e.sample(at(minutes+10+i, 1)); err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, e.lines)
+	}
+	if bound := maxCoarse + 3*int(fineMS/sampleMS) + maxStale; most > bound || lines() != e.lines || e.lines < int(fineMS/sampleMS) {
+		t.Errorf("want at most %d lines ever, have had %d; want as many in the file as are known, have %d and %d", bound, most, lines(), e.lines)
+	}
+}
