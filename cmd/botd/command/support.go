@@ -114,39 +114,37 @@ func collect(ctx context.Context, flags *askFlags) *bundle {
 		b.gap("configuration", err)
 		return b
 	}
-	if config != nil {
-		b.knowSecrets(config)
-	}
-	b.addJSON("doctor.json", examine(ctx, flags))
-	b.addJSON("check.json", checkResultOf(config, problems))
-	if config == nil {
+	where, _, err := whereabouts(flags.directory)
+	if err != nil {
+		b.gap("configuration", err)
 		return b
 	}
-	b.add("config.yaml", []byte(config.Effective()))
+	b.knowSecrets(config, where.DataDir)
+	b.addJSON("doctor.json", examine(ctx, flags))
+	b.addJSON("check.json", checkResultOf(config, problems))
+	if config != nil { // one with mistakes keeps nobody from what runs
+		b.add("config.yaml", []byte(config.Effective()))
+	}
 	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
-		b.journal(ctx, string(mode), filepath.Join(config.DataDir, string(mode), "journal.db"))
+		b.journal(ctx, string(mode), filepath.Join(where.DataDir, string(mode), "journal.db"))
 	}
 	b.running(ctx, flags)
 	return b
 }
 
-// knowSecrets reads what must not be in the bundle.
-func (b *bundle) knowSecrets(config *configs.Config) {
+// knowSecrets reads what must not be in the bundle. Of a configuration with mistakes the
+// tokens of the data directory are known; keys and addresses of channels stand neither in
+// a journal nor in what a daemon tells.
+func (b *bundle) knowSecrets(config *configs.Config, dataDir string) {
 	var plain []string
-	if key, secret, err := configs.ReadSecrets(config.Exchange); err == nil {
-		plain = append(plain, key, string(secret))
+	if config != nil {
+		plain = configuredSecrets(config)
 	}
-	plain = append(plain, otherSecrets(config)...)
 	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
 		for _, name := range []string{api.OperatorFile, api.ViewerFile} {
-			if text, err := os.ReadFile(filepath.Join(config.DataDir, string(mode), name)); err == nil {
+			if text, err := os.ReadFile(filepath.Join(dataDir, string(mode), name)); err == nil {
 				plain = append(plain, strings.TrimSpace(string(text)))
 			}
-		}
-	}
-	if address, err := url.Parse(config.Journal); err == nil && address.User != nil {
-		if password, given := address.User.Password(); given {
-			plain = append(plain, password)
 		}
 	}
 	for _, secret := range plain {
@@ -155,6 +153,19 @@ func (b *bundle) knowSecrets(config *configs.Config) {
 		}
 	}
 	slices.SortFunc(b.secrets, func(a, c string) int { return len(c) - len(a) }) // the longest first: one may be part of another
+}
+
+// configuredSecrets are those that a configuration names.
+func configuredSecrets(config *configs.Config) (plain []string) {
+	if key, secret, err := configs.ReadSecrets(config.Exchange); err == nil {
+		plain = append(plain, key, string(secret))
+	}
+	if address, err := url.Parse(config.Journal); err == nil && address.User != nil {
+		if password, given := address.User.Password(); given {
+			plain = append(plain, password)
+		}
+	}
+	return append(plain, otherSecrets(config)...)
 }
 
 // otherSecrets are those that are not the exchange's nor botd's own: tokens of signals
