@@ -34,7 +34,7 @@ const reached = (all) => all.filter((one) => ["near", "full", "breached"].includ
 
 function limits(all) {
   const order = (one) => (one.scope.startsWith("account") ? 0 : one.scope.startsWith("strategy") ? 1 : 2);
-  const near = (one) => (one.state === "ok" ? 1 : 0); // what is near or over its limit stands first
+  const near = (one) => (["breached", "full", "near", "unknown"].indexOf(one.state) + 5) % 5; // what is over or near its limit stands first
   const rows = [...all].sort((a, b) => near(a) - near(b) || order(a) - order(b) || a.scope.localeCompare(b.scope));
   return panel("Limits", { key: "limits", note: [f.plural(all.length, "limit"), ", ", reached(all) ? `${reached(all)} of them near or over` : "none near"] }, table("Limits", [
     { name: "Limit", class: "nowrap lead", cell: (l) => [f.words(l.rule), h("span.note.under", l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope)] },

@@ -3,9 +3,10 @@ import * as f from "../format.js";
 import { live, now } from "../live.js";
 import { ago, choose, due, empty, field, panel, side, signed, strategyLink, symbolLink, table, tag } from "../parts.js";
 
+const byName = (a, b) => a.name.localeCompare(b.name, "en", { numeric: true });
 const FEW = 6; // as many need no search
 const orders = {
-  trouble: ["what does not run first", (a, b) => (a.state === "running") - (b.state === "running") || a.name.localeCompare(b.name)], name: ["name", (a, b) => a.name.localeCompare(b.name)], symbol: ["symbol", (a, b) => a.symbol.localeCompare(b.symbol) || a.name.localeCompare(b.name)],
+  trouble: ["what does not run first", (a, b) => (a.state === "running") - (b.state === "running") || byName(a, b)], name: ["name", (a, b) => byName(a, b)], symbol: ["symbol", (a, b) => a.symbol.localeCompare(b.symbol) || byName(a, b)],
   best: ["most made first", (a, b) => made(b) - made(a)], worst: ["most lost first", (a, b) => made(a) - made(b)],
 };
 const made = (s) => Number(s.realized) + Number(s.unrealized);
