@@ -14,18 +14,26 @@ const FIRST = 600, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of 
 
 export const title = (params) => params.name;
 
+// joined are decisions and the older ones of others, newest first.
+function joined(newer, others) {
+  const oldest = Number(newer.at(-1)?.id ?? Infinity);
+  return newer.concat(others.filter((one) => Number(one.id) < oldest));
+}
+
 export async function open(page) {
   const name = page.params.name;
-  let one = null, decisions = [], fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null, outlook = null, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
+  let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null, outlook = null, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
   const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
   const read = page.reader(async () => {
     const [told, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`, { limit: 200 }), get("fills", { strategy: name, limit: 1000 }), get("intents", { strategy: name, outcome: "refused", limit: 50 })]);
+    if (!one) after = decided.next;
     one = told;
     refused = no.items;
-    decisions = decided.items;
+    decisions = joined(decided.items, decisions);
     fills = filled.items;
     overlay();
   });
+  const older = async () => { const list = await get(`strategies/${part(name)}/decisions`, { limit: 200, after }); decisions = joined(decisions, list.items); after = list.next; page.draw(); };
   page.on(["strategy", "status"], () => page.draw());
   page.on(["decision", "order", "fill", "risk", "position"], (data) => { if (!data.strategy || data.strategy === name) read(); });
   page.on("strategy", (data) => { if (data.name === name) { chart?.price(Number(data.last_price), data.last_price_ms); if (one) { Object.assign(one, data); overlay(); } } });
@@ -149,6 +157,6 @@ export async function open(page) {
       case "limits": return table("Limits", [{ name: "Limit", cell: (l) => f.words(l.rule) }, { name: "In use", num: true, cell: (l) => l.use }, { name: "Limit", num: true, cell: (l) => l.limit }, { name: "Left", num: true, cell: (l) => l.headroom }, { name: "Share", cell: (l) => meter(l.ratio, f.words(l.rule), l.state) }, { name: "State", cell: (l) => tag(l.state) }], s.limits, { key: (l) => l.scope + l.rule, none: empty("It has no limits of its own", link("/risk", "Those of the account hold for it")) });
       case "config": return yaml(s.config);
     }
-    return table("Decisions", [{ name: "Time", class: "nowrap", cell: (d) => time(d.at_ms, now()) }, { name: "Wants", class: "nowrap", cell: (d) => d.wish || "nothing" }, { name: "Reason", class: "text", cell: (d) => d.reason || "–" }, { name: "Last price", num: true, cell: f.aligned(decisions, (d) => d.last_price) }, { name: "Position then", num: true, cell: (d) => f.exact(d.position) }], decisions, { none: empty("It has not changed its mind in this run", "A decision stands here when the strategy's wish changes, with its reason. The plan in force is above.") });
+    return table("Decisions", [{ name: "Time", class: "nowrap", cell: (d) => time(d.at_ms, now()) }, { name: "Wants", class: "nowrap", cell: (d) => d.wish || "nothing" }, { name: "Reason", class: "text", cell: (d) => d.reason || "–" }, { name: "Last price", num: true, cell: f.aligned(decisions, (d) => d.last_price) }, { name: "Position then", num: true, cell: (d) => f.exact(d.position) }], decisions, { next: after ? button("Show older", older) : null, none: empty("It has not changed its mind yet", "A decision stands here when the strategy's wish changes, with its reason. The plan in force is above.") });
   }
 }
