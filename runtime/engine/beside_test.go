@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -271,4 +272,20 @@ func TestByPolicyOrdersOfOthersKeepNothingBack(t *testing.T) {
 			w.wantSound()
 		})
 	}
+}
+
+func TestAHaltSaysWhatKeepsItFromClosingAPart(t *testing.T) {
+	t.Parallel()
+	w := besides(t, &wished{target: 10, stop: 49_000e8}, 20)
+	w.byHand(w.reducing(20))
+	w.pass(60_000)
+	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
+	w.byHand(w.reducing(10))
+	w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+	w.pass(10_000)
+	w.wantHeld(30)
+	if d := w.wantState("halted"); !strings.Contains(d.Doing, "is held back by reduce_only_sum") {
+		t.Errorf("want said what keeps the exit, have %q", d.Doing)
+	}
+	w.wantNothingRefused()
 }

@@ -92,15 +92,21 @@ func (e *Engine) pressing() bool {
 // doing says what a halt has still to take away, and what keeps it; empty when it
 // is done.
 func (e *Engine) doing(scope reconcile.Scope, level string) string {
-	positions, orders := []string(nil), 0
+	positions, orders, kept := []string(nil), 0, ""
 	for _, r := range e.runs {
 		if !scope.Covers(r.config.Name, r.truth.Key) {
 			continue
 		}
 		if level == reconcile.LevelFlatten && r.truth.Position != 0 {
 			positions = append(positions, r.truth.Key.String()+" "+r.config.Symbol.QuantityDecimal(r.truth.Position).String())
+			if refused := e.refusals[r.config.Name+" "+reconcile.Exit.String()+" "]; refused != "" {
+				kept = "the exit of " + r.truth.Key.String() + " is held back by " + refused
+			}
 		}
 		for _, p := range e.book.Live() {
+			if p.Order.Key() == r.truth.Key && p.Purpose == reconcile.Exit && e.failed > 0 {
+				kept = "an exit of " + r.truth.Key.String() + " was sent, and what became of it only a read tells"
+			}
 			if p.Order.Key() == r.truth.Key && (p.Withdrawn != "" || level == reconcile.LevelFlatten || level == reconcile.LevelCancel && p.Purpose.Opens()) {
 				orders++
 			}
@@ -113,8 +119,11 @@ func (e *Engine) doing(scope reconcile.Scope, level string) string {
 	if orders > 0 {
 		left = append(left, fmt.Sprintf("orders to end: %d", orders))
 	}
+	if kept != "" {
+		left = append(left, kept)
+	}
 	switch {
-	case len(left) == 0:
+	case len(positions) == 0 && orders == 0:
 		return ""
 	case e.journalErr != nil:
 		left = append(left, "the journal can not be written, tried again every second")

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 
 	"botd/exchange"
@@ -55,7 +56,10 @@ func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
 			w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
 			w.pass(5_000)
 			w.wantHeld(0)
-			w.pass(60_000) // what became of it only a read tells
+			if d := w.wantState("halted"); !strings.Contains(d.Doing, "was sent, and what became of it only a read tells") {
+				t.Errorf("want said that an exit is under way, have %q", d.Doing)
+			}
+			w.pass(60_000)
 			w.wantSent(before + 1)
 			w.network = nil
 			w.pass(60_000)
