@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,11 @@ type daemon struct {
 	base   string // of its URLs
 	token  string // over TCP
 	client *http.Client
+	within time.Duration // of an answer; 0 for answerWithin
 }
+
+// answerWithin bounds each question: a daemon that hangs must not hang who asks it.
+const answerWithin = 10 * time.Second
 
 // daemon finds the running daemon: the unix socket in a data directory, which is
 // for its owner alone and needs no token; with --listen the TCP address, with the
@@ -159,6 +164,8 @@ func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byt
 
 // send sends a request and reads its answer, whatever it is.
 func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(d.within, answerWithin))
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
 	if err != nil {
 		return nil, 0, usage("address %q can not be asked", d.where)
