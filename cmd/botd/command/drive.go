@@ -110,7 +110,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	stopBeside := beside(context.WithoutCancel(ctx), // stopping still signs
 		func(ctx context.Context) { v.client.KeepTime(ctx, clockEvery, clock.take) },
 		reloads.watch,
-		func(ctx context.Context) { hearHalts(ctx, reloads.current.Load, directory, driver) },
+		(&hearing{directory: directory, config: reloads.current.Load, send: driver.Send}).watch,
 		func(ctx context.Context) { kept.keepFunding(ctx, v.client, futuresTraded(config)) })
 	watched.ready(string(config.Mode) + " on " + v.where)
 	context.AfterFunc(ctx, watched.stopping)

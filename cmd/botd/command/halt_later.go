@@ -206,42 +206,67 @@ func takeHalts(ctx context.Context, config *configs.Config, directory string, no
 	return fail(exitIO, errors.Join(err, syncDirectory(directory)))
 }
 
-// hearEvery is how often a running daemon looks for halts that did not reach it.
-const hearEvery = time.Second
+// How often a running daemon looks for halts that did not reach it, and how often
+// for whether one that is in force has become durable.
+const (
+	hearEvery    = time.Second
+	durableEvery = 30 * time.Second
+)
 
-// hearHalts carries out, while the daemon runs, the halts that were left because it
+// hearing carries out, while the daemon runs, the halts that were left because it
 // did not answer: one that came in the moment of its start, or beside a socket that
 // is gone. One that can not be read pauses everything: somebody meant to stop it.
-func hearHalts(ctx context.Context, config func() *configs.Config, directory string, driver *runtime.Driver) {
+type hearing struct {
+	directory string
+	config    func() *configs.Config
+	send      func(context.Context, engine.Event) error
+	done      map[string]time.Time // halts in force whose file stays, and when it is looked at again
+}
+
+func (h *hearing) watch(ctx context.Context) {
+	h.done = map[string]time.Time{}
 	look := time.NewTicker(hearEvery)
 	defer look.Stop()
-	unread := map[string]bool{}
 	for {
-		paths, _ := leftHalts(directory) // the pattern is good
+		paths, _ := leftHalts(h.directory) // the pattern is good
 		for _, path := range paths {
-			if unread[path] {
-				continue
-			}
-			h, err := readHalt(path)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // whoever left it has reached the daemon after all
-			}
-			event := engine.Event{Kind: engine.EventHalt, Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", err)}
-			if err == nil {
-				scope := h.scopeNow(config())
-				event = engine.Event{Kind: engine.EventHalt, Level: h.Level, Scope: scope, Why: h.Reason, Audit: h.audit(path, scope)}
-			}
-			if driver.Send(ctx, event) != nil {
-				continue // in force, or not taken: the file stays until it is in the journal
-			}
-			if unread[path] = err != nil; err == nil {
-				_ = os.Remove(path) // one that stays is carried out again, which changes nothing
-			}
+			h.take(ctx, path)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-look.C:
 		}
+	}
+}
+
+// take puts a halt in force, once: a person may have armed it again since. Its file
+// goes when it is durable; records are so in their order, so that a later one shows it.
+func (h *hearing) take(ctx context.Context, path string) {
+	again, inForce := h.done[path]
+	if inForce && time.Now().Before(again) {
+		return
+	}
+	halt, unread := readHalt(path)
+	if errors.Is(unread, fs.ErrNotExist) {
+		return // whoever left it has reached the daemon after all
+	}
+	scope := halt.scopeNow(h.config())
+	event := engine.Event{Kind: engine.EventHalt, Level: halt.Level, Scope: scope, Why: halt.Reason, Audit: halt.audit(path, scope)}
+	switch {
+	case unread != nil && inForce:
+		return
+	case unread != nil:
+		event = engine.Event{Kind: engine.EventHalt, Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
+	case inForce:
+		event = engine.Event{Kind: engine.EventAudit, Audit: event.Audit}
+	}
+	err := h.send(ctx, event)
+	if err != nil && !errors.Is(err, runtime.ErrUnwritten) {
+		return // not taken: it is tried again
+	}
+	h.done[path] = time.Now().Add(durableEvery)
+	if err == nil && unread == nil {
+		_ = os.Remove(path) // one that stays changes nothing until the next start
 	}
 }

@@ -3,10 +3,19 @@
 package command
 
 import (
+	"context"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/configs"
+	"botd/runtime"
+	"botd/runtime/engine"
 )
 
 // TestAHaltNobodyHearsIsInForceFromTheNextStart kills the daemon while the exchange
@@ -96,4 +105,37 @@ func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
 	eventually(t, "its file gone", func() bool { paths, _ := leftHalts(directory); return len(paths) == 0 })
 	p.file("data/demo/halt-3-4.json", "nonsense", 0o600)
 	log.wait(t, "a halt was left that nobody can act on")
+}
+
+// TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable has a journal that can not
+// be written for a while.
+func TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	path, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: "cancel", Reason: "stop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var kinds []engine.EventKind
+		h := &hearing{directory: directory, config: func() *configs.Config { return &configs.Config{} }}
+		h.send = func(_ context.Context, event engine.Event) error {
+			if _, err := os.Stat(path); err != nil {
+				t.Error("want the file there until the journal has it")
+			}
+			if kinds = append(kinds, event.Kind); len(kinds) < 4 {
+				return runtime.ErrUnwritten
+			}
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		h.watch(ctx)
+		if want := []engine.EventKind{engine.EventHalt, engine.EventAudit, engine.EventAudit, engine.EventAudit}; !slices.Equal(kinds, want) {
+			t.Errorf("want the halt once and then what shows it durable, %v, have %v", want, kinds)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Error("want the file gone then")
+		}
+	})
 }
