@@ -118,6 +118,9 @@ func newSweepShow() *cobra.Command {
 			if err := json.Unmarshal(text, &result); err != nil {
 				return fail(exitData, fmt.Errorf("%s is no sweep: %w", path, err))
 			}
+			if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
+				return failure(exitData, "botd sweep run --keep NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
+			}
 			return print(command.OutOrStdout(), flags.output, &result, func(w io.Writer) { sweepTable(w, &result) })
 		},
 	}
