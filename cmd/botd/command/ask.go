@@ -366,3 +366,27 @@ func (a *askFlags) reach(command *cobra.Command) (*running, error) {
 func post[T any](command *cobra.Command, d *running, path string, body any) (out T, raw json.RawMessage, err error) {
 	return ask[T](command.Context(), d.daemon, http.MethodPost, path, body)
 }
+
+// change asks the daemon for a change that needs no more than its path, or only what
+// it would do, and prints its answer.
+func (a *askFlags) change(command *cobra.Command, method, path string, dry bool) error {
+	d, err := a.daemon(command.Context())
+	if err != nil {
+		return err
+	}
+	if dry {
+		path += "?dry_run=true"
+	}
+	change, raw, err := ask[api.Change](command.Context(), d, method, path, nil)
+	if err != nil {
+		return err
+	}
+	return print(command.OutOrStdout(), a.output, raw, func(w io.Writer) {
+		for _, line := range change.Does {
+			fmt.Fprintln(w, line)
+		}
+		if dry {
+			fmt.Fprintln(w, "nothing was done (--dry-run)")
+		}
+	})
+}

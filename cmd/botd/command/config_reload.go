@@ -1,13 +1,9 @@
 package command
 
 import (
-	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/spf13/cobra"
-
-	"botd/runtime/api"
 )
 
 func newConfigReload() *cobra.Command {
@@ -20,26 +16,7 @@ value by value. What has a mistake in it, or takes a restart, changes nothing (e
 With --dry-run it says so beforehand. A daemon also sees by itself that a file changed.`,
 		Example: "  botd config reload --dry-run\n  botd config reload",
 		RunE: func(command *cobra.Command, _ []string) error {
-			d, err := flags.daemon(command.Context())
-			if err != nil {
-				return err
-			}
-			path := "/api/v1/config/reload"
-			if dry {
-				path += "?dry_run=true"
-			}
-			change, raw, err := ask[api.Change](command.Context(), d, http.MethodPost, path, nil)
-			if err != nil {
-				return err
-			}
-			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
-				for _, line := range change.Does {
-					fmt.Fprintln(w, line)
-				}
-				if dry {
-					fmt.Fprintln(w, "nothing was done (--dry-run)")
-				}
-			})
+			return flags.change(command, http.MethodPost, "/api/v1/config/reload", dry)
 		},
 	}
 	flags.add(command)

@@ -100,26 +100,7 @@ func newTokenRevoke() *cobra.Command {
 		Long:    "Ends a token at once: whoever has it is asked to log in, sessions that it opened too, and a live\nstream ends within seconds.",
 		Example: "  botd token revoke phone --dry-run\n  botd token revoke phone",
 		RunE: func(command *cobra.Command, names []string) error {
-			d, err := flags.daemon(command.Context())
-			if err != nil {
-				return err
-			}
-			path := "/api/v1/tokens/" + url.PathEscape(names[0])
-			if dry {
-				path += "?dry_run=true"
-			}
-			change, raw, err := ask[api.Change](command.Context(), d, http.MethodDelete, path, nil)
-			if err != nil {
-				return err
-			}
-			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
-				for _, line := range change.Does {
-					fmt.Fprintln(w, line)
-				}
-				if dry {
-					fmt.Fprintln(w, "nothing was done (--dry-run)")
-				}
-			})
+			return flags.change(command, http.MethodDelete, "/api/v1/tokens/"+url.PathEscape(names[0]), dry)
 		},
 	}
 	flags.add(command)
