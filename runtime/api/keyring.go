@@ -120,17 +120,29 @@ func (k *Keyring) remove(name string) error {
 	return k.keep(slices.DeleteFunc(slices.Clone(k.keys), func(key Key) bool { return key.Name == name }))
 }
 
-// keep writes the keys, and holds them once they are written.
+// keep writes the keys durably, so that no power cut brings a revoked one back, and
+// holds them once they are written.
 func (k *Keyring) keep(keys []Key) error {
 	text, err := json.MarshalIndent(keys, "", "  ")
 	if err != nil {
 		return err
 	}
-	beside := k.path + ".partial"
-	if err := os.WriteFile(beside, append(text, '\n'), 0o600); err != nil {
+	file, err := os.OpenFile(k.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
 		return err
 	}
-	if err := os.Rename(beside, k.path); err != nil {
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), k.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	directory, err := os.Open(filepath.Dir(k.path))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(directory.Sync(), directory.Close()); err != nil {
 		return err
 	}
 	k.keys = keys
