@@ -121,6 +121,7 @@ type strategyReader struct {
 	file       string               // its name among the loader's files
 	definition *strategy.Definition // nil when the kind is not known
 	symbol     *exchange.Symbol     // nil when not known
+	equity     *yaml.Node           // of the size, when it is one
 	broken     bool                 // a parameter is wrong: the strategy can not be built
 }
 

@@ -26,6 +26,7 @@ func (r *strategyReader) size(s *section) {
 		s.fail(s.entries[1].key.Line, "keep one of them", "size has both %s and %s", s.entries[0].key.Value, s.entries[1].key.Value)
 	}
 	if node := s.value("equity"); node != nil && c.Size.Equity != 0 {
+		r.equity = node
 		switch {
 		case c.Market == exchange.Spot && c.Size.Equity > exchange.RateOne:
 			s.wrong(node, "spot buys with what is there; at most 100%", "%sequity %s is more than the account", s.path, node.Value)
@@ -212,7 +213,6 @@ func (r *strategyReader) distance(s *section, key string, into *DistanceConfig, 
 	if s.decimal(key, &price) == nil {
 		return
 	}
-	share := price.LessThan(decimal.NewFromInt(1))
 	switch {
 	case price.Sign() <= 0:
 		s.wrong(node, "write a price, or a share of the entry price such as 2%", "%s%s %s is not above zero", s.path, key, node.Value)
@@ -222,8 +222,11 @@ func (r *strategyReader) distance(s *section, key string, into *DistanceConfig, 
 	case r.symbol == nil && !representable(price):
 		s.wrong(node, "", "%s%s %s is too large, or has too many decimal places", s.path, key, node.Value)
 		return
-	case share && (r.symbol == nil || price.LessThan(r.symbol.PriceDecimal(r.symbol.PriceTick*100))):
+	case price.LessThan(decimal.NewFromInt(1)) && (r.symbol == nil || price.LessThan(r.symbol.PriceDecimal(r.symbol.PriceTick*100))):
 		s.warn(node, fmt.Sprintf("did you mean %s%%, a share of the entry price?", price.Shift(2)), "%s%s %s is taken for a price", s.path, key, node.Value)
+	case price.LessThan(decimal.NewFromInt(100)) && r.symbol != nil && price.LessThan(r.symbol.PriceDecimal(r.symbol.PriceTick*1000)):
+		// Prices are tens of thousands of ticks: one of a few hundred is a percentage without its sign.
+		s.warn(node, fmt.Sprintf("did you mean %s%%, a share of the entry price?", price), "%s%s %s is taken for a price", s.path, key, node.Value)
 	}
 	into.Price = price
 }
@@ -247,8 +250,40 @@ func (r *strategyReader) risk() {
 		r.wrong(r.value("leverage"), "lower leverage, or raise risk.max_leverage", "leverage %d exceeds %d (risk.max_leverage)", c.Leverage, c.Limits.MaxLeverage)
 	}
 	s.done()
-	if account := r.loader.config.Limits; account != (Limits{}) {
+	account := r.loader.config.Limits
+	if account != (Limits{}) {
 		refuseLooser(s, c.Limits, account)
+	}
+	r.exposure(account)
+}
+
+// exposure warns of a size that a limit of exposure refuses every time: most
+// often a percentage without its sign.
+func (r *strategyReader) exposure(account Limits) {
+	size, node := r.into.Size.Equity, r.equity
+	if node == nil {
+		return
+	}
+	for _, limit := range []struct {
+		key          string
+		own, account exchange.Rate
+	}{
+		{"max_gross_exposure", r.into.Limits.MaxGrossExposure, account.MaxGrossExposure},
+		{"max_symbol_exposure", r.into.Limits.MaxSymbolExposure, account.MaxSymbolExposure},
+	} {
+		most := limit.account
+		if limit.own != 0 && (most == 0 || limit.own < most) {
+			most = limit.own
+		}
+		if most == 0 || size <= most {
+			continue
+		}
+		hint := "lower it, or raise risk." + limit.key
+		if size/100 <= most && !strings.HasSuffix(node.Value, "%") {
+			hint = fmt.Sprintf("did you mean %s%%?", node.Value)
+		}
+		r.warn(node, hint, "size.equity %s is above risk.%s %s: every entry will be refused", node.Value, limit.key, most)
+		return
 	}
 }
 

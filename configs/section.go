@@ -116,6 +116,8 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	} else if home, ok := homes[key.Value]; ok && home != strings.TrimSuffix(s.path, ".") {
 		hint = fmt.Sprintf("%q belongs under %s", key.Value, home)
+	} else if word, ok := elsewhere[key.Value]; ok {
+		hint = "here that is " + word
 	} else if len(known) > 0 {
 		hint = "known here: " + strings.Join(known, ", ")
 	}
@@ -128,11 +130,24 @@ var homes = map[string]string{
 	"window": "exchange.settle", "visibility": "exchange.settle", "staleness": "exchange.settle",
 	"max_leverage": "risk", "max_gross_exposure": "risk", "max_daily_loss": "risk", "max_drawdown": "risk", "max_open_orders": "risk",
 	"max_orders_per_minute": "risk", "price_collar": "risk", "max_data_age": "risk", "max_symbol_exposure": "risk", "max_losing_streak": "risk", "cool_down": "risk", "max_position": "a strategy's risk",
-	"stop_loss": "protect", "take_profit": "protect", "equity": "size", "quote": "size",
+	"stop_loss": "protect", "take_profit": "protect", "trailing": "protect", "time_limit": "protect", "returns": "protect", "cooldown": "protect",
+	"patience": "entry", "tries": "entry", "equity": "size", "quote": "size",
 	"cash": "backtest", "fees": "backtest", "fill": "backtest", "slippage": "backtest", "latency": "backtest", "slippage_volume": "backtest", "volume_cap": "backtest", "maker": "backtest.fees", "taker": "backtest.fees",
 	"certificate_file": "access", "behind_proxy": "access", "hosts": "access",
 	"poll": "paper", "max_age": "paper",
 	"payload": "exchange.signature", "encoding": "exchange.signature", "decisions": "retention", "recorded_mib": "retention",
+}
+
+// elsewhere are keys of other bots, and what says the same here.
+var elsewhere = map[string]string{
+	"timeframe": "interval", "candle_interval": "interval",
+	"pair": "symbol", "trading_pair": "symbol", "pairs": "symbol, one in each file of strategies/", "pair_whitelist": "symbol, one in each file of strategies/",
+	"trading_mode": "market: futures, or spot", "can_short": "params: {mode: long_short}, where the strategy has it",
+	"stoploss": "protect: {stop_loss: 2%}", "stoploss_on_exchange": "protect: {stop_loss: 2%}, which always stands on the exchange", "minimal_roi": "protect: {returns: {4h: 3%}}",
+	"trailing_stop": "protect: {trailing: {distance: 1%}}", "trailing_delta": "protect: {trailing: {distance: 1%}}", "order_types": "entry: {order: post_only}", "unfilledtimeout": "entry: {patience: 30s}",
+	"stake_amount": "size: {quote: 100}, or size: {equity: 50%}", "total_amount_quote": "size: {quote: 100}", "order_amount": "size: {quantity: 0.01}",
+	"dry_run": "mode: demo, or mode: paper, in botd.yaml", "dry_run_wallet": "simulated: {futures: 10000}", "api_server": "listen: 127.0.0.1:8420",
+	"kill_switch_rate": "risk: {max_drawdown: 20%}", "process_throttle_secs": "a strategy's schedule: \"@every 5s\"",
 }
 
 // unlessZero is a default as it is written; zero is none.
