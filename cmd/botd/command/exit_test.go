@@ -59,6 +59,8 @@ func TestExitCodesAreTheContracts(t *testing.T) {
 		{"a bad configuration is a negative answer", []string{"check", "-c", "bad"}, exitNegative},
 		{"an unknown command", []string{"rnu"}, exitUsage},
 		{"an unknown flag", []string{"run", "--nonsense"}, exitUsage},
+		{"flags that exclude each other", []string{"resolve", "BTC-USDT", "--adopt", "--ignore", "--reason", "both"}, exitUsage},
+		{"a reason for no decision", []string{"resolve", "BTC-USDT", "--reason", "none"}, exitUsage},
 		{"bad data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "cut.csv"}, exitData},
 		{"missing data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "none.csv"}, exitNoInput},
 		{"a missing configuration", []string{"check", "-c", "nowhere"}, exitNoInput},

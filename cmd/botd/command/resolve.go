@@ -38,8 +38,13 @@ The decision is written to the journal. Nothing is sent to the exchange by it.`,
 			if len(arguments) == 1 {
 				flags.Symbol = arguments[0]
 			}
-			if flags.adopt || flags.ignore {
+			switch {
+			case flags.adopt && flags.ignore:
+				return usage("--adopt and --ignore exclude each other: give one of them")
+			case flags.adopt || flags.ignore:
 				return flags.decide(command)
+			case flags.Reason != "" || flags.DryRun:
+				return usage("resolve needs --adopt or --ignore to decide; without them it shows what waits, and takes no --reason or --dry-run")
 			}
 			return flags.show(command)
 		},
@@ -49,7 +54,6 @@ The decision is written to the journal. Nothing is sent to the exchange by it.`,
 	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
 	command.Flags().StringVar(&flags.Market, "market", "", "futures or spot, for a symbol quarantined in both")
 	command.Flags().BoolVar(&flags.DryRun, "dry-run", false, "show what would change, and change nothing")
-	command.MarkFlagsMutuallyExclusive("adopt", "ignore")
 	flags.add(command)
 	outputFlag(command, &flags.output)
 	return command
