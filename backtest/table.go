@@ -31,6 +31,9 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	if !first.IsZero() {
 		t.AppendRow(table.Row{"profit %", signed(profit.Div(first).Shift(2), colour) + " %"})
 	}
+	if hold := r.Figures.BuyAndHold; hold != nil {
+		t.AppendRow(table.Row{"holding instead", signed(decimal.NewFromFloat(*hold), colour) + " %"})
+	}
 	t.AppendRow(table.Row{"CAGR %", figure(r.CAGR, 2)})
 	t.AppendRow(table.Row{"max drawdown", strconv.FormatFloat(r.MaxDrawdown, 'f', 2, 64) + " %"})
 	t.AppendRow(table.Row{fmt.Sprintf("Sharpe (%d days, x%d)", r.Days, r.YearDays), figure(r.Sharpe, 2)})
@@ -63,7 +66,18 @@ func (r *Result) Table(w io.Writer, colour bool) {
 	for _, line := range r.Warnings {
 		fmt.Fprintln(w, "warning:", line)
 	}
-	fmt.Fprintf(w, "%d candles in %.3f s, %.1f M/s  data %.8s  config %.8s  result %.8s\n", r.Candles, r.Elapsed, r.Speed/1e6, r.DataSHA256, r.ConfigSHA256, r.ResultSHA256)
+	fmt.Fprintf(w, "%d candles in %.3f s, %s  data %.8s  config %.8s  result %.8s\n", r.Candles, r.Elapsed, pace(r.Speed), r.DataSHA256, r.ConfigSHA256, r.ResultSHA256)
+}
+
+// pace is how many candles a second that was, in the unit that shows it.
+func pace(candles float64) string {
+	switch {
+	case candles >= 1e5:
+		return fmt.Sprintf("%.1f M/s", candles/1e6)
+	case candles >= 1e3:
+		return fmt.Sprintf("%.0f k/s", candles/1e3)
+	}
+	return fmt.Sprintf("%.0f/s", candles)
 }
 
 func money(amount string) string { return decimal.RequireFromString(amount).StringFixed(2) + " USDT" }

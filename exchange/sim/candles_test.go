@@ -101,3 +101,33 @@ func TestRecordedVolumesAreToldAsRecordedAndAddUp(t *testing.T) {
 		t.Errorf("five minutes: want %s, have %s", want, have)
 	}
 }
+
+// A backtest has no spread and nobody who asks for minutes: a year of hours must not
+// make half a million of them.
+func TestARecordedMarketWithoutASpreadMakesNoMinutes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		spread int
+		want   int
+	}{{0, 1}, {1, 1 + 2*60 + 1}} { // the first is the still market's
+		hours := &exchange.Candles{Interval: exchange.Hour1}
+		for i := range int64(3) {
+			hours.Append(exchange.Candle{OpenMS: i * int64(exchange.Hour1), Open: 500_000, High: 500_000, Low: 500_000, Close: 500_000, Volume: 1})
+		}
+		x, err := New(Config{Symbols: DefaultSymbols(), StartMS: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+		x.SetMarket(key, Tape(hours, TapeConfig{SpreadTicks: c.spread}))
+		x.Advance(2 * int64(exchange.Hour1))
+		for _, b := range x.books {
+			if b.symbol.Key() != key {
+				continue
+			}
+			if have := b.candles.base.Len(); have != c.want {
+				t.Errorf("spread %d: want %d minutes made, have %d", c.spread, c.want, have)
+			}
+		}
+	}
+}

@@ -8,7 +8,7 @@ import (
 
 // TapeConfig is how recorded candles are played.
 type TapeConfig struct {
-	SpreadTicks int // as StillConfig's
+	SpreadTicks int // as StillConfig's; with 0, a backtest, no minutes are made inside longer candles
 	Order       PathOrder
 	Costs       Costs
 	Funding     exchange.Rate     // of payments, where no rates are recorded
@@ -49,7 +49,10 @@ func Tape(candles *exchange.Candles, config TapeConfig) Market {
 func (m *tape) begin(b *book) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
 	b.costs = m.config.Costs
-	b.candles.off = m.candles.Interval == exchange.Minute1
+	// Minutes are made of steps only for those who look: a backtest has no spread and
+	// nobody in it asks for candles shorter than the recorded ones. Making the year's
+	// half a million minutes was nine tenths of a backtest over hours.
+	b.candles.off = m.candles.Interval == exchange.Minute1 || m.config.SpreadTicks == 0
 	next := m.seek(b)
 	if m.candles.Len() == 0 {
 		return next
