@@ -78,7 +78,7 @@ var Table = []Row{
 	{"internal/chart", "the vendored chart library of botd's pages, with its licence", false, nil, nil},
 	{"configs", "loads and validates the YAML, file:line in every error; the examples", false, []string{"exchange", "strategy", "strategy/entries", "strategy/exits", "risk"}, []string{libYAML, libCron, libDecimal}},
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else", false, []string{"cmd/botd/command"}, nil},
-	{"cmd/botd/command", "flags and wiring, a file a verb, nothing else; a program of your own adds strategies", false, []string{"*"}, []string{libDecimal, libCobra, libPflag, libIsatty, libTable, libSync}},
+	{"cmd/botd/command", "flags and wiring, a file a verb, nothing else; a program of your own adds strategies", false, []string{"*"}, []string{libDecimal, libCobra, libPflag, libIsatty, libTable, libSync, libSys}},
 	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime", "internal/mutant"}, nil},
 	{"internal/mutant", "names rules of the protocol that a build made for that breaks on purpose", false, nil, nil},
 	{"internal/openapi", "an OpenAPI document, held against what a server takes and answers", false, nil, []string{libSchema, libOpenAPI}},

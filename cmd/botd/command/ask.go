@@ -233,14 +233,6 @@ type page[T any] struct {
 	Items []T `json:"items"`
 }
 
-func grid(w io.Writer, header table.Row) table.Writer {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(header)
-	return t
-}
-
 // mostHoldings bounds how many assets a line names.
 const mostHoldings = 5
 

@@ -97,10 +97,7 @@ they get what they declare.`,
 }
 
 func warmupTable(w io.Writer, found *backtest.Warmup) {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"candles before", "candles that differ", "share", "the last one"})
+	t := grid(w, table.Row{"candles before", "candles that differ", "share", "the last one"})
 	for _, row := range found.Rows {
 		last := "–"
 		if row.Last != nil {

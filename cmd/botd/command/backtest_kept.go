@@ -192,10 +192,7 @@ func keptTable(w io.Writer, reports string, rows []*keptRun, colour bool) {
 		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME puts one there\n", reports)
 		return
 	}
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"name", "written", "strategy", "symbol", "from", "to", "profit %", "drawdown %", "Sharpe", "trips", "data", "config", "note"})
+	t := grid(w, table.Row{"name", "written", "strategy", "symbol", "from", "to", "profit %", "drawdown %", "Sharpe", "trips", "data", "config", "note"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, Align: text.AlignRight}, {Number: 8, Align: text.AlignRight}, {Number: 9, Align: text.AlignRight}, {Number: 10, Align: text.AlignRight}, {Number: 13, WidthMax: 40}})
 	for _, r := range rows {
 		note := r.Note
@@ -304,10 +301,7 @@ func resultTable(w io.Writer, result *backtest.Result, period string, colour boo
 	if period == "" {
 		return
 	}
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{period, "round trips", "won", "lost", "profit USDT", "fees", "so far"})
+	t := grid(w, table.Row{period, "round trips", "won", "lost", "profit USDT", "fees", "so far"})
 	var right []table.ColumnConfig
 	for number := 2; number <= 7; number++ {
 		right = append(right, table.ColumnConfig{Number: number, Align: text.AlignRight})

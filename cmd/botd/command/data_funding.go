@@ -246,10 +246,7 @@ highest rate, and in how many places payments are missing.`,
 					fmt.Fprintf(w, "no funding rates in %s\nhint: botd data funding import puts some there\n", store.Directory)
 					return
 				}
-				t := table.NewWriter()
-				t.SetOutputMirror(w)
-				t.SetStyle(table.StyleLight)
-				t.AppendHeader(table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "holes"})
+				t := grid(w, table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "holes"})
 				for _, s := range all {
 					t.AppendRow(table.Row{s.Symbol, s.Payments, s.Every, clock(s.FromMS), clock(s.ToMS), s.Lowest, s.Highest, len(s.Holes)})
 				}

@@ -98,10 +98,7 @@ func listTable(w io.Writer, store tape.Store, rows []coverage) {
 		fmt.Fprintf(w, "no candles in %s\nhint: botd data download, or botd data import, puts some there\n", store.Directory)
 		return
 	}
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"})
+	t := grid(w, table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"})
 	for _, r := range rows {
 		t.AppendRow(table.Row{r.Market, r.Symbol, r.Interval.String(), r.Candles, clock(r.FromMS), clock(r.ToMS), r.Missing, r.Map})
 	}

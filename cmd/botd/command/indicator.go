@@ -88,10 +88,7 @@ func listIndicators(command *cobra.Command, flags indicatorFlags) error {
 		rows = append(rows, r)
 	}
 	return print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) {
-		t := table.NewWriter()
-		t.SetOutputMirror(w)
-		t.SetStyle(table.StyleLight)
-		t.AppendHeader(table.Row{"name", "what it is", "parameters", "outputs"})
+		t := grid(w, table.Row{"name", "what it is", "parameters", "outputs"})
 		for _, r := range rows {
 			var all []string
 			for _, p := range r.Parameters {

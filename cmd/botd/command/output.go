@@ -93,6 +93,8 @@ type failing struct {
 	err error
 }
 
+func (f *failing) onTo() io.Writer { return f.w }
+
 func (f *failing) Write(p []byte) (int, error) {
 	if f.err != nil {
 		return 0, f.err

@@ -181,10 +181,7 @@ func huntMutants(command *cobra.Command, flags *simulateFlags) error {
 
 // huntTable tells which mutants were caught, by what and after how many seeds.
 func huntTable(w io.Writer, hunts []simulation.Hunt) {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
+	t := grid(w, table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
 	caught, elsewhere := 0, 0
 	for _, h := range hunts {
 		by := h.Caught

@@ -65,10 +65,7 @@ func newStrategyList() *cobra.Command {
 				rows = append(rows, strategyRowOf(d))
 			}
 			return print(command.OutOrStdout(), output, rows, func(w io.Writer) {
-				t := table.NewWriter()
-				t.SetOutputMirror(w)
-				t.SetStyle(table.StyleLight)
-				t.AppendHeader(table.Row{"strategy", "what it does"})
+				t := grid(w, table.Row{"strategy", "what it does"})
 				for _, row := range rows {
 					t.AppendRow(table.Row{row.Name, row.Summary})
 				}
@@ -134,10 +131,7 @@ func strategyTable(w io.Writer, row strategyRow) {
 	if len(row.Parameters) == 0 {
 		return
 	}
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"parameter", "kind", "default", "from", "to", "what it is"})
+	t := grid(w, table.Row{"parameter", "kind", "default", "from", "to", "what it is"})
 	for _, p := range row.Parameters {
 		fallback, kind := p.Default, p.Kind
 		if fallback == "" {

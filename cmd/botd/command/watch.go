@@ -33,7 +33,7 @@ func watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for first := true; ; first = false {
-		var look bytes.Buffer
+		look := glance{to: command.OutOrStdout()}
 		err := show(&look)
 		if err != nil && first {
 			return err
@@ -51,6 +51,14 @@ func watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 		}
 	}
 }
+
+// glance is one look, kept until it is whole.
+type glance struct {
+	bytes.Buffer
+	to io.Writer
+}
+
+func (g *glance) onTo() io.Writer { return g.to }
 
 // draw writes one look.
 func draw(command *cobra.Command, every time.Duration, look []byte, failed error) error {
