@@ -268,7 +268,8 @@ func (r *run) openPosition(l *leg) *OpenPosition {
 		if held < l.symbol.QuantityTick {
 			return nil
 		}
-		return &OpenPosition{l.symbol.Name, "LONG", l.held.base.String(), l.symbol.CostMean(l.held.open.paid, l.held.open.bought).String()}
+		entry, _ := l.held.open.pair.Prices()
+		return &OpenPosition{l.symbol.Name, "LONG", l.held.base.String(), entry.String()}
 	}
 	p, open := r.venue.Position(account, l.symbol.Name)
 	if !open {

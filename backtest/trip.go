@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"botd/exchange"
+	"botd/reconcile"
 )
 
 // Trip is one round trip: from flat to flat, net of fees and funding.
@@ -21,12 +22,8 @@ type Trip struct {
 // trip is the round trip under way.
 type trip struct {
 	Trip
-	held        exchange.Amount // signed, of the base asset
-	bought      exchange.Quantity
-	sold        exchange.Quantity
-	paid, taken exchange.Amount // value bought, value sold
-	quoteFees   exchange.Amount // the part of the fees that left the wallet in USDT
-	funded      exchange.Amount // the symbol's funding when it began
+	pair   reconcile.RoundTrip
+	funded exchange.Amount // the symbol's funding when it began
 }
 
 // reach takes the prices that a candle went through while something was held.
@@ -41,7 +38,7 @@ func (t *trip) reach(low, high exchange.Price) {
 func (l *ledger) execution(leg *leg, f *fill) {
 	t, symbol, venue := &leg.held.open, leg.symbol, l.run.venue
 	leg.held.fills++
-	if t.bought == 0 && t.sold == 0 {
+	if !t.pair.Begun() {
 		*t = trip{funded: venue.FundingOf(account, symbol.Name)}
 		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, f.leg
 	}
@@ -54,23 +51,13 @@ func (l *ledger) execution(leg *leg, f *fill) {
 		}
 	}
 	l.slipped, t.Slippage = l.slipped.Add(f.Slipped), t.Slippage.Add(f.Slipped)
-	t.held = t.held.Add(symbol.QuantityAmount(f.Quantity * exchange.Quantity(f.Side.Sign())))
-	fee := f.Fee
-	if f.FeeAsset == symbol.Quote {
-		t.quoteFees = t.quoteFees.Add(fee)
-	} else {
-		// A fee in the asset bought is worth its price, and the asset is not held.
-		t.held = t.held.Sub(fee)
-		fee = worth(symbol, fee, f.Price)
+	x := reconcile.Execution{Side: f.Side, Quantity: symbol.QuantityAmount(f.Quantity), Value: notional, Fee: f.Fee, Worth: f.Fee}
+	if f.FeeAsset != symbol.Quote { // a fee in the asset bought is worth its price
+		x.InBase, x.Worth = true, worth(symbol, f.Fee, f.Price)
 	}
-	t.Fees = t.Fees.Add(fee)
+	t.pair.Execute(&x)
 	t.reach(f.Price, f.Price)
-	if f.Side == exchange.Buy {
-		t.bought, t.paid = t.bought+f.Quantity, t.paid.Add(notional)
-	} else {
-		t.sold, t.taken = t.sold+f.Quantity, t.taken.Add(notional)
-	}
-	if t.bought != 0 && t.sold != 0 && t.held.Abs().Less(symbol.QuantityAmount(symbol.QuantityTick)) {
+	if t.pair.Flat(symbol.QuantityAmount(symbol.QuantityTick)) {
 		t.ExitTag = f.tag
 		l.closeTrip(leg, f.TimeMS)
 	}
@@ -78,15 +65,12 @@ func (l *ledger) execution(leg *leg, f *fill) {
 
 func (l *ledger) closeTrip(leg *leg, atMS int64) {
 	t, symbol, money := &leg.held.open, leg.symbol, l.run.venue.Money(account)
-	t.LeftMS, t.Quantity = atMS, max(t.bought, t.sold)
-	t.Entry, t.Exit = symbol.CostMean(t.paid, t.bought), symbol.CostMean(t.taken, t.sold)
-	if t.Side == exchange.Sell {
-		t.Entry, t.Exit = t.Exit, t.Entry
-	}
+	t.LeftMS, t.Quantity, t.Fees = atMS, symbol.QuantityOf(t.pair.Bought.Max(t.pair.Sold)), t.pair.Fees
+	t.Entry, t.Exit = t.pair.Prices()
 	t.Funding = l.run.venue.FundingOf(account, symbol.Name).Sub(t.funded)
 	// A fee in the asset bought shows as less sold; what a bankrupt wallet could
 	// not pay is no loss of its owner's.
-	t.PNL = t.taken.Sub(t.paid).Sub(t.quoteFees).Sub(t.Funding).Add(money.Insurance.Sub(l.insured))
+	t.PNL = t.pair.Net().Sub(t.Funding).Add(money.Insurance.Sub(l.insured))
 	l.insured = money.Insurance
 	l.trips = append(l.trips, t.Trip)
 	leg.held.open = trip{}

@@ -135,17 +135,21 @@ type Terms struct {
 	Symbol       exchange.SymbolKey `json:"symbol"`
 	Base         string             `json:"base"`
 	Quote        string             `json:"quote"`
-	Unit         exchange.Amount    `json:"unit"` // of an exchange.Quantity
-	Grid         exchange.Amount    `json:"grid"` // every execution's value is a multiple of it
+	Unit         exchange.Amount    `json:"unit"`          // of an exchange.Quantity
+	Grid         exchange.Amount    `json:"grid"`          // every execution's value is a multiple of it
+	Step         exchange.Amount    `json:"step,omitzero"` // the least that can be traded; zero in journals of before
 	FundingCap   exchange.Rate      `json:"funding_cap,omitempty"`
 	FundingHours int                `json:"funding_hours,omitempty"`
 }
 
 // TermsOf reads them from a symbol.
 func TermsOf(s *exchange.Symbol) Terms {
-	return Terms{Symbol: s.Key(), Base: s.Base, Quote: s.Quote, Unit: s.QuantityAmount(1), Grid: s.Notional(1, s.QuantityTick),
+	return Terms{Symbol: s.Key(), Base: s.Base, Quote: s.Quote, Unit: s.QuantityAmount(1), Grid: s.Notional(1, s.QuantityTick), Step: s.QuantityAmount(s.QuantityTick),
 		FundingCap: max(s.FundingCap, -s.FundingFloor), FundingHours: s.FundingIntervalHours}
 }
+
+// least is the least quantity that can be traded.
+func (t *Terms) least() exchange.Amount { return t.Step.Max(t.Unit) }
 
 // Balance is what one account of the ledger stands at.
 type Balance struct {

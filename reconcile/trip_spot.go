@@ -1,0 +1,56 @@
+package reconcile
+
+import "botd/exchange"
+
+// executions takes what a reading of the spot wallet tells of orders.
+func (t *Trips) executions(r *Reading) (ended []Trip) {
+	for i := range r.Trades {
+		x := &r.Trades[i]
+		o := t.byID[x.OrderID]
+		if o == nil {
+			continue // of before what is kept
+		}
+		if trip, over := t.symbol(o.symbol).execute(o, x, t.termsOf(o.symbol), r.AtMS); over {
+			ended = append(ended, trip)
+		}
+	}
+	if r.Partial {
+		for _, s := range t.symbols {
+			s.spot.odd = s.spot.odd || s.spot.Begun()
+		}
+	}
+	return ended
+}
+
+// execute takes one execution. What is sold beyond what was bought was there before,
+// and is no part of it.
+func (s *tripSymbol) execute(o *tripOrder, x *Trade, terms Terms, atMS int64) (trip Trip, over bool) {
+	open, quantity := &s.spot, x.Quantity
+	if o.side == exchange.Sell {
+		if quantity = quantity.Min(open.Held); quantity.Sign() <= 0 {
+			return trip, false
+		}
+		open.by = o.purpose
+		open.odd = open.odd || !x.Quantity.Sub(quantity).Less(terms.least())
+	}
+	if !open.Begun() {
+		*open = spotTrip{strategy: o.strategy, enteredMS: atMS}
+	}
+	e := Execution{Side: o.side, Quantity: quantity, Value: x.Price.MulQuo(quantity, unit), Fee: x.Fee, Worth: x.Fee}
+	switch x.FeeAsset {
+	case terms.Base:
+		e.InBase, e.Worth = true, x.Price.MulQuo(x.Fee, unit)
+	case terms.Quote, "":
+	default: // a third asset, of which nobody tells the worth
+		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
+	}
+	open.Execute(&e)
+	if !open.Flat(terms.least()) {
+		return trip, false
+	}
+	trip = Trip{Strategy: open.strategy, Symbol: s.key, Asset: terms.Quote, Side: open.Side, Quantity: open.Bought.Max(open.Sold), Realised: open.Net().Add(open.Fees), Fees: open.Fees,
+		EnteredMS: open.enteredMS, LeftMS: atMS, By: open.by, Whole: !open.odd}
+	trip.Entry, trip.Exit = open.Prices()
+	*open = spotTrip{}
+	return trip, true
+}

@@ -1,0 +1,209 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+)
+
+// diary gives the records of a journal to Trips: of the ledger the entries are its own.
+type diary struct {
+	t     *testing.T
+	trips *Trips
+	a     *accounts
+	next  int64
+	ended []Trip
+}
+
+func newDiary(t *testing.T) *diary {
+	d := &diary{t: t, trips: NewTrips(), a: &accounts{t: t, l: NewLedger(), now: 3_600_000}}
+	d.futures("1000", nil, nil)
+	return d
+}
+
+// fills lets an order fill: what is bought is positive.
+func (d *diary) fills(strategy string, purpose Purpose, quantity exchange.Quantity) {
+	d.next++
+	id, side := ClientOrderID("t", 1, d.next), exchange.Buy
+	if quantity < 0 {
+		side, quantity = exchange.Sell, -quantity
+	}
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder}
+	for _, r := range []Record{
+		{Kind: RecordSending, ClientOrderID: id, Strategy: strategy, Purpose: purpose, Symbol: bitcoin, Order: &order},
+		{Kind: RecordFill, ClientOrderID: id, OrderID: d.next, Filled: quantity / 2},
+		{Kind: RecordEnded, ClientOrderID: id, OrderID: d.next, State: Filled, Filled: quantity},
+	} {
+		d.take(&r)
+	}
+	d.a.l.filled(&Placement{ClientOrderID: id, Strategy: strategy, Order: order}, quantity)
+}
+
+func (d *diary) take(r *Record) { d.ended = append(d.ended, d.trips.Take(r)...) }
+
+// futures books a reading a minute later.
+func (d *diary) futures(wallet string, open, closed []Leg) {
+	d.a.now += 60_000
+	r := Reading{AtMS: d.a.now, Market: exchange.Futures, Wallet: []Asset{{money, amount(wallet)}}, Open: open, Closed: closed, Terms: []Terms{terms}}
+	p := &Posting{Reading: r, Lines: d.a.l.Lines(&r)}
+	d.a.l.book(p)
+	d.take(&Record{Kind: RecordEntry, AtMS: d.a.now, Entry: p})
+}
+
+// want compares the round trips that ended.
+func (d *diary) want(want ...Trip) {
+	d.t.Helper()
+	if len(want) != len(d.ended) {
+		d.t.Fatalf("want %d round trips, have %d: %+v", len(want), len(d.ended), d.ended)
+	}
+	for i := range want {
+		if want[i] != d.ended[i] {
+			d.t.Errorf("round trip %d:\nwant %+v\nhave %+v", i+1, want[i], d.ended[i])
+		}
+	}
+}
+
+// over is a position that ended.
+func over(id int64, short bool, opened, entry, exit, realised string) Leg {
+	g := leg(id, short, opened, "0", entry, realised)
+	g.Close = amount(exit)
+	return g
+}
+
+// trip is what is expected of a round trip on futures, opened 0.100 at 50000.
+func trip(id int64, by Purpose, exit, realised, fees string) Trip {
+	return Trip{Strategy: "one", Symbol: bitcoin, Asset: money, PositionID: id, Side: exchange.Buy, Quantity: amount("0.1"), Entry: amount("50000"), Exit: amount(exit),
+		Realised: amount(realised), Fees: amount(fees), By: by, Derived: true, Whole: true}
+}
+
+func TestAPositionThatEndedIsARoundTripNetOfWhatItCost(t *testing.T) {
+	t.Parallel()
+	d := newDiary(t)
+	d.fills("one", Entry, 100)
+	d.futures("997.5", []Leg{leg(1, false, "0.1", "0.1", "50000", "0")}, nil) // 0.05 % of 5000
+	d.fills("one", StopLoss, -100)
+	d.futures("895.05", nil, []Leg{over(1, false, "0.1", "50000", "49000", "-100")}) // 0.05 % of 4900
+	want := trip(1, StopLoss, "49000", "-100", "4.95")
+	d.want(want)
+	if net := d.ended[0].Net(); net != amount("-104.95") {
+		t.Errorf("net: want -104.95, have %s", net)
+	}
+}
+
+func TestPositionsThatEndedBetweenTwoReadingsShareTheFeesToTheLastDigit(t *testing.T) {
+	t.Parallel()
+	d := newDiary(t)
+	d.fills("one", Entry, 100)
+	d.fills("one", TakeProfit, -100)
+	d.fills("one", Entry, 100)
+	d.fills("one", Exit, -100)
+	d.fills("one", Order, -100) // and a short one that is open
+	d.futures("1000.00000000000001", []Leg{leg(3, true, "0.1", "0.1", "50000", "0")},
+		[]Leg{over(1, false, "0.1", "50000", "50100", "10"), over(2, false, "0.1", "50000", "50030", "3")})
+	if len(d.ended) != 2 || d.ended[0].By != TakeProfit || d.ended[1].By != Exit {
+		t.Fatalf("want one ended by its take-profit and one by an exit, have %+v", d.ended)
+	}
+	d.fills("one", ExitOrder, 100)
+	d.futures("997.50000000000001", nil, []Leg{over(3, true, "0.1", "50000", "50000", "0")})
+	var fees exchange.Amount
+	for i := range d.ended {
+		fees = fees.Add(d.ended[i].Fees)
+	}
+	if want := amount("15.49999999999999"); fees != want || d.ended[2].Side != exchange.Sell || d.ended[2].By != ExitOrder {
+		t.Errorf("want %s paid by all, the last one short, ended by its exit order; have %s and %+v", want, fees, d.ended[2])
+	}
+}
+
+func TestAPositionNobodysOrdersMadeIsNoStrategys(t *testing.T) {
+	t.Parallel()
+	d := newDiary(t)
+	d.futures("997.5", []Leg{leg(1, false, "0.1", "0.1", "50000", "0")}, nil)
+	d.futures("895", nil, []Leg{over(1, false, "0.1", "50000", "49000", "-100")})
+	if len(d.ended) != 1 || d.ended[0].Strategy != "" || d.ended[0].By != 0 {
+		t.Errorf("want one round trip of no strategy, have %+v", d.ended)
+	}
+}
+
+func TestAPositionFromBeforeTheBooksIsNotWhole(t *testing.T) {
+	t.Parallel()
+	d := &diary{t: t, trips: NewTrips(), a: &accounts{t: t, l: NewLedger(), now: 3_600_000}}
+	d.fills("one", Entry, 100)
+	d.futures("1000", []Leg{leg(7, false, "0.1", "0.1", "50000", "0")}, []Leg{over(6, false, "0.1", "50000", "49000", "-100")})
+	d.fills("one", Exit, -100)
+	d.futures("997.45", nil, []Leg{over(7, false, "0.1", "50000", "50000", "0")})
+	want := trip(7, Exit, "50000", "0", "2.55")
+	want.Whole = false
+	d.want(want)
+}
+
+func TestAPositionClosedByHandIsTheStrategysAndTheNextOneToo(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} { // the difference is adopted before it is booked, or after
+		d := newDiary(t)
+		adopt := func() { d.take(&Record{Kind: RecordAdopted, Symbol: bitcoin, Filled: -100}) }
+		d.fills("one", Entry, 100)
+		if !late {
+			adopt()
+		}
+		d.futures("995", nil, []Leg{over(1, false, "0.1", "50000", "50000", "0")})
+		if late {
+			adopt()
+		}
+		d.fills("one", Entry, 100)
+		d.fills("one", Exit, -100)
+		d.futures("990", nil, []Leg{over(2, false, "0.1", "50000", "50000", "0")})
+		d.want(trip(1, 0, "50000", "0", "5"), trip(2, Exit, "50000", "0", "5"))
+	}
+}
+
+// spotDiary is one of which the spot wallet was taken over; every order has an execution.
+func spotDiary(t *testing.T) *diary {
+	d := &diary{t: t, trips: NewTrips()}
+	d.take(&Record{Kind: RecordEntry, Entry: &Posting{Reading: Reading{Market: exchange.Spot, Terms: []Terms{spotTerms}}}})
+	return d
+}
+
+func (d *diary) executes(atMS int64, purpose Purpose, side exchange.Side, trades ...Trade) {
+	d.next++
+	id := ClientOrderID("s", 1, d.next)
+	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder}
+	d.take(&Record{Kind: RecordSending, ClientOrderID: id, Strategy: "one", Purpose: purpose, Order: &order})
+	d.take(&Record{Kind: RecordAcknowledged, ClientOrderID: id, OrderID: d.next})
+	d.take(&Record{Kind: RecordEnded, ClientOrderID: id, State: Filled})
+	for i := range trades {
+		trades[i].OrderID = d.next
+	}
+	d.take(&Record{Kind: RecordEntry, Entry: &Posting{Reading: Reading{Market: exchange.Spot, AtMS: atMS, Trades: trades}}})
+}
+
+func TestSpotIsPairedByItsExecutions(t *testing.T) {
+	t.Parallel()
+	d := spotDiary(t)
+	d.executes(5, Exit, exchange.Sell, trade(1, 0, "50000", "1", "0", "USDT")) // of what was there before
+	d.executes(10, Entry, exchange.Buy, trade(2, 0, "50000", "0.01", "0.00001", "BTC"), trade(3, 0, "51000", "0.01", "0.00001", "BTC"))
+	d.executes(20, Exit, exchange.Sell, trade(4, 0, "52000", "0.01", "0.52", "USDT"))
+	if len(d.ended) != 0 {
+		t.Fatalf("want it under way while half is held, have %+v", d.ended)
+	}
+	d.executes(30, StopLoss, exchange.Sell, trade(5, 0, "52000", "0.00998", "0.51896", "USDT"))
+	// 1010 paid, 1038.96 taken, 1.03896 of it paid as fees; 0.00002 BTC were worth 1.01.
+	d.want(Trip{Strategy: "one", Symbol: spotTerms.Symbol, Asset: "USDT", Side: exchange.Buy, Quantity: amount("0.02"), Entry: amount("50500"), Exit: amount("52000"),
+		Realised: amount("29.97"), Fees: amount("2.04896"), EnteredMS: 10, LeftMS: 30, By: StopLoss, Whole: true})
+	if net := d.ended[0].Net(); net != amount("27.92104") {
+		t.Errorf("net: want what came in less what went out, 27.92104, have %s", net)
+	}
+}
+
+func TestASpotRoundTripOfWhichNobodyTellsAPartIsNotCalledWhole(t *testing.T) {
+	t.Parallel()
+	d := spotDiary(t)
+	d.executes(10, Entry, exchange.Buy, trade(1, 0, "50000", "0.01", "0.1", "XYZ"))
+	d.executes(20, Exit, exchange.Sell, trade(2, 0, "51000", "0.01", "0", ""))
+	d.executes(30, Entry, exchange.Buy, trade(3, 0, "50000", "0.01", "0", ""))
+	d.take(&Record{Kind: RecordAdopted, Symbol: spotTerms.Symbol, Filled: -1_000}) // sold by hand
+	d.executes(40, Entry, exchange.Buy, trade(4, 0, "50000", "0.01", "0", ""))
+	d.executes(50, Exit, exchange.Sell, trade(5, 0, "51000", "0.01", "0", ""))
+	if len(d.ended) != 2 || d.ended[0].Whole || !d.ended[1].Whole || d.ended[1].EnteredMS != 40 {
+		t.Errorf("want the first not whole, the one sold by hand left out, the third whole; have %+v", d.ended)
+	}
+}
