@@ -38,6 +38,7 @@ type Board struct {
 	kept       *DecisionStore // nil keeps none beyond the run
 	rounds     ring[Round]
 	notices    ring[Notice]
+	refused    ring[Refusal]
 	refusals   map[string]*Rejections
 	stream     *Stream
 	history    *History
@@ -132,6 +133,7 @@ func (b *Board) Note(n *engine.Note) {
 		b.noteDecision(n)
 	case engine.NoteRefusal:
 		b.noteRefusal(n)
+		b.keepRefusal(n)
 	case engine.NoteCandle:
 		b.noteCandle(n)
 	case engine.NotePosition:

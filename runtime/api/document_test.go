@@ -88,6 +88,7 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 // live fills the desk with one of everything.
 func (v *visitor) live() {
 	t := v.desk.t
+	v.take(accounted(t)...)
 	sent := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: enginetest.Price(t, bitcoin, "50000"), Quantity: 20, ClientOrderID: "bx-1-9"}
 	bought := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: enginetest.Amount(t, "100"), ClientOrderID: "bx-1-8"}
 	for _, r := range []reconcile.Record{
@@ -169,6 +170,18 @@ func (v *visitor) goLists() {
 	v.good("intents", "", "")
 	v.good("fills", "?strategy=trend&market=futures&symbol=BTC-USDT&order=bx-1-9&limit=1&after=9", "")
 	v.good("fills", "", "")
+	v.good("trades", "?strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=9", "")
+	v.good("trades", "", "")
+	v.good("ended_positions", "?strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=9", "")
+	v.good("ended_positions", "", "")
+	v.good("refusals", "?rule=margin&strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=999", "")
+	v.good("refusals", "", "")
+	v.good("rounds", "?complete=true&limit=1&after=9", "")
+	v.good("rounds", "", "")
+	v.good("differences", "?kind=adopted&market=futures&symbol=BTC-USDT&open=false&limit=1&after=99", "")
+	v.good("differences", "", "")
+	v.call(http.StatusBadRequest, "differences", "?open=maybe", "", bearer(testToken))
+	v.call(http.StatusBadRequest, "rounds", "?complete=maybe", "", bearer(testToken))
 	v.good("notices", "?kind=gap&severity=warning&strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=999", "")
 	v.good("notices", "", "")
 	v.good("logs", "?level=info&event=order.&text=FILL&strategy=trend&market=futures&symbol=BTC-USDT&limit=9&after=99", "")

@@ -19,15 +19,20 @@ const (
 // by people. It is given every record once, in order: those of a journal that is
 // replayed, then each one that has become durable. Safe for several goroutines.
 type History struct {
-	mu      sync.Mutex // guards all below
-	taken   int64      // records
-	orders  map[string]*placed
-	byTime  []*placed // oldest first
-	fills   []Fill    // oldest first
-	forgot  int64     // fills
-	audit   []Audit   // oldest first
-	publish func(topic string, content any)
-	symbols Symbols
+	mu             sync.Mutex // guards all below
+	taken          int64      // records
+	orders         map[string]*placed
+	byTime         []*placed // oldest first
+	fills          []Fill    // oldest first
+	forgot         int64     // fills
+	trips          *reconcile.Trips
+	ended          []over // positions, oldest first
+	lastEnded      int64
+	differences    []Difference // oldest first
+	lastDifference int64
+	audit          []Audit // oldest first
+	publish        func(topic string, content any)
+	symbols        Symbols
 }
 
 // Symbols finds a symbol's rules.
@@ -42,7 +47,7 @@ type placed struct {
 
 // NewHistory returns an empty history.
 func NewHistory() *History {
-	return &History{orders: map[string]*placed{}, symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
+	return &History{orders: map[string]*placed{}, trips: reconcile.NewTrips(), symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
 }
 
 // Take takes the next record.
@@ -67,6 +72,8 @@ func (h *History) Take(r *reconcile.Record) {
 	case reconcile.RecordBoot:
 		h.restarted(r)
 	}
+	h.tripped(r)
+	h.differed(r)
 	h.audited(r)
 }
 

@@ -148,6 +148,22 @@ func (s *Server) reconcileState(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, out)
 }
 
+// listRounds serves GET /api/v1/reconcile/runs.
+func (s *Server) listRounds(w http.ResponseWriter, r *http.Request) {
+	query, page, ok := pageOf(w, r, "complete")
+	if !ok || !truth(w, r, query, "complete") {
+		return
+	}
+	complete := query.Get("complete")
+	b := s.config.Board
+	b.mu.Lock()
+	items, next := newest(b.rounds.all, page, func(r *Round) int64 { return r.n }, func(r *Round) bool {
+		return complete == "" || (complete == "true") == r.Complete
+	}, func(r *Round) Round { return *r })
+	b.mu.Unlock()
+	writeList(w, r, items, next)
+}
+
 // listNotices serves GET /api/v1/notices.
 func (s *Server) listNotices(w http.ResponseWriter, r *http.Request) {
 	query, page, ok := pageOf(w, r, "kind", "severity", "strategy", "market", "symbol")

@@ -27,7 +27,7 @@ const (
 )
 
 // Topics are the types of event. Logs are sent only to who asks for them.
-var Topics = []string{"status", "account", "strategy", "decision", "intent", "order", "fill", "position", "risk", "reconcile", "candle", "notice", "audit", "backtest", "log"}
+var Topics = []string{"status", "account", "strategy", "decision", "intent", "order", "fill", "trade", "position", "risk", "reconcile", "candle", "notice", "audit", "backtest", "log"}
 
 // event is one event of the stream, encoded once for all clients.
 type event struct {

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// maxDifferences bounds those kept in memory; the journal keeps everything.
+const maxDifferences = 5_000
+
+// Difference is one way in which exchange and journal did not agree, and what was
+// made of it.
+type Difference struct {
+	n int64
+
+	ID            string `json:"id"`
+	AtMS          int64  `json:"at_ms"`
+	Kind          string `json:"kind"` // quarantine, adopted, ignored, found, unexplained
+	Market        string `json:"market"`
+	Symbol        string `json:"symbol,omitempty"`
+	Quantity      string `json:"quantity,omitempty"` // signed: what was adopted, or is left to others
+	Amount        string `json:"amount,omitempty"`   // unexplained: what the wallet has more, of the asset
+	Asset         string `json:"asset,omitempty"`
+	ClientOrderID string `json:"client_order_id,omitempty"`
+	OrderID       int64  `json:"order_id,omitempty"`
+	Text          string `json:"text"`
+	Open          bool   `json:"open"`               // a quarantine that waits for a person
+	EndedMS       int64  `json:"ended_ms,omitempty"` // of one that does not any more
+
+	key      exchange.SymbolKey
+	quantity exchange.Quantity
+}
+
+// differed keeps the records that are about differences.
+func (h *History) differed(r *reconcile.Record) {
+	d := Difference{AtMS: r.AtMS, Kind: r.Kind.String(), Market: r.Symbol.Market.String(), Symbol: r.Symbol.Name, ClientOrderID: r.ClientOrderID, OrderID: r.OrderID, Text: r.Evidence, key: r.Symbol}
+	switch r.Kind {
+	case reconcile.RecordQuarantined:
+		h.settled(r)
+		d.Kind, d.Text, d.Open = "quarantine", r.Why, true
+	case reconcile.RecordAdopted, reconcile.RecordIgnored:
+		h.settled(r)
+		d.quantity = r.Filled
+	case reconcile.RecordFound:
+	case reconcile.RecordEntry:
+		h.unexplained(r)
+		return
+	default:
+		return
+	}
+	h.differs(d)
+}
+
+func (h *History) differs(d Difference) {
+	if len(h.differences) == maxDifferences {
+		h.differences = h.differences[:copy(h.differences, h.differences[maxDifferences/10:])]
+	}
+	h.lastDifference++
+	d.n, d.ID = h.lastDifference, number(h.lastDifference)
+	h.differences = append(h.differences, d)
+}
+
+// unexplained keeps what a wallet has changed by and nothing explains.
+func (h *History) unexplained(r *reconcile.Record) {
+	if r.Entry == nil {
+		return
+	}
+	for i := range r.Entry.Lines {
+		if line := &r.Entry.Lines[i]; line.Account == reconcile.Unexplained {
+			amount := line.Amount.Neg().String() // where it came from is negative
+			h.differs(Difference{AtMS: r.AtMS, Kind: line.Account.String(), Market: line.Symbol.Market.String(), Symbol: line.Symbol.Name, Amount: amount, Asset: line.Asset,
+				Text: fmt.Sprintf("the wallet has changed by %s %s that no fill, fee or funding explains", amount, line.Asset)})
+		}
+	}
+}
+
+// settled ends the quarantine of a symbol.
+func (h *History) settled(r *reconcile.Record) {
+	for i := len(h.differences) - 1; i >= 0; i-- {
+		if d := &h.differences[i]; d.Open && d.key == r.Symbol {
+			d.Open, d.EndedMS = false, r.AtMS
+		}
+	}
+}
+
+func (h *History) difference(d *Difference) Difference {
+	out := *d
+	if s, found := h.symbols(d.key); found && d.quantity != 0 {
+		out.Quantity = s.QuantityDecimal(d.quantity).String()
+	}
+	return out
+}
+
+// listDifferences serves GET /api/v1/reconcile/differences.
+func (s *Server) listDifferences(w http.ResponseWriter, r *http.Request) {
+	query, page, ok := pageOf(w, r, "kind", "market", "symbol", "open")
+	if !ok || !truth(w, r, query, "open") {
+		return
+	}
+	kind, open := query.Get("kind"), query.Get("open")
+	h := s.config.History
+	h.mu.Lock()
+	items, next := newest(h.differences, page, func(d *Difference) int64 { return d.n }, func(d *Difference) bool {
+		return chosen(query, "", d.Market, d.Symbol) && (kind == "" || kind == d.Kind) && (open == "" || (open == "true") == d.Open)
+	}, h.difference)
+	h.mu.Unlock()
+	writeList(w, r, items, next)
+}
+
+// truth refuses a parameter that is neither true nor false.
+func truth(w http.ResponseWriter, r *http.Request, query url.Values, name string) bool {
+	text := query.Get(name)
+	if query.Has(name) && text != "true" && text != "false" {
+		problem(w, r, http.StatusBadRequest, "parameter", fmt.Sprintf("%s %q is neither true nor false", name, text))
+		return false
+	}
+	return true
+}

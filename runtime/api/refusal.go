@@ -1,0 +1,61 @@
+package api
+
+import (
+	"net/http"
+
+	"botd/runtime/engine"
+)
+
+// maxRefusals bounds the refused intents that are kept.
+const maxRefusals = 2_000
+
+// Refusal is an intent that a rule refused. One that is refused word for word again
+// is told once.
+type Refusal struct {
+	n int64
+
+	ID        string `json:"id"`
+	AtMS      int64  `json:"at_ms"`
+	Rule      string `json:"rule"`
+	Value     string `json:"value"`
+	Limit     string `json:"limit"`
+	Hint      string `json:"hint"`
+	Strategy  string `json:"strategy"`
+	Market    string `json:"market"`
+	Symbol    string `json:"symbol"`
+	Purpose   string `json:"purpose"`
+	Side      string `json:"side,omitempty"`
+	Type      string `json:"type,omitempty"`
+	Quantity  string `json:"quantity,omitempty"`
+	Price     string `json:"price,omitempty"`
+	StopPrice string `json:"stop_price,omitempty"`
+	Detail    string `json:"detail"` // in words
+	Intent    string `json:"intent"` // its id, for the whole life and every rule
+}
+
+// keepRefusal keeps a refusal after the intent it is of, which is the newest one.
+func (b *Board) keepRefusal(n *engine.Note) {
+	in := intentOf(n)
+	r := b.refused.add(Refusal{AtMS: n.AtMS, Rule: n.Refusal.Rule, Value: n.Refusal.Value, Limit: n.Refusal.Limit, Hint: n.Refusal.Hint, Strategy: in.Strategy, Market: in.Market, Symbol: in.Symbol,
+		Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, Detail: n.Refusal.Error()}, maxRefusals)
+	r.n, r.ID = b.refused.last, number(b.refused.last)
+	if last := len(b.intents.all) - 1; last >= 0 {
+		r.Intent = b.intents.all[last].ID
+	}
+}
+
+// listRefusals serves GET /api/v1/risk/rejections.
+func (s *Server) listRefusals(w http.ResponseWriter, r *http.Request) {
+	query, page, ok := pageOf(w, r, "rule", "strategy", "market", "symbol")
+	if !ok {
+		return
+	}
+	rule := query.Get("rule")
+	b := s.config.Board
+	b.mu.Lock()
+	items, next := newest(b.refused.all, page, func(r *Refusal) int64 { return r.n }, func(r *Refusal) bool {
+		return chosen(query, r.Strategy, r.Market, r.Symbol) && (rule == "" || rule == r.Rule)
+	}, func(r *Refusal) Refusal { return *r })
+	b.mu.Unlock()
+	writeList(w, r, items, next)
+}

@@ -1,0 +1,126 @@
+package api
+
+import (
+	"net/http"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// maxTrips bounds the positions kept that are over; the journal keeps everything.
+const maxTrips = 20_000
+
+// RoundTrip is one round trip of a strategy, from flat to flat.
+type RoundTrip struct {
+	ID         string `json:"id"`
+	Strategy   string `json:"strategy"`
+	Market     string `json:"market"`
+	Symbol     string `json:"symbol"`
+	Side       string `json:"side"` // LONG, SHORT
+	Quantity   string `json:"quantity"`
+	Entry      string `json:"entry_price"` // mean
+	Exit       string `json:"exit_price"`
+	EnteredMS  int64  `json:"entered_ms"`
+	LeftMS     int64  `json:"left_ms"`
+	Asset      string `json:"asset"`    // of the money
+	Realised   string `json:"realised"` // price difference alone
+	Fees       string `json:"fees"`
+	Funding    string `json:"funding"` // paid
+	PNL        string `json:"pnl"`     // net of fees and funding
+	Derived    bool   `json:"derived"` // fees and funding follow from the wallet; else as the exchange told them
+	Whole      bool   `json:"whole"`   // false: a part of the money is not known
+	Purpose    string `json:"exit_purpose"`
+	PositionID int64  `json:"position_id,omitempty"` // futures
+}
+
+// EndedPosition is a position that is over, whoever had it.
+type EndedPosition struct {
+	ID         string `json:"id"`
+	PositionID int64  `json:"position_id,omitempty"` // futures
+	Strategy   string `json:"strategy"`              // empty for what no strategy of botd's did
+	Market     string `json:"market"`
+	Symbol     string `json:"symbol"`
+	Side       string `json:"side"`
+	Quantity   string `json:"quantity"`
+	Entry      string `json:"entry_price"`
+	Exit       string `json:"close_price"`
+	Realised   string `json:"realised"`
+	Liquidated bool   `json:"liquidated"`
+	Purpose    string `json:"exit_purpose"`
+	FromMS     int64  `json:"from_ms"`
+	UntilMS    int64  `json:"until_ms"`
+}
+
+// over is a position that is over, under its number.
+type over struct {
+	n int64
+	reconcile.Trip
+}
+
+// tripped keeps the positions that a record of the ledger ends.
+func (h *History) tripped(r *reconcile.Record) {
+	for _, trip := range h.trips.Take(r) {
+		if len(h.ended) == maxTrips {
+			h.ended = h.ended[:copy(h.ended, h.ended[maxTrips/10:])]
+		}
+		h.lastEnded++
+		h.ended = append(h.ended, over{h.lastEnded, trip})
+		if trip.Strategy != "" {
+			h.publish("trade", roundTripOf(&h.ended[len(h.ended)-1]))
+		}
+	}
+}
+
+func roundTripOf(o *over) RoundTrip {
+	return RoundTrip{ID: number(o.n), Strategy: o.Strategy, Market: o.Symbol.Market.String(), Symbol: o.Symbol.Name, Side: sideOf(&o.Trip), Quantity: o.Quantity.String(),
+		Entry: o.Entry.String(), Exit: o.Exit.String(), EnteredMS: o.EnteredMS, LeftMS: o.LeftMS, Asset: o.Asset, Realised: o.Realised.String(), Fees: o.Fees.String(),
+		Funding: o.Funding.String(), PNL: o.Net().String(), Derived: o.Derived, Whole: o.Whole, Purpose: endedBy(&o.Trip), PositionID: o.PositionID}
+}
+
+func endedPositionOf(o *over) EndedPosition {
+	return EndedPosition{ID: number(o.n), PositionID: o.PositionID, Strategy: o.Strategy, Market: o.Symbol.Market.String(), Symbol: o.Symbol.Name, Side: sideOf(&o.Trip), Quantity: o.Quantity.String(),
+		Entry: o.Entry.String(), Exit: o.Exit.String(), Realised: o.Realised.String(), Liquidated: o.Liquidated, Purpose: endedBy(&o.Trip), FromMS: o.EnteredMS, UntilMS: o.LeftMS}
+}
+
+func sideOf(t *reconcile.Trip) string {
+	if t.Side == exchange.Sell {
+		return exchange.Short.String()
+	}
+	return exchange.Long.String()
+}
+
+// endedBy is what ended a position: an order's purpose, liquidation, or by_hand where
+// it was no order of botd's.
+func endedBy(t *reconcile.Trip) string {
+	switch {
+	case t.Liquidated:
+		return "liquidation"
+	case t.By == 0:
+		return "by_hand"
+	}
+	return t.By.String()
+}
+
+// listTrips serves GET /api/v1/trades.
+func (s *Server) listTrips(w http.ResponseWriter, r *http.Request) {
+	listEnded(s, w, r, func(o *over) bool { return o.Strategy != "" }, roundTripOf)
+}
+
+// listEndedPositions serves GET /api/v1/positions/history.
+func (s *Server) listEndedPositions(w http.ResponseWriter, r *http.Request) {
+	listEnded(s, w, r, func(*over) bool { return true }, endedPositionOf)
+}
+
+func listEnded[T any](s *Server, w http.ResponseWriter, r *http.Request, keep func(*over) bool, show func(*over) T) {
+	query, page, ok := pageOf(w, r, "strategy", "symbol", "market")
+	if !ok {
+		return
+	}
+	h := s.config.History
+	h.mu.Lock()
+	items, next := newest(h.ended, page, func(o *over) int64 { return o.n }, func(o *over) bool {
+		return keep(o) && chosen(query, o.Strategy, o.Symbol.Market.String(), o.Symbol.Name)
+	}, show)
+	h.mu.Unlock()
+	writeList(w, r, items, next)
+}

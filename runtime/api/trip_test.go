@@ -1,0 +1,123 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/engine"
+	"botd/runtime/engine/enginetest"
+)
+
+// booked is an entry of the ledger: a reading of futures in which positions ended, and
+// what was paid.
+func booked(t testing.TB, atMS int64, fees string, closed ...reconcile.Leg) reconcile.Record {
+	terms := reconcile.TermsOf(bitcoin)
+	lines := []reconcile.Line{{Account: reconcile.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, fees), Derived: true}}
+	return reconcile.Record{Kind: reconcile.RecordEntry, AtMS: atMS, Entry: &reconcile.Posting{Lines: lines,
+		Reading: reconcile.Reading{AtMS: atMS, Market: exchange.Futures, Closed: closed, Terms: []reconcile.Terms{terms}}}}
+}
+
+// closed is a long position of 0.03 that ended, and made 10 a piece.
+func closed(t testing.TB, id int64) reconcile.Leg {
+	a := func(text string) exchange.Amount { return enginetest.Amount(t, text) }
+	return reconcile.Leg{ID: id, Symbol: "BTC-USDT", Opened: a("0.03"), Entry: a("50000"), Close: a("51000"), Realised: a("30"), FromMS: 1_000, UntilMS: 2_000}
+}
+
+// accounted are the records of two positions that ended, one of a strategy, and of
+// each kind of difference.
+func accounted(t testing.TB) []reconcile.Record {
+	sold := sending(1, "sold")
+	sold.Purpose, sold.Order = reconcile.StopLoss, &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, Quantity: 30}
+	found := sending(7, "found")
+	found.Kind, found.OrderID, found.Evidence = reconcile.RecordFound, 12, "it is open"
+	ended := func(id string) reconcile.Record {
+		return reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 3, ClientOrderID: id, State: reconcile.Filled, Filled: 30}
+	}
+	liquidated := closed(t, 3)
+	liquidated.Liquidated, liquidated.Short = true, true
+	rest := booked(t, 6, "1", liquidated)
+	rest.Entry.Lines = append(rest.Entry.Lines, reconcile.Line{Account: reconcile.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "-5")})
+	return []reconcile.Record{booked(t, 0, "0"), sending(1, "bought"), ended("bought"), sold, ended("sold"), booked(t, 5, "1.5", closed(t, 2)), rest, found,
+		{Kind: reconcile.RecordQuarantined, AtMS: 8, Symbol: bitcoin.Key(), Why: "differs"},
+		{Kind: reconcile.RecordAdopted, AtMS: 9, Symbol: bitcoin.Key(), Filled: -5, Evidence: "closed by hand"},
+		{Kind: reconcile.RecordIgnored, AtMS: 10, Symbol: bitcoin.Key(), Filled: 7, Evidence: "somebody's"},
+		{Kind: reconcile.RecordQuarantined, AtMS: 11, Symbol: ether.Key(), Why: "not read"}}
+}
+
+func TestARoundTripIsNetOfFeesAndAPositionNobodysOrdersMadeIsNone(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.take(accounted(t)...)
+	trades := read[List[RoundTrip]](t, d.want(200, "/api/v1/trades")).Items
+	if len(trades) != 1 {
+		t.Fatalf("want one round trip, have %+v", trades)
+	}
+	want := RoundTrip{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", Entry: "50000", Exit: "51000", EnteredMS: 1_000, LeftMS: 2_000, Asset: "USDT",
+		Realised: "30", Fees: "1.5", Funding: "0", PNL: "28.5", Derived: true, Whole: true, Purpose: "stop_loss", PositionID: 2}
+	if trades[0] != want {
+		t.Errorf("want %+v\nhave %+v", want, trades[0])
+	}
+	var over []string
+	for _, p := range read[List[EndedPosition]](t, d.want(200, "/api/v1/positions/history")).Items {
+		over = append(over, fmt.Sprint(p.PositionID, p.Strategy, p.Side, p.Purpose))
+	}
+	if want := []string{"3SHORTliquidation", "2trendLONGstop_loss"}; !slices.Equal(want, over) {
+		t.Errorf("positions that are over: want %v, have %v", want, over)
+	}
+	if items := read[List[RoundTrip]](t, d.want(200, "/api/v1/trades?strategy=hold")).Items; len(items) != 0 {
+		t.Errorf("of another strategy: want none, have %+v", items)
+	}
+}
+
+func TestEveryDifferenceIsListedAndAQuarantineIsOpenUntilItIsResolved(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.take(accounted(t)...)
+	told := func(query string) (all []string) {
+		for _, one := range read[List[Difference]](t, d.want(200, "/api/v1/reconcile/differences"+query)).Items {
+			all = append(all, fmt.Sprint(one.Kind, " ", one.Symbol, one.Quantity, one.Amount, " ", one.Open, one.EndedMS))
+		}
+		return all
+	}
+	want := []string{"quarantine ETH-USDT true 0", "ignored BTC-USDT0.007 false 0", "adopted BTC-USDT-0.005 false 0", "quarantine BTC-USDT false 9", "found BTC-USDT false 0", "unexplained 5 false 0"}
+	if have := told(""); !slices.Equal(want, have) {
+		t.Errorf("want %q\nhave %q", want, have)
+	}
+	if have := told("?open=true"); !slices.Equal(want[:1], have) {
+		t.Errorf("open: want %q, have %q", want[:1], have)
+	}
+	if have := told("?kind=unexplained"); !slices.Equal(want[5:], have) {
+		t.Errorf("unexplained: want %q, have %q", want[5:], have)
+	}
+}
+
+func TestRefusedIntentsAreListedNewestFirstByRule(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for i, rule := range []string{"margin", "price", "margin"} {
+		for _, n := range enginetest.Notes(t, "trend", bitcoin, fmt.Sprint("bx-", i), rule) {
+			if n.Kind == engine.NoteIntent || n.Kind == engine.NoteRefusal {
+				d.board.Note(&n)
+			}
+		}
+	}
+	told := func(query string) (all []string) {
+		for _, one := range read[List[Refusal]](t, d.want(200, "/api/v1/risk/rejections"+query)).Items {
+			all = append(all, one.ID+" "+one.Rule+" "+one.Strategy)
+		}
+		return all
+	}
+	if want, have := []string{"3 margin trend", "2 price trend", "1 margin trend"}, told(""); !slices.Equal(want, have) {
+		t.Errorf("want %q, have %q", want, have)
+	}
+	if want, have := []string{"3 margin trend", "1 margin trend"}, told("?rule=margin"); !slices.Equal(want, have) {
+		t.Errorf("of one rule: want %q, have %q", want, have)
+	}
+	one := read[List[Refusal]](t, d.want(200, "/api/v1/risk/rejections?limit=1")).Items[0]
+	if in := read[OneIntent](t, d.want(200, "/api/v1/intents/"+one.Intent)); in.Rule != "margin" || one.Value == "" || one.Limit == "" {
+		t.Errorf("want the intent it is of, with value and limit; have %+v of %+v", one, in.Intent)
+	}
+}
