@@ -315,29 +315,6 @@ func asRead(decimal string) string {
 	return decimal
 }
 
-func newPositions() *cobra.Command {
-	command := positionList()
-	command.AddCommand(newPositionClose(), also("list", positionList()))
-	return command
-}
-
-func positionList() *cobra.Command {
-	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
-		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
-		for _, r := range p.Items {
-			stop := "none"
-			if r.Protected {
-				stop = "on the exchange"
-			}
-			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, asRead(r.Entry), r.Last, asRead(r.LiqPrice), stop, time.Duration(r.BareMS) * time.Millisecond})
-		}
-		t.Render()
-	})
-	command.Long = "Shows what each strategy holds by the journal, with the exchange's entry and liquidation price,\nand whether a stop stands on the exchange."
-	command.Example = "  botd positions\n  botd positions close BTC-USDT --reason \"news\" --dry-run"
-	return command
-}
-
 // running is the daemon that answers, with its status.
 type running struct {
 	*daemon

@@ -5,22 +5,20 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"botd/reconcile"
 	"botd/runtime/api"
 )
 
 // filter picks some of a list that the daemon keeps.
 type filter struct {
-	strategy, symbol, market, outcome, order string
-	limit                                    int
-	all                                      bool
+	strategy, symbol, market, outcome, order, rule, kind string
+	limit                                                int
+	all                                                  bool
 }
 
 func (f *filter) add(command *cobra.Command) {
@@ -28,12 +26,16 @@ func (f *filter) add(command *cobra.Command) {
 	flags.StringVar(&f.strategy, "strategy", "", "of one strategy alone")
 	flags.StringVar(&f.symbol, "symbol", "", "of one symbol alone")
 	flags.StringVar(&f.market, "market", "", "of futures or spot alone")
-	flags.IntVarP(&f.limit, "lines", "n", 100, "how many, the newest; up to 1000")
+	f.addLimit(command)
+}
+
+func (f *filter) addLimit(command *cobra.Command) {
+	command.Flags().IntVarP(&f.limit, "lines", "n", 100, "how many, the newest; up to 1000")
 }
 
 func (f *filter) path(path string) string {
 	query := url.Values{"limit": {strconv.Itoa(f.limit)}}
-	for _, part := range []struct{ name, value string }{{"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"outcome", f.outcome}, {"order", f.order}} {
+	for _, part := range []struct{ name, value string }{{"strategy", f.strategy}, {"symbol", f.symbol}, {"market", f.market}, {"outcome", f.outcome}, {"order", f.order}, {"rule", f.rule}, {"kind", f.kind}} {
 		if part.value != "" {
 			query.Set(part.name, part.value)
 		}
@@ -204,79 +206,4 @@ func newAccount() *cobra.Command {
 	command.Long = "Shows both wallets as the daemon read them last: futures with margin and unrealised profit, spot\nwith what orders hold back, and the equity of all markets at the last prices."
 	command.Example = "  botd account\n  botd account --watch"
 	return command
-}
-
-func newReconcile() *cobra.Command {
-	var flags askFlags
-	var dry bool
-	command := &cobra.Command{
-		Use: "reconcile", Short: "run a round now, and show whether exchange and journal agree", Args: cobra.NoArgs,
-		Long: `Has the running daemon fetch orders and positions now, then shows the last rounds, the
-placements whose fate is not known and the symbols that wait for a person. --dry-run only
-shows. Exit code 1 when something is unknown or quarantined.`,
-		Example: "  botd reconcile\n  botd reconcile --dry-run -o json",
-		RunE: func(command *cobra.Command, _ []string) error {
-			d, err := flags.daemon(command.Context())
-			if err != nil {
-				return err
-			}
-			if !dry {
-				if _, err := d.call(command.Context(), http.MethodPost, "/api/v1/reconcile", nil); err != nil {
-					return err
-				}
-			}
-			state, raw, err := ask[api.Reconcile](command.Context(), d, http.MethodGet, "/api/v1/reconcile", nil)
-			if err != nil {
-				return err
-			}
-			err = print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { reconcileText(w, &state) })
-			if err == nil && (state.Blind || uncertain(&state) || len(state.Quarantines) > 0) {
-				return negative()
-			}
-			return err
-		},
-	}
-	flags.add(command)
-	outputFlag(command, &flags.output)
-	command.Flags().BoolVar(&dry, "dry-run", false, "only show")
-	return command
-}
-
-// unknownFate is the state of a placement whose answer was lost.
-var unknownFate = reconcile.Uncertain.String()
-
-// uncertain reports a placement whose fate is not known, beyond those just sent.
-func uncertain(r *api.Reconcile) bool {
-	return slices.ContainsFunc(r.Unknown, func(o api.Order) bool { return o.State == unknownFate })
-}
-
-func reconcileText(w io.Writer, r *api.Reconcile) {
-	switch {
-	case r.LastMS == 0:
-		fmt.Fprintln(w, "no complete round yet")
-	case r.Blind:
-		fmt.Fprintf(w, "BLIND: the last complete round was %s UTC, %d failed since\n", clockText(r.LastMS), r.Failed)
-	default:
-		fmt.Fprintf(w, "the last complete round was %s UTC\n", clockText(r.LastMS))
-	}
-	for i := range r.Unknown {
-		o := &r.Unknown[i]
-		word := "under way"
-		if o.State == unknownFate {
-			word = "UNKNOWN"
-		}
-		fmt.Fprintf(w, "%s  %s %s %s %s: %s, its fate is fetched\n", word, o.ClientOrderID, o.Strategy, o.Purpose, o.Symbol, o.State)
-	}
-	for i := range r.Quarantines {
-		q := &r.Quarantines[i]
-		fmt.Fprintf(w, "QUARANTINED  %s %s: %s\n  way out: botd resolve %s\n", q.Market, q.Symbol, q.Cause, q.Symbol)
-	}
-	if len(r.Unknown)+len(r.Quarantines) == 0 && r.LastMS != 0 && !r.Blind {
-		fmt.Fprintln(w, "exchange and journal agree")
-	}
-	t := grid(w, table.Row{"round (UTC)", "complete", "took", "intents"})
-	for _, round := range r.Rounds[:min(10, len(r.Rounds))] {
-		t.AppendRow(table.Row{clockText(round.AtMS), round.Complete, (time.Duration(round.DurationMS) * time.Millisecond).String(), round.Acted})
-	}
-	t.Render()
 }
