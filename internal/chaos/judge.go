@@ -34,6 +34,7 @@ type Report struct {
 	Accepted    int      `json:"accepted"` // of them, by the exchange
 	Lost        int      `json:"lost"`     // answers the daemon never got, or only a part of
 	Unavailable int      `json:"unavailable"`
+	Late        int      `json:"late_refused"`    // signed, held by a pause, and refused for their timestamp
 	Repeats     int      `json:"repeats_refused"` // exits and stops sent anew that the exchange had already
 	Fills       int      `json:"fills"`
 	Records     int      `json:"journal_records"`
@@ -196,6 +197,8 @@ func (t *trial) judgeSending(truth *truth, sent []placement, unread []string, re
 			r.Lost++
 		case p.status == http.StatusServiceUnavailable || p.status == http.StatusTooManyRequests:
 			r.Unavailable++
+		case p.status == http.StatusUnauthorized && p.late:
+			r.Late++ // the window that a dead placement's proof rests on did its work
 		case p.status/100 == 4 && p.reduces:
 			r.Repeats++
 		case p.status/100 == 4:

@@ -5,8 +5,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 
@@ -51,6 +53,8 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 			v.Orders = append(v.Orders, trueOrder{SpotID: "bchaos-1-9"})
 		}, "not in the journal"},
 		{"refused", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[0].status = 400 }, "refused by the exchange"},
+		{"refused for a timestamp in time", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[0].status = 401 }, "refused by the exchange"},
+		{"refused for a timestamp that a pause made late", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[0].status, (*p)[0].late = 401, true }, ""},
 		{"a stop sent anew and refused", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[1].status = 400 }, ""},
 		{"an epoch used twice", func(_ *truth, _ *[]placement, r *[]reconcile.Record) { (*r)[4].Epoch = 1 }, "epoch 1 after 1"},
 		{"journalled twice", func(_ *truth, _ *[]placement, r *[]reconcile.Record) { *r = append(*r, (*r)[1]) }, "in the journal twice"},
@@ -105,23 +109,25 @@ func TestTheWitnessHidesNoFault(t *testing.T) {
 	}
 	for _, c := range []struct {
 		body string
+		age  time.Duration // of the signature
 		fate func(*http.Response, error) bool
 	}{
-		{`{"client_order_id":"whole"}`, func(r *http.Response, err error) bool { return err == nil && r.StatusCode == http.StatusCreated }},
-		{`{"clientOrderId":"gone","x":1}`, func(_ *http.Response, err error) bool { return err != nil }},
-		{`{"client_order_id":"cut","reduceOnly":true}`, func(r *http.Response, err error) bool {
+		{`{"client_order_id":"whole"}`, 0, func(r *http.Response, err error) bool { return err == nil && r.StatusCode == http.StatusCreated }},
+		{`{"clientOrderId":"gone","x":1}`, time.Second, func(_ *http.Response, err error) bool { return err != nil }},
+		{`{"client_order_id":"cut","reduceOnly":true}`, pausedFor, func(r *http.Response, err error) bool {
 			if err != nil {
 				return false
 			}
 			_, err = io.ReadAll(r.Body)
 			return err != nil
 		}},
-		{`{}`, func(r *http.Response, err error) bool { return err == nil }},
+		{`{}`, 0, func(r *http.Response, err error) bool { return err == nil }},
 	} {
 		request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://"+w.address()+"/fhapi/v1/order", strings.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
 		}
+		request.Header.Set("x-timestamp", strconv.FormatInt(time.Now().Add(-c.age).UnixMilli(), 10))
 		response, err := http.DefaultClient.Do(request)
 		if !c.fate(response, err) {
 			t.Errorf("%s: have %v, %v", c.body, response, err)
@@ -131,7 +137,7 @@ func TestTheWitnessHidesNoFault(t *testing.T) {
 		}
 	}
 	sent, unread := w.seen()
-	if len(sent) != 4 || sent[0].status != 201 || sent[1].clientID != "gone" || sent[1].status != 0 || !sent[2].reduces || len(unread) != 1 {
+	if len(sent) != 4 || sent[0].status != 201 || sent[1].clientID != "gone" || sent[1].status != 0 || sent[1].late || !sent[2].reduces || !sent[2].late || len(unread) != 1 {
 		t.Errorf("have %+v, unread %q", sent, unread)
 	}
 	if err := w.close(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -36,8 +37,24 @@ type witness struct {
 type placement struct {
 	clientID string
 	reduces  bool // reduceOnly or closePosition: it may be sent anew, and refused
+	late     bool // it came when the exchange's window for its timestamp was over
 	status   int  // 0: cut, or never answered
 	body     string
+}
+
+// headerTimestamp is typed from the interface (3.1): the witness trusts no part of
+// the client it watches.
+const headerTimestamp = "x-timestamp"
+
+// lateAfter is the exchange's window (exchange/sim/server), less what lies between
+// the witness and the exchange.
+const lateAfter = 4500 * time.Millisecond
+
+// late reports whether a request signed at a stamp is outside of its window, as
+// one is whose process stood still between signing and sending.
+func late(stamp string, now time.Time) bool {
+	ms, err := strconv.ParseInt(stamp, 10, 64)
+	return err == nil && now.Sub(time.UnixMilli(ms)) > lateAfter
 }
 
 // mostSeen is how much of an order's body is read.
@@ -95,11 +112,11 @@ func (w *witness) watch(next http.Handler) http.Handler {
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
 		request.ContentLength = int64(len(body))
-		next.ServeHTTP(response, request.WithContext(context.WithValue(request.Context(), numbered{}, w.saw(body))))
+		next.ServeHTTP(response, request.WithContext(context.WithValue(request.Context(), numbered{}, w.saw(body, late(request.Header.Get(headerTimestamp), time.Now())))))
 	})
 }
 
-func (w *witness) saw(body []byte) int {
+func (w *witness) saw(body []byte, late bool) int {
 	var order struct {
 		ClientOrderID string `json:"client_order_id"`
 		SpotID        string `json:"clientOrderId"`
@@ -117,7 +134,7 @@ func (w *witness) saw(body []byte) int {
 	case w.arrived <- struct{}{}:
 	default:
 	}
-	w.sent = append(w.sent, placement{clientID: order.ClientOrderID, reduces: yes(order.ReduceOnly) || yes(order.ClosePosition), body: string(body)})
+	w.sent = append(w.sent, placement{clientID: order.ClientOrderID, reduces: yes(order.ReduceOnly) || yes(order.ClosePosition), late: late, body: string(body)})
 	return len(w.sent) - 1
 }
 
