@@ -101,6 +101,22 @@ func (o Operation) Changes() bool {
 	return false
 }
 
+// Departure bounds when a request's first byte may leave. The zero value sets no bound.
+type Departure struct {
+	LastMS     int64           // not after this server time; 0 for any
+	CalledBack <-chan struct{} // not once it is closed; nil for never
+}
+
+// IsCalledBack reports whether the request is not wanted any more.
+func (d Departure) IsCalledBack() bool {
+	select {
+	case <-d.CalledBack:
+		return true
+	default:
+		return false
+	}
+}
+
 // Request is one call of an operation. Only the fields the operation takes are
 // read; zero means not given.
 type Request struct {

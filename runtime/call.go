@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"botd/exchange"
@@ -19,10 +20,11 @@ type queue struct {
 	calls  [engine.PriorityMarket][]engine.Call // by priority, each in order
 	size   int
 	closed bool
+	begun  map[int64]chan struct{} // of the openings a worker has: closed when called back
 }
 
 func newQueue(most int) *queue {
-	q := &queue{most: most}
+	q := &queue{most: most, begun: map[int64]chan struct{}{}}
 	q.some = sync.NewCond(&q.mu)
 	return q
 }
@@ -41,9 +43,10 @@ func (q *queue) put(call engine.Call) bool {
 	return true
 }
 
-// take waits for the most urgent call of the priorities served; it reports false
-// when the queue was closed.
-func (q *queue) take(served engine.Priority) (engine.Call, bool) {
+// take waits for the most urgent call of the priorities served, and tells by a
+// channel when it is called back, until it is done. It reports false when the queue
+// was closed.
+func (q *queue) take(served engine.Priority) (engine.Call, <-chan struct{}, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for !q.closed {
@@ -52,12 +55,50 @@ func (q *queue) take(served engine.Priority) (engine.Call, bool) {
 				call := (*lane)[0]
 				*lane = (*lane)[1:]
 				q.size--
-				return call, true
+				return call, q.begin(&call), true
 			}
 		}
 		q.some.Wait()
 	}
-	return engine.Call{}, false
+	return engine.Call{}, nil, false
+}
+
+// begin notes that a worker has a call: nil for one that is never called back.
+func (q *queue) begin(call *engine.Call) <-chan struct{} {
+	if call.Priority != engine.PriorityEntry {
+		return nil
+	}
+	calledBack := make(chan struct{})
+	q.begun[call.ID] = calledBack
+	return calledBack
+}
+
+// done notes that a call is over.
+func (q *queue) done(call *engine.Call) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.begun, call.ID)
+}
+
+// recall takes a call back: out of the queue, or its worker is told, and sends it
+// only if it has begun to.
+func (q *queue) recall(id int64) (call engine.Call, waited bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if calledBack, begun := q.begun[id]; begun {
+		close(calledBack)
+		delete(q.begun, id)
+		return engine.Call{}, false
+	}
+	lane := &q.calls[engine.PriorityEntry-engine.PriorityExit]
+	i := slices.IndexFunc(*lane, func(c engine.Call) bool { return c.ID == id })
+	if i < 0 {
+		return engine.Call{}, false
+	}
+	call = (*lane)[i]
+	*lane = slices.Delete(*lane, i, i+1)
+	q.size--
+	return call, true
 }
 
 // drop takes out all calls of the priority and those below it.
@@ -100,11 +141,12 @@ func servedBy(worker, workers int) engine.Priority {
 func (d *Driver) work(ctx context.Context, served engine.Priority) (err error) {
 	defer catch(&err)
 	for {
-		call, open := d.queue.take(served)
+		call, calledBack, open := d.queue.take(served)
 		if !open {
 			return nil
 		}
-		answer, err := d.perform(ctx, &call)
+		answer, err := d.perform(ctx, &call, calledBack)
+		d.queue.done(&call)
 		select {
 		case d.events <- engine.Event{Kind: engine.EventAnswer, CallID: call.ID, Answer: answer, Err: err}:
 		case <-ctx.Done():
@@ -113,9 +155,9 @@ func (d *Driver) work(ctx context.Context, served engine.Priority) (err error) {
 	}
 }
 
-// perform sends one request. A placement whose time to live has passed is not
-// sent: that is certain, so it says so.
-func (d *Driver) perform(ctx context.Context, call *engine.Call) (exchange.Answer, error) {
+// perform sends one request. A placement whose time to live has passed, or that was
+// called back, is not sent: that is certain, so it says so.
+func (d *Driver) perform(ctx context.Context, call *engine.Call, calledBack <-chan struct{}) (exchange.Answer, error) {
 	if now := d.config.Clock.ServerNowMS(); call.DeadlineMS != 0 && now > call.DeadlineMS {
 		why := fmt.Sprintf("its time to live had passed by %d ms", now-call.DeadlineMS)
 		return exchange.Answer{}, &exchange.Unavailable{Operation: call.Request.Operation, Why: why}
@@ -123,7 +165,7 @@ func (d *Driver) perform(ctx context.Context, call *engine.Call) (exchange.Answe
 	limited, cancel := context.WithTimeout(ctx, d.config.CallTimeout)
 	defer cancel()
 	if venue, ok := d.config.Venue.(Punctual); ok && call.DeadlineMS != 0 {
-		return venue.DoBefore(limited, call.Request, call.DeadlineMS)
+		return venue.DoBefore(limited, call.Request, exchange.Departure{LastMS: call.DeadlineMS, CalledBack: calledBack})
 	}
 	return d.config.Venue.Do(limited, call.Request)
 }

@@ -52,9 +52,9 @@ type Venue interface {
 }
 
 // Punctual is a venue that waits before it sends, for its request budget, and
-// looks at a placement's time to live once more when it signs.
+// looks once more whether a placement may still leave when it signs.
 type Punctual interface {
-	DoBefore(ctx context.Context, request exchange.Request, lastMS int64) (exchange.Answer, error)
+	DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error)
 }
 
 // Journal makes records durable, in order, all or none.
@@ -297,12 +297,17 @@ func (d *Driver) refuse(call *engine.Call, why string) {
 		Err: &exchange.Unavailable{Operation: call.Request.Operation, Why: why}})
 }
 
-// handle gives the engine one event and puts its effects on their way: records
-// first, so that no placement can overtake its own.
+// handle gives the engine one event and puts its effects on their way: what is
+// called back first, then records, so that no placement can overtake its own.
 func (d *Driver) handle(event *engine.Event) {
 	d.effects.Reset()
 	now := d.config.Clock.ServerNowMS()
 	d.config.Machine.Handle(now, event, &d.effects)
+	for _, id := range d.effects.Recalls {
+		if call, waited := d.queue.recall(id); waited {
+			d.refuse(&call, "it was called back")
+		}
+	}
 	if len(d.effects.Records) > 0 {
 		d.handOver()
 	}

@@ -113,22 +113,74 @@ func TestAPlacementWhoseTimeToLivePassedIsNotSentAndSaysSo(t *testing.T) {
 	})
 }
 
-// punctualVenue notes until when a request may be sent.
+// punctualVenue notes until when a request may be sent, and waits before it sends.
 type punctualVenue struct {
 	*tellingVenue
 	until map[string]int64
+	waits time.Duration
 }
 
-func (v *punctualVenue) DoBefore(ctx context.Context, request exchange.Request, lastMS int64) (exchange.Answer, error) {
-	v.until[request.Symbol] = lastMS
+func (v *punctualVenue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error) {
+	v.until[request.Symbol] = departure.LastMS
+	select {
+	case <-time.After(v.waits):
+	case <-departure.CalledBack:
+		return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Why: "not sent"}
+	}
 	return v.Do(ctx, request)
+}
+
+func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig()
+		r.config.Venue, r.config.Workers = &punctualVenue{r.venue, map[string]int64{}, 5 * time.Second}, 1
+		answered := map[int64]time.Time{}
+		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
+			switch event.Kind {
+			case engine.EventStart:
+				for id, name := range []string{"waits in the client", "waits for a worker", "goes"} {
+					opening := call(int64(id), engine.PriorityEntry, name)
+					opening.DeadlineMS = time.Now().Add(time.Minute).UnixMilli()
+					out.Calls = append(out.Calls, opening)
+				}
+			case engine.EventHalt:
+				out.Recalls = append(out.Recalls, 0, 1, 7) // nobody knows 7
+			case engine.EventAnswer:
+				answered[event.CallID] = time.Now()
+				out.Recalls = append(out.Recalls, event.CallID) // too late for it
+			}
+		}
+		r.start(t)
+		synctest.Wait()
+		began := time.Now()
+		if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventHalt}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Second)
+		if err := r.finish(); err != nil {
+			t.Error(err)
+		}
+		if want, have := []string{"sent goes"}, r.story.all(); !slices.Equal(want, have) {
+			t.Errorf("requests: want %q, have %q", want, have)
+		}
+		var unsent *exchange.Unavailable
+		for id := range int64(2) {
+			if err := r.answerTo(t, id).Err; !errors.As(err, &unsent) {
+				t.Errorf("call %d: want it surely not sent, have %v", id, err)
+			}
+			if !answered[id].Equal(began) {
+				t.Errorf("call %d: want it told at once, have it after %s", id, answered[id].Sub(began))
+			}
+		}
+	})
 }
 
 func TestAVenueThatWaitsIsToldTheTimeToLive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
-		venue := &punctualVenue{r.venue, map[string]int64{}}
+		venue := &punctualVenue{r.venue, map[string]int64{}, 0}
 		r.config.Venue, r.config.Workers = venue, 1
 		deadline := time.Now().Add(time.Second).UnixMilli()
 		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {

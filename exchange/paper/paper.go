@@ -167,12 +167,12 @@ func (v *Venue) skipDowntime() {
 
 // Do performs one operation: a public one at the venue, a signed one on the paper account.
 func (v *Venue) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
-	return v.DoBefore(ctx, request, 0)
+	return v.DoBefore(ctx, request, exchange.Departure{})
 }
 
 // DoBefore is Do for a placement that may only be accepted while the venue's time
-// is not past a limit; 0 is no limit.
-func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, lastMS int64) (exchange.Answer, error) {
+// is not past a limit, and not after it was called back.
+func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error) {
 	if !request.Operation.Signed() {
 		return v.config.Public.Do(ctx, request)
 	}
@@ -183,8 +183,11 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, lastMS i
 	defer v.mu.Unlock()
 	defer v.wakeClock()
 	v.advance()
-	if lastMS != 0 && v.exchange.NowMS() > lastMS {
+	switch {
+	case departure.LastMS != 0 && v.exchange.NowMS() > departure.LastMS:
 		return exchange.Answer{}, notDone(&request, "its time to live had passed", nil)
+	case departure.IsCalledBack():
+		return exchange.Answer{}, notDone(&request, "it was called back", nil)
 	}
 	if request.Operation.Places() {
 		if why := v.notReady(request.Order.Key()); why != "" {

@@ -54,8 +54,9 @@ func newBudget(perSecond float64, burst int) *budget {
 	return &budget{limiter: rate.NewLimiter(rate.Limit(perSecond), burst)}
 }
 
-// wait returns when it is this caller's turn, or the context's error.
-func (b *budget) wait(ctx context.Context, p priority) error {
+// wait returns when it is this caller's turn or nothing is wanted of it any more,
+// or the context's error.
+func (b *budget) wait(ctx context.Context, p priority, calledBack <-chan struct{}) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -71,6 +72,7 @@ func (b *budget) wait(ctx context.Context, p priority) error {
 	select {
 	case <-turn:
 		return nil
+	case <-calledBack:
 	case <-ctx.Done():
 	}
 	b.mu.Lock()

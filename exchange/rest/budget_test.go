@@ -106,11 +106,11 @@ func TestAPausedOrSpentBudgetLetsContextsEnd(t *testing.T) {
 		b.pause(10 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.wait(ctx, watch); err != context.DeadlineExceeded {
+		if err := b.wait(ctx, watch, nil); err != context.DeadlineExceeded {
 			t.Errorf("want the context's end, have %v", err)
 		}
 		began := time.Now()
-		if err := b.wait(t.Context(), watch); err != nil {
+		if err := b.wait(t.Context(), watch, nil); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took < 9*time.Second || took > 9*time.Second+time.Millisecond {
@@ -143,4 +143,23 @@ func TestPrioritiesFollowWhatAnOrderDoes(t *testing.T) {
 			t.Errorf("%s: want %d, have %d", c.request.Operation, c.want, have)
 		}
 	}
+}
+
+func TestOneCalledBackLeavesTheBudgetToTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(1, 1)
+		if err := b.wait(t.Context(), enter, nil); err != nil { // the only one of this second
+			t.Fatal(err)
+		}
+		began := time.Now()
+		calledBack := make(chan struct{})
+		time.AfterFunc(100*time.Millisecond, func() { close(calledBack) })
+		if err := b.wait(t.Context(), enter, calledBack); err != nil || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("want it to wait no longer, have %v after %s", err, time.Since(began))
+		}
+		if err := b.wait(t.Context(), watch, nil); err != nil || time.Since(began) != time.Second {
+			t.Errorf("want the next second's to be another's, have %v after %s", err, time.Since(began))
+		}
+	})
 }

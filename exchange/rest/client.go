@@ -144,13 +144,14 @@ func (c *Client) Symbols() *Table { return c.symbols }
 // Do performs one operation. Its errors are of package exchange's taxonomy;
 // *exchange.Unavailable about a placement says that it was surely not sent.
 func (c *Client) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
-	return c.DoBefore(ctx, request, 0)
+	return c.DoBefore(ctx, request, exchange.Departure{})
 }
 
-// DoBefore is Do for a placement that may only be sent while the server's time is
-// not past a limit: signing happens after all waiting, so the limit holds for the
-// signature's timestamp (exactly-once.md, time to live). 0 is no limit.
-func (c *Client) DoBefore(ctx context.Context, request exchange.Request, lastMS int64) (exchange.Answer, error) {
+// DoBefore is Do for a placement whose departure is bounded: signing happens after
+// all waiting, so a time to live holds for the signature's timestamp
+// (exactly-once.md, time to live), and what is called back while it waits for the
+// budget does not go.
+func (c *Client) DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error) {
 	operation := request.Operation
 	if operation < exchange.FuturesHealth || operation > exchange.SpotWallet {
 		return exchange.Answer{}, fmt.Errorf("unknown operation %d", operation)
@@ -164,7 +165,7 @@ func (c *Client) DoBefore(ctx context.Context, request exchange.Request, lastMS 
 	}
 	// A placement is sent once, whatever happens. Cancels and leverage could be
 	// repeated, but deciding that is the engine's.
-	answer, fate := c.try(ctx, &request, lastMS)
+	answer, fate := c.try(ctx, &request, departure)
 	return answer, fate.err
 }
 

@@ -140,18 +140,51 @@ func TestWhatWasSurelyNotSentSaysSo(t *testing.T) {
 		order.Symbol, order.Market = "BTC-USDT", exchange.Futures
 		time.Sleep(time.Second)
 		late := exchange.Request{Operation: exchange.FuturesPlace, Order: order}
-		_, err = client.DoBefore(t.Context(), late, client.ServerNowMS()-1)
+		_, err = client.DoBefore(t.Context(), late, exchange.Departure{LastMS: client.ServerNowMS() - 1})
 		kind(t, "too late", err, "unavailable", "time to live")
 		if have := v.count(exchange.FuturesPlace); have != 0 {
 			t.Errorf("want no request, have %d", have)
 		}
 		time.Sleep(time.Second)
-		_, err = client.DoBefore(t.Context(), late, client.ServerNowMS()+2)
+		_, err = client.DoBefore(t.Context(), late, exchange.Departure{LastMS: client.ServerNowMS() + 2})
 		kind(t, "in time", err, "", "")
 
 		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		kind(t, "no budget", placements[exchange.FuturesPlace](short, client), "unavailable", "budget")
+		if have := v.count(exchange.FuturesPlace); have != 1 {
+			t.Errorf("want one request, have %d", have)
+		}
+	})
+}
+
+// TestAPlacementIsCalledBackUntilItLeaves: while it waits for its turn it is surely
+// not sent; afterwards its answer is waited for.
+func TestAPlacementIsCalledBackUntilItLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		v := newVenue(t)
+		client := ready(t, openPipe(t, v, func(c *Config) { c.Budget = 1 }))
+		time.Sleep(time.Minute) // virtual: the budget is full again
+		order := market(exchange.Buy)
+		order.Symbol, order.Market = "BTC-USDT", exchange.Futures
+		request := exchange.Request{Operation: exchange.FuturesPlace, Order: order}
+		calledBack := make(chan struct{})
+		departure := exchange.Departure{LastMS: client.ServerNowMS() + 10_000, CalledBack: calledBack}
+		v.on(exchange.FuturesPlace, func(w http.ResponseWriter, _ *http.Request, answer []byte) {
+			close(calledBack) // it is there already
+			w.WriteHeader(http.StatusCreated)
+			w.Write(answer)
+		})
+		_, err := client.DoBefore(t.Context(), request, departure)
+		kind(t, "called back too late", err, "", "")
+
+		began := time.Now()
+		_, err = client.DoBefore(t.Context(), request, departure) // the budget is spent
+		kind(t, "called back while it waits", err, "unavailable", "called back")
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("want it told at once, have it after %s", waited)
+		}
 		if have := v.count(exchange.FuturesPlace); have != 1 {
 			t.Errorf("want one request, have %d", have)
 		}

@@ -29,13 +29,13 @@ type fate struct {
 }
 
 // try waits for the budget, sends the request once and tells the observer.
-func (c *Client) try(ctx context.Context, request *exchange.Request, lastMS int64) (exchange.Answer, fate) {
+func (c *Client) try(ctx context.Context, request *exchange.Request, departure exchange.Departure) (exchange.Answer, fate) {
 	began := c.config.Clock()
-	if err := c.budgets[request.Operation.Market()].wait(ctx, priorityOf(request)); err != nil {
+	if err := c.budgets[request.Operation.Market()].wait(ctx, priorityOf(request), departure.CalledBack); err != nil {
 		return exchange.Answer{}, fate{err: notSent(request.Operation, "the request budget is spent", err)}
 	}
 	ready := c.config.Clock()
-	answer, fate := c.exchange(ctx, request, lastMS)
+	answer, fate := c.exchange(ctx, request, departure)
 	var refusal *exchange.Refusal
 	if errors.As(fate.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
 		c.clock.doubt()
@@ -54,7 +54,7 @@ func (c *Client) try(ctx context.Context, request *exchange.Request, lastMS int6
 }
 
 // exchange sends one request and reads its answer.
-func (c *Client) exchange(ctx context.Context, request *exchange.Request, lastMS int64) (exchange.Answer, fate) {
+func (c *Client) exchange(ctx context.Context, request *exchange.Request, departure exchange.Departure) (exchange.Answer, fate) {
 	operation := request.Operation
 	encoded, err := wire.EncodeRequest(request, c.symbols)
 	if err != nil {
@@ -77,10 +77,13 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, lastMS
 	}
 	if operation.Signed() {
 		nowMS := c.ServerNowMS()
-		if lastMS != 0 && nowMS > lastMS {
+		if departure.LastMS != 0 && nowMS > departure.LastMS {
 			return exchange.Answer{}, fate{err: notSent(operation, "its time to live had passed", nil)}
 		}
 		c.sign(outgoing, &encoded, nowMS)
+	}
+	if departure.IsCalledBack() {
+		return exchange.Answer{}, fate{err: notSent(operation, "it was called back", nil)}
 	}
 	began := c.config.Clock()
 	response, err := c.http.Do(outgoing)

@@ -65,6 +65,7 @@ const (
 	SeveralOpen
 	OpensBesideExit
 	OpensDespiteNews
+	NeverCalledBack
 	HaltedOpens
 	BlindOpens
 	BrokenOpens
@@ -153,6 +154,7 @@ var Table = []Row{
 	{SeveralOpen, "several_open", "several openings of a symbol go out in one round", "class N", ""},
 	{OpensBesideExit, "opens_beside_exit", "an opening goes out beside an exit in the name of a stop", "19", "internal/simulation TestRehearsal"},
 	{OpensDespiteNews, "opens_despite_news", "an opening is not looked at again when its record is durable", "class N", ""},
+	{NeverCalledBack, "never_called_back", "an opening that waits for the request budget goes out whatever happened meanwhile", "class N", ""},
 	{HaltedOpens, "halted_opens", "the kill switch holds nothing back", "kill switch", ""},
 	{BlindOpens, "blind_opens", "openings go out while reads fail", "23", ""},
 	{BrokenOpens, "broken_opens", "openings go out while the breaker is tripped", "25", ""},

@@ -88,6 +88,9 @@ func (d *daemon) handle(event *engine.Event) {
 	w.stats.Events++
 	w.hash = mix(w.hash ^ uint64(w.nowMS)<<8 ^ uint64(event.Kind))
 	w.inspector.effects(&d.effects)
+	for _, id := range d.effects.Recalls {
+		w.recall(id)
+	}
 	for i := range d.effects.Notes {
 		w.note(&d.effects.Notes[i])
 	}

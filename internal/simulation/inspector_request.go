@@ -70,9 +70,13 @@ func opens(o *exchange.NewOrder) bool {
 	return !o.Reduces()
 }
 
-// opening judges one that is about to go: no older one, and no exit that could eat
-// the new position, may still arrive.
+// opening judges one that is about to go, which may have waited since the engine
+// let it: nothing keeps it back now, no older one, and no exit that could eat the
+// new position, may still arrive.
 func (i *inspector) opening(a *asked) {
+	if why := i.declared(a.order.Key()); why != "" {
+		i.w.fail("declared_states", "%s was sent %s", a.id, why)
+	}
 	for _, other := range i.w.venue.under {
 		switch {
 		case other == a || other.order.Key() != a.order.Key() || other.forgotten:
@@ -153,30 +157,37 @@ func (i *inspector) effects(out *engine.Effects) {
 		if !call.Request.Operation.Places() || !opens(&call.Request.Order) {
 			continue
 		}
-		machine := i.w.daemon.machine
-		truth := machine.Book().Symbol(call.Request.Order.Key())
-		i.alone(machine.Book(), &call.Request.Order)
-		switch key := call.Request.Order.Key(); {
-		case i.story.quarantined[key]:
-			i.w.fail("declared_states", "%s opens on a symbol that the journal says is quarantined", call.Request.Order.ClientOrderID)
-		case i.story.halted(i.w.cast.of(key), key):
-			i.w.fail("declared_states", "%s opens while the journal says that trading is halted", call.Request.Order.ClientOrderID)
-		case i.story.limited(i.w.cast.of(key), i.w.daemon.clock()):
-			i.w.fail("declared_states", "%s opens while the journal says that a limit is breached", call.Request.Order.ClientOrderID)
-		case i.w.daemon.low:
-			i.w.fail("declared_states", "%s opens while the disk is nearly full", call.Request.Order.ClientOrderID)
-		case i.w.daemon.stopping:
-			i.w.fail("declared_states", "%s opens while stopping", call.Request.Order.ClientOrderID)
-		case machine.Book().Breaking(i.w.daemon.clock()):
-			i.w.fail("declared_states", "%s opens while the breaker is tripped", call.Request.Order.ClientOrderID)
-		case machine.Book().HaltOn(i.w.cast.of(key), key).Level != "":
-			i.w.fail("declared_states", "%s opens while trading is halted", call.Request.Order.ClientOrderID)
-		case machine.Blind():
-			i.w.fail("declared_states", "%s opens while blind", call.Request.Order.ClientOrderID)
-		case truth.Quarantine != "":
-			i.w.fail("declared_states", "%s opens on a quarantined symbol", call.Request.Order.ClientOrderID)
+		i.alone(i.w.daemon.machine.Book(), &call.Request.Order)
+		if why := i.declared(call.Request.Order.Key()); why != "" {
+			i.w.fail("declared_states", "%s opens %s", call.Request.Order.ClientOrderID, why)
 		}
 	}
+}
+
+// declared says what keeps openings of a symbol back; empty for nothing.
+func (i *inspector) declared(key exchange.SymbolKey) string {
+	machine, strategy := i.w.daemon.machine, i.w.cast.of(key)
+	switch {
+	case i.story.quarantined[key]:
+		return "on a symbol that the journal says is quarantined"
+	case i.story.halted(strategy, key):
+		return "while the journal says that trading is halted"
+	case i.story.limited(strategy, i.w.daemon.clock()):
+		return "while the journal says that a limit is breached"
+	case i.w.daemon.low:
+		return "while the disk is nearly full"
+	case i.w.daemon.stopping:
+		return "while stopping"
+	case machine.Book().Breaking(i.w.daemon.clock()):
+		return "while the breaker is tripped"
+	case machine.Book().HaltOn(strategy, key).Level != "":
+		return "while trading is halted"
+	case machine.Blind():
+		return "while blind"
+	case machine.Book().Symbol(key).Quarantine != "":
+		return "on a quarantined symbol"
+	}
+	return ""
 }
 
 // ended: the process is gone.

@@ -17,6 +17,7 @@ type flight struct {
 	life     int   // of the process that made it
 	signedMS int64 // its x-timestamp: the server's time as the daemon believes it
 	fault    Fault // that struck it; FaultEnd for none
+	recalled bool  // before it was sent: it never is
 	doomed   bool  // its answer can not come back
 	copied   bool  // a middlebox made it
 	answered bool
@@ -36,9 +37,25 @@ func (w *world) launch(call *engine.Call) {
 	w.agenda.put(happening{atMS: w.nowMS + wait, kind: happenSend, life: f.life, flight: f})
 }
 
+// recall takes a call back that no worker has sent yet.
+func (w *world) recall(id int64) {
+	for i := range w.agenda.entries {
+		h := &w.agenda.entries[i]
+		if h.kind != happenSend || h.life != w.daemon.life || h.flight.call.ID != id || h.flight.recalled {
+			continue
+		}
+		h.flight.recalled = true
+		w.answerAt(h.flight, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: h.flight.call.Request.Operation, Why: "it was called back"})
+		return
+	}
+}
+
 // send is a worker's work up to the last byte: the time to live is looked at
 // once more, then the request is signed and goes.
 func (w *world) send(f *flight) {
+	if f.recalled {
+		return // it is answered
+	}
 	now := w.daemon.clock()
 	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !mutant.Is(mutant.NoTimeToLive) {
 		w.answerAt(f, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: f.call.Request.Operation, Why: "its time to live had passed"})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -316,7 +317,7 @@ func (e *Engine) placed(p purpose, event *Event) {
 			e.rulesMS = e.nowMS // a refusal by rule: the rules may have changed
 		}
 	case errors.As(event.Err, &unsent):
-		record.Kind, record.State, record.Evidence = reconcile.RecordEnded, reconcile.Expired, "never sent: "+unsent.Why
+		record.Kind, record.State, record.Evidence = reconcile.RecordEnded, reconcile.Expired, "never sent: "+cmp.Or(p.recalled, unsent.Why)
 		note.Kind, note.State, note.Text = NoteSettled, reconcile.Expired, record.Evidence
 	default:
 		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)

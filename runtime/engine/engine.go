@@ -48,6 +48,7 @@ type Engine struct {
 	writing        int                // how many of them the driver is writing
 	emitted        int64              // records ever made durable or handed out
 	waiting        []waiting          // placements that wait for their record
+	gone           []waiting          // openings handed out, not answered and not called back
 	journalMS      int64              // when a failed append is tried again; never when none failed
 	journalErr     error
 	journalSinceMS int64  // when the first append failed that no later one made good
@@ -202,6 +203,7 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 	default:
 		panic(fmt.Sprintf("engine: event of kind %d", event.Kind))
 	}
+	e.recall()
 	e.flush()
 	e.out = nil
 }
@@ -366,8 +368,32 @@ func (e *Engine) send(w waiting) {
 	}
 	w.call.ID = e.begin(w.purpose)
 	e.out.Calls = append(e.out.Calls, w.call)
+	if w.intent.Purpose.Opens() {
+		e.gone = append(e.gone, w)
+	}
 	e.note(Note{Kind: NotePlaced, Strategy: w.intent.Strategy, Symbol: e.book.Symbol(w.intent.Order.Key()).Rules, Purpose: w.intent.Purpose,
 		ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order, Text: w.intent.Reason})
+}
+
+// recall calls back the openings handed out that must not go any more. One may
+// still wait for the request budget while an exit, which waits for nothing,
+// overtakes it; one that has left is answered as it is.
+func (e *Engine) recall() {
+	if len(e.gone) == 0 || mutant.Is(mutant.NeverCalledBack) {
+		return
+	}
+	e.gone = slices.DeleteFunc(e.gone, func(w waiting) bool {
+		p, under := e.calls[w.call.ID]
+		if !under {
+			return true
+		}
+		if p.recalled = e.withdrawn(&w); p.recalled == "" {
+			return false
+		}
+		e.calls[w.call.ID] = p
+		e.out.Recalls = append(e.out.Recalls, w.call.ID)
+		return true
+	})
 }
 
 // withdrawn says why a placement must not go any more, though its record is
@@ -375,7 +401,9 @@ func (e *Engine) send(w waiting) {
 func (e *Engine) withdrawn(w *waiting) string {
 	key := w.intent.Order.Key()
 	switch {
-	case e.stopped || e.nowMS > w.call.DeadlineMS:
+	case e.stopped:
+		return "botd is stopping"
+	case e.nowMS > w.call.DeadlineMS:
 		return "its time to live had passed"
 	case !w.intent.Purpose.Opens():
 		return ""

@@ -45,6 +45,7 @@ type bench struct {
 	out       Effects
 	records   []reconcile.Record // written by the engine, in order
 	placed    []Call             // not answered yet
+	recalls   []int64            // of them, not wanted any more
 	notes     []Note
 	orders    []exchange.Order
 	looks     map[int64]exchange.Order
@@ -90,6 +91,7 @@ func (b *bench) give(event Event) {
 		b.engine.Handle(b.now, &queue[0], &b.out)
 		queue = queue[1:]
 		b.notes = append(b.notes, b.out.Notes...)
+		b.recalls = append(b.recalls, b.out.Recalls...)
 		if len(b.out.Records) > 0 {
 			if b.journal == nil {
 				b.records = append(b.records, b.out.Records...)

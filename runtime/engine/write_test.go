@@ -124,6 +124,56 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnWhenADeclaredStateBegan(t *testin
 	}
 }
 
+// TestAnOpeningThatWaitsInTheClientIsCalledBack: between its record and its first
+// byte it may wait for the request budget, and an exit for nothing.
+func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		begins func(*bench, *wanting)
+		why    string
+	}{
+		"a halt":         {func(b *bench, _ *wanting) { b.give(Event{Kind: EventHalt, Level: "pause", Why: "a test"}) }, "trading was halted meanwhile"},
+		"an exit":        {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is under way or became unknown meanwhile"},
+		"botd is ending": {func(b *bench, _ *wanting) { b.give(Event{Kind: EventStop, Level: "leave"}) }, "botd is stopping"},
+		"nothing":        {func(b *bench, _ *wanting) { b.pass(1_500) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := &wanting{target: 10}
+			b := newBench(t, w)
+			b.pass(1_000)
+			b.filled(10)
+			w.target = 20
+			b.pass(1_500)
+			if len(b.placed) != 2 || !b.engine.InFlight() {
+				t.Fatalf("want an entry under way, have %+v", b.placed)
+			}
+			entry := b.placed[1]
+			c.begins(b, w)
+			want := []int64{entry.ID}
+			if c.why == "" {
+				want = nil
+			}
+			if !slices.Equal(want, b.recalls) {
+				t.Fatalf("called back: want %v, have %v", want, b.recalls)
+			}
+			if c.why == "" {
+				return
+			}
+			b.give(Event{Kind: EventAnswer, CallID: entry.ID, Err: &exchange.Unavailable{Operation: entry.Request.Operation, Why: "it was called back"}})
+			if !slices.ContainsFunc(b.records, func(r reconcile.Record) bool {
+				return r.Kind == reconcile.RecordEnded && r.ClientOrderID == entry.Request.Order.ClientOrderID && r.State == reconcile.Expired && r.Evidence == "never sent: "+c.why
+			}) {
+				t.Errorf("want the entry ended, never sent: %s; have %+v", c.why, b.records[len(b.records)-1])
+			}
+			b.pass(5_000)
+			if !slices.Equal(want, b.recalls) {
+				t.Errorf("want it called back once, have %v", b.recalls)
+			}
+		})
+	}
+}
+
 func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) {
 	t.Parallel()
 	w := &wanting{target: 10}

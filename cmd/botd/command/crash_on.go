@@ -54,14 +54,14 @@ type crashingVenue struct {
 }
 
 func (v crashingVenue) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
-	return v.DoBefore(ctx, request, 0)
+	return v.DoBefore(ctx, request, exchange.Departure{})
 }
 
-func (v crashingVenue) DoBefore(ctx context.Context, request exchange.Request, lastMS int64) (exchange.Answer, error) {
+func (v crashingVenue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error) {
 	v.point.pass("before", "call", request.Operation.String())
 	defer v.point.pass("after", "call", request.Operation.String())
-	if punctual, ok := v.Venue.(runtime.Punctual); ok && lastMS != 0 {
-		return punctual.DoBefore(ctx, request, lastMS)
+	if punctual, ok := v.Venue.(runtime.Punctual); ok && departure.LastMS != 0 {
+		return punctual.DoBefore(ctx, request, departure)
 	}
 	return v.Venue.Do(ctx, request)
 }
