@@ -13,16 +13,20 @@ import (
 // onTo is a writer that passes on to another one, which may be a terminal.
 type onTo interface{ onTo() io.Writer }
 
-// columnsOf is how wide the terminal is that a writer ends in.
-func columnsOf(w io.Writer) (columns int, known bool) {
+// endOf is what is written to in the end.
+func endOf(w io.Writer) io.Writer {
 	for {
 		next, passes := w.(onTo)
 		if !passes {
-			break
+			return w
 		}
 		w = next.onTo()
 	}
-	if file, ok := w.(*os.File); ok && terminal(file) {
+}
+
+// columnsOf is how wide the terminal is that a writer ends in.
+func columnsOf(w io.Writer) (columns int, known bool) {
+	if file, ok := endOf(w).(*os.File); ok && terminal(file) {
 		return widthOf(file)
 	}
 	return 0, false

@@ -125,16 +125,20 @@ func (f *logsFlags) show(command *cobra.Command, d *daemon, limit int, after int
 	w := command.OutOrStdout()
 	return last, print(w, f.output, list(fresh), func(w io.Writer) {
 		for i := range fresh {
-			logText(w, &fresh[i], colours(command, w))
+			logText(w, &fresh[i], colours(command, w), time.Now())
 		}
 	})
 }
 
-// logText writes a line as the daemon's own terminal does.
-func logText(w io.Writer, l *ops.LogLine, coloured bool) {
+// logText writes a line as the daemon's own terminal does; one of another day than
+// now with its date.
+func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
 	when := l.Time
 	if at, err := time.Parse(time.RFC3339Nano, l.Time); err == nil {
-		when = at.UTC().Format("15:04:05")
+		when = at.UTC().Format(time.TimeOnly)
+		if at.UTC().Format(time.DateOnly) != now.UTC().Format(time.DateOnly) {
+			when = at.UTC().Format(time.DateTime)
+		}
 	}
 	level := map[string]string{"debug": "DBG", "info": "INF", "warn": "WRN", "error": "ERR"}[l.Level]
 	if coloured {

@@ -218,9 +218,9 @@ func colours(command *cobra.Command, stream io.Writer) bool {
 	return os.Getenv("FORCE_COLOR") != "" || terminal(stream)
 }
 
-// terminal reports whether a stream is a terminal.
+// terminal reports whether a stream is a terminal, or is passed on to one.
 func terminal(stream io.Writer) bool {
-	file, ok := stream.(*os.File)
+	file, ok := endOf(stream).(*os.File)
 	return ok && isatty.IsTerminal(file.Fd())
 }
 

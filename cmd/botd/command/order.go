@@ -57,7 +57,7 @@ func orderList() *cobra.Command {
 	command := askingFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *page[api.Order]) {
 		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
 		for _, o := range p.Items {
-			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, o.Price, o.StopPrice, o.Quantity, o.Filled})
+			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price), unlessNone(o.StopPrice), quantityOf(&o), o.Filled})
 		}
 		t.Render()
 	})
@@ -70,9 +70,29 @@ among them: botd reconcile.`
 	return command
 }
 
+// unlessNone is a price, empty for an order that has none.
+func unlessNone(price string) string {
+	if price == "0" {
+		return ""
+	}
+	return price
+}
+
+// quantityOf is an order's quantity; an order that closes whatever is held has
+// none, and a spot purchase at the market an amount to spend.
+func quantityOf(o *api.Order) string {
+	switch {
+	case o.ClosePosition:
+		return "all"
+	case o.QuoteAmount != "":
+		return "for " + o.QuoteAmount + " USDT"
+	}
+	return o.Quantity
+}
+
 func newOrderShow() *cobra.Command {
 	command := showing("show ID", "one order's life, step by step", "/api/v1/orders/", func(w io.Writer, o *api.OneOrder) {
-		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s, %s", o.ClientOrderID, o.Strategy, o.Purpose, o.Side, o.Type, o.Quantity, o.Symbol, o.State)
+		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s, %s", o.ClientOrderID, o.Strategy, o.Purpose, o.Side, o.Type, quantityOf(&o.Order), o.Symbol, o.State)
 		if o.OrderID != 0 {
 			fmt.Fprintf(w, ", order %d", o.OrderID)
 		}
@@ -93,9 +113,9 @@ func newIntents() *cobra.Command {
 func intentList() *cobra.Command {
 	var f filter
 	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *page[api.Intent]) {
-		t := grid(w, table.Row{"id", "time", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
+		t := grid(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
 		for _, i := range p.Items {
-			t.AppendRow(table.Row{i.ID, time.UnixMilli(i.AtMS).UTC().Format("15:04:05"), i.Strategy, i.Purpose, i.Symbol, i.Side, i.Quantity, i.Outcome, i.Detail})
+			t.AppendRow(table.Row{i.ID, clockText(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, i.Quantity, i.Outcome, i.Detail})
 		}
 		t.Render()
 	})

@@ -54,12 +54,12 @@ func list[T any](items []T) listed[T] {
 }
 
 func planTable(w io.Writer, all []api.Outlook) {
-	t := grid(w, table.Row{"strategy", "symbol", "next tick", "wishes now", "would wish", "would do"})
+	t := grid(w, table.Row{"strategy", "symbol", "next tick (UTC)", "wishes now", "would wish", "would do"})
 	for i := range all {
 		o := &all[i]
 		next := "none"
 		if o.NextMS != 0 {
-			next = time.UnixMilli(o.NextMS).UTC().Format("15:04:05")
+			next = clockText(o.NextMS)
 		}
 		would := "the same"
 		if o.Changes {
