@@ -123,6 +123,12 @@ func spelling(text *strategy.SourceError) string {
 	if near := Nearest(text.Unknown, text.Known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
+	switch what := text.Fault(); {
+	case strings.Contains(what, "got import"):
+		return "a script has no modules: indicators and math are there without (docs/strategies.md)"
+	case strings.Contains(what, "while loops"):
+		return "for i in range(1000): ends, as every look at a candle must"
+	}
 	if text.Unknown != "" {
 		return "botd indicator lists the indicators, docs/strategies.md what else a script knows"
 	}

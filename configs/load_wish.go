@@ -107,6 +107,9 @@ func (r *strategyReader) params() {
 		case !found && r.definition != nil:
 			r.broken = true
 			hint := fmt.Sprintf("%s takes no parameters", r.into.Kind)
+			if r.into.Script.File != "" {
+				hint = fmt.Sprintf("%s declares none: %s = param(%q, ...) makes it one", r.into.Script.File, name, name)
+			}
 			if near := Nearest(name, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			} else if len(known) > 0 {

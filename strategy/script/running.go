@@ -127,7 +127,7 @@ func (r *running) Decide(v *strategy.View, plan *strategy.Plan) {
 	case *wish:
 		result.into(plan)
 	default:
-		panic(sourceError(r.decide.Position(), errorf("decide returned a %s; it returns hold(...), plan(...) or None", result.Type())))
+		panic(sourceError(r.decide.Position(), errorf("decide returned %s; it returns hold(...), plan(...) or None", result.Type())))
 	}
 	if r.printed != "" {
 		if plan.Reason != "" {

@@ -346,7 +346,7 @@ func TestFaultsNameTheirPlace(t *testing.T) {
 		{`x = param("A b", 5)` + "\n" + decide + "pass\n", "a name is made of a-z, 0-9 and _"},
 		{decide + "return ema(close, 5)\n", "my.star:2:15: ema(...) makes an indicator"},
 		{"def f(x):\n    return x / 0\n" + decide + "f(1)\n", "my.star:2:14: floating-point division by zero (called: my.star:4:6 in decide > my.star:2:14 in f)"},
-		{decide + "return 7\n", "my.star:1:1: decide returned a int"},
+		{decide + "return 7\n", "my.star:1:1: decide returned int"},
 		{decide + "return view.postion\n", "my.star:2:16: view has no .postion field or method (did you mean .position?)"},
 		{decide + `state["a"] = 1` + "\n", "state is written in candle(view) only"},
 		{"def candle(view):\n    state[\"a\"] = []\n" + decide + "pass\n", "state keeps numbers, texts"},
