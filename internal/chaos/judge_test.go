@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -76,6 +77,28 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 				t.Errorf("unknown: want the stop that was never answered, have %d", run.report.Unknown)
 			}
 		})
+	}
+}
+
+func TestADaemonKnowsOnlyWhatItsStatusTells(t *testing.T) {
+	t.Parallel()
+	wishes := []Wish{{Name: "short", Market: "futures", Side: "sell", Quantity: decimal.RequireFromString("3")}, {Name: "spot", Market: "spot", Side: "buy", Quantity: decimal.RequireFromString("30")}}
+	for text, want := range map[string]bool{
+		`{"unsettled":0,"degraded":[],"strategies":[{"name":"short","position":"-3","settled":true},{"name":"spot","position":"29.99","settled":true}]}`:                   true,
+		`{"unsettled":0,"degraded":[],"strategies":[{"name":"short","position":"-2.9","settled":true},{"name":"spot","position":"29.99","settled":true}]}`:                 false,
+		`{"unsettled":0,"degraded":[],"strategies":[{"name":"short","position":"-3","settled":false},{"name":"spot","position":"29.99","settled":true}]}`:                  false,
+		`{"unsettled":0,"degraded":[],"strategies":[{"name":"short","position":"-3","settled":true}]}`:                                                                     false,
+		`{"unsettled":1,"degraded":[],"strategies":[{"name":"short","position":"-3","settled":true},{"name":"spot","position":"29.99","settled":true}]}`:                   false,
+		`{"unsettled":0,"degraded":[{"state":"halted"}],"strategies":[{"name":"short","position":"-3","settled":true},{"name":"spot","position":"29.99","settled":true}]}`: false,
+		`{"title":"log in"}`: false,
+	} {
+		var s status
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			t.Fatal(err)
+		}
+		if have := s.knows(wishes); have != want {
+			t.Errorf("%s: want %t, have %t", text, want, have)
+		}
 	}
 }
 

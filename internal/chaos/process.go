@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -101,6 +102,7 @@ func (p *process) killed() bool { return p.code() == -1 }
 // daemon is a botd that trades.
 type daemon struct {
 	*process
+	directory string // of its configuration, data and logs
 	started   time.Time
 	listening chan struct{} // closed when its API answers
 
@@ -117,7 +119,7 @@ func startDaemon(binary, directory, point string) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{started: time.Now(), listening: make(chan struct{}), log: log}
+	d := &daemon{directory: directory, started: time.Now(), listening: make(chan struct{}), log: log}
 	var env []string
 	if point != "" {
 		env = []string{CrashVariable + "=" + point}
@@ -162,69 +164,77 @@ type status struct {
 	Ready      bool `json:"ready"`
 	Unsettled  int  `json:"unsettled"`
 	Degraded   []struct{ State, Cause string }
-	Strategies []struct {
-		Name, Position string
-		Settled        bool
+	Strategies []strategyStatus
+}
+
+type strategyStatus struct {
+	Name     string
+	Position decimal.Decimal // signed
+	Settled  bool
+}
+
+// get asks its API as a viewer.
+func (d *daemon) get(ctx context.Context, path string, read func(io.Reader) error) error {
+	d.mu.Lock()
+	address := d.address
+	d.mu.Unlock()
+	token, err := os.ReadFile(filepath.Join(d.directory, "data", "live", "token-viewer"))
+	if err != nil {
+		return err
 	}
+	limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+address+path, nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the daemon answers %s with %s", path, response.Status)
+	}
+	return read(response.Body)
 }
 
 func (d *daemon) status(ctx context.Context) (*status, error) {
-	d.mu.Lock()
-	address := d.address
-	d.mu.Unlock()
-	limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+address+"/api/v1/status", nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
 	var s status
-	return &s, json.NewDecoder(response.Body).Decode(&s)
+	return &s, d.get(ctx, "/api/v1/status", func(body io.Reader) error { return json.NewDecoder(body).Decode(&s) })
 }
 
 // goroutines is how many it has, as its metrics tell.
-func (d *daemon) goroutines(ctx context.Context) (int, error) {
-	d.mu.Lock()
-	address := d.address
-	d.mu.Unlock()
-	limited, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(limited, http.MethodGet, "http://"+address+"/metrics", nil)
-	if err != nil {
-		return 0, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer response.Body.Close()
-	for scanner := bufio.NewScanner(response.Body); scanner.Scan(); {
-		if text, found := strings.CutPrefix(scanner.Text(), "go_goroutines "); found {
-			return strconv.Atoi(text)
+func (d *daemon) goroutines(ctx context.Context) (n int, err error) {
+	return n, d.get(ctx, "/metrics", func(body io.Reader) error {
+		for scanner := bufio.NewScanner(body); scanner.Scan(); {
+			if text, found := strings.CutPrefix(scanner.Text(), "go_goroutines "); found {
+				n, err = strconv.Atoi(text)
+				return err
+			}
 		}
-	}
-	return 0, errors.New("the daemon's metrics tell no go_goroutines")
+		return errors.New("the daemon's metrics tell no go_goroutines")
+	})
 }
 
-// settled reports whether the daemon knows what the exchange holds.
+// settled reports whether the daemon knows what the exchange holds, and no
+// declared state keeps it from going on.
 func (d *daemon) settled(ctx context.Context, wishes []Wish) bool {
 	s, err := d.status(ctx)
-	if err != nil || s.Unsettled > 0 {
+	return err == nil && s.knows(wishes)
+}
+
+func (s *status) knows(wishes []Wish) bool {
+	if s.Unsettled > 0 || len(s.Degraded) > 0 {
 		return false
 	}
 	for i := range wishes {
-		for j := range s.Strategies {
-			if t := &s.Strategies[j]; t.Name == wishes[i].Name {
-				held, err := decimal.NewFromString(t.Position)
-				if err != nil || !t.Settled || wishes[i].Market == "futures" && !held.Equal(wishes[i].signed()) {
-					return false
-				}
-			}
+		w := &wishes[i]
+		if !slices.ContainsFunc(s.Strategies, func(t strategyStatus) bool {
+			return t.Name == w.Name && t.Settled && (w.Market == "spot" || t.Position.Equal(w.signed()))
+		}) {
+			return false
 		}
 	}
 	return true
