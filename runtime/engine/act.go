@@ -150,15 +150,14 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 			}
 			e.rulesMS = min(e.rulesMS, e.nowMS+again)
 		}
-		if text := refusal.Error(); e.refusals[key] != text {
-			e.refusals[key] = text // a refusal that repeats itself is told once
+		if text := refusal.Error(); e.refusals.anew(key, text, e.nowMS) {
 			e.note(note)
 			note.Kind, note.Refusal, note.Text, note.Verdicts = NoteRefusal, refusal, text, e.verdicts(intent, &facts)
 			e.note(note)
 		}
 		return false
 	}
-	delete(e.refusals, key)
+	e.refusals.approved(key)
 	e.note(note)
 	note.Kind, note.Verdicts = NoteApproved, e.verdicts(intent, &facts)
 	e.note(note)

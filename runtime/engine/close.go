@@ -99,7 +99,7 @@ func (e *Engine) doing(scope reconcile.Scope, level string) string {
 		}
 		if level == reconcile.LevelFlatten && r.truth.Position != 0 {
 			positions = append(positions, r.truth.Key.String()+" "+r.config.Symbol.QuantityDecimal(r.truth.Position).String())
-			if refused := e.refusals[r.config.Name+" "+reconcile.Exit.String()+" "]; refused != "" {
+			if refused := e.refusals.why(r.config.Name+" "+reconcile.Exit.String()+" ", e.nowMS); refused != "" {
 				kept = "the exit of " + r.truth.Key.String() + " is held back by " + refused
 			}
 		}

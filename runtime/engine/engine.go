@@ -64,7 +64,7 @@ type Engine struct {
 	lookedMS int64 // and when it began; 0 before the first
 	started  bool
 	stopped  bool
-	refusals map[string]string // last refusal noted per intent, to note it once
+	refusals told
 
 	blind    bool // told so
 	blindMS  int64
@@ -91,7 +91,7 @@ type waiting struct {
 func New(config Config, book *reconcile.Book) (*Engine, error) {
 	e := &Engine{
 		config: config, book: book, gate: risk.NewGate(config.Limits), calls: map[int64]purpose{},
-		journalMS: never, roundMS: never, rulesMS: never, refusals: map[string]string{},
+		journalMS: never, roundMS: never, rulesMS: never, refusals: newTold(),
 	}
 	book.Foreign, book.Instance, book.Unbooked = config.Foreign, config.Instance, !config.Ledger
 	if config.Epoch <= book.Epoch() {
