@@ -74,6 +74,9 @@ type Config struct {
 	StrategyConfig func(name string) string          // effective, as YAML
 	Plots          func(name string) []strategy.Plot // what a strategy looks at; nil for nothing
 
+	Backups  Backups  // copies the journal; nil where there is none
+	Channels Channels // by which people are told; nil for none
+
 	Bench   Bench        // runs backtests; nil for none
 	Reports string       // the directory below which reports of backtests are; empty for none
 	Web     http.Handler // the dashboard's files, served at /; nil for none
@@ -91,6 +94,8 @@ type Server struct {
 	candles  candleCache
 	reports  reports
 	bench    bench
+	copying  sync.Mutex    // held while a backup is made
+	telling  sync.Mutex    // held while channels are tested
 	stopping chan struct{} // closed when serving ends
 	stopOnce sync.Once
 	handler  http.Handler

@@ -68,7 +68,8 @@ func TestTheDocumentNamesEveryRoute(t *testing.T) {
 func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	bench := &stub{run: writes}
-	d := newDeskWith(t, func(c *Config) { c.Reports, c.Bench = shelf(t), bench })
+	k := &keeper{}
+	d := newDeskWith(t, func(c *Config) { c.Reports, c.Bench, c.Backups, c.Channels = shelf(t), bench, k, k })
 	v := newVisitor(t, d)
 	v.live()
 	v.goBacktests()
@@ -273,6 +274,10 @@ var changes = []struct {
 	{"rearm", "", `{"strategy":"trend"}`, 202},
 	{"round", "", ``, 200},
 	{"cancel_order", "bx-1-8", `{"reason":"news"}`, 202},
+	{"cancel_orders", "", `{"strategy":"trend","market":"futures","symbol":"BTC-USDT","reason":"news"}`, 202},
+	{"backup", "", ``, 200},
+	{"test_channels", "", ``, 200},
+	{"test_channels", "", `{"channel":"desk"}`, 200},
 	{"close_position", "futures BTC-USDT", `{"reason":"news"}`, 202},
 	{"resolve", "", `{"symbol":"BTC-USDT","market":"futures","decision":"adopt","reason":"mine"}`, 200},
 	{"set_log_level", "", `{"level":"debug"}`, 200},
@@ -313,10 +318,16 @@ func (v *visitor) goChanges() {
 	v.call(http.StatusConflict, "resolve", "", `{"symbol":"ETH-USDT","decision":"adopt","reason":"mine"}`, bearer(testToken))
 	v.refuses = errors.New("not now")
 	v.call(http.StatusConflict, "reload", "", "", bearer(testToken))
+	v.call(http.StatusConflict, "cancel_orders", "", `{"reason":"news"}`, bearer(testToken))
 	v.call(http.StatusConflict, "cancel_order", "bx-1-8", `{"reason":"news"}`, bearer(testToken))
 	v.call(http.StatusConflict, "close_position", "futures BTC-USDT", `{"reason":"news"}`, bearer(testToken))
 	v.refuses = nil
 	v.call(http.StatusNotFound, "close_position", "bonds BTC-USDT", `{"reason":"news"}`, bearer(testToken))
+	v.call(http.StatusNotFound, "cancel_orders", "", `{"reason":"news","strategy":"nobody"}`, bearer(testToken))
+	v.call(http.StatusConflict, "test_channels", "", `{"channel":"nobody"}`, bearer(testToken))
+	v.server.copying.Lock()
+	v.call(http.StatusConflict, "backup", "", "", bearer(testToken))
+	v.server.copying.Unlock()
 	v.call(http.StatusNotFound, "cancel_order", "nobody", `{"reason":"news"}`, bearer(testToken))
 	for _, id := range []string{"pause_strategy", "resume_strategy", "halt_strategy"} {
 		v.call(http.StatusNotFound, id, "nobody", `{"reason":"x"`+map[bool]string{true: `,"level":"pause"`}[id == "halt_strategy"]+`}`, bearer(testToken))

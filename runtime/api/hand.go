@@ -21,8 +21,8 @@ type HandRequest struct {
 // of the book, and its strategy paused so that it is not placed anew.
 func (s *Server) cancelOrder(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	asked, ok := readHand(w, r)
-	if !ok {
+	var asked HandRequest
+	if !readHand(w, r, &asked, &asked) {
 		return
 	}
 	order, _, known := s.config.History.Order(id)
@@ -39,8 +39,8 @@ func (s *Server) cancelOrder(w http.ResponseWriter, r *http.Request) {
 // closePosition serves POST /api/v1/positions/{market}/{symbol}/close: the position is
 // closed at market, and its strategy halted so that it is not opened anew.
 func (s *Server) closePosition(w http.ResponseWriter, r *http.Request) {
-	asked, ok := readHand(w, r)
-	if !ok {
+	var asked HandRequest
+	if !readHand(w, r, &asked, &asked) {
 		return
 	}
 	key, err := symbolKey(r.PathValue("market"), r.PathValue("symbol"))
@@ -53,12 +53,13 @@ func (s *Server) closePosition(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func readHand(w http.ResponseWriter, r *http.Request) (asked HandRequest, ok bool) {
+// readHand reads a body that has a reason, which only a trial does without.
+func readHand(w http.ResponseWriter, r *http.Request, into any, asked *HandRequest) bool {
 	dry, ok := dryRun(w, r)
 	if !ok {
-		return asked, false
+		return false
 	}
-	err := optional(r, &asked)
+	err := optional(r, into)
 	asked.DryRun = asked.DryRun || dry
 	switch {
 	case err != nil:
@@ -70,7 +71,7 @@ func readHand(w http.ResponseWriter, r *http.Request) (asked HandRequest, ok boo
 	if err != nil {
 		problemOfBody(w, r, err)
 	}
-	return asked, err == nil
+	return err == nil
 }
 
 // byHand answers what a deed sends, and unless it is only tried gives the engine its event.
