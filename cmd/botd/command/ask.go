@@ -142,9 +142,7 @@ func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byt
 		}
 		reader = bytes.NewReader(text)
 	}
-	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	answer, status, err := d.send(limited, method, path, reader)
+	answer, status, err := d.send(ctx, method, path, reader)
 	if err != nil || status/100 == 2 {
 		return answer, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"botd/configs"
 	"botd/reconcile/journal"
+	"botd/runtime/api"
 )
 
 // backupMark is the file beside the journal that says when it was last copied.
@@ -29,18 +31,23 @@ func newBackup() *cobra.Command {
 	var (
 		from   journalFlags
 		output string
+		dry    bool
 	)
 	command := &cobra.Command{
-		Use: "backup FILE", Short: "copy the journal, also while botd runs, and verify the copy", Args: cobra.ExactArgs(1),
+		Use: "backup [FILE]", Short: "copy the journal, also while botd runs, and verify the copy", Args: cobra.MaximumNArgs(1),
 		Long: `Copies the journal as it stands at one moment into a new file, without stopping botd or
 keeping it from writing. The copy is verified as a whole before it gets its name: the chain
 of records, the ledger, the derived tables, and that it is the beginning of the journal.
-FILE may be a directory: then the name is made of mode, instance and time.
+FILE may be a directory: then the name is made of mode, instance and time. Without FILE the
+running daemon makes one in data_dir/MODE/backups, and keeps the newest 7 made so.
 
 The journal is all that botd must remember: a backup and the configuration are enough to
 go on. Keys, candles and the accounts of demo and paper are not in it.`,
-		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  botd journal verify --file journal-copy.db",
+		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  botd backup --dry-run            # what the daemon would do\n  botd journal verify --file journal-copy.db",
 		RunE: func(command *cobra.Command, arguments []string) error {
+			if len(arguments) == 0 {
+				return daemonBackup(command, &askFlags{directory: from.directory, output: output}, dry)
+			}
 			store, path, err := from.open(command.Context())
 			if err != nil {
 				return err
@@ -54,6 +61,10 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 			if folder := filepath.Dir(to); !isFolder(folder) {
 				return failure(exitIO, "make it first: mkdir -p "+folder, "there is no directory %s to put the backup in", folder)
 			}
+			if dry {
+				fmt.Fprintf(command.OutOrStdout(), "copy %s into %s, and verify the copy as a whole\nnothing was done (--dry-run)\n", path, to)
+				return nil
+			}
 			made, err := store.Backup(command.Context(), to)
 			if err != nil {
 				return backupError(err)
@@ -66,9 +77,40 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 		},
 	}
 	from.add(command)
+	command.Flags().BoolVar(&dry, "dry-run", false, "say what it would do, and make none")
 	outputFlag(command, &output)
 	return command
 }
+
+// daemonBackup has the running daemon make a backup.
+func daemonBackup(command *cobra.Command, flags *askFlags, dry bool) error {
+	d, err := flags.daemon(command.Context())
+	if err != nil {
+		return err
+	}
+	d.within = backupWithin
+	path := "/api/v1/backup"
+	if dry {
+		path += "?dry_run=true"
+	}
+	out, raw, err := ask[api.BackupAnswer](command.Context(), d, http.MethodPost, path, nil)
+	if err != nil {
+		return err
+	}
+	return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
+		if b := out.Backup; b != nil {
+			fmt.Fprintf(w, "ok: backup %s, %d bytes, verified: %d records\nlast hash %s\nsha256    %s\n", b.File, b.Bytes, b.Records, b.Hash, b.SHA256)
+			return
+		}
+		for _, line := range out.Does {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintln(w, "nothing was done (--dry-run)")
+	})
+}
+
+// backupWithin bounds the wait for a backup that the daemon makes.
+const backupWithin = 10 * time.Minute
 
 // nameOf is the file a backup goes into.
 func nameOf(command *cobra.Command, store *journal.Journal, given string, now time.Time) (string, error) {
@@ -79,7 +121,7 @@ func nameOf(command *cobra.Command, store *journal.Journal, given string, now ti
 	if err != nil {
 		return "", fail(exitIO, err)
 	}
-	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format("20060102T150405Z"))), nil
+	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format(backupStamp))), nil
 }
 
 func isFolder(path string) bool {

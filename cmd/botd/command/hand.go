@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"botd/reconcile"
 	"botd/runtime/api"
 )
 
@@ -34,8 +36,13 @@ func (f *handFlags) by(command *cobra.Command, what string, path func(name strin
 		if err != nil {
 			return err
 		}
-		return f.perform(command, at)
+		return f.perform(command, at, func(dry bool) any { return api.HandRequest{Reason: f.Reason, DryRun: dry} })
 	}
+	return f.flags(command)
+}
+
+// flags adds those of every change by hand.
+func (f *handFlags) flags(command *cobra.Command) *cobra.Command {
 	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
 	command.Flags().BoolVar(&f.DryRun, "dry-run", false, "show exactly what would be sent, and what comes of it; send nothing")
 	command.Flags().BoolVar(&f.yes, "yes", false, "do not ask, on a live account either")
@@ -45,7 +52,8 @@ func (f *handFlags) by(command *cobra.Command, what string, path func(name strin
 	return command
 }
 
-func (f *handFlags) perform(command *cobra.Command, path string) error {
+// perform asks for the change, after a trial where a person is to be asked.
+func (f *handFlags) perform(command *cobra.Command, path string, body func(dry bool) any) error {
 	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
 		return usage("%s needs --reason TEXT: it is written down", command.CommandPath())
 	}
@@ -54,13 +62,11 @@ func (f *handFlags) perform(command *cobra.Command, path string) error {
 		return err
 	}
 	if !f.yes && !f.DryRun {
-		trial := f.HandRequest
-		trial.DryRun = true
-		if err := confirmLive(command, d, path, trial, showDeed); err != nil {
+		if err := confirmLive(command, d, path, body(true), showDeed); err != nil {
 			return err
 		}
 	}
-	out, raw, err := post[api.HaltAnswer](command, d, path, f.HandRequest)
+	out, raw, err := post[api.HaltAnswer](command, d, path, body(f.DryRun))
 	if err != nil {
 		return err
 	}
@@ -68,7 +74,25 @@ func (f *handFlags) perform(command *cobra.Command, path string) error {
 	if err != nil || f.DryRun || f.wait <= 0 {
 		return err
 	}
-	return follow(command, d, out.Scope, f.wait)
+	return followAll(command, d, &out, f.wait)
+}
+
+// followAll follows what was asked for on each strategy it is about.
+func followAll(command *cobra.Command, d *running, out *api.HaltAnswer, wait time.Duration) error {
+	began := time.Now()
+	var followed []string
+	for i := range out.Steps {
+		if name := out.Steps[i].Strategy; !slices.Contains(followed, name) {
+			followed = append(followed, name)
+			if err := follow(command, d, reconcile.Scope{Strategy: name}.String(), wait-time.Since(began)); err != nil {
+				return err
+			}
+		}
+	}
+	if len(followed) == 0 { // nothing is sent: what is under way is
+		return follow(command, d, out.Scope, wait)
+	}
+	return nil
 }
 
 func showDeed(w io.Writer, h *api.HaltAnswer) {
@@ -80,7 +104,11 @@ func showDeed(w io.Writer, h *api.HaltAnswer) {
 	for i := range h.Steps {
 		fmt.Fprintln(w, "  "+h.Steps[i].Text)
 	}
-	if len(h.Steps) == 0 {
+	switch {
+	case len(h.Steps) == 0 && len(h.Does) == 0:
+		fmt.Fprintln(w, "  nothing: no opening order fits")
+		return
+	case len(h.Steps) == 0:
 		fmt.Fprintln(w, "  nothing: it is under way already")
 	}
 	fmt.Fprintln(w, "what comes of it:")
@@ -94,18 +122,44 @@ func showDeed(w io.Writer, h *api.HaltAnswer) {
 
 func newOrderCancel() *cobra.Command {
 	var flags handFlags
-	return flags.by(&cobra.Command{
-		Use: "cancel ID", Short: "take one opening order out of the book, and pause its strategy",
-		Long: `Cancels one opening order of botd's, by its client order id or the exchange's, and halts
-its strategy at level pause: otherwise the next round would place the order anew. Exits and
-stops go on. It is written to the journal and tried again until the order has ended, also
-after a restart. botd rearm --strategy NAME lets the strategy open again.
+	var asked api.CancelRequest
+	var all bool
+	command := &cobra.Command{
+		Use: "cancel [ID]", Short: "take opening orders out of the book, one or those that fit, and pause their strategies",
+		Long: `Cancels one opening order of botd's, by its client order id or the exchange's, or all that fit
+--strategy, --symbol and --market (--all: each there is), and halts their strategies at level
+pause: otherwise the next round would place them anew. Exits and stops go on. It is written to
+the journal and tried again until the orders have ended, also after a restart. botd rearm
+--strategy NAME lets a strategy open again.
 
-An order that reduces or protects is refused: no halt keeps such orders back. Close the
-position instead (botd positions close), or change the strategy.`,
+An order that reduces or protects is refused, and left where others fit: no halt keeps such
+orders back. Close the position instead (botd positions close), or change the strategy.`,
 		Example: `  botd orders cancel bmain-touj3l-2 --reason "too near" --dry-run
-  botd orders cancel bmain-touj3l-2 --reason "too near" --wait 30s`,
-	}, "order id", func(id string) (string, error) { return "/api/v1/orders/" + url.PathEscape(id) + "/cancel", nil })
+  botd orders cancel bmain-touj3l-2 --reason "too near" --wait 30s
+  botd orders cancel --strategy grid --symbol ETH-USDT --reason "news" --dry-run`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, ids []string) error {
+			filtered := all || asked.Strategy != "" || asked.Symbol != "" || asked.Market != ""
+			switch {
+			case len(ids) == 0 && !filtered:
+				return usage("%s takes one order id, or --strategy, --symbol, --market or --all", command.CommandPath())
+			case len(ids) == 1 && filtered:
+				return usage("%s takes an order id or --strategy, --symbol, --market and --all, not both", command.CommandPath())
+			case len(ids) == 1:
+				return flags.perform(command, "/api/v1/orders/"+url.PathEscape(ids[0])+"/cancel", func(dry bool) any { return api.HandRequest{Reason: flags.Reason, DryRun: dry} })
+			}
+			return flags.perform(command, "/api/v1/orders/cancel", func(dry bool) any {
+				asked.HandRequest = api.HandRequest{Reason: flags.Reason, DryRun: dry}
+				return asked
+			})
+		},
+	}
+	f := command.Flags()
+	f.StringVar(&asked.Strategy, "strategy", "", "opening orders of this strategy")
+	f.StringVar(&asked.Symbol, "symbol", "", "opening orders of this symbol")
+	f.StringVar(&asked.Market, "market", "", "opening orders of futures or spot")
+	f.BoolVar(&all, "all", false, "all opening orders")
+	return flags.flags(command)
 }
 
 func newPositionClose() *cobra.Command {

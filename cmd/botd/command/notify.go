@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"botd/configs"
@@ -20,22 +17,43 @@ import (
 	"botd/runtime/ops"
 )
 
-// routes opens the channels of a configuration. The error tells of each that can not be.
-func routes(config *configs.Config) (all []notify.Route, err error) {
-	var wrong []error
+// opened is a channel of a configuration, or why it can not be opened.
+type opened struct {
+	notify.Route
+	err error
+}
+
+// openAll opens the channels of a configuration, each for itself.
+func openAll(config *configs.Config) (all []opened) {
 	for i := range config.Notify.Channels {
 		c := &config.Notify.Channels[i]
 		sender, err := openChannel(config, c)
-		if err != nil {
-			wrong = append(wrong, err)
-			continue
+		all = append(all, opened{notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)), Also: c.Also, Never: c.Never}, err})
+	}
+	return all
+}
+
+// routes opens the channels of a configuration. The error tells of each that can not be.
+func routes(config *configs.Config) (all []notify.Route, err error) {
+	open := openAll(config)
+	for _, one := range open {
+		all = append(all, one.Route)
+	}
+	return all, unopened(open)
+}
+
+// unopened tells of each channel that can not be opened.
+func unopened(open []opened) error {
+	var wrong []error
+	for _, one := range open {
+		if one.err != nil {
+			wrong = append(wrong, one.err)
 		}
-		all = append(all, notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)), Also: c.Also, Never: c.Never})
 	}
-	if len(wrong) > 0 {
-		return nil, fail(exitCode(wrong[0]), errors.Join(wrong...))
+	if len(wrong) == 0 {
+		return nil
 	}
-	return all, nil
+	return fail(exitCode(wrong[0]), errors.Join(wrong...))
 }
 
 func openChannel(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, error) {
@@ -130,86 +148,4 @@ with the next one, and counted in botd_notifications_total.`,
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newNotifyList(), newNotifyTest())
 	return command
-}
-
-// toldChannel is what botd notify test did with one channel.
-type toldChannel struct {
-	Channel string `json:"channel"`
-	Result  string `json:"result"` // sent, failed
-	Why     string `json:"why,omitempty"`
-	TookMS  int64  `json:"took_ms"`
-}
-
-func newNotifyTest() *cobra.Command {
-	var directory, channel, output string
-	command := &cobra.Command{
-		Use: "test", Short: "send a test message to every channel, or to one", Args: cobra.NoArgs,
-		Long:    "Sends a test message through each channel of botd.yaml, now and without a running\nbotd, and says what became of it. It ends with 1 when any of them failed.",
-		Example: "  botd notify test -c configs\n  botd notify test -c configs --channel phone -o json",
-		RunE: func(command *cobra.Command, _ []string) error {
-			config, problems, err := load(directory, "")
-			if err == nil && problems.Errors() > 0 {
-				err = failure(exitConfig, "botd check shows all of it", "%s", problems.String())
-			}
-			if err != nil {
-				return err
-			}
-			open, err := routes(config)
-			if err != nil {
-				return err
-			}
-			open = slices.DeleteFunc(open, func(r notify.Route) bool { return channel != "" && r.Name != channel })
-			if len(open) == 0 && channel == "" {
-				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel in notify.channels of botd.yaml")
-			}
-			if len(open) == 0 {
-				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel %s in notify.channels of botd.yaml", channel)
-			}
-			return testChannels(command, config, open, output)
-		},
-	}
-	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
-	command.Flags().StringVar(&channel, "channel", "", "only this one")
-	outputFlag(command, &output)
-	return command
-}
-
-// testWithin bounds one test message.
-const testWithin = 20 * time.Second
-
-func testChannels(command *cobra.Command, config *configs.Config, open []notify.Route, output string) error {
-	host, _ := os.Hostname() // the message does without it
-	text := fmt.Sprintf("%s\ntest message from %s at %s: this channel works", title(config), host, time.Now().UTC().Format(time.DateTime+" UTC"))
-	var all []toldChannel
-	failed := 0
-	for i := range open {
-		fmt.Fprintf(command.ErrOrStderr(), "sending to %s\n", open[i].Name)
-		began, done := time.Now(), make(chan error, 1)
-		go func() { done <- open[i].Sender.Send(text) }()
-		var err error
-		select {
-		case err = <-done:
-		case <-time.After(testWithin):
-			err = fmt.Errorf("no answer within %s", testWithin)
-		case <-command.Context().Done():
-			return context.Cause(command.Context())
-		}
-		result := toldChannel{Channel: open[i].Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
-		if err != nil {
-			failed++
-			result.Result, result.Why = notify.Failed, err.Error()
-		}
-		all = append(all, result)
-	}
-	err := print(command.OutOrStdout(), output, map[string]any{"schema": 1, "items": all}, func(w io.Writer) {
-		t := grid(w, table.Row{"channel", "result", "took", "why"})
-		for _, r := range all {
-			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Why})
-		}
-		t.Render()
-	})
-	if err == nil && failed > 0 {
-		err = failure(exitNegative, "the address stands in the channel's url_file", "%d of %d channels failed", failed, len(all))
-	}
-	return err
 }
