@@ -231,6 +231,15 @@ func (v *Venue) notReady(key exchange.SymbolKey) string {
 	return fmt.Sprintf("the venue's data of %s are %s old, more than max_age %s%s", key, age(now-f.asOfMS), v.config.MaxAge, f.because())
 }
 
+// Watch has a symbol fed from now on.
+func (v *Venue) Watch(key exchange.SymbolKey) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.exchange.Symbol(key) != nil && v.feeds[key] == nil {
+		v.feeds[key] = &feed{}
+	}
+}
+
 // advance brings the exchange to the venue's time. Quotes whose age runs out on
 // the way are withdrawn at that moment, before anything due later.
 func (v *Venue) advance() {

@@ -473,6 +473,23 @@ func TestOtherSymbolsAreFedOnceSomethingIsAskedOfThem(t *testing.T) {
 	})
 }
 
+func TestASymbolThatIsWatchedLaterIsFed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		b.run(t)
+		ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
+		b.Watch(ether)
+		b.Watch(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"}) // is nobody's
+		pass(time.Second)
+		order := buyMarket
+		order.Market, order.Symbol, order.Quantity = ether.Market, ether.Name, 1
+		if _, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: order}); err != nil {
+			t.Errorf("a second after it is watched: %v", err)
+		}
+	})
+}
+
 func TestFeesOfTheConfigurationHoldForAnOldAccountToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
