@@ -11,6 +11,7 @@ import (
 // Status sets the gauges from a summary of the engine. The goroutine that gives
 // the notes gives these too.
 func (m *Metrics) Status(s *engine.Status) {
+	m.forgetAbsent(s)
 	for i := range s.Strategies {
 		m.Expect(s.Strategies[i].Name, s.Strategies[i].Symbol)
 	}
@@ -141,6 +142,7 @@ func (m *Metrics) books(s *engine.Status) {
 // limits sets how much of each limit is in use. Its scopes are the account, its
 // markets, and what is configured.
 func (m *Metrics) limits(s *engine.Status) {
+	used := map[[2]string]bool{}
 	for i := range s.Limits {
 		u := &s.Limits[i]
 		scope := u.Scope
@@ -151,7 +153,14 @@ func (m *Metrics) limits(s *engine.Status) {
 			scope = "symbol " + m.known.market(u.Symbol.Market.String()) + " " + m.known.symbol(u.Symbol.Name)
 		}
 		m.usage.WithLabelValues(m.known.rule(u.Rule), scope).Set(u.Ratio)
+		used[[2]string{m.known.rule(u.Rule), scope}] = true
 	}
+	for limit := range m.used { // one that is there no more is not in use
+		if !used[limit] {
+			m.usage.DeleteLabelValues(limit[0], limit[1])
+		}
+	}
+	m.used = used
 }
 
 // orders sets what is working and what is not settled, each at once so that no

@@ -72,6 +72,9 @@ type Metrics struct {
 	notifications, signals, telegram, recorded *prometheus.CounterVec
 
 	families []Family
+	vectors  []vector                    // of all families
+	traded   map[string]*exchange.Symbol // by strategy, of the Status before
+	used     map[[2]string]bool          // limits and scopes, of the Status before
 	decided  decisions
 	bareMS   map[string]int64   // per symbol, of the Status before
 	paid     map[string]float64 // fees per strategy, of the Status before
@@ -314,6 +317,7 @@ func (m *Metrics) gauge(name, help string, labels ...string) *prometheus.GaugeVe
 	m.family("gauge", name, help, labels)
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	m.Registry.MustRegister(g)
+	m.vectors = append(m.vectors, g)
 	return g
 }
 
@@ -321,6 +325,7 @@ func (m *Metrics) counter(name, help string, labels ...string) *prometheus.Count
 	m.family("counter", name, help, labels)
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	m.Registry.MustRegister(c)
+	m.vectors = append(m.vectors, c)
 	return c
 }
 
@@ -328,5 +333,6 @@ func (m *Metrics) histogram(name, help string, buckets []float64, labels ...stri
 	m.family("histogram", name, help, labels)
 	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 	m.Registry.MustRegister(h)
+	m.vectors = append(m.vectors, h)
 	return h
 }
