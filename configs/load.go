@@ -19,7 +19,7 @@ import (
 // Names inside a configuration directory.
 const (
 	rootFile       = "botd.yaml"
-	strategyFolder = "strategies"
+	StrategyFolder = "strategies" // its *.yaml, one strategy a file
 )
 
 // LoadDirectory reads and checks the configuration in a directory on disk.
@@ -108,13 +108,13 @@ func (l *loader) list() listing {
 			l.document(item.Name()).fail(0, "rename it to "+rootFile, "is not read under this name")
 		}
 	}
-	items, err := fs.ReadDir(l.files, strategyFolder)
+	items, err := fs.ReadDir(l.files, StrategyFolder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		l.document(strategyFolder).fail(0, "", "cannot be read: %s", reason(err))
+		l.document(StrategyFolder).fail(0, "", "cannot be read: %s", reason(err))
 	}
 	for _, item := range items {
 		name := item.Name()
-		file := path.Join(strategyFolder, name)
+		file := path.Join(StrategyFolder, name)
 		switch {
 		case strings.HasPrefix(name, ".") || item.IsDir():
 		case path.Ext(name) == ".yaml":
@@ -125,7 +125,7 @@ func (l *loader) list() listing {
 	}
 	switch {
 	case !found.root && len(found.strategies) == 0 && len(l.problems) == 0:
-		l.document(".").fail(0, "give -c the right directory, or begin with the examples", "there is neither %s nor %s/*.yaml here", rootFile, strategyFolder)
+		l.document(".").fail(0, "give -c the right directory, or begin with the examples", "there is neither %s nor %s/*.yaml here", rootFile, StrategyFolder)
 	case !found.root && len(found.strategies) > 0:
 		l.document(rootFile).report(Warning, 0, 0, "", "there is no such file; the defaults apply, in mode demo")
 	}

@@ -49,7 +49,7 @@ func LoadStrategy(file string, options Options) (*StrategyConfig, Problems) {
 // strategies reads all strategy files and compares them with each other.
 func (l *loader) strategies(files []string) {
 	if len(files) > MaxStrategies {
-		l.document(strategyFolder).fail(0, "run a second botd with a configuration of its own", "%d strategies are more than %d", len(files), MaxStrategies)
+		l.document(StrategyFolder).fail(0, "run a second botd with a configuration of its own", "%d strategies are more than %d", len(files), MaxStrategies)
 		return
 	}
 	names, instruments := map[string]string{}, map[exchange.SymbolKey]string{}
@@ -74,7 +74,7 @@ func (l *loader) strategies(files []string) {
 		l.config.Strategies = append(l.config.Strategies, *c)
 	}
 	if len(files) == 0 && len(l.problems) == 0 {
-		l.document(strategyFolder).report(Warning, 0, 0, "put a file into "+l.name(strategyFolder)+"/", "there is no strategy; botd will watch and trade nothing")
+		l.document(StrategyFolder).report(Warning, 0, 0, "put a file into "+l.name(StrategyFolder)+"/", "there is no strategy; botd will watch and trade nothing")
 	}
 }
 

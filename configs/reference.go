@@ -139,7 +139,7 @@ var fileNotes = map[string]note{
 	"backtest.latency":          {what: "from placement to the book", modes: "backtest", example: "500ms"},
 	"backtest.risk_free_annual": {what: "taken off the returns of Sharpe and Sortino", modes: "backtest", example: "4%"},
 
-	"on_remove":   {what: "what becomes of its position when botd starts without its file: `flatten` closes it, else it is kept and its symbol halted until `botd rearm`", example: "flatten"},
+	"on_remove":   {what: "what becomes of its position when its file is gone, at a start or a reload: `flatten` closes it, `leave` keeps it and its stop and halts its symbol until `botd rearm`; without either it is kept at a start, and the reload is refused", example: "flatten"},
 	"file":        {what: "of `strategy: script`: its Starlark file, beside this one", example: "my.star"},
 	"file_sha256": {what: "pins that file to one version", example: "c5c34c70c9a2f0d0b52ae4a5cf4d0f5d59a0c1fd64d2b0f6f2b0c5ddbf60ddea"},
 }

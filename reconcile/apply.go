@@ -79,7 +79,7 @@ func (b *Book) Apply(record *Record) {
 		state := b.Strategy(record.Strategy)
 		state.Target, state.Resolved, state.Priced = record.Target, record.Resolved, true
 	case RecordDay:
-		b.Watch(record.Strategy).Day = Day{record.DayMS, record.Equity, record.Peak}
+		b.Watch(record.Strategy).Day = Day{record.DayMS, record.Equity, record.Peak, record.Markets, record.Spot}
 	case RecordResult:
 		b.resulted(record)
 	case RecordBreach:

@@ -69,6 +69,13 @@ func (t *SymbolTruth) Price() exchange.Price {
 	return t.Last
 }
 
+// Forget lets go of what was read of a symbol that is not traded any more, or was
+// not until now: nothing is concluded from it before it is read again.
+func (t *SymbolTruth) Forget() {
+	t.Read, t.Settled, t.Leverage, t.LeverageMS = false, false, 0, 0
+	t.Last, t.Mark, t.LastMS = 0, 0, 0
+}
+
 // Moved is how much a futures position's profit has changed since it and the
 // account were fetched.
 func (t *SymbolTruth) Moved() exchange.Amount {
@@ -97,4 +104,6 @@ type Day struct {
 	StartMS int64
 	Equity  exchange.Amount
 	Peak    exchange.Amount
+	Markets string          // of the account: whose equity it is
+	Spot    exchange.Amount // of the account: the part of Equity that is on spot
 }

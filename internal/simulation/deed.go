@@ -101,12 +101,13 @@ func (w *world) reload() bool {
 	given := max(r.spy.openMS, r.spy.given)
 	r.dress(w)
 	r.spy.given = given
-	if why := d.machine.Reloadable(r.name, r.key, r.config.Interval); why != "" {
+	change := &engine.Reload{Strategies: []*engine.StrategyConfig{&r.config}}
+	if why := d.machine.Reloadable(change); len(why) > 0 {
 		w.fail("reload", "%s can not be replaced: %s", r.name, why)
 		return false
 	}
 	w.say("a new version of %s, protected %t", r.name, r.protected)
-	d.handle(&engine.Event{Kind: engine.EventReload, Strategies: []*engine.StrategyConfig{&r.config}})
+	d.handle(&engine.Event{Kind: engine.EventReload, Reload: change})
 	return true
 }
 

@@ -236,6 +236,7 @@ func (e *Engine) place(intent reconcile.Intent) {
 		call:     Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
 		purpose:  purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: e.nowMS},
 		intent:   intent,
+		terms:    e.termsOf(intent.Strategy),
 	}
 	if mutant.Is(mutant.SentBeforeDurable) {
 		e.send(w)

@@ -144,27 +144,25 @@ func (e *Engine) latchFlattened(r *run, level string) {
 	e.note(Note{Kind: NoteLatch, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: sign, Text: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key).Why, "stopping")})
 }
 
-// claim writes down whose each symbol is, and what is to become of it should its
+// claim writes down whose a symbol is, and what is to become of it should its
 // strategy be removed. A symbol that holds what another strategy left halts until
 // a person accepts that: its protection stays.
-func (e *Engine) claim() {
-	for _, r := range e.runs {
-		holds := r.truth.Known != 0 || e.windsUp(r, reconcile.LevelFlatten)
-		owner := r.truth.Owner
-		if !r.config.Removed && (owner != r.config.Name || r.state.OnRemove != r.config.OnRemove) {
-			e.record(reconcile.Record{Kind: reconcile.RecordConfig, Strategy: r.config.Name, Symbol: r.truth.Key, Why: r.config.OnRemove})
-		}
-		why := ""
-		switch {
-		case !holds:
-		case r.config.Removed && r.removal() == "":
-			why = "strategy " + r.config.Name + " was removed from the configuration while it holds something; its stop stays"
-		case !r.config.Removed && owner != "" && owner != r.config.Name:
-			why = "strategy " + r.config.Name + " takes over what " + owner + " holds; its stop stays"
-		}
-		if scope := (reconcile.Scope{Symbol: r.truth.Key}); why != "" && e.book.HaltOf(scope).Level == "" {
-			e.record(reconcile.Record{Kind: reconcile.RecordHalt, Symbol: scope.Symbol, Level: reconcile.LevelPause, Why: why})
-			e.note(Note{Kind: NoteHalt, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
-		}
+func (e *Engine) claim(r *run) {
+	holds := r.truth.Known != 0 || e.windsUp(r, reconcile.LevelFlatten)
+	owner := r.truth.Owner
+	if !r.config.Removed && (owner != r.config.Name || r.state.OnRemove != r.config.OnRemove) {
+		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Strategy: r.config.Name, Symbol: r.truth.Key, Why: r.config.OnRemove})
+	}
+	why := ""
+	switch {
+	case !holds:
+	case r.config.Removed && r.removal() == "":
+		why = "strategy " + r.config.Name + " was removed from the configuration while it holds something; its stop stays"
+	case !r.config.Removed && owner != "" && owner != r.config.Name:
+		why = "strategy " + r.config.Name + " takes over what " + owner + " holds; its stop stays"
+	}
+	if scope := (reconcile.Scope{Symbol: r.truth.Key}); why != "" && e.book.HaltOf(scope).Level == "" {
+		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Symbol: scope.Symbol, Level: reconcile.LevelPause, Why: why})
+		e.note(Note{Kind: NoteHalt, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
 	}
 }

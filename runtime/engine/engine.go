@@ -71,6 +71,7 @@ type Engine struct {
 	blindWhy string
 	measure  func(what Measured, strategy string) (done func()) // nil: nobody looks at the clock
 
+	terms     int    // counts changes of the account's limits
 	following bool   // limits need the results of strategies
 	watching  bool   // limits look at equity between rounds too
 	closing   string // stopping, and at which level of the kill switch; empty while it trades
@@ -85,6 +86,7 @@ type waiting struct {
 	call     Call
 	purpose  purpose
 	intent   reconcile.Intent
+	terms    int // under which it was approved (termsOf)
 }
 
 // New makes an engine over a book that was replayed from the journal.
@@ -98,34 +100,31 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
 	}
 	for i := range config.Strategies {
-		if err := e.addRun(&config.Strategies[i]); err != nil {
+		if _, err := e.addRun(&config.Strategies[i]); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(e.runs, func(a, b *run) int { return strings.Compare(a.config.Name, b.config.Name) })
 	e.following, e.watching = e.follows(), e.follows() || config.Limits.Watches()
 	for _, r := range e.runs {
-		if err := e.watchFor(r, config.symbols()); err != nil {
+		if err := e.watchFor(r); err != nil {
 			return nil, err
 		}
-	}
-	for _, s := range e.series {
-		slices.SortFunc(s.runs, func(a, b *run) int { return strings.Compare(a.config.Name, b.config.Name) })
 	}
 	return e, nil
 }
 
-func (e *Engine) addRun(config *StrategyConfig) error {
+// addRun adds a strategy; commence has it begin.
+func (e *Engine) addRun(config *StrategyConfig) (*run, error) {
 	if config.Removed {
 		config.Strategy = nobody{}
 	}
 	key := config.Symbol.Key()
 	for _, other := range e.runs {
 		if other.config.Name == config.Name {
-			return fmt.Errorf("two strategies are named %s", config.Name)
+			return nil, fmt.Errorf("two strategies are named %s", config.Name)
 		}
 		if other.truth.Key == key {
-			return fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
+			return nil, fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
 		}
 	}
 	truth := e.book.Symbol(key)
@@ -136,8 +135,19 @@ func (e *Engine) addRun(config *StrategyConfig) error {
 	r.series = e.seriesOf(key, config.Interval)
 	r.series.runs = append(r.series.runs, r)
 	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
-	e.runs = append(e.runs, r)
-	return nil
+	i, _ := slices.BinarySearchFunc(e.runs, config.Name, func(r *run, name string) int { return strings.Compare(r.config.Name, name) })
+	e.runs = slices.Insert(e.runs, i, r)
+	return r, nil
+}
+
+// commence has a strategy asked, and its candles read, from now on.
+func (e *Engine) commence(r *run) {
+	if r.config.Schedule != nil {
+		r.nextMS = r.config.Schedule.Next(e.nowMS)
+	}
+	if !e.config.Feed {
+		r.series.pollMS = e.nowMS
+	}
 }
 
 // Book returns the account's book, for reading between events.
@@ -162,6 +172,10 @@ func (e *Engine) Epoch() int64 { return e.config.Epoch }
 // Handle takes one event at the exchange's time and adds what is to be done to out.
 func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 	e.nowMS, e.out = nowMS, out
+	if event.Kind == EventReload && e.refused(event.Reload) {
+		e.out = nil
+		return // and nobody's change is written down
+	}
 	if event.Audit != nil {
 		e.record(reconcile.Record{Kind: reconcile.RecordAudit, Audit: event.Audit})
 	}
@@ -180,9 +194,7 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.roundMS = nowMS
 		e.wake()
 	case EventReload:
-		for _, config := range event.Strategies {
-			e.reload(config)
-		}
+		e.reload(event.Reload)
 	case EventSignal:
 		e.signal(event.Scope.Strategy, event.Signal)
 	case EventAnswer:
@@ -245,21 +257,18 @@ func (e *Engine) NextMS() int64 {
 func (e *Engine) start() {
 	e.started, e.soundMS, e.breaking = true, e.nowMS, e.book.Breaking(e.nowMS)
 	e.record(reconcile.Record{Kind: reconcile.RecordBoot, Epoch: e.config.Epoch, Account: e.config.Account})
-	e.claim()
+	for _, r := range e.runs {
+		e.claim(r)
+	}
 	if e.config.ConfigHash != "" {
 		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: e.config.ConfigHash})
 	}
 	e.roundMS = e.nowMS
 	for _, r := range e.runs {
-		if r.config.Schedule != nil {
-			r.nextMS = r.config.Schedule.Next(e.nowMS)
-		}
+		e.commence(r)
 	}
 	if !e.config.Feed {
 		e.rulesMS = e.nowMS + rulesEveryMS
-		for _, s := range e.series {
-			s.pollMS = e.nowMS
-		}
 	}
 }
 
@@ -413,6 +422,8 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return "botd is stopping"
 	case e.heldBack(w.intent.Strategy, key) != "":
 		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
+	case w.terms != e.termsOf(w.intent.Strategy):
+		return "the configuration changed meanwhile"
 	case e.low != "":
 		return "the journal's disk was nearly full meanwhile"
 	case e.breached(w.intent.Strategy) != nil:

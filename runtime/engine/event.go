@@ -24,7 +24,7 @@ const (
 	EventResolve                        // a person ends the quarantine of Scope.Symbol: Adopt, Why
 	EventAudit                          // a person's change that is none of the engine: only Audit
 	EventStretch                        // closed candles of one series in which nothing else happens: taken until anything comes of one (backtest)
-	EventReload                         // new versions of running strategies, all at once: Strategies, as Reloadable allows
+	EventReload                         // the configuration changed: Reload, all of it or nothing
 	EventSignal                         // a signal for Scope.Strategy: Signal
 	EventWithdraw                       // a person takes one opening order out of the book: ClientOrderID, Why
 	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
@@ -55,8 +55,8 @@ type Event struct {
 
 	ClientOrderID string // EventWithdraw
 
-	Strategies []*StrategyConfig // EventReload
-	Signal     *Signal           // EventSignal
+	Reload *Reload // EventReload
+	Signal *Signal // EventSignal
 
 	Audit *reconcile.Audit // of an event a person asked for: journalled before what follows from it
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 
 	"botd/exchange"
 	"botd/internal/mutant"
@@ -78,6 +79,7 @@ func (e *Engine) watchLimits(fetched bool) {
 	if fetched && e.following {
 		e.attribute()
 	}
+	e.regroup()
 	e.watch(e.book.Watch(""), nil, total, &e.config.Limits)
 	for _, r := range e.runs {
 		if r.config.Limits.Watches() {
@@ -110,12 +112,19 @@ func (e *Engine) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limit
 	start := exchange.Day1.OpenOf(e.nowMS)
 	step := w.Day.Peak.MulRate(exchange.RateOne / 1000)
 	switch {
-	case w.Day.StartMS == 0:
-		e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: w.Strategy, DayMS: start, Equity: equity, Peak: equity})
-	case w.Day.StartMS != start:
-		e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: w.Strategy, DayMS: start, Equity: equity, Peak: w.Day.Peak.Max(equity)})
+	case w.Day.StartMS == 0 || w.Day.StartMS != start:
+		day := reconcile.Day{StartMS: start, Equity: equity, Peak: w.Day.Peak.Max(equity)}
+		if w.Day.StartMS == 0 {
+			day.Peak = equity
+		}
+		if r == nil {
+			day.Markets, day.Spot = e.markets(), e.onSpot()
+		}
+		e.recordDay(w.Strategy, day)
 	case w.Day.Peak.Add(step).Less(equity):
-		e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: w.Strategy, DayMS: start, Equity: w.Day.Equity, Peak: equity})
+		day := w.Day
+		day.Peak = equity
+		e.recordDay(w.Strategy, day)
 	}
 	for i := len(w.Breaches) - 1; i >= 0; i-- {
 		if b := w.Breaches[i]; b.Over(e.nowMS) {
@@ -124,6 +133,62 @@ func (e *Engine) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limit
 	}
 	e.cross(w, r, risk.MaxDailyLoss, w.Day.Equity, equity, limits.MaxDailyLoss, start+int64(exchange.Day1))
 	e.cross(w, r, risk.MaxDrawdown, w.Day.Peak, equity, limits.MaxDrawdown, 0)
+}
+
+func (e *Engine) recordDay(strategy string, day reconcile.Day) {
+	e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: strategy, DayMS: day.StartMS, Equity: day.Equity, Peak: day.Peak, Markets: day.Markets, Spot: day.Spot})
+}
+
+// regroup keeps what the account's losses are measured from comparable when it
+// begins, or ceases, to trade a market: equity comes or goes then that nobody won or
+// lost. A market that goes takes the part along that the day began with.
+func (e *Engine) regroup() {
+	day, now := e.book.Watch("").Day, e.markets()
+	if day.StartMS == 0 || day.Markets == now {
+		return
+	}
+	before := day.Markets
+	if day.Markets = now; before == "" { // written before the parts were
+		day.Spot = e.onSpot()
+		e.recordDay("", day)
+		return
+	}
+	futures, spot := exchange.Futures.String(), exchange.Spot.String()
+	shift := func(by exchange.Amount) { day.Equity, day.Peak = day.Equity.Add(by), day.Peak.Add(by) }
+	if strings.Contains(before, futures) && !strings.Contains(now, futures) {
+		shift(day.Spot.Sub(day.Equity))
+	}
+	if strings.Contains(before, spot) && !strings.Contains(now, spot) {
+		shift(day.Spot.Neg())
+		day.Spot = exchange.Amount{}
+	}
+	if !strings.Contains(before, futures) && strings.Contains(now, futures) {
+		shift(e.marked(exchange.Futures))
+	}
+	if !strings.Contains(before, spot) && strings.Contains(now, spot) {
+		day.Spot = e.onSpot()
+		shift(day.Spot)
+	}
+	e.recordDay("", day)
+}
+
+// markets names the markets traded.
+func (e *Engine) markets() string {
+	var all []string
+	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
+		if e.trades(market) {
+			all = append(all, market.String())
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// onSpot is the part of the account's equity that is on spot.
+func (e *Engine) onSpot() (part exchange.Amount) {
+	if e.trades(exchange.Spot) {
+		part = e.marked(exchange.Spot)
+	}
+	return part
 }
 
 func (e *Engine) cross(w *reconcile.Watch, r *run, rule string, from, equity exchange.Amount, limit risk.Loss, untilMS int64) {
@@ -188,7 +253,9 @@ func (e *Engine) rearmed(strategy string) {
 		equity = e.own(r)
 	}
 	if known && w.Day.StartMS != 0 {
-		e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: strategy, DayMS: w.Day.StartMS, Equity: w.Day.Equity, Peak: equity})
+		day := w.Day
+		day.Peak = equity
+		e.recordDay(strategy, day)
 	}
 }
 

@@ -1,35 +1,183 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/strategy"
 )
 
-// reload puts another version of a running strategy in its place: its code,
+// Reload is what changed of an engine's configuration while it runs. All of it is
+// put in force by one event, or nothing.
+type Reload struct {
+	Strategies []*StrategyConfig // new versions of strategies that run, and new strategies
+	Gone       []string          // strategies that are configured no more
+	Limits     *risk.Limits      // the account's; nil leaves them as they are
+	ConfigHash string            // of the configuration as it is now; empty is not recorded
+	Refused    []string          // set by Handle: why nothing of it was done
+}
+
+// Reloadable lists what keeps a reload from being put in force now; nothing when
+// nothing does. Handle asks the same again: what holds a position may have changed.
+func (e *Engine) Reloadable(reload *Reload) (obstacles []string) {
+	refuse := func(format string, values ...any) { obstacles = append(obstacles, fmt.Sprintf(format, values...)) }
+	if e.stopped || e.closing != "" {
+		refuse("botd is stopping")
+	}
+	for _, name := range reload.Gone {
+		if r := e.configured(name); r == nil {
+			refuse("%s: it is not running", name)
+		} else if held := e.holding(r); held != "" && r.config.OnRemove == "" {
+			refuse("%s can not be removed: %s (botd strategy flatten %s, and reload once that is done; or put it back with on_remove: flatten, or leave)", name, held, name)
+		}
+	}
+	staying := map[exchange.SymbolKey]string{}
+	for _, r := range e.runs {
+		ends := r.config.Removed || slices.Contains(reload.Gone, r.config.Name)
+		if !ends || e.holding(r) != "" {
+			staying[r.truth.Key] = r.config.Name
+		}
+	}
+	for _, config := range reload.Strategies {
+		name, key := config.Name, config.Symbol.Key()
+		r := e.configured(name)
+		switch owner, taken := staying[key]; {
+		case r != nil && slices.Contains(reload.Gone, name):
+			refuse("%s is both new and gone", name)
+		case r != nil && (r.truth.Key != key || r.config.Interval != config.Interval):
+			refuse("%s runs on %s %s: another symbol or interval is another strategy (give it another name, or restart)", name, r.truth.Key, r.config.Interval)
+		case taken && owner != name:
+			refuse("%s and %s both trade %s", owner, name, key)
+		}
+		staying[key] = name
+	}
+	for name, pair := range e.pairs(reload) {
+		if _, traded := staying[pair]; !traded {
+			refuse("strategy %s watches %s, which no strategy of the account trades", name, pair)
+		}
+	}
+	slices.Sort(obstacles)
+	return obstacles
+}
+
+// refused reports whether something is against a reload, which is told in it.
+func (e *Engine) refused(reload *Reload) bool {
+	reload.Refused = e.Reloadable(reload)
+	return len(reload.Refused) > 0
+}
+
+// pairs are what strategies would watch after a reload besides their own symbols.
+func (e *Engine) pairs(reload *Reload) map[string]exchange.SymbolKey {
+	pairs := map[string]exchange.SymbolKey{}
+	for _, r := range e.runs {
+		if r.around.pair != nil && !slices.Contains(reload.Gone, r.config.Name) {
+			pairs[r.config.Name] = r.around.pair.Key
+		}
+	}
+	for _, config := range reload.Strategies {
+		delete(pairs, config.Name)
+		if pair := strategy.WatchingOf(config.Strategy).Pair; pair != (exchange.SymbolKey{}) {
+			pairs[config.Name] = pair
+		}
+	}
+	return pairs
+}
+
+// configured is the run of a strategy that the configuration has.
+func (e *Engine) configured(name string) *run {
+	if r := e.runNamed(name); r != nil && !r.config.Removed {
+		return r
+	}
+	return nil
+}
+
+// holding says what keeps a run from ending without a trace; empty when it is flat,
+// and nothing of it is under way or in doubt.
+func (e *Engine) holding(r *run) string {
+	truth, orders := r.truth, 0
+	for _, p := range e.book.Live() {
+		if p.Order.Key() == truth.Key {
+			orders++
+		}
+	}
+	switch held := cmp.Or(truth.Position, truth.Known); {
+	case held != 0:
+		return fmt.Sprintf("it holds %s of %s", r.config.Symbol.QuantityDecimal(held), truth.Key)
+	case orders > 0:
+		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, truth.Key)
+	case truth.Quarantine != "":
+		return fmt.Sprintf("%s is quarantined: %s", truth.Key, truth.Quarantine)
+	case !truth.Read || !truth.Settled:
+		return fmt.Sprintf("what it holds on %s is not settled yet", truth.Key)
+	}
+	return ""
+}
+
+// wound reports whether a strategy that was removed has nothing left.
+func (e *Engine) wound(r *run) bool { return r.config.Removed && e.holding(r) == "" }
+
+// reload puts a change in force that nothing is against.
+func (e *Engine) reload(reload *Reload) {
+	if reload.ConfigHash != "" {
+		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: reload.ConfigHash})
+	}
+	for _, r := range slices.Clone(e.runs) {
+		switch {
+		case e.wound(r):
+			e.drop(r)
+		case slices.Contains(reload.Gone, r.config.Name):
+			e.remove(r)
+		}
+	}
+	streak := e.config.Limits.MaxLosingStreak
+	if reload.Limits != nil && *reload.Limits != e.config.Limits {
+		e.config.Limits, e.gate = *reload.Limits, risk.NewGate(*reload.Limits)
+		e.terms++
+	}
+	var replaced []*StrategyConfig
+	for _, config := range reload.Strategies {
+		if e.configured(config.Name) == nil {
+			e.join(config)
+			continue
+		}
+		replaced = append(replaced, config)
+	}
+	for _, config := range replaced { // they may watch what joined
+		e.replace(e.runNamed(config.Name), config)
+	}
+	for _, r := range e.runs {
+		if err := e.watchFor(r); err != nil {
+			panic("engine: " + err.Error()) // Reloadable would have said so
+		}
+	}
+	e.following, e.watching = e.follows(), e.follows() || e.config.Limits.Watches()
+	if streak != 0 && streak != e.config.Limits.MaxLosingStreak {
+		e.cool(e.book.Watch(""), nil, &e.config.Limits)
+	}
+	e.watchLimits(false)
+	e.roundMS = e.nowMS
+}
+
+// replace puts another version of a running strategy in its place: its code,
 // parameters, size, protection, limits and schedule. Its plan, position, orders
 // and memory stay. The new version sees the candles that are held, as at a start;
 // while they are fewer than its warm-up it decides nothing and what stands, stands.
 // A strategy that failed runs again.
-func (e *Engine) reload(config *StrategyConfig) {
-	i := slices.IndexFunc(e.runs, func(r *run) bool { return r.config.Name == config.Name })
-	if i < 0 || e.runs[i].config.Removed {
-		return // Reloadable said so
-	}
-	r := e.runs[i]
+func (e *Engine) replace(r *run, config *StrategyConfig) {
 	config.Symbol = r.config.Symbol // the rules as they are by now
+	streak := r.config.Limits.MaxLosingStreak
 	r.config = *config
-	if err := e.watchFor(r, e.config.symbols()); err != nil {
-		r.failed, r.failedMS, r.nextMS = err.Error(), e.nowMS, never
-		e.note(Note{Kind: NoteStrategyFailed, Strategy: config.Name, Symbol: config.Symbol, Text: r.failed})
-		return
-	}
+	r.terms++
+	e.claim(r)
 	r.view.Size, r.view.Leverage = config.Size, config.Leverage
 	r.failed, r.failedMS, r.seen = "", 0, 0
 	r.wished, r.wishedMS = r.state.Plan.Target, e.nowMS
 	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
-	e.following, e.watching = e.follows(), e.follows() || e.config.Limits.Watches()
 	e.fillView(r)
 	for n := range r.series.end {
 		candle := r.series.candles.At(n)
@@ -39,23 +187,91 @@ func (e *Engine) reload(config *StrategyConfig) {
 	if config.Schedule != nil && r.failed == "" {
 		r.nextMS = config.Schedule.Next(e.nowMS)
 	}
+	if limit := config.Limits.MaxLosingStreak; limit != streak {
+		e.cool(e.book.Watch(config.Name), r, &r.config.Limits)
+	}
 	text := "a new version is in its place"
 	if missing := config.Strategy.Warmup() - r.seen; missing > 0 {
 		text = fmt.Sprintf("a new version is in its place; it decides after %d more candles", missing)
 	}
-	e.note(Note{Kind: NoteReload, Strategy: config.Name, Symbol: config.Symbol, Text: text})
-	e.roundMS = e.nowMS
+	e.tellReload(r, text)
 }
 
-// Reloadable returns why a strategy can not be replaced while it runs, or
-// nothing when it can: another symbol or interval is another strategy.
-func (e *Engine) Reloadable(name string, key exchange.SymbolKey, interval exchange.Interval) string {
-	i := slices.IndexFunc(e.runs, func(r *run) bool { return r.config.Name == name && !r.config.Removed })
-	if i < 0 {
-		return "it is not running"
+// join adds a strategy as New does. What was read of its symbol before is not about
+// a symbol that is traded: the next round reads it as the first one after a start,
+// and a round under way would not know all of it.
+func (e *Engine) join(config *StrategyConfig) {
+	if r := e.runNamed(config.Name); r != nil { // it was removed and comes back: what it holds is the book's
+		e.drop(r)
 	}
-	if r := e.runs[i]; r.truth.Key != key || r.config.Interval != interval {
-		return fmt.Sprintf("it runs on %s %s", r.truth.Key, r.config.Interval)
+	r, err := e.addRun(config)
+	if err != nil {
+		panic("engine: " + err.Error()) // Reloadable would have said so
 	}
-	return ""
+	e.abandonRound()
+	r.truth.Forget()
+	e.claim(r)
+	e.commence(r)
+	e.tellReload(r, fmt.Sprintf("it is new, and begins with %d candles of warm-up", config.Strategy.Warmup()))
+}
+
+// remove ends a strategy that is configured no more. One that holds something stays
+// as one without a strategy, which is wound up or left as on_remove says; as after a
+// restart without it.
+func (e *Engine) remove(r *run) {
+	if e.holding(r) == "" {
+		if !r.state.Plan.Same(&strategy.Plan{}) { // it must not be what begins, should the strategy come back
+			e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: &strategy.Plan{Reason: "it was removed from the configuration"}})
+		}
+		e.tellReload(r, "it is configured no more, and has ended")
+		e.drop(r)
+		return
+	}
+	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
+	r.failed, r.failedMS, r.nextMS = "", 0, never
+	e.tellReload(r, "it is configured no more; on_remove: "+r.state.OnRemove)
+	e.claim(r)
+}
+
+// drop takes a run away. Answers that are on their way to it reach nobody.
+func (e *Engine) drop(r *run) {
+	e.abandonRound()
+	s := r.series
+	e.runs = slices.DeleteFunc(e.runs, func(other *run) bool { return other == r })
+	s.runs = slices.DeleteFunc(s.runs, func(other *run) bool { return other == r })
+	if len(s.runs) == 0 {
+		e.series = slices.DeleteFunc(e.series, func(other *series) bool { return other == s })
+	}
+	maps.DeleteFunc(e.calls, func(_ int64, p purpose) bool {
+		return p.run == r || p.kind == callCandles && p.series == s && len(s.runs) == 0 || p.kind == callSetLeverage && p.truth == r.truth
+	})
+	r.truth.Forget()
+	if !e.trades(exchange.Futures) {
+		e.book.AccountMS = 0 // should it be traded again, it is read first
+	}
+	if !e.trades(exchange.Spot) {
+		e.book.WalletMS = 0
+	}
+}
+
+// abandonRound begins a round under way anew: it did not ask for all that a round
+// asks for now.
+func (e *Engine) abandonRound() {
+	if e.round.phase == 0 {
+		return
+	}
+	maps.DeleteFunc(e.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })
+	e.round.phase, e.round.waiting, e.roundMS = 0, 0, e.nowMS
+}
+
+// termsOf counts the changes of what a strategy's orders are judged by.
+func (e *Engine) termsOf(strategy string) int {
+	if r := e.runNamed(strategy); r != nil {
+		return e.terms + r.terms
+	}
+	return e.terms
+}
+
+func (e *Engine) tellReload(r *run, text string) {
+	e.note(Note{Kind: NoteReload, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: text})
 }

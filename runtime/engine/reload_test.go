@@ -1,17 +1,72 @@
 package engine
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
 	"botd/strategy"
 )
 
 func (w *world) reload(plan func(*strategy.View, *strategy.Plan)) {
+	w.t.Helper()
 	config := w.config.Strategies[0]
 	config.Strategy = scripted(plan)
-	w.give(&Event{Kind: EventReload, Strategies: []*StrategyConfig{&config}})
+	w.change(Reload{Strategies: []*StrategyConfig{&config}})
 }
+
+// change puts a change of the configuration in force, which nothing may be against.
+func (w *world) change(reload Reload) {
+	w.t.Helper()
+	w.give(&Event{Kind: EventReload, Reload: &reload})
+	if len(reload.Refused) > 0 {
+		w.t.Fatalf("want the reload taken, have it refused: %q", reload.Refused)
+	}
+}
+
+// wantRefused wants a change refused for one reason, and nothing of it done.
+func (w *world) wantRefused(why string, reload Reload) {
+	w.t.Helper()
+	records, calls, notes := len(w.records), len(w.queue), len(w.notes)
+	before := w.engine.Status()
+	w.give(&Event{Kind: EventReload, Reload: &reload, Audit: &reconcile.Audit{Actor: "a test"}})
+	if len(reload.Refused) != 1 || !strings.Contains(reload.Refused[0], why) {
+		w.t.Errorf("want it refused because %s, have %q", why, reload.Refused)
+	}
+	if len(w.records) != records || len(w.queue) != calls || len(w.notes) != notes {
+		w.t.Errorf("a reload that is refused: want no record, no request, no note, have %d, %d, %d", len(w.records)-records, len(w.queue)-calls, len(w.notes)-notes)
+	}
+	if after := w.engine.Status(); len(before.Strategies) != len(after.Strategies) || len(before.Limits) != len(after.Limits) {
+		w.t.Errorf("a reload that is refused: want the same strategies and limits, have %+v", after)
+	}
+}
+
+// another is a strategy on another symbol.
+func (w *world) another(name string, key exchange.SymbolKey, plan func(*strategy.View, *strategy.Plan)) *StrategyConfig {
+	config := &StrategyConfig{Name: name, Strategy: scripted(plan), Symbol: w.venue.Symbol(key), Interval: exchange.Minute1, Schedule: each(1000)}
+	if key.Market == exchange.Futures {
+		config.Leverage = 7
+	}
+	return config
+}
+
+func (w *world) names() (names []string) {
+	for _, s := range w.engine.Status().Strategies {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+var ether = exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
+
+// slow wants candles before it decides.
+type slow struct{ scripted }
+
+func (slow) Warmup() int { return 3 }
 
 func TestANewVersionOfAStrategyKeepsWhatTheOldOneHolds(t *testing.T) {
 	t.Parallel()
@@ -53,20 +108,322 @@ func TestANewVersionRevivesAStrategyThatFailed(t *testing.T) {
 	w.wantSound()
 }
 
-func TestAnotherSymbolOrIntervalTakesARestart(t *testing.T) {
+func TestAnotherSymbolOrIntervalIsAnotherStrategy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
-	for _, c := range []struct {
-		name     string
-		key      exchange.SymbolKey
-		interval exchange.Interval
-		well     bool
-	}{
-		{"one", bitcoin, exchange.Minute1, true}, {"two", bitcoin, exchange.Minute1, false},
-		{"one", coin, exchange.Minute1, false}, {"one", bitcoin, exchange.Hour1, false},
+	w.pass(5_000)
+	for _, change := range []func(*StrategyConfig){
+		func(c *StrategyConfig) { c.Symbol = w.venue.Symbol(coin) },
+		func(c *StrategyConfig) { c.Interval = exchange.Hour1 },
 	} {
-		if why := w.engine.Reloadable(c.name, c.key, c.interval); (why == "") != c.well {
-			t.Errorf("%+v: have %q", c, why)
+		config := w.config.Strategies[0]
+		change(&config)
+		w.wantRefused("one runs on futures BTC-USDT 1m", Reload{Strategies: []*StrategyConfig{&config}})
+	}
+	w.wantRefused("two and three both trade futures ETH-USDT", Reload{Strategies: []*StrategyConfig{w.another("two", ether, hold(1)), w.another("three", ether, hold(1))}})
+	w.wantRefused("one and two both trade futures BTC-USDT", Reload{Limits: &risk.Limits{}, Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(1))}})
+	w.wantRefused("three: it is not running", Reload{Gone: []string{"three"}})
+	watcher := w.another("two", coin, hold(1))
+	watcher.Strategy = onlooker{hold(0), strategy.Watching{Pair: ether}}
+	w.wantRefused("two watches futures ETH-USDT, which no strategy of the account trades", Reload{Strategies: []*StrategyConfig{watcher}})
+	w.give(&Event{Kind: EventStop, Level: ShutdownLeave})
+	w.wantRefused("botd is stopping", Reload{})
+}
+
+func TestANewStrategyBeginsAsAtAStartAndDisturbsNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), protected)
+	w.pass(5 * 60_000)
+	w.wantHeld(10)
+	sent := len(w.sent)
+	fresh := w.another("another", ether, nil)
+	ripe := 0
+	fresh.Strategy = slow{func(view *strategy.View, plan *strategy.Plan) {
+		if view.Closed() < 3 {
+			t.Errorf("want it asked after its warm-up only, have it after %d candles", view.Closed())
 		}
+		ripe++
+		hold(10*view.Symbol.QuantityTick)(view, plan)
+	}}
+	asked := []string{}
+	w.network = func(call *Call) fate {
+		if r := call.Request; r.Symbol == "ETH-USDT" || r.Order.Symbol == "ETH-USDT" {
+			asked = append(asked, r.Operation.String())
+		}
+		return fate{}
+	}
+	w.change(Reload{Strategies: []*StrategyConfig{fresh}})
+	if have := w.names(); !slices.Equal(have, []string{"another", "one"}) {
+		t.Errorf("want both strategies shown, have %v", have)
+	}
+	w.pass(10_000)
+	p, _ := w.venue.Position("one", "ETH-USDT")
+	if want := 10 * w.venue.Symbol(ether).QuantityTick; p.Signed() != want || p.Leverage != 7 {
+		t.Errorf("want %d at leverage 7, have %d at %d; asked %v", want, p.Signed(), p.Leverage, asked)
+	}
+	set, placed := slices.Index(asked, exchange.FuturesSetLeverage.String()), slices.Index(asked, exchange.FuturesPlace.String())
+	if candles := slices.Index(asked, exchange.FuturesCandles.String()); candles < 0 || set < candles || placed < set || ripe == 0 {
+		t.Errorf("want candles read, the leverage set, then an order; ripe decisions %d, have %v", ripe, asked)
+	}
+	if w.wantHeld(10); len(w.sent) != sent+1 {
+		t.Errorf("want nothing sent for the other, have %+v", w.sent[sent:])
+	}
+	w.wantSound()
+	w.config.Strategies = append(w.config.Strategies, *fresh)
+	w.start() // a restart agrees
+	w.pass(20_000)
+	if w.wantSound(); len(w.sent) != sent+1 {
+		t.Errorf("want nothing sent after a restart, have %+v", w.sent[sent+1:])
+	}
+}
+
+// A round that was under way when a symbol is traded for the first time did not ask
+// for all of it: nothing opens there before a round of its own.
+func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
+	t.Parallel()
+	fresh := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}
+	for _, at := range []phase{0, phaseLists, phasePositions} {
+		w := newWorld(t, hold(0), onSpot)
+		w.pass(20_000)
+		w.engine.roundMS = w.now
+		for at != 0 && w.engine.round.phase != at {
+			w.pass(1)
+		}
+		histories := 0
+		w.network = func(call *Call) fate {
+			switch {
+			case call.Request.Operation == exchange.SpotOrderHistory && call.Request.Symbol == fresh.Name:
+				histories++
+			case call.Request.Operation == exchange.SpotPlace && histories == 0:
+				t.Errorf("in phase %d: an order is placed before the symbol's history was read", at)
+			}
+			return fate{}
+		}
+		truth := w.engine.Book().Symbol(fresh)
+		truth.Read, truth.Settled = true, true // a stranger trades it
+		two := w.another("two", fresh, nil)
+		two.Strategy = scripted(hold(100 * two.Symbol.QuantityTick))
+		w.change(Reload{Strategies: []*StrategyConfig{two}})
+		if truth.Read || truth.Settled {
+			t.Errorf("in phase %d: want nothing known of the symbol", at)
+		}
+		w.pass(15_000)
+		if histories == 0 || truth.Known == 0 {
+			t.Errorf("in phase %d: want its history read and it bought, have %d and %d\n%s", at, histories, truth.Known, w.story())
+		}
+		w.change(Reload{Strategies: []*StrategyConfig{w.another("two", fresh, hold(0))}})
+		w.pass(60_000)
+		w.change(Reload{Gone: []string{"two"}})
+		w.pass(60_000)
+		w.wantSound()
+	}
+}
+
+func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	w.wantRefused("one can not be removed: it holds 0.01 of futures BTC-USDT (botd strategy flatten one", Reload{Limits: &risk.Limits{MaxOpenOrders: 1}, Gone: []string{"one"},
+		Strategies: []*StrategyConfig{w.another("two", ether, hold(1))}})
+	w.pass(20_000)
+	w.wantHeld(10)
+	w.wantOpen(3)
+	w.reload(func(_ *strategy.View, plan *strategy.Plan) { plan.Hold(strategy.Flat(), "leaves") })
+	w.give(&Event{Kind: EventWake})
+	w.pass(60_000)
+	w.wantHeld(0)
+	w.change(Reload{Gone: []string{"one"}})
+	w.pass(60_000)
+	if have := w.names(); len(have) > 0 {
+		t.Errorf("want it gone, have %v", have)
+	}
+	w.wantOpen(0)
+	w.wantSound()
+}
+
+// What a strategy wished when it was removed is not what begins when it comes back.
+func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.pass(5_000)
+	w.halt("flatten", reconcile.Scope{Strategy: "one"})
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.change(Reload{Gone: []string{"one"}})
+	w.pass(5_000)
+	config := w.config.Strategies[0]
+	config.Schedule = each(120_000)
+	w.change(Reload{Strategies: []*StrategyConfig{&config}})
+	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.pass(120_000)
+	w.wantHeld(10)
+	w.wantSound()
+}
+
+func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"flatten", "leave"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			w := standing(t)
+			config := w.config.Strategies[0]
+			config.OnRemove = way // that it says so is a reload too
+			w.change(Reload{Strategies: []*StrategyConfig{&config}})
+			w.pass(5_000)
+			w.change(Reload{Gone: []string{"one"}})
+			w.pass(30_000)
+			removed := w.config
+			removed.Strategies = []StrategyConfig{{Name: "one", Symbol: config.Symbol, Interval: exchange.Minute1, Removed: true}}
+			if way == "flatten" {
+				w.wantHeld(0)
+				w.wantOpen(0)
+				w.wantSound()
+				w.change(Reload{Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(5))}})
+				w.pass(20_000)
+				w.wantHeld(5)
+				w.wantSound()
+				return
+			}
+			w.wantHeld(10)
+			w.wantOpen(3)
+			if d := w.wantState("halted"); d.Scope.Symbol != bitcoin || !strings.Contains(d.Cause, "removed") {
+				t.Errorf("want the symbol halted, have %+v", d)
+			}
+			w.wantRefused("one and two both trade futures BTC-USDT", Reload{Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(5))}})
+			before := w.config
+			w.config = removed
+			w.start() // a restart agrees
+			w.pass(20_000)
+			w.wantHeld(10)
+			w.wantOpen(3)
+			w.config = before
+			w.change(Reload{Strategies: []*StrategyConfig{&config}})
+			w.halt("", reconcile.Scope{Symbol: bitcoin})
+			w.pass(20_000)
+			w.wantHeld(10)
+			w.wantOpen(3)
+			w.wantSound()
+		})
+	}
+}
+
+func TestALimitHoldsFromTheReloadOn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		limit risk.Limits
+	}{
+		{"of what is held", risk.Limits{MaxGrossExposure: exchange.RateOne / 1000}},
+		{"of one symbol", risk.Limits{MaxSymbolExposure: exchange.RateOne / 1000}},
+		{"of the leverage", risk.Limits{MaxLeverage: 2}},
+	} {
+		for _, own := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, own %t", c.name, own), func(t *testing.T) {
+				t.Parallel()
+				wish := exchange.Quantity(10)
+				w := wishing(t, &wish, protected)
+				w.pass(10_000)
+				w.wantHeld(10)
+				set := func(limits risk.Limits) {
+					config := w.config.Strategies[0]
+					reload := Reload{Limits: &limits}
+					if config.Limits = limits; own {
+						reload = Reload{Strategies: []*StrategyConfig{&config}}
+					}
+					w.change(reload)
+				}
+				set(c.limit)
+				wish = 20
+				w.pass(30_000)
+				w.wantHeld(10) // nothing is added, and nothing closed
+				w.wantOpen(1)
+				set(risk.Limits{})
+				w.pass(10_000)
+				w.wantHeld(20)
+			})
+		}
+	}
+}
+
+// A market that comes or goes brings or takes its equity: no gain, and no loss.
+func TestAMarketThatIsTradedNewlyIsNeitherGainNorLoss(t *testing.T) {
+	t.Parallel()
+	loss := risk.Loss{Share: exchange.RateOne / 100}
+	w := newWorld(t, hold(10), accountLimits(risk.Limits{MaxDailyLoss: loss, MaxDrawdown: loss}))
+	w.pass(10_000)
+	before := w.engine.Status()
+	lot := w.venue.Symbol(coin).QuantityTick
+	two := w.another("two", coin, hold(100*lot))
+	w.change(Reload{Strategies: []*StrategyConfig{two}})
+	w.pass(20_000)
+	with := w.engine.Status()
+	spot := with.Total.Sub(w.engine.marked(exchange.Futures))
+	if have := with.Day.Equity.Sub(before.Day.Equity); have.Sub(spot).Float() > 1 || spot.Sub(have).Float() > 1 || spot.Sign() <= 0 {
+		t.Errorf("the day's first equity: want it %s above %s, the spot market's, have %s", spot, before.Day.Equity, with.Day.Equity)
+	}
+	w.config.Strategies = append(w.config.Strategies, *two)
+	w.start()
+	w.pass(10_000)
+	w.wantSound()
+	w.change(Reload{Strategies: []*StrategyConfig{w.another("two", coin, hold(0))}})
+	w.pass(60_000)
+	w.change(Reload{Gone: []string{"two"}})
+	w.pass(20_000)
+	w.wantSound()
+	after := w.engine.Status()
+	if after.Day.Equity != before.Day.Equity {
+		t.Errorf("the day's first equity of futures alone: want %s again, have %s", before.Day.Equity, after.Day.Equity)
+	}
+	w.wantHeld(10)
+}
+
+func TestAStreakLongerThanATightenedLimitKeepsEntriesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxLosingStreak: 5, CoolDownMS: 60_000}))
+	w.pass(5_000)
+	w.engine.record(reconcile.Record{Kind: reconcile.RecordResult, Strategy: "one", Symbol: bitcoin, Equity: exchange.AmountOf(10_000), Losses: 3})
+	for _, c := range []struct {
+		limit  int
+		states int
+	}{{4, 0}, {3, 1}} {
+		config := w.config.Strategies[0]
+		config.Limits = risk.Limits{MaxLosingStreak: c.limit, CoolDownMS: 60_000}
+		w.change(Reload{Strategies: []*StrategyConfig{&config}})
+		w.pass(1_000)
+		if have := w.engine.Degraded(); len(have) != c.states {
+			t.Errorf("after 3 losses, at most %d: want %d states, have %+v", c.limit, c.states, have)
+		}
+	}
+}
+
+func TestABreachOutlivesAReloadThatWouldHaveAllowedIt(t *testing.T) {
+	t.Parallel()
+	wish := exchange.Quantity(100)
+	w := wishing(t, &wish, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(100)}}))
+	w.pass(5_000)
+	w.price("48000")
+	w.pass(20_000)
+	w.wantState("limit")
+	w.change(Reload{Limits: &risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_000)}}})
+	wish = 200
+	w.pass(20_000)
+	w.wantHeld(100)
+	w.wantState("limit")
+}
+
+func TestAnAnswerToAStrategyThatIsGoneReachesNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0))
+	w.pass(30_000)
+	asking := func() bool { return w.engine.series[0].asking && w.engine.round.phase == 0 }
+	for w.engine.series[0].asking = false; !asking(); {
+		w.pass(1)
+	}
+	w.change(Reload{Gone: []string{"one"}})
+	notes := len(w.notes)
+	w.pass(30_000)
+	if len(w.notes) > notes {
+		t.Errorf("want nothing told any more, have %+v", w.notes[notes:])
 	}
 }

@@ -54,6 +54,15 @@ const (
 	callBetween    // the ledger: positions and account, apart from the rounds
 )
 
+// ofRound reports whether a round waits for the answer.
+func (k callKind) ofRound() bool {
+	switch k {
+	case callRound, callLook, callHistory, callTicker, callLeverages, callClosed, callTrades, callNewest:
+		return true
+	}
+	return false
+}
+
 // purpose is what a call under way is for.
 type purpose struct {
 	kind     callKind

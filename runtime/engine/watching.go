@@ -23,8 +23,13 @@ type watching struct {
 
 // watchFor finds what a strategy wants to see. The pair must be traded by the
 // account, or nothing would be known of it.
-func (e *Engine) watchFor(r *run, symbols []*exchange.Symbol) error {
+func (e *Engine) watchFor(r *run) error {
+	before := r.around
 	r.around = watching{wanted: strategy.WatchingOf(r.config.Strategy), fundingMS: never}
+	if r.around.wanted == before.wanted && before != (watching{}) {
+		r.around = before
+		return nil
+	}
 	if r.around.wanted.Funding && r.truth.Key.Market == exchange.Futures {
 		r.around.fundingMS = 0
 	}
@@ -32,21 +37,11 @@ func (e *Engine) watchFor(r *run, symbols []*exchange.Symbol) error {
 	if key == (exchange.SymbolKey{}) {
 		return nil
 	}
-	for _, s := range symbols {
-		if s.Key() == key {
-			r.around.pair = e.book.Symbol(key)
-			return nil
-		}
+	if e.runOn(key) != nil {
+		r.around.pair = e.book.Symbol(key)
+		return nil
 	}
 	return fmt.Errorf("strategy %s watches %s, which no strategy of the account trades", r.config.Name, key)
-}
-
-// symbols are those the account trades.
-func (c *Config) symbols() (all []*exchange.Symbol) {
-	for i := range c.Strategies {
-		all = append(all, c.Strategies[i].Symbol)
-	}
-	return all
 }
 
 // lookAround asks for the funding rates that are due.

@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/risk"
 )
 
 var errFull = errors.New("database or disk is full")
@@ -105,6 +106,9 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnWhenADeclaredStateBegan(t *testin
 		"a limit of the account is passed": func(b *bench) {
 			b.engine.book.Apply(&reconcile.Record{Kind: reconcile.RecordBreach, Rule: "max_daily_loss", Why: "lost too much", AtMS: b.now, UntilMS: b.now + 60_000})
 		},
+		"the configuration is another": func(b *bench) {
+			b.give(Event{Kind: EventReload, Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,10 +136,14 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 		begins func(*bench, *wanting)
 		why    string
 	}{
-		"a halt":         {func(b *bench, _ *wanting) { b.give(Event{Kind: EventHalt, Level: "pause", Why: "a test"}) }, "trading was halted meanwhile"},
-		"an exit":        {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is under way or became unknown meanwhile"},
-		"botd is ending": {func(b *bench, _ *wanting) { b.give(Event{Kind: EventStop, Level: "leave"}) }, "botd is stopping"},
-		"nothing":        {func(b *bench, _ *wanting) { b.pass(1_500) }, ""},
+		"a halt":  {func(b *bench, _ *wanting) { b.give(Event{Kind: EventHalt, Level: "pause", Why: "a test"}) }, "trading was halted meanwhile"},
+		"an exit": {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is under way or became unknown meanwhile"},
+		"another limit": {func(b *bench, _ *wanting) {
+			b.give(Event{Kind: EventReload, Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
+		}, "the configuration changed meanwhile"},
+		"a reload that is not about it": {func(b *bench, _ *wanting) { b.give(Event{Kind: EventReload, Reload: &Reload{Limits: &risk.Limits{}}}) }, ""},
+		"botd is ending":                {func(b *bench, _ *wanting) { b.give(Event{Kind: EventStop, Level: "leave"}) }, "botd is stopping"},
+		"nothing":                       {func(b *bench, _ *wanting) { b.pass(1_500) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -97,7 +97,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	greet(console, config, v, directory, machine)
 	clock := newClockwork(config, metrics, board, console, v.client)
 	reloads := newReloader(config, flags)
-	reloads.driver, reloads.machine, reloads.console, reloads.metrics, reloads.report = driver, machine, console, metrics, board.Report
+	reloads.driver, reloads.machine, reloads.console, reloads.metrics, reloads.report, reloads.feed = driver, machine, console, metrics, board.Report, v.feed
 	reloads.symbols = func(key exchange.SymbolKey) (*exchange.Symbol, bool) { return v.client.Symbols().Symbol(key) }
 	stopServer, err := serve(ctx, command, serving{config, reloads.current.Load, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build, Reload: reloads.Reload}})
 	if err != nil {
@@ -111,7 +111,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		func(ctx context.Context) { v.client.KeepTime(ctx, clockEvery, clock.take) },
 		reloads.watch,
 		(&hearing{directory: directory, config: reloads.current.Load, send: driver.Send}).watch,
-		func(ctx context.Context) { kept.keepFunding(ctx, v.client, futuresTraded(config)) })
+		func(ctx context.Context) { kept.keepFunding(ctx, v.client, reloads.futures) })
 	watched.ready(string(config.Mode) + " on " + v.where)
 	context.AfterFunc(ctx, watched.stopping)
 	v.began = true
@@ -203,7 +203,7 @@ func greet(console *ops.Console, config *configs.Config, v *venue, directory str
 // miss for the board's sake.
 func declares(kind engine.NoteKind) bool {
 	switch kind {
-	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteFrozen, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal:
+	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteFrozen, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal, engine.NoteReload:
 		return true
 	}
 	return false

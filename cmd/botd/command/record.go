@@ -109,24 +109,28 @@ const (
 )
 
 // keepFunding keeps the rate of each payment of the symbols until the context ends.
-func (r recording) keepFunding(ctx context.Context, venue rates, symbols []string) {
-	if r.recorder == nil || len(symbols) == 0 {
+// Which symbols those are may change.
+func (r recording) keepFunding(ctx context.Context, venue rates, traded func() []string) {
+	if r.recorder == nil {
 		return
 	}
-	due := make([]time.Time, len(symbols))
-	wait := fundingBegin
-	for sleep(ctx, wait) {
-		next := 0
-		for i, at := range due {
-			if at.Before(due[next]) {
-				next = i
+	due := map[string]time.Time{} // none yet is due at once
+	for wait := fundingBegin; sleep(ctx, wait); {
+		next := ""
+		wait = fundingBegin
+		for _, symbol := range traded() {
+			if next == "" || due[symbol].Before(due[next]) {
+				next = symbol
 			}
 		}
-		if left := time.Until(due[next]); left > 0 {
-			wait = left
+		if next == "" {
 			continue
 		}
-		due[next], wait = time.Now().Add(r.keepRate(ctx, venue, symbols[next])), fundingApart
+		if left := time.Until(due[next]); left > 0 {
+			wait = min(left, fundingBegin)
+			continue
+		}
+		due[next], wait = time.Now().Add(r.keepRate(ctx, venue, next)), fundingApart
 	}
 }
 

@@ -35,7 +35,7 @@ func TestEveryFundingRateIsKept(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), 10*24*time.Hour)
 		defer stop()
 		venue := &funded{}
-		kept.keepFunding(ctx, venue, []string{"BTC-USDT", "ETH-USDT"})
+		kept.keepFunding(ctx, venue, func() []string { return []string{"BTC-USDT", "ETH-USDT"} })
 		kept.close()
 		if venue.asked > 2*30*3+2 {
 			t.Errorf("10 days, two symbols: want about three questions a payment, have %d", venue.asked)
@@ -64,6 +64,6 @@ func TestNothingIsRecordedWhereNothingIsToBe(t *testing.T) {
 	if !kept.note(&engine.Note{Kind: engine.NoteCandles, Candles: &exchange.Candles{}}) || kept.note(&engine.Note{Kind: engine.NoteCandle}) {
 		t.Error("want the notes of polled candles taken, and no others")
 	}
-	kept.keepFunding(t.Context(), &funded{}, []string{"BTC-USDT"})
+	kept.keepFunding(t.Context(), &funded{}, func() []string { return []string{"BTC-USDT"} })
 	kept.close()
 }

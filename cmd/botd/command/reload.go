@@ -25,7 +25,8 @@ import (
 // filesEvery is how often the configuration's files are looked at.
 const filesEvery = 2 * time.Second
 
-// reloader puts changed strategies in place while the daemon runs: at a SIGHUP, and
+// reloader puts changed, new and removed strategies and changed limits in place
+// while the daemon runs: at a SIGHUP, and
 // when a file of the configuration has changed. A configuration with an error in it
 // changes nothing, and so does one with anything in it that takes a restart: half of
 // what somebody wrote, a larger size without its limit, must never run.
@@ -35,6 +36,7 @@ type reloader struct {
 	driver  *runtime.Driver
 	machine *engine.Engine
 	symbols func(exchange.SymbolKey) (*exchange.Symbol, bool)
+	feed    func(exchange.SymbolKey) // paper: has a symbol fed from now on
 	console *ops.Console
 	metrics *ops.Metrics
 	report  func(ops.Check)
@@ -49,6 +51,9 @@ func newReloader(config *configs.Config, flags runFlags) *reloader {
 	r.current.Store(config)
 	return r
 }
+
+// futures are the futures symbols that are traded now.
+func (r *reloader) futures() []string { return futuresTraded(r.current.Load()) }
 
 // watch reloads until the context ends. The built-in examples never change.
 func (r *reloader) watch(ctx context.Context) {
@@ -97,6 +102,10 @@ func filesOf(config *configs.Config) string {
 	for _, file := range config.Files {
 		look(file)
 	}
+	present, _ := filepath.Glob(filepath.Join(config.Directory, configs.StrategyFolder, "[^.]*.yaml")) // the pattern is good
+	for _, file := range present {
+		look(file)
+	}
 	for i := range config.Strategies {
 		if s := &config.Strategies[i]; s.Script.File != "" {
 			look(filepath.Join(filepath.Dir(s.File), s.Script.File))
@@ -132,27 +141,32 @@ func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	if err != nil { // an effective configuration that is no YAML
 		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
 	}
-	changed, obstacles := r.prepare(ctx, before, config, differences)
-	if len(obstacles) > 0 {
+	if restart := needsRestart(differences); len(restart) > 0 {
 		return refused("config.needs_restart", "nothing of it is taken over, what runs goes on (%s): %v",
-			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(obstacles, "; "), changes(differences)))
+			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(restart, ", "), changes(differences)))
+	}
+	reload, err := r.prepare(ctx, before, config)
+	if err != nil {
+		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
 	}
 	does = changesOf(differences)
 	if trial {
 		return does, nil
 	}
-	if err := r.replace(ctx, changed, changes(differences), audit); err != nil {
-		r.refused("config.rejected", "config    is not taken over (%s): %v", why, err)
-		return nil, err
+	if err := r.send(ctx, reload, differences, audit); err != nil {
+		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
 	}
 	r.current.Store(config)
 	r.metrics.Reloaded(true)
 	r.loaded = "loaded " + clockText(time.Now().UnixMilli())
 	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
-	for _, s := range changed {
+	for _, s := range reload.Strategies {
 		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, strategyNamed(config, s.Name).File)
 	}
-	r.console.Say("config.reloaded", "config    read again (%s), strategies replaced: %d; %s", why, len(changed), changes(differences))
+	for _, name := range reload.Gone {
+		r.console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, strategyNamed(before, name).File)
+	}
+	r.console.Say("config.reloaded", "config    read again (%s), strategies put in place: %d, removed: %d; %s", why, len(reload.Strategies), len(reload.Gone), changes(differences))
 	return does, nil
 }
 
@@ -192,33 +206,56 @@ func (r *reloader) refused(event, format string, values ...any) {
 	r.console.Warn(event, format, values...)
 }
 
-// prepare builds the new versions of what changed, and lists what keeps the whole of
-// it from being put in place now.
-func (r *reloader) prepare(ctx context.Context, before, config *configs.Config, differences []configs.Difference) (changed []*engine.StrategyConfig, obstacles []string) {
+// needsRestart lists what changed and is only read at a start.
+func needsRestart(differences []configs.Difference) (paths []string) {
 	for _, d := range differences {
-		if !strings.HasPrefix(d.Path, "strategies") {
-			obstacles = append(obstacles, d.Path)
+		if !strings.HasPrefix(d.Path, "strategies") && !strings.HasPrefix(d.Path, "risk.") {
+			paths = append(paths, d.Path)
 		}
 	}
+	return paths
+}
+
+// prepare builds what changed: new versions of strategies, new ones, and the
+// account's limits. It asks the engine whether anything keeps it from being put in
+// place now; all of that is its error.
+func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
+	limits := accountLimits(config.Limits)
+	reload := &engine.Reload{Limits: &limits, ConfigHash: config.Hash()}
+	var obstacles []string
 	for i := range config.Strategies {
 		now := &config.Strategies[i]
 		was := strategyNamed(before, now.Name)
 		if was != nil && was.Hash() == now.Hash() {
 			continue
 		}
-		made, err := r.build(ctx, was, now)
+		made, err := r.build(now)
 		if err != nil {
-			obstacles = append(obstacles, fmt.Sprintf("%s: %v", now.Name, err))
+			obstacles = append(obstacles, err.Error())
 			continue
 		}
-		changed = append(changed, made)
+		reload.Strategies = append(reload.Strategies, made)
 	}
 	for i := range before.Strategies {
 		if name := before.Strategies[i].Name; strategyNamed(config, name) == nil {
-			obstacles = append(obstacles, name+": it is not configured any more")
+			reload.Gone = append(reload.Gone, name)
 		}
 	}
-	return changed, obstacles
+	err := r.driver.Query(ctx, func() { obstacles = append(obstacles, r.machine.Reloadable(reload)...) })
+	if err == nil && len(obstacles) > 0 {
+		err = errors.New(strings.Join(obstacles, "; "))
+	}
+	return reload, err
+}
+
+// build makes one strategy as a start does.
+func (r *reloader) build(c *configs.StrategyConfig) (*engine.StrategyConfig, error) {
+	symbol, found := r.symbols(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
+	if !found {
+		return nil, fmt.Errorf("%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
+	}
+	made, err := strategyConfig(c, symbol)
+	return &made, err
 }
 
 // maxChanges bounds a line of the log.
@@ -274,42 +311,31 @@ func strategyNamed(config *configs.Config, name string) *configs.StrategyConfig 
 	return nil
 }
 
-// build makes the new version of a running strategy.
-func (r *reloader) build(ctx context.Context, was, now *configs.StrategyConfig) (*engine.StrategyConfig, error) {
-	if was == nil {
-		return nil, errors.New("it is new")
-	}
-	key := exchange.SymbolKey{Market: now.Market, Name: now.Symbol}
-	why := ""
-	if err := r.driver.Query(ctx, func() { why = r.machine.Reloadable(now.Name, key, now.Interval) }); err != nil {
-		return nil, err
-	}
-	if why != "" {
-		return nil, fmt.Errorf("%s, another symbol or interval is another strategy", why)
-	}
-	symbol, found := r.symbols(key)
-	if !found {
-		return nil, fmt.Errorf("the exchange has no %s", key)
-	}
-	made, err := strategyConfig(now, symbol)
-	return &made, err
-}
-
-// replace hands the new versions to the engine: one event, one entry of the audit. Who
-// asked for a reload that changes no strategy is written down too, a file is not.
-func (r *reloader) replace(ctx context.Context, changed []*engine.StrategyConfig, what string, audit *reconcile.Audit) error {
+// send hands the change to the engine: one event, one entry of the audit. Who asked
+// for a reload that changes nothing is written down too, a file is not. What changed
+// since it was prepared, a position that was opened, is an error here.
+func (r *reloader) send(ctx context.Context, reload *engine.Reload, differences []configs.Difference, audit *reconcile.Audit) error {
 	var names []string
-	for _, s := range changed {
+	for _, s := range reload.Strategies {
 		names = append(names, s.Name)
 	}
-	event := engine.Event{Kind: engine.EventReload, Strategies: changed, Audit: audit}
-	if audit.Detail = what; len(changed) > 0 {
-		audit.Target = strings.Join(names, ", ")
-	} else if event.Kind = engine.EventAudit; audit.Actor == "file" {
-		return nil
+	names = append(names, reload.Gone...)
+	audit.Target, audit.Detail = strings.Join(names, ", "), changes(differences)
+	event := engine.Event{Kind: engine.EventReload, Reload: reload, Audit: audit}
+	if len(names) == 0 && len(differences) == 0 {
+		if audit.Actor == "file" {
+			return nil
+		}
+		event = engine.Event{Kind: engine.EventAudit, Audit: audit}
+	}
+	for _, s := range reload.Strategies {
+		r.feed(s.Symbol.Key())
 	}
 	err := r.driver.Send(ctx, event)
-	if errors.Is(err, runtime.ErrUnwritten) {
+	switch {
+	case len(reload.Refused) > 0:
+		return errors.New(strings.Join(reload.Refused, "; "))
+	case errors.Is(err, runtime.ErrUnwritten):
 		return nil // in force; the journal's failure is told on its own
 	}
 	return err

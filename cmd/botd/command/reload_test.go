@@ -69,7 +69,7 @@ func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "1m", "5m", 1))
 	put("botd.yaml", "mode: demo\ndata_dir: ./data\n")
 	hangUp(t, d)
-	d.until(t, "config.needs_restart")
+	d.until(t, "config.rejected")
 	put("strategies/mine.yaml", strings.Replace(reloadedYAML, "0.01", "0.02", 1))
 	hangUp(t, d)
 	d.until(t, "config.strategy_reloaded")

@@ -103,6 +103,13 @@ func (f *staleFeeds) declared() []engine.Degraded {
 	return slices.Clone(f.all)
 }
 
+// feed has a symbol's data read that a strategy begins to trade.
+func (v *venue) feed(key exchange.SymbolKey) {
+	if account, simulated := v.trading.(*paper.Venue); simulated {
+		account.Watch(key)
+	}
+}
+
 // traded are the instruments of the strategies.
 func traded(config *configs.Config) (keys []exchange.SymbolKey) {
 	for i := range config.Strategies {

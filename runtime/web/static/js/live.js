@@ -76,6 +76,7 @@ function receive(message) {
 
 function apply(topic, data) {
   if (topic === "status") { took(data); return; }
+  if (topic === "notice" && data.kind === "strategy_reloaded") setTimeout(again, 300); // one may be gone
   if (topic === "strategy") {
     const at = live.strategies.findIndex((one) => one.name === data.name);
     if (at < 0) live.strategies.push(data); else live.strategies[at] = data;

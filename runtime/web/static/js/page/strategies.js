@@ -26,7 +26,7 @@ export async function open(page) {
         all.length > FEW || text || state ? h("div.filters", h("div.grow", field("Search", h("input", { type: "search", value: text, placeholder: "name, kind or symbol", "data-search": true, on: { input: (event) => set("q", (value) => { text = value; })(event.target.value) } }))),
           choose("State", [["", "all"], ...[...new Set([...all.map((s) => s.state), state].filter(Boolean))].sort().map((one) => [one, f.words(one)])], state, set("state", (value) => { state = value; })),
           choose("Order", Object.entries(orders).map(([name, [words]]) => [name, words]), order, set("order", (value) => { order = value; }))) : null,
-        table("Strategies", columns, shown, { key: (s) => s.name, none: all.length ? empty("No strategy fits", "Change the search above.") : empty("No strategy is configured", "Put a file into strategies/ of the configuration directory, then start botd again. botd init writes a commented one.") })),
+        table("Strategies", columns, shown, { key: (s) => s.name, none: all.length ? empty("No strategy fits", "Change the search above.") : empty("No strategy is configured", "Put a file into strategies/ of the configuration directory: botd sees it within seconds. botd init writes a commented one.") })),
     ];
   });
 }
