@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/shopspring/decimal"
 )
@@ -200,14 +201,15 @@ func (s *Symbol) QuantityAmount(quantity Quantity) Amount {
 	return scaled(int64(quantity), powU(AmountScale-s.QuantityScale))
 }
 
-// QuantityOf returns an amount of the base asset as a Quantity, cut towards zero.
+// QuantityOf returns an amount of the base asset as a Quantity, cut towards zero; at
+// most half of what one holds.
 func (s *Symbol) QuantityOf(amount Amount) Quantity {
-	return Quantity(amount.Quo(scaled(1, powU(AmountScale-s.QuantityScale))))
+	return Quantity(units(amount, scaled(1, powU(AmountScale-s.QuantityScale))))
 }
 
 // MeanPrice returns an Amount as the nearest Price not above it: for showing, not for sums.
 func (s *Symbol) MeanPrice(amount Amount) Price {
-	return Price(amount.Quo(scaled(1, powU(AmountScale-s.PriceScale))))
+	return Price(units(amount, scaled(1, powU(AmountScale-s.PriceScale))))
 }
 
 // CostMean returns cost / quantity as a mean price with 18 places, cut towards
@@ -219,12 +221,43 @@ func (s *Symbol) CostMean(cost Amount, quantity Quantity) Amount {
 	return cost.MulDiv(int64(powU(s.QuantityScale)), int64(quantity))
 }
 
-// QuantityFor returns how much notional buys at price, cut down to the quantity tick.
+// QuantityFor returns how much notional buys at price, cut down to the quantity tick;
+// at most half of what a Quantity holds.
 func (s *Symbol) QuantityFor(notional Amount, price Price) Quantity {
 	if price <= 0 {
 		return 0
 	}
-	return s.FloorQuantity(Quantity(notional.Quo(scaled(int64(price), s.notionalUnit))))
+	return s.FloorQuantity(Quantity(units(notional, scaled(int64(price), s.notionalUnit))))
+}
+
+// mostUnits is more than any venue has: what is wished, or told, beyond it is this
+// much, and adding two of it does not overflow.
+const mostUnits = 1<<62 - 1
+
+// units returns how often a unit goes into an amount, cut towards zero.
+func units(amount, unit Amount) int64 {
+	count := int64(mostUnits)
+	if q, fits := quotient(amount.Abs(), unit); fits && q < mostUnits {
+		count = int64(q)
+	}
+	if amount.Sign() < 0 {
+		return -count
+	}
+	return count
+}
+
+// Worth returns what a quantity is worth at a price, without its sign, and whether
+// that is at most the bound: nothing overflows, whatever was wished.
+func (s *Symbol) Worth(price Price, quantity Quantity, most Amount) (Amount, bool) {
+	high, low := bits.Mul64(magnitude(int64(price)), magnitude(int64(quantity)))
+	over, top := bits.Mul64(high, s.notionalUnit)
+	carry, bottom := bits.Mul64(low, s.notionalUnit)
+	top, over2 := bits.Add64(top, carry, 0)
+	if over != 0 || over2 != 0 || top > 1<<63-1 {
+		return most, false
+	}
+	worth := Amount{int64(top), bottom}
+	return worth, !most.Less(worth)
 }
 
 // FloorQuantity cuts a quantity towards zero to a multiple of the tick.

@@ -78,7 +78,7 @@ func (e *Engine) Degraded() []Degraded {
 		all = append(all, e.limitedBy(r.config.Name)...)
 		if r.failed != "" {
 			all = append(all, Degraded{State: "failed", Scope: reconcile.Scope{Strategy: r.config.Name}, Cause: r.failed, SinceMS: r.failedMS,
-				WayOut: "mend the strategy and start botd again; its protection stays"})
+				WayOut: "mend it: a changed file is taken over; its protection stays"})
 		}
 	}
 	return all

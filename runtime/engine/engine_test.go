@@ -253,6 +253,22 @@ func TestAPanicStopsThatStrategyOnly(t *testing.T) {
 	}
 }
 
+// What such a wish comes to could not be counted; journalled it would end every start.
+func TestAWishPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
+	t.Parallel()
+	bad, good := &wanting{target: 1 << 62}, &wanting{target: 10}
+	b := newBench(t, bad, good)
+	b.pass(5_000)
+	if bad.asked != 1 || good.asked < 5 || b.count(NoteStrategyFailed) != 1 {
+		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, b.count(NoteStrategyFailed))
+	}
+	for _, r := range b.records {
+		if r.Kind == reconcile.RecordPlan && r.Plan.Target.Quantity == bad.target {
+			t.Errorf("want the plan not journalled, have %+v", r.Plan)
+		}
+	}
+}
+
 func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
 	t.Parallel()
 	w := &wanting{}

@@ -130,6 +130,9 @@ func (e *Engine) foresee(r *run, o *Outlook) *strategy.Plan {
 		return plan
 	}
 	callDecide(r)
+	if why := r.plan.Excess(r.config.Symbol, r.truth.Last); why != "" {
+		panic(why)
+	}
 	if !plan.Covers(&r.plan) {
 		plan.Merge(&r.plan)
 	}
@@ -153,7 +156,7 @@ func (e *Engine) blocks(r *run, o *Outlook) []Block {
 		all = append(all, Block{fmt.Sprintf(format, values...), wayOut})
 	}
 	if r.failed != "" {
-		add("mend the strategy and start botd again; its protection stays", "the strategy has failed: %s", r.failed)
+		add("mend it: a changed file is taken over; its protection stays", "the strategy has failed: %s", r.failed)
 	}
 	if r.config.Removed {
 		add("put it back into the configuration, or flatten it", "the strategy was removed from the configuration")

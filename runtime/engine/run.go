@@ -60,11 +60,16 @@ func callDecide(r *run) { r.config.Strategy.Decide(&r.view, &r.plan) }
 func (e *Engine) guard(r *run, call func(*run)) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			r.failed, r.failedMS, r.nextMS = fmt.Sprint(cause), e.nowMS, never
-			e.note(Note{Kind: NoteStrategyFailed, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: r.failed})
+			e.fail(r, fmt.Sprint(cause))
 		}
 	}()
 	call(r)
+}
+
+// fail stops a strategy.
+func (e *Engine) fail(r *run, why string) {
+	r.failed, r.failedMS, r.nextMS = why, e.nowMS, never
+	e.note(Note{Kind: NoteStrategyFailed, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
 }
 
 // scheduled runs a tick that is due by the schedule. Ticks that were missed are
@@ -105,6 +110,14 @@ func (e *Engine) decided(r *run) {
 	if e.config.Rehearse {
 		return
 	}
+	covered := r.state.Plan.Covers(&r.plan)
+	if !covered {
+		// In the journal it would bring every start down: it is derived anew there.
+		if why := r.plan.Excess(r.config.Symbol, r.truth.Last); why != "" {
+			e.fail(r, why)
+			return
+		}
+	}
 	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
 		if memory, changed := r.state.Memory.With(remembered); changed {
 			e.record(reconcile.Record{Kind: reconcile.RecordMemory, Strategy: r.config.Name, Memory: slices.Clone(memory.Entries())})
@@ -113,10 +126,9 @@ func (e *Engine) decided(r *run) {
 	if !e.config.Quiet {
 		e.note(Note{Kind: NoteTick, Strategy: r.config.Name, Symbol: r.config.Symbol, Last: r.view.Last, Text: r.plan.Reason})
 	}
-	if r.state.Plan.Covers(&r.plan) {
-		return
+	if !covered {
+		e.adopt(r)
 	}
-	e.adopt(r)
 }
 
 // decide fills the view and asks the strategy.

@@ -92,7 +92,7 @@ func tickets() []Alert {
 			"botd status; BotdMarketDataStale and BotdExchangeErrors tell more."},
 		{"BotdStrategyFailed", Ticket, `botd_strategy_state{state="failed"} == 1`, 0, "{{ $labels.strategy }} has failed",
 			"The strategy broke and is stopped; its protection stays on the exchange.",
-			"The log has the cause; mend the strategy and start botd again, or close its position with botd halt --level flatten --strategy."},
+			"The log has the cause; mend its file, which is taken over as it runs, or close its position with botd halt --level flatten --strategy."},
 		{"BotdExchangeErrors", Ticket, `instance:botd_exchange_errors:ratio5m > 0.1`, 10 * time.Minute, "{{ $value | humanizePercentage }} of the requests of {{ $labels.instance }} fail",
 			"The exchange, or the way to it, answers badly.",
 			"botd probe asks step by step; the exchange's own status page."},
