@@ -31,6 +31,8 @@ type role struct {
 	config    engine.StrategyConfig
 	spy       *spy
 	scripted  strategy.Strategy // of a scenario
+	onRemove  string
+	absent    bool // it is taken out of the configuration
 }
 
 // cast is who plays: symbols and strategies, drawn once per seed.
@@ -156,6 +158,9 @@ func (c *cast) start(w *world) []*role {
 	var all []*role
 	for i := range c.roles {
 		r := &c.roles[i]
+		if r.absent {
+			continue
+		}
 		r.dress(w)
 		all = append(all, r)
 	}

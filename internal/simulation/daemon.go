@@ -54,7 +54,7 @@ func (d *daemon) boot() {
 	}
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
-		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.limits.account,
+		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.accountLimits(),
 	}
 	if mutant.Is(mutant.Hurried) {
 		config.BusyRoundMS = 1
@@ -63,6 +63,7 @@ func (d *daemon) boot() {
 	for _, r := range d.roles {
 		config.Strategies = append(config.Strategies, r.config)
 	}
+	config.Strategies = append(config.Strategies, w.orphans(book)...)
 	machine, err := engine.New(config, book)
 	if err != nil {
 		w.fail("start", "the engine does not start: %v", err)

@@ -5,7 +5,6 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
-	"botd/strategy"
 )
 
 // Deeds are what the user does to a botd that runs, and limits the user set: they
@@ -23,7 +22,7 @@ func drawDeeds(d *draw, weather *Weather) {
 	if !on || faults < 2 {
 		return
 	}
-	for f := Resolve; f < FaultEnd; f++ {
+	for f := Resolve; f <= DiskLow; f++ {
 		if strength := d.unit(); d.chance(0.6) {
 			weather[f] = strongest[f] * (0.1 + 0.9*strength)
 		}
@@ -85,32 +84,6 @@ func (w *world) resolve() bool {
 	return false
 }
 
-// reload puts a new version of a running strategy in its place; in some its
-// protection is another one.
-func (w *world) reload() bool {
-	d := w.daemon
-	if !d.listens() {
-		return false
-	}
-	n := w.deeds.below(int64(len(w.cast.roles)))
-	r := &w.cast.roles[n]
-	if w.deeds.chance(0.5) && r.kind != "ladder" {
-		r.protected = !r.protected
-		w.inspector.watched[n].nakedMS = 0
-	}
-	given := max(r.spy.openMS, r.spy.given)
-	r.dress(w)
-	r.spy.given = given
-	change := &engine.Reload{Strategies: []*engine.StrategyConfig{&r.config}}
-	if why := d.machine.Reloadable(change); len(why) > 0 {
-		w.fail("reload", "%s can not be replaced: %s", r.name, why)
-		return false
-	}
-	w.say("a new version of %s, protected %t", r.name, r.protected)
-	d.handle(&engine.Event{Kind: engine.EventReload, Reload: change})
-	return true
-}
-
 // crowd lets the journal's disk be nearly full for a while.
 func (w *world) crowd() bool {
 	d := w.daemon
@@ -134,23 +107,3 @@ func (w *world) roomy(life int) {
 
 // listens reports whether a person's request reaches the process.
 func (d *daemon) listens() bool { return d.up && !d.stopping && d.pausedMS <= d.w.nowMS }
-
-// dress makes a version of the role's strategy for one life of the process, or the
-// rest of one.
-func (r *role) dress(w *world) {
-	symbol := *w.venue.held[r.key].rules
-	r.anchor = w.cast.anchor[r.key]
-	r.spy = &spy{inner: r.strategy(&symbol), w: w, role: r}
-	limits := w.limits.strategy
-	limits.MaxPosition = r.limit()
-	r.config = engine.StrategyConfig{Name: r.name, Strategy: r.spy, Symbol: &symbol, Interval: exchange.Minute1, Limits: limits}
-	if r.schedule != 0 {
-		r.config.Schedule = each(r.schedule)
-	}
-	if r.protected {
-		r.config.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 600_000}, TakeProfit: strategy.Distance{Share: 900_000}}
-	}
-	if r.key.Market == exchange.Futures {
-		r.config.Leverage = leverage
-	}
-}

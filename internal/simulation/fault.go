@@ -43,12 +43,15 @@ const (
 	Resolve // a person ends a quarantine
 	Reload  // a new version of a running strategy takes its place
 	DiskLow // the journal's disk is nearly full for a while
+
+	Remove  // a strategy is taken out of the configuration, and comes back
+	Tighten // limits allow nothing for a while
 	FaultEnd
 )
 
 var faultNames = [FaultEnd]string{"lost_request", "lost_answer", "late_request", "duplicate", "hidden", "stale_read", "torn_read", "malformed", "server_error",
 	"rate_limited", "slow_answer", "queued", "outage", "clock_error", "hand_trade", "hand_cancel", "partial_fill", "price_jump", "liquidation", "rule_drift",
-	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt", "second_bot", "old_backup", "resolve", "reload", "disk_low"}
+	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt", "second_bot", "old_backup", "resolve", "reload", "disk_low", "remove", "tighten"}
 
 // String returns the fault's name.
 func (f Fault) String() string {
@@ -77,7 +80,7 @@ var strongest = Weather{
 	LostRequest: 0.15, LostAnswer: 0.25, LateRequest: 0.15, Duplicate: 0.05, Hidden: 0.5, StaleRead: 0.4, TornRead: 0.4, Malformed: 0.15, ServerError: 0.2,
 	RateLimited: 0.15, SlowAnswer: 0.2, Queued: 0.3, Outage: 1, ClockError: 1, HandTrade: 0.5, HandCancel: 1, PartialFill: 30, PriceJump: 2, Liquidation: 0.3, RuleDrift: 0.5,
 	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4, SecondBot: 0.05, OldBackup: 0.1,
-	Resolve: 4, Reload: 2, DiskLow: 1,
+	Resolve: 4, Reload: 2, DiskLow: 1, Remove: 4, Tighten: 2,
 }
 
 // most is the largest strength there can be: certainty for a fault that strikes

@@ -212,7 +212,7 @@ func (i *inspector) rounded() {
 		wanted := state.Plan.Target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
 		dust := held.rules.Notional(last, max(held.position, -held.position)).Less(held.rules.MinNotional)
 		exiting := held.triedMS != 0 && w.nowMS-held.triedMS < 10_000
-		if key.Market == exchange.Spot || wanted || held.position == 0 || truth.Position == 0 || dust || exiting || held.handMS != 0 {
+		if key.Market == exchange.Spot || wanted || watch.role.absent || held.position == 0 || truth.Position == 0 || dust || exiting || held.handMS != 0 {
 			watch.idle = 0
 		} else if watch.idle++; watch.idle > mostIdle {
 			w.fail("exit_waits", "%s: the plan is flat, %d are held, and nothing goes out", key, held.position)

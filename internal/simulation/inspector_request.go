@@ -174,6 +174,8 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 		return "while the journal says that trading is halted"
 	case i.story.limited(strategy, i.w.daemon.clock()):
 		return "while the journal says that a limit is breached"
+	case i.w.shut:
+		return "while the limits allow nothing"
 	case i.w.daemon.low:
 		return "while the disk is nearly full"
 	case i.w.daemon.stopping:
@@ -188,6 +190,25 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 		return "on a quarantined symbol"
 	}
 	return ""
+}
+
+// removed: a strategy that ended with nothing said leaves nothing behind, by the
+// exchange's truth.
+func (i *inspector) removed(r *role) {
+	w, h := i.w, i.w.venue.held[r.key]
+	if h.handMS == 0 && r.key.Market == exchange.Futures && h.position != 0 {
+		w.fail("removed", "%s is removed and leaves a position of %d", r.name, h.position)
+	}
+	for _, a := range w.venue.under {
+		if a.order.Key() == r.key && !a.forgotten {
+			w.fail("removed", "%s is removed while %s may still arrive", r.name, a.id)
+		}
+	}
+	w.venue.x.EachOpenOrder(account, r.key.Market, func(o *exchange.Order) {
+		if a := w.venue.byOrder[o.ID]; a != nil && o.Symbol == r.key.Name && !a.forgotten {
+			w.fail("removed", "%s is removed and leaves order %d", r.name, o.ID)
+		}
+	})
 }
 
 // ended: the process is gone.

@@ -20,6 +20,9 @@ func (w *world) scheduleStrike(f Fault) {
 	if f >= Resolve {
 		source = &w.deeds
 	}
+	if f >= Remove {
+		source = &w.turns
+	}
 	mean := 60_000 / w.weather[f]
 	w.agenda.put(happening{atMS: w.nowMS + 1 + int64(mean*2*source.unit()), kind: happenStrike, fault: f})
 }
@@ -81,6 +84,10 @@ func (w *world) befall(f Fault) bool {
 		return w.reload()
 	case DiskLow:
 		return w.crowd()
+	case Remove:
+		return w.remove()
+	case Tighten:
+		return w.tighten()
 	}
 	return true
 }
@@ -182,6 +189,10 @@ func (w *world) release(h *happening) {
 		w.restoreRules()
 	case DiskLow:
 		w.roomy(h.life)
+	case Remove:
+		w.comeBack(h)
+	case Tighten:
+		w.loosen(h)
 	case Halt:
 		if !d.up || d.stopping || d.pausedMS > w.nowMS {
 			h.atMS = w.nowMS + 5_000

@@ -120,6 +120,8 @@ type world struct {
 	inspector *inspector
 
 	network, storage, market, people, deeds draw
+	turns                                   draw
+	shut                                    bool // limits allow no opening
 	limits                                  bounded
 	outageMS                                int64
 
@@ -168,6 +170,8 @@ func (w *world) setUp() {
 	w.weather = drawWeather(&setup)
 	w.deeds = newDraw(w.seed, 6)
 	drawDeeds(&w.deeds, &w.weather)
+	w.turns = newDraw(w.seed, 7)
+	drawTurns(&w.turns, &w.weather)
 	if w.limits = drawLimits(&w.deeds); w.options.script != nil {
 		w.limits = bounded{account: w.options.script.limits}
 	}
@@ -184,6 +188,11 @@ func (w *world) setUp() {
 	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
 	if script := w.options.script; script != nil {
 		w.cast, w.foreign, w.bounds, w.harsh, w.poor, w.ledger, delay, spread = script.cast(), script.foreign, bounds[0], false, false, true, 20, 0
+	}
+	if w.weather[Remove] > 0 {
+		for i := range w.cast.roles {
+			w.cast.roles[i].onRemove = []string{"", "", "flatten", "leave"}[w.turns.below(4)]
+		}
 	}
 	w.delayMS = delay + spread
 	w.venue = newVenue(w, w.cast.symbols, delay, spread)

@@ -1,0 +1,190 @@
+package simulation
+
+import (
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// Changes of the configuration of a botd that runs: another version of a strategy,
+// one that is taken out and comes back, limits.
+
+// drawTurns has strategies taken out and limits tightened in one seed of six of those
+// that have more than one fault, by a draw of its own.
+func drawTurns(d *draw, weather *Weather) {
+	faults := 0
+	for _, strength := range weather {
+		if strength > 0 {
+			faults++
+		}
+	}
+	on := d.chance(0.17) && faults >= 2
+	for f := Remove; f <= Tighten; f++ {
+		if strength := d.unit(); on && d.chance(0.7) {
+			weather[f] = strongest[f] * (0.1 + 0.9*strength)
+		}
+	}
+}
+
+// reload puts a new version of a running strategy in its place; in some its
+// protection is another one.
+func (w *world) reload() bool {
+	d := w.daemon
+	if !d.listens() {
+		return false
+	}
+	n := w.deeds.below(int64(len(w.cast.roles)))
+	r := &w.cast.roles[n]
+	if r.absent {
+		return false
+	}
+	if w.deeds.chance(0.5) && r.kind != "ladder" {
+		r.protected = !r.protected
+		w.inspector.watched[n].nakedMS = 0
+	}
+	given := max(r.spy.openMS, r.spy.given)
+	r.dress(w)
+	r.spy.given = given
+	change := &engine.Reload{Strategies: []*engine.StrategyConfig{&r.config}}
+	if why := d.machine.Reloadable(change); len(why) > 0 {
+		w.fail("reload", "%s can not be replaced: %s", r.name, why)
+		return false
+	}
+	w.say("a new version of %s, protected %t", r.name, r.protected)
+	d.handle(&engine.Event{Kind: engine.EventReload, Reload: change})
+	return true
+}
+
+// remove takes a strategy out of the configuration for a while. One that does not say
+// what is to become of it goes only while nothing of it is there, by the exchange's
+// truth.
+func (w *world) remove() bool {
+	d := w.daemon
+	r := &w.cast.roles[w.turns.below(int64(len(w.cast.roles)))]
+	back := w.nowMS + w.turns.between(3_000, 60_000)
+	if !d.listens() || r.absent {
+		return false
+	}
+	change := &engine.Reload{Gone: []string{r.name}}
+	allowed := len(d.machine.Reloadable(change)) == 0
+	if d.handle(&engine.Event{Kind: engine.EventReload, Reload: change}); len(change.Refused) > 0 {
+		if allowed || r.config.OnRemove != "" {
+			w.fail("reload", "%s is not removed: %q", r.name, change.Refused)
+		}
+		return false
+	}
+	w.say("%s is taken out of the configuration, on_remove: %s", r.name, r.config.OnRemove)
+	if r.config.OnRemove == "" {
+		w.inspector.removed(r)
+	}
+	r.absent = true
+	w.agenda.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Remove})
+	return true
+}
+
+// comeBack has every strategy configured again.
+func (w *world) comeBack(h *happening) {
+	d := w.daemon
+	if !d.listens() {
+		h.atMS = w.nowMS + 1_000
+		w.agenda.put(*h)
+		return
+	}
+	change := &engine.Reload{}
+	for i := range w.cast.roles {
+		if r := &w.cast.roles[i]; r.absent {
+			r.absent = false
+			r.dress(w)
+			change.Strategies = append(change.Strategies, &r.config)
+		}
+	}
+	w.say("%d strategies come back", len(change.Strategies))
+	if d.handle(&engine.Event{Kind: engine.EventReload, Reload: change}); len(change.Refused) > 0 {
+		w.fail("reload", "a strategy can not come back: %q", change.Refused)
+	}
+	for _, halt := range slices.Clone(d.machine.Book().Halts()) {
+		if strings.Contains(halt.Why, "was removed from the configuration") {
+			d.handle(&engine.Event{Kind: engine.EventHalt, Scope: halt.Scope, Why: byPerson})
+		}
+	}
+}
+
+// tighten lets the account's limits forbid every opening for a while.
+func (w *world) tighten() bool {
+	back := w.nowMS + w.turns.between(2_000, 30_000)
+	if !w.daemon.listens() || w.shut {
+		return false
+	}
+	w.say("limits allow no opening")
+	w.limit(true)
+	w.agenda.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Tighten})
+	return true
+}
+
+// loosen ends that.
+func (w *world) loosen(h *happening) {
+	if !w.daemon.listens() {
+		h.atMS = w.nowMS + 1_000
+		w.agenda.put(*h)
+		return
+	}
+	w.say("limits are as before")
+	w.limit(false)
+}
+
+func (w *world) limit(shut bool) {
+	w.shut = shut
+	limits := w.accountLimits()
+	change := &engine.Reload{Limits: &limits}
+	if w.daemon.handle(&engine.Event{Kind: engine.EventReload, Reload: change}); len(change.Refused) > 0 {
+		w.fail("reload", "limits are not taken over: %q", change.Refused)
+	}
+}
+
+// accountLimits are those that the configuration has now.
+func (w *world) accountLimits() risk.Limits {
+	limits := w.limits.account
+	if w.shut {
+		limits.MaxGrossExposure = 1 // a hundred-millionth
+	}
+	return limits
+}
+
+// orphans are what strategies that are not configured now hold, as a start finds it.
+func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
+	configured := func(_ string, key exchange.SymbolKey) bool {
+		return slices.ContainsFunc(w.cast.roles, func(r role) bool { return r.key == key && !r.absent })
+	}
+	for _, orphan := range book.Orphans(configured) {
+		if h := w.venue.held[orphan.Symbol]; h != nil {
+			symbol := *h.rules
+			all = append(all, engine.StrategyConfig{Name: orphan.Strategy, Symbol: &symbol, Interval: exchange.Minute1, Removed: true})
+		}
+	}
+	return all
+}
+
+// dress makes a version of the role's strategy for one life of the process, or the
+// rest of one.
+func (r *role) dress(w *world) {
+	symbol := *w.venue.held[r.key].rules
+	r.anchor = w.cast.anchor[r.key]
+	r.spy = &spy{inner: r.strategy(&symbol), w: w, role: r}
+	limits := w.limits.strategy
+	limits.MaxPosition = r.limit()
+	r.config = engine.StrategyConfig{Name: r.name, Strategy: r.spy, Symbol: &symbol, Interval: exchange.Minute1, Limits: limits, OnRemove: r.onRemove}
+	if r.schedule != 0 {
+		r.config.Schedule = each(r.schedule)
+	}
+	if r.protected {
+		r.config.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 600_000}, TakeProfit: strategy.Distance{Share: 900_000}}
+	}
+	if r.key.Market == exchange.Futures {
+		r.config.Leverage = leverage
+	}
+}
