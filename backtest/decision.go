@@ -3,8 +3,10 @@ package backtest
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"botd/exchange"
 	"botd/exchange/tape"
@@ -67,6 +69,38 @@ func (c Config) between(fromMS, toMS int64) Config {
 		c.Legs = append(c.Legs, leg)
 	}
 	return c
+}
+
+// Within returns the configuration over the candles from a time on and before another
+// one; 0 bounds nothing. What was odd about the files is told still, of holes those
+// that lie within.
+func (c Config) Within(fromMS, toMS int64) (Config, error) {
+	if fromMS == 0 && toMS == 0 {
+		return c, nil
+	}
+	if toMS == 0 {
+		toMS = math.MaxInt64
+	}
+	cut := c.between(fromMS, toMS)
+	for i := range c.Legs {
+		whole := c.Legs[i].Tape
+		if i >= len(cut.Legs) || cut.Legs[i].Tape.Symbol != whole.Symbol {
+			n := whole.Candles.Len()
+			if n == 0 {
+				return c, nil // told where the candles are looked at
+			}
+			return c, fmt.Errorf("no candle of %s lies there: they are from %s to %s", whole.Symbol.Name,
+				utc(whole.Candles.OpenMS[0]).Format(time.RFC3339), utc(whole.Candles.CloseMS(n-1)).Format(time.RFC3339))
+		}
+		part := cut.Legs[i].Tape
+		part.Repaired, part.Warnings = whole.Repaired, whole.Warnings
+		for _, hole := range whole.Holes {
+			if hole.AfterMS >= fromMS && hole.BeforeMS < toMS {
+				part.Holes = append(part.Holes, hole)
+			}
+		}
+	}
+	return cut, nil
 }
 
 // exactly copies candles: what is not among them can not be reached from them.

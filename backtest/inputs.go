@@ -9,6 +9,8 @@ type Inputs struct {
 	Limits     risk.Limits `json:"limits"` // of the account
 	Columns    bool        `json:"columns"`
 	Repair     bool        `json:"repair,omitempty"`
+	FromMS     int64       `json:"from_ms,omitempty"` // the part of the candles it was asked for; 0 for all
+	ToMS       int64       `json:"to_ms,omitempty"`
 }
 
 // Input is one strategy with its files.

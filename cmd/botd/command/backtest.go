@@ -76,6 +76,7 @@ Several strategies (-s again and again, or -c DIR) trade one account in one orde
 share its margin and limits. Their files are given in the same order, or as SYMBOL=FILE or NAME=FILE.`,
 		Example: `  botd backtest run -s configs/strategies/trend.yaml --data candles.csv
   botd backtest run -s trend.yaml --data candles.csv.gz --funding funding.csv -o json
+  botd backtest run -s trend.yaml --data 2024.csv --from 2024-03-01 --to 2024-07-01
   botd backtest run -s trend.yaml --data 1h.csv --detail 1m.csv --out report
   botd backtest run -s btc.yaml -s eth.yaml --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv
   botd backtest run -c configs --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv`,

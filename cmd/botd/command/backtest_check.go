@@ -181,7 +181,7 @@ func verifyReport(command *cobra.Command, path string, files backtestFiles) (*ba
 
 // elsewhere takes each file from where the report had it, unless told otherwise.
 func (b *backtestFiles) elsewhere(inputs *backtest.Inputs) {
-	b.repair = inputs.Repair
+	b.repair, b.fromMS, b.toMS = inputs.Repair, inputs.FromMS, inputs.ToMS
 	if b.symbols == "" && inputs.Symbols != nil {
 		b.symbols = inputs.Symbols.Path
 	}

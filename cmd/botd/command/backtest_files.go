@@ -29,6 +29,8 @@ type backtestFiles struct {
 	symbols               string
 	recorded              string
 	repair                bool
+	from, to              string // the part of the candles; empty for all
+	fromMS, toMS          int64
 }
 
 func (b *backtestFiles) add(command *cobra.Command) {
@@ -41,12 +43,35 @@ func (b *backtestFiles) add(command *cobra.Command) {
 	f.StringVar(&b.recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
 	f.StringVar(&b.symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
 	f.BoolVar(&b.repair, "repair", false, "drop rows that are wrong, and say which")
+	f.StringVar(&b.from, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
+	f.StringVar(&b.to, "to", "", "only candles that have closed by this time (UTC)")
+}
+
+// times reads the part of the candles that is asked for.
+func (b *backtestFiles) times() (err error) {
+	if b.from != "" {
+		if b.fromMS, err = parseTime("--from", b.from); err != nil {
+			return err
+		}
+	}
+	if b.to != "" {
+		if b.toMS, err = parseTime("--to", b.to); err != nil {
+			return err
+		}
+		if b.toMS <= b.fromMS {
+			return usage("--to %s is not after --from %s", b.to, b.from)
+		}
+	}
+	return nil
 }
 
 // config reads strategies, symbols, candles and funding.
 func (b *backtestFiles) config(command *cobra.Command) (backtest.Config, error) {
 	if len(b.strategies) == 0 && b.directory == "" || len(b.data) == 0 && b.recorded == "" {
 		return backtest.Config{}, usage("backtest %s needs -s STRATEGY.yaml and --data FILE, or --recorded DIR", command.Name())
+	}
+	if err := b.times(); err != nil {
+		return backtest.Config{}, err
 	}
 	symbols, err := b.instruments()
 	if err != nil {
@@ -139,7 +164,12 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 		}
 		config.Legs, config.Inputs.Strategies = append(config.Legs, leg), append(config.Inputs.Strategies, input)
 	}
-	return config, shareAccount(&config, given)
+	if err := shareAccount(&config, given); err != nil {
+		return config, err
+	}
+	config.Inputs.FromMS, config.Inputs.ToMS = b.fromMS, b.toMS
+	config, err = config.Within(b.fromMS, b.toMS)
+	return config, fail(exitData, err)
 }
 
 // leg loads one strategy's candles.

@@ -149,7 +149,7 @@ The format is CSV, or what the file's name says: .csv, .csv.gz, .parquet. Withou
 
 // parseTime reads a date, a time or milliseconds, in UTC.
 func parseTime(flag, text string) (int64, error) {
-	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateTime} {
+	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateTime, "20060102"} {
 		if at, err := time.ParseInLocation(layout, text, time.UTC); err == nil {
 			return at.UnixMilli(), nil
 		}

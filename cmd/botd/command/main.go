@@ -204,7 +204,19 @@ func flagError(command *cobra.Command, err error) error {
 	if near := configs.Nearest(name, names); near != "" {
 		return usage("%w\nhint: did you mean --%s?", err, near)
 	}
+	if word, known := elsewhereFlags[name]; known {
+		return usage("%w\nhint: here that is %s", err, word)
+	}
 	return usage("%w", err)
+}
+
+// elsewhereFlags are flags of other bots, and what says the same here.
+var elsewhereFlags = map[string]string{
+	"timerange": "--from 2024-01-01 --to 2024-02-01", "timeframe": "interval in the strategy's file", "timeframe-detail": "--detail FILE",
+	"strategy-list": "-s again and again", "pairs": "symbol in the strategy's file", "fee": "backtest: {fees: {taker: 0.0005}} in the strategy's file",
+	"starting-balance": "backtest: {cash: 10000} in the strategy's file", "dry-run-wallet": "simulated: {futures: 10000} in botd.yaml",
+	"export": "--out DIR", "export-filename": "--out DIR", "notes": "--note TEXT", "userdir": "-c DIR", "datadir": "--data FILE, or data_dir in botd.yaml",
+	"epochs": "botd sweep run --vary NAME=FROM..TO..STEP", "param": "--vary NAME=VALUE,VALUE of botd sweep run", "logfile": "2> FILE", "db-url": "data_dir in botd.yaml",
 }
 
 // colours reports whether a stream is a terminal that wants colours.
