@@ -33,6 +33,13 @@ func ReadSecrets(e ExchangeConfig) (key string, secret []byte, err error) {
 	return string(keyBytes), secret, nil
 }
 
+// ReadToken returns the token of a file that a setting names. A file that others may
+// read is refused.
+func ReadToken(setting, file string) (string, error) {
+	text, err := readSecret(setting, file, "", "")
+	return string(text), err
+}
+
 func readSecret(setting, file, directory, credential string) ([]byte, error) {
 	switch {
 	case file != "":

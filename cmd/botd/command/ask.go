@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,10 +24,17 @@ import (
 )
 
 // askFlags say where the running daemon is.
-type askFlags struct{ address, directory, output string }
+type askFlags struct{ address, socket, url, directory, output string }
+
+// tokenFile is the environment variable that names the file of a token, for a daemon
+// over TCP. A flag would stand in the list of processes.
+const tokenFile = "BOTD_TOKEN_FILE"
 
 func (a *askFlags) add(command *cobra.Command) {
 	command.Flags().StringVar(&a.address, "listen", "", "the daemon's address (default: its unix socket in the data directory)")
+	command.Flags().StringVar(&a.socket, "socket", "", "the daemon's unix socket")
+	command.Flags().StringVar(&a.url, "url", "", "the daemon's URL; its token stands in the file that BOTD_TOKEN_FILE names, else in the data directory")
+	command.MarkFlagsMutuallyExclusive("listen", "socket", "url")
 	command.Flags().StringVarP(&a.directory, "config", "c", "", "configuration directory, for address and data directory")
 }
 
@@ -54,7 +62,13 @@ func (a *askFlags) daemon(ctx context.Context) (*daemon, error) {
 	for _, mode := range []configs.Mode{where.Mode, configs.Demo, configs.Paper, configs.Live} {
 		directories = append(directories, filepath.Join(where.DataDir, string(mode)))
 	}
-	if a.address == "" {
+	if a.socket != "" {
+		if d := overSocket(a.socket); d != nil {
+			return d, nil
+		}
+		return nil, failure(exitUnavailable, "is botd running? the socket is data_dir/MODE/"+api.SocketName, "no daemon answers on %s", a.socket)
+	}
+	if a.address = cmp.Or(a.url, a.address); a.address == "" {
 		for _, directory := range directories {
 			if d := overSocket(filepath.Join(directory, api.SocketName)); d != nil {
 				return d, nil
@@ -107,8 +121,15 @@ func (a *askFlags) overTCP(ctx context.Context, address string, directories []st
 		return nil, failure(exitUnavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(directories[0], api.SocketName))
 	}
 	d := &daemon{where: address, base: "http://" + address, client: http.DefaultClient}
+	token, err := givenToken()
+	if err != nil {
+		return nil, err
+	}
 	if strings.Contains(address, "://") {
 		d.base = strings.TrimSuffix(address, "/")
+	}
+	if d.token = token; token != "" {
+		return d, d.private()
 	}
 	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -129,7 +150,19 @@ func (a *askFlags) overTCP(ctx context.Context, address string, directories []st
 		d.token = strings.TrimSpace(string(text))
 		break
 	}
-	return d, nil
+	return d, d.private()
+}
+
+// private refuses to send a token over a network in the clear.
+func (d *daemon) private() error {
+	at, err := url.Parse(d.base)
+	if err != nil {
+		return usage("address %q can not be asked", d.where)
+	}
+	if host := at.Hostname(); d.token == "" || at.Scheme == "https" || host == "localhost" || net.ParseIP(host).IsLoopback() {
+		return nil
+	}
+	return usage("a token would go to %s in the clear\nhint: https://, or an ssh tunnel to the daemon's own address", d.where)
 }
 
 // call asks the daemon.
@@ -162,7 +195,8 @@ func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byt
 
 // send sends a request and reads its answer, whatever it is.
 func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(d.within, answerWithin))
+	given, began := globalsOf(ctx), time.Now()
+	ctx, cancel := context.WithTimeout(ctx, max(cmp.Or(d.within, answerWithin), given.timeout))
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
 	if err != nil {
@@ -180,7 +214,21 @@ func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) 
 	if err != nil {
 		return nil, 0, failure(exitUnavailable, "", "read the daemon's answer: %w", err)
 	}
+	given.told("%s %s on %s: %d, %d bytes in %s", method, path, d.where, response.StatusCode, len(answer), time.Since(began).Round(time.Microsecond))
 	return answer, response.StatusCode, nil
+}
+
+// givenToken is that of the file BOTD_TOKEN_FILE names; empty without it.
+func givenToken() (string, error) {
+	path := os.Getenv(tokenFile)
+	if path == "" {
+		return "", nil
+	}
+	token, err := configs.ReadToken(tokenFile, path)
+	if err != nil {
+		return "", fail(exitCredentials, err)
+	}
+	return token, nil
 }
 
 // asking makes a command that shows one of the API's documents.
@@ -348,12 +396,17 @@ func (a *askFlags) change(command *cobra.Command, method, path string, dry bool)
 	if err != nil {
 		return err
 	}
-	return print(command.OutOrStdout(), a.output, raw, func(w io.Writer) {
+	return showChange(command, a.output, &change, raw)
+}
+
+// showChange prints the answer to a change, or to a trial of one.
+func showChange(command *cobra.Command, output string, change *api.Change, raw json.RawMessage) error {
+	return print(command.OutOrStdout(), output, raw, func(w io.Writer) {
 		for _, line := range change.Does {
 			fmt.Fprintln(w, line)
 		}
-		if dry {
-			fmt.Fprintln(w, "nothing was done (--dry-run)")
+		if change.DryRun {
+			fmt.Fprintln(w, nothingDone)
 		}
 	})
 }

@@ -77,7 +77,7 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 		},
 	}
 	from.add(command)
-	command.Flags().BoolVar(&dry, "dry-run", false, "say what it would do, and make none")
+	dryFlag(command, &dry, "say what it would do, and make none")
 	outputFlag(command, &output)
 	return command
 }
@@ -105,7 +105,7 @@ func daemonBackup(command *cobra.Command, flags *askFlags, dry bool) error {
 		for _, line := range out.Does {
 			fmt.Fprintln(w, line)
 		}
-		fmt.Fprintln(w, "nothing was done (--dry-run)")
+		fmt.Fprintln(w, nothingDone)
 	})
 }
 
@@ -191,7 +191,7 @@ type restoreDone struct {
 func newRestore() *cobra.Command {
 	var (
 		directory, mode, output string
-		verify                  bool
+		verify, dry             bool
 	)
 	command := &cobra.Command{
 		Use: "restore FILE", Short: "put a backup of the journal in its place", Args: cobra.ExactArgs(1),
@@ -206,7 +206,7 @@ fills do not explain quarantines its symbol, and nothing is canceled or closed. 
 botd status then, and decide with botd resolve and botd rearm.`,
 		Example: "  botd restore --verify /backups/live-main-20270115T080000Z.db\n  botd restore /backups/live-main-20270115T080000Z.db -c configs",
 		RunE: func(command *cobra.Command, arguments []string) error {
-			done := restoreDone{Schema: 1, InUse: !verify}
+			done := restoreDone{Schema: 1, InUse: !verify && !dry}
 			_, err := os.Stat(arguments[0])
 			if err != nil {
 				return failure(exitNoInput, "botd backup FILE makes one; a migration leaves its own beside the journal", "read the backup: %w", err)
@@ -214,7 +214,7 @@ botd status then, and decide with botd resolve and botd rearm.`,
 			if verify {
 				done.Backup, err = journal.CheckBackup(command.Context(), arguments[0])
 			} else {
-				done.Restored, err = restore(command, directory, configs.Mode(mode), arguments[0])
+				done.Restored, err = restore(command, directory, configs.Mode(mode), arguments[0], dry)
 			}
 			if err != nil {
 				return backupError(err)
@@ -225,12 +225,13 @@ botd status then, and decide with botd resolve and botd rearm.`,
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory")
 	command.Flags().StringVar(&mode, "mode", "", "demo, paper or live (default: as configured)")
 	command.Flags().BoolVar(&verify, "verify", false, "only verify the backup; change nothing")
+	dryFlag(command, &dry, "verify the backup, and that it could be put in place now; change nothing")
 	outputFlag(command, &output)
 	return command
 }
 
 // restore puts a backup into the configured data directory.
-func restore(command *cobra.Command, directory string, mode configs.Mode, backup string) (r journal.Restored, err error) {
+func restore(command *cobra.Command, directory string, mode configs.Mode, backup string, dry bool) (r journal.Restored, err error) {
 	config, problems, err := load(directory, mode)
 	if err != nil {
 		return r, err
@@ -247,6 +248,9 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 			backup, made.Binding.Mode, made.Binding.Instance, config.Mode, config.Instance)
 	}
 	to := filepath.Join(config.DataDir, string(config.Mode))
+	if dry && !isFolder(to) {
+		return journal.Restored{Backup: made}, nil
+	}
 	if err := journal.CheckWritable(to); err != nil {
 		return r, err
 	}
@@ -255,6 +259,9 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 		return r, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	if dry {
+		return journal.Restored{Backup: made}, nil
+	}
 	return journal.Restore(command.Context(), backup, filepath.Join(to, journalName), time.Now())
 }
 

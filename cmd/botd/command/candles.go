@@ -99,6 +99,9 @@ func showCandles(command *cobra.Command, flags *candlesFlags, name string) error
 		closed--
 	}
 	if flags.output == "csv" {
+		if err := whole(command.OutOrStdout(), flags.output); err != nil {
+			return err
+		}
 		return fail(exitIO, tape.WriteCSV(command.OutOrStdout(), candles.Slice(0, closed), symbol, nil))
 	}
 	rows := make([]candleJSON, candles.Len())

@@ -20,7 +20,7 @@ With --dry-run it says so beforehand. A daemon also sees by itself that a file c
 		},
 	}
 	flags.add(command)
-	command.Flags().BoolVar(&dry, "dry-run", false, "say what would change, or what is wrong with it, and do nothing")
+	dryFlag(command, &dry, "say what would change, or what is wrong with it, and do nothing")
 	outputFlag(command, &flags.output)
 	return command
 }

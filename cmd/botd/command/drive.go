@@ -174,6 +174,11 @@ func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, lo
 	default:
 		return nil, usage("--log-format %s: auto, console or json", flags.logFormat)
 	}
+	if level := globalsOf(command.Context()).level(); level != "" {
+		if err := logs.SetLevel(level); err != nil {
+			return nil, err
+		}
+	}
 	return ops.NewConsole(command.ErrOrStderr(), format, metrics, logs), nil
 }
 

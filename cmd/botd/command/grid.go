@@ -46,7 +46,9 @@ func grid(w io.Writer, header table.Row) *gridTable {
 	t := &gridTable{Writer: table.NewWriter(), w: w, header: header}
 	t.most, _ = columnsOf(w)
 	t.SetStyle(table.StyleLight)
-	t.Writer.AppendHeader(header)
+	if !shapeOf(w).bare {
+		t.Writer.AppendHeader(header)
+	}
 	return t
 }
 

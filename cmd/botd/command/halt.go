@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +20,6 @@ import (
 type haltFlags struct {
 	askFlags
 	api.HaltRequest
-	yes  bool
 	wait time.Duration
 }
 
@@ -63,8 +61,7 @@ On a live account a person at a terminal is shown what will be sent, and asked.`
 // deed adds the flags of every way to halt.
 func (f *haltFlags) deed(command *cobra.Command) {
 	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
-	command.Flags().BoolVar(&f.DryRun, "dry-run", false, "show exactly what would be sent, and send nothing")
-	command.Flags().BoolVar(&f.yes, "yes", false, "do not ask, on a live account either")
+	dryFlag(command, &f.DryRun, "show exactly what would be sent, and send nothing")
 	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
 	f.add(command)
 	outputFlag(command, &f.output)
@@ -104,7 +101,7 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 // confirm shows a person at a terminal what a live account will be sent, and asks
 // for the instance's name. A program is not asked: a halt must not hang.
 func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
-	if f.yes || f.DryRun || f.Level == "pause" {
+	if f.DryRun || f.Level == "pause" {
 		return nil
 	}
 	asked := f.HaltRequest
@@ -113,19 +110,27 @@ func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
 }
 
 // confirmLive asks a person at a terminal before a live account is sent anything,
-// and shows first what a trial of it says.
+// and shows first what a trial of it says. Who must not be asked says --yes too.
 func confirmLive(command *cobra.Command, d *running, path string, trial any, show func(io.Writer, *api.HaltAnswer)) error {
-	person, ok := command.InOrStdin().(*os.File)
-	if d.status.Mode != string(configs.Live) || !ok || !terminal(person) {
+	given := globalsOf(command.Context())
+	if d.status.Mode != string(configs.Live) || given.yes {
 		return nil
+	}
+	if given.noInput {
+		return usage("instance %s is live, and --no-input does not let it be confirmed: add --yes", d.status.Instance)
+	}
+	person, there := person(command)
+	if !there {
+		return nil // a program that said neither: a halt must not hang, nor be refused
 	}
 	would, _, err := post[api.HaltAnswer](command, d, path, trial)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(command.ErrOrStderr(), "LIVE instance %s. ", d.status.Instance)
-	show(command.ErrOrStderr(), &would)
-	fmt.Fprintf(command.ErrOrStderr(), "Type %s to go on: ", d.status.Instance)
+	w := question(command)
+	fmt.Fprintf(w, "LIVE instance %s. ", d.status.Instance)
+	show(w, &would)
+	fmt.Fprintf(w, "Type %s to go on: ", d.status.Instance)
 	line, err := bufio.NewReader(person).ReadString('\n')
 	if err != nil || strings.TrimSpace(line) != d.status.Instance {
 		return failure(exitNegative, "--yes does not ask", "nothing was changed")
@@ -222,7 +227,7 @@ strategy by name also releases its latch. What keeps trading back all the same i
 		Example: "  botd rearm --dry-run\n  botd rearm\n  botd rearm --strategy trend",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.rearm(command) },
 	}
-	command.Flags().BoolVar(&flags.DryRun, "dry-run", false, "say what would end, and change nothing")
+	dryFlag(command, &flags.DryRun, "say what would end, and change nothing")
 	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
 	flags.part(command, "arm")
 	flags.add(command)

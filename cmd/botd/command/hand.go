@@ -19,7 +19,6 @@ type handFlags struct {
 	askFlags
 	api.HandRequest
 	market string
-	yes    bool
 	wait   time.Duration
 }
 
@@ -44,8 +43,7 @@ func (f *handFlags) by(command *cobra.Command, what string, path func(name strin
 // flags adds those of every change by hand.
 func (f *handFlags) flags(command *cobra.Command) *cobra.Command {
 	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
-	command.Flags().BoolVar(&f.DryRun, "dry-run", false, "show exactly what would be sent, and what comes of it; send nothing")
-	command.Flags().BoolVar(&f.yes, "yes", false, "do not ask, on a live account either")
+	dryFlag(command, &f.DryRun, "show exactly what would be sent, and what comes of it; send nothing")
 	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
 	f.add(command)
 	outputFlag(command, &f.output)
@@ -61,7 +59,7 @@ func (f *handFlags) perform(command *cobra.Command, path string, body func(dry b
 	if err != nil {
 		return err
 	}
-	if !f.yes && !f.DryRun {
+	if !f.DryRun {
 		if err := confirmLive(command, d, path, body(true), showDeed); err != nil {
 			return err
 		}
@@ -116,7 +114,7 @@ func showDeed(w io.Writer, h *api.HaltAnswer) {
 		fmt.Fprintln(w, "  "+line)
 	}
 	if h.DryRun {
-		fmt.Fprintln(w, "nothing was done (--dry-run)")
+		fmt.Fprintln(w, nothingDone)
 	}
 }
 

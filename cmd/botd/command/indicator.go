@@ -124,6 +124,9 @@ func runIndicator(command *cobra.Command, name string, flags indicatorFlags) err
 		return err
 	}
 	w := command.OutOrStdout()
+	if err := whole(w, flags.output); err != nil {
+		return err
+	}
 	switch flags.output {
 	case "csv":
 		err = writeIndicatorCSV(w, definition, stream, recorded)

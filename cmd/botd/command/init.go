@@ -25,7 +25,7 @@ import (
 type initFlags struct {
 	mode, instance, listen, baseURL, keyFile, secretFile string
 	strategies                                           []string
-	noInput                                              bool
+	dry                                                  bool
 }
 
 func newInit() *cobra.Command {
@@ -56,7 +56,7 @@ A configuration for live gets no strategy unless --strategy names one.`,
 	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 with the API key; for live")
 	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 with its secret; for live")
 	f.StringSliceVar(&flags.strategies, "strategy", nil, "examples to begin with: "+strings.Join(exampleNames(), ", ")+", or none (default all; for live none)")
-	f.BoolVar(&flags.noInput, "no-input", false, "never ask")
+	dryFlag(command, &flags.dry, "name the files, and write none")
 	completeWith(command, "strategy", append(exampleNames(), "none")...)
 	return command
 }
@@ -98,6 +98,10 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 	}
 	for _, name := range names {
 		path := filepath.Join(directory, filepath.FromSlash(name))
+		if f.dry {
+			fmt.Fprintln(command.OutOrStdout(), path)
+			continue
+		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return fail(exitIO, err)
 		}
@@ -106,22 +110,26 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 		}
 		fmt.Fprintln(command.OutOrStdout(), path)
 	}
+	if f.dry {
+		fmt.Fprintln(command.ErrOrStderr(), nothingDone)
+		return nil
+	}
 	return f.next(command, directory)
 }
 
 // ask asks a person for what no flag says.
 func (f *initFlags) ask(command *cobra.Command) error {
-	person, ok := command.InOrStdin().(*os.File)
-	if f.noInput || !ok || !terminal(person) {
+	person, there := person(command)
+	if !there {
 		return nil
 	}
 	answers := bufio.NewReader(person)
-	question := func(flag string, into *string, text, standard string, wrong func(answer string) string) error {
+	put := func(flag string, into *string, text, standard string, wrong func(answer string) string) error {
 		if command.Flags().Changed(flag) {
 			return nil
 		}
 		for {
-			fmt.Fprintf(command.ErrOrStderr(), "%s [%s]: ", text, standard)
+			fmt.Fprintf(question(command), "%s [%s]: ", text, standard)
 			line, err := answers.ReadString('\n')
 			if err != nil && !errors.Is(err, io.EOF) {
 				return fail(exitIO, err)
@@ -131,20 +139,20 @@ func (f *initFlags) ask(command *cobra.Command) error {
 			if why == "" || err != nil { // a wrong answer at the input's end is told by what reads it
 				return nil
 			}
-			fmt.Fprintln(command.ErrOrStderr(), "  "+why)
+			fmt.Fprintln(question(command), "  "+why)
 		}
 	}
-	if err := question("mode", &f.mode, "mode: demo (a simulated exchange), paper (real prices, no keys) or live", "demo", wrongMode); err != nil {
+	if err := put("mode", &f.mode, "mode: demo (a simulated exchange), paper (real prices, no keys) or live", "demo", wrongMode); err != nil {
 		return err
 	}
-	if err := question("instance", &f.instance, "instance: a short name, part of every order's id", "main", wrongInstance); err != nil || f.mode == string(configs.Demo) {
+	if err := put("instance", &f.instance, "instance: a short name, part of every order's id", "main", wrongInstance); err != nil || f.mode == string(configs.Demo) {
 		return err
 	}
-	if err := question("base-url", &f.baseURL, "address of the venue", "https://", wrongAddress); err != nil || f.mode != string(configs.Live) {
+	if err := put("base-url", &f.baseURL, "address of the venue", "https://", wrongAddress); err != nil || f.mode != string(configs.Live) {
 		return err
 	}
-	return errors.Join(question("key-file", &f.keyFile, "file that holds the API key, mode 600", "/etc/botd/key", never),
-		question("secret-file", &f.secretFile, "file that holds its secret, mode 600", "/etc/botd/secret", never))
+	return errors.Join(put("key-file", &f.keyFile, "file that holds the API key, mode 600", "/etc/botd/key", never),
+		put("secret-file", &f.secretFile, "file that holds its secret, mode 600", "/etc/botd/secret", never))
 }
 
 // What is wrong with an answer: asked again at once, nobody answers all for nothing.

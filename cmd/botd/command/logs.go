@@ -159,6 +159,7 @@ func logText(w io.Writer, l *ops.LogLine, coloured bool, now time.Time) {
 
 func newLogLevel() *cobra.Command {
 	var flags askFlags
+	var dry bool
 	command := &cobra.Command{
 		Use: "log-level [debug|info|warn|error]", Short: "the level below which the daemon's log is silent, or another one", Args: cobra.MaximumNArgs(1), ValidArgs: ops.Levels,
 		Long:    "Shows the level of the running daemon's log, or changes it until the daemon ends. SIGUSR1\nturns debug on and off.",
@@ -171,7 +172,16 @@ func newLogLevel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(levels) == 1 {
+			switch {
+			case dry && len(levels) == 0:
+				return usage("%s --dry-run needs a level", command.CommandPath())
+			case dry:
+				change, raw, err := ask[api.Change](command.Context(), d, http.MethodPut, "/api/v1/log-level?dry_run=true", map[string]string{"level": levels[0]})
+				if err != nil {
+					return err
+				}
+				return showChange(command, flags.output, &change, raw)
+			case len(levels) == 1:
 				if _, err := d.call(command.Context(), http.MethodPut, "/api/v1/log-level", map[string]string{"level": levels[0]}); err != nil {
 					return err
 				}
@@ -184,6 +194,7 @@ func newLogLevel() *cobra.Command {
 		},
 	}
 	flags.add(command)
+	dryFlag(command, &dry, "say what would change, and change nothing")
 	outputFlag(command, &flags.output)
 	return command
 }

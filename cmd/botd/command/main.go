@@ -59,7 +59,7 @@ func perform(arguments []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	addCompletion(root)
 	ran, err := root.ExecuteContextC(ctx)
-	err = taught(ran, err)
+	err = globalsOf(ran.Context()).end(ran, taught(ran, err))
 	candleCache().Wait()
 	if err == nil {
 		return exitOK
@@ -112,13 +112,15 @@ Three commands to start with:
   botd backtest run -s STRATEGY.yaml --data CANDLES.csv`
 
 func newRoot() *cobra.Command {
+	given := &globals{}
 	root := &cobra.Command{
-		Use:           "botd",
-		Short:         "a runtime for automated trading strategies",
-		Long:          about,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          unknownCommand,
+		Use:               "botd",
+		Short:             "a runtime for automated trading strategies",
+		Long:              about,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		Args:              unknownCommand,
+		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return given.begin(command) },
 		RunE: func(command *cobra.Command, _ []string) error {
 			fmt.Fprintln(command.OutOrStdout(), about+"\n\nbotd --help lists every command.")
 			return nil
@@ -128,7 +130,7 @@ func newRoot() *cobra.Command {
 	root.Version = buildVersion().Version
 	root.SetVersionTemplate(versionLine() + "\n")
 	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
-	root.PersistentFlags().Bool("no-color", false, "no colours (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
+	given.add(root)
 	group(root, "begin", "To begin with:", newInit(), newCheck(), newDoctor(), newRun(), newDemo(), newStrategy())
 	group(root, "watch", "What the running daemon does:", newStatus(), newOrders(), newFills(), newTrades(), newPositions(), newAccount(), newLimits(), newLedger(), newLogs())
 	group(root, "why", "Why it does, or does not:", newExplain(), newPlan(), newIntents(), newRisk(), newReconcile())
@@ -221,8 +223,11 @@ var elsewhereFlags = map[string]string{
 
 // colours reports whether a stream is a terminal that wants colours.
 func colours(command *cobra.Command, stream io.Writer) bool {
-	if off, err := command.Flags().GetBool("no-color"); err == nil && off {
+	switch g := globalsOf(command.Context()); {
+	case g.noColour || g.colour.word == "never":
 		return false
+	case g.colour.word == "always":
+		return true
 	}
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const markdownHead = `# The command line
@@ -20,8 +21,8 @@ The column *takes* names what a command shares with others:
 
 - ` + "`-o`" + `: ` + "`table`, `json`, `jsonl`" + ` (a line a row) or ` + "`csv`; `csv=COLUMN,COLUMN`" + ` picks columns. Amounts are texts, times RFC 3339 in UTC or ` + "`_ms`" + `.
 - ` + "`--watch`" + `: shown anew as it changes, until Ctrl-C.
-- ` + "`--dry-run`" + `: what it would do, and nothing is done.
-- *asks*: it asks the running botd, by the unix socket of its data directory (` + "`-c`" + ` names the configuration) or at ` + "`--listen`" + `.
+- ` + "`-n`" + `, ` + "`--dry-run`" + `: what it would do, and nothing is done.
+- *asks*: it asks the running botd, by the unix socket of its data directory (` + "`-c`" + ` names the configuration) or at ` + "`--socket PATH`" + `, ` + "`--url URL`" + ` or ` + "`--listen HOST:PORT`" + `.
 
 Also understood: ` + "`orders list`, `positions list`, `intents list`" + ` for those without the word, ` + "`sim serve`" + ` for ` + "`exchange`, `config init`" + ` for ` + "`init`, `support bundle`" + ` for ` + "`support`, `--version`" + `.
 `
@@ -32,6 +33,8 @@ func writeMarkdown(root *cobra.Command) []byte {
 	b.WriteString(markdownHead)
 	b.WriteString("\n| command | what it does | takes |\n|---|---|---|\n")
 	markdownLines(&b, root)
+	b.WriteString("\n## Flags of every command\n\n| flag | what it does |\n|---|---|\n")
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { fmt.Fprintf(&b, "| `%s` | %s |\n", flagText(f), f.Usage) })
 	b.WriteString("\n## Exit codes\n\n| code | when |\n|---|---|\n")
 	for _, e := range exitTable {
 		fmt.Fprintf(&b, "| %d | %s |\n", e.code, e.what)
@@ -48,9 +51,26 @@ func writeMarkdown(root *cobra.Command) []byte {
 var environment = []struct{ name, what string }{
 	{"NO_COLOR", "no colours when it is not empty; nor with TERM=dumb, nor with `--no-color`"},
 	{"FORCE_COLOR", "colours also where there is no terminal"},
+	{"BOTD_TOKEN_FILE", "file of mode 600 with a token, for a daemon that is asked over TCP; without it the one in its data directory"},
 	{"BOTD_CACHE", "directory in which parsed candles are kept, or `off`; without it in the user's cache directory"},
 	{"CREDENTIALS_DIRECTORY", "set by systemd: where BOTD_KEY, BOTD_SECRET, BOTD_NOTIFY_NAME, BOTD_SIGNAL_TOKEN and BOTD_TELEGRAM_TOKEN stand"},
 	{"NOTIFY_SOCKET", "set by systemd: where it is told that botd is ready, and fed its watchdog"},
+}
+
+// flagText is a flag as it is written.
+func flagText(f *pflag.Flag) string {
+	text := "--" + f.Name
+	if f.Shorthand != "" {
+		text = "-" + f.Shorthand + ", " + text
+	}
+	switch kind := f.Value.Type(); kind {
+	case "bool":
+		return text
+	case "stringSlice":
+		return text + " A,B"
+	default:
+		return text + " " + strings.ReplaceAll(kind, "|", `\|`)
+	}
 }
 
 func markdownLines(b *bytes.Buffer, command *cobra.Command) {

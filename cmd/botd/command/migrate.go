@@ -53,7 +53,7 @@ refused (exit code 78); one that is in use is left alone (75).`,
 		},
 	}
 	from.add(command)
-	command.Flags().BoolVar(&dry, "dry-run", false, "try it on a copy; change nothing")
+	dryFlag(command, &dry, "try it on a copy; change nothing")
 	outputFlag(command, &output)
 	return command
 }

@@ -20,6 +20,7 @@ import (
 
 func newNotifyTest() *cobra.Command {
 	var directory, channel, output string
+	var dry bool
 	command := &cobra.Command{
 		Use: "test", Short: "send a test message to every channel, or to one", Args: cobra.NoArgs,
 		Long: `Sends a test message through each channel of botd.yaml, now and without a running
@@ -41,13 +42,40 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 			if len(open) == 0 {
 				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel %s in notify.channels of botd.yaml", channel)
 			}
+			if dry {
+				return namedOnly(command, open, output)
+			}
 			return testOpened(command, config, open, output)
 		},
 	}
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
 	command.Flags().StringVar(&channel, "channel", "", "only this one")
+	dryFlag(command, &dry, "name the channels, and send nothing")
 	outputFlag(command, &output)
 	return command
+}
+
+// namedOnly says through which channels a message would go, and which can not be opened.
+func namedOnly(command *cobra.Command, open []opened, output string) error {
+	var all []api.ToldChannel
+	for _, one := range open {
+		told := api.ToldChannel{Channel: one.Name, Result: "not_sent"}
+		if one.err != nil {
+			told.Result, told.Why = notify.Failed, one.err.Error()
+		}
+		all = append(all, told)
+	}
+	return errors.Join(showTold(command, all, output), unopened(open))
+}
+
+func showTold(command *cobra.Command, all []api.ToldChannel, output string) error {
+	return print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
+		t := grid(w, table.Row{"channel", "result", "took", "why"})
+		for _, r := range all {
+			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Why})
+		}
+		t.Render()
+	})
 }
 
 func testOpened(command *cobra.Command, config *configs.Config, open []opened, output string) error {
@@ -66,13 +94,7 @@ func testOpened(command *cobra.Command, config *configs.Config, open []opened, o
 			failed++
 		}
 	}
-	err := print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
-		t := grid(w, table.Row{"channel", "result", "took", "why"})
-		for _, r := range all {
-			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Why})
-		}
-		t.Render()
-	})
+	err := showTold(command, all, output)
 	wrong := unopened(open)
 	if err != nil || failed == 0 {
 		return err

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 )
 
@@ -51,13 +53,22 @@ func completeWith(command *cobra.Command, flag string, values ...string) {
 // print writes a value as JSON, as rows of it, or as a person likes it.
 func print(w io.Writer, output string, value any, table func(io.Writer)) error {
 	form, columns, _ := strings.Cut(output, "=")
+	if shape := shapeOf(w); len(shape.columns) > 0 {
+		columns = strings.Join(shape.columns, ",")
+	}
+	switch {
+	case form == "json" && columns != "":
+		return usage("-o json is one document: --columns is for table, jsonl and csv")
+	case form == "table" && columns != "":
+		form = "picked"
+	}
 	switch form {
 	case "json":
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
 		return fail(exitIO, encoder.Encode(value))
-	case "jsonl", "csv":
+	case "jsonl", "csv", "picked":
 		if list, ok := value.(lister); ok {
 			value = list.rows()
 		}
@@ -69,10 +80,20 @@ func print(w io.Writer, output string, value any, table func(io.Writer)) error {
 		if err != nil {
 			return err
 		}
-		if form == "jsonl" {
+		if form == "jsonl" && columns == "" {
 			return printLines(w, rows)
 		}
-		return printCSV(w, rows, columns)
+		all, err := pick(rows, columns)
+		if err != nil {
+			return err
+		}
+		switch form {
+		case "jsonl":
+			return all.lines(w)
+		case "picked":
+			return printTable(w, all.table)
+		}
+		return all.csv(w)
 	}
 	return printTable(w, table)
 }
@@ -196,43 +217,56 @@ func flatten(prefix string, text []byte) ([]field, error) {
 	return all, nil
 }
 
-// printCSV writes rows under a header of all their keys in the order they are
-// met, or of those picked.
-func printCSV(w io.Writer, rows []json.RawMessage, picked string) error {
-	var columns []string
-	records := make([]map[string]string, 0, len(rows))
+// rowsPicked are rows of one document under their columns.
+type rowsPicked struct {
+	columns []string
+	records []map[string]json.RawMessage
+}
+
+// pick takes all columns of rows in the order they are met, or those picked.
+func pick(rows []json.RawMessage, picked string) (*rowsPicked, error) {
+	all := &rowsPicked{records: make([]map[string]json.RawMessage, 0, len(rows))}
+	known := map[string]bool{}
 	for _, row := range rows {
 		fields, err := flatten("", row)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		record := make(map[string]string, len(fields))
+		record := make(map[string]json.RawMessage, len(fields))
 		for _, f := range fields {
-			if _, known := record[f.key]; !known && !slices.Contains(columns, f.key) {
-				columns = append(columns, f.key)
+			if !known[f.key] {
+				known[f.key], all.columns = true, append(all.columns, f.key)
 			}
-			record[f.key] = cell(f.value)
+			record[f.key] = f.value
 		}
-		records = append(records, record)
+		all.records = append(all.records, record)
 	}
-	if picked != "" {
-		wanted := strings.Split(picked, ",")
-		for _, column := range wanted {
-			if len(rows) > 0 && !slices.Contains(columns, column) {
-				return usage("-o csv=%s: there is no column %q\nhint: there are %s", picked, column, strings.Join(columns, ", "))
-			}
+	if picked == "" {
+		return all, nil
+	}
+	wanted := strings.Split(picked, ",")
+	for _, column := range wanted {
+		if len(rows) > 0 && !known[column] {
+			return nil, usage("there is no column %q\nhint: there are %s", column, strings.Join(all.columns, ", "))
 		}
-		columns = wanted
 	}
-	if len(columns) == 0 {
+	all.columns = wanted
+	return all, nil
+}
+
+// csv writes the rows under a header of their columns.
+func (p *rowsPicked) csv(w io.Writer) error {
+	if len(p.columns) == 0 {
 		return nil // no row, so nobody knows its columns
 	}
 	writer := csv.NewWriter(w)
-	line := slices.Clone(columns)
-	writer.Write(line) // its error is Error's, below
-	for _, record := range records {
-		for i, column := range columns {
-			line[i] = record[column]
+	line := slices.Clone(p.columns)
+	if !shapeOf(w).bare {
+		writer.Write(line) // its error is Error's, below
+	}
+	for _, record := range p.records {
+		for i, column := range p.columns {
+			line[i] = cell(record[column])
 		}
 		writer.Write(line)
 	}
@@ -240,11 +274,51 @@ func printCSV(w io.Writer, rows []json.RawMessage, picked string) error {
 	return fail(exitIO, writer.Error())
 }
 
+// table writes the rows as a person reads them.
+func (p *rowsPicked) table(w io.Writer) {
+	header := make(table.Row, len(p.columns))
+	for i, column := range p.columns {
+		header[i] = column
+	}
+	t := grid(w, header)
+	for _, record := range p.records {
+		row := make(table.Row, len(p.columns))
+		for i, column := range p.columns {
+			row[i] = cell(record[column])
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+}
+
+// lines writes each row as an object of its columns.
+func (p *rowsPicked) lines(w io.Writer) error {
+	for _, record := range p.records {
+		var line bytes.Buffer
+		for i, column := range p.columns {
+			name, err := json.Marshal(column)
+			if err != nil {
+				return err
+			}
+			before := ","
+			if i == 0 {
+				before = "{"
+			}
+			line.WriteString(before + string(name) + ":" + cmp.Or(string(record[column]), "null"))
+		}
+		line.WriteString("}\n")
+		if _, err := w.Write(line.Bytes()); err != nil {
+			return fail(exitIO, err)
+		}
+	}
+	return nil
+}
+
 // cell is a value as it stands in a table: texts bare, null empty, lists as JSON.
 func cell(value json.RawMessage) string {
 	var text string
 	switch {
-	case string(value) == "null":
+	case len(value) == 0 || string(value) == "null":
 		return ""
 	case len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil:
 		return text

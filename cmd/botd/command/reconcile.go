@@ -47,7 +47,7 @@ shows. Exit code 1 when something is unknown or quarantined.`,
 	}
 	flags.add(command)
 	outputFlag(command, &flags.output)
-	command.Flags().BoolVar(&dry, "dry-run", false, "only show")
+	dryFlag(command, &dry, "only show")
 	command.AddCommand(newReconcileRuns(), newDifferences())
 	return command
 }

@@ -23,7 +23,7 @@ func newRecordWriter(w io.Writer, form string, follow bool) (*recordWriter, erro
 	case follow && form == "json":
 		return nil, usage("--follow goes on without end: -o table or jsonl")
 	}
-	return &recordWriter{w: w, form: form}, nil
+	return &recordWriter{w: w, form: form}, whole(w, form)
 }
 
 // record writes one: a line, or an item of the list.

@@ -53,7 +53,7 @@ The decision is written to the journal. Nothing is sent to the exchange by it.`,
 	command.Flags().BoolVar(&flags.ignore, "ignore", false, "leave the difference to whoever made it")
 	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
 	command.Flags().StringVar(&flags.Market, "market", "", "futures or spot, for a symbol quarantined in both")
-	command.Flags().BoolVar(&flags.DryRun, "dry-run", false, "show what would change, and change nothing")
+	dryFlag(command, &flags.DryRun, "show what would change, and change nothing")
 	flags.add(command)
 	outputFlag(command, &flags.output)
 	return command

@@ -48,7 +48,7 @@ func newStrategyResume() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
-	command.Flags().BoolVar(&flags.DryRun, "dry-run", false, "say what would end, and change nothing")
+	dryFlag(command, &flags.DryRun, "say what would end, and change nothing")
 	flags.add(command)
 	outputFlag(command, &flags.output)
 	return command

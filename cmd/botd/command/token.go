@@ -1,10 +1,12 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -28,6 +30,7 @@ The running daemon keeps their hashes (tokens.json in its data directory), never
 func newTokenCreate() *cobra.Command {
 	var flags askFlags
 	var role, length string
+	var dry bool
 	command := &cobra.Command{
 		Use: "create NAME", Short: "make a token, which is shown this once", Args: cobra.ExactArgs(1),
 		Long: `Makes a token and prints it, this once. It logs in to the dashboard, or goes into the header
@@ -48,6 +51,9 @@ tokens by a token.`,
 			if err != nil {
 				return err
 			}
+			if dry {
+				return foretellToken(command, d, &asked, flags.output)
+			}
 			made, raw, err := ask[api.NewToken](command.Context(), d, http.MethodPost, "/api/v1/tokens", asked)
 			if err != nil {
 				return err
@@ -59,9 +65,27 @@ tokens by a token.`,
 	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, for the data directory")
 	command.Flags().StringVar(&role, "role", "viewer", "viewer: sees everything; operator: changes things too")
 	command.Flags().StringVar(&length, "for", "90d", "how long it is good: 30d, 12h; 0 for without end")
+	dryFlag(command, &dry, "say what token it would make, and make none")
 	completeWith(command, "role", "viewer", "operator")
 	outputFlag(command, &flags.output)
 	return command
+}
+
+// foretellToken says what would be made, unless there is one of that name.
+func foretellToken(command *cobra.Command, d *daemon, asked *api.TokenRequest, output string) error {
+	all, _, err := ask[page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all.Items, func(t api.NamedToken) bool { return t.Name == asked.Name }) {
+		return failure(exitNegative, "botd token revoke "+asked.Name+" ends it", "there is a token %q already", asked.Name)
+	}
+	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("make the token %s, for a %s%s", asked.Name, asked.Role, endText(asked.Ends, ", until "))}}
+	raw, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	return showChange(command, output, &change, raw)
 }
 
 func endText(ends *time.Time, before string) string {
@@ -104,7 +128,7 @@ func newTokenRevoke() *cobra.Command {
 		},
 	}
 	flags.add(command)
-	command.Flags().BoolVar(&dry, "dry-run", false, "say what it would do, and do nothing")
+	dryFlag(command, &dry, "say what it would do, and do nothing")
 	outputFlag(command, &flags.output)
 	return command
 }
