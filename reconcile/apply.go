@@ -98,11 +98,15 @@ func (b *Book) told(record *Record) {
 	if record.ClientOrderID == "" {
 		return
 	}
-	if id, ours := made(record.ClientOrderID); ours && b.newest.before(id) {
+	id, ours := made(record.ClientOrderID)
+	if ours && b.newest.before(id) {
 		b.newest = id
 	}
 	switch record.Kind {
 	case RecordHalt, RecordQuarantined, RecordAdopted, RecordIgnored:
+		if ours && b.began.before(id) {
+			b.began = id
+		}
 		for _, truth := range b.symbols {
 			if truth.Alien == record.ClientOrderID {
 				truth.Alien = ""
@@ -113,7 +117,7 @@ func (b *Book) told(record *Record) {
 
 // boot begins a new epoch: what was being sent when the last one ended is unknown.
 func (b *Book) boot(record *Record) {
-	b.epoch, b.sequence = max(b.epoch, record.Epoch), 0
+	b.epoch, b.sequence, b.began = max(b.epoch, record.Epoch), 0, b.newest
 	for _, p := range b.live {
 		if p.State == Sending {
 			p.State, p.Why, p.UnknownMS = Uncertain, "restarted before the answer", record.AtMS

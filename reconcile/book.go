@@ -37,6 +37,7 @@ type Book struct {
 	placed  [2]places    // of the plan's orders and exits
 
 	newest   serial // of the ids the journal has told of
+	began    serial // the newest when this epoch began, or that a person was told of since
 	seasoned bool   // the journal holds more than starts and wishes
 	stale    int64  // answers older than what was known, counted
 

@@ -175,7 +175,8 @@ func (b *Book) ForeignPrefix() string {
 }
 
 // observeNewest looks whether a spot symbol's history tells of an order that
-// carries this instance's prefix and is newer than the journal: a position says
+// carries this instance's prefix and is newer than the journal was at the start (a
+// strategy may join later, when this run has made ids of its own): a position says
 // nothing there, since the wallet may hold the same of somebody else.
 func (b *Book) observeNewest(s *Snapshot) {
 	if mutant.Is(mutant.AlienIgnored) {
@@ -183,7 +184,7 @@ func (b *Book) observeNewest(s *Snapshot) {
 	}
 	for i := range s.Newest {
 		order := &s.Newest[i]
-		if id, ours := made(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && b.newest.before(id) {
+		if id, ours := made(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && (b.newest.before(id) || b.began.before(id) && id.epoch != b.epoch) {
 			b.Symbol(order.Key()).Alien = order.ClientOrderID
 		}
 	}

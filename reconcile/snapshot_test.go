@@ -135,12 +135,13 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 	coin := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 	history := []exchange.Order{{ID: 4, ClientOrderID: "bt-2-9", Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled, Filled: 5}}
 	for _, c := range []struct {
-		name, sent, want string
+		name, sent, since, want string
 	}{
-		{"the journal is new", "", "bt-2-9"},
-		{"a backup from before it", "bt-2-8", "bt-2-9"},
-		{"the journal knows it", "bt-2-9", ""},
-		{"the journal is newer", "bt-3-1", ""},
+		{"the journal is new", "", "", "bt-2-9"},
+		{"a backup from before it", "bt-2-8", "", "bt-2-9"},
+		{"a backup from before it, read when this run has made others", "bt-2-8", "bt-4-1", "bt-2-9"},
+		{"the journal knows it", "bt-2-9", "", ""},
+		{"the journal is newer", "bt-3-1", "", ""},
 	} {
 		book := NewBook(testSettle)
 		book.Instance = "t"
@@ -148,7 +149,13 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 		if c.sent != "" {
 			book.Apply(&Record{Kind: RecordSending, Symbol: coin, ClientOrderID: c.sent, Order: &exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT"}})
 		}
-		book.Observe(&Snapshot{Newest: history})
+		book.Apply(&Record{Kind: RecordBoot, Epoch: 4})
+		newest := history
+		if c.since != "" {
+			book.Apply(&Record{Kind: RecordSending, Symbol: coin, ClientOrderID: c.since, Order: &exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT"}})
+			newest = append(newest, exchange.Order{ID: 9, ClientOrderID: c.since, Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled})
+		}
+		book.Observe(&Snapshot{Newest: newest})
 		if have := book.Symbol(coin).Alien; have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
@@ -158,6 +165,10 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 		book.Apply(&Record{Kind: RecordHalt, Level: LevelPause, ClientOrderID: "bt-2-9"}) // told to a person: not again
 		if have := book.Symbol(coin).Alien; have != "" {
 			t.Errorf("%s: want it told once, have %q", c.name, have)
+		}
+		book.Observe(&Snapshot{Newest: newest})
+		if have := book.Symbol(coin).Alien; have != "" {
+			t.Errorf("%s: want it told once, though it is read again, have %q", c.name, have)
 		}
 	}
 }

@@ -196,6 +196,9 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 // exchange's truth.
 func (i *inspector) removed(r *role) {
 	w, h := i.w, i.w.venue.held[r.key]
+	if w.stats.Faults[OldBackup] > 0 {
+		return // it can not know what it forgot
+	}
 	if h.handMS == 0 && r.key.Market == exchange.Futures && h.position != 0 {
 		w.fail("removed", "%s is removed and leaves a position of %d", r.name, h.position)
 	}
