@@ -1,6 +1,8 @@
 package simulation
 
 import (
+	"slices"
+
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
@@ -70,6 +72,9 @@ func (w *world) secondBot() bool {
 func (w *world) restoreBackup() bool {
 	if !w.daemon.up || len(w.disk.records) == 0 || w.nowMS-w.daemon.bootMS < 1_000 { // it takes longer than the second an epoch is of
 		return false
+	}
+	if slices.ContainsFunc(w.cast.roles, func(r role) bool { return r.absent }) {
+		return false // what it forgot of a symbol is found by the first start alone
 	}
 	w.end("dies with its disk")
 	kept := w.people.below(int64(len(w.disk.records)))

@@ -67,7 +67,7 @@ func (w *world) remove() bool {
 	d := w.daemon
 	r := &w.cast.roles[w.turns.below(int64(len(w.cast.roles)))]
 	back := w.nowMS + w.turns.between(3_000, 60_000)
-	if !d.listens() || r.absent {
+	if !d.listens() || r.absent || w.stats.Faults[OldBackup] > 0 && !d.machine.Book().Symbol(r.key).Read {
 		return false
 	}
 	change := &engine.Reload{Gone: []string{r.name}}
