@@ -22,12 +22,17 @@ const (
 
 // identity is who asks.
 type identity struct {
-	role Role
-	by   string    // socket, token, session, telegram
-	key  Key       // the named token, where it is one
-	from string    // address
-	ends time.Time // of a session that rests
+	role   Role
+	by     string    // socket, token, session, telegram
+	key    Key       // the named token, where it is one
+	from   string    // address
+	ends   time.Time // of a session that rests
+	linked bool      // a session that a one-time link opened
 }
+
+// makes reports whether he may make tokens: who reached the socket, himself or by a
+// link that was made there. A stolen token makes no others.
+func (i *identity) makes() bool { return i.by == "socket" || i.linked && i.role == Operator }
 
 func who(r *http.Request) identity {
 	who, _ := r.Context().Value(identified).(identity)
@@ -115,10 +120,11 @@ func (s *Server) identify(r *http.Request) (who identity, wait time.Duration) {
 	}
 	if cookie, err := r.Cookie(s.sessions.name); err == nil {
 		who.by = "session"
-		var hash string
-		who.role, hash, who.ends = s.sessions.find(cookie.Value, now)
-		if hash != "" {
-			key, held := s.config.Keyring.held(hash, now)
+		var one session
+		one, who.ends = s.sessions.find(cookie.Value, now)
+		who.role, who.linked = one.role, one.linked
+		if one.key != "" {
+			key, held := s.config.Keyring.held(one.key, now)
 			if !held { // revoked, or at its end
 				s.sessions.end(cookie.Value)
 				return identity{from: who.from}, 0

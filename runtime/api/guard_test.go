@@ -235,14 +235,14 @@ func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var s sessions
 	now := time.Now()
-	first := s.begin(Viewer, "", now)
+	first := s.begin(session{role: Viewer}, now)
 	for i := range 2 * maxSessions {
-		s.begin(Operator, "", now.Add(time.Duration(i)*time.Second))
+		s.begin(session{role: Operator}, now.Add(time.Duration(i)*time.Second))
 	}
 	if len(s.open) > maxSessions {
 		t.Errorf("want at most %d, have %d", maxSessions, len(s.open))
 	}
-	if role, _, _ := s.find(first, now.Add(time.Hour)); role != nobody {
+	if one, _ := s.find(first, now.Add(time.Hour)); one.role != nobody {
 		t.Error("the one that rested longest: want it ended")
 	}
 	for range 2 * maxLinks {

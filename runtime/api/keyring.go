@@ -200,14 +200,18 @@ func (s *Server) listTokens(w http.ResponseWriter, r *http.Request) {
 	writeList(w, r, items, "")
 }
 
-// createToken serves POST /api/v1/tokens, over the socket alone: whoever stole a token
-// must not make himself others.
+// maxKeyLife is how long a token made by a browser is good at most.
+const maxKeyLife = 366 * 24 * time.Hour
+
+// createToken serves POST /api/v1/tokens, over the socket and to a session that a
+// one-time link opened: whoever stole a token must not make himself others.
 func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	if !noQuery(w, r) {
 		return
 	}
-	if who(r).by != "socket" || s.config.Keyring == nil {
-		problem(w, r, http.StatusForbidden, "role", "a token is made over the unix socket alone: botd token create")
+	asker := who(r)
+	if !asker.makes() || s.config.Keyring == nil {
+		problem(w, r, http.StatusForbidden, "role", "a token makes no others: botd token create makes one, and so does who logged in by the link of botd login")
 		return
 	}
 	var asked TokenRequest
@@ -215,6 +219,9 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 	err := body(r, &asked)
 	if err == nil {
 		err = asked.check(now)
+	}
+	if err == nil && asker.linked && (asked.Ends == nil || asked.Ends.Sub(now) > maxKeyLife) {
+		err = errors.New("ends is needed, within 366 days: botd token create makes tokens without an end")
 	}
 	if err != nil {
 		problemOfBody(w, r, err)

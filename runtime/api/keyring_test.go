@@ -145,3 +145,49 @@ func TestABrokenKeyringIsNoEmptyOne(t *testing.T) {
 		t.Errorf("want it told, have %v", err)
 	}
 }
+
+// TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone tries it by each way in.
+func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	d := newDeskWith(t, func(c *Config) {
+		var err error
+		if c.Keyring, err = OpenKeyring(directory); err != nil {
+			t.Fatal(err)
+		}
+	})
+	named := d.makeToken(`{"name":"desk","role":"operator"}`)
+	soon, late := time.Now().Add(time.Hour).UTC().Format(time.RFC3339), time.Now().AddDate(2, 0, 0).UTC().Format(time.RFC3339)
+	in := func(text string) func(*http.Request) {
+		cookie := d.asked(http.MethodPost, "/api/v1/session", text, func(*http.Request) {}).Result().Cookies()[0]
+		return func(r *http.Request) { r.AddCookie(cookie) }
+	}
+	linked := in(`{"code":"` + d.server.NewLink().Code + `"}`)
+	for _, c := range []struct {
+		name  string
+		as    func(*http.Request)
+		ends  string
+		want  int
+		makes bool
+	}{
+		{"by-link", linked, soon, 200, true},
+		{"by-link-too-long", linked, late, 400, true},
+		{"by-link-without-end", linked, "", 400, true},
+		{"by-pasted-token", in(`{"token":"` + testToken + `"}`), soon, 403, false},
+		{"by-pasted-named-token", in(`{"token":"` + named + `"}`), soon, 403, false},
+		{"by-token", bearer(testToken), soon, 403, false},
+		{"by-named-token", bearer(named), soon, 403, false},
+	} {
+		text := `{"name":"` + c.name + `","role":"viewer"`
+		if c.ends != "" {
+			text += `,"ends":"` + c.ends + `"`
+		}
+		if have := d.asked(http.MethodPost, "/api/v1/tokens", text+"}", c.as); have.Code != c.want {
+			t.Errorf("%s: want %d, have %d %s", c.name, c.want, have.Code, have.Body)
+		}
+		told := d.asked(http.MethodGet, "/api/v1/session", "", c.as)
+		if want := `"makes_tokens":` + map[bool]string{true: "true", false: "false"}[c.makes]; !strings.Contains(told.Body.String(), want) {
+			t.Errorf("%s: want it told %s, have %s", c.name, want, told.Body)
+		}
+	}
+}

@@ -37,6 +37,7 @@ type sessions struct {
 type session struct {
 	role          Role
 	key           string // hash of the named token that opened it; empty for the directory's own
+	linked        bool   // a one-time link opened it, which is made over the socket
 	began, active time.Time
 }
 
@@ -48,7 +49,7 @@ type failures struct {
 }
 
 // begin opens a session and returns its cookie's value.
-func (s *sessions) begin(role Role, key string, now time.Time) string {
+func (s *sessions) begin(one session, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
@@ -66,7 +67,8 @@ func (s *sessions) begin(role Role, key string, now time.Time) string {
 		delete(s.open, oldest)
 	}
 	value := rand.Text()
-	s.open[sha256.Sum256([]byte(value))] = &session{role, key, now, now}
+	one.began, one.active = now, now
+	s.open[sha256.Sum256([]byte(value))] = &one
 	return value
 }
 
@@ -74,19 +76,18 @@ func (s *session) over(now time.Time) bool {
 	return now.Sub(s.active) > sessionIdle || now.Sub(s.began) > sessionLimit
 }
 
-// find returns the role of a session's cookie, the named token that opened it, and when
-// it ends if it rests.
-func (s *sessions) find(value string, now time.Time) (Role, string, time.Time) {
+// find returns the session of a cookie, and when it ends if it rests.
+func (s *sessions) find(value string, now time.Time) (session, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sha256.Sum256([]byte(value))
 	one := s.open[key]
 	if one == nil || one.over(now) {
 		delete(s.open, key)
-		return nobody, "", time.Time{}
+		return session{}, time.Time{}
 	}
 	one.active = now
-	return one.role, one.key, now.Add(sessionIdle)
+	return *one, now.Add(sessionIdle)
 }
 
 func (s *sessions) end(value string) {
@@ -166,10 +167,11 @@ type Session struct {
 	Ends     *time.Time `json:"ends"` // of a session that rests; null for a token
 	Mode     string     `json:"mode"`
 	Instance string     `json:"instance"`
+	Makes    bool       `json:"makes_tokens"` // it may make named tokens
 }
 
 func (s *Server) sessionOf(who identity) Session {
-	out := Session{Schema: 1, Role: who.role.String(), By: who.by, Mode: s.config.Board.mode, Instance: s.config.Board.instance}
+	out := Session{Schema: 1, Role: who.role.String(), By: who.by, Mode: s.config.Board.mode, Instance: s.config.Board.instance, Makes: s.config.Keyring != nil && who.makes()}
 	if !who.ends.IsZero() {
 		ends := who.ends.UTC()
 		out.Ends = &ends
@@ -188,14 +190,14 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now, source := time.Now(), sourceOf(r)
-	role, key := s.config.Tokens.role(asked.Token), ""
-	if found, named := s.config.Keyring.find(asked.Token, now); named && role == nobody {
-		role, key = found.role(), found.Hash
+	one := session{role: s.config.Tokens.role(asked.Token)}
+	if found, named := s.config.Keyring.find(asked.Token, now); named && one.role == nobody {
+		one.role, one.key = found.role(), found.Hash
 	}
 	if asked.Code != "" && s.sessions.redeem(asked.Code, now) {
-		role = Operator
+		one = session{role: Operator, linked: true}
 	}
-	if role == nobody {
+	if one.role == nobody {
 		if wait := s.sessions.wrong(source, now); wait > 0 {
 			tooMany(w, r, wait)
 			return
@@ -204,10 +206,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.sessions.right(source)
-	value := s.sessions.begin(role, key, now)
+	value := s.sessions.begin(one, now)
 	http.SetCookie(w, &http.Cookie{Name: s.sessions.name, Value: value, Path: "/", HttpOnly: true, Secure: s.config.Access.secure(), SameSite: http.SameSiteStrictMode, MaxAge: int(sessionLimit.Seconds())})
 	w.Header().Set("Cache-Control", "no-store")
-	answer(w, r, s.sessionOf(identity{role: role, by: "session", ends: now.Add(sessionIdle)}))
+	answer(w, r, s.sessionOf(identity{role: one.role, by: "session", ends: now.Add(sessionIdle), linked: one.linked}))
 }
 
 // logout serves DELETE /api/v1/session.
