@@ -44,7 +44,7 @@ func (b *backups) Plan() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines := []string{fmt.Sprintf("copy the journal (%.1f MiB) into %s, and verify the copy as a whole", float64(info.Size())/(1<<20), folder)}
+	lines := []string{fmt.Sprintf("copy the journal (%d KiB) into %s, and verify the copy as a whole", (info.Size()+1023)>>10, folder)}
 	for _, name := range kept[:max(0, len(kept)-maxBackups+1)] {
 		lines = append(lines, fmt.Sprintf("delete %s: the newest %d are kept there", name, maxBackups))
 	}

@@ -7,15 +7,15 @@ export class Problem extends Error {
 
 const PATIENCE_MS = 12_000;
 
-async function request(method, path, body, headers = {}) {
+async function request(method, path, body, headers = {}, patience = PATIENCE_MS) {
   let answer;
   try {
     answer = await fetch("/api/v1/" + path, {
       method, headers: { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
-      body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(PATIENCE_MS),
+      body: body === undefined ? undefined : JSON.stringify(body), signal: AbortSignal.timeout(patience),
     });
   } catch (error) {
-    throw new Problem(0, "unreachable", error.name === "TimeoutError" ? "botd did not answer within 12 s" : "botd can not be reached");
+    throw new Problem(0, "unreachable", error.name === "TimeoutError" ? `botd did not answer within ${patience / 1000} s` : "botd can not be reached");
   }
   if (answer.status === 401) toLogin();
   if (answer.status === 204) return null;
@@ -38,7 +38,7 @@ export const get = (path, values = {}) => request("GET", path + query(values));
 export const part = (text) => encodeURIComponent(text);
 
 // change asks for a change once, however often the request is sent.
-export const post = (path, body) => request("POST", path, body, { "Idempotency-Key": unique() });
+export const post = (path, body, patience) => request("POST", path, body, { "Idempotency-Key": unique() }, patience);
 export const put = (path, body) => request("PUT", path, body, { "Idempotency-Key": unique() });
 export const remove = (path) => request("DELETE", path);
 

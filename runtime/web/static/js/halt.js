@@ -84,9 +84,9 @@ function previewOf(told, problem, title) {
 
 // confirmChange asks before a change, with its dry run: what it does, then a reason;
 // what closes a live position is asked for by the instance's name too.
-export async function confirmChange({ title, path, body = {}, verb, tone = "primary", needsReason = false, closes = false, done }) {
+export async function confirmChange({ title, path, body = {}, verb, tone = "primary", reason: asks = true, needsReason = false, closes = false, patience, tells, done }) {
   let told;
-  try { told = await post(path, { ...body, dry_run: true }); } catch (error) { say(error.message, "bad"); return; }
+  try { told = await post(path + "?dry_run=true", body); } catch (error) { say(error.message, "bad"); return; }
   const reason = h("input", { maxlength: 400, autocomplete: "off", placeholder: "kept in the journal" });
   const named = closes && live.status.mode === "live" ? h("input", { autocomplete: "off" }) : null;
   const locked = () => (needsReason && !reason.value.trim()) || (named && named.value !== live.status.instance);
@@ -98,13 +98,13 @@ export async function confirmChange({ title, path, body = {}, verb, tone = "prim
       submit: async (event) => {
         event.preventDefault();
         go.disabled = true;
-        try { const answer = await post(path, { ...body, ...(reason.value.trim() ? { reason: reason.value.trim() } : {}) }); box.close(); say(told.steps?.length ? `${verb}: ${f.plural(told.steps.length, "step")} under way.` : `Done: ${(answer.changes ?? answer.does ?? []).join("; ") || verb}`); await refresh(); done?.(answer); } catch (error) { say(error.message, "bad"); go.disabled = false; }
+        try { const answer = await post(path, { ...body, ...(reason.value.trim() ? { reason: reason.value.trim() } : {}) }, patience); box.close(); say(tells ? tells(answer) : told.steps?.length ? `${verb}: ${f.plural(told.steps.length, "step")} under way.` : `Done: ${(answer.changes ?? answer.does ?? []).join("; ") || verb}`); await refresh(); done?.(answer); } catch (error) { say(error.message, "bad"); go.disabled = false; }
       },
     },
   }, told.steps?.length ? h("div.preview", h("strong", "What it sends"), h("ol", told.steps.map((step) => h("li", `${step.strategy}: ${step.text}`)))) : null,
   h("div.preview", h("strong", "What it does"), lines.map((line) => h("p", line))),
-  field(needsReason ? "Reason" : "Reason (may stay empty)", reason), named ? field(`Live: type ${live.status.instance} to confirm`, named) : null, h("div.actions", button("Leave it", () => box.close()), go)), { wide: true });
-  reason.focus();
+  asks ? field(needsReason ? "Reason" : "Reason (may stay empty)", reason) : null, named ? field(`Live: type ${live.status.instance} to confirm`, named) : null, h("div.actions", button("Leave it", () => box.close()), go)), { wide: true });
+  (asks ? reason : go).focus();
 }
 
 export const rearm = (scope, done) => confirmChange({ title: `Re-arm the ${scopeName(scope)}`, path: "risk/rearm", body: scope, verb: "Re-arm", done });

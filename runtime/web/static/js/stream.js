@@ -1,7 +1,7 @@
 // The worker all tabs share: it holds the one event stream of this browser, since
 // a browser opens six connections to a server and no more.
 
-const TOPICS = ["status", "account", "strategy", "decision", "intent", "order", "fill", "position", "risk", "reconcile", "candle", "notice", "audit", "backtest"];
+const TOPICS = ["status", "account", "strategy", "decision", "intent", "order", "fill", "trade", "position", "risk", "reconcile", "candle", "notice", "audit", "backtest"];
 const SILENT_MS = 65_000; // a tab that says nothing for so long is gone
 
 const tabs = new Map(); // port -> {logs, heard}

@@ -3,21 +3,27 @@ import { h } from "../dom.js";
 import * as f from "../format.js";
 import { icon } from "../icons.js";
 import { closePosition } from "../halt.js";
+import { past } from "../trips.js";
 import { now, operator } from "../live.js";
 import { ago, button, empty, facts, intentLink, meter, panel, side, signed, strategyLink, table, tag, unit } from "../parts.js";
 
 export const title = () => "Positions";
 
 export async function open(page) {
-  let positions = [], account = null;
+  let positions = [], account = null, over = null;
   const read = page.reader(async () => { const [held, money] = await Promise.all([get("positions"), get("account")]); positions = held.items; account = money; });
+  const ask = (after) => get("positions/history", { limit: 25, after });
+  const ended = page.reader(async () => { over = await ask(); });
+  const older = async () => { const list = await ask(over.next); over = { items: over.items.concat(list.items), next: list.next }; page.draw(); };
+  page.on(["trade", "position"], ended);
   page.on(["position", "order", "fill", "reconcile", "strategy", "status", "risk"], read);
   page.view(() => [
     h("div.page-head", h("h1", "Positions"), h("p.note", "What the exchange tells, beside what botd's journal explains.")),
     positions.length ? positions.map(position) : panel("Nothing is held", { key: "none" }, empty("No position is open", "When a strategy enters, its position, its protection and its distance to liquidation stand here.")),
     account ? margin(account) : null, account ? wallet(account) : null,
+    over ? panel("Positions that are over", { key: "over", note: "earlier runs included" }, past(over.items, over.next ? button("Show older", older) : null)) : null,
   ]);
-  await read.now();
+  await Promise.all([read.now(), ended.now()]);
 
   function position(p) {
     return shown(p, f.sign(p.quantity) && p.strategy && operator() ? button("Close…", () => closePosition(p, () => read.now()), { tone: "small", "aria-label": `Close the position ${p.symbol} ${p.market}` }) : null);

@@ -9,13 +9,15 @@ import { ago, button, empty, facts, intentLink, panel, side, strategyLink, symbo
 export const title = () => "Reconcile";
 
 export async function open(page) {
-  let state = null;
-  const read = page.reader(async () => { state = await get("reconcile"); });
+  let state = null, told = { items: [], next: null };
+  const ask = (after) => get("reconcile/differences", { limit: 25, after });
+  const read = page.reader(async () => { [state, told] = await Promise.all([get("reconcile"), ask()]); });
+  const older = async () => { const list = await ask(told.next); told = { items: told.items.concat(list.items), next: list.next }; page.draw(); };
   page.on(["reconcile", "order", "position", "status"], read);
   page.every(5000, read);
   page.view(() => state && [
     h("div.page-head", h("h1", "Reconcile"), h("p.note", "Exchange and journal, held against each other in every round."), operator() ? h("div.actions", button("Run a round now", round, { icon: "reconcile" })) : null),
-    glance(state), ...state.quarantines.map((one) => quarantine(one, read)), h("div.grid", { key: "found", class: state.unknown.length ? "" : "two" }, unknown(state.unknown), events(state.events)), rounds(state.rounds),
+    glance(state), ...state.quarantines.map((one) => quarantine(one, read)), h("div.grid", { key: "found", class: state.unknown.length ? "" : "two" }, unknown(state.unknown), events(state.events)), rounds(state.rounds), differences(told.items, told.next ? button("Show older", older) : null),
   ]);
   await read.now();
 
@@ -51,6 +53,14 @@ const unknownTable = (all) => table("Orders of unknown fate", [{ name: "Sent", c
 
 function events(all) {
   return panel("What was found", { key: "events", note: "adopted, ignored, found and stale, in this run" }, all.length ? h("ul.feed", all.map((one) => h("li", { key: one.id }, time(one.at_ms, now()), h("span.what", tag(one.severity, f.words(one.kind)), one.over ? " is over" : "", one.symbol ? ` ${one.symbol}` : "", h("span.note", one.text))))) : empty("No surprise in this run", "Positions and orders that botd did not make, and lists that were stale, would stand here."));
+}
+
+function differences(all, next) {
+  const much = (d) => [d.quantity, d.amount].filter(Boolean).map((text) => f.exact(text, { plus: true })).join(" ") + (d.asset ? " " + d.asset : "") || "–";
+  return panel("Differences", { key: "differences", note: "of the journal, earlier runs included" }, table("Differences", [
+    { name: "Time", class: "nowrap", cell: (d) => time(d.at_ms, now()) }, { name: "What", class: "nowrap", cell: (d) => tag(d.open ? "quarantined" : d.kind === "unexplained" ? "warning" : "info", d.kind) }, { name: "Symbol", class: "nowrap", cell: (d) => (d.symbol ? symbolLink(d.market, d.symbol) : d.market) },
+    { name: "How much", num: true, class: "nowrap", cell: much }, { name: "Why", class: "text", cell: (d) => d.text || "–" }, { name: "Until", class: "nowrap", cell: (d) => (d.open ? tag("near", "waits for a person") : d.ended_ms ? time(d.ended_ms, now()) : "–") },
+  ], all, { next, none: empty("Exchange and journal never differed", "What was quarantined, adopted, ignored or found, and money that nothing explains, stands here.") }));
 }
 
 function rounds(all) {

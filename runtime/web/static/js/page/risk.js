@@ -3,14 +3,17 @@ import { h } from "../dom.js";
 import * as f from "../format.js";
 import { HaltForm, haltsInForce } from "../halt.js";
 import { now } from "../live.js";
-import { ago, empty, meter, panel, strategyLink, table, tag, time } from "../parts.js";
+import { ago, button, choose, empty, meter, panel, side, strategyLink, symbolLink, table, tag, time } from "../parts.js";
 
 export const title = () => "Risk";
 
 export async function open(page) {
-  let risk = { halts: [], limits: [], rejections: [], degraded: [], history: [] };
+  let risk = { halts: [], limits: [], rejections: [], degraded: [], history: [] }, refused = { items: [], next: null }, rule = page.query.get("rule") ?? "";
   const form = new HaltForm(() => page.draw());
-  const read = page.reader(async () => { risk = await get("risk"); });
+  const ask = (after) => get("risk/rejections", { rule, limit: 20, after });
+  const read = page.reader(async () => { [risk, refused] = await Promise.all([get("risk"), ask()]); });
+  const older = async () => { const list = await ask(refused.next); refused = { items: refused.items.concat(list.items), next: list.next }; page.draw(); };
+  const only = (value) => { rule = value; page.choose("rule", value); read.now(); };
   page.on(["risk", "status", "intent", "order", "strategy"], read);
   page.on(["order", "position", "fill", "risk"], () => { clearTimeout(form.timer); form.timer = setTimeout(() => form.look(), 700); });
   page.onLeave(() => clearTimeout(form.timer));
@@ -19,9 +22,20 @@ export async function open(page) {
     risk.halts.length ? panel("Halted", { key: "halted", note: "nothing that is halted opens again by itself" }, haltsInForce(risk.halts, risk.degraded, () => read.now())) : null,
     panel("Kill switch", { key: "switch", note: risk.halts.length ? null : "armed: nothing is halted" }, form.node()),
     others(risk), limits(risk.limits), h("div.grid", { key: "past", class: risk.rejections.some((one) => one.count) ? "" : "two" }, refusals(risk.rejections), history(risk.history)),
+    refused.items.length || rule ? intents() : null,
   ]);
   form.look();
   await read.now();
+
+  function intents() {
+    const some = risk.rejections.filter((one) => one.count).map((one) => one.rule);
+    return panel("Refused intents", { key: "refused", note: "the newest first, since the start; one that is refused word for word again is told once" },
+      h("div.filters", choose("Rule", [["", "all"], ...[...new Set([...some, rule].filter(Boolean))].sort().map((one) => [one, f.words(one)])], rule, only)),
+      table("Refused intents", [
+        { name: "Time", class: "nowrap", cell: (r) => time(r.at_ms, now()) }, { name: "Rule", class: "nowrap", cell: (r) => h("a", { href: "/intents/" + encodeURIComponent(r.intent), title: "What every rule said of it" }, f.words(r.rule)) }, { name: "Strategy", cell: (r) => strategyLink(r.strategy) }, { name: "Symbol", class: "nowrap", cell: (r) => symbolLink(r.market, r.symbol) },
+        { name: "Wanted", class: "nowrap", cell: (r) => [f.words(r.purpose), " ", r.side ? side(r.side) : null, " ", r.quantity ? f.exact(r.quantity) : ""] }, { name: "Why", class: "text", cell: (r) => [[r.value, r.limit && `limit ${r.limit}`].filter(Boolean).join(", ") || "–", r.hint ? h("span.note.under", r.hint) : null] },
+      ], refused.items, { next: refused.next ? button("Show older", older) : null, none: empty("Nothing was refused by that rule", "Choose another one above.") }));
+  }
 }
 
 function others(risk) {

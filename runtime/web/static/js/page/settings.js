@@ -5,20 +5,21 @@ import * as f from "../format.js";
 import { live } from "../live.js";
 import { change, settings } from "../settings.js";
 import { button, choose, empty, facts, field, panel, table, tag } from "../parts.js";
+import { readTokens, tokens, upkeep } from "../upkeep.js";
 import { yaml } from "../yaml.js";
 
 export const title = () => "Settings";
 
 export async function open(page) {
-  let config = null, version = null, text = page.query.get("q") ?? "", every = page.query.get("show") === "all";
-  const read = page.reader(async () => { [config, version] = await Promise.all([get("config"), get("version")]); });
+  let config = null, version = null, named = [], text = page.query.get("q") ?? "", every = page.query.get("show") === "all";
+  const read = page.reader(async () => { [config, version, named] = await Promise.all([get("config"), get("version"), readTokens()]); });
   page.on("status", () => page.draw());
   page.view(() => [
     h("div.page-head", h("h1", "Settings"), h("p.note", "Of this browser, and of the botd it looks at.")),
     panel("This browser", { key: "browser", note: "kept here alone" }, h("div.filters",
       choose("Theme", [["system", "as the system"], ["dark", "dark"], ["light", "light"]], settings.theme, (value) => change("theme", value)), choose("Times", [["utc", "UTC"], ["local", "local time"]], settings.zone, (value) => change("zone", value)),
       choose("Up and down", [["green-red", "green and red"], ["blue-orange", "blue and orange"]], settings.hues, (value) => change("hues", value)), choose("Single-key shortcuts", [["on", "on"], ["off", "off"]], settings.keys ? "on" : "off", (value) => change("keys", value === "on")))),
-    version ? about(version) : null, checks(), config ? configuration(config) : null,
+    version ? about(version) : null, version ? tokens(named, () => read.now()) : null, upkeep(), checks(), config ? configuration(config) : null,
     panel("Licences", { key: "licences" }, h("p.panel-body", "botd is under the MIT licence. ", notice(), ", Apache License 2.0: ", h("a", { href: new URL("../../vendor/LICENSE-lightweight-charts", import.meta.url).pathname, target: "_blank" }, "its text"), ".")),
   ]);
   await read.now();

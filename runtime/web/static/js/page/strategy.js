@@ -8,7 +8,7 @@ import { dialog } from "../menu.js";
 import { ago, button, due, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../parts.js";
 import { yaml } from "../yaml.js";
 
-const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["limits", "Limits"], ["config", "Configuration"]];
+const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["trades", "Trades"], ["limits", "Limits"], ["config", "Configuration"]];
 const MOST = 20_000;
 const FIRST = 600, PLOTTED = 300, MOST_PLOTTED = 5000; // candles, and those of the indicators: at first, and after scrolling back
 
@@ -22,7 +22,7 @@ function joined(newer, others) {
 
 export async function open(page) {
   const name = page.params.name;
-  let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null, outlook = null, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
+  let one = null, decisions = [], after = null, fills = [], refused = [], plots = [], view = page.query.get("view") || "why", reasons = null, outlook = null, drawn = null, trades = { items: [], next: null }, interval = page.query.get("interval"), chart = null, bars = 0, places = 2;
   const host = h("div.host"), legend = h("div.legend"), frame = h("div.frame", legend, host);
   const read = page.reader(async () => {
     const [told, decided, filled, no] = await Promise.all([get("strategies/" + part(name)), get(`strategies/${part(name)}/decisions`, { limit: 200 }), get("fills", { strategy: name, limit: 1000 }), get("intents", { strategy: name, outcome: "refused", limit: 50 })]);
@@ -39,6 +39,10 @@ export async function open(page) {
   page.on("strategy", (data) => { if (data.name === name) { chart?.price(Number(data.last_price), data.last_price_ms); if (one) { Object.assign(one, data); overlay(); } } });
   page.on("candle", (data) => { if (data.symbol === one?.symbol && data.market === one?.market) { chart?.latest(); plot(PLOTTED); } });
   const explain = page.reader(async () => { if (view === "why") [reasons, outlook] = await Promise.all([import("../why.js"), get(`strategies/${part(name)}/explain`)]); });
+  const askTrades = (after) => get("trades", { strategy: name, limit: 100, after });
+  const round = page.reader(async () => { if (view === "trades") [drawn, trades] = await Promise.all([import("../trips.js"), askTrades()]); });
+  const earlier = async () => { const list = await askTrades(trades.next); trades = { items: trades.items.concat(list.items), next: list.next }; page.draw(); };
+  page.on("trade", (data) => { if (data.strategy === name) round(); });
   page.on(["decision", "candle", "position"], (data) => { if (data.strategy === name || data.symbol === one?.symbol) explain(); });
   page.every(5000, explain);
   page.every(1000, () => page.draw());
@@ -51,6 +55,7 @@ export async function open(page) {
   const symbol = (await get("market/symbols", { market: one.market })).items.find((each) => each.symbol === one.symbol);
   if (symbol) places = (symbol.price_tick.split(".")[1] ?? "").length;
   explain.now();
+  round.now();
   page.drawNow();
   await draw();
 
@@ -106,7 +111,7 @@ export async function open(page) {
     return [
       h("div.page-head", h("h1", name), tag(s.state), h("p.note", `${s.kind} on `, symbolLink(s.market, s.symbol), h("span.unit", s.interval), h("span.links", link(`/intents?strategy=${part(name)}`, "intents"), link(`/logs?strategy=${part(name)}`, "log"))), h("div.actions", controls(s))),
       s.why || s.degraded.length ? panel("Why it does not open", { key: "why" }, h("ul.attention", s.degraded.map((each, i) => h("li.warn", { key: each.state + i }, h("p", tag("near", f.words(each.state)), " ", each.cause, h("br"), h("span.note", "Way out: ", each.way_out)))), s.why && !s.degraded.length ? h("li.warn", { key: "why" }, h("p", s.why)) : null)) : null,
-      facts4(s), candles(s), h("section.panel", { "aria-label": "More of " + name, key: "more" }, tabs("More of " + name, views, view, (to) => { view = to; page.choose("view", to); explain.now(); page.draw(); }), h("div", { role: "tabpanel", "aria-label": views.find(([each]) => each === view)[1] }, tab(s))),
+      facts4(s), candles(s), h("section.panel", { "aria-label": "More of " + name, key: "more" }, tabs("More of " + name, views, view, (to) => { view = to; page.choose("view", to); explain.now(); round.now(); page.draw(); }), h("div", { role: "tabpanel", "aria-label": views.find(([each]) => each === view)[1] }, tab(s))),
     ];
   }
 
@@ -152,6 +157,7 @@ export async function open(page) {
   function tab(s) {
     switch (view) {
       case "why": return reasons ? reasons.why(outlook) : h("p.loading", "Asking the engine…");
+      case "trades": return drawn ? drawn.trips(trades.items, trades.next ? button("Show older", earlier) : null) : h("p.loading", "Reading the books…");
       case "orders": return table("Working orders", [{ name: "Sent", cell: (o) => time(o.sent_ms, now()) }, { name: "For", cell: (o) => f.words(o.purpose) }, { name: "Side", cell: (o) => side(o.side) }, { name: "Price", num: true, cell: f.aligned(s.orders, (o) => (f.isZero(o.price) ? o.stop_price : o.price)) }, { name: "Quantity", num: true, cell: (o) => (o.close_position ? "all" : f.given(o.quantity)) }, { name: "State", cell: (o) => tag(o.state) }, { name: "Life", cell: (o) => intentLink(o.client_order_id) }], s.orders, { key: (o) => o.client_order_id, none: empty("No order is working", link("/orders?view=ended&strategy=" + part(name), "See those that ended")) });
       case "fills": return table("Fills", [{ name: "Seen", cell: (o) => time(o.at_ms, now()) }, { name: "For", cell: (o) => f.words(o.purpose) }, { name: "Side", cell: (o) => side(o.side) }, { name: "Quantity", num: true, cell: (o) => f.exact(o.quantity) }, { name: "Mean price", num: true, cell: f.aligned(fills.slice(0, 100), (o) => o.price) }, { name: "Order", cell: (o) => intentLink(o.client_order_id) }], fills.slice(0, 100), { none: empty("Nothing was filled yet", "Its fills stand here and as arrows on the chart.") });
       case "limits": return table("Limits", [{ name: "Limit", cell: (l) => f.words(l.rule) }, { name: "In use", num: true, cell: (l) => l.use }, { name: "Limit", num: true, cell: (l) => l.limit }, { name: "Left", num: true, cell: (l) => l.headroom }, { name: "Share", cell: (l) => meter(l.ratio, f.words(l.rule), l.state) }, { name: "State", cell: (l) => tag(l.state) }], s.limits, { key: (l) => l.scope + l.rule, none: empty("It has no limits of its own", link("/risk", "Those of the account hold for it")) });
