@@ -55,6 +55,8 @@ type Use struct {
 	WayOut   string // of one that is full or breached
 	SinceMS  int64  // of a breach
 	UntilMS  int64  // of a breach that ends by itself
+
+	Set *reconcile.SetLimit // what a person set it to; nil where it is as configured
 }
 
 // uses collects them.
