@@ -19,7 +19,7 @@ func (b *Book) Apply(record *Record) {
 	}
 	b.version++
 	switch record.Kind {
-	case RecordBoot, RecordConfig, RecordPlan, RecordMemory, RecordLatch, RecordResolved, RecordAudit:
+	case RecordBoot, RecordConfig, RecordPlan, RecordMemory, RecordLatch, RecordResolved, RecordAudit, RecordLimit:
 	default:
 		b.seasoned = true
 	}
@@ -35,13 +35,7 @@ func (b *Book) Apply(record *Record) {
 		truth := b.Symbol(record.Symbol)
 		truth.Quarantine, truth.QuarantineMS = record.Why, record.AtMS
 	case RecordAdopted:
-		truth := b.Symbol(record.Symbol)
-		truth.Known += record.Filled
-		truth.Bought, truth.short = 0, 0
-		truth.Quarantine, truth.QuarantineMS = "", 0
-		if truth.Known == 0 && truth.Key.Market == exchange.Futures {
-			b.latchSymbol(truth.Key)
-		}
+		b.adopted(record)
 	case RecordIgnored:
 		b.ignored(record)
 	case RecordFound:
@@ -86,8 +80,21 @@ func (b *Book) Apply(record *Record) {
 		b.breached(record)
 	case RecordHalt:
 		b.halted(record)
+	case RecordLimit:
+		b.setLimit(record)
 	case RecordBreaker:
 		b.tripped(record)
+	}
+}
+
+// adopted takes a difference between venue and book as the book's.
+func (b *Book) adopted(record *Record) {
+	truth := b.Symbol(record.Symbol)
+	truth.Known += record.Filled
+	truth.Bought, truth.short = 0, 0
+	truth.Quarantine, truth.QuarantineMS = "", 0
+	if truth.Known == 0 && truth.Key.Market == exchange.Futures {
+		b.latchSymbol(truth.Key)
 	}
 }
 

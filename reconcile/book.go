@@ -24,8 +24,9 @@ type Book struct {
 	placements map[string]*Placement
 	live       []*Placement // oldest first
 	ended      map[string]ending
-	endedOrder []string // ring of ended ids, oldest first
-	halts      []Halt   // sorted by scope, the account's first
+	endedOrder []string   // ring of ended ids, oldest first
+	halts      []Halt     // sorted by scope, the account's first
+	set        []SetLimit // sorted by strategy and rule, the account's first
 	breaker    Breaker
 	tally      tally
 	ledger     *Ledger

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -81,6 +82,8 @@ func (r *Record) briefly(add func(string, ...any)) {
 		if r.Level == "" {
 			add("armed again")
 		}
+	case RecordLimit:
+		add("%s", cmp.Or(r.Limit, "as configured"))
 	case RecordBreaker, RecordBreach:
 		if r.UntilMS != 0 {
 			add("until %s", time.UnixMilli(r.UntilMS).UTC().Format(time.RFC3339))

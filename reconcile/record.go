@@ -44,11 +44,12 @@ const (
 	RecordEntry                              // the ledger: what was read of the money, and what that means
 	RecordAudit                              // a person asked for a change: who, from where, what
 	RecordWithdrawn                          // a person takes one order out of the book: it is canceled until it has ended
+	RecordLimit                              // a person set a limit tighter than the configuration; without a value, no more
 	recordEnd
 )
 
 var recordNames = [recordEnd]string{"", "boot", "sending", "acknowledged", "refused", "unknown", "fill", "ended",
-	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach", "entry", "audit", "withdrawn"}
+	"quarantined", "adopted", "plan", "memory", "latch", "resolved", "config", "day", "halt", "baseline", "fees", "breaker", "ignored", "found", "result", "breach", "entry", "audit", "withdrawn", "limit"}
 
 // String returns the kind's name.
 func (k RecordKind) String() string {
@@ -116,7 +117,9 @@ type Record struct {
 	Spot     exchange.Amount        `json:"spot,omitzero"`      // day, of the account: the part of Equity that is on spot
 	Level    string                 `json:"level,omitempty"`    // halt: pause, cancel, flatten; empty re-arms. Of Strategy or Symbol alone where given
 	UntilMS  int64                  `json:"until_ms,omitempty"` // breaker, breach: openings pause until then; breach: 0 until armed again
-	Rule     string                 `json:"rule,omitempty"`     // breach: of which limit
+	Rule     string                 `json:"rule,omitempty"`     // breach, limit: of which limit
+	Limit    string                 `json:"limit,omitempty"`    // limit: its value, as the configuration writes it
+	By       string                 `json:"by,omitempty"`       // limit: who
 	Result   exchange.Amount        `json:"result,omitzero"`    // result: realised since the strategy began, in equity's terms
 	Trip     exchange.Amount        `json:"trip,omitzero"`      // result: what it was when the position under way was opened
 	Wallet   exchange.Amount        `json:"wallet,omitzero"`    // result of the account: the futures wallet accounted for

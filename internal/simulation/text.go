@@ -52,7 +52,7 @@ var noteNames = map[engine.NoteKind]string{
 	engine.NoteRefusal: "refuses itself", engine.NotePlaced: "places", engine.NoteAcknowledged: "acknowledged", engine.NoteRefused: "refused",
 	engine.NoteUncertain: "UNCERTAIN", engine.NoteFill: "fill", engine.NoteSettled: "settled", engine.NotePosition: "position", engine.NoteRound: "round",
 	engine.NoteFetchFailed: "read failed", engine.NoteLatch: "latch", engine.NoteQuarantine: "QUARANTINE", engine.NoteForeign: "others' orders", engine.NoteAdopted: "adopts", engine.NoteIgnored: "leaves to others",
-	engine.NoteHalt: "HALT", engine.NoteMissed: "missed", engine.NoteStrategyFailed: "STRATEGY FAILED", engine.NoteReload: "reloaded", engine.NoteBlind: "BLIND", engine.NoteTick: "tick", engine.NoteFrozen: "candles stand still",
+	engine.NoteHalt: "HALT", engine.NoteMissed: "missed", engine.NoteStrategyFailed: "STRATEGY FAILED", engine.NoteReload: "reloaded", engine.NoteTightened: "sets", engine.NoteBlind: "BLIND", engine.NoteTick: "tick", engine.NoteFrozen: "candles stand still",
 }
 
 // noteText is a fact of the engine's in a line.

@@ -42,6 +42,7 @@ type Engine interface {
 	Outlooks() []engine.Outlook
 	Quarantines() []engine.Quarantine
 	Resolving(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)
+	Tightening(t *engine.Tighten) (lines []string, err error)
 	Withdrawing(clientOrderID string) (engine.Deed, error)
 	Closing(key exchange.SymbolKey) (engine.Deed, error)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"botd/reconcile"
@@ -34,6 +35,8 @@ func (h *History) audited(r *reconcile.Record) {
 		if r.Level == "" {
 			a.Action = "rearm"
 		}
+	case reconcile.RecordLimit:
+		a.Action, a.Detail = "limit "+r.Rule+" "+cmp.Or(r.Limit, "as configured"), r.Why
 	case reconcile.RecordBreach:
 		a.Action = "limit " + r.Rule + " breached"
 		if r.Why == "" {

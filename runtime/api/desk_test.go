@@ -19,6 +19,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/risk"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/engine/enginetest"
@@ -104,6 +105,16 @@ func (r *resting) Withdrawing(string) (engine.Deed, error)       { return r.deed
 func (r *resting) Closing(exchange.SymbolKey) (engine.Deed, error) {
 	return r.deed, r.refuses
 }
+func (r *resting) Tightening(t *engine.Tighten) (lines []string, err error) {
+	for _, s := range t.Limits {
+		if s.Rule != risk.MaxOpenOrders {
+			return nil, errors.New(s.Rule + " is not tighter")
+		}
+		lines = append(lines, s.Rule+" is "+s.Value)
+	}
+	return lines, nil
+}
+
 func (r *resting) Resolving(key exchange.SymbolKey, adopt bool, _ string) (engine.Resolution, error) {
 	for i := range r.quarantine {
 		if q := &r.quarantine[i]; q.Symbol == key && q.Blocked == "" {

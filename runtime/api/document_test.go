@@ -115,7 +115,8 @@ func (v *visitor) live() {
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm", Doing: "to close"},
 		{State: "limit", Scope: reconcile.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined", Scope: reconcile.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
 	s.Limits = []risk.Use{{Scope: "account", Rule: risk.MaxOpenOrders, Use: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
-		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Use: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached, Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2}}
+		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Use: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached, Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
+			Set: &reconcile.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}
 	one := &s.Strategies[0]
 	one.Why, one.Reason, one.Latch = "why", "because", 1
 	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5, Orders: []strategy.Wish{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
@@ -281,6 +282,8 @@ var changes = []struct {
 	{"close_position", "futures BTC-USDT", `{"reason":"news"}`, 202},
 	{"resolve", "", `{"symbol":"BTC-USDT","market":"futures","decision":"adopt","reason":"mine"}`, 200},
 	{"set_log_level", "", `{"level":"debug"}`, 200},
+	{"set_limits", "", `{"strategy":"trend","limits":{"max_open_orders":"5"},"reason":"news"}`, 200},
+	{"set_limits", "", `{"limits":{"max_open_orders":null},"reason":"over"}`, 200},
 	{"reload", "", ``, 200},
 }
 
@@ -316,6 +319,7 @@ func (v *visitor) goChanges() {
 		v.call(http.StatusBadRequest, c.id, c.where+"?dry_run=maybe", c.body, bearer(testToken))
 	}
 	v.call(http.StatusConflict, "resolve", "", `{"symbol":"ETH-USDT","decision":"adopt","reason":"mine"}`, bearer(testToken))
+	v.call(http.StatusConflict, "set_limits", "", `{"limits":{"max_leverage":"100"},"reason":"greed"}`, bearer(testToken))
 	v.refuses = errors.New("not now")
 	v.call(http.StatusConflict, "reload", "", "", bearer(testToken))
 	v.call(http.StatusConflict, "cancel_orders", "", `{"reason":"news"}`, bearer(testToken))

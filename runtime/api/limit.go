@@ -1,7 +1,12 @@
 package api
 
 import (
+	"cmp"
+	"context"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"botd/exchange"
@@ -24,13 +29,87 @@ type Limit struct {
 	WayOut   string     `json:"way_out,omitempty"`
 	Since    *time.Time `json:"since,omitempty"` // of a breach
 	Until    *time.Time `json:"until,omitempty"` // when a breach ends by itself
+	Set      *SetLimit  `json:"set,omitempty"`   // by a person, tighter than the configuration
+}
+
+// SetLimit is what a person set a limit to.
+type SetLimit struct {
+	Value string    `json:"value"` // as the configuration writes it
+	By    string    `json:"by"`
+	At    time.Time `json:"at"`
+	Why   string    `json:"why"`
+}
+
+func setLimit(s *reconcile.SetLimit) *SetLimit {
+	if s == nil {
+		return nil
+	}
+	return &SetLimit{s.Value, s.By, time.UnixMilli(s.AtMS).UTC(), s.Why}
+}
+
+// LimitsRequest is what PUT /api/v1/risk/limits takes.
+type LimitsRequest struct {
+	Strategy string             `json:"strategy,omitempty"` // of the account without one
+	Limits   map[string]*string `json:"limits"`             // by rule: a value tighter than the configuration's, or null to have that again
+	Reason   string             `json:"reason"`
+	DryRun   bool               `json:"dry_run,omitempty"`
+}
+
+// setLimits serves PUT /api/v1/risk/limits: tighter than the files, never looser.
+func (s *Server) setLimits(w http.ResponseWriter, r *http.Request) {
+	dry, ok := dryRun(w, r)
+	if !ok {
+		return
+	}
+	var asked LimitsRequest
+	err := body(r, &asked)
+	asked.DryRun = asked.DryRun || dry
+	if tooLarge(err) {
+		problemOfBody(w, r, err)
+		return
+	}
+	if err != nil || len(asked.Limits) == 0 || len(asked.Reason) > maxReason || !asked.DryRun && strings.TrimSpace(asked.Reason) == "" {
+		problem(w, r, http.StatusBadRequest, "body", `want {"limits": {"max_daily_loss": "2%"}, "reason": "..."}, null for a limit that is to be as configured again, strategy for a strategy's own, dry_run to see what it would change`)
+		return
+	}
+	by := audit(r, "", "")
+	wish := engine.Tighten{Strategy: asked.Strategy, By: by.Actor, Why: asked.Reason}
+	var texts []string
+	for _, rule := range slices.Sorted(maps.Keys(asked.Limits)) {
+		setting := engine.Setting{Rule: rule}
+		if value := asked.Limits[rule]; value != nil {
+			setting.Value = strings.TrimSpace(*value)
+		}
+		wish.Limits = append(wish.Limits, setting)
+		texts = append(texts, rule+" "+cmp.Or(setting.Value, "as configured"))
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
+	defer cancel()
+	var does []string
+	var refused error
+	if err := s.config.Driver.Query(ctx, func() { does, refused = s.config.Engine.Tightening(&wish) }); err != nil {
+		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not answer now: nothing was changed")
+		return
+	}
+	if refused == nil && !asked.DryRun {
+		event := engine.Event{Kind: engine.EventTighten, Tighten: &wish, Audit: audit(r, reconcile.Scope{Strategy: asked.Strategy}.String(), strings.Join(texts, ", ")+": "+asked.Reason)}
+		if !s.sent(ctx, w, r, event) {
+			return
+		}
+		refused = wish.Err // it changed in between
+	}
+	if refused != nil {
+		problem(w, r, http.StatusConflict, "not_possible", refused.Error())
+		return
+	}
+	answerAs(w, http.StatusOK, Change{1, asked.DryRun, does})
 }
 
 func limitsOf(s *engine.Status) []Limit {
 	out := []Limit{}
 	for i := range s.Limits {
 		u := &s.Limits[i]
-		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Use, u.Limit, u.Headroom, round(u.Ratio), u.State, u.Why, u.WayOut, moment(u.SinceMS), moment(u.UntilMS)})
+		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Use, u.Limit, u.Headroom, round(u.Ratio), u.State, u.Why, u.WayOut, moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set)})
 	}
 	return out
 }
@@ -110,7 +189,7 @@ func (s *Server) riskState(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	out := Risk{Schema: 1, Halts: haltsOf(b.status.Halts), Levels: levels, Limits: limitsOf(&b.status), Degraded: degradedOf(b.status.Degraded), Rejections: b.rejections()}
 	out.History, _ = newest(b.notices.all, Page{Limit: 50}, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
-		return n.Kind == "halt" || n.Kind == "breaker" || n.Kind == "limit"
+		return n.Kind == "halt" || n.Kind == "breaker" || n.Kind == "limit" || n.Kind == "limit_set"
 	}, func(n *Notice) Notice { return *n })
 	b.mu.Unlock()
 	out.History = filled(out.History)

@@ -53,6 +53,7 @@ var noticeKinds = map[engine.NoteKind]struct{ name, severity string }{
 	engine.NoteFrozen:         {"frozen", "error"},
 	engine.NoteBreaker:        {"breaker", "error"},
 	engine.NoteLimit:          {"limit", "error"},
+	engine.NoteTightened:      {"limit_set", "warning"},
 }
 
 func (b *Board) noteNotice(n *engine.Note) {
@@ -73,7 +74,7 @@ func (b *Board) noteNotice(n *engine.Note) {
 	}
 	b.publish("notice", notice)
 	switch n.Kind {
-	case engine.NoteHalt, engine.NoteBreaker, engine.NoteLimit:
+	case engine.NoteHalt, engine.NoteBreaker, engine.NoteLimit, engine.NoteTightened:
 		b.publish("risk", notice)
 	case engine.NoteQuarantine, engine.NoteForeign, engine.NoteAdopted, engine.NoteIgnored, engine.NoteFound, engine.NoteStale:
 		b.publish("reconcile", notice)

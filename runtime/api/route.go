@@ -46,6 +46,7 @@ var routes = []route{
 	{"GET", "/api/v1/plan", Viewer, (*Server).plan, false},
 	{"GET", "/api/v1/risk", Viewer, (*Server).riskState, false},
 	{"GET", "/api/v1/risk/limits", Viewer, (*Server).listLimits, false},
+	{"PUT", "/api/v1/risk/limits", Operator, (*Server).setLimits, true},
 	{"GET", "/api/v1/risk/rejections", Viewer, (*Server).listRefusals, false},
 	{"GET", "/api/v1/limits", Viewer, (*Server).listLimits, false}, // the same, where it is looked for
 	{"POST", "/api/v1/risk/halt", Operator, (*Server).halt, true},

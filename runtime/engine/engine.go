@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"botd/exchange"
 	"botd/internal/mutant"
@@ -34,6 +33,7 @@ const (
 // Engine is one account's engine. Not safe for several goroutines: its driver owns it.
 type Engine struct {
 	config Config
+	limits risk.Limits // of the account, as configured: config's are those in force
 	book   *reconcile.Book
 	gate   *risk.Gate
 	runs   []*run    // sorted by name
@@ -92,7 +92,7 @@ type waiting struct {
 // New makes an engine over a book that was replayed from the journal.
 func New(config Config, book *reconcile.Book) (*Engine, error) {
 	e := &Engine{
-		config: config, book: book, gate: risk.NewGate(config.Limits), calls: map[int64]purpose{},
+		config: config, limits: config.Limits, book: book, gate: risk.NewGate(config.Limits), calls: map[int64]purpose{},
 		journalMS: never, roundMS: never, rulesMS: never, refusals: newTold(),
 	}
 	book.Foreign, book.Instance, book.Unbooked = config.Foreign, config.Instance, !config.Ledger
@@ -104,50 +104,13 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 			return nil, err
 		}
 	}
-	e.following, e.watching = e.follows(), e.follows() || config.Limits.Watches()
+	e.enforce()
 	for _, r := range e.runs {
 		if err := e.watchFor(r); err != nil {
 			return nil, err
 		}
 	}
 	return e, nil
-}
-
-// addRun adds a strategy; commence has it begin.
-func (e *Engine) addRun(config *StrategyConfig) (*run, error) {
-	if config.Removed {
-		config.Strategy = nobody{}
-	}
-	key := config.Symbol.Key()
-	for _, other := range e.runs {
-		if other.config.Name == config.Name {
-			return nil, fmt.Errorf("two strategies are named %s", config.Name)
-		}
-		if other.truth.Key == key {
-			return nil, fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
-		}
-	}
-	truth := e.book.Symbol(key)
-	truth.Rules = config.Symbol
-	r := &run{config: *config, truth: truth, state: e.book.Strategy(config.Name), nextMS: never}
-	r.state.Symbol = key
-	r.view.Symbol, r.view.Interval, r.view.Size, r.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
-	r.series = e.seriesOf(key, config.Interval)
-	r.series.runs = append(r.series.runs, r)
-	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
-	i, _ := slices.BinarySearchFunc(e.runs, config.Name, func(r *run, name string) int { return strings.Compare(r.config.Name, name) })
-	e.runs = slices.Insert(e.runs, i, r)
-	return r, nil
-}
-
-// commence has a strategy asked, and its candles read, from now on.
-func (e *Engine) commence(r *run) {
-	if r.config.Schedule != nil {
-		r.nextMS = r.config.Schedule.Next(e.nowMS)
-	}
-	if !e.config.Feed {
-		r.series.pollMS = e.nowMS
-	}
 }
 
 // Book returns the account's book, for reading between events.
@@ -172,7 +135,7 @@ func (e *Engine) Epoch() int64 { return e.config.Epoch }
 // Handle takes one event at the exchange's time and adds what is to be done to out.
 func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 	e.nowMS, e.out = nowMS, out
-	if event.Kind == EventReload && e.refused(event.Reload) {
+	if event.Kind == EventReload && e.refused(event.Reload) || event.Kind == EventTighten && e.tooLoose(event.Tighten) {
 		e.out = nil
 		return // and nobody's change is written down
 	}
@@ -195,6 +158,8 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.wake()
 	case EventReload:
 		e.reload(event.Reload)
+	case EventTighten:
+		e.tighten(event.Tighten)
 	case EventSignal:
 		e.signal(event.Scope.Strategy, event.Signal)
 	case EventAnswer:
@@ -260,6 +225,7 @@ func (e *Engine) start() {
 	for _, r := range e.runs {
 		e.claim(r)
 	}
+	e.lapse()
 	if e.config.ConfigHash != "" {
 		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: e.config.ConfigHash})
 	}

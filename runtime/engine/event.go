@@ -26,6 +26,7 @@ const (
 	EventStretch                        // closed candles of one series in which nothing else happens: taken until anything comes of one (backtest)
 	EventReload                         // the configuration changed: Reload, all of it or nothing
 	EventSignal                         // a signal for Scope.Strategy: Signal
+	EventTighten                        // a person sets limits tighter than the configuration, or as it has them again: Tighten
 	EventWithdraw                       // a person takes one opening order out of the book: ClientOrderID, Why
 	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
 )
@@ -55,8 +56,9 @@ type Event struct {
 
 	ClientOrderID string // EventWithdraw
 
-	Reload *Reload // EventReload
-	Signal *Signal // EventSignal
+	Reload  *Reload  // EventReload
+	Tighten *Tighten // EventTighten
+	Signal  *Signal  // EventSignal
 
 	Audit *reconcile.Audit // of an event a person asked for: journalled before what follows from it
 }
@@ -139,6 +141,7 @@ const (
 	NoteLimit                              // a limit of Rule is crossed and keeps entries back, or no more: OK
 	NoteUnexplained                        // the wallet of Order.Market changed by Price of the asset Rule, and nothing explains it
 	NoteReload                             // a new version of a strategy took its place
+	NoteTightened                          // a person set the limit Rule, or it is as configured again: OK
 	NoteSignal                             // a signal was taken, OK, or not
 	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
 	NoteIgnored                            // how much of a position is left to others: Quantity, none when it is zero

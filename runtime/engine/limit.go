@@ -271,7 +271,14 @@ func (e *Engine) Limits() []risk.Use {
 	for _, r := range e.runs {
 		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, Truth: r.truth, Limits: r.config.Limits, Own: e.own(r)})
 	}
-	return e.gate.Uses(&facts)
+	all := e.gate.Uses(&facts)
+	for i := range all {
+		if s := e.setLimit(all[i].Strategy, all[i].Rule); s != nil {
+			set := *s
+			all[i].Set = &set
+		}
+	}
+	return all
 }
 
 // limitedBy lists a scope's breaches as declared states.

@@ -134,10 +134,8 @@ func (e *Engine) reload(reload *Reload) {
 			e.remove(r)
 		}
 	}
-	streak := e.config.Limits.MaxLosingStreak
-	if reload.Limits != nil && *reload.Limits != e.config.Limits {
-		e.config.Limits, e.gate = *reload.Limits, risk.NewGate(*reload.Limits)
-		e.terms++
+	if reload.Limits != nil {
+		e.limits = *reload.Limits
 	}
 	var replaced []*StrategyConfig
 	for _, config := range reload.Strategies {
@@ -155,10 +153,8 @@ func (e *Engine) reload(reload *Reload) {
 			panic("engine: " + err.Error()) // Reloadable would have said so
 		}
 	}
-	e.following, e.watching = e.follows(), e.follows() || e.config.Limits.Watches()
-	if streak != 0 && streak != e.config.Limits.MaxLosingStreak {
-		e.cool(e.book.Watch(""), nil, &e.config.Limits)
-	}
+	e.lapse()
+	e.enforce()
 	e.watchLimits(false)
 	e.roundMS = e.nowMS
 }
@@ -170,8 +166,9 @@ func (e *Engine) reload(reload *Reload) {
 // A strategy that failed runs again.
 func (e *Engine) replace(r *run, config *StrategyConfig) {
 	config.Symbol = r.config.Symbol // the rules as they are by now
-	streak := r.config.Limits.MaxLosingStreak
-	r.config = *config
+	inForce := r.config.Limits
+	r.config, r.limits = *config, config.Limits
+	r.config.Limits = inForce // until they are enforced
 	r.terms++
 	e.claim(r)
 	r.view.Size, r.view.Leverage = config.Size, config.Leverage
@@ -186,9 +183,6 @@ func (e *Engine) replace(r *run, config *StrategyConfig) {
 	r.nextMS = never
 	if config.Schedule != nil && r.failed == "" {
 		r.nextMS = config.Schedule.Next(e.nowMS)
-	}
-	if limit := config.Limits.MaxLosingStreak; limit != streak {
-		e.cool(e.book.Watch(config.Name), r, &r.config.Limits)
 	}
 	text := "a new version is in its place"
 	if missing := config.Strategy.Warmup() - r.seen; missing > 0 {
@@ -228,7 +222,7 @@ func (e *Engine) remove(r *run) {
 		return
 	}
 	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
-	r.failed, r.failedMS, r.nextMS = "", 0, never
+	r.limits, r.failed, r.failedMS, r.nextMS = risk.Limits{}, "", 0, never
 	e.tellReload(r, "it is configured no more; on_remove: "+r.state.OnRemove)
 	e.claim(r)
 }

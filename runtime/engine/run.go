@@ -3,15 +3,18 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/risk"
 	"botd/strategy"
 )
 
 // run is one strategy under way.
 type run struct {
 	config   StrategyConfig
+	limits   risk.Limits // as configured: config's are those in force
 	series   *series
 	truth    *reconcile.SymbolTruth
 	state    *reconcile.StrategyState
@@ -37,6 +40,43 @@ type run struct {
 
 	wished   strategy.Target // the target of the last candle's decision, and since which candle
 	wishedMS int64
+}
+
+// addRun adds a strategy; commence has it begin.
+func (e *Engine) addRun(config *StrategyConfig) (*run, error) {
+	if config.Removed {
+		config.Strategy = nobody{}
+	}
+	key := config.Symbol.Key()
+	for _, other := range e.runs {
+		if other.config.Name == config.Name {
+			return nil, fmt.Errorf("two strategies are named %s", config.Name)
+		}
+		if other.truth.Key == key {
+			return nil, fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
+		}
+	}
+	truth := e.book.Symbol(key)
+	truth.Rules = config.Symbol
+	r := &run{config: *config, limits: config.Limits, truth: truth, state: e.book.Strategy(config.Name), nextMS: never}
+	r.state.Symbol = key
+	r.view.Symbol, r.view.Interval, r.view.Size, r.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
+	r.series = e.seriesOf(key, config.Interval)
+	r.series.runs = append(r.series.runs, r)
+	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
+	i, _ := slices.BinarySearchFunc(e.runs, config.Name, func(r *run, name string) int { return strings.Compare(r.config.Name, name) })
+	e.runs = slices.Insert(e.runs, i, r)
+	return r, nil
+}
+
+// commence has a strategy asked, and its candles read, from now on.
+func (e *Engine) commence(r *run) {
+	if r.config.Schedule != nil {
+		r.nextMS = r.config.Schedule.Next(e.nowMS)
+	}
+	if !e.config.Feed {
+		r.series.pollMS = e.nowMS
+	}
 }
 
 // candle gives the strategy one closed candle.

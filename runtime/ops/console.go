@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -211,6 +212,8 @@ func (c *Console) rest(n *engine.Note) {
 			return
 		}
 		c.line(warn, n, "signal.refused").Str("err", plain(fmt.Sprint(n.Err))).Msgf("signal    %s: not taken: %v", n.Strategy, plain(fmt.Sprint(n.Err)))
+	case engine.NoteTightened:
+		c.line(warn, n, "limit.set").Str("rule", n.Rule).Msgf("limit     %s of %s: %s", n.Rule, cmp.Or(n.Strategy, "the account"), plain(n.Text))
 	case engine.NoteReload:
 		c.line(info, n, "strategy.reloaded").Msgf("reloaded  %s: %s", n.Strategy, n.Text)
 	case engine.NoteJournal:

@@ -46,6 +46,7 @@ var Events = []Event{
 	{"ledger.unexplained", "error", "money changed and nothing explains it"},
 	{"limit.breached", "error", "a limit keeps entries back, and until when"},
 	{"limit.ended", "warn", "a limit keeps entries back no more"},
+	{"limit.set", "warn", "a person set a limit tighter than the configuration, or it is as configured again"},
 	{"log.level", "warn", "the log's level was changed by a signal"},
 	{"market.candle", "info", "a closed candle"},
 	{"market.fresh", "warn", "the exchange's candles go on"},

@@ -208,7 +208,7 @@ func greet(console *ops.Console, config *configs.Config, v *venue, directory str
 // miss for the board's sake.
 func declares(kind engine.NoteKind) bool {
 	switch kind {
-	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteFrozen, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal, engine.NoteReload:
+	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteFrozen, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal, engine.NoteReload, engine.NoteTightened:
 		return true
 	}
 	return false

@@ -31,6 +31,9 @@ func newLimits() *cobra.Command {
 			if l.Why != "" {
 				fmt.Fprintf(w, "%s %s since %s: %s\n", l.Scope, l.Rule, l.Since.Format(time.RFC3339), l.Why)
 			}
+			if l.Set != nil {
+				fmt.Fprintf(w, "%s %s set to %s by %s at %s: %s\n", l.Scope, l.Rule, l.Set.Value, l.Set.By, l.Set.At.Format(time.RFC3339), l.Set.Why)
+			}
 		}
 	})
 	command.Long = `Shows each limit of the account, its markets and symbols, and of each strategy:
@@ -41,9 +44,11 @@ States: ok; near (four fifths are used); full (nothing more fits); breached (ent
 are kept back: a daily loss until the next UTC day, a drawdown until botd rearm, a
 losing streak until its cool-down is over); unknown (what it needs was not read yet,
 so entries are refused). What each limit counts, what happens at it and how that
-ends: docs/risk.md.`
+ends: docs/risk.md. botd limits set makes one tighter while botd runs.`
 	command.Example = `  botd limits
+  botd limits set max_daily_loss=1% --reason "numbers come out tonight"
   botd limits -o json | jq '.items[] | select(.state != "ok")'`
+	command.AddCommand(newLimitsSet(), newLimitsReset())
 	return command
 }
 

@@ -122,8 +122,8 @@ func chosen(t *testing.T, s *Store) {
 		filter journal.Filter
 		want   []int64
 	}{
-		"all after 15":      {journal.Filter{After: 15}, []int64{16, 17, 18}},
-		"the last two":      {journal.Filter{Last: 2}, []int64{17, 18}},
+		"all after 15":      {journal.Filter{After: 15}, []int64{16, 17, 18, 19}},
+		"the last two":      {journal.Filter{Last: 2}, []int64{18, 19}},
 		"by kind":           {journal.Filter{Kinds: []reconcile.RecordKind{reconcile.RecordFill, reconcile.RecordBoot}}, []int64{1, 9}},
 		"by symbol":         {journal.Filter{Symbol: "BTC-USDT", After: 11}, []int64{12, 13, 17, 18}},
 		"by strategy":       {journal.Filter{Strategy: "one", SinceMS: 4}, []int64{6, 14}},

@@ -62,6 +62,7 @@ func firstKinds() []reconcile.Record {
 		{Kind: reconcile.RecordHalt, AtMS: 9, Level: "pause", Why: "why"},
 		{Kind: reconcile.RecordBaseline, AtMS: 9, Symbol: bitcoin, Filled: 100},
 		{Kind: reconcile.RecordFees, AtMS: 9, Symbol: bitcoin, Filled: 1},
+		{Kind: reconcile.RecordLimit, AtMS: 9, Rule: "max_open_orders", Limit: "5", By: "socket", Why: "a quiet week"},
 	}
 }
 

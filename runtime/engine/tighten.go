@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+)
+
+// Tighten is what a person asks of the limits of the account, or of a strategy: each
+// tighter than the configuration has it, or, without a value, as it has it again.
+// Never looser.
+type Tighten struct {
+	Strategy string // empty for the account
+	Limits   []Setting
+	By, Why  string
+	Err      error // set by Handle: why nothing of it was done
+}
+
+// Setting is one limit's value, as the configuration writes it.
+type Setting struct{ Rule, Value string }
+
+// Tightening says what setting limits would do, and does nothing. An error says why
+// they can not be set: nothing of it is done then.
+func (e *Engine) Tightening(t *Tighten) (lines []string, err error) {
+	written, symbol, scope := e.limits, (*exchange.Symbol)(nil), "the account"
+	r := e.configured(t.Strategy)
+	if t.Strategy != "" {
+		written, scope = risk.Limits{}, "the strategy "+t.Strategy
+		if r != nil {
+			written, symbol = r.limits, r.config.Symbol
+		}
+	}
+	for _, s := range t.Limits {
+		if t.Strategy != "" && r == nil && s.Value != "" { // what was set of one that is gone can be ended
+			return nil, fmt.Errorf("there is no strategy %q: nothing was changed", t.Strategy)
+		}
+		have := cmp.Or(written.Text(s.Rule, symbol), "none")
+		if s.Value == "" {
+			set := e.setLimit(t.Strategy, s.Rule)
+			if set == nil {
+				return nil, fmt.Errorf("%s of %s is as configured already: %s", s.Rule, scope, have)
+			}
+			lines = append(lines, fmt.Sprintf("%s of %s is as configured again: %s (%s was set by %s)", s.Rule, scope, have, set.Value, set.By))
+			continue
+		}
+		probe := written
+		if err := probe.Tighten(s.Rule, s.Value, symbol); err != nil {
+			return nil, fmt.Errorf("%s: %w, as configured: a limit is made looser in the files alone", scope, err)
+		}
+		account := e.config.Limits
+		if t.Strategy != "" && account.Text(s.Rule, symbol) != "" {
+			if err := account.Tighten(s.Rule, s.Value, symbol); err != nil {
+				return nil, fmt.Errorf("%s: %w, which the account has", scope, err)
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s of %s is %s from now on, over restarts too (configured: %s); nothing is closed for it", s.Rule, scope, s.Value, have))
+	}
+	if len(lines) == 0 {
+		return nil, errors.New("no limit is named")
+	}
+	return lines, nil
+}
+
+// tooLoose reports whether limits can not be set, which is told in what asked for it.
+func (e *Engine) tooLoose(t *Tighten) bool {
+	_, t.Err = e.Tightening(t)
+	return t.Err != nil
+}
+
+// tighten puts limits in force that nothing is against, journalled.
+func (e *Engine) tighten(t *Tighten) {
+	for _, s := range t.Limits {
+		e.set(reconcile.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Why: t.Why})
+	}
+	e.enforce()
+	e.watchLimits(false)
+	e.roundMS = e.nowMS
+}
+
+func (e *Engine) set(s reconcile.SetLimit) {
+	e.record(reconcile.Record{Kind: reconcile.RecordLimit, Strategy: s.Strategy, Rule: s.Rule, Limit: s.Value, By: s.By, Why: s.Why})
+	note := Note{Kind: NoteTightened, Strategy: s.Strategy, Rule: s.Rule, OK: s.Value == "", Text: s.Value + ", set by " + s.By + ": " + s.Why}
+	if note.OK {
+		note.Text = "as configured again: " + s.Why
+	}
+	e.noteLimit(note, e.runNamed(s.Strategy))
+}
+
+func (e *Engine) setLimit(strategy, rule string) *reconcile.SetLimit {
+	all := e.book.SetLimits()
+	for i := range all {
+		if all[i].Strategy == strategy && all[i].Rule == rule {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// lapse ends what people set and the configuration has overtaken: it is as tight, and
+// should it become looser again, that is meant.
+func (e *Engine) lapse() {
+	for _, s := range append([]reconcile.SetLimit{}, e.book.SetLimits()...) {
+		written, symbol := e.limits, (*exchange.Symbol)(nil)
+		if s.Strategy != "" {
+			r := e.configured(s.Strategy)
+			if r == nil {
+				continue // it may come back
+			}
+			written, symbol = r.limits, r.config.Symbol
+		}
+		if err := written.Tighten(s.Rule, s.Value, symbol); err != nil {
+			s.Value, s.Why = "", err.Error()
+			e.set(s)
+		}
+	}
+}
+
+// enforce puts the limits in force that are configured, and those that people set
+// tighter.
+func (e *Engine) enforce() {
+	limits := e.tightened("", e.limits, nil)
+	if before := e.config.Limits; limits != before {
+		e.config.Limits, e.gate = limits, risk.NewGate(limits)
+		e.terms++
+		if e.started && before.MaxLosingStreak != 0 && before.MaxLosingStreak != limits.MaxLosingStreak {
+			e.cool(e.book.Watch(""), nil, &e.config.Limits)
+		}
+	}
+	for _, r := range e.runs {
+		limits, before := e.tightened(r.config.Name, r.limits, r.config.Symbol), r.config.Limits
+		if limits == before {
+			continue
+		}
+		r.config.Limits = limits
+		r.terms++
+		if e.started && before.MaxLosingStreak != limits.MaxLosingStreak {
+			e.cool(e.book.Watch(r.config.Name), r, &r.config.Limits)
+		}
+	}
+	e.following, e.watching = e.follows(), e.follows() || e.config.Limits.Watches()
+}
+
+// tightened are limits as configured with what people set.
+func (e *Engine) tightened(strategy string, limits risk.Limits, symbol *exchange.Symbol) risk.Limits {
+	for _, s := range e.book.SetLimits() {
+		if s.Strategy == strategy {
+			_ = limits.Tighten(s.Rule, s.Value, symbol) // what is no tighter changes nothing
+		}
+	}
+	return limits
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+)
+
+// tightens sets limits as a person does, and wants it refused for a reason, or taken.
+func (w *world) tightens(refused, strategy string, limits ...Setting) {
+	w.t.Helper()
+	wish := Tighten{Strategy: strategy, Limits: limits, By: "somebody", Why: "a test"}
+	records := len(w.records)
+	lines, _ := w.engine.Tightening(&wish)
+	w.give(&Event{Kind: EventTighten, Tighten: &wish, Audit: &reconcile.Audit{Actor: "somebody"}})
+	switch {
+	case refused == "" && (wish.Err != nil || len(lines) != len(limits)):
+		w.t.Fatalf("%v: want it taken and told, have %v, %v", limits, lines, wish.Err)
+	case refused != "" && (wish.Err == nil || !strings.Contains(wish.Err.Error(), refused) || len(w.records) != records):
+		w.t.Errorf("%v: want it refused because %q and nothing recorded, have %v and %d records", limits, refused, wish.Err, len(w.records)-records)
+	}
+}
+
+func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
+	t.Parallel()
+	for _, scope := range []string{"", "one"} {
+		wish := exchange.Quantity(10)
+		file := risk.Limits{MaxGrossExposure: exchange.RateOne, MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 20}}
+		w := wishing(t, &wish, protected, accountLimits(file), ownLimits(file))
+		w.pass(10_000)
+		w.wantHeld(10)
+		w.tightens("not tighter than 1", scope, Setting{risk.MaxGrossExposure, "2"})
+		w.tightens("not tighter than 5%", scope, Setting{risk.MaxGrossExposure, "0.001"}, Setting{risk.MaxDailyLoss, "6%"}) // all or nothing
+		w.tightens("as configured already", scope, Setting{risk.MaxGrossExposure, ""})
+		w.tightens("no such limit", scope, Setting{"max_fun", "1"})
+		w.tightens("no limit is named", scope)
+		w.tightens(`no strategy "nobody"`, "nobody", Setting{risk.MaxOpenOrders, "1"})
+		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.001"})
+		wish = 20
+		w.pass(20_000)
+		w.wantHeld(10) // nothing is added, and nothing closed
+		w.wantOpen(1)
+		row := map[string]string{"": "account futures", "one": "strategy one"}[scope]
+		if u := w.use(row, risk.MaxGrossExposure); u.Set == nil || u.Set.By != "somebody" || u.Set.Why != "a test" || u.Set.Value != "0.001" || u.Set.AtMS == 0 {
+			t.Errorf("want it told who set it, have %+v", u.Set)
+		}
+		w.start() // it holds over a restart
+		w.pass(20_000)
+		w.wantHeld(10)
+		w.change(Reload{Limits: &w.config.Limits}) // and over a reload that is not about it
+		w.pass(20_000)
+		w.wantHeld(10)
+		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.5"}) // less tight than before, tighter than the file
+		w.pass(20_000)
+		w.wantHeld(20)
+		w.tightens("", scope, Setting{risk.MaxGrossExposure, "0.001"})
+		wish = 30
+		w.pass(20_000)
+		w.wantHeld(20)
+		w.tightens("", scope, Setting{risk.MaxGrossExposure, ""})
+		w.pass(20_000)
+		w.wantHeld(30)
+		if len(w.engine.Book().SetLimits()) != 0 {
+			t.Errorf("want nothing set any more, have %+v", w.engine.Book().SetLimits())
+		}
+	}
+}
+
+func TestAStrategysLimitIsNotLooserThanTheAccounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10), accountLimits(risk.Limits{MaxOpenOrders: 5}))
+	w.tightens("which the account has", "one", Setting{risk.MaxOpenOrders, "6"})
+	w.tightens("", "one", Setting{risk.MaxOpenOrders, "4"})
+	w.tightens("", "one", Setting{risk.MaxPosition, "0.5"})
+	w.tightens("say which", "", Setting{risk.MaxPosition, "0.5"})
+}
+
+func TestAConfigurationThatIsAsTightEndsWhatAPersonSet(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []bool{false, true} {
+		w := newWorld(t, hold(10), accountLimits(risk.Limits{MaxOpenOrders: 100}))
+		w.pass(5_000)
+		w.tightens("", "", Setting{risk.MaxOpenOrders, "10"})
+		for _, c := range []struct{ file, inForce, set int }{{50, 10, 1}, {10, 10, 0}, {100, 100, 0}} {
+			w.config.Limits.MaxOpenOrders = c.file
+			if limits := w.config.Limits; restarts {
+				w.start()
+			} else {
+				w.change(Reload{Limits: &limits})
+			}
+			if have := w.engine.config.Limits.MaxOpenOrders; have != c.inForce || len(w.engine.Book().SetLimits()) != c.set {
+				t.Errorf("the file says %d, restart %t: want %d in force and %d set, have %d and %+v", c.file, restarts, c.inForce, c.set, have, w.engine.Book().SetLimits())
+			}
+		}
+	}
+}
