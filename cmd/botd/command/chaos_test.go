@@ -48,7 +48,7 @@ func TestTheRealBinaryIsKilledAtRandom(t *testing.T) {
 	if testing.Short() || kills == 0 {
 		t.Skip("real kills take a minute")
 	}
-	binary := build(t, t.TempDir())
+	binary := build(t)
 	trials := 2 * min(6, max(1, kills/40))
 	for i := range trials {
 		harsh := i%2 == 1

@@ -26,7 +26,7 @@ import (
 func TestPaperTradesOnAnotherExchangeAndCarriesOn(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	binary := build(t, directory)
+	binary := build(t)
 	address := startVenue(t, binary)
 	write(t, filepath.Join(directory, "configs", "botd.yaml"), fmt.Sprintf(`mode: demo
 exchange: {base_url: %q}

@@ -27,7 +27,7 @@ size: {quantity: 0.01}
 func TestAChangedScriptTakesItsPlaceAndABadOneDoesNot(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	binary := build(t, directory)
+	binary := build(t)
 	put := func(file, text string) {
 		t.Helper()
 		file = filepath.Join(directory, "configs", file)

@@ -78,7 +78,7 @@ func newStage(t *testing.T, settings string) *stage {
 		t.Fatal(err)
 	}
 	a := &stage{t: t, hand: hand, control: web.URL + "/control/v1/", directory: t.TempDir(), listen: listen}
-	a.binary = build(t, a.directory)
+	a.binary = build(t)
 	write(t, filepath.Join(a.directory, "key"), "me")
 	write(t, filepath.Join(a.directory, "secret"), "secret")
 	write(t, filepath.Join(a.directory, "configs", "botd.yaml"), `mode: live

@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +24,7 @@ import (
 func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	binary := build(t, directory)
+	binary := build(t)
 	first := start(t, binary, directory)
 	story := first.until(t, "order.settled")
 	for _, event := range []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "daemon.listening"} {
@@ -61,7 +63,7 @@ func TestTheDemoTradesAndCarriesOn(t *testing.T) {
 func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	binary := build(t, directory)
+	binary := build(t)
 	first := start(t, binary, directory)
 	first.until(t, "daemon.listening")
 	second := exec.Command(binary, "run", "--listen", "off")
@@ -84,24 +86,46 @@ func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 	first.until(t, "market.candle") // the first one goes on
 }
 
-// build makes the binary as a user does.
-func build(t *testing.T, directory string) string {
+// built is the binary as a user makes it, once for all tests.
+var built = sync.OnceValues(func() (binary string, err error) {
+	if err = os.MkdirAll(builds, 0o700); err != nil {
+		return "", err
+	}
+	binary = filepath.Join(builds, "botd")
+	return binary, goBuild(binary)
+})
+
+// builds is where it is, until the tests are over.
+var builds = filepath.Join(os.TempDir(), fmt.Sprintf("botd-command-%d", os.Getpid()))
+
+// build returns it.
+func build(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(directory, "botd")
-	compile(t, binary)
+	binary, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
 	return binary
 }
 
-// compile builds this command, with the race detector where the test has it.
+// compile builds this command in another way.
 func compile(t *testing.T, binary string, flags ...string) {
 	t.Helper()
+	if err := goBuild(binary, flags...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goBuild builds this command, with the race detector where the tests have it.
+func goBuild(binary string, flags ...string) error {
 	if raced {
 		flags = append(flags, "-race")
 	}
 	arguments := append(append([]string{"build"}, flags...), "-o", binary, "botd/cmd/botd")
 	if output, err := exec.Command("go", arguments...).CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, output)
+		return fmt.Errorf("build: %w\n%s", err, output)
 	}
+	return nil
 }
 
 // demo is a running binary and the events it tells.

@@ -49,7 +49,16 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", atOnce); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"botd": func() { Main() }})
+	testscript.Main(tidied{m}, map[string]func(){"botd": func() { Main() }})
+}
+
+// tidied are the tests, which leave no binary behind.
+type tidied struct{ *testing.M }
+
+// Run runs them.
+func (t tidied) Run() int {
+	defer os.RemoveAll(builds)
+	return t.M.Run()
 }
 
 // TestScripts drives the real binary the way a person does.
