@@ -162,6 +162,8 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	switch {
 	case role.kind != "twap" && role.kind != "swing", held.handMS != 0, state.Latch != 0, book.HaltOn(role.name, role.key).Level != "":
 		return
+	case i.story.shut: // by a restored backup
+		return
 	case i.story.limited(role.name, w.daemon.clock()), w.nowMS-max(i.story.freeMS[""], i.story.freeMS[role.name]) < unchangedMS, w.daemon.low:
 		return
 	case book.Breaker().UntilMS > w.nowMS-60_000, w.nowMS-i.story.planMS[role.name] < unchangedMS:

@@ -115,6 +115,7 @@ type story struct {
 	halts       map[reconcile.Scope]bool
 	breaches    map[breach]int64 // until when, 0 for open end
 	freeMS      map[string]int64 // when a limit of a strategy, or of the account, last ended
+	shut        bool             // a person has set a limit that allows nothing
 }
 
 // breach is a limit that was crossed.
@@ -122,7 +123,7 @@ type breach struct{ strategy, rule string }
 
 func newStory() *story {
 	return &story{map[string]int{}, map[string]int{}, map[string]int64{}, map[string]string{}, map[string]bool{}, map[string]string{},
-		map[exchange.SymbolKey]bool{}, map[reconcile.Scope]bool{}, map[breach]int64{}, map[string]int64{}}
+		map[exchange.SymbolKey]bool{}, map[reconcile.Scope]bool{}, map[breach]int64{}, map[string]int64{}, false}
 }
 
 // limited reports whether a limit keeps a strategy from opening at that time.
@@ -164,6 +165,8 @@ func (s *story) take(r *reconcile.Record) {
 		}
 	case reconcile.RecordLatch:
 		s.latched[r.Strategy] = r.Latch
+	case reconcile.RecordLimit:
+		s.shut = r.Limit != ""
 	case reconcile.RecordQuarantined:
 		s.quarantined[r.Symbol] = true
 	case reconcile.RecordAdopted, reconcile.RecordIgnored:

@@ -174,7 +174,7 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 		return "while the journal says that trading is halted"
 	case i.story.limited(strategy, i.w.daemon.clock()):
 		return "while the journal says that a limit is breached"
-	case i.w.shut:
+	case i.w.shut, i.story.shut:
 		return "while the limits allow nothing"
 	case i.w.daemon.low:
 		return "while the disk is nearly full"

@@ -114,14 +114,20 @@ func (w *world) comeBack(h *happening) {
 	}
 }
 
-// tighten lets the account's limits forbid every opening for a while.
+// tighten lets the account's limits forbid every opening for a while: those of the
+// file, or one that a person sets.
 func (w *world) tighten() bool {
 	back := w.nowMS + w.turns.between(2_000, 30_000)
-	if !w.daemon.listens() || w.shut {
+	byFile := w.turns.chance(0.5)
+	if !w.daemon.listens() || w.shut || len(w.daemon.machine.Book().SetLimits()) > 0 {
 		return false
 	}
-	w.say("limits allow no opening")
-	w.limit(true)
+	w.say("limits allow no opening, by the file %t", byFile)
+	if byFile {
+		w.limit(true)
+	} else {
+		w.setLimit("0.00000001")
+	}
 	w.agenda.put(happening{atMS: min(back, w.quietMS), kind: happenRelease, fault: Tighten})
 	return true
 }
@@ -134,7 +140,21 @@ func (w *world) loosen(h *happening) {
 		return
 	}
 	w.say("limits are as before")
-	w.limit(false)
+	if w.shut {
+		w.limit(false)
+	}
+	if len(w.daemon.machine.Book().SetLimits()) > 0 {
+		w.setLimit("")
+	}
+}
+
+// setLimit is a person who sets the account's exposure tighter than the file, or ends
+// that.
+func (w *world) setLimit(value string) {
+	wish := &engine.Tighten{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Why: byPerson}
+	if w.daemon.handle(&engine.Event{Kind: engine.EventTighten, Tighten: wish}); wish.Err != nil {
+		w.fail("reload", "a limit can not be set: %v", wish.Err)
+	}
 }
 
 func (w *world) limit(shut bool) {
