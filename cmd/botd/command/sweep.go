@@ -59,10 +59,11 @@ type sweepFlags struct {
 func newSweep() *cobra.Command {
 	command := &cobra.Command{Use: "sweep", Short: "many backtests of one strategy with other parameters", Args: unknownCommand,
 		Long: `Runs one strategy over the same candles with many choices of its parameters, and ranks them.
-The best of many looks better than it is: --split keeps candles back that had no say.`,
+The best of many looks better than it is: --split keeps candles back that had no say, and walk
+chooses again and again, and trades what comes after.`,
 		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newSweepRun(), newSweepShow())
+	command.AddCommand(newSweepRun(), newSweepWalk(), newSweepShow())
 	return command
 }
 
@@ -140,22 +141,11 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	config, err := f.files.config(command)
+	s, err := f.prepare(command)
 	if err != nil {
 		return err
 	}
-	given, err := f.one()
-	if err != nil {
-		return err
-	}
-	choices, err := f.choices(given)
-	if err != nil {
-		return err
-	}
-	trials, refused, why, err := trialsOf(given, config.Legs[0].Tape, choices)
-	if err != nil {
-		return err
-	}
+	config, given, trials := s.config, s.given, s.trials
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	bar := newBar(command, len(trials), "trials")
 	splitMS, err := backtest.Sweep(command.Context(), config, trials, split, bar.set)
@@ -164,7 +154,7 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 		return dataError(err)
 	}
 	leg := &config.Legs[0]
-	result := &sweepResult{Schema: 1, Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(), Sort: f.sort, Refused: refused, Why: why,
+	result := &sweepResult{Schema: 1, Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(), Sort: f.sort, Refused: s.refused, Why: s.why,
 		Trials: trials, DataSHA256: leg.Tape.SHA256, Elapsed: time.Since(began).Seconds()}
 	if splitMS != 0 {
 		at := time.UnixMilli(splitMS).UTC()
@@ -181,6 +171,31 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 		fmt.Fprintln(command.ErrOrStderr(), "kept in", kept)
 	}
 	return print(command.OutOrStdout(), f.output, result, func(w io.Writer) { sweepTable(w, result) })
+}
+
+// swept is a strategy, its candles, and the choices of its parameters.
+type swept struct {
+	config  backtest.Config
+	given   *configs.StrategyConfig
+	trials  []backtest.Trial
+	refused int
+	why     string
+}
+
+// prepare reads them.
+func (f *sweepFlags) prepare(command *cobra.Command) (s swept, err error) {
+	if s.config, err = f.files.config(command); err != nil {
+		return s, err
+	}
+	if s.given, err = f.one(); err != nil {
+		return s, err
+	}
+	choices, err := f.choices(s.given)
+	if err != nil {
+		return s, err
+	}
+	s.trials, s.refused, s.why, err = trialsOf(s.given, s.config.Legs[0].Tape, choices)
+	return s, err
 }
 
 // check looks at the flags before anything is read.

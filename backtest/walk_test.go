@@ -1,0 +1,72 @@
+package backtest_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/strategy"
+)
+
+func TestAWalkTradesEachPartByWhatThePartsBeforeItChose(t *testing.T) {
+	t.Parallel()
+	whole := steps(symbol(t, exchange.Futures, "0.1", "0.001"), 2_003) // does not divide
+	config := crossing(t, whole, exchange.RateOne, strategy.Protection{}, bothWays)
+	quarter := crossing(t, whole, exchange.RateOne/4, strategy.Protection{}, bothWays)
+	trials := []backtest.Trial{trialOf("whole", config), trialOf("quarter", quarter)}
+	ways, told := 0, 0
+	best := func(all []backtest.Trial) *backtest.Trial { // the first, then the second, then the first
+		ways++
+		return &all[(ways-1)%2]
+	}
+	walked, err := backtest.Walk(t.Context(), config, trials, 3, 2, best, func(done, total int) { told = max(told, 100*total+done) })
+	if err != nil || len(walked) != 3 || told != 606 {
+		t.Fatalf("want three windows, and six of six trials told; have %d, %d, %v", len(walked), told, err)
+	}
+	at := func(part int) int { return 2_003 * part / 5 }
+	run := func(i, from, to int) string {
+		one := []backtest.Config{config, quarter}[i%2]
+		one.Legs[0].Tape = &tape.Tape{Symbol: whole.Symbol, Candles: whole.Candles.Slice(from, to)}
+		result, err := backtest.Run(t.Context(), one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.FinalEquity
+	}
+	for i, window := range walked {
+		if want := []string{"whole", "quarter"}[i%2]; window.Params["way"] != want || window.Split.UnixMilli() != whole.Candles.OpenMS[at(i+2)] || window.From.UnixMilli() != whole.Candles.OpenMS[at(i)] {
+			t.Errorf("window %d: want %s from candle %d, cut at %d; have %v from %s, cut at %s", i, want, at(i), at(i+2), window.Params, window.From, window.Split)
+		}
+		if want := run(i, at(i), at(i+2)); window.Seen.FinalEquity != want {
+			t.Errorf("window %d: want %s of what it saw, have %s", i, want, window.Seen.FinalEquity)
+		}
+		if want := run(i, at(i+2), at(i+3)); window.Unseen.FinalEquity != want {
+			t.Errorf("window %d: want %s unseen, have %s", i, want, window.Unseen.FinalEquity)
+		}
+	}
+	if end := walked[2].To.UnixMilli(); end != whole.Candles.CloseMS(2_002) {
+		t.Errorf("want the last window to the last candle's end, have %s", walked[2].To)
+	}
+	if _, err := backtest.Walk(t.Context(), config, trials, 1_000, 10, best, nil); err == nil {
+		t.Error("parts of a candle: want it refused")
+	}
+}
+
+func TestWindowsAreSummedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	day := func(n int) time.Time { return time.UnixMilli(int64(n) * 86_400_000) }
+	window := func(way string, seen, unseen float64) backtest.Window {
+		return backtest.Window{From: day(0), Split: day(4), To: day(5), Params: map[string]string{"way": way}, Seen: &backtest.Column{Profit: &seen}, Unseen: &backtest.Column{Profit: &unseen}}
+	}
+	have := backtest.Sum([]backtest.Window{window("a", 20, 10), window("b", 30, -10), window("a", 30, 1)})
+	// 1.1 x 0.9 x 1.01; 1 % in 3 days behind 80 % in 12.
+	if have.Profit == nil || math.Abs(*have.Profit+0.01) > 1e-9 || have.Profitable != 2 || have.Choices != 2 || have.Efficiency == nil || math.Abs(*have.Efficiency-(1./3)/(80./12)) > 1e-9 {
+		t.Errorf("have %+v", have)
+	}
+	if have := backtest.Sum([]backtest.Window{window("a", -1, 10)}); have.Efficiency != nil || *have.Profit < 9.99 {
+		t.Errorf("chosen by a loss: want no efficiency, have %+v", have)
+	}
+}
