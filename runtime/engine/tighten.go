@@ -83,9 +83,11 @@ func (e *Engine) tighten(t *Tighten) {
 
 func (e *Engine) set(s reconcile.SetLimit) {
 	e.record(reconcile.Record{Kind: reconcile.RecordLimit, Strategy: s.Strategy, Rule: s.Rule, Limit: s.Value, By: s.By, Why: s.Why})
-	note := Note{Kind: NoteTightened, Strategy: s.Strategy, Rule: s.Rule, OK: s.Value == "", Text: s.Value + ", set by " + s.By + ": " + s.Why}
+	note := Note{Kind: NoteTightened, Strategy: s.Strategy, Rule: s.Rule, OK: s.Value == "", Text: s.Rule + " of " + cmp.Or(s.Strategy, "the account") + ": "}
 	if note.OK {
-		note.Text = "as configured again: " + s.Why
+		note.Text += "as configured again: " + s.Why
+	} else {
+		note.Text += s.Value + ", set by " + s.By + ": " + s.Why
 	}
 	e.noteLimit(note, e.runNamed(s.Strategy))
 }

@@ -1,7 +1,6 @@
 package ops
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -213,7 +212,7 @@ func (c *Console) rest(n *engine.Note) {
 		}
 		c.line(warn, n, "signal.refused").Str("err", plain(fmt.Sprint(n.Err))).Msgf("signal    %s: not taken: %v", n.Strategy, plain(fmt.Sprint(n.Err)))
 	case engine.NoteTightened:
-		c.line(warn, n, "limit.set").Str("rule", n.Rule).Msgf("limit     %s of %s: %s", n.Rule, cmp.Or(n.Strategy, "the account"), plain(n.Text))
+		c.line(warn, n, "limit.set").Str("rule", n.Rule).Msgf("limit     %s", plain(n.Text))
 	case engine.NoteReload:
 		c.line(info, n, "strategy.reloaded").Msgf("reloaded  %s: %s", n.Strategy, n.Text)
 	case engine.NoteJournal:

@@ -1,0 +1,62 @@
+package browsertest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// put writes a file of the configuration, or takes it away.
+func (d *daemon) put(name, text string) {
+	d.t.Helper()
+	path := filepath.Join(d.directory, "configs", name)
+	err := os.Remove(path)
+	if text != "" {
+		err = os.WriteFile(path, []byte(text), 0o644)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// TestStrategiesComeAndGo adds a strategy to a daemon that runs, and takes it away: an
+// open page shows it, and then no more.
+func TestStrategiesComeAndGo(t *testing.T) {
+	t.Parallel()
+	d := startSettled(t)
+	v := openBrowser(t).open(d, dark)
+	v.login(d.token("token"))
+	v.visit("/strategies")
+	v.until("the others are shown", says+`("accumulate") && !`+says+`("newcomer")`)
+	d.put("strategies/newcomer.yaml", "name: newcomer\nstrategy: rsi\nmarket: spot\nsymbol: BTC-USDT\ninterval: 1m\nsize: {quantity: 0.001}\n")
+	d.ask("POST", "/api/v1/config/reload", "", nil)
+	v.until("the new one is shown", says+`("newcomer") && `+says+`("accumulate")`)
+	v.shoot("dark a strategy came")
+	d.put("strategies/newcomer.yaml", "")
+	d.until("it may go", func() bool {
+		var answer struct{ Does []string }
+		d.ask("POST", "/api/v1/config/reload", "", &answer)
+		return len(answer.Does) > 0
+	})
+	v.until("it is gone", `!`+says+`("newcomer") && `+says+`("accumulate")`)
+	v.quiet("strategies that come and go")
+}
+
+// TestALimitThatAPersonSet is told on the risk page with who set it, and why.
+func TestALimitThatAPersonSet(t *testing.T) {
+	t.Parallel()
+	d := startSettled(t)
+	v := openBrowser(t).open(d, dark)
+	v.login(d.token("token"))
+	v.visit("/risk")
+	v.until("limits are shown", says+`("Limits")`)
+	d.ask("PUT", "/api/v1/risk/limits", `{"limits":{"max_open_orders":"50"},"reason":"numbers come out tonight"}`, nil)
+	v.until("it is told who set it", says+`("numbers come out tonight") && `+says+`("tighter than the files, set by socket")`)
+	for _, l := range []look{dark, light, phone} {
+		v.show(l)
+		v.fits("a limit set, " + l.name)
+		v.accessible("a limit set, " + l.name)
+		v.shoot(l.name + " a limit set")
+	}
+	v.quiet("a limit set")
+}
