@@ -151,7 +151,9 @@ type spotTrip struct {
 	strategy  string
 	by        Purpose
 	enteredMS int64
-	odd       bool // a part of its money is not known
+	cost      cost            // of what is held
+	realised  exchange.Amount // price difference alone
+	odd       bool            // a part of its money is not known
 }
 
 // NewTrips knows of none.

@@ -23,18 +23,19 @@ func (t *Trips) executions(r *Reading) (ended []Trip) {
 }
 
 // execute takes one execution. What is sold beyond what was bought was there before,
-// and is no part of it.
+// and is no part of it. Less than can be traded is left of most round trips: it is
+// taken into the next one at its cost, as in the ledger.
 func (s *tripSymbol) execute(o *tripOrder, x *Trade, terms Terms, atMS int64) (trip Trip, over bool) {
 	open, quantity := &s.spot, x.Quantity
 	if o.side == exchange.Sell {
-		if quantity = quantity.Min(open.Held); quantity.Sign() <= 0 {
+		if quantity = quantity.Min(open.cost.quantity); !open.Begun() || quantity.Sign() <= 0 {
 			return trip, false
 		}
 		open.by = o.purpose
 		open.odd = open.odd || !x.Quantity.Sub(quantity).Less(terms.least())
 	}
 	if !open.Begun() {
-		*open = spotTrip{strategy: o.strategy, enteredMS: atMS}
+		*open = spotTrip{strategy: o.strategy, enteredMS: atMS, cost: open.cost, RoundTrip: RoundTrip{Held: open.cost.quantity}}
 	}
 	e := Execution{Side: o.side, Quantity: quantity, Value: x.Price.MulQuo(quantity, unit), Fee: x.Fee, Worth: x.Fee}
 	switch x.FeeAsset {
@@ -45,12 +46,28 @@ func (s *tripSymbol) execute(o *tripOrder, x *Trade, terms Terms, atMS int64) (t
 		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
 	}
 	open.Execute(&e)
+	open.spend(&e)
 	if !open.Flat(terms.least()) {
 		return trip, false
 	}
-	trip = Trip{Strategy: open.strategy, Symbol: s.key, Asset: terms.Quote, Side: open.Side, Quantity: open.Bought.Max(open.Sold), Realised: open.Net().Add(open.Fees), Fees: open.Fees,
+	trip = Trip{Strategy: open.strategy, Symbol: s.key, Asset: terms.Quote, Side: open.Side, Quantity: open.Bought.Max(open.Sold), Realised: open.realised, Fees: open.Fees,
 		EnteredMS: open.enteredMS, LeftMS: atMS, By: open.by, Whole: !open.odd}
 	trip.Entry, trip.Exit = open.Prices()
-	*open = spotTrip{}
+	*open = spotTrip{cost: open.cost}
 	return trip, true
+}
+
+// spend moves the cost of what is held.
+func (t *spotTrip) spend(x *Execution) {
+	c := &t.cost
+	if x.Side == exchange.Buy {
+		c.quantity, c.paid = c.quantity.Add(x.Quantity), c.paid.Add(x.Value)
+	} else {
+		paid := c.paid.MulQuo(x.Quantity, c.quantity)
+		t.realised = t.realised.Add(x.Value).Sub(paid)
+		c.quantity, c.paid = c.quantity.Sub(x.Quantity), c.paid.Sub(paid)
+	}
+	if x.InBase { // valued at its execution's price
+		c.quantity, c.paid = c.quantity.Sub(x.Fee), c.paid.Sub(x.Worth)
+	}
 }

@@ -207,3 +207,26 @@ func TestASpotRoundTripOfWhichNobodyTellsAPartIsNotCalledWhole(t *testing.T) {
 		t.Errorf("want the first not whole, the one sold by hand left out, the third whole; have %+v", d.ended)
 	}
 }
+
+func TestWhatIsLeftOfARoundTripIsOfTheNextAtItsCost(t *testing.T) {
+	t.Parallel()
+	d := spotDiary(t)
+	for at := int64(10); at < 50; at += 20 { // half of the least quantity goes as a fee, half is left
+		d.executes(at, Entry, exchange.Buy, trade(at, 0, "50000", "0.01", "0.000005", "BTC"))
+		sold := "0.00999"
+		if at > 10 {
+			sold = "0.01" // with what was left
+		}
+		d.executes(at+10, Exit, exchange.Sell, trade(at+10, 0, "51000", sold, "0", ""))
+	}
+	if len(d.ended) != 2 || !d.ended[0].Whole || !d.ended[1].Whole {
+		t.Fatalf("want two whole round trips, have %+v", d.ended)
+	}
+	if want := amount("9.99"); d.ended[0].Realised != want {
+		t.Errorf("the first: want %s realised over the cost of what was sold, have %s", want, d.ended[0].Realised)
+	}
+	sum := d.ended[0].Net().Add(d.ended[1].Net())
+	if want := amount("0.01999").MulQuo(amount("51000"), unit).Sub(amount("1000")); sum != want {
+		t.Errorf("want all that came in less all that went out, %s, have %s", want, sum)
+	}
+}

@@ -416,8 +416,28 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 			w.pass(300_000)
 			w.wantLedger()
 			w.wantExplained()
+			w.wantTrips()
 		})
 	}
+}
+
+// wantTrips wants the round trips that the records tell to have made and paid what the
+// ledger says, to the last digit. Nothing is held any more.
+func (w *world) wantTrips() {
+	w.t.Helper()
+	trips, market := reconcile.NewTrips(), w.config.Strategies[0].Symbol.Market
+	var realised, fees, funding exchange.Amount
+	for i := range w.records {
+		for _, trip := range trips.Take(&w.records[i]) {
+			realised, fees, funding = realised.Add(trip.Realised), fees.Add(trip.Fees), funding.Add(trip.Funding)
+			if trip.LeftMS < trip.EnteredMS || trip.Quantity.Sign() <= 0 || trip.Entry.Sign() <= 0 || trip.Exit.Sign() <= 0 {
+				w.t.Errorf("a round trip out of order: %+v", trip)
+			}
+		}
+	}
+	w.wantSum(reconcile.Realised, market, "USDT", realised.Neg())
+	w.wantSum(reconcile.Fees, market, "USDT", fees)
+	w.wantSum(reconcile.Funding, market, "USDT", funding)
 }
 
 // wantExplained wants fees and funding told apart exactly, and nothing left over.
