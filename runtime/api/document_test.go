@@ -266,6 +266,8 @@ var changes = []struct {
 	status          int
 }{
 	{"pause_strategy", "trend", `{"reason":"news"}`, 202},
+	{"stop_strategy", "trend", `{"reason":"news"}`, 202},
+	{"flatten_strategy", "trend", `{"reason":"news"}`, 202},
 	{"resume_strategy", "trend", ``, 202},
 	{"resume_strategy", "trend", `{"reason":"over"}`, 202},
 	{"halt_strategy", "trend", `{"level":"flatten","reason":"news"}`, 202},
@@ -333,7 +335,7 @@ func (v *visitor) goChanges() {
 	v.call(http.StatusConflict, "backup", "", "", bearer(testToken))
 	v.server.copying.Unlock()
 	v.call(http.StatusNotFound, "cancel_order", "nobody", `{"reason":"news"}`, bearer(testToken))
-	for _, id := range []string{"pause_strategy", "resume_strategy", "halt_strategy"} {
+	for _, id := range []string{"pause_strategy", "stop_strategy", "flatten_strategy", "resume_strategy", "halt_strategy"} {
 		v.call(http.StatusNotFound, id, "nobody", `{"reason":"x"`+map[bool]string{true: `,"level":"pause"`}[id == "halt_strategy"]+`}`, bearer(testToken))
 	}
 	for _, id := range []string{"halt", "rearm"} {

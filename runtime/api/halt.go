@@ -107,16 +107,19 @@ func (s *Server) arm(w http.ResponseWriter, r *http.Request, asked *HaltRequest)
 	s.apply(w, r, asked)
 }
 
-// pauseStrategy serves POST /api/v1/strategies/{name}/pause.
-func (s *Server) pauseStrategy(w http.ResponseWriter, r *http.Request) {
-	s.strategyChange(w, r, func(asked *HaltRequest) {
-		if asked.Level != "" {
-			problem(w, r, http.StatusBadRequest, "body", "pause takes no level; halt does")
-			return
-		}
-		asked.Level = reconcile.LevelPause
-		s.engage(w, r, asked)
-	})
+// haltingAt serves POST /api/v1/strategies/{name}/pause, stop and flatten: each is a
+// halt whose level its path says.
+func haltingAt(level string) func(s *Server, w http.ResponseWriter, r *http.Request) {
+	return func(s *Server, w http.ResponseWriter, r *http.Request) {
+		s.strategyChange(w, r, func(asked *HaltRequest) {
+			if asked.Level != "" {
+				problem(w, r, http.StatusBadRequest, "body", "the path says the level; halt takes one")
+				return
+			}
+			asked.Level = level
+			s.engage(w, r, asked)
+		})
+	}
 }
 
 // haltStrategy serves POST /api/v1/strategies/{name}/halt.

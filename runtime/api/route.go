@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"botd/reconcile"
 )
 
 // route is one operation of the API. docs/api.yaml has one for each.
@@ -24,7 +26,9 @@ var routes = []route{
 	{"GET", "/api/v1/strategies/{name}/explain", Viewer, (*Server).explain, false},
 	{"GET", "/api/v1/strategies/{name}/decisions", Viewer, (*Server).listDecisions, false},
 	{"GET", "/api/v1/strategies/{name}/plots", Viewer, (*Server).listPlots, false},
-	{"POST", "/api/v1/strategies/{name}/pause", Operator, (*Server).pauseStrategy, true},
+	{"POST", "/api/v1/strategies/{name}/pause", Operator, haltingAt(reconcile.LevelPause), true},
+	{"POST", "/api/v1/strategies/{name}/stop", Operator, haltingAt(reconcile.LevelCancel), true},
+	{"POST", "/api/v1/strategies/{name}/flatten", Operator, haltingAt(reconcile.LevelFlatten), true},
 	{"POST", "/api/v1/strategies/{name}/resume", Operator, (*Server).resumeStrategy, true},
 	{"POST", "/api/v1/strategies/{name}/halt", Operator, (*Server).haltStrategy, true},
 	{"GET", "/api/v1/orders", Viewer, (*Server).listOrders, false},

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -174,9 +176,9 @@ func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, lo
 	default:
 		return nil, usage("--log-format %s: auto, console or json", flags.logFormat)
 	}
-	if level := globalsOf(command.Context()).level(); level != "" {
+	if level := cmp.Or(flags.logLevel, globalsOf(command.Context()).level()); level != "" {
 		if err := logs.SetLevel(level); err != nil {
-			return nil, err
+			return nil, usage("--log-level %s: one of %s", level, strings.Join(ops.Levels, ", "))
 		}
 	}
 	return ops.NewConsole(command.ErrOrStderr(), format, metrics, logs), nil

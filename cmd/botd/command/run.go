@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"botd/runtime"
 	"botd/runtime/api"
 	"botd/runtime/engine"
+	"botd/runtime/ops"
 )
 
 // Pace of the live engine, in milliseconds (DESIGN, The idea).
@@ -33,9 +35,9 @@ const (
 const tellWaiting = 3 * time.Second
 
 type runFlags struct {
-	directory, mode, listen, logFormat string
-	loaded                             string // fingerprint of the files as they were loaded
-	seed                               uint64
+	directory, mode, listen, logFormat, logLevel string
+	loaded                                       string // fingerprint of the files as they were loaded
+	seed                                         uint64
 }
 
 func newRun() *cobra.Command {
@@ -64,6 +66,8 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 	command.Flags().StringVar(&flags.mode, "mode", "", "demo, paper or live; live must stand in botd.yaml too")
 	command.Flags().StringVar(&flags.listen, "listen", "", "address of metrics, health and API (default 127.0.0.1:8420; off for none)")
 	command.Flags().StringVar(&flags.logFormat, "log-format", "auto", "console, json, or auto: console on a terminal")
+	command.Flags().StringVar(&flags.logLevel, "log-level", "", strings.Join(ops.Levels, ", ")+" (default info; botd log-level changes it while it runs)")
+	completeWith(command, "log-level", ops.Levels...)
 	command.Flags().Uint64Var(&flags.seed, "seed", 1, "of the demo's market")
 	return command
 }

@@ -33,7 +33,7 @@ export async function open(page) {
 }
 
 // asked puts a request in words.
-const requests = [[/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/resume$/, "Resume"], [/\/orders\/.*\/cancel$/, "Cancel an order"], [/\/close$/, "Close a position"], [/\/resolve$/, "Resolve a quarantine"], [/\/reconcile$/, "Run a round"],
+const requests = [[/\/halt$/, "Halt"], [/\/rearm$/, "Re-arm"], [/\/pause$/, "Pause entries"], [/\/stop$/, "Stop a strategy"], [/\/flatten$/, "Flatten a strategy"], [/\/resume$/, "Resume"], [/\/orders\/.*\/cancel$/, "Cancel an order"], [/\/close$/, "Close a position"], [/\/resolve$/, "Resolve a quarantine"], [/\/reconcile$/, "Run a round"],
   [/\/orders\/cancel$/, "Cancel orders"], [/\/backup$/, "Back up the journal"], [/\/notifications\/test$/, "Test notifications"], [/^DELETE .*\/tokens\//, "Revoke a token"], [/\/tokens$/, "Make a token"], [/\/log-level$/, "Change the log's level"], [/\/backtests$/, "Start a backtest"], [/\/runs\/.*\/cancel$/, "Cancel a backtest"], [/^DELETE .*\/session$/, "Log out"], [/\/session$/, "Log in"], [/\/session\/link$/, "Make a login link"]];
 const own = { start: "botd started", configuration: "Configuration read", rearm: "Re-armed", "halt pause": "Halted: pause", "halt cancel": "Halted: cancel", "halt flatten": "Halted: flatten" };
 
