@@ -272,6 +272,9 @@ func (j *Journal) readTail(ctx context.Context) error {
 	return nil
 }
 
+// Records is how many there are, for its one writer.
+func (j *Journal) Records() int64 { return j.sequence }
+
 func tail(ctx context.Context, conn *sql.Conn) (sequence int64, hash string, err error) {
 	err = conn.QueryRowContext(ctx, "SELECT sequence, hash FROM record ORDER BY sequence DESC LIMIT 1").Scan(&sequence, &hash)
 	if errors.Is(err, sql.ErrNoRows) {

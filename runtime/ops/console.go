@@ -32,7 +32,8 @@ type Format struct {
 // for the whole process.
 var nameMessage = sync.OnceFunc(func() { zerolog.MessageFieldName = "msg" })
 
-// NewConsole writes to w, and to logs where given. Every line counts in the metrics.
+// NewConsole writes to w, and to logs where given. Every line counts in the metrics,
+// where there are some.
 func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Console {
 	nameMessage()
 	if !format.JSON {
@@ -43,7 +44,9 @@ func NewConsole(w io.Writer, format Format, metrics *Metrics, logs *Logs) *Conso
 	}
 	c := &Console{metrics: metrics, logs: logs}
 	c.log = zerolog.New(w).Hook(zerolog.HookFunc(func(_ *zerolog.Event, level zerolog.Level, _ string) {
-		metrics.logEvents.WithLabelValues(oneOf(levels, level.String())).Inc()
+		if metrics != nil {
+			metrics.logEvents.WithLabelValues(oneOf(levels, level.String())).Inc()
+		}
 	}))
 	return c
 }

@@ -43,6 +43,7 @@ var Events = []Event{
 	{"journal.failed", "error", "the journal can not be written: nothing is sent"},
 	{"journal.low", "error", "the journal's disk is nearly full: nothing opens"},
 	{"journal.migrated", "warn", "the journal was an older botd's: it is brought up to date, and where its backup is"},
+	{"journal.reading", "info", "a long journal is being read at the start, and how far"},
 	{"ledger.unexplained", "error", "money changed and nothing explains it"},
 	{"limit.breached", "error", "a limit keeps entries back, and until when"},
 	{"limit.ended", "warn", "a limit keeps entries back no more"},

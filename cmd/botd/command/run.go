@@ -192,8 +192,8 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	defer store.Close()
 	v.cut = store.Cut()
 	book, history := reconcile.NewBook(settle(config.Exchange.Settle)), api.NewHistory()
-	if err := store.Replay(ctx, func(r *reconcile.Record) error { book.Apply(r); history.Take(r); return nil }); err != nil {
-		return failure(exitData, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
+	if err := replay(ctx, command, flags, store, func(r *reconcile.Record) { book.Apply(r); history.Take(r) }); err != nil {
+		return err
 	}
 	if err := takeHalts(ctx, config, directory, v.client.ServerNowMS(), store, book, history); err != nil {
 		return err
