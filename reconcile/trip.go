@@ -231,17 +231,26 @@ func (t *Trips) advance(r *Record) {
 
 // fill takes what filled of an order on futures.
 func (s *tripSymbol) fill(o *tripOrder, grown exchange.Quantity) {
-	f := &s.filling
-	if f.net == 0 {
-		*f = outing{strategy: o.strategy}
+	f := s.move(grown * exchange.Quantity(o.side.Sign()))
+	if f.strategy == "" { // what was adopted is the strategy's that goes on with it
+		f.strategy = o.strategy
 	}
-	if o.purpose.Opens() {
-		f.opened += grown
-	} else {
+	if !o.purpose.Opens() {
 		f.by = o.purpose
 	}
-	f.net += grown * exchange.Quantity(o.side.Sign())
 	s.over()
+}
+
+// move changes what is held; what makes it larger was opened.
+func (s *tripSymbol) move(by exchange.Quantity) *outing {
+	f := &s.filling
+	if f.net == 0 {
+		*f = outing{}
+	}
+	before := max(f.net, -f.net)
+	f.net += by
+	f.opened += max(0, max(f.net, -f.net)-before)
+	return f
 }
 
 // over keeps an outing that has come back to flat until its position is told.
@@ -258,7 +267,7 @@ func (s *tripSymbol) over() {
 func (t *Trips) adopted(r *Record) {
 	s := t.symbol(r.Symbol)
 	if r.Symbol.Market == exchange.Futures {
-		s.filling.net, s.filling.by = s.filling.net+r.Filled, 0
+		s.move(r.Filled).by = 0
 		s.over()
 		return
 	}

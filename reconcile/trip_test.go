@@ -156,6 +156,21 @@ func TestAPositionClosedByHandIsTheStrategysAndTheNextOneToo(t *testing.T) {
 	}
 }
 
+func TestAnAdoptedPositionIsTheStrategysThatLeavesIt(t *testing.T) {
+	t.Parallel()
+	d := newDiary(t)
+	d.fills("one", Entry, 60)
+	d.take(&Record{Kind: RecordAdopted, Symbol: bitcoin, Filled: 40}) // a person adds to it
+	d.futures("997.5", []Leg{leg(1, false, "0.1", "0.1", "50000", "0")}, nil)
+	d.fills("one", Exit, -100)
+	d.futures("995", nil, []Leg{over(1, false, "0.1", "50000", "50000", "0")})
+	d.take(&Record{Kind: RecordAdopted, Symbol: bitcoin, Filled: 100}) // and one of a person's own
+	d.futures("992.5", []Leg{leg(2, false, "0.1", "0.1", "50000", "0")}, nil)
+	d.fills("one", Exit, -100)
+	d.futures("990", nil, []Leg{over(2, false, "0.1", "50000", "50000", "0")})
+	d.want(trip(1, Exit, "50000", "0", "5"), trip(2, Exit, "50000", "0", "5"))
+}
+
 // spotDiary is one of which the spot wallet was taken over; every order has an execution.
 func spotDiary(t *testing.T) *diary {
 	d := &diary{t: t, trips: NewTrips()}
