@@ -348,7 +348,7 @@ func (l *Ledger) Due(r *Reading) bool {
 		return true
 	}
 	for _, a := range r.Wallet {
-		if a.Amount != l.wallet(r.Market, a.Name) {
+		if a.Amount != l.wallet(r.Market, a.Name) || r.Market == exchange.Spot && !l.counts(a.Name) {
 			return true
 		}
 	}

@@ -66,7 +66,7 @@ type SpotOrder struct {
 }
 
 // spotLines books executions as they were told; what the wallet changed beyond
-// them nobody can explain.
+// them nobody can explain, but for an asset that no reading had before.
 func (l *Ledger) spotLines(r *Reading) []Line {
 	b := spotBooking{ledger: l, reading: r}
 	for i := range r.Trades {
@@ -80,9 +80,18 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 			}
 		}
 		rest := a.Amount.Sub(l.wallet(exchange.Spot, a.Name)).Sub(moved)
-		b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, Unexplained)
+		from := Unexplained
+		if !l.counts(a.Name) {
+			from = Transferred // a strategy has begun to trade it: what is there is taken over
+		}
+		b.lines = transfer(b.lines, exchange.Spot, Asset{a.Name, rest}, from)
 	}
 	return b.lines
+}
+
+// counts reports whether an asset of the spot wallet was in a reading that is booked.
+func (l *Ledger) counts(asset string) bool {
+	return slices.ContainsFunc(l.terms, func(t Terms) bool { return t.Symbol.Market == exchange.Spot && (t.Base == asset || t.Quote == asset) })
 }
 
 // spotBooking is one reading's trades on their way into lines.

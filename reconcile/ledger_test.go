@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"botd/exchange"
@@ -360,6 +361,40 @@ func TestATradeThatTheWalletDoesNotShowYetDoesNotHideBehindALargerOne(t *testing
 			Open: []Leg{leg(1, false, "0.01", "0.01", "50000", "0"), other}, Hasty: true}
 		if have := a.l.Plausible(&r, a.l.Lines(&r)); have != want {
 			t.Errorf("wallet %s: want plausible %t, have %t", wallet, want, have)
+		}
+	}
+}
+
+// What the wallet holds of an asset is taken over when a strategy begins to trade it;
+// what comes later without a trade nobody explains, also where it held none.
+func TestAnAssetThatIsTradedLaterIsTakenOver(t *testing.T) {
+	t.Parallel()
+	a, _ := spot(t)
+	added := Terms{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}, Base: "ETH", Quote: "USDT", Unit: spotTerms.Unit, Grid: spotTerms.Grid}
+	none := Terms{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "SOL-USDT"}, Base: "SOL", Quote: "USDT", Unit: spotTerms.Unit, Grid: spotTerms.Grid}
+	reading := func(eth, sol string) *Reading {
+		a.now += 60_000
+		return &Reading{AtMS: a.now, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount("1")}, {"ETH", amount(eth)}, {"SOL", amount(sol)}, {"USDT", amount("10000")}}}
+	}
+	r := reading("0", "0")
+	r.Terms = []Terms{none}
+	if r.Wallet = slices.DeleteFunc(r.Wallet, func(held Asset) bool { return held.Name == "ETH" }); !a.l.Due(r) {
+		t.Error("want a reading with a new asset booked, of which it holds none")
+	}
+	a.book(r)
+	r = reading("3", "0")
+	r.Terms = []Terms{added}
+	a.book(r)
+	if r = reading("3", "0"); a.l.Due(r) {
+		t.Error("want the same again not booked")
+	}
+	a.book(reading("4", "2"))
+	for _, c := range []struct {
+		account     Account
+		asset, want string
+	}{{Transferred, "ETH", "-3"}, {Unexplained, "ETH", "-1"}, {Transferred, "SOL", "0"}, {Unexplained, "SOL", "-2"}} {
+		if have := a.l.Sum(c.account, "", c.asset); have.String() != c.want {
+			t.Errorf("%s of %s: want %s, have %s", c.account, c.asset, c.want, have)
 		}
 	}
 }

@@ -249,7 +249,7 @@ func (e *Engine) rearmed(strategy string) {
 		}
 	}
 	equity, known := e.total()
-	if r != nil {
+	if known = known && (strategy == "" || r != nil); r != nil { // of a strategy that is gone nothing is known
 		equity = e.own(r)
 	}
 	if known && w.Day.StartMS != 0 {

@@ -129,7 +129,7 @@ func (e *Engine) reload(reload *Reload) {
 	for _, r := range slices.Clone(e.runs) {
 		switch {
 		case e.wound(r):
-			e.drop(r)
+			e.end(r)
 		case slices.Contains(reload.Gone, r.config.Name):
 			e.remove(r)
 		}
@@ -214,17 +214,35 @@ func (e *Engine) join(config *StrategyConfig) {
 // restart without it.
 func (e *Engine) remove(r *run) {
 	if e.holding(r) == "" {
-		if !r.state.Plan.Same(&strategy.Plan{}) { // it must not be what begins, should the strategy come back
-			e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: &strategy.Plan{Reason: "it was removed from the configuration"}})
-		}
-		e.tellReload(r, "it is configured no more, and has ended")
-		e.drop(r)
+		e.end(r)
 		return
 	}
 	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
 	r.limits, r.failed, r.failedMS, r.nextMS = risk.Limits{}, "", 0, never
 	e.tellReload(r, "it is configured no more; on_remove: "+r.state.OnRemove)
 	e.claim(r)
+}
+
+// end has a removed strategy that holds nothing leave no trace but its records.
+func (e *Engine) end(r *run) {
+	if !r.state.Plan.Same(&strategy.Plan{}) { // it must not be what begins, should the strategy come back
+		e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: &strategy.Plan{Reason: "it was removed from the configuration"}})
+	}
+	e.tellReload(r, "it is configured no more, holds nothing, and has ended")
+	e.drop(r)
+}
+
+// sweep ends removed strategies that are wound up, when their money is booked.
+func (e *Engine) sweep() {
+	for _, r := range slices.Clone(e.runs) {
+		m := &e.futures
+		if r.truth.Key.Market == exchange.Spot {
+			m = &e.spot
+		}
+		if e.wound(r) && !m.due && m.waiting == 0 {
+			e.end(r)
+		}
+	}
 }
 
 // drop takes a run away. Answers that are on their way to it reach nobody.

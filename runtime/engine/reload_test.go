@@ -279,6 +279,9 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 				w.wantHeld(0)
 				w.wantOpen(0)
 				w.wantSound()
+				if have := w.names(); len(have) > 0 {
+					t.Errorf("want it gone when it is wound up, have %v", have)
+				}
 				w.change(Reload{Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(5))}})
 				w.pass(20_000)
 				w.wantHeld(5)
@@ -376,6 +379,29 @@ func TestAMarketThatIsTradedNewlyIsNeitherGainNorLoss(t *testing.T) {
 		t.Errorf("the day's first equity of futures alone: want %s again, have %s", before.Day.Equity, after.Day.Equity)
 	}
 	w.wantHeld(10)
+	w.change(Reload{Strategies: []*StrategyConfig{w.another("two", coin, hold(0))}})
+	w.pass(20_000)
+	w.config.Strategies = w.config.Strategies[:1]
+	w.start() // without it: the same
+	w.pass(10_000)
+	w.wantSound()
+	if day := w.engine.Status().Day; day.Equity != before.Day.Equity {
+		t.Errorf("the day's first equity after a restart without spot: want %s, have %s", before.Day.Equity, day.Equity)
+	}
+}
+
+func TestArmingAStrategyThatIsGoneMeasuresNothingAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))
+	w.pass(20_000)
+	peak := w.engine.Book().Watch("one").Day.Peak
+	w.change(Reload{Gone: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", coin, hold(0)), w.another("three", ether, hold(0))}})
+	w.pass(20_000)
+	w.halt("pause", reconcile.Scope{Strategy: "one"})
+	w.halt("", reconcile.Scope{Strategy: "one"})
+	if have := w.engine.Book().Watch("one").Day.Peak; have != peak || peak.IsZero() {
+		t.Errorf("want its highest equity as it was, %s, have %s", peak, have)
+	}
 }
 
 func TestAStreakLongerThanATightenedLimitKeepsEntriesBack(t *testing.T) {

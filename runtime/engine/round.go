@@ -294,6 +294,7 @@ func (e *Engine) finishRound() {
 	e.note(Note{Kind: NoteRound, OK: true, DurationMS: e.nowMS - snapshot.BeganMS, Count: acted})
 	e.schedule(acted > 0)
 	e.closed(acted)
+	e.sweep()
 }
 
 // schedule says when the next round is due: soon while anything is in flight,

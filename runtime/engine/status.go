@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -173,6 +174,9 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 		s.State, s.Why = "latched", "waits until its target was zero or changed side"
 	case r.seen < r.config.Strategy.Warmup():
 		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", r.seen, r.config.Strategy.Warmup())
+	}
+	if r.config.Removed && s.Why == "" {
+		s.Why = "it is configured no more; on_remove: " + cmp.Or(r.state.OnRemove, "none")
 	}
 	if o := e.book.HoldsBack(r.truth); o != nil && s.Why == "" {
 		s.Why = foreignText(r.truth, o)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -93,17 +94,17 @@ func (r *reloader) watch(ctx context.Context) {
 
 // filesOf changes when a file of the configuration does.
 func filesOf(config *configs.Config) string {
-	var text strings.Builder
+	present := map[string]string{}
 	look := func(file string) {
 		if info, err := os.Stat(file); err == nil {
-			fmt.Fprintf(&text, "%s %d %d\n", file, info.Size(), info.ModTime().UnixNano())
+			present[filepath.Clean(file)] = fmt.Sprintf("%s %d %d\n", filepath.Clean(file), info.Size(), info.ModTime().UnixNano())
 		}
 	}
 	for _, file := range config.Files {
 		look(file)
 	}
-	present, _ := filepath.Glob(filepath.Join(config.Directory, configs.StrategyFolder, "[^.]*.yaml")) // the pattern is good
-	for _, file := range present {
+	listed, _ := filepath.Glob(filepath.Join(config.Directory, configs.StrategyFolder, "[^.]*.yaml")) // the pattern is good
+	for _, file := range listed {
 		look(file)
 	}
 	for i := range config.Strategies {
@@ -111,7 +112,7 @@ func filesOf(config *configs.Config) string {
 			look(filepath.Join(filepath.Dir(s.File), s.Script.File))
 		}
 	}
-	return text.String()
+	return strings.Join(slices.Sorted(maps.Values(present)), "")
 }
 
 // reload reads the configuration again and puts what changed in place: all of it at
