@@ -286,9 +286,12 @@ func (s *section) decimal(key string, into *decimal.Decimal) *yaml.Node {
 	return node
 }
 
+// mostAmount is more than any account has; what is derived from it must not overflow.
+var mostAmount = exchange.AmountOf(1_000_000_000_000_000)
+
 // amount reads money, at least low.
 func (s *section) amount(key string, into *exchange.Amount, low exchange.Amount) {
-	s.learn(key, Key{Kind: KindNumber, Low: low.String()})
+	s.learn(key, Key{Kind: KindNumber, Low: low.String(), High: mostAmount.String()})
 	var d decimal.Decimal
 	node := s.decimal(key, &d)
 	if node == nil {
@@ -300,6 +303,8 @@ func (s *section) amount(key string, into *exchange.Amount, low exchange.Amount)
 		s.wrong(node, "", "%s%s %s has more than %d decimal places or is too large", s.path, key, node.Value, exchange.AmountScale)
 	case amount.Less(low):
 		s.wrong(node, "", "%s%s %s is below %s", s.path, key, node.Value, low)
+	case mostAmount.Less(amount):
+		s.wrong(node, "", "%s%s %s is above %s", s.path, key, node.Value, mostAmount)
 	default:
 		*into = amount
 	}
