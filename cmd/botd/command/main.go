@@ -10,11 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -77,29 +75,6 @@ func perform(arguments []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "hint: botd --help, or botd COMMAND --help, shows what there is")
 	}
 	return code
-}
-
-// signalContext is canceled by the first SIGINT or SIGTERM, with the signal as
-// its cause; a second one ends the process at once.
-func signalContext() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case s := <-signals:
-			cancel(&signalError{s})
-		case <-done:
-			return
-		}
-		select {
-		case s := <-signals:
-			os.Exit(signalCode(s))
-		case <-done:
-		}
-	}()
-	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
 }
 
 const about = `botd runs trading strategies unattended, backtests them on recorded candles,
