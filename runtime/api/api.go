@@ -80,6 +80,7 @@ type Config struct {
 
 	Bench   Bench        // runs backtests; nil for none
 	Reports string       // the directory below which reports of backtests are; empty for none
+	Sweeps  string       // the directory in which sweeps are kept; empty for none
 	Web     http.Handler // the dashboard's files, served at /; nil for none
 	Access  Access
 	Address string // URL under which the dashboard is reached; empty when it is served on the socket alone

@@ -69,7 +69,9 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	bench := &stub{run: writes}
 	k := &keeper{}
-	d := newDeskWith(t, func(c *Config) { c.Reports, c.Bench, c.Backups, c.Channels = shelf(t), bench, k, k })
+	d := newDeskWith(t, func(c *Config) {
+		c.Reports, c.Sweeps, c.Bench, c.Backups, c.Channels = shelf(t), sweeps(t), bench, k, k
+	})
 	v := newVisitor(t, d)
 	v.live()
 	v.goBacktests()
@@ -210,6 +212,7 @@ func (v *visitor) goMarket() {
 
 func (v *visitor) goBacktests() {
 	v.good("backtests", "", "")
+	v.good("sweeps", "", "")
 	v.good("backtest", "trend-1", "")
 	v.good("backtest_page", "trend-1", "")
 	v.call(http.StatusNotFound, "backtest", "none", "", bearer(testToken))

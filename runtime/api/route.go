@@ -69,6 +69,7 @@ var routes = []route{
 	{"POST", "/api/v1/backtests/runs/{id}/cancel", Operator, (*Server).cancelBacktest, true},
 	{"GET", "/api/v1/backtests/{id}", Viewer, (*Server).oneBacktest, false},
 	{"GET", "/api/v1/backtests/{id}/report", Viewer, (*Server).backtestPage, false},
+	{"GET", "/api/v1/sweeps", Viewer, (*Server).listSweeps, false},
 	{"GET", "/api/v1/config", Viewer, (*Server).configuration, false},
 	{"POST", "/api/v1/config/reload", Operator, (*Server).reload, true},
 	{"POST", "/api/v1/backup", Operator, (*Server).makeBackup, true},
