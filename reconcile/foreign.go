@@ -242,19 +242,20 @@ func found(order *exchange.Order, strategy, id string, booked exchange.Quantity,
 			PostOnly: order.PostOnly, ClientOrderID: order.ClientOrderID}}
 }
 
-// Orphan is a symbol that holds something no configured strategy answers for.
+// Orphan is a symbol that holds something no configured strategy answers for, or of
+// which the ledger awaits something.
 type Orphan struct {
 	Strategy string
 	Symbol   exchange.SymbolKey
 }
 
-// Orphans returns the symbols that hold a position or live orders of a strategy
-// and that none of the configured ones trades.
+// Orphans returns the symbols that hold a position or live orders of a strategy, or
+// whose trades are not all booked, and that none of the configured ones trades.
 func (b *Book) Orphans(configured func(strategy string, symbol exchange.SymbolKey) bool) []Orphan {
 	var orphans []Orphan
 	for _, truth := range b.symbols {
 		owner := truth.Owner
-		held := truth.Known != 0
+		held := truth.Known != 0 || !b.Unbooked && b.ledger.Awaits(truth.Key)
 		for _, p := range b.live {
 			if p.Order.Key() == truth.Key {
 				owner, held = cmp.Or(owner, p.Strategy), true

@@ -297,6 +297,17 @@ func (l *Ledger) owner(key exchange.SymbolKey) *owner {
 	return &l.owners[i]
 }
 
+// Awaits reports whether something of a symbol that botd traded is not booked yet:
+// it moved since the last reading, or a position of it was open then.
+func (l *Ledger) Awaits(key exchange.SymbolKey) bool {
+	if key.Market == exchange.Spot {
+		return slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol == key && !p.settled() })
+	}
+	return slices.ContainsFunc(l.owners, func(o owner) bool {
+		return o.symbol == key && (o.takes || o.rests || o.strategy != "" && slices.ContainsFunc(l.legs, func(g Leg) bool { return g.Symbol == key.Name }))
+	})
+}
+
 // filled takes what filled of a placement; the Book gives every fill once.
 func (l *Ledger) filled(p *Placement, grown exchange.Quantity) {
 	key, owner := p.Order.Key(), l.owner(p.Order.Key())

@@ -118,8 +118,13 @@ func (e *Engine) holding(r *run) string {
 	return ""
 }
 
-// wound reports whether a strategy that was removed has nothing left.
-func (e *Engine) wound(r *run) bool { return r.config.Removed && e.holding(r) == "" }
+// over reports whether nothing is left of a strategy that is configured no more. The
+// ledger may await something of its symbol still; another strategy there is told it.
+func (e *Engine) over(r *run, reload *Reload) bool {
+	key := r.truth.Key
+	return e.holding(r) == "" && (!e.config.Ledger || !e.book.Ledger().Awaits(key) ||
+		slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
+}
 
 // reload puts a change in force that nothing is against.
 func (e *Engine) reload(reload *Reload) {
@@ -128,10 +133,10 @@ func (e *Engine) reload(reload *Reload) {
 	}
 	for _, r := range slices.Clone(e.runs) {
 		switch {
-		case e.wound(r):
+		case r.config.Removed && e.over(r, reload):
 			e.end(r)
 		case slices.Contains(reload.Gone, r.config.Name):
-			e.remove(r)
+			e.remove(r, reload)
 		}
 	}
 	if reload.Limits != nil {
@@ -209,27 +214,38 @@ func (e *Engine) join(config *StrategyConfig) {
 	e.tellReload(r, fmt.Sprintf("it is new, and begins with %d candles of warm-up", config.Strategy.Warmup()))
 }
 
-// remove ends a strategy that is configured no more. One that holds something stays
-// as one without a strategy, which is wound up or left as on_remove says; as after a
-// restart without it.
-func (e *Engine) remove(r *run) {
-	if e.holding(r) == "" {
+// remove ends a strategy that is configured no more. One that holds something, or
+// of which the ledger awaits something, stays as one without a strategy, which is
+// wound up or left as on_remove says; as after a restart without it.
+func (e *Engine) remove(r *run, reload *Reload) {
+	if e.over(r, reload) {
 		e.end(r)
 		return
 	}
 	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
 	r.limits, r.failed, r.failedMS, r.nextMS = risk.Limits{}, "", 0, never
-	e.tellReload(r, "it is configured no more; on_remove: "+r.state.OnRemove)
+	text := "it is configured no more; on_remove: " + r.state.OnRemove
+	if e.holding(r) == "" {
+		e.forget(r)
+		text = "it is configured no more; the ledger awaits its last trades"
+	}
+	e.tellReload(r, text)
 	e.claim(r)
 }
 
 // end has a removed strategy that holds nothing leave no trace but its records.
 func (e *Engine) end(r *run) {
-	if !r.state.Plan.Same(&strategy.Plan{}) { // it must not be what begins, should the strategy come back
-		e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: &strategy.Plan{Reason: "it was removed from the configuration"}})
-	}
+	e.forget(r)
 	e.tellReload(r, "it is configured no more, holds nothing, and has ended")
 	e.drop(r)
+}
+
+// forget takes away what a removed strategy wished: it must not be what begins,
+// should the strategy come back.
+func (e *Engine) forget(r *run) {
+	if !r.state.Plan.Same(&strategy.Plan{}) {
+		e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: &strategy.Plan{Reason: "it was removed from the configuration"}})
+	}
 }
 
 // sweep ends removed strategies that are wound up, when their money is booked.
@@ -239,7 +255,7 @@ func (e *Engine) sweep() {
 		if r.truth.Key.Market == exchange.Spot {
 			m = &e.spot
 		}
-		if e.wound(r) && !m.due && m.waiting == 0 {
+		if r.config.Removed && e.over(r, &Reload{}) && !m.due && m.waiting == 0 {
 			e.end(r)
 		}
 	}

@@ -261,6 +261,49 @@ func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	w.wantSound()
 }
 
+// What a removed strategy traded last is booked, also when botd starts again meanwhile:
+// who is not configured any more is not forgotten before the ledger knows the end.
+func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []bool{false, true} {
+		t.Run(fmt.Sprintf("restarts=%t", restarts), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, hold(10), books)
+			w.pass(60_000)
+			w.halt("flatten", reconcile.Scope{Strategy: "one"})
+			for range 100 {
+				if w.pass(100); w.engine.holding(w.engine.runs[0]) == "" {
+					break
+				}
+			}
+			w.wantHeld(0)
+			if !w.ledger().Awaits(bitcoin) {
+				t.Fatal("want an exit that is not booked yet")
+			}
+			w.change(Reload{Gone: []string{"one"}})
+			if restarts {
+				if have, want := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }), []reconcile.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(have, want) {
+					t.Fatalf("to be known at a start: want %v, have %v", want, have)
+				}
+				w.config.Strategies = []StrategyConfig{{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true}}
+				w.start()
+			}
+			w.pass(60_000)
+			if w.ledger().Awaits(bitcoin) {
+				t.Errorf("want all booked, have\n%s", w.postings())
+			}
+			w.wantFutures()
+			w.wantSum(reconcile.Unexplained, exchange.Futures, "USDT", exchange.Amount{})
+			if have := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }); len(have) > 0 {
+				t.Errorf("want nothing to be known at a start, have %v", have)
+			}
+			if have := w.names(); len(have) > 0 {
+				t.Errorf("want it gone when all is booked, have %v", have)
+			}
+		})
+	}
+}
+
 func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"flatten", "leave"} {
