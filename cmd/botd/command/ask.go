@@ -184,7 +184,7 @@ func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byt
 	code, hint := exitNegative, ""
 	switch status {
 	case http.StatusUnauthorized:
-		code, hint = exitCredentials, "this botd runs on another configuration: go to its directory, or name it by -c DIR"
+		code, hint = exitCredentials, "this botd runs on another configuration: go to its directory, name it by -c DIR, or name the file of a token in "+tokenFile
 	case http.StatusForbidden:
 		code = exitCredentials
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
