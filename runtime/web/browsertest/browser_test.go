@@ -181,21 +181,35 @@ func (v *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 
 func eval[T any](v *tab, expression string) T {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
-	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		v.t.Fatalf("%s: %v", expression, err)
+	for end := time.Now().Add(patience); ; <-time.After(50 * time.Millisecond) {
+		value, err := try[T](v, expression)
+		switch {
+		case err == nil:
+			return value
+		case !strings.Contains(err.Error(), "navigated") || time.Now().After(end): // on its way to another page it is asked there
+			v.t.Fatalf("%s: %v", expression, err)
+		}
 	}
-	return value
 }
 
-// until waits until an expression of the page is true.
+func try[T any](v *tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// until waits until an expression of the page is true. A page that is on its way to
+// another, or not whole yet, can not be asked: that is not yet.
 func (v *tab) until(what, expression string) {
 	v.t.Helper()
-	for end := time.Now().Add(patience); !eval[bool](v, expression); {
+	for end := time.Now().Add(patience); ; {
+		holds, err := try[bool](v, expression)
+		if err == nil && holds {
+			return
+		}
 		if time.Now().After(end) {
-			v.t.Fatalf("%s: not within %s; the page says:\n%.1500s", what, patience, eval[string](v, "document.body.innerText"))
+			text, _ := try[string](v, "document.body.innerText")
+			v.t.Fatalf("%s: not within %s (%v); the page says:\n%.1500s", what, patience, err, text)
 		}
 		<-time.After(50 * time.Millisecond)
 	}
