@@ -22,9 +22,9 @@ func everyPage(d *daemon) map[string]string {
 	}
 	d.ask("GET", "/api/v1/orders?state=all&strategy=accumulate&limit=1", "", &orders)
 	return map[string]string{
-		"/": "Nothing needs you", "/?range=7d": "without 1 BTC held", "/strategies": "levels", "/strategies/accumulate": "Decisions", "/strategies/levels?view=orders": "Working orders", "/orders": "Working", "/orders?view=fills": "Mean price", "/orders?view=ended": "filled",
+		"/": "Nothing needs you", "/?range=7d": "without 1 BTC held", "/strategies": "levels", "/strategies/accumulate": "Decisions", "/strategies/levels?view=orders": "Working orders", "/strategies/hold?view=trades": "No round trip is over", "/orders": "Working", "/orders?view=fills": "Mean price", "/orders?view=ended": "filled",
 		"/intents": "Outcome", "/intents/" + orders.Items[0].ID: "Checked, rule by rule", "/positions": "The journal explains", "/risk": "Kill switch", "/reconcile": "Exchange and journal agree",
-		"/market": "Price tick", "/market/futures/BTC-USDT": "Order book", "/market/spot/SOL-USDT": "Trades", "/logs": "daemon.started", "/backtests": "Greatest fall", "/backtests/compare?ids=quick,slow": "What differs", "/settings": "Configuration in force", "/audit": "start", "/nowhere": "There is no page",
+		"/market": "Price tick", "/market/futures/BTC-USDT": "Order book", "/market/spot/SOL-USDT": "Trades", "/logs": "daemon.started", "/backtests": "Greatest fall", "/backtests/compare?ids=quick,slow": "What differs", "/settings": "Back up now", "/audit": "start", "/nowhere": "There is no page",
 	}
 }
 
