@@ -74,6 +74,7 @@ const (
 	BreachedOpens
 	CrowdedOpens
 	LimitIgnored
+	TermsIgnored
 	LeverageUnconfirmed
 	LatchIgnored
 
@@ -163,6 +164,7 @@ var Table = []Row{
 	{BreachedOpens, "breached_opens", "openings go out after a limit of loss was passed", "limit", ""},
 	{CrowdedOpens, "crowded_opens", "openings go out while the disk is nearly full", "journal", ""},
 	{LimitIgnored, "limit_ignored", "the position limit is not looked at", "risk", ""},
+	{TermsIgnored, "terms_ignored", "an opening that was approved under other limits goes out", "risk", ""},
 	{LeverageUnconfirmed, "leverage_unconfirmed", "openings do not wait for the leverage", "32", ""},
 	{LatchIgnored, "latch_ignored", "a position its stop ended is opened again by the same plan", "latch", ""},
 

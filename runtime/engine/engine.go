@@ -71,7 +71,8 @@ type Engine struct {
 	blindWhy string
 	measure  func(what Measured, strategy string) (done func()) // nil: nobody looks at the clock
 
-	terms     int    // counts changes of the account's limits
+	terms     int    // the number of the last change of the account's limits
+	changes   int    // numbered so far
 	following bool   // limits need the results of strategies
 	watching  bool   // limits look at equity between rounds too
 	closing   string // stopping, and at which level of the kill switch; empty while it trades
@@ -388,7 +389,7 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return "botd is stopping"
 	case e.heldBack(w.intent.Strategy, key) != "":
 		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
-	case w.terms != e.termsOf(w.intent.Strategy):
+	case w.terms != e.termsOf(w.intent.Strategy) && !mutant.Is(mutant.TermsIgnored):
 		return "the configuration changed meanwhile"
 	case e.low != "":
 		return "the journal's disk was nearly full meanwhile"

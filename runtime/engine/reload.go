@@ -174,7 +174,7 @@ func (e *Engine) replace(r *run, config *StrategyConfig) {
 	inForce := r.config.Limits
 	r.config, r.limits = *config, config.Limits
 	r.config.Limits = inForce // until they are enforced
-	r.terms++
+	r.terms = e.newTerms()
 	e.claim(r)
 	r.view.Size, r.view.Leverage = config.Size, config.Leverage
 	r.failed, r.failedMS, r.seen = "", 0, 0
@@ -208,6 +208,7 @@ func (e *Engine) join(config *StrategyConfig) {
 		panic("engine: " + err.Error()) // Reloadable would have said so
 	}
 	e.abandonRound()
+	r.terms = e.newTerms()
 	r.truth.Forget()
 	e.claim(r)
 	e.commence(r)
@@ -223,7 +224,7 @@ func (e *Engine) remove(r *run, reload *Reload) {
 		return
 	}
 	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
-	r.limits, r.failed, r.failedMS, r.nextMS = risk.Limits{}, "", 0, never
+	r.limits, r.terms, r.failed, r.failedMS, r.nextMS = risk.Limits{}, e.newTerms(), "", 0, never
 	text := "it is configured no more; on_remove: " + r.state.OnRemove
 	if e.holding(r) == "" {
 		e.forget(r)
@@ -292,12 +293,19 @@ func (e *Engine) abandonRound() {
 	e.round.phase, e.round.waiting, e.roundMS = 0, 0, e.nowMS
 }
 
-// termsOf counts the changes of what a strategy's orders are judged by.
+// termsOf is the number of the last change of what a strategy's orders are judged
+// by; none of one that is gone.
 func (e *Engine) termsOf(strategy string) int {
 	if r := e.runNamed(strategy); r != nil {
-		return e.terms + r.terms
+		return max(e.terms, r.terms)
 	}
-	return e.terms
+	return -1
+}
+
+// newTerms numbers a change of that. Numbers are never used twice.
+func (e *Engine) newTerms() int {
+	e.changes++
+	return e.changes
 }
 
 func (e *Engine) tellReload(r *run, text string) {

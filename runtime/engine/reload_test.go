@@ -496,3 +496,23 @@ func TestAnAnswerToAStrategyThatIsGoneReachesNobody(t *testing.T) {
 		t.Errorf("want nothing told any more, have %+v", w.notes[notes:])
 	}
 }
+
+// What an opening was approved under must never look the same as what holds later.
+func TestNoTwoTermsAreTheSame(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	config := w.config.Strategies[0]
+	config.OnRemove = "leave"
+	last := w.engine.termsOf("one")
+	for i, change := range []Reload{{Strategies: []*StrategyConfig{&config}}, {Gone: []string{"one"}}, {Limits: &risk.Limits{MaxOpenOrders: 50}}, {Strategies: []*StrategyConfig{&config}}, {Limits: &risk.Limits{}}} {
+		w.change(change)
+		if now := w.engine.termsOf("one"); now <= last {
+			t.Errorf("change %d: want terms after %d, have %d", i, last, now)
+		} else {
+			last = now
+		}
+	}
+	if w.engine.termsOf("nobody") >= 0 {
+		t.Error("want no terms of one that is gone")
+	}
+}

@@ -27,7 +27,7 @@ type run struct {
 	lastMS   int64  // nominal time of the last tick
 	failed   string // why the strategy is stopped; empty while it runs
 	failedMS int64
-	terms    int    // counts its versions
+	terms    int    // the number of its last change
 	version  uint64 // of the book when the view was last filled
 
 	traded exchange.Quantity // since results were counted last, both sides

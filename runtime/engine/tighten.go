@@ -127,7 +127,7 @@ func (e *Engine) enforce() {
 	limits := e.tightened("", e.limits, nil)
 	if before := e.config.Limits; limits != before {
 		e.config.Limits, e.gate = limits, risk.NewGate(limits)
-		e.terms++
+		e.terms = e.newTerms()
 		if e.started && before.MaxLosingStreak != 0 && before.MaxLosingStreak != limits.MaxLosingStreak {
 			e.cool(e.book.Watch(""), nil, &e.config.Limits)
 		}
@@ -138,7 +138,7 @@ func (e *Engine) enforce() {
 			continue
 		}
 		r.config.Limits = limits
-		r.terms++
+		r.terms = e.newTerms()
 		if e.started && before.MaxLosingStreak != limits.MaxLosingStreak {
 			e.cool(e.book.Watch(r.config.Name), r, &r.config.Limits)
 		}
