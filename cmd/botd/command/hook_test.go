@@ -107,11 +107,11 @@ func posted(script *testscript.TestScript, _ bool, words []string) {
 	}
 }
 
-// askedUntil runs botd until its output matches a pattern; what its named groups found is
+// askedUntil runs botd until its output matches a pattern, or with ! until it does not; what its named groups found is
 // set in the environment.
 //
 //	asked PATTERN ARGUMENT...
-func askedUntil(script *testscript.TestScript, _ bool, words []string) {
+func askedUntil(script *testscript.TestScript, not bool, words []string) {
 	pattern := regexp.MustCompile(words[0])
 	within(script, "botd "+strings.Join(words[1:], " ")+" tells "+words[0], func() bool {
 		if err := script.Exec("botd", words[1:]...); err != nil {
@@ -123,7 +123,7 @@ func askedUntil(script *testscript.TestScript, _ bool, words []string) {
 				script.Setenv(name, found[i])
 			}
 		}
-		return found != nil
+		return (found != nil) != not
 	})
 }
 
