@@ -129,9 +129,6 @@ func (b *Book) Balance(asset string) exchange.Balance {
 	return exchange.Balance{Asset: asset}
 }
 
-// Touch notes that something outside the records changed that a round must look at.
-func (b *Book) Touch() { b.version++ }
-
 // Ours reports whether the client order id is one the book has made.
 func (b *Book) Ours(clientOrderID string) bool {
 	_, ended := b.ended[clientOrderID]

@@ -149,11 +149,6 @@ func (p *Placement) Remaining() exchange.Quantity {
 	return max(0, p.Order.Quantity-p.Filled)
 }
 
-// SignedFilled is what the placement did to the position.
-func (p *Placement) SignedFilled() exchange.Quantity {
-	return p.Filled * exchange.Quantity(p.Order.Side.Sign())
-}
-
 // SignedRemaining is what it may still do to the position.
 func (p *Placement) SignedRemaining() exchange.Quantity {
 	return p.Remaining() * exchange.Quantity(p.Order.Side.Sign())

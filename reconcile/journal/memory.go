@@ -21,7 +21,6 @@ type Disk struct {
 	mu       sync.Mutex // guards all below
 	journals map[string]*stored
 	full     bool
-	failing  error
 	tearing  *int
 }
 
@@ -43,13 +42,6 @@ func (d *Disk) SetFull(full bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.full = full
-}
-
-// FailNext makes the next append fail with an error that may be tried again.
-func (d *Disk) FailNext(err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.failing = err
 }
 
 // TearNext makes the next append fail in the middle, like a sync that failed or
@@ -128,10 +120,6 @@ func (m *Memory) Append(_ context.Context, records []reconcile.Record) error {
 		return m.broken
 	case d.full:
 		return fmt.Errorf("append %d records: %w", len(records), ErrFull)
-	case d.failing != nil:
-		err := d.failing
-		d.failing = nil
-		return err
 	}
 	kept := d.tearing
 	if d.tearing = nil; kept != nil {

@@ -142,6 +142,7 @@ func (v *visitor) live() {
 		n.Order.Price, n.Order.StopPrice = enginetest.Price(t, bitcoin, "50000"), enginetest.Price(t, bitcoin, "50000")
 		v.board.Note(&n)
 	}
+	v.board.Note(&engine.Note{Kind: engine.NoteIntent, AtMS: 6, Strategy: "hold", Symbol: ether, Purpose: reconcile.Entry, Order: bought})
 	if err := v.server.config.Equity.sample(point{s.NowMS, s.Total, s.Total, s.Total}); err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,11 @@ func (h *History) filled(o *placed, r *reconcile.Record) {
 	f := Fill{n: h.forgot + int64(len(h.fills)) + 1, AtMS: r.AtMS, ClientOrderID: o.p.ClientOrderID, OrderID: o.p.OrderID, Strategy: o.p.Strategy, Purpose: o.p.Purpose.String(),
 		Market: o.p.Order.Market.String(), Symbol: o.p.Order.Symbol, Side: o.p.Order.Side.String(), key: o.p.Order.Key(), grown: grown, Price: amountText(o.p.Price)}
 	h.fills = append(h.fills, f)
-	o.step(r.AtMS, "fetched", "filled more")
+	text := "filled more"
+	if s, found := h.symbols(f.key); found {
+		text = "filled " + s.QuantityDecimal(grown).String() + " more"
+	}
+	o.step(r.AtMS, "fetched", text)
 	h.publish("fill", h.fill(&f))
 }
 

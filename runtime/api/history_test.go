@@ -36,7 +36,7 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 	if one.State != "canceled" || one.Live || one.Filled != "0.025" || one.Quantity != "0.03" || one.MeanPrice != "50000" || one.OrderID != 11 || one.SentMS != 1 || one.EndedMS != 5 || one.Evidence != "fetched CANCELED" {
 		t.Errorf("have %+v", one.Order)
 	}
-	want := []Step{{1, "journalled", "durable before its first byte"}, {2, "acknowledged", ""}, {3, "fetched", "filled more"}, {5, "fetched", "filled more"}, {5, "settled", "canceled: fetched CANCELED"}}
+	want := []Step{{1, "journalled", "durable before its first byte"}, {2, "acknowledged", ""}, {3, "fetched", "filled 0.01 more"}, {5, "fetched", "filled 0.015 more"}, {5, "settled", "canceled: fetched CANCELED"}}
 	if diff := cmp.Diff(want, one.Steps); diff != "" {
 		t.Errorf("steps: want - have +\n%s", diff)
 	}

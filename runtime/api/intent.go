@@ -24,6 +24,7 @@ type Intent struct {
 	Side          string `json:"side,omitempty"`
 	Type          string `json:"type,omitempty"`
 	Quantity      string `json:"quantity,omitempty"`
+	QuoteAmount   string `json:"quote_amount,omitempty"` // of a spot purchase at the market, instead of a quantity
 	Price         string `json:"price,omitempty"`
 	StopPrice     string `json:"stop_price,omitempty"`
 	Last          string `json:"last_price,omitempty"` // when it was derived
@@ -138,7 +139,7 @@ func (in *Intent) step(atMS int64, name, text string) {
 // several of one purpose under way, under different keys.
 func (in *Intent) asks(same *Intent) bool {
 	return in.Strategy == same.Strategy && in.Purpose == same.Purpose && in.Side == same.Side && in.Type == same.Type &&
-		in.Quantity == same.Quantity && in.Price == same.Price && in.StopPrice == same.StopPrice
+		in.Quantity == same.Quantity && in.QuoteAmount == same.QuoteAmount && in.Price == same.Price && in.StopPrice == same.StopPrice
 }
 
 func intentOf(n *engine.Note) Intent {
@@ -161,6 +162,9 @@ func intentOf(n *engine.Note) Intent {
 	}
 	in.Side, in.Type = n.Order.Side.String(), n.Order.Type.String()
 	in.Quantity = nonZero(n.Order.Quantity != 0, s.QuantityDecimal(n.Order.Quantity))
+	if !n.Order.QuoteAmount.IsZero() {
+		in.QuoteAmount = n.Order.QuoteAmount.String()
+	}
 	in.Price, in.StopPrice = nonZero(n.Order.Price != 0, s.PriceDecimal(n.Order.Price)), nonZero(n.Order.StopPrice != 0, s.PriceDecimal(n.Order.StopPrice))
 	return in
 }
@@ -233,7 +237,7 @@ func (s *Server) oneIntent(w http.ResponseWriter, r *http.Request) {
 
 // intentOfOrder is what the journal tells of an intent of an earlier run.
 func intentOfOrder(o *Order) Intent {
-	return Intent{ID: o.ClientOrderID, AtMS: o.SentMS, Strategy: o.Strategy, Purpose: o.Purpose, Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type, Quantity: o.Quantity,
+	return Intent{ID: o.ClientOrderID, AtMS: o.SentMS, Strategy: o.Strategy, Purpose: o.Purpose, Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type, Quantity: o.Quantity, QuoteAmount: o.QuoteAmount,
 		Price: o.Price, StopPrice: o.StopPrice, Outcome: o.State, Detail: o.Evidence, ClientOrderID: o.ClientOrderID, OrderID: o.OrderID}
 }
 

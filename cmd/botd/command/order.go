@@ -78,16 +78,20 @@ func unlessNone(price string) string {
 	return price
 }
 
-// quantityOf is an order's quantity; an order that closes whatever is held has
-// none, and a spot purchase at the market an amount to spend.
+// quantityOf is an order's quantity; an order that closes whatever is held has none.
 func quantityOf(o *api.Order) string {
-	switch {
-	case o.ClosePosition:
+	if o.ClosePosition {
 		return "all"
-	case o.QuoteAmount != "":
-		return "for " + o.QuoteAmount + " USDT"
 	}
-	return o.Quantity
+	return quantityOr(o.Quantity, o.QuoteAmount)
+}
+
+// quantityOr is a quantity; a spot purchase at the market has an amount to spend.
+func quantityOr(quantity, quoteAmount string) string {
+	if quoteAmount != "" {
+		return "for " + quoteAmount + " USDT"
+	}
+	return quantity
 }
 
 func newOrderShow() *cobra.Command {
@@ -115,7 +119,7 @@ func intentList() *cobra.Command {
 	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *page[api.Intent]) {
 		t := grid(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
 		for _, i := range p.Items {
-			t.AppendRow(table.Row{i.ID, clockText(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, i.Quantity, i.Outcome, i.Detail})
+			t.AppendRow(table.Row{i.ID, clockText(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount), i.Outcome, i.Detail})
 		}
 		t.Render()
 	})
@@ -129,7 +133,7 @@ refused by a rule, filled, uncertain, and so on. Why one was refused: botd inten
 
 func newIntentShow() *cobra.Command {
 	command := showing("show ID", "one intent: wanted, checked rule by rule, sent, settled", "/api/v1/intents/", func(w io.Writer, i *api.OneIntent) {
-		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s: %s\n", i.ID, i.Strategy, i.Purpose, i.Side, i.Type, i.Quantity, i.Symbol, i.Outcome)
+		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s: %s\n", i.ID, i.Strategy, i.Purpose, i.Side, i.Type, quantityOr(i.Quantity, i.QuoteAmount), i.Symbol, i.Outcome)
 		stepTable(w, i.Steps)
 		if len(i.Checks) > 0 {
 			ruleTable(w, i.Checks)

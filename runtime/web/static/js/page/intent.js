@@ -39,7 +39,7 @@ const elapsed = (ms) => `+${(ms / 1000).toFixed(3)} s`;
 
 function wanted(one) {
   return facts([["Strategy", strategyLink(one.strategy)], ["Symbol", symbolLink(one.market, one.symbol)], ["Purpose", f.words(one.purpose)], one.side ? ["Side", side(one.side)] : null, one.type ? ["Type", f.words(one.type.toLowerCase())] : null,
-    !f.isZero(one.quantity) ? ["Quantity", f.exact(one.quantity)] : null, !f.isZero(one.price) ? ["Price", f.exact(one.price)] : null, !f.isZero(one.stop_price) ? ["Stop price", f.exact(one.stop_price)] : null, one.last_price ? ["Last price then", f.exact(one.last_price)] : null,
+    !f.isZero(one.quantity) ? ["Quantity", f.exact(one.quantity)] : one.quote_amount ? ["For", f.money(one.quote_amount) + " USDT"] : null, !f.isZero(one.price) ? ["Price", f.exact(one.price)] : null, !f.isZero(one.stop_price) ? ["Stop price", f.exact(one.stop_price)] : null, one.last_price ? ["Last price then", f.exact(one.last_price)] : null,
     one.client_order_id ? ["Client order id", h("span.mono", one.client_order_id)] : null, one.order_id ? ["Order id", h("span.mono", String(one.order_id))] : null]);
 }
 

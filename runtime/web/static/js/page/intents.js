@@ -24,7 +24,7 @@ export async function open(page) {
         choose("Outcome", [["", "all"], ...outcomes.map((one) => [one, f.words(one)])], filter.outcome, set("outcome")), choose("Purpose", [["", "all"], ...purposes.map((one) => [one, f.words(one)])], filter.purpose, set("purpose"))),
       table("Intents", [
         { name: "Time", class: "nowrap", cell: (i) => time(i.at_ms, now()) }, { name: "Intent", cell: (i) => intentLink(i.id, "#" + i.id) }, { name: "Strategy", cell: (i) => strategyLink(i.strategy) }, { name: "Wants", class: "nowrap", cell: (i) => f.words(i.purpose) },
-        { name: "Side", cell: (i) => side(i.side) }, { name: "Quantity", num: true, cell: (i) => f.given(i.quantity) }, { name: "Price", num: true, cell: f.aligned(items, (i) => i.price || i.stop_price) }, { name: "Symbol", class: "nowrap", cell: (i) => symbolLink(i.market, i.symbol) },
+        { name: "Side", cell: (i) => side(i.side) }, { name: "Quantity", num: true, cell: (i) => (i.quote_amount ? f.money(i.quote_amount) + " USDT" : f.given(i.quantity)) }, { name: "Price", num: true, cell: f.aligned(items, (i) => i.price || i.stop_price) }, { name: "Symbol", class: "nowrap", cell: (i) => symbolLink(i.market, i.symbol) },
         { name: "Outcome", cell: (i) => tag(i.outcome) }, { name: "Why", class: "text", cell: (i) => (i.rule ? `${f.words(i.rule)}: ${i.detail}` : i.reason || i.detail || "–") },
       ], items, { next: next ? button("Show older", older) : null, none: empty("No intent fits", "An intent is one change botd wants to make: an order, a cancel, a leverage. They appear with the next decision that changes something.") })),
   ]);

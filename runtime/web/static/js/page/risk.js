@@ -33,7 +33,7 @@ export async function open(page) {
       h("div.filters", choose("Rule", [["", "all"], ...[...new Set([...some, rule].filter(Boolean))].sort().map((one) => [one, f.words(one)])], rule, only)),
       table("Refused intents", [
         { name: "Time", class: "nowrap", cell: (r) => time(r.at_ms, now()) }, { name: "Rule", class: "nowrap", cell: (r) => h("a", { href: "/intents/" + encodeURIComponent(r.intent), title: "What every rule said of it" }, f.words(r.rule)) }, { name: "Strategy", cell: (r) => strategyLink(r.strategy) }, { name: "Symbol", class: "nowrap", cell: (r) => symbolLink(r.market, r.symbol) },
-        { name: "Wanted", class: "nowrap", cell: (r) => [f.words(r.purpose), " ", r.side ? side(r.side) : null, " ", r.quantity ? f.exact(r.quantity) : ""] }, { name: "Why", class: "text", cell: (r) => [[r.value, r.limit && `limit ${r.limit}`].filter(Boolean).join(", ") || "–", r.hint ? h("span.note.under", r.hint) : null] },
+        { name: "Wanted", class: "nowrap", cell: (r) => [f.words(r.purpose), " ", r.side ? side(r.side) : null, " ", r.quantity ? f.exact(r.quantity) : r.quote_amount ? f.money(r.quote_amount) + " USDT" : ""] }, { name: "Why", class: "text", cell: (r) => [[r.value, r.limit && `limit ${r.limit}`].filter(Boolean).join(", ") || "–", r.hint ? h("span.note.under", r.hint) : null] },
       ], refused.items, { next: refused.next ? button("Show older", older) : null, none: empty("Nothing was refused by that rule", "Choose another one above.") }));
   }
 }
