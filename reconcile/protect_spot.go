@@ -36,8 +36,10 @@ func (d *derivation) protectSpot() {
 	for _, p := range d.stops {
 		missing -= p.Remaining()
 	}
-	moved := missing < 0 || slices.ContainsFunc(d.stops, func(p *Placement) bool { return p.Order.StopPrice != price })
+	moved := slices.ContainsFunc(d.stops, func(p *Placement) bool { return p.Order.StopPrice != price })
 	switch {
+	case missing < 0:
+		d.replaceStops(0, "what is held is less than the stop would sell")
 	case d.tooSmall(missing) && moved:
 		d.replaceStops(int64(d.wish.Interval), "the protection moves")
 	case d.tooSmall(missing):

@@ -1,0 +1,47 @@
+package reconcile
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/strategy"
+)
+
+// A stop of more than is held would sell what is a person's, so it does not wait as
+// one whose price moves does.
+func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWallet(t)
+	w.observe("0")
+	w.now += 60_000
+	w.buys(10)
+	truth := w.book.Symbol(coin)
+	truth.Last, truth.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	state := w.book.Strategy("one")
+	state.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}
+	derive := func() []Intent {
+		intents, _ := w.book.Derive(&Wish{State: state, Truth: truth, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
+			Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
+		return intents
+	}
+	w.observe("0.01")
+	stop := derive()
+	if len(stop) != 1 || stop[0].Purpose != StopLoss || stop[0].Order.Quantity != 10 {
+		t.Fatalf("want a stop of all 10, have %+v", stop)
+	}
+	order := stop[0].Order
+	order.ClientOrderID = w.book.NextClientOrderID("t")
+	w.apply(Record{Kind: RecordSending, AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Order: &order, Purpose: StopLoss, DeadlineMS: w.now + 5_000})
+	w.apply(Record{Kind: RecordAcknowledged, AtMS: w.now, ClientOrderID: order.ClientOrderID, OrderID: 9})
+	resting := exchange.Order{ID: 9, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: order.Type, Quantity: 10, Price: order.Price, StopPrice: order.StopPrice, Status: exchange.StatusOpen}
+	for range testSettle.StalenessMS/1_000 + 3 { // sold by hand
+		w.now += 1_000
+		w.observe("0.004", resting)
+	}
+	if held := w.book.Held(truth); held != 4 {
+		t.Fatalf("want 4 held, have %d", held)
+	}
+	if intents := derive(); len(intents) != 1 || intents[0].Purpose != Cancel || intents[0].ClientID != order.ClientOrderID {
+		t.Errorf("want the stop of 10 taken off %d s after it was placed, have %+v", (testSettle.StalenessMS+3_000)/1_000, intents)
+	}
+}
