@@ -1,0 +1,178 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/strategy"
+)
+
+func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
+	t.Parallel()
+	w := standing(t)
+	w.wantRefused("one can not be removed: it holds 0.01 of futures BTC-USDT (botd strategy flatten one", Reload{Limits: &risk.Limits{MaxOpenOrders: 1}, Gone: []string{"one"},
+		Strategies: []*StrategyConfig{w.another("two", ether, hold(1))}})
+	w.pass(20_000)
+	w.wantHeld(10)
+	w.wantOpen(3)
+	w.reload(func(_ *strategy.View, plan *strategy.Plan) { plan.Hold(strategy.Flat(), "leaves") })
+	w.give(&Event{Kind: EventWake})
+	w.pass(60_000)
+	w.wantHeld(0)
+	w.change(Reload{Gone: []string{"one"}})
+	w.pass(60_000)
+	if have := w.names(); len(have) > 0 {
+		t.Errorf("want it gone, have %v", have)
+	}
+	w.wantOpen(0)
+	w.wantSound()
+}
+
+// What a strategy wished when it was removed is not what begins when it comes back.
+func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(10))
+	w.pass(5_000)
+	w.halt("flatten", reconcile.Scope{Strategy: "one"})
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.change(Reload{Gone: []string{"one"}})
+	w.pass(5_000)
+	config := w.config.Strategies[0]
+	config.Schedule = each(120_000)
+	w.change(Reload{Strategies: []*StrategyConfig{&config}})
+	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.pass(20_000)
+	w.wantHeld(0)
+	w.pass(120_000)
+	w.wantHeld(10)
+	w.wantSound()
+}
+
+// What a removed strategy traded last is booked, also when botd starts again meanwhile:
+// who is not configured any more is not forgotten before the ledger knows the end.
+func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []bool{false, true} {
+		t.Run(fmt.Sprintf("restarts=%t", restarts), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, hold(10), books)
+			w.pass(60_000)
+			w.halt("flatten", reconcile.Scope{Strategy: "one"})
+			for range 100 {
+				if w.pass(100); w.engine.holding(w.engine.runs[0]) == "" {
+					break
+				}
+			}
+			w.wantHeld(0)
+			if !w.ledger().Awaits(bitcoin) {
+				t.Fatal("want an exit that is not booked yet")
+			}
+			w.change(Reload{Gone: []string{"one"}})
+			if restarts {
+				if have, want := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }), []reconcile.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(have, want) {
+					t.Fatalf("to be known at a start: want %v, have %v", want, have)
+				}
+				w.config.Strategies = []StrategyConfig{{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true}}
+				w.start()
+			}
+			w.pass(60_000)
+			if w.ledger().Awaits(bitcoin) {
+				t.Errorf("want all booked, have\n%s", w.postings())
+			}
+			w.wantFutures()
+			w.wantSum(reconcile.Unexplained, exchange.Futures, "USDT", exchange.Amount{})
+			if have := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }); len(have) > 0 {
+				t.Errorf("want nothing to be known at a start, have %v", have)
+			}
+			if have := w.names(); len(have) > 0 {
+				t.Errorf("want it gone when all is booked, have %v", have)
+			}
+		})
+	}
+}
+
+func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"flatten", "leave"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			w := standing(t)
+			config := w.config.Strategies[0]
+			config.OnRemove = way // that it says so is a reload too
+			w.change(Reload{Strategies: []*StrategyConfig{&config}})
+			w.pass(5_000)
+			w.change(Reload{Gone: []string{"one"}})
+			w.pass(30_000)
+			removed := w.config
+			removed.Strategies = []StrategyConfig{{Name: "one", Symbol: config.Symbol, Interval: exchange.Minute1, Removed: true}}
+			if way == "flatten" {
+				w.wantHeld(0)
+				w.wantOpen(0)
+				w.wantSound()
+				if have := w.names(); len(have) > 0 {
+					t.Errorf("want it gone when it is wound up, have %v", have)
+				}
+				w.change(Reload{Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(5))}})
+				w.pass(20_000)
+				w.wantHeld(5)
+				w.wantSound()
+				return
+			}
+			w.wantHeld(10)
+			w.wantOpen(3)
+			if d := w.wantState("halted"); d.Scope.Symbol != bitcoin || !strings.Contains(d.Cause, "removed") {
+				t.Errorf("want the symbol halted, have %+v", d)
+			}
+			w.wantRefused("one and two both trade futures BTC-USDT", Reload{Strategies: []*StrategyConfig{w.another("two", bitcoin, hold(5))}})
+			before := w.config
+			w.config = removed
+			w.start() // a restart agrees
+			w.pass(20_000)
+			w.wantHeld(10)
+			w.wantOpen(3)
+			w.config = before
+			w.change(Reload{Strategies: []*StrategyConfig{&config}})
+			w.halt("", reconcile.Scope{Symbol: bitcoin})
+			w.pass(20_000)
+			w.wantHeld(10)
+			w.wantOpen(3)
+			w.wantSound()
+		})
+	}
+}
+
+func TestArmingAStrategyThatIsGoneMeasuresNothingAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))
+	w.pass(20_000)
+	peak := w.engine.Book().Watch("one").Day.Peak
+	w.change(Reload{Gone: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", coin, hold(0)), w.another("three", ether, hold(0))}})
+	w.pass(20_000)
+	w.halt("pause", reconcile.Scope{Strategy: "one"})
+	w.halt("", reconcile.Scope{Strategy: "one"})
+	if have := w.engine.Book().Watch("one").Day.Peak; have != peak || peak.IsZero() {
+		t.Errorf("want its highest equity as it was, %s, have %s", peak, have)
+	}
+}
+
+func TestAnAnswerToAStrategyThatIsGoneReachesNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hold(0))
+	w.pass(30_000)
+	asking := func() bool { return w.engine.series[0].asking && w.engine.round.phase == 0 }
+	for w.engine.series[0].asking = false; !asking(); {
+		w.pass(1)
+	}
+	w.change(Reload{Gone: []string{"one"}})
+	notes := len(w.notes)
+	w.pass(30_000)
+	if len(w.notes) > notes {
+		t.Errorf("want nothing told any more, have %+v", w.notes[notes:])
+	}
+}
