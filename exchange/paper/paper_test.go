@@ -46,6 +46,39 @@ func TestPublicOperationsAreTheVenuesAndTradingIsNot(t *testing.T) {
 	})
 }
 
+// TestAPlacementThatMayNotLeaveAnyMoreIsNotDone holds a placement against its time to
+// live and against being called back.
+func TestAPlacementThatMayNotLeaveAnyMoreIsNotDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, newVenue(), nil)
+		b.run(t)
+		order := buyMarket
+		order.Market, order.Symbol = exchange.Futures, "BTC-USDT"
+		calledBack := make(chan struct{})
+		close(calledBack)
+		now := clock{}.ServerNowMS()
+		for _, c := range []struct {
+			departure exchange.Departure
+			want      string
+		}{
+			{exchange.Departure{LastMS: now - 1}, "time to live"},
+			{exchange.Departure{LastMS: now + 1_000, CalledBack: calledBack}, "called back"},
+			{exchange.Departure{LastMS: now + 1_000, CalledBack: make(chan struct{})}, ""},
+		} {
+			_, err := b.DoBefore(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: order}, c.departure)
+			var unsent *exchange.Unavailable
+			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &unsent) || !strings.Contains(unsent.Why, c.want)) {
+				t.Errorf("want %q, have %v", c.want, err)
+			}
+		}
+		pass(10 * time.Millisecond)
+		if account, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesAccount}); err != nil || account.Account.WalletBalance.String() != "9997.49995" {
+			t.Errorf("want one order done, have a wallet of %s, %v", account.Account.WalletBalance, err)
+		}
+	})
+}
+
 func TestAMarketOrderPaysThePricesOfTheVenuesBook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
