@@ -1,6 +1,6 @@
 // Command botd is the program: its command line with the built-in strategies, nothing else.
 package main
 
-import "botd/cmd/botd/command"
+import "botd/cmd/botd/cli"
 
-func main() { command.Main() }
+func main() { cli.Main() }

@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/spf13/cobra"
+
+	"botd/backtest"
+	"botd/backtest/report"
+	"botd/exchange/tape"
+)
+
+// gcPercent is how much garbage a backtest gathers, as a share of what it keeps.
+const gcPercent = 30
+
+type backtestFlags struct {
+	files   backtestFiles
+	out     string
+	keep    string // a name, below the reports that are kept
+	note    string
+	period  string // to break the result down by
+	output  string
+	onlyOne bool // column
+	quick   bool // no study
+}
+
+func newBacktest() *cobra.Command {
+	command := &cobra.Command{Use: "backtest", Short: "run strategies over recorded candles", Args: unknownCommand,
+		Long: `Runs strategies over recorded candles with the engine that trades live, on the simulated
+exchange, and says what was assumed (docs/backtest.md). warmup and lookahead find the two
+mistakes that make a backtest too good; verify runs a kept report again.`,
+		Example: "  botd backtest run -s configs/strategies/trend.yaml --data candles.csv --out report\n  botd backtest warmup -s configs/strategies/trend.yaml --data candles.csv\n  botd backtest verify report/report.json",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newBacktestRun(), newLookahead(), newWarmup(), newVerify(), newBacktestList(), newBacktestShow(), newBacktestCompare(), newBacktestReport(), newBacktestNote())
+	return command
+}
+
+func newBacktestRun() *cobra.Command {
+	var flags backtestFlags
+	run := &cobra.Command{
+		Use: "run", Short: "run strategies over recorded candles", Args: cobra.NoArgs,
+		Long: `Runs strategy files over recorded candles, through the same engine, risk rules and
+exchange as live trading, and prints what came of it and what was assumed.
+
+Candles are CSV with a header (open_time_ms,open,high,low,close,volume and more), or
+Binance's kline CSV, plain or gzip. What trading costs stands in the file's backtest block:
+
+  backtest:
+    cash: 10000
+    fees: {maker: 0.0002, taker: 0.0005}
+    slippage: 0.0002        # of the price, against whoever takes; default 0
+    slippage_volume: 0.1    # and that times the order's share of the candle's volume; default 0
+    volume_cap: 10%         # of a candle's volume is the most that fills; default no bound
+    latency: 500ms          # what takes then meets the next open or close; default 0
+    path: worst             # through a candle: worst, direction, low_first, high_first, best
+    funding: 0.0001         # of each payment, without --funding; default 0
+    risk_free_annual: 0     # taken off the returns of Sharpe and Sortino; default 0
+    fill: next_open         # what a close decides is filled at the next open, never in its own candle
+
+Three columns are told: ideal (no costs, the kinder path), realistic (as configured: all other
+figures are its), pessimistic (every fee a taker's, twice the slippage and latency, the worst path).
+
+Files of candles above a megabyte are parsed once: their columns are kept by content in the
+user's cache directory (BOTD_CACHE=DIR puts them elsewhere, BOTD_CACHE=off nowhere).
+
+Several strategies (-s again and again, or -c DIR) trade one account in one order of time, and
+share its margin and limits. Their files are given in the same order, or as SYMBOL=FILE or NAME=FILE.`,
+		Example: `  botd backtest run -s configs/strategies/trend.yaml --data candles.csv
+  botd backtest run -s trend.yaml --data candles.csv.gz --funding funding.csv -o json
+  botd backtest run -s trend.yaml --data 2024.csv --from 2024-03-01 --to 2024-07-01
+  botd backtest run -s trend.yaml --data 1h.csv --detail 1m.csv --out report
+  botd backtest run -s btc.yaml -s eth.yaml --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv
+  botd backtest run -c configs --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv`,
+		RunE: func(command *cobra.Command, _ []string) error { return runBacktest(command, flags) },
+	}
+	flags.files.add(run)
+	f := run.Flags()
+	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, fills.csv, trades.csv, equity.csv")
+	f.StringVar(&flags.keep, "keep", "", "a name: the report is kept in backtests/NAME in data_dir, where botd backtest list and the dashboard find it")
+	f.StringVar(&flags.note, "note", "", "words to keep with the report")
+	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
+	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
+	f.BoolVar(&flags.onlyOne, "one-column", false, "run the configured costs alone")
+	outputFlag(run, &flags.output)
+	return run
+}
+
+func runBacktest(command *cobra.Command, flags backtestFlags) error {
+	if err := flags.check(); err != nil {
+		return err
+	}
+	config, err := flags.files.config(command)
+	if err != nil {
+		return err
+	}
+	result, err := runColumns(command, config, !flags.onlyOne)
+	if err != nil {
+		return err
+	}
+	if flags.out != "" {
+		if !flags.quick {
+			if result.Study, err = runStudy(command, config, result); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(writeReport(flags.out, config, result), writeNote(flags.out, flags.note)); err != nil {
+			return fail(exitIO, err)
+		}
+		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
+	}
+	return print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { resultTable(w, result, flags.period, colours(command, w)) })
+}
+
+// check completes the flags.
+func (f *backtestFlags) check() error {
+	if err := checkPeriod(f.period); err != nil {
+		return err
+	}
+	switch {
+	case f.keep != "" && f.out != "":
+		return usage("--keep and --out: give one of them")
+	case f.keep != "" && !keptName.MatchString(f.keep):
+		return usage("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
+	case f.keep != "":
+		reports, err := keptDirectory(f.files.directory, "")
+		if err != nil {
+			return err
+		}
+		if f.out = filepath.Join(reports, f.keep); exists(f.out) {
+			return failure(exitUsage, "choose another name, or take the directory away", "%s is there already", f.out)
+		}
+	case f.note != "" && f.out == "":
+		return usage("--note needs --keep NAME or --out DIR: a note is kept with a report")
+	}
+	return nil
+}
+
+// runColumns runs a configuration in three columns, or in one, with a bar.
+func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*backtest.Result, error) {
+	candles := 0
+	for _, leg := range config.Legs {
+		candles += leg.Tape.Candles.Len()
+	}
+	// Candles are most of the memory and hold no pointer: collecting more often costs
+	// little, and keeps a run below twice the size of its file.
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	bar := newBar(command, candles, "candles")
+	config.Progress = bar.set
+	run := backtest.Run
+	if config.Inputs.Columns = columns; columns {
+		run = backtest.RunColumns
+	}
+	result, err := run(command.Context(), config)
+	bar.end()
+	if err != nil {
+		return nil, dataError(err)
+	}
+	return result, nil
+}
+
+// runStudy asks how far a result can be trusted.
+func runStudy(command *cobra.Command, config backtest.Config, result *backtest.Result) (*backtest.Study, error) {
+	study, err := backtest.RunStudy(command.Context(), config, result)
+	return study, dataError(err)
+}
+
+// writeReport writes the page beside the files.
+func writeReport(directory string, config backtest.Config, result *backtest.Result) error {
+	if err := result.WriteDir(directory); err != nil {
+		return err
+	}
+	var sources []report.Source
+	for _, leg := range config.Legs {
+		sources = append(sources, report.Source{Symbol: leg.Tape.Symbol, Candles: leg.Tape.Candles})
+	}
+	file, err := os.Create(filepath.Join(directory, "report.html"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.Write(file, result, sources), file.Close())
+}
+
+// dataError gives errors of recorded files their exit codes.
+func dataError(err error) error {
+	var data *tape.DataError
+	switch {
+	case errors.As(err, &data):
+		return fail(exitData, err)
+	case errors.Is(err, os.ErrNotExist):
+		return fail(exitNoInput, err)
+	case errors.Is(err, syscall.EISDIR):
+		return failure(exitNoInput, "name the file, not the directory it is in", "%w", err)
+	case errors.Is(err, os.ErrPermission):
+		return fail(exitIO, err)
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	if _, stopped := signalOf(err); stopped {
+		return err
+	}
+	return fail(exitInternal, err)
+}
+
+// bar is a progress bar on a terminal, and a line every ten seconds elsewhere.
+type bar struct {
+	writer  progress.Writer
+	tracker *progress.Tracker
+	stream  io.Writer
+	what    string
+	told    time.Time
+}
+
+func newBar(command *cobra.Command, total int, what string) *bar {
+	b := &bar{stream: command.ErrOrStderr(), what: what, told: time.Now()}
+	if !terminal(b.stream) {
+		return b
+	}
+	b.writer = progress.NewWriter()
+	b.writer.SetOutputWriter(b.stream)
+	b.writer.SetTrackerLength(30)
+	b.writer.SetUpdateFrequency(100 * time.Millisecond)
+	style := progress.StyleDefault
+	style.Visibility.ETA, style.Visibility.Speed, style.Visibility.Percentage = true, true, true
+	if colours(command, b.stream) {
+		style.Colors = progress.StyleColorsExample
+	}
+	b.writer.SetStyle(style)
+	b.tracker = &progress.Tracker{Message: what, Total: int64(total)}
+	b.writer.AppendTracker(b.tracker)
+	go b.writer.Render()
+	return b
+}
+
+// say tells a line beside the bar.
+func (b *bar) say(text string) {
+	if b.writer != nil {
+		b.writer.Log("%s", text)
+		return
+	}
+	fmt.Fprintln(b.stream, text)
+}
+
+func (b *bar) total(n int) {
+	if b.tracker != nil {
+		b.tracker.UpdateTotal(int64(n))
+	}
+}
+
+func (b *bar) set(done, total int) {
+	if b.tracker != nil {
+		b.tracker.SetValue(int64(done))
+		return
+	}
+	if time.Since(b.told) >= 10*time.Second && total > 0 {
+		b.told = time.Now()
+		fmt.Fprintf(b.stream, "%s: %d of %d (%d %%)\n", b.what, done, total, done*100/total)
+	}
+}
+
+func (b *bar) end() {
+	if b.tracker == nil {
+		return
+	}
+	b.tracker.MarkAsDone()
+	b.writer.Stop()
+	for b.writer.IsRenderInProgress() {
+		time.Sleep(5 * time.Millisecond) // the bar's own goroutine draws its last state
+	}
+}

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/backtest"
+	"botd/configs"
+	"botd/exchange"
+)
+
+func newLookahead() *cobra.Command {
+	var (
+		files  backtestFiles
+		output string
+		cuts   int
+	)
+	command := &cobra.Command{
+		Use: "lookahead", Short: "does a strategy decide by candles that come later?", Args: cobra.NoArgs,
+		Long: `Runs the strategies on all candles, then again on candles that end earlier, and compares
+the decisions: up to the end of the shorter data they must be the same, since nobody can
+know what comes after it. Exit code 1 when a decision depends on later candles.`,
+		Example: "  botd backtest lookahead -s trend.yaml --data candles.csv\n  botd backtest lookahead -s trend.yaml --data candles.csv --cuts 100 -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			if cuts < 1 || cuts > 10_000 {
+				return usage("--cuts %d is not between 1 and 10000", cuts)
+			}
+			config, err := files.config(command)
+			if err != nil {
+				return err
+			}
+			bar := newBar(command, cuts, "cuts")
+			config.Progress = bar.set
+			found, err := backtest.FindLookahead(command.Context(), config, cuts)
+			bar.end()
+			if err != nil {
+				return dataError(err)
+			}
+			if err := print(command.OutOrStdout(), output, found, func(w io.Writer) { lookaheadTable(w, found) }); err != nil || found.OK {
+				return err
+			}
+			return negative()
+		},
+	}
+	files.add(command)
+	command.Flags().IntVar(&cuts, "cuts", 20, "runs on cut-off data")
+	outputFlag(command, &output)
+	return command
+}
+
+func lookaheadTable(w io.Writer, found *backtest.Lookahead) {
+	for _, d := range found.Differences {
+		fmt.Fprintf(w, "%s at %s: %s; with data that ends at %s: %s\n", d.Strategy, d.At.Format("2006-01-02 15:04"), d.Whole, d.Cut.Format("2006-01-02 15:04"), d.Without)
+	}
+	if found.OK {
+		fmt.Fprintf(w, "ok: %d decisions, compared at %d cuts; none depends on candles that come later\n", found.Decisions, found.Cuts)
+		return
+	}
+	fmt.Fprintf(w, "look-ahead: in %d of %d cuts a decision depends on candles that come later\n", len(found.Differences), found.Cuts)
+}
+
+func newWarmup() *cobra.Command {
+	var (
+		files  backtestFiles
+		output string
+	)
+	command := &cobra.Command{
+		Use: "warmup", Short: "how many candles before the first does a strategy need?", Args: cobra.NoArgs,
+		Long: `Runs the strategies on all candles, then again on candles that begin later, and counts
+at how many candles of the second half another plan was in force. Averages that never
+forget, and strategies that wait for an event, need more candles than they declare; live
+they get what they declare.`,
+		Example: "  botd backtest warmup -s trend.yaml --data candles.csv",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, err := files.config(command)
+			if err != nil {
+				return err
+			}
+			found, err := backtest.FindWarmup(command.Context(), config)
+			if err != nil {
+				return dataError(err)
+			}
+			return print(command.OutOrStdout(), output, found, func(w io.Writer) { warmupTable(w, found) })
+		},
+	}
+	files.add(command)
+	outputFlag(command, &output)
+	return command
+}
+
+func warmupTable(w io.Writer, found *backtest.Warmup) {
+	t := grid(w, table.Row{"candles before", "candles that differ", "share", "the last one"})
+	for _, row := range found.Rows {
+		last := "–"
+		if row.Last != nil {
+			last = row.Last.Format("2006-01-02 15:04")
+		}
+		t.AppendRow(table.Row{row.Before, row.Differing, fmt.Sprintf("%.2f %%", 100*float64(row.Differing)/float64(max(1, found.Candles))), last})
+	}
+	t.Render()
+	fmt.Fprintf(w, "declared: %d candles; compared: %d from %s on\n", found.Declared, found.Candles, found.From.Format("2006-01-02 15:04"))
+	if found.Enough != nil {
+		fmt.Fprintf(w, "with %d candles before, nothing differs\n", *found.Enough)
+	}
+}
+
+func newVerify() *cobra.Command {
+	var (
+		files  backtestFiles
+		output string
+	)
+	command := &cobra.Command{
+		Use: "verify REPORT.json", Short: "run a kept report again and compare the hashes", Args: cobra.ExactArgs(1),
+		Long: `Runs again what a report.json was made of: its strategies stand in it, its candles are
+read from where they were, or from --data. Same data, configuration and program give the
+same result on any machine. Exit code 1 when anything differs.`,
+		Example: "  botd backtest run -s trend.yaml --data candles.csv --out report\n  botd backtest verify report/report.json\n  botd backtest verify report/report.json --data elsewhere/candles.csv",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			found, err := verifyReport(command, arguments[0], files)
+			if err != nil {
+				return err
+			}
+			if err := print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedTable(w, found) }); err != nil || found.OK {
+				return err
+			}
+			return negative()
+		},
+	}
+	f := command.Flags()
+	f.StringArrayVar(&files.data, "data", nil, "the candles, where they are now; as in run")
+	f.StringArrayVar(&files.funding, "funding", nil, "the funding rates, where they are now")
+	f.StringArrayVar(&files.detail, "detail", nil, "the finer candles, where they are now")
+	f.StringVar(&files.symbols, "symbols", "", "the symbol records, where they are now")
+	outputFlag(command, &output)
+	return command
+}
+
+// verifyReport runs a kept report again.
+func verifyReport(command *cobra.Command, path string, files backtestFiles) (*backtest.Verified, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, dataError(err)
+	}
+	var kept backtest.Result
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return nil, failure(exitData, "give the report.json of botd backtest run --out", "%s: %w", path, err)
+	}
+	if kept.Inputs == nil || len(kept.Inputs.Strategies) == 0 {
+		return nil, failure(exitData, "it was written by another program, or by an older botd", "%s does not say what it was made of", path)
+	}
+	files.elsewhere(kept.Inputs)
+	symbols, err := files.instruments()
+	if err != nil {
+		return nil, err
+	}
+	given, err := writtenStrategies(kept.Inputs, symbols)
+	if err != nil {
+		return nil, err
+	}
+	config, err := files.legs(command, symbols, given, kept.Inputs.Limits)
+	if err != nil {
+		return nil, err
+	}
+	for i := range kept.Inputs.Strategies {
+		config.Inputs.Strategies[i].File = kept.Inputs.Strategies[i].File
+	}
+	fresh, err := runColumns(command, config, kept.Inputs.Columns)
+	if err != nil {
+		return nil, err
+	}
+	return backtest.Verify(&kept, fresh), nil
+}
+
+// elsewhere takes each file from where the report had it, unless told otherwise.
+func (b *backtestFiles) elsewhere(inputs *backtest.Inputs) {
+	b.repair, b.fromMS, b.toMS = inputs.Repair, inputs.FromMS, inputs.ToMS
+	if b.symbols == "" && inputs.Symbols != nil {
+		b.symbols = inputs.Symbols.Path
+	}
+	data, funding, detail := len(b.data) == 0, len(b.funding) == 0, len(b.detail) == 0
+	for _, input := range inputs.Strategies {
+		if data {
+			b.data = append(b.data, input.Name+"="+input.Data.Path)
+		}
+		if detail && input.Detail != nil {
+			b.detail = append(b.detail, input.Name+"="+input.Detail.Path)
+		}
+	}
+	if !funding {
+		return
+	}
+	for _, input := range inputs.Strategies { // every one that has any has them all
+		if len(input.Funding) == 0 {
+			continue
+		}
+		for _, file := range input.Funding {
+			b.funding = append(b.funding, file.Path)
+		}
+		return
+	}
+}
+
+// writtenStrategies reads the strategies that stand in a report.
+func writtenStrategies(inputs *backtest.Inputs, symbols []*exchange.Symbol) (given []*configs.StrategyConfig, err error) {
+	directory, err := os.MkdirTemp("", "botd-verify-*")
+	if err != nil {
+		return nil, fail(exitIO, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	for i, input := range inputs.Strategies {
+		file := filepath.Join(directory, strconv.Itoa(i+1), "strategy.yaml")
+		if err := errors.Join(writeNew(file, input.YAML), writeScript(filepath.Dir(file), input.Script)); err != nil {
+			return nil, fail(exitIO, err)
+		}
+		c, err := loadStrategy(file, symbols)
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, c)
+	}
+	return given, nil
+}
+
+// writeScript puts a script where its strategy's file looks for it.
+func writeScript(directory string, script *backtest.Text) error {
+	if script == nil {
+		return nil
+	}
+	if !filepath.IsLocal(script.Path) {
+		return fmt.Errorf("the report's script %q is not beside its strategy", script.Path)
+	}
+	return writeNew(filepath.Join(directory, script.Path), script.Text)
+}
+
+func writeNew(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o600)
+}
+
+func verifiedTable(w io.Writer, found *backtest.Verified) {
+	for _, check := range found.Checks {
+		if check.Equal {
+			fmt.Fprintf(w, "same     %s %.16s\n", check.What, check.Now)
+		} else {
+			fmt.Fprintf(w, "differs  %s: the report has %s, now it is %s\n", check.What, check.Kept, check.Now)
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"botd/backtest"
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/tape"
+	"botd/risk"
+	"botd/strategy"
+)
+
+// backtestFiles are what a backtest is made of.
+type backtestFiles struct {
+	strategies            []string
+	directory             string
+	data, funding, detail []string
+	symbols               string
+	recorded              string
+	repair                bool
+	from, to              string // the part of the candles; empty for all
+	fromMS, toMS          int64
+}
+
+func (b *backtestFiles) add(command *cobra.Command) {
+	f := command.Flags()
+	f.StringArrayVarP(&b.strategies, "strategy", "s", nil, "strategy file (YAML); may be repeated")
+	f.StringVarP(&b.directory, "config", "c", "", "configuration directory: all its strategies, and the account's limits")
+	f.StringArrayVar(&b.data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
+	f.StringArrayVar(&b.funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
+	f.StringArrayVar(&b.detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
+	f.StringVar(&b.recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
+	f.StringVar(&b.symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
+	f.BoolVar(&b.repair, "repair", false, "drop rows that are wrong, and say which")
+	f.StringVar(&b.from, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
+	f.StringVar(&b.to, "to", "", "only candles that have closed by this time (UTC)")
+}
+
+// times reads the part of the candles that is asked for.
+func (b *backtestFiles) times() (err error) {
+	if b.from != "" {
+		if b.fromMS, err = parseTime("--from", b.from); err != nil {
+			return err
+		}
+	}
+	if b.to != "" {
+		if b.toMS, err = parseTime("--to", b.to); err != nil {
+			return err
+		}
+		if b.toMS <= b.fromMS {
+			return usage("--to %s is not after --from %s", b.to, b.from)
+		}
+	}
+	return nil
+}
+
+// config reads strategies, symbols, candles and funding.
+func (b *backtestFiles) config(command *cobra.Command) (backtest.Config, error) {
+	if len(b.strategies) == 0 && b.directory == "" || len(b.data) == 0 && b.recorded == "" {
+		return backtest.Config{}, usage("backtest %s needs -s STRATEGY.yaml and --data FILE, or --recorded DIR", command.Name())
+	}
+	if err := b.times(); err != nil {
+		return backtest.Config{}, err
+	}
+	symbols, err := b.instruments()
+	if err != nil {
+		return backtest.Config{}, err
+	}
+	given, limits, err := b.read(symbols)
+	if err != nil {
+		return backtest.Config{}, err
+	}
+	return b.legs(command, symbols, given, limits)
+}
+
+// read loads the strategies, and of a directory the account's limits.
+func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyConfig, risk.Limits, error) {
+	var given []*configs.StrategyConfig
+	limits := risk.Limits{}
+	if b.directory != "" {
+		settings := options("")
+		settings.Symbols = symbols
+		config, problems := configs.LoadDirectory(b.directory, settings)
+		if err := problems.Err(); err != nil {
+			return nil, limits, failure(exitConfig, "", "%s", problems.String())
+		}
+		for i := range config.Strategies {
+			given = append(given, &config.Strategies[i])
+		}
+		limits = accountLimits(config.Limits)
+	}
+	for _, file := range b.strategies {
+		c, err := loadStrategy(file, symbols)
+		if err != nil {
+			return nil, limits, err
+		}
+		given = append(given, c)
+	}
+	return given, limits, nil
+}
+
+func loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyConfig, error) {
+	settings := options("")
+	settings.Symbols = symbols
+	c, problems := configs.LoadStrategy(file, settings)
+	if err := problems.Err(); err != nil {
+		code := exitConfig
+		if _, missing := os.Stat(file); errors.Is(missing, os.ErrNotExist) {
+			code = exitNoInput
+		}
+		return nil, failure(code, "", "%s", problems.String())
+	}
+	return c, nil
+}
+
+// legs puts each strategy on its files.
+func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
+	config := backtest.Config{Limits: limits, Version: buildVersion().Version, Inputs: &backtest.Inputs{Repair: b.repair, Limits: limits}}
+	data, err := b.candles(given)
+	if err != nil {
+		return config, err
+	}
+	detail, err := assign("--detail", b.detail, given, false)
+	if err != nil {
+		return config, err
+	}
+	mustBe := len(b.funding) > 0 // what was recorded may begin later, or be of some symbols
+	if err := b.recordedRates(given); err != nil {
+		return config, err
+	}
+	rows, err := b.rates(len(given) > 1)
+	if err != nil {
+		return config, err
+	}
+	if b.symbols != "" {
+		config.Inputs.Symbols = &backtest.File{Path: b.symbols, SHA256: fileSHA(b.symbols)}
+	}
+	for i, c := range given {
+		if first := slices.IndexFunc(given, func(o *configs.StrategyConfig) bool { return o.Market == c.Market && o.Symbol == c.Symbol }); first < i {
+			return config, failure(exitConfig, "as live, one strategy trades a symbol of a market; run them one by one",
+				"%s and %s both trade %s %s", given[first].File, c.File, c.Market, c.Symbol)
+		}
+		leg, input, err := b.leg(command, symbols, c, data[i], detail[i])
+		if err != nil {
+			return config, err
+		}
+		if c.Market == exchange.Futures && (len(rows) > 0 || mustBe) {
+			leg.Funding = tape.FundingOf(rows, c.Symbol)
+			if len(leg.Funding) == 0 && mustBe {
+				return config, failure(exitData, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.funding, ", "), c.Symbol)
+			}
+			input.Funding = fundingFiles(b.funding)
+		}
+		config.Legs, config.Inputs.Strategies = append(config.Legs, leg), append(config.Inputs.Strategies, input)
+	}
+	if err := shareAccount(&config, given); err != nil {
+		return config, err
+	}
+	config.Inputs.FromMS, config.Inputs.ToMS = b.fromMS, b.toMS
+	config, err = config.Within(b.fromMS, b.toMS)
+	return config, fail(exitData, err)
+}
+
+// leg loads one strategy's candles.
+func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail string) (leg backtest.Leg, input backtest.Input, err error) {
+	symbol, found := instrument(symbols, c.Market, c.Symbol)
+	if !found {
+		return leg, input, failure(exitConfig, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
+	}
+	recorded, err := loadCandles(command, data, symbol, c.Interval, b.repair)
+	if err != nil {
+		return leg, input, err
+	}
+	leg = backtest.Leg{Kind: c.Kind, Tape: recorded}
+	input = backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: backtest.File{Path: data, SHA256: recorded.SHA256}}
+	if c.Script.File != "" {
+		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
+	}
+	if detail != "" {
+		if leg.Detail, err = loadCandles(command, detail, recorded.Symbol, 0, b.repair); err != nil {
+			return leg, input, err
+		}
+		input.Detail = &backtest.File{Path: detail, SHA256: leg.Detail.SHA256}
+		if leg.Detail.Symbol.PriceScale > recorded.Symbol.PriceScale { // read again with as many places
+			if leg.Tape, err = loadCandles(command, data, leg.Detail.Symbol, c.Interval, b.repair); err != nil {
+				return leg, input, err
+			}
+		}
+	}
+	leg.Strategy, err = strategyConfig(c, leg.Tape.Symbol)
+	leg.Make = func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(registry(), over.Symbol) }
+	return leg, input, err
+}
+
+// shareAccount takes what the one account has from the strategies, which must agree.
+func shareAccount(config *backtest.Config, given []*configs.StrategyConfig) error {
+	first := given[0].Backtest
+	config.Cash, config.RiskFree = first.Cash, first.RiskFree
+	config.Costs = backtest.Costs{Slippage: first.Slippage, Impact: first.Impact, VolumeCap: first.VolumeCap, LatencyMS: first.LatencyMS,
+		Path: pathOrders[first.Path], Funding: first.Funding}
+	fees, hashes := map[exchange.Market]backtest.Fees{}, ""
+	for _, c := range given {
+		own := c.Backtest
+		hashes += c.Hash() + "\n"
+		its := backtest.Fees{Maker: own.Maker, Taker: own.Taker}
+		of, known := fees[c.Market]
+		own.Maker, own.Taker = first.Maker, first.Taker
+		if own != first || known && of != its {
+			return failure(exitConfig, "give every strategy the same backtest block", "%s: its backtest block differs from %s's, and there is one account", c.File, given[0].File)
+		}
+		fees[c.Market] = its
+	}
+	config.Costs.Futures, config.Costs.Spot = fees[exchange.Futures], fees[exchange.Spot]
+	config.ConfigSHA256 = given[0].Hash()
+	if len(given) > 1 || config.Limits != (risk.Limits{}) {
+		sum := sha256.Sum256([]byte(hashes + fmt.Sprintf("%+v", config.Limits)))
+		config.ConfigSHA256 = hex.EncodeToString(sum[:])
+	}
+	return nil
+}
+
+var pathOrders = map[string]sim.PathOrder{"worst": sim.Worst, "direction": sim.ByDirection, "low_first": sim.LowFirst, "high_first": sim.HighFirst, "best": sim.Best}
+
+// assign gives each strategy its file: FILE by order, or SYMBOL=FILE, or NAME=FILE.
+func assign(flag string, files []string, given []*configs.StrategyConfig, all bool) ([]string, error) {
+	own := make([]string, len(given))
+	plain := 0
+	for _, word := range files {
+		name, path, named := strings.Cut(word, "=")
+		if _, err := os.Stat(word); err == nil || !named {
+			if plain >= len(given) {
+				return nil, usage("%s %s: there are %d strategies and more files", flag, word, len(given))
+			}
+			own[plain] = word
+			plain++
+			continue
+		}
+		used := false
+		for i, c := range given {
+			if c.Name == name || c.Symbol == name {
+				own[i], used = path, true
+			}
+		}
+		if !used {
+			return nil, usage("%s %s: no strategy is named %s or trades it", flag, word, name)
+		}
+	}
+	for i, c := range given {
+		if own[i] == "" && all {
+			return nil, usage("%s: strategy %s (%s) has no candles; give %s %s=FILE", flag, c.Name, c.Symbol, flag, c.Name)
+		}
+	}
+	return own, nil
+}
+
+func (b *backtestFiles) instruments() ([]*exchange.Symbol, error) {
+	if b.symbols == "" {
+		return options("").Symbols, nil
+	}
+	return symbolsOf(b.symbols)
+}
+
+// symbolsOf reads a file of symbol records, for both markets.
+func symbolsOf(path string) ([]*exchange.Symbol, error) {
+	given, err := tape.LoadSymbols(path)
+	if err != nil {
+		return nil, dataError(err)
+	}
+	for i := range given {
+		given[i] = withBrackets(given[i])
+	}
+	return given, nil
+}
+
+// withBrackets gives a futures symbol without margin brackets the built-in ones.
+func withBrackets(s *exchange.Symbol) *exchange.Symbol {
+	if s.Market != exchange.Futures || len(s.Brackets) > 0 {
+		return s
+	}
+	with := *s
+	with.Brackets = sim.DefaultBrackets()
+	return &with
+}
+
+// rates reads all funding files.
+func (b *backtestFiles) rates(several bool) ([]tape.FundingRow, error) {
+	var all []tape.FundingRow
+	for _, path := range b.funding {
+		rows, err := tape.LoadFunding(path)
+		if err != nil {
+			return nil, dataError(err)
+		}
+		if len(rows) > 0 && rows[0].Symbol == "" && several {
+			return nil, failure(exitData, "botd data funding import "+path+" --symbol SYMBOL puts it where its symbol is known", "%s does not say whose rates it has, and several symbols are traded", path)
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+func fundingFiles(paths []string) []backtest.File {
+	var files []backtest.File
+	for _, path := range paths {
+		files = append(files, backtest.File{Path: path, SHA256: fileSHA(path)})
+	}
+	return files
+}
+
+// fileSHA is the SHA-256 of a file that was just read; empty when it is gone.
+func fileSHA(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"slices"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/tape"
+)
+
+// candles gives each strategy its file: a given one, or what a daemon recorded.
+func (b *backtestFiles) candles(given []*configs.StrategyConfig) ([]string, error) {
+	data, err := assign("--data", b.data, given, b.recorded == "")
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range given {
+		if data[i] != "" {
+			continue
+		}
+		data[i] = tape.Store{Directory: b.recorded}.Path(c.Market, c.Symbol, c.Interval)
+		if _, err := os.Stat(data[i]); errors.Is(err, os.ErrNotExist) {
+			return nil, failure(exitNoInput, "a daemon records what it polls into recorded, in the directory of its mode in data_dir; give --data "+c.Symbol+"=FILE for what it did not",
+				"%s: no daemon has recorded %s %s %s into %s", c.File, c.Market, c.Symbol, c.Interval, b.recorded)
+		}
+	}
+	return data, nil
+}
+
+// recordedRates adds the recorded rates, where there are some and none are given.
+func (b *backtestFiles) recordedRates(given []*configs.StrategyConfig) error {
+	if b.recorded == "" || len(b.funding) > 0 {
+		return nil
+	}
+	for _, c := range given {
+		path := tape.Store{Directory: b.recorded}.FundingPath(c.Symbol)
+		if c.Market != exchange.Futures || slices.Contains(b.funding, path) {
+			continue
+		}
+		switch _, err := os.Stat(path); {
+		case err == nil:
+			b.funding = append(b.funding, path)
+		case !errors.Is(err, os.ErrNotExist):
+			return fail(exitIO, err)
+		}
+	}
+	return nil
+}

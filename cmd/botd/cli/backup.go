@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/reconcile/journal"
+	"botd/runtime/api"
+)
+
+// backupMark is the file beside the journal that says when it was last copied.
+const backupMark = "backup.json"
+
+// backupMade is what botd backup prints, and what the mark holds.
+type backupMade struct {
+	Schema int       `json:"schema"`
+	At     time.Time `json:"at"`
+	journal.Backup
+}
+
+func newBackup() *cobra.Command {
+	var (
+		from   journalFlags
+		output string
+		dry    bool
+	)
+	command := &cobra.Command{
+		Use: "backup [FILE]", Short: "copy the journal, also while botd runs, and verify the copy", Args: cobra.MaximumNArgs(1),
+		Long: `Copies the journal as it stands at one moment into a new file, without stopping botd or
+keeping it from writing. The copy is verified as a whole before it gets its name: the chain
+of records, the ledger, the derived tables, and that it is the beginning of the journal.
+FILE may be a directory: then the name is made of mode, instance and time. Without FILE the
+running daemon makes one in data_dir/MODE/backups, and keeps the newest 7 made so.
+
+The journal is all that botd must remember: a backup and the configuration are enough to
+go on. Keys, candles and the accounts of demo and paper are not in it.`,
+		Example: "  botd backup /backups/            # makes live-main-20270115T080000Z.db there\n  botd backup journal-copy.db -o json\n  botd backup --dry-run            # what the daemon would do\n  botd journal verify --file journal-copy.db",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if len(arguments) == 0 {
+				return daemonBackup(command, &askFlags{directory: from.directory, output: output}, dry)
+			}
+			store, path, err := from.open(command.Context())
+			if err != nil {
+				return err
+			}
+			defer store.Close()
+			now := time.Now().UTC()
+			to, err := nameOf(command, store, arguments[0], now)
+			if err != nil {
+				return err
+			}
+			if folder := filepath.Dir(to); !isFolder(folder) {
+				return failure(exitIO, "make it first: mkdir -p "+folder, "there is no directory %s to put the backup in", folder)
+			}
+			if dry {
+				fmt.Fprintf(command.OutOrStdout(), "copy %s into %s, and verify the copy as a whole\nnothing was done (--dry-run)\n", path, to)
+				return nil
+			}
+			made, err := store.Backup(command.Context(), to)
+			if err != nil {
+				return backupError(err)
+			}
+			done := backupMade{1, now, made}
+			if err := mark(filepath.Dir(path), &done); err != nil {
+				fmt.Fprintf(command.ErrOrStderr(), "the backup is made, but botd_store_last_backup_timestamp_seconds will not tell: %v\n", err)
+			}
+			return print(command.OutOrStdout(), output, done, func(w io.Writer) { backupText(w, "backup", &made) })
+		},
+	}
+	from.add(command)
+	dryFlag(command, &dry, "say what it would do, and make none")
+	outputFlag(command, &output)
+	return command
+}
+
+// daemonBackup has the running daemon make a backup.
+func daemonBackup(command *cobra.Command, flags *askFlags, dry bool) error {
+	d, err := flags.daemon(command.Context())
+	if err != nil {
+		return err
+	}
+	d.within = backupWithin
+	path := "/api/v1/backup"
+	if dry {
+		path += "?dry_run=true"
+	}
+	out, raw, err := ask[api.BackupAnswer](command.Context(), d, http.MethodPost, path, nil)
+	if err != nil {
+		return err
+	}
+	return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
+		if b := out.Backup; b != nil {
+			fmt.Fprintf(w, "ok: backup %s, %d bytes, verified: %d records\nlast hash %s\nsha256    %s\n", b.File, b.Bytes, b.Records, b.Hash, b.SHA256)
+			return
+		}
+		for _, line := range out.Does {
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintln(w, nothingDone)
+	})
+}
+
+// backupWithin bounds the wait for a backup that the daemon makes.
+const backupWithin = 10 * time.Minute
+
+// nameOf is the file a backup goes into.
+func nameOf(command *cobra.Command, store *journal.Journal, given string, now time.Time) (string, error) {
+	if info, err := os.Stat(given); err != nil || !info.IsDir() {
+		return given, nil
+	}
+	binding, err := store.Binding(command.Context())
+	if err != nil {
+		return "", fail(exitIO, err)
+	}
+	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format(backupStamp))), nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// mark notes a backup beside its journal, for the daemon's metrics.
+func mark(directory string, made *backupMade) error {
+	text, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(directory, backupMark)
+	if err := os.WriteFile(path+".partial", append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".partial", path)
+}
+
+// lastBackup is the time in a mark; zero when there is none.
+func lastBackup(directory string) time.Time {
+	var made backupMade
+	text, err := os.ReadFile(filepath.Join(directory, backupMark))
+	if err != nil || json.Unmarshal(text, &made) != nil {
+		return time.Time{}
+	}
+	return made.At
+}
+
+func backupText(w io.Writer, what string, b *journal.Backup) {
+	fmt.Fprintf(w, "ok: %s %s, %d bytes, verified: %d records, %d ledger entries, %d derived rows\n", what, b.File, b.Bytes, b.Records, b.Entries, b.Rows)
+	fmt.Fprintf(w, "of %s, %s, instance %s\nlast hash %s\nsha256    %s\n", b.Binding.Mode, b.Binding.URL, b.Binding.Instance, b.Hash, b.SHA256)
+}
+
+// backupError gives what can go wrong its exit code.
+func backupError(err error) error {
+	var (
+		coded   *exitError
+		unsound *journal.UnsoundError
+		wrong   *journal.BindingError
+	)
+	switch {
+	case errors.As(err, &coded):
+		return err
+	case errors.As(err, &unsound):
+		return failure(exitNegative, "botd journal verify --file "+unsound.Path+" shows all of it", "%w", err)
+	case errors.As(err, &wrong):
+		return fail(exitConfig, err)
+	case errors.Is(err, journal.ErrLocked):
+		return fail(exitTemporary, err)
+	case errors.Is(err, journal.ErrExists):
+		return failure(exitUsage, "a backup is never written over: name another file", "%w", err)
+	case errors.Is(err, os.ErrNotExist):
+		return fail(exitNoInput, err)
+	}
+	return fail(exitIO, err)
+}
+
+// restoreDone is what botd restore prints.
+type restoreDone struct {
+	Schema int  `json:"schema"`
+	InUse  bool `json:"in_use"` // it is the journal now; false when it was only verified
+	journal.Restored
+}
+
+func newRestore() *cobra.Command {
+	var (
+		directory, mode, output string
+		verify, dry             bool
+	)
+	command := &cobra.Command{
+		Use: "restore FILE", Short: "put a backup of the journal in its place", Args: cobra.ExactArgs(1),
+		Long: `Verifies a backup, copies it into the data directory and verifies the copy; the journal
+that was there is kept beside it as journal.db.before-TIME. botd must not run meanwhile.
+With --verify the backup is verified and nothing is changed.
+
+A backup does not know what was sent after it was made. The next start finds out from the
+exchange: client order ids are not made twice, since their epoch is the time of the start;
+an order of botd's that the backup does not know halts the account, a position that its
+fills do not explain quarantines its symbol, and nothing is canceled or closed. Look at
+botd status then, and decide with botd resolve and botd rearm.`,
+		Example: "  botd restore --verify /backups/live-main-20270115T080000Z.db\n  botd restore /backups/live-main-20270115T080000Z.db -c configs",
+		RunE: func(command *cobra.Command, arguments []string) error {
+			done := restoreDone{Schema: 1, InUse: !verify && !dry}
+			_, err := os.Stat(arguments[0])
+			if err != nil {
+				return failure(exitNoInput, "botd backup FILE makes one; a migration leaves its own beside the journal", "read the backup: %w", err)
+			}
+			if verify {
+				done.Backup, err = journal.CheckBackup(command.Context(), arguments[0])
+			} else {
+				done.Restored, err = restore(command, directory, configs.Mode(mode), arguments[0], dry)
+			}
+			if err != nil {
+				return backupError(err)
+			}
+			return print(command.OutOrStdout(), output, done, func(w io.Writer) { restoredText(w, &done) })
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory")
+	command.Flags().StringVar(&mode, "mode", "", "demo, paper or live (default: as configured)")
+	command.Flags().BoolVar(&verify, "verify", false, "only verify the backup; change nothing")
+	dryFlag(command, &dry, "verify the backup, and that it could be put in place now; change nothing")
+	outputFlag(command, &output)
+	return command
+}
+
+// restore puts a backup into the configured data directory.
+func restore(command *cobra.Command, directory string, mode configs.Mode, backup string, dry bool) (r journal.Restored, err error) {
+	config, problems, err := load(directory, mode)
+	if err != nil {
+		return r, err
+	}
+	if err := problems.Err(); err != nil {
+		return r, failure(exitConfig, "", "%s", problems.String())
+	}
+	made, err := journal.CheckBackup(command.Context(), backup)
+	if err != nil {
+		return r, err
+	}
+	if made.Binding.Mode != string(config.Mode) || made.Binding.Instance != config.Instance {
+		return r, failure(exitConfig, "--mode and -c choose another account", "%s is of mode %s, instance %s; the configuration is mode %s, instance %s",
+			backup, made.Binding.Mode, made.Binding.Instance, config.Mode, config.Instance)
+	}
+	to := filepath.Join(config.DataDir, string(config.Mode))
+	if dry && !isFolder(to) {
+		return journal.Restored{Backup: made}, nil
+	}
+	if err := journal.CheckWritable(to); err != nil {
+		return r, err
+	}
+	release, err := journal.Lock(to)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	if dry {
+		return journal.Restored{Backup: made}, nil
+	}
+	return journal.Restore(command.Context(), backup, filepath.Join(to, journalName), time.Now())
+}
+
+func restoredText(w io.Writer, done *restoreDone) {
+	if !done.InUse {
+		backupText(w, "sound", &done.Backup)
+		return
+	}
+	backupText(w, "restored", &done.Backup)
+	if done.Kept != "" {
+		fmt.Fprintf(w, "the journal that was there is %s\n", done.Kept)
+	}
+	fmt.Fprintln(w, "what was sent after the backup is found out from the exchange at the next start: look at botd status then")
+}

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package cli
+
+import (
+	"os"
+	"time"
+)
+
+func processorTime() time.Duration { return 0 }
+
+func peakMB(*os.ProcessState) float64 { return 0 }

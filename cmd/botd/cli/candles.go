@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/exchange"
+	"botd/exchange/tape"
+)
+
+// candleJSON is one candle.
+type candleJSON struct {
+	OpenTimeMS int64  `json:"open_time_ms"`
+	Open       string `json:"open"`
+	High       string `json:"high"`
+	Low        string `json:"low"`
+	Close      string `json:"close"`
+	Volume     string `json:"volume"`
+	Closed     bool   `json:"closed"` // false for the one under way
+}
+
+type candlesFlags struct {
+	publicFlags
+	interval string
+	limit    int
+}
+
+func newCandles() *cobra.Command {
+	var flags candlesFlags
+	command := &cobra.Command{
+		Use: "candles SYMBOL", Short: "the newest candles of a symbol", Args: exactly("SYMBOL", 1),
+		Long: `Shows the newest candles of a symbol on a venue, oldest first, the one under way included.
+
+-o csv writes them as botd records candles (open_time_ms,open,high,low,close,volume,...),
+closed ones alone, so that a backtest can read them. For long spans: botd data download.`,
+		Example: "  botd candles BTC-USDT --interval 1h --limit 24\n  botd candles ETH-USDT --market spot --base-url https://VENUE -o csv > eth.csv",
+		RunE:    func(command *cobra.Command, names []string) error { return showCandles(command, &flags, names[0]) },
+	}
+	flags.add(command, "futures")
+	command.Flags().StringVar(&flags.interval, "interval", "1m", "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w (spot: no 30m, no 1w)")
+	command.Flags().IntVar(&flags.limit, "limit", 20, "how many; futures up to 1500, spot up to 500")
+	outputFlag(command, &flags.output)
+	return command
+}
+
+// exactly asks for a number of arguments by their name.
+func exactly(name string, n int) cobra.PositionalArgs {
+	return func(command *cobra.Command, arguments []string) error {
+		if len(arguments) != n {
+			return usage("%s takes one %s, as BTC-USDT; have %d arguments", command.CommandPath(), name, len(arguments))
+		}
+		return nil
+	}
+}
+
+func (f *candlesFlags) request(nowMS int64, symbol *exchange.Symbol) (exchange.Request, error) {
+	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Limit: f.limit}
+	most := futuresPage
+	if symbol.Market == exchange.Spot {
+		request.Operation, most = exchange.SpotCandles, spotPage
+	}
+	var err error
+	if request.Interval, err = exchange.ParseInterval(f.interval); err != nil {
+		return request, usage("--interval: %v", err)
+	}
+	if f.limit < 1 || f.limit > most {
+		return request, usage("--limit %d: from 1 to %d\nhint: botd data download fetches more", f.limit, most)
+	}
+	if symbol.Market == exchange.Spot { // it requires both (interface, Spot public)
+		request.EndMS = nowMS
+		request.StartMS = request.Interval.OpenOf(nowMS) - int64(f.limit-1)*int64(request.Interval)
+	}
+	return request, nil
+}
+
+func showCandles(command *cobra.Command, flags *candlesFlags, name string) error {
+	venue, err := flags.open(command)
+	if err != nil {
+		return err
+	}
+	symbol, err := venue.find(flags.market, name)
+	if err != nil {
+		return err
+	}
+	request, err := flags.request(venue.now(), symbol)
+	if err != nil {
+		return err
+	}
+	answer, err := venue.ask(command.Context(), request)
+	if err != nil {
+		return err
+	}
+	candles, closed := answer.Candles, answer.Candles.Len()
+	for closed > 0 && candles.CloseMS(closed-1) > venue.now() {
+		closed--
+	}
+	if flags.output == "csv" {
+		if err := whole(command.OutOrStdout(), flags.output); err != nil {
+			return err
+		}
+		return fail(exitIO, tape.WriteCSV(command.OutOrStdout(), candles.Slice(0, closed), symbol, nil))
+	}
+	rows := make([]candleJSON, candles.Len())
+	for i := range rows {
+		c := candles.At(i)
+		rows[i] = candleJSON{c.OpenMS, symbol.PriceDecimal(c.Open).String(), symbol.PriceDecimal(c.High).String(), symbol.PriceDecimal(c.Low).String(),
+			symbol.PriceDecimal(c.Close).String(), strconv.FormatFloat(c.Volume, 'f', -1, 64), i < closed}
+	}
+	return print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { candlesTable(w, symbol, rows) })
+}
+
+func candlesTable(w io.Writer, symbol *exchange.Symbol, rows []candleJSON) {
+	t := grid(w, table.Row{"open (UTC)", "open", "high", "low", "close", "volume " + symbol.Base, ""})
+	for _, r := range rows {
+		note := ""
+		if !r.Closed {
+			note = "under way"
+		}
+		t.AppendRow(table.Row{clock(r.OpenTimeMS), r.Open, r.High, r.Low, r.Close, r.Volume, note})
+	}
+	t.Render()
+	if len(rows) == 0 {
+		fmt.Fprintf(w, "no candles of %s\n", symbol.Key())
+	}
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/strategy"
+	"botd/strategy/library"
+	"botd/strategy/script"
+)
+
+// registry is every strategy this program knows.
+func registry() *strategy.Registry {
+	return strategy.NewRegistry(slices.Concat(library.All(), []strategy.Definition{script.Rules(), script.Files()}, added)...)
+}
+
+// compiled is what a strategy: script runs.
+func compiled(name string, source []byte) (strategy.Definition, error) {
+	s, err := script.Compile(name, source)
+	if err != nil {
+		return strategy.Definition{}, err
+	}
+	return s.Definition(), nil
+}
+
+// options are what configurations are checked against. Instruments of the
+// built-in market bind the demo; elsewhere the venue's own are read at start.
+func options(mode configs.Mode) configs.Options {
+	return configs.Options{Registry: registry(), Script: compiled, Symbols: sim.DefaultSymbols(), Mode: mode, CredentialsDirectory: os.Getenv("CREDENTIALS_DIRECTORY")}
+}
+
+// load reads a configuration: the directory given, else ./configs, else the
+// embedded examples.
+func load(directory string, mode configs.Mode) (*configs.Config, configs.Problems, error) {
+	if directory == "" {
+		if _, err := os.Stat(filepath.Join("configs", "botd.yaml")); errors.Is(err, fs.ErrNotExist) {
+			config, problems := configs.Load(configs.Examples(), "(built-in examples)", options(mode))
+			return config, problems, nil
+		}
+		directory = "configs"
+	}
+	info, err := os.Stat(directory)
+	if err != nil {
+		return nil, nil, failure(exitNoInput, "-c names a directory with botd.yaml and strategies/*.yaml", "read configuration: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, nil, failure(exitNoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
+	}
+	config, problems := configs.LoadDirectory(directory, options(mode))
+	return config, problems, nil
+}
+
+// checkResult is what botd check -o json prints.
+type checkResult struct {
+	Schema     int            `json:"schema"`
+	OK         bool           `json:"ok"`
+	Files      []string       `json:"files"`
+	Mode       string         `json:"mode,omitempty"`
+	Strategies int            `json:"strategies"`
+	Errors     int            `json:"errors"`
+	Warnings   int            `json:"warnings"`
+	Problems   []checkProblem `json:"problems"`
+	Limits     []checkLimit   `json:"limits"` // that hold: the account's, then what each strategy sets tighter
+}
+
+func (r checkResult) rows() any { return r.Problems }
+
+type checkProblem struct {
+	File     string `json:"file"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Severity string `json:"severity"`
+	What     string `json:"what"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// checkLimit is one limit as it will hold.
+type checkLimit struct {
+	Scope string `json:"scope"` // account, or strategy NAME
+	Rule  string `json:"rule"`
+	Limit string `json:"limit"`
+}
+
+func checkLimitsOf(config *configs.Config) []checkLimit {
+	all := []checkLimit{}
+	add := func(scope string, limits []configs.Limit) {
+		for _, l := range limits {
+			all = append(all, checkLimit{scope, l.Key, l.Value})
+		}
+	}
+	if config != nil {
+		add("account", config.Limits.List())
+		for i := range config.Strategies {
+			add("strategy "+config.Strategies[i].Name, config.Strategies[i].Limits.List())
+		}
+	}
+	return all
+}
+
+func newCheck() *cobra.Command {
+	var directory, output string
+	var strict bool
+	command := &cobra.Command{
+		Use: "check", Short: "validate a configuration, offline", Args: cobra.NoArgs,
+		Long:    "Reads botd.yaml and strategies/*.yaml and says everything that is wrong at once,\nwith file, line and a hint, then the limits that will hold (docs/risk.md). Nothing is\nsent anywhere. Exit code 1 when there are errors; with --strict when there are warnings too.",
+		Example: "  botd check\n  botd check -c /etc/botd\n  botd check -c configs -o json | jq .problems",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, problems, err := load(directory, "")
+			if err != nil {
+				return err
+			}
+			result := checkResultOf(config, problems)
+			err = print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
+			if err == nil && (!result.OK || strict && result.Warnings > 0) {
+				return negative()
+			}
+			return err
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	command.Flags().BoolVar(&strict, "strict", false, "a warning is a negative answer too (exit code 1)")
+	command.Flags().Bool("offline", true, "it always is")
+	if err := command.Flags().MarkHidden("offline"); err != nil {
+		panic("botd: " + err.Error()) // no such flag: a mistake above
+	}
+	outputFlag(command, &output)
+	return command
+}
+
+func checkResultOf(config *configs.Config, problems configs.Problems) checkResult {
+	result := checkResult{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(), Problems: []checkProblem{}, Files: []string{}}
+	if config != nil {
+		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
+	}
+	result.Limits = checkLimitsOf(config)
+	for _, p := range problems {
+		result.Problems = append(result.Problems, checkProblem{p.File, p.Line, p.Column, p.Severity.String(), p.What, p.Hint})
+	}
+	return result
+}
+
+func checkTable(w io.Writer, result checkResult, problems configs.Problems) {
+	for _, p := range problems {
+		fmt.Fprintln(w, p.String())
+	}
+	if result.OK {
+		fmt.Fprintf(w, "ok: %s, %s, mode %s", count(len(result.Files), "file"), strategies(result.Strategies), result.Mode)
+	} else {
+		fmt.Fprint(w, count(result.Errors, "error"))
+	}
+	if result.Warnings > 0 {
+		fmt.Fprint(w, ", "+count(result.Warnings, "warning"))
+	}
+	fmt.Fprintln(w)
+	if result.OK {
+		t := grid(w, table.Row{"scope", "limit", "value"})
+		for _, l := range result.Limits {
+			t.AppendRow(table.Row{l.Scope, l.Rule, l.Limit})
+		}
+		t.Render()
+	}
+}
+
+// count is a number with its word.
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// instrument finds a configured symbol among those known.
+func instrument(symbols []*exchange.Symbol, market exchange.Market, name string) (*exchange.Symbol, bool) {
+	for _, s := range symbols {
+		if s.Market == market && s.Name == name {
+			return s, true
+		}
+	}
+	return nil, false
+}

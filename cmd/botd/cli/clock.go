@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"botd/configs"
+	"botd/exchange/rest"
+	"botd/runtime/api"
+	"botd/runtime/ops"
+)
+
+// Pace of the clock.
+const (
+	clockEvery = time.Minute
+	clockOld   = 15 * time.Minute // a reading older than this is none to trade by
+)
+
+// clockwork tells what is known of the exchange's clock to metrics, readiness
+// and screen. One goroutine gives the readings.
+type clockwork struct {
+	metrics *ops.Metrics
+	board   *api.Board
+	console *ops.Console
+	window  time.Duration // W: a clock known no better than half of it gets requests refused
+	good    time.Time     // of the last good reading
+	failing bool
+}
+
+func newClockwork(config *configs.Config, metrics *ops.Metrics, board *api.Board, console *ops.Console, client *rest.Client) *clockwork {
+	c := &clockwork{metrics: metrics, board: board, console: console, window: time.Duration(config.Exchange.Settle.WindowMS) * time.Millisecond}
+	offset, bound := client.Offset()
+	c.take(rest.Reading{Offset: offset, Bound: bound})
+	return c
+}
+
+// take takes one reading.
+func (c *clockwork) take(r rest.Reading) {
+	c.metrics.Clock(r.Offset, r.Bound)
+	if r.Jumped != 0 {
+		c.metrics.ClockJumped()
+		c.console.Warn("clock.jumped", "clock     the local clock jumped by %s (set, or the machine slept); the exchange's is read anew", r.Jumped.Round(time.Millisecond))
+	}
+	if r.Err == nil {
+		c.good = time.Now()
+	}
+	if failing := r.Err != nil; failing != c.failing {
+		c.failing = failing
+		if failing {
+			c.console.Warn("clock.unread", "clock     the exchange's clock can not be read: %v; the last reading goes on", r.Err)
+		} else {
+			c.console.Warn("clock.read", "clock     the exchange's clock is read again: off by %s within %s", r.Offset.Round(time.Millisecond), r.Bound.Round(time.Millisecond))
+		}
+	}
+	c.board.Report(c.check(r))
+}
+
+func (c *clockwork) check(r rest.Reading) ops.Check {
+	detail := fmt.Sprintf("off by %s within %s", r.Offset.Round(time.Millisecond), r.Bound.Round(time.Millisecond))
+	age := time.Since(c.good)
+	switch {
+	case age > clockOld:
+		return ops.Check{Name: "clock", Detail: fmt.Sprintf("%s, read %s ago: %v", detail, age.Round(time.Second), r.Err)}
+	case c.window > 0 && 2*r.Bound > c.window:
+		return ops.Check{Name: "clock", Detail: detail + ": too uncertain for a window of " + c.window.String()}
+	}
+	return ops.Check{Name: "clock", OK: true, Detail: detail}
+}

@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"net/http"
+
+	"github.com/spf13/cobra"
+)
+
+func newConfigReload() *cobra.Command {
+	var flags askFlags
+	var dry bool
+	command := &cobra.Command{
+		Use: "reload", Short: "have the running daemon read its files anew, all of them or nothing", Args: cobra.NoArgs,
+		Long: `Has the running daemon read its configuration anew, as a SIGHUP does, and says what changed,
+value by value. What has a mistake in it, or takes a restart, changes nothing (exit code 1).
+With --dry-run it says so beforehand. A daemon also sees by itself that a file changed.`,
+		Example: "  botd config reload --dry-run\n  botd config reload",
+		RunE: func(command *cobra.Command, _ []string) error {
+			return flags.change(command, http.MethodPost, "/api/v1/config/reload", dry)
+		},
+	}
+	flags.add(command)
+	dryFlag(command, &dry, "say what would change, or what is wrong with it, and do nothing")
+	outputFlag(command, &flags.output)
+	return command
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"botd/configs"
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/risk"
+	"botd/runtime/engine"
+)
+
+// accountLimits turns configured limits of the account into the gate's.
+func accountLimits(l configs.Limits) risk.Limits {
+	return risk.Limits{
+		MaxLeverage: l.MaxLeverage, MaxGrossExposure: l.MaxGrossExposure, MaxDailyLoss: l.MaxDailyLoss, MaxDrawdown: l.MaxDrawdown,
+		MaxSymbolExposure: l.MaxSymbolExposure, MaxLosingStreak: l.MaxLosingStreak, CoolDownMS: l.CoolDownMS,
+		MaxOpenOrders: l.MaxOpenOrders, MaxOrdersPerMinute: l.MaxOrdersPerMinute, PriceCollar: l.PriceCollar, MaxDataAgeMS: l.MaxDataAgeMS,
+	}
+}
+
+// strategyConfig turns one configured strategy into the engine's, with the
+// scales and rules of its symbol.
+func strategyConfig(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.StrategyConfig, error) {
+	failed := func(what string, err error) (engine.StrategyConfig, error) {
+		return engine.StrategyConfig{}, failure(exitConfig, "", "%s: %s: %w", c.File, what, err)
+	}
+	limits := accountLimits(c.Limits)
+	var err error
+	if limits.MaxPosition, err = symbol.Quantity(c.Limits.MaxPosition); err != nil {
+		return failed("risk.max_position", err)
+	}
+	setting, err := c.Setting(symbol)
+	if err != nil {
+		return failed("size", err)
+	}
+	protection, err := c.Protection(symbol)
+	if err != nil {
+		return failed("protect", err)
+	}
+	made, err := c.Build(registry(), symbol)
+	if err != nil {
+		return failed("params", err)
+	}
+	config := engine.StrategyConfig{Name: c.Name, Kind: c.Kind, Strategy: made, Symbol: symbol, Interval: c.Interval, Leverage: c.Leverage,
+		Size: setting.Size, Protection: protection, Limits: limits, OnRemove: c.OnRemove}
+	if !c.Schedule.Candle() {
+		config.Schedule = c.Schedule
+	}
+	return config, nil
+}
+
+// settle turns the configured bounds W, D and L into the book's.
+func settle(c configs.SettleConfig) reconcile.Settle {
+	return reconcile.Settle{WindowMS: c.WindowMS, VisibilityMS: c.VisibilityMS, StalenessMS: c.StalenessMS}
+}

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"botd/internal/chaos"
+)
+
+func newDemo() *cobra.Command {
+	command := &cobra.Command{Use: "demo", Short: "demonstrations that need nothing but botd", Args: unknownCommand,
+		Long: `Shows what is hard to believe when it is only said. chaos (docs/chaos.md) buys a quantity
+through kill -9 every few seconds over a failing exchange, and counts afterwards.`,
+		Example: "  botd demo chaos\n  botd demo chaos --kills 30 --seed 7",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newDemoChaos())
+	return command
+}
+
+type chaosFlags struct {
+	kills, slices     int
+	every, sliceEvery time.Duration
+	patience          time.Duration
+	quantity          string
+	seed              uint64
+	directory, output string
+	calm              bool
+}
+
+func newDemoChaos() *cobra.Command {
+	var flags chaosFlags
+	command := &cobra.Command{
+		Use: "chaos", Short: "a twap through kills and a failing exchange", Args: cobra.NoArgs,
+		Long: `Buys a quantity in slices while botd is killed again and again (SIGKILL) and the exchange
+drops a quarter of its answers and a tenth of the requests, cuts answers in half, is
+late, and answers 503 and 429. Exchange and daemon are processes of their own; what is
+between them sees every byte.
+
+At the end the exchange must hold exactly the quantity, no order's id may have left the
+daemon twice, nothing may have been refused, every order must be in the journal, and the
+position's stop must stand. Exit code 1 when anything is otherwise.`,
+		Example: "  botd demo chaos\n  botd demo chaos --kills 100 --every 1s --slices 60 --seed 7",
+		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
+	}
+	f := command.Flags()
+	f.IntVar(&flags.kills, "kills", 12, "how often the daemon is killed")
+	f.DurationVar(&flags.every, "every", 4*time.Second, "between a start and its kill, on average")
+	f.StringVar(&flags.quantity, "quantity", "0.6", "BTC to buy")
+	f.IntVar(&flags.slices, "slices", 30, "into how many equal slices")
+	f.DurationVar(&flags.sliceEvery, "slice-every", time.Second, "between two slices")
+	f.DurationVar(&flags.patience, "patience", 5*time.Minute, "after the last kill, until all must be as wished")
+	f.Uint64Var(&flags.seed, "seed", 1, "of kills and faults")
+	f.BoolVar(&flags.calm, "no-faults", false, "kills alone")
+	f.StringVar(&flags.directory, "dir", "", "where configuration, journal and logs are kept (default: a new directory, removed when all is well)")
+	outputFlag(command, &flags.output)
+	return command
+}
+
+func (f *chaosFlags) run(command *cobra.Command) error {
+	quantity, err := decimal.NewFromString(f.quantity)
+	if step := decimal.New(1, -3); err == nil && !quantity.Mod(step).IsZero() {
+		return usage("--quantity %s: want a multiple of %s BTC, the symbol's step", f.quantity, step)
+	}
+	if err != nil || quantity.Sign() <= 0 || f.kills < 0 || f.slices < 1 || f.every <= 0 || f.sliceEvery < 100*time.Millisecond {
+		return usage("--quantity, --kills, --slices, --every and --slice-every must be above zero (--slice-every 100ms at least)")
+	}
+	binary, err := os.Executable()
+	if err != nil {
+		return fail(exitIO, err)
+	}
+	directory, kept := f.directory, f.directory != ""
+	if !kept {
+		if directory, err = os.MkdirTemp("", "botd-chaos-"); err != nil {
+			return fail(exitIO, err)
+		}
+	} else if directory, err = filepath.Abs(directory); err != nil {
+		return fail(exitIO, err)
+	}
+	trial := chaos.Trial{
+		Binary: binary, Directory: directory, Kills: f.kills, Every: f.every, Seed: f.seed, Patience: f.patience, Lasting: true,
+		Wishes: []chaos.Wish{{Name: "accumulate", Market: "futures", Symbol: "BTC-USDT", Side: "buy", Quantity: quantity, Slices: f.slices,
+			EveryMS: f.sliceEvery.Milliseconds(), Stop: true}},
+		Tell: func(e chaos.Event) {
+			fmt.Fprintf(command.ErrOrStderr(), "%7.1fs  %-8s  %s\n", e.At.Seconds(), e.What, e.Text)
+		},
+	}
+	if !f.calm {
+		trial.Faults = chaos.Harsh(f.seed)
+	}
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return failure(exitIO, "--dir names another place", "%w", err)
+	}
+	report, err := trial.Run(command.Context())
+	if err != nil {
+		return failure(exitInternal, "the logs are in "+directory, "%w", err)
+	}
+	if err := print(command.OutOrStdout(), f.output, report, func(w io.Writer) { showChaos(w, report) }); err != nil {
+		return err
+	}
+	if !report.OK {
+		fmt.Fprintf(command.ErrOrStderr(), "configuration, journal and logs are in %s\n", directory)
+		return negative()
+	}
+	if !kept {
+		return fail(exitIO, os.RemoveAll(directory))
+	}
+	return nil
+}
+
+func showChaos(w io.Writer, r *chaos.Report) {
+	t := grid(w, table.Row{"after " + (time.Duration(r.ElapsedS) * time.Second).String(), ""})
+	t.AppendRows([]table.Row{
+		{"kills (SIGKILL)", fmt.Sprintf("%d: %d with a placement in flight, %d before the start knew where it stood", r.Kills+r.PointKills, r.InFlight, r.BeforeSafe)},
+		{"starts", fmt.Sprintf("%d, %d gave up since the exchange did not answer", r.Starts, r.GaveUp)},
+		{"from start to safe", fmt.Sprintf("p50 %.2f s, p99 %.2f s", r.SafeP50S, r.SafeP99S)},
+		{"placements sent", fmt.Sprintf("%d: %d accepted, %d lost without an answer, %d answered 503 or 429", r.Sent, r.Accepted, r.Lost, r.Unavailable)},
+		{"unknown for a while", r.Unknown},
+		{"exits and stops sent anew, had already", r.Repeats},
+		{"fills", r.Fills},
+		{"journal", fmt.Sprintf("%d records, the chain is whole", r.Records)},
+	})
+	for _, h := range r.Held {
+		t.AppendRow(table.Row{h.Symbol, fmt.Sprintf("wished %s, held %s, stops on the exchange %d", h.Wished, h.Held, h.Stops)})
+	}
+	t.Render()
+	for _, problem := range r.Problems {
+		fmt.Fprintln(w, "WRONG: "+problem)
+	}
+	if r.OK {
+		fmt.Fprintln(w, "ok: exactly the quantity, no id sent twice, nothing refused")
+	}
+}

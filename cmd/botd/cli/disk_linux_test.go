@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// smallDisk mounts a file system of its own, or says why not.
+func smallDisk(t *testing.T, directory, size string) {
+	t.Helper()
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", directory, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a small file system can not be mounted here (the faulty file layer has its own test, runtime TestOnAFullDisk...): %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(directory, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// filler takes all room of a file system, more with every call.
+type filler struct {
+	t    *testing.T
+	path string
+}
+
+func (f *filler) fill() {
+	f.t.Helper()
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer file.Close()
+	for _, size := range []int{1 << 16, 1 << 12, 1} {
+		for block := make([]byte, size); ; {
+			if _, err := file.Write(block); err != nil {
+				break
+			}
+		}
+	}
+}
+
+func (f *filler) free() {
+	f.t.Helper()
+	if err := os.Remove(f.path); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// TestTheDaemonOnADiskThatFillsUp runs the real program with its data on a small
+// disk, which fills up while it trades: nothing opens, the position can be closed
+// out of the reserve; then not even that is left, and nothing is sent at all; with
+// room again it goes on, and the journal is whole.
+func TestTheDaemonOnADiskThatFillsUp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	data := filepath.Join(p.directory, "data")
+	smallDisk(t, data, "16m")
+	disk := &filler{t, filepath.Join(data, "ballast")}
+	address, own := p.free(), p.free()
+	p.live("configs", "disk", address, "data_dir: ./data\nlisten: "+own)
+	p.file("configs/strategies/grow.yaml", grows, 0o600)
+	p.venue(address, "disk", "--market", "still")
+	daemon, log := p.start("daemon", "run", "--mode", "live", "--log-format", "json")
+	log.wait(t, `"position.changed"`)
+
+	disk.fill()
+	log.wait(t, `"journal.low"`)
+	var before []venueOrder
+	eventually(t, "what was on its way", func() bool {
+		now := venueOrders(t, address)
+		still := len(now) == len(before) && strings.Count(log.String(), `"order.acknowledged"`) == len(now)
+		before = now
+		return still
+	})
+	p.run(exitOK, "halt", "--level", "flatten", "--reason", "the disk is full", "--yes")
+	eventually(t, "the position closed", func() bool { return held(t, venueOrders(t, address)).IsZero() })
+	if want, have := buys(before), buys(venueOrders(t, address)); have != want {
+		t.Errorf("orders that open on a full disk: want none after %d, have %d", want, have)
+	}
+
+	disk.fill() // what the reserve gave back
+	p.run(exitTemporary, "rearm", "--reason", "a test")
+	log.wait(t, `"journal.failed"`)
+	sent := len(venueOrders(t, address))
+	p.run(exitTemporary, "rearm", "--strategy", "grow", "--reason", "a test") // in force, but not written: nothing is sent
+	if now := len(venueOrders(t, address)); now != sent {
+		t.Errorf("orders while nothing can be written: want none after %d, have %d", sent, now)
+	}
+	disk.free()
+	log.wait(t, `"journal.back"`)
+	eventually(t, "it trades again", func() bool { return buys(venueOrders(t, address)) > buys(before) })
+
+	if err := daemon.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := daemon.Wait(); err != nil {
+		t.Errorf("a clean stop: want exit code 0, have %v\n%s", err, log.String())
+	}
+	p.run(exitOK, "journal", "verify")
+	journalled := p.run(exitOK, "journal", "export", "--kind", "sending")
+	seen := map[string]bool{}
+	for _, o := range venueOrders(t, address) {
+		if seen[o.ClientOrderID] || !strings.Contains(journalled, `"`+o.ClientOrderID+`"`) {
+			t.Errorf("order %s is there twice, or not in the journal", o.ClientOrderID)
+		}
+		seen[o.ClientOrderID] = true
+	}
+}

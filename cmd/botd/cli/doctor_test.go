@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// diagnose writes a demo's configuration, breaks something, and asks botd doctor.
+func diagnose(t *testing.T, listen string, spoil func(directory string) error) diagnosis {
+	t.Helper()
+	directory := t.TempDir()
+	data := filepath.Join(directory, "data")
+	text := fmt.Sprintf("mode: demo\nlisten: %s\ndata_dir: %s\n", listen, data)
+	if err := os.WriteFile(filepath.Join(directory, "botd.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := spoil(data); err != nil {
+		t.Fatal(err)
+	}
+	var out, log bytes.Buffer
+	execute([]string{"doctor", "-c", directory, "-o", "json"}, &out, &log)
+	var d diagnosis
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		t.Fatalf("%v: %s%s", err, out.String(), log.String())
+	}
+	return d
+}
+
+func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
+	t.Parallel()
+	another := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		fmt.Fprintln(w, `{"mode":"demo"}`)
+	}))
+	t.Cleanup(another.Close)
+	for _, c := range []struct {
+		name, listen string
+		spoil        func(data string) error
+		check, mend  string
+	}{
+		{"a journal that is none", "off", func(data string) error {
+			if err := os.MkdirAll(filepath.Join(data, "demo"), 0o700); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(data, "demo", "journal.db"), bytes.Repeat([]byte("torn "), 1000), 0o600)
+		}, "journal", "botd restore"},
+		{"a file where the data belong", "off", func(data string) error { return os.WriteFile(data, nil, 0o600) }, "journal", "data_dir"},
+		{"a file where the data belong, as the disk sees it", "off", func(data string) error { return os.WriteFile(data, nil, 0o600) }, "disk", "data_dir"},
+		{"another botd at the address", another.Listener.Addr().String(), func(string) error { return nil }, "daemon", "listen"},
+	} {
+		d := diagnose(t, c.listen, c.spoil)
+		told := false
+		for _, f := range d.Findings {
+			if f.State != stateOK && f.Mend == "" {
+				t.Errorf("%s: %s: %q has no mend", c.name, f.Check, f.What)
+			}
+			told = told || f.Check == c.check && f.State == stateFail && strings.Contains(f.Mend, c.mend)
+		}
+		if !told || d.OK {
+			t.Errorf("%s: want a failure of %s whose mend says %q, have %+v", c.name, c.check, c.mend, d.Findings)
+		}
+	}
+}
+
+func TestAnEmptyWordLeavesNoHole(t *testing.T) {
+	t.Parallel()
+	if want, have := "botd devel go1.26", spaced("botd", "devel", "", "go1.26"); want != have {
+		t.Errorf("want %q, have %q", want, have)
+	}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"botd/reconcile/journal"
+	"botd/runtime"
+)
+
+func TestExitCodesAreTheContracts(t *testing.T) {
+	directory := t.TempDir()
+	t.Chdir(directory)
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := "name: one\nstrategy: buy_and_hold\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\n"
+	write("good/botd.yaml", "mode: demo\ndata_dir: ./work\n")
+	write("good/strategies/one.yaml", good)
+	write("bad/botd.yaml", "mode: nowhere\n")
+	write("file/botd.yaml", "mode: demo\ndata_dir: ./occupied\n")
+	write("file/strategies/one.yaml", good)
+	write("occupied", "")
+	write("live/botd.yaml", "mode: live\nexchange: {base_url: http://127.0.0.1:1, key_file: ./key, secret_file: ./secret}\n")
+	write("live/strategies/one.yaml", good)
+	write("used/botd.yaml", "mode: demo\ndata_dir: ./taken\n")
+	write("used/strategies/one.yaml", good)
+	if err := os.MkdirAll("taken/demo", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	release, err := journal.Lock("taken/demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { release() })
+	write("cut.csv", "open_time_ms,open,high,low,close,volume\n1,2\n")
+	for _, c := range []struct {
+		name      string
+		arguments []string
+		want      int
+	}{
+		{"no arguments", nil, exitOK},
+		{"a good configuration", []string{"check", "-c", "good"}, exitOK},
+		{"a bad configuration is a negative answer", []string{"check", "-c", "bad"}, exitNegative},
+		{"an unknown command", []string{"rnu"}, exitUsage},
+		{"an unknown flag", []string{"run", "--nonsense"}, exitUsage},
+		{"flags that exclude each other", []string{"resolve", "BTC-USDT", "--adopt", "--ignore", "--reason", "both"}, exitUsage},
+		{"a reason for no decision", []string{"resolve", "BTC-USDT", "--reason", "none"}, exitUsage},
+		{"bad data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "cut.csv"}, exitData},
+		{"missing data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "none.csv"}, exitNoInput},
+		{"a missing configuration", []string{"check", "-c", "nowhere"}, exitNoInput},
+		{"a missing backup", []string{"restore", "nowhere.db", "-c", "good"}, exitNoInput},
+		{"a shell there is not", []string{"completion", "tcsh"}, exitUsage},
+		{"no daemon to be healthy", []string{"healthcheck", "-c", "good", "--listen", "127.0.0.1:1"}, exitUnavailable},
+		{"no daemon", []string{"status", "-c", "good", "--listen", "127.0.0.1:1"}, exitUnavailable},
+		{"a data directory that can not be made", []string{"run", "-c", "file"}, exitIO},
+		{"no credentials", []string{"run", "-c", "live", "--mode", "live"}, exitCredentials},
+		{"running a bad configuration", []string{"run", "-c", "bad"}, exitConfig},
+		{"no journal yet", []string{"journal", "verify", "-c", "good"}, exitNoInput},
+		{"an address that others can reach, without TLS", []string{"run", "-c", "good", "--listen", "0.0.0.0:0"}, exitConfig},
+		{"a data directory in use by another botd", []string{"run", "-c", "used"}, exitTemporary},
+	} {
+		var stdout, stderr bytes.Buffer
+		if have := execute(c.arguments, &stdout, &stderr); have != c.want {
+			t.Errorf("%s (%v): want exit code %d, have %d\n%s%s", c.name, c.arguments, c.want, have, stdout.String(), stderr.String())
+		}
+	}
+}
+
+// TestEveryErrorHasItsExitCode is the part of the table that no command line
+// makes happen at will.
+func TestEveryErrorHasItsExitCode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		err  error
+		want int
+	}{
+		{"a bug of the engine", runError(&runtime.InternalError{Cause: "a rule broken"}), exitInternal},
+		{"an error of no kind", errors.New("odd"), exitInternal},
+		{"a broken journal", runError(fmt.Errorf("append: %w", journal.ErrBroken)), exitIO},
+		{"records not written at the end", runError(runtime.ErrUnwritten), exitIO},
+		{"a file that is not there", fmt.Errorf("open: %w", fs.ErrNotExist), exitNoInput},
+		{"a file that may not be read", fmt.Errorf("open: %w", fs.ErrPermission), exitIO},
+		{"a full disk", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, exitIO},
+		{"interrupted", &signalError{os.Interrupt}, 130},
+		{"terminated", fmt.Errorf("wait: %w", &signalError{syscall.SIGTERM}), 143},
+		{"a code of its own, however deep", fmt.Errorf("outer: %w", fail(exitTemporary, errors.New("inner"))), exitTemporary},
+	} {
+		if have := exitCode(c.err); have != c.want {
+			t.Errorf("%s: want exit code %d, have %d", c.name, c.want, have)
+		}
+	}
+}
+
+// TestAPanicIsCode70WithItsStack keeps Go's own exit code 2 from being seen.
+func TestAPanicIsCode70WithItsStack(t *testing.T) {
+	t.Parallel()
+	var stderr bytes.Buffer
+	if have := caught(&stderr, func() int { panic("a rule broken") }); have != exitInternal {
+		t.Errorf("a panic: want exit code %d, have %d", exitInternal, have)
+	}
+	for _, want := range []string{"internal error: a rule broken", "exit_test.go", "hint: "} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("what a panic tells: want %q, have %s", want, stderr.String())
+		}
+	}
+}
+
+// TestASignalEndsACommandWithItsCode interrupts a real process. What serves until
+// it is stopped ends with 0 when it is.
+func TestASignalEndsACommandWithItsCode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		signal    os.Signal
+		arguments []string
+		until     string // what it has told when it is interrupted; its stderr
+		want      int
+	}{
+		{os.Interrupt, []string{"exchange", "--listen", "127.0.0.1:0"}, "listens", 0},
+		{syscall.SIGTERM, []string{"exchange", "--listen", "127.0.0.1:0"}, "listens", 0},
+		{os.Interrupt, []string{"bench", "--candles", "200000"}, "measuring a hand-written", 130},
+		{syscall.SIGTERM, []string{"bench", "--candles", "200000"}, "measuring a hand-written", 143},
+	} {
+		t.Run(fmt.Sprint(c.arguments[0], " ", c.signal), func(t *testing.T) {
+			t.Parallel()
+			told := &overheard{more: make(chan struct{})}
+			command := exec.Command(self(t), c.arguments...)
+			command.Dir, command.Stderr = t.TempDir(), told
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer command.Process.Kill()
+			late := time.After(60 * time.Second)
+			for text, more := told.soFar(); !strings.Contains(text, c.until); text, more = told.soFar() {
+				select {
+				case <-more:
+				case <-late:
+					t.Fatalf("want %q told, have %s", c.until, text)
+				}
+			}
+			if err := command.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait() // its code is what counts
+			if have := command.ProcessState.ExitCode(); have != c.want {
+				text, _ := told.soFar()
+				t.Errorf("want exit code %d, have %d\n%s", c.want, have, text)
+			}
+		})
+	}
+}
+
+// TestEveryCodeOfTheTableIsTried keeps the table of the manual and docs/cli.md from
+// naming a code that nothing ends with.
+func TestEveryCodeOfTheTableIsTried(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("exit_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[int]string{exitOK: "exitOK}", exitNegative: "exitNegative}", exitUsage: "exitUsage}", exitData: "exitData}", exitNoInput: "exitNoInput}", exitUnavailable: "exitUnavailable}", exitInternal: "exitInternal}",
+		exitIO: "exitIO}", exitTemporary: "exitTemporary}", exitCredentials: "exitCredentials}", exitConfig: "exitConfig}", 130: " 130}", 143: " 143}"}
+	for _, e := range exitTable {
+		if name := names[e.code]; name == "" || strings.Count(string(text), name+",\n") == 0 {
+			t.Errorf("exit code %d (%s) has no case", e.code, e.what)
+		}
+	}
+}

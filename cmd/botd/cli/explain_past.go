@@ -1,0 +1,349 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/runtime/api"
+	"botd/runtime/engine"
+	"botd/strategy"
+)
+
+// Bounds of what is told of the past.
+const (
+	pastBefore  = 5 // intervals before the moment whose records are told
+	pastAfter   = 1 // and after it
+	pastRecords = 200
+	pastPages   = 20 // of candles
+)
+
+// happened is one record of the journal near the moment.
+type happened struct {
+	AtMS int64  `json:"at_ms"`
+	Kind string `json:"kind"`
+	What string `json:"what"`
+}
+
+// past is what botd explain --at prints.
+type past struct {
+	Schema int `json:"schema"`
+	api.Outlook
+	Happened []happened `json:"happened"`
+}
+
+func explainPast(command *cobra.Command, flags *askFlags, name, at string) error {
+	atMS, err := parseMoment("--at", at, time.Now())
+	if err != nil {
+		return err
+	}
+	config, err := loadGood(flags.directory)
+	if err != nil {
+		return err
+	}
+	c, err := configured(config, name)
+	if err != nil {
+		return err
+	}
+	v, err := openPast(command, config, flags.directory)
+	if err != nil {
+		return err
+	}
+	if atMS > v.now() {
+		return usage("--at %s is not past yet\nhint: botd explain %s, without --at, looks ahead", at, name)
+	}
+	symbol, err := v.find(c.Market.String(), c.Symbol)
+	if err != nil {
+		return err
+	}
+	p, err := pastOf(command.Context(), config, c, symbol, atMS)
+	if err != nil {
+		return err
+	}
+	if err := p.remade(command.Context(), c, symbol, v, atMS); err != nil {
+		return err
+	}
+	shown := past{1, api.OutlookOf(&p.outlook), p.happened}
+	return print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { pastText(w, &shown) })
+}
+
+// parseMoment reads a time of the past: as parseTime does, or how long ago it was, or a
+// time of the last day as the log shows it.
+func parseMoment(flag, text string, now time.Time) (int64, error) {
+	now = now.UTC()
+	for _, layout := range []string{"15:04", time.TimeOnly} {
+		of, err := time.Parse(layout, text)
+		if err != nil {
+			continue
+		}
+		at := time.Date(now.Year(), now.Month(), now.Day(), of.Hour(), of.Minute(), of.Second(), 0, time.UTC)
+		if at.After(now) {
+			at = at.AddDate(0, 0, -1)
+		}
+		return at.UnixMilli(), nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
+		return now.Add(-ago).UnixMilli(), nil
+	}
+	ms, err := parseTime(flag, text)
+	if err != nil {
+		return 0, usage("%s %q: want 2024-01-31T12:00:00Z, 14:05 (UTC, of the last day), 10m (ago), or milliseconds", flag, text)
+	}
+	return ms, nil
+}
+
+func configured(config *configs.Config, name string) (*configs.StrategyConfig, error) {
+	var names []string
+	for i := range config.Strategies {
+		if config.Strategies[i].Name == name {
+			return &config.Strategies[i], nil
+		}
+		names = append(names, config.Strategies[i].Name)
+	}
+	return nil, unknownStrategy(name, names)
+}
+
+// openPast reaches the public data of the venue; of a demo that does not run, a copy.
+func openPast(command *cobra.Command, config *configs.Config, directory string) (*publicVenue, error) {
+	if config.Mode == configs.Demo {
+		if _, err := os.Stat(filepath.Join(config.DataDir, string(configs.Demo), addressFile)); errors.Is(err, fs.ErrNotExist) {
+			v, err := rehearseDemo(config, filepath.Join(config.DataDir, string(configs.Demo)))
+			if err != nil {
+				return nil, err
+			}
+			return &publicVenue{do: v.trading.Do, now: v.clock.ServerNowMS, symbols: v.known, where: v.where}, nil
+		}
+	}
+	look := publicFlags{directory: directory}
+	return look.open(command)
+}
+
+// remembered is what the journal says of a moment.
+type remembered struct {
+	outlook  engine.Outlook
+	memory   strategy.Memory
+	happened []happened
+}
+
+// pastOf replays the journal up to the moment.
+func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, atMS int64) (*remembered, error) {
+	p := &remembered{happened: []happened{}, outlook: engine.Outlook{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS}}
+	path := filepath.Join(config.DataDir, string(config.Mode), journalName)
+	store, err := journal.Read(ctx, path)
+	if _, absent := os.Stat(path); errors.Is(absent, fs.ErrNotExist) {
+		return nil, failure(exitNoInput, "botd run makes one", "no journal at %s", path)
+	}
+	if err != nil {
+		return nil, openError(err)
+	}
+	defer store.Close()
+	book := reconcile.NewBook(settle(config.Exchange.Settle))
+	began := int64(0)
+	from, to := atMS-pastBefore*int64(c.Interval), atMS+pastAfter*int64(c.Interval)
+	if err := store.Replay(ctx, func(r *reconcile.Record) error {
+		if began == 0 {
+			began = r.AtMS
+		}
+		if r.AtMS <= atMS {
+			book.Apply(r)
+		}
+		mine := r.Strategy == c.Name || r.Symbol == symbol.Key() || r.Strategy == "" && r.Symbol == exchange.SymbolKey{} && r.ClientOrderID == ""
+		if mine && r.AtMS >= from && r.AtMS <= to && r.Kind != reconcile.RecordEntry && len(p.happened) < pastRecords {
+			p.happened = append(p.happened, happened{r.AtMS, r.Kind.String(), recordText(r, symbol)})
+		}
+		return nil
+	}); err != nil {
+		return nil, failure(exitData, "botd journal verify says more", "replay the journal: %w", err)
+	}
+	if began == 0 || atMS < began {
+		return nil, failure(exitNegative, "name a later time", "the journal knows nothing of %s: it begins at %s", clockText(atMS), clockText(began))
+	}
+	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
+	p.memory = state.Memory
+	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *state.Plan.Clone(), *state.Plan.Clone(), state.Latch, truth.Known
+	p.outlook.Equity = book.Watch("").Day.Equity
+	p.outlook.Blocks = blocksThen(book, c.Name, truth, state, atMS)
+	return p, nil
+}
+
+// recordText is a record in words, with the symbol's prices and quantities.
+func recordText(r *reconcile.Record, symbol *exchange.Symbol) string {
+	text := r.Brief()
+	if o := r.Order; o != nil {
+		text = fmt.Sprintf("%s %s: %s %s %s", r.ClientOrderID, r.Purpose, o.Side, o.Type, symbol.QuantityDecimal(o.Quantity))
+		if o.Price != 0 {
+			text += " at " + symbol.PriceDecimal(o.Price).String()
+		}
+		if o.StopPrice != 0 {
+			text += " stop " + symbol.PriceDecimal(o.StopPrice).String()
+		}
+		return text
+	}
+	switch r.Kind {
+	case reconcile.RecordFill, reconcile.RecordEnded:
+		text = r.ClientOrderID
+		if r.State != 0 {
+			text += " " + r.State.String()
+		}
+		if r.Filled != 0 {
+			text += ", filled " + symbol.QuantityDecimal(r.Filled).String()
+		}
+		if !r.Price.IsZero() {
+			text += " at " + r.Price.String()
+		}
+		if r.Evidence != "" {
+			text += " (" + r.Evidence + ")"
+		}
+	case reconcile.RecordPlan:
+		wished := api.OutlookOf(&engine.Outlook{Symbol: symbol, Plan: *r.Plan}).Plan
+		text = wishText(&wished) + because(wished.Reason)
+	case reconcile.RecordResolved:
+		text = "the target is " + symbol.QuantityDecimal(r.Resolved).String()
+	}
+	return text
+}
+
+// blocksThen is what the journal says was in the way.
+func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolTruth, state *reconcile.StrategyState, atMS int64) (all []engine.Block) {
+	add := func(wayOut, format string, values ...any) {
+		all = append(all, engine.Block{What: fmt.Sprintf(format, values...), WayOut: wayOut})
+	}
+	for _, h := range book.Halts() {
+		if h.Scope.Covers(name, truth.Key) {
+			add("botd rearm", "halted %s at level %s: %s", h.Scope, h.Level, h.Why)
+		}
+	}
+	if book.Breaking(atMS) {
+		add("ended by itself "+clockText(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
+	}
+	if truth.Quarantine != "" {
+		add("botd resolve "+truth.Key.Name, "quarantined: %s", truth.Quarantine)
+	}
+	for _, scope := range []string{"", name} {
+		for _, b := range book.Watch(scope).Breaches {
+			if !b.Over(atMS) {
+				add("docs/risk.md", "the limit %s was crossed: %s", b.Rule, b.Why)
+			}
+		}
+	}
+	if state.Latch != 0 {
+		add("the strategy wishes no position, or the other side", "latched: a position of this side was ended by something else than its plan")
+	}
+	for _, p := range book.Live() {
+		if p.Order.Key() == truth.Key && p.State.Unresolved() {
+			add("its fate was fetched, never guessed", "placement %s was %s", p.ClientOrderID, p.State)
+		}
+	}
+	return all
+}
+
+// remade gives the strategy the candles up to the moment, as a start then would
+// have, and asks it.
+func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symbol *exchange.Symbol, v *publicVenue, atMS int64) error {
+	made, err := strategyConfig(c, symbol)
+	if err != nil {
+		return err
+	}
+	o := &p.outlook
+	o.Warmup = made.Strategy.Warmup()
+	candles, err := candlesUntil(ctx, v, symbol, c.Interval, atMS, o.Warmup+1)
+	if err != nil {
+		return err
+	}
+	view := strategy.View{NowMS: atMS, Symbol: symbol, Interval: c.Interval, Size: made.Size, Leverage: made.Leverage, Memory: p.memory, Equity: o.Equity,
+		Position: strategy.Position{Quantity: o.Position}}
+	for i := range candles.Len() {
+		view.Candle, view.Last = candles.At(i), candles.Close[i]
+		view.NowMS = candles.CloseMS(i)
+		view.SetHistory(candles, i+1)
+		made.Strategy.Candle(&view)
+		o.Seen++
+		o.Candle, o.CandleMS, o.Last, o.LastMS = view.Candle, view.NowMS, view.Last, view.NowMS
+	}
+	view.NowMS, o.NextMS = atMS, atMS
+	if tells, ok := made.Strategy.(strategy.Conditional); ok && o.Seen > 0 {
+		o.Conditions = tells.Conditions(&view)
+	}
+	if o.Seen < o.Warmup {
+		o.Blocks = append(o.Blocks, engine.Block{What: fmt.Sprintf("the venue tells %d of the %d candles it needs to have seen", o.Seen, o.Warmup), WayOut: "a moment nearer to now"})
+		return nil
+	}
+	var plan strategy.Plan
+	made.Strategy.Decide(&view, &plan)
+	o.Changes = !o.Plan.Covers(&plan)
+	o.Plan.Merge(&plan)
+	return nil
+}
+
+// candlesUntil are the closed candles before a moment, at least so many where the
+// venue has them.
+func candlesUntil(ctx context.Context, v *publicVenue, symbol *exchange.Symbol, interval exchange.Interval, atMS int64, least int) (*exchange.Candles, error) {
+	all := &exchange.Candles{Interval: interval}
+	from := interval.OpenOf(atMS) - int64(least)*int64(interval)
+	for range pastPages {
+		request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Interval: interval, StartMS: max(0, from), EndMS: atMS, Limit: 1500}
+		if symbol.Market == exchange.Spot {
+			request.Operation, request.Limit = exchange.SpotCandles, 500
+		}
+		answer, err := v.ask(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		before := all.Len()
+		for i := range answer.Candles.Len() {
+			candle := answer.Candles.At(i)
+			if candle.OpenMS >= from && candle.OpenMS+int64(interval) <= atMS {
+				all.Append(candle)
+				from = candle.OpenMS + int64(interval)
+			}
+		}
+		if all.Len() == before || from+int64(interval) > atMS {
+			break
+		}
+	}
+	return all, nil
+}
+
+// pastText tells a person what was.
+func pastText(w io.Writer, p *past) {
+	o := &p.Outlook
+	fmt.Fprintf(w, "%s: %s on %s %s %s, at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, clockText(o.AtMS))
+	dataText(w, &o.Data, o.AtMS)
+	fmt.Fprintln(w, "  (position by the journal; equity at the start of that day, UTC)")
+	conditionTable(w, o.Conditions)
+	fmt.Fprintf(w, "\nPLAN\n  in force then: %s%s\n", wishText(&o.InForce), because(o.InForce.Reason))
+	if o.Changes {
+		fmt.Fprintf(w, "  made of these candles it would be: %s%s\n", wishText(&o.Plan), because(o.Plan.Reason))
+	} else {
+		fmt.Fprintln(w, "  made of these candles it would be the same")
+	}
+	protectionText(w, &o.InForce)
+	if len(o.Blocks) > 0 {
+		fmt.Fprintln(w, "\nIN THE WAY")
+	}
+	for _, b := range o.Blocks {
+		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
+	}
+	fmt.Fprintln(w, "\nTHE JOURNAL AROUND IT")
+	t := grid(w, table.Row{"time (UTC)", "record", "what"})
+	for _, h := range p.Happened {
+		t.AppendRow(table.Row{clockText(h.AtMS), h.Kind, strings.TrimSpace(h.What)})
+	}
+	t.Render()
+	if len(p.Happened) == 0 {
+		fmt.Fprintln(w, "nothing was written: nothing was sent, filled, or changed")
+	}
+}

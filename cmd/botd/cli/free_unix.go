@@ -1,0 +1,14 @@
+//go:build linux || darwin || freebsd
+
+package cli
+
+import "syscall"
+
+// freeBytes is what is free for this user on a directory's file system.
+func freeBytes(directory string) (free int64, known bool) {
+	var stat syscall.Statfs_t
+	if syscall.Statfs(directory, &stat) != nil {
+		return 0, false
+	}
+	return int64(stat.Bavail) * int64(stat.Bsize), true
+}

@@ -1,0 +1,272 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/runtime"
+	"botd/runtime/api"
+	"botd/runtime/engine"
+)
+
+// laterPattern names the files of halts that no running botd heard, each a halt of
+// its own. They lie beside the journal, which only the process that holds its lock
+// may write; one left while a start takes the others over is seen a moment later.
+const laterPattern = "halt-*.json"
+
+// laterHalt is the kill switch, pulled while no botd answered.
+type laterHalt struct {
+	AtMS     int64  `json:"at_ms"`
+	By       string `json:"by"`
+	Level    string `json:"level"`
+	Reason   string `json:"reason"`
+	Strategy string `json:"strategy,omitempty"`
+	Market   string `json:"market,omitempty"`
+	Symbol   string `json:"symbol,omitempty"`
+}
+
+// later keeps a halt for the next start when no daemon answers: the one that should
+// have heard it may be waiting for an exchange that fails, or be started anew by
+// systemd in a moment. It returns why nobody was reached, and what was done instead;
+// or the daemon, when one answers after all.
+func (f *haltFlags) later(command *cobra.Command, unreached error) (*running, error) {
+	var code *exitError
+	if f.DryRun || f.address != "" || !errors.As(unreached, &code) || code.code != exitUnavailable {
+		return nil, unreached
+	}
+	config, problems, err := load(f.directory, "")
+	if err = errors.Join(err, problems.Err()); err != nil {
+		return nil, unreached
+	}
+	directory := filepath.Join(config.DataDir, string(config.Mode))
+	if _, err := os.Stat(filepath.Join(directory, journalName)); err != nil {
+		return nil, unreached // nothing ever traded there
+	}
+	halt := laterHalt{time.Now().UnixMilli(), operator(), f.Level, f.Reason, f.Strategy, f.Market, f.Symbol}
+	if _, err := halt.scope(config); err != nil {
+		return nil, fail(exitNegative, err)
+	}
+	path, err := leaveHalt(directory, halt)
+	if err != nil {
+		return nil, failure(exitIO, "nothing was halted", "keep the halt for the next start: %w", err)
+	}
+	if d, err := f.reach(command); err == nil { // it has started meanwhile: it answers better itself
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fail(exitIO, err)
+		}
+		return d, nil
+	}
+	return nil, failure(exitUnavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs and did not answer does so within seconds",
+		"no daemon answers: the halt is kept in %s", path)
+}
+
+// operator names who runs the command.
+func operator() string {
+	if who, err := user.Current(); err == nil {
+		return who.Username
+	}
+	return fmt.Sprint("user ", os.Getuid())
+}
+
+// scope is what the halt is of, by the configuration's strategies.
+func (h *laterHalt) scope(config *configs.Config) (scope reconcile.Scope, err error) {
+	if h.Strategy != "" && h.Symbol != "" {
+		return scope, errors.New("give strategy or symbol, not both")
+	}
+	if h.Strategy == "" && h.Symbol == "" {
+		return scope, nil
+	}
+	for i := range config.Strategies {
+		s := &config.Strategies[i]
+		key := exchange.SymbolKey{Market: s.Market, Name: s.Symbol}
+		switch {
+		case h.Strategy != "" && s.Name == h.Strategy:
+			return reconcile.Scope{Strategy: s.Name}, nil
+		case h.Symbol != "" && s.Symbol == h.Symbol && (h.Market == "" || h.Market == s.Market.String()):
+			if scope.Symbol != (exchange.SymbolKey{}) && scope.Symbol != key {
+				return scope, fmt.Errorf("%s is traded in both markets: say which", h.Symbol)
+			}
+			scope.Symbol = key
+		}
+	}
+	if scope == (reconcile.Scope{}) {
+		return scope, fmt.Errorf("no strategy of the configuration is or trades %q: nothing was changed", cmp.Or(h.Strategy, h.Symbol))
+	}
+	return scope, nil
+}
+
+// leaveHalt writes a halt into a file of its own, durably, as a whole or not at all.
+func leaveHalt(directory string, halt laterHalt) (path string, err error) {
+	text, err := json.MarshalIndent(halt, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	file, err := os.CreateTemp(directory, ".halt-*")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(directory, fmt.Sprintf("halt-%d-%d.json", halt.AtMS, os.Getpid()))
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
+	}
+	return path, syncDirectory(directory)
+}
+
+// leftHalts are the files of halts in a directory, the oldest first.
+func leftHalts(directory string) ([]string, error) {
+	return filepath.Glob(filepath.Join(directory, laterPattern)) // sorted; their names begin with their time
+}
+
+func readHalt(path string) (halt laterHalt, err error) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &halt)
+	}
+	if err == nil && !slices.Contains(reconcile.Levels, halt.Level) {
+		err = fmt.Errorf("level %q is none of %v", halt.Level, reconcile.Levels)
+	}
+	if err != nil {
+		return halt, fmt.Errorf("read the halt %s: %w", path, err)
+	}
+	return halt, nil
+}
+
+// scopeNow is what it is of by what is configured now: what is not any more stands
+// for all of it.
+func (h *laterHalt) scopeNow(config *configs.Config) reconcile.Scope {
+	scope, err := h.scope(config)
+	if err != nil {
+		return reconcile.Scope{}
+	}
+	return scope
+}
+
+func (h *laterHalt) audit(path string, scope reconcile.Scope) *reconcile.Audit {
+	return &reconcile.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
+		Detail: h.Level + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
+}
+
+func syncDirectory(path string) error {
+	directory, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// takeHalts writes the halts that were kept into the journal and the book, before
+// the engine is made of them. One that can not be read is no reason to trade.
+func takeHalts(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book, history *api.History) error {
+	paths, err := leftHalts(directory)
+	if err != nil || len(paths) == 0 {
+		return fail(exitIO, err)
+	}
+	var records []reconcile.Record
+	for _, path := range paths {
+		h, err := readHalt(path)
+		if err != nil {
+			return failure(exitData, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
+		}
+		scope := h.scopeNow(config)
+		records = append(records, reconcile.Record{Kind: reconcile.RecordAudit, AtMS: nowMS, Audit: h.audit(path, scope)})
+		halt := reconcile.Record{Kind: reconcile.RecordHalt, AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: h.Level, Why: h.Reason}
+		if reconcile.Severer(h.Level, book.HaltOf(scope).Level) {
+			book.Apply(&halt)
+			records = append(records, halt)
+		}
+	}
+	if err := store.Append(ctx, records); err != nil {
+		return fail(exitIO, err)
+	}
+	for i := range records {
+		history.Take(&records[i])
+	}
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return fail(exitIO, errors.Join(err, syncDirectory(directory)))
+}
+
+// How often a running daemon looks for halts that did not reach it, and how often
+// for whether one that is in force has become durable.
+const (
+	hearEvery    = time.Second
+	durableEvery = 30 * time.Second
+)
+
+// hearing carries out, while the daemon runs, the halts that were left because it
+// did not answer: one that came in the moment of its start, or beside a socket that
+// is gone. One that can not be read pauses everything: somebody meant to stop it.
+type hearing struct {
+	directory string
+	config    func() *configs.Config
+	send      func(context.Context, engine.Event) error
+	done      map[string]time.Time // halts in force whose file stays, and when it is looked at again
+}
+
+func (h *hearing) watch(ctx context.Context) {
+	h.done = map[string]time.Time{}
+	look := time.NewTicker(hearEvery)
+	defer look.Stop()
+	for {
+		paths, _ := leftHalts(h.directory) // the pattern is good
+		for _, path := range paths {
+			h.take(ctx, path)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// take puts a halt in force, once: a person may have armed it again since. Its file
+// goes when it is durable; records are so in their order, so that a later one shows it.
+func (h *hearing) take(ctx context.Context, path string) {
+	again, inForce := h.done[path]
+	if inForce && time.Now().Before(again) {
+		return
+	}
+	halt, unread := readHalt(path)
+	if errors.Is(unread, fs.ErrNotExist) {
+		return // whoever left it has reached the daemon after all
+	}
+	scope := halt.scopeNow(h.config())
+	event := engine.Event{Kind: engine.EventHalt, Level: halt.Level, Scope: scope, Why: halt.Reason, Audit: halt.audit(path, scope)}
+	switch {
+	case unread != nil && inForce:
+		return
+	case unread != nil:
+		event = engine.Event{Kind: engine.EventHalt, Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
+	case inForce:
+		event = engine.Event{Kind: engine.EventAudit, Audit: event.Audit}
+	}
+	err := h.send(ctx, event)
+	if err != nil && !errors.Is(err, runtime.ErrUnwritten) {
+		return // not taken: it is tried again
+	}
+	h.done[path] = time.Now().Add(durableEvery)
+	if err == nil && unread == nil {
+		_ = os.Remove(path) // one that stays changes nothing until the next start
+	}
+}

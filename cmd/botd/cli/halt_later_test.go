@@ -1,0 +1,141 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/configs"
+	"botd/runtime"
+	"botd/runtime/engine"
+)
+
+// TestAHaltNobodyHearsIsInForceFromTheNextStart kills the daemon while the exchange
+// does not answer, and pulls the kill switch while the next one waits for it: when
+// the exchange is back, the position is closed and nothing was opened.
+func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	address, own := p.free(), p.free()
+	p.live("configs", "halt", address, "data_dir: ./data\nlisten: "+own)
+	p.file("configs/strategies/grow.yaml", grows, 0o600)
+	left := func() []string {
+		paths, err := leftHalts(filepath.Join(p.directory, "data/live"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return paths
+	}
+	halt := []string{"halt", "--level", "flatten", "--reason", "nobody hears", "--yes"}
+	if told := p.run(exitUnavailable, halt...); strings.Contains(told, "kept") {
+		t.Errorf("where nothing ever traded: want nothing kept, have %s", told)
+	}
+	venue := p.venue(address, "halt", "--market", "still")
+	first, log := p.start("daemon", "run", "--mode", "live", "--log-format", "json")
+	log.wait(t, `"position.changed"`)
+
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(venue.Process.Signal(syscall.SIGSTOP))
+	must(first.Process.Kill())
+	_ = first.Wait()
+	p.run(exitUnavailable, "halt", "--level", "flatten", "--reason", "nobody hears", "--strategy", "nobody", "--listen", own)
+	p.run(exitNegative, append(halt, "--strategy", "nobody")...)
+	if len(left()) > 0 {
+		t.Error("a halt of what is not configured, or of another machine: want nothing kept")
+	}
+	_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
+	log.wait(t, "no answer yet from http://"+address)
+	if told := p.run(exitUnavailable, halt...); !strings.Contains(told, "the halt is kept in data/live/halt-") {
+		t.Errorf("want to be told that it is kept, have %s", told)
+	}
+	must(venue.Process.Signal(syscall.SIGCONT))
+	log.wait(t, `"trading.halted"`)
+	before := buys(venueOrders(t, address))
+	eventually(t, "the position closed", func() bool { return held(t, venueOrders(t, address)).IsZero() })
+	if now := buys(venueOrders(t, address)); now != before {
+		t.Errorf("orders that open under the halt: want none after %d, have %d", before, now)
+	}
+	if len(left()) > 0 {
+		t.Error("want the file gone once the journal has it")
+	}
+	journalled := p.run(exitOK, "journal", "export", "--kind", "audit,halt")
+	if !strings.Contains(journalled, "while no botd answered") || !strings.Contains(journalled, `"level":"flatten"`) {
+		t.Errorf("want it in the journal with who asked for it, have %s", journalled)
+	}
+}
+
+func TestAKeptHaltThatCanNotBeReadIsNoReasonToTrade(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, text := range []string{"nonsense", `{"level":"slowly"}`} {
+		p.file("data/demo/halt-1-2.json", text, 0o600)
+		if told := p.run(exitData, "run", "--listen", "off"); !strings.Contains(told, "data/demo/halt-1-2.json") {
+			t.Errorf("want the file named, have %s", told)
+		}
+	}
+}
+
+// TestAHaltLeftBesideARunningDaemonIsCarriedOut leaves halts where the command does
+// when nobody answers, beside a daemon that trades: both are in force at once.
+func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	_, log := p.start("daemon", "run", "--listen", "off", "--log-format", "json")
+	log.wait(t, `"position.changed"`)
+	directory := filepath.Join(p.directory, "data/demo")
+	if _, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: "flatten", Reason: "the socket is gone", Strategy: "accumulate"}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the halt in the journal", func() bool {
+		return strings.Contains(p.run(exitOK, "journal", "export", "--kind", "halt"), `"strategy":"accumulate","why":"the socket is gone","level":"flatten"`)
+	})
+	eventually(t, "its file gone", func() bool { paths, _ := leftHalts(directory); return len(paths) == 0 })
+	p.file("data/demo/halt-3-4.json", "nonsense", 0o600)
+	log.wait(t, "a halt was left that nobody can act on")
+}
+
+// TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable has a journal that can not
+// be written for a while.
+func TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	path, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: "cancel", Reason: "stop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var kinds []engine.EventKind
+		h := &hearing{directory: directory, config: func() *configs.Config { return &configs.Config{} }}
+		h.send = func(_ context.Context, event engine.Event) error {
+			if _, err := os.Stat(path); err != nil {
+				t.Error("want the file there until the journal has it")
+			}
+			if kinds = append(kinds, event.Kind); len(kinds) < 4 {
+				return runtime.ErrUnwritten
+			}
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		h.watch(ctx)
+		if want := []engine.EventKind{engine.EventHalt, engine.EventAudit, engine.EventAudit, engine.EventAudit}; !slices.Equal(kinds, want) {
+			t.Errorf("want the halt once and then what shows it durable, %v, have %v", want, kinds)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Error("want the file gone then")
+		}
+	})
+}

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// signalTwice is within which a second signal is the first one still: whoever signals
+// a process and its group (timeout, some supervisors) sends two at once, and nobody's
+// fingers are as fast.
+const signalTwice = 250 * time.Millisecond
+
+// signalContext is canceled by the first SIGINT or SIGTERM, with the signal as
+// its cause; a second one ends the process at once.
+func signalContext() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go interrupted(signals, done, cancel, os.Exit)
+	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
+}
+
+// interrupted cancels by the first signal and exits by the second, until it is done.
+func interrupted(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, exit func(code int)) {
+	var first time.Time
+	for {
+		select {
+		case s := <-signals:
+			switch {
+			case first.IsZero():
+				first = time.Now()
+				cancel(&signalError{s})
+			case time.Since(first) >= signalTwice:
+				exit(signalCode(s))
+				return
+			}
+		case <-done:
+			return
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestASecondSignalEndsAtOnceUnlessItIsTheFirstStill(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		gaps []time.Duration // from each signal to the next
+		want int             // the exit code; 0 for none
+	}{
+		{"one", nil, 0},
+		{"two at once, as timeout sends them", []time.Duration{0}, 0},
+		{"two at once, and a third later", []time.Duration{0, time.Second}, 143},
+		{"two by hand", []time.Duration{signalTwice}, 143},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			signals, done, code := make(chan os.Signal, 2), make(chan struct{}), 0
+			go interrupted(signals, done, cancel, func(asked int) { code = asked })
+			signals <- os.Interrupt
+			for _, gap := range c.gaps {
+				time.Sleep(gap) // virtual
+				signals <- syscall.SIGTERM
+			}
+			synctest.Wait()
+			if s, ended := signalOf(context.Cause(ctx)); !ended || s != os.Interrupt {
+				t.Errorf("%s: want the context ended by the first, have %v", c.name, context.Cause(ctx))
+			}
+			if code != c.want {
+				t.Errorf("%s: want exit code %d, have %d", c.name, c.want, code)
+			}
+			close(done)
+		})
+	}
+}

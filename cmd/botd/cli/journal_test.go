@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+)
+
+// written makes a journal with a strategy's order, what it paid, and a change of
+// the wallet that nothing explains.
+func written(script *testscript.TestScript, _ bool, arguments []string) {
+	path := script.MkAbs(arguments[0])
+	script.Check(os.MkdirAll(filepath.Dir(path), 0o700))
+	binding := journal.Binding{Mode: "demo", Instance: "main"}
+	store, err := journal.Open(context.Background(), path, binding)
+	script.Check(err)
+	book := reconcile.NewBook(reconcile.Settle{})
+	add := func(records ...reconcile.Record) {
+		for i := range records {
+			book.Apply(&records[i])
+		}
+		script.Check(store.Append(context.Background(), records))
+	}
+	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	entry := func(atMS int64, wallet string, open ...reconcile.Leg) {
+		r := reconcile.Reading{AtMS: atMS, Market: exchange.Futures, Wallet: []reconcile.Asset{{Name: "USDT", Amount: exchange.MustAmount(wallet)}}, Open: open}
+		if len(open) == 0 {
+			r.Terms = []reconcile.Terms{{Symbol: key, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"), Grid: exchange.MustAmount("0.0001"), FundingHours: 8}}
+		}
+		add(reconcile.Record{Kind: reconcile.RecordEntry, AtMS: atMS, Entry: &reconcile.Posting{Reading: r, Lines: book.Ledger().Lines(&r)}})
+	}
+	const start = 1_800_000_000_000
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10, ClientOrderID: "bmain-1-1"}
+	about := reconcile.Record{AtMS: start + 1_000, Strategy: "trend", Symbol: key, ClientOrderID: order.ClientOrderID}
+	sending, ended := about, about
+	sending.Kind, sending.Order, sending.Purpose = reconcile.RecordSending, &order, reconcile.Entry
+	ended.Kind, ended.State, ended.OrderID, ended.Filled, ended.Evidence = reconcile.RecordEnded, reconcile.Filled, 7, 10, "fetched FILLED"
+	leg := reconcile.Leg{ID: 1, Symbol: "BTC-USDT", Opened: exchange.MustAmount("0.01"), Remaining: exchange.MustAmount("0.01"), Entry: exchange.AmountOf(50_000)}
+	add(reconcile.Record{Kind: reconcile.RecordBoot, AtMS: start, Epoch: 1, Account: binding.Text()})
+	entry(start, "10000")
+	add(sending, ended)
+	entry(start+3_000, "9999.75", leg)
+	entry(start+60_000, "10099.75", leg)
+	script.Check(store.Close())
+}
+
+// altered changes a journal's file as a hand would, by a statement.
+func altered(script *testscript.TestScript, _ bool, arguments []string) {
+	db, err := sql.Open("sqlite", "file:"+script.MkAbs(arguments[0]))
+	script.Check(err)
+	_, err = db.Exec(arguments[1])
+	script.Check(err)
+	script.Check(db.Close())
+}

@@ -1,0 +1,367 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"botd/backtest"
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/runtime/api"
+	"botd/strategy"
+)
+
+// Bounds of backtests that are started in the dashboard: they run in the process
+// that trades.
+const (
+	labCandles  = 1_000_000 // of one run: about 100 MB
+	labMade     = 10_000    // candles of a made-up market, unless told otherwise
+	labFills    = 200_000   // of one run
+	labFiles    = 1_000     // listed
+	labDepth    = 4         // folders below data_dir/candles
+	labPause    = 5 * time.Millisecond
+	labLongest  = 250 * time.Millisecond
+	columnRuns  = 3 // of backtest.RunColumns
+	studyRuns   = 8 // of backtest.RunStudy: three under other costs, one whole, four cut off
+	labBeginsAt = "2024-01-01"
+	fundingName = "funding.csv" // beside recorded candles
+)
+
+// lab runs backtests of the configured strategies beside trading: by one goroutine
+// that rests as long as it works.
+type lab struct {
+	current  func() *configs.Config
+	symbols  func() []*exchange.Symbol
+	recorded string // where the daemon keeps what it saw
+}
+
+// The folders that files of candles are offered from, as their names begin.
+const (
+	labStore    = "candles"
+	labRecorded = recordedFolder
+)
+
+// folders are where those are.
+func (l *lab) folders() map[string]string {
+	return map[string]string{labStore: filepath.Join(l.current().DataDir, "candles"), labRecorded: l.recorded}
+}
+
+// path is where a listed file is.
+func (l *lab) path(file string) string {
+	folder, name, _ := strings.Cut(file, "/")
+	return filepath.Join(l.folders()[folder], filepath.FromSlash(name))
+}
+
+// Choices lists the configured strategies, and the files of candles.
+func (l *lab) Choices() api.BacktestChoices {
+	out := api.BacktestChoices{MaxCandles: labCandles, Files: l.files()}
+	config, kinds := l.current(), registry()
+	for i := range config.Strategies {
+		c := &config.Strategies[i]
+		one := api.BenchStrategy{Name: c.Name, Strategy: c.Kind, Market: c.Market.String(), Symbol: c.Symbol, Interval: c.Interval.String(), Params: []api.BenchParam{}}
+		if definition, known := c.Definition(kinds); known {
+			for _, p := range definition.Parameters {
+				value, given := c.Params[p.Name]
+				if !given {
+					value = p.Default
+				}
+				one.Params = append(one.Params, api.BenchParam{Name: p.Name, Value: value, Help: p.Help})
+			}
+		}
+		out.Strategies = append(out.Strategies, one)
+	}
+	return out
+}
+
+// files are the files of candles in both folders. Only what is listed is ever
+// opened, so no name leads out of them; links are not followed.
+func (l *lab) files() []api.BenchFile {
+	files := []api.BenchFile{}
+	for _, folder := range []string{labRecorded, labStore} {
+		files = candlesBelow(files, folder, l.folders()[folder])
+	}
+	return files
+}
+
+func candlesBelow(files []api.BenchFile, folder, root string) []api.BenchFile {
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error { // what can not be read is not listed
+		name, outside := filepath.Rel(root, path)
+		switch {
+		case err != nil || outside != nil:
+			return nil
+		case len(files) == labFiles:
+			return fs.SkipAll
+		case entry.IsDir() && strings.Count(filepath.ToSlash(name), "/") >= labDepth:
+			return fs.SkipDir
+		case !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") || entry.Name() == fundingName || !candleFile(name):
+			return nil
+		}
+		about, err := entry.Info()
+		if err != nil {
+			return nil
+		}
+		one := api.BenchFile{File: folder + "/" + filepath.ToSlash(name), Bytes: about.Size()}
+		if parts := strings.Split(filepath.ToSlash(name), "/"); len(parts) == 3 { // as the store keeps them
+			stem, _, _ := strings.Cut(parts[2], ".")
+			_, bad := exchange.ParseMarket(parts[0])
+			if interval, wrong := exchange.ParseInterval(stem); bad == nil && wrong == nil {
+				one.Market, one.Symbol, one.Interval = parts[0], parts[1], interval.String()
+			}
+		}
+		files = append(files, one)
+		return nil
+	})
+	return files
+}
+
+func candleFile(name string) bool {
+	return slices.ContainsFunc([]string{".csv", ".csv.gz", ".csv.zip", ".zip", ".parquet"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// trial is a backtest that was checked.
+type trial struct {
+	asked        *api.BacktestRequest
+	strategy     *configs.StrategyConfig
+	symbol       *exchange.Symbol
+	config       *configs.Config
+	path         string // of the file; empty for a made-up market
+	fromMS, toMS int64  // of a file; 0 for its ends
+	candles      int    // of a made-up market
+}
+
+// Plan says what would be run.
+func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
+	t, err := l.trial(asked)
+	if err != nil {
+		return nil, err
+	}
+	c := t.strategy
+	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, asked.Seed, clock(t.fromMS))
+	if t.path != "" {
+		over = asked.File
+		if t.fromMS != 0 {
+			over += " from " + clock(t.fromMS)
+		}
+		if t.toMS != 0 {
+			over += " to " + clock(t.toMS)
+		}
+	}
+	does := []string{fmt.Sprintf("runs %s (%s) on %s %s, %s candles, over %s", c.Name, c.Kind, c.Market, c.Symbol, c.Interval, over)}
+	for _, p := range slices.Sorted(maps.Keys(asked.Params)) {
+		does = append(does, fmt.Sprintf("with %s = %s", p, c.Params[p]))
+	}
+	does = append(does, fmt.Sprintf("with %s USDT, the account's limits, and the costs of the strategy's backtest block", c.Backtest.Cash),
+		fmt.Sprintf("in botd's own process, beside trading: half a core, an hour, %d candles and %d fills at most", labCandles, labFills))
+	if asked.Study {
+		does = append(does, "and again under worse circumstances: a study of how far to trust it")
+	}
+	return append(does, "its report is kept as "+asked.Name), nil
+}
+
+// trial finds what is asked for, and says what is wrong with it.
+func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
+	t := &trial{asked: asked, config: l.current()}
+	given := strategyNamed(t.config, asked.Strategy)
+	if given == nil {
+		return nil, fmt.Errorf("there is no strategy %q", asked.Strategy)
+	}
+	kinds := registry()
+	definition, _ := given.Definition(kinds)
+	for name := range asked.Params {
+		if !slices.ContainsFunc(definition.Parameters, func(p strategy.Parameter) bool { return p.Name == name }) {
+			return nil, fmt.Errorf("%s takes no parameter %q", given.Kind, name)
+		}
+	}
+	t.strategy = given.With(asked.Params)
+	symbol, found := instrument(l.symbols(), given.Market, given.Symbol)
+	if !found {
+		return nil, fmt.Errorf("the exchange has no %s symbol %s now", given.Market, given.Symbol)
+	}
+	t.symbol = withBrackets(symbol)
+	if _, err := t.strategy.Build(kinds, t.symbol); err != nil {
+		return nil, err
+	}
+	return t, t.data(l)
+}
+
+// data finds the candles.
+func (t *trial) data(l *lab) (err error) {
+	asked := t.asked
+	for _, end := range []struct {
+		name, text string
+		to         *int64
+	}{{"from", asked.From, &t.fromMS}, {"to", asked.To, &t.toMS}} {
+		if end.text == "" {
+			continue
+		}
+		if *end.to, err = parseTime(end.name, end.text); err != nil {
+			return err
+		}
+	}
+	if t.toMS != 0 && t.toMS <= t.fromMS {
+		return fmt.Errorf("to %s is not after from %s", asked.To, asked.From)
+	}
+	if asked.File != "" {
+		if !slices.ContainsFunc(l.files(), func(f api.BenchFile) bool { return f.File == asked.File }) {
+			return fmt.Errorf("file %q is none of those that are listed", asked.File)
+		}
+		t.path = l.path(asked.File)
+		return nil
+	}
+	if t.candles = asked.Candles; t.candles == 0 {
+		t.candles = labMade
+	}
+	switch {
+	case t.candles < 1 || t.candles > labCandles:
+		return fmt.Errorf("candles %d: from 1 to %d", t.candles, labCandles)
+	case asked.To != "":
+		return errors.New("to is of a file: a made-up market has as many candles as asked for")
+	case t.fromMS == 0:
+		t.fromMS, err = parseTime("from", labBeginsAt)
+	}
+	return err
+}
+
+// Run runs one backtest in three columns and writes its report.
+func (l *lab) Run(ctx context.Context, asked *api.BacktestRequest, directory string, tell func(string, float64)) error {
+	t, err := l.trial(asked)
+	if err != nil {
+		return err
+	}
+	// As on the command line: candles hold no pointer, so that collecting more often
+	// costs little; what a run took is given back at its end.
+	defer debug.FreeOSMemory()
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	tell("reading", 0)
+	recorded, file, err := t.load(func(done, total int64) { tell("reading", 0.02*float64(done)/float64(max(1, total))) })
+	if err != nil {
+		return err
+	}
+	config, err := t.backtest(recorded, file)
+	if err != nil {
+		return err
+	}
+	p := &pace{ctx: ctx, tell: tell, phase: "running", last: time.Now(), runs: columnRuns}
+	if asked.Study {
+		p.runs += studyRuns
+	}
+	config.Pace = p.step
+	result, err := backtest.RunColumns(ctx, config)
+	if err != nil {
+		return err
+	}
+	if asked.Study {
+		p.phase = "study"
+		if result.Study, err = backtest.RunStudy(ctx, config, result); err != nil {
+			return err
+		}
+	}
+	tell("writing", 0.99)
+	return writeReport(directory, config, result)
+}
+
+// load reads the file, or makes the market up.
+func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, error) {
+	if t.path == "" {
+		made := &tape.Tape{Symbol: t.symbol, Candles: tape.Generate(t.asked.Seed, t.symbol, t.strategy.Interval, t.fromMS, t.candles)}
+		sum := sha256.New() // of the file that botd data generate writes
+		if err := tape.WriteCSV(sum, made.Candles, made.Symbol, nil); err != nil {
+			return nil, backtest.File{}, err
+		}
+		made.SHA256 = hex.EncodeToString(sum.Sum(nil))
+		path := fmt.Sprintf("made up: botd data generate --market %s --symbol %s --interval %s --candles %d --seed %d --from %d",
+			t.symbol.Market, t.symbol.Name, t.strategy.Interval, t.candles, t.asked.Seed, t.fromMS)
+		return made, backtest.File{Path: path, SHA256: made.SHA256}, nil
+	}
+	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: tell, Most: labCandles, Repair: t.grows()})
+	if err != nil {
+		return nil, backtest.File{}, err
+	}
+	candles := recorded.Candles
+	from, _ := slices.BinarySearch(candles.OpenMS, t.fromMS)
+	to := candles.Len()
+	if t.toMS != 0 {
+		to, _ = slices.BinarySearch(candles.OpenMS, t.toMS)
+	}
+	if from >= to {
+		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To, clock(candles.OpenMS[0]), clock(candles.CloseMS(candles.Len()-1)))
+	}
+	recorded.Candles = candles.Slice(from, to)
+	recorded.Holes = slices.DeleteFunc(recorded.Holes, func(h tape.Hole) bool { return h.BeforeMS <= candles.OpenMS[from] || h.AfterMS >= candles.OpenMS[to-1] })
+	return recorded, backtest.File{Path: t.path, SHA256: recorded.SHA256}, nil
+}
+
+// grows reports whether the daemon may be writing the file: its last line may be cut.
+func (t *trial) grows() bool { return strings.HasPrefix(t.asked.File, labRecorded+"/") }
+
+// funding reads the rates beside the candles, as the daemon records them.
+func (t *trial) funding() ([]tape.FundingRow, []backtest.File, error) {
+	beside := filepath.Join(filepath.Dir(t.path), fundingName)
+	about, err := os.Lstat(beside)
+	if t.path == "" || t.symbol.Market != exchange.Futures || err != nil || !about.Mode().IsRegular() {
+		return nil, nil, nil
+	}
+	rows, err := tape.LoadFunding(beside)
+	return tape.FundingOf(rows, t.symbol.Name), fundingFiles([]string{beside}), err
+}
+
+// backtest puts the strategy on its candles.
+func (t *trial) backtest(recorded *tape.Tape, file backtest.File) (backtest.Config, error) {
+	c, limits := t.strategy, accountLimits(t.config.Limits)
+	input := backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: file}
+	if c.Script.File != "" {
+		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
+	}
+	leg := backtest.Leg{Kind: c.Kind, Tape: recorded, Make: func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(registry(), over.Symbol) }}
+	var err error
+	if leg.Strategy, err = strategyConfig(c, recorded.Symbol); err != nil {
+		return backtest.Config{}, err
+	}
+	if leg.Funding, input.Funding, err = t.funding(); err != nil {
+		return backtest.Config{}, err
+	}
+	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: buildVersion().Version, InTurn: true, Most: labFills,
+		Inputs: &backtest.Inputs{Limits: limits, Columns: true, Repair: t.grows(), Strategies: []backtest.Input{input}}}
+	return config, shareAccount(&config, []*configs.StrategyConfig{c})
+}
+
+// pace has a run rest as long as it works, so that it takes half a core at most,
+// and tells how far it is.
+type pace struct {
+	ctx   context.Context
+	tell  func(string, float64)
+	phase string
+	last  time.Time // when it last went on
+	begun int       // runs
+	runs  int       // in all
+}
+
+func (p *pace) step(done, total int) {
+	if done == 0 {
+		p.begun++
+	}
+	p.tell(p.phase, 0.02+0.97*(float64(p.begun-1)+float64(done)/float64(max(1, total)))/float64(p.runs))
+	worked := time.Since(p.last)
+	if worked < labPause {
+		return
+	}
+	rest := time.NewTimer(min(worked, labLongest))
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+	case <-p.ctx.Done():
+	}
+	p.last = time.Now()
+}

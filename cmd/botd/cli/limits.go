@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/runtime/api"
+)
+
+func newLimits() *cobra.Command {
+	command := asking("limits", "every limit, how much of it is in use, and what is left", "/api/v1/risk/limits", func(w io.Writer, p *page[api.Limit]) {
+		t := grid(w, table.Row{"scope", "rule", "use", "limit", "headroom", "used", "state", "since", "way out"})
+		for _, l := range p.Items {
+			since := ""
+			if l.Since != nil {
+				since = l.Since.Format(time.DateTime)
+			}
+			out := l.WayOut
+			if l.Until != nil {
+				out += ", " + l.Until.Format(time.DateTime)
+			}
+			t.AppendRow(table.Row{l.Scope, l.Rule, l.Use, l.Limit, l.Headroom, percentText(l.Ratio), l.State, since, out})
+		}
+		t.Render()
+		for _, l := range p.Items {
+			if l.Why != "" {
+				fmt.Fprintf(w, "%s %s since %s: %s\n", l.Scope, l.Rule, l.Since.Format(time.RFC3339), l.Why)
+			}
+			if l.Set != nil {
+				fmt.Fprintf(w, "%s %s set to %s by %s at %s: %s\n", l.Scope, l.Rule, l.Set.Value, l.Set.By, l.Set.At.Format(time.RFC3339), l.Set.Why)
+			}
+		}
+	})
+	command.Long = `Shows each limit of the account, its markets and symbols, and of each strategy:
+what is in use now, with everything in the book, in flight and uncertain counted
+at its worst, what the limit is, and how much is left.
+
+States: ok; near (four fifths are used); full (nothing more fits); breached (entries
+are kept back: a daily loss until the next UTC day, a drawdown until botd rearm, a
+losing streak until its cool-down is over); unknown (what it needs was not read yet,
+so entries are refused). What each limit counts, what happens at it and how that
+ends: docs/risk.md. botd limits set makes one tighter while botd runs.`
+	command.Example = `  botd limits
+  botd limits set max_daily_loss=1% --reason "numbers come out tonight"
+  botd limits -o json | jq '.items[] | select(.state != "ok")'`
+	command.AddCommand(newLimitsSet(), newLimitsReset())
+	return command
+}
+
+func percentText(ratio float64) string {
+	if ratio == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(ratio*100, 'f', 1, 64) + " %"
+}

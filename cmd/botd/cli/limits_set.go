@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/risk"
+	"botd/runtime/api"
+)
+
+type limitFlags struct {
+	askFlags
+	api.LimitsRequest
+}
+
+func newLimitsSet() *cobra.Command {
+	var flags limitFlags
+	command := &cobra.Command{
+		Use: "set LIMIT=VALUE...", Short: "set limits tighter than the files have them, while botd runs", Args: cobra.MinimumNArgs(1),
+		Long: `Sets limits of the account, or of one strategy, tighter than the configuration has
+them; never looser. They hold at once and over restarts, until botd limits reset, or
+until the files are as tight. What is above a limit now is left, and nothing is added;
+nothing is closed for it. Values are written as in the files: 2%, 500 USDT, 10, 30s.
+Who set what, when and why stands in botd limits, on the risk page and in the audit.`,
+		Example: `  botd limits set max_daily_loss=1% max_open_orders=5 --reason "numbers come out tonight"
+  botd limits set max_position=0.05 --strategy trend --reason "it is new" --dry-run`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
+			for _, rule := range risk.Tightenable {
+				names = append(names, rule+"=")
+			}
+			return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(command *cobra.Command, arguments []string) error {
+			flags.Limits = map[string]*string{}
+			for _, argument := range arguments {
+				rule, value, given := strings.Cut(argument, "=")
+				if err := limitNamed(rule); err != nil {
+					return err
+				}
+				if value = strings.TrimSpace(value); !given || value == "" {
+					return usage("%s: write %s=VALUE; botd limits reset %s ends what was set", argument, rule, rule)
+				}
+				flags.Limits[rule] = &value
+			}
+			return flags.ask(command)
+		},
+	}
+	flags.flags(command)
+	return command
+}
+
+func newLimitsReset() *cobra.Command {
+	var flags limitFlags
+	command := &cobra.Command{
+		Use: "reset LIMIT...", Short: "have limits as the files have them again", Args: cobra.MinimumNArgs(1),
+		Long: `Ends what botd limits set has set: the limits of the account, or of one strategy,
+are as the configuration has them again. A breach that is in force stays (botd rearm).`,
+		Example:           `  botd limits reset max_daily_loss max_open_orders --reason "the numbers are out"`,
+		ValidArgsFunction: cobra.FixedCompletions(risk.Tightenable, cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			flags.Limits = map[string]*string{}
+			for _, rule := range arguments {
+				if err := limitNamed(rule); err != nil {
+					return err
+				}
+				flags.Limits[rule] = nil
+			}
+			return flags.ask(command)
+		},
+	}
+	flags.flags(command)
+	return command
+}
+
+func (f *limitFlags) flags(command *cobra.Command) {
+	command.Flags().StringVar(&f.Strategy, "strategy", "", "of one strategy, not of the account")
+	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
+	dryFlag(command, &f.DryRun, "say what would change, and change nothing")
+	f.add(command)
+	outputFlag(command, &f.output)
+}
+
+func (f *limitFlags) ask(command *cobra.Command) error {
+	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
+		return usage("%s needs --reason TEXT: it is written down", command.CommandPath())
+	}
+	d, err := f.reach(command)
+	if err != nil {
+		return err
+	}
+	change, raw, err := ask[api.Change](command.Context(), d.daemon, http.MethodPut, "/api/v1/risk/limits", f.LimitsRequest)
+	if err != nil {
+		return err
+	}
+	return showChange(command, f.output, &change, raw)
+}
+
+// limitNamed refuses a name that is no limit's, before anybody is asked.
+func limitNamed(rule string) error {
+	for _, known := range risk.Tightenable {
+		if rule == known {
+			return nil
+		}
+	}
+	text := "there is no limit " + rule + " that can be set (there are: " + strings.Join(risk.Tightenable, ", ") + ")"
+	if near := configs.Nearest(rule, risk.Tightenable); near != "" {
+		text += "\nhint: did you mean " + near + "?"
+	}
+	return usage("%s", text)
+}

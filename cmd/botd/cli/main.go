@@ -1,0 +1,230 @@
+// Package cli is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies.
+//
+// A user's own main is one call: cli.Main(mine.Strategy()). What it builds is
+// botd with one strategy more.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"botd/configs"
+	"botd/strategy"
+)
+
+// added are the strategies of the program's own, set once by Main.
+var added []strategy.Definition
+
+// Main runs the command line of the process, with strategies besides the built-in
+// ones, and ends it.
+func Main(strategies ...strategy.Definition) {
+	added = strategies
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs one command line and returns its exit code.
+func execute(arguments []string, stdout, stderr io.Writer) int {
+	return caught(stderr, func() int { return perform(arguments, stdout, stderr) })
+}
+
+// caught runs something; a panic of it is told, and is exit code 70.
+func caught(stderr io.Writer, do func() int) (code int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			fmt.Fprintf(stderr, "internal error: %v\n%s\nhint: this is a bug of botd; botd support collects what is needed to find it\n", cause, debug.Stack())
+			code = exitInternal
+		}
+	}()
+	return do()
+}
+
+func perform(arguments []string, stdout, stderr io.Writer) int {
+	ctx, stop := signalContext()
+	defer stop()
+	root := newRoot()
+	root.SetArgs(arguments)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	addCompletion(root)
+	ran, err := root.ExecuteContextC(ctx)
+	err = globalsOf(ran.Context()).end(ran, taught(ran, err))
+	candleCache().Wait()
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(err)
+	if s, ended := signalOf(context.Cause(ctx)); ended {
+		if _, told := signalOf(err); told || errors.Is(err, context.Canceled) {
+			code = signalCode(s) // whatever a command makes of being interrupted
+		}
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(stderr, text)
+	}
+	if code == exitUsage && !strings.Contains(err.Error(), "hint: ") {
+		fmt.Fprintln(stderr, "hint: botd --help, or botd COMMAND --help, shows what there is")
+	}
+	return code
+}
+
+const about = `botd runs trading strategies unattended, backtests them on recorded candles,
+and shows what it does.
+
+Three commands to start with:
+
+  botd run                              a demo: a simulated exchange, three strategies, no keys, no network
+  botd check -c configs                 is my configuration right? every mistake with file and line
+  botd backtest run -s STRATEGY.yaml --data CANDLES.csv`
+
+func newRoot() *cobra.Command {
+	given := &globals{}
+	root := &cobra.Command{
+		Use:               "botd",
+		Short:             "a runtime for automated trading strategies",
+		Long:              about,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		Args:              unknownCommand,
+		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return given.begin(command) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			fmt.Fprintln(command.OutOrStdout(), about+"\n\nbotd --help lists every command.")
+			return nil
+		},
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.Version = buildVersion().Version
+	root.SetVersionTemplate(versionLine() + "\n")
+	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
+	given.add(root)
+	group(root, "begin", "To begin with:", newInit(), newCheck(), newDoctor(), newRun(), newDemo(), newStrategy())
+	group(root, "watch", "What the running daemon does:", newStatus(), newOrders(), newFills(), newTrades(), newPositions(), newAccount(), newLimits(), newLedger(), newLogs())
+	group(root, "why", "Why it does, or does not:", newExplain(), newPlan(), newIntents(), newRisk(), newReconcile())
+	group(root, "stop", "To stop and to go on:", newHalt(), newRearm(), newResolve())
+	group(root, "test", "To test strategies, and botd itself:", newBacktest(), newSweep(), newData(), newIndicator(), newExchange(), newSimulate(), newBench())
+	group(root, "venue", "What a venue says:", newMarkets(), newCandles(), newBook(), newProbe())
+	group(root, "operate", "To operate it:", newConfig(), newLogin(), newToken(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
+		newHealthcheck(), newOps(), newMan(), newVersion())
+	root.AddCommand(parent("sim", "the simulated exchange", also("serve", newExchange())))
+	root.SetHelpCommandGroupID("operate")
+	root.SetCompletionCommandGroupID("operate")
+	completeFlags(root)
+	return root
+}
+
+// group adds commands that are listed together, under a title.
+func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, command := range commands {
+		command.GroupID = id
+	}
+	root.AddCommand(commands...)
+}
+
+// unknownCommand answers a mistyped command with the nearest one.
+func unknownCommand(command *cobra.Command, arguments []string) error {
+	if len(arguments) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range command.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(append(names, c.Name()), c.Aliases...)
+		}
+	}
+	text := fmt.Sprintf("unknown command %q for %s", arguments[0], command.CommandPath())
+	if near := configs.Nearest(arguments[0], names); near != "" {
+		text += "\nhint: did you mean " + near + "?"
+	}
+	return usage("%s", text)
+}
+
+// taught says of wrong arguments what the command takes: cobra's own words count them.
+func taught(ran *cobra.Command, err error) error {
+	var coded *exitError
+	if err == nil || ran == nil || errors.As(err, &coded) {
+		return err
+	}
+	switch text := err.Error(); {
+	case strings.HasPrefix(text, "unknown command "):
+		word, _ := strconv.QuotedPrefix(strings.TrimPrefix(text, "unknown command "))
+		if word, err = strconv.Unquote(word); err == nil && ran.HasAvailableSubCommands() {
+			return unknownCommand(ran, []string{word})
+		}
+		return usage("%s takes no argument %q\nhint: %s", ran.CommandPath(), word, ran.UseLine())
+	case strings.HasPrefix(text, "accepts "), strings.HasPrefix(text, "requires at "):
+		text = strings.NewReplacer("accepts ", "takes ", "requires at ", "takes at ", "arg(s), received", "argument(s), not", "arg(s), only received", "argument(s), not").Replace(text)
+		return usage("%s %s\nhint: %s", ran.CommandPath(), text, ran.UseLine())
+	}
+	return err
+}
+
+// flagError answers a mistyped flag with the nearest one.
+func flagError(command *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return usage("%w", err)
+	}
+	var names []string
+	for _, flags := range []*pflag.FlagSet{command.Flags(), command.InheritedFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	}
+	if near := configs.Nearest(name, names); near != "" {
+		return usage("%w\nhint: did you mean --%s?", err, near)
+	}
+	if word, known := elsewhereFlags[name]; known {
+		return usage("%w\nhint: here that is %s", err, word)
+	}
+	return usage("%w", err)
+}
+
+// elsewhereFlags are flags of other bots, and what says the same here.
+var elsewhereFlags = map[string]string{
+	"timerange": "--from 2024-01-01 --to 2024-02-01", "timeframe": "interval in the strategy's file", "timeframe-detail": "--detail FILE",
+	"strategy-list": "-s again and again", "pairs": "symbol in the strategy's file", "fee": "backtest: {fees: {taker: 0.0005}} in the strategy's file",
+	"starting-balance": "backtest: {cash: 10000} in the strategy's file", "dry-run-wallet": "simulated: {futures: 10000} in botd.yaml",
+	"export": "--out DIR", "export-filename": "--out DIR", "notes": "--note TEXT", "userdir": "-c DIR", "datadir": "--data FILE, or data_dir in botd.yaml",
+	"epochs": "botd sweep run --vary NAME=FROM..TO..STEP", "param": "--vary NAME=VALUE,VALUE of botd sweep run", "logfile": "2> FILE", "db-url": "data_dir in botd.yaml",
+}
+
+// colours reports whether a stream is a terminal that wants colours.
+func colours(command *cobra.Command, stream io.Writer) bool {
+	switch g := globalsOf(command.Context()); {
+	case g.noColour || g.colour.word == "never":
+		return false
+	case g.colour.word == "always":
+		return true
+	}
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	return os.Getenv("FORCE_COLOR") != "" || terminal(stream)
+}
+
+// terminal reports whether a stream is a terminal, or is passed on to one.
+func terminal(stream io.Writer) bool {
+	file, ok := endOf(stream).(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}
+
+// signalError is the cause of a context ended by a signal.
+type signalError struct{ signal os.Signal }
+
+func (e *signalError) Error() string { return "received " + e.signal.String() }
+
+func signalOf(err error) (os.Signal, bool) {
+	var s *signalError
+	if errors.As(err, &s) {
+		return s.signal, true
+	}
+	return nil, false
+}

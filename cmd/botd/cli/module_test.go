@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A strategy in a module of its own builds, passes its test, and is one of botd's
+// in the program it makes.
+func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a whole program: not with -short")
+	}
+	directory := filepath.Join(t.TempDir(), "mine")
+	var stdout, stderr bytes.Buffer
+	if code := execute([]string{"strategy", "new", "my-idea", "--go", directory}, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr.String())
+	}
+	run := func(arguments ...string) string {
+		t.Helper()
+		command := exec.Command("go", arguments...)
+		command.Dir = directory
+		command.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off") // as a person's go command would: what it was given must do
+		output, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(arguments, " "), err, output)
+		}
+		return string(output)
+	}
+	run("vet", ".")
+	if output := run("test", "-v", "."); !strings.Contains(output, "fills, final equity") {
+		t.Errorf("want its test to trade, have %s", output)
+	}
+	if output := run("run", ".", "strategy", "show", "my_idea"); !strings.Contains(output, "long while a fast average is above a slow one") || !strings.Contains(output, "candles of the slow average") {
+		t.Errorf("want it shown as one of botd's, have %s", output)
+	}
+	if output := run("run", ".", "strategy", "list"); !strings.Contains(output, "sma_cross") {
+		t.Errorf("want the built-in ones beside it, have %s", output)
+	}
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/runtime/notify"
+	"botd/runtime/ops"
+)
+
+// opened is a channel of a configuration, or why it can not be opened.
+type opened struct {
+	notify.Route
+	err error
+}
+
+// openAll opens the channels of a configuration, each for itself.
+func openAll(config *configs.Config) (all []opened) {
+	for i := range config.Notify.Channels {
+		c := &config.Notify.Channels[i]
+		sender, err := openChannel(config, c)
+		all = append(all, opened{notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)), Also: c.Also, Never: c.Never}, err})
+	}
+	return all
+}
+
+// routes opens the channels of a configuration. The error tells of each that can not be.
+func routes(config *configs.Config) (all []notify.Route, err error) {
+	open := openAll(config)
+	for _, one := range open {
+		all = append(all, one.Route)
+	}
+	return all, unopened(open)
+}
+
+// unopened tells of each channel that can not be opened.
+func unopened(open []opened) error {
+	var wrong []error
+	for _, one := range open {
+		if one.err != nil {
+			wrong = append(wrong, one.err)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return fail(exitCode(wrong[0]), errors.Join(wrong...))
+}
+
+func openChannel(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, error) {
+	address, err := configs.ReadAddress(c, config.Exchange.CredentialsDirectory)
+	if err != nil {
+		return nil, fail(exitCredentials, err)
+	}
+	sender, err := notify.Open(address)
+	if err != nil {
+		return nil, failure(exitConfig, "", "notify.channels.%s: %w", c.Name, err)
+	}
+	return sender, nil
+}
+
+// title begins each message: which botd tells.
+func title(config *configs.Config) string {
+	return fmt.Sprintf("botd %s (%s)", config.Instance, config.Mode)
+}
+
+// startNotices tells people what the log tells, until stop is called; stop sends
+// what is left, within seconds.
+func startNotices(config *configs.Config, metrics *ops.Metrics, logs *ops.Logs, console *ops.Console, driver *runtime.Driver, machine *engine.Engine) (stop func(), err error) {
+	open, err := routes(config)
+	if err != nil || len(open) == 0 {
+		return func() {}, err
+	}
+	for i := range open {
+		for _, result := range notify.Results {
+			metrics.Notified(open[i].Name, result, 0)
+		}
+	}
+	notifier := notify.New(notify.Config{Title: title(config), Every: time.Duration(config.Notify.EveryMS) * time.Millisecond, Routes: open,
+		Count: metrics.Notified, Log: func(event, text string) { console.Warn(event, "notify    %s", text) }})
+	var tally notify.Tally
+	logs.Offer(func(l ops.LogLine) {
+		e := eventOf(&l)
+		tally.Take(&e)
+		notifier.Notify(e)
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	all.Go(func() { notifier.Run(ctx) })
+	if config.Notify.Daily != configs.Never {
+		all.Go(func() {
+			notify.Daily(ctx, config.Notify.Daily, func() {
+				var status engine.Status
+				if driver.Query(ctx, func() { status = machine.Status() }) == nil {
+					notifier.Tell(notify.Event{At: time.Now(), Name: "daemon.summary", Text: tally.Summary(&status)})
+				}
+			})
+		})
+	}
+	return func() { cancel(); all.Wait() }, nil
+}
+
+// eventOf is a line of the log as an event.
+func eventOf(l *ops.LogLine) notify.Event {
+	e := notify.Event{Name: l.Event, Text: l.Message}
+	e.At, _ = time.Parse(time.RFC3339Nano, l.Time)
+	switch l.Level {
+	case "warn":
+		e.Severity = notify.Warning
+	case "error", "fatal", "panic":
+		e.Severity = notify.Error
+	}
+	return e
+}
+
+func newNotify() *cobra.Command {
+	command := &cobra.Command{Use: "notify", Short: "what botd tells people, and where", Args: unknownCommand,
+		Long: `Tells people what matters, by the services they read: Telegram, Discord, Slack,
+e-mail, ntfy, Matrix, a webhook and others. In botd.yaml:
+
+  notify:
+    every: 1m                              # at most one message a channel a minute, after the first few
+    daily: 06:00                           # a summary, UTC; or off
+    channels:
+      phone: {url_file: /etc/botd/phone}   # a file of mode 600 with the service's address
+      desk:  {url_file: /etc/botd/desk, least: warning, also: [order.fill], never: ["risk.*"]}
+
+The file holds one line, an address of shoutrrr: telegram://TOKEN@telegram?chats=NUMBER,
+discord://TOKEN@ID, slack://hook:A-B-C@webhook, ntfy://ntfy.sh/TOPIC,
+smtp://USER:PASSWORD@HOST:587/?from=A&to=B, generic+https://HOST/PATH?template=json.
+Under systemd it may be a credential instead: LoadCredential=BOTD_NOTIFY_PHONE:/etc/botd/phone.
+
+A channel takes the lines of the log from its severity on (least: info, warning or
+error; error without it) and the events it names (also; without it daemon.*,
+trading.armed, order.uncertain and config.rejected). What comes close together is
+one message. Trading never waits for a message: what fails is tried again, told
+with the next one, and counted in botd_notifications_total.`,
+		Example: "  botd notify list -c configs\n  botd notify test -c configs",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newNotifyList(), newNotifyTest())
+	return command
+}

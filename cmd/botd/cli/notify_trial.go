@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/runtime/api"
+	"botd/runtime/notify"
+)
+
+func newNotifyTest() *cobra.Command {
+	var directory, channel, output string
+	var dry bool
+	command := &cobra.Command{
+		Use: "test", Short: "send a test message to every channel, or to one", Args: cobra.NoArgs,
+		Long: `Sends a test message through each channel of botd.yaml, now and without a running
+botd, and says what became of it. One that fails, or whose address can not be read,
+keeps no other from being tried. It ends with 1 when any of them failed.`,
+		Example: "  botd notify test -c configs\n  botd notify test -c configs --channel phone -o json",
+		RunE: func(command *cobra.Command, _ []string) error {
+			config, problems, err := load(directory, "")
+			if err == nil && problems.Errors() > 0 {
+				err = failure(exitConfig, "botd check shows all of it", "%s", problems.String())
+			}
+			if err != nil {
+				return err
+			}
+			open := slices.DeleteFunc(openAll(config), func(o opened) bool { return channel != "" && o.Name != channel })
+			if len(open) == 0 && channel == "" {
+				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel in notify.channels of botd.yaml")
+			}
+			if len(open) == 0 {
+				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel %s in notify.channels of botd.yaml", channel)
+			}
+			if dry {
+				return namedOnly(command, open, output)
+			}
+			return testOpened(command, config, open, output)
+		},
+	}
+	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	command.Flags().StringVar(&channel, "channel", "", "only this one")
+	dryFlag(command, &dry, "name the channels, and send nothing")
+	outputFlag(command, &output)
+	return command
+}
+
+// namedOnly says through which channels a message would go, and which can not be opened.
+func namedOnly(command *cobra.Command, open []opened, output string) error {
+	var all []api.ToldChannel
+	for _, one := range open {
+		told := api.ToldChannel{Channel: one.Name, Result: "not_sent"}
+		if one.err != nil {
+			told.Result, told.Why = notify.Failed, one.err.Error()
+		}
+		all = append(all, told)
+	}
+	return errors.Join(showTold(command, all, output), unopened(open))
+}
+
+func showTold(command *cobra.Command, all []api.ToldChannel, output string) error {
+	return print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
+		t := grid(w, table.Row{"channel", "result", "took", "why"})
+		for _, r := range all {
+			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Why})
+		}
+		t.Render()
+	})
+}
+
+func testOpened(command *cobra.Command, config *configs.Config, open []opened, output string) error {
+	for _, one := range open {
+		if one.err == nil {
+			fmt.Fprintf(command.ErrOrStderr(), "sending to %s\n", one.Name)
+		}
+	}
+	all := tellAll(command.Context(), config, open)
+	if command.Context().Err() != nil {
+		return context.Cause(command.Context())
+	}
+	failed := 0
+	for _, one := range all {
+		if one.Result != notify.Sent {
+			failed++
+		}
+	}
+	err := showTold(command, all, output)
+	wrong := unopened(open)
+	if err != nil || failed == 0 {
+		return err
+	}
+	if !slices.ContainsFunc(open, func(o opened) bool { return o.err == nil }) {
+		return wrong // none could be tried
+	}
+	return fail(exitNegative, errors.Join(wrong, failure(exitNegative, "the address stands in the channel's url_file", "%d of %d channels failed", failed, len(all))))
+}
+
+// testWithin bounds one test message.
+const testWithin = 20 * time.Second
+
+// tellAll sends a test message through every channel at once, and waits for each.
+func tellAll(ctx context.Context, config *configs.Config, open []opened) []api.ToldChannel {
+	host, _ := os.Hostname() // the message does without it
+	text := fmt.Sprintf("%s\ntest message from %s at %s: this channel works", title(config), host, time.Now().UTC().Format(time.DateTime+" UTC"))
+	all := make([]api.ToldChannel, len(open))
+	var group sync.WaitGroup
+	for i := range open {
+		group.Go(func() { all[i] = tell(ctx, &open[i], text) })
+	}
+	group.Wait()
+	return all
+}
+
+func tell(ctx context.Context, to *opened, text string) api.ToldChannel {
+	began, err := time.Now(), to.err
+	if err == nil {
+		done := make(chan error, 1)
+		go func() { done <- to.Sender.Send(text) }()
+		timer := time.NewTimer(testWithin)
+		defer timer.Stop()
+		select {
+		case err = <-done:
+		case <-timer.C:
+			err = fmt.Errorf("no answer within %s", testWithin)
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	told := api.ToldChannel{Channel: to.Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
+	if err != nil {
+		told.Result, told.Why = notify.Failed, err.Error()
+	}
+	return told
+}
+
+// channels are those of a daemon, for who asks it to test them.
+type channels struct{ config *configs.Config }
+
+// Names are those that are configured.
+func (c *channels) Names() (names []string) {
+	for i := range c.config.Notify.Channels {
+		names = append(names, c.config.Notify.Channels[i].Name)
+	}
+	return names
+}
+
+// Test sends a test message through those named.
+func (c *channels) Test(ctx context.Context, names []string) []api.ToldChannel {
+	open := slices.DeleteFunc(openAll(c.config), func(o opened) bool { return !slices.Contains(names, o.Name) })
+	return tellAll(ctx, c.config, open)
+}

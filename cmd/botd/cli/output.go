@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+)
+
+// outputs are the forms in which data is printed.
+var outputs = []string{"table", "json", "jsonl", "csv"}
+
+// outputValue is the value of -o: a form, or csv=COLUMN,COLUMN. It is checked
+// before anything is done.
+type outputValue string
+
+func (o *outputValue) String() string { return string(*o) }
+
+// Type names the value in the help.
+func (o *outputValue) Type() string { return "FORM" }
+
+// Set takes a form.
+func (o *outputValue) Set(text string) error {
+	form, columns, picked := strings.Cut(text, "=")
+	if !slices.Contains(outputs, form) || picked && (form != "csv" || columns == "") {
+		return fmt.Errorf("%s, or csv=COLUMN,COLUMN", strings.Join(outputs, ", "))
+	}
+	*o = outputValue(text)
+	return nil
+}
+
+// outputFlag adds -o to a command.
+func outputFlag(command *cobra.Command, output *string) {
+	*output = "table"
+	command.Flags().VarP((*outputValue)(output), "output", "o", "table, json, jsonl (a line a row), or csv; csv=COLUMN,COLUMN picks columns")
+	completeWith(command, "output", outputs...)
+}
+
+// completeWith makes a shell offer these values of a flag.
+func completeWith(command *cobra.Command, flag string, values ...string) {
+	if err := command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("botd: " + err.Error()) // no such flag: a mistake above
+	}
+}
+
+// print writes a value as JSON, as rows of it, or as a person likes it.
+func print(w io.Writer, output string, value any, table func(io.Writer)) error {
+	form, columns, _ := strings.Cut(output, "=")
+	if shape := shapeOf(w); len(shape.columns) > 0 {
+		columns = strings.Join(shape.columns, ",")
+	}
+	switch {
+	case form == "json" && columns != "":
+		return usage("-o json is one document: --columns is for table, jsonl and csv")
+	case form == "table" && columns != "":
+		form = "picked"
+	}
+	switch form {
+	case "json":
+		encoder := json.NewEncoder(w)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return fail(exitIO, encoder.Encode(value))
+	case "jsonl", "csv", "picked":
+		if list, ok := value.(lister); ok {
+			value = list.rows()
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		rows, err := rowsOf(text)
+		if err != nil {
+			return err
+		}
+		if form == "jsonl" && columns == "" {
+			return printLines(w, rows)
+		}
+		all, err := pick(rows, columns)
+		if err != nil {
+			return err
+		}
+		switch form {
+		case "jsonl":
+			return all.lines(w)
+		case "picked":
+			return printTable(w, all.table)
+		}
+		return all.csv(w)
+	}
+	return printTable(w, table)
+}
+
+// lister is a document whose rows are neither itself nor its items.
+type lister interface{ rows() any }
+
+// printTable tells when a person's output could not be written.
+func printTable(w io.Writer, table func(io.Writer)) error {
+	watched := &failing{w: w}
+	table(watched)
+	return fail(exitIO, watched.err)
+}
+
+// failing keeps the first error of writing.
+type failing struct {
+	w   io.Writer
+	err error
+}
+
+func (f *failing) onTo() io.Writer { return f.w }
+
+func (f *failing) Write(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	n, err := f.w.Write(p)
+	f.err = err
+	return n, err
+}
+
+// rowsOf are a document's rows: those of its list where it is one, or has one
+// under items; else the document itself.
+func rowsOf(text []byte) ([]json.RawMessage, error) {
+	if text = bytes.TrimSpace(text); len(text) > 0 && text[0] == '{' {
+		fields, err := fieldsOf(text)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(fields, func(f field) bool { return f.key == "items" && len(f.value) > 0 && f.value[0] == '[' })
+		if i < 0 {
+			return []json.RawMessage{text}, nil
+		}
+		text = fields[i].value
+	}
+	var rows []json.RawMessage
+	if string(text) == "null" {
+		return nil, nil // a list of none
+	}
+	if len(text) > 0 && text[0] == '[' {
+		return rows, json.Unmarshal(text, &rows)
+	}
+	return []json.RawMessage{text}, nil
+}
+
+func printLines(w io.Writer, rows []json.RawMessage) error {
+	var line bytes.Buffer
+	for _, row := range rows {
+		line.Reset()
+		if err := json.Compact(&line, row); err != nil {
+			return err
+		}
+		line.WriteByte('\n')
+		if _, err := w.Write(line.Bytes()); err != nil {
+			return fail(exitIO, err)
+		}
+	}
+	return nil
+}
+
+// field is one key of an object, in the object's own order.
+type field struct {
+	key   string
+	value json.RawMessage
+}
+
+func fieldsOf(text []byte) ([]field, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if _, err := decoder.Token(); err != nil {
+		return nil, err
+	}
+	var fields []field
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		f := field{key: fmt.Sprint(key)}
+		if err := decoder.Decode(&f.value); err != nil {
+			return nil, err
+		}
+		fields = append(fields, f)
+	}
+	return fields, nil
+}
+
+// flatten makes an object's fields one level deep, with keys such as a.b.
+func flatten(prefix string, text []byte) ([]field, error) {
+	if len(text) == 0 || text[0] != '{' {
+		if prefix == "" {
+			prefix = "value"
+		}
+		return []field{{prefix, text}}, nil
+	}
+	fields, err := fieldsOf(text)
+	if err != nil {
+		return nil, err
+	}
+	var all []field
+	for _, f := range fields {
+		key := f.key
+		if prefix != "" {
+			key = prefix + "." + key
+		}
+		below, err := flatten(key, f.value)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, below...)
+	}
+	return all, nil
+}
+
+// rowsPicked are rows of one document under their columns.
+type rowsPicked struct {
+	columns []string
+	records []map[string]json.RawMessage
+}
+
+// pick takes all columns of rows in the order they are met, or those picked.
+func pick(rows []json.RawMessage, picked string) (*rowsPicked, error) {
+	all := &rowsPicked{records: make([]map[string]json.RawMessage, 0, len(rows))}
+	known := map[string]bool{}
+	for _, row := range rows {
+		fields, err := flatten("", row)
+		if err != nil {
+			return nil, err
+		}
+		record := make(map[string]json.RawMessage, len(fields))
+		for _, f := range fields {
+			if !known[f.key] {
+				known[f.key], all.columns = true, append(all.columns, f.key)
+			}
+			record[f.key] = f.value
+		}
+		all.records = append(all.records, record)
+	}
+	if picked == "" {
+		return all, nil
+	}
+	wanted := strings.Split(picked, ",")
+	for _, column := range wanted {
+		if len(rows) > 0 && !known[column] {
+			return nil, usage("there is no column %q\nhint: there are %s", column, strings.Join(all.columns, ", "))
+		}
+	}
+	all.columns = wanted
+	return all, nil
+}
+
+// csv writes the rows under a header of their columns.
+func (p *rowsPicked) csv(w io.Writer) error {
+	if len(p.columns) == 0 {
+		return nil // no row, so nobody knows its columns
+	}
+	writer := csv.NewWriter(w)
+	line := slices.Clone(p.columns)
+	if !shapeOf(w).bare {
+		writer.Write(line) // its error is Error's, below
+	}
+	for _, record := range p.records {
+		for i, column := range p.columns {
+			line[i] = cell(record[column])
+		}
+		writer.Write(line)
+	}
+	writer.Flush()
+	return fail(exitIO, writer.Error())
+}
+
+// table writes the rows as a person reads them.
+func (p *rowsPicked) table(w io.Writer) {
+	header := make(table.Row, len(p.columns))
+	for i, column := range p.columns {
+		header[i] = column
+	}
+	t := grid(w, header)
+	for _, record := range p.records {
+		row := make(table.Row, len(p.columns))
+		for i, column := range p.columns {
+			row[i] = cell(record[column])
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+}
+
+// lines writes each row as an object of its columns.
+func (p *rowsPicked) lines(w io.Writer) error {
+	for _, record := range p.records {
+		var line bytes.Buffer
+		for i, column := range p.columns {
+			name, err := json.Marshal(column)
+			if err != nil {
+				return err
+			}
+			before := ","
+			if i == 0 {
+				before = "{"
+			}
+			line.WriteString(before + string(name) + ":" + cmp.Or(string(record[column]), "null"))
+		}
+		line.WriteString("}\n")
+		if _, err := w.Write(line.Bytes()); err != nil {
+			return fail(exitIO, err)
+		}
+	}
+	return nil
+}
+
+// cell is a value as it stands in a table: texts bare, null empty, lists as JSON.
+func cell(value json.RawMessage) string {
+	var text string
+	switch {
+	case len(value) == 0 || string(value) == "null":
+		return ""
+	case len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil:
+		return text
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, value) != nil {
+		return string(value)
+	}
+	return compact.String()
+}

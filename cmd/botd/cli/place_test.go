@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// told is what a process writes, for several goroutines.
+type told struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (o *told) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *told) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// wait waits until a process has written a text.
+func (o *told) wait(t *testing.T, text string) {
+	t.Helper()
+	late, again := time.After(60*time.Second), time.NewTicker(10*time.Millisecond)
+	defer again.Stop()
+	for !strings.Contains(o.String(), text) {
+		select {
+		case <-again.C:
+		case <-late:
+			t.Fatalf("60 s without %q: %s", text, o.String())
+		}
+	}
+}
+
+// place is a directory programs run in, and every word ever written there.
+type place struct {
+	t         *testing.T
+	directory string
+	sinks     map[string]string
+}
+
+func newPlace(t *testing.T) *place { return &place{t, t.TempDir(), map[string]string{}} }
+
+// grows is a strategy that buys a little every second.
+const grows = "name: grow\nstrategy: twap\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1m\nschedule: '@every 1s'\nleverage: 10\nparams: {side: buy, quantity: 1.0, slices: 1000, every: 1s}\n"
+
+// live writes a live configuration for an account of the exchange at an address.
+func (p *place) live(directory, account, address, more string) {
+	p.t.Helper()
+	p.file("key", account, 0o600)
+	p.file("secret", "a secret", 0o600)
+	p.file(directory+"/botd.yaml", fmt.Sprintf("mode: live\nexchange: {base_url: 'http://%s', key_file: %q, secret_file: %q, settle: {window: 5s, visibility: 1s, staleness: 500ms}}\n%s\n",
+		address, filepath.Join(p.directory, "key"), filepath.Join(p.directory, "secret"), more), 0o600)
+}
+
+// venue starts the exchange with an account, and waits until it answers.
+func (p *place) venue(address, account string, more ...string) *exec.Cmd {
+	p.t.Helper()
+	process, output := p.start("venue", append([]string{"exchange", "--listen", address, "--account", account + ":a secret", "--control"}, more...)...)
+	output.wait(p.t, "listens on")
+	return process
+}
+
+// free is an address of this machine that nobody listens at.
+func (p *place) free() string {
+	p.t.Helper()
+	address, err := freeAddress()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return address
+}
+
+func (p *place) file(name, text string, mode fs.FileMode) {
+	p.t.Helper()
+	path := filepath.Join(p.directory, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// start starts a program that goes on.
+func (p *place) start(what string, arguments ...string) (*exec.Cmd, *told) {
+	p.t.Helper()
+	output := &told{}
+	command := exec.Command(self(p.t), arguments...)
+	command.Dir, command.Stdout, command.Stderr = p.directory, output, output
+	command.Env = append(os.Environ(), "GOTRACEBACK=all")
+	if err := command.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		command.Process.Kill()
+		command.Wait()
+		p.sinks[what] = output.String()
+	})
+	return command, output
+}
+
+// run runs a command to its end.
+func (p *place) run(want int, arguments ...string) string {
+	p.t.Helper()
+	command := exec.Command(self(p.t), arguments...)
+	command.Dir = p.directory
+	output, err := command.CombinedOutput()
+	wantExit(p.t, "botd "+strings.Join(arguments, " "), err, want)
+	p.sinks["botd "+strings.Join(arguments, " ")] = string(output)
+	return string(output)
+}
+
+// append adds to a file.
+func (p *place) append(name, text string) {
+	p.t.Helper()
+	before, err := os.ReadFile(filepath.Join(p.directory, name))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.file(name, string(before)+"\n"+text, 0o644)
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/runtime/api"
+)
+
+func newPlan() *cobra.Command {
+	var flags askFlags
+	var every time.Duration
+	command := &cobra.Command{
+		Use: "plan", Short: "what the next tick of each strategy would do; nothing is sent", Args: cobra.NoArgs,
+		Long: `Says what the next tick of each strategy, and the round after it, would do with what is
+known now: the plan as it would be, each order that would be derived, and what the rules
+would say to it. It asks the running daemon; where none runs, it reads the journal and
+looks at the venue as a start would. Nothing is written and nothing is sent.
+
+Prices move until then, so this is no promise. Why in detail: botd explain STRATEGY.`,
+		Example: "  botd plan\n  botd plan --watch\n  botd plan -o json | jq '.items[].steps'",
+		RunE: func(command *cobra.Command, _ []string) error {
+			return watch(command, every, func(w io.Writer) error {
+				all, err := outlooks(command, &flags)
+				if err != nil {
+					return err
+				}
+				return print(w, flags.output, list(all), func(w io.Writer) { planTable(w, all) })
+			})
+		},
+	}
+	flags.add(command)
+	outputFlag(command, &flags.output)
+	watchFlag(command, &every)
+	return command
+}
+
+// listed is a document of several.
+type listed[T any] struct {
+	Schema int `json:"schema"`
+	Items  []T `json:"items"`
+}
+
+func list[T any](items []T) listed[T] {
+	if items == nil {
+		items = []T{}
+	}
+	return listed[T]{1, items}
+}
+
+func planTable(w io.Writer, all []api.Outlook) {
+	t := grid(w, table.Row{"strategy", "symbol", "next tick (UTC)", "wishes now", "would wish", "would do"})
+	for i := range all {
+		o := &all[i]
+		next := "none"
+		if o.NextMS != 0 {
+			next = clockText(o.NextMS)
+		}
+		would := "the same"
+		if o.Changes {
+			would = wishText(&o.Plan)
+		}
+		t.AppendRow(table.Row{o.Strategy, o.Symbol, next, wishText(&o.InForce), would, doing(o)})
+	}
+	t.Render()
+	for i := range all {
+		for _, b := range all[i].Blocks {
+			fmt.Fprintf(w, "%s: %s\n  way out: %s\n", all[i].Strategy, b.What, b.WayOut)
+		}
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(w, "there is no strategy")
+	}
+}
+
+// wishText is a plan in few words.
+func wishText(p *api.Plan) string {
+	var parts []string
+	switch {
+	case p.Target != "" && strings.HasPrefix(p.Target, "0 "):
+		parts = append(parts, "no position")
+	case p.Target != "":
+		parts = append(parts, p.Target)
+	}
+	if len(p.Orders) > 0 {
+		parts = append(parts, count(len(p.Orders), "order"))
+	}
+	if len(p.Exits) > 0 {
+		parts = append(parts, count(len(p.Exits), "exit"))
+	}
+	if len(parts) == 0 {
+		return "nothing yet"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// doing is what would be done, a line an intent.
+func doing(o *api.Outlook) string {
+	if len(o.Steps) == 0 {
+		return "nothing"
+	}
+	var lines []string
+	for i := range o.Steps {
+		lines = append(lines, stepText(&o.Steps[i]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func stepText(s *api.Foreseen) string {
+	text := s.Purpose
+	switch {
+	case s.OrderID != 0:
+		text += fmt.Sprintf(" order %d", s.OrderID)
+	case s.Type == "":
+		text += " to " + s.Quantity
+	default:
+		text += " " + s.Side + " " + s.Type
+		for _, part := range []struct{ word, value string }{{"", s.Quantity}, {"for USDT ", s.Amount}, {"at ", s.Price}, {"stop ", s.StopPrice}} {
+			if part.value != "" {
+				text += " " + part.word + part.value
+			}
+		}
+	}
+	switch s.Outcome {
+	case "refused":
+		return text + ": refused by " + s.Rule
+	case "waits":
+		return text + ": after the one before it"
+	}
+	return text
+}

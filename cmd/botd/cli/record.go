@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/runtime/api"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// recordedFolder is where a mode's directory has what its daemon polled. It is the
+// daemon's alone: what is downloaded stands elsewhere and is never cut.
+const recordedFolder = "recorded"
+
+// decisionsFolder is where a mode's directory has what strategies decided.
+const decisionsFolder = "decisions"
+
+// keepDecisions has the board keep decisions beyond this run.
+func keepDecisions(config *configs.Config, directory string, board *api.Board, console *ops.Console) *api.DecisionStore {
+	store := api.NewDecisionStore(api.DecisionStoreConfig{
+		Directory: filepath.Join(directory, decisionsFolder), Keep: time.Duration(config.Retention.DecisionsMS) * time.Millisecond,
+		Room: func() error {
+			if free, known := freeBytes(directory); known && free < leastFree {
+				return errors.New("the disk is nearly full: its last room is left to the journal")
+			}
+			return nil
+		},
+		Tell: func(err error) {
+			if err == nil {
+				console.Say("decisions.back", "decisions are kept again")
+				return
+			}
+			console.Warn("decisions.failed", "decisions are not kept for the dashboard: %v; trading is not concerned", err)
+		},
+	})
+	board.Keep(store)
+	return store
+}
+
+// recording keeps closed candles and rates of funding, so that a day can be run
+// again. It is nothing where nothing is to be recorded.
+type recording struct{ recorder *tape.Recorder }
+
+func startRecording(config *configs.Config, directory string, metrics *ops.Metrics, console *ops.Console) recording {
+	if config.Retention.RecordedMiB == 0 {
+		return recording{}
+	}
+	recorder := tape.NewRecorder(tape.RecorderConfig{
+		Store: tape.Store{Directory: filepath.Join(directory, recordedFolder)}, MaxBytes: int64(config.Retention.RecordedMiB) << 20,
+		Free: freeBytes, LeastFree: leastFree, Count: metrics.Recorded,
+		Tell: func(err error) {
+			if err == nil {
+				console.Say("recorder.back", "recorder  what is polled is kept again")
+				return
+			}
+			console.Warn("recorder.failed", "recorder  what is polled is not kept for backtests: %v; trading is not concerned", err)
+		},
+	})
+	metrics.WatchSize("recorded", recorder.Bytes)
+	return recording{recorder}
+}
+
+// note keeps candles that were polled, and reports whether the note was of those:
+// nobody else is concerned.
+func (r recording) note(n *engine.Note) bool {
+	if n.Kind != engine.NoteCandles {
+		return false
+	}
+	if r.recorder != nil {
+		r.recorder.Candles(n.Symbol, n.Candles)
+	}
+	return true
+}
+
+// before gives the other notes to everybody else.
+func (r recording) before(rest func(*engine.Note)) func(*engine.Note) {
+	return func(n *engine.Note) {
+		if !r.note(n) {
+			rest(n)
+		}
+	}
+}
+
+func (r recording) close() {
+	if r.recorder != nil {
+		r.recorder.Close()
+	}
+}
+
+// rates is where a venue tells its next funding payment.
+type rates interface {
+	FuturesFundingRate(ctx context.Context, symbol string) (exchange.FundingRate, error)
+	ServerNowMS() int64
+}
+
+// Bounds of asking for funding rates: shortly before each payment, when the rate is
+// as good as settled; two requests a symbol and payment where all goes well.
+const (
+	fundingBegin  = time.Minute // after the start, which has more urgent questions
+	fundingBefore = 3 * time.Minute
+	fundingAgain  = 30 * time.Second       // after an answer that was none
+	fundingApart  = 200 * time.Millisecond // of two questions: never a burst beside trading
+)
+
+// keepFunding keeps the rate of each payment of the symbols until the context ends.
+// Which symbols those are may change.
+func (r recording) keepFunding(ctx context.Context, venue rates, traded func() []string) {
+	if r.recorder == nil {
+		return
+	}
+	due := map[string]time.Time{} // none yet is due at once
+	for wait := fundingBegin; sleep(ctx, wait); {
+		next := ""
+		wait = fundingBegin
+		for _, symbol := range traded() {
+			if next == "" || due[symbol].Before(due[next]) {
+				next = symbol
+			}
+		}
+		if next == "" {
+			continue
+		}
+		if left := time.Until(due[next]); left > 0 {
+			wait = min(left, fundingBegin)
+			continue
+		}
+		due[next], wait = time.Now().Add(r.keepRate(ctx, venue, next)), fundingApart
+	}
+}
+
+// keepRate asks for a symbol's rate, keeps it when its payment is near, and
+// returns when to ask again.
+func (r recording) keepRate(ctx context.Context, venue rates, symbol string) time.Duration {
+	told, err := venue.FuturesFundingRate(ctx, symbol)
+	if err != nil || told.NextMS <= 0 {
+		return fundingAgain
+	}
+	left := time.Duration(told.NextMS-venue.ServerNowMS()) * time.Millisecond
+	if left > fundingBefore {
+		return left - fundingBefore
+	}
+	r.recorder.Funding(tape.FundingRow{Symbol: symbol, TimeMS: told.NextMS, Rate: told.Rate})
+	return max(0, left) + fundingBefore // the next payment's is told then
+}
+
+// sleep waits, and reports whether the context still goes on.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(wait):
+		return true
+	}
+}
+
+// futuresTraded lists the futures symbols that strategies trade, each once.
+func futuresTraded(config *configs.Config) (symbols []string) {
+	seen := map[string]bool{}
+	for i := range config.Strategies {
+		if s := &config.Strategies[i]; s.Market == exchange.Futures && !seen[s.Symbol] {
+			seen[s.Symbol] = true
+			symbols = append(symbols, s.Symbol)
+		}
+	}
+	return symbols
+}

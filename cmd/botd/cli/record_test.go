@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/runtime/engine"
+)
+
+// funded tells the rate of the payment every eight hours; every third answer fails.
+type funded struct{ asked int }
+
+func (f *funded) ServerNowMS() int64 { return time.Now().UnixMilli() }
+
+func (f *funded) FuturesFundingRate(_ context.Context, symbol string) (exchange.FundingRate, error) {
+	if f.asked++; f.asked%3 == 2 {
+		return exchange.FundingRate{}, errors.New("busy")
+	}
+	now, eight := time.Now().UnixMilli(), int64(8*time.Hour/time.Millisecond)
+	next := now/eight*eight + eight
+	return exchange.FundingRate{Symbol: symbol, Rate: exchange.Rate(next / eight % 1000), NextMS: next}, nil
+}
+
+func TestEveryFundingRateIsKept(t *testing.T) {
+	t.Parallel()
+	store := tape.Store{Directory: t.TempDir()}
+	synctest.Test(t, func(t *testing.T) {
+		kept := recording{tape.NewRecorder(tape.RecorderConfig{Store: store, Tell: func(err error) { t.Error(err) }, Count: func(int, int) {}})}
+		ctx, stop := context.WithTimeout(t.Context(), 10*24*time.Hour)
+		defer stop()
+		venue := &funded{}
+		kept.keepFunding(ctx, venue, func() []string { return []string{"BTC-USDT", "ETH-USDT"} })
+		kept.close()
+		if venue.asked > 2*30*3+2 {
+			t.Errorf("10 days, two symbols: want about three questions a payment, have %d", venue.asked)
+		}
+	})
+	eight := int64(8 * time.Hour / time.Millisecond)
+	for _, symbol := range []string{"BTC-USDT", "ETH-USDT"} {
+		rows, err := tape.LoadFunding(store.FundingPath(symbol))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rows) != 30 {
+			t.Errorf("10 days: want 30 payments, have %d", len(rows))
+		}
+		for i, row := range rows {
+			if row.TimeMS%eight != 0 || i > 0 && row.TimeMS != rows[i-1].TimeMS+eight || row.Rate != exchange.Rate(row.TimeMS/eight%1000) {
+				t.Errorf("want each payment's own rate, have %+v", row)
+			}
+		}
+	}
+}
+
+func TestNothingIsRecordedWhereNothingIsToBe(t *testing.T) {
+	t.Parallel()
+	kept := startRecording(&configs.Config{}, "/nowhere", nil, nil)
+	if !kept.note(&engine.Note{Kind: engine.NoteCandles, Candles: &exchange.Candles{}}) || kept.note(&engine.Note{Kind: engine.NoteCandle}) {
+		t.Error("want the notes of polled candles taken, and no others")
+	}
+	kept.keepFunding(t.Context(), &funded{}, func() []string { return []string{"BTC-USDT"} })
+	kept.close()
+}

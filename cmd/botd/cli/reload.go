@@ -1,0 +1,343 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime"
+	"botd/runtime/api"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// filesEvery is how often the configuration's files are looked at.
+const filesEvery = 2 * time.Second
+
+// reloader puts changed, new and removed strategies and changed limits in place
+// while the daemon runs: at a SIGHUP, and
+// when a file of the configuration has changed. A configuration with an error in it
+// changes nothing, and so does one with anything in it that takes a restart: half of
+// what somebody wrote, a larger size without its limit, must never run.
+type reloader struct {
+	current atomic.Pointer[configs.Config]
+	flags   runFlags
+	driver  *runtime.Driver
+	machine *engine.Engine
+	symbols func(exchange.SymbolKey) (*exchange.Symbol, bool)
+	feed    func(exchange.SymbolKey) // paper: has a symbol fed from now on
+	console *ops.Console
+	metrics *ops.Metrics
+	report  func(ops.Check)
+	loaded  string // how what holds came to hold
+	wishes  chan reloadWish
+}
+
+// newReloader knows the files as they were when they were loaded: what changed while
+// botd started is seen too.
+func newReloader(config *configs.Config, flags runFlags) *reloader {
+	r := &reloader{flags: flags, loaded: "loaded at start", wishes: make(chan reloadWish)}
+	r.current.Store(config)
+	return r
+}
+
+// futures are the futures symbols that are traded now.
+func (r *reloader) futures() []string { return futuresTraded(r.current.Load()) }
+
+// watch reloads until the context ends. The built-in examples never change.
+func (r *reloader) watch(ctx context.Context) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	look := time.NewTicker(filesEvery)
+	defer look.Stop()
+	seen, settling := r.flags.loaded, ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-signals:
+			seen = filesOf(r.current.Load())
+			r.reload(ctx, "SIGHUP")
+		case wish := <-r.wishes:
+			if !wish.trial {
+				seen, settling = filesOf(r.current.Load()), ""
+			}
+			does, err := r.take(ctx, "botd config reload", wish.trial, wish.audit)
+			wish.answer <- answered{does, err}
+		case <-look.C:
+			now := filesOf(r.current.Load())
+			switch {
+			case now == seen:
+				settling = ""
+			case now != settling: // wait until the editor has written all of it
+				settling = now
+			default:
+				seen, settling = now, ""
+				r.reload(ctx, "a file changed")
+			}
+		}
+	}
+}
+
+// filesOf changes when a file of the configuration does.
+func filesOf(config *configs.Config) string {
+	present := map[string]string{}
+	look := func(file string) {
+		if info, err := os.Stat(file); err == nil {
+			present[filepath.Clean(file)] = fmt.Sprintf("%s %d %d\n", filepath.Clean(file), info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	for _, file := range config.Files {
+		look(file)
+	}
+	listed, _ := filepath.Glob(filepath.Join(config.Directory, configs.StrategyFolder, "[^.]*.yaml")) // the pattern is good
+	for _, file := range listed {
+		look(file)
+	}
+	for i := range config.Strategies {
+		if s := &config.Strategies[i]; s.Script.File != "" {
+			look(filepath.Join(filepath.Dir(s.File), s.Script.File))
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Values(present)), "")
+}
+
+// reload reads the configuration again and puts what changed in place: all of it at
+// one moment, or nothing.
+func (r *reloader) reload(ctx context.Context, why string) {
+	_, _ = r.take(ctx, why, false, &reconcile.Audit{Actor: "file", Role: "operator", Action: "reload"}) // told by the log
+}
+
+// take is a reload, or a trial that changes and tells nobody anything.
+func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reconcile.Audit) (does []string, err error) {
+	refused := func(event, format string, err error) ([]string, error) {
+		if !trial {
+			r.refused(event, "config    "+format, why, err)
+		}
+		return nil, &api.Refused{Why: err.Error()}
+	}
+	config, problems, err := load(r.flags.directory, configs.Mode(r.flags.mode))
+	if err == nil {
+		err = problems.Err()
+	}
+	if err != nil {
+		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
+	}
+	before := r.current.Load()
+	config.Listen = before.Listen
+	differences, err := configs.Differences(before.Effective(), config.Effective())
+	if err != nil { // an effective configuration that is no YAML
+		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
+	}
+	if restart := needsRestart(differences); len(restart) > 0 {
+		return refused("config.needs_restart", "nothing of it is taken over, what runs goes on (%s): %v",
+			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(restart, ", "), changes(differences)))
+	}
+	reload, err := r.prepare(ctx, before, config)
+	if err != nil {
+		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
+	}
+	does = changesOf(differences)
+	if trial {
+		return does, nil
+	}
+	if err := r.send(ctx, reload, differences, audit); err != nil {
+		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
+	}
+	r.current.Store(config)
+	r.metrics.Reloaded(true)
+	r.loaded = "loaded " + clockText(time.Now().UnixMilli())
+	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
+	for _, s := range reload.Strategies {
+		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, strategyNamed(config, s.Name).File)
+	}
+	for _, name := range reload.Gone {
+		r.console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, strategyNamed(before, name).File)
+	}
+	r.console.Say("config.reloaded", "config    read again (%s), strategies put in place: %d, removed: %d; %s", why, len(reload.Strategies), len(reload.Gone), changes(differences))
+	return does, nil
+}
+
+// reloadWish is a reload that somebody wants over the API.
+type reloadWish struct {
+	trial  bool
+	audit  *reconcile.Audit
+	answer chan<- answered
+}
+
+type answered struct {
+	does []string
+	err  error
+}
+
+// Reload hands a wish to the goroutine that reloads, and waits for what came of it.
+func (r *reloader) Reload(ctx context.Context, trial bool, audit *reconcile.Audit) ([]string, error) {
+	answer := make(chan answered, 1)
+	select {
+	case r.wishes <- reloadWish{trial, audit, answer}:
+	case <-ctx.Done():
+		return nil, runtime.ErrStopped
+	}
+	select {
+	case a := <-answer:
+		return a.does, a.err
+	case <-ctx.Done():
+		return nil, runtime.ErrStopped
+	}
+}
+
+// refused tells that a changed configuration is not taken over: to whoever reads the
+// log, the metrics, or whether botd is ready, which it stays.
+func (r *reloader) refused(event, format string, values ...any) {
+	r.metrics.Reloaded(false)
+	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded + "; the files changed, and are not taken over: botd config diff"})
+	r.console.Warn(event, format, values...)
+}
+
+// needsRestart lists what changed and is only read at a start.
+func needsRestart(differences []configs.Difference) (paths []string) {
+	for _, d := range differences {
+		if !strings.HasPrefix(d.Path, "strategies") && !strings.HasPrefix(d.Path, "risk.") {
+			paths = append(paths, d.Path)
+		}
+	}
+	return paths
+}
+
+// prepare builds what changed: new versions of strategies, new ones, and the
+// account's limits. It asks the engine whether anything keeps it from being put in
+// place now; all of that is its error.
+func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
+	limits := accountLimits(config.Limits)
+	reload := &engine.Reload{Limits: &limits, ConfigHash: config.Hash()}
+	var obstacles []string
+	for i := range config.Strategies {
+		now := &config.Strategies[i]
+		was := strategyNamed(before, now.Name)
+		if was != nil && was.Hash() == now.Hash() {
+			continue
+		}
+		made, err := r.build(now)
+		if err != nil {
+			obstacles = append(obstacles, err.Error())
+			continue
+		}
+		reload.Strategies = append(reload.Strategies, made)
+	}
+	for i := range before.Strategies {
+		if name := before.Strategies[i].Name; strategyNamed(config, name) == nil {
+			reload.Gone = append(reload.Gone, name)
+		}
+	}
+	err := r.driver.Query(ctx, func() { obstacles = append(obstacles, r.machine.Reloadable(reload)...) })
+	if err == nil && len(obstacles) > 0 {
+		err = errors.New(strings.Join(obstacles, "; "))
+	}
+	return reload, err
+}
+
+// build makes one strategy as a start does.
+func (r *reloader) build(c *configs.StrategyConfig) (*engine.StrategyConfig, error) {
+	symbol, found := r.symbols(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
+	if !found {
+		return nil, fmt.Errorf("%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
+	}
+	made, err := strategyConfig(c, symbol)
+	return &made, err
+}
+
+// maxChanges bounds a line of the log.
+const maxChanges = 20
+
+// changes tells differences in a line.
+func changes(differences []configs.Difference) string {
+	all := changesOf(differences)
+	if more := len(all) - maxChanges; more > 0 {
+		all = append(all[:maxChanges], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, ", ")
+}
+
+// changesOf tells differences value by value; a strategy that is new or gone is one.
+func changesOf(differences []configs.Difference) (all []string) {
+	if len(differences) == 0 {
+		return []string{"no value changed"}
+	}
+	whole := map[string]string{}
+	for _, d := range differences {
+		if name, is := strings.CutSuffix(d.Path, ".strategy"); is && d.Was == "" {
+			whole[name] = name + " is new"
+		} else if is && d.Is == "" {
+			whole[name] = name + " is gone"
+		}
+	}
+	for _, d := range differences {
+		text := fmt.Sprintf("%s %s (was %s)", d.Path, valueOf(d.Is), valueOf(d.Was))
+		if parts := strings.SplitN(d.Path, ".", 3); len(parts) == 3 && whole[parts[0]+"."+parts[1]] != "" {
+			text = whole[parts[0]+"."+parts[1]]
+		}
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+func valueOf(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+func strategyNamed(config *configs.Config, name string) *configs.StrategyConfig {
+	for i := range config.Strategies {
+		if config.Strategies[i].Name == name {
+			return &config.Strategies[i]
+		}
+	}
+	return nil
+}
+
+// send hands the change to the engine: one event, one entry of the audit. Who asked
+// for a reload that changes nothing is written down too, a file is not. What changed
+// since it was prepared, a position that was opened, is an error here.
+func (r *reloader) send(ctx context.Context, reload *engine.Reload, differences []configs.Difference, audit *reconcile.Audit) error {
+	var names []string
+	for _, s := range reload.Strategies {
+		names = append(names, s.Name)
+	}
+	names = append(names, reload.Gone...)
+	audit.Target, audit.Detail = strings.Join(names, ", "), changes(differences)
+	event := engine.Event{Kind: engine.EventReload, Reload: reload, Audit: audit}
+	if len(names) == 0 && len(differences) == 0 {
+		if audit.Actor == "file" {
+			return nil
+		}
+		event = engine.Event{Kind: engine.EventAudit, Audit: audit}
+	}
+	for _, s := range reload.Strategies {
+		r.feed(s.Symbol.Key())
+	}
+	err := r.driver.Send(ctx, event)
+	switch {
+	case len(reload.Refused) > 0:
+		return errors.New(strings.Join(reload.Refused, "; "))
+	case errors.Is(err, runtime.ErrUnwritten):
+		return nil // in force; the journal's failure is told on its own
+	}
+	return err
+}

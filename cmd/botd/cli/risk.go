@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/risk"
+	"botd/runtime/api"
+)
+
+func newRisk() *cobra.Command {
+	command := &cobra.Command{Use: "risk", Short: "what the rules refused, and the limits", Args: unknownCommand,
+		Long:    "Shows what the risk layer refused, and each limit with its use.",
+		Example: "  botd risk rejections --rule max_position",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newRejections(), also("limits", newLimits()), also("halt", newHalt()), also("rearm", newRearm()))
+	return command
+}
+
+func newRejections() *cobra.Command {
+	var f filter
+	command := askingFor("rejections", "intents that a rule refused, the newest first", func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *page[api.Refusal]) {
+		t := grid(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "wanted", "value", "limit", "hint", "intent"})
+		for i := range p.Items {
+			r := &p.Items[i]
+			t.AppendRow(table.Row{clockText(r.AtMS), r.Rule, r.Strategy, r.Symbol, strings.Join(strings.Fields(r.Purpose+" "+r.Side+" "+r.Quantity), " "), r.Value, r.Limit, r.Hint, r.Intent})
+		}
+		t.Render()
+	})
+	command.Long = `Shows each intent that a rule refused since the daemon's start, with the value it would have
+had, the limit, and what would help. One that is refused word for word again is told once.
+What every rule said of one of them: botd intents show INTENT. What the rules are:
+docs/risk.md.`
+	command.Example = "  botd risk rejections\n  botd risk rejections --rule max_position --strategy trend -o json"
+	f.add(command)
+	command.Flags().StringVar(&f.rule, "rule", "", "of one rule alone")
+	completeWith(command, "rule", risk.Rules()...)
+	return command
+}

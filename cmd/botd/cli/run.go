@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/rest"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/runtime"
+	"botd/runtime/api"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// Pace of the live engine, in milliseconds (DESIGN, The idea).
+const (
+	busyRoundMS = 1_000
+	idleRoundMS = 15_000
+	closeLagMS  = 2_000
+	timeToLive  = 5_000
+)
+
+// tellWaiting is how long a start waits for the exchange in silence.
+const tellWaiting = 3 * time.Second
+
+type runFlags struct {
+	directory, mode, listen, logFormat, logLevel string
+	loaded                                       string // fingerprint of the files as they were loaded
+	seed                                         uint64
+}
+
+func newRun() *cobra.Command {
+	var flags runFlags
+	command := &cobra.Command{
+		Use: "run", Short: "run strategies: the daemon", Args: cobra.NoArgs,
+		Long: `Runs the strategies of a configuration. Without flags it is a demo: a simulated
+exchange inside botd with a moving market, three example strategies, no keys and
+no network; its paper account, orders and positions are kept in ./data/demo and
+found again by the next start.
+
+mode: paper trades a simulated account on a real venue's prices: it needs the venue's
+address and no keys, and sends it nothing but public reads. Orders fill against the
+venue's own book and trades; the account is kept in data_dir/paper.
+
+Trading for real is asked for twice: mode: live in botd.yaml, and --mode live here.
+Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends at once.`,
+		Example: `  botd run
+  botd run -c configs --mode paper      # with exchange: {base_url: https://...} in botd.yaml
+  botd run -c configs --mode live       # with mode: live and keys in botd.yaml too`,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return run(command, flags)
+		},
+	}
+	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
+	command.Flags().StringVar(&flags.mode, "mode", "", "demo, paper or live; live must stand in botd.yaml too")
+	command.Flags().StringVar(&flags.listen, "listen", "", "address of metrics, health and API (default 127.0.0.1:8420; off for none)")
+	command.Flags().StringVar(&flags.logFormat, "log-format", "auto", "console, json, or auto: console on a terminal")
+	command.Flags().StringVar(&flags.logLevel, "log-level", "", strings.Join(ops.Levels, ", ")+" (default info; botd log-level changes it while it runs)")
+	completeWith(command, "log-level", ops.Levels...)
+	command.Flags().Uint64Var(&flags.seed, "seed", 1, "of the demo's market")
+	return command
+}
+
+// run starts everything from the inside out and stops it in the other order.
+func run(command *cobra.Command, flags runFlags) error {
+	config, problems, err := load(flags.directory, configs.Mode(flags.mode))
+	if err != nil {
+		return err
+	}
+	if err := problems.Err(); err != nil {
+		return failure(exitConfig, "botd check shows all of it", "%s", problems.String())
+	}
+	flags.loaded = filesOf(config)
+	if err := config.Confirm(configs.Mode(flags.mode)); err != nil {
+		return fail(exitConfig, err)
+	}
+	if err := unsupported(config); err != nil {
+		return err
+	}
+	if flags.listen != "" {
+		config.Listen = flags.listen
+		config.Override("listen")
+	}
+	directory := filepath.Join(config.DataDir, string(config.Mode))
+	if err := journal.CheckWritable(directory); err != nil {
+		return fail(exitIO, err)
+	}
+	release, err := journal.Lock(directory)
+	if err != nil {
+		return fail(exitTemporary, err)
+	}
+	defer release()
+	waits := time.AfterFunc(tellWaiting, func() { // there is no log yet
+		fmt.Fprintf(command.ErrOrStderr(), "no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n", cmp.Or(config.Exchange.BaseURL, "the exchange"))
+	})
+	v, err := openVenue(command.Context(), config, directory, flags.seed)
+	waits.Stop()
+	if err != nil {
+		return err
+	}
+	clean, unclean, err := runtime.Mark(directory)
+	if err != nil {
+		return fail(exitIO, errors.Join(err, v.stop()))
+	}
+	v.unclean = unclean
+	err = errors.Join(trade(command.Context(), command, config, flags, directory, v), v.stop())
+	if refused := !v.began && !unclean; err == nil || refused { // a start that was refused cut nothing off
+		err = errors.Join(err, fail(exitIO, clean()))
+	}
+	return err
+}
+
+// unsupported refuses settings that are understood but not acted on yet: money
+// must not hang on a setting that is silently ignored.
+func unsupported(config *configs.Config) error {
+	for _, s := range []struct {
+		given         bool
+		setting, mend string
+	}{
+		{config.Journal != "", "journal: postgres", "only SQLite in data_dir is there"},
+	} {
+		if s.given {
+			return failure(exitConfig, s.mend, "%s is not in this version", s.setting)
+		}
+	}
+	return nil
+}
+
+// venue is the exchange traded on, as the daemon reaches it.
+type venue struct {
+	client  *rest.Client  // clock, symbols, public data
+	trading runtime.Venue // the same, or the paper account beside it
+	where   string        // for people: the address, and what it is
+	binding journal.Binding
+	stop    func() error // ends the embedded exchange; it must be called
+	observe *observed
+	tell    heard
+	stale   staleFeeds // paper alone
+	older   string     // the backup of a journal that an older botd wrote; empty for none
+	cut     string     // what the journal lacks of what it held; empty for nothing
+	unclean bool       // the run before this one did not end by a clean stop
+	began   bool       // the engine was driven
+}
+
+// openClient makes the signed client, reads the symbols and the clock.
+func openClient(ctx context.Context, config rest.Config) (*rest.Client, error) {
+	client, err := rest.New(config)
+	if err != nil {
+		return nil, fail(exitConfig, err)
+	}
+	if err := client.SyncClock(ctx); err != nil {
+		return nil, failure(exitUnavailable, "is the address right, and the exchange up?", "reach %s: %w", config.BaseURL, err)
+	}
+	if config.Key != "" { // a wrong key or signature is found before anything else
+		if _, err := client.Do(ctx, exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
+			var refusal *exchange.Refusal
+			if errors.As(err, &refusal) && refusal.Credentials() {
+				return nil, failure(exitCredentials, "check key_file, secret_file and exchange.signature", "%w", err)
+			}
+			return nil, failure(exitUnavailable, "", "read the account: %w", err)
+		}
+	}
+	if err := client.RefreshSymbols(ctx); err != nil {
+		return nil, failure(exitUnavailable, "", "read symbols of %s: %w", config.BaseURL, err)
+	}
+	return client, nil
+}
+
+// trade replays the journal, builds the engine and drives it until the context ends.
+func trade(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue) error {
+	path := filepath.Join(directory, journalName)
+	older, err := backupOlder(ctx, path)
+	if err != nil {
+		return err
+	}
+	v.older = older
+	store, err := journal.Open(ctx, path, v.binding)
+	if err != nil {
+		return openError(err)
+	}
+	defer store.Close()
+	v.cut = store.Cut()
+	book, history := reconcile.NewBook(settle(config.Exchange.Settle)), api.NewHistory()
+	if err := replay(ctx, command, flags, store, func(r *reconcile.Record) { book.Apply(r); history.Take(r) }); err != nil {
+		return err
+	}
+	if err := takeHalts(ctx, config, directory, v.client.ServerNowMS(), store, book, history); err != nil {
+		return err
+	}
+	machine, err := newEngine(config, book, v.client, v.binding)
+	if err != nil {
+		return err
+	}
+	return drive(ctx, command, config, flags, directory, v, store, machine, history)
+}
+
+// newEngine gives each strategy its symbol's rules as the venue tells them.
+func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client, binding journal.Binding) (*engine.Engine, error) {
+	account, err := engineConfig(config, book, client.Symbols().Symbol)
+	if err != nil {
+		return nil, err
+	}
+	account.Account = binding.Text()
+	machine, err := engine.New(account, book)
+	return machine, fail(exitConfig, err)
+}
+
+// instruments finds the rules of a symbol as the venue tells them.
+type instruments func(exchange.SymbolKey) (*exchange.Symbol, bool)
+
+func engineConfig(config *configs.Config, book *reconcile.Book, symbolOf instruments) (engine.Config, error) {
+	account := engine.Config{
+		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Limits: accountLimits(config.Limits),
+		Settle: settle(config.Exchange.Settle), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
+		BusyRoundMS: busyRoundMS, IdleRoundMS: idleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee, Ledger: true,
+	}
+	for i := range config.Strategies {
+		c := &config.Strategies[i]
+		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
+		if !found {
+			return account, failure(exitConfig, "botd check lists the symbols of the demo; a venue's own are read at start", "%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
+		}
+		made, err := strategyConfig(c, symbol)
+		if err != nil {
+			return account, err
+		}
+		account.Strategies = append(account.Strategies, made)
+	}
+	account.Strategies = append(account.Strategies, removed(config, book, symbolOf)...)
+	return account, nil
+}
+
+// removed are the strategies that hold something and are not configured any more
+// (on_remove), as the journal knows them.
+func removed(config *configs.Config, book *reconcile.Book, symbolOf instruments) (all []engine.StrategyConfig) {
+	named := func(name string) bool {
+		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool { return c.Name == name })
+	}
+	traded := func(_ string, key exchange.SymbolKey) bool {
+		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool {
+			return c.Market == key.Market && c.Symbol == key.Name
+		})
+	}
+	for _, orphan := range book.Orphans(traded) {
+		symbol, found := symbolOf(orphan.Symbol)
+		if !found {
+			continue // the venue has no such symbol any more: there is nothing to ask it for
+		}
+		name := orphan.Strategy
+		if named(name) { // it trades another symbol now
+			name += " on " + orphan.Symbol.Name
+		}
+		all = append(all, engine.StrategyConfig{Name: name, Symbol: symbol, Interval: exchange.Minute1, Removed: true})
+	}
+	return all
+}
+
+// spotTakerFee is reserved when a spot entry is sized (decisions.md, fees).
+const spotTakerFee exchange.Rate = 100_000 // 0.1 %

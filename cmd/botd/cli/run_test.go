@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"botd/runtime/ops"
+)
+
+// TestTheDemoTradesAndCarriesOn starts the built binary as a newcomer does, in
+// an empty directory: it trades, is killed without a warning, and the next start
+// finds its positions and goes on.
+func TestTheDemoTradesAndCarriesOn(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := build(t)
+	first := start(t, binary, directory)
+	story := first.until(t, "order.settled")
+	for _, event := range []string{"market.candle", "strategy.decision", "intent.derived", "risk.approved", "order.placed", "order.acknowledged", "order.fill", "daemon.listening"} {
+		if !slices.Contains(story, event) {
+			t.Errorf("before the first settlement: want %s told, have %v", event, story)
+		}
+	}
+	first.until(t, "position.changed")
+	if err := first.process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	first.wait()
+
+	second := start(t, binary, directory)
+	second.until(t, "daemon.unclean")
+	second.until(t, "position.changed") // found again before anything new is decided
+	if _, have := askDemo(t, directory, "/api/v1/status"); !strings.Contains(have, `"unclean_start":true`) {
+		t.Errorf("status: want it said that the run before was cut off, have %s", have)
+	}
+	if err := second.process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	story = second.until(t, "daemon.stopped")
+	if !slices.Contains(story, "daemon.left_open") {
+		t.Errorf("at the end: want told what stays open, have %v", story)
+	}
+	if err := second.wait(); err != nil {
+		t.Errorf("a clean stop: want exit code 0, have %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(directory, "data", "demo", "running")); err == nil {
+		t.Error("after a clean stop: want no mark of a run left")
+	}
+}
+
+// TestASecondDaemonOnADataDirectoryIsRefused holds the lock of case 34.
+func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	binary := build(t)
+	first := start(t, binary, directory)
+	first.until(t, "daemon.listening")
+	second := exec.Command(binary, "run", "--listen", "off")
+	second.Dir = directory
+	output, err := second.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitTemporary || !strings.Contains(string(output), "in use by another botd") {
+		t.Errorf("want exit code %d and the reason, have %v\n%s", exitTemporary, err, output)
+	}
+	for _, c := range []struct {
+		arguments []string
+		want      string
+	}{{[]string{"backup", "copy.db"}, "ok: backup copy.db"}, {[]string{"journal", "verify", "--file", "copy.db"}, "the chain is whole"}, {[]string{"restore", "copy.db"}, "in use by another botd"}} {
+		command := exec.Command(binary, c.arguments...)
+		command.Dir = directory
+		if output, err := command.CombinedOutput(); !strings.Contains(string(output), c.want) {
+			t.Errorf("botd %s while it runs: want %q, have %v\n%s", strings.Join(c.arguments, " "), c.want, err, output)
+		}
+	}
+	first.until(t, "market.candle") // the first one goes on
+}
+
+// built is the binary as a user makes it, once for all tests.
+var built = sync.OnceValues(func() (binary string, err error) {
+	if err = os.MkdirAll(builds, 0o700); err != nil {
+		return "", err
+	}
+	binary = filepath.Join(builds, "botd")
+	return binary, goBuild(binary)
+})
+
+// builds is where it is, until the tests are over.
+var builds = filepath.Join(os.TempDir(), fmt.Sprintf("botd-command-%d", os.Getpid()))
+
+// build returns it.
+func build(t *testing.T) string {
+	t.Helper()
+	binary, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// compile builds this command in another way.
+func compile(t *testing.T, binary string, flags ...string) {
+	t.Helper()
+	if err := goBuild(binary, flags...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goBuild builds this command, with the race detector where the tests have it.
+func goBuild(binary string, flags ...string) error {
+	if raced {
+		flags = append(flags, "-race")
+	}
+	arguments := append(append([]string{"build"}, flags...), "-o", binary, "botd/cmd/botd")
+	if output, err := exec.Command("go", arguments...).CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w\n%s", err, output)
+	}
+	return nil
+}
+
+// demo is a running binary and the events it tells.
+type demo struct {
+	process *os.Process
+	events  chan string
+	wait    func() error
+}
+
+// start runs the daemon with more arguments than those every test gives.
+func start(t *testing.T, binary, directory string, arguments ...string) *demo {
+	t.Helper()
+	command := exec.Command(binary, append([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"}, arguments...)...)
+	command.Dir = directory
+	pipe, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { command.Process.Kill() })
+	d := &demo{process: command.Process, events: make(chan string, 4096), wait: command.Wait}
+	go func() {
+		defer close(d.events)
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			var line struct{ Event string }
+			if json.Unmarshal(lines.Bytes(), &line) != nil {
+				line.Event = "text: " + strings.TrimSpace(lines.Text())
+			}
+			d.events <- line.Event
+		}
+	}()
+	return d
+}
+
+// until returns the events told up to the one named.
+func (d *demo) until(t *testing.T, event string) (story []string) {
+	t.Helper()
+	late := time.After(60 * time.Second)
+	for {
+		select {
+		case told, open := <-d.events:
+			if !open {
+				t.Fatalf("the program ended before it told %s: %v", event, story)
+			}
+			story = append(story, told)
+			if told == event {
+				return story
+			}
+		case <-late:
+			t.Fatalf("60 s without %s: %v", event, story)
+		}
+	}
+}
+
+// TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead keeps an end that comes too early from
+// saying that there is nothing.
+func TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		left []string
+		read bool
+		want []string
+	}{
+		{nil, true, []string{"nothing is left open"}},
+		{[]string{"position futures BTC-USDT 0.1"}, true, []string{"left open position futures BTC-USDT 0.1", "the next start finds these again"}},
+		{nil, false, []string{"before orders and positions were read"}},
+	} {
+		var told bytes.Buffer
+		farewell(ops.NewConsole(&told, ops.Format{}, ops.NewMetrics("demo", ops.Build{}), nil), c.left, c.read)
+		for _, want := range c.want {
+			if !strings.Contains(told.String(), want) {
+				t.Errorf("%v left, read %v: want %q told, have %s", c.left, c.read, want, told.String())
+			}
+		}
+		if !c.read && strings.Contains(told.String(), "nothing is left open") {
+			t.Errorf("not read: want nothing claimed, have %s", told.String())
+		}
+	}
+}

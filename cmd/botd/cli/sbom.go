@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// bill is what a binary is made of, as CycloneDX 1.6 tells it. It holds nothing
+// that differs between two builds of the same source.
+type bill struct {
+	Format       string           `json:"bomFormat"`
+	Spec         string           `json:"specVersion"`
+	Version      int              `json:"version"`
+	Metadata     billMetadata     `json:"metadata"`
+	Components   []billComponent  `json:"components"`
+	Dependencies []billDependency `json:"dependencies"`
+}
+
+type billMetadata struct {
+	Component  billComponent  `json:"component"`
+	Properties []billProperty `json:"properties"`
+}
+
+type billComponent struct {
+	Type       string         `json:"type"`
+	Ref        string         `json:"bom-ref"`
+	Name       string         `json:"name"`
+	Version    string         `json:"version"`
+	PURL       string         `json:"purl"`
+	Properties []billProperty `json:"properties,omitempty"`
+}
+
+type billProperty struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type billDependency struct {
+	Ref     string   `json:"ref"`
+	Depends []string `json:"dependsOn"`
+}
+
+// component is a module. Its checksum is Go's own (go.sum), of all its files.
+func component(kind string, m *debug.Module) billComponent {
+	if m.Replace != nil {
+		m = m.Replace
+	}
+	parts := strings.Split(m.Path, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	purl := "pkg:golang/" + strings.Join(parts, "/") + "@" + url.PathEscape(m.Version)
+	c := billComponent{Type: kind, Ref: purl, Name: m.Path, Version: m.Version, PURL: purl}
+	if m.Sum != "" {
+		c.Properties = []billProperty{{"go:sum", m.Sum}}
+	}
+	return c
+}
+
+// newBill lists every module of a build, and Go's standard library.
+func newBill(build *debug.BuildInfo) *bill {
+	if build.Main.Path == "" {
+		build.Main.Path = "botd"
+	}
+	main := component("application", &build.Main)
+	b := &bill{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: billMetadata{Component: main}}
+	for _, setting := range build.Settings {
+		b.Metadata.Properties = append(b.Metadata.Properties, billProperty{"go:build:" + setting.Key, setting.Value})
+	}
+	b.Components = append(b.Components, component("library", &debug.Module{Path: "std", Version: strings.TrimPrefix(build.GoVersion, "go")}))
+	for _, m := range build.Deps {
+		b.Components = append(b.Components, component("library", m))
+	}
+	all := billDependency{Ref: main.Ref}
+	for _, c := range b.Components {
+		all.Depends = append(all.Depends, c.Ref)
+	}
+	slices.Sort(all.Depends)
+	b.Dependencies = []billDependency{all}
+	return b
+}
+
+// ownBill is the bill of the binary that runs.
+func ownBill() (*bill, error) {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil, fmt.Errorf("the binary does not tell what it is made of")
+	}
+	return newBill(build), nil
+}

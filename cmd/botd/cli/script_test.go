@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// freeAddress is one nobody listens on.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// listening waits until a program that a script started listens on an address.
+func listening(script *testscript.TestScript, _ bool, addresses []string) {
+	late, again := time.After(30*time.Second), time.NewTicker(10*time.Millisecond)
+	defer again.Stop()
+	for _, address := range addresses {
+		for {
+			connection, err := net.Dial("tcp", address)
+			if err == nil {
+				connection.Close()
+				break
+			}
+			select {
+			case <-again.C:
+			case <-late:
+				script.Fatalf("nobody listens on %s: %v", address, err)
+			}
+		}
+	}
+}
+
+// atOnce is how many tests run side by side, unless -parallel says so: nearly all
+// of them wait for programs they started.
+const atOnce = "8"
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
+	testscript.Main(tidied{m}, map[string]func(){"botd": func() { Main() }})
+}
+
+// tidied are the tests, which leave no binary behind.
+type tidied struct{ *testing.M }
+
+// Run runs them.
+func (t tidied) Run() int {
+	defer os.RemoveAll(builds)
+	return t.M.Run()
+}
+
+// TestScripts drives the real binary the way a person does.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	shared, err := filepath.Abs("../../../../shared")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("NO_COLOR", "1")
+			env.Setenv("SHARED", shared)
+			env.Setenv("BOTD_CACHE", filepath.Join(env.WorkDir, ".cache"))
+			address, err := freeAddress()
+			env.Setenv("ADDRESS", address)
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"listening": listening, "journal": written, "alter": altered, "hook": hook, "address": address, "connected": connected, "told": toldWithin, "post": posted, "asked": askedUntil, "expand": expand},
+		Condition: func(condition string) (bool, error) {
+			switch condition {
+			case "shared":
+				_, err := os.Stat(shared)
+				return err == nil, nil
+			}
+			return false, fmt.Errorf("no condition %q", condition)
+		},
+		RequireUniqueNames: true,
+	})
+}

@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"botd/internal/mutant"
+	"botd/internal/simulation"
+)
+
+type simulateFlags struct {
+	seed, from      uint64
+	seeds, jobs, at int
+	trace, crashes  bool
+	mutants         bool
+	faults, mutant  []string
+	output          string
+}
+
+func newSimulate() *cobra.Command {
+	var flags simulateFlags
+	command := &cobra.Command{
+		Use: "simulate", Short: "the whole daemon under seeded faults on virtual time", Args: cobra.NoArgs,
+		Long: `Runs the engine against the simulated exchange behind a network that loses, delays,
+doubles and garbles, on a disk that fails, with crashes at any input or output: eight
+virtual minutes of faults, then quiet, then everything must come right. After every
+event the invariants of "placing an order exactly once" are checked, by what is true on
+the exchange. One seed is one run; the same seed gives the same run.
+
+A seed that fails is printed with the command that reproduces it. The exit code is 1 then.`,
+		Example: "  botd simulate --seeds 10000\n  botd simulate --seeds 20 --crashes\n  botd simulate --seed 7 --trace\n  botd simulate --seeds 1000 --fault lost_answer=0.5 --fault crash=0.01\n  go run -tags mutants ./cmd/botd simulate --mutants --seeds 20000",
+		RunE:    func(command *cobra.Command, _ []string) error { return runSimulate(command, &flags) },
+	}
+	f := command.Flags()
+	f.IntVar(&flags.seeds, "seeds", 1000, "how many seeds")
+	f.Uint64Var(&flags.from, "from", 1, "the first of them")
+	f.Uint64Var(&flags.seed, "seed", 0, "run this seed alone")
+	f.IntVar(&flags.jobs, "jobs", 0, "seeds at a time (0: one per core)")
+	f.BoolVar(&flags.trace, "trace", false, "with --seed: tell everything that happens")
+	f.IntVar(&flags.at, "crash-at", 0, "with --seed: the process dies at this input or output")
+	f.BoolVar(&flags.crashes, "crashes", false, "each seed once more for every input and output, at which the process dies")
+	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and tell how many seeds it takes to notice (a build with -tags mutants)")
+	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: with --mutants this one only; repeatable")
+	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the seed's own weather; repeatable")
+	outputFlag(command, &flags.output)
+	return command
+}
+
+func runSimulate(command *cobra.Command, flags *simulateFlags) error {
+	fleet := simulation.Fleet{From: flags.from, Seeds: flags.seeds, Jobs: flags.jobs, Crashes: flags.crashes}
+	fleet.Options.CrashAt = flags.at
+	if command.Flags().Changed("seed") {
+		fleet.From, fleet.Seeds = flags.seed, 1
+	} else if flags.trace || flags.at != 0 {
+		return usage("--trace and --crash-at need --seed N")
+	}
+	if flags.seeds < 1 || flags.jobs < 0 || flags.at < 0 {
+		return usage("--seeds is 1 or more, --jobs and --crash-at 0 or more")
+	}
+	if flags.trace && !flags.crashes {
+		fleet.Options.Trace = command.OutOrStdout()
+	}
+	if flags.mutants || len(flags.mutant) > 0 {
+		return huntMutants(command, flags)
+	}
+	debug.SetGCPercent(800) // a run is small and short-lived: collecting seldom is a third faster
+	weather, err := simulation.ParseWeather(flags.faults)
+	if err != nil {
+		return usage("%w", err)
+	}
+	fleet.Options.Weather = weather
+	bar := newBar(command, fleet.Seeds, "seeds")
+	fleet.Progress = bar.set
+	if fleet.Seeds > 1 || fleet.Crashes {
+		fleet.Broke = func(failure simulation.Failure) { bar.say(failureText(&failure)) } // hours may pass before the table
+	}
+	summary := fleet.Run(command.Context())
+	bar.end()
+	if command.Context().Err() != nil {
+		fmt.Fprintln(command.ErrOrStderr(), "ended early:", summary.Runs, "runs")
+	}
+	err = print(command.OutOrStdout(), flags.output, simulation.ReportOf(&summary), func(w io.Writer) { simulateTable(w, &summary) })
+	if err == nil && summary.Failed > 0 {
+		return negative()
+	}
+	if err == nil {
+		err = context.Cause(command.Context())
+	}
+	return err
+}
+
+// simulateTable tells a summary to a person.
+func simulateTable(w io.Writer, summary *simulation.Summary) {
+	r := simulation.ReportOf(summary)
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	t.SetStyle(table.StyleLight)
+	t.AppendRows([]table.Row{
+		{"runs", r.Runs}, {"failed", r.Failed}, {"elapsed", summary.Elapsed.Round(time.Millisecond)}, {"runs a second", fmt.Sprintf("%.0f", r.RunsASecond)},
+		{"virtual hours", fmt.Sprintf("%.1f", r.VirtualHours)}, {"events", r.Events}, {"requests", r.Requests}, {"starts of the daemon", r.Starts},
+		{"inputs and outputs", r.Points}, {"crash points tried", r.CrashPoints},
+		{"unknown placements", r.Unknowns}, {"resolved within, p50 / p99", quantiles(r.ResolvedP50, r.ResolvedP99)},
+		{"times without a stop", r.Unprotected}, {"lasted within, p50 / p99", quantiles(r.UnprotectedP50, r.UnprotectedP99)},
+		{"quarantined at the end", r.Quarantined},
+	})
+	t.AppendSeparator()
+	for _, fault := range r.Faults {
+		t.AppendRow(table.Row{"fault " + fault.Name, fmt.Sprintf("%d (%.2f a run)", fault.Count, fault.ARun)})
+	}
+	if len(r.Rules) > 0 {
+		t.AppendSeparator()
+		names := make([]string, 0, len(r.Rules))
+		for name := range r.Rules {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			t.AppendRow(table.Row{"BROKEN " + name, r.Rules[name]})
+		}
+	}
+	t.Render()
+	for _, failure := range r.Failures {
+		fmt.Fprintf(w, "%s\n  %s\n", failureText(&failure), failure.Command)
+	}
+}
+
+func failureText(f *simulation.Failure) string {
+	return fmt.Sprintf("seed %d at %d.%03d s: %s: %s", f.Seed, f.Broken.AtMS/1000, f.Broken.AtMS%1000, f.Broken.Rule, f.Broken.Text)
+}
+
+// quantiles tells two quantiles in seconds; "-" when there was nothing to count.
+func quantiles(p50, p99 int) string {
+	if p50 < 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d s / %d s", p50, p99)
+}
+
+// huntMutants breaks one rule after another; the simulation must fail each time.
+func huntMutants(command *cobra.Command, flags *simulateFlags) error {
+	if !mutant.Built {
+		return usage("no rule can be broken in this build: go run -tags mutants ./cmd/botd simulate --mutants")
+	}
+	rules := mutant.Table
+	if len(flags.mutant) > 0 {
+		rules = nil
+		for _, name := range flags.mutant {
+			rule, err := mutant.Find(name)
+			if err != nil {
+				return usage("%w", err)
+			}
+			rules = append(rules, mutant.Table[rule-1])
+		}
+	}
+	bar := newBar(command, len(rules), "mutants")
+	done := 0
+	hunts := simulation.HuntMutants(command.Context(), rules, flags.seeds, flags.jobs, func(*simulation.Hunt) {
+		done++
+		bar.set(done, len(rules))
+	})
+	bar.end()
+	survivors := 0
+	for i := range hunts {
+		if hunts[i].Caught == "" && hunts[i].Shown == "" {
+			survivors++
+		}
+	}
+	err := print(command.OutOrStdout(), flags.output, hunts, func(w io.Writer) { huntTable(w, hunts) })
+	if err == nil && survivors > 0 {
+		return negative()
+	}
+	return err
+}
+
+// huntTable tells which mutants were caught, by what and after how many seeds.
+func huntTable(w io.Writer, hunts []simulation.Hunt) {
+	t := grid(w, table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
+	caught, elsewhere := 0, 0
+	for _, h := range hunts {
+		by := h.Caught
+		switch {
+		case by != "":
+			caught++
+		case h.Shown != "":
+			by = "none; " + h.Shown
+			elsewhere++
+		default:
+			by = "NOT CAUGHT"
+		}
+		t.AppendRow(table.Row{h.Mutant, h.Does, h.Where, by, h.Seeds, fmt.Sprintf("%d of %d", h.Failing, h.Tried)})
+	}
+	t.Render()
+	fmt.Fprintf(w, "%d of %d caught by seeds", caught, len(hunts))
+	if elsewhere > 0 {
+		fmt.Fprintf(w, ", %d more by the tests named", elsewhere)
+	}
+	fmt.Fprintln(w)
+}

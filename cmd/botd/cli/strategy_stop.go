@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"botd/runtime/api"
+)
+
+// newStrategyStops are the levels of the kill switch and their end, of one strategy.
+func newStrategyStops() []*cobra.Command {
+	return []*cobra.Command{
+		newStrategyStop("pause", "pause", "one strategy opens nothing; its exits and stops go on", "Nothing of it opens; what it holds is managed on: exits and stops go on."),
+		newStrategyStop("stop", "cancel", "one strategy opens nothing, and its opening orders are canceled", "Nothing of it opens, and its resting opening orders are canceled; exits and stops go on."),
+		newStrategyStop("flatten", "flatten", "one strategy's orders are canceled and its position closed", "Its opening orders are canceled and its position is closed at market. It opens nothing after."),
+		newStrategyResume(),
+	}
+}
+
+func newStrategyStop(name, level, short, long string) *cobra.Command {
+	var flags haltFlags
+	command := &cobra.Command{
+		Use: name + " NAME", Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: completeStrategies,
+		Long: long + `
+The same as botd halt --level ` + level + ` --strategy NAME: journalled, kept through restarts, and
+ended by botd strategy resume NAME. On a live account a person at a terminal is asked.`,
+		Example: "  botd strategy " + name + " trend --reason news --dry-run\n  botd strategy " + name + " trend --reason news",
+		RunE: func(command *cobra.Command, names []string) error {
+			flags.Level, flags.Strategy = level, names[0]
+			return flags.halt(command)
+		},
+	}
+	flags.deed(command)
+	return command
+}
+
+func newStrategyResume() *cobra.Command {
+	var flags haltFlags
+	command := &cobra.Command{
+		Use: "resume NAME", Short: "one strategy may open again", Args: cobra.ExactArgs(1), ValidArgsFunction: completeStrategies,
+		Long:    "Ends the halt of one strategy and releases its latch: botd rearm --strategy NAME. What keeps it back\nall the same is told.",
+		Example: "  botd strategy resume trend --reason back --dry-run\n  botd strategy resume trend --reason back",
+		RunE: func(command *cobra.Command, names []string) error {
+			flags.Strategy = names[0]
+			return flags.rearm(command)
+		},
+	}
+	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
+	dryFlag(command, &flags.DryRun, "say what would end, and change nothing")
+	flags.add(command)
+	outputFlag(command, &flags.output)
+	return command
+}
+
+func (f *haltFlags) rearm(command *cobra.Command) error {
+	d, err := f.reach(command)
+	if err != nil {
+		return err
+	}
+	out, raw, err := post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", f.HaltRequest)
+	if err != nil {
+		return err
+	}
+	return print(command.OutOrStdout(), f.output, raw, func(w io.Writer) {
+		if out.DryRun {
+			fmt.Fprintln(w, "it would be armed (--dry-run):")
+		} else {
+			fmt.Fprintln(w, "armed")
+		}
+		for _, line := range out.Does {
+			fmt.Fprintln(w, "  "+line)
+		}
+		showDegraded(w, out.Still)
+	})
+}

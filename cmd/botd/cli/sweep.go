@@ -1,0 +1,441 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/shopspring/decimal"
+	"github.com/spf13/cobra"
+
+	"botd/backtest"
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/strategy"
+)
+
+// Bounds of a sweep.
+const (
+	maxTrials   = 10_000
+	sweepFolder = "sweeps" // in data_dir
+	sweepShown  = 20       // trials in the table
+)
+
+// sweepResult is what botd sweep prints, and keeps.
+type sweepResult struct {
+	Schema     int              `json:"schema"`
+	Strategy   string           `json:"strategy"`
+	Symbol     string           `json:"symbol"`
+	Interval   string           `json:"interval"`
+	Candles    int              `json:"candles"`
+	Split      *time.Time       `json:"split"` // behind it nobody looked when the best was chosen; null without one
+	Sort       string           `json:"sort"`
+	Lucky      *float64         `json:"sharpe_by_luck"` // the best that as many trials without any skill would show
+	Refused    int              `json:"refused"`        // choices that the strategy does not take
+	Why        string           `json:"refused_why"`    // of the first of them
+	Trials     []backtest.Trial `json:"trials"`         // the best first
+	DataSHA256 string           `json:"data_sha256"`
+	Elapsed    float64          `json:"elapsed_s"`
+}
+
+func (r *sweepResult) rows() any { return r.Trials }
+
+type sweepFlags struct {
+	files                     backtestFiles
+	vary                      []string
+	split, sort, keep, output string
+}
+
+func newSweep() *cobra.Command {
+	command := &cobra.Command{Use: "sweep", Short: "many backtests of one strategy with other parameters", Args: unknownCommand,
+		Long: `Runs one strategy over the same candles with many choices of its parameters, and ranks them.
+The best of many looks better than it is: --split keeps candles back that had no say, and walk
+chooses again and again, and trades what comes after.`,
+		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70%\n  botd sweep show first",
+		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
+	command.AddCommand(newSweepRun(), newSweepWalk(), newSweepShow())
+	return command
+}
+
+func newSweepRun() *cobra.Command {
+	var flags sweepFlags
+	command := &cobra.Command{
+		Use: "run", Short: "run them all, and rank them", Args: cobra.NoArgs,
+		Long: `Runs every combination of the values of --vary, as botd backtest run does, several at a
+time, and ranks them. A choice that the strategy refuses, as a fast average slower than the
+slow one, is left out and counted.
+
+  --vary fast=5,10,20      these values
+  --vary slow=30..100..10  from 30 to 100, by 10
+
+With --split 70% the first 70 % of the candles rank the choices, and what each would have made
+of the rest stands beside it: a choice that is good in both may be more than luck. What the
+best of as many choices without any skill would show is told too (the Sharpe ratio expected
+of the luckiest; Bailey and Lopez de Prado).`,
+		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70% --keep first\n  botd sweep run -s trend.yaml --data candles.csv --vary fast=5,10 -o csv",
+		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
+	}
+	flags.files.add(command)
+	f := command.Flags()
+	f.StringArrayVar(&flags.vary, "vary", nil, "NAME=VALUE,VALUE or NAME=FROM..TO..STEP of one parameter; may be repeated")
+	f.StringVar(&flags.split, "split", "", "share of the candles that ranks, 70%; the rest has no say")
+	f.StringVar(&flags.sort, "sort", "sharpe", "rank by "+strings.Join(sweepOrders(), ", "))
+	f.StringVar(&flags.keep, "keep", "", "a name: the result is kept in sweeps/NAME.json in data_dir, for botd sweep show")
+	completeWith(command, "sort", sweepOrders()...)
+	outputFlag(command, &flags.output)
+	return command
+}
+
+func newSweepShow() *cobra.Command {
+	var flags keptFlags
+	command := &cobra.Command{
+		Use: "show NAME", Short: "a sweep that is kept, as it was printed", Args: cobra.ExactArgs(1),
+		Long:    "Prints a sweep that botd sweep run --keep NAME kept. NAME may be the path of its file.",
+		Example: "  botd sweep show first\n  botd sweep show first -o csv",
+		RunE: func(command *cobra.Command, names []string) error {
+			path := names[0]
+			if !strings.ContainsAny(path, `/\`) && !exists(path) {
+				directory, err := sweepDirectory(flags.directory)
+				if err != nil {
+					return err
+				}
+				path = filepath.Join(directory, path+".json")
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return failure(exitNoInput, "botd sweep run --keep NAME keeps one", "read the sweep: %w", err)
+			}
+			var result sweepResult
+			if err := json.Unmarshal(text, &result); err != nil {
+				return fail(exitData, fmt.Errorf("%s is no sweep: %w", path, err))
+			}
+			if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
+				return failure(exitData, "botd sweep run --keep NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
+			}
+			return print(command.OutOrStdout(), flags.output, &result, func(w io.Writer) { sweepTable(w, &result) })
+		},
+	}
+	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
+	outputFlag(command, &flags.output)
+	return command
+}
+
+func sweepDirectory(configuration string) (string, error) {
+	reports, err := keptDirectory(configuration, "")
+	return filepath.Join(filepath.Dir(reports), sweepFolder), err
+}
+
+func (f *sweepFlags) run(command *cobra.Command) error {
+	began := time.Now()
+	split, kept, err := f.check()
+	if err != nil {
+		return err
+	}
+	s, err := f.prepare(command)
+	if err != nil {
+		return err
+	}
+	config, given, trials := s.config, s.given, s.trials
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	bar := newBar(command, len(trials), "trials")
+	splitMS, err := backtest.Sweep(command.Context(), config, trials, split, bar.set)
+	bar.end()
+	if err != nil {
+		return dataError(err)
+	}
+	leg := &config.Legs[0]
+	result := &sweepResult{Schema: 1, Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(), Sort: f.sort, Refused: s.refused, Why: s.why,
+		Trials: trials, DataSHA256: leg.Tape.SHA256, Elapsed: time.Since(began).Seconds()}
+	if splitMS != 0 {
+		at := time.UnixMilli(splitMS).UTC()
+		result.Split = &at
+	}
+	if lucky, known := backtest.LuckySharpe(trials); known {
+		result.Lucky = &lucky
+	}
+	rank(trials, f.sort)
+	if err := keepSweep(kept, result); err != nil {
+		return fail(exitIO, err)
+	}
+	if kept != "" {
+		fmt.Fprintln(command.ErrOrStderr(), "kept in", kept)
+	}
+	return print(command.OutOrStdout(), f.output, result, func(w io.Writer) { sweepTable(w, result) })
+}
+
+// swept is a strategy, its candles, and the choices of its parameters.
+type swept struct {
+	config  backtest.Config
+	given   *configs.StrategyConfig
+	trials  []backtest.Trial
+	refused int
+	why     string
+}
+
+// prepare reads them.
+func (f *sweepFlags) prepare(command *cobra.Command) (s swept, err error) {
+	if s.config, err = f.files.config(command); err != nil {
+		return s, err
+	}
+	if s.given, err = f.one(); err != nil {
+		return s, err
+	}
+	choices, err := f.choices(s.given)
+	if err != nil {
+		return s, err
+	}
+	s.trials, s.refused, s.why, err = trialsOf(s.given, s.config.Legs[0].Tape, choices)
+	return s, err
+}
+
+// check looks at the flags before anything is read.
+func (f *sweepFlags) check() (split exchange.Rate, kept string, err error) {
+	if !slices.Contains(sweepOrders(), f.sort) {
+		return 0, "", usage("--sort %s: there is %s", f.sort, strings.Join(sweepOrders(), ", "))
+	}
+	if f.split != "" {
+		share, err := decimal.NewFromString(strings.TrimSuffix(f.split, "%"))
+		if strings.HasSuffix(f.split, "%") {
+			share = share.Shift(-2)
+		}
+		if err == nil {
+			split, err = exchange.RateFromDecimal(share)
+		}
+		if err != nil || split <= 0 || split >= exchange.RateOne {
+			return 0, "", usage("--split %s: a share of the candles, 70%%", f.split)
+		}
+	}
+	if f.keep == "" {
+		return split, "", nil
+	}
+	if !keptName.MatchString(f.keep) {
+		return 0, "", usage("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
+	}
+	directory, err := sweepDirectory(f.files.directory)
+	if err != nil {
+		return 0, "", err
+	}
+	if kept = filepath.Join(directory, f.keep+".json"); exists(kept) {
+		return 0, "", failure(exitUsage, "choose another name, or take the file away", "%s is there already", kept)
+	}
+	return split, kept, nil
+}
+
+// one is the strategy that is swept.
+func (f *sweepFlags) one() (*configs.StrategyConfig, error) {
+	symbols, err := f.files.instruments()
+	if err != nil {
+		return nil, err
+	}
+	given, _, err := f.files.read(symbols)
+	if err != nil {
+		return nil, err
+	}
+	if len(given) != 1 {
+		return nil, usage("a sweep is of one strategy, %d are given", len(given))
+	}
+	return given[0], nil
+}
+
+// choices are all combinations of what --vary says, in its order.
+func (f *sweepFlags) choices(given *configs.StrategyConfig) ([]map[string]string, error) {
+	if len(f.vary) == 0 {
+		return nil, usage("botd sweep run needs --vary NAME=VALUE,VALUE: botd strategy show %s lists its parameters", given.Kind)
+	}
+	definition, _ := given.Definition(registry())
+	var names []string
+	for _, p := range definition.Parameters {
+		names = append(names, p.Name)
+	}
+	all := []map[string]string{{}}
+	for _, text := range f.vary {
+		name, list, _ := strings.Cut(text, "=")
+		if !slices.Contains(names, name) {
+			hint := "there are " + strings.Join(names, ", ")
+			if near := configs.Nearest(name, names); near != "" {
+				hint = "did you mean " + near + "?"
+			}
+			return nil, usage("--vary %s: %s takes no parameter %q\nhint: %s", text, given.Kind, name, hint)
+		}
+		values, err := valuesOf(list)
+		if err != nil {
+			return nil, usage("--vary %s: %w", text, err)
+		}
+		if len(all)*len(values) > maxTrials {
+			return nil, usage("--vary: more than %d trials", maxTrials)
+		}
+		next := make([]map[string]string, 0, len(all)*len(values))
+		for _, choice := range all {
+			for _, value := range values {
+				with := maps.Clone(choice)
+				with[name] = value
+				next = append(next, with)
+			}
+		}
+		all = next
+	}
+	return all, nil
+}
+
+// valuesOf reads VALUE,VALUE and FROM..TO..STEP; a step that is not given is 1.
+func valuesOf(list string) (values []string, err error) {
+	for _, part := range strings.Split(list, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			return nil, fmt.Errorf("a value is missing: want NAME=5,10 or NAME=5..20..5")
+		}
+		ends := strings.Split(part, "..")
+		if len(ends) == 1 {
+			values = append(values, part)
+			continue
+		}
+		numbers := []decimal.Decimal{{}, {}, decimal.NewFromInt(1)}
+		for i, end := range ends {
+			if i >= len(numbers) {
+				return nil, fmt.Errorf("%q: want FROM..TO..STEP", part)
+			}
+			if numbers[i], err = decimal.NewFromString(end); err != nil {
+				return nil, fmt.Errorf("%q: %q is not a number", part, end)
+			}
+		}
+		from, to, step := numbers[0], numbers[1], numbers[2]
+		if step.Sign() <= 0 || to.LessThan(from) {
+			return nil, fmt.Errorf("%q: want a step above zero, and an end that is not below the beginning", part)
+		}
+		for at := from; !at.GreaterThan(to); at = at.Add(step) {
+			if values = append(values, at.String()); len(values) > maxTrials {
+				return nil, fmt.Errorf("%q: more than %d values", part, maxTrials)
+			}
+		}
+	}
+	return values, nil
+}
+
+// trialsOf makes a trial of each choice that the strategy takes.
+func trialsOf(given *configs.StrategyConfig, recorded *tape.Tape, choices []map[string]string) (trials []backtest.Trial, refused int, why string, err error) {
+	for _, choice := range choices {
+		with := given.With(choice)
+		made, err := strategyConfig(with, recorded.Symbol)
+		if err != nil {
+			refused, why = refused+1, cmp.Or(why, choiceText(choice)+": "+err.Error())
+			continue
+		}
+		trials = append(trials, backtest.Trial{Params: choice, Leg: backtest.Leg{Strategy: made,
+			Make: func(over *tape.Tape) (strategy.Strategy, error) { return with.Build(registry(), over.Symbol) }}})
+	}
+	if len(trials) == 0 {
+		return nil, refused, why, failure(exitUsage, "botd strategy show "+given.Kind+" tells the bounds of each", "every choice is refused; the first, %s", why)
+	}
+	return trials, refused, why, nil
+}
+
+func choiceText(choice map[string]string) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(choice)) {
+		words = append(words, name+"="+choice[name])
+	}
+	return strings.Join(words, " ")
+}
+
+func keepSweep(path string, result *sweepResult) error {
+	if path == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o600)
+}
+
+// orders are what trials are ranked by: the larger the better, and nothing last.
+var orders = []struct {
+	name string
+	of   func(c *backtest.Column) *float64
+}{
+	{"sharpe", func(c *backtest.Column) *float64 { return c.Sharpe }},
+	{"profit", func(c *backtest.Column) *float64 { return c.Profit }},
+	{"profit_factor", func(c *backtest.Column) *float64 { return c.ProfitFactor }},
+	{"drawdown", func(c *backtest.Column) *float64 { kept := -c.MaxDrawdown; return &kept }},
+}
+
+func sweepOrders() (names []string) {
+	for _, o := range orders {
+		names = append(names, o.name)
+	}
+	return names
+}
+
+func rank(trials []backtest.Trial, by string) {
+	of := orders[slices.Index(sweepOrders(), by)].of
+	slices.SortStableFunc(trials, func(a, b backtest.Trial) int {
+		x, y := of(a.Seen), of(b.Seen)
+		switch {
+		case x == nil || y == nil:
+			return cmp.Compare(present(y), present(x))
+		default:
+			return cmp.Compare(*y, *x)
+		}
+	})
+}
+
+func present(x *float64) int {
+	if x == nil {
+		return 0
+	}
+	return 1
+}
+
+func sweepTable(w io.Writer, r *sweepResult) {
+	fmt.Fprintf(w, "%s on %s %s, %d candles: %s, ranked by %s\n", r.Strategy, r.Symbol, r.Interval, r.Candles, count(len(r.Trials), "trial"), r.Sort)
+	if r.Split != nil {
+		fmt.Fprintf(w, "ranked by what was before %s; the columns named unseen are of what came after\n", r.Split.Format(time.DateTime))
+	}
+	names := slices.Sorted(maps.Keys(r.Trials[0].Params))
+	header := table.Row{}
+	for _, name := range names {
+		header = append(header, name)
+	}
+	header = append(header, "profit %", "sharpe", "drawdown %", "trips")
+	if r.Split != nil {
+		header = append(header, "unseen profit %", "unseen sharpe", "unseen drawdown %")
+	}
+	t := grid(w, header)
+	for i := range r.Trials[:min(sweepShown, len(r.Trials))] {
+		trial, row := &r.Trials[i], table.Row{}
+		for _, name := range names {
+			row = append(row, trial.Params[name])
+		}
+		row = append(row, floatText(trial.Seen.Profit), floatText(trial.Seen.Sharpe), fmt.Sprintf("%.2f", trial.Seen.MaxDrawdown), trial.Seen.RoundTrips)
+		if trial.Unseen != nil {
+			row = append(row, floatText(trial.Unseen.Profit), floatText(trial.Unseen.Sharpe), fmt.Sprintf("%.2f", trial.Unseen.MaxDrawdown))
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	if more := len(r.Trials) - sweepShown; more > 0 {
+		fmt.Fprintf(w, "and %d more: -o csv has all\n", more)
+	}
+	if r.Refused > 0 {
+		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", count(r.Refused, "choice"), r.Why)
+	}
+	if r.Lucky != nil {
+		fmt.Fprintf(w, "the luckiest of %d choices without any skill would be expected to show a Sharpe ratio of %.2f\n", len(r.Trials), *r.Lucky)
+	}
+	if r.Split == nil {
+		fmt.Fprintln(w, "warning: the best of many, over the candles it was chosen by; --split 70% keeps some back")
+	}
+}

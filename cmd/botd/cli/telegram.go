@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"botd/configs"
+	"botd/runtime/api"
+	"botd/runtime/ops"
+	"botd/runtime/telegram"
+)
+
+// commands are who may give some by Telegram, and the bot's token.
+type commands struct {
+	config *configs.TelegramConfig
+	token  string
+}
+
+// readTelegram returns nil where nobody may.
+func readTelegram(config *configs.Config) (*commands, error) {
+	if !config.Telegram.On() {
+		return nil, nil
+	}
+	token, err := configs.ReadTelegramToken(&config.Telegram, config.Exchange.CredentialsDirectory)
+	if err != nil {
+		return nil, fail(exitCredentials, err)
+	}
+	return &commands{&config.Telegram, token}, nil
+}
+
+// bot is what takes the commands, once it runs.
+func (c *commands) bot(server *api.Server, metrics *ops.Metrics, console *ops.Console) *telegram.Bot {
+	for _, result := range telegram.Results {
+		metrics.Commanded(result, 0)
+	}
+	operators, viewers := c.config.Operators, c.config.Viewers
+	console.Say("daemon.telegram", "telegram  commands of %s and questions of %s", count(len(operators), "operator"), count(len(viewers), "viewer"))
+	return telegram.New(telegram.Config{Token: c.token, Server: c.config.Server, Operators: operators, Viewers: viewers, API: server,
+		Count: func(result string) { metrics.Commanded(result, 1) },
+		Say:   func(event, text string) { console.Say(event, "telegram  %s", text) },
+		Warn:  func(event, text string) { console.Warn(event, "telegram  %s", text) }})
+}

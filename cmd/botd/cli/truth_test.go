@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"botd/exchange"
+)
+
+// venueOrder is an order as the simulated exchange's control interface tells it.
+type venueOrder struct {
+	ClientOrderID string `json:"client_order_id"`
+	Side          string `json:"side"`
+	Filled        string `json:"filled"`
+	Status        string `json:"status"`
+}
+
+// venueOrders is the truth about every order.
+func venueOrders(t *testing.T, address string) []venueOrder {
+	t.Helper()
+	response, err := http.Get("http://" + address + "/control/v1/orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct{ Orders []venueOrder }
+	if err := json.Unmarshal(text, &answer); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return answer.Orders
+}
+
+// held is the position that all fills make.
+func held(t *testing.T, orders []venueOrder) (sum exchange.Amount) {
+	t.Helper()
+	for _, o := range orders {
+		filled, err := exchange.ParseAmount(o.Filled)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Side == "SELL" {
+			filled = filled.Neg()
+		}
+		sum = sum.Add(filled)
+	}
+	return sum
+}
+
+func buys(orders []venueOrder) (n int) {
+	for _, o := range orders {
+		if o.Side == "BUY" {
+			n++
+		}
+	}
+	return n
+}
+
+// eventually waits until something holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	late, again := time.After(60*time.Second), time.NewTicker(50*time.Millisecond)
+	defer again.Stop()
+	for !holds() {
+		select {
+		case <-again.C:
+		case <-late:
+			t.Fatalf("60 s without %s", what)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/paper"
+	"botd/exchange/rest"
+	"botd/exchange/sim"
+	"botd/exchange/sim/server"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+)
+
+// openPaper reaches a real venue's public data without keys, and opens the paper
+// account beside it as the last run left it.
+func openPaper(ctx context.Context, config *configs.Config, directory string) (*venue, error) {
+	v := &venue{where: "the public data of " + config.Exchange.BaseURL + ", no keys", observe: &observed{},
+		binding: journal.Binding{Mode: string(configs.Paper), URL: config.Exchange.BaseURL, KeyFingerprint: fingerprint(paper.Account), Instance: config.Instance}}
+	var err error
+	if v.client, err = openClient(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond)}); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(directory, "exchange.json")
+	store, state, err := server.OpenState(path, func(format string, values ...any) { v.tell.say("paper.state", fmt.Sprintf(format, values...)) })
+	if err != nil {
+		return nil, failure(exitData, "move "+directory+" away to begin with a new paper account", "%w", errors.Join(err, store.Close()))
+	}
+	account, err := paper.New(paper.Config{
+		Public: v.client, Clock: v.client, Symbols: v.client.Symbols().All(), Watch: traded(config),
+		Deposit: simulatedAccount(paper.Account, &config.Simulated), DelayMS: sim.DefaultOrderDelayMS,
+		PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond,
+		State: state, Store: store, Tell: v.tell.say, Stale: v.stale.take,
+	})
+	if err != nil {
+		err = errors.Join(err, store.Close())
+		return nil, failure(exitData, "are the strategies' symbols the venue's? else move "+path+" and the journal beside it away to begin with a new paper account", "open the paper account: %w", err)
+	}
+	v.trading = account
+	account.Poll(ctx)
+	// The feed outlives the daemon's context, so that stopping can still settle.
+	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	group := &errgroup.Group{}
+	group.Go(func() error { account.Run(feeding); return nil })
+	v.stop = func() error { cancel(); return errors.Join(group.Wait(), store.Close()) }
+	return v, nil
+}
+
+// staleFeeds are the symbols whose data are too old in paper, as a declared state.
+type staleFeeds struct {
+	mu  sync.Mutex // guards all
+	all []engine.Degraded
+}
+
+// take notes that a symbol's data are too old, or came back.
+func (f *staleFeeds) take(told paper.Staleness) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	scope := reconcile.Scope{Symbol: told.Key}
+	at := slices.IndexFunc(f.all, func(d engine.Degraded) bool { return d.Scope == scope })
+	if !told.Stale {
+		if at >= 0 {
+			f.all = slices.Delete(f.all, at, at+1)
+		}
+		return
+	}
+	cause := "the venue's data are older than paper.max_age"
+	if told.SinceMS == 0 {
+		cause = "the venue has told no data yet"
+	}
+	if told.Why != "" {
+		cause += ": " + told.Why
+	}
+	d := engine.Degraded{State: "stale", Scope: scope, Cause: cause, SinceMS: told.SinceMS,
+		WayOut: "ends when data come again, asked for all the time; meanwhile nothing is accepted, fills or is triggered on the paper account there, and what is traded then fills nothing later"}
+	switch {
+	case at >= 0:
+		d.SinceMS = f.all[at].SinceMS
+		f.all[at] = d
+	default:
+		if d.SinceMS == 0 {
+			d.SinceMS = time.Now().UnixMilli()
+		}
+		f.all = append(f.all, d)
+	}
+}
+
+// declared returns the states in force.
+func (f *staleFeeds) declared() []engine.Degraded {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.all)
+}
+
+// feed has a symbol's data read that a strategy begins to trade.
+func (v *venue) feed(key exchange.SymbolKey) {
+	if account, simulated := v.trading.(*paper.Venue); simulated {
+		account.Watch(key)
+	}
+}
+
+// traded are the instruments of the strategies.
+func traded(config *configs.Config) (keys []exchange.SymbolKey) {
+	for i := range config.Strategies {
+		keys = append(keys, exchange.SymbolKey{Market: config.Strategies[i].Market, Name: config.Strategies[i].Symbol})
+	}
+	return keys
+}
+
+// heard holds what a venue tells until there is a console to show it.
+type heard struct {
+	mu      sync.Mutex // guards all below
+	console *ops.Console
+	early   [][2]string
+}
+
+func (h *heard) say(event, text string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.console == nil {
+		h.early = append(h.early, [2]string{event, text})
+		return
+	}
+	h.console.Warn(event, "paper     %s", text)
+}
+
+func (h *heard) to(console *ops.Console) {
+	h.mu.Lock()
+	h.console = console
+	early := h.early
+	h.early = nil
+	h.mu.Unlock()
+	for _, line := range early {
+		h.say(line[0], line[1])
+	}
+}

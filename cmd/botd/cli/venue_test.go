@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"botd/configs"
+	"botd/exchange/sim"
+	"botd/exchange/sim/server"
+)
+
+// TestTheRequestBudgetOfTheConfigurationIsKept opens a live and a paper venue with
+// few requests a second. Opening takes more than the bucket holds, so it must wait.
+func TestTheRequestBudgetOfTheConfigurationIsKept(t *testing.T) {
+	t.Parallel()
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := server.New(server.Config{Exchange: x, Accounts: []server.Account{{Key: "key", Secret: "secret"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := httptest.NewServer(made.Handler())
+	t.Cleanup(reached.Close)
+	directory := t.TempDir()
+	for name, text := range map[string]string{"key": "key", "secret": "secret"} {
+		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, mode := range []configs.Mode{configs.Live, configs.Paper} {
+		config := &configs.Config{Mode: mode, Exchange: configs.ExchangeConfig{BaseURL: reached.URL, KeyFile: filepath.Join(directory, "key"),
+			SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 2}, Paper: configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 10_000}}
+		began := time.Now()
+		v, err := openVenue(t.Context(), config, directory, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The clock three times, symbols and margin levels: five requests, of which two are free.
+		if took := time.Since(began); took < 1_400*time.Millisecond {
+			t.Errorf("%s: want 1.5 s at least for 5 requests at 2 a second, have %s", mode, took)
+		}
+		if err := v.stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}

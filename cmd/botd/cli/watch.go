@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// shortestWatch keeps a person's look from being a burden to the daemon.
+const shortestWatch = 250 * time.Millisecond
+
+// watchFlag adds --watch to a command that shows what changes.
+func watchFlag(command *cobra.Command, every *time.Duration) {
+	command.Flags().DurationVar(every, "watch", 0, "show it again and again, every so often (--watch alone: 2s); Ctrl-C ends it")
+	command.Flags().Lookup("watch").NoOptDefVal = "2s"
+}
+
+// watch shows something once, or every so often until the context ends. On a
+// terminal each look replaces the one before. Once it worked, a failure is shown
+// and tried again: a daemon may be restarted while somebody watches.
+func watch(command *cobra.Command, every time.Duration, show func(io.Writer) error) error {
+	if every == 0 {
+		return show(command.OutOrStdout())
+	}
+	if every < shortestWatch {
+		return usage("--watch %s: at least %s", every, shortestWatch)
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for first := true; ; first = false {
+		look := glance{to: command.OutOrStdout()}
+		err := show(&look)
+		if err != nil && first {
+			return err
+		}
+		if err := draw(command, every, look.Bytes(), err); err != nil {
+			return fail(exitIO, err)
+		}
+		select {
+		case <-ticker.C:
+		case <-command.Context().Done():
+			if s, ok := signalOf(context.Cause(command.Context())); ok {
+				return fail(signalCode(s), errQuiet)
+			}
+			return nil
+		}
+	}
+}
+
+// glance is one look, kept until it is whole.
+type glance struct {
+	bytes.Buffer
+	to io.Writer
+}
+
+func (g *glance) onTo() io.Writer { return g.to }
+
+// draw writes one look.
+func draw(command *cobra.Command, every time.Duration, look []byte, failed error) error {
+	w := command.OutOrStdout()
+	if !terminal(w) {
+		if failed != nil {
+			fmt.Fprintln(command.ErrOrStderr(), failed)
+		}
+		_, err := w.Write(look)
+		return err
+	}
+	var screen strings.Builder
+	fmt.Fprintf(&screen, "\x1b[H\x1b[2Jevery %s: %s    %s    Ctrl-C ends\n\n", every, command.CommandPath(), time.Now().UTC().Format("15:04:05 UTC"))
+	if failed != nil {
+		fmt.Fprintln(&screen, failed)
+	}
+	screen.Write(look)
+	_, err := io.WriteString(w, screen.String())
+	return err
+}

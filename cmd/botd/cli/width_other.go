@@ -1,0 +1,8 @@
+//go:build !unix
+
+package cli
+
+import "os"
+
+// widthOf is not known here.
+func widthOf(*os.File) (columns int, known bool) { return 0, false }

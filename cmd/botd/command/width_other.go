@@ -1,8 +1,0 @@
-//go:build !unix
-
-package command
-
-import "os"
-
-// widthOf is not known here.
-func widthOf(*os.File) (columns int, known bool) { return 0, false }
