@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/strategy/exits"
+	"botd/strategy/overlay"
 )
 
 // ExitsConfig are the rules by which any strategy's position is left.
@@ -14,7 +14,7 @@ type ExitsConfig struct {
 	TrailingDistance exchange.Rate // of the best price since the entry
 	TrailingAfter    exchange.Rate // the profit at which it begins
 	TimeLimitMS      int64
-	Returns          []exits.Return // by age, ascending
+	Returns          []overlay.Return // by age, ascending
 	CooldownMS       int64
 }
 
@@ -41,11 +41,11 @@ func (r *strategyReader) exits(s *section) {
 			returns.report(Error, entry.key.Line, entry.key.Column, "write age: profit, such as 4h: 2%", fmt.Sprintf("protect.returns: %q is no age", shortened(entry.key.Value)))
 			continue
 		}
-		enough := exits.Return{AgeMS: age}
+		enough := overlay.Return{AgeMS: age}
 		returns.rate(entry.key.Value, &enough.Profit, -exchange.RateOne+1, 100*exchange.RateOne)
 		e.Returns = append(e.Returns, enough)
 	}
-	slices.SortStableFunc(e.Returns, func(a, b exits.Return) int { return cmp.Compare(a.AgeMS, b.AgeMS) })
+	slices.SortStableFunc(e.Returns, func(a, b overlay.Return) int { return cmp.Compare(a.AgeMS, b.AgeMS) })
 	returns.done()
 }
 

@@ -8,8 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/strategy"
-	"botd/strategy/entries"
-	"botd/strategy/exits"
+	"botd/strategy/overlay"
 )
 
 // StrategyConfig is one file of strategies/: a strategy on one symbol.
@@ -165,8 +164,10 @@ func (c *StrategyConfig) Build(registry *strategy.Registry, symbol *exchange.Sym
 	if err != nil {
 		return nil, err
 	}
-	built = exits.Wrap(built, exits.Rules{Base: protection, Trailing: exits.Trailing{Distance: c.Exits.TrailingDistance, After: c.Exits.TrailingAfter},
-		LimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CoolMS: c.Exits.CooldownMS})
-	return entries.Wrap(built, entries.Rules{Resting: c.Entry.Order == "limit" || c.Entry.Order == "post_only", PostOnly: c.Entry.Order == "post_only",
-		PatienceMS: c.Entry.PatienceMS, Tries: c.Entry.Tries, Cross: c.Entry.Then == "market"}), nil
+	return overlay.Wrap(built, overlay.Rules{
+		Exit: overlay.Exit{Base: protection, Trailing: overlay.Trailing{Distance: c.Exits.TrailingDistance, After: c.Exits.TrailingAfter},
+			TimeLimitMS: c.Exits.TimeLimitMS, Returns: c.Exits.Returns, CooldownMS: c.Exits.CooldownMS},
+		Entry: overlay.Entry{Resting: c.Entry.Order == "limit" || c.Entry.Order == "post_only", PostOnly: c.Entry.Order == "post_only",
+			PatienceMS: c.Entry.PatienceMS, Tries: c.Entry.Tries, Cross: c.Entry.Then == "market"},
+	}), nil
 }

@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/strategy"
-	"botd/strategy/exits"
+	"botd/strategy/overlay"
 )
 
 // listening is a strategy that holds as many steps as the last signal's side says.
@@ -29,7 +29,7 @@ func heard(view *strategy.View, plan *strategy.Plan) {
 }
 
 func listens(w *world) {
-	w.config.Strategies[0].Strategy = exits.Wrap(listening{scripted(heard)}, exits.Rules{LimitMS: 3_600_000})
+	w.config.Strategies[0].Strategy = overlay.Wrap(listening{scripted(heard)}, overlay.Rules{Exit: overlay.Exit{TimeLimitMS: 3_600_000}})
 	w.config.Strategies[0].Schedule = each(60_000)
 }
 

@@ -1,4 +1,4 @@
-package exits
+package overlay
 
 import (
 	"strings"
@@ -11,28 +11,17 @@ import (
 	"botd/strategy"
 )
 
-func testSymbol(t testing.TB) *exchange.Symbol {
-	t.Helper()
-	d := decimal.RequireFromString
-	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
-		PriceTick: d("0.1"), QuantityTick: d("0.001"), MinNotional: d("5"), MaxNotional: d("1000000")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+// sided returns the target or the orders that the test sets.
+type sided struct {
+	target     string // L, S, 0, O (orders), or nothing
+	protection strategy.Protection
 }
 
-// wanting wishes a side when told, a plan of orders, or nothing.
-type wanting struct {
-	wish   string // L, S, 0, O (orders), or nothing
-	protec strategy.Protection
-}
-
-func (*wanting) Warmup() int           { return 7 }
-func (*wanting) Candle(*strategy.View) {}
-func (w *wanting) Decide(_ *strategy.View, plan *strategy.Plan) {
-	plan.Protection = w.protec
-	switch w.wish {
+func (*sided) Warmup() int           { return 7 }
+func (*sided) Candle(*strategy.View) {}
+func (x *sided) Decide(_ *strategy.View, plan *strategy.Plan) {
+	plan.Protection = x.protection
+	switch x.target {
 	case "L":
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 1000}, "long")
 	case "S":
@@ -45,21 +34,21 @@ func (w *wanting) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// stage holds the market and what is remembered, as the engine would.
-type stage struct {
+// exitStage holds the market and the memory, as the engine would.
+type exitStage struct {
 	t     *testing.T
-	inner *wanting
-	rules Rules
+	inner *sided
+	rules Exit
 	view  strategy.View
 	plan  strategy.Plan
 }
 
-func newStage(t *testing.T, rules Rules) *stage {
-	return &stage{t: t, inner: &wanting{}, rules: rules, view: strategy.View{Symbol: testSymbol(t), NowMS: 1_700_000_000_000}}
+func newExitStage(t *testing.T, rules Exit) *exitStage {
+	return &exitStage{t: t, inner: &sided{}, rules: rules, view: strategy.View{Symbol: testSymbol(t), NowMS: 1_700_000_000_000}}
 }
 
-// decide asks a strategy made anew, as after a restart, twice: the answer is the same.
-func (s *stage) decide(minutes int64, price string, position int64) *strategy.Plan {
+// decide asks a new overlay, as after a restart, twice: the answer is the same.
+func (s *exitStage) decide(minutes int64, price string, position int64) *strategy.Plan {
 	s.t.Helper()
 	p, err := s.view.Symbol.Price(decimal.RequireFromString(price))
 	if err != nil {
@@ -73,11 +62,11 @@ func (s *stage) decide(minutes int64, price string, position int64) *strategy.Pl
 			s.view.Position = strategy.Position{}
 		}
 	}
-	keeper := Wrap(s.inner, s.rules)
+	wrapped := Wrap(s.inner, Rules{Exit: s.rules})
 	var again strategy.Plan
-	keeper.Decide(&s.view, &again)
+	wrapped.Decide(&s.view, &again)
 	s.plan.Reset()
-	keeper.Decide(&s.view, &s.plan)
+	wrapped.Decide(&s.view, &s.plan)
 	if !s.plan.Same(&again) {
 		s.t.Errorf("asked twice: %+v, then %+v", again, s.plan)
 	}
@@ -85,7 +74,7 @@ func (s *stage) decide(minutes int64, price string, position int64) *strategy.Pl
 	return &s.plan
 }
 
-func (s *stage) want(plan *strategy.Plan, want string) {
+func (s *exitStage) want(plan *strategy.Plan, want string) {
 	s.t.Helper()
 	have := "nothing"
 	if plan.Target.Kind != strategy.NoTarget {
@@ -96,39 +85,28 @@ func (s *stage) want(plan *strategy.Plan, want string) {
 	}
 }
 
-func TestWithoutRulesAStrategyIsItself(t *testing.T) {
+func TestATimeLimitClosesAndWaitsForAnotherTarget(t *testing.T) {
 	t.Parallel()
-	w := &wanting{}
-	if Wrap(w, Rules{Base: strategy.Protection{Set: true}}) != strategy.Strategy(w) {
-		t.Error("want the strategy as it is")
-	}
-	if n := Wrap(w, Rules{LimitMS: 1}).Warmup(); n != 7 {
-		t.Errorf("want its warm-up, have %d", n)
-	}
-}
-
-func TestATimeLimitClosesAndWaitsForAnotherWish(t *testing.T) {
-	t.Parallel()
-	s := newStage(t, Rules{LimitMS: 60 * 60_000})
-	s.inner.wish = "L"
+	s := newExitStage(t, Exit{TimeLimitMS: 60 * 60_000})
+	s.inner.target = "L"
 	s.want(s.decide(0, "100", 0), "long long")
 	s.want(s.decide(1, "100", 1000), "long long")
 	s.want(s.decide(59, "100", 1000), "long")
 	s.want(s.decide(1, "100", 1000), "flat held for 1h0m, the time limit")
-	s.want(s.decide(1, "100", 0), "flat closed by its rules")
-	s.inner.wish = "" // a strategy that wishes at crosses only
+	s.want(s.decide(1, "100", 0), "flat closed by its exit rules")
+	s.inner.target = "" // a strategy with a target at crosses only
 	s.want(s.decide(1, "100", 0), "nothing")
-	s.inner.wish = "L"
-	s.want(s.decide(1, "100", 0), "flat closed by its rules")
-	s.inner.wish = "S"
+	s.inner.target = "L"
+	s.want(s.decide(1, "100", 0), "flat closed by its exit rules")
+	s.inner.target = "S"
 	s.want(s.decide(1, "100", 0), "short short")
-	s.inner.wish = "L"
+	s.inner.target = "L"
 	s.want(s.decide(1, "100", 0), "long long")
 }
 
-func TestReturnsByAgeTakeWhatIsEnough(t *testing.T) {
+func TestReturnsByAgeCloseThePosition(t *testing.T) {
 	t.Parallel()
-	rules := Rules{Returns: []Return{{0, exchange.RateOne / 10}, {60 * 60_000, exchange.RateOne / 50}, {120 * 60_000, 0}}}
+	rules := Exit{Returns: []Return{{0, exchange.RateOne / 10}, {60 * 60_000, exchange.RateOne / 50}, {120 * 60_000, 0}}}
 	for _, c := range []struct {
 		minutes int64
 		price   string
@@ -140,8 +118,8 @@ func TestReturnsByAgeTakeWhatIsEnough(t *testing.T) {
 		{121, "99.9", 1000, "long"}, {121, "100", 1000, "flat a return of 0.00%"},
 		{60, "98.1", -1000, "short"}, {60, "98", -1000, "flat a return of 2.00%"},
 	} {
-		s := newStage(t, rules)
-		s.inner.wish = map[bool]string{true: "L", false: "S"}[c.side > 0]
+		s := newExitStage(t, rules)
+		s.inner.target = map[bool]string{true: "L", false: "S"}[c.side > 0]
 		s.decide(0, "100", c.side)
 		s.want(s.decide(c.minutes, c.price, c.side), c.want)
 	}
@@ -153,25 +131,25 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		side  int64
-		rules Rules
+		rules Exit
 		own   strategy.Protection
 		path  string // prices after an entry at 100
 		stops string // as set after each; - for none
 	}{
-		{"long", 1000, Rules{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "101 103 102 104", "98.9 100.9 100.9 101.9"},
-		{"short", -1000, Rules{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "99 97 98 96", "101 99 99 98"},
-		{"after a profit", 1000, Rules{Trailing: Trailing{Distance: exchange.RateOne / 50, After: exchange.RateOne / 20}}, strategy.Protection{}, "104 105 101", "- 102.9 102.9"},
-		{"never looser than the configured stop", 1000, Rules{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 100}}, Trailing: Trailing{Distance: exchange.RateOne / 20}},
+		{"long", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "101 103 102 104", "98.9 100.9 100.9 101.9"},
+		{"short", -1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50}}, strategy.Protection{}, "99 97 98 96", "101 99 99 98"},
+		{"after a profit", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 50, After: exchange.RateOne / 20}}, strategy.Protection{}, "104 105 101", "- 102.9 102.9"},
+		{"never looser than the configured stop", 1000, Exit{Base: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 100}}, Trailing: Trailing{Distance: exchange.RateOne / 20}},
 			strategy.Protection{}, "101 110", "99 104.5"},
-		{"never looser than the strategy's own", 1000, Rules{Trailing: Trailing{Distance: exchange.RateOne / 20}},
+		{"never looser than the strategy's own", 1000, Exit{Trailing: Trailing{Distance: exchange.RateOne / 20}},
 			strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1000 * tick}, TakeProfit: strategy.Distance{Price: 2000 * tick}}, "101 110", "100 104.5"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage(t, c.rules)
-			s.inner.wish, s.inner.protec = "L", c.own
+			s := newExitStage(t, c.rules)
+			s.inner.target, s.inner.protection = "L", c.own
 			if c.side < 0 {
-				s.inner.wish = "S"
+				s.inner.target = "S"
 			}
 			s.decide(0, "100", c.side)
 			stops := strings.Fields(c.stops)
@@ -180,7 +158,7 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 				if p := s.decide(1, price, c.side).Protection; p.Set {
 					have = s.view.Symbol.PriceDecimal(p.StopLoss.Price).String()
 					if p.TakeProfit != c.own.TakeProfit {
-						t.Errorf("want the take-profit kept, have %+v", p.TakeProfit)
+						t.Errorf("want the take-profit unchanged, have %+v", p.TakeProfit)
 					}
 				}
 				if have != stops[i] {
@@ -191,27 +169,27 @@ func TestATrailingStopFollowsTheBestPriceOnly(t *testing.T) {
 	}
 }
 
-func TestNothingOpensWhileItCoolsDown(t *testing.T) {
+func TestNothingOpensDuringTheCooldown(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Rules{CoolMS: 30 * 60_000})
-	s.inner.wish = "L"
+	s := newExitStage(t, Exit{CooldownMS: 30 * 60_000})
+	s.inner.target = "L"
 	s.decide(0, "100", 1000)
 	s.want(s.decide(1, "100", 1000), "long")
-	s.inner.wish = "0"
+	s.inner.target = "0"
 	s.want(s.decide(1, "100", 0), "flat flat")
-	s.inner.wish = "L"
-	s.want(s.decide(29, "100", 0), "flat cools down for 1m more")
-	s.want(s.decide(2, "100", 0), "flat closed by its rules") // that entry is missed, not late
-	s.inner.wish = "0"
+	s.inner.target = "L"
+	s.want(s.decide(29, "100", 0), "flat cooldown: 1m left")
+	s.want(s.decide(2, "100", 0), "flat closed by its exit rules") // that entry is missed, not late
+	s.inner.target = "0"
 	s.want(s.decide(1, "100", 0), "flat flat")
-	s.inner.wish = "L"
+	s.inner.target = "L"
 	s.want(s.decide(1, "100", 0), "long long")
 }
 
-func TestOrdersWaitWhileItCoolsDownAndGoWhenTheTimeIsUp(t *testing.T) {
+func TestOrdersWaitForTheCooldownToEnd(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Rules{CoolMS: 30 * 60_000, LimitMS: 10 * 60_000})
-	s.inner.wish = "O"
+	s := newExitStage(t, Exit{CooldownMS: 30 * 60_000, TimeLimitMS: 10 * 60_000})
+	s.inner.target = "O"
 	if p := s.decide(0, "100", 1000); len(p.Orders) != 1 {
 		t.Errorf("want the orders, have %+v", p)
 	}
@@ -219,20 +197,20 @@ func TestOrdersWaitWhileItCoolsDownAndGoWhenTheTimeIsUp(t *testing.T) {
 		t.Errorf("want flat in place of the orders, have %+v", p)
 	}
 	if p := s.decide(1, "100", 0); !p.OrdersSet || len(p.Orders) != 0 {
-		t.Errorf("want no orders while it cools down, have %+v", p)
+		t.Errorf("want no orders during the cooldown, have %+v", p)
 	}
 	if p := s.decide(30, "100", 0); len(p.Orders) != 1 {
 		t.Errorf("want the orders again, have %+v", p)
 	}
 }
 
-// Whatever the price does: a stop once set only gets tighter while the position lives.
-func TestATrailingStopNeverGivesWay(t *testing.T) {
+// TestATrailingStopNeverMovesBack holds for any path of the price: while the position is open, the stop only tightens.
+func TestATrailingStopNeverMovesBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		s := newStage(t, Rules{Trailing: Trailing{Distance: exchange.Rate(rapid.Int64Range(1, 50_000_000).Draw(r, "distance")), After: exchange.Rate(rapid.Int64Range(0, 10_000_000).Draw(r, "after"))}})
+		s := newExitStage(t, Exit{Trailing: Trailing{Distance: exchange.Rate(rapid.Int64Range(1, 50_000_000).Draw(r, "distance")), After: exchange.Rate(rapid.Int64Range(0, 10_000_000).Draw(r, "after"))}})
 		side := rapid.SampledFrom([]int64{1000, -1000}).Draw(r, "side")
-		s.inner.wish = map[bool]string{true: "L", false: "S"}[side > 0]
+		s.inner.target = map[bool]string{true: "L", false: "S"}[side > 0]
 		price := int64(1_000_0)
 		s.decide(0, "1000", side)
 		var before exchange.Price
@@ -241,7 +219,7 @@ func TestATrailingStopNeverGivesWay(t *testing.T) {
 			p := s.decide(1, decimal.New(price, -1).String(), side).Protection
 			if !p.Set {
 				if before != 0 {
-					r.Fatal("a stop went away")
+					r.Fatal("the stop disappeared")
 				}
 				continue
 			}
