@@ -45,7 +45,7 @@ func (r *Record) Brief() string {
 		add("filled %d", r.Filled)
 	}
 	r.briefly(add)
-	for _, text := range []string{r.Rule, r.Level, r.Why, r.Evidence} {
+	for _, text := range []string{r.Rule, r.Level.String(), r.Why, r.Evidence} {
 		if text != "" {
 			add("%s", text)
 		}
@@ -79,7 +79,7 @@ func (r *Record) briefly(add func(string, ...any)) {
 	case RecordDay:
 		add("equity %s peak %s", r.Equity, r.Peak)
 	case RecordHalt:
-		if r.Level == "" {
+		if r.Level == LevelNone {
 			add("armed again")
 		}
 	case RecordLimit:

@@ -2,20 +2,55 @@ package reconcile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"botd/exchange"
 )
 
-// Levels of the kill switch, the mildest first.
+// HaltLevel says how much a halt stops. Each level does what the lower ones do,
+// so a greater one is more severe.
+type HaltLevel uint8
+
+// The levels of a halt.
 const (
-	LevelPause   = "pause"   // nothing opens
-	LevelCancel  = "cancel"  // and resting openings are taken out of the book
-	LevelFlatten = "flatten" // and positions are closed
+	LevelNone    HaltLevel = iota // no halt; as a request, rearm
+	LevelPause                    // nothing opens
+	LevelCancel                   // and resting openings are canceled
+	LevelFlatten                  // and positions are closed
+	levelEnd
 )
 
-// Levels are all levels of the kill switch, the mildest first.
-var Levels = []string{LevelPause, LevelCancel, LevelFlatten}
+var levelNames = [levelEnd]string{"", "pause", "cancel", "flatten"}
+
+// HaltLevels returns the names of all levels, the mildest first.
+func HaltLevels() []string { return slices.Clone(levelNames[LevelPause:]) }
+
+// String returns the level's name; LevelNone has none.
+func (l HaltLevel) String() string {
+	if l < levelEnd {
+		return levelNames[l]
+	}
+	return fmt.Sprintf("level(%d)", l)
+}
+
+// ParseHaltLevel reads the name of a level; an empty one is LevelNone.
+func ParseHaltLevel(text string) (HaltLevel, error) {
+	if i := slices.Index(levelNames[:], text); i >= 0 {
+		return HaltLevel(i), nil
+	}
+	return LevelNone, fmt.Errorf("unknown halt level %q (known: %s)", text, strings.Join(levelNames[LevelPause:], ", "))
+}
+
+// MarshalText writes the name.
+func (l HaltLevel) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText reads the name.
+func (l *HaltLevel) UnmarshalText(text []byte) (err error) {
+	*l, err = ParseHaltLevel(string(text))
+	return err
+}
 
 // Scope is what a halt holds for. Its zero value is the account.
 type Scope struct {
@@ -45,7 +80,7 @@ func (s Scope) Covers(strategy string, symbol exchange.SymbolKey) bool {
 
 // Halt is the kill switch's state for the account, a strategy or a symbol.
 type Halt struct {
-	Level string // "", pause, cancel, flatten
+	Level HaltLevel
 	Why   string
 	AtMS  int64
 	Scope Scope
@@ -54,7 +89,7 @@ type Halt struct {
 // Halts returns every halt in force, the account's first.
 func (b *Book) Halts() []Halt { return b.halts }
 
-// Halted returns the account's halt; its level is empty while there is none.
+// Halted returns the account's halt; its level is LevelNone while there is none.
 func (b *Book) Halted() Halt { return b.HaltOf(Scope{}) }
 
 // HaltOf returns the halt of exactly this scope.
@@ -68,35 +103,29 @@ func (b *Book) HaltOf(scope Scope) Halt {
 // HaltOn returns the severest halt that holds for a strategy's symbol.
 func (b *Book) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
 	for _, h := range b.halts {
-		if h.Scope.Covers(strategy, symbol) && rank(h.Level) > rank(most.Level) {
+		if h.Scope.Covers(strategy, symbol) && h.Level > most.Level {
 			most = h
 		}
 	}
 	return most
 }
 
-// Severer reports whether a level asks for more than another. A halt is only
-// ever made severer; it ends by being armed again.
-func Severer(level, than string) bool { return rank(level) > rank(than) }
-
-func rank(level string) int { return slices.Index(Levels, level) }
-
 func (b *Book) findHalt(scope Scope) (int, bool) {
 	return slices.BinarySearchFunc(b.halts, scope, func(h Halt, s Scope) int { return h.Scope.compare(s) })
 }
 
-// halted takes a halt's record: escalated, or ended by an empty level.
+// halted applies a halt's record. A halt is only ever escalated; LevelNone ends it.
 func (b *Book) halted(record *Record) {
 	scope := Scope{record.Strategy, record.Symbol}
 	i, found := b.findHalt(scope)
 	switch {
-	case record.Level == "":
+	case record.Level == LevelNone:
 		if found {
 			b.halts = slices.Delete(b.halts, i, i+1)
 		}
 	case !found:
 		b.halts = slices.Insert(b.halts, i, Halt{record.Level, record.Why, record.AtMS, scope})
-	case Severer(record.Level, b.halts[i].Level):
+	case record.Level > b.halts[i].Level:
 		b.halts[i] = Halt{record.Level, record.Why, record.AtMS, scope}
 	}
 }

@@ -115,7 +115,7 @@ type Record struct {
 	DayMS    int64                  `json:"day_ms,omitempty"`   // day: UTC midnight
 	Markets  string                 `json:"markets,omitempty"`  // day, of the account: whose equity it is
 	Spot     exchange.Amount        `json:"spot,omitzero"`      // day, of the account: the part of Equity that is on spot
-	Level    string                 `json:"level,omitempty"`    // halt: pause, cancel, flatten; empty re-arms. Of Strategy or Symbol alone where given
+	Level    HaltLevel              `json:"level,omitempty"`    // halt: LevelNone re-arms. Of Strategy or Symbol alone where given
 	UntilMS  int64                  `json:"until_ms,omitempty"` // breaker, breach: openings pause until then; breach: 0 until armed again
 	Rule     string                 `json:"rule,omitempty"`     // breach, limit: of which limit
 	Limit    string                 `json:"limit,omitempty"`    // limit: its value, as the configuration writes it

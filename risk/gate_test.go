@@ -176,7 +176,7 @@ func (b *table) change(f func(*exchange.Symbol)) {
 }
 
 func (b *table) halt() {
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordHalt, Level: "pause", Why: "a test"})
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordHalt, Level: reconcile.LevelPause, Why: "a test"})
 }
 
 func (b *table) day(start, peak int64) {

@@ -10,7 +10,7 @@ import (
 // The rules of this file are botd's and the user's.
 
 func (g *Gate) halted(intent *reconcile.Intent, facts *Facts) *Refusal {
-	if halt := facts.Book.HaltOn(intent.Strategy, facts.Truth.Key); halt.Level != "" {
+	if halt := facts.Book.HaltOn(intent.Strategy, facts.Truth.Key); halt.Level != reconcile.LevelNone {
 		return refuse(halt.Scope.String()+" halted: "+halt.Why, "armed", "botd rearm ends it")
 	}
 	if facts.Book.Breaking(facts.NowMS) {

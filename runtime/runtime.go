@@ -285,7 +285,7 @@ func (d *Driver) take(event *engine.Event) {
 // stop tells the engine, and takes openings and market reads that no worker has
 // begun out of the queue. Exits, protection and settling go on.
 func (d *Driver) stop() {
-	d.handle(&engine.Event{Kind: engine.EventStop, Level: d.config.Shutdown})
+	d.handle(&engine.Event{Kind: engine.EventStop, Shutdown: d.config.Shutdown})
 	for _, call := range d.queue.drop(engine.PriorityEntry) {
 		d.refuse(&call, "botd is stopping")
 	}

@@ -63,10 +63,10 @@ func (s recorded) Replay(_ context.Context, take func(*reconcile.Record) error) 
 
 func TestReplayAppliesEveryRecord(t *testing.T) {
 	t.Parallel()
-	records := []reconcile.Record{{Kind: reconcile.RecordBoot, Epoch: 7}, {Kind: reconcile.RecordHalt, Level: "pause", Why: "a test"}}
+	records := []reconcile.Record{{Kind: reconcile.RecordBoot, Epoch: 7}, {Kind: reconcile.RecordHalt, Level: reconcile.LevelPause, Why: "a test"}}
 	book := reconcile.NewBook(reconcile.Settle{})
 	n, err := Replay(t.Context(), recorded{records: records}, book)
-	if n != 2 || err != nil || book.Epoch() != 7 || book.Halted().Level != "pause" {
+	if n != 2 || err != nil || book.Epoch() != 7 || book.Halted().Level != reconcile.LevelPause {
 		t.Errorf("want 2 records, epoch 7, paused; have %d, %v, %d, %+v", n, err, book.Epoch(), book.Halted())
 	}
 	altered := errors.New("record 3 was altered")

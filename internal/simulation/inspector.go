@@ -173,7 +173,7 @@ func (i *inspector) belief() {
 	for n := range i.watched {
 		watch := &i.watched[n]
 		truth := book.Symbol(watch.role.key)
-		declared := truth.Quarantine != "" || w.daemon.machine.Blind() || book.Halted().Level != "" || i.unresolved(book, watch.role.key)
+		declared := truth.Quarantine != "" || w.daemon.machine.Blind() || book.Halted().Level != reconcile.LevelNone || i.unresolved(book, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
 		}

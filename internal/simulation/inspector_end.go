@@ -149,7 +149,7 @@ func (i *inspector) stopped(book *reconcile.Book) bool {
 	for _, key := range i.w.venue.keys {
 		quarantined = quarantined || book.Symbol(key).Quarantine != ""
 	}
-	return quarantined || book.Halted().Level != ""
+	return quarantined || book.Halted().Level != reconcile.LevelNone
 }
 
 // unchangedMS is for how long a wish must have stood to be judged.
@@ -160,7 +160,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	w, role, held := i.w, watch.role, watch.held
 	state := book.Strategy(role.name)
 	switch {
-	case role.kind != "twap" && role.kind != "swing", held.handMS != 0, state.Latch != 0, book.HaltOn(role.name, role.key).Level != "":
+	case role.kind != "twap" && role.kind != "swing", held.handMS != 0, state.Latch != 0, book.HaltOn(role.name, role.key).Level != reconcile.LevelNone:
 		return
 	case i.story.shut: // by a restored backup
 		return

@@ -180,7 +180,7 @@ func (s *story) take(r *reconcile.Record) {
 			s.freeMS[r.Strategy] = max(s.freeMS[r.Strategy], r.AtMS)
 		}
 	case reconcile.RecordHalt:
-		if scope := (reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}); r.Level != "" {
+		if scope := (reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}); r.Level != reconcile.LevelNone {
 			s.halts[scope] = true
 		} else {
 			delete(s.halts, scope)

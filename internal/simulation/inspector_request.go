@@ -182,7 +182,7 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 		return "while stopping"
 	case machine.Book().Breaking(i.w.daemon.clock()):
 		return "while the breaker is tripped"
-	case machine.Book().HaltOn(strategy, key).Level != "":
+	case machine.Book().HaltOn(strategy, key).Level != reconcile.LevelNone:
 		return "while trading is halted"
 	case machine.Blind():
 		return "while blind"

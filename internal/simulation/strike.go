@@ -119,10 +119,10 @@ func (w *world) stop() bool {
 		return false
 	}
 	d.stopping = true
-	way := []string{engine.ShutdownLeave, engine.ShutdownLeave, engine.ShutdownCancel, reconcile.LevelFlatten}[w.people.below(4)]
+	way := []string{engine.ShutdownLeave, engine.ShutdownLeave, engine.ShutdownCancel, engine.ShutdownFlatten}[w.people.below(4)]
 	w.say("SIGTERM: %s", way)
 	w.agenda.put(happening{atMS: w.nowMS + 10_000, kind: happenGiveUp, life: d.life})
-	d.handle(&engine.Event{Kind: engine.EventStop, Level: way})
+	d.handle(&engine.Event{Kind: engine.EventStop, Shutdown: way})
 	return true
 }
 
@@ -130,10 +130,10 @@ func (w *world) stop() bool {
 // who takes an order out of the book, which holds its strategy back too.
 func (w *world) halt() bool {
 	d := w.daemon
-	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != "" {
+	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != reconcile.LevelNone {
 		return false
 	}
-	level := []string{"pause", "cancel", "flatten"}[w.people.below(3)]
+	level := [...]reconcile.HaltLevel{reconcile.LevelPause, reconcile.LevelCancel, reconcile.LevelFlatten}[w.people.below(3)]
 	var scope reconcile.Scope
 	switch choice := w.people.below(10); {
 	case choice < 2 && w.withdraw():
@@ -170,7 +170,7 @@ func (w *world) armAgain() {
 		scopes = append(scopes, reconcile.Scope{Strategy: w.cast.roles[i].name})
 	}
 	for _, scope := range scopes {
-		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != "" && halt.Why == byPerson {
+		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != reconcile.LevelNone && halt.Why == byPerson {
 			w.say("a person arms %s again", scope)
 			w.daemon.handle(&engine.Event{Kind: engine.EventHalt, Scope: scope, Why: byPerson})
 		}

@@ -38,7 +38,7 @@ type Driver interface {
 type Engine interface {
 	Epoch() int64
 	Status() engine.Status
-	Preview(level string, scope reconcile.Scope) []engine.Step
+	Preview(level reconcile.HaltLevel, scope reconcile.Scope) []engine.Step
 	Outlooks() []engine.Outlook
 	Quarantines() []engine.Quarantine
 	Resolving(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)

@@ -11,7 +11,7 @@ import (
 func TestWhoAsksFromInsideIsHeldToHisRoleAndAudited(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	pause := HaltRequest{Level: "pause", Reason: "a test"}
+	pause := HaltRequest{Level: reconcile.LevelPause, Reason: "a test"}
 	viewer := Asker{Role: Viewer, By: "telegram", From: "user 22", RequestID: "telegram-1"}
 	operator := Asker{Role: Operator, By: "telegram", From: "user 11", RequestID: "telegram-2"}
 	for _, c := range []struct {

@@ -31,8 +31,8 @@ func (h *History) audited(r *reconcile.Record) {
 		a.Actor, a.Role, a.From, a.Action = r.Audit.Actor, r.Audit.Role, r.Audit.From, r.Audit.Action
 		a.Target, a.Detail, a.RequestID = r.Audit.Target, r.Audit.Detail, r.Audit.RequestID
 	case reconcile.RecordHalt:
-		a.Action = "halt " + r.Level
-		if r.Level == "" {
+		a.Action = "halt " + r.Level.String()
+		if r.Level == reconcile.LevelNone {
 			a.Action = "rearm"
 		}
 	case reconcile.RecordLimit:

@@ -128,7 +128,7 @@ func resters(t *testing.T) *desk {
 	d.status.Live[1].Purpose = reconcile.Order
 	d.status.Live = append(d.status.Live, reconcile.Placement{ClientOrderID: "bx-1-3", Strategy: "hold", Purpose: reconcile.Entry, State: reconcile.Working,
 		Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 5}})
-	d.deed = engine.Deed{Level: "pause", Lines: []string{"is halted"}, Steps: closingSteps()[:1]}
+	d.deed = engine.Deed{Level: reconcile.LevelPause, Lines: []string{"is halted"}, Steps: closingSteps()[:1]}
 	return d
 }
 

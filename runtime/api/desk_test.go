@@ -96,12 +96,12 @@ func hangs(ctx context.Context, _ string, tell func(string, float64)) error {
 	return context.Cause(ctx)
 }
 
-func (r *resting) Epoch() int64                                  { return 1 }
-func (r *resting) Status() engine.Status                         { return r.status }
-func (r *resting) Preview(string, reconcile.Scope) []engine.Step { return r.steps }
-func (r *resting) Outlooks() []engine.Outlook                    { return r.outlooks }
-func (r *resting) Quarantines() []engine.Quarantine              { return r.quarantine }
-func (r *resting) Withdrawing(string) (engine.Deed, error)       { return r.deed, r.refuses }
+func (r *resting) Epoch() int64                                               { return 1 }
+func (r *resting) Status() engine.Status                                      { return r.status }
+func (r *resting) Preview(reconcile.HaltLevel, reconcile.Scope) []engine.Step { return r.steps }
+func (r *resting) Outlooks() []engine.Outlook                                 { return r.outlooks }
+func (r *resting) Quarantines() []engine.Quarantine                           { return r.quarantine }
+func (r *resting) Withdrawing(string) (engine.Deed, error)                    { return r.deed, r.refuses }
 func (r *resting) Closing(exchange.SymbolKey) (engine.Deed, error) {
 	return r.deed, r.refuses
 }

@@ -103,7 +103,7 @@ func (v *visitor) live() {
 		{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "bx-1-9", State: reconcile.Filled, Filled: 20, Evidence: "fetched FILLED"},
 		{Kind: reconcile.RecordSending, AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Order: &bought, Purpose: reconcile.Entry},
 		{Kind: reconcile.RecordUnknown, AtMS: 7, ClientOrderID: "bx-1-8", Why: "the answer was lost"},
-		{Kind: reconcile.RecordHalt, AtMS: 8, Strategy: "trend", Level: "pause", Why: "news"},
+		{Kind: reconcile.RecordHalt, AtMS: 8, Strategy: "trend", Level: reconcile.LevelPause, Why: "news"},
 		{Kind: reconcile.RecordAudit, AtMS: 9, Audit: &reconcile.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: news", RequestID: "X"}},
 	} {
 		v.history.Take(&r)
@@ -112,8 +112,8 @@ func (v *visitor) live() {
 	s.NowMS = v.market.NowMS()
 	s.Day = reconcile.Day{StartMS: 1, Equity: enginetest.Amount(t, "10000"), Peak: enginetest.Amount(t, "10100")}
 	s.Balances = []exchange.Balance{{Asset: "USDT", Free: enginetest.Amount(t, "10")}, {Asset: "XRP", Free: enginetest.Amount(t, "3")}}
-	s.Halt = reconcile.Halt{Level: "pause", Why: "news", AtMS: 1}
-	s.Halts = []reconcile.Halt{s.Halt, {Level: "cancel", Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: "flatten", Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
+	s.Halt = reconcile.Halt{Level: reconcile.LevelPause, Why: "news", AtMS: 1}
+	s.Halts = []reconcile.Halt{s.Halt, {Level: reconcile.LevelCancel, Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: reconcile.LevelFlatten, Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm", Doing: "to close"},
 		{State: "limit", Scope: reconcile.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined", Scope: reconcile.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
 	s.Limits = []risk.Use{{Scope: "account", Rule: risk.MaxOpenOrders, Use: "3", Limit: "200", Headroom: "197", State: risk.StateOK},

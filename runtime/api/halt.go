@@ -16,24 +16,24 @@ import (
 
 // HaltRequest is what /api/v1/risk/halt takes; rearm takes the scope alone.
 type HaltRequest struct {
-	Level    string `json:"level,omitempty"`
-	Reason   string `json:"reason,omitempty"`
-	Strategy string `json:"strategy,omitempty"` // of one strategy alone
-	Market   string `json:"market,omitempty"`   // of one symbol alone: where its name is in both markets
-	Symbol   string `json:"symbol,omitempty"`
-	DryRun   bool   `json:"dry_run,omitempty"` // says what it would send, and sends nothing
+	Level    reconcile.HaltLevel `json:"level,omitempty"`
+	Reason   string              `json:"reason,omitempty"`
+	Strategy string              `json:"strategy,omitempty"` // of one strategy alone
+	Market   string              `json:"market,omitempty"`   // of one symbol alone: where its name is in both markets
+	Symbol   string              `json:"symbol,omitempty"`
+	DryRun   bool                `json:"dry_run,omitempty"` // says what it would send, and sends nothing
 }
 
 // HaltAnswer is the answer.
 type HaltAnswer struct {
-	Schema int        `json:"schema"`
-	DryRun bool       `json:"dry_run"`
-	Level  string     `json:"level"`
-	Scope  string     `json:"scope"`
-	Reason string     `json:"reason"`
-	Does   []string   `json:"does"`  // in words
-	Steps  []HaltStep `json:"steps"` // what it sends, in order
-	Still  []Degraded `json:"still"` // rearm: what keeps trading back all the same
+	Schema int                 `json:"schema"`
+	DryRun bool                `json:"dry_run"`
+	Level  reconcile.HaltLevel `json:"level"`
+	Scope  string              `json:"scope"`
+	Reason string              `json:"reason"`
+	Does   []string            `json:"does"`  // in words
+	Steps  []HaltStep          `json:"steps"` // what it sends, in order
+	Still  []Degraded          `json:"still"` // rearm: what keeps trading back all the same
 }
 
 // HaltStep is one thing a halt sends.
@@ -82,7 +82,7 @@ func (s *Server) halt(w http.ResponseWriter, r *http.Request) {
 
 // engage halts, once it is clear what is meant.
 func (s *Server) engage(w http.ResponseWriter, r *http.Request, asked *HaltRequest) {
-	if !slices.Contains(reconcile.Levels, asked.Level) || !asked.DryRun && strings.TrimSpace(asked.Reason) == "" {
+	if asked.Level == reconcile.LevelNone || !asked.DryRun && strings.TrimSpace(asked.Reason) == "" {
 		problem(w, r, http.StatusBadRequest, "body", `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, dry_run to see what it would send`)
 		return
 	}
@@ -97,7 +97,7 @@ func (s *Server) rearm(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) arm(w http.ResponseWriter, r *http.Request, asked *HaltRequest) {
-	if asked.Level != "" {
+	if asked.Level != reconcile.LevelNone {
 		problem(w, r, http.StatusBadRequest, "body", `want nothing, or {"strategy": "..."} or {"symbol": "..."} of a halt of its own`)
 		return
 	}
@@ -109,10 +109,10 @@ func (s *Server) arm(w http.ResponseWriter, r *http.Request, asked *HaltRequest)
 
 // haltingAt serves POST /api/v1/strategies/{name}/pause, stop and flatten: each is a
 // halt whose level its path says.
-func haltingAt(level string) func(s *Server, w http.ResponseWriter, r *http.Request) {
+func haltingAt(level reconcile.HaltLevel) func(s *Server, w http.ResponseWriter, r *http.Request) {
 	return func(s *Server, w http.ResponseWriter, r *http.Request) {
 		s.strategyChange(w, r, func(asked *HaltRequest) {
-			if asked.Level != "" {
+			if asked.Level != reconcile.LevelNone {
 				problem(w, r, http.StatusBadRequest, "body", "the path says the level; halt takes one")
 				return
 			}
@@ -158,7 +158,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 		if scope, unknown = scopeOf(asked, &status); unknown != nil {
 			return
 		}
-		if asked.Level == "" {
+		if asked.Level == reconcile.LevelNone {
 			out.Does = arming(&status, scope)
 			return
 		}
@@ -180,14 +180,14 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 		answerAs(w, http.StatusOK, out)
 		return
 	}
-	what := asked.Level
-	if what == "" {
+	what := asked.Level.String()
+	if asked.Level == reconcile.LevelNone {
 		what = "rearm"
 	}
 	if !s.sent(ctx, w, r, engine.Event{Kind: engine.EventHalt, Level: asked.Level, Scope: scope, Why: asked.Reason, Audit: audit(r, scope.String(), what+": "+asked.Reason)}) {
 		return
 	}
-	if asked.Level == "" {
+	if asked.Level == reconcile.LevelNone {
 		// Arming one thing may leave another in force: that is told, or it would be missed.
 		_ = s.config.Driver.Query(ctx, func() { out.Still = degradedOf(s.config.Engine.Status().Degraded) })
 	}
@@ -195,12 +195,11 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 }
 
 // does says what a level does, with what the milder ones do.
-func does(level string) string {
+func does(level reconcile.HaltLevel) string {
 	var all []string
 	for _, l := range levels {
-		all = append(all, l.Does)
-		if l.Level == level {
-			break
+		if l.Level <= level {
+			all = append(all, l.Does)
 		}
 	}
 	return strings.Join(all, ", ")
@@ -211,7 +210,7 @@ func arming(status *engine.Status, scope reconcile.Scope) []string {
 	lines := []string{}
 	for _, h := range status.Halts {
 		if h.Scope == scope {
-			lines = append(lines, "the halt of the "+scope.String()+" ends ("+h.Level+": "+h.Why+")")
+			lines = append(lines, "the halt of the "+scope.String()+" ends ("+h.Level.String()+": "+h.Why+")")
 		}
 	}
 	for i := range status.Limits {

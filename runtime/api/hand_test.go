@@ -20,7 +20,7 @@ func handled(t *testing.T) *desk {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: bitcoin.PriceTick * 400_000, Quantity: 20 * bitcoin.QuantityTick, ClientOrderID: "bx-1-5"}
 	d.history.Take(&reconcile.Record{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Order: &order, Purpose: reconcile.Order})
 	d.history.Take(&reconcile.Record{Kind: reconcile.RecordAcknowledged, AtMS: 3, ClientOrderID: "bx-1-5", OrderID: 77})
-	d.deed = engine.Deed{Scope: reconcile.Scope{Strategy: "trend"}, Level: "flatten", Lines: []string{"strategy trend is halted"}, Steps: closingSteps()}
+	d.deed = engine.Deed{Scope: reconcile.Scope{Strategy: "trend"}, Level: reconcile.LevelFlatten, Lines: []string{"strategy trend is halted"}, Steps: closingSteps()}
 	return d
 }
 
@@ -47,7 +47,7 @@ func TestADeedIsOneEventWithItsAudit(t *testing.T) {
 	}{
 		{"/api/v1/orders/bx-1-5/cancel", engine.Event{Kind: engine.EventWithdraw, ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"},
 		{"/api/v1/orders/77/cancel", engine.Event{Kind: engine.EventWithdraw, ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"}, // by the exchange's id
-		{"/api/v1/positions/futures/BTC-USDT/close", engine.Event{Kind: engine.EventHalt, Level: "flatten", Scope: reconcile.Scope{Strategy: "trend"}, Why: "news"}, "symbol futures BTC-USDT"},
+		{"/api/v1/positions/futures/BTC-USDT/close", engine.Event{Kind: engine.EventHalt, Level: reconcile.LevelFlatten, Scope: reconcile.Scope{Strategy: "trend"}, Why: "news"}, "symbol futures BTC-USDT"},
 	} {
 		code, out, text := post[HaltAnswer](d, c.path, `{"reason":"news"}`)
 		if code != 202 || out.DryRun || len(d.sent) != i+1 {

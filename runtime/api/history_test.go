@@ -96,7 +96,7 @@ func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
 		sent, ended := sending(2, id), reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 3, ClientOrderID: id, State: reconcile.Filled, Filled: 30}
 		h.Take(&sent)
 		h.Take(&ended)
-		h.Take(&reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 4, Level: "pause"})
+		h.Take(&reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 4, Level: reconcile.LevelPause})
 	}
 	if len(h.byTime) > maxOrders || len(h.orders) != len(h.byTime) || len(h.fills) > maxFills || len(h.audit) > maxAudit {
 		t.Errorf("kept: want at most %d orders, %d fills and %d changes, have %d, %d, %d", maxOrders, maxFills, maxAudit, len(h.byTime), len(h.fills), len(h.audit))
@@ -142,7 +142,7 @@ func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(reconcile.Record{Kind: reconcile.RecordAudit, AtMS: 1, Audit: &reconcile.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
-		reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 1, Strategy: "trend", Level: "pause", Why: "news"},
+		reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 1, Strategy: "trend", Level: reconcile.LevelPause, Why: "news"},
 		reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 2, Strategy: "trend", Why: "over"},
 		reconcile.Record{Kind: reconcile.RecordConfig, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key()}) // nobody's change
 	want := []Audit{

@@ -159,25 +159,25 @@ type Risk struct {
 
 // Halt is the kill switch where it is engaged.
 type Halt struct {
-	Scope    string    `json:"scope"` // account, strategy, symbol
-	Strategy string    `json:"strategy,omitempty"`
-	Market   string    `json:"market,omitempty"`
-	Symbol   string    `json:"symbol,omitempty"`
-	Level    string    `json:"level"`
-	Why      string    `json:"why"`
-	Since    time.Time `json:"since"`
+	Scope    string              `json:"scope"` // account, strategy, symbol
+	Strategy string              `json:"strategy,omitempty"`
+	Market   string              `json:"market,omitempty"`
+	Symbol   string              `json:"symbol,omitempty"`
+	Level    reconcile.HaltLevel `json:"level"`
+	Why      string              `json:"why"`
+	Since    time.Time           `json:"since"`
 }
 
 // Level is one level of the kill switch.
 type Level struct {
-	Level string `json:"level"`
-	Does  string `json:"does"`
+	Level reconcile.HaltLevel `json:"level"`
+	Does  string              `json:"does"`
 }
 
 var levels = []Level{
-	{"pause", "nothing opens; exits and stops go on"},
-	{"cancel", "and resting opening orders are canceled"},
-	{"flatten", "and positions are closed at market"},
+	{reconcile.LevelPause, "nothing opens; exits and stops go on"},
+	{reconcile.LevelCancel, "and resting opening orders are canceled"},
+	{reconcile.LevelFlatten, "and positions are closed at market"},
 }
 
 // riskState serves GET /api/v1/risk.

@@ -45,7 +45,7 @@ func TestReadinessSaysWhatIsMissing(t *testing.T) {
 		fails  string // empty: ready
 	}{
 		{"all is well", func(*desk, *engine.Status) {}, ""},
-		{"halted is ready", func(_ *desk, s *engine.Status) { s.Halt.Level = "flatten" }, ""},
+		{"halted is ready", func(_ *desk, s *engine.Status) { s.Halt.Level = reconcile.LevelFlatten }, ""},
 		{"one failed round is ready", func(_ *desk, s *engine.Status) { s.Failed = 1 }, ""},
 		{"blind", func(_ *desk, s *engine.Status) { s.Blind, s.Failed = true, 3 }, "reconcile"},
 		{"no round for a minute", func(_ *desk, s *engine.Status) { s.SoundMS = s.NowMS - 60_001 }, "reconcile"},
@@ -209,7 +209,7 @@ func TestChangesNeedTheToken(t *testing.T) {
 			switch {
 			case c.code != 202 && len(d.sent) != 0:
 				t.Errorf("want nothing changed, have %+v", d.sent)
-			case c.code == 202 && (len(d.sent) != 1 || d.sent[0].Kind != engine.EventHalt || d.sent[0].Level != c.level):
+			case c.code == 202 && (len(d.sent) != 1 || d.sent[0].Kind != engine.EventHalt || d.sent[0].Level.String() != c.level):
 				t.Errorf("want one halt to level %q, have %+v", c.level, d.sent)
 			}
 			if strings.Contains(body, testToken) {

@@ -13,36 +13,36 @@ import (
 
 // Status is what GET /api/v1/status answers: everything an overview shows.
 type Status struct {
-	Schema     int             `json:"schema"`
-	Version    string          `json:"version"`
-	Mode       string          `json:"mode"`
-	Instance   string          `json:"instance"`
-	Started    time.Time       `json:"started"`
-	UptimeS    int64           `json:"uptime_s"`
-	Unclean    bool            `json:"unclean_start,omitempty"` // the run before this one did not end by a clean stop
-	Time       time.Time       `json:"time"`                    // the exchange's
-	Ready      bool            `json:"ready"`
-	Checks     []ops.Check     `json:"checks"`
-	EventID    string          `json:"event_id"`  // follow the stream from here
-	Equity     string          `json:"equity"`    // of all markets traded
-	Uncounted  []Holding       `json:"uncounted"` // in the spot wallet and not in equity: what botd did not buy
-	Futures    string          `json:"futures_equity"`
-	Wallet     string          `json:"wallet"`
-	Available  string          `json:"available"`
-	Unrealized string          `json:"unrealized"`
-	MarginUsed string          `json:"margin_used"`
-	Today      Day             `json:"today"`
-	Halted     string          `json:"halted,omitempty"` // the account's kill switch: its level
-	Why        string          `json:"why,omitempty"`
-	Blind      bool            `json:"blind"`
-	Degraded   []Degraded      `json:"degraded"` // declared states in force
-	Open       int             `json:"open_orders"`
-	Unsettled  int             `json:"unsettled"`
-	OldestMS   int64           `json:"unsettled_since_ms,omitempty"`
-	Positions  int             `json:"positions"`
-	Nearest    *Liquidation    `json:"nearest_liquidation"`
-	Reconcile  ReconcileGlance `json:"reconcile"`
-	Strategies []Strategy      `json:"strategies"`
+	Schema     int                 `json:"schema"`
+	Version    string              `json:"version"`
+	Mode       string              `json:"mode"`
+	Instance   string              `json:"instance"`
+	Started    time.Time           `json:"started"`
+	UptimeS    int64               `json:"uptime_s"`
+	Unclean    bool                `json:"unclean_start,omitempty"` // the run before this one did not end by a clean stop
+	Time       time.Time           `json:"time"`                    // the exchange's
+	Ready      bool                `json:"ready"`
+	Checks     []ops.Check         `json:"checks"`
+	EventID    string              `json:"event_id"`  // follow the stream from here
+	Equity     string              `json:"equity"`    // of all markets traded
+	Uncounted  []Holding           `json:"uncounted"` // in the spot wallet and not in equity: what botd did not buy
+	Futures    string              `json:"futures_equity"`
+	Wallet     string              `json:"wallet"`
+	Available  string              `json:"available"`
+	Unrealized string              `json:"unrealized"`
+	MarginUsed string              `json:"margin_used"`
+	Today      Day                 `json:"today"`
+	Halted     reconcile.HaltLevel `json:"halted,omitempty"` // the account's kill switch: its level
+	Why        string              `json:"why,omitempty"`
+	Blind      bool                `json:"blind"`
+	Degraded   []Degraded          `json:"degraded"` // declared states in force
+	Open       int                 `json:"open_orders"`
+	Unsettled  int                 `json:"unsettled"`
+	OldestMS   int64               `json:"unsettled_since_ms,omitempty"`
+	Positions  int                 `json:"positions"`
+	Nearest    *Liquidation        `json:"nearest_liquidation"`
+	Reconcile  ReconcileGlance     `json:"reconcile"`
+	Strategies []Strategy          `json:"strategies"`
 }
 
 // Day is what the account made since midnight UTC, and from its highest equity.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"botd/reconcile"
 	"botd/runtime/ops"
 )
 
@@ -276,11 +277,11 @@ func TestAStatusAndTheStreamJoinWithoutAHole(t *testing.T) {
 	address, _ := d.serve()
 	d.board.Show(d.status)
 	status := read[Status](t, d.want(200, "/api/v1/status"))
-	d.status.Halt.Level = "pause"
+	d.status.Halt.Level = reconcile.LevelPause
 	d.board.Show(d.status)
 	l := listen(t, address, "?since="+status.EventID, "")
 	l.want("hello")
-	if e := l.want("status"); read[Status](t, e.data).Halted != "pause" {
+	if e := l.want("status"); read[Status](t, e.data).Halted != reconcile.LevelPause {
 		t.Errorf("want the halt told, have %s", e.data)
 	}
 	d.board.Show(d.status) // nothing changed

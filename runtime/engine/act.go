@@ -91,8 +91,8 @@ func (e *Engine) noteRun(r *run, before memo) {
 // act derives what one strategy's wish needs, checks it and lets it go. It
 // returns how many intents went.
 func (e *Engine) act(r *run) int {
-	level := e.levelOn(r, "")
-	if e.config.Rehearse || r.config.Removed && level == "" {
+	level := e.levelOn(r, reconcile.LevelNone)
+	if e.config.Rehearse || r.config.Removed && level == reconcile.LevelNone {
 		return 0 // what protects its position stays as it is
 	}
 	wish := e.wishOf(r)
@@ -117,7 +117,7 @@ func (e *Engine) act(r *run) int {
 }
 
 func (e *Engine) mayEnter(r *run) bool {
-	return e.heldBack(r.config.Name, r.truth.Key) == "" && e.low == "" && e.closing == "" && !r.config.Removed && r.failed == "" && e.breached(r.config.Name) == nil
+	return e.heldBack(r.config.Name, r.truth.Key) == "" && e.low == "" && e.closing == reconcile.LevelNone && !r.config.Removed && r.failed == "" && e.breached(r.config.Name) == nil
 }
 
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.

@@ -170,7 +170,7 @@ var casesOfExits = []caseTest{
 			}
 			return fate{}
 		}
-		w.give(&Event{Kind: EventHalt, Level: "flatten", Why: "a test"})
+		w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
 		w.pass(10_000)
 		if open := w.venue.OpenOrders("one", exchange.Futures); open != 0 {
 			t.Errorf("want no order left, have %d", open)

@@ -14,9 +14,10 @@ import (
 // Ways to stop (contract: shutdown), and what becomes of a strategy that was
 // removed from the configuration while it holds something (on_remove).
 const (
-	ShutdownLeave  = "leave"
-	ShutdownCancel = "cancel_orders"
-	removeFlatten  = "flatten"
+	ShutdownLeave   = "leave"
+	ShutdownCancel  = "cancel_orders"
+	ShutdownFlatten = "flatten"
+	removeFlatten   = "flatten"
 )
 
 // nobody stands for a strategy that was removed: it wishes nothing.
@@ -27,23 +28,23 @@ func (nobody) Candle(*strategy.View)                 {}
 func (nobody) Decide(*strategy.View, *strategy.Plan) {}
 
 // removal is the level at which a removed strategy's symbol is wound up.
-func (r *run) removal() string {
+func (r *run) removal() reconcile.HaltLevel {
 	if r.config.Removed && r.state.OnRemove == removeFlatten {
 		return reconcile.LevelFlatten
 	}
-	return ""
+	return reconcile.LevelNone
 }
 
 // stop ends what is new. Leaving, nothing more is sent. Canceling or flattening,
 // rounds go on without ticks until nothing is left to do, or the driver gives up.
-func (e *Engine) stop(level string) {
+func (e *Engine) stop(shutdown string) {
 	if mutant.Is(mutant.StoppingOpens) {
 		return
 	}
-	switch level {
+	switch shutdown {
 	case ShutdownCancel:
 		e.closing = reconcile.LevelCancel
-	case reconcile.LevelFlatten:
+	case ShutdownFlatten:
 		e.closing = reconcile.LevelFlatten
 	default:
 		e.stopped, e.roundMS = true, never
@@ -54,7 +55,7 @@ func (e *Engine) stop(level string) {
 
 // closed ends stopping when a round found nothing left to do.
 func (e *Engine) closed(acted int) {
-	if e.closing == "" || e.stopped || acted > 0 || len(e.waiting) > 0 {
+	if e.closing == reconcile.LevelNone || e.stopped || acted > 0 || len(e.waiting) > 0 {
 		return
 	}
 	for _, r := range e.runs {
@@ -66,7 +67,7 @@ func (e *Engine) closed(acted int) {
 }
 
 // windsUp reports whether something is left that a level takes away.
-func (e *Engine) windsUp(r *run, level string) bool {
+func (e *Engine) windsUp(r *run, level reconcile.HaltLevel) bool {
 	if level == reconcile.LevelFlatten && r.truth.Position != 0 {
 		return true
 	}
@@ -82,7 +83,7 @@ func (e *Engine) windsUp(r *run, level string) bool {
 // withdrawn: a round that fails is then tried again soon.
 func (e *Engine) pressing() bool {
 	for _, r := range e.runs {
-		if level := e.levelOn(r, ""); level != "" && level != reconcile.LevelPause && e.windsUp(r, level) {
+		if level := e.levelOn(r, reconcile.LevelNone); level > reconcile.LevelPause && e.windsUp(r, level) {
 			return true
 		}
 	}
@@ -91,7 +92,7 @@ func (e *Engine) pressing() bool {
 
 // doing says what a halt has still to take away, and what keeps it; empty when it
 // is done.
-func (e *Engine) doing(scope reconcile.Scope, level string) string {
+func (e *Engine) doing(scope reconcile.Scope, level reconcile.HaltLevel) string {
 	positions, orders, kept := []string(nil), 0, ""
 	for _, r := range e.runs {
 		if !scope.Covers(r.config.Name, r.truth.Key) {
@@ -135,7 +136,7 @@ func (e *Engine) doing(scope reconcile.Scope, level string) string {
 
 // latchFlattened keeps a strategy whose position is closed over its head from
 // opening it again by the plan that still stands.
-func (e *Engine) latchFlattened(r *run, level string) {
+func (e *Engine) latchFlattened(r *run, level reconcile.HaltLevel) {
 	sign := r.state.Plan.Target.Sign()
 	if level != reconcile.LevelFlatten || r.truth.Known == 0 || sign == 0 || r.state.Latch == sign || r.config.Removed {
 		return
@@ -156,12 +157,12 @@ func (e *Engine) claim(r *run) {
 	why := ""
 	switch {
 	case !holds:
-	case r.config.Removed && r.removal() == "":
+	case r.config.Removed && r.removal() == reconcile.LevelNone:
 		why = "strategy " + r.config.Name + " was removed from the configuration while it holds something; its stop stays"
 	case !r.config.Removed && owner != "" && owner != r.config.Name:
 		why = "strategy " + r.config.Name + " takes over what " + owner + " holds; its stop stays"
 	}
-	if scope := (reconcile.Scope{Symbol: r.truth.Key}); why != "" && e.book.HaltOf(scope).Level == "" {
+	if scope := (reconcile.Scope{Symbol: r.truth.Key}); why != "" && e.book.HaltOf(scope).Level == reconcile.LevelNone {
 		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Symbol: scope.Symbol, Level: reconcile.LevelPause, Why: why})
 		e.note(Note{Kind: NoteHalt, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
 	}

@@ -33,7 +33,7 @@ func (w *world) wantOpen(n int) {
 	}
 }
 
-func (w *world) halt(level string, scope reconcile.Scope) {
+func (w *world) halt(level reconcile.HaltLevel, scope reconcile.Scope) {
 	w.give(&Event{Kind: EventHalt, Level: level, Scope: scope, Why: "a test"})
 }
 
@@ -51,7 +51,7 @@ func TestStoppingDoesWhatItIsToldWithinItsBound(t *testing.T) {
 			t.Parallel()
 			w := standing(t)
 			sent := len(w.sent)
-			w.give(&Event{Kind: EventStop, Level: c.way})
+			w.give(&Event{Kind: EventStop, Shutdown: c.way})
 			w.pass(10_000)
 			if w.engine.InFlight() {
 				t.Errorf("want it done within ten seconds\n%s", w.story())
@@ -74,7 +74,7 @@ func TestStoppingCarriesOnWhileTheExchangeFails(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
-	w.give(&Event{Kind: EventStop, Level: "flatten"})
+	w.give(&Event{Kind: EventStop, Shutdown: "flatten"})
 	w.pass(6_000)
 	if !w.engine.InFlight() {
 		t.Error("want it still at work")
@@ -98,7 +98,7 @@ func TestARemovedStrategyKeepsItsStopAndItsSymbolHalts(t *testing.T) {
 	if d := w.wantState("halted"); d.Scope.Symbol != bitcoin || !strings.Contains(d.Cause, "removed") {
 		t.Errorf("want the symbol halted, have %+v", d)
 	}
-	w.halt("flatten", reconcile.Scope{Symbol: bitcoin}) // a person decides
+	w.halt(reconcile.LevelFlatten, reconcile.Scope{Symbol: bitcoin}) // a person decides
 	w.pass(20_000)
 	w.wantHeld(0)
 	w.wantOpen(0)
@@ -128,7 +128,7 @@ func TestAStrategyThatTakesOverASymbolWaitsForAPerson(t *testing.T) {
 	if d := w.wantState("halted"); !strings.Contains(d.Cause, "takes over") {
 		t.Errorf("want it said why, have %+v", d)
 	}
-	w.halt("", reconcile.Scope{Symbol: bitcoin})
+	w.halt(reconcile.LevelNone, reconcile.Scope{Symbol: bitcoin})
 	w.pass(30_000)
 	w.wantHeld(20)
 	w.start() // accepted once is accepted
@@ -138,8 +138,8 @@ func TestAStrategyThatTakesOverASymbolWaitsForAPerson(t *testing.T) {
 
 func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
 	t.Parallel()
-	for _, level := range reconcile.Levels {
-		t.Run(level, func(t *testing.T) {
+	for _, level := range []reconcile.HaltLevel{reconcile.LevelPause, reconcile.LevelCancel, reconcile.LevelFlatten} {
+		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
 			w := standing(t)
 			var want, have []string
@@ -173,15 +173,15 @@ func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
 func TestAHaltIsOnlyMadeSevererAndEndsByArming(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	w.halt("cancel", reconcile.Scope{})
-	w.halt("pause", reconcile.Scope{})
-	if have := w.engine.Book().Halted().Level; have != "cancel" {
+	w.halt(reconcile.LevelCancel, reconcile.Scope{})
+	w.halt(reconcile.LevelPause, reconcile.Scope{})
+	if have := w.engine.Book().Halted().Level; have != reconcile.LevelCancel {
 		t.Errorf("want cancel kept, have %s", have)
 	}
-	w.halt("flatten", reconcile.Scope{})
+	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
 	w.pass(20_000)
 	w.wantHeld(0)
-	w.halt("", reconcile.Scope{})
+	w.halt(reconcile.LevelNone, reconcile.Scope{})
 	w.pass(20_000)
 	w.wantSound()
 }
@@ -192,7 +192,7 @@ func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
 		ether := w.venue.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
 		w.config.Strategies = append(w.config.Strategies, StrategyConfig{Name: "two", Strategy: scripted(hold(10)), Symbol: ether, Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10})
 	})
-	w.halt("pause", reconcile.Scope{Strategy: "one"})
+	w.halt(reconcile.LevelPause, reconcile.Scope{Strategy: "one"})
 	w.pass(10_000)
 	w.wantHeld(0)
 	if p, _ := w.venue.Position("one", "ETH-USDT"); p.Signed() == 0 {
@@ -201,10 +201,10 @@ func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
 	w.start()
 	w.pass(5_000)
 	w.wantHeld(0)
-	w.halt("", reconcile.Scope{}) // the account's is none of it
+	w.halt(reconcile.LevelNone, reconcile.Scope{}) // the account's is none of it
 	w.pass(5_000)
 	w.wantHeld(0)
-	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
 	w.pass(5_000)
 	w.wantHeld(10)
 }
@@ -215,7 +215,7 @@ func TestAFlattenGoesOnAfterACrashAtEveryMoment(t *testing.T) {
 	t.Parallel()
 	for after := int64(0); after < 5_000; after += 10 {
 		w := standing(t)
-		w.halt("flatten", reconcile.Scope{})
+		w.halt(reconcile.LevelFlatten, reconcile.Scope{})
 		w.pass(after)
 		w.start()
 		w.pass(40_000)
@@ -233,7 +233,7 @@ func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
 	t.Parallel()
 	whole := standing(t)
 	before := len(whole.records)
-	whole.halt("flatten", reconcile.Scope{})
+	whole.halt(reconcile.LevelFlatten, reconcile.Scope{})
 	whole.pass(40_000)
 	whole.wantHeld(0)
 	if len(whole.records) < before+5 {
@@ -242,14 +242,14 @@ func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
 	for at := before + 1; at <= len(whole.records); at++ {
 		w := standing(t)
 		w.cut = at
-		w.halt("flatten", reconcile.Scope{})
+		w.halt(reconcile.LevelFlatten, reconcile.Scope{})
 		w.pass(40_000)
 		w.wantHeld(0)
 		w.wantOpen(0)
 		if len(w.refused) > 0 {
 			t.Errorf("want nothing refused by the exchange, have %v", w.refused)
 		}
-		if have := w.engine.Book().Halted().Level; have != "flatten" {
+		if have := w.engine.Book().Halted().Level; have != reconcile.LevelFlatten {
 			t.Errorf("want the halt in force, have %q", have)
 		}
 		if w.lifes != 2 || t.Failed() {
@@ -261,12 +261,12 @@ func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
 func TestAHaltSaysWhatItHasStillToTakeAway(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	w.halt("pause", reconcile.Scope{})
+	w.halt(reconcile.LevelPause, reconcile.Scope{})
 	if d := w.wantState("halted"); d.Doing != "" {
 		t.Errorf("a pause takes nothing away, have %q", d.Doing)
 	}
 	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
-	w.halt("flatten", reconcile.Scope{})
+	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
 	w.pass(10_000)
 	d := w.wantState("halted")
 	for _, part := range []string{"to close: futures BTC-USDT 0.01", "orders to end: 3", "the exchange fails", "tried again every 2 s"} {
@@ -286,13 +286,13 @@ func TestAFlattenedTargetIsLatchedUntilItIsArmedByName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(5_000)
-	w.halt("flatten", reconcile.Scope{})
+	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
 	w.pass(10_000)
 	w.wantHeld(0)
-	w.halt("", reconcile.Scope{})
+	w.halt(reconcile.LevelNone, reconcile.Scope{})
 	w.pass(20_000)
 	w.wantHeld(0)
-	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
 	w.pass(5_000)
 	w.wantHeld(10)
 }
@@ -302,9 +302,9 @@ func TestAHaltWorksWhileTheExchangeFails(t *testing.T) {
 	w := standing(t)
 	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
 	w.pass(60_000)
-	w.halt("flatten", reconcile.Scope{})
+	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
 	w.pass(60_000)
-	if have := w.engine.Book().Halted().Level; have != "flatten" {
+	if have := w.engine.Book().Halted().Level; have != reconcile.LevelFlatten {
 		t.Errorf("want it in force, have %q", have)
 	}
 	w.network = nil

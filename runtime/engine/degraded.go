@@ -54,7 +54,7 @@ func (e *Engine) Degraded() []Degraded {
 		all = append(all, Degraded{State: "breaker", Cause: b.Why, SinceMS: b.SinceMS, UntilMS: b.UntilMS, WayOut: "ends by itself; exits and stops go on"})
 	}
 	for _, h := range e.book.Halts() {
-		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level + ": " + h.Why, SinceMS: h.AtMS, WayOut: "botd rearm" + flagOf(h.Scope), Doing: e.doing(h.Scope, h.Level)})
+		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS, WayOut: "botd rearm" + flagOf(h.Scope), Doing: e.doing(h.Scope, h.Level)})
 	}
 	all = append(all, e.limitedBy("")...)
 	for _, truth := range e.book.Symbols() {
@@ -192,20 +192,20 @@ func (e *Engine) trip(why string, pauseMS int64) bool {
 }
 
 // halt takes an order of the kill switch: a halt is escalated, never made milder;
-// an empty level arms its scope again, and releases the latch of a strategy
+// LevelNone arms its scope again, and releases the latch of a strategy
 // that is armed by name.
 func (e *Engine) halt(event *Event) {
 	scope := event.Scope
 	before := e.book.HaltOf(scope)
-	if event.Level != "" && !reconcile.Severer(event.Level, before.Level) {
+	if event.Level != reconcile.LevelNone && event.Level <= before.Level {
 		return // in force already, or a severer one is
 	}
 	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: event.Level, Why: event.Why})
-	e.note(Note{Kind: NoteHalt, Strategy: scope.Strategy, Symbol: e.symbolOf(scope.Symbol), Text: event.Why, OK: event.Level == ""})
-	if event.Level == "" && scope.Symbol == (exchange.SymbolKey{}) {
+	e.note(Note{Kind: NoteHalt, Strategy: scope.Strategy, Symbol: e.symbolOf(scope.Symbol), Text: event.Why, OK: event.Level == reconcile.LevelNone})
+	if event.Level == reconcile.LevelNone && scope.Symbol == (exchange.SymbolKey{}) {
 		e.rearmed(scope.Strategy)
 	}
-	if r := e.runNamed(scope.Strategy); r != nil && event.Level == "" && r.state.Latch != 0 {
+	if r := e.runNamed(scope.Strategy); r != nil && event.Level == reconcile.LevelNone && r.state.Latch != 0 {
 		e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: scope.Strategy})
 		e.note(Note{Kind: NoteLatch, Strategy: scope.Strategy, Symbol: r.config.Symbol, OK: true, Text: event.Why})
 	}

@@ -71,12 +71,12 @@ type Engine struct {
 	blindWhy string
 	measure  func(what Measured, strategy string) (done func()) // nil: nobody looks at the clock
 
-	terms     int    // the number of the last change of the account's limits
-	changes   int    // numbered so far
-	following bool   // limits need the results of strategies
-	watching  bool   // limits look at equity between rounds too
-	closing   string // stopping, and at which level of the kill switch; empty while it trades
-	breaking  bool   // the breaker was tripped, and its end is not told yet
+	terms     int                 // the number of the last change of the account's limits
+	changes   int                 // numbered so far
+	following bool                // limits need the results of strategies
+	watching  bool                // limits look at equity between rounds too
+	closing   reconcile.HaltLevel // the level at which botd shuts down; LevelNone while it trades
+	breaking  bool                // the breaker was tripped, and its end is not told yet
 
 	futures, spot money // how far the ledger has got
 }
@@ -177,7 +177,7 @@ func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
 		e.disk(event.Why)
 	case EventAudit: // it is recorded
 	case EventStop:
-		e.stop(event.Level)
+		e.stop(event.Shutdown)
 	default:
 		panic(fmt.Sprintf("engine: event of kind %d", event.Kind))
 	}
@@ -197,7 +197,7 @@ func (e *Engine) NextMS() int64 {
 	} else {
 		next = min(next, e.pressMS)
 	}
-	if e.closing != "" {
+	if e.closing != reconcile.LevelNone {
 		return next
 	}
 	if e.config.Feed {
@@ -249,7 +249,7 @@ func (e *Engine) wake() {
 	}
 	e.watchBlind(nil)
 	e.guardBreaker()
-	if e.closing == "" {
+	if e.closing == reconcile.LevelNone {
 		e.decideDue()
 	}
 	switch {
@@ -385,7 +385,7 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return ""
 	case mutant.Is(mutant.OpensDespiteNews):
 		return ""
-	case e.closing != "":
+	case e.closing != reconcile.LevelNone:
 		return "botd is stopping"
 	case e.heldBack(w.intent.Strategy, key) != "":
 		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
@@ -406,7 +406,7 @@ func (e *Engine) withdrawn(w *waiting) string {
 // heldBack says what declared state keeps openings of a strategy back; empty for none.
 func (e *Engine) heldBack(strategy string, key exchange.SymbolKey) string {
 	switch {
-	case e.book.HaltOn(strategy, key).Level != "" && !mutant.Is(mutant.HaltedOpens):
+	case e.book.HaltOn(strategy, key).Level != reconcile.LevelNone && !mutant.Is(mutant.HaltedOpens):
 		return "trading was halted"
 	case e.book.Breaking(e.nowMS) && !mutant.Is(mutant.BrokenOpens):
 		return "the breaker was tripped"
@@ -446,7 +446,7 @@ func (e *Engine) disk(why string) {
 // InFlight reports whether calls are under way, placements wait for an answer,
 // records are not written yet, or stopping has something left to take away.
 func (e *Engine) InFlight() bool {
-	if len(e.waiting) > 0 || len(e.unwritten) > 0 || e.closing != "" && !e.stopped {
+	if len(e.waiting) > 0 || len(e.unwritten) > 0 || e.closing != reconcile.LevelNone && !e.stopped {
 		return true
 	}
 	for _, p := range e.calls {

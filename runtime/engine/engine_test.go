@@ -294,7 +294,7 @@ func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
 func TestAHaltIsKeptAndBlocksEntries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
-	b.give(Event{Kind: EventHalt, Level: "pause", Why: "a test"})
+	b.give(Event{Kind: EventHalt, Level: reconcile.LevelPause, Why: "a test"})
 	b.pass(20_000)
 	if len(b.placed) != 0 {
 		t.Fatalf("sent while halted: %+v", b.placed)
@@ -303,7 +303,7 @@ func TestAHaltIsKeptAndBlocksEntries(t *testing.T) {
 	for i := range b.records {
 		again.Apply(&b.records[i])
 	}
-	if have := again.Halted(); have.Level != "pause" || have.Why != "a test" {
+	if have := again.Halted(); have.Level != reconcile.LevelPause || have.Why != "a test" {
 		t.Errorf("after a restart: want halted, have %+v", have)
 	}
 	b.give(Event{Kind: EventHalt, Why: "armed"})

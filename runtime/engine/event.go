@@ -28,7 +28,7 @@ const (
 	EventSignal                         // a signal for Scope.Strategy: Signal
 	EventTighten                        // a person sets limits tighter than the configuration, or as it has them again: Tighten
 	EventWithdraw                       // a person takes one opening order out of the book: ClientOrderID, Why
-	EventStop                           // stop: Level says whether to leave, cancel_orders or flatten; calls under way may still answer
+	EventStop                           // stop: Shutdown says whether to leave, cancel_orders or flatten; calls under way may still answer
 )
 
 // Event is one thing that happened. Only the fields its kind names are read; the
@@ -49,10 +49,11 @@ type Event struct {
 
 	Sequence int64 // EventJournaled: the last record covered
 
-	Level string          // EventHalt: pause, cancel, flatten; empty re-arms. EventStop: leave, cancel_orders, flatten
-	Scope reconcile.Scope // EventHalt: of what; zero is the account. EventResolve: the symbol
-	Adopt bool            // EventResolve: false ignores
-	Why   string          // EventHalt, EventDisk, EventWithdraw
+	Level    reconcile.HaltLevel // EventHalt: LevelNone re-arms
+	Shutdown string              // EventStop: leave, cancel_orders, flatten
+	Scope    reconcile.Scope     // EventHalt: of what; zero is the account. EventResolve: the symbol
+	Adopt    bool                // EventResolve: false ignores
+	Why      string              // EventHalt, EventDisk, EventWithdraw
 
 	ClientOrderID string // EventWithdraw
 

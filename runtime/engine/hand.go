@@ -14,10 +14,10 @@ import (
 // and what becomes of the strategy. It holds its strategy back by a halt of its own,
 // so that no later round undoes it.
 type Deed struct {
-	Scope reconcile.Scope // of the halt
-	Level string          // of the halt
-	Steps []Step          // what is sent now, and what follows once that is confirmed
-	Lines []string        // what comes of it, for people
+	Scope reconcile.Scope     // of the halt
+	Level reconcile.HaltLevel // of the halt
+	Steps []Step              // what is sent now, and what follows once that is confirmed
+	Lines []string            // what comes of it, for people
 }
 
 // Withdrawing says what taking one order out of the book would do, and does
@@ -96,10 +96,10 @@ func (d *Deed) say(format string, values ...any) {
 
 // after is the level at which the strategy's own halt stands after a deed.
 func (e *Engine) after(d *Deed) string {
-	if before := e.book.HaltOf(d.Scope).Level; !reconcile.Severer(d.Level, before) {
-		return before + " already"
+	if before := e.book.HaltOf(d.Scope).Level; d.Level <= before {
+		return before.String() + " already"
 	}
-	return d.Level
+	return d.Level.String()
 }
 
 // foretell says what the rules refuse now, and what the strategy does when it is

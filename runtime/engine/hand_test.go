@@ -59,7 +59,7 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID || deed.Steps[0].Later || deed.Level != "pause" || deed.Scope.Strategy != "one" {
+	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID || deed.Steps[0].Later || deed.Level != reconcile.LevelPause || deed.Scope.Strategy != "one" {
 		t.Errorf("want one cancel and a pause of its strategy, have %+v", deed)
 	}
 	deed.says(t, "so then it places them at once")
@@ -78,7 +78,7 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	if _, err := w.engine.Withdrawing(low.ClientOrderID); err == nil || !strings.Contains(err.Error(), "not under way") {
 		t.Errorf("want an ended order refused, have %v", err)
 	}
-	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
 	w.pass(20_000)
 	w.wantOpen(3) // as was foretold
 }
@@ -159,7 +159,7 @@ func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
 	w.pass(20_000)
 	w.wantHeld(10)
 	deed, err := w.engine.Closing(bitcoin)
-	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly || deed.Level != "flatten" {
+	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly || deed.Level != reconcile.LevelFlatten {
 		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", deed, err)
 	}
 	deed.says(t, "its plan wishes long")
@@ -176,7 +176,7 @@ func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
 	if _, err := w.engine.Closing(bitcoin); err == nil || !strings.Contains(err.Error(), "nothing is held") {
 		t.Errorf("want nothing left to close, have %v", err)
 	}
-	w.halt("", deed.Scope)
+	w.halt(reconcile.LevelNone, deed.Scope)
 	w.pass(20_000)
 	w.wantHeld(10) // as was foretold
 }

@@ -78,7 +78,7 @@ func (e *Engine) outlook(r *run) Outlook {
 		wish.Protection = o.Plan.Protection
 	}
 	o.Latch = wish.State.Latch
-	under(&wish, e.levelOn(r, ""))
+	under(&wish, e.levelOn(r, reconcile.LevelNone))
 	intents, _ := e.book.Derive(&wish, e.nowMS)
 	opened := false
 	if len(intents) == 1 && intents[0].Purpose == reconcile.Leverage { // what comes once it is set

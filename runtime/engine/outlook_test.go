@@ -98,7 +98,7 @@ func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
 		what   string
 		wayOut string
 	}{
-		{"halted", func(w *world) { w.give(&Event{Kind: EventHalt, Level: "pause", Why: "news"}) }, "halted: pause: news", "botd rearm"},
+		{"halted", func(w *world) { w.give(&Event{Kind: EventHalt, Level: reconcile.LevelPause, Why: "news"}) }, "halted: pause: news", "botd rearm"},
 		{"the disk", func(w *world) { w.give(&Event{Kind: EventDisk, Why: "nearly full"}) }, "nearly full", "make room"},
 		{"a placement of unknown fate", func(w *world) {
 			w.network = once(fate{silent: true})

@@ -17,7 +17,7 @@ func (e *Engine) press() {
 	}
 	e.pressMS = e.nowMS + pressingMS
 	for _, r := range e.runs {
-		level := e.levelOn(r, "")
+		level := e.levelOn(r, reconcile.LevelNone)
 		if !e.takesAway(r, level) {
 			continue
 		}
@@ -35,12 +35,12 @@ func (e *Engine) press() {
 
 // takesAway reports whether a halt at this level, or a person who withdrew an order,
 // wants something of the run's symbol ended.
-func (e *Engine) takesAway(r *run, level string) bool {
-	return level == reconcile.LevelCancel || level == reconcile.LevelFlatten ||
+func (e *Engine) takesAway(r *run, level reconcile.HaltLevel) bool {
+	return level >= reconcile.LevelCancel ||
 		slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool { return p.Order.Key() == r.truth.Key && p.Withdrawn != "" })
 }
 
-func (e *Engine) needsNoRead(r *run, intent *reconcile.Intent, level string) bool {
+func (e *Engine) needsNoRead(r *run, intent *reconcile.Intent, level reconcile.HaltLevel) bool {
 	switch intent.Purpose {
 	case reconcile.Cancel:
 		p := e.book.Placement(intent.ClientID)

@@ -16,7 +16,7 @@ type Step struct {
 
 // Preview says exactly what a halt would send now, and sends nothing: what a
 // round under it would derive, and for flatten the exits that follow its cancels.
-func (e *Engine) Preview(level string, scope reconcile.Scope) []Step {
+func (e *Engine) Preview(level reconcile.HaltLevel, scope reconcile.Scope) []Step {
 	var steps []Step
 	for _, r := range e.runs {
 		if !scope.Covers(r.config.Name, r.truth.Key) {
@@ -30,7 +30,7 @@ func (e *Engine) Preview(level string, scope reconcile.Scope) []Step {
 		for _, intent := range intents {
 			switch {
 			case intent.Purpose == reconcile.Cancel:
-			case reconcile.Severer(level, reconcile.LevelCancel) && intent.Purpose == reconcile.Exit:
+			case level > reconcile.LevelCancel && intent.Purpose == reconcile.Exit:
 				exits = true
 			default:
 				continue // what a round would do without the halt too
@@ -63,22 +63,17 @@ func (e *Engine) wishOf(r *run) reconcile.Wish {
 // levelOn is the severest level that holds for a strategy: of the kill switch, of
 // stopping, of its removal from the configuration, of a limit passed, and of the
 // one given.
-func (e *Engine) levelOn(r *run, level string) string {
-	if e.breached(r.config.Name) != nil && reconcile.Severer(reconcile.LevelCancel, level) {
-		level = reconcile.LevelCancel // an order that rests would still open
+func (e *Engine) levelOn(r *run, level reconcile.HaltLevel) reconcile.HaltLevel {
+	if e.breached(r.config.Name) != nil {
+		level = max(level, reconcile.LevelCancel) // an order that rests would still open
 	}
-	for _, other := range []string{e.book.HaltOn(r.config.Name, r.truth.Key).Level, e.closing, r.removal()} {
-		if reconcile.Severer(other, level) {
-			level = other
-		}
-	}
-	return level
+	return max(level, e.book.HaltOn(r.config.Name, r.truth.Key).Level, e.closing, r.removal())
 }
 
 // under replaces the plan by what a level leaves of it: cancel keeps no opening
 // orders, flatten wishes no position.
-func under(wish *reconcile.Wish, level string) {
-	if level != reconcile.LevelCancel && level != reconcile.LevelFlatten {
+func under(wish *reconcile.Wish, level reconcile.HaltLevel) {
+	if level < reconcile.LevelCancel {
 		return
 	}
 	state := *wish.State

@@ -26,7 +26,7 @@ type Reload struct {
 // nothing does. Handle asks the same again: what holds a position may have changed.
 func (e *Engine) Reloadable(reload *Reload) (obstacles []string) {
 	refuse := func(format string, values ...any) { obstacles = append(obstacles, fmt.Sprintf(format, values...)) }
-	if e.stopped || e.closing != "" {
+	if e.stopped || e.closing != reconcile.LevelNone {
 		refuse("botd is stopping")
 	}
 	for _, name := range reload.Gone {

@@ -126,7 +126,7 @@ func TestAnotherSymbolOrIntervalIsAnotherStrategy(t *testing.T) {
 	watcher := w.another("two", coin, hold(1))
 	watcher.Strategy = onlooker{hold(0), strategy.Watching{Pair: ether}}
 	w.wantRefused("two watches futures ETH-USDT, which no strategy of the account trades", Reload{Strategies: []*StrategyConfig{watcher}})
-	w.give(&Event{Kind: EventStop, Level: ShutdownLeave})
+	w.give(&Event{Kind: EventStop, Shutdown: ShutdownLeave})
 	w.wantRefused("botd is stopping", Reload{})
 }
 

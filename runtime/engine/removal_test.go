@@ -38,7 +38,7 @@ func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(5_000)
-	w.halt("flatten", reconcile.Scope{Strategy: "one"})
+	w.halt(reconcile.LevelFlatten, reconcile.Scope{Strategy: "one"})
 	w.pass(20_000)
 	w.wantHeld(0)
 	w.change(Reload{Gone: []string{"one"}})
@@ -46,7 +46,7 @@ func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	config := w.config.Strategies[0]
 	config.Schedule = each(120_000)
 	w.change(Reload{Strategies: []*StrategyConfig{&config}})
-	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
 	w.pass(20_000)
 	w.wantHeld(0)
 	w.pass(120_000)
@@ -63,7 +63,7 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, hold(10), books)
 			w.pass(60_000)
-			w.halt("flatten", reconcile.Scope{Strategy: "one"})
+			w.halt(reconcile.LevelFlatten, reconcile.Scope{Strategy: "one"})
 			for range 100 {
 				if w.pass(100); w.engine.holding(w.engine.runs[0]) == "" {
 					break
@@ -138,7 +138,7 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 			w.wantOpen(3)
 			w.config = before
 			w.change(Reload{Strategies: []*StrategyConfig{&config}})
-			w.halt("", reconcile.Scope{Symbol: bitcoin})
+			w.halt(reconcile.LevelNone, reconcile.Scope{Symbol: bitcoin})
 			w.pass(20_000)
 			w.wantHeld(10)
 			w.wantOpen(3)
@@ -154,8 +154,8 @@ func TestArmingAStrategyThatIsGoneMeasuresNothingAnew(t *testing.T) {
 	peak := w.engine.Book().Watch("one").Day.Peak
 	w.change(Reload{Gone: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", coin, hold(0)), w.another("three", ether, hold(0))}})
 	w.pass(20_000)
-	w.halt("pause", reconcile.Scope{Strategy: "one"})
-	w.halt("", reconcile.Scope{Strategy: "one"})
+	w.halt(reconcile.LevelPause, reconcile.Scope{Strategy: "one"})
+	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
 	if have := w.engine.Book().Watch("one").Day.Peak; have != peak || peak.IsZero() {
 		t.Errorf("want its highest equity as it was, %s, have %s", peak, have)
 	}

@@ -137,7 +137,7 @@ func (e *Engine) resolve(event *Event) {
 func (e *Engine) guardOverdue() {
 	for _, r := range e.runs {
 		p := e.book.Overdue(r.truth.Key, e.nowMS, overdueMS)
-		if p == nil || e.book.HaltOf(reconcile.Scope{Strategy: r.config.Name}).Level != "" {
+		if p == nil || e.book.HaltOf(reconcile.Scope{Strategy: r.config.Name}).Level != reconcile.LevelNone {
 			continue
 		}
 		why := "placement " + p.ClientOrderID + " is unknown two minutes after it could have been decided: no valid snapshot"

@@ -331,12 +331,12 @@ func (e *Engine) guardPrefix() {
 	if id == "" || mutant.Is(mutant.PrefixIgnored) {
 		return
 	}
-	if e.book.Halted().Level != "" {
+	if e.book.Halted().Level != reconcile.LevelNone {
 		e.guardAliens() // a halt for another reason may end before this one is looked at
 		return
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
-	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: "pause", Why: why, ClientOrderID: id})
+	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: reconcile.LevelPause, Why: why, ClientOrderID: id})
 	e.note(Note{Kind: NoteHalt, Text: why})
 }
 

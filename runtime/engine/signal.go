@@ -26,7 +26,7 @@ func (e *Engine) signal(name string, s *Signal) {
 		s.Err = fmt.Errorf("%w: %q", ErrNoStrategy, name)
 		return
 	}
-	if s.Err = ErrStopping; e.stopped || e.closing != "" {
+	if s.Err = ErrStopping; e.stopped || e.closing != reconcile.LevelNone {
 		return
 	}
 	r := e.runs[i]

@@ -85,7 +85,7 @@ func TestASignalThatReachesNobodySaysWhy(t *testing.T) {
 	}
 	w = newWorld(t, heard, listens)
 	w.pass(10_000)
-	w.give(&Event{Kind: EventStop, Level: ShutdownLeave})
+	w.give(&Event{Kind: EventStop, Shutdown: ShutdownLeave})
 	if err := w.signal("one", 1, 7); !errors.Is(err, ErrStopping) {
 		t.Errorf("while stopping: want %v, have %v", ErrStopping, err)
 	}

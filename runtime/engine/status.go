@@ -168,7 +168,7 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 		s.State, s.Why = "failed", r.failed
 	case r.truth.Quarantine != "":
 		s.State, s.Why = "quarantined", r.truth.Quarantine
-	case halt.Level != "":
+	case halt.Level != reconcile.LevelNone:
 		s.State, s.Why = "halted", halt.Scope.String()+": "+halt.Why
 	case r.state.Latch != 0:
 		s.State, s.Why = "latched", "waits until its target was zero or changed side"

@@ -136,13 +136,13 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 		begins func(*bench, *wanting)
 		why    string
 	}{
-		"a halt":  {func(b *bench, _ *wanting) { b.give(Event{Kind: EventHalt, Level: "pause", Why: "a test"}) }, "trading was halted meanwhile"},
+		"a halt":  {func(b *bench, _ *wanting) { b.give(Event{Kind: EventHalt, Level: reconcile.LevelPause, Why: "a test"}) }, "trading was halted meanwhile"},
 		"an exit": {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is under way or became unknown meanwhile"},
 		"another limit": {func(b *bench, _ *wanting) {
 			b.give(Event{Kind: EventReload, Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
 		}, "the configuration changed meanwhile"},
 		"a reload that is not about it": {func(b *bench, _ *wanting) { b.give(Event{Kind: EventReload, Reload: &Reload{Limits: &risk.Limits{}}}) }, ""},
-		"botd is ending":                {func(b *bench, _ *wanting) { b.give(Event{Kind: EventStop, Level: "leave"}) }, "botd is stopping"},
+		"botd is ending":                {func(b *bench, _ *wanting) { b.give(Event{Kind: EventStop, Shutdown: "leave"}) }, "botd is stopping"},
 		"nothing":                       {func(b *bench, _ *wanting) { b.pass(1_500) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

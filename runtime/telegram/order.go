@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -71,9 +70,9 @@ func (o *order) obey(text string) (reply string, ok bool) {
 		return o.positions()
 	case name == "/pause" && take(1):
 		return o.halt(reconcile.LevelPause, strategy)
-	case name == "/halt" && len(rest) > 0 && slices.Contains(reconcile.Levels, strings.ToLower(rest[0])):
-		level := strings.ToLower(rest[0])
-		if rest = rest[1:]; !take(1) {
+	case name == "/halt" && len(rest) > 0:
+		level, err := reconcile.ParseHaltLevel(strings.ToLower(rest[0]))
+		if rest = rest[1:]; err != nil || level == reconcile.LevelNone || !take(1) {
 			return help, false
 		}
 		if level == reconcile.LevelFlatten {
@@ -107,7 +106,7 @@ func (o *order) call(method, path string, body, into any) (problem string) {
 func (o *order) reason() string { return "asked for on Telegram by " + o.asker.From }
 
 // halt engages at once: stopping must not wait.
-func (o *order) halt(level, strategy string) (string, bool) {
+func (o *order) halt(level reconcile.HaltLevel, strategy string) (string, bool) {
 	return o.change("/api/v1/risk/halt", api.HaltRequest{Level: level, Strategy: strategy})
 }
 

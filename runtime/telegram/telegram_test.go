@@ -45,7 +45,7 @@ func (o *office) Ask(_ context.Context, asker api.Asker, method, path string, bo
 	case asked.Strategy == "trnd":
 		return http.StatusNotFound, []byte(`{"title":"Not Found","detail":"there is no strategy \"trnd\" (there are: trend): nothing was changed"}`)
 	case method == http.MethodPost:
-		what := asked.Level
+		what := asked.Level.String()
 		if what == "" {
 			what = "rearm"
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/configs"
+	"botd/reconcile"
 	"botd/runtime/api"
 )
 
@@ -300,8 +301,8 @@ func newStatus() *cobra.Command {
 		if !s.Ready {
 			state = "NOT READY"
 		}
-		if s.Halted != "" {
-			state += ", HALTED (" + s.Halted + "): " + s.Why
+		if s.Halted != reconcile.LevelNone {
+			state += ", HALTED (" + s.Halted.String() + "): " + s.Why
 		}
 		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)
 		if len(s.Uncounted) > 0 {

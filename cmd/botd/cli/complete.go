@@ -5,12 +5,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"botd/exchange"
+	"botd/reconcile"
 )
 
 // Values that a shell offers for flags of these names, whichever command has them.
 var flagValues = map[string][]string{
 	"mode":       {"demo", "paper", "live"},
-	"level":      {"pause", "cancel", "flatten"},
+	"level":      reconcile.HaltLevels(),
 	"market":     {"futures", "spot"},
 	"log-format": {"auto", "console", "json"},
 	"interval":   intervals(),

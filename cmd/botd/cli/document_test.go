@@ -294,7 +294,7 @@ func TestConceptsNameWhatThereIs(t *testing.T) {
 			t.Errorf("docs/concepts.md: want a line of mode %s", k)
 		}
 	}
-	for _, level := range []string{reconcile.LevelPause, reconcile.LevelCancel, reconcile.LevelFlatten} {
+	for _, level := range reconcile.HaltLevels() {
 		if !strings.Contains(page, "`"+level+"`") {
 			t.Errorf("docs/concepts.md: want halt level %s named", level)
 		}

@@ -201,7 +201,7 @@ func greet(console *ops.Console, config *configs.Config, v *venue, directory str
 	if v.unclean {
 		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
 	}
-	if halt := machine.Book().Halted(); halt.Level != "" {
+	if halt := machine.Book().Halted(); halt.Level != reconcile.LevelNone {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}
 }

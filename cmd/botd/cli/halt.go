@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +31,7 @@ func (f *haltFlags) part(command *cobra.Command, what string) {
 
 func newHalt() *cobra.Command {
 	var flags haltFlags
+	var level string
 	command := &cobra.Command{
 		Use: "halt", Short: "the kill switch: stop entries, cancel, or flatten", Args: cobra.NoArgs,
 		Long: `Halts trading on the running daemon, durably: it is written to the journal before
@@ -50,12 +50,31 @@ On a live account a person at a terminal is shown what will be sent, and asked.`
 		Example: `  botd halt --level flatten --reason "news" --dry-run     # each order it would send, and nothing sent
   botd halt --level flatten --reason "news" --wait 1m
   botd halt --level pause --strategy trend --reason "watching it"`,
-		RunE: func(command *cobra.Command, _ []string) error { return flags.halt(command) },
+		RunE: func(command *cobra.Command, _ []string) (err error) {
+			if flags.Level, err = levelNamed(level); err != nil {
+				return err
+			}
+			return flags.halt(command)
+		},
 	}
-	command.Flags().StringVar(&flags.Level, "level", "pause", "pause, cancel or flatten")
+	command.Flags().StringVar(&level, "level", reconcile.LevelPause.String(), "pause, cancel or flatten")
 	flags.part(command, "halt")
 	flags.deed(command)
 	return command
+}
+
+// levelNamed reads the level of a halt.
+func levelNamed(name string) (reconcile.HaltLevel, error) {
+	level, err := reconcile.ParseHaltLevel(name)
+	if err == nil && level != reconcile.LevelNone {
+		return level, nil
+	}
+	names := reconcile.HaltLevels()
+	text := fmt.Sprintf("--level %s: there is %s", name, strings.Join(names, ", "))
+	if near := configs.Nearest(name, names); near != "" {
+		text += "\nhint: did you mean " + near + "?"
+	}
+	return level, usage("%s", text)
 }
 
 // deed adds the flags of every way to halt.
@@ -70,13 +89,6 @@ func (f *haltFlags) deed(command *cobra.Command) {
 func (f *haltFlags) halt(command *cobra.Command) error {
 	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
 		return usage("%s needs --reason TEXT: it is written down", command.CommandPath())
-	}
-	if !slices.Contains(reconcile.Levels, f.Level) {
-		text := fmt.Sprintf("--level %s: there is %s", f.Level, strings.Join(reconcile.Levels, ", "))
-		if near := configs.Nearest(f.Level, reconcile.Levels); near != "" {
-			text += "\nhint: did you mean " + near + "?"
-		}
-		return usage("%s", text)
 	}
 	d, err := f.reach(command)
 	if err != nil {
@@ -101,7 +113,7 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 // confirm shows a person at a terminal what a live account will be sent, and asks
 // for the instance's name. A program is not asked: a halt must not hang.
 func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
-	if f.DryRun || f.Level == "pause" {
+	if f.DryRun || f.Level == reconcile.LevelPause {
 		return nil
 	}
 	asked := f.HaltRequest
@@ -146,7 +158,7 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 		fmt.Fprintln(w, "  "+h.Steps[i].Text)
 	}
 	switch {
-	case len(h.Steps) == 0 && h.Level != "pause":
+	case len(h.Steps) == 0 && h.Level != reconcile.LevelPause:
 		fmt.Fprintln(w, "  nothing: there is nothing to take away")
 	case len(h.Steps) == 0:
 		fmt.Fprintln(w, "  nothing: exits and stops go on")

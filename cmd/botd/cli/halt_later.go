@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,13 +30,13 @@ const laterPattern = "halt-*.json"
 
 // laterHalt is the kill switch, pulled while no botd answered.
 type laterHalt struct {
-	AtMS     int64  `json:"at_ms"`
-	By       string `json:"by"`
-	Level    string `json:"level"`
-	Reason   string `json:"reason"`
-	Strategy string `json:"strategy,omitempty"`
-	Market   string `json:"market,omitempty"`
-	Symbol   string `json:"symbol,omitempty"`
+	AtMS     int64               `json:"at_ms"`
+	By       string              `json:"by"`
+	Level    reconcile.HaltLevel `json:"level"`
+	Reason   string              `json:"reason"`
+	Strategy string              `json:"strategy,omitempty"`
+	Market   string              `json:"market,omitempty"`
+	Symbol   string              `json:"symbol,omitempty"`
 }
 
 // later keeps a halt for the next start when no daemon answers: the one that should
@@ -141,8 +140,8 @@ func readHalt(path string) (halt laterHalt, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &halt)
 	}
-	if err == nil && !slices.Contains(reconcile.Levels, halt.Level) {
-		err = fmt.Errorf("level %q is none of %v", halt.Level, reconcile.Levels)
+	if err == nil && halt.Level == reconcile.LevelNone {
+		err = errors.New("it names no level")
 	}
 	if err != nil {
 		return halt, fmt.Errorf("read the halt %s: %w", path, err)
@@ -162,7 +161,7 @@ func (h *laterHalt) scopeNow(config *configs.Config) reconcile.Scope {
 
 func (h *laterHalt) audit(path string, scope reconcile.Scope) *reconcile.Audit {
 	return &reconcile.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
-		Detail: h.Level + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
+		Detail: h.Level.String() + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
 }
 
 func syncDirectory(path string) error {
@@ -189,7 +188,7 @@ func takeHalts(ctx context.Context, config *configs.Config, directory string, no
 		scope := h.scopeNow(config)
 		records = append(records, reconcile.Record{Kind: reconcile.RecordAudit, AtMS: nowMS, Audit: h.audit(path, scope)})
 		halt := reconcile.Record{Kind: reconcile.RecordHalt, AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: h.Level, Why: h.Reason}
-		if reconcile.Severer(h.Level, book.HaltOf(scope).Level) {
+		if h.Level > book.HaltOf(scope).Level {
 			book.Apply(&halt)
 			records = append(records, halt)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"botd/configs"
+	"botd/reconcile"
 	"botd/runtime"
 	"botd/runtime/engine"
 )
@@ -96,7 +97,7 @@ func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
 	_, log := p.start("daemon", "run", "--listen", "off", "--log-format", "json")
 	log.wait(t, `"position.changed"`)
 	directory := filepath.Join(p.directory, "data/demo")
-	if _, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: "flatten", Reason: "the socket is gone", Strategy: "accumulate"}); err != nil {
+	if _, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: reconcile.LevelFlatten, Reason: "the socket is gone", Strategy: "accumulate"}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the halt in the journal", func() bool {
@@ -112,7 +113,7 @@ func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
 func TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	path, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: "cancel", Reason: "stop"})
+	path, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: reconcile.LevelCancel, Reason: "stop"})
 	if err != nil {
 		t.Fatal(err)
 	}

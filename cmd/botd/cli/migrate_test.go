@@ -21,7 +21,7 @@ func oldJournal(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordBoot, AtMS: 1, Epoch: 1}, {Kind: reconcile.RecordHalt, AtMS: 2, Level: "pause", Why: "news"}}); err != nil {
+	if err := store.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordBoot, AtMS: 1, Epoch: 1}, {Kind: reconcile.RecordHalt, AtMS: 2, Level: reconcile.LevelPause, Why: "news"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {

@@ -59,7 +59,7 @@ func firstKinds() []reconcile.Record {
 		{Kind: reconcile.RecordAdopted, AtMS: 8, Symbol: bitcoin, Filled: -2, Evidence: "by hand"},
 		{Kind: reconcile.RecordLatch, AtMS: 8, Strategy: "one", Latch: -1},
 		{Kind: reconcile.RecordDay, AtMS: 9, DayMS: 8, Equity: exchange.AmountOf(5), Peak: exchange.AmountOf(6)},
-		{Kind: reconcile.RecordHalt, AtMS: 9, Level: "pause", Why: "why"},
+		{Kind: reconcile.RecordHalt, AtMS: 9, Level: reconcile.LevelPause, Why: "why"},
 		{Kind: reconcile.RecordBaseline, AtMS: 9, Symbol: bitcoin, Filled: 100},
 		{Kind: reconcile.RecordFees, AtMS: 9, Symbol: bitcoin, Filled: 1},
 		{Kind: reconcile.RecordLimit, AtMS: 9, Rule: "max_open_orders", Limit: "5", By: "socket", Why: "a quiet week"},
