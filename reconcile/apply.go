@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/strategy"
 )
 
@@ -173,7 +172,7 @@ func (b *Book) advance(record *Record) {
 	if record.OrderID != 0 {
 		p.OrderID = record.OrderID
 	}
-	if grown := record.Filled - p.Filled; grown > 0 || grown < 0 && mutant.Is(mutant.FillsGoBack) && record.Kind == RecordFill {
+	if grown := record.Filled - p.Filled; grown > 0 {
 		b.fill(p, truth, grown, record)
 	}
 	switch record.Kind {
@@ -256,9 +255,7 @@ func (t *SymbolTruth) bought(p *Placement, grown exchange.Quantity, mean exchang
 // changed side: a position ended by anything but its plan must not be re-entered
 // by the plan that still stands.
 func (b *Book) latch(state *StrategyState) {
-	if !mutant.Is(mutant.LatchIgnored) {
-		state.Latch = state.Plan.Target.Sign()
-	}
+	state.Latch = state.Plan.Target.Sign()
 }
 
 func (b *Book) latchSymbol(key exchange.SymbolKey) {
@@ -287,9 +284,6 @@ func (b *Book) end(p *Placement, state State, record *Record) {
 	}
 	if !b.Unbooked {
 		b.ledger.endedOrder(p)
-	}
-	if mutant.Is(mutant.Hoarding) {
-		return
 	}
 	delete(b.placements, p.ClientOrderID)
 	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })

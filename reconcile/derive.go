@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/strategy"
 )
 
@@ -43,7 +42,7 @@ func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *Record) {
 	if !w.Frozen || truth.Position == 0 {
 		d.protect()
 	}
-	if d.exiting && !mutant.Is(mutant.OpensBesideExit) { // by its plan or in the name of its protection: nothing opens beside it, and no resting exit takes its place
+	if d.exiting { // by its plan or in the name of its protection: nothing opens beside it, and no resting exit takes its place
 		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == ExitOrder })
 	}
 	return d.intents, d.priced
@@ -176,7 +175,7 @@ func (d *derivation) cancel(p *Placement, reason string) {
 // opens waits for it.
 func (d *derivation) leverage() bool {
 	w := d.wish
-	if d.truth.Key.Market != exchange.Futures || w.Leverage == 0 || w.Leverage == d.truth.Leverage || !w.Entries || mutant.Is(mutant.LeverageUnconfirmed) {
+	if d.truth.Key.Market != exchange.Futures || w.Leverage == 0 || w.Leverage == d.truth.Leverage || !w.Entries {
 		return false
 	}
 	if d.plan.Target.Sign() == 0 && len(d.plan.Orders) == 0 {
@@ -196,7 +195,7 @@ func (d *derivation) target() {
 		return
 	}
 	sign := target.Sign()
-	if sign == 0 || position != 0 && signOf(position) != sign && !mutant.Is(mutant.OppositeOpens) {
+	if sign == 0 || position != 0 && signOf(position) != sign {
 		d.exit(position, target)
 		return
 	}
@@ -274,16 +273,13 @@ func (d *derivation) capped(quantity exchange.Quantity) exchange.Quantity {
 }
 
 func (d *derivation) tooSmall(quantity exchange.Quantity) bool {
-	if mutant.Is(mutant.DustOrdered) {
-		return quantity == 0
-	}
 	return quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(d.truth.Last, quantity).Less(d.truth.Rules.MinNotional)
 }
 
 // enter opens or adds: one opening at a time, and only when everything on the
 // symbol is settled (class N).
 func (d *derivation) enter(delta exchange.Quantity) {
-	if !d.wish.Entries || !d.settled() || d.exiting || len(d.towards) > 0 && !mutant.Is(mutant.SeveralOpen) {
+	if !d.wish.Entries || !d.settled() || d.exiting || len(d.towards) > 0 {
 		return
 	}
 	quantity := d.capped(d.truth.Rules.FloorQuantity(abs(delta)))
@@ -299,6 +295,5 @@ func (d *derivation) enter(delta exchange.Quantity) {
 
 // settled reports whether nothing on the symbol is unknown: only then it opens.
 func (d *derivation) settled() bool {
-	return d.truth.Settled && !d.unsettled && !d.unlevered || mutant.Is(mutant.UnsettledOpens) || mutant.Is(mutant.SeveralOpen) ||
-		mutant.Is(mutant.QuarantinedOpens) && d.truth.Quarantine != "" && !d.unsettled
+	return d.truth.Settled && !d.unsettled && !d.unlevered
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/strategy"
 )
 
@@ -21,9 +20,6 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 		return
 	}
 	d.exiting = true
-	if d.unsettled && mutant.Is(mutant.ExitBlocked) {
-		return
-	}
 	for _, p := range d.towards {
 		if p.Purpose == Exit && !d.again(p) {
 			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)

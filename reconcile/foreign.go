@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 )
 
 // Policies for what botd did not make (contract: foreign).
@@ -36,7 +35,7 @@ func (b *Book) foreign(truth *SymbolTruth, emit func(Record)) {
 		if truth.Known != 0 {
 			emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -truth.Known, Evidence: "the position was closed from outside"})
 		}
-	case b.Foreign == ForeignAdopt || mutant.Is(mutant.EverythingAdopted):
+	case b.Foreign == ForeignAdopt:
 		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: truth.residual, Evidence: "made outside botd, adopted by foreign: adopt"})
 	case b.Foreign == ForeignIgnore:
 		b.ignore(truth, "made outside botd, ignored by foreign: ignore", emit)
@@ -179,9 +178,6 @@ func (b *Book) ForeignPrefix() string {
 // strategy may join later, when this run has made ids of its own): a position says
 // nothing there, since the wallet may hold the same of somebody else.
 func (b *Book) observeNewest(s *Snapshot) {
-	if mutant.Is(mutant.AlienIgnored) {
-		return
-	}
 	for i := range s.Newest {
 		order := &s.Newest[i]
 		if id, ours := made(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && (b.newest.before(id) || b.began.before(id) && id.epoch != b.epoch) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/strategy"
 )
 
@@ -19,7 +18,7 @@ type KeyFill struct {
 
 // FilledUnder returns what was filled under a key.
 func (s *StrategyState) FilledUnder(purpose Purpose, key string) exchange.Quantity {
-	if i, found := s.findKey(purpose, key); found && !mutant.Is(mutant.KeyRefilled) {
+	if i, found := s.findKey(purpose, key); found {
 		return s.Keys[i].Filled
 	}
 	return 0

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 )
 
 // spotFeeBound is the largest share of what was bought that fees in the
@@ -34,7 +33,7 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 		truth.Settled = false
 		b.decideUnknown(s, truth, unknown, emit)
 		b.measureResidual(s, truth)
-	} else if truth.residual != 0 && truth.Quarantine == "" && (truth.differs.longer(b.settle.StalenessMS) || mutant.Is(mutant.DifferenceAtOnce)) {
+	} else if truth.residual != 0 && truth.Quarantine == "" && truth.differs.longer(b.settle.StalenessMS) {
 		b.foreign(truth, emit)
 	} else if truth.residual == 0 && truth.outweighed() {
 		b.ignore(truth, "the exchange has one position: what is left of it beside others is botd's", emit)
@@ -47,7 +46,7 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) bool {
 	now, count := find(s.Positions.Items(), truth.Key.Name)
 	if count > 1 { // a list put together from replicas may show the one that ended and the next; lasting, it breaks the contract (case 38)
-		if truth.doubled.again(s); truth.doubled.longer(b.settle.StalenessMS) || mutant.Is(mutant.DoubleAtOnce) {
+		if truth.doubled.again(s); truth.doubled.longer(b.settle.StalenessMS) {
 			b.quarantine(truth, "the exchange shows two positions on one symbol", emit)
 		}
 		truth.lasts.over()
@@ -56,7 +55,7 @@ func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) 
 	}
 	truth.doubled.over()
 	if s.Before.Done() {
-		if before, _ := find(s.Before.Items(), truth.Key.Name); (before.Signed() != now.Signed() || before.ID != now.ID) && !mutant.Is(mutant.MovedSnapshot) {
+		if before, _ := find(s.Before.Items(), truth.Key.Name); before.Signed() != now.Signed() || before.ID != now.ID {
 			truth.lasts.over()
 			return false
 		}
@@ -197,9 +196,6 @@ func (b *Book) squareWallet(s *Snapshot, truth *SymbolTruth, held exchange.Quant
 // heldOnSpot is what fills and fees explain, without what the wallet misses of
 // it: the rest of the asset may be the user's, and is not sold.
 func (t *SymbolTruth) heldOnSpot() exchange.Quantity {
-	if mutant.Is(mutant.ShortSold) {
-		return t.Known - t.Fees
-	}
 	return max(0, t.Known-t.Fees+t.short)
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/strategy"
 )
 
@@ -20,7 +19,7 @@ const bridge = "bridge"
 // it was not in the list just fetched, and the exchange refuses or caps a repeat.
 // Spot promises neither, so there nothing is repeated.
 func (d *derivation) again(p *Placement) bool {
-	waited := d.nowMS-max(p.SentMS, p.UnknownMS) >= againMS || mutant.Is(mutant.ExitAtOnce)
+	waited := d.nowMS-max(p.SentMS, p.UnknownMS) >= againMS
 	return p.State == Uncertain && waited && d.truth.Key.Market == exchange.Futures
 }
 
@@ -31,8 +30,6 @@ func (d *derivation) protect() {
 	switch {
 	case d.dusting:
 		return // what stands closes the rest
-	case mutant.Is(mutant.StopMissing):
-		return
 	case d.held == 0 && (d.truth.Known != 0 || d.truth.Position != 0):
 		return // the read may be stale, or a stranger's: what protects stays
 	case d.held == 0:
@@ -207,9 +204,6 @@ func (d *derivation) protectionPrice(purpose Purpose, distance strategy.Distance
 		base = rules.PriceAmount(d.truth.Last)
 	}
 	long := d.held > 0
-	if mutant.Is(mutant.TicksIgnored) {
-		return rules.MeanPrice(base.Sub(base.MulRate(distance.Share*exchange.Rate(signOf(d.held))))) + 1
-	}
 	if long == (purpose == TakeProfit) {
 		return rules.CeilPrice(rules.MeanPrice(base.Add(base.MulRate(distance.Share))))
 	}

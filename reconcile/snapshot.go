@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 )
 
 // Snapshot is what one round fetched. Lists that were not fetched stay so: the
@@ -168,9 +167,6 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 // equation took it not to be there.
 func (b *Book) observeSurplus(order *exchange.Order, emit func(Record)) {
 	id := order.ClientOrderID
-	if mutant.Is(mutant.SecondOrderIgnored) {
-		return
-	}
 	e, ended := b.ended[id]
 	strategy := e.strategy
 	if p := b.placements[id]; p != nil {
@@ -235,9 +231,6 @@ func (b *Book) seen(p *Placement, order *exchange.Order, emit func(Record)) {
 		b.stale++
 	}
 	filled := max(order.Filled, p.Filled)
-	if mutant.Is(mutant.FillsGoBack) {
-		filled = order.Filled
-	}
 	if !order.Status.Final() && p.State == Working && filled == p.Filled && p.OrderID == order.ID {
 		return // resting, as it was
 	}
@@ -292,7 +285,7 @@ func (b *Book) observeLook(s *Snapshot, look Look, emit func(Record)) {
 // lost takes an acknowledged order that the exchange does not know after the
 // fence: a person must look, and what it did is unknown (case 12).
 func (b *Book) lost(s *Snapshot, p *Placement, emit func(Record)) {
-	if s.BeganMS < p.Fence(b.settle) && !mutant.Is(mutant.LostAtOnce) || p.State == Uncertain {
+	if s.BeganMS < p.Fence(b.settle) || p.State == Uncertain {
 		return
 	}
 	why := "acknowledged order " + p.ClientOrderID + " is not known to the exchange"

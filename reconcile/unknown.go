@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 )
 
 // stableGapMS is how far apart the two equal snapshots must at least be that
@@ -43,13 +42,13 @@ func (b *Book) UnresolvedBeside(clientOrderID string, key exchange.SymbolKey) bo
 // awaited reports whether a placement on the symbol waits for its answer: it may
 // have filled already, so the residual is not the unknown ones' alone.
 func (b *Book) awaited(key exchange.SymbolKey) bool {
-	return !mutant.Is(mutant.AwaitedIgnored) && slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State == Sending && p.Order.Key() == key })
+	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State == Sending && p.Order.Key() == key })
 }
 
 // unseen reports whether an accepted placement may not be visible yet: it could
 // have filled without any list telling (exactly-once.md, case 11).
 func (b *Book) unseen(s *Snapshot, key exchange.SymbolKey) bool {
-	return !mutant.Is(mutant.UnseenIgnored) && slices.ContainsFunc(b.live, func(p *Placement) bool {
+	return slices.ContainsFunc(b.live, func(p *Placement) bool {
 		return !p.State.Unresolved() && !p.Seen && p.Order.Key() == key && s.BeganMS < p.Fence(b.settle)
 	})
 }
@@ -74,19 +73,19 @@ func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placeme
 	for _, p := range unknown {
 		fence = max(fence, p.Fence(b.settle))
 	}
-	fresh := b.filledLately(s, truth) && !mutant.Is(mutant.FillsMeanwhile)
-	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || fresh || b.unseen(s, truth.Key) || b.awaited(truth.Key) || mutant.Is(mutant.NeverDecided) {
+	fresh := b.filledLately(s, truth)
+	if s.BeganMS < fence || !s.FuturesOrders.Done() || !s.Before.Done() || fresh || b.unseen(s, truth.Key) || b.awaited(truth.Key) {
 		truth.lasts.over()
 		return
 	}
 	cut := stable{truth.Known, truth.residual, truth.PositionID}
-	if (truth.lasts.sinceMS == 0 || truth.stable != cut) && !mutant.Is(mutant.OneSnapshot) {
+	if truth.lasts.sinceMS == 0 || truth.stable != cut {
 		truth.stable = cut
 		truth.lasts.anew(s)
 		return
 	}
 	truth.lasts.again(s)
-	if truth.lasts.forMS < max(stableGapMS, b.settle.StalenessMS) && !mutant.Is(mutant.OneSnapshot) {
+	if truth.lasts.forMS < max(stableGapMS, b.settle.StalenessMS) {
 		return
 	}
 	if truth.residual == 0 && b.mayHaveClosed(truth, unknown) && !slices.Contains(s.ClosedOf, truth.Key.Name) {
@@ -137,10 +136,8 @@ func (b *Book) attribute(s *Snapshot, truth *SymbolTruth, unknown []*Placement, 
 func explained(p *Placement, residual exchange.Quantity) exchange.Quantity {
 	side := exchange.Quantity(p.Order.Side.Sign())
 	switch most := p.Order.Quantity - p.Filled; {
-	case side*residual <= 0 || mutant.Is(mutant.AlwaysAbsent):
+	case side*residual <= 0:
 		return 0
-	case mutant.Is(mutant.InferredWhole):
-		return side * most
 	case p.Order.ClosePosition:
 		return residual
 	default:
@@ -186,9 +183,6 @@ func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit
 			state = Canceled
 		}
 		grown := filled - p.Filled
-		if mutant.Is(mutant.ClosedOnce) {
-			grown = 0
-		}
 		emit(Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: truth.Key, State: state, Filled: filled, Price: c.EntryPrice,
 			Evidence: "inferred: filled and closed before the first look"})
 		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -grown * exchange.Quantity(p.Order.Side.Sign()),

@@ -185,13 +185,13 @@ func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal
 		return Approved{*intent, true}, nil
 	}
 	for _, r := range always {
-		if refusal := r.check(g, intent, facts); refusal != nil && !overlooked(r.name) {
+		if refusal := r.check(g, intent, facts); refusal != nil {
 			return Approved{}, refusal.of(r.name)
 		}
 	}
 	if intent.Purpose.Opens() {
 		for _, r := range opens {
-			if refusal := r.check(g, intent, facts); refusal != nil && !overlooked(r.name) {
+			if refusal := r.check(g, intent, facts); refusal != nil {
 				return Approved{}, refusal.of(r.name)
 			}
 		}

@@ -45,10 +45,10 @@ func (d *daemon) boot() {
 	}
 	epoch := max(book.Epoch()+1, w.nowMS/1000)
 	if mutant.Built {
-		if mutant.Is(mutant.ForgottenSending) {
+		if mutant.Is("forgotten_sending") {
 			forgetSending(book)
 		}
-		if mutant.Is(mutant.SameEpoch) {
+		if mutant.Is("same_epoch") {
 			epoch = 1
 		}
 	}
@@ -56,7 +56,7 @@ func (d *daemon) boot() {
 		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
 		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.accountLimits(),
 	}
-	if mutant.Is(mutant.Hurried) {
+	if mutant.Is("hurried") {
 		config.BusyRoundMS = 1
 	}
 	d.roles = w.cast.start(w)

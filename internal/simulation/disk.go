@@ -50,7 +50,7 @@ func (w *world) commit() {
 			w.stats.Faults[CommitFails]++
 		}
 		d.writing = false
-		if mutant.Is(mutant.FailedCommitHolds) {
+		if mutant.Is("failed_commit_holds") {
 			w.daemon.handle(&engine.Event{Kind: engine.EventJournaled, Sequence: d.sequence})
 			return
 		}
@@ -76,7 +76,7 @@ func (w *world) commit() {
 
 // settle makes what is being written durable.
 func (d *disk) settle(w *world) {
-	if mutant.Is(mutant.RecordsReversed) {
+	if mutant.Is("records_reversed") {
 		slices.Reverse(d.pending)
 	}
 	for i := range d.pending {

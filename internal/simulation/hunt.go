@@ -25,12 +25,12 @@ type Hunt struct {
 
 // HuntMutants breaks one rule after another and runs seeds until one fails, at
 // most so many. Progress is called with each hunt that ended. It needs a build
-// with the tag mutants; nothing else may run meanwhile.
+// with the overlay of internal/mutant; nothing else may run meanwhile.
 func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progress func(*Hunt)) []Hunt {
 	var hunts []Hunt
-	defer mutant.Break(mutant.None)
+	defer mutant.Break("")
 	for _, row := range rules {
-		mutant.Break(row.Rule)
+		mutant.Break(row.Name)
 		hunt := Hunt{Mutant: row.Name, Does: row.Does, Where: row.Where, Shown: row.Shown, Seeds: most}
 		for hunt.Tried < most && hunt.Caught == "" && ctx.Err() == nil {
 			fleet := Fleet{From: uint64(hunt.Tried + 1), Seeds: min(huntBlock, most-hunt.Tried), Jobs: jobs}

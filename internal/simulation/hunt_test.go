@@ -1,5 +1,3 @@
-//go:build mutants
-
 package simulation
 
 import (
@@ -42,7 +40,7 @@ func (d *doubt) Fatal(values ...any) { d.Fatalf("%s", fmt.Sprint(values...)) }
 
 // rehearsed plays the rehearsals a rule has, and returns how many there are and
 // what the first that failed said.
-func rehearsed(t *testing.T, rule mutant.Rule) (played int, said string) {
+func rehearsed(t *testing.T, rule string) (played int, said string) {
 	for _, r := range rehearsals {
 		if !slices.Contains(r.rules, rule) {
 			continue
@@ -66,6 +64,9 @@ func rehearsed(t *testing.T, rule mutant.Rule) (played int, said string) {
 // each time: the rehearsals a rule has, the seed that noticed it last, or after that
 // a seed of as many as BOTD_SEEDS says. Two show in reconcile's own tests only.
 func TestEveryMutantIsCaught(t *testing.T) {
+	if !mutant.Built {
+		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")
+	}
 	most := 4_000
 	if text := os.Getenv("BOTD_SEEDS"); text != "" {
 		given, err := strconv.Atoi(text)
@@ -74,11 +75,11 @@ func TestEveryMutantIsCaught(t *testing.T) {
 		}
 		most = given
 	}
-	defer mutant.Break(mutant.None)
+	defer mutant.Break("")
 	known := knownSeeds(t)
 	for _, row := range mutant.Table {
-		mutant.Break(row.Rule)
-		if played, said := rehearsed(t, row.Rule); played > 0 {
+		mutant.Break(row.Name)
+		if played, said := rehearsed(t, row.Name); played > 0 {
 			t.Logf("%-26s rehearsal        %s", row.Name, said)
 			continue
 		} else if row.Shown != "" {

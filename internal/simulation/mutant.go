@@ -14,13 +14,13 @@ import (
 // believed are the bounds the daemon is given.
 func believed(bounds reconcile.Settle) reconcile.Settle {
 	switch {
-	case mutant.Is(mutant.NoFence):
+	case mutant.Is("no_fence"):
 		bounds = reconcile.Settle{WindowMS: -timeToLiveMS}
-	case mutant.Is(mutant.NoWindow):
+	case mutant.Is("no_window"):
 		bounds.WindowMS = 0
-	case mutant.Is(mutant.NoVisibility):
+	case mutant.Is("no_visibility"):
 		bounds.VisibilityMS = 0
-	case mutant.Is(mutant.NoStaleness):
+	case mutant.Is("no_staleness"):
 		bounds.StalenessMS = 0
 	}
 	return bounds
@@ -33,11 +33,11 @@ func (w *world) misread(f *flight) bool {
 	var unknown *exchange.Uncertain
 	if is(f.err, &unknown) {
 		switch why := unknown.Why; {
-		case mutant.Is(mutant.TimeoutIsRefused) && (why == "timeout" || why == "reset"),
-			mutant.Is(mutant.ServerErrorIsRefused) && why == "status 503",
-			mutant.Is(mutant.MalformedIsRefused) && why == "malformed answer":
+		case mutant.Is("timeout_is_refused") && (why == "timeout" || why == "reset"),
+			mutant.Is("server_error_is_refused") && why == "status 503",
+			mutant.Is("malformed_is_refused") && why == "malformed answer":
 			f.err = &exchange.Refusal{Operation: operation, Status: 400, Code: 1, Message: "a mutant takes it for a refusal"}
-		case mutant.Is(mutant.BlindRetry) && f.asked.sends < 3:
+		case mutant.Is("blind_retry") && f.asked.sends < 3:
 			again := *f
 			again.doomed, again.fault, again.answered, again.err = false, FaultEnd, false, nil
 			w.agenda.put(happening{atMS: w.nowMS + 200, kind: happenSend, life: f.life, flight: &again})
@@ -46,12 +46,12 @@ func (w *world) misread(f *flight) bool {
 	}
 	var refusal *exchange.Refusal
 	switch {
-	case mutant.Is(mutant.EmptyForFailed) && f.err != nil:
+	case mutant.Is("empty_for_failed") && f.err != nil:
 		emptyForFailed(f)
 	case operation != exchange.FuturesOrder:
-	case mutant.Is(mutant.VanishedIsCanceled) && f.err == nil:
+	case mutant.Is("vanished_is_canceled") && f.err == nil:
 		f.answer.Order.Status = exchange.StatusCanceled
-	case mutant.Is(mutant.NotKnownIsCanceled) && is(f.err, &refusal):
+	case mutant.Is("not_known_is_canceled") && is(f.err, &refusal):
 		for _, p := range w.daemon.machine.Book().Live() {
 			if p.OrderID == f.call.Request.OrderID {
 				f.err, f.answer = nil, exchange.Answer{Operation: operation, Order: exchange.Order{ID: p.OrderID, ClientOrderID: p.ClientOrderID, Market: p.Order.Market,
@@ -79,7 +79,7 @@ func replay(book *reconcile.Book, r *reconcile.Record) {
 		book.Apply(r)
 	} else if remembered(r) {
 		changed := *r
-		if changed.Kind == reconcile.RecordEnded && mutant.Is(mutant.ForgottenFills) {
+		if changed.Kind == reconcile.RecordEnded && mutant.Is("forgotten_fills") {
 			changed.Filled = 0
 		}
 		book.Apply(&changed)
@@ -90,13 +90,13 @@ func replay(book *reconcile.Book, r *reconcile.Record) {
 func remembered(r *reconcile.Record) bool {
 	switch r.Kind {
 	case reconcile.RecordFill:
-		return !mutant.Is(mutant.ForgottenFills)
+		return !mutant.Is("forgotten_fills")
 	case reconcile.RecordHalt:
-		return !mutant.Is(mutant.ForgottenHalts)
+		return !mutant.Is("forgotten_halts")
 	case reconcile.RecordQuarantined:
-		return !mutant.Is(mutant.ForgottenQuarantine)
+		return !mutant.Is("forgotten_quarantine")
 	case reconcile.RecordBoot:
-		return !mutant.Is(mutant.SameEpoch)
+		return !mutant.Is("same_epoch")
 	}
 	return true
 }

@@ -57,7 +57,7 @@ func (w *world) send(f *flight) {
 		return // it is answered
 	}
 	now := w.daemon.clock()
-	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !mutant.Is(mutant.NoTimeToLive) {
+	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !mutant.Is("no_time_to_live") {
 		w.answerAt(f, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: f.call.Request.Operation, Why: "its time to live had passed"})
 		return
 	}

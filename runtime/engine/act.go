@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/risk"
 )
@@ -105,7 +104,7 @@ func (e *Engine) act(r *run) int {
 	acted, opened := 0, false
 	for i := range intents {
 		opens := intents[i].Purpose.Opens()
-		if opens && opened && !mutant.Is(mutant.SeveralOpen) {
+		if opens && opened {
 			continue // one unresolved opening per symbol: the others wait for the next round
 		}
 		if e.dispatch(r, &intents[i]) {
@@ -238,10 +237,6 @@ func (e *Engine) place(intent reconcile.Intent) {
 		intent:   intent,
 		terms:    e.termsOf(intent.Strategy),
 	}
-	if mutant.Is(mutant.SentBeforeDurable) {
-		e.send(w)
-		return
-	}
 	e.waiting = append(e.waiting, w)
 }
 
@@ -257,9 +252,6 @@ func (e *Engine) answer(event *Event) {
 		e.placed(p, event)
 	case callCancel:
 		// An accepted cancel is no end, and a refused one no proof: the next round looks.
-		if mutant.Built {
-			e.believeCancel(p, event)
-		}
 		e.soon()
 	case callSetLeverage:
 		p.truth.Leverage = p.leverage

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/strategy"
 )
@@ -38,9 +37,6 @@ func (r *run) removal() reconcile.HaltLevel {
 // stop ends what is new. Leaving, nothing more is sent. Canceling or flattening,
 // rounds go on without ticks until nothing is left to do, or the driver gives up.
 func (e *Engine) stop(shutdown string) {
-	if mutant.Is(mutant.StoppingOpens) {
-		return
-	}
 	switch shutdown {
 	case ShutdownCancel:
 		e.closing = reconcile.LevelCancel

@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/risk"
 )
@@ -355,7 +354,7 @@ func (e *Engine) send(w waiting) {
 // still wait for the request budget while an exit, which waits for nothing,
 // overtakes it; one that has left is answered as it is.
 func (e *Engine) recall() {
-	if len(e.gone) == 0 || mutant.Is(mutant.NeverCalledBack) {
+	if len(e.gone) == 0 {
 		return
 	}
 	e.gone = slices.DeleteFunc(e.gone, func(w waiting) bool {
@@ -383,20 +382,16 @@ func (e *Engine) withdrawn(w *waiting) string {
 		return "its time to live had passed"
 	case !w.intent.Purpose.Opens():
 		return ""
-	case mutant.Is(mutant.OpensDespiteNews):
-		return ""
 	case e.closing != reconcile.LevelNone:
 		return "botd is stopping"
 	case e.heldBack(w.intent.Strategy, key) != "":
 		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
-	case w.terms != e.termsOf(w.intent.Strategy) && !mutant.Is(mutant.TermsIgnored):
+	case w.terms != e.termsOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
 	case e.low != "":
 		return "the journal's disk was nearly full meanwhile"
 	case e.breached(w.intent.Strategy) != nil:
 		return "a limit was passed meanwhile"
-	case mutant.Is(mutant.UnsettledOpens), mutant.Is(mutant.SeveralOpen):
-		return ""
 	case e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key):
 		return "another placement on the symbol is under way or became unknown meanwhile"
 	}
@@ -406,13 +401,13 @@ func (e *Engine) withdrawn(w *waiting) string {
 // heldBack says what declared state keeps openings of a strategy back; empty for none.
 func (e *Engine) heldBack(strategy string, key exchange.SymbolKey) string {
 	switch {
-	case e.book.HaltOn(strategy, key).Level != reconcile.LevelNone && !mutant.Is(mutant.HaltedOpens):
+	case e.book.HaltOn(strategy, key).Level != reconcile.LevelNone:
 		return "trading was halted"
-	case e.book.Breaking(e.nowMS) && !mutant.Is(mutant.BrokenOpens):
+	case e.book.Breaking(e.nowMS):
 		return "the breaker was tripped"
-	case e.Blind() && !mutant.Is(mutant.BlindOpens):
+	case e.Blind():
 		return "reads failed"
-	case e.book.Symbol(key).Quarantine != "" && !mutant.Is(mutant.QuarantinedOpens):
+	case e.book.Symbol(key).Quarantine != "":
 		return "the symbol was quarantined"
 	}
 	return ""
@@ -438,9 +433,7 @@ func (e *Engine) disk(why string) {
 		e.note(Note{Kind: NoteJournal, OK: why == "", Text: why})
 		e.soon()
 	}
-	if e.low = why; mutant.Is(mutant.CrowdedOpens) {
-		e.low = ""
-	}
+	e.low = why
 }
 
 // InFlight reports whether calls are under way, placements wait for an answer,

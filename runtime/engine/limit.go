@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/risk"
 )
@@ -226,9 +225,6 @@ func (e *Engine) noteLimit(note Note, r *run) {
 
 // breached returns the breach that keeps a strategy's entries back, or nil.
 func (e *Engine) breached(strategy string) *reconcile.Breach {
-	if mutant.Is(mutant.BreachedOpens) {
-		return nil
-	}
 	for _, name := range [...]string{"", strategy} {
 		for i := range e.book.Watch(name).Breaches {
 			if b := &e.book.Watch(name).Breaches[i]; !b.Over(e.nowMS) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/reconcile"
 )
 
@@ -132,9 +131,6 @@ func (e *Engine) pollSeries(s *series) {
 	from := s.interval.OpenOf(e.nowMS) - int64(s.warmup+1)*int64(s.interval)
 	if s.end > 0 {
 		from = s.candles.OpenMS[s.end-1] + int64(s.interval)
-		if mutant.Is(mutant.CandleTwice) {
-			from = s.candles.OpenMS[s.end-1]
-		}
 	}
 	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: s.key.Name, Interval: s.interval, StartMS: max(0, from), Limit: futuresCandles}
 	if s.key.Market == exchange.Spot {
@@ -179,8 +175,8 @@ func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 	polled := &exchange.Candles{Interval: s.interval}
 	for i := range answer.Len() {
 		candle := answer.At(i)
-		closed := candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS || mutant.Is(mutant.CandleEarly)
-		if !closed || s.end > 0 && candle.OpenMS <= s.candles.OpenMS[s.end-1] && !mutant.Is(mutant.CandleTwice) {
+		closed := candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS
+		if !closed || s.end > 0 && candle.OpenMS <= s.candles.OpenMS[s.end-1] {
 			continue
 		}
 		if s.end > 0 {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/internal/mutant"
 	"botd/reconcile"
 	"botd/strategy"
 )
@@ -328,7 +327,7 @@ func (e *Engine) busy() bool {
 // under our prefix (case 15).
 func (e *Engine) guardPrefix() {
 	id := e.book.ForeignPrefix()
-	if id == "" || mutant.Is(mutant.PrefixIgnored) {
+	if id == "" {
 		return
 	}
 	if e.book.Halted().Level != reconcile.LevelNone {

@@ -35,7 +35,7 @@ event the invariants of "placing an order exactly once" are checked, by what is 
 the exchange. One seed is one run; the same seed gives the same run.
 
 A seed that fails is printed with the command that reproduces it. The exit code is 1 then.`,
-		Example: "  botd simulate --seeds 10000\n  botd simulate --seeds 20 --crashes\n  botd simulate --seed 7 --trace\n  botd simulate --seeds 1000 --fault lost_answer=0.5 --fault crash=0.01\n  go run -tags mutants ./cmd/botd simulate --mutants --seeds 20000",
+		Example: "  botd simulate --seeds 10000\n  botd simulate --seeds 20 --crashes\n  botd simulate --seed 7 --trace\n  botd simulate --seeds 1000 --fault lost_answer=0.5 --fault crash=0.01\n  go run -overlay \"$(go run ./internal/mutant/instrument)\" ./cmd/botd simulate --mutants",
 		RunE:    func(command *cobra.Command, _ []string) error { return runSimulate(command, &flags) },
 	}
 	f := command.Flags()
@@ -46,7 +46,7 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	f.BoolVar(&flags.trace, "trace", false, "with --seed: tell everything that happens")
 	f.IntVar(&flags.at, "crash-at", 0, "with --seed: the process dies at this input or output")
 	f.BoolVar(&flags.crashes, "crashes", false, "each seed once more for every input and output, at which the process dies")
-	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and tell how many seeds it takes to notice (a build with -tags mutants)")
+	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and tell how many seeds it takes to notice (a build with the overlay of internal/mutant)")
 	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: with --mutants this one only; repeatable")
 	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the seed's own weather; repeatable")
 	outputFlag(command, &flags.output)
@@ -146,17 +146,17 @@ func quantiles(p50, p99 int) string {
 // huntMutants breaks one rule after another; the simulation must fail each time.
 func huntMutants(command *cobra.Command, flags *simulateFlags) error {
 	if !mutant.Built {
-		return usage("no rule can be broken in this build: go run -tags mutants ./cmd/botd simulate --mutants")
+		return usage("no rule can be broken in this build: go run -overlay \"$(go run ./internal/mutant/instrument)\" ./cmd/botd simulate --mutants")
 	}
 	rules := mutant.Table
 	if len(flags.mutant) > 0 {
 		rules = nil
 		for _, name := range flags.mutant {
-			rule, err := mutant.Find(name)
+			row, err := mutant.Find(name)
 			if err != nil {
 				return usage("%w", err)
 			}
-			rules = append(rules, mutant.Table[rule-1])
+			rules = append(rules, *row)
 		}
 	}
 	bar := newBar(command, len(rules), "mutants")

@@ -1,0 +1,125 @@
+package mutant
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"os"
+	"slices"
+)
+
+// source is a Go file with the spots where mutants change it.
+type source struct {
+	path      string // below the module
+	text      []byte
+	nameEnd   int // of the package clause
+	tokens    []lexeme
+	functions []function
+	spots     []spot
+}
+
+// lexeme is one token; offsets are into the text.
+type lexeme struct {
+	text     string
+	from, to int
+}
+
+// function is a function's name, with its receiver's, and where it stands.
+type function struct {
+	name     string
+	from, to int
+}
+
+// spot is the code that one mutant replaces.
+type spot struct {
+	name     string
+	from, to int
+	wrong    string
+}
+
+func parse(path, name string) (*source, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	files := token.NewFileSet()
+	tree, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, fmt.Errorf("parse %s: %w", path, err)
+	}
+	offset := func(pos token.Pos) int { return files.Position(pos).Offset }
+	s := &source{path: path, text: text, nameEnd: offset(tree.Name.End()), tokens: scan(text)}
+	for _, declaration := range tree.Decls {
+		if f, ok := declaration.(*ast.FuncDecl); ok && f.Body != nil {
+			s.functions = append(s.functions, function{receiver(f) + f.Name.Name, offset(f.Pos()), offset(f.End())})
+		}
+	}
+	return s, nil
+}
+
+// receiver returns the name of a method's type and a dot; empty for a function.
+func receiver(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	kind := f.Recv.List[0].Type
+	if star, ok := kind.(*ast.StarExpr); ok {
+		kind = star.X
+	}
+	if generic, ok := kind.(*ast.IndexExpr); ok {
+		kind = generic.X
+	}
+	name, ok := kind.(*ast.Ident)
+	if !ok {
+		return ""
+	}
+	return name.Name + "."
+}
+
+// scan returns the tokens of Go source, without comments, and without the
+// semicolons at the ends of lines that end what is scanned.
+func scan(text []byte) (tokens []lexeme) {
+	files := token.NewFileSet()
+	file := files.AddFile("", files.Base(), len(text))
+	var s scanner.Scanner
+	s.Init(file, text, nil, 0)
+	for {
+		pos, kind, literal := s.Scan()
+		if kind == token.EOF {
+			break
+		}
+		from := file.Offset(pos)
+		switch {
+		case kind == token.SEMICOLON && literal == "\n":
+			tokens = append(tokens, lexeme{";", from, from})
+		case kind.IsLiteral() || kind.IsKeyword():
+			tokens = append(tokens, lexeme{literal, from, from + len(literal)})
+		default:
+			tokens = append(tokens, lexeme{kind.String(), from, from + len(kind.String())})
+		}
+	}
+	if n := len(tokens); n > 0 && tokens[n-1].text == ";" && tokens[n-1].from == tokens[n-1].to {
+		tokens = tokens[:n-1]
+	}
+	return tokens
+}
+
+// find returns where a snippet's first token stands in the functions of a name.
+func (s *source) find(name string, pattern []string) (at []int) {
+	for _, f := range s.functions {
+		if f.name != name {
+			continue
+		}
+		for i := range len(s.tokens) - len(pattern) + 1 {
+			if s.tokens[i].from < f.from || s.tokens[i+len(pattern)-1].to > f.to {
+				continue
+			}
+			if slices.EqualFunc(s.tokens[i:i+len(pattern)], pattern, func(t lexeme, text string) bool { return t.text == text }) {
+				at = append(at, i)
+			}
+		}
+	}
+	return at
+}
