@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
-	"botd/reconcile/journal/journaltest"
 	"botd/runtime/engine"
 	"botd/strategy"
 )

@@ -1,4 +1,4 @@
-package exchangetest
+package conformance
 
 import (
 	"bufio"

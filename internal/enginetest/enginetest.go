@@ -1,4 +1,4 @@
-// Package enginetest a note of every kind, for the tests of those whom the engine tells.
+// Package enginetest makes engine notes of every kind for the tests of packages that read them.
 package enginetest
 
 import (

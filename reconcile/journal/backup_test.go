@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
-	"botd/reconcile/journal/journaltest"
 )
 
 var moment = time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"botd/internal/conformance/journaltest"
 	"botd/reconcile/journal"
-	"botd/reconcile/journal/journaltest"
 )
 
 func TestMemoryIsAJournal(t *testing.T) {

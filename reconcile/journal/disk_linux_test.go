@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
-	"botd/reconcile/journal/journaltest"
 )
 
 // tmpfs mounts a small file system of its own, or says why not.

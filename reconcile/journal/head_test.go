@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
-	"botd/reconcile/journal/journaltest"
 )
 
 // closed makes a journal with records of every kind, and closes it.

@@ -3,7 +3,7 @@
 // One append-only table of records, each carrying the hash of the one before it,
 // and tables derived from it in the same transaction. Append returns when the
 // commit is durable (WAL, synchronous=FULL). What an implementation has to do is
-// written down as a suite of tests, package journaltest; SQLite and an in-memory
+// written down as a suite of tests, package internal/conformance/journaltest; SQLite and an in-memory
 // journal pass it.
 package journal
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
-	"botd/reconcile/journal/journaltest"
 )
 
 func open(t *testing.T, path string) *journal.Journal {

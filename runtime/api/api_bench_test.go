@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 )
 
 // BenchmarkAnswersUnderTwentyTabs reads the overview while twenty streams follow

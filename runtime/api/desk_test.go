@@ -18,11 +18,11 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 	"botd/runtime/ops"
 	"botd/strategy"
 )

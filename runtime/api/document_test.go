@@ -12,12 +12,12 @@ import (
 
 	"botd/docs"
 	"botd/exchange"
+	"botd/internal/enginetest"
 	"botd/internal/openapi"
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 	"botd/strategy"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 )
 
 // handled is a desk with one placement under way and something to say of it.

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"botd/exchange"
+	"botd/internal/enginetest"
 	"botd/reconcile"
-	"botd/runtime/engine/enginetest"
 )
 
 func (d *desk) take(records ...reconcile.Record) {

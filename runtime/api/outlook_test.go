@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 	"botd/strategy"
 )
 

@@ -15,10 +15,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/runtime"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 	"botd/runtime/ops"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 )
 
 // booked is an entry of the ledger: a reading of futures in which positions ended, and

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 	"botd/strategy"
 )
 

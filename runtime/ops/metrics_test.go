@@ -14,10 +14,10 @@ import (
 	"go.uber.org/goleak"
 
 	"botd/exchange"
+	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

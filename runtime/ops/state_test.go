@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"botd/internal/enginetest"
 	"botd/runtime/engine"
-	"botd/runtime/engine/enginetest"
 )
 
 // TestEveryDeclaredStateHasItsMetricAndLogLine reads the table of declared states

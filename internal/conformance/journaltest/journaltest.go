@@ -1,4 +1,4 @@
-// Package journaltest one conformance suite for journals: SQLite, memory, and any store to come.
+// Package journaltest tests every journal alike: SQLite, memory, and any store to come.
 //
 // A journal that passes it can be trusted with what exactly-once.md asks of the
 // durable memory: order kept under failure, durable before it returns, a chain

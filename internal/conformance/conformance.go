@@ -1,4 +1,4 @@
-// Package exchangetest one conformance suite for sim, rest over server, and a real venue.
+// Package conformance tests every exchange alike: the simulated one, the client over its server, and a real venue.
 //
 // The cases are text a trader can read (rules/*.txt), grouped by what of the
 // interface they are about (Subjects). Every case runs on the simulated exchange
@@ -6,7 +6,7 @@
 // themselves run on the server alone. What they expect is typed from the interface
 // and decisions.md. Read asks any venue, simulated or real, for what it may be asked
 // without changing anything, and checks that its answers tell one story.
-package exchangetest
+package conformance
 
 import (
 	"errors"
