@@ -123,8 +123,8 @@ type Page struct {
 	After int64 // only what is older than this number; 0 for the newest
 }
 
-// newest takes a page of what is kept oldest first.
-func newest[T, V any](all []T, page Page, of func(*T) int64, keep func(*T) bool, show func(*T) V) (items []V, next string) {
+// Newest takes a page of what is kept oldest first.
+func Newest[T, V any](all []T, page Page, of func(*T) int64, keep func(*T) bool, show func(*T) V) (items []V, next string) {
 	for i := len(all) - 1; i >= 0; i-- {
 		if page.After != 0 && of(&all[i]) >= page.After || !keep(&all[i]) {
 			continue

@@ -93,8 +93,8 @@ type Server struct {
 	metrics  *ops.Metrics
 	sessions sessions
 	repeats  repeats
-	candles  candleCache
-	reports  reports
+	market   *MarketData
+	reports  *Reports
 	bench    bench
 	copying  sync.Mutex    // held while a backup is made
 	telling  sync.Mutex    // held while channels are tested
@@ -114,11 +114,12 @@ func New(config Config) *Server {
 	if s.config.Equity == nil {
 		s.config.Equity = NewEquity()
 	}
+	s.market, s.reports = NewMarketData(config.Market, config.Board.NowMS), NewReports(config.Reports)
 	s.handler = s.routed()
-	config.History.follow(s.config.Symbols, s.stream.Publish)
-	config.Board.follow(s.stream, config.History)
+	config.History.Follow(s.config.Symbols, s.stream.Publish)
+	config.Board.Follow(s.stream.Publish, config.History)
 	config.Logs.Follow(func(line ops.LogLine) { s.stream.Publish("log", line) })
-	s.config.Equity.follow(s.stream)
+	s.config.Equity.Follow(s.stream.Publish)
 	return s
 }
 

@@ -79,11 +79,45 @@ func (s *Server) listAudit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind, actor := query.Get("kind"), query.Get("actor")
-	h := s.config.History
-	h.mu.Lock()
-	items, next := newest(h.audit, page, func(a *Audit) int64 { return a.n }, func(a *Audit) bool {
+	items, next := s.config.History.Audits(page, func(a *Audit) bool {
 		return (kind == "" || kind == a.Kind) && (actor == "" || actor == a.Actor)
-	}, func(a *Audit) Audit { return *a })
-	h.mu.Unlock()
+	})
 	writeList(w, r, items, next)
+}
+
+// Audits returns changes, newest first.
+func (h *History) Audits(page Page, keep func(*Audit) bool) ([]Audit, string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Newest(h.audit, page, func(a *Audit) int64 { return a.n }, keep, func(a *Audit) Audit { return *a })
+}
+
+// Marks are the starts, halts, breakers and limits of a time, oldest first.
+func (h *History) Marks(fromMS, toMS int64) []Audit {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	marks := []Audit{}
+	for i := range h.audit {
+		a := &h.audit[i]
+		switch a.Kind {
+		case "boot", "halt", "breaker", "breach":
+			if a.AtMS >= fromMS && a.AtMS < toMS {
+				marks = append(marks, *a)
+			}
+		}
+	}
+	return marks
+}
+
+// Asked reports whether a change under a request's id is in the journal, from this
+// run or one before.
+func (h *History) Asked(requestID string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := len(h.audit) - 1; i >= 0; i-- {
+		if h.audit[i].RequestID == requestID {
+			return true
+		}
+	}
+	return false
 }

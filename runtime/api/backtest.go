@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -79,25 +80,31 @@ type reportMore struct {
 	}
 }
 
-// reports remembers what was read, until a file changes.
-type reports struct {
+// Reports are those of backtests in a directory; empty for none. What was read is
+// remembered until a file changes.
+type Reports struct {
+	directory string
+
 	mu    sync.Mutex // guards known
 	known map[string]Backtest
 }
 
-// reportName is a directory a report may be in: no path leads out of it.
-var reportName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+// NewReports returns the reports below a directory.
+func NewReports(directory string) *Reports { return &Reports{directory: directory} }
 
-var errNoReport = errors.New("there is no such report")
+// ReportName is a directory a report may be in: no path leads out of it.
+var ReportName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+var ErrNoReport = errors.New("there is no such report")
 
 // open opens the directory of reports; the system keeps what is asked for inside it.
-func (s *Server) openReports() (*os.Root, error) {
-	if s.config.Reports == "" {
-		return nil, errNoReport
+func (r *Reports) open() (*os.Root, error) {
+	if r.directory == "" {
+		return nil, ErrNoReport
 	}
-	root, err := os.OpenRoot(s.config.Reports)
+	root, err := os.OpenRoot(r.directory)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errNoReport
+		return nil, ErrNoReport
 	}
 	return root, err
 }
@@ -105,27 +112,27 @@ func (s *Server) openReports() (*os.Root, error) {
 func readReport(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	file, err := root.Open(name)
 	if err != nil {
-		return nil, nil, errNoReport
+		return nil, nil, ErrNoReport
 	}
 	defer file.Close()
 	about, err := file.Stat()
 	if err != nil || !about.Mode().IsRegular() || about.Size() > maxReportBytes {
-		return nil, nil, errNoReport
+		return nil, nil, ErrNoReport
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxReportBytes))
 	return text, about, err
 }
 
 // glance reads one report, or remembers it.
-func (s *Server) glance(root *os.Root, id string) (Backtest, error) {
+func (r *Reports) glance(root *os.Root, id string) (Backtest, error) {
 	about, err := root.Stat(path.Join(id, reportFile))
 	if err != nil {
-		return Backtest{}, errNoReport
+		return Backtest{}, ErrNoReport
 	}
 	mark := id + " " + about.ModTime().String() + " " + strconv.FormatInt(about.Size(), 10)
-	s.reports.mu.Lock()
-	known, found := s.reports.known[mark]
-	s.reports.mu.Unlock()
+	r.mu.Lock()
+	known, found := r.known[mark]
+	r.mu.Unlock()
 	if found {
 		return known, nil
 	}
@@ -135,17 +142,17 @@ func (s *Server) glance(root *os.Root, id string) (Backtest, error) {
 	}
 	one := Backtest{}
 	if err := json.Unmarshal(text, &one); err != nil || one.Strategy == "" {
-		return Backtest{}, errNoReport // some other program's file
+		return Backtest{}, ErrNoReport // some other program's file
 	}
-	one.ID, one.At, one.Warnings = id, about.ModTime().UTC(), filled(one.Warnings)
+	one.ID, one.At, one.Warnings = id, about.ModTime().UTC(), OrEmpty(one.Warnings)
 	_, err = root.Stat(path.Join(id, pageFile))
 	one.Page = err == nil
-	s.reports.mu.Lock()
-	defer s.reports.mu.Unlock()
-	if s.reports.known == nil || len(s.reports.known) > 2*maxReports {
-		s.reports.known = map[string]Backtest{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil || len(r.known) > 2*maxReports {
+		r.known = map[string]Backtest{}
 	}
-	s.reports.known[mark] = one
+	r.known[mark] = one
 	return one, nil
 }
 
@@ -154,30 +161,33 @@ func (s *Server) listBacktests(w http.ResponseWriter, r *http.Request) {
 	if !noQuery(w, r) {
 		return
 	}
-	items := []Backtest{}
-	root, err := s.openReports()
+	items, err := s.reports.List()
 	if err != nil {
-		writeList(w, r, items, "")
+		problem(w, r, http.StatusInternalServerError, "internal", err.Error())
 		return
+	}
+	writeList(w, r, items, "")
+}
+
+// List returns the reports, the newest first.
+func (r *Reports) List() ([]Backtest, error) {
+	items := []Backtest{}
+	root, err := r.open()
+	if err != nil {
+		return items, nil // there is no directory of them yet
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		problem(w, r, http.StatusInternalServerError, "internal", "the directory of reports can not be read")
-		return
+		return nil, errors.New("the directory of reports can not be read")
 	}
 	for _, entry := range entries[:min(len(entries), maxReports)] {
-		if one, err := s.glance(root, entry.Name()); err == nil && reportName.MatchString(entry.Name()) {
+		if one, err := r.glance(root, entry.Name()); err == nil && ReportName.MatchString(entry.Name()) {
 			items = append(items, one)
 		}
 	}
-	slices.SortFunc(items, func(a, b Backtest) int {
-		if c := b.At.Compare(a.At); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	writeList(w, r, items, "")
+	slices.SortFunc(items, func(a, b Backtest) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
+	return items, nil
 }
 
 // oneBacktest serves GET /api/v1/backtests/{id}.
@@ -185,33 +195,57 @@ func (s *Server) oneBacktest(w http.ResponseWriter, r *http.Request) {
 	if !noQuery(w, r) {
 		return
 	}
-	id := r.PathValue("id")
-	root, err := s.openReports()
-	if err != nil || !reportName.MatchString(id) {
-		missing(w, r, "backtest", id)
+	out, err := s.reports.One(r.PathValue("id"))
+	if err != nil {
+		missing(w, r, "backtest", r.PathValue("id"))
 		return
 	}
-	defer root.Close()
+	answer(w, r, out)
+}
+
+// One returns a report with its curve.
+func (r *Reports) One(id string) (OneBacktest, error) {
 	out := OneBacktest{Schema: 1, TimeMS: []int64{}, Equity: []string{}, Config: []string{}}
+	root, err := r.open()
+	if err != nil {
+		return out, err
+	}
+	defer root.Close()
+	if !ReportName.MatchString(id) {
+		return out, ErrNoReport
+	}
 	var more reportMore
-	if out.Backtest, err = s.glance(root, id); err == nil {
+	if out.Backtest, err = r.glance(root, id); err == nil {
 		var text []byte
 		if text, _, err = readReport(root, path.Join(id, reportFile)); err == nil {
 			err = json.Unmarshal(text, &more)
 		}
 	}
 	if err != nil {
-		missing(w, r, "backtest", id)
-		return
+		return out, err
 	}
-	out.Assumptions = filled(more.Assumptions)
+	out.Assumptions = OrEmpty(more.Assumptions)
 	for _, one := range more.Inputs.Strategies {
 		out.Config = append(out.Config, one.YAML)
 	}
 	if text, _, err := readReport(root, path.Join(id, "equity.csv")); err == nil {
 		out.TimeMS, out.Equity = curve(text)
 	}
-	answer(w, r, out)
+	return out, nil
+}
+
+// Page returns a report's page.
+func (r *Reports) Page(id string) ([]byte, error) {
+	root, err := r.open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if !ReportName.MatchString(id) {
+		return nil, ErrNoReport
+	}
+	content, _, err := readReport(root, path.Join(id, pageFile))
+	return content, err
 }
 
 // curve reads an equity.csv and keeps a thousand points of it, the last one too.
@@ -248,13 +282,7 @@ const pagePolicy = "sandbox allow-scripts allow-popups; default-src 'none'; scri
 // backtestPage serves GET /api/v1/backtests/{id}/report.
 func (s *Server) backtestPage(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	root, err := s.openReports()
-	if err != nil || !reportName.MatchString(id) {
-		missing(w, r, "report", id)
-		return
-	}
-	defer root.Close()
-	content, _, err := readReport(root, path.Join(id, pageFile))
+	content, err := s.reports.Page(id)
 	if err != nil {
 		missing(w, r, "report", id)
 		return

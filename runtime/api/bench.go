@@ -137,7 +137,7 @@ func (s *Server) benchChoices(w http.ResponseWriter, r *http.Request) {
 	if s.config.Bench != nil {
 		out = s.config.Bench.Choices()
 	}
-	out.Schema, out.Strategies, out.Files = 1, filled(out.Strategies), filled(out.Files)
+	out.Schema, out.Strategies, out.Files = 1, OrEmpty(out.Strategies), OrEmpty(out.Files)
 	answer(w, r, out)
 }
 
@@ -177,11 +177,11 @@ func (s *Server) startBacktest(w http.ResponseWriter, r *http.Request) {
 		problemOfBody(w, r, err)
 		return
 	}
-	if err := s.room(asked.Name); err != nil {
+	if err := s.reports.Room(asked.Name); err != nil {
 		problem(w, r, http.StatusConflict, "not_possible", err.Error())
 		return
 	}
-	out := BacktestStart{Schema: 1, DryRun: asked.DryRun, ID: asked.Name, Does: filled(does)}
+	out := BacktestStart{Schema: 1, DryRun: asked.DryRun, ID: asked.Name, Does: OrEmpty(does)}
 	if asked.DryRun {
 		answerAs(w, http.StatusOK, out)
 		return
@@ -209,7 +209,7 @@ func (b *BacktestRequest) check(now time.Time) error {
 	switch {
 	case b.Strategy == "":
 		return errors.New("strategy is missing: the name of a configured one")
-	case !reportName.MatchString(b.Name) || b.Name == "choices" || b.Name == "runs":
+	case !ReportName.MatchString(b.Name) || b.Name == "choices" || b.Name == "runs":
 		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the words choices and runs", b.Name)
 	case len(b.Params) > maxParams:
 		return fmt.Errorf("%d params are more than %d", len(b.Params), maxParams)
@@ -232,9 +232,9 @@ func (b *BacktestRequest) data() string {
 	return fmt.Sprintf("a made-up market, seed %d", b.Seed)
 }
 
-// room refuses a name that is taken, and more reports than are looked at.
-func (s *Server) room(name string) error {
-	entries, err := os.ReadDir(s.config.Reports)
+// Room refuses a name that is taken, and more reports than are looked at.
+func (r *Reports) Room(name string) error {
+	entries, err := os.ReadDir(r.directory)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -322,7 +322,7 @@ func (b *bench) stop() {
 
 // runBacktest runs what was asked for and puts its report among the others as a whole.
 func (s *Server) runBacktest(ctx context.Context, asked *BacktestRequest) {
-	beside := filepath.Join(s.config.Reports, ".running-"+s.config.Board.mode) // one at a time: what an earlier start left is in the way
+	beside := filepath.Join(s.config.Reports, ".running-"+s.config.Board.Mode()) // one at a time: what an earlier start left is in the way
 	err := os.RemoveAll(beside)
 	if err == nil {
 		err = os.MkdirAll(beside, 0o755)
@@ -358,7 +358,7 @@ func (s *Server) guarded(ctx context.Context, asked *BacktestRequest, directory 
 		}
 	}()
 	return s.config.Bench.Run(ctx, asked, directory, func(phase string, share float64) {
-		if run, due := s.bench.now(func(run *BacktestRun) { run.Phase, run.Share = phase, round(max(0, min(1, share))) }); due {
+		if run, due := s.bench.now(func(run *BacktestRun) { run.Phase, run.Share = phase, RoundRatio(max(0, min(1, share))) }); due {
 			s.stream.Publish("backtest", run)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 
 // Bounds of what the board keeps.
 const (
-	maxIntents   = 2_000
+	MaxIntents   = 2_000
 	maxDecisions = 2_000
 	maxRounds    = 500
 	maxNotices   = 1_000
@@ -40,7 +40,7 @@ type Board struct {
 	notices    ring[Notice]
 	refused    ring[Refusal]
 	refusals   map[string]*Rejections
-	stream     *Stream
+	publishTo  func(topic string, content any) // nil until there is somewhere
 	history    *History
 	told       map[string]string // what was last published, by topic
 }
@@ -66,18 +66,31 @@ func NewBoard(mode, instance string) *Board {
 		refusals: map[string]*Rejections{}, told: map[string]string{}}
 }
 
-// follow has every change published from now on; the history is shown what lives.
-func (b *Board) follow(stream *Stream, history *History) {
+// Follow has every change published from now on; the history is shown what lives.
+func (b *Board) Follow(publish func(topic string, content any), history *History) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.stream, b.history = stream, history
+	b.publishTo, b.history = publish, history
 	history.see(b.status.Live, b.status.NowMS)
 }
 
+// Mode is the mode that botd runs in.
+func (b *Board) Mode() string { return b.mode }
+
+// NowMS is the exchange's time of the newest status.
+func (b *Board) NowMS() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.status.NowMS
+}
+
+// Instance is the name of this botd.
+func (b *Board) Instance() string { return b.instance }
+
 // publish sends an event, once there is somewhere to send it.
 func (b *Board) publish(topic string, content any) {
-	if b.stream != nil {
-		b.stream.Publish(topic, content)
+	if b.publishTo != nil {
+		b.publishTo(topic, content)
 	}
 }
 
@@ -239,6 +252,29 @@ func (b *Board) strategy(name string) *engine.StrategyStatus {
 		}
 	}
 	return nil
+}
+
+// Traded is the symbol that a strategy trades, and the interval of its candles.
+func (b *Board) Traded(strategy string) (symbol *exchange.Symbol, interval exchange.Interval, known bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.strategy(strategy)
+	if t == nil {
+		return nil, 0, false
+	}
+	return t.Symbol, t.Interval, true
+}
+
+// Owners are the strategies by the symbol that each trades.
+func (b *Board) Owners() map[exchange.SymbolKey]string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	owners := map[exchange.SymbolKey]string{}
+	for i := range b.status.Strategies {
+		t := &b.status.Strategies[i]
+		owners[t.Symbol.Key()] = t.Name
+	}
+	return owners
 }
 
 // symbolRules returns a symbol's rules as a strategy has them, or nil.

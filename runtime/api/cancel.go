@@ -95,7 +95,7 @@ func (s *Server) withdrawing(asked *CancelRequest, status *engine.Status, out *H
 		}
 		orders = append(orders, p.ClientOrderID)
 		for j := range deed.Steps {
-			out.Steps = append(out.Steps, haltStepOf(&deed.Steps[j]))
+			out.Steps = append(out.Steps, HaltStepOf(&deed.Steps[j]))
 		}
 		for _, line := range deed.Lines { // several orders of a strategy come to the same
 			if !slices.Contains(out.Does, line) {

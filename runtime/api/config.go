@@ -32,7 +32,7 @@ func (s *Server) configuration(w http.ResponseWriter, r *http.Request) {
 	}
 	out := s.config.Configuration()
 	out.Schema = 1
-	out.Files, out.Settings = filled(out.Files), filled(out.Settings)
+	out.Files, out.Settings = OrEmpty(out.Files), OrEmpty(out.Settings)
 	answer(w, r, out)
 }
 

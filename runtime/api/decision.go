@@ -46,12 +46,12 @@ func sideText(t strategy.Target) string {
 	return [...]string{"short", "flat", "long"}[t.Sign()+1]
 }
 
-// decisionsOf is a page of what a strategy decided, newest first: what is in
-// memory, then what is kept on the disk.
-func (b *Board) decisionsOf(name string, page Page) (items []Decision, next string) {
+// Decisions is a page of what a strategy decided, newest first: what is in memory,
+// then what is kept on the disk.
+func (b *Board) Decisions(name string, page Page) (items []Decision, next string) {
 	before := page.After
 	b.mu.Lock()
-	items, next = newest(b.decisions.all, page, func(d *Decision) int64 { return d.n }, func(d *Decision) bool { return name == "" || d.Strategy == name }, func(d *Decision) Decision { return *d })
+	items, next = Newest(b.decisions.all, page, func(d *Decision) int64 { return d.n }, func(d *Decision) bool { return name == "" || d.Strategy == name }, func(d *Decision) Decision { return *d })
 	if all := b.decisions.all; len(all) > 0 && (before == 0 || before > all[0].n) {
 		before = all[0].n
 	}
@@ -87,13 +87,10 @@ func (s *Server) listDecisions(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PathValue("name")
-	s.config.Board.mu.Lock()
-	known := s.config.Board.strategy(name) != nil
-	s.config.Board.mu.Unlock()
-	if !known {
+	if _, _, known := s.config.Board.Traded(name); !known {
 		missing(w, r, "strategy", name)
 		return
 	}
-	items, next := s.config.Board.decisionsOf(name, page)
+	items, next := s.config.Board.Decisions(name, page)
 	writeList(w, r, items, next)
 }

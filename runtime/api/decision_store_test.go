@@ -24,7 +24,7 @@ func reasons(t *testing.T, b *Board, name string, limit int) (all []string) {
 	t.Helper()
 	page := Page{Limit: limit}
 	for range 100 {
-		items, next := b.decisionsOf(name, page)
+		items, next := b.Decisions(name, page)
 		for i := range items {
 			all = append(all, items[i].Reason)
 		}
@@ -97,7 +97,7 @@ func TestADecisionFollowsThoseOfTheRunBefore(t *testing.T) {
 	b, store = keep(t, directory, time.Hour)
 	decides(b, "trend", "second", 2)
 	store.Close()
-	if items, _ := b.decisionsOf("trend", Page{Limit: 9}); len(items) != 2 || items[0].ID != "2" || items[0].Reason != "second" || items[1].Reason != "first" {
+	if items, _ := b.Decisions("trend", Page{Limit: 9}); len(items) != 2 || items[0].ID != "2" || items[0].Reason != "second" || items[1].Reason != "first" {
 		t.Errorf("want 2 second, 1 first; have %+v", items)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -86,7 +87,7 @@ func (b *stub) Run(ctx context.Context, _ *BacktestRequest, directory string, te
 // writes is a run that tells how far it is and leaves a report.
 func writes(_ context.Context, directory string, tell func(string, float64)) error {
 	tell("running", 0.5)
-	return os.WriteFile(filepath.Join(directory, reportFile), []byte(reportText), 0o644)
+	return os.WriteFile(filepath.Join(directory, "report.json"), []byte(reportText), 0o644)
 }
 
 // hangs is a run that goes on until it is canceled.
@@ -235,11 +236,11 @@ func (d *desk) want(code int, path string) string {
 	return body
 }
 
-// intents are those the board keeps.
+// intents are those the board keeps, oldest first.
 func (d *desk) intents() []Intent {
-	d.board.mu.Lock()
-	defer d.board.mu.Unlock()
-	return append([]Intent{}, d.board.intents.all...)
+	all, _ := d.board.Intents(Page{Limit: 2 * MaxIntents}, func(*Intent) bool { return true })
+	slices.Reverse(all)
+	return all
 }
 
 func bearer(token string) func(*http.Request) {

@@ -95,6 +95,13 @@ func (h *History) difference(d *Difference) Difference {
 	return out
 }
 
+// Differences returns differences, newest first.
+func (h *History) Differences(page Page, keep func(*Difference) bool) ([]Difference, string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Newest(h.differences, page, func(d *Difference) int64 { return d.n }, keep, h.difference)
+}
+
 // listDifferences serves GET /api/v1/reconcile/differences.
 func (s *Server) listDifferences(w http.ResponseWriter, r *http.Request) {
 	query, page, ok := pageOf(w, r, "kind", "market", "symbol", "open")
@@ -102,12 +109,9 @@ func (s *Server) listDifferences(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind, open := query.Get("kind"), query.Get("open")
-	h := s.config.History
-	h.mu.Lock()
-	items, next := newest(h.differences, page, func(d *Difference) int64 { return d.n }, func(d *Difference) bool {
+	items, next := s.config.History.Differences(page, func(d *Difference) bool {
 		return chosen(query, "", d.Market, d.Symbol) && (kind == "" || kind == d.Kind) && (open == "" || (open == "true") == d.Open)
-	}, h.difference)
-	h.mu.Unlock()
+	})
 	writeList(w, r, items, next)
 }
 

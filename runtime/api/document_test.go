@@ -143,7 +143,7 @@ func (v *visitor) live() {
 		v.board.Note(&n)
 	}
 	v.board.Note(&engine.Note{Kind: engine.NoteIntent, AtMS: 6, Strategy: "hold", Symbol: ether, Purpose: reconcile.Entry, Order: bought})
-	if err := v.server.config.Equity.sample(point{s.NowMS, s.Total, s.Total, s.Total}); err != nil {
+	if err := v.server.config.Equity.Sample(v.board); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := v.logs.Write([]byte(`{"level":"warn","time":"2026-01-01T00:00:00Z","event":"order.fill","msg":"fill","strategy":"trend","market":"futures","symbol":"BTC-USDT","client_order_id":"bx-1-9","dur_ms":3}`)); err != nil {

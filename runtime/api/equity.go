@@ -37,12 +37,12 @@ type point struct {
 // in a file of the data directory, so that it outlives the process. Safe for
 // several goroutines.
 type Equity struct {
-	mu     sync.Mutex // guards all below
-	points []point    // oldest first
-	file   *os.File   // nil: memory only
-	path   string
-	lines  int // of the file
-	stream *Stream
+	mu      sync.Mutex // guards all below
+	points  []point    // oldest first
+	file    *os.File   // nil: memory only
+	path    string
+	lines   int                             // of the file
+	publish func(topic string, content any) // nil until there is somewhere
 }
 
 // NewEquity returns a series in memory.
@@ -93,10 +93,11 @@ func parsePoint(line string) (p point, err error) {
 	return p, err
 }
 
-func (e *Equity) follow(stream *Stream) {
+// Follow has every sample published from now on.
+func (e *Equity) Follow(publish func(topic string, content any)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.stream = stream
+	e.publish = publish
 }
 
 // Close closes the file.
@@ -122,18 +123,23 @@ func (e *Equity) Keep(ctx context.Context, board *Board, fail func(error)) {
 			return
 		case <-ticker.C:
 		}
-		board.mu.Lock()
-		s := &board.status
-		p := point{s.NowMS, s.Total, s.Account.WalletBalance, s.Account.UnrealizedPNL}
-		known := s.AccountMS != 0 || !s.Total.IsZero()
-		board.mu.Unlock()
-		if !known {
-			continue
-		}
-		if err := e.sample(p); err != nil {
+		if err := e.Sample(board); err != nil {
 			fail(err)
 		}
 	}
+}
+
+// Sample takes a point of what the board shows, once an account is known.
+func (e *Equity) Sample(board *Board) error {
+	board.mu.Lock()
+	s := &board.status
+	p := point{s.NowMS, s.Total, s.Account.WalletBalance, s.Account.UnrealizedPNL}
+	known := s.AccountMS != 0 || !s.Total.IsZero()
+	board.mu.Unlock()
+	if !known {
+		return nil
+	}
+	return e.sample(p)
 }
 
 // AccountEvent is the event of the account's equity.
@@ -148,8 +154,8 @@ type AccountEvent struct {
 func (e *Equity) sample(p point) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.stream != nil {
-		e.stream.Publish("account", AccountEvent{p.atMS, p.equity.String(), p.wallet.String(), p.unrealized.String()})
+	if e.publish != nil {
+		e.publish("account", AccountEvent{p.atMS, p.equity.String(), p.wallet.String(), p.unrealized.String()})
 	}
 	if n := len(e.points); n > 0 && p.atMS/sampleMS <= e.points[n-1].atMS/sampleMS {
 		return nil
@@ -237,19 +243,8 @@ func (s *Server) equity(w http.ResponseWriter, r *http.Request) {
 		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
 		return
 	}
-	out := s.config.Equity.series(fromMS, toMS, stepMS)
-	h := s.config.History
-	h.mu.Lock()
-	for i := range h.audit {
-		a := &h.audit[i]
-		switch a.Kind {
-		case "boot", "halt", "breaker", "breach":
-			if a.AtMS >= fromMS && a.AtMS < toMS {
-				out.Marks = append(out.Marks, *a)
-			}
-		}
-	}
-	h.mu.Unlock()
+	out := s.config.Equity.Series(fromMS, toMS, stepMS)
+	out.Marks = s.config.History.Marks(fromMS, toMS)
 	answer(w, r, out)
 }
 
@@ -261,9 +256,9 @@ func milliseconds(name, text string) (int64, error) {
 	return ms, nil
 }
 
-// series returns the last point of each step; a step too short for the bound of
+// Series returns the last point of each step; a step too short for the bound of
 // an answer is made longer.
-func (e *Equity) series(fromMS, toMS, stepMS int64) EquitySeries {
+func (e *Equity) Series(fromMS, toMS, stepMS int64) EquitySeries {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	from, _ := slices.BinarySearchFunc(e.points, fromMS, func(p point, ms int64) int { return cmp.Compare(p.atMS, ms) })

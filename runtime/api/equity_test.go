@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/runtime/engine"
 )
 
 func at(minute int64, equity int64) point {
@@ -51,14 +52,14 @@ func TestEquityOutlivesTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s := e.series(0, 1<<60, 0)
+	s := e.Series(0, 1<<60, 0)
 	if have := fmt.Sprint(s.TimeMS, s.Equity); have != "[0 60000 600000 660000] [10000 10000 10100 10100]" {
 		t.Errorf("have %s", have)
 	}
-	if s := e.series(60_000, 660_000, 0); len(s.TimeMS) != 2 {
+	if s := e.Series(60_000, 660_000, 0); len(s.TimeMS) != 2 {
 		t.Errorf("from 60000 until 660000: want 2 points, have %v", s.TimeMS)
 	}
-	if s := e.series(0, 1<<60, 600_000); fmt.Sprint(s.TimeMS) != "[60000 660000]" {
+	if s := e.Series(0, 1<<60, 600_000); fmt.Sprint(s.TimeMS) != "[60000 660000]" {
 		t.Errorf("in steps of ten minutes: want the last of each, have %v", s.TimeMS)
 	}
 	if _, err := OpenEquity(filepath.Join(path, "nowhere")); err == nil || !strings.Contains(err.Error(), "equity") {
@@ -77,7 +78,7 @@ func TestOldEquityIsKeptByTheHour(t *testing.T) {
 	if want, have := (days-7)*24+7*24*60, len(e.points); want != have && want+1 != have {
 		t.Errorf("points: want about %d, have %d", want, have)
 	}
-	if s := e.series(0, 1<<60, 0); len(s.TimeMS) > maxEquities+1 || s.TimeMS[len(s.TimeMS)-1] != e.points[len(e.points)-1].atMS {
+	if s := e.Series(0, 1<<60, 0); len(s.TimeMS) > maxEquities+1 || s.TimeMS[len(s.TimeMS)-1] != e.points[len(e.points)-1].atMS {
 		t.Errorf("an answer: want at most %d points, the last one in it, have %d", maxEquities, len(s.TimeMS))
 	}
 }
@@ -85,24 +86,22 @@ func TestOldEquityIsKeptByTheHour(t *testing.T) {
 func TestEquityIsSampledFromTheBoard(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		e, board := NewEquity(), NewBoard("demo", "main")
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			d.server.config.Equity.Keep(t.Context(), d.board, func(err error) { t.Error(err) })
+			e.Keep(t.Context(), board, func(err error) { t.Error(err) })
 		}()
 		time.Sleep(2 * time.Second) // nothing is known yet
-		if have := len(d.server.config.Equity.series(0, 1<<60, 0).TimeMS); have != 0 {
+		if have := len(e.Series(0, 1<<60, 0).TimeMS); have != 0 {
 			t.Errorf("before anything is known: want no point, have %d", have)
 		}
 		for i := range int64(5) {
-			d.status.NowMS += 30_000
-			d.status.Total = exchange.AmountOf(100 + i)
-			d.board.Show(d.status)
+			board.Show(engine.Status{NowMS: 1_700_000_100_000 + i*30_000, Total: exchange.AmountOf(100 + i)})
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
-		if have := len(d.server.config.Equity.series(0, 1<<60, 0).TimeMS); have < 2 || have > 4 {
+		if have := len(e.Series(0, 1<<60, 0).TimeMS); have < 2 || have > 4 {
 			t.Errorf("within two and a half minutes: want 3 points, have %d", have)
 		}
 	})

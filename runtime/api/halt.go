@@ -164,7 +164,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 		}
 		out.Does = append(out.Does, "halt the "+scope.String()+": "+does(asked.Level))
 		for _, step := range s.config.Engine.Preview(asked.Level, scope) {
-			out.Steps = append(out.Steps, haltStepOf(&step))
+			out.Steps = append(out.Steps, HaltStepOf(&step))
 		}
 	})
 	switch {
@@ -189,7 +189,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 	}
 	if asked.Level == reconcile.LevelNone {
 		// Arming one thing may leave another in force: that is told, or it would be missed.
-		_ = s.config.Driver.Query(ctx, func() { out.Still = degradedOf(s.config.Engine.Status().Degraded) })
+		_ = s.config.Driver.Query(ctx, func() { out.Still = DegradedOf(s.config.Engine.Status().Degraded) })
 	}
 	answerAs(w, http.StatusAccepted, out)
 }
@@ -197,7 +197,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 // does says what a level does, with what the milder ones do.
 func does(level reconcile.HaltLevel) string {
 	var all []string
-	for _, l := range levels {
+	for _, l := range HaltLevels {
 		if l.Level <= level {
 			all = append(all, l.Does)
 		}
@@ -273,7 +273,8 @@ func scopeOf(asked *HaltRequest, status *engine.Status) (reconcile.Scope, error)
 	return scopes[0], nil
 }
 
-func haltStepOf(step *engine.Step) HaltStep {
+// HaltStepOf writes one thing a halt sends.
+func HaltStepOf(step *engine.Step) HaltStep {
 	o, symbol := &step.Intent.Order, step.Symbol
 	out := HaltStep{Strategy: step.Strategy, Market: symbol.Market.String(), Symbol: symbol.Name, Action: step.Intent.Purpose.String(), Later: step.Later,
 		ClientOrderID: step.Intent.ClientID, OrderID: step.Intent.OrderID}

@@ -88,9 +88,9 @@ func (s *Server) byHand(w http.ResponseWriter, r *http.Request, asked *HandReque
 		problem(w, r, http.StatusConflict, "not_possible", refused.Error())
 		return
 	}
-	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: deed.Level, Scope: deed.Scope.String(), Reason: asked.Reason, Does: filled(deed.Lines), Steps: []HaltStep{}, Still: []Degraded{}}
+	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: deed.Level, Scope: deed.Scope.String(), Reason: asked.Reason, Does: OrEmpty(deed.Lines), Steps: []HaltStep{}, Still: []Degraded{}}
 	for i := range deed.Steps {
-		out.Steps = append(out.Steps, haltStepOf(&deed.Steps[i]))
+		out.Steps = append(out.Steps, HaltStepOf(&deed.Steps[i]))
 	}
 	if asked.DryRun {
 		answerAs(w, http.StatusOK, out)

@@ -11,10 +11,10 @@ import (
 
 func (s *Server) healthz(w http.ResponseWriter, r *http.Request) {
 	if !s.config.Board.Alive() {
-		plain(w, http.StatusServiceUnavailable, map[string]any{"status": "the loop has not beaten for 30 s", "mode": s.config.Board.mode})
+		plain(w, http.StatusServiceUnavailable, map[string]any{"status": "the loop has not beaten for 30 s", "mode": s.config.Board.Mode()})
 		return
 	}
-	plain(w, http.StatusOK, map[string]any{"status": "ok", "mode": s.config.Board.mode})
+	plain(w, http.StatusOK, map[string]any{"status": "ok", "mode": s.config.Board.Mode()})
 }
 
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func (s *Server) version(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b := s.config.Build
-	answer(w, r, Version{1, b.Version, b.Revision, b.Go, s.config.Board.mode, s.config.Board.instance, s.config.Epoch})
+	answer(w, r, Version{1, b.Version, b.Revision, b.Go, s.config.Board.Mode(), s.config.Board.Instance(), s.config.Epoch})
 }
 
 // document serves the OpenAPI document of this API.

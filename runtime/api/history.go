@@ -208,8 +208,8 @@ func (o *placed) step(atMS int64, name, text string) {
 
 func (h *History) tell(o *placed) { h.publish("order", h.order(o)) }
 
-// follow has every change published from now on.
-func (h *History) follow(symbols Symbols, publish func(topic string, content any)) {
+// Follow has every change published from now on.
+func (h *History) Follow(symbols Symbols, publish func(topic string, content any)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.symbols, h.publish = symbols, publish
@@ -255,7 +255,7 @@ func (h *History) fill(f *Fill) Fill {
 func (h *History) Fills(page Page, keep func(*Fill) bool) ([]Fill, string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return newest(h.fills, page, func(f *Fill) int64 { return f.n }, keep, h.fill)
+	return Newest(h.fills, page, func(f *Fill) int64 { return f.n }, keep, h.fill)
 }
 
 // Orders returns placements, newest first.
@@ -263,7 +263,7 @@ func (h *History) Orders(page Page, keep func(*Order) bool) ([]Order, string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	// The filter looks at the finished document: it is cheap enough for a page.
-	return newest(h.byTime, page, func(o **placed) int64 { return (*o).n }, func(o **placed) bool {
+	return Newest(h.byTime, page, func(o **placed) int64 { return (*o).n }, func(o **placed) bool {
 		shown := h.order(*o)
 		return keep(&shown)
 	}, func(o **placed) Order { return h.order(*o) })

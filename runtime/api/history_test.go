@@ -89,12 +89,15 @@ func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
 func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
 	t.Parallel()
 	h := NewHistory()
-	live := sending(1, "lives")
-	h.Take(&live)
+	sent := func(id string) *reconcile.Record {
+		return &reconcile.Record{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Purpose: reconcile.Entry,
+			Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}
+	}
+	h.Take(sent("lives"))
 	for i := range maxOrders + 10 {
 		id := fmt.Sprint("x", i)
-		sent, ended := sending(2, id), reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 3, ClientOrderID: id, State: reconcile.Filled, Filled: 30}
-		h.Take(&sent)
+		ended := reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 3, ClientOrderID: id, State: reconcile.Filled, Filled: 30}
+		h.Take(sent(id))
 		h.Take(&ended)
 		h.Take(&reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 4, Level: reconcile.LevelPause})
 	}

@@ -60,7 +60,7 @@ func verdictsOf(all []risk.Verdict) []Verdict {
 func (b *Board) noteIntent(n *engine.Note) {
 	switch n.Kind {
 	case engine.NoteIntent:
-		in := b.intents.add(intentOf(n), maxIntents)
+		in := b.intents.add(intentOf(n), MaxIntents)
 		in.n, in.ID = b.intents.last, number(b.intents.last)
 		in.step(n.AtMS, "wanted", n.Text)
 		b.publish("intent", in)
@@ -183,12 +183,9 @@ func (s *Server) listIntents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	outcome, purpose := query.Get("outcome"), query.Get("purpose")
-	b := s.config.Board
-	b.mu.Lock()
-	items, next := newest(b.intents.all, page, func(in *Intent) int64 { return in.n }, func(in *Intent) bool {
+	items, next := s.config.Board.Intents(page, func(in *Intent) bool {
 		return chosen(query, in.Strategy, in.Market, in.Symbol) && (outcome == "" || outcome == in.Outcome) && (purpose == "" || purpose == in.Purpose)
-	}, func(in *Intent) Intent { return *in })
-	b.mu.Unlock()
+	})
 	writeList(w, r, items, next)
 }
 
@@ -201,19 +198,35 @@ type OneIntent struct {
 	Order  *Order    `json:"order"` // null while there is none
 }
 
-// oneIntent serves GET /api/v1/intents/{id}: by the intent's id of this run, or
-// by a client order id, which the journal knows of earlier runs too.
+// oneIntent serves GET /api/v1/intents/{id}.
 func (s *Server) oneIntent(w http.ResponseWriter, r *http.Request) {
 	if !noQuery(w, r) {
 		return
 	}
 	id := r.PathValue("id")
-	b := s.config.Board
+	one, found := s.config.Board.Intent(id, s.config.History)
+	if !found {
+		missing(w, r, "intent", id)
+		return
+	}
+	answer(w, r, one)
+}
+
+// Intents returns intents, newest first.
+func (b *Board) Intents(page Page, keep func(*Intent) bool) ([]Intent, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return Newest(b.intents.all, page, func(in *Intent) int64 { return in.n }, keep, func(in *Intent) Intent { return *in })
+}
+
+// Intent returns an intent's whole life: by the intent's id of this run, or by a
+// client order id, which the journal knows of earlier runs too.
+func (b *Board) Intent(id string, history *History) (OneIntent, bool) {
 	one, found := OneIntent{Schema: 1, Checks: []Verdict{}, Steps: []Step{}}, false
 	b.mu.Lock()
 	for i := len(b.intents.all) - 1; i >= 0 && !found; i-- {
 		if in := &b.intents.all[i]; in.ID == id || in.ClientOrderID == id && in.Purpose != reconcile.Cancel.String() {
-			one.Intent, one.Checks, one.Steps, found = *in, filled(in.checks), append([]Step{}, in.steps...), true
+			one.Intent, one.Checks, one.Steps, found = *in, OrEmpty(in.checks), append([]Step{}, in.steps...), true
 		}
 	}
 	b.mu.Unlock()
@@ -221,18 +234,14 @@ func (s *Server) oneIntent(w http.ResponseWriter, r *http.Request) {
 	if !found {
 		clientOrderID = id
 	}
-	if order, steps, placed := s.config.History.Order(clientOrderID); placed {
+	if order, steps, placed := history.Order(clientOrderID); placed {
 		one.Order = &order
 		one.Steps = merge(one.Steps, steps)
 		if !found {
 			one.Intent, found = intentOfOrder(&order), true
 		}
 	}
-	if !found {
-		missing(w, r, "intent", id)
-		return
-	}
-	answer(w, r, one)
+	return one, found
 }
 
 // intentOfOrder is what the journal tells of an intent of an earlier run.

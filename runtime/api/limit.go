@@ -109,7 +109,7 @@ func limitsOf(s *engine.Status) []Limit {
 	out := []Limit{}
 	for i := range s.Limits {
 		u := &s.Limits[i]
-		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Use, u.Limit, u.Headroom, round(u.Ratio), u.State, u.Why, u.WayOut, moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set)})
+		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Use, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Why, u.WayOut, moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set)})
 	}
 	return out
 }
@@ -174,7 +174,8 @@ type Level struct {
 	Does  string              `json:"does"`
 }
 
-var levels = []Level{
+// HaltLevels are the levels of the kill switch, the mildest first.
+var HaltLevels = []Level{
 	{reconcile.LevelPause, "nothing opens; exits and stops go on"},
 	{reconcile.LevelCancel, "and resting opening orders are canceled"},
 	{reconcile.LevelFlatten, "and positions are closed at market"},
@@ -185,15 +186,19 @@ func (s *Server) riskState(w http.ResponseWriter, r *http.Request) {
 	if !noQuery(w, r) {
 		return
 	}
-	b := s.config.Board
+	answer(w, r, s.config.Board.Risk())
+}
+
+// Risk returns everything the risk page shows.
+func (b *Board) Risk() Risk {
 	b.mu.Lock()
-	out := Risk{Schema: 1, Halts: haltsOf(b.status.Halts), Levels: levels, Limits: limitsOf(&b.status), Degraded: degradedOf(b.status.Degraded), Rejections: b.rejections()}
-	out.History, _ = newest(b.notices.all, Page{Limit: 50}, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
+	defer b.mu.Unlock()
+	out := Risk{Schema: 1, Halts: haltsOf(b.status.Halts), Levels: HaltLevels, Limits: limitsOf(&b.status), Degraded: DegradedOf(b.status.Degraded), Rejections: b.rejections()}
+	out.History, _ = Newest(b.notices.all, Page{Limit: 50}, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
 		return n.Kind == "halt" || n.Kind == "breaker" || n.Kind == "limit" || n.Kind == "limit_set"
 	}, func(n *Notice) Notice { return *n })
-	b.mu.Unlock()
-	out.History = filled(out.History)
-	answer(w, r, out)
+	out.History = OrEmpty(out.History)
+	return out
 }
 
 // listLimits serves GET /api/v1/risk/limits.

@@ -15,13 +15,15 @@ import (
 
 // Bounds of market data.
 const (
-	chunkCandles  = 500 // fetched and kept at once: the least maximum of both markets
-	maxCandles    = 5_000
-	keptChunks    = 400
-	marketTimeout = 8 * time.Second
-	depthLimit    = 50
-	tradeLimit    = 100
+	chunkCandles = 500 // fetched and kept at once: the least maximum of both markets
+	MaxCandles   = 5_000
+	keptChunks   = 400
+	depthLimit   = 50
+	tradeLimit   = 100
 )
+
+// marketTimeout bounds how long a request waits for the exchange.
+const marketTimeout = 8 * time.Second
 
 // Candles are candles in columns, oldest first.
 type Candles struct {
@@ -46,6 +48,18 @@ type chunk struct {
 }
 
 func (c chunk) endMS() int64 { return c.startMS + chunkCandles*int64(c.interval) }
+
+// MarketData reads public market data of the exchange, and remembers candles.
+type MarketData struct {
+	exchange Market
+	nowMS    func() int64 // on the exchange's clock
+	candles  candleCache
+}
+
+// NewMarketData returns a reader of market data.
+func NewMarketData(exchange Market, nowMS func() int64) *MarketData {
+	return &MarketData{exchange: exchange, nowMS: nowMS}
+}
 
 // candleCache keeps chunks that can not change any more.
 type candleCache struct {
@@ -115,13 +129,22 @@ func (s *Server) listCandles(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
 	defer cancel()
+	out, err := s.market.Candles(ctx, symbol, interval, fromMS, toMS)
+	if err != nil {
+		unavailable(w, r, err)
+		return
+	}
+	answer(w, r, out)
+}
+
+// Candles returns the candles of a symbol that open in a time.
+func (m *MarketData) Candles(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (Candles, error) {
 	out := Candles{Schema: 1, Market: symbol.Market.String(), Symbol: symbol.Name, Interval: interval.String(), OpenMS: []int64{}, Open: []string{}, High: []string{}, Low: []string{}, Close: []string{}, Volume: []float64{}}
 	which := chunk{symbol.Key(), interval, fromMS - fromMS%(chunkCandles*int64(interval))}
 	for ; which.startMS < toMS; which.startMS = which.endMS() {
-		candles, err := s.fetchChunk(ctx, which)
+		candles, err := m.fetchChunk(ctx, which)
 		if err != nil {
-			unavailable(w, r, err)
-			return
+			return out, err
 		}
 		for i := range candles {
 			if c := &candles[i]; c.OpenMS >= fromMS && c.OpenMS < toMS {
@@ -132,14 +155,14 @@ func (s *Server) listCandles(w http.ResponseWriter, r *http.Request) {
 	if n := len(out.OpenMS); n > 1 {
 		out.Gaps = int((out.OpenMS[n-1]-out.OpenMS[0])/int64(interval)) + 1 - n
 	}
-	answer(w, r, out)
+	return out, nil
 }
 
 // span settles which candles are asked for, by their open times.
 func (s *Server) span(query url.Values, interval exchange.Interval) (fromMS, toMS int64, err error) {
-	limit, toMS := 500, s.config.Board.Status().Time.UnixMilli()+1
+	limit, toMS := 500, s.config.Board.NowMS()+1
 	if query.Has("limit") {
-		limit, err = whole(query, "limit", 1, maxCandles)
+		limit, err = whole(query, "limit", 1, MaxCandles)
 	}
 	if err == nil && query.Has("to") {
 		toMS, err = milliseconds("to", query.Get("to"))
@@ -150,8 +173,8 @@ func (s *Server) span(query url.Values, interval exchange.Interval) (fromMS, toM
 			toMS = min(toMS, fromMS+int64(limit)*int64(interval))
 		}
 	}
-	if err == nil && (toMS-fromMS)/int64(interval) > maxCandles {
-		err = fmt.Errorf("from %d to %d are more than %d candles", fromMS, toMS, maxCandles)
+	if err == nil && (toMS-fromMS)/int64(interval) > MaxCandles {
+		err = fmt.Errorf("from %d to %d are more than %d candles", fromMS, toMS, MaxCandles)
 	}
 	return fromMS, toMS, err
 }
@@ -164,15 +187,15 @@ func (c *Candles) add(one *exchange.Candle, s *exchange.Symbol) {
 }
 
 // fetchChunk returns a chunk's candles, from memory when it can not change any more.
-func (s *Server) fetchChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
-	if known, found := s.candles.get(which); found {
+func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
+	if known, found := m.candles.get(which); found {
 		return known, nil
 	}
 	operation := exchange.FuturesCandles
 	if which.key.Market == exchange.Spot {
 		operation = exchange.SpotCandles
 	}
-	told, err := s.config.Market.Do(ctx, exchange.Request{Operation: operation, Symbol: which.key.Name, Interval: which.interval, StartMS: which.startMS, EndMS: which.endMS() - 1, Limit: chunkCandles})
+	told, err := m.exchange.Do(ctx, exchange.Request{Operation: operation, Symbol: which.key.Name, Interval: which.interval, StartMS: which.startMS, EndMS: which.endMS() - 1, Limit: chunkCandles})
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +204,8 @@ func (s *Server) fetchChunk(ctx context.Context, which chunk) ([]exchange.Candle
 		candles = append(candles, told.Candles.At(i))
 	}
 	// A minute after its last candle closed, the chunk is final.
-	if s.config.Board.Status().Time.UnixMilli() > which.endMS()+int64(which.interval)+60_000 {
-		s.candles.put(which, candles)
+	if m.nowMS() > which.endMS()+int64(which.interval)+60_000 {
+		m.candles.put(which, candles)
 	}
 	return candles, nil
 }
@@ -215,13 +238,7 @@ func (s *Server) listSymbols(w http.ResponseWriter, r *http.Request) {
 		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
 		return
 	}
-	owners := map[exchange.SymbolKey]string{}
-	s.config.Board.mu.Lock()
-	for i := range s.config.Board.status.Strategies {
-		t := &s.config.Board.status.Strategies[i]
-		owners[t.Symbol.Key()] = t.Name
-	}
-	s.config.Board.mu.Unlock()
+	owners := s.config.Board.Owners()
 	items := []ListedSymbol{}
 	var all []*exchange.Symbol
 	if s.config.Listed != nil {
@@ -231,12 +248,13 @@ func (s *Server) listSymbols(w http.ResponseWriter, r *http.Request) {
 		if !chosen(query, "", symbol.Market.String(), "") {
 			continue
 		}
-		items = append(items, listed(symbol, owners[symbol.Key()]))
+		items = append(items, ListedSymbolOf(symbol, owners[symbol.Key()]))
 	}
 	writeList(w, r, items, "")
 }
 
-func listed(s *exchange.Symbol, owner string) ListedSymbol {
+// ListedSymbolOf writes a symbol and who trades it.
+func ListedSymbolOf(s *exchange.Symbol, owner string) ListedSymbol {
 	one := ListedSymbol{s.Market.String(), s.Name, s.PriceDecimal(s.PriceTick).String(), s.QuantityDecimal(s.QuantityTick).String(), s.MinNotional.String(), s.MaxNotional.String(), s.Tradable, 0, owner}
 	for _, bracket := range s.Brackets {
 		one.MaxLeverage = max(one.MaxLeverage, bracket.MaxLeverage)
@@ -295,26 +313,35 @@ func (s *Server) oneMarket(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
 	defer cancel()
-	out := OneMarket{Schema: 1, ListedSymbol: listed(symbol, ""), Bids: [][2]string{}, Asks: [][2]string{}, Trades: []Trade{}, Brackets: []Bracket{}, TimeMS: s.config.Board.Status().Time.UnixMilli()}
-	if err := s.look(ctx, symbol, &out); err != nil {
+	out, err := s.market.Symbol(ctx, symbol)
+	if err != nil {
 		unavailable(w, r, err)
 		return
-	}
-	for _, b := range symbol.Brackets {
-		out.Brackets = append(out.Brackets, Bracket{b.Max.String(), b.MarginRatio.String(), b.MaxLeverage})
 	}
 	answer(w, r, out)
 }
 
-// look reads ticker, book, trades and funding.
-func (s *Server) look(ctx context.Context, symbol *exchange.Symbol, out *OneMarket) error {
+// Symbol returns what a symbol's market looks like now.
+func (m *MarketData) Symbol(ctx context.Context, symbol *exchange.Symbol) (OneMarket, error) {
+	out := OneMarket{Schema: 1, ListedSymbol: ListedSymbolOf(symbol, ""), Bids: [][2]string{}, Asks: [][2]string{}, Trades: []Trade{}, Brackets: []Bracket{}, TimeMS: m.nowMS()}
+	if err := m.read(ctx, symbol, &out); err != nil {
+		return out, err
+	}
+	for _, b := range symbol.Brackets {
+		out.Brackets = append(out.Brackets, Bracket{b.Max.String(), b.MarginRatio.String(), b.MaxLeverage})
+	}
+	return out, nil
+}
+
+// read reads ticker, book, trades and funding.
+func (m *MarketData) read(ctx context.Context, symbol *exchange.Symbol, out *OneMarket) error {
 	requests := []exchange.Request{{Operation: exchange.SpotTicker}, {Operation: exchange.SpotDepth, Limit: depthLimit}, {Operation: exchange.SpotTrades, Limit: tradeLimit}}
 	if symbol.Market == exchange.Futures {
 		requests = []exchange.Request{{Operation: exchange.FuturesTicker}, {Operation: exchange.FuturesDepth, Limit: depthLimit}, {Operation: exchange.FuturesTrades, Limit: tradeLimit}, {Operation: exchange.FuturesFundingRate}}
 	}
 	for _, request := range requests {
 		request.Symbol = symbol.Name
-		told, err := s.config.Market.Do(ctx, request)
+		told, err := m.exchange.Do(ctx, request)
 		if err != nil {
 			return err
 		}

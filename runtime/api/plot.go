@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -60,16 +61,8 @@ func (s *Server) listPlots(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PathValue("name")
-	b := s.config.Board
-	b.mu.Lock()
-	t := b.strategy(name)
-	var symbol *exchange.Symbol
-	var interval exchange.Interval
-	if t != nil {
-		symbol, interval = t.Symbol, t.Interval
-	}
-	b.mu.Unlock()
-	if t == nil {
+	symbol, interval, known := s.config.Board.Traded(name)
+	if !known {
 		missing(w, r, "strategy", name)
 		return
 	}
@@ -82,17 +75,36 @@ func (s *Server) listPlots(w http.ResponseWriter, r *http.Request) {
 	if s.config.Plots != nil && s.config.Market != nil {
 		plots = s.config.Plots(name)
 	}
-	out := Plots{Schema: 1, Strategy: name, Interval: interval.String(), OpenMS: []int64{}, Lines: []Line{}}
-	if len(plots) == 0 {
-		answer(w, r, out)
-		return
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
 	defer cancel()
-	bars, err := s.bars(ctx, symbol, interval, fromMS-before(plots)*int64(interval), toMS)
-	if err != nil {
+	out, err := s.market.Plots(ctx, symbol, interval, plots, fromMS, toMS)
+	var wrong *WrongPlot
+	switch {
+	case errors.As(err, &wrong):
+		problem(w, r, http.StatusInternalServerError, "internal", err.Error())
+		return
+	case err != nil:
 		unavailable(w, r, err)
 		return
+	}
+	out.Strategy = name
+	answer(w, r, out)
+}
+
+// WrongPlot is an indicator that can not be computed as a strategy names it.
+type WrongPlot struct{ Err error }
+
+func (w *WrongPlot) Error() string { return w.Err.Error() }
+
+// Plots computes indicators over the candles of a symbol that open in a time.
+func (m *MarketData) Plots(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, plots []strategy.Plot, fromMS, toMS int64) (Plots, error) {
+	out := Plots{Schema: 1, Interval: interval.String(), OpenMS: []int64{}, Lines: []Line{}}
+	if len(plots) == 0 {
+		return out, nil
+	}
+	bars, err := m.bars(ctx, symbol, interval, fromMS-before(plots)*int64(interval), toMS)
+	if err != nil {
+		return out, err
 	}
 	first, _ := slices.BinarySearchFunc(bars, fromMS, func(bar indicator.Bar, ms int64) int { return int(min(1, max(-1, bar.OpenMS-ms))) })
 	for _, bar := range bars[first:] {
@@ -101,12 +113,11 @@ func (s *Server) listPlots(w http.ResponseWriter, r *http.Request) {
 	for i := range plots {
 		lines, err := linesOf(&plots[i], bars, first)
 		if err != nil {
-			problem(w, r, http.StatusInternalServerError, "internal", err.Error())
-			return
+			return out, &WrongPlot{err}
 		}
 		out.Lines = append(out.Lines, lines...)
 	}
-	answer(w, r, out)
+	return out, nil
 }
 
 // before is how many candles indicators want before the first value that is shown:
@@ -122,11 +133,11 @@ func before(plots []strategy.Plot) int64 {
 }
 
 // bars are the closed and open candles of a time, as indicators take them.
-func (s *Server) bars(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (bars []indicator.Bar, err error) {
+func (m *MarketData) bars(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (bars []indicator.Bar, err error) {
 	fromMS = max(0, fromMS)
 	which := chunk{symbol.Key(), interval, fromMS - fromMS%(chunkCandles*int64(interval))}
 	for ; which.startMS < toMS; which.startMS = which.endMS() {
-		candles, err := s.fetchChunk(ctx, which)
+		candles, err := m.fetchChunk(ctx, which)
 		if err != nil {
 			return nil, err
 		}

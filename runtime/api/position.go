@@ -68,7 +68,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 		p.Mark = s.PriceDecimal(t.Mark).String()
 	}
 	if last := s.PriceFloat(t.Last); last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {
-		distance := round(max(last-t.LiqPrice.Float(), t.LiqPrice.Float()-last) / last)
+		distance := RoundRatio(max(last-t.LiqPrice.Float(), t.LiqPrice.Float()-last) / last)
 		p.Distance = &distance
 	}
 	for i := range b.status.Strategies {
@@ -144,14 +144,18 @@ func (s *Server) account(w http.ResponseWriter, r *http.Request) {
 	if !noQuery(w, r) {
 		return
 	}
-	b := s.config.Board
+	answer(w, r, s.config.Board.Account())
+}
+
+// Account returns what both wallets hold.
+func (b *Board) Account() Account {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	st := &b.status
 	a := Account{1, st.AccountMS, st.Account.WalletBalance.String(), st.Account.UnrealizedPNL.String(), st.Account.AvailableBalance.String(), st.Account.MarginUsed.String(),
 		st.Account.MaintenanceMargin.String(), st.Equity.String(), st.Total.String(), []Balance{}}
 	for _, balance := range st.Balances {
 		a.Balances = append(a.Balances, Balance{balance.Asset, balance.Free.String(), balance.Frozen.String()})
 	}
-	b.mu.Unlock()
-	answer(w, r, a)
+	return a
 }

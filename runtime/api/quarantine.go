@@ -71,7 +71,7 @@ func (s *Server) quarantines(ctx context.Context) ([]Quarantine, error) {
 	items := []Quarantine{}
 	err := s.config.Driver.Query(ctx, func() {
 		for _, q := range s.config.Engine.Quarantines() {
-			items = append(items, quarantineOf(&q))
+			items = append(items, QuarantineOf(&q))
 		}
 	})
 	return items, err
@@ -129,7 +129,7 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := ResolveAnswer{Schema: 1, DryRun: asked.DryRun, Market: resolution.Symbol.Market.String(), Symbol: resolution.Symbol.Name, Decision: asked.Decision,
-		Reason: asked.Reason, Cause: resolution.Cause, Changes: filled(resolution.Lines)}
+		Reason: asked.Reason, Cause: resolution.Cause, Changes: OrEmpty(resolution.Lines)}
 	scope := reconcile.Scope{Symbol: resolution.Symbol}
 	event := engine.Event{Kind: engine.EventResolve, Scope: scope, Adopt: resolution.Adopt, Why: asked.Reason, Audit: audit(r, scope.String(), asked.Decision+": "+asked.Reason)}
 	if asked.DryRun || s.sent(ctx, w, r, event) {
@@ -155,7 +155,8 @@ func quarantined(asked *ResolveRequest, all []engine.Quarantine) (found exchange
 	return found, errors.New(asked.Symbol + " is quarantined in both markets: say which")
 }
 
-func quarantineOf(q *engine.Quarantine) Quarantine {
+// QuarantineOf writes a symbol that waits for a person.
+func QuarantineOf(q *engine.Quarantine) Quarantine {
 	quantity := func(v exchange.Quantity) string {
 		if q.Rules == nil {
 			return decimal.NewFromInt(int64(v)).String()
@@ -170,7 +171,7 @@ func quarantineOf(q *engine.Quarantine) Quarantine {
 	}
 	out := Quarantine{Market: q.Symbol.Market.String(), Symbol: q.Symbol.Name, Strategy: q.Strategy, Cause: q.Cause, Since: time.UnixMilli(q.SinceMS).UTC(),
 		Position: quantity(q.Venue), Explained: quantity(q.Known), Ignored: quantity(q.Ignored), Difference: quantity(q.Difference),
-		Unknown: []Order{}, Orders: []Stray{}, Adopt: filled(q.Adopt), Ignore: filled(q.Ignore), Blocked: q.Blocked}
+		Unknown: []Order{}, Orders: []Stray{}, Adopt: OrEmpty(q.Adopt), Ignore: OrEmpty(q.Ignore), Blocked: q.Blocked}
 	for i := range q.Unknown {
 		out.Unknown = append(out.Unknown, orderOf(&q.Unknown[i], q.Rules))
 	}

@@ -131,12 +131,19 @@ func (s *Server) reconcileState(w http.ResponseWriter, r *http.Request) {
 		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not answer now")
 		return
 	}
-	b := s.config.Board
+	out := s.config.Board.Reconcile()
+	out.Quarantines = quarantines
+	answer(w, r, out)
+}
+
+// Reconcile returns the state of the reconciler; quarantines the engine tells.
+func (b *Board) Reconcile() Reconcile {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	st := &b.status
-	out := Reconcile{Schema: 1, LastMS: st.SoundMS, Failed: st.Failed, Blind: st.Blind, Quarantines: quarantines, Unknown: []Order{}}
-	out.Rounds, _ = newest(b.rounds.all, Page{Limit: 50}, func(r *Round) int64 { return r.n }, func(*Round) bool { return true }, func(r *Round) Round { return *r })
-	out.Events, _ = newest(b.notices.all, Page{Limit: 50}, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
+	out := Reconcile{Schema: 1, LastMS: st.SoundMS, Failed: st.Failed, Blind: st.Blind, Quarantines: []Quarantine{}, Unknown: []Order{}}
+	out.Rounds, _ = Newest(b.rounds.all, Page{Limit: 50}, func(r *Round) int64 { return r.n }, func(*Round) bool { return true }, func(r *Round) Round { return *r })
+	out.Events, _ = Newest(b.notices.all, Page{Limit: 50}, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
 		return n.Kind == "quarantine" || n.Kind == "foreign" || n.Kind == "adopted" || n.Kind == "ignored" || n.Kind == "found" || n.Kind == "stale"
 	}, func(n *Notice) Notice { return *n })
 	for i := range st.Live {
@@ -144,9 +151,22 @@ func (s *Server) reconcileState(w http.ResponseWriter, r *http.Request) {
 			out.Unknown = append(out.Unknown, orderOf(p, b.symbolRules(p.Order.Key())))
 		}
 	}
-	b.mu.Unlock()
-	out.Rounds, out.Events = filled(out.Rounds), filled(out.Events)
-	answer(w, r, out)
+	out.Rounds, out.Events = OrEmpty(out.Rounds), OrEmpty(out.Events)
+	return out
+}
+
+// Rounds returns rounds, newest first.
+func (b *Board) Rounds(page Page, keep func(*Round) bool) ([]Round, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return Newest(b.rounds.all, page, func(r *Round) int64 { return r.n }, keep, func(r *Round) Round { return *r })
+}
+
+// Notices returns notices, newest first.
+func (b *Board) Notices(page Page, keep func(*Notice) bool) ([]Notice, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return Newest(b.notices.all, page, func(n *Notice) int64 { return n.n }, keep, func(n *Notice) Notice { return *n })
 }
 
 // listRounds serves GET /api/v1/reconcile/runs.
@@ -156,12 +176,7 @@ func (s *Server) listRounds(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	complete := query.Get("complete")
-	b := s.config.Board
-	b.mu.Lock()
-	items, next := newest(b.rounds.all, page, func(r *Round) int64 { return r.n }, func(r *Round) bool {
-		return complete == "" || (complete == "true") == r.Complete
-	}, func(r *Round) Round { return *r })
-	b.mu.Unlock()
+	items, next := s.config.Board.Rounds(page, func(r *Round) bool { return complete == "" || (complete == "true") == r.Complete })
 	writeList(w, r, items, next)
 }
 
@@ -172,12 +187,9 @@ func (s *Server) listNotices(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind, severity := query.Get("kind"), query.Get("severity")
-	b := s.config.Board
-	b.mu.Lock()
-	items, next := newest(b.notices.all, page, func(n *Notice) int64 { return n.n }, func(n *Notice) bool {
+	items, next := s.config.Board.Notices(page, func(n *Notice) bool {
 		return chosen(query, n.Strategy, n.Market, n.Symbol) && (kind == "" || kind == n.Kind) && (severity == "" || severity == n.Severity)
-	}, func(n *Notice) Notice { return *n })
-	b.mu.Unlock()
+	})
 	writeList(w, r, items, next)
 }
 

@@ -44,6 +44,13 @@ func (b *Board) keepRefusal(n *engine.Note) {
 	}
 }
 
+// Refusals returns refused intents, newest first.
+func (b *Board) Refusals(page Page, keep func(*Refusal) bool) ([]Refusal, string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return Newest(b.refused.all, page, func(r *Refusal) int64 { return r.n }, keep, func(r *Refusal) Refusal { return *r })
+}
+
 // listRefusals serves GET /api/v1/risk/rejections.
 func (s *Server) listRefusals(w http.ResponseWriter, r *http.Request) {
 	query, page, ok := pageOf(w, r, "rule", "strategy", "market", "symbol")
@@ -51,11 +58,8 @@ func (s *Server) listRefusals(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rule := query.Get("rule")
-	b := s.config.Board
-	b.mu.Lock()
-	items, next := newest(b.refused.all, page, func(r *Refusal) int64 { return r.n }, func(r *Refusal) bool {
+	items, next := s.config.Board.Refusals(page, func(r *Refusal) bool {
 		return chosen(query, r.Strategy, r.Market, r.Symbol) && (rule == "" || rule == r.Rule)
-	}, func(r *Refusal) Refusal { return *r })
-	b.mu.Unlock()
+	})
 	writeList(w, r, items, next)
 }

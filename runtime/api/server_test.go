@@ -165,11 +165,11 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 			t.Errorf("the order at 100 was taken for the one at %s", in.Price)
 		}
 	}
-	for range maxIntents + 10 {
+	for range MaxIntents + 10 {
 		d.board.Note(&engine.Note{Kind: engine.NoteIntent, Symbol: bitcoin})
 	}
-	if have := len(d.intents()); have > maxIntents || have < maxIntents*8/10 {
-		t.Errorf("intents kept: want about %d, have %d", maxIntents, have)
+	if have := len(d.intents()); have > MaxIntents || have < MaxIntents*8/10 {
+		t.Errorf("intents kept: want about %d, have %d", MaxIntents, have)
 	}
 }
 

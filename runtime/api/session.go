@@ -171,7 +171,7 @@ type Session struct {
 }
 
 func (s *Server) sessionOf(who identity) Session {
-	out := Session{Schema: 1, Role: who.role.String(), By: who.by, Mode: s.config.Board.mode, Instance: s.config.Board.instance, Makes: s.config.Keyring != nil && who.makes()}
+	out := Session{Schema: 1, Role: who.role.String(), By: who.by, Mode: s.config.Board.Mode(), Instance: s.config.Board.Instance(), Makes: s.config.Keyring != nil && who.makes()}
 	if !who.ends.IsZero() {
 		ends := who.ends.UTC()
 		out.Ends = &ends

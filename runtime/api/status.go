@@ -83,7 +83,8 @@ type Degraded struct {
 	Doing    string     `json:"doing,omitempty"` // what a halt has still to take away, and what keeps it
 }
 
-func degradedOf(all []engine.Degraded) []Degraded {
+// DegradedOf writes the declared states in force.
+func DegradedOf(all []engine.Degraded) []Degraded {
 	out := []Degraded{}
 	for i := range all {
 		d := &all[i]
@@ -112,7 +113,7 @@ func (b *Board) statusOf() Status {
 	out := Status{Schema: 1, Mode: b.mode, Instance: b.instance, Started: b.began.UTC(), UptimeS: int64(time.Since(b.began).Seconds()), Unclean: b.unclean, Time: time.UnixMilli(s.NowMS).UTC(), Ready: true,
 		Checks: b.checks(), Equity: s.Total.String(), Uncounted: uncounted(s), Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
 		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(), Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind,
-		Degraded: degradedOf(s.Degraded), Open: len(s.Live), Nearest: nearest(s), Reconcile: ReconcileGlance{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
+		Degraded: DegradedOf(s.Degraded), Open: len(s.Live), Nearest: nearest(s), Reconcile: ReconcileGlance{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
 	for _, check := range out.Checks {
 		out.Ready = out.Ready && check.OK
 	}
@@ -143,16 +144,16 @@ func dayOf(day reconcile.Day, equity exchange.Amount) Day {
 	change := equity.Sub(day.Equity)
 	d.Change = change.String()
 	if day.Equity.Sign() > 0 {
-		d.ChangeRatio = round(change.Float() / day.Equity.Float())
+		d.ChangeRatio = RoundRatio(change.Float() / day.Equity.Float())
 	}
 	if day.Peak.Sign() > 0 {
-		d.DrawdownRatio = round(max(0, day.Peak.Sub(equity).Float()/day.Peak.Float()))
+		d.DrawdownRatio = RoundRatio(max(0, day.Peak.Sub(equity).Float()/day.Peak.Float()))
 	}
 	return d
 }
 
-// round keeps a ratio to a millionth: more would be noise.
-func round(ratio float64) float64 {
+// RoundRatio keeps a ratio to a millionth: more would be noise.
+func RoundRatio(ratio float64) float64 {
 	const millionth = 1e6
 	return float64(int64(ratio*millionth+half(ratio))) / millionth
 }
@@ -173,7 +174,7 @@ func nearest(s *engine.Status) *Liquidation {
 		if t.Position == 0 || t.LiqPrice.IsZero() || last <= 0 {
 			continue
 		}
-		distance := round(max(last-t.LiqPrice.Float(), t.LiqPrice.Float()-last) / last)
+		distance := RoundRatio(max(last-t.LiqPrice.Float(), t.LiqPrice.Float()-last) / last)
 		if found == nil || distance < found.Distance {
 			found = &Liquidation{t.Symbol.Name, t.LiqPrice.String(), distance}
 		}
@@ -183,7 +184,7 @@ func nearest(s *engine.Status) *Liquidation {
 
 // publishStatus sends what changed since it was last sent.
 func (b *Board) publishStatus() {
-	if b.stream == nil {
+	if b.publishTo == nil {
 		return
 	}
 	status := b.statusOf()

@@ -138,13 +138,34 @@ func (s *Server) oneStrategy(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PathValue("name")
-	b := s.config.Board
-	b.mu.Lock()
-	t := b.strategy(name)
-	if t == nil {
-		b.mu.Unlock()
+	one, known := s.config.Board.Strategy(name)
+	if !known {
 		missing(w, r, "strategy", name)
 		return
+	}
+	one.Config = s.config.StrategyConfig(name)
+	one.Orders, _ = s.config.History.Orders(Page{Limit: defaultLimit}, func(o *Order) bool { return o.Live && o.Strategy == name })
+	one.Orders = OrEmpty(one.Orders)
+	answer(w, r, one)
+}
+
+// Strategy is a strategy with what it wishes and what limits it; its configuration and
+// its orders are not on the board.
+func (b *Board) Strategy(name string) (OneStrategy, bool) {
+	one, known := b.oneStrategy(name)
+	if known {
+		one.Decisions, _ = b.Decisions(name, Page{Limit: 20})
+		one.Decisions = OrEmpty(one.Decisions)
+	}
+	return one, known
+}
+
+func (b *Board) oneStrategy(name string) (OneStrategy, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.strategy(name)
+	if t == nil {
+		return OneStrategy{}, false
 	}
 	one := OneStrategy{Schema: 1, Strategy: strategyOf(t), Plan: planOf(&t.Plan, t.Symbol, t.Memory), Limits: []Limit{}, Degraded: []Degraded{}}
 	switch {
@@ -158,21 +179,16 @@ func (s *Server) oneStrategy(w http.ResponseWriter, r *http.Request) {
 			one.Limits = append(one.Limits, limit)
 		}
 	}
-	for _, d := range degradedOf(b.status.Degraded) {
+	for _, d := range DegradedOf(b.status.Degraded) {
 		if d.Scope == "account" || d.Strategy == name || d.Symbol == t.Symbol.Name && d.Market == one.Market {
 			one.Degraded = append(one.Degraded, d)
 		}
 	}
-	b.mu.Unlock()
-	one.Config = s.config.StrategyConfig(name)
-	one.Decisions, _ = b.decisionsOf(name, Page{Limit: 20})
-	one.Orders, _ = s.config.History.Orders(Page{Limit: defaultLimit}, func(o *Order) bool { return o.Live && o.Strategy == name })
-	one.Decisions, one.Orders = filled(one.Decisions), filled(one.Orders)
-	answer(w, r, one)
+	return one, true
 }
 
-// filled makes an empty list of none, since null is none in JSON.
-func filled[T any](items []T) []T {
+// OrEmpty makes an empty list of none, since null is none in JSON.
+func OrEmpty[T any](items []T) []T {
 	if items == nil {
 		return []T{}
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -47,11 +48,20 @@ func (s *Server) listSweeps(w http.ResponseWriter, r *http.Request) {
 	if !noQuery(w, r) {
 		return
 	}
-	items := []Sweep{}
-	root, err := os.OpenRoot(s.config.Sweeps) // the system keeps what is asked for inside it
-	if errors.Is(err, fs.ErrNotExist) || s.config.Sweeps == "" {
-		writeList(w, r, items, "")
+	items, err := Sweeps(s.config.Sweeps)
+	if err != nil {
+		problem(w, r, http.StatusInternalServerError, "internal", err.Error())
 		return
+	}
+	writeList(w, r, items, "")
+}
+
+// Sweeps returns the sweeps kept in a directory, the newest first; an empty name is of none.
+func Sweeps(directory string) ([]Sweep, error) {
+	items := []Sweep{}
+	root, err := os.OpenRoot(directory) // the system keeps what is asked for inside it
+	if errors.Is(err, fs.ErrNotExist) || directory == "" {
+		return items, nil
 	}
 	var entries []fs.DirEntry
 	if err == nil {
@@ -59,25 +69,19 @@ func (s *Server) listSweeps(w http.ResponseWriter, r *http.Request) {
 		entries, err = fs.ReadDir(root.FS(), ".")
 	}
 	if err != nil {
-		problem(w, r, http.StatusInternalServerError, "internal", "the directory of sweeps can not be read")
-		return
+		return nil, errors.New("the directory of sweeps can not be read")
 	}
 	for _, entry := range entries[:min(len(entries), maxSweeps)] {
 		name, whole := strings.CutSuffix(entry.Name(), ".json")
-		if !whole || !reportName.MatchString(name) {
+		if !whole || !ReportName.MatchString(name) {
 			continue
 		}
 		if one, told := sweepOf(root, name); told {
 			items = append(items, one)
 		}
 	}
-	slices.SortFunc(items, func(a, b Sweep) int {
-		if c := b.At.Compare(a.At); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
-	writeList(w, r, items, "")
+	slices.SortFunc(items, func(a, b Sweep) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.Name, b.Name)) })
+	return items, nil
 }
 
 // sweepOf reads one; another program's file is none.

@@ -103,24 +103,36 @@ func endedBy(t *reconcile.Trip) string {
 
 // listTrips serves GET /api/v1/trades.
 func (s *Server) listTrips(w http.ResponseWriter, r *http.Request) {
-	listEnded(s, w, r, func(o *over) bool { return o.Strategy != "" }, roundTripOf)
+	query, page, ok := pageOf(w, r, "strategy", "symbol", "market")
+	if ok {
+		items, next := s.config.History.RoundTrips(page, func(strategy, market, symbol string) bool { return chosen(query, strategy, market, symbol) })
+		writeList(w, r, items, next)
+	}
 }
 
 // listEndedPositions serves GET /api/v1/positions/history.
 func (s *Server) listEndedPositions(w http.ResponseWriter, r *http.Request) {
-	listEnded(s, w, r, func(*over) bool { return true }, endedPositionOf)
+	query, page, ok := pageOf(w, r, "strategy", "symbol", "market")
+	if ok {
+		items, next := s.config.History.EndedPositions(page, func(strategy, market, symbol string) bool { return chosen(query, strategy, market, symbol) })
+		writeList(w, r, items, next)
+	}
 }
 
-func listEnded[T any](s *Server, w http.ResponseWriter, r *http.Request, keep func(*over) bool, show func(*over) T) {
-	query, page, ok := pageOf(w, r, "strategy", "symbol", "market")
-	if !ok {
-		return
-	}
-	h := s.config.History
+// RoundTrips returns round trips of strategies, newest first.
+func (h *History) RoundTrips(page Page, keep func(strategy, market, symbol string) bool) ([]RoundTrip, string) {
+	return endedOf(h, page, func(o *over) bool {
+		return o.Strategy != "" && keep(o.Strategy, o.Symbol.Market.String(), o.Symbol.Name)
+	}, roundTripOf)
+}
+
+// EndedPositions returns positions that are over, newest first.
+func (h *History) EndedPositions(page Page, keep func(strategy, market, symbol string) bool) ([]EndedPosition, string) {
+	return endedOf(h, page, func(o *over) bool { return keep(o.Strategy, o.Symbol.Market.String(), o.Symbol.Name) }, endedPositionOf)
+}
+
+func endedOf[T any](h *History, page Page, keep func(*over) bool, show func(*over) T) ([]T, string) {
 	h.mu.Lock()
-	items, next := newest(h.ended, page, func(o *over) int64 { return o.n }, func(o *over) bool {
-		return keep(o) && chosen(query, o.Strategy, o.Symbol.Market.String(), o.Symbol.Name)
-	}, show)
-	h.mu.Unlock()
-	writeList(w, r, items, next)
+	defer h.mu.Unlock()
+	return Newest(h.ended, page, func(o *over) int64 { return o.n }, keep, show)
 }
