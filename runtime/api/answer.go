@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -117,30 +119,9 @@ func listOf[T any](items []T, next string) List[T] {
 // Items is a whole list as the API answers one.
 func Items[T any](items []T) List[T] { return listOf(items, "") }
 
-// Page is which part of a list is asked for.
-type Page struct {
-	Limit int
-	After int64 // only what is older than this number; 0 for the newest
-}
-
-// Newest takes a page of what is kept oldest first.
-func Newest[T, V any](all []T, page Page, of func(*T) int64, keep func(*T) bool, show func(*T) V) (items []V, next string) {
-	for i := len(all) - 1; i >= 0; i-- {
-		if page.After != 0 && of(&all[i]) >= page.After || !keep(&all[i]) {
-			continue
-		}
-		if len(items) == page.Limit {
-			return items, next
-		}
-		items = append(items, show(&all[i]))
-		next = number(of(&all[i]))
-	}
-	return items, ""
-}
-
 // page reads limit and after, and refuses parameters that nobody reads.
-func pageOf(w http.ResponseWriter, r *http.Request, known ...string) (url.Values, Page, bool) {
-	page := Page{Limit: defaultLimit}
+func pageOf(w http.ResponseWriter, r *http.Request, known ...string) (url.Values, view.Page, bool) {
+	page := view.Page{Limit: defaultLimit}
 	query, err := queryOf(r, append(known, "limit", "after")...)
 	if err == nil && query.Has("limit") {
 		page.Limit, err = whole(query, "limit", 1, maxLimit)

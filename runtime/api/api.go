@@ -8,6 +8,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"context"
 	"crypto/tls"
 	"errors"
@@ -47,22 +49,17 @@ type Engine interface {
 	Closing(key exchange.SymbolKey) (engine.Deed, error)
 }
 
-// Market reads public market data of the venue.
-type Market interface {
-	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
-}
-
 // Config is what a server shows and serves. Board, History, Logs, Metrics, Driver
 // and Engine are needed.
 type Config struct {
-	Board   *Board
-	History *History
-	Equity  *Equity
+	Board   *view.Board
+	History *view.History
+	Equity  *view.Equity
 	Logs    *ops.Logs
 	Metrics *ops.Metrics
 	Driver  Driver
 	Engine  Engine
-	Market  Market // nil: no market data is served
+	Market  view.Market // nil: no market data is served
 	Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)
 	Listed  func() []*exchange.Symbol // all symbols of the venue
 	Build   ops.Build
@@ -93,8 +90,8 @@ type Server struct {
 	metrics  *ops.Metrics
 	sessions sessions
 	repeats  repeats
-	market   *MarketData
-	reports  *Reports
+	market   *view.MarketData
+	reports  *view.Reports
 	bench    bench
 	copying  sync.Mutex    // held while a backup is made
 	telling  sync.Mutex    // held while channels are tested
@@ -112,9 +109,9 @@ func New(config Config) *Server {
 		s.config.Symbols = func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }
 	}
 	if s.config.Equity == nil {
-		s.config.Equity = NewEquity()
+		s.config.Equity = view.NewEquity()
 	}
-	s.market, s.reports = NewMarketData(config.Market, config.Board.NowMS), NewReports(config.Reports)
+	s.market, s.reports = view.NewMarketData(config.Market, config.Board.NowMS), view.NewReports(config.Reports)
 	s.handler = s.routed()
 	config.History.Follow(s.config.Symbols, s.stream.Publish)
 	config.Board.Follow(s.stream.Publish, config.History)

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"fmt"
 	"io"
 	"net/http"
@@ -121,7 +123,7 @@ func BenchmarkPublish(b *testing.B) {
 			}
 		}()
 	}
-	content := PositionChange{1, "trend", "futures", "BTC-USDT", "0.02", "50000", "50100"}
+	content := view.PositionChange{AtMS: 1, Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Quantity: "0.02", Entry: "50000", Last: "50100"}
 	b.ReportAllocs()
 	for b.Loop() {
 		d.server.stream.Publish("position", content)

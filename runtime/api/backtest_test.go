@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -45,14 +47,14 @@ func shelf(t *testing.T) string {
 func TestReportsAreListedAndRead(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Reports = shelf(t) })
-	var list List[Backtest]
+	var list List[view.Backtest]
 	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/backtests")), &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(list.Items) != 1 || list.Items[0].ID != "trend-1" || list.Items[0].Final != "11731.87" || list.Items[0].Sharpe != nil || *list.Items[0].Drawdown != 26.5 || !list.Items[0].Page {
 		t.Errorf("want the one report, have %+v", list.Items)
 	}
-	var one OneBacktest
+	var one view.OneBacktest
 	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/backtests/trend-1")), &one); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -137,7 +138,7 @@ func (s *Server) benchChoices(w http.ResponseWriter, r *http.Request) {
 	if s.config.Bench != nil {
 		out = s.config.Bench.Choices()
 	}
-	out.Schema, out.Strategies, out.Files = 1, OrEmpty(out.Strategies), OrEmpty(out.Files)
+	out.Schema, out.Strategies, out.Files = 1, view.OrEmpty(out.Strategies), view.OrEmpty(out.Files)
 	answer(w, r, out)
 }
 
@@ -181,7 +182,7 @@ func (s *Server) startBacktest(w http.ResponseWriter, r *http.Request) {
 		problem(w, r, http.StatusConflict, "not_possible", err.Error())
 		return
 	}
-	out := BacktestStart{Schema: 1, DryRun: asked.DryRun, ID: asked.Name, Does: OrEmpty(does)}
+	out := BacktestStart{Schema: 1, DryRun: asked.DryRun, ID: asked.Name, Does: view.OrEmpty(does)}
 	if asked.DryRun {
 		answerAs(w, http.StatusOK, out)
 		return
@@ -209,7 +210,7 @@ func (b *BacktestRequest) check(now time.Time) error {
 	switch {
 	case b.Strategy == "":
 		return errors.New("strategy is missing: the name of a configured one")
-	case !ReportName.MatchString(b.Name) || b.Name == "choices" || b.Name == "runs":
+	case !view.ReportName.MatchString(b.Name) || b.Name == "choices" || b.Name == "runs":
 		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the words choices and runs", b.Name)
 	case len(b.Params) > maxParams:
 		return fmt.Errorf("%d params are more than %d", len(b.Params), maxParams)
@@ -230,22 +231,6 @@ func (b *BacktestRequest) data() string {
 		return b.File
 	}
 	return fmt.Sprintf("a made-up market, seed %d", b.Seed)
-}
-
-// Room refuses a name that is taken, and more reports than are looked at.
-func (r *Reports) Room(name string) error {
-	entries, err := os.ReadDir(r.directory)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return errors.New("the directory of reports can not be read")
-	case len(entries) >= maxReports:
-		return fmt.Errorf("there are %d reports: remove some from data_dir/backtests", len(entries))
-	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }):
-		return fmt.Errorf("a report %q is there already: give it another name", name)
-	}
-	return nil
 }
 
 // wrote has a change journalled that is none of the engine. Nothing is done before.
@@ -358,7 +343,7 @@ func (s *Server) guarded(ctx context.Context, asked *BacktestRequest, directory 
 		}
 	}()
 	return s.config.Bench.Run(ctx, asked, directory, func(phase string, share float64) {
-		if run, due := s.bench.now(func(run *BacktestRun) { run.Phase, run.Share = phase, RoundRatio(max(0, min(1, share))) }); due {
+		if run, due := s.bench.now(func(run *BacktestRun) { run.Phase, run.Share = phase, view.RoundRatio(max(0, min(1, share))) }); due {
 			s.stream.Publish("backtest", run)
 		}
 	})

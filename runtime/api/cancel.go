@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"context"
 	"fmt"
 	"net/http"
@@ -48,7 +50,7 @@ func (s *Server) cancelOrders(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	var orders []string
 	var unknown error
-	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: reconcile.LevelPause, Scope: asked.String(), Reason: asked.Reason, Does: []string{}, Steps: []HaltStep{}, Still: []Degraded{}}
+	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: reconcile.LevelPause, Scope: asked.String(), Reason: asked.Reason, Does: []string{}, Steps: []view.HaltStep{}, Still: []view.Degraded{}}
 	err := s.config.Driver.Query(ctx, func() {
 		status := s.config.Engine.Status()
 		if unknown = asked.known(&status); unknown != nil {
@@ -95,7 +97,7 @@ func (s *Server) withdrawing(asked *CancelRequest, status *engine.Status, out *H
 		}
 		orders = append(orders, p.ClientOrderID)
 		for j := range deed.Steps {
-			out.Steps = append(out.Steps, HaltStepOf(&deed.Steps[j]))
+			out.Steps = append(out.Steps, view.HaltStepOf(&deed.Steps[j]))
 		}
 		for _, line := range deed.Lines { // several orders of a strategy come to the same
 			if !slices.Contains(out.Does, line) {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"context"
 	"errors"
 	"net/http"
@@ -32,7 +34,7 @@ func (s *Server) configuration(w http.ResponseWriter, r *http.Request) {
 	}
 	out := s.config.Configuration()
 	out.Schema = 1
-	out.Files, out.Settings = OrEmpty(out.Files), OrEmpty(out.Settings)
+	out.Files, out.Settings = view.OrEmpty(out.Files), view.OrEmpty(out.Settings)
 	answer(w, r, out)
 }
 

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +41,8 @@ const (
 type desk struct {
 	t       testing.TB
 	server  *Server
-	board   *Board
-	history *History
+	board   *view.Board
+	history *view.History
 	metrics *ops.Metrics
 	logs    *ops.Logs
 	market  *sim.Exchange
@@ -157,7 +159,7 @@ func newDesk(t testing.TB) *desk { return newDeskWith(t, func(*Config) {}) }
 
 func newDeskWith(t testing.TB, change func(*Config)) *desk {
 	t.Helper()
-	d := &desk{t: t, board: NewBoard("demo", "main"), history: NewHistory(), metrics: ops.NewMetrics("demo", ops.Build{}), logs: ops.NewLogs()}
+	d := &desk{t: t, board: view.NewBoard("demo", "main"), history: view.NewHistory(), metrics: ops.NewMetrics("demo", ops.Build{}), logs: ops.NewLogs()}
 	d.status = *running(t)
 	var err error
 	if d.market, err = sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: d.status.NowMS}); err != nil {
@@ -237,8 +239,8 @@ func (d *desk) want(code int, path string) string {
 }
 
 // intents are those the board keeps, oldest first.
-func (d *desk) intents() []Intent {
-	all, _ := d.board.Intents(Page{Limit: 2 * MaxIntents}, func(*Intent) bool { return true })
+func (d *desk) intents() []view.Intent {
+	all, _ := d.board.Intents(view.Page{Limit: 2 * view.MaxIntents}, func(*view.Intent) bool { return true })
 	slices.Reverse(all)
 	return all
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -372,7 +374,7 @@ func TestPagesAreJoinedByTheirCursors(t *testing.T) {
 		if after != "" {
 			path += "&after=" + after
 		}
-		page := read[List[Notice]](t, d.want(200, path))
+		page := read[List[view.Notice]](t, d.want(200, path))
 		for _, n := range page.Items {
 			ids = append(ids, n.ID)
 		}
@@ -381,7 +383,7 @@ func TestPagesAreJoinedByTheirCursors(t *testing.T) {
 		}
 		after = *page.Next
 	}
-	all := read[List[Notice]](t, d.want(200, "/api/v1/notices?limit=1000"))
+	all := read[List[view.Notice]](t, d.want(200, "/api/v1/notices?limit=1000"))
 	var want []string
 	for _, n := range all.Items {
 		want = append(want, n.ID)

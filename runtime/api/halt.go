@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"context"
 	"errors"
 	"fmt"
@@ -32,27 +34,8 @@ type HaltAnswer struct {
 	Scope  string              `json:"scope"`
 	Reason string              `json:"reason"`
 	Does   []string            `json:"does"`  // in words
-	Steps  []HaltStep          `json:"steps"` // what it sends, in order
-	Still  []Degraded          `json:"still"` // rearm: what keeps trading back all the same
-}
-
-// HaltStep is one thing a halt sends.
-type HaltStep struct {
-	Strategy      string `json:"strategy"`
-	Market        string `json:"market"`
-	Symbol        string `json:"symbol"`
-	Action        string `json:"action"` // cancel, exit
-	Side          string `json:"side,omitempty"`
-	Type          string `json:"type,omitempty"`
-	Quantity      string `json:"quantity,omitempty"`
-	Price         string `json:"price,omitempty"`
-	StopPrice     string `json:"stop_price,omitempty"`
-	ReduceOnly    bool   `json:"reduce_only,omitempty"`
-	ClosePosition bool   `json:"close_position,omitempty"`
-	ClientOrderID string `json:"client_order_id,omitempty"` // cancel: of which order
-	OrderID       int64  `json:"order_id,omitempty"`
-	Later         bool   `json:"later,omitempty"` // once the cancels before it are confirmed
-	Text          string `json:"text"`            // for people
+	Steps  []view.HaltStep     `json:"steps"` // what it sends, in order
+	Still  []view.Degraded     `json:"still"` // rearm: what keeps trading back all the same
 }
 
 // readHalt reads a halt's body, and dry_run of the query, which says the same.
@@ -152,7 +135,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 	defer cancel()
 	var scope reconcile.Scope
 	var unknown error
-	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: asked.Level, Reason: asked.Reason, Does: []string{}, Steps: []HaltStep{}, Still: []Degraded{}}
+	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: asked.Level, Reason: asked.Reason, Does: []string{}, Steps: []view.HaltStep{}, Still: []view.Degraded{}}
 	read := s.config.Driver.Query(ctx, func() {
 		status := s.config.Engine.Status()
 		if scope, unknown = scopeOf(asked, &status); unknown != nil {
@@ -164,7 +147,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 		}
 		out.Does = append(out.Does, "halt the "+scope.String()+": "+does(asked.Level))
 		for _, step := range s.config.Engine.Preview(asked.Level, scope) {
-			out.Steps = append(out.Steps, HaltStepOf(&step))
+			out.Steps = append(out.Steps, view.HaltStepOf(&step))
 		}
 	})
 	switch {
@@ -189,7 +172,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 	}
 	if asked.Level == reconcile.LevelNone {
 		// Arming one thing may leave another in force: that is told, or it would be missed.
-		_ = s.config.Driver.Query(ctx, func() { out.Still = DegradedOf(s.config.Engine.Status().Degraded) })
+		_ = s.config.Driver.Query(ctx, func() { out.Still = view.DegradedOf(s.config.Engine.Status().Degraded) })
 	}
 	answerAs(w, http.StatusAccepted, out)
 }
@@ -197,7 +180,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 // does says what a level does, with what the milder ones do.
 func does(level reconcile.HaltLevel) string {
 	var all []string
-	for _, l := range HaltLevels {
+	for _, l := range view.HaltLevels {
 		if l.Level <= level {
 			all = append(all, l.Does)
 		}
@@ -271,39 +254,4 @@ func scopeOf(asked *HaltRequest, status *engine.Status) (reconcile.Scope, error)
 		return reconcile.Scope{}, fmt.Errorf("%s is traded in both markets: say which", asked.Symbol)
 	}
 	return scopes[0], nil
-}
-
-// HaltStepOf writes one thing a halt sends.
-func HaltStepOf(step *engine.Step) HaltStep {
-	o, symbol := &step.Intent.Order, step.Symbol
-	out := HaltStep{Strategy: step.Strategy, Market: symbol.Market.String(), Symbol: symbol.Name, Action: step.Intent.Purpose.String(), Later: step.Later,
-		ClientOrderID: step.Intent.ClientID, OrderID: step.Intent.OrderID}
-	if step.Intent.Purpose == reconcile.Cancel {
-		out.Text = fmt.Sprintf("cancel order %d (%s) on %s", out.OrderID, out.ClientOrderID, symbol.Key())
-		if out.OrderID == 0 {
-			out.Text = fmt.Sprintf("cancel order %s on %s, once its id is known", out.ClientOrderID, symbol.Key())
-		}
-		return out
-	}
-	out.Side, out.Type, out.ReduceOnly, out.ClosePosition = o.Side.String(), o.Type.String(), o.ReduceOnly, o.ClosePosition
-	out.Quantity, out.Price = nonZero(o.Quantity != 0, symbol.QuantityDecimal(o.Quantity)), nonZero(o.Price != 0, symbol.PriceDecimal(o.Price))
-	out.StopPrice = nonZero(o.StopPrice != 0, symbol.PriceDecimal(o.StopPrice))
-	out.Text = fmt.Sprintf("close by %s %s %s on %s", out.Side, out.Type, closing(o, out.Quantity), symbol.Key())
-	if out.Price != "" {
-		out.Text += " at " + out.Price + " or better"
-	}
-	if notional := symbol.Notional(step.Intent.Last, o.Quantity); !notional.IsZero() {
-		out.Text += fmt.Sprintf(" (about %s USDT)", notional.Decimal().Round(2))
-	}
-	if out.Later {
-		out.Text += ", once the cancels are confirmed"
-	}
-	return out
-}
-
-func closing(o *exchange.NewOrder, quantity string) string {
-	if o.ClosePosition {
-		return "the whole position"
-	}
-	return quantity
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"context"
 	"errors"
 	"fmt"
@@ -88,9 +90,9 @@ func (s *Server) byHand(w http.ResponseWriter, r *http.Request, asked *HandReque
 		problem(w, r, http.StatusConflict, "not_possible", refused.Error())
 		return
 	}
-	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: deed.Level, Scope: deed.Scope.String(), Reason: asked.Reason, Does: OrEmpty(deed.Lines), Steps: []HaltStep{}, Still: []Degraded{}}
+	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: deed.Level, Scope: deed.Scope.String(), Reason: asked.Reason, Does: view.OrEmpty(deed.Lines), Steps: []view.HaltStep{}, Still: []view.Degraded{}}
 	for i := range deed.Steps {
-		out.Steps = append(out.Steps, HaltStepOf(&deed.Steps[i]))
+		out.Steps = append(out.Steps, view.HaltStepOf(&deed.Steps[i]))
 	}
 	if asked.DryRun {
 		answerAs(w, http.StatusOK, out)

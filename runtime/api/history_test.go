@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -32,25 +34,26 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 		reconcile.Record{Kind: reconcile.RecordFill, AtMS: 3, ClientOrderID: "a", Filled: 10, Price: enginetest.Amount(t, "50000")},
 		reconcile.Record{Kind: reconcile.RecordFill, AtMS: 4, ClientOrderID: "a", Filled: 10}, // nothing new
 		reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "a", State: reconcile.Canceled, Filled: 25, Evidence: "fetched CANCELED"})
-	one := read[OneOrder](t, d.want(200, "/api/v1/orders/a"))
+	one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if one.State != "canceled" || one.Live || one.Filled != "0.025" || one.Quantity != "0.03" || one.MeanPrice != "50000" || one.OrderID != 11 || one.SentMS != 1 || one.EndedMS != 5 || one.Evidence != "fetched CANCELED" {
 		t.Errorf("have %+v", one.Order)
 	}
-	want := []Step{{1, "journalled", "durable before its first byte"}, {2, "acknowledged", ""}, {3, "fetched", "filled 0.01 more"}, {5, "fetched", "filled 0.015 more"}, {5, "settled", "canceled: fetched CANCELED"}}
+	want := []view.Step{{AtMS: 1, Step: "journalled", Text: "durable before its first byte"}, {AtMS: 2, Step: "acknowledged"}, {AtMS: 3, Step: "fetched", Text: "filled 0.01 more"},
+		{AtMS: 5, Step: "fetched", Text: "filled 0.015 more"}, {AtMS: 5, Step: "settled", Text: "canceled: fetched CANCELED"}}
 	if diff := cmp.Diff(want, one.Steps); diff != "" {
 		t.Errorf("steps: want - have +\n%s", diff)
 	}
 	var fills []string
-	for _, f := range read[List[Fill]](t, d.want(200, "/api/v1/fills")).Items {
+	for _, f := range read[List[view.Fill]](t, d.want(200, "/api/v1/fills")).Items {
 		fills = append(fills, fmt.Sprint(f.ID, " ", f.AtMS, " ", f.Side, " ", f.Quantity))
 	}
 	if want := []string{"2 5 BUY 0.015", "1 3 BUY 0.01"}; !slices.Equal(want, fills) {
 		t.Errorf("fills: want %v, have %v", want, fills)
 	}
-	if items := read[List[Order]](t, d.want(200, "/api/v1/orders")).Items; len(items) != 0 {
+	if items := read[List[view.Order]](t, d.want(200, "/api/v1/orders")).Items; len(items) != 0 {
 		t.Errorf("live orders: want none, have %+v", items)
 	}
-	if items := read[List[Order]](t, d.want(200, "/api/v1/orders?state=canceled")).Items; len(items) != 1 {
+	if items := read[List[view.Order]](t, d.want(200, "/api/v1/orders?state=canceled")).Items; len(items) != 1 {
 		t.Errorf("canceled orders: want one, have %+v", items)
 	}
 }
@@ -61,7 +64,7 @@ func TestARestartMakesWhatWasBeingSentUncertain(t *testing.T) {
 	d.take(sending(1, "sent"), sending(1, "known"), reconcile.Record{Kind: reconcile.RecordAcknowledged, AtMS: 2, ClientOrderID: "known", OrderID: 11},
 		reconcile.Record{Kind: reconcile.RecordBoot, AtMS: 3, Epoch: 2})
 	for id, want := range map[string]string{"sent": "uncertain", "known": "acknowledged"} {
-		if one := read[OneOrder](t, d.want(200, "/api/v1/orders/"+id)); one.State != want {
+		if one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/"+id)); one.State != want {
 			t.Errorf("%s: want %s, have %s", id, want, one.State)
 		}
 	}
@@ -75,40 +78,14 @@ func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
 	s.Live = []reconcile.Placement{{ClientOrderID: "a", OrderID: 11, State: reconcile.Working, Order: *sending(1, "a").Order}}
 	d.board.Show(s)
 	d.board.Show(s)
-	one := read[OneOrder](t, d.want(200, "/api/v1/orders/a"))
+	one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if last := one.Steps[len(one.Steps)-1]; one.State != "working" || last.Text != "seen on the exchange" || len(one.Steps) != 3 {
 		t.Errorf("want it working, told once, have %+v", one)
 	}
 	d.take(reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "a", State: reconcile.Filled, Filled: 30})
 	d.board.Show(s) // drawn before
-	if one := read[OneOrder](t, d.want(200, "/api/v1/orders/a")); one.State != "filled" {
+	if one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a")); one.State != "filled" {
 		t.Errorf("want the final state kept, have %s", one.State)
-	}
-}
-
-func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
-	t.Parallel()
-	h := NewHistory()
-	sent := func(id string) *reconcile.Record {
-		return &reconcile.Record{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Purpose: reconcile.Entry,
-			Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}
-	}
-	h.Take(sent("lives"))
-	for i := range maxOrders + 10 {
-		id := fmt.Sprint("x", i)
-		ended := reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 3, ClientOrderID: id, State: reconcile.Filled, Filled: 30}
-		h.Take(sent(id))
-		h.Take(&ended)
-		h.Take(&reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 4, Level: reconcile.LevelPause})
-	}
-	if len(h.byTime) > maxOrders || len(h.orders) != len(h.byTime) || len(h.fills) > maxFills || len(h.audit) > maxAudit {
-		t.Errorf("kept: want at most %d orders, %d fills and %d changes, have %d, %d, %d", maxOrders, maxFills, maxAudit, len(h.byTime), len(h.fills), len(h.audit))
-	}
-	if _, _, found := h.Order("lives"); !found {
-		t.Error("a live order was forgotten")
-	}
-	if last := h.fills[len(h.fills)-1].n; last != maxOrders+10 {
-		t.Errorf("fills are numbered on: want %d, have %d", maxOrders+10, last)
 	}
 }
 
@@ -116,7 +93,7 @@ func TestAnIntentOfAnEarlierRunIsFoundInTheJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(sending(1, "a"), reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "a", State: reconcile.Filled, Filled: 30, Evidence: "fetched FILLED"})
-	one := read[OneIntent](t, d.want(200, "/api/v1/intents/a"))
+	one := read[view.OneIntent](t, d.want(200, "/api/v1/intents/a"))
 	if one.Outcome != "filled" || one.Order == nil || len(one.Steps) != 3 || one.Steps[0].Step != "journalled" {
 		t.Errorf("have %+v", one)
 	}
@@ -131,7 +108,7 @@ func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 		}
 	}
 	d.take(sending(1, "bx-1-9"))
-	one := read[OneIntent](t, d.want(200, "/api/v1/intents/bx-1-9"))
+	one := read[view.OneIntent](t, d.want(200, "/api/v1/intents/bx-1-9"))
 	var steps []string
 	for _, s := range one.Steps {
 		steps = append(steps, s.Step)
@@ -148,13 +125,13 @@ func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 		reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 1, Strategy: "trend", Level: reconcile.LevelPause, Why: "news"},
 		reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 2, Strategy: "trend", Why: "over"},
 		reconcile.Record{Kind: reconcile.RecordConfig, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key()}) // nobody's change
-	want := []Audit{
+	want := []view.Audit{
 		{ID: "3", AtMS: 2, Kind: "halt", Actor: "botd", Action: "rearm", Target: "strategy trend", Detail: "over"},
 		{ID: "2", AtMS: 1, Kind: "halt", Actor: "botd", Action: "halt pause", Target: "strategy trend", Detail: "news"},
 		{ID: "1", AtMS: 1, Kind: "audit", Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend", Detail: "pause: news", RequestID: "R"},
 	}
-	have := read[List[Audit]](t, d.want(200, "/api/v1/audit")).Items
-	if diff := cmp.Diff(want, have, cmp.AllowUnexported(Audit{})); diff != "" {
+	have := read[List[view.Audit]](t, d.want(200, "/api/v1/audit")).Items
+	if diff := cmp.Diff(want, have, cmp.AllowUnexported(view.Audit{})); diff != "" {
 		t.Errorf("want - have +\n%s", diff)
 	}
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"fmt"
 	"net/http"
 	"slices"
@@ -28,7 +30,7 @@ func (s *Server) listLogs(w http.ResponseWriter, r *http.Request) {
 	var items []ops.LogLine
 	var next string
 	s.config.Logs.Lines(func(lines []ops.LogLine) {
-		items, next = Newest(lines, page, func(l *ops.LogLine) int64 { return l.Sequence() }, func(l *ops.LogLine) bool {
+		items, next = view.Newest(lines, page, func(l *ops.LogLine) int64 { return l.Sequence() }, func(l *ops.LogLine) bool {
 			return slices.Index(ops.Levels, l.Level) >= least && (event == "" || event == l.Event || strings.HasSuffix(event, ".") && strings.HasPrefix(l.Event, event)) &&
 				chosen(query, l.Strategy, l.Market, l.Symbol) && (text == "" || strings.Contains(strings.ToLower(l.Message), text))
 		}, func(l *ops.LogLine) ops.LogLine { return *l })

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -42,7 +44,7 @@ func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.outlooks = outlooks(t, strategy.Plan{})
-	var one OneOutlook
+	var one view.OneOutlook
 	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "/api/v1/strategies/trend/explain")), &one); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
 		t.Errorf("want latch, change, data, conditions and blocks told, have %+v", one)
 	}
 	d.want(http.StatusNotFound, "/api/v1/strategies/nobody/explain")
-	var all struct{ Items []Outlook }
+	var all struct{ Items []view.Outlook }
 	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "/api/v1/plan")), &all); err != nil || len(all.Items) != 2 || all.Items[1].Latch != "short" {
 		t.Errorf("plan: want both strategies, have %+v, %v", all.Items, err)
 	}

@@ -1,8 +1,9 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"encoding/json"
-	"fmt"
 	"math"
 	"strconv"
 	"testing"
@@ -19,7 +20,7 @@ func plotted(t *testing.T, d *desk, query string) (told struct {
 		Own    bool
 		Values []*float64
 	}
-}, candles Candles) {
+}, candles view.Candles) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/strategies/trend/plots?"+query)), &told); err != nil {
 		t.Fatal(err)
@@ -71,27 +72,5 @@ func TestPlotsOfAnUnknownIndicatorAreAFaultAndNoPanic(t *testing.T) {
 		d := newDeskWith(t, func(c *Config) { c.Plots = func(string) []strategy.Plot { return []strategy.Plot{plot} } })
 		d.board.Show(*running(t))
 		d.want(500, "/api/v1/strategies/trend/plots?limit=5")
-	}
-}
-
-func TestValuesThatAreNotThereAreNull(t *testing.T) {
-	t.Parallel()
-	text, err := json.Marshal(Values{math.NaN(), 1, 50123.456789012, math.Inf(1), -0.00000012})
-	if want := "[null,1,50123.457,null,-1.2e-07]"; err != nil || string(text) != want {
-		t.Errorf("want %s, have %s %v", want, text, err)
-	}
-}
-
-func TestADecisionTellsTheSideOfItsTarget(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		target strategy.Target
-		want   string
-	}{
-		{strategy.Target{}, ""}, {strategy.Flat(), "flat"}, {strategy.Target{Kind: strategy.ByQuantity, Quantity: 3}, "long"}, {strategy.Target{Kind: strategy.ByEquity, Share: -5}, "short"},
-	} {
-		if have := sideText(c.target); have != c.want {
-			t.Errorf("%s: want %q, have %q", fmt.Sprint(c.target), c.want, have)
-		}
 	}
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"bytes"
 	"context"
 	"encoding/json"
@@ -65,15 +67,15 @@ type daemon struct {
 	sniffer *sniffer
 	log     bytes.Buffer // written by the driver's goroutine alone
 	metrics *ops.Metrics
-	board   *Board
-	history *History
+	board   *view.Board
+	history *view.History
 	logs    *ops.Logs
 	filled  chan struct{}
 	failed  chan struct{}
 }
 
 func newDaemon(t *testing.T) *daemon {
-	s := &daemon{t: t, sniffer: &sniffer{inner: &http.Transport{}}, metrics: ops.NewMetrics("live", ops.Build{}), board: NewBoard("live", "main"), history: NewHistory(), logs: ops.NewLogs(),
+	s := &daemon{t: t, sniffer: &sniffer{inner: &http.Transport{}}, metrics: ops.NewMetrics("live", ops.Build{}), board: view.NewBoard("live", "main"), history: view.NewHistory(), logs: ops.NewLogs(),
 		filled: make(chan struct{}), failed: make(chan struct{})}
 	t.Cleanup(s.sniffer.inner.(*http.Transport).CloseIdleConnections)
 	return s
@@ -125,7 +127,7 @@ func (s *daemon) client(address, secret string) *rest.Client {
 // shown is a journal whose records the history is given.
 type shown struct {
 	*journal.Journal
-	history *History
+	history *view.History
 }
 
 func (j shown) Append(ctx context.Context, records []reconcile.Record) error {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"bytes"
 	"context"
 	"encoding/json"
@@ -165,11 +167,11 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 			t.Errorf("the order at 100 was taken for the one at %s", in.Price)
 		}
 	}
-	for range MaxIntents + 10 {
+	for range view.MaxIntents + 10 {
 		d.board.Note(&engine.Note{Kind: engine.NoteIntent, Symbol: bitcoin})
 	}
-	if have := len(d.intents()); have > MaxIntents || have < MaxIntents*8/10 {
-		t.Errorf("intents kept: want about %d, have %d", MaxIntents, have)
+	if have := len(d.intents()); have > view.MaxIntents || have < view.MaxIntents*8/10 {
+		t.Errorf("intents kept: want about %d, have %d", view.MaxIntents, have)
 	}
 }
 

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"bufio"
 	"context"
 	"encoding/json"
@@ -276,12 +278,12 @@ func TestAStatusAndTheStreamJoinWithoutAHole(t *testing.T) {
 	d := newDesk(t)
 	address, _ := d.serve()
 	d.board.Show(d.status)
-	status := read[Status](t, d.want(200, "/api/v1/status"))
+	status := read[view.Status](t, d.want(200, "/api/v1/status"))
 	d.status.Halt.Level = reconcile.LevelPause
 	d.board.Show(d.status)
 	l := listen(t, address, "?since="+status.EventID, "")
 	l.want("hello")
-	if e := l.want("status"); read[Status](t, e.data).Halted != reconcile.LevelPause {
+	if e := l.want("status"); read[view.Status](t, e.data).Halted != reconcile.LevelPause {
 		t.Errorf("want the halt told, have %s", e.data)
 	}
 	d.board.Show(d.status) // nothing changed

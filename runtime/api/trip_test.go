@@ -1,6 +1,8 @@
 package api
 
 import (
+	"botd/runtime/view"
+
 	"fmt"
 	"slices"
 	"testing"
@@ -51,23 +53,23 @@ func TestARoundTripIsNetOfFeesAndAPositionNobodysOrdersMadeIsNone(t *testing.T) 
 	t.Parallel()
 	d := newDesk(t)
 	d.take(accounted(t)...)
-	trades := read[List[RoundTrip]](t, d.want(200, "/api/v1/trades")).Items
+	trades := read[List[view.RoundTrip]](t, d.want(200, "/api/v1/trades")).Items
 	if len(trades) != 1 {
 		t.Fatalf("want one round trip, have %+v", trades)
 	}
-	want := RoundTrip{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", Entry: "50000", Exit: "51000", EnteredMS: 1_000, LeftMS: 2_000, Asset: "USDT",
+	want := view.RoundTrip{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", Entry: "50000", Exit: "51000", EnteredMS: 1_000, LeftMS: 2_000, Asset: "USDT",
 		Realised: "30", Fees: "1.5", Funding: "0", PNL: "28.5", Derived: true, Whole: true, Purpose: "stop_loss", PositionID: 2}
 	if trades[0] != want {
 		t.Errorf("want %+v\nhave %+v", want, trades[0])
 	}
 	var over []string
-	for _, p := range read[List[EndedPosition]](t, d.want(200, "/api/v1/positions/history")).Items {
+	for _, p := range read[List[view.EndedPosition]](t, d.want(200, "/api/v1/positions/history")).Items {
 		over = append(over, fmt.Sprint(p.PositionID, p.Strategy, p.Side, p.Purpose))
 	}
 	if want := []string{"3SHORTliquidation", "2trendLONGstop_loss"}; !slices.Equal(want, over) {
 		t.Errorf("positions that are over: want %v, have %v", want, over)
 	}
-	if items := read[List[RoundTrip]](t, d.want(200, "/api/v1/trades?strategy=hold")).Items; len(items) != 0 {
+	if items := read[List[view.RoundTrip]](t, d.want(200, "/api/v1/trades?strategy=hold")).Items; len(items) != 0 {
 		t.Errorf("of another strategy: want none, have %+v", items)
 	}
 }
@@ -77,7 +79,7 @@ func TestEveryDifferenceIsListedAndAQuarantineIsOpenUntilItIsResolved(t *testing
 	d := newDesk(t)
 	d.take(accounted(t)...)
 	told := func(query string) (all []string) {
-		for _, one := range read[List[Difference]](t, d.want(200, "/api/v1/reconcile/differences"+query)).Items {
+		for _, one := range read[List[view.Difference]](t, d.want(200, "/api/v1/reconcile/differences"+query)).Items {
 			all = append(all, fmt.Sprint(one.Kind, " ", one.Symbol, one.Quantity, one.Amount, " ", one.Open, one.EndedMS))
 		}
 		return all
@@ -105,7 +107,7 @@ func TestRefusedIntentsAreListedNewestFirstByRule(t *testing.T) {
 		}
 	}
 	told := func(query string) (all []string) {
-		for _, one := range read[List[Refusal]](t, d.want(200, "/api/v1/risk/rejections"+query)).Items {
+		for _, one := range read[List[view.Refusal]](t, d.want(200, "/api/v1/risk/rejections"+query)).Items {
 			all = append(all, one.ID+" "+one.Rule+" "+one.Strategy)
 		}
 		return all
@@ -116,8 +118,8 @@ func TestRefusedIntentsAreListedNewestFirstByRule(t *testing.T) {
 	if want, have := []string{"3 margin trend", "1 margin trend"}, told("?rule=margin"); !slices.Equal(want, have) {
 		t.Errorf("of one rule: want %q, have %q", want, have)
 	}
-	one := read[List[Refusal]](t, d.want(200, "/api/v1/risk/rejections?limit=1")).Items[0]
-	if in := read[OneIntent](t, d.want(200, "/api/v1/intents/"+one.Intent)); in.Rule != "margin" || one.Value == "" || one.Limit == "" {
+	one := read[List[view.Refusal]](t, d.want(200, "/api/v1/risk/rejections?limit=1")).Items[0]
+	if in := read[view.OneIntent](t, d.want(200, "/api/v1/intents/"+one.Intent)); in.Rule != "margin" || one.Value == "" || one.Limit == "" {
 		t.Errorf("want the intent it is of, with value and limit; have %+v of %+v", one, in.Intent)
 	}
 }

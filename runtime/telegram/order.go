@@ -12,6 +12,7 @@ import (
 
 	"botd/reconcile"
 	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 // help is told to whoever sends something else.
@@ -163,7 +164,7 @@ func (o *order) confirm(code string) (string, bool) {
 	return o.change(waits.path, waits.asked)
 }
 
-func steps(what string, all []api.HaltStep) (lines []string) {
+func steps(what string, all []view.HaltStep) (lines []string) {
 	for i := range all {
 		if i == maxSteps {
 			return append(lines, fmt.Sprintf("and %d more", len(all)-maxSteps))
@@ -173,7 +174,7 @@ func steps(what string, all []api.HaltStep) (lines []string) {
 	return lines
 }
 
-func degraded(d *api.Degraded) string {
+func degraded(d *view.Degraded) string {
 	of := strings.TrimSpace(d.Strategy + " " + d.Symbol)
 	if of == "" {
 		of = "account"
@@ -183,7 +184,7 @@ func degraded(d *api.Degraded) string {
 
 // status tells what GET /api/v1/status does, shortly.
 func (o *order) status() (string, bool) {
-	var s api.Status
+	var s view.Status
 	if problem := o.call(http.MethodGet, "/api/v1/status", nil, &s); problem != "" {
 		return problem, false
 	}
@@ -212,7 +213,7 @@ func (o *order) status() (string, bool) {
 
 // positions tells what is held.
 func (o *order) positions() (string, bool) {
-	var page struct{ Items []api.Position }
+	var page struct{ Items []view.Position }
 	if problem := o.call(http.MethodGet, "/api/v1/positions", nil, &page); problem != "" {
 		return problem, false
 	}

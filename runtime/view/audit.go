@@ -1,8 +1,7 @@
-package api
+package view
 
 import (
 	"cmp"
-	"net/http"
 
 	"botd/reconcile"
 )
@@ -70,19 +69,6 @@ func (h *History) audited(r *reconcile.Record) {
 
 func targetOf(r *reconcile.Record) string {
 	return reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}.String()
-}
-
-// listAudit serves GET /api/v1/audit.
-func (s *Server) listAudit(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "kind", "actor")
-	if !ok {
-		return
-	}
-	kind, actor := query.Get("kind"), query.Get("actor")
-	items, next := s.config.History.Audits(page, func(a *Audit) bool {
-		return (kind == "" || kind == a.Kind) && (actor == "" || actor == a.Actor)
-	})
-	writeList(w, r, items, next)
 }
 
 // Audits returns changes, newest first.

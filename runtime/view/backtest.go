@@ -1,4 +1,4 @@
-package api
+package view
 
 import (
 	"bufio"
@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path"
 	"regexp"
@@ -156,19 +156,6 @@ func (r *Reports) glance(root *os.Root, id string) (Backtest, error) {
 	return one, nil
 }
 
-// listBacktests serves GET /api/v1/backtests, the newest first.
-func (s *Server) listBacktests(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	items, err := s.reports.List()
-	if err != nil {
-		problem(w, r, http.StatusInternalServerError, "internal", err.Error())
-		return
-	}
-	writeList(w, r, items, "")
-}
-
 // List returns the reports, the newest first.
 func (r *Reports) List() ([]Backtest, error) {
 	items := []Backtest{}
@@ -188,19 +175,6 @@ func (r *Reports) List() ([]Backtest, error) {
 	}
 	slices.SortFunc(items, func(a, b Backtest) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(a.ID, b.ID)) })
 	return items, nil
-}
-
-// oneBacktest serves GET /api/v1/backtests/{id}.
-func (s *Server) oneBacktest(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	out, err := s.reports.One(r.PathValue("id"))
-	if err != nil {
-		missing(w, r, "backtest", r.PathValue("id"))
-		return
-	}
-	answer(w, r, out)
 }
 
 // One returns a report with its curve.
@@ -275,18 +249,18 @@ func curve(text []byte) (timeMS []int64, equity []string) {
 	return timeMS, equity
 }
 
-// pagePolicy shuts a report's page in: it has scripts of its own, but no origin, so
-// that it can neither ask the API nor read a cookie, and loads nothing.
-const pagePolicy = "sandbox allow-scripts allow-popups; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// backtestPage serves GET /api/v1/backtests/{id}/report.
-func (s *Server) backtestPage(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	content, err := s.reports.Page(id)
-	if err != nil {
-		missing(w, r, "report", id)
-		return
+// Room refuses a name that is taken, and more reports than are looked at.
+func (r *Reports) Room(name string) error {
+	entries, err := os.ReadDir(r.directory)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return errors.New("the directory of reports can not be read")
+	case len(entries) >= maxReports:
+		return fmt.Errorf("there are %d reports: remove some from data_dir/backtests", len(entries))
+	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }):
+		return fmt.Errorf("a report %q is there already: give it another name", name)
 	}
-	w.Header().Set("Content-Security-Policy", pagePolicy)
-	text(w, "text/html; charset=utf-8", string(content))
+	return nil
 }

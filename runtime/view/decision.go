@@ -1,8 +1,6 @@
-package api
+package view
 
 import (
-	"net/http"
-
 	"botd/runtime/engine"
 	"botd/strategy"
 )
@@ -79,18 +77,4 @@ func (b *Board) Keep(store *DecisionStore) {
 	if all := b.decisions.all; len(all) > 0 {
 		b.decisions.last = max(b.decisions.last, all[len(all)-1].n)
 	}
-}
-
-func (s *Server) listDecisions(w http.ResponseWriter, r *http.Request) {
-	_, page, ok := pageOf(w, r)
-	if !ok {
-		return
-	}
-	name := r.PathValue("name")
-	if _, _, known := s.config.Board.Traded(name); !known {
-		missing(w, r, "strategy", name)
-		return
-	}
-	items, next := s.config.Board.Decisions(name, page)
-	writeList(w, r, items, next)
 }

@@ -1,4 +1,4 @@
-package api
+package view
 
 import (
 	"bufio"
@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -228,32 +227,6 @@ type EquitySeries struct {
 	Wallet     []string `json:"wallet"`
 	Unrealized []string `json:"unrealized"`
 	Marks      []Audit  `json:"marks"` // starts, halts, breakers, limits: oldest first
-}
-
-// equity serves GET /api/v1/equity.
-func (s *Server) equity(w http.ResponseWriter, r *http.Request) {
-	query, err := queryOf(r, "from", "to", "step")
-	fromMS, toMS, stepMS := int64(0), int64(1<<62), int64(0)
-	for name, into := range map[string]*int64{"from": &fromMS, "to": &toMS, "step": &stepMS} {
-		if err == nil && query.Has(name) {
-			*into, err = milliseconds(name, query.Get(name))
-		}
-	}
-	if err != nil {
-		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
-		return
-	}
-	out := s.config.Equity.Series(fromMS, toMS, stepMS)
-	out.Marks = s.config.History.Marks(fromMS, toMS)
-	answer(w, r, out)
-}
-
-func milliseconds(name, text string) (int64, error) {
-	ms, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || ms < 0 || ms > 1<<52 {
-		return 0, fmt.Errorf("%s %q is not a number of milliseconds", name, text)
-	}
-	return ms, nil
 }
 
 // Series returns the last point of each step; a step too short for the bound of

@@ -1,9 +1,8 @@
-package api
+package view
 
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 
 	"botd/reconcile"
@@ -176,19 +175,6 @@ func nonZero(given bool, value fmt.Stringer) string {
 	return value.String()
 }
 
-// listIntents serves GET /api/v1/intents.
-func (s *Server) listIntents(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "strategy", "symbol", "market", "outcome", "purpose")
-	if !ok {
-		return
-	}
-	outcome, purpose := query.Get("outcome"), query.Get("purpose")
-	items, next := s.config.Board.Intents(page, func(in *Intent) bool {
-		return chosen(query, in.Strategy, in.Market, in.Symbol) && (outcome == "" || outcome == in.Outcome) && (purpose == "" || purpose == in.Purpose)
-	})
-	writeList(w, r, items, next)
-}
-
 // OneIntent is an intent's whole life.
 type OneIntent struct {
 	Schema int `json:"schema"`
@@ -196,20 +182,6 @@ type OneIntent struct {
 	Checks []Verdict `json:"checks"` // rule by rule
 	Steps  []Step    `json:"steps"`
 	Order  *Order    `json:"order"` // null while there is none
-}
-
-// oneIntent serves GET /api/v1/intents/{id}.
-func (s *Server) oneIntent(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	id := r.PathValue("id")
-	one, found := s.config.Board.Intent(id, s.config.History)
-	if !found {
-		missing(w, r, "intent", id)
-		return
-	}
-	answer(w, r, one)
 }
 
 // Intents returns intents, newest first.

@@ -1,14 +1,9 @@
-package api
+package view
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"sync"
-	"time"
 
 	"botd/exchange"
 )
@@ -21,9 +16,6 @@ const (
 	depthLimit   = 50
 	tradeLimit   = 100
 )
-
-// marketTimeout bounds how long a request waits for the exchange.
-const marketTimeout = 8 * time.Second
 
 // Candles are candles in columns, oldest first.
 type Candles struct {
@@ -48,6 +40,11 @@ type chunk struct {
 }
 
 func (c chunk) endMS() int64 { return c.startMS + chunkCandles*int64(c.interval) }
+
+// Market reads public market data of the venue.
+type Market interface {
+	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
+}
 
 // MarketData reads public market data of the exchange, and remembers candles.
 type MarketData struct {
@@ -91,52 +88,6 @@ func (c *candleCache) put(which chunk, candles []exchange.Candle) {
 	c.known[which], c.order = candles, append(c.order, which)
 }
 
-// asked is a symbol of a request, checked.
-func (s *Server) asked(market, name string) (*exchange.Symbol, error) {
-	if s.config.Market == nil {
-		return nil, errors.New("no market data is served here")
-	}
-	key, err := symbolKey(market, name)
-	if err != nil {
-		return nil, err
-	}
-	symbol, found := s.config.Symbols(key)
-	if !found {
-		return nil, fmt.Errorf("symbol %s is not known", key)
-	}
-	return symbol, nil
-}
-
-// listCandles serves GET /api/v1/candles: the last `limit` before `to`, or those
-// from `from`.
-func (s *Server) listCandles(w http.ResponseWriter, r *http.Request) {
-	query, err := queryOf(r, "market", "symbol", "interval", "from", "to", "limit")
-	var symbol *exchange.Symbol
-	if err == nil {
-		symbol, err = s.asked(query.Get("market"), query.Get("symbol"))
-	}
-	var interval exchange.Interval
-	if err == nil {
-		interval, err = exchange.ParseInterval(query.Get("interval"))
-	}
-	var fromMS, toMS int64
-	if err == nil {
-		fromMS, toMS, err = s.span(query, interval)
-	}
-	if err != nil {
-		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
-	defer cancel()
-	out, err := s.market.Candles(ctx, symbol, interval, fromMS, toMS)
-	if err != nil {
-		unavailable(w, r, err)
-		return
-	}
-	answer(w, r, out)
-}
-
 // Candles returns the candles of a symbol that open in a time.
 func (m *MarketData) Candles(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (Candles, error) {
 	out := Candles{Schema: 1, Market: symbol.Market.String(), Symbol: symbol.Name, Interval: interval.String(), OpenMS: []int64{}, Open: []string{}, High: []string{}, Low: []string{}, Close: []string{}, Volume: []float64{}}
@@ -156,27 +107,6 @@ func (m *MarketData) Candles(ctx context.Context, symbol *exchange.Symbol, inter
 		out.Gaps = int((out.OpenMS[n-1]-out.OpenMS[0])/int64(interval)) + 1 - n
 	}
 	return out, nil
-}
-
-// span settles which candles are asked for, by their open times.
-func (s *Server) span(query url.Values, interval exchange.Interval) (fromMS, toMS int64, err error) {
-	limit, toMS := 500, s.config.Board.NowMS()+1
-	if query.Has("limit") {
-		limit, err = whole(query, "limit", 1, MaxCandles)
-	}
-	if err == nil && query.Has("to") {
-		toMS, err = milliseconds("to", query.Get("to"))
-	}
-	fromMS = max(0, interval.OpenOf(max(0, toMS-1))-int64(limit-1)*int64(interval))
-	if err == nil && query.Has("from") {
-		if fromMS, err = milliseconds("from", query.Get("from")); err == nil && !query.Has("to") {
-			toMS = min(toMS, fromMS+int64(limit)*int64(interval))
-		}
-	}
-	if err == nil && (toMS-fromMS)/int64(interval) > MaxCandles {
-		err = fmt.Errorf("from %d to %d are more than %d candles", fromMS, toMS, MaxCandles)
-	}
-	return fromMS, toMS, err
 }
 
 func (c *Candles) add(one *exchange.Candle, s *exchange.Symbol) {
@@ -210,15 +140,6 @@ func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Ca
 	return candles, nil
 }
 
-func unavailable(w http.ResponseWriter, r *http.Request, err error) {
-	var refusal *exchange.Refusal
-	detail := "the exchange did not answer: " + exchange.ErrorKind(err)
-	if errors.As(err, &refusal) {
-		detail = "the exchange refused: " + refusal.Message
-	}
-	problem(w, r, http.StatusBadGateway, "exchange", detail)
-}
-
 // ListedSymbol is one symbol of the venue.
 type ListedSymbol struct {
 	Market       string `json:"market"`
@@ -230,27 +151,6 @@ type ListedSymbol struct {
 	Tradable     bool   `json:"tradable"`
 	MaxLeverage  int    `json:"max_leverage"` // 0 on spot
 	Strategy     string `json:"strategy"`     // that trades it; empty for none
-}
-
-func (s *Server) listSymbols(w http.ResponseWriter, r *http.Request) {
-	query, err := queryOf(r, "market")
-	if err != nil {
-		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
-		return
-	}
-	owners := s.config.Board.Owners()
-	items := []ListedSymbol{}
-	var all []*exchange.Symbol
-	if s.config.Listed != nil {
-		all = s.config.Listed()
-	}
-	for _, symbol := range all {
-		if !chosen(query, "", symbol.Market.String(), "") {
-			continue
-		}
-		items = append(items, ListedSymbolOf(symbol, owners[symbol.Key()]))
-	}
-	writeList(w, r, items, "")
 }
 
 // ListedSymbolOf writes a symbol and who trades it.
@@ -299,26 +199,6 @@ type Bracket struct {
 	Max         string `json:"max_notional"`
 	MarginRatio string `json:"margin_ratio"`
 	MaxLeverage int    `json:"max_leverage"`
-}
-
-// oneMarket serves GET /api/v1/market/{market}/{symbol}.
-func (s *Server) oneMarket(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	symbol, err := s.asked(r.PathValue("market"), r.PathValue("symbol"))
-	if err != nil {
-		missing(w, r, "symbol", r.PathValue("market")+" "+r.PathValue("symbol"))
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
-	defer cancel()
-	out, err := s.market.Symbol(ctx, symbol)
-	if err != nil {
-		unavailable(w, r, err)
-		return
-	}
-	answer(w, r, out)
 }
 
 // Symbol returns what a symbol's market looks like now.

@@ -1,7 +1,6 @@
-package api
+package view
 
 import (
-	"net/http"
 	"strconv"
 
 	"botd/exchange"
@@ -61,49 +60,9 @@ func amountText(a exchange.Amount) string { return a.String() }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
-// listOrders serves GET /api/v1/orders: live ones unless asked otherwise.
-func (s *Server) listOrders(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "state", "strategy", "symbol", "market")
-	if !ok {
-		return
-	}
-	state := query.Get("state")
-	if state == "" {
-		state = "live"
-	}
-	items, next := s.config.History.Orders(page, func(o *Order) bool {
-		return (state == "all" || state == "live" && o.Live || state == "ended" && !o.Live || state == o.State) && chosen(query, o.Strategy, o.Market, o.Symbol)
-	})
-	writeList(w, r, items, next)
-}
-
 // OneOrder is an order with its steps.
 type OneOrder struct {
 	Schema int `json:"schema"`
 	Order
 	Steps []Step `json:"steps"`
-}
-
-func (s *Server) oneOrder(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	order, steps, found := s.config.History.Order(r.PathValue("id"))
-	if !found {
-		missing(w, r, "order", r.PathValue("id"))
-		return
-	}
-	answer(w, r, OneOrder{1, order, steps})
-}
-
-func (s *Server) listFills(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "strategy", "symbol", "market", "order")
-	if !ok {
-		return
-	}
-	order := query.Get("order")
-	items, next := s.config.History.Fills(page, func(f *Fill) bool {
-		return chosen(query, f.Strategy, f.Market, f.Symbol) && (order == "" || order == f.ClientOrderID)
-	})
-	writeList(w, r, items, next)
 }

@@ -1,8 +1,6 @@
-package api
+package view
 
 import (
-	"net/http"
-
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/runtime/engine"
@@ -112,13 +110,6 @@ func positionEvent(n *engine.Note) PositionChange {
 	return PositionChange{n.AtMS, n.Strategy, n.Symbol.Market.String(), n.Symbol.Name, n.Symbol.QuantityDecimal(n.Quantity).String(), n.Price.String(), n.Symbol.PriceDecimal(n.Last).String()}
 }
 
-// listPositions serves GET /api/v1/positions.
-func (s *Server) listPositions(w http.ResponseWriter, r *http.Request) {
-	if noQuery(w, r) {
-		writeList(w, r, s.config.Board.Positions(), "")
-	}
-}
-
 // Account is what both wallets hold, as last fetched.
 type Account struct {
 	Schema      int       `json:"schema"`
@@ -138,13 +129,6 @@ type Balance struct {
 	Asset  string `json:"asset"`
 	Free   string `json:"free"`
 	Frozen string `json:"frozen"`
-}
-
-func (s *Server) account(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	answer(w, r, s.config.Board.Account())
 }
 
 // Account returns what both wallets hold.

@@ -1,8 +1,6 @@
-package api
+package view
 
 import (
-	"net/http"
-
 	"botd/runtime/engine"
 )
 
@@ -49,17 +47,4 @@ func (b *Board) Refusals(page Page, keep func(*Refusal) bool) ([]Refusal, string
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return Newest(b.refused.all, page, func(r *Refusal) int64 { return r.n }, keep, func(r *Refusal) Refusal { return *r })
-}
-
-// listRefusals serves GET /api/v1/risk/rejections.
-func (s *Server) listRefusals(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "rule", "strategy", "market", "symbol")
-	if !ok {
-		return
-	}
-	rule := query.Get("rule")
-	items, next := s.config.Board.Refusals(page, func(r *Refusal) bool {
-		return chosen(query, r.Strategy, r.Market, r.Symbol) && (rule == "" || rule == r.Rule)
-	})
-	writeList(w, r, items, next)
 }

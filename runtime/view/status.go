@@ -1,8 +1,7 @@
-package api
+package view
 
 import (
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"botd/exchange"
@@ -217,16 +216,6 @@ func (b *Board) changed(name string, content any) bool {
 	}
 	b.told[name] = string(text)
 	return true
-}
-
-func (s *Server) status(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	id := s.stream.LastID() // before the status: an event between is seen twice rather than never
-	status := s.config.Board.Status()
-	status.EventID, status.Version = id, s.config.Build.Version
-	answer(w, r, status)
 }
 
 func count(yes bool) int {

@@ -1,8 +1,6 @@
-package api
+package view
 
 import (
-	"net/http"
-
 	"botd/exchange"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -123,30 +121,6 @@ type OneStrategy struct {
 	Config    string     `json:"config"`   // effective, as YAML
 	Decisions []Decision `json:"decisions"`
 	Orders    []Order    `json:"orders"` // live
-}
-
-func (s *Server) listStrategies(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	writeList(w, r, s.config.Board.Status().Strategies, "")
-}
-
-// oneStrategy serves GET /api/v1/strategies/{name}.
-func (s *Server) oneStrategy(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	name := r.PathValue("name")
-	one, known := s.config.Board.Strategy(name)
-	if !known {
-		missing(w, r, "strategy", name)
-		return
-	}
-	one.Config = s.config.StrategyConfig(name)
-	one.Orders, _ = s.config.History.Orders(Page{Limit: defaultLimit}, func(o *Order) bool { return o.Live && o.Strategy == name })
-	one.Orders = OrEmpty(one.Orders)
-	answer(w, r, one)
 }
 
 // Strategy is a strategy with what it wishes and what limits it; its configuration and

@@ -1,11 +1,10 @@
-package api
+package view
 
 import (
 	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -41,19 +40,6 @@ type sweepFile struct {
 		Params       map[string]string
 		Seen, Unseen *struct{ Sharpe *float64 }
 	} `json:"trials"`
-}
-
-// listSweeps serves GET /api/v1/sweeps, the newest first.
-func (s *Server) listSweeps(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	items, err := Sweeps(s.config.Sweeps)
-	if err != nil {
-		problem(w, r, http.StatusInternalServerError, "internal", err.Error())
-		return
-	}
-	writeList(w, r, items, "")
 }
 
 // Sweeps returns the sweeps kept in a directory, the newest first; an empty name is of none.

@@ -1,8 +1,6 @@
-package api
+package view
 
 import (
-	"net/http"
-
 	"botd/exchange"
 	"botd/reconcile"
 )
@@ -99,24 +97,6 @@ func endedBy(t *reconcile.Trip) string {
 		return "by_hand"
 	}
 	return t.By.String()
-}
-
-// listTrips serves GET /api/v1/trades.
-func (s *Server) listTrips(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "strategy", "symbol", "market")
-	if ok {
-		items, next := s.config.History.RoundTrips(page, func(strategy, market, symbol string) bool { return chosen(query, strategy, market, symbol) })
-		writeList(w, r, items, next)
-	}
-}
-
-// listEndedPositions serves GET /api/v1/positions/history.
-func (s *Server) listEndedPositions(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "strategy", "symbol", "market")
-	if ok {
-		items, next := s.config.History.EndedPositions(page, func(strategy, market, symbol string) bool { return chosen(query, strategy, market, symbol) })
-		writeList(w, r, items, next)
-	}
 }
 
 // RoundTrips returns round trips of strategies, newest first.

@@ -22,6 +22,7 @@ import (
 	"botd/configs"
 	"botd/reconcile"
 	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 // askFlags say where the running daemon is.
@@ -283,7 +284,7 @@ type page[T any] struct {
 // mostHoldings bounds how many assets a line names.
 const mostHoldings = 5
 
-func holdings(all []api.Holding) string {
+func holdings(all []view.Holding) string {
 	var parts []string
 	for i, one := range all {
 		if i == mostHoldings {
@@ -296,7 +297,7 @@ func holdings(all []api.Holding) string {
 }
 
 func newStatus() *cobra.Command {
-	command := asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *api.Status) {
+	command := asking("status", "what the running daemon does", "/api/v1/status", func(w io.Writer, s *view.Status) {
 		state := "ready"
 		if !s.Ready {
 			state = "NOT READY"
@@ -326,7 +327,7 @@ what each strategy has, wants, and why.`
 }
 
 // showDegraded tells, a line each, what does not trade as usual, and what ends that.
-func showDegraded(w io.Writer, all []api.Degraded) {
+func showDegraded(w io.Writer, all []view.Degraded) {
 	for i := range all {
 		d := &all[i]
 		of := strings.TrimSpace(d.Strategy + " " + d.Symbol)
@@ -341,7 +342,7 @@ func showDegraded(w io.Writer, all []api.Degraded) {
 }
 
 // until tells when a state ends by itself, where that is known.
-func until(d *api.Degraded) string {
+func until(d *view.Degraded) string {
 	if d.Until == nil {
 		return ""
 	}
@@ -365,7 +366,7 @@ func asRead(decimal string) string {
 // running is the daemon that answers, with its status.
 type running struct {
 	*daemon
-	status api.Status
+	status view.Status
 }
 
 // reach finds the running daemon.
@@ -374,7 +375,7 @@ func (a *askFlags) reach(command *cobra.Command) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, _, err := ask[api.Status](command.Context(), d, http.MethodGet, "/api/v1/status", nil)
+	status, _, err := ask[view.Status](command.Context(), d, http.MethodGet, "/api/v1/status", nil)
 	return &running{d, status}, err
 }
 

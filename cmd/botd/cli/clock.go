@@ -6,8 +6,8 @@ import (
 
 	"botd/configs"
 	"botd/exchange/rest"
-	"botd/runtime/api"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // Pace of the clock.
@@ -20,14 +20,14 @@ const (
 // and screen. One goroutine gives the readings.
 type clockwork struct {
 	metrics *ops.Metrics
-	board   *api.Board
+	board   *view.Board
 	console *ops.Console
 	window  time.Duration // W: a clock known no better than half of it gets requests refused
 	good    time.Time     // of the last good reading
 	failing bool
 }
 
-func newClockwork(config *configs.Config, metrics *ops.Metrics, board *api.Board, console *ops.Console, client *rest.Client) *clockwork {
+func newClockwork(config *configs.Config, metrics *ops.Metrics, board *view.Board, console *ops.Console, client *rest.Client) *clockwork {
 	c := &clockwork{metrics: metrics, board: board, console: console, window: time.Duration(config.Exchange.Settle.WindowMS) * time.Millisecond}
 	offset, bound := client.Offset()
 	c.take(rest.Reading{Offset: offset, Bound: bound})

@@ -19,6 +19,7 @@ import (
 	"botd/exchange/wire"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 // This file looks at what is outside the program: files, disk, journal, venue, daemon.
@@ -283,7 +284,7 @@ func (e *examination) running(d *daemon) {
 	const check = "daemon"
 	ctx, cancel := context.WithTimeout(e.ctx, doctorPatience)
 	defer cancel()
-	status, _, err := ask[api.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
+	status, _, err := ask[view.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
 	if err != nil && exitCode(err) == exitCredentials && e.flags.address == "" && d.where == e.config.Listen {
 		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s", d.where)
 		return

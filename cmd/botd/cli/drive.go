@@ -20,13 +20,14 @@ import (
 	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // timedJournal measures commits, and shows what became durable.
 type timedJournal struct {
 	*journal.Journal
 	metrics *ops.Metrics
-	history *api.History
+	history *view.History
 }
 
 // Append makes the records durable and notes how long that took.
@@ -46,11 +47,11 @@ func (j timedJournal) Append(ctx context.Context, records []reconcile.Record) er
 const statusEvery = 250 * time.Millisecond
 
 // drive runs the engine with everything that watches it, until the context ends.
-func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine, history *api.History) error {
+func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine, history *view.History) error {
 	info := buildVersion()
 	build := ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
 	metrics := newMetrics(config, build, directory, v, machine)
-	board, logs := api.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
+	board, logs := view.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
 	board.Unclean(v.unclean)
 	console, err := newConsole(command, flags, metrics, logs)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/configs"
-	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 func newExplain() *cobra.Command {
@@ -55,7 +55,7 @@ func explainNow(command *cobra.Command, flags *askFlags, name string) error {
 	var names []string
 	for i := range all {
 		if all[i].Strategy == name {
-			one := api.OneOutlook{Schema: 1, Outlook: all[i]}
+			one := view.OneOutlook{Schema: 1, Outlook: all[i]}
 			return print(command.OutOrStdout(), flags.output, one, func(w io.Writer) { explainText(w, &one.Outlook) })
 		}
 		names = append(names, all[i].Strategy)
@@ -73,7 +73,7 @@ func unknownStrategy(name string, names []string) error {
 
 // explainText tells a person all of it, in the order of a tick: look, decide,
 // derive, check.
-func explainText(w io.Writer, o *api.Outlook) {
+func explainText(w io.Writer, o *view.Outlook) {
 	fmt.Fprintf(w, "%s: %s on %s %s %s, looked at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, clockText(o.AtMS))
 	dataText(w, &o.Data, o.AtMS)
 	conditionTable(w, o.Conditions)
@@ -116,7 +116,7 @@ func because(reason string) string {
 }
 
 // idle says why nothing would be done, in one line.
-func idle(o *api.Outlook) string {
+func idle(o *view.Outlook) string {
 	switch {
 	case len(o.Blocks) > 0:
 		return "see what is in the way"
@@ -126,7 +126,7 @@ func idle(o *api.Outlook) string {
 	return "what is wished is true already"
 }
 
-func dataText(w io.Writer, d *api.OutlookData, atMS int64) {
+func dataText(w io.Writer, d *view.OutlookData, atMS int64) {
 	fmt.Fprintf(w, "\nDATA\n  candles   %d seen, %d needed", d.Candles, d.Warmup)
 	if d.CloseMS != 0 {
 		fmt.Fprintf(w, "; the newest closed %s: open %s high %s low %s close %s", clockText(d.CloseMS), d.Open, d.High, d.Low, d.Close)
@@ -145,7 +145,7 @@ func dataText(w io.Writer, d *api.OutlookData, atMS int64) {
 	fmt.Fprintf(w, "\n  position  %s\n  equity    %s USDT\n", position, d.Equity)
 }
 
-func conditionTable(w io.Writer, all []api.Condition) {
+func conditionTable(w io.Writer, all []view.Condition) {
 	if len(all) == 0 {
 		fmt.Fprintln(w, "\nCONDITIONS\n  the strategy tells none")
 		return
@@ -165,18 +165,18 @@ func conditionTable(w io.Writer, all []api.Condition) {
 	t.Render()
 }
 
-func protectionText(w io.Writer, p *api.Plan) {
+func protectionText(w io.Writer, p *view.Plan) {
 	for _, part := range []struct{ name, value string }{{"stop-loss", p.StopLoss}, {"take-profit", p.TakeProfit}} {
 		if part.value != "" {
 			fmt.Fprintf(w, "  %s: %s\n", part.name, part.value)
 		}
 	}
-	for _, o := range append(append([]api.Wish{}, p.Orders...), p.Exits...) {
+	for _, o := range append(append([]view.Wish{}, p.Orders...), p.Exits...) {
 		fmt.Fprintf(w, "  %s: %s %s at %s\n", o.Key, o.Side, o.Quantity, o.Price)
 	}
 }
 
-func ruleTable(w io.Writer, checks []api.Verdict) {
+func ruleTable(w io.Writer, checks []view.Verdict) {
 	t := grid(w, table.Row{"rule", "says", "value", "limit", "hint"})
 	for _, v := range checks {
 		t.AppendRow(table.Row{v.Rule, strings.ReplaceAll(v.Verdict, "_", " "), v.Value, v.Limit, v.Hint})

@@ -18,8 +18,8 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/journal"
-	"botd/runtime/api"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 	"botd/strategy"
 )
 
@@ -41,7 +41,7 @@ type happened struct {
 // past is what botd explain --at prints.
 type past struct {
 	Schema int `json:"schema"`
-	api.Outlook
+	view.Outlook
 	Happened []happened `json:"happened"`
 }
 
@@ -76,7 +76,7 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 	if err := p.remade(command.Context(), c, symbol, v, atMS); err != nil {
 		return err
 	}
-	shown := past{1, api.OutlookOf(&p.outlook), p.happened}
+	shown := past{1, view.OutlookOf(&p.outlook), p.happened}
 	return print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { pastText(w, &shown) })
 }
 
@@ -208,7 +208,7 @@ func recordText(r *reconcile.Record, symbol *exchange.Symbol) string {
 			text += " (" + r.Evidence + ")"
 		}
 	case reconcile.RecordPlan:
-		wished := api.OutlookOf(&engine.Outlook{Symbol: symbol, Plan: *r.Plan}).Plan
+		wished := view.OutlookOf(&engine.Outlook{Symbol: symbol, Plan: *r.Plan}).Plan
 		text = wishText(&wished) + because(wished.Reason)
 	case reconcile.RecordResolved:
 		text = "the target is " + symbol.QuantityDecimal(r.Resolved).String()

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/configs"
-	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 // given is a command for which these flags of every command were given.
@@ -34,7 +34,7 @@ func TestALiveAccountIsConfirmedOrRefusedNeverAskedInVain(t *testing.T) {
 	} {
 		command := given(t, &c.g)
 		command.SetIn(&bytes.Buffer{})
-		err := confirmLive(command, &running{status: api.Status{Mode: string(c.mode), Instance: "main"}}, "/", nil, showHalt)
+		err := confirmLive(command, &running{status: view.Status{Mode: string(c.mode), Instance: "main"}}, "/", nil, showHalt)
 		have := exitOK
 		if err != nil {
 			have = exitCode(err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"botd/runtime/api"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 func TestATableTooWideForTheTerminalIsBlocksOfLines(t *testing.T) {
@@ -72,12 +72,12 @@ func TestALogLineOfAnotherDayHasItsDate(t *testing.T) {
 func TestAnOrderIsShownWithWhatItHas(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		order api.Order
+		order view.Order
 		want  string
 	}{
-		{api.Order{Quantity: "0.5"}, "0.5"},
-		{api.Order{Quantity: "0", ClosePosition: true}, "all"},
-		{api.Order{Quantity: "0", QuoteAmount: "99.84"}, "for 99.84 USDT"},
+		{view.Order{Quantity: "0.5"}, "0.5"},
+		{view.Order{Quantity: "0", ClosePosition: true}, "all"},
+		{view.Order{Quantity: "0", QuoteAmount: "99.84"}, "for 99.84 USDT"},
 	} {
 		if have := quantityOf(&c.order); have != c.want {
 			t.Errorf("quantity of %+v: want %s, have %s", c.order, c.want, have)

@@ -14,6 +14,7 @@ import (
 	"botd/configs"
 	"botd/reconcile"
 	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 type haltFlags struct {
@@ -196,7 +197,7 @@ func follow(command *cobra.Command, d *running, scope string, wait time.Duration
 			return failure(exitTemporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", wait, told)
 		case <-ticker.C:
 		}
-		status, _, err := ask[api.Status](ctx, d.daemon, http.MethodGet, "/api/v1/status", nil)
+		status, _, err := ask[view.Status](ctx, d.daemon, http.MethodGet, "/api/v1/status", nil)
 		if err != nil {
 			continue // it may be starting anew: the halt goes on then
 		}
@@ -213,7 +214,7 @@ func follow(command *cobra.Command, d *running, scope string, wait time.Duration
 }
 
 // underWay finds the halt of a scope among the declared states.
-func underWay(all []api.Degraded, scope string) (doing string, halted bool) {
+func underWay(all []view.Degraded, scope string) (doing string, halted bool) {
 	for i := range all {
 		d := &all[i]
 		of := d.Scope

@@ -19,8 +19,8 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
-	"botd/runtime/api"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // laterPattern names the files of halts that no running botd heard, each a halt of
@@ -174,7 +174,7 @@ func syncDirectory(path string) error {
 
 // takeHalts writes the halts that were kept into the journal and the book, before
 // the engine is made of them. One that can not be read is no reason to trade.
-func takeHalts(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book, history *api.History) error {
+func takeHalts(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book, history *view.History) error {
 	paths, err := leftHalts(directory)
 	if err != nil || len(paths) == 0 {
 		return fail(exitIO, err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"botd/runtime/view"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,8 +11,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-
-	"botd/runtime/api"
 )
 
 // filter picks some of a list that the daemon keeps.
@@ -54,7 +53,7 @@ func newOrders() *cobra.Command {
 
 func orderList() *cobra.Command {
 	var f filter
-	command := askingFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *page[api.Order]) {
+	command := askingFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *page[view.Order]) {
 		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
 		for _, o := range p.Items {
 			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price), unlessNone(o.StopPrice), quantityOf(&o), o.Filled})
@@ -79,7 +78,7 @@ func unlessNone(price string) string {
 }
 
 // quantityOf is an order's quantity; an order that closes whatever is held has none.
-func quantityOf(o *api.Order) string {
+func quantityOf(o *view.Order) string {
 	if o.ClosePosition {
 		return "all"
 	}
@@ -95,7 +94,7 @@ func quantityOr(quantity, quoteAmount string) string {
 }
 
 func newOrderShow() *cobra.Command {
-	command := showing("show ID", "one order's life, step by step", "/api/v1/orders/", func(w io.Writer, o *api.OneOrder) {
+	command := showing("show ID", "one order's life, step by step", "/api/v1/orders/", func(w io.Writer, o *view.OneOrder) {
 		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s, %s", o.ClientOrderID, o.Strategy, o.Purpose, o.Side, o.Type, quantityOf(&o.Order), o.Symbol, o.State)
 		if o.OrderID != 0 {
 			fmt.Fprintf(w, ", order %d", o.OrderID)
@@ -116,7 +115,7 @@ func newIntents() *cobra.Command {
 
 func intentList() *cobra.Command {
 	var f filter
-	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *page[api.Intent]) {
+	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *page[view.Intent]) {
 		t := grid(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
 		for _, i := range p.Items {
 			t.AppendRow(table.Row{i.ID, clockText(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount), i.Outcome, i.Detail})
@@ -132,7 +131,7 @@ refused by a rule, filled, uncertain, and so on. Why one was refused: botd inten
 }
 
 func newIntentShow() *cobra.Command {
-	command := showing("show ID", "one intent: wanted, checked rule by rule, sent, settled", "/api/v1/intents/", func(w io.Writer, i *api.OneIntent) {
+	command := showing("show ID", "one intent: wanted, checked rule by rule, sent, settled", "/api/v1/intents/", func(w io.Writer, i *view.OneIntent) {
 		fmt.Fprintf(w, "%s  %s  %s %s %s %s on %s: %s\n", i.ID, i.Strategy, i.Purpose, i.Side, i.Type, quantityOr(i.Quantity, i.QuoteAmount), i.Symbol, i.Outcome)
 		stepTable(w, i.Steps)
 		if len(i.Checks) > 0 {
@@ -173,7 +172,7 @@ func showing[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Co
 }
 
 // stepTable tells a life with the time each step took.
-func stepTable(w io.Writer, steps []api.Step) {
+func stepTable(w io.Writer, steps []view.Step) {
 	t := grid(w, table.Row{"time (UTC)", "after", "step", "what"})
 	for i, s := range steps {
 		after := ""
@@ -187,7 +186,7 @@ func stepTable(w io.Writer, steps []api.Step) {
 
 func newFills() *cobra.Command {
 	var f filter
-	command := askingFor("fills", "what was filled, the newest first", func() string { return f.path("/api/v1/fills") }, func(w io.Writer, p *page[api.Fill]) {
+	command := askingFor("fills", "what was filled, the newest first", func() string { return f.path("/api/v1/fills") }, func(w io.Writer, p *page[view.Fill]) {
 		t := grid(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "client order id"})
 		for _, i := range p.Items {
 			price := i.Price
@@ -206,7 +205,7 @@ func newFills() *cobra.Command {
 }
 
 func newAccount() *cobra.Command {
-	command := asking("account", "the money: wallet, margin, spot balances, equity", "/api/v1/account", func(w io.Writer, a *api.Account) {
+	command := asking("account", "the money: wallet, margin, spot balances, equity", "/api/v1/account", func(w io.Writer, a *view.Account) {
 		if a.AtMS == 0 {
 			fmt.Fprintln(w, "the account was not read yet")
 			return

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"botd/runtime/view"
 	"fmt"
 	"io"
 	"strings"
@@ -8,8 +9,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-
-	"botd/runtime/api"
 )
 
 func newPlan() *cobra.Command {
@@ -53,7 +52,7 @@ func list[T any](items []T) listed[T] {
 	return listed[T]{1, items}
 }
 
-func planTable(w io.Writer, all []api.Outlook) {
+func planTable(w io.Writer, all []view.Outlook) {
 	t := grid(w, table.Row{"strategy", "symbol", "next tick (UTC)", "wishes now", "would wish", "would do"})
 	for i := range all {
 		o := &all[i]
@@ -79,7 +78,7 @@ func planTable(w io.Writer, all []api.Outlook) {
 }
 
 // wishText is a plan in few words.
-func wishText(p *api.Plan) string {
+func wishText(p *view.Plan) string {
 	var parts []string
 	switch {
 	case p.Target != "" && strings.HasPrefix(p.Target, "0 "):
@@ -100,7 +99,7 @@ func wishText(p *api.Plan) string {
 }
 
 // doing is what would be done, a line an intent.
-func doing(o *api.Outlook) string {
+func doing(o *view.Outlook) string {
 	if len(o.Steps) == 0 {
 		return "nothing"
 	}
@@ -111,7 +110,7 @@ func doing(o *api.Outlook) string {
 	return strings.Join(lines, "\n")
 }
 
-func stepText(s *api.Foreseen) string {
+func stepText(s *view.Foreseen) string {
 	text := s.Purpose
 	switch {
 	case s.OrderID != 0:

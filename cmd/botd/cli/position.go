@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"botd/runtime/view"
 	"cmp"
 	"io"
 	"strconv"
@@ -8,8 +9,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-
-	"botd/runtime/api"
 )
 
 func newPositions() *cobra.Command {
@@ -19,7 +18,7 @@ func newPositions() *cobra.Command {
 }
 
 func positionList() *cobra.Command {
-	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[api.Position]) {
+	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[view.Position]) {
 		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
 		for _, r := range p.Items {
 			stop := "none"
@@ -37,7 +36,7 @@ func positionList() *cobra.Command {
 
 func newPositionHistory() *cobra.Command {
 	var f filter
-	command := askingFor("history", "positions that are over, whoever had them", func() string { return f.path("/api/v1/positions/history") }, func(w io.Writer, p *page[api.EndedPosition]) {
+	command := askingFor("history", "positions that are over, whoever had them", func() string { return f.path("/api/v1/positions/history") }, func(w io.Writer, p *page[view.EndedPosition]) {
 		t := grid(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close", "realised", "by"})
 		for i := range p.Items {
 			o := &p.Items[i]

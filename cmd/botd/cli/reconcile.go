@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/reconcile"
-	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 func newReconcile() *cobra.Command {
@@ -34,7 +34,7 @@ shows. Exit code 1 when something is unknown or quarantined.`,
 					return err
 				}
 			}
-			state, raw, err := ask[api.Reconcile](command.Context(), d, http.MethodGet, "/api/v1/reconcile", nil)
+			state, raw, err := ask[view.Reconcile](command.Context(), d, http.MethodGet, "/api/v1/reconcile", nil)
 			if err != nil {
 				return err
 			}
@@ -56,11 +56,11 @@ shows. Exit code 1 when something is unknown or quarantined.`,
 var unknownFate = reconcile.Uncertain.String()
 
 // uncertain reports a placement whose fate is not known, beyond those just sent.
-func uncertain(r *api.Reconcile) bool {
-	return slices.ContainsFunc(r.Unknown, func(o api.Order) bool { return o.State == unknownFate })
+func uncertain(r *view.Reconcile) bool {
+	return slices.ContainsFunc(r.Unknown, func(o view.Order) bool { return o.State == unknownFate })
 }
 
-func reconcileText(w io.Writer, r *api.Reconcile) {
+func reconcileText(w io.Writer, r *view.Reconcile) {
 	switch {
 	case r.LastMS == 0:
 		fmt.Fprintln(w, "no complete round yet")
@@ -93,7 +93,7 @@ func reconcileText(w io.Writer, r *api.Reconcile) {
 
 func newReconcileRuns() *cobra.Command {
 	var f filter
-	command := askingFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") }, func(w io.Writer, p *page[api.Round]) {
+	command := askingFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") }, func(w io.Writer, p *page[view.Round]) {
 		t := grid(w, table.Row{"time (UTC)", "complete", "took", "sent"})
 		for i := range p.Items {
 			r, complete := &p.Items[i], "yes"
@@ -119,7 +119,7 @@ func newDifferences() *cobra.Command {
 			path += "&open=true"
 		}
 		return path
-	}, func(w io.Writer, p *page[api.Difference]) {
+	}, func(w io.Writer, p *page[view.Difference]) {
 		t := grid(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""})
 		for i := range p.Items {
 			d := &p.Items[i]

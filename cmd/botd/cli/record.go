@@ -9,9 +9,9 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
-	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // recordedFolder is where a mode's directory has what its daemon polled. It is the
@@ -22,8 +22,8 @@ const recordedFolder = "recorded"
 const decisionsFolder = "decisions"
 
 // keepDecisions has the board keep decisions beyond this run.
-func keepDecisions(config *configs.Config, directory string, board *api.Board, console *ops.Console) *api.DecisionStore {
-	store := api.NewDecisionStore(api.DecisionStoreConfig{
+func keepDecisions(config *configs.Config, directory string, board *view.Board, console *ops.Console) *view.DecisionStore {
+	store := view.NewDecisionStore(view.DecisionStoreConfig{
 		Directory: filepath.Join(directory, decisionsFolder), Keep: time.Duration(config.Retention.DecisionsMS) * time.Millisecond,
 		Room: func() error {
 			if free, known := freeBytes(directory); known && free < leastFree {

@@ -22,8 +22,8 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
-	"botd/runtime/api"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // rehearsalPatience bounds how long a rehearsal looks before it tells what it knows.
@@ -57,10 +57,10 @@ func (nowhere) Append(context.Context, []reconcile.Record) error { return nil }
 
 // outlooks asks the running daemon, or where none runs rehearses a start: the
 // journal is read, the venue looked at, and nothing is written or sent.
-func outlooks(command *cobra.Command, flags *askFlags) ([]api.Outlook, error) {
+func outlooks(command *cobra.Command, flags *askFlags) ([]view.Outlook, error) {
 	d, err := flags.daemon(command.Context())
 	if err == nil {
-		all, _, err := ask[page[api.Outlook]](command.Context(), d, "GET", "/api/v1/plan", nil)
+		all, _, err := ask[page[view.Outlook]](command.Context(), d, "GET", "/api/v1/plan", nil)
 		return all.Items, err
 	}
 	if exitCode(err) != exitUnavailable {
@@ -76,7 +76,7 @@ func outlooks(command *cobra.Command, flags *askFlags) ([]api.Outlook, error) {
 
 // rehearse starts an engine that decides and sends nothing, lets it look once, and
 // returns what its strategies' next ticks would do.
-func rehearse(ctx context.Context, config *configs.Config) ([]api.Outlook, error) {
+func rehearse(ctx context.Context, config *configs.Config) ([]view.Outlook, error) {
 	directory := filepath.Join(config.DataDir, string(config.Mode))
 	v, err := openRehearsal(ctx, config, directory)
 	if err != nil {
@@ -100,10 +100,10 @@ func rehearse(ctx context.Context, config *configs.Config) ([]api.Outlook, error
 }
 
 // look drives the engine until everything was read once.
-func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]api.Outlook, error) {
+func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]view.Outlook, error) {
 	limited, enough := context.WithTimeout(ctx, rehearsalPatience)
 	defer enough()
-	var all []api.Outlook
+	var all []view.Outlook
 	driver := runtime.New(runtime.Config{Machine: machine, Venue: looking{v.trading}, Journal: nowhere{}, Clock: v.clock, Beat: func(int64) {
 		if limited.Err() != nil {
 			return
@@ -112,7 +112,7 @@ func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]api.Outl
 		all = nil
 		for _, o := range machine.Outlooks() {
 			known = known && o.CandleMS > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read
-			all = append(all, api.OutlookOf(&o))
+			all = append(all, view.OutlookOf(&o))
 		}
 		if known {
 			enough()

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 type resolveFlags struct {
@@ -97,11 +98,11 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	told, _, err := ask[page[api.Quarantine]](command.Context(), d, http.MethodGet, "/api/v1/reconcile/quarantines", nil)
+	told, _, err := ask[page[view.Quarantine]](command.Context(), d, http.MethodGet, "/api/v1/reconcile/quarantines", nil)
 	if err != nil {
 		return err
 	}
-	kept := []api.Quarantine{}
+	kept := []view.Quarantine{}
 	for _, q := range told.Items {
 		if f.Symbol == "" || q.Symbol == f.Symbol && (f.Market == "" || q.Market == f.Market) {
 			kept = append(kept, q)
@@ -120,7 +121,7 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 	})
 }
 
-func showQuarantine(w io.Writer, q *api.Quarantine) {
+func showQuarantine(w io.Writer, q *view.Quarantine) {
 	fmt.Fprintf(w, "%s %s", q.Market, q.Symbol)
 	if q.Strategy != "" {
 		fmt.Fprintf(w, " (strategy %s)", q.Strategy)

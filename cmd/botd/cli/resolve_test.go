@@ -18,7 +18,7 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
-	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 // stage is an exchange in this process with one account, a person who trades on
@@ -162,7 +162,7 @@ func TestWhatAHandTradedIsQuarantinedShownAndResolved(t *testing.T) {
 			a.want(0, []string{"QUARANTINED", "botd resolve BTC-USDT"}, "status")
 			a.want(64, []string{"needs --reason"}, "resolve", "BTC-USDT", c.decision)
 			a.want(0, []string{"nothing was changed"}, "resolve", "BTC-USDT", c.decision, "--dry-run")
-			var listed struct{ Items []api.Quarantine }
+			var listed struct{ Items []view.Quarantine }
 			if text := a.want(0, nil, "resolve", "-o", "json"); json.Unmarshal([]byte(text), &listed) != nil || len(listed.Items) != 1 || listed.Items[0].Difference != "0.02" {
 				t.Errorf("want it in JSON still, have %s", text)
 			}

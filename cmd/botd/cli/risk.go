@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/risk"
-	"botd/runtime/api"
+	"botd/runtime/view"
 )
 
 func newRisk() *cobra.Command {
@@ -22,7 +22,7 @@ func newRisk() *cobra.Command {
 
 func newRejections() *cobra.Command {
 	var f filter
-	command := askingFor("rejections", "intents that a rule refused, the newest first", func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *page[api.Refusal]) {
+	command := askingFor("rejections", "intents that a rule refused, the newest first", func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *page[view.Refusal]) {
 		t := grid(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "wanted", "value", "limit", "hint", "intent"})
 		for i := range p.Items {
 			r := &p.Items[i]

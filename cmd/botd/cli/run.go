@@ -18,9 +18,9 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
-	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // Pace of the live engine, in milliseconds (DESIGN, The idea).
@@ -191,7 +191,7 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	}
 	defer store.Close()
 	v.cut = store.Cut()
-	book, history := reconcile.NewBook(settle(config.Exchange.Settle)), api.NewHistory()
+	book, history := reconcile.NewBook(settle(config.Exchange.Settle)), view.NewHistory()
 	if err := replay(ctx, command, flags, store, func(r *reconcile.Record) { book.Apply(r); history.Take(r) }); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"botd/configs"
 	"botd/runtime/api"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 	"botd/runtime/web"
 	"botd/strategy"
 	"botd/strategy/library"
@@ -43,7 +44,7 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	if err != nil {
 		return nil, err
 	}
-	equity, err := api.OpenEquity(filepath.Join(s.directory, "equity.csv"))
+	equity, err := view.OpenEquity(filepath.Join(s.directory, "equity.csv"))
 	if err != nil {
 		return nil, fail(exitIO, err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"botd/runtime/view"
 	"fmt"
 	"io"
 	"strings"
@@ -9,8 +10,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
-
-	"botd/runtime/api"
 )
 
 func newTrades() *cobra.Command {
@@ -28,7 +27,7 @@ before the books, or a part of its money is not known.`
 	return command
 }
 
-func tradeTable(w io.Writer, p *page[api.RoundTrip]) {
+func tradeTable(w io.Writer, p *page[view.RoundTrip]) {
 	t := grid(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised", "fees", "funding", "net", ""})
 	var net decimal.Decimal
 	won := 0

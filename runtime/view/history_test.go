@@ -1,0 +1,35 @@
+package view
+
+import (
+	"fmt"
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
+	t.Parallel()
+	h := NewHistory()
+	sent := func(id string) *reconcile.Record {
+		return &reconcile.Record{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Purpose: reconcile.Entry,
+			Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}
+	}
+	h.Take(sent("lives"))
+	for i := range maxOrders + 10 {
+		id := fmt.Sprint("x", i)
+		ended := reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 3, ClientOrderID: id, State: reconcile.Filled, Filled: 30}
+		h.Take(sent(id))
+		h.Take(&ended)
+		h.Take(&reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 4, Level: reconcile.LevelPause})
+	}
+	if len(h.byTime) > maxOrders || len(h.orders) != len(h.byTime) || len(h.fills) > maxFills || len(h.audit) > maxAudit {
+		t.Errorf("kept: want at most %d orders, %d fills and %d changes, have %d, %d, %d", maxOrders, maxFills, maxAudit, len(h.byTime), len(h.fills), len(h.audit))
+	}
+	if _, _, found := h.Order("lives"); !found {
+		t.Error("a live order was forgotten")
+	}
+	if last := h.fills[len(h.fills)-1].n; last != maxOrders+10 {
+		t.Errorf("fills are numbered on: want %d, have %d", maxOrders+10, last)
+	}
+}
