@@ -127,7 +127,7 @@ func planText(s *exchange.Symbol, p *strategy.Plan) string {
 	if p.Leverage != 0 {
 		add("leverage %d", p.Leverage)
 	}
-	wishes := func(what string, list []strategy.Wish, set bool) {
+	wishes := func(what string, list []strategy.DesiredOrder, set bool) {
 		if !set {
 			return
 		}

@@ -110,7 +110,7 @@ func (l *ladder) Decide(view *strategy.View, plan *strategy.Plan) {
 	if l.seen > 2 {
 		price = 95 * 10 * view.Symbol.PriceTick
 	}
-	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.Wish{Key: "a", Side: exchange.Buy, Price: price, Quantity: 1000 * view.Symbol.QuantityTick}), true
+	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "a", Side: exchange.Buy, Price: price, Quantity: 1000 * view.Symbol.QuantityTick}), true
 }
 
 func TestAnOrderIsReplacedWhenItsCancelIsDone(t *testing.T) {

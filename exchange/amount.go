@@ -13,18 +13,16 @@ import (
 // AmountScale is the number of decimal places of an Amount.
 const AmountScale = 18
 
-// Amount is an exact decimal with 18 places: money in USDT, a wallet's quantity
-// of an asset, or a mean price. It is a 128-bit integer inside, so a price of 8
-// places times a quantity of 8 places is held to the last digit and the largest
-// value is about 1.7e20. Arithmetic that would overflow panics: it means a
-// broken invariant, since every input is bounded at the edge.
+// Amount is an exact decimal with 18 places: money in USDT, a wallet's quantity of an asset, or a
+// mean price. It is a 128-bit integer: a price of 8 places times a quantity of 8 places is exact,
+// and the largest value is about 1.7e20. Arithmetic that would overflow panics. That is a broken
+// invariant, since every input is bounded at the edge.
 type Amount struct {
 	hi int64
 	lo uint64
 }
 
-// Rate is a share in units of 1e-8: a fee, a funding rate, a part of equity.
-// 100 % is RateOne.
+// Rate is a share in units of 1e-8: a fee, a funding rate, a part of the equity. 100 % is RateOne.
 type Rate int64
 
 // RateOne is a Rate of 1 (100 %).
@@ -84,12 +82,12 @@ func AmountFromDecimal(d decimal.Decimal) (Amount, error) {
 	return amountFromBig(n)
 }
 
-// AmountRounded converts with the places beyond 18 rounded half away from zero,
-// for means and rates that a venue prints with more digits.
+// AmountRounded converts with the places beyond 18 rounded half away from zero, for means and rates
+// that a venue reports with more digits.
 func AmountRounded(d decimal.Decimal) (Amount, error) { return AmountFromDecimal(d.Round(AmountScale)) }
 
-// scaledInteger returns d x 10^scale when that is whole. Exponents are bounded
-// first, so that hostile input such as 1e1000000000 costs nothing.
+// scaledInteger returns d x 10^scale if it is whole. It bounds the exponent first, so that hostile
+// input such as 1e1000000000 costs nothing.
 func scaledInteger(d decimal.Decimal, scale int) (*big.Int, error) {
 	exponent := int(d.Exponent()) + scale
 	if exponent > 60 || exponent < -400 || d.Coefficient().BitLen() > 2000 {
@@ -150,7 +148,7 @@ func (a Amount) String() string { return string(a.append(nil)) }
 // MarshalText writes String.
 func (a Amount) MarshalText() ([]byte, error) { return a.append(nil), nil }
 
-// append writes the number behind text.
+// append appends the number to text.
 func (a Amount) append(text []byte) []byte {
 	abs := a.Abs()
 	if uint64(abs.hi) >= 1e18 { // beyond 2^64 whole units
@@ -198,7 +196,7 @@ func (a Amount) Sign() int {
 	return 1
 }
 
-// IsZero reports whether the amount is nothing.
+// IsZero reports whether the amount is zero.
 func (a Amount) IsZero() bool { return a == Amount{} }
 
 // Add returns a + b.
@@ -242,7 +240,7 @@ func (a Amount) Cmp(b Amount) int {
 // Less reports a < b.
 func (a Amount) Less(b Amount) bool { return a.Cmp(b) < 0 }
 
-// Min returns the smaller of both.
+// Min returns the smaller amount.
 func (a Amount) Min(b Amount) Amount {
 	if b.Less(a) {
 		return b
@@ -250,7 +248,7 @@ func (a Amount) Min(b Amount) Amount {
 	return a
 }
 
-// Max returns the larger of both.
+// Max returns the larger amount.
 func (a Amount) Max(b Amount) Amount {
 	if a.Less(b) {
 		return b
@@ -261,14 +259,14 @@ func (a Amount) Max(b Amount) Amount {
 // Mul returns a x n.
 func (a Amount) Mul(n int64) Amount { return a.MulDiv(n, 1) }
 
-// Div returns a / n, cut towards zero; n is not zero.
+// Div returns a / n, truncated towards zero; n is not zero.
 func (a Amount) Div(n int64) Amount { return a.MulDiv(1, n) }
 
-// MulRate returns a x rate, cut towards zero beyond 18 places: exact whenever
-// the product has no more places than that.
+// MulRate returns a x rate, truncated towards zero beyond 18 places: exact whenever the product has
+// no more places than that.
 func (a Amount) MulRate(rate Rate) Amount { return a.MulDiv(int64(rate), int64(RateOne)) }
 
-// MulDiv returns a x n / m, cut towards zero, with a 192-bit product in between.
+// MulDiv returns a x n / m, truncated towards zero, with a 192-bit product in between.
 func (a Amount) MulDiv(n, m int64) Amount {
 	if m == 0 {
 		panic("exchange: amount divided by zero")
@@ -300,8 +298,8 @@ func (a Amount) MulDiv(n, m int64) Amount {
 	return result
 }
 
-// Quo returns how many whole times b goes into a, cut towards zero; b is not
-// zero. It is for sizing and ratios, not for the inner loop.
+// Quo returns how many whole times b fits into a, truncated towards zero; b is not zero. It is for
+// sizing and ratios, not for the inner loop.
 func (a Amount) Quo(b Amount) int64 {
 	if b.IsZero() {
 		panic("exchange: amount divided by zero")
@@ -316,8 +314,8 @@ func (a Amount) Quo(b Amount) int64 {
 	return int64(q)
 }
 
-// quotient is a / b of two amounts that are not negative, b not zero, and whether
-// it fits 64 bits (Hacker's Delight, 9-5: the first guess is at most one too large).
+// quotient returns a / b and whether it fits 64 bits. Neither a nor b is negative, and b is not
+// zero (Hacker's Delight, 9-5: the first guess is at most one too large).
 func quotient(a, b Amount) (uint64, bool) {
 	if b.hi == 0 {
 		if uint64(a.hi) >= b.lo {
@@ -341,8 +339,8 @@ func quotient(a, b Amount) (uint64, bool) {
 	return q, true
 }
 
-// MulQuo returns a x b / c, cut towards zero; c is not zero. It is for ledgers, not
-// for the inner loop.
+// MulQuo returns a x b / c, truncated towards zero; c is not zero. It is for ledgers, not for the
+// inner loop.
 func (a Amount) MulQuo(b, c Amount) Amount {
 	product := new(big.Int).Mul(a.big(), b.big())
 	result, err := amountFromBig(product.Quo(product, c.big()))
@@ -352,7 +350,7 @@ func (a Amount) MulQuo(b, c Amount) Amount {
 	return result
 }
 
-// Ratio returns a / b as a Rate, cut towards zero; zero when b is zero.
+// Ratio returns a / b as a Rate, truncated towards zero; zero when b is zero.
 func (a Amount) Ratio(b Amount) Rate {
 	if b.IsZero() {
 		return 0

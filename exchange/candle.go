@@ -8,8 +8,8 @@ import (
 // Interval is a candle's length in milliseconds.
 type Interval int64
 
-// The intervals both markets may serve; spot serves no 30m and no 1w
-// (interface, Futures public and Spot public).
+// The intervals both markets may serve. Spot serves neither 30m nor 1w (interface, Futures public
+// and Spot public).
 const (
 	Minute1  Interval = 60_000
 	Minute5  Interval = 5 * Minute1
@@ -69,11 +69,11 @@ func (i *Interval) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// mondayMS is the first Monday after the epoch, where weeks are counted from.
+// mondayMS is the first Monday after the epoch. Weeks are counted from it.
 const mondayMS = 4 * int64(Day1)
 
-// OpenOf returns the open time of the candle that holds the time: a multiple of
-// the interval in UTC, weeks beginning on Monday.
+// OpenOf returns the open time of the candle that contains the time: a multiple of the interval in
+// UTC; weeks begin on Monday.
 func (i Interval) OpenOf(timeMS int64) int64 {
 	offset := int64(0)
 	if i == Week1 {
@@ -86,8 +86,8 @@ func (i Interval) OpenOf(timeMS int64) int64 {
 	return timeMS - rest
 }
 
-// Candle is one candle (interface, Futures candle). Prices are in the symbol's
-// units; volumes are float64, since they feed statistics and never an order.
+// Candle is one candle (interface, Futures candle). Prices are in the symbol's units. Volumes are
+// float64, since they feed statistics and never an order.
 type Candle struct {
 	OpenMS                 int64 // open time
 	Open, High, Low, Close Price
@@ -97,8 +97,8 @@ type Candle struct {
 	TakerBase, TakerQuote  float64 // bought by takers
 }
 
-// Candles are candles in columns, oldest first, of one symbol and interval. The
-// optional columns (QuoteVolume and after) are empty where the source has none.
+// Candles are the candles of one symbol and interval in columns, oldest first. The optional columns
+// (QuoteVolume and after) are empty where the source has none.
 type Candles struct {
 	Interval               Interval
 	OpenMS                 []int64
@@ -110,16 +110,16 @@ type Candles struct {
 	TakerBase, TakerQuote []float64
 }
 
-// Len returns how many candles there are.
+// Len returns the number of candles.
 func (c *Candles) Len() int { return len(c.OpenMS) }
 
-// At returns candle i, 0 being the oldest.
+// At returns candle i; 0 is the oldest.
 func (c *Candles) At(i int) (candle Candle) {
 	c.Load(i, &candle)
 	return candle
 }
 
-// Load writes candle i into a candle, whatever it held.
+// Load overwrites a candle with candle i.
 func (c *Candles) Load(i int, candle *Candle) {
 	candle.OpenMS, candle.Open, candle.High, candle.Low, candle.Close = c.OpenMS[i], c.Open[i], c.High[i], c.Low[i], c.Close[i]
 	candle.Volume = c.Volume[i]
@@ -152,7 +152,7 @@ func (c *Candles) Append(candle Candle) {
 	c.TakerQuote = append(c.TakerQuote, candle.TakerQuote)
 }
 
-// Slice returns candles from up to, but without, to; the columns are shared.
+// Slice returns the candles from..to, to excluded. The columns are shared.
 func (c *Candles) Slice(from, to int) *Candles {
 	part := &Candles{
 		Interval: c.Interval, OpenMS: c.OpenMS[from:to], Open: c.Open[from:to], High: c.High[from:to],
@@ -170,8 +170,8 @@ func (c *Candles) Slice(from, to int) *Candles {
 	return part
 }
 
-// Plausible returns what is wrong with a candle's prices, or nil: all are above
-// zero, high is the highest, low the lowest, volume is not negative.
+// Plausible returns what is wrong with a candle, or nil: prices are above zero, high is the
+// highest, low the lowest, volume is not negative.
 func (c Candle) Plausible() error {
 	switch {
 	case c.Low <= 0:

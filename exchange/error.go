@@ -5,12 +5,11 @@ import (
 	"fmt"
 )
 
-// A call of the exchange fails in four ways, and each asks for something else.
-// They are types so that none can be mistaken for another, and so that a failed
-// read can never look like an empty answer.
+// A call of the exchange fails in four ways, and each needs another reaction. They are types, so
+// that none can be mistaken for another and a failed read can never look like an empty answer.
 
-// Refusal is the exchange's own, parsed "no": nothing was done. Code and Message
-// are the venue's; Status is the HTTP status.
+// Refusal is a parsed "no" of the exchange: nothing was done. Code and Message are the venue's,
+// Status is the HTTP status.
 type Refusal struct {
 	Operation Operation
 	Status    int
@@ -33,39 +32,38 @@ const (
 	CodeFuturesInvalidSymbol = 1118
 )
 
-// Credentials reports whether the refusal is about key, signature or permission.
-func (r *Refusal) Credentials() bool {
+// Unauthorized reports whether the refusal is about key, signature or permission.
+func (r *Refusal) Unauthorized() bool {
 	return r.Code == CodeInvalidSignature || r.Code == CodeUnknownKey || r.Code == CodeNotPermitted ||
 		(r.Status == 401 || r.Status == 403) && r.Code != CodeInvalidTimestamp
 }
 
-// Uncertain means that a placement's fate is not known: it may be on the
-// exchange. It is never sent again; only fetching ends it.
+// Uncertain means that the outcome of a placement is not known: the order may be on the exchange.
+// It is never sent again; only fetching decides.
 type Uncertain struct {
-	Why string // short, from a closed set: timeout, reset, status 503, malformed answer, ...
-	Err error
+	Reason string // short, from a closed set: timeout, reset, status 503, malformed answer, ...
+	Err    error
 }
 
-// WhyRateLimited is why an outcome is unknown that was answered by "too many requests".
-const WhyRateLimited = "rate limited"
+// ReasonRateLimited is the reason when the answer was "too many requests".
+const ReasonRateLimited = "rate limited"
 
 // Error says why the outcome is unknown.
-func (u *Uncertain) Error() string { return "outcome unknown: " + u.Why }
+func (u *Uncertain) Error() string { return "outcome unknown: " + u.Reason }
 
 // Unwrap returns the cause.
 func (u *Uncertain) Unwrap() error { return u.Err }
 
-// Unavailable means that a call was not answered, or answered by "not now": a
-// read may be tried again.
+// Unavailable means that a call got no answer, or the answer "not now". A read may be tried again.
 type Unavailable struct {
 	Operation    Operation
-	Why          string
-	RetryAfterMS int64 // the venue's wish, 0 when it gave none
+	Reason       string
+	RetryAfterMS int64 // as asked by the venue, 0 when it did not
 	Err          error
 }
 
 // Error says what was not available.
-func (u *Unavailable) Error() string { return fmt.Sprintf("%s unavailable: %s", u.Operation, u.Why) }
+func (u *Unavailable) Error() string { return fmt.Sprintf("%s unavailable: %s", u.Operation, u.Reason) }
 
 // Unwrap returns the cause.
 func (u *Unavailable) Unwrap() error { return u.Err }

@@ -1,9 +1,9 @@
-// Package exchange holds the words of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors.
+// Package exchange defines the vocabulary of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors.
 //
-// Everything here is a value. Prices and quantities are whole numbers of a
-// symbol's smallest unit (Price, Quantity), sums of money are exact decimals of
-// 18 places (Amount), times are Unix milliseconds (names end in MS), and nothing
-// in the package asks for the time, does I/O or starts a goroutine.
+// Everything here is a value. Prices and quantities are whole numbers of a symbol's smallest unit
+// (Price, Quantity), sums of money are exact decimals of 18 places (Amount), times are Unix
+// milliseconds (names end in MS). Nothing in the package reads a clock, does I/O or starts a
+// goroutine.
 package exchange
 
 import "fmt"
@@ -11,7 +11,7 @@ import "fmt"
 // Market names one of the two markets of the trading service.
 type Market uint8
 
-// The two markets. The zero value is no market and is refused everywhere.
+// The two markets. The zero value is no market; every function refuses it.
 const (
 	Futures Market = iota + 1 // perpetual futures: margin, leverage, positions
 	Spot                      // assets in a wallet
@@ -79,7 +79,7 @@ func (s Side) Opposite() Side {
 	return Buy
 }
 
-// SideOf returns the side that moves a position by the signed quantity; delta is not zero.
+// SideOf returns the side that moves a position by the signed quantity, which is not zero.
 func SideOf(delta Quantity) Side {
 	switch {
 	case delta > 0:
@@ -90,7 +90,7 @@ func SideOf(delta Quantity) Side {
 	panic("exchange: a quantity of zero has no side")
 }
 
-// OrderType is the final type of an order (interface, POST /fhapi/v1/order).
+// OrderType is the type of an order (interface, POST /fhapi/v1/order).
 type OrderType uint8
 
 // The six order types of both markets.
@@ -132,7 +132,7 @@ func (t OrderType) StopLoss() bool { return t == StopLimit || t == StopMarket }
 // WorkingType says which price activates a conditional order.
 type WorkingType uint8
 
-// The working types; the zero value belongs to orders that are not conditional.
+// The working types. The zero value belongs to orders that are not conditional.
 const (
 	NoWorkingType WorkingType = iota
 	ContractPrice             // the last trade's price
@@ -161,7 +161,7 @@ func ParseWorkingType(text string) (WorkingType, error) {
 	return workingTypeNames.parse(text)
 }
 
-// names maps an enumeration's values to its words; index 0 is the zero value.
+// names maps the values of an enumeration to their names; index 0 is the zero value.
 type names[T ~uint8] struct {
 	what  string
 	words []string

@@ -7,10 +7,10 @@ type OrderStatus uint8
 // The order statuses of both markets.
 const (
 	StatusCreated     OrderStatus = iota + 1 // accepted, not yet in the book
-	StatusNew                                // futures: conditional, waiting; spot: in the book
-	StatusOpen                               // in the book, maybe part filled
+	StatusNew                                // futures: conditional, not yet triggered; spot: in the book
+	StatusOpen                               // in the book, perhaps partly filled
 	StatusFilled                             // final
-	StatusCanceled                           // final, maybe part filled
+	StatusCanceled                           // final, perhaps partly filled
 	StatusRejected                           // final
 	StatusPreCanceled                        // a cancel was accepted; fills may still follow
 )
@@ -32,13 +32,13 @@ func (s *OrderStatus) UnmarshalText(text []byte) (err error) {
 // ParseOrderStatus reads a status as the interface writes it.
 func ParseOrderStatus(text string) (OrderStatus, error) { return statusNames.parse(text) }
 
-// Final reports whether no fill can follow.
+// Final reports whether no more fills can follow.
 func (s OrderStatus) Final() bool {
 	return s == StatusFilled || s == StatusCanceled || s == StatusRejected
 }
 
-// NewOrder is what is asked when an order is placed on either market (interface,
-// POST /fhapi/v1/order and POST /hapi/v1/spot/order).
+// NewOrder is the content of a placement on either market (interface, POST /fhapi/v1/order and POST
+// /hapi/v1/spot/order).
 type NewOrder struct {
 	Market        Market
 	Symbol        string
@@ -55,14 +55,13 @@ type NewOrder struct {
 	ClientOrderID string
 }
 
-// Reduces reports whether the order can only make a futures position smaller.
+// Reduces reports whether the order can only reduce a futures position.
 func (o *NewOrder) Reduces() bool { return o.ReduceOnly || o.ClosePosition }
 
-// Key names the order's instrument.
+// Key returns the order's symbol key.
 func (o *NewOrder) Key() SymbolKey { return SymbolKey{o.Market, o.Symbol} }
 
-// Order is an order as the exchange tells it (interface, Futures order and Spot
-// order).
+// Order is an order as the exchange reports it (interface, Futures order and Spot order).
 type Order struct {
 	ID              int64
 	ClientOrderID   string // empty when none was sent
@@ -84,14 +83,14 @@ type Order struct {
 	CreatedMS       int64 // futures give whole seconds
 }
 
-// Key names the order's instrument.
+// Key returns the order's symbol key.
 func (o *Order) Key() SymbolKey { return SymbolKey{o.Market, o.Symbol} }
 
-// Reduces reports whether the order can only make a futures position smaller:
-// the interface marks such orders by the position they relate to.
+// Reduces reports whether the order can only reduce a futures position. The interface marks such
+// orders with the position they relate to.
 func (o *Order) Reduces() bool { return o.ClosePosition || o.ClosePositionID != 0 }
 
-// Remaining returns what is not filled.
+// Remaining returns the unfilled quantity.
 func (o *Order) Remaining() Quantity { return o.Quantity - o.Filled }
 
 // UserTrade is one fill of the account's own spot orders (interface, Spot user trade).

@@ -29,7 +29,7 @@ func ParsePositionSide(text string) (PositionSide, error) { return positionSideN
 // PositionStatus is the state of a futures position.
 type PositionStatus uint8
 
-// OPEN is the interface's; the other two are decisions.md, closed position.
+// OPEN is from the interface, the other two from decisions.md, closed position.
 const (
 	PositionOpen PositionStatus = iota + 1
 	PositionClosed
@@ -57,7 +57,7 @@ type Position struct {
 	Side            PositionSide
 	EntryPrice      Amount   // quantity-weighted mean
 	Quantity        Quantity // total opened
-	Remaining       Quantity // what is left
+	Remaining       Quantity // not closed yet
 	Leverage        int
 	UnrealizedPNL   Amount // USDT
 	RealizedPNL     Amount // USDT, price difference alone
@@ -69,7 +69,7 @@ type Position struct {
 	UpdatedMS       int64
 }
 
-// Signed returns what is left, negative for a short position.
+// Signed returns the remaining quantity, negative for a short position.
 func (p *Position) Signed() Quantity {
 	if p.Side == Short {
 		return -p.Remaining
@@ -90,7 +90,7 @@ type MarginAccount struct {
 	AvailableBalance    Amount
 	TotalBonus          Amount
 	TestStatus, IsDemo  bool
-	PositionsUndeclared int // elements of the positions array, whose shape is not shown
+	PositionsUndeclared int // elements of the positions array, whose shape the interface does not show
 }
 
 // Equity is wallet plus unrealised profit.
@@ -109,8 +109,8 @@ type LeverageSetting struct {
 	Leverage int
 }
 
-// Ticker is the 24-hour statistics of a symbol (interface, Futures ticker and
-// Spot ticker). Spot has no bid, ask and count.
+// Ticker holds the 24-hour statistics of a symbol (interface, Futures ticker and Spot ticker). Spot
+// has no bid, ask and count.
 type Ticker struct {
 	Symbol          string
 	Last, Bid, Ask  Price
@@ -124,7 +124,7 @@ type Ticker struct {
 	Count           int64
 }
 
-// Level is one price of an order book.
+// Level is one price level of an order book.
 type Level struct {
 	Price    Price
 	Quantity Quantity

@@ -60,7 +60,7 @@ var operationNames = names[Operation]{"operation", []string{"",
 	"spot_place", "spot_cancel", "spot_cancel_all", "spot_open_orders", "spot_order_history", "spot_user_trades", "spot_wallet",
 }}
 
-// Operations returns all 35, in order.
+// Operations returns all 35 operations, in order.
 func Operations() []Operation {
 	all := make([]Operation, 0, operationEnd-1)
 	for op := FuturesHealth; op < operationEnd; op++ {
@@ -69,7 +69,7 @@ func Operations() []Operation {
 	return all
 }
 
-// String returns the operation's name, from a closed set fit for a metric's label.
+// String returns the operation's name from a closed set, suitable as a metric label.
 func (o Operation) String() string { return operationNames.text(o) }
 
 // MarshalText writes the name.
@@ -88,8 +88,8 @@ func (o Operation) Signed() bool {
 	return o >= FuturesPlace && o <= FuturesPositionsHistory || o >= SpotPlace
 }
 
-// Places reports whether the operation places an order: sent at most once, and
-// uncertain when its answer is lost.
+// Places reports whether the operation places an order. Such a request is sent at most once, and
+// its outcome is uncertain when the answer is lost.
 func (o Operation) Places() bool { return o == FuturesPlace || o == SpotPlace }
 
 // Changes reports whether the operation changes anything on the exchange.
@@ -101,24 +101,24 @@ func (o Operation) Changes() bool {
 	return false
 }
 
-// Departure bounds when a request's first byte may leave. The zero value sets no bound.
-type Departure struct {
-	LastMS     int64           // not after this server time; 0 for any
-	CalledBack <-chan struct{} // not once it is closed; nil for never
+// SendLimit bounds when the first byte of a request may be sent. The zero value sets no bound.
+type SendLimit struct {
+	NotAfterMS int64           // not after this server time; 0 for any
+	Recalled   <-chan struct{} // not once it is closed; nil for never
 }
 
-// IsCalledBack reports whether the request is not wanted any more.
-func (d Departure) IsCalledBack() bool {
+// IsRecalled reports whether the request was recalled.
+func (l SendLimit) IsRecalled() bool {
 	select {
-	case <-d.CalledBack:
+	case <-l.Recalled:
 		return true
 	default:
 		return false
 	}
 }
 
-// Request is one call of an operation. Only the fields the operation takes are
-// read; zero means not given.
+// Request is one call of an operation. Only the fields that the operation takes are read; zero
+// means not given.
 type Request struct {
 	Operation      Operation
 	Symbol         string
@@ -133,20 +133,20 @@ type Request struct {
 	Order          NewOrder     // FuturesPlace, SpotPlace
 }
 
-// Fetched holds what a list answer told. Its zero value was not fetched, and
-// asking it for its items panics: a failed fetch can not be read as an empty one.
+// Fetched is the content of a list answer. Its zero value means "not fetched", and Items panics
+// then: a failed fetch cannot be read as an empty list.
 type Fetched[T any] struct {
 	items []T
 	done  bool
 }
 
-// FetchedOf wraps a list that was really read, empty or not.
+// FetchedOf wraps a list that was fetched, empty or not.
 func FetchedOf[T any](items []T) Fetched[T] { return Fetched[T]{items, true} }
 
-// Done reports whether the list was read.
+// Done reports whether the list was fetched.
 func (f Fetched[T]) Done() bool { return f.done }
 
-// Items returns the list; it panics when it was not fetched.
+// Items returns the list. It panics when the list was not fetched.
 func (f Fetched[T]) Items() []T {
 	if !f.done {
 		panic("exchange: items of a list that was not fetched")
@@ -154,7 +154,7 @@ func (f Fetched[T]) Items() []T {
 	return f.items
 }
 
-// Answer is what an operation told. Only the fields of its operation are set.
+// Answer is the answer to an operation. Only the fields of its operation are set.
 type Answer struct {
 	Operation    Operation
 	Status       string // health, ping, set leverage
@@ -166,7 +166,7 @@ type Answer struct {
 	Funding   FundingRate
 	Candles   *Candles // FuturesCandles, SpotCandles; nil when not fetched
 	Symbols   Fetched[*Symbol]
-	Tickers   Fetched[Ticker] // one ticker too
+	Tickers   Fetched[Ticker] // a single ticker too
 	Trades    Fetched[Trade]
 	Levels    Fetched[SymbolBracket]
 	Orders    Fetched[Order] // open lists, history, cancel all (empty for the bare NULL)

@@ -7,21 +7,20 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Price is a price in whole units of 10^-Symbol.PriceScale. It is not a number
-// of priceTicks: recorded data may be finer than the tick that binds orders.
+// Price is a price in units of 10^-Symbol.PriceScale. It is not a number of ticks: recorded data
+// may be finer than the tick that orders must respect.
 type Price int64
 
-// Quantity is a base-currency quantity in whole units of 10^-Symbol.QuantityScale.
-// Where a position is meant it is signed: negative is short.
+// Quantity is a base-currency quantity in units of 10^-Symbol.QuantityScale. A position's quantity
+// is signed: negative is short.
 type Quantity int64
 
-// MinPriceScale is the least number of places a symbol's prices are held with,
-// so that most recorded data and venue averages need no rescaling.
+// MinPriceScale is the minimum number of decimal places of a Price, so that most recorded data and
+// venue averages need no rescaling.
 const MinPriceScale = 8
 
-// Symbol is one instrument and its rules, from either market's list (interface,
-// Futures symbol and Spot pair). It does not change after it is made; take it by
-// pointer.
+// Symbol is one instrument and its rules, from either market's list (interface, Futures symbol and
+// Spot pair). It is immutable; pass it by pointer.
 type Symbol struct {
 	Market Market
 	Name   string // BASE-QUOTE, "BTC-USDT"
@@ -32,8 +31,8 @@ type Symbol struct {
 	QuantityScale int      // decimal places of a Quantity
 	PriceTick     Price    // price and stopPrice are multiples of it
 	QuantityTick  Quantity // qt is a multiple of it
-	MinNotional   Amount   // least price x quantity, USDT
-	MaxNotional   Amount   // most price x quantity, USDT
+	MinNotional   Amount   // minimum price x quantity, USDT
+	MaxNotional   Amount   // maximum price x quantity, USDT
 
 	Tradable   bool // isTrade: new orders can be placed
 	ReduceOnly bool // isReduceOnly: only reduceOnly orders are accepted (futures)
@@ -57,7 +56,7 @@ type Bracket struct {
 	MaxLeverage  int
 }
 
-// SymbolSpec is a Symbol in decimals, as a venue or a file gives it.
+// SymbolSpec is a Symbol in decimals, as a venue or a file describes it.
 type SymbolSpec struct {
 	Market                    Market
 	Name, Base, Quote         string
@@ -72,7 +71,7 @@ type SymbolSpec struct {
 	PriceScale, QuantityScale int // at least this many places; 0 for the default
 }
 
-// NewSymbol checks a specification and turns it into whole numbers.
+// NewSymbol validates a specification and converts it.
 func NewSymbol(spec SymbolSpec) (*Symbol, error) {
 	s := &Symbol{
 		Market: spec.Market, Name: spec.Name, Base: spec.Base, Quote: spec.Quote,
@@ -146,9 +145,8 @@ func powU(n int) uint64 {
 	return p
 }
 
-// WithScales returns the symbol with at least that many places of price and
-// quantity, for recorded data finer than the ticks. It returns s when it already
-// has them.
+// WithScales returns the symbol with at least that many places of price and quantity, for recorded
+// data finer than the ticks. It returns s itself when it already has them.
 func (s *Symbol) WithScales(price, quantity int) (*Symbol, error) {
 	if price <= s.PriceScale && quantity <= s.QuantityScale {
 		return s, nil
@@ -163,10 +161,10 @@ func (s *Symbol) WithScales(price, quantity int) (*Symbol, error) {
 	return &finer, nil
 }
 
-// Key names the symbol across markets.
+// Key returns the symbol's key.
 func (s *Symbol) Key() SymbolKey { return SymbolKey{s.Market, s.Name} }
 
-// SymbolKey is a market and a symbol's name: what identifies an instrument.
+// SymbolKey is a market and a symbol's name. It identifies an instrument.
 type SymbolKey struct {
 	Market Market
 	Name   string
@@ -186,7 +184,7 @@ func (k SymbolKey) Compare(other SymbolKey) int {
 	return 1
 }
 
-// Notional returns price x quantity in USDT, exactly; the sign is the quantity's.
+// Notional returns price x quantity in USDT, exactly. It has the sign of the quantity.
 func (s *Symbol) Notional(price Price, quantity Quantity) Amount {
 	return scaled(int64(price), s.notionalUnit).Mul(int64(quantity))
 }
@@ -201,28 +199,28 @@ func (s *Symbol) QuantityAmount(quantity Quantity) Amount {
 	return scaled(int64(quantity), powU(AmountScale-s.QuantityScale))
 }
 
-// QuantityOf returns an amount of the base asset as a Quantity, cut towards zero; at
-// most half of what one holds.
+// QuantityOf returns an amount of the base asset as a Quantity, truncated towards zero and at most
+// maxUnits.
 func (s *Symbol) QuantityOf(amount Amount) Quantity {
 	return Quantity(units(amount, scaled(1, powU(AmountScale-s.QuantityScale))))
 }
 
-// MeanPrice returns an Amount as the nearest Price not above it: for showing, not for sums.
-func (s *Symbol) MeanPrice(amount Amount) Price {
+// PriceOf returns the highest Price that is not above an Amount: for display, not for sums.
+func (s *Symbol) PriceOf(amount Amount) Price {
 	return Price(units(amount, scaled(1, powU(AmountScale-s.PriceScale))))
 }
 
-// CostMean returns cost / quantity as a mean price with 18 places, cut towards
-// zero; zero when the quantity is zero.
-func (s *Symbol) CostMean(cost Amount, quantity Quantity) Amount {
+// AverageCost returns cost / quantity as a mean price with 18 places, truncated towards zero; zero
+// when the quantity is zero.
+func (s *Symbol) AverageCost(cost Amount, quantity Quantity) Amount {
 	if quantity == 0 {
 		return Amount{}
 	}
 	return cost.MulDiv(int64(powU(s.QuantityScale)), int64(quantity))
 }
 
-// QuantityFor returns how much notional buys at price, cut down to the quantity tick;
-// at most half of what a Quantity holds.
+// QuantityFor returns how much notional buys at price, rounded down to the quantity tick and at
+// most maxUnits.
 func (s *Symbol) QuantityFor(notional Amount, price Price) Quantity {
 	if price <= 0 {
 		return 0
@@ -230,14 +228,14 @@ func (s *Symbol) QuantityFor(notional Amount, price Price) Quantity {
 	return s.FloorQuantity(Quantity(units(notional, scaled(int64(price), s.notionalUnit))))
 }
 
-// mostUnits is more than any venue has: what is wished, or told, beyond it is this
-// much, and adding two of it does not overflow.
-const mostUnits = 1<<62 - 1
+// maxUnits is more than any venue has. Larger numbers are cut to it; the sum of two does not
+// overflow.
+const maxUnits = 1<<62 - 1
 
-// units returns how often a unit goes into an amount, cut towards zero.
+// units returns how many whole times unit fits into amount, truncated towards zero.
 func units(amount, unit Amount) int64 {
-	count := int64(mostUnits)
-	if q, fits := quotient(amount.Abs(), unit); fits && q < mostUnits {
+	count := int64(maxUnits)
+	if q, fits := quotient(amount.Abs(), unit); fits && q < maxUnits {
 		count = int64(q)
 	}
 	if amount.Sign() < 0 {
@@ -246,33 +244,33 @@ func units(amount, unit Amount) int64 {
 	return count
 }
 
-// Worth returns what a quantity is worth at a price, without its sign, and whether
-// that is at most the bound: nothing overflows, whatever was wished.
-func (s *Symbol) Worth(price Price, quantity Quantity, most Amount) (Amount, bool) {
+// NotionalWithin returns the notional of a quantity, without its sign, and whether it is at most
+// the limit. Nothing overflows, whatever the quantity.
+func (s *Symbol) NotionalWithin(price Price, quantity Quantity, limit Amount) (Amount, bool) {
 	high, low := bits.Mul64(magnitude(int64(price)), magnitude(int64(quantity)))
 	over, top := bits.Mul64(high, s.notionalUnit)
 	carry, bottom := bits.Mul64(low, s.notionalUnit)
-	top, over2 := bits.Add64(top, carry, 0)
-	if over != 0 || over2 != 0 || top > 1<<63-1 {
-		return most, false
+	top, carry2 := bits.Add64(top, carry, 0)
+	if over != 0 || carry2 != 0 || top > 1<<63-1 {
+		return limit, false
 	}
-	worth := Amount{int64(top), bottom}
-	return worth, !most.Less(worth)
+	notional := Amount{int64(top), bottom}
+	return notional, !limit.Less(notional)
 }
 
-// FloorQuantity cuts a quantity towards zero to a multiple of the tick.
+// FloorQuantity truncates a quantity towards zero to a multiple of the tick.
 func (s *Symbol) FloorQuantity(q Quantity) Quantity { return q - q%s.QuantityTick }
 
-// FloorPrice cuts a positive price down to a multiple of the tick.
+// FloorPrice rounds a positive price down to a multiple of the tick.
 func (s *Symbol) FloorPrice(p Price) Price { return p - p%s.PriceTick }
 
-// CeilPrice raises a positive price to a multiple of the tick.
+// CeilPrice rounds a positive price up to a multiple of the tick.
 func (s *Symbol) CeilPrice(p Price) Price { return s.FloorPrice(p + s.PriceTick - 1) }
 
-// OnPriceTick reports whether an order may carry the price.
+// OnPriceTick reports whether an order can have the price.
 func (s *Symbol) OnPriceTick(p Price) bool { return p%s.PriceTick == 0 }
 
-// OnQuantityTick reports whether an order may carry the quantity.
+// OnQuantityTick reports whether an order can have the quantity.
 func (s *Symbol) OnQuantityTick(q Quantity) bool { return q%s.QuantityTick == 0 }
 
 // Price converts a decimal exactly, or returns ErrInexact.
@@ -316,8 +314,8 @@ func (s *Symbol) QuantityFloat(q Quantity) float64 {
 	return float64(q) / float64(powU(s.QuantityScale))
 }
 
-// BracketOf returns the margin level a notional falls in; the last one serves
-// beyond its maximum. Without brackets it is an empty level of leverage 1.
+// BracketOf returns the margin level of a notional; beyond the last maximum the last level. Without
+// brackets it is an empty level of leverage 1.
 func (s *Symbol) BracketOf(notional Amount) Bracket {
 	for _, b := range s.Brackets {
 		if notional.Cmp(b.Max) <= 0 {

@@ -126,7 +126,7 @@ func TestAListThatWasNotFetchedIsNotEmpty(t *testing.T) {
 	Answer{}.Orders.Items()
 }
 
-func TestErrorKindsAreToldApart(t *testing.T) {
+func TestErrorKindsAreDistinct(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"refusal": &Refusal{}, "uncertain": &Uncertain{Err: &Unavailable{}}, "unavailable": &Unavailable{}, "malformed": &Malformed{}, "other": errors.New("x"),
@@ -137,7 +137,7 @@ func TestErrorKindsAreToldApart(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooMuchToCountNeitherOverflowsNorPanics(t *testing.T) {
+func TestHugeAmountsNeitherOverflowNorPanic(t *testing.T) {
 	t.Parallel()
 	s := testSymbol(t, "1e-08", "100")
 	most := AmountOf(1_000_000_000_000_000_000)
@@ -146,14 +146,14 @@ func TestWhatIsTooMuchToCountNeitherOverflowsNorPanics(t *testing.T) {
 		price    Price
 		want     Quantity
 	}{
-		{most, 1, s.FloorQuantity(mostUnits)}, {most.Neg(), 1, -s.FloorQuantity(mostUnits)}, {AmountOf(1_000), 1_000, 100_000_000 * powQ(s)}, {AmountOf(1), 0, 0},
+		{most, 1, s.FloorQuantity(maxUnits)}, {most.Neg(), 1, -s.FloorQuantity(maxUnits)}, {AmountOf(1_000), 1_000, 100_000_000 * powQ(s)}, {AmountOf(1), 0, 0},
 	} {
 		if have := s.QuantityFor(c.notional, c.price); have != c.want {
 			t.Errorf("%s at %d: want %d, have %d", c.notional, c.price, c.want, have)
 		}
 	}
-	if have := s.MeanPrice(most.Add(most)); have != mostUnits {
-		t.Errorf("a mean price past all bounds: want %d, have %d", mostUnits, have)
+	if have := s.PriceOf(most.Add(most)); have != maxUnits {
+		t.Errorf("a mean price beyond all bounds: want %d, have %d", maxUnits, have)
 	}
 	for _, c := range []struct {
 		price    Price
@@ -162,15 +162,15 @@ func TestWhatIsTooMuchToCountNeitherOverflowsNorPanics(t *testing.T) {
 	}{
 		{5_000_000_000_000, 1_000_000, true}, {5_000_000_000_000, -1_000_000, true}, {math.MaxInt64, math.MaxInt64, false}, {math.MaxInt64, math.MinInt64, false}, {0, math.MinInt64, true},
 	} {
-		have, well := s.Worth(c.price, c.quantity, most)
+		have, well := s.NotionalWithin(c.price, c.quantity, most)
 		if well != c.well || well && have != s.Notional(c.price, c.quantity).Abs() {
 			t.Errorf("%d of price %d: want within bounds %v and worth its notional; have %v, %s", c.quantity, c.price, c.well, well, have)
 		}
 	}
-	if _, well := s.Worth(100_000_000, 5*powQ(s), AmountOf(5)); !well {
+	if _, well := s.NotionalWithin(100_000_000, 5*powQ(s), AmountOf(5)); !well {
 		t.Error("5 at 1: want within 5")
 	}
-	if _, well := s.Worth(100_000_000, 5*powQ(s)+1, AmountOf(5)); well {
+	if _, well := s.NotionalWithin(100_000_000, 5*powQ(s)+1, AmountOf(5)); well {
 		t.Error("more than 5 at 1: want past 5")
 	}
 }

@@ -184,15 +184,15 @@ func TestLeverageComesBeforeAnyOpening(t *testing.T) {
 func TestAKeyedOrderIsReplacedByCancelConfirmPlace(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	wish := strategy.Wish{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10}
-	d.want(&strategy.Plan{Orders: []strategy.Wish{wish}, OrdersSet: true})
+	wish := strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10}
+	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{wish}, OrdersSet: true})
 	d.observe(0, nil)
 	id := d.send(d.one(Order, nil))
 	d.acknowledge(id, 51)
 	d.observe(4, nil, d.order(id, 51, exchange.StatusOpen, 10, 4))
 	d.none(nil)
 	wish.Price = d.price("41000")
-	d.want(&strategy.Plan{Orders: []strategy.Wish{wish}, OrdersSet: true})
+	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{wish}, OrdersSet: true})
 	if cancel := d.one(Cancel, nil); cancel.OrderID != 51 {
 		t.Fatalf("want order 51 canceled, have %+v", cancel)
 	}
@@ -207,8 +207,8 @@ func TestAKeyedOrderIsReplacedByCancelConfirmPlace(t *testing.T) {
 func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	wish := strategy.Wish{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10, PostOnly: true}
-	d.want(&strategy.Plan{Orders: []strategy.Wish{wish}, OrdersSet: true})
+	wish := strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10, PostOnly: true}
+	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{wish}, OrdersSet: true})
 	d.observe(0, nil)
 	for n, refuse := range []func(id string){
 		func(id string) {

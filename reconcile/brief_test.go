@@ -15,7 +15,7 @@ func TestARecordIsBrieflyTold(t *testing.T) {
 	}{
 		{Record{Kind: RecordBoot, Epoch: 7}, "epoch 7"},
 		{Record{Kind: RecordPlan, Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne}, Reason: "up"}}, "target 1 of equity: up"},
-		{Record{Kind: RecordPlan, Plan: &strategy.Plan{OrdersSet: true, Orders: make([]strategy.Wish, 3)}}, "no target, 3 orders"},
+		{Record{Kind: RecordPlan, Plan: &strategy.Plan{OrdersSet: true, Orders: make([]strategy.DesiredOrder, 3)}}, "no target, 3 orders"},
 		{Record{Kind: RecordSending, ClientOrderID: "b1", Purpose: StopLoss, Order: &exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 5}}, "b1 stop_loss SELL STOP_MARKET stop 5"},
 		{Record{Kind: RecordRefused, ClientOrderID: "b1", Code: 2003, Why: "too small"}, "b1 code 2003 too small"},
 		{Record{Kind: RecordHalt}, "armed again"},

@@ -83,7 +83,7 @@ func TestARestingExitIsNotPlacedAgainBesideTheExitInTheNameOfAStop(t *testing.T)
 	d := newDesk(t)
 	d.hold(20)
 	d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}, ExitsSet: true,
-		Exits: []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 20}}})
+		Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 20}}})
 	id := d.send(d.one(ExitOrder, nil))
 	d.acknowledge(id, 12)
 	d.book.Symbol(bitcoin).Last = d.price("48000")

@@ -62,7 +62,7 @@ func (b *Book) forgetKeys(s *StrategyState) {
 
 // places finds wishes by their keys.
 type places struct {
-	wishes []strategy.Wish
+	wishes []strategy.DesiredOrder
 	byKey  map[string]int // nil: there are few
 }
 
@@ -79,7 +79,7 @@ func (b *Book) places(plan *strategy.Plan, purpose Purpose) places {
 	if len(wishes) <= fewWishes {
 		return places{wishes: wishes}
 	}
-	if plan.Shares() && len(kept.wishes) == len(wishes) && &kept.wishes[0] == &wishes[0] {
+	if plan.Shared() && len(kept.wishes) == len(wishes) && &kept.wishes[0] == &wishes[0] {
 		return *kept
 	}
 	if kept.byKey == nil {
@@ -89,7 +89,7 @@ func (b *Book) places(plan *strategy.Plan, purpose Purpose) places {
 	for i := len(wishes) - 1; i >= 0; i-- { // the first of a key counts
 		kept.byKey[wishes[i].Key] = i
 	}
-	if kept.wishes = nil; plan.Shares() {
+	if kept.wishes = nil; plan.Shared() {
 		kept.wishes = wishes
 	}
 	return places{wishes, kept.byKey}
@@ -98,7 +98,7 @@ func (b *Book) places(plan *strategy.Plan, purpose Purpose) places {
 // of returns the place of a key, or -1.
 func (p places) of(key string) int {
 	if p.byKey == nil {
-		return slices.IndexFunc(p.wishes, func(w strategy.Wish) bool { return w.Key == key })
+		return slices.IndexFunc(p.wishes, func(w strategy.DesiredOrder) bool { return w.Key == key })
 	}
 	if i, found := p.byKey[key]; found {
 		return i

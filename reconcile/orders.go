@@ -15,7 +15,7 @@ const refusedMS = 5_000
 
 // keyed keeps the plan's resting orders in the book: what is not wished is
 // canceled; a changed wish is canceled, confirmed, and its remainder placed.
-func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
+func (d *derivation) keyed(purpose Purpose, wishes []strategy.DesiredOrder, set bool) {
 	overdue := purpose == Order && d.book.Overdue(d.truth.Key, d.nowMS, cutMS) != nil
 	wished, kept := d.book.places(d.plan, purpose), make([]bool, len(wishes))
 	for _, p := range d.orders {
@@ -44,14 +44,14 @@ func (d *derivation) keyed(purpose Purpose, wishes []strategy.Wish, set bool) {
 	}
 }
 
-func (d *derivation) sameOrder(p *Placement, w *strategy.Wish) bool {
+func (d *derivation) sameOrder(p *Placement, w *strategy.DesiredOrder) bool {
 	filled := d.wish.State.FilledUnder(p.Purpose, p.Key)
 	return p.Order.Side == w.Side && p.Order.Price == w.Price && p.Order.StopPrice == w.StopPrice &&
 		p.Remaining() <= w.Quantity-filled
 }
 
 // keep wishes an order for a wish that has none.
-func (d *derivation) keep(purpose Purpose, w *strategy.Wish) {
+func (d *derivation) keep(purpose Purpose, w *strategy.DesiredOrder) {
 	if purpose == Order && (!d.wish.Entries || !d.settled()) {
 		return
 	}

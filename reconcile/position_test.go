@@ -36,7 +36,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 			t.Parallel()
 			d := newDesk(t)
 			d.book.Foreign = ForeignIgnore
-			d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 10}}})
+			d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 10}}})
 			d.tells(1, 0)
 			id := d.send(d.one(Order, nil))
 			d.acknowledge(id, 11)

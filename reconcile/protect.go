@@ -205,9 +205,9 @@ func (d *derivation) protectionPrice(purpose Purpose, distance strategy.Distance
 	}
 	long := d.held > 0
 	if long == (purpose == TakeProfit) {
-		return rules.CeilPrice(rules.MeanPrice(base.Add(base.MulRate(distance.Share))))
+		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}
-	return rules.FloorPrice(rules.MeanPrice(base.Sub(base.MulRate(distance.Share))))
+	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
 }
 
 // passed reports whether the exchange would refuse the price: a stop must be on

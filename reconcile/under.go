@@ -20,7 +20,7 @@ func (s *StrategyState) Under(plan *strategy.Plan) *StrategyState {
 		if k.Purpose == ExitOrder {
 			wishes = state.Plan.Exits
 		}
-		return !slices.ContainsFunc(wishes, func(w strategy.Wish) bool { return w.Key == k.Key })
+		return !slices.ContainsFunc(wishes, func(w strategy.DesiredOrder) bool { return w.Key == k.Key })
 	})
 	if state.Latch != 0 && state.Plan.Target.Sign() != state.Latch {
 		state.Latch = 0

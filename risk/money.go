@@ -79,7 +79,7 @@ func (g *Gate) lowered(leverage int, facts *Facts) *Refusal {
 
 // amountOf is what the position cost.
 func amountOf(entry exchange.Amount, truth *reconcile.SymbolTruth) exchange.Amount {
-	return truth.Rules.Notional(truth.Rules.MeanPrice(entry)+1, max(truth.AtVenue(), -truth.AtVenue()))
+	return truth.Rules.Notional(truth.Rules.PriceOf(entry)+1, max(truth.AtVenue(), -truth.AtVenue()))
 }
 
 func named(rule string, refusal *Refusal) *Refusal {
@@ -171,7 +171,7 @@ func (g *Gate) slip(truth *reconcile.SymbolTruth, facts *Facts) exchange.Price {
 	if slip == 0 {
 		slip = usualSlip
 	}
-	return truth.Rules.MeanPrice(truth.Rules.PriceAmount(truth.Last).MulRate(slip)) + 1
+	return truth.Rules.PriceOf(truth.Rules.PriceAmount(truth.Last).MulRate(slip)) + 1
 }
 
 // reserve is what a placement may still take from what is available: the margin

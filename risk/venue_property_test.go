@@ -148,7 +148,7 @@ func drawScene(r *rapid.T) *scene {
 func startPrice(symbol *exchange.Symbol) exchange.Price {
 	usdt := map[string]string{"BTC": "50000", "ETH": "2500", "SOL": "100", "PEPE": "0.00001"}[symbol.Base]
 	price := exchange.MustAmount(usdt)
-	return symbol.FloorPrice(symbol.MeanPrice(price))
+	return symbol.FloorPrice(symbol.PriceOf(price))
 }
 
 // openWorld does random things on the exchange, through which the scene begins.

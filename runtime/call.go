@@ -160,12 +160,12 @@ func (d *Driver) work(ctx context.Context, served engine.Priority) (err error) {
 func (d *Driver) perform(ctx context.Context, call *engine.Call, calledBack <-chan struct{}) (exchange.Answer, error) {
 	if now := d.config.Clock.ServerNowMS(); call.DeadlineMS != 0 && now > call.DeadlineMS {
 		why := fmt.Sprintf("its time to live had passed by %d ms", now-call.DeadlineMS)
-		return exchange.Answer{}, &exchange.Unavailable{Operation: call.Request.Operation, Why: why}
+		return exchange.Answer{}, &exchange.Unavailable{Operation: call.Request.Operation, Reason: why}
 	}
 	limited, cancel := context.WithTimeout(ctx, d.config.CallTimeout)
 	defer cancel()
 	if venue, ok := d.config.Venue.(Punctual); ok && call.DeadlineMS != 0 {
-		return venue.DoBefore(limited, call.Request, exchange.Departure{LastMS: call.DeadlineMS, CalledBack: calledBack})
+		return venue.DoBefore(limited, call.Request, exchange.SendLimit{NotAfterMS: call.DeadlineMS, Recalled: calledBack})
 	}
 	return d.config.Venue.Do(limited, call.Request)
 }

@@ -64,7 +64,7 @@ func (m *memory) Do(_ context.Context, request exchange.Request) (exchange.Answe
 	answer, err := m.venue.Do("one", &request)
 	if request.Operation.Places() && m.loses {
 		m.loses = false
-		return exchange.Answer{}, &exchange.Uncertain{Why: "timeout"}
+		return exchange.Answer{}, &exchange.Uncertain{Reason: "timeout"}
 	}
 	return answer, err
 }

@@ -83,7 +83,7 @@ func (v *tellingVenue) Do(ctx context.Context, request exchange.Request) (exchan
 	case <-time.After(v.takes):
 		return exchange.Answer{Operation: request.Operation}, nil
 	case <-ctx.Done():
-		return exchange.Answer{}, &exchange.Uncertain{Why: "canceled", Err: context.Cause(ctx)}
+		return exchange.Answer{}, &exchange.Uncertain{Reason: "canceled", Err: context.Cause(ctx)}
 	}
 }
 

@@ -54,7 +54,7 @@ type Venue interface {
 // Punctual is a venue that waits before it sends, for its request budget, and
 // looks once more whether a placement may still leave when it signs.
 type Punctual interface {
-	DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error)
+	DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error)
 }
 
 // Journal makes records durable, in order, all or none.
@@ -294,7 +294,7 @@ func (d *Driver) stop() {
 // refuse answers a call that was not sent: that is certain, so it says so.
 func (d *Driver) refuse(call *engine.Call, why string) {
 	d.refused = append(d.refused, engine.Event{Kind: engine.EventAnswer, CallID: call.ID,
-		Err: &exchange.Unavailable{Operation: call.Request.Operation, Why: why}})
+		Err: &exchange.Unavailable{Operation: call.Request.Operation, Reason: why}})
 }
 
 // handle gives the engine one event and puts its effects on their way: what is

@@ -107,7 +107,7 @@ func TestAPlacementWhoseTimeToLivePassedIsNotSentAndSaysSo(t *testing.T) {
 		}
 		answer := r.answerTo(t, 2)
 		var unsent *exchange.Unavailable
-		if !errors.As(answer.Err, &unsent) || !strings.Contains(unsent.Why, "time to live had passed by 1000 ms") {
+		if !errors.As(answer.Err, &unsent) || !strings.Contains(unsent.Reason, "time to live had passed by 1000 ms") {
 			t.Errorf("answer to the late one: want it unavailable, surely not sent, have %v", answer.Err)
 		}
 	})
@@ -120,12 +120,12 @@ type punctualVenue struct {
 	waits time.Duration
 }
 
-func (v *punctualVenue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error) {
-	v.until[request.Symbol] = departure.LastMS
+func (v *punctualVenue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error) {
+	v.until[request.Symbol] = departure.NotAfterMS
 	select {
 	case <-time.After(v.waits):
-	case <-departure.CalledBack:
-		return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Why: "not sent"}
+	case <-departure.Recalled:
+		return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "not sent"}
 	}
 	return v.Do(ctx, request)
 }

@@ -6,26 +6,26 @@ import (
 	"botd/exchange"
 )
 
-// Coarser makes candles of a longer interval of a strategy's own, as they close: a
-// strategy on hours that looks at days too sees a day when its last hour has
-// closed, never before. It needs no other data than the strategy has.
+// Coarser builds candles of a longer interval from the strategy's own candles. A strategy on hourly
+// candles that also uses daily ones gets a day when its last hour has closed, never before.
 type Coarser struct {
 	own, interval exchange.Interval
 	forming       exchange.Candle
 	begun         bool
 }
 
-// NewCoarser makes candles of an interval, which is a multiple of the strategy's own.
+// NewCoarser returns a builder of candles of the interval, which must be a multiple of the
+// strategy's own.
 func NewCoarser(own, interval exchange.Interval) (*Coarser, error) {
 	if own <= 0 || interval <= own || interval%own != 0 {
-		return nil, fmt.Errorf("candles of %s can not be made of candles of %s: it must be a longer one, a multiple", interval, own)
+		return nil, fmt.Errorf("candles of %s cannot be built from candles of %s: the interval must be a multiple", interval, own)
 	}
 	return &Coarser{own: own, interval: interval}, nil
 }
 
-// Next takes the strategy's newest closed candle and calls closed for each longer
-// one that is complete with it. What came before the first whole one is left out;
-// where candles are missing, one closes when a later candle shows that it is over.
+// Next takes the newest closed candle and calls closed for each longer candle that it completes.
+// Candles before the first whole interval are skipped. Where candles are missing, a longer candle
+// closes when a later one shows that its interval has ended.
 func (c *Coarser) Next(candle exchange.Candle, closed func(exchange.Candle)) {
 	at := c.interval.OpenOf(candle.OpenMS)
 	switch {
@@ -37,7 +37,7 @@ func (c *Coarser) Next(candle exchange.Candle, closed func(exchange.Candle)) {
 	case at == candle.OpenMS:
 		c.begin(candle, at)
 	default:
-		return // in the middle of one whose beginning was not seen
+		return // in the middle of an interval whose beginning was not seen
 	}
 	if candle.OpenMS+int64(c.own) == at+int64(c.interval) {
 		closed(c.forming)

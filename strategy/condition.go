@@ -4,21 +4,21 @@ import (
 	"strconv"
 )
 
-// Condition is one thing a strategy decides by, with its figures, for people.
+// Condition is one comparison a strategy decides by, with its figures, for people to read.
 type Condition struct {
-	Name  string // what is looked at: fast average, entry_long
-	Value string // what it is now
-	Wants string // what it is compared with, and how; empty for a figure alone
-	Holds bool   // the comparison is true now
+	Name     string // what is compared: fast average, entry_long
+	Value    string // its present value
+	Requires string // what it is compared with, and how; empty for a figure alone
+	Met      bool   // the comparison is true now
 }
 
-// Conditional is a strategy that tells what it decides by. Conditions has no
-// effect and may be asked at any time, between two candles too.
+// Conditional is a strategy that explains what it decides by. Conditions has no effect and can be
+// called at any time, also between two candles.
 type Conditional interface {
 	Conditions(view *View) []Condition
 }
 
-// Figure writes a float as people read it: no digits that say nothing.
+// Figure formats a float for people: at most ten significant digits.
 func Figure(value float64) string {
 	if value != value {
 		return "none yet"
@@ -26,8 +26,8 @@ func Figure(value float64) string {
 	return strconv.FormatFloat(value, 'g', 10, 64)
 }
 
-// Compared is a condition of two floats that are both there.
-func Compared(name string, value float64, relation, other string, against float64) Condition {
+// Comparison returns the condition that compares two floats, both of them known.
+func Comparison(name string, value float64, relation, other string, against float64) Condition {
 	holds := false
 	switch relation {
 	case "above":
@@ -35,5 +35,5 @@ func Compared(name string, value float64, relation, other string, against float6
 	case "below":
 		holds = value < against
 	}
-	return Condition{Name: name, Value: Figure(value), Wants: relation + " " + other + " " + Figure(against), Holds: holds}
+	return Condition{Name: name, Value: Figure(value), Requires: relation + " " + other + " " + Figure(against), Met: holds}
 }

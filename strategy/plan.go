@@ -6,38 +6,36 @@ import (
 	"botd/exchange"
 )
 
-// Plan is a wish, not a command: what the strategy wants to be true. Its zero
-// value wishes nothing and leaves everything as it is. Buffers are used again:
-// call Reset, not a new Plan.
+// Plan is the desired state, not a command. Its zero value desires nothing and leaves everything as
+// it is. Buffers are reused: call Reset instead of making a new Plan.
 type Plan struct {
-	Target     Target     // the position wanted; exclusive with Orders
-	Leverage   int        // futures; 0 leaves it
-	Orders     []Wish     // opening orders to keep in the book
-	Exits      []Wish     // reducing orders to keep in the book
-	OrdersSet  bool       // Orders counts, even when empty
-	ExitsSet   bool       // Exits counts, even when empty
-	Protection Protection // stop-loss and take-profit of the position
-	Reason     string     // why, in words, for logs and screens
+	Target     Target         // the desired position; exclusive with Orders
+	Leverage   int            // futures; 0 leaves it as it is
+	Orders     []DesiredOrder // opening orders to keep in the book
+	Exits      []DesiredOrder // reducing orders to keep in the book
+	OrdersSet  bool           // Orders is set, even when empty
+	ExitsSet   bool           // Exits is set, even when empty
+	Protection Protection     // stop-loss and take-profit of the position
+	Reason     string         // why, in words, for logs and screens
 
 	memory Memory
-	shared bool // Orders and Exits are the strategy's own, and never change
+	shared bool // Orders and Exits belong to the strategy and never change
 }
 
-// Share sets Orders and Exits to lists that the strategy will never change again,
-// only replace: nothing is copied, and a plan with the same lists is known to wish
-// the same without looking at them. A strategy that rests hundreds of orders and
-// seldom changes one keeps its lists for that.
-func (p *Plan) Share(orders, exits []Wish) {
+// Share sets Orders and Exits to lists that the strategy will never change, only replace. Nothing
+// is copied, and two plans with the same lists are equal without a comparison. A strategy that
+// keeps hundreds of orders and seldom changes one should share its lists.
+func (p *Plan) Share(orders, exits []DesiredOrder) {
 	p.Orders, p.Exits, p.OrdersSet, p.ExitsSet, p.shared = orders, exits, true, true, true
 }
 
-// Shares reports whether the lists are the strategy's own, which never change.
-func (p *Plan) Shares() bool { return p.shared }
+// Shared reports whether the lists belong to the strategy and never change.
+func (p *Plan) Shared() bool { return p.shared }
 
-// TargetKind says how a target is measured.
+// TargetKind is the unit of a target.
 type TargetKind uint8
 
-// The kinds of target; the zero value is no target.
+// The kinds of target. The zero value is no target.
 const (
 	NoTarget   TargetKind = iota
 	ByQuantity            // signed base quantity
@@ -45,9 +43,9 @@ const (
 	ByQuote               // signed notional in USDT
 )
 
-// Target is the position wanted. A target by equity or quote is priced once,
-// when its first order is sent, and is that quantity until the wish itself
-// changes: it is not rebalanced as the price moves.
+// Target is the desired position. A target by equity or quote is priced once, when its first order
+// is sent, and stays that quantity until the target itself changes: it is not rebalanced as the
+// price moves.
 type Target struct {
 	Kind     TargetKind
 	Quantity exchange.Quantity
@@ -69,39 +67,37 @@ func (t Target) Sign() int {
 	return 0
 }
 
-// Wish is one order to keep in the book under a stable key: another price or
-// quantity under the same key replaces it. The quantity is the whole, fills
-// included.
-type Wish struct {
+// DesiredOrder is an order to keep in the book under a stable key. Another price or quantity under
+// the same key replaces the order. The quantity is the whole, fills included.
+type DesiredOrder struct {
 	Key       string
 	Side      exchange.Side
 	Price     exchange.Price // limit price
 	Quantity  exchange.Quantity
 	PostOnly  bool
-	StopPrice exchange.Price // 0, or the price that activates it
+	StopPrice exchange.Price // 0, or the price that activates the order
 }
 
-// Protection is the stop-loss and take-profit of the position, kept on the
-// exchange.
+// Protection is the stop-loss and take-profit of the position, kept on the exchange.
 type Protection struct {
 	Set        bool
 	StopLoss   Distance
 	TakeProfit Distance
 }
 
-// Distance is a price, or a share of the entry price away from it on the
-// losing (stop) or winning (take-profit) side. Zero is none.
+// Distance is a price, or a share of the entry price on the losing side (stop-loss) or winning side
+// (take-profit). Zero is none.
 type Distance struct {
 	Price exchange.Price
 	Share exchange.Rate
 }
 
-// IsZero reports whether there is none.
+// IsZero reports whether there is no distance.
 func (d Distance) IsZero() bool { return d == Distance{} }
 
 // Reset empties the plan and keeps its buffers.
 func (p *Plan) Reset() {
-	// Field by field: once a candle, and a whole Plan at once takes four times as long.
+	// Field by field: this runs once a candle, and clearing a whole Plan takes four times as long.
 	p.Target, p.Protection = Target{}, Protection{}
 	p.Leverage, p.OrdersSet, p.ExitsSet, p.Reason = 0, false, false, ""
 	p.unshare()
@@ -116,14 +112,14 @@ func (p *Plan) Reset() {
 	}
 }
 
-// unshare lets go of lists that are not the plan's own.
+// unshare drops lists that belong to the strategy.
 func (p *Plan) unshare() {
 	if p.shared {
 		p.Orders, p.Exits, p.shared = nil, nil, false
 	}
 }
 
-// Clone returns a copy that shares nothing with the plan but what never changes.
+// Clone returns a copy that shares only what never changes.
 func (p *Plan) Clone() *Plan {
 	clone := *p
 	if !p.shared {
@@ -136,21 +132,20 @@ func (p *Plan) Clone() *Plan {
 // Hold sets the target position.
 func (p *Plan) Hold(target Target, reason string) { p.Target, p.Reason = target, reason }
 
-// Remember asks for a value to be kept in the journal and shown to every later
-// decision as view.Memory.
+// Remember stores a value in the journal. Later decisions read it from view.Memory.
 func (p *Plan) Remember(key string, value int64) { p.memory.set(key, value) }
 
-// Remembered returns what Remember was called with.
+// Remembered returns the values stored with Remember.
 func (p *Plan) Remembered() Memory { return p.memory }
 
-// Same reports whether both plans wish the same; reasons are not compared.
-func (p *Plan) Same(q *Plan) bool {
+// Equal reports whether both plans desire the same state. Reasons are not compared.
+func (p *Plan) Equal(q *Plan) bool {
 	return p.Target == q.Target && p.Leverage == q.Leverage && p.OrdersSet == q.OrdersSet &&
 		p.ExitsSet == q.ExitsSet && p.Protection == q.Protection &&
-		sameWishes(p.Orders, q.Orders) && sameWishes(p.Exits, q.Exits)
+		sameOrders(p.Orders, q.Orders) && sameOrders(p.Exits, q.Exits)
 }
 
-// Merge lays a newer plan over this one: fields the newer leaves unset stay.
+// Merge lays a newer plan over this one: fields that the newer plan leaves unset stay.
 func (p *Plan) Merge(newer *Plan) {
 	switch {
 	case newer.shared: // always both lists
@@ -179,23 +174,22 @@ func (p *Plan) Merge(newer *Plan) {
 	}
 }
 
-// sameWishes looks at the lists only when they are not the very same one.
-func sameWishes(a, b []Wish) bool {
+// sameOrders compares the lists only when they are not the same slice.
+func sameOrders(a, b []DesiredOrder) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
-// Covers reports whether laying the newer plan over this one would change
-// nothing: the quiet case, decided without allocating.
+// Covers reports whether merging the newer plan would change nothing. It does not allocate.
 func (p *Plan) Covers(newer *Plan) bool {
 	return (newer.Target.Kind == NoTarget || newer.Target == p.Target) &&
 		(newer.Leverage == 0 || newer.Leverage == p.Leverage) &&
 		(!newer.Protection.Set || newer.Protection == p.Protection) &&
-		(!newer.OrdersSet || p.OrdersSet && sameWishes(newer.Orders, p.Orders)) &&
-		(!newer.ExitsSet || p.ExitsSet && sameWishes(newer.Exits, p.Exits))
+		(!newer.OrdersSet || p.OrdersSet && sameOrders(newer.Orders, p.Orders)) &&
+		(!newer.ExitsSet || p.ExitsSet && sameOrders(newer.Exits, p.Exits))
 }
 
-// Memory is what a strategy must remember beyond candles and position: a few
-// whole numbers under names, kept in the journal.
+// Memory is what a strategy must remember beyond candles and position: a few named integers, stored
+// in the journal.
 type Memory struct {
 	entries []MemoryEntry
 }
@@ -206,7 +200,7 @@ type MemoryEntry struct {
 	Value int64
 }
 
-// MemoryOf builds a memory from entries, for the journal.
+// MemoryOf builds a memory from entries read from the journal.
 func MemoryOf(entries ...MemoryEntry) Memory { return Memory{entries} }
 
 // Get returns a remembered value and whether there is one.
@@ -219,10 +213,10 @@ func (m Memory) Get(key string) (int64, bool) {
 	return 0, false
 }
 
-// Entries returns all values, in the order they were first remembered.
+// Entries returns all values, in the order in which they were first remembered.
 func (m Memory) Entries() []MemoryEntry { return m.entries }
 
-// With returns a memory that holds the newer values too, and whether that changed anything.
+// With returns a memory with the newer values added, and whether that changed anything.
 func (m Memory) With(newer Memory) (Memory, bool) {
 	changed := false
 	for _, e := range newer.entries {

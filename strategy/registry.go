@@ -13,7 +13,7 @@ import (
 	"botd/exchange"
 )
 
-// Setting is where a strategy is to run, given to its constructor.
+// Setting is where a strategy will run. Its constructor receives it.
 type Setting struct {
 	Market   exchange.Market
 	Symbol   *exchange.Symbol
@@ -21,8 +21,8 @@ type Setting struct {
 	Size     Size
 }
 
-// Definition describes a kind of strategy: its registry name, what it does, its
-// parameters, and how to make one.
+// Definition describes a kind of strategy: its registry name, what it does, its parameters and its
+// constructor.
 type Definition struct {
 	Name       string
 	Summary    string // one sentence
@@ -35,7 +35,7 @@ type Parameter struct {
 	Name     string
 	Kind     string // int, decimal, duration, text, bool
 	Default  string // as written in YAML; required when empty
-	Min, Max string // bounds, included; empty for none
+	Min, Max string // inclusive bounds; empty for none
 	OneOf    []string
 	Help     string
 }
@@ -43,28 +43,26 @@ type Parameter struct {
 // Values are parameter values as text, by name, as written in YAML.
 type Values map[string]string
 
-// ValueError says which parameter is wrong, so that the configuration's reader
-// can name the line.
+// ValueError names the wrong parameter, so that the configuration loader can report the line.
 type ValueError struct {
 	Parameter string
 	Err       error
 }
 
-// Error names parameter and fault.
+// Error names the parameter and what is wrong with it.
 func (e *ValueError) Error() string { return "params." + e.Parameter + ": " + e.Err.Error() }
 
-// Unwrap returns the fault.
+// Unwrap returns what is wrong.
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// Define makes a Definition from a parameter struct. Its fields carry tags:
-// param (name), default, min, max, oneof (a|b), help. Field types are int,
-// decimal.Decimal, time.Duration, string, bool, exchange.Side; an embedded struct
-// adds its own.
+// Define makes a Definition from a parameter struct. Its fields carry tags: param (name), default,
+// min, max, oneof (a|b), help. Field types are int, decimal.Decimal, time.Duration, string, bool
+// and exchange.Side; an embedded struct adds its own fields.
 func Define[P any](name, summary string, build func(Setting, P) (Strategy, error)) Definition {
 	definition := Definition{Name: name, Summary: summary}
 	var all []reflect.StructField
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[P]()) {
-		if !field.Anonymous { // what an embedded struct holds comes by itself
+		if !field.Anonymous { // the fields of an embedded struct are listed on their own
 			all = append(all, field)
 			definition.Parameters = append(definition.Parameters, parameterOf(field))
 		}
@@ -142,7 +140,7 @@ func article(kind string) string {
 	return "a " + kind
 }
 
-// parseValue returns the value and, for numbers and durations (in seconds), its size.
+// parseValue returns the value and, for numbers and durations (in seconds), its magnitude.
 func parseValue(kind reflect.Type, text string) (any, decimal.Decimal, error) {
 	switch kind {
 	case reflect.TypeFor[int]():
@@ -198,13 +196,14 @@ func (p Parameter) bounded(value decimal.Decimal, text string) error {
 	return nil
 }
 
-// Registry holds the kinds of strategy a program knows, by name. It is a value
-// built in cmd; there is no global one.
+// Registry holds the kinds of strategy a program knows, by name. The command line builds it; there
+// is no global registry.
 type Registry struct {
 	definitions []Definition
 }
 
-// NewRegistry returns a registry of the definitions, sorted by name; two of one name panic.
+// NewRegistry returns a registry of the definitions, sorted by name. It panics when two have the
+// same name.
 func NewRegistry(definitions ...Definition) *Registry {
 	sorted := slices.Clone(definitions)
 	slices.SortFunc(sorted, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
@@ -216,7 +215,7 @@ func NewRegistry(definitions ...Definition) *Registry {
 	return &Registry{sorted}
 }
 
-// Find returns the definition of that name.
+// Find returns the definition with that name.
 func (r *Registry) Find(name string) (Definition, bool) {
 	i, found := slices.BinarySearchFunc(r.definitions, name, func(d Definition, name string) int { return strings.Compare(d.Name, name) })
 	if !found {
@@ -228,17 +227,17 @@ func (r *Registry) Find(name string) (Definition, bool) {
 // All returns the definitions, sorted by name.
 func (r *Registry) All() []Definition { return r.definitions }
 
-// SourceError is a fault in a text a strategy is written in: a script, or a rule.
+// SourceError is an error in the source of a strategy: a script or a rule.
 type SourceError struct {
-	File         string // or the parameter that holds the text
-	Line, Column int    // from 1; 0 where the text as a whole is meant
+	File         string // or the parameter that holds the source
+	Line, Column int    // from 1; 0 when the source as a whole is meant
 	Err          error
-	Unknown      string   // the name that is not defined, when that is the fault
-	Known        []string // what it could have been
-	Trace        []string // how the script came there, outermost first; empty when it did not run
+	Unknown      string   // the undefined name, when that is the error
+	Known        []string // defined names that it may have meant
+	Trace        []string // the call stack of the script, outermost first; empty when it did not run
 }
 
-// Error names place and fault, and the calls that led there when there were several.
+// Error returns position and fault, and the call stack when it has several entries.
 func (e *SourceError) Error() string {
 	text := e.File
 	if e.Line > 0 {
@@ -247,8 +246,8 @@ func (e *SourceError) Error() string {
 	return text + ": " + e.Fault()
 }
 
-// Fault is what is wrong, and the calls that led there when there were several,
-// without the place.
+// Fault returns what is wrong, and the call stack when it has several entries, without the
+// position.
 func (e *SourceError) Fault() string {
 	if len(e.Trace) > 1 {
 		return e.Err.Error() + " (called: " + strings.Join(e.Trace, " > ") + ")"
@@ -256,5 +255,5 @@ func (e *SourceError) Fault() string {
 	return e.Err.Error()
 }
 
-// Unwrap returns the fault.
+// Unwrap returns what is wrong.
 func (e *SourceError) Unwrap() error { return e.Err }

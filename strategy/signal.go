@@ -6,30 +6,30 @@ import (
 	"botd/exchange"
 )
 
-// Signal is a wish that somebody outside botd sends to a strategy.
+// Signal asks a strategy for a position from outside botd.
 type Signal struct {
-	ID        string        // of this signal: it counts once, however often it comes
+	ID        string        // unique: a signal counts once, however often it arrives
 	Side      int           // +1 long, -1 short, 0 flat
 	Share     exchange.Rate // of the configured size
 	AtMS      int64         // when it was made
-	ExpiresMS int64         // when it ends; 0 leaves that to the strategy
+	ExpiresMS int64         // when it expires; 0 leaves that to the strategy
 }
 
 // Receiver is a strategy that takes signals.
 type Receiver interface {
-	// Receive takes a signal into the plan's memory (Plan.Remember); it wishes
-	// nothing and has no other effect. An error says why it does not take it.
+	// Receive stores a signal in the plan's memory (Plan.Remember) and has no other effect. An
+	// error says why the signal is refused.
 	Receive(view *View, signal *Signal, plan *Plan) error
 }
 
-// Why a signal is not taken.
+// Reasons why a signal is refused.
 var (
 	ErrRepeated   = errors.New("it was taken before")
-	ErrReused     = errors.New("its id was taken before, for another wish: every signal needs an id of its own")
+	ErrReused     = errors.New("its id was used before for another request: every signal needs an id of its own")
 	ErrSuperseded = errors.New("a newer signal was taken before it")
 	ErrLate       = errors.New("it is too old")
 	ErrEarly      = errors.New("its time lies in the future: a clock is wrong")
-	ErrUnable     = errors.New("the strategy can not do it")
+	ErrUnable     = errors.New("the strategy cannot do it")
 )
 
 // ReceiverOf returns the strategy, or the one it wraps, that takes signals.

@@ -2,11 +2,11 @@ package strategy
 
 import "botd/exchange"
 
-// What a position may be so large that it still fits: helpers for targets.
+// Position sizing for targets.
 
-// QuantityAtRisk returns the signed quantity that loses a share of the equity
-// between the last price and a stop: long when the stop is below, short when it is
-// above, zero when it is at the price. Fees and slippage come on top of the loss.
+// QuantityAtRisk returns the signed quantity that loses a share of the equity between the last
+// price and a stop: long when the stop is below, short when it is above, zero when it is at the
+// price. Fees and slippage add to the loss.
 //
 // quantity = equity x share / |last - stop|
 func (v *View) QuantityAtRisk(share exchange.Rate, stop exchange.Price) exchange.Quantity {
@@ -20,9 +20,8 @@ func (v *View) QuantityAtRisk(share exchange.Rate, stop exchange.Price) exchange
 	return sign * v.Symbol.QuantityFor(v.Equity.MulRate(share), distance)
 }
 
-// QuantityByVolatility returns the quantity whose value moves by a share of the
-// equity in a usual candle, where range is the size of one, such as the average
-// true range.
+// QuantityByVolatility returns the quantity whose value moves by a share of the equity in a usual
+// candle. usual is the size of one, such as the average true range.
 func (v *View) QuantityByVolatility(share exchange.Rate, usual exchange.Price) exchange.Quantity {
 	if usual <= 0 || share <= 0 || v.Equity.Sign() <= 0 {
 		return 0
@@ -30,8 +29,8 @@ func (v *View) QuantityByVolatility(share exchange.Rate, usual exchange.Price) e
 	return v.Symbol.QuantityFor(v.Equity.MulRate(share), usual)
 }
 
-// AllIn returns the quantity the whole equity buys at the last price at leverage
-// 1 when a fee of that rate is to be paid from it too.
+// AllIn returns the quantity that the whole equity buys at the last price at leverage 1, with a fee
+// of that rate paid from it too.
 func (v *View) AllIn(fee exchange.Rate) exchange.Quantity {
 	if v.Equity.Sign() <= 0 {
 		return 0

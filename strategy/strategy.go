@@ -1,56 +1,56 @@
-// Package strategy says what a strategy is: View in, Plan out; parameters; the registry.
+// Package strategy defines what a strategy is: View in, Plan out; parameters; the registry.
 //
-// A strategy sees every closed candle once, in order, warm-up included, and can
-// be asked at any time what it wants to be true. It places no orders: botd
-// compares the wish with what is known to be true and derives the few changes.
+// A strategy sees every closed candle once, in order, warm-up included, and can be asked at any
+// time for its desired state. It places no orders: botd compares the desired state with what is
+// known and derives the few changes.
 package strategy
 
 import "botd/exchange"
 
 // Strategy is one running strategy on one symbol.
 type Strategy interface {
-	// Warmup is how many closed candles it must have seen before its first decision counts.
+	// Warmup is how many closed candles the strategy needs before its first decision counts.
 	Warmup() int
-	// Candle takes view.Candle, a newly closed candle, into the strategy's own
-	// state (indicators). It wishes nothing.
+	// Candle updates the strategy's own state, such as indicators, with view.Candle, a newly closed
+	// candle. It desires nothing.
 	Candle(view *View)
-	// Decide writes the whole wish into plan, which comes empty. It is
-	// repeatable and has no effect: the same view gives the same plan. A field
-	// left unset means "leave it as it is".
+	// Decide writes the whole desired state into plan, which is empty. It is repeatable and has no
+	// effect: the same view gives the same plan. A field left unset means "leave it as it is".
 	Decide(view *View, plan *Plan)
 }
 
-// View is what a strategy may see. It is valid during the call only.
+// View is what a strategy can see. It is valid only during the call.
 type View struct {
-	NowMS    int64            // nominal time of the tick: a candle's close, or the schedule's moment
+	NowMS    int64            // nominal time of the tick: a candle's close, or the scheduled time
 	Symbol   *exchange.Symbol // rules and scales
 	Interval exchange.Interval
 	Candle   exchange.Candle // the newest closed candle; zero before the first
-	Last     exchange.Price  // last trade price known, at least the newest close
+	Last     exchange.Price  // last known trade price, at least as new as the newest close
 	Position Position
-	Equity   exchange.Amount // account equity in USDT: wallet plus unrealised (futures), or quote plus base at Last (spot)
+	Equity   exchange.Amount // account equity in USDT: wallet plus unrealised profit (futures), or quote plus base at Last (spot)
 	Size     Size            // as configured
-	Leverage int             // as configured, 0 when not
-	Working  []Working       // the strategy's own orders in the book
-	Fills    []KeyFill       // what was filled under the keys of the plan in force
+	Leverage int             // as configured, 0 when not configured
+	Working  []WorkingOrder  // the strategy's own orders in the book
+	Fills    []KeyFill       // filled quantities under the keys of the plan in force
 	Memory   Memory
-	Funding  Funding // when watched
-	Pair     Pair    // when watched
-	Version  uint64  // equal to the last decision's: position, orders, fills and memory are what they were; 0 says nothing
+	Funding  Funding // when the strategy watches it
+	Pair     Pair    // when the strategy watches one
+	Version  uint64  // unchanged since the last decision: so are position, orders, fills and memory; 0 says nothing
 
 	history *exchange.Candles
 	end     int
 }
 
-// Position is what the strategy holds: the futures position, or on spot what it bought and did not sell.
+// Position is the strategy's own position: on futures the signed position, on spot what it bought
+// and has not sold.
 type Position struct {
 	Quantity   exchange.Quantity // signed
-	EntryPrice exchange.Amount   // mean price, zero when flat
+	EntryPrice exchange.Amount   // mean entry price, zero when flat
 	SinceMS    int64             // when it was first seen, zero when flat
 }
 
-// Working is an order of the strategy's that is in the book.
-type Working struct {
+// WorkingOrder is one of the strategy's orders in the book.
+type WorkingOrder struct {
 	Key       string // the plan's key; "" for target and protection orders
 	Side      exchange.Side
 	Type      exchange.OrderType
@@ -60,14 +60,14 @@ type Working struct {
 	Filled    exchange.Quantity
 }
 
-// KeyFill is what was filled so far under one key of the plan in force. A key
-// that left the plan and comes back begins anew.
+// KeyFill is the quantity filled so far under one key of the plan in force. A key that left the
+// plan and comes back starts at zero.
 type KeyFill struct {
 	Key      string
 	Quantity exchange.Quantity
 }
 
-// Filled returns what was filled under a key of the plan in force.
+// Filled returns the quantity filled under a key of the plan in force.
 func (v *View) Filled(key string) exchange.Quantity {
 	for i := range v.Fills {
 		if v.Fills[i].Key == key {
@@ -77,17 +77,17 @@ func (v *View) Filled(key string) exchange.Quantity {
 	return 0
 }
 
-// SetHistory lets the view look back over candles[0:end]; the engine calls it.
+// SetHistory makes candles[0:end] visible to the strategy. The engine calls it.
 func (v *View) SetHistory(candles *exchange.Candles, end int) { v.history, v.end = candles, end }
 
-// Closed returns how many closed candles can be looked back on.
+// Closed returns how many closed candles are visible.
 func (v *View) Closed() int { return v.end }
 
-// Back returns the closed candle n before the newest: Back(0) is the newest. It
-// panics beyond Closed.
+// Back returns the closed candle n before the newest: Back(0) is the newest. It panics beyond
+// Closed.
 func (v *View) Back(n int) exchange.Candle { return v.history.At(v.end - 1 - n) }
 
-// Size is how large an entry is to be, as configured.
+// Size is the configured size of an entry.
 type Size struct {
 	Equity   exchange.Rate     // notional as a share of account equity, never multiplied by leverage
 	Quantity exchange.Quantity // base currency
@@ -97,7 +97,7 @@ type Size struct {
 // IsZero reports whether nothing was configured.
 func (s Size) IsZero() bool { return s == Size{} }
 
-// Target returns the size as a target of that sign (+1 long, -1 short, 0 flat).
+// Target returns the size as a target with that sign (+1 long, -1 short, 0 flat).
 func (s Size) Target(sign int64) Target {
 	switch {
 	case sign == 0:

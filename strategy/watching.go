@@ -2,13 +2,13 @@ package strategy
 
 import "botd/exchange"
 
-// Watching is what a strategy wants to see besides its own candles and price.
+// Watching is what a strategy needs to see besides its own candles and price.
 type Watching struct {
 	Funding bool               // the symbol's funding rate (futures)
 	Pair    exchange.SymbolKey // another symbol that a strategy of the same account trades; zero for none
 }
 
-// Watcher is a strategy that wants to see more.
+// Watcher is a strategy that needs to see more.
 type Watcher interface {
 	Watches() Watching
 }
@@ -18,7 +18,7 @@ type Wrapper interface {
 	Wrapped() Strategy
 }
 
-// WatchingOf returns what a strategy, or the one it wraps, wants to see.
+// WatchingOf returns what a strategy, or the one it wraps, needs to see.
 func WatchingOf(s Strategy) Watching {
 	for s != nil {
 		if w, is := s.(Watcher); is {
@@ -33,9 +33,9 @@ func WatchingOf(s Strategy) Watching {
 	return Watching{}
 }
 
-// Funding is what a position on the symbol pays (interface, Funding rate).
+// Funding is the funding rate of the symbol (interface, Funding rate).
 type Funding struct {
-	Rate   exchange.Rate // live: of the next payment, as it is told now; in a backtest of the last one, since nobody knew the next
+	Rate   exchange.Rate // live: the announced rate of the next payment; in a backtest: the rate of the last payment, since the next was not known
 	NextMS int64         // when the next payment is due
 	Known  bool
 }

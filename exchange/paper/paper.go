@@ -167,12 +167,12 @@ func (v *Venue) skipDowntime() {
 
 // Do performs one operation: a public one at the venue, a signed one on the paper account.
 func (v *Venue) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
-	return v.DoBefore(ctx, request, exchange.Departure{})
+	return v.DoBefore(ctx, request, exchange.SendLimit{})
 }
 
 // DoBefore is Do for a placement that may only be accepted while the venue's time
 // is not past a limit, and not after it was called back.
-func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error) {
+func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error) {
 	if !request.Operation.Signed() {
 		return v.config.Public.Do(ctx, request)
 	}
@@ -184,9 +184,9 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departur
 	defer v.wakeClock()
 	v.advance()
 	switch {
-	case departure.LastMS != 0 && v.exchange.NowMS() > departure.LastMS:
+	case departure.NotAfterMS != 0 && v.exchange.NowMS() > departure.NotAfterMS:
 		return exchange.Answer{}, notDone(&request, "its time to live had passed", nil)
-	case departure.IsCalledBack():
+	case departure.IsRecalled():
 		return exchange.Answer{}, notDone(&request, "it was called back", nil)
 	}
 	if request.Operation.Places() {
@@ -198,7 +198,7 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departur
 	v.watchOpen()
 	if unwritten := v.keep(); unwritten != nil {
 		if err == nil && request.Operation.Places() {
-			return exchange.Answer{}, &exchange.Uncertain{Why: "the paper account could not be written", Err: unwritten}
+			return exchange.Answer{}, &exchange.Uncertain{Reason: "the paper account could not be written", Err: unwritten}
 		}
 		return exchange.Answer{}, notDone(&request, "the paper account could not be written", unwritten)
 	}
@@ -207,7 +207,7 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departur
 
 // notDone is the answer to a request of which nothing was done.
 func notDone(request *exchange.Request, why string, cause error) error {
-	return &exchange.Unavailable{Operation: request.Operation, Why: "not sent: " + why, Err: cause}
+	return &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: " + why, Err: cause}
 }
 
 // notReady says why nothing can be placed on a symbol now; empty when it can. An

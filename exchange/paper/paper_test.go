@@ -59,16 +59,16 @@ func TestAPlacementThatMayNotLeaveAnyMoreIsNotDone(t *testing.T) {
 		close(calledBack)
 		now := clock{}.ServerNowMS()
 		for _, c := range []struct {
-			departure exchange.Departure
+			departure exchange.SendLimit
 			want      string
 		}{
-			{exchange.Departure{LastMS: now - 1}, "time to live"},
-			{exchange.Departure{LastMS: now + 1_000, CalledBack: calledBack}, "called back"},
-			{exchange.Departure{LastMS: now + 1_000, CalledBack: make(chan struct{})}, ""},
+			{exchange.SendLimit{NotAfterMS: now - 1}, "time to live"},
+			{exchange.SendLimit{NotAfterMS: now + 1_000, Recalled: calledBack}, "called back"},
+			{exchange.SendLimit{NotAfterMS: now + 1_000, Recalled: make(chan struct{})}, ""},
 		} {
 			_, err := b.DoBefore(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: order}, c.departure)
 			var unsent *exchange.Unavailable
-			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &unsent) || !strings.Contains(unsent.Why, c.want)) {
+			if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &unsent) || !strings.Contains(unsent.Reason, c.want)) {
 				t.Errorf("want %q, have %v", c.want, err)
 			}
 		}
@@ -133,7 +133,7 @@ func TestOldDataFillNothingAndAreSaid(t *testing.T) {
 				if fault == "frozen" {
 					b.real.freeze()
 				} else {
-					b.real.fail(&exchange.Unavailable{Why: "timeout"})
+					b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 				}
 				pass(9 * time.Second)
 				id := b.place(t, buyMarket) // data of 9 s ago are still good
@@ -162,7 +162,7 @@ func TestStalenessIsToldWithItsCauseAndItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
 		last := func() Staleness { b.mu.Lock(); defer b.mu.Unlock(); return b.stale }
-		b.real.fail(&exchange.Unavailable{Why: "timeout"})
+		b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 		b.run(t)
 		if have := last(); !have.Stale || have.SinceMS != 0 || !strings.Contains(have.Why, "timeout") {
 			t.Errorf("before the first answer: want stale since ever, by the timeout, have %+v", have)
@@ -173,13 +173,13 @@ func TestStalenessIsToldWithItsCauseAndItsEnd(t *testing.T) {
 			t.Errorf("answered: want fresh, have %+v", have)
 		}
 		answered := time.Now().UnixMilli()
-		b.real.fail(&exchange.Unavailable{Why: "timeout"})
+		b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 		pass(9 * time.Second)
 		if last().Stale {
 			t.Error("9 s later: want fresh still")
 		}
 		pass(2 * time.Second)
-		b.real.fail(&exchange.Unavailable{Why: "connection refused"})
+		b.real.fail(&exchange.Unavailable{Reason: "connection refused"})
 		pass(5 * time.Second)
 		if have := last(); !have.Stale || have.SinceMS < answered-1_000 || have.SinceMS > answered+1_000 || !strings.Contains(have.Why, "refused") {
 			t.Errorf("too old: want stale since about %d, by the newest fault, have %+v", answered, have)
@@ -194,7 +194,7 @@ func TestAGapInventsNoFill(t *testing.T) {
 		b.run(t)
 		id := b.place(t, buyLimit)
 		pass(2 * time.Second)
-		b.real.fail(&exchange.Unavailable{Why: "timeout"})
+		b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 		pass(5 * time.Second)
 		b.real.trade(49_000, btc) // a spike that came back, seen by nobody
 		pass(25 * time.Second)

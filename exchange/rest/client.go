@@ -144,14 +144,14 @@ func (c *Client) Symbols() *Table { return c.symbols }
 // Do performs one operation. Its errors are of package exchange's taxonomy;
 // *exchange.Unavailable about a placement says that it was surely not sent.
 func (c *Client) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
-	return c.DoBefore(ctx, request, exchange.Departure{})
+	return c.DoBefore(ctx, request, exchange.SendLimit{})
 }
 
 // DoBefore is Do for a placement whose departure is bounded: signing happens after
 // all waiting, so a time to live holds for the signature's timestamp
 // (exactly-once.md, time to live), and what is called back while it waits for the
 // budget does not go.
-func (c *Client) DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error) {
+func (c *Client) DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error) {
 	operation := request.Operation
 	if operation < exchange.FuturesHealth || operation > exchange.SpotWallet {
 		return exchange.Answer{}, fmt.Errorf("unknown operation %d", operation)
@@ -185,7 +185,7 @@ func (c *Client) prepare(ctx context.Context, operation exchange.Operation) erro
 
 // notReady says that a request was not sent because of another that failed.
 func notReady(operation exchange.Operation, err error) error {
-	return &exchange.Unavailable{Operation: operation, Why: "not sent: " + err.Error()}
+	return &exchange.Unavailable{Operation: operation, Reason: "not sent: " + err.Error()}
 }
 
 // gate lets one goroutine in at a time, and the others wait with their contexts.

@@ -16,7 +16,7 @@ import (
 
 // notSent is an error that came before the first byte could go out.
 func notSent(operation exchange.Operation, why string, cause error) error {
-	return &exchange.Unavailable{Operation: operation, Why: "not sent: " + why, Err: cause}
+	return &exchange.Unavailable{Operation: operation, Reason: "not sent: " + why, Err: cause}
 }
 
 // failed is a network fault. Only one before there was a connection is certain
@@ -26,16 +26,16 @@ func failed(operation exchange.Operation, err error, sent bool) fate {
 	case !sent:
 		return fate{err: notSent(operation, reason(err), err), again: true}
 	case operation.Places():
-		return fate{err: &exchange.Uncertain{Why: reason(err), Err: err}}
+		return fate{err: &exchange.Uncertain{Reason: reason(err), Err: err}}
 	}
-	return fate{err: &exchange.Unavailable{Operation: operation, Why: reason(err), Err: err}, again: true}
+	return fate{err: &exchange.Unavailable{Operation: operation, Reason: reason(err), Err: err}, again: true}
 }
 
 // tooLong is an answer beyond mostBody.
 func tooLong(operation exchange.Operation) error {
 	malformed := &exchange.Malformed{Operation: operation, What: "it is longer than 8 MiB"}
 	if operation.Places() {
-		return &exchange.Uncertain{Why: "malformed answer", Err: malformed}
+		return &exchange.Uncertain{Reason: "malformed answer", Err: malformed}
 	}
 	return malformed
 }

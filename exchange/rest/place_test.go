@@ -140,13 +140,13 @@ func TestWhatWasSurelyNotSentSaysSo(t *testing.T) {
 		order.Symbol, order.Market = "BTC-USDT", exchange.Futures
 		time.Sleep(time.Second)
 		late := exchange.Request{Operation: exchange.FuturesPlace, Order: order}
-		_, err = client.DoBefore(t.Context(), late, exchange.Departure{LastMS: client.ServerNowMS() - 1})
+		_, err = client.DoBefore(t.Context(), late, exchange.SendLimit{NotAfterMS: client.ServerNowMS() - 1})
 		kind(t, "too late", err, "unavailable", "time to live")
 		if have := v.count(exchange.FuturesPlace); have != 0 {
 			t.Errorf("want no request, have %d", have)
 		}
 		time.Sleep(time.Second)
-		_, err = client.DoBefore(t.Context(), late, exchange.Departure{LastMS: client.ServerNowMS() + 2})
+		_, err = client.DoBefore(t.Context(), late, exchange.SendLimit{NotAfterMS: client.ServerNowMS() + 2})
 		kind(t, "in time", err, "", "")
 
 		short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -170,7 +170,7 @@ func TestAPlacementIsCalledBackUntilItLeaves(t *testing.T) {
 		order.Symbol, order.Market = "BTC-USDT", exchange.Futures
 		request := exchange.Request{Operation: exchange.FuturesPlace, Order: order}
 		calledBack := make(chan struct{})
-		departure := exchange.Departure{LastMS: client.ServerNowMS() + 10_000, CalledBack: calledBack}
+		departure := exchange.SendLimit{NotAfterMS: client.ServerNowMS() + 10_000, Recalled: calledBack}
 		v.on(exchange.FuturesPlace, func(w http.ResponseWriter, _ *http.Request, answer []byte) {
 			close(calledBack) // it is there already
 			w.WriteHeader(http.StatusCreated)

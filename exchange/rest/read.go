@@ -27,7 +27,7 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 	pause.Reset()
 	synced, listed := false, false
 	for tries := 1; ; tries++ {
-		answer, fate := c.try(ctx, request, exchange.Departure{})
+		answer, fate := c.try(ctx, request, exchange.SendLimit{})
 		var (
 			refusal *exchange.Refusal
 			unknown *wire.UnknownSymbolError

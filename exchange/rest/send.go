@@ -29,9 +29,9 @@ type fate struct {
 }
 
 // try waits for the budget, sends the request once and tells the observer.
-func (c *Client) try(ctx context.Context, request *exchange.Request, departure exchange.Departure) (exchange.Answer, fate) {
+func (c *Client) try(ctx context.Context, request *exchange.Request, departure exchange.SendLimit) (exchange.Answer, fate) {
 	began := c.config.Clock()
-	if err := c.budgets[request.Operation.Market()].wait(ctx, priorityOf(request), departure.CalledBack); err != nil {
+	if err := c.budgets[request.Operation.Market()].wait(ctx, priorityOf(request), departure.Recalled); err != nil {
 		return exchange.Answer{}, fate{err: notSent(request.Operation, "the request budget is spent", err)}
 	}
 	ready := c.config.Clock()
@@ -54,7 +54,7 @@ func (c *Client) try(ctx context.Context, request *exchange.Request, departure e
 }
 
 // exchange sends one request and reads its answer.
-func (c *Client) exchange(ctx context.Context, request *exchange.Request, departure exchange.Departure) (exchange.Answer, fate) {
+func (c *Client) exchange(ctx context.Context, request *exchange.Request, departure exchange.SendLimit) (exchange.Answer, fate) {
 	operation := request.Operation
 	encoded, err := wire.EncodeRequest(request, c.symbols)
 	if err != nil {
@@ -77,12 +77,12 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, depart
 	}
 	if operation.Signed() {
 		nowMS := c.ServerNowMS()
-		if departure.LastMS != 0 && nowMS > departure.LastMS {
+		if departure.NotAfterMS != 0 && nowMS > departure.NotAfterMS {
 			return exchange.Answer{}, fate{err: notSent(operation, "its time to live had passed", nil)}
 		}
 		c.sign(outgoing, &encoded, nowMS)
 	}
-	if departure.IsCalledBack() {
+	if departure.IsRecalled() {
 		return exchange.Answer{}, fate{err: notSent(operation, "it was called back", nil)}
 	}
 	began := c.config.Clock()

@@ -77,7 +77,7 @@ func TestAnotherSymbolsPriceMovesTheLiquidationBound(t *testing.T) {
 	eth := d.on(exchange.Futures, "ETH-USDT")
 	d.place(d.order("buy", exchange.MarketOrder, "0.9", ""))
 	eth.place(eth.order("buy", exchange.MarketOrder, "16", ""))
-	low := d.Symbol(d.key()).MeanPrice(d.position().LiqPrice) + d.p("100")
+	low := d.Symbol(d.key()).PriceOf(d.position().LiqPrice) + d.p("100")
 	for name, move := range map[string]func(){
 		"told":    func() { eth.tell("2400") },
 		"skipped": func() { eth.SkipTo(startMS, eth.key(), eth.p("2300")) },

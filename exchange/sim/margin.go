@@ -175,7 +175,7 @@ func (p *position) liquidationPrice() exchange.Amount {
 			continue
 		}
 		if i == len(brackets)-1 || notional.Cmp(bracket.Max) <= 0 {
-			return s.CostMean(notional, p.remaining)
+			return s.AverageCost(notional, p.remaining)
 		}
 	}
 	return exchange.Amount{}
@@ -201,7 +201,7 @@ func (p *position) liquidationBound() (exchange.Price, bool) {
 	if at.IsZero() || !at.Less(p.book.symbol.PriceAmount(maxPrice)) {
 		return 0, false
 	}
-	price := p.book.symbol.MeanPrice(at)
+	price := p.book.symbol.PriceOf(at)
 	step := exchange.Price(1)
 	if p.side == exchange.Short {
 		step = -1

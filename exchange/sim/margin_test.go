@@ -54,7 +54,7 @@ func TestLiqPriceCountsTheOtherPositionsOfTheWallet(t *testing.T) {
 	with := d.position().LiqPrice
 	// 1600 of profit and 16 of maintenance (1 % of 1600), over 0.9 x 0.99
 	d.near("the move", (1600-16)/(0.9*0.99), with.Sub(alone))
-	at := d.Symbol(d.key()).MeanPrice(with)
+	at := d.Symbol(d.key()).PriceOf(with)
 	if d.Quiet(d.key(), at, at, startMS) {
 		t.Fatal("want the liquidation price not quiet, have quiet")
 	}

@@ -129,7 +129,7 @@ func (o *order) told() exchange.Order {
 		told.CreatedMS -= told.CreatedMS % 1000
 		return told
 	}
-	told.AveragePrice = o.book.symbol.CostMean(o.spent, o.Filled)
+	told.AveragePrice = o.book.symbol.AverageCost(o.spent, o.Filled)
 	return told
 }
 

@@ -105,7 +105,7 @@ func (x *Exchange) increase(a *account, b *book, side exchange.Side, price excha
 // at 18 places, and all of the rest when nothing remains.
 func (x *Exchange) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
 	a, value := p.account, p.book.symbol.Notional(price, quantity)
-	p.entry = p.book.symbol.CostMean(p.cost, p.remaining)
+	p.entry = p.book.symbol.AverageCost(p.cost, p.remaining)
 	cost := p.cost.MulDiv(int64(quantity), int64(p.remaining))
 	profit := p.profit(value, cost)
 	p.cost = p.cost.Sub(cost)
@@ -171,12 +171,12 @@ func (p *position) told() exchange.Position {
 	s := p.book.symbol
 	told := exchange.Position{
 		ID: p.id, Symbol: s.Name, Side: p.side, Quantity: p.opened, Remaining: p.remaining, RealizedPNL: p.realized, Status: p.status,
-		LastUpdatePrice: s.PriceAmount(p.last), ClosePrice: s.CostMean(p.exits, p.exited),
+		LastUpdatePrice: s.PriceAmount(p.last), ClosePrice: s.AverageCost(p.exits, p.exited),
 		CreatedMS: p.createdMS - p.createdMS%1000, UpdatedMS: p.updatedMS - p.updatedMS%1000,
 		EntryPrice: p.entry, Leverage: p.leverage,
 	}
 	if p.status == exchange.PositionOpen {
-		told.EntryPrice = s.CostMean(p.cost, p.remaining)
+		told.EntryPrice = s.AverageCost(p.cost, p.remaining)
 		told.Leverage = p.account.holdings[p.book.index].leverage
 		told.UnrealizedPNL = p.unrealized()
 		told.LiqPrice = p.liquidationPrice()

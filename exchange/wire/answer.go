@@ -36,7 +36,7 @@ func DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symb
 	}
 	malformed := &exchange.Malformed{Operation: request.Operation, What: err.Error(), Err: err}
 	if request.Operation.Places() {
-		return exchange.Answer{}, &exchange.Uncertain{Why: whyMalformed, Err: malformed}
+		return exchange.Answer{}, &exchange.Uncertain{Reason: whyMalformed, Err: malformed}
 	}
 	return exchange.Answer{}, malformed
 }

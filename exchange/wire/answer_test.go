@@ -332,7 +332,7 @@ func TestRetryAfterIsReadInSecondsAndBounded(t *testing.T) {
 	for header, want := range map[string]int64{"": 0, "2": 2_000, " 3 ": 3_000, "-1": 0, "soon": 0, "Wed, 21 Oct 2026 07:28:00 GMT": 0, "999999999": 3_600_000} {
 		_, err := DecodeAnswer(goldenRequest(exchange.FuturesPing), HTTPResponse{Status: 429, RetryAfter: header}, testTable(t))
 		var unavailable *exchange.Unavailable
-		if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != want || unavailable.Why != "rate limited" {
+		if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != want || unavailable.Reason != "rate limited" {
 			t.Errorf("%q: want %d ms, have %+v", header, want, err)
 		}
 	}

@@ -24,12 +24,12 @@ func errorOf(operation exchange.Operation, response HTTPResponse) error {
 	}
 	why := "status " + strconv.Itoa(response.Status)
 	if response.Status == 429 {
-		why = exchange.WhyRateLimited
+		why = exchange.ReasonRateLimited
 	}
 	if operation.Places() {
-		return &exchange.Uncertain{Why: why}
+		return &exchange.Uncertain{Reason: why}
 	}
-	return &exchange.Unavailable{Operation: operation, Why: why, RetryAfterMS: response.RetryAfterMS()}
+	return &exchange.Unavailable{Operation: operation, Reason: why, RetryAfterMS: response.RetryAfterMS()}
 }
 
 // RetryAfterMS is how long the venue wants to be left alone: Retry-After in whole

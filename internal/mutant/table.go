@@ -175,8 +175,8 @@ var Table = []Row{
 		unchecked("always", "notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{
-		{"reconcile.derivation.protectionPrice", "rules.CeilPrice(rules.MeanPrice(base.Add(base.MulRate(distance.Share))))", "rules.MeanPrice(base.Add(base.MulRate(distance.Share))) + 1"},
-		{"reconcile.derivation.protectionPrice", "rules.FloorPrice(rules.MeanPrice(base.Sub(base.MulRate(distance.Share))))", "rules.MeanPrice(base.Sub(base.MulRate(distance.Share))) + 1"},
+		{"reconcile.derivation.protectionPrice", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))", "rules.PriceOf(base.Add(base.MulRate(distance.Share))) + 1"},
+		{"reconcile.derivation.protectionPrice", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))", "rules.PriceOf(base.Sub(base.MulRate(distance.Share))) + 1"},
 		unchecked("always", "price_tick"),
 	}},
 

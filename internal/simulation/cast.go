@@ -235,11 +235,11 @@ func (s *ladder) Decide(view *strategy.View, plan *strategy.Plan) {
 	if mix(s.role.salt^uint64(view.NowMS/45_000))%4 != 0 {
 		for i, key := range []string{"a", "b", "c"} {
 			price := symbol.FloorPrice(base - grid*exchange.Price(i)/4 - view.Last/4_000)
-			plan.Orders = append(plan.Orders, strategy.Wish{Key: key, Side: exchange.Buy, Price: price, Quantity: s.role.unit, PostOnly: i == 1})
+			plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: key, Side: exchange.Buy, Price: price, Quantity: s.role.unit, PostOnly: i == 1})
 		}
 	}
 	if view.Position.Quantity > 0 {
-		plan.Exits = append(plan.Exits, strategy.Wish{Key: "x", Side: exchange.Sell, Price: symbol.CeilPrice(base + view.Last/2_000), Quantity: s.role.unit * 1_000})
+		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: "x", Side: exchange.Sell, Price: symbol.CeilPrice(base + view.Last/2_000), Quantity: s.role.unit * 1_000})
 	}
 }
 
@@ -262,10 +262,10 @@ func (s *breakout) Decide(view *strategy.View, plan *strategy.Plan) {
 	on := mix(s.role.salt^uint64(view.NowMS/30_000))%3 != 0
 	if on && view.Position.Quantity == 0 {
 		stop := symbol.CeilPrice(base + grid + grid/2)
-		plan.Orders = append(plan.Orders, strategy.Wish{Key: "up", Side: exchange.Buy, Price: symbol.CeilPrice(stop + grid), StopPrice: stop, Quantity: s.role.unit})
+		plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: "up", Side: exchange.Buy, Price: symbol.CeilPrice(stop + grid), StopPrice: stop, Quantity: s.role.unit})
 	}
 	if view.Position.Quantity > 0 && mix(s.role.salt^uint64(view.NowMS/20_000))%2 == 0 {
-		plan.Exits = append(plan.Exits, strategy.Wish{Key: "x", Side: exchange.Sell, Price: symbol.CeilPrice(base + grid), Quantity: s.role.unit * 1_000})
+		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: "x", Side: exchange.Sell, Price: symbol.CeilPrice(base + grid), Quantity: s.role.unit * 1_000})
 	}
 }
 

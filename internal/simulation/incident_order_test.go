@@ -17,7 +17,7 @@ var incidentsOfOrders = []incident{
 			plan.OrdersSet, plan.ExitsSet, plan.Reason = true, true, "hedge"
 			if view.Position.Quantity > 0 {
 				price, _ := view.Symbol.Price(decimal.NewFromInt(51_000))
-				plan.Exits = []strategy.Wish{{Key: "hedge", Side: exchange.Sell, Price: price, Quantity: view.Position.Quantity}}
+				plan.Exits = []strategy.DesiredOrder{{Key: "hedge", Side: exchange.Sell, Price: price, Quantity: view.Position.Quantity}}
 			}
 		}
 		s.forge = func(f *flight) {
@@ -43,7 +43,7 @@ var incidentsOfOrders = []incident{
 		s.take(s.orders()[0].ID, 4)
 		moved := func(_ *strategy.View, plan *strategy.Plan) {
 			price := s.w.venue.held[s.key].rules.FloorPrice(exchange.Price(48_000) * 100_000_000)
-			plan.OrdersSet, plan.Orders, plan.Reason = true, []strategy.Wish{{Key: "49000", Side: exchange.Buy, Price: price, Quantity: 10}}, "moved"
+			plan.OrdersSet, plan.Orders, plan.Reason = true, []strategy.DesiredOrder{{Key: "49000", Side: exchange.Buy, Price: price, Quantity: 10}}, "moved"
 		}
 		s.plan = moved
 		s.pass(30)
@@ -129,7 +129,7 @@ var incidentsOfOrders = []incident{
 		s.w.weather[RuleDrift] = 1
 		s.plan = func(view *strategy.View, plan *strategy.Plan) { // a price that is whole in the old tick, and in the new one once it is known
 			price, _ := view.Symbol.Price(decimal.RequireFromString("48123.7"))
-			plan.OrdersSet, plan.Orders, plan.Reason = true, []strategy.Wish{{Key: "a", Side: exchange.Buy, Price: view.Symbol.FloorPrice(price), Quantity: 10}}, "a bid"
+			plan.OrdersSet, plan.Orders, plan.Reason = true, []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: view.Symbol.FloorPrice(price), Quantity: 10}}, "a bid"
 		}
 		s.pass(30)
 		refused := 0

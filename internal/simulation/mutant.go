@@ -32,7 +32,7 @@ func (w *world) misread(f *flight) bool {
 	operation := f.call.Request.Operation
 	var unknown *exchange.Uncertain
 	if is(f.err, &unknown) {
-		switch why := unknown.Why; {
+		switch why := unknown.Reason; {
 		case mutant.Is("timeout_is_refused") && (why == "timeout" || why == "reset"),
 			mutant.Is("server_error_is_refused") && why == "status 503",
 			mutant.Is("malformed_is_refused") && why == "malformed answer":

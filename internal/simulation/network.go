@@ -45,7 +45,7 @@ func (w *world) recall(id int64) {
 			continue
 		}
 		h.flight.recalled = true
-		w.answerAt(h.flight, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: h.flight.call.Request.Operation, Why: "it was called back"})
+		w.answerAt(h.flight, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: h.flight.call.Request.Operation, Reason: "it was called back"})
 		return
 	}
 }
@@ -58,7 +58,7 @@ func (w *world) send(f *flight) {
 	}
 	now := w.daemon.clock()
 	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !mutant.Is("no_time_to_live") {
-		w.answerAt(f, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: f.call.Request.Operation, Why: "its time to live had passed"})
+		w.answerAt(f, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: f.call.Request.Operation, Reason: "its time to live had passed"})
 		return
 	}
 	if w.point() {
@@ -144,9 +144,9 @@ func (w *world) giveUp(f *flight, why string, afterMS int64) {
 // noAnswer is what exchange/rest makes of a call that was not answered.
 func noAnswer(f *flight, why string) error {
 	if operation := f.call.Request.Operation; !operation.Places() {
-		return &exchange.Unavailable{Operation: operation, Why: why}
+		return &exchange.Unavailable{Operation: operation, Reason: why}
 	}
-	return &exchange.Uncertain{Why: why}
+	return &exchange.Uncertain{Reason: why}
 }
 
 func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err error) {
@@ -182,7 +182,7 @@ func (w *world) arrive(f *flight) {
 	}
 	if malformed {
 		if err = error(&exchange.Malformed{Operation: operation, What: "cut short"}); operation.Places() {
-			err = &exchange.Uncertain{Why: "malformed answer", Err: err}
+			err = &exchange.Uncertain{Reason: "malformed answer", Err: err}
 		}
 		answer = exchange.Answer{}
 	}

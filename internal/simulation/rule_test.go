@@ -154,7 +154,7 @@ var rehearsals = []rehearsal{
 	}, func(view *strategy.View, plan *strategy.Plan) {
 		hold(10)(view, plan)
 		price, _ := view.Symbol.Price(decimal.NewFromInt(51_000))
-		plan.ExitsSet, plan.Exits = true, []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: price, Quantity: 10}}
+		plan.ExitsSet, plan.Exits = true, []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: price, Quantity: 10}}
 	}, protected)},
 	{"somebody sells on spot what botd bought, and botd wants out", []string{"short_sold"}, rehearse(func(s *stage) {
 		s.pass(30)

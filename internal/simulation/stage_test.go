@@ -370,7 +370,7 @@ func bids(prices ...int64) func(*strategy.View, *strategy.Plan) {
 		plan.OrdersSet, plan.Reason = true, "bids"
 		for _, p := range prices {
 			price, _ := view.Symbol.Price(decimal.NewFromInt(p))
-			plan.Orders = append(plan.Orders, strategy.Wish{Key: fmt.Sprint(p), Side: exchange.Buy, Price: price, Quantity: 10})
+			plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: fmt.Sprint(p), Side: exchange.Buy, Price: price, Quantity: 10})
 		}
 	}
 }

@@ -44,7 +44,7 @@ const (
 
 // Table is the house: every package, in the order a reader meets them.
 var Table = []Row{
-	{"exchange", "the words of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors", true, nil, []string{libDecimal}},
+	{"exchange", "defines the vocabulary of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors", true, nil, []string{libDecimal}},
 	{"exchange/wire", "the interface's JSON in both directions, its quirks, its signature", true, []string{"exchange"}, []string{libDecimal}},
 	{"exchange/rest", "the signed HTTP client: clock offset, request budget, backoff for reads", false, []string{"exchange", "exchange/wire"}, []string{libBackoff, libRate, libDecimal}},
 	{"exchange/sim", "the simulated exchange: a pure engine", true, []string{"exchange"}, []string{libDecimal, libBtree}},
@@ -53,7 +53,7 @@ var Table = []Row{
 	{"exchange/paper", "the simulated exchange fed by a real venue's public data", false, []string{"exchange", "exchange/sim"}, nil},
 	{"exchange/probe", "examines a venue from outside, step by step", false, []string{"exchange", "exchange/wire", "exchange/rest"}, nil},
 	{"exchange/tape", "recorded market data: files in, columns in memory, holes found", false, []string{"exchange"}, []string{libDecimal, libYAML, libParquet, libCompress}},
-	{"strategy", "View in, Plan out; parameters; the registry", true, []string{"exchange"}, []string{libDecimal}},
+	{"strategy", "defines what a strategy is: View in, Plan out; parameters; the registry", true, []string{"exchange"}, []string{libDecimal}},
 	{"strategy/indicator", "streaming indicators, O(1) a candle", true, nil, nil},
 	{"strategy/library", "the built-in strategies, a file each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal}},
 	{"strategy/script", "runs strategies written in Starlark, and rules of one line each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal, libStarlark}},

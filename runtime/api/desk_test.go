@@ -189,7 +189,7 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 			if name != "trend" {
 				return nil
 			}
-			return []strategy.Plot{{Indicator: "sma", Parameters: map[string]float64{"period": 3}}, {Indicator: "macd", Own: true, Outputs: []string{"signal"}, Parameters: map[string]float64{"fast": 3, "slow": 5, "signal": 2}}}
+			return []strategy.Plot{{Indicator: "sma", Parameters: map[string]float64{"period": 3}}, {Indicator: "macd", OwnScale: true, Outputs: []string{"signal"}, Parameters: map[string]float64{"fast": 3, "slow": 5, "signal": 2}}}
 		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
 	}

@@ -121,8 +121,8 @@ func (v *visitor) live() {
 			Set: &reconcile.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}
 	one := &s.Strategies[0]
 	one.Why, one.Reason, one.Latch = "why", "because", 1
-	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5, Orders: []strategy.Wish{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
-		Exits: []strategy.Wish{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because", Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
+	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5, Orders: []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
+		Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because", Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
 	one.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "began", Value: 1})
 	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = enginetest.Price(t, bitcoin, "50100"), 1, "differs"
 	s.Live[0].Order.Quantity, s.Live[0].Order.ClosePosition = 10, false
@@ -204,7 +204,7 @@ func (v *visitor) goMarket() {
 	v.call(http.StatusBadRequest, "plots", "trend?limit=0", "", bearer(testToken))
 	v.good("market", "futures BTC-USDT", "")
 	v.good("symbols", "?market=spot", "")
-	v.broken = &exchange.Unavailable{Why: "status 503"}
+	v.broken = &exchange.Unavailable{Reason: "status 503"}
 	v.call(http.StatusBadGateway, "plots", "trend?from=1&to=2", "", bearer(testToken))
 	v.call(http.StatusBadGateway, "candles", "?symbol=BTC-USDT&interval=1h", "", bearer(testToken))
 	v.call(http.StatusBadGateway, "market", "futures BTC-USDT", "", bearer(testToken))

@@ -27,7 +27,7 @@ func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
 	return []engine.Outlook{{
 		Strategy: "trend", Kind: "sma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: 9, NextMS: 10, Seen: 5, Warmup: 21, CandleMS: 8,
 		Candle: exchange.Candle{Open: 1, High: 2, Low: 1, Close: 2}, Last: 2, LastMS: 9, Position: 10, EntryPrice: enginetest.Amount(t, "50000"), Equity: enginetest.Amount(t, "10000"),
-		Conditions: []strategy.Condition{{Name: "fast average", Value: "2", Wants: "above the slow one 1", Holds: true}, {Name: "asked for last", Value: "long"}},
+		Conditions: []strategy.Condition{{Name: "fast average", Value: "2", Requires: "above the slow one 1", Met: true}, {Name: "asked for last", Value: "long"}},
 		InForce:    plan, Plan: plan, Changes: true, Latch: 1,
 		Steps: []engine.Foreseen{
 			{Intent: intent(reconcile.Entry), Approved: true, Verdicts: []risk.Verdict{{Rule: "price", Outcome: risk.Passed}}},
@@ -60,7 +60,7 @@ func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
 	if one.Steps[4].Quantity != "5" || one.Steps[3].OrderID != 9 {
 		t.Errorf("want leverage 5 and a cancel of order 9, have %+v", one.Steps)
 	}
-	if one.Latch != "long" || !one.Changes || one.Data.Warmup != 21 || one.Conditions[0].Wants == "" || one.Blocks[0].WayOut != "botd rearm" {
+	if one.Latch != "long" || !one.Changes || one.Data.Warmup != 21 || one.Conditions[0].Requires == "" || one.Blocks[0].WayOut != "botd rearm" {
 		t.Errorf("want latch, change, data, conditions and blocks told, have %+v", one)
 	}
 	d.want(http.StatusNotFound, "/api/v1/strategies/nobody/explain")

@@ -305,11 +305,11 @@ func (e *Engine) placed(p purpose, event *Event) {
 	case errors.As(event.Err, &refusal):
 		record.Kind, record.Why, record.Code = reconcile.RecordRefused, refusal.Message, refusal.Code
 		note.Kind, note.Text = NoteRefused, refusal.Message
-		if !refusal.Credentials() && !e.config.Feed {
+		if !refusal.Unauthorized() && !e.config.Feed {
 			e.rulesMS = e.nowMS // a refusal by rule: the rules may have changed
 		}
 	case errors.As(event.Err, &unsent):
-		record.Kind, record.State, record.Evidence = reconcile.RecordEnded, reconcile.Expired, "never sent: "+cmp.Or(p.recalled, unsent.Why)
+		record.Kind, record.State, record.Evidence = reconcile.RecordEnded, reconcile.Expired, "never sent: "+cmp.Or(p.recalled, unsent.Reason)
 		note.Kind, note.State, note.Text = NoteSettled, reconcile.Expired, record.Evidence
 	default:
 		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)
@@ -320,7 +320,7 @@ func (e *Engine) placed(p purpose, event *Event) {
 	if placement.Purpose == reconcile.StopLoss && placement.State == reconcile.Acknowledged {
 		e.bareUntil(e.book.Symbol(placement.Order.Key()), e.nowMS)
 	}
-	if unknown != nil && unknown.Why == exchange.WhyRateLimited {
+	if unknown != nil && unknown.Reason == exchange.ReasonRateLimited {
 		e.limited()
 	}
 	e.guardBreaker()

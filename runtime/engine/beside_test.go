@@ -218,7 +218,7 @@ func (w *world) opening(quantity exchange.Quantity) exchange.Request {
 
 func TestAnOrderOfOthersThatMayOpenIsADeclaredStateAndNothingOpensBesideIt(t *testing.T) {
 	t.Parallel()
-	low := []strategy.Wish{{Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10}}
+	low := []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10}}
 	for _, how := range []string{"at market", "by a resting order"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

@@ -47,7 +47,7 @@ var casesOfExits = []caseTest{
 					t.Errorf("an exit again is a new placement of what is left, have %+v", order)
 				}
 				ids[order.ClientOrderID], times = true, append(times, w.now)
-				return fate{err: &exchange.Uncertain{Why: "reset"}}
+				return fate{err: &exchange.Uncertain{Reason: "reset"}}
 			}
 			return fate{}
 		}
@@ -81,7 +81,7 @@ var casesOfExits = []caseTest{
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
 			if want {
-				plan.Orders = append(plan.Orders, strategy.Wish{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10})
+				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10})
 			}
 		})
 		w.pass(5_000)
@@ -90,7 +90,7 @@ var casesOfExits = []caseTest{
 		w.network = func(call *Call) fate {
 			if call.Request.Operation == exchange.FuturesCancel {
 				if tries++; tries < 3 {
-					return fate{err: &exchange.Unavailable{Why: "status 503"}}
+					return fate{err: &exchange.Unavailable{Reason: "status 503"}}
 				}
 			}
 			return fate{}
@@ -117,7 +117,7 @@ var casesOfExits = []caseTest{
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
 			if want {
-				plan.Orders = append(plan.Orders, strategy.Wish{Key: "low", Side: exchange.Buy, Price: 49_000e8, Quantity: 10})
+				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 49_000e8, Quantity: 10})
 			}
 		})
 		w.pass(5_000)
@@ -183,7 +183,7 @@ var casesOfExits = []caseTest{
 			switch {
 			case call.Request.Operation == exchange.FuturesSetLeverage && lost == 0:
 				lost++
-				return fate{err: &exchange.Unavailable{Why: "timeout"}}
+				return fate{err: &exchange.Unavailable{Reason: "timeout"}}
 			case call.Request.Operation.Places() && w.venue.Leverage("one", "BTC-USDT") != 7:
 				t.Errorf("an opening went out at leverage %d", w.venue.Leverage("one", "BTC-USDT"))
 			}
@@ -219,7 +219,7 @@ var casesOfExits = []caseTest{
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
 			for i, key := range []string{"a", "b"} {
-				plan.Orders = append(plan.Orders, strategy.Wish{Key: key, Side: exchange.Buy, Price: exchange.Price(40_000-i) * 1e8, Quantity: 10})
+				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: key, Side: exchange.Buy, Price: exchange.Price(40_000-i) * 1e8, Quantity: 10})
 			}
 		})
 		w.network = nth(2, fate{lost: true})
@@ -249,7 +249,7 @@ var casesOfStates = []caseTest{
 		w.pass(5_000)
 		w.network = func(call *Call) fate {
 			if op := call.Request.Operation; op.Signed() && !op.Changes() {
-				return fate{err: &exchange.Unavailable{Why: "status 503"}}
+				return fate{err: &exchange.Unavailable{Reason: "status 503"}}
 			}
 			return fate{}
 		}
@@ -286,7 +286,7 @@ var casesOfStates = []caseTest{
 		seen, why := w.engine.Status().SoundMS, "status 503"
 		w.network = func(call *Call) fate {
 			if op := call.Request.Operation; op.Signed() && !op.Changes() {
-				return fate{err: &exchange.Unavailable{Why: why}}
+				return fate{err: &exchange.Unavailable{Reason: why}}
 			}
 			return fate{}
 		}
@@ -303,7 +303,7 @@ var casesOfStates = []caseTest{
 		began := w.now
 		w.network = func(call *Call) fate {
 			if call.Request.Operation == exchange.FuturesCandles {
-				return fate{err: &exchange.Unavailable{Why: "status 503"}}
+				return fate{err: &exchange.Unavailable{Reason: "status 503"}}
 			}
 			return fate{}
 		}
@@ -324,7 +324,7 @@ var casesOfStates = []caseTest{
 			case op.Places():
 				return fate{lost: true}
 			case op == exchange.FuturesOpenPositions && len(w.engine.Book().Live()) > 0:
-				return fate{err: &exchange.Unavailable{Why: "status 503"}}
+				return fate{err: &exchange.Unavailable{Reason: "status 503"}}
 			}
 			return fate{}
 		}

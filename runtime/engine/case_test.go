@@ -58,7 +58,7 @@ var casesOfPlacing = []caseTest{
 		w.network = func(call *Call) fate {
 			if call.Request.Operation.Places() && len(w.sent) == 0 {
 				w.do(call)
-				return fate{err: &exchange.Uncertain{Why: "malformed answer"}}
+				return fate{err: &exchange.Uncertain{Reason: "malformed answer"}}
 			}
 			return fate{}
 		}
@@ -84,7 +84,7 @@ var casesOfPlacing = []caseTest{
 	}},
 	{"04 a rate-limited placement is unknown and trips the breaker", func(t *testing.T) {
 		w := newWorld(t, hold(10), breaks)
-		w.network = once(fate{err: &exchange.Uncertain{Why: exchange.WhyRateLimited}})
+		w.network = once(fate{err: &exchange.Uncertain{Reason: exchange.ReasonRateLimited}})
 		w.pass(3_000)
 		w.wantState("breaker")
 		w.pass(40_000)
@@ -167,7 +167,7 @@ var casesOfPlacing = []caseTest{
 		w := newWorld(t, swing(&target), breaks)
 		w.pass(5_000)
 		target = 0
-		w.network = every(fate{err: &exchange.Uncertain{Why: "reset"}}) // exits: they end as absent later, after the one that was filled
+		w.network = every(fate{err: &exchange.Uncertain{Reason: "reset"}}) // exits: they end as absent later, after the one that was filled
 		w.pass(7_000)
 		w.network = nil
 		w.pass(60_000)

@@ -12,7 +12,7 @@ import (
 // rest wishes one resting buy far from the price.
 func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
-		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.Wish{Key: "low", Side: exchange.Buy, Price: price, Quantity: quantity}), true
+		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: price, Quantity: quantity}), true
 	}
 }
 
@@ -32,7 +32,7 @@ var casesOfTruth = []caseTest{
 					w.venue.Advance(w.now + 12)
 				}()
 				w.do(call)
-				return fate{err: &exchange.Uncertain{Why: "timeout"}}
+				return fate{err: &exchange.Uncertain{Reason: "timeout"}}
 			}
 			return fate{}
 		}
@@ -61,7 +61,7 @@ var casesOfTruth = []caseTest{
 				if _, err := w.venue.Do("one", &cancel); err != nil {
 					t.Error(err)
 				}
-				return fate{err: &exchange.Uncertain{Why: "timeout"}}
+				return fate{err: &exchange.Uncertain{Reason: "timeout"}}
 			}
 			return fate{}
 		}

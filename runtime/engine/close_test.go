@@ -11,9 +11,9 @@ import (
 
 // grid wishes a position with a stop, and a resting buy and a resting sell beside it.
 func resting(_ *strategy.View, plan *strategy.Plan) {
-	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.Wish{Key: "now", Side: exchange.Buy, Price: 51_000e8, Quantity: 10},
-		strategy.Wish{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
-	plan.Exits, plan.ExitsSet = append(plan.Exits, strategy.Wish{Key: "high", Side: exchange.Sell, Price: 60_000e8, Quantity: 4}), true
+	plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "now", Side: exchange.Buy, Price: 51_000e8, Quantity: 10},
+		strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
+	plan.Exits, plan.ExitsSet = append(plan.Exits, strategy.DesiredOrder{Key: "high", Side: exchange.Sell, Price: 60_000e8, Quantity: 4}), true
 }
 
 // standing is a world with a position of 10, its stop, a resting buy and a resting exit.
@@ -73,7 +73,7 @@ func TestStoppingDoesWhatItIsToldWithinItsBound(t *testing.T) {
 func TestStoppingCarriesOnWhileTheExchangeFails(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
+	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Reason: "status 503"}} }
 	w.give(&Event{Kind: EventStop, Shutdown: "flatten"})
 	w.pass(6_000)
 	if !w.engine.InFlight() {
@@ -265,7 +265,7 @@ func TestAHaltSaysWhatItHasStillToTakeAway(t *testing.T) {
 	if d := w.wantState("halted"); d.Doing != "" {
 		t.Errorf("a pause takes nothing away, have %q", d.Doing)
 	}
-	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
+	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Reason: "status 503"}} }
 	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
 	w.pass(10_000)
 	d := w.wantState("halted")
@@ -300,7 +300,7 @@ func TestAFlattenedTargetIsLatchedUntilItIsArmedByName(t *testing.T) {
 func TestAHaltWorksWhileTheExchangeFails(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Why: "status 503"}} }
+	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Reason: "status 503"}} }
 	w.pass(60_000)
 	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
 	w.pass(60_000)

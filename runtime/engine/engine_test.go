@@ -212,7 +212,7 @@ func TestAnUnknownOutcomeBlocksAndIsSettledByThePosition(t *testing.T) {
 	w := &wanting{target: 10}
 	b := newBench(t, w)
 	b.pass(1000)
-	b.give(Event{Kind: EventAnswer, CallID: b.placed[0].ID, Err: &exchange.Uncertain{Why: "timeout"}})
+	b.give(Event{Kind: EventAnswer, CallID: b.placed[0].ID, Err: &exchange.Uncertain{Reason: "timeout"}})
 	w.target = 20
 	b.position = 10 // it was accepted and filled
 	b.pass(9_000)
@@ -228,7 +228,7 @@ func TestAnUnknownOutcomeBlocksAndIsSettledByThePosition(t *testing.T) {
 func TestARoundThatCouldNotReadConcludesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
-	b.reads = &exchange.Unavailable{Why: "timeout"}
+	b.reads = &exchange.Unavailable{Reason: "timeout"}
 	b.pass(40_000)
 	if len(b.placed) != 0 || !b.engine.Blind() || b.count(NoteBlind) != 1 {
 		t.Fatalf("want nothing sent and blind told once; have %d sent, blind %v told %d times", len(b.placed), b.engine.Blind(), b.count(NoteBlind))

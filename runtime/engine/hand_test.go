@@ -119,7 +119,7 @@ func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
-		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.Wish{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
+		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
 	})
 	w.network = once(fate{lateMS: 15_000}) // nobody knows whether it came to be
 	w.pass(12_000)
@@ -188,7 +188,7 @@ func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
 	w.pass(5_000)
 	w.wantHeld(10)
 	target = 20
-	w.network = once(fate{err: &exchange.Uncertain{Why: "reset"}, lateMS: 9_000}) // it comes all the same, later
+	w.network = once(fate{err: &exchange.Uncertain{Reason: "reset"}, lateMS: 9_000}) // it comes all the same, later
 	w.pass(3_000)
 	deed, err := w.engine.Closing(bitcoin)
 	if err != nil {

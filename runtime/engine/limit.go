@@ -62,7 +62,7 @@ func (e *Engine) own(r *run) exchange.Amount {
 	if truth.Key.Market == exchange.Spot {
 		return own.Add(value)
 	}
-	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.MeanPrice(truth.EntryPrice), held))
+	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.PriceOf(truth.EntryPrice), held))
 }
 
 // watchLimits looks at every limit that follows equity. After a round it also

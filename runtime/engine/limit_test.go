@@ -287,7 +287,7 @@ func TestABreachTakesRestingOpeningsOutOfTheBook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet = true
-		plan.Orders = []strategy.Wish{{Key: "a", Side: exchange.Buy, Price: 49_000e8, Quantity: 100}, {Key: "b", Side: exchange.Buy, Price: 45_000e8, Quantity: 100}}
+		plan.Orders = []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: 49_000e8, Quantity: 100}, {Key: "b", Side: exchange.Buy, Price: 45_000e8, Quantity: 100}}
 	}, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}))
 	w.pass(10_000)
 	if len(w.engine.Book().Live()) != 2 {

@@ -68,7 +68,7 @@ func (e *Engine) outlook(r *run) Outlook {
 		o.Candle, o.CandleMS = r.series.candles.At(r.series.end-1), r.series.candles.CloseMS(r.series.end-1)
 	}
 	o.Plan = *e.foresee(r, &o)
-	o.Changes = !o.InForce.Same(&o.Plan)
+	o.Changes = !o.InForce.Equal(&o.Plan)
 	wish := e.wishOf(r)
 	wish.State = r.state.Under(&o.Plan)
 	if o.Plan.Leverage != 0 {
@@ -130,7 +130,7 @@ func (e *Engine) foresee(r *run, o *Outlook) *strategy.Plan {
 		return plan
 	}
 	callDecide(r)
-	if why := r.plan.Excess(r.config.Symbol, r.truth.Last); why != "" {
+	if why := r.plan.OutOfBounds(r.config.Symbol, r.truth.Last); why != "" {
 		panic(why)
 	}
 	if !plan.Covers(&r.plan) {

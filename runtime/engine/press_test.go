@@ -18,7 +18,7 @@ func silenced(hang bool) func(*Call) fate {
 			if hang {
 				return fate{silent: true}
 			}
-			return fate{err: &exchange.Unavailable{Operation: call.Request.Operation, Why: "status 503"}}
+			return fate{err: &exchange.Unavailable{Operation: call.Request.Operation, Reason: "status 503"}}
 		}
 		return fate{}
 	}
@@ -74,7 +74,7 @@ func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
 
 // haltable holds 10 with a stop, and an order that would add to it.
 func haltable(_ *strategy.View, plan *strategy.Plan) {
-	plan.Orders, plan.OrdersSet = []strategy.Wish{{Key: "at once", Side: exchange.Buy, Price: 51_000e8, Quantity: 10}, {Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10}}, true
+	plan.Orders, plan.OrdersSet = []strategy.DesiredOrder{{Key: "at once", Side: exchange.Buy, Price: 51_000e8, Quantity: 10}, {Key: "low", Side: exchange.Buy, Price: 45_000e8, Quantity: 10}}, true
 	plan.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 44_000e8}}
 }
 

@@ -75,7 +75,7 @@ func TestWhereTheSumAllowsNoBridgeAStopIsCanceledConfirmedAndPlaced(t *testing.T
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) {
 		stopped(&price)(view, plan)
-		plan.Exits, plan.ExitsSet = append(plan.Exits, strategy.Wish{Key: "high", Side: exchange.Sell, Price: 60_000e8, Quantity: 10}), true
+		plan.Exits, plan.ExitsSet = append(plan.Exits, strategy.DesiredOrder{Key: "high", Side: exchange.Sell, Price: 60_000e8, Quantity: 10}), true
 	})
 	w.pass(70_000)
 	price = 49_500e8
@@ -148,7 +148,7 @@ func TestAMovingStopWhosePriceHasPassedIsAnExitAtMarket(t *testing.T) {
 
 func TestAStopOfUnknownOutcomeIsSentAgain(t *testing.T) {
 	t.Parallel()
-	for _, f := range []fate{{lost: true}, {err: &exchange.Uncertain{Why: "reset"}}, {silent: true}} {
+	for _, f := range []fate{{lost: true}, {err: &exchange.Uncertain{Reason: "reset"}}, {silent: true}} {
 		price := exchange.Price(49_000e8)
 		w := newWorld(t, stopped(&price))
 		w.network = nth(2, f)
@@ -170,7 +170,7 @@ func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
 	w.network = func(call *Call) fate {
 		if call.Request.Operation.Places() && len(w.sent) == 0 {
 			w.do(call)
-			return fate{err: &exchange.Uncertain{Why: "reset"}}
+			return fate{err: &exchange.Uncertain{Reason: "reset"}}
 		}
 		return fate{}
 	}

@@ -244,7 +244,7 @@ func (e *Engine) end(r *run) {
 // forget takes away what a removed strategy wished: it must not be what begins,
 // should the strategy come back.
 func (e *Engine) forget(r *run) {
-	if !r.state.Plan.Same(&strategy.Plan{}) {
+	if !r.state.Plan.Equal(&strategy.Plan{}) {
 		e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: &strategy.Plan{Reason: "it was removed from the configuration"}})
 	}
 }

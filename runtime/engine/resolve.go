@@ -178,7 +178,7 @@ func (e *Engine) takeTrades(p purpose, answer *exchange.Answer) {
 		}
 	}
 	if told.Filled > 0 {
-		told.Price = rules.CostMean(value, told.Filled)
+		told.Price = rules.AverageCost(value, told.Filled)
 		e.round.snapshot.Trades = append(e.round.snapshot.Trades, told)
 	}
 }

@@ -89,7 +89,7 @@ func (e *Engine) estimate(r *run) exchange.Amount {
 	if closed/held != 0 {
 		closed = held // beyond flat it opened the other side
 	}
-	return rules.Notional(r.truth.Price()-rules.MeanPrice(r.entry), closed)
+	return rules.Notional(r.truth.Price()-rules.PriceOf(r.entry), closed)
 }
 
 // result books what one strategy made, and when its position ended whether that lost.
@@ -162,7 +162,7 @@ func (e *Engine) traded(p *reconcile.Placement, grown exchange.Quantity) {
 	}
 	r.traded += grown
 	if rules := r.truth.Rules; p.Order.Market == exchange.Spot && rules != nil {
-		price := rules.MeanPrice(p.Price)
+		price := rules.PriceOf(p.Price)
 		if price == 0 {
 			price = r.truth.Last
 		}

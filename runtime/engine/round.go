@@ -130,7 +130,7 @@ func (e *Engine) roundAnswer(p purpose, event *Event) {
 func (e *Engine) takeRound(p purpose, event *Event) error {
 	snapshot := &e.round.snapshot
 	var refusal *exchange.Refusal
-	if p.kind == callLook && errors.As(event.Err, &refusal) && !refusal.Credentials() && refusal.Code != exchange.CodeInvalidTimestamp {
+	if p.kind == callLook && errors.As(event.Err, &refusal) && !refusal.Unauthorized() && refusal.Code != exchange.CodeInvalidTimestamp {
 		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID})
 		return nil
 	}

@@ -20,7 +20,7 @@ type run struct {
 	state    *reconcile.StrategyState
 	view     strategy.View
 	plan     strategy.Plan // scratch of Decide
-	working  []strategy.Working
+	working  []strategy.WorkingOrder
 	fills    []strategy.KeyFill
 	seen     int    // candles given to the strategy
 	nextMS   int64  // when the schedule asks next; never for @candle
@@ -153,7 +153,7 @@ func (e *Engine) decided(r *run) {
 	covered := r.state.Plan.Covers(&r.plan)
 	if !covered {
 		// In the journal it would bring every start down: it is derived anew there.
-		if why := r.plan.Excess(r.config.Symbol, r.truth.Last); why != "" {
+		if why := r.plan.OutOfBounds(r.config.Symbol, r.truth.Last); why != "" {
 			e.fail(r, why)
 			return
 		}
@@ -205,7 +205,7 @@ func (e *Engine) fillView(r *run) {
 	r.working = r.working[:0]
 	for _, p := range e.book.Live() {
 		if p.Strategy == r.config.Name {
-			r.working = append(r.working, strategy.Working{Key: p.Key, Side: p.Order.Side, Type: p.Order.Type, Price: p.Order.Price,
+			r.working = append(r.working, strategy.WorkingOrder{Key: p.Key, Side: p.Order.Side, Type: p.Order.Type, Price: p.Order.Price,
 				StopPrice: p.Order.StopPrice, Quantity: p.Order.Quantity, Filled: p.Filled})
 		}
 	}

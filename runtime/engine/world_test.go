@@ -226,9 +226,9 @@ func (w *world) deliver(d due) {
 
 func (w *world) gone(call *Call) error {
 	if call.Request.Operation.Places() {
-		return &exchange.Uncertain{Why: "timeout"}
+		return &exchange.Uncertain{Reason: "timeout"}
 	}
-	return &exchange.Unavailable{Operation: call.Request.Operation, Why: "timeout"}
+	return &exchange.Unavailable{Operation: call.Request.Operation, Reason: "timeout"}
 }
 
 // do carries a request out, and checks what must always hold of it.

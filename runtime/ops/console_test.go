@@ -51,7 +51,7 @@ func story(t *testing.T) []engine.Note {
 		{Kind: engine.NoteRefusal, Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Entry, Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"}},
 		with(engine.NoteRefused, func(n *engine.Note) { n.OrderID, n.Text = 0, "Margin is insufficient." }),
 		with(engine.NoteUncertain, func(n *engine.Note) { n.OrderID, n.Text = 0, "timeout" }),
-		{Kind: engine.NoteFetchFailed, Err: &exchange.Unavailable{Operation: exchange.FuturesOpenOrders, Why: "connection refused"}, Text: "orders and positions"},
+		{Kind: engine.NoteFetchFailed, Err: &exchange.Unavailable{Operation: exchange.FuturesOpenOrders, Reason: "connection refused"}, Text: "orders and positions"},
 		{Kind: engine.NoteQuarantine, Symbol: bitcoin, Text: "the exchange shows two positions on one symbol"},
 		{Kind: engine.NoteBlind, Text: "connection refused"},
 		{Kind: engine.NoteBlind, OK: true},

@@ -42,10 +42,10 @@ type OutlookData struct {
 
 // Condition is one thing a strategy decides by.
 type Condition struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	Wants string `json:"wants,omitempty"` // what it is compared with
-	Holds bool   `json:"holds"`
+	Name     string `json:"name"`
+	Value    string `json:"value"`
+	Requires string `json:"wants,omitempty"` // what it is compared with
+	Met      bool   `json:"holds"`
 }
 
 // Foreseen is one intent that would be derived.

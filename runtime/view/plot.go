@@ -132,7 +132,7 @@ func linesOf(plot *strategy.Plot, bars []indicator.Bar, first int) ([]Line, erro
 	}
 	lines, values := make([]Line, len(wanted)), make([]float64, len(definition.Outputs))
 	for k := range lines {
-		lines[k] = Line{Name: name, Own: plot.Own, Values: make(Values, 0, len(bars)-first)}
+		lines[k] = Line{Name: name, Own: plot.OwnScale, Values: make(Values, 0, len(bars)-first)}
 		if len(wanted) > 1 {
 			lines[k].Name = strings.TrimSpace(name + " " + wanted[k])
 		}

@@ -76,7 +76,7 @@ func planOf(p *strategy.Plan, s *exchange.Symbol, memory strategy.Memory) Plan {
 	return out
 }
 
-func wishesOf(wishes []strategy.Wish, s *exchange.Symbol) []Wish {
+func wishesOf(wishes []strategy.DesiredOrder, s *exchange.Symbol) []Wish {
 	out := []Wish{}
 	for _, w := range wishes {
 		one := Wish{Key: w.Key, Side: w.Side.String(), Price: s.PriceDecimal(w.Price).String(), Quantity: s.QuantityDecimal(w.Quantity).String(), PostOnly: w.PostOnly}

@@ -41,8 +41,8 @@ func (s *smaCrossing) Conditions(view *strategy.View) []strategy.Condition {
 	fast, slow := s.fast.Value()*scale, s.slow.Value()*scale
 	crossed := map[int]string{1: "above", -1: "below", 0: "not yet"}[s.crossed]
 	return []strategy.Condition{
-		{Name: "fast average", Value: strategy.Figure(fast), Wants: "above the slow one " + strategy.Figure(slow), Holds: s.fast.Compare(s.slow) > 0},
-		{Name: "crossed last", Value: crossed, Wants: "above", Holds: s.crossed > 0},
+		{Name: "fast average", Value: strategy.Figure(fast), Requires: "above the slow one " + strategy.Figure(slow), Met: s.fast.Compare(s.slow) > 0},
+		{Name: "crossed last", Value: crossed, Requires: "above", Met: s.crossed > 0},
 	}
 }
 
@@ -50,9 +50,9 @@ func (s *smaCrossing) Conditions(view *strategy.View) []strategy.Condition {
 func (s *rsiReversal) Conditions(*strategy.View) []strategy.Condition {
 	side := map[int]string{1: "below low", -1: "above high", 0: "neither yet"}[s.side]
 	return []strategy.Condition{
-		strategy.Compared("index", s.last, "below", "low", s.low),
-		strategy.Compared("index", s.last, "above", "high", s.high),
-		{Name: "passed last", Value: side, Wants: "below low", Holds: s.side > 0},
+		strategy.Comparison("index", s.last, "below", "low", s.low),
+		strategy.Comparison("index", s.last, "above", "high", s.high),
+		{Name: "passed last", Value: side, Requires: "below low", Met: s.side > 0},
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
 	due := min(s.slices, max(0, view.NowMS-begin)/s.everyMS+1)
 	all := []strategy.Condition{
 		{Name: "began", Value: moment(begin)},
-		{Name: "slices due", Value: fmt.Sprint(due), Wants: fmt.Sprint("of ", s.slices), Holds: due > 0},
+		{Name: "slices due", Value: fmt.Sprint(due), Requires: fmt.Sprint("of ", s.slices), Met: due > 0},
 	}
 	if due < s.slices {
 		all = append(all, strategy.Condition{Name: "next slice", Value: moment(begin + due*s.everyMS)})
@@ -86,9 +86,9 @@ func (m *mesh) Conditions(view *strategy.View) []strategy.Condition {
 	stopped, _ := view.Memory.Get(gridStopped)
 	lower, upper := m.prices[0], m.prices[m.cells]
 	return []strategy.Condition{
-		{Name: "price", Value: price(view.Last), Wants: "between " + price(lower) + " and " + price(upper), Holds: view.Last >= lower && view.Last <= upper},
-		{Name: "lines held", Value: fmt.Sprint(cells), Wants: fmt.Sprint("of ", m.cells), Holds: cells > 0},
-		{Name: "resting after a stop", Value: fmt.Sprint(stopped != 0), Wants: "false", Holds: stopped == 0},
+		{Name: "price", Value: price(view.Last), Requires: "between " + price(lower) + " and " + price(upper), Met: view.Last >= lower && view.Last <= upper},
+		{Name: "lines held", Value: fmt.Sprint(cells), Requires: fmt.Sprint("of ", m.cells), Met: cells > 0},
+		{Name: "resting after a stop", Value: fmt.Sprint(stopped != 0), Requires: "false", Met: stopped == 0},
 	}
 }
 
@@ -107,19 +107,19 @@ func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 		due = min(due, a.buys)
 	}
 	all := []strategy.Condition{
-		{Name: "buys due by the clock", Value: fmt.Sprint(due), Wants: fmt.Sprint("above those made, ", at(dcaBought)), Holds: due > at(dcaBought)},
+		{Name: "buys due by the clock", Value: fmt.Sprint(due), Requires: fmt.Sprint("above those made, ", at(dcaBought)), Met: due > at(dcaBought)},
 		{Name: "next buy by the clock", Value: moment(begin + (max(0, view.NowMS-begin)/a.everyMS+1)*a.everyMS)},
 	}
 	if last := a.symbol.PriceAmount(exchange.Price(at(dcaPrice))); a.fall > 0 && !last.IsZero() {
 		goal := last.Sub(last.MulRate(a.fall))
-		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)), Wants: "at or below " + price(goal) + " for a buy on a fall",
-			Holds: at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice)))})
+		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)), Requires: "at or below " + price(goal) + " for a buy on a fall",
+			Met: at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice)))})
 	}
 	if a.profit > 0 && view.Position.Quantity > 0 {
 		mean := a.mean(view, at(dcaSpent), exchange.Quantity(at(dcaQuantity)))
 		goal := mean.Add(mean.MulRate(a.profit))
-		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)), Wants: "at or above " + price(goal) + " to sell all",
-			Holds: !a.symbol.PriceAmount(view.Last).Less(goal)})
+		all = append(all, strategy.Condition{Name: "price", Value: price(a.symbol.PriceAmount(view.Last)), Requires: "at or above " + price(goal) + " to sell all",
+			Met: !a.symbol.PriceAmount(view.Last).Less(goal)})
 	}
 	return all
 }
@@ -131,7 +131,7 @@ func (r *rebalancing) Conditions(view *strategy.View) []strategy.Condition {
 	}
 	now := view.Symbol.Notional(view.Last, view.Position.Quantity).Float() / view.Equity.Float()
 	return []strategy.Condition{{Name: "share held", Value: fmt.Sprintf("%.2f %%", 100*now),
-		Wants: fmt.Sprintf("more than %.2f %% away from %.2f %%", 100*r.band, 100*r.weight.Float()), Holds: math.Abs(now-r.weight.Float()) > r.band}}
+		Requires: fmt.Sprintf("more than %.2f %% away from %.2f %%", 100*r.band, 100*r.weight.Float()), Met: math.Abs(now-r.weight.Float()) > r.band}}
 }
 
 // Conditions tells how long the quotes in the book stay.
@@ -145,12 +145,12 @@ func (q *quoter) Conditions(view *strategy.View) []strategy.Condition {
 	}
 	moved := math.Abs(float64(int64(view.Last)-now[quoteCenter])) / float64(now[quoteCenter])
 	all := []strategy.Condition{
-		{Name: "age of the quotes", Value: (time.Duration(view.NowMS-now[quoteAt]) * time.Millisecond).String(), Wants: "at least " + (time.Duration(q.refreshMS) * time.Millisecond).String(), Holds: view.NowMS-now[quoteAt] >= q.refreshMS},
-		{Name: "price has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Wants: fmt.Sprintf("more than %.4f %%", 100*q.tolerance), Holds: moved > q.tolerance},
+		{Name: "age of the quotes", Value: (time.Duration(view.NowMS-now[quoteAt]) * time.Millisecond).String(), Requires: "at least " + (time.Duration(q.refreshMS) * time.Millisecond).String(), Met: view.NowMS-now[quoteAt] >= q.refreshMS},
+		{Name: "price has moved", Value: fmt.Sprintf("%.4f %%", 100*moved), Requires: fmt.Sprintf("more than %.4f %%", 100*q.tolerance), Met: moved > q.tolerance},
 	}
 	if filled := now[quoteFilled]; filled != 0 {
 		all = append(all, strategy.Condition{Name: "since the first fill", Value: (time.Duration(view.NowMS-filled) * time.Millisecond).String(),
-			Wants: "at least " + (time.Duration(q.delayMS) * time.Millisecond).String(), Holds: view.NowMS-filled >= q.delayMS})
+			Requires: "at least " + (time.Duration(q.delayMS) * time.Millisecond).String(), Met: view.NowMS-filled >= q.delayMS})
 	}
 	return all
 }

@@ -41,7 +41,7 @@ func TestEveryStrategyTellsWhatItDecidesByWithoutEffect(t *testing.T) {
 							if told++; c.Name == "" || c.Value == "" {
 								t.Fatalf("candle %d: want a name and a value, have %+v", i, c)
 							}
-							if i > 200 && strings.Contains(c.Value+c.Wants, "none yet") {
+							if i > 200 && strings.Contains(c.Value+c.Requires, "none yet") {
 								t.Errorf("candle %d: want figures by now, have %+v", i, c)
 							}
 							if !slices.Contains(names, c.Name) {
@@ -85,7 +85,7 @@ func TestTheConditionOfACrossFollowsTheAverages(t *testing.T) {
 		view.Candle.Close = exchange.Price(c.close * 1e8)
 		made.Candle(view)
 		told := made.(strategy.Conditional).Conditions(view)[0]
-		if told.Wants+told.Value == "" || !strings.Contains(told.Wants+told.Value, c.want) || told.Holds != c.holds {
+		if told.Requires+told.Value == "" || !strings.Contains(told.Requires+told.Value, c.want) || told.Met != c.holds {
 			t.Errorf("candle %d: want %q, %v; have %+v", i, c.want, c.holds, told)
 		}
 	}

@@ -124,7 +124,7 @@ func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Qua
 	if !view.Position.EntryPrice.IsZero() || quantity == 0 {
 		return view.Position.EntryPrice
 	}
-	return a.symbol.CostMean(hundredMillionth.Mul(spent), quantity)
+	return a.symbol.AverageCost(hundredMillionth.Mul(spent), quantity)
 }
 
 // sell waits until the position is gone, then begins anew.

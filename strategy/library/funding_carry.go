@@ -109,18 +109,18 @@ func (c *carryFutures) Decide(view *strategy.View, plan *strategy.Plan) {
 
 // Conditions tells the rate against its bounds, and the two legs.
 func (c *carryFutures) Conditions(view *strategy.View) []strategy.Condition {
-	rate := strategy.Condition{Name: "funding rate", Value: "none yet", Wants: "at least " + c.enter.String() + " to enter, " + c.leave.String() + " to stay"}
+	rate := strategy.Condition{Name: "funding rate", Value: "none yet", Requires: "at least " + c.enter.String() + " to enter, " + c.leave.String() + " to stay"}
 	if view.Funding.Known {
-		rate.Value, rate.Holds = view.Funding.Rate.String(), view.Funding.Rate >= c.enter
+		rate.Value, rate.Met = view.Funding.Rate.String(), view.Funding.Rate >= c.enter
 	}
 	return []strategy.Condition{rate, c.legs(view)}
 }
 
 func (c *carry) legs(view *strategy.View) strategy.Condition {
-	legs := strategy.Condition{Name: "the other leg", Value: "not known", Wants: "as large as this one, on the other side"}
+	legs := strategy.Condition{Name: "the other leg", Value: "not known", Requires: "as large as this one, on the other side"}
 	if view.Pair.Known {
 		legs.Value = strategy.Figure(view.Pair.Symbol.QuantityFloat(view.Pair.Position)) + " beside " + strategy.Figure(view.Symbol.QuantityFloat(view.Position.Quantity))
-		legs.Holds = true
+		legs.Met = true
 	}
 	return legs
 }

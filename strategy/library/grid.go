@@ -61,8 +61,8 @@ type mesh struct {
 	// and the last price at which the same entries are passive.
 	version        uint64
 	from, to       exchange.Price
-	entries, exits []strategy.Wish
-	scratch        [2][]strategy.Wish
+	entries, exits []strategy.DesiredOrder
+	scratch        [2][]strategy.DesiredOrder
 }
 
 func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
@@ -313,7 +313,7 @@ func (m *mesh) rest(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
 			begun := m.in(i) > 0
 			if (passive || begun) && entries < m.orders {
 				entries++
-				plan.Orders = append(plan.Orders, strategy.Wish{Key: m.enters[i], Side: m.sign, Price: in, Quantity: m.quantity})
+				plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: m.enters[i], Side: m.sign, Price: in, Quantity: m.quantity})
 			}
 		}
 	}
@@ -330,7 +330,7 @@ func (m *mesh) rest(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
 		if m.sign == exchange.Sell {
 			out = m.prices[i]
 		}
-		plan.Exits = append(plan.Exits, strategy.Wish{Key: m.leaves[i], Side: m.sign.Opposite(), Price: out, Quantity: m.exit})
+		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: m.leaves[i], Side: m.sign.Opposite(), Price: out, Quantity: m.exit})
 	}
 	plan.Reason = gridReason
 }

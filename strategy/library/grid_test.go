@@ -38,7 +38,7 @@ func (b *book) decide(price float64) string {
 	b.view.Memory, _ = b.view.Memory.With(b.plan.Remembered())
 	kept := b.view.Fills[:0]
 	for _, f := range b.view.Fills {
-		for _, w := range append(append([]strategy.Wish{}, b.plan.Orders...), b.plan.Exits...) {
+		for _, w := range append(append([]strategy.DesiredOrder{}, b.plan.Orders...), b.plan.Exits...) {
 			if w.Key == f.Key {
 				kept = append(kept, f)
 			}
@@ -50,7 +50,7 @@ func (b *book) decide(price float64) string {
 
 func (b *book) text() string {
 	var all []string
-	for _, w := range append(append([]strategy.Wish{}, b.plan.Orders...), b.plan.Exits...) {
+	for _, w := range append(append([]strategy.DesiredOrder{}, b.plan.Orders...), b.plan.Exits...) {
 		all = append(all, fmt.Sprintf("%s %v@%v", strings.ToLower(w.Side.String()), b.view.Symbol.QuantityFloat(w.Quantity), b.view.Symbol.PriceFloat(w.Price)))
 	}
 	return strings.Join(all, ", ")
@@ -152,7 +152,7 @@ func TestAGridRestsAfterAStopUnlessToldToBeginAnew(t *testing.T) {
 		b.decide(119)
 		// The position is gone while the exit still rests: its fill may only not be known yet.
 		b.view.Position.Quantity = 0
-		b.view.Working = []strategy.Working{{Key: "out2", Side: exchange.Sell}}
+		b.view.Working = []strategy.WorkingOrder{{Key: "out2", Side: exchange.Sell}}
 		b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
 		b.view.Working = nil
 		b.expect(125, "")
@@ -192,7 +192,7 @@ func TestAKeptDecisionIsTheOneThatWouldBeMade(t *testing.T) {
 			var have, want strategy.Plan
 			one.Decide(view, &have)
 			fresh().Decide(view, &want)
-			if !have.Same(&want) || have.Reason != want.Reason || !slices.Equal(have.Remembered().Entries(), want.Remembered().Entries()) {
+			if !have.Equal(&want) || have.Reason != want.Reason || !slices.Equal(have.Remembered().Entries(), want.Remembered().Entries()) {
 				t.Fatalf("%s, step %d at %d: want %+v, have %+v", side, i, view.Last, want, have)
 			}
 			view.Memory, _ = view.Memory.With(have.Remembered())

@@ -266,7 +266,7 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, turn *turn) {
 				break
 			}
 			room -= n
-			wish := strategy.Wish{Key: q.keys[side][level], Side: side, Price: price, Quantity: n, PostOnly: true}
+			wish := strategy.DesiredOrder{Key: q.keys[side][level], Side: side, Price: price, Quantity: n, PostOnly: true}
 			if reduces {
 				plan.Exits = append(plan.Exits, wish)
 			} else {

@@ -31,7 +31,7 @@ func Plots(kind string, given strategy.Values) []strategy.Plot {
 		}
 		return plot
 	}
-	below := func(plot strategy.Plot) strategy.Plot { plot.Own = true; return plot }
+	below := func(plot strategy.Plot) strategy.Plot { plot.OwnScale = true; return plot }
 	switch kind {
 	case "sma_cross":
 		return []strategy.Plot{over("sma", nil, "period", "fast"), over("sma", nil, "period", "slow")}

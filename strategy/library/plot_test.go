@@ -55,7 +55,7 @@ func TestPlotsFollowTheParametersGiven(t *testing.T) {
 	} {
 		var have []string
 		for _, p := range Plots(c.kind, c.given) {
-			have = append(have, fmt.Sprint(p.Indicator, " ", p.Parameters, " ", p.Own))
+			have = append(have, fmt.Sprint(p.Indicator, " ", p.Parameters, " ", p.OwnScale))
 		}
 		if strings.Join(have, "; ") != c.want {
 			t.Errorf("%s: want %s, have %s", c.kind, c.want, strings.Join(have, "; "))

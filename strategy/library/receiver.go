@@ -140,9 +140,9 @@ func (s *receiving) Conditions(view *strategy.View) []strategy.Condition {
 	share, _ := view.Memory.Get(signalShare)
 	expires, _ := view.Memory.Get(signalExpires)
 	c.Value = fmt.Sprintf("%s, %s of the size, %s", [...]string{"short", "flat", "long"}[side+1], exchange.Rate(share), stamp(at))
-	c.Holds = true
+	c.Met = true
 	if expires != 0 {
-		c.Wants, c.Holds = "until "+stamp(expires), view.NowMS < expires
+		c.Requires, c.Met = "until "+stamp(expires), view.NowMS < expires
 	}
 	return []strategy.Condition{c}
 }

@@ -40,8 +40,8 @@ func bollinger() strategy.Definition {
 			})
 			return shown(made, err, func(*strategy.View) []strategy.Condition {
 				return []strategy.Condition{
-					strategy.Compared("close", saw[0], "below", "the lower band", saw[3]),
-					strategy.Compared("close", saw[0], "above", "the upper band", saw[1]),
+					strategy.Comparison("close", saw[0], "below", "the lower band", saw[3]),
+					strategy.Comparison("close", saw[0], "above", "the upper band", saw[1]),
 					{Name: "mean", Value: strategy.Figure(saw[2])},
 				}
 			})
@@ -95,8 +95,8 @@ func zscore() strategy.Definition {
 			})
 			return shown(made, err, func(*strategy.View) []strategy.Condition {
 				return []strategy.Condition{
-					strategy.Compared("score", last, "below", "minus enter", -enter),
-					strategy.Compared("score", last, "above", "enter", enter),
+					strategy.Comparison("score", last, "below", "minus enter", -enter),
+					strategy.Comparison("score", last, "above", "enter", enter),
 				}
 			})
 		})

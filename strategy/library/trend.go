@@ -49,7 +49,7 @@ func emaCross() strategy.Definition {
 				return cross.next(quick - lazy)
 			})
 			return shown(made, err, func(*strategy.View) []strategy.Condition {
-				return []strategy.Condition{strategy.Compared("fast average", quick, "above", "the slow one", lazy)}
+				return []strategy.Condition{strategy.Comparison("fast average", quick, "above", "the slow one", lazy)}
 			})
 		})
 }
@@ -84,7 +84,7 @@ func macd() strategy.Definition {
 				return cross.next(histogram)
 			})
 			return shown(made, err, func(*strategy.View) []strategy.Condition {
-				return []strategy.Condition{strategy.Compared("MACD", line, "above", "its signal", signal)}
+				return []strategy.Condition{strategy.Comparison("MACD", line, "above", "its signal", signal)}
 			})
 		})
 }
@@ -118,7 +118,7 @@ func supertrend() strategy.Definition {
 				return cross.next(-1)
 			})
 			return shown(made, err, func(*strategy.View) []strategy.Condition {
-				return []strategy.Condition{strategy.Compared("close", closed, "above", "the trend line", at)}
+				return []strategy.Condition{strategy.Comparison("close", closed, "above", "the trend line", at)}
 			})
 		})
 }
@@ -158,14 +158,14 @@ type breakout struct {
 // conditions tells what the newest close was compared with.
 func (b *breakout) conditions(*strategy.View) []strategy.Condition {
 	all := []strategy.Condition{
-		strategy.Compared("close", b.saw[0], "above", "the highest high before", b.saw[1]),
-		strategy.Compared("close", b.saw[0], "below", "the lowest low before", b.saw[2]),
+		strategy.Comparison("close", b.saw[0], "above", "the highest high before", b.saw[1]),
+		strategy.Comparison("close", b.saw[0], "below", "the lowest low before", b.saw[2]),
 	}
 	switch b.side {
 	case long:
-		all = append(all, strategy.Compared("close", b.saw[0], "below", "the nearer low, to leave", b.saw[4]))
+		all = append(all, strategy.Comparison("close", b.saw[0], "below", "the nearer low, to leave", b.saw[4]))
 	case short:
-		all = append(all, strategy.Compared("close", b.saw[0], "above", "the nearer high, to leave", b.saw[3]))
+		all = append(all, strategy.Comparison("close", b.saw[0], "above", "the nearer high, to leave", b.saw[3]))
 	}
 	return all
 }

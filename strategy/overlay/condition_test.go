@@ -40,7 +40,7 @@ func TestConditionsShowHowNearTheExitRulesAre(t *testing.T) {
 		text := ""
 		for _, c := range made.(strategy.Conditional).Conditions(view) {
 			text += c.Name + "=" + c.Value
-			if c.Holds {
+			if c.Met {
 				text += "!"
 			}
 			text += "; "
@@ -89,7 +89,7 @@ func TestConditionsShowHowFarAnEntryHasCome(t *testing.T) {
 		view.Memory, _ = view.Memory.With(plan.Remembered())
 		text := ""
 		for _, c := range made.(strategy.Conditional).Conditions(view) {
-			text += c.Name + " " + c.Value + " " + c.Wants + "; "
+			text += c.Name + " " + c.Value + " " + c.Requires + "; "
 		}
 		return text
 	}

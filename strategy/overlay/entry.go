@@ -137,7 +137,7 @@ func (e *entering) quantity(t strategy.Target) exchange.Quantity {
 func abs(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
 
 func (e *entering) working() bool {
-	return slices.ContainsFunc(e.view.Working, func(w strategy.Working) bool { return w.Key == entryKey })
+	return slices.ContainsFunc(e.view.Working, func(w strategy.WorkingOrder) bool { return w.Key == entryKey })
 }
 
 // reprice puts the order one price tick on the passive side of the last price.
@@ -177,7 +177,7 @@ func (e *entering) enter() {
 		}
 	}
 	e.plan.Target = strategy.Target{}
-	e.plan.Orders, e.plan.OrdersSet = append(e.plan.Orders[:0], strategy.Wish{Key: entryKey, Side: exchange.SideOf(whole), Price: exchange.Price(e.get(entryPrice)),
+	e.plan.Orders, e.plan.OrdersSet = append(e.plan.Orders[:0], strategy.DesiredOrder{Key: entryKey, Side: exchange.SideOf(whole), Price: exchange.Price(e.get(entryPrice)),
 		Quantity: abs(whole), PostOnly: e.rules.PostOnly}), true
 	if e.plan.Reason == "" {
 		e.plan.Reason = fmt.Sprintf("patient entry, price %d of %d", e.get(entryTry), e.rules.Tries)
@@ -220,8 +220,8 @@ func (e *entering) conditions(all []strategy.Condition) []strategy.Condition {
 	}
 	rested := e.view.NowMS - e.get(entrySince)
 	return append(all,
-		strategy.Condition{Name: "tries to enter", Value: fmt.Sprint(e.get(entryTry)), Wants: fmt.Sprint("of ", e.rules.Tries), Holds: true},
-		strategy.Condition{Name: "order rests for", Value: fmt.Sprintf("%d s", rested/1000), Holds: rested >= e.rules.PatienceMS,
-			Wants: fmt.Sprintf("at least %d s, then it is repriced", e.rules.PatienceMS/1000)},
+		strategy.Condition{Name: "tries to enter", Value: fmt.Sprint(e.get(entryTry)), Requires: fmt.Sprint("of ", e.rules.Tries), Met: true},
+		strategy.Condition{Name: "order rests for", Value: fmt.Sprintf("%d s", rested/1000), Met: rested >= e.rules.PatienceMS,
+			Requires: fmt.Sprintf("at least %d s, then it is repriced", e.rules.PatienceMS/1000)},
 		strategy.Condition{Name: "at the price", Value: e.view.Symbol.PriceDecimal(exchange.Price(e.get(entryPrice))).String()})
 }

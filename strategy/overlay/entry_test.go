@@ -54,7 +54,7 @@ func (s *entryStage) at(seconds int64, price string) string {
 	s.view.Working = s.view.Working[:0]
 	open := s.view.Fills[:0]
 	for _, w := range s.plan.Orders {
-		s.view.Working = append(s.view.Working, strategy.Working{Key: w.Key})
+		s.view.Working = append(s.view.Working, strategy.WorkingOrder{Key: w.Key})
 		for _, f := range s.view.Fills {
 			if f.Key == w.Key {
 				open = append(open, f)
@@ -147,7 +147,7 @@ func TestALargerTargetWaitsForThePreviousOrder(t *testing.T) {
 	s.target(3000)
 	s.want(s.at(1, "100"), "no orders")
 	s.inner.plan.Target = strategy.Target{} // a target at signals only
-	s.view.Working = append(s.view.Working[:0], strategy.Working{Key: entryKey})
+	s.view.Working = append(s.view.Working[:0], strategy.WorkingOrder{Key: entryKey})
 	s.want(s.at(1, "100"), "no orders") // still in the book
 	s.view.Position.Quantity = 600      // filled while it was being canceled
 	s.want(s.at(1, "100"), "BUY 2.4 at 99.9")
@@ -158,7 +158,7 @@ func TestALargerTargetWaitsForThePreviousOrder(t *testing.T) {
 func TestOnlyTargetsBecomePatientEntries(t *testing.T) {
 	t.Parallel()
 	s := newEntryStage(t, Entry{PatienceMS: 1000, Tries: 1})
-	s.inner.plan.Orders, s.inner.plan.OrdersSet = []strategy.Wish{{Key: "own", Side: exchange.Buy, Price: s.view.Symbol.PriceTick, Quantity: 1000}}, true
+	s.inner.plan.Orders, s.inner.plan.OrdersSet = []strategy.DesiredOrder{{Key: "own", Side: exchange.Buy, Price: s.view.Symbol.PriceTick, Quantity: 1000}}, true
 	s.want(s.at(0, "100"), "BUY 1 at 0.1")
 }
 

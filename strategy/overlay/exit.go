@@ -74,7 +74,7 @@ func (e *exiting) observe() {
 			e.set(exitEnded, e.view.NowMS)
 		}
 		e.set(exitSince, e.view.NowMS)
-		e.set(exitBest, int64(e.view.Symbol.MeanPrice(e.view.Position.EntryPrice)))
+		e.set(exitBest, int64(e.view.Symbol.PriceOf(e.view.Position.EntryPrice)))
 	}
 	if now == 0 {
 		return
@@ -214,7 +214,7 @@ func (e *exiting) stopPrice(at strategy.Distance) exchange.Price {
 	if at.Share == 0 {
 		return at.Price
 	}
-	entry := e.view.Symbol.MeanPrice(e.view.Position.EntryPrice)
+	entry := e.view.Symbol.PriceOf(e.view.Position.EntryPrice)
 	away := portion(entry, at.Share)
 	if e.get(exitSide) > 0 {
 		return e.view.Symbol.FloorPrice(entry - away)
@@ -241,7 +241,7 @@ func (e *exiting) cooldown() {
 // from being opened.
 func (e *exiting) conditions(all []strategy.Condition) []strategy.Condition {
 	add := func(name, value, wants string, holds bool) {
-		all = append(all, strategy.Condition{Name: name, Value: value, Wants: wants, Holds: holds})
+		all = append(all, strategy.Condition{Name: name, Value: value, Requires: wants, Met: holds})
 	}
 	if e.get(exitSide) == 0 {
 		if ended := e.get(exitEnded); e.rules.CooldownMS > 0 && ended != 0 {

@@ -30,7 +30,7 @@ func (x *sided) Decide(_ *strategy.View, plan *strategy.Plan) {
 		plan.Hold(strategy.Flat(), "flat")
 	case "O":
 		plan.OrdersSet = true
-		plan.Orders = append(plan.Orders, strategy.Wish{Key: "a", Side: exchange.Buy, Price: 1000, Quantity: 1000})
+		plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: "a", Side: exchange.Buy, Price: 1000, Quantity: 1000})
 	}
 }
 
@@ -67,7 +67,7 @@ func (s *exitStage) decide(minutes int64, price string, position int64) *strateg
 	wrapped.Decide(&s.view, &again)
 	s.plan.Reset()
 	wrapped.Decide(&s.view, &s.plan)
-	if !s.plan.Same(&again) {
+	if !s.plan.Equal(&again) {
 		s.t.Errorf("asked twice: %+v, then %+v", again, s.plan)
 	}
 	s.view.Memory, _ = s.view.Memory.With(s.plan.Remembered())

@@ -36,7 +36,7 @@ func (r *ruled) Conditions(view *strategy.View) []strategy.Condition {
 			continue
 		}
 		held, err := r.holds(view, i)
-		c := strategy.Condition{Name: ruleNames[i], Value: fmt.Sprint(held), Wants: text, Holds: held}
+		c := strategy.Condition{Name: ruleNames[i], Value: fmt.Sprint(held), Requires: text, Met: held}
 		if err != nil {
 			c.Value = err.Error()
 		}

@@ -30,10 +30,10 @@ func TestRulesTellWhetherTheyHoldAndWhatIsInThem(t *testing.T) {
 			made.Candle(view)
 			if ask {
 				for _, c := range made.(strategy.Conditional).Conditions(view) {
-					if c.Holds {
+					if c.Met {
 						told += c.Name + " at " + strategy.Figure(float64(close)) + "; "
 					}
-					if c.Name == "entry_long" && c.Wants != values["entry_long"] {
+					if c.Name == "entry_long" && c.Requires != values["entry_long"] {
 						t.Errorf("entry_long: want its text, have %+v", c)
 					}
 					if i > 5 && strings.HasPrefix(c.Name, "sma") && c.Value == "none yet" {

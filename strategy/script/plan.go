@@ -36,8 +36,8 @@ func (o opaque) Hash() (uint32, error) { return 0, errors.New(o.kind + " can not
 type wish struct {
 	opaque
 	plan   strategy.Plan
-	orders []strategy.Wish
-	exits  []strategy.Wish
+	orders []strategy.DesiredOrder
+	exits  []strategy.DesiredOrder
 }
 
 type wishedTarget struct {
@@ -47,7 +47,7 @@ type wishedTarget struct {
 
 type wishedOrder struct {
 	opaque
-	order strategy.Wish
+	order strategy.DesiredOrder
 }
 
 // into writes the wish into the engine's plan, whose buffers stay its own.
@@ -265,7 +265,7 @@ func plan(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 	return w, remembered(w, remember)
 }
 
-func ordersOf(name string, value starlark.Value) ([]strategy.Wish, bool, error) {
+func ordersOf(name string, value starlark.Value) ([]strategy.DesiredOrder, bool, error) {
 	if value == nil || value == starlark.None {
 		return nil, false, nil
 	}
@@ -273,7 +273,7 @@ func ordersOf(name string, value starlark.Value) ([]strategy.Wish, bool, error) 
 	if !is {
 		return nil, false, fmt.Errorf("plan: %s is a list of order(...), not a %s", name, value.Type())
 	}
-	var all []strategy.Wish
+	var all []strategy.DesiredOrder
 	keys := map[string]bool{}
 	for element := range starlark.Elements(list) {
 		o, is := element.(*wishedOrder)

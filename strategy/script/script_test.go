@@ -252,11 +252,11 @@ func TestAPlanIsCutToTicks(t *testing.T) {
 		return q
 	}
 	want := &strategy.Plan{OrdersSet: true, ExitsSet: true, Leverage: 3, Reason: "r",
-		Orders: []strategy.Wish{{Key: "low", Side: exchange.Buy, Price: p("99.9"), Quantity: q("0.3")},
+		Orders: []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: p("99.9"), Quantity: q("0.3")},
 			{Key: "high", Side: exchange.Sell, Price: p("100.1"), Quantity: q("0.001"), PostOnly: true, StopPrice: p("100.1")}},
-		Exits:      []strategy.Wish{{Key: "out", Side: exchange.Sell, Price: p("120"), Quantity: q("1")}},
+		Exits:      []strategy.DesiredOrder{{Key: "out", Side: exchange.Sell, Price: p("120"), Quantity: q("1")}},
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: p("130")}}}
-	if !want.Same(have) || have.Reason != "r" {
+	if !want.Equal(have) || have.Reason != "r" {
 		t.Errorf("want %+v\nhave %+v", want, have)
 	}
 	if n, _ := have.Remembered().Get("n"); n != 7 {
@@ -373,7 +373,7 @@ func TestFaultsNameTheirPlace(t *testing.T) {
 		{"while True:\n    pass\n", "does not support while loops"},
 		{"x = cross_above(close, open)\n" + decide + "pass\n", "cross_above is asked in decide or candle"},
 		{"x = hold(\"long\")\n" + decide + "pass\n", "hold(...) belongs in decide"},
-		{"x = candles(\"30m\")\n" + decide + "pass\n", "candles of 30m can not be made of candles of 1h"},
+		{"x = candles(\"30m\")\n" + decide + "pass\n", "candles of 30m cannot be built from candles of 1h"},
 		{"x = candles(\"2x\")\n" + decide + "pass\n", "candles(\"2x\"): "},
 		{decide + "x = candles(\"1d\")\n", "candles(...) belongs at the top"},
 		{"warmup(0)\n" + decide + "pass\n", "from 1 to 100000"},

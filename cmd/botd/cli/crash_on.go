@@ -54,10 +54,10 @@ type crashingVenue struct {
 }
 
 func (v crashingVenue) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
-	return v.DoBefore(ctx, request, exchange.Departure{})
+	return v.DoBefore(ctx, request, exchange.SendLimit{})
 }
 
-func (v crashingVenue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.Departure) (exchange.Answer, error) {
+func (v crashingVenue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error) {
 	v.point.pass("before", "call", request.Operation.String())
 	defer v.point.pass("after", "call", request.Operation.String())
 	if punctual, ok := v.Venue.(runtime.Punctual); ok && departure.LastMS != 0 {

@@ -155,12 +155,12 @@ func conditionTable(w io.Writer, all []view.Condition) {
 	for _, c := range all {
 		holds := ""
 		switch {
-		case c.Wants != "" && c.Holds:
+		case c.Requires != "" && c.Met:
 			holds = "yes"
-		case c.Wants != "":
+		case c.Requires != "":
 			holds = "no"
 		}
-		t.AppendRow(table.Row{c.Name, c.Value, c.Wants, holds})
+		t.AppendRow(table.Row{c.Name, c.Value, c.Requires, holds})
 	}
 	t.Render()
 }

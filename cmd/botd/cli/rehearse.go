@@ -45,7 +45,7 @@ type looking struct{ venue runtime.Venue }
 
 func (l looking) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
 	if request.Operation.Changes() {
-		return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Why: "a rehearsal sends nothing"}
+		return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "a rehearsal sends nothing"}
 	}
 	return l.venue.Do(ctx, request)
 }

@@ -165,7 +165,7 @@ func openClient(ctx context.Context, config rest.Config) (*rest.Client, error) {
 	if config.Key != "" { // a wrong key or signature is found before anything else
 		if _, err := client.Do(ctx, exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
 			var refusal *exchange.Refusal
-			if errors.As(err, &refusal) && refusal.Credentials() {
+			if errors.As(err, &refusal) && refusal.Unauthorized() {
 				return nil, failure(exitCredentials, "check key_file, secret_file and exchange.signature", "%w", err)
 			}
 			return nil, failure(exitUnavailable, "", "read the account: %w", err)

@@ -40,7 +40,7 @@ func firstKinds() []reconcile.Record {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
 		WorkingType: exchange.ContractPrice, ClosePosition: true, ClientOrderID: "bmain-1-1"}
 	plan := strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -exchange.RateOne}, Leverage: 3, OrdersSet: true, Reason: "why",
-		Orders:     []strategy.Wish{{Key: "low", Side: exchange.Buy, Price: 1, Quantity: 2, PostOnly: true}},
+		Orders:     []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, Quantity: 2, PostOnly: true}},
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}}
 	return []reconcile.Record{
 		{Kind: reconcile.RecordBoot, AtMS: 1, Epoch: 36},

@@ -18,7 +18,9 @@ func TestAPlanPastAllBoundsIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	const last = 50_000 * 100_000_000
-	orders := func(w strategy.Wish) strategy.Plan { return strategy.Plan{OrdersSet: true, Orders: []strategy.Wish{w}} }
+	orders := func(w strategy.DesiredOrder) strategy.Plan {
+		return strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{w}}
+	}
 	for _, c := range []struct {
 		name string
 		plan strategy.Plan
@@ -31,13 +33,13 @@ func TestAPlanPastAllBoundsIsTold(t *testing.T) {
 		{"a billion times", strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -1_000_000_000 * exchange.RateOne}}, "a target of -1000000000 times"},
 		{"money", strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000_000_000_000)}}, ""},
 		{"more", strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(-1_000_000_000_001)}}, "a target of -1000000000001 USDT"},
-		{"an order", orders(strategy.Wish{Key: "bid", Price: last, Quantity: 100}), ""},
-		{"a huge order", orders(strategy.Wish{Key: "bid", Price: last, Quantity: 1 << 62}), `order "bid" of`},
-		{"a huge price", orders(strategy.Wish{Key: "bid", Price: 1 << 62, Quantity: 1 << 40}), `order "bid" of`},
-		{"a huge stop", strategy.Plan{ExitsSet: true, Exits: []strategy.Wish{{Key: "out", Price: last, StopPrice: 1 << 62, Quantity: 1 << 40}}}, `order "out" of`},
-		{"too many", strategy.Plan{OrdersSet: true, Orders: make([]strategy.Wish, 10_001)}, "10001 orders"},
+		{"an order", orders(strategy.DesiredOrder{Key: "bid", Price: last, Quantity: 100}), ""},
+		{"a huge order", orders(strategy.DesiredOrder{Key: "bid", Price: last, Quantity: 1 << 62}), `order "bid" of`},
+		{"a huge price", orders(strategy.DesiredOrder{Key: "bid", Price: 1 << 62, Quantity: 1 << 40}), `order "bid" of`},
+		{"a huge stop", strategy.Plan{ExitsSet: true, Exits: []strategy.DesiredOrder{{Key: "out", Price: last, StopPrice: 1 << 62, Quantity: 1 << 40}}}, `order "out" of`},
+		{"too many", strategy.Plan{OrdersSet: true, Orders: make([]strategy.DesiredOrder, 10_001)}, "10001 orders"},
 	} {
-		have := c.plan.Excess(symbol, last)
+		have := c.plan.OutOfBounds(symbol, last)
 		if (have == "") != (c.want == "") || !strings.HasPrefix(have, c.want) {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}

@@ -1,0 +1,48 @@
+package strategy
+
+import (
+	"fmt"
+
+	"botd/exchange"
+)
+
+// Bounds of a plan. A plan beyond them is a mistake, such as a division by nearly zero or a mix-up
+// of units: no account is that large, and Amount is exact only up to 8.5e19.
+var maxNotional = exchange.AmountOf(1_000_000_000_000) // USDT, of one target or order
+
+// maxEquityShare is the largest target as a share of the account's equity: a million times it.
+const maxEquityShare = 1_000_000 * exchange.RateOne
+
+// maxOrders is the largest number of orders in one plan.
+const maxOrders = 10_000
+
+// OutOfBounds returns what in the plan is beyond all bounds, empty for nothing. Such a plan cannot
+// be computed exactly. An order is valued at the highest of its own prices and the last price.
+func (p *Plan) OutOfBounds(symbol *exchange.Symbol, last exchange.Price) string {
+	t := p.Target
+	switch {
+	case t.Share > maxEquityShare || t.Share < -maxEquityShare:
+		return fmt.Sprintf("a target of %s times the equity is beyond all bounds", t.Share)
+	case maxNotional.Less(t.Quote.Abs()):
+		return fmt.Sprintf("a target of %s USDT is beyond all bounds (%s)", t.Quote, maxNotional)
+	case len(p.Orders)+len(p.Exits) > maxOrders:
+		return fmt.Sprintf("%d orders at once exceed %d", len(p.Orders)+len(p.Exits), maxOrders)
+	}
+	if _, fits := symbol.NotionalWithin(max(last, 1), t.Quantity, maxNotional); !fits {
+		return beyond("a target", symbol, t.Quantity, last)
+	}
+	for _, orders := range [...][]DesiredOrder{p.Orders, p.Exits} {
+		for i := range orders {
+			o := &orders[i]
+			at := max(o.Price, o.StopPrice, last, 1)
+			if _, fits := symbol.NotionalWithin(at, o.Quantity, maxNotional); !fits {
+				return beyond(fmt.Sprintf("order %q", o.Key), symbol, o.Quantity, at)
+			}
+		}
+	}
+	return ""
+}
+
+func beyond(what string, symbol *exchange.Symbol, quantity exchange.Quantity, price exchange.Price) string {
+	return fmt.Sprintf("%s of %s %s at %s is beyond all bounds: worth more than %s USDT", what, symbol.QuantityDecimal(quantity), symbol.Name, symbol.PriceDecimal(price), maxNotional)
+}
