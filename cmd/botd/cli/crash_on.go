@@ -60,7 +60,7 @@ func (v crashingVenue) Do(ctx context.Context, request exchange.Request) (exchan
 func (v crashingVenue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error) {
 	v.point.pass("before", "call", request.Operation.String())
 	defer v.point.pass("after", "call", request.Operation.String())
-	if punctual, ok := v.Venue.(runtime.Punctual); ok && departure.LastMS != 0 {
+	if punctual, ok := v.Venue.(runtime.Punctual); ok && departure.NotAfterMS != 0 {
 		return punctual.DoBefore(ctx, request, departure)
 	}
 	return v.Venue.Do(ctx, request)
