@@ -4,10 +4,8 @@ import (
 	"botd/runtime/view"
 
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"botd/exchange"
@@ -138,7 +136,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: asked.Level, Reason: asked.Reason, Does: []string{}, Steps: []view.HaltStep{}, Still: []view.Degraded{}}
 	read := s.config.Driver.Query(ctx, func() {
 		status := s.config.Engine.Status()
-		if scope, unknown = scopeOf(asked, &status); unknown != nil {
+		if scope, unknown = (reconcile.ScopeName{Strategy: asked.Strategy, Market: asked.Market, Symbol: asked.Symbol}).Resolve(scopes(&status)); unknown != nil {
 			return
 		}
 		if asked.Level == reconcile.LevelNone {
@@ -217,41 +215,15 @@ func arming(status *engine.Status, scope reconcile.Scope) []string {
 	return lines
 }
 
-// scopeOf finds what a halt is of. A scope that nothing answers to is refused:
-// who mistypes a name must not believe it halted.
-func scopeOf(asked *HaltRequest, status *engine.Status) (reconcile.Scope, error) {
-	if asked.Strategy != "" && asked.Symbol != "" {
-		return reconcile.Scope{}, errors.New("give strategy or symbol, not both")
-	}
-	var scopes []reconcile.Scope
-	var names []string
+// scopes are what a halt may name: the strategies with their symbols, and what is halted
+// though it is not configured any more.
+func scopes(status *engine.Status) (known []reconcile.Scope) {
 	for i := range status.Strategies {
 		t := &status.Strategies[i]
-		key := t.Symbol.Key()
-		names = append(names, t.Name)
-		switch {
-		case asked.Strategy != "" && t.Name == asked.Strategy:
-			scopes = append(scopes, reconcile.Scope{Strategy: t.Name})
-		case asked.Symbol == key.Name && (asked.Market == "" || asked.Market == key.Market.String()):
-			scopes = append(scopes, reconcile.Scope{Symbol: key})
-		}
+		known = append(known, reconcile.Scope{Strategy: t.Name, Symbol: t.Symbol.Key()})
 	}
-	for i := range status.Degraded { // a halt of what is not configured any more can be ended too
-		scope := status.Degraded[i].Scope
-		named := asked.Strategy != "" && scope.Strategy == asked.Strategy || asked.Symbol != "" && scope.Symbol.Name == asked.Symbol && (asked.Market == "" || asked.Market == scope.Symbol.Market.String())
-		if named && !slices.Contains(scopes, scope) {
-			scopes = append(scopes, scope)
-		}
+	for i := range status.Degraded {
+		known = append(known, status.Degraded[i].Scope)
 	}
-	switch {
-	case asked.Strategy == "" && asked.Symbol == "":
-		return reconcile.Scope{}, nil
-	case len(scopes) == 0 && asked.Strategy != "":
-		return reconcile.Scope{}, fmt.Errorf("there is no strategy %q (there are: %s): nothing was changed", asked.Strategy, strings.Join(names, ", "))
-	case len(scopes) == 0:
-		return reconcile.Scope{}, fmt.Errorf("no strategy trades %q: nothing was changed", strings.TrimSpace(asked.Market+" "+asked.Symbol))
-	case len(scopes) > 1:
-		return reconcile.Scope{}, fmt.Errorf("%s is traded in both markets: say which", asked.Symbol)
-	}
-	return scopes[0], nil
+	return known
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -83,30 +82,13 @@ func operator() string {
 }
 
 // scope is what the halt is of, by the configuration's strategies.
-func (h *laterHalt) scope(config *configs.Config) (scope reconcile.Scope, err error) {
-	if h.Strategy != "" && h.Symbol != "" {
-		return scope, errors.New("give strategy or symbol, not both")
-	}
-	if h.Strategy == "" && h.Symbol == "" {
-		return scope, nil
-	}
+func (h *laterHalt) scope(config *configs.Config) (reconcile.Scope, error) {
+	var known []reconcile.Scope
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
-		key := exchange.SymbolKey{Market: s.Market, Name: s.Symbol}
-		switch {
-		case h.Strategy != "" && s.Name == h.Strategy:
-			return reconcile.Scope{Strategy: s.Name}, nil
-		case h.Symbol != "" && s.Symbol == h.Symbol && (h.Market == "" || h.Market == s.Market.String()):
-			if scope.Symbol != (exchange.SymbolKey{}) && scope.Symbol != key {
-				return scope, fmt.Errorf("%s is traded in both markets: say which", h.Symbol)
-			}
-			scope.Symbol = key
-		}
+		known = append(known, reconcile.Scope{Strategy: s.Name, Symbol: exchange.SymbolKey{Market: s.Market, Name: s.Symbol}})
 	}
-	if scope == (reconcile.Scope{}) {
-		return scope, fmt.Errorf("no strategy of the configuration is or trades %q: nothing was changed", cmp.Or(h.Strategy, h.Symbol))
-	}
-	return scope, nil
+	return reconcile.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Resolve(known)
 }
 
 // leaveHalt writes a halt into a file of its own, durably, as a whole or not at all.
