@@ -75,6 +75,7 @@ var Table = []Row{
 	{"internal/chart", "the vendored chart library of botd's pages, with its licence", false, nil, nil},
 	{"configs", "loads and validates the YAML, file:line in every error; the examples", false, []string{"exchange", "strategy", "strategy/overlay", "risk"}, []string{libYAML, libCron, libDecimal}},
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else", false, []string{"cmd/botd/cli"}, nil},
+	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals", false, []string{"internal/failure", "configs"}, []string{libCobra, libPflag, libIsatty, libTable, libSys}},
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies", false, []string{"*"}, []string{libDecimal, libCobra, libPflag, libIsatty, libTable, libSync, libSys}},
 	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime", "internal/mutant"}, nil},
 	{"internal/mutant", "holds the mutants: rules of the protocol, each with the edit of the source that breaks it", false, nil, nil},
@@ -84,5 +85,7 @@ var Table = []Row{
 	{"internal/enginetest", "makes engine notes of every kind for the tests of packages that read them", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal}},
 	{"internal/openapi", "an OpenAPI document, held against what a server takes and answers", false, nil, []string{libSchema, libOpenAPI}},
 	{"internal/chaos", "kills the real binary over a failing exchange, and judges what became of it by the exchange's truth", false, []string{"reconcile", "reconcile/journal"}, []string{libDecimal}},
+	{"internal/failure", "gives an error the exit code it ends a command with, and a hint", false, nil, nil},
+	{"internal/plural", "writes a number with its word", true, nil, nil},
 	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
 }

@@ -19,7 +19,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/runtime/api"
 	"botd/runtime/view"
@@ -68,7 +70,7 @@ func (a *askFlags) daemon(ctx context.Context) (*daemon, error) {
 		if d := overSocket(a.socket); d != nil {
 			return d, nil
 		}
-		return nil, failure(exitUnavailable, "is botd running? the socket is data_dir/MODE/"+api.SocketName, "no daemon answers on %s", a.socket)
+		return nil, failure.New(failure.Unavailable, "is botd running? the socket is data_dir/MODE/"+api.SocketName, "no daemon answers on %s", a.socket)
 	}
 	if a.address = cmp.Or(a.url, a.address); a.address == "" {
 		for _, directory := range directories {
@@ -97,7 +99,7 @@ func whereabouts(directory string) (where configs.Whereabouts, mistake, err erro
 	if directory == "" {
 		directory = "configs"
 	}
-	return configs.Locate(os.DirFS(directory)), failure(exitConfig, "", "%s", problems.String()), nil
+	return configs.Locate(os.DirFS(directory)), failure.New(failure.Config, "", "%s", problems.String()), nil
 }
 
 // overSocket returns the daemon behind a unix socket, or nil.
@@ -120,7 +122,7 @@ func (a *askFlags) overTCP(ctx context.Context, address string, directories []st
 		address = a.address
 	}
 	if address == configs.ListenOff {
-		return nil, failure(exitUnavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(directories[0], api.SocketName))
+		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(directories[0], api.SocketName))
 	}
 	d := &daemon{where: address, base: "http://" + address, client: http.DefaultClient}
 	token, err := givenToken()
@@ -147,7 +149,7 @@ func (a *askFlags) overTCP(ctx context.Context, address string, directories []st
 		}
 		text, err := os.ReadFile(filepath.Join(directory, api.OperatorFile))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fail(exitCredentials, err)
+			return nil, failure.Wrap(failure.Credentials, err)
 		}
 		d.token = strings.TrimSpace(string(text))
 		break
@@ -159,12 +161,12 @@ func (a *askFlags) overTCP(ctx context.Context, address string, directories []st
 func (d *daemon) private() error {
 	at, err := url.Parse(d.base)
 	if err != nil {
-		return usage("address %q can not be asked", d.where)
+		return failure.Usagef("address %q can not be asked", d.where)
 	}
 	if host := at.Hostname(); d.token == "" || at.Scheme == "https" || host == "localhost" || net.ParseIP(host).IsLoopback() {
 		return nil
 	}
-	return usage("a token would go to %s in the clear\nhint: https://, or an ssh tunnel to the daemon's own address", d.where)
+	return failure.Usagef("a token would go to %s in the clear\nhint: https://, or an ssh tunnel to the daemon's own address", d.where)
 }
 
 // call asks the daemon.
@@ -183,40 +185,40 @@ func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byt
 	}
 	var problem api.Problem
 	_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
-	code, hint := exitNegative, ""
+	code, hint := failure.Negative, ""
 	switch status {
 	case http.StatusUnauthorized:
-		code, hint = exitCredentials, "this botd runs on another configuration: go to its directory, name it by -c DIR, or name the file of a token in "+tokenFile
+		code, hint = failure.Credentials, "this botd runs on another configuration: go to its directory, name it by -c DIR, or name the file of a token in "+tokenFile
 	case http.StatusForbidden:
-		code = exitCredentials
+		code = failure.Credentials
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		code = exitTemporary
+		code = failure.Temporary
 	}
-	return nil, failure(code, hint, "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
+	return nil, failure.New(code, hint, "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
 }
 
 // send sends a request and reads its answer, whatever it is.
 func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
-	given, began := globalsOf(ctx), time.Now()
-	ctx, cancel := context.WithTimeout(ctx, max(cmp.Or(d.within, answerWithin), given.timeout))
+	given, began := shell.GlobalsOf(ctx), time.Now()
+	ctx, cancel := context.WithTimeout(ctx, max(cmp.Or(d.within, answerWithin), given.Timeout))
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
 	if err != nil {
-		return nil, 0, usage("address %q can not be asked", d.where)
+		return nil, 0, failure.Usagef("address %q can not be asked", d.where)
 	}
 	if d.token != "" {
 		request.Header.Set("Authorization", "Bearer "+d.token)
 	}
 	response, err := d.client.Do(request)
 	if err != nil {
-		return nil, 0, failure(exitUnavailable, "is botd running? botd run starts it; -c and --listen name another one", "no daemon answers on %s", d.where)
+		return nil, 0, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c and --listen name another one", "no daemon answers on %s", d.where)
 	}
 	defer response.Body.Close()
 	answer, err = io.ReadAll(io.LimitReader(response.Body, 16<<20))
 	if err != nil {
-		return nil, 0, failure(exitUnavailable, "", "read the daemon's answer: %w", err)
+		return nil, 0, failure.New(failure.Unavailable, "", "read the daemon's answer: %w", err)
 	}
-	given.told("%s %s on %s: %d, %d bytes in %s", method, path, d.where, response.StatusCode, len(answer), time.Since(began).Round(time.Microsecond))
+	given.Trace("%s %s on %s: %d, %d bytes in %s", method, path, d.where, response.StatusCode, len(answer), time.Since(began).Round(time.Microsecond))
 	return answer, response.StatusCode, nil
 }
 
@@ -228,7 +230,7 @@ func givenToken() (string, error) {
 	}
 	token, err := configs.ReadToken(tokenFile, path)
 	if err != nil {
-		return "", fail(exitCredentials, err)
+		return "", failure.Wrap(failure.Credentials, err)
 	}
 	return token, nil
 }
@@ -249,18 +251,18 @@ func askingFor[T any](use, short string, path func() string, show func(io.Writer
 			if err != nil {
 				return err
 			}
-			return watch(command, every, func(w io.Writer) error {
+			return shell.Watch(command, every, func(w io.Writer) error {
 				value, answer, err := ask[T](command.Context(), d, http.MethodGet, path(), nil)
 				if err != nil {
 					return err
 				}
-				return print(w, flags.output, answer, func(w io.Writer) { show(w, &value) })
+				return shell.Print(w, flags.output, answer, func(w io.Writer) { show(w, &value) })
 			})
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
-	watchFlag(command, &every)
+	shell.OutputFlag(command, &flags.output)
+	shell.WatchFlag(command, &every)
 	return command
 }
 
@@ -271,7 +273,7 @@ func ask[T any](ctx context.Context, d *daemon, method, path string, body any) (
 		return out, nil, err
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, nil, failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", d.where)
+		return out, nil, failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.where)
 	}
 	return out, raw, nil
 }
@@ -313,7 +315,7 @@ func newStatus() *cobra.Command {
 			fmt.Fprintf(w, "the run before this one did not end by a clean stop (found at the start, %s)\n", s.Started.Format(time.DateTime))
 		}
 		showDegraded(w, s.Degraded)
-		t := grid(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
+		t := shell.NewTable(w, table.Row{"strategy", "state", "market", "symbol", "position", "target", "last", "why"})
 		for _, r := range s.Strategies {
 			t.AppendRow(table.Row{r.Name, r.State, r.Market, r.Symbol, r.Position, r.Target, r.Last, strings.Trim(r.Why+"; "+r.Reason, "; ")})
 		}
@@ -403,12 +405,12 @@ func (a *askFlags) change(command *cobra.Command, method, path string, dry bool)
 
 // showChange prints the answer to a change, or to a trial of one.
 func showChange(command *cobra.Command, output string, change *api.Change, raw json.RawMessage) error {
-	return print(command.OutOrStdout(), output, raw, func(w io.Writer) {
+	return shell.Print(command.OutOrStdout(), output, raw, func(w io.Writer) {
 		for _, line := range change.Does {
 			fmt.Fprintln(w, line)
 		}
 		if change.DryRun {
-			fmt.Fprintln(w, nothingDone)
+			fmt.Fprintln(w, shell.NothingDone)
 		}
 	})
 }

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"botd/internal/failure"
 )
 
 // self is this program as a command of its own, as scripts run it.
@@ -97,7 +99,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 	diff := exec.Command(binary, "config", "diff", "-o", "csv", "--listen", address)
 	diff.Dir = directory
 	told, err := diff.Output()
-	wantExit(t, "config diff of what a flag overrides", err, exitNegative)
+	wantExit(t, "config diff of what a flag overrides", err, failure.Negative)
 	if want := "key,running,files\nlisten,127.0.0.1:0,127.0.0.1:8420\n"; string(told) != want {
 		t.Errorf("config diff: want %q, have %q", want, told)
 	}
@@ -268,7 +270,7 @@ func TestADaemonThatHangsHangsNobodyWhoAsks(t *testing.T) {
 	}
 	defer listener.Close()
 	d := &daemon{where: "it", base: "http://" + listener.Addr().String(), client: &http.Client{}, within: 20 * time.Millisecond}
-	if _, _, err := d.send(t.Context(), http.MethodGet, "/healthz", nil); exitCode(err) != exitUnavailable {
-		t.Errorf("want exit code %d, have %v", exitUnavailable, err)
+	if _, _, err := d.send(t.Context(), http.MethodGet, "/healthz", nil); failure.CodeOf(err) != failure.Unavailable {
+		t.Errorf("want exit code %d, have %v", failure.Unavailable, err)
 	}
 }

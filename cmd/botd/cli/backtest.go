@@ -9,14 +9,14 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"syscall"
-	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
 	"botd/backtest/report"
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 )
 
 // gcPercent is how much garbage a backtest gathers, as a share of what it keeps.
@@ -34,7 +34,7 @@ type backtestFlags struct {
 }
 
 func newBacktest() *cobra.Command {
-	command := &cobra.Command{Use: "backtest", Short: "run strategies over recorded candles", Args: unknownCommand,
+	command := &cobra.Command{Use: "backtest", Short: "run strategies over recorded candles", Args: shell.UnknownCommand,
 		Long: `Runs strategies over recorded candles with the engine that trades live, on the simulated
 exchange, and says what was assumed (docs/backtest.md). warmup and lookahead find the two
 mistakes that make a backtest too good; verify runs a kept report again.`,
@@ -90,7 +90,7 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	f.StringVar(&flags.period, "breakdown", "", "a table of the round trips by day, week or month too")
 	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, other orders of the trades, look-ahead")
 	f.BoolVar(&flags.onlyOne, "one-column", false, "run the configured costs alone")
-	outputFlag(run, &flags.output)
+	shell.OutputFlag(run, &flags.output)
 	return run
 }
 
@@ -113,11 +113,11 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 			}
 		}
 		if err := errors.Join(writeReport(flags.out, config, result), writeNote(flags.out, flags.note)); err != nil {
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
 	}
-	return print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { resultTable(w, result, flags.period, colours(command, w)) })
+	return shell.Print(command.OutOrStdout(), flags.output, result, func(w io.Writer) { resultTable(w, result, flags.period, shell.Colours(command, w)) })
 }
 
 // check completes the flags.
@@ -127,19 +127,19 @@ func (f *backtestFlags) check() error {
 	}
 	switch {
 	case f.keep != "" && f.out != "":
-		return usage("--keep and --out: give one of them")
+		return failure.Usagef("--keep and --out: give one of them")
 	case f.keep != "" && !keptName.MatchString(f.keep):
-		return usage("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
+		return failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	case f.keep != "":
 		reports, err := keptDirectory(f.files.directory, "")
 		if err != nil {
 			return err
 		}
 		if f.out = filepath.Join(reports, f.keep); exists(f.out) {
-			return failure(exitUsage, "choose another name, or take the directory away", "%s is there already", f.out)
+			return failure.New(failure.Usage, "choose another name, or take the directory away", "%s is there already", f.out)
 		}
 	case f.note != "" && f.out == "":
-		return usage("--note needs --keep NAME or --out DIR: a note is kept with a report")
+		return failure.Usagef("--note needs --keep NAME or --out DIR: a note is kept with a report")
 	}
 	return nil
 }
@@ -153,14 +153,14 @@ func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*
 	// Candles are most of the memory and hold no pointer: collecting more often costs
 	// little, and keeps a run below twice the size of its file.
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	bar := newBar(command, candles, "candles")
-	config.Progress = bar.set
+	bar := shell.NewProgress(command, candles, "candles")
+	config.Progress = bar.Set
 	run := backtest.Run
 	if config.Inputs.Columns = columns; columns {
 		run = backtest.RunColumns
 	}
 	result, err := run(command.Context(), config)
-	bar.end()
+	bar.End()
 	if err != nil {
 		return nil, dataError(err)
 	}
@@ -194,85 +194,18 @@ func dataError(err error) error {
 	var data *tape.DataError
 	switch {
 	case errors.As(err, &data):
-		return fail(exitData, err)
+		return failure.Wrap(failure.Data, err)
 	case errors.Is(err, os.ErrNotExist):
-		return fail(exitNoInput, err)
+		return failure.Wrap(failure.NoInput, err)
 	case errors.Is(err, syscall.EISDIR):
-		return failure(exitNoInput, "name the file, not the directory it is in", "%w", err)
+		return failure.New(failure.NoInput, "name the file, not the directory it is in", "%w", err)
 	case errors.Is(err, os.ErrPermission):
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	case errors.Is(err, context.Canceled):
 		return err
 	}
-	if _, stopped := signalOf(err); stopped {
+	if _, stopped := failure.SignalOf(err); stopped {
 		return err
 	}
-	return fail(exitInternal, err)
-}
-
-// bar is a progress bar on a terminal, and a line every ten seconds elsewhere.
-type bar struct {
-	writer  progress.Writer
-	tracker *progress.Tracker
-	stream  io.Writer
-	what    string
-	told    time.Time
-}
-
-func newBar(command *cobra.Command, total int, what string) *bar {
-	b := &bar{stream: command.ErrOrStderr(), what: what, told: time.Now()}
-	if !terminal(b.stream) {
-		return b
-	}
-	b.writer = progress.NewWriter()
-	b.writer.SetOutputWriter(b.stream)
-	b.writer.SetTrackerLength(30)
-	b.writer.SetUpdateFrequency(100 * time.Millisecond)
-	style := progress.StyleDefault
-	style.Visibility.ETA, style.Visibility.Speed, style.Visibility.Percentage = true, true, true
-	if colours(command, b.stream) {
-		style.Colors = progress.StyleColorsExample
-	}
-	b.writer.SetStyle(style)
-	b.tracker = &progress.Tracker{Message: what, Total: int64(total)}
-	b.writer.AppendTracker(b.tracker)
-	go b.writer.Render()
-	return b
-}
-
-// say tells a line beside the bar.
-func (b *bar) say(text string) {
-	if b.writer != nil {
-		b.writer.Log("%s", text)
-		return
-	}
-	fmt.Fprintln(b.stream, text)
-}
-
-func (b *bar) total(n int) {
-	if b.tracker != nil {
-		b.tracker.UpdateTotal(int64(n))
-	}
-}
-
-func (b *bar) set(done, total int) {
-	if b.tracker != nil {
-		b.tracker.SetValue(int64(done))
-		return
-	}
-	if time.Since(b.told) >= 10*time.Second && total > 0 {
-		b.told = time.Now()
-		fmt.Fprintf(b.stream, "%s: %d of %d (%d %%)\n", b.what, done, total, done*100/total)
-	}
-}
-
-func (b *bar) end() {
-	if b.tracker == nil {
-		return
-	}
-	b.tracker.MarkAsDone()
-	b.writer.Stop()
-	for b.writer.IsRenderInProgress() {
-		time.Sleep(5 * time.Millisecond) // the bar's own goroutine draws its last state
-	}
+	return failure.Wrap(failure.Internal, err)
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
+	"botd/internal/failure"
 )
 
 func newLookahead() *cobra.Command {
@@ -31,28 +33,28 @@ know what comes after it. Exit code 1 when a decision depends on later candles.`
 		Example: "  botd backtest lookahead -s trend.yaml --data candles.csv\n  botd backtest lookahead -s trend.yaml --data candles.csv --cuts 100 -o json",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if cuts < 1 || cuts > 10_000 {
-				return usage("--cuts %d is not between 1 and 10000", cuts)
+				return failure.Usagef("--cuts %d is not between 1 and 10000", cuts)
 			}
 			config, err := files.config(command)
 			if err != nil {
 				return err
 			}
-			bar := newBar(command, cuts, "cuts")
-			config.Progress = bar.set
+			bar := shell.NewProgress(command, cuts, "cuts")
+			config.Progress = bar.Set
 			found, err := backtest.FindLookahead(command.Context(), config, cuts)
-			bar.end()
+			bar.End()
 			if err != nil {
 				return dataError(err)
 			}
-			if err := print(command.OutOrStdout(), output, found, func(w io.Writer) { lookaheadTable(w, found) }); err != nil || found.OK {
+			if err := shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { lookaheadTable(w, found) }); err != nil || found.OK {
 				return err
 			}
-			return negative()
+			return failure.Quiet()
 		},
 	}
 	files.add(command)
 	command.Flags().IntVar(&cuts, "cuts", 20, "runs on cut-off data")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -88,16 +90,16 @@ they get what they declare.`,
 			if err != nil {
 				return dataError(err)
 			}
-			return print(command.OutOrStdout(), output, found, func(w io.Writer) { warmupTable(w, found) })
+			return shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { warmupTable(w, found) })
 		},
 	}
 	files.add(command)
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
 func warmupTable(w io.Writer, found *backtest.Warmup) {
-	t := grid(w, table.Row{"candles before", "candles that differ", "share", "the last one"})
+	t := shell.NewTable(w, table.Row{"candles before", "candles that differ", "share", "the last one"})
 	for _, row := range found.Rows {
 		last := "–"
 		if row.Last != nil {
@@ -128,10 +130,10 @@ same result on any machine. Exit code 1 when anything differs.`,
 			if err != nil {
 				return err
 			}
-			if err := print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedTable(w, found) }); err != nil || found.OK {
+			if err := shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedTable(w, found) }); err != nil || found.OK {
 				return err
 			}
-			return negative()
+			return failure.Quiet()
 		},
 	}
 	f := command.Flags()
@@ -139,7 +141,7 @@ same result on any machine. Exit code 1 when anything differs.`,
 	f.StringArrayVar(&files.funding, "funding", nil, "the funding rates, where they are now")
 	f.StringArrayVar(&files.detail, "detail", nil, "the finer candles, where they are now")
 	f.StringVar(&files.symbols, "symbols", "", "the symbol records, where they are now")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -151,10 +153,10 @@ func verifyReport(command *cobra.Command, path string, files backtestFiles) (*ba
 	}
 	var kept backtest.Result
 	if err := json.Unmarshal(text, &kept); err != nil {
-		return nil, failure(exitData, "give the report.json of botd backtest run --out", "%s: %w", path, err)
+		return nil, failure.New(failure.Data, "give the report.json of botd backtest run --out", "%s: %w", path, err)
 	}
 	if kept.Inputs == nil || len(kept.Inputs.Strategies) == 0 {
-		return nil, failure(exitData, "it was written by another program, or by an older botd", "%s does not say what it was made of", path)
+		return nil, failure.New(failure.Data, "it was written by another program, or by an older botd", "%s does not say what it was made of", path)
 	}
 	files.elsewhere(kept.Inputs)
 	symbols, err := files.instruments()
@@ -212,13 +214,13 @@ func (b *backtestFiles) elsewhere(inputs *backtest.Inputs) {
 func writtenStrategies(inputs *backtest.Inputs, symbols []*exchange.Symbol) (given []*configs.StrategyConfig, err error) {
 	directory, err := os.MkdirTemp("", "botd-verify-*")
 	if err != nil {
-		return nil, fail(exitIO, err)
+		return nil, failure.Wrap(failure.IO, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 	for i, input := range inputs.Strategies {
 		file := filepath.Join(directory, strconv.Itoa(i+1), "strategy.yaml")
 		if err := errors.Join(writeNew(file, input.YAML), writeScript(filepath.Dir(file), input.Script)); err != nil {
-			return nil, fail(exitIO, err)
+			return nil, failure.Wrap(failure.IO, err)
 		}
 		c, err := loadStrategy(file, symbols)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
 )
 
 // maxCompared is how many reports stand side by side.
@@ -47,11 +48,11 @@ fill of the second that is not the first's.`,
 				c.Runs = append(c.Runs, run)
 			}
 			c.compare()
-			return print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { c.table(w, colours(command, w)) })
+			return shell.Print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { c.table(w, shell.Colours(command, w)) })
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -102,7 +103,7 @@ func fillText(r *backtest.Result, i int) string {
 		return "none"
 	}
 	e := &r.Executions[i]
-	return fmt.Sprintf("%s %s %s %s at %s", clock(e.TimeMS), e.Symbol, e.Side, e.Quantity, e.Price)
+	return fmt.Sprintf("%s %s %s %s at %s", shell.Minute(e.TimeMS), e.Symbol, e.Side, e.Quantity, e.Price)
 }
 
 func (c *comparison) table(w io.Writer, colour bool) {

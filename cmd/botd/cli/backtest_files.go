@@ -13,10 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -50,16 +52,16 @@ func (b *backtestFiles) add(command *cobra.Command) {
 // times reads the part of the candles that is asked for.
 func (b *backtestFiles) times() (err error) {
 	if b.from != "" {
-		if b.fromMS, err = parseTime("--from", b.from); err != nil {
+		if b.fromMS, err = shell.ParseTime("--from", b.from); err != nil {
 			return err
 		}
 	}
 	if b.to != "" {
-		if b.toMS, err = parseTime("--to", b.to); err != nil {
+		if b.toMS, err = shell.ParseTime("--to", b.to); err != nil {
 			return err
 		}
 		if b.toMS <= b.fromMS {
-			return usage("--to %s is not after --from %s", b.to, b.from)
+			return failure.Usagef("--to %s is not after --from %s", b.to, b.from)
 		}
 	}
 	return nil
@@ -68,7 +70,7 @@ func (b *backtestFiles) times() (err error) {
 // config reads strategies, symbols, candles and funding.
 func (b *backtestFiles) config(command *cobra.Command) (backtest.Config, error) {
 	if len(b.strategies) == 0 && b.directory == "" || len(b.data) == 0 && b.recorded == "" {
-		return backtest.Config{}, usage("backtest %s needs -s STRATEGY.yaml and --data FILE, or --recorded DIR", command.Name())
+		return backtest.Config{}, failure.Usagef("backtest %s needs -s STRATEGY.yaml and --data FILE, or --recorded DIR", command.Name())
 	}
 	if err := b.times(); err != nil {
 		return backtest.Config{}, err
@@ -93,7 +95,7 @@ func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyCon
 		settings.Symbols = symbols
 		config, problems := configs.LoadDirectory(b.directory, settings)
 		if err := problems.Err(); err != nil {
-			return nil, limits, failure(exitConfig, "", "%s", problems.String())
+			return nil, limits, failure.New(failure.Config, "", "%s", problems.String())
 		}
 		for i := range config.Strategies {
 			given = append(given, &config.Strategies[i])
@@ -115,11 +117,11 @@ func loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyCon
 	settings.Symbols = symbols
 	c, problems := configs.LoadStrategy(file, settings)
 	if err := problems.Err(); err != nil {
-		code := exitConfig
+		code := failure.Config
 		if _, missing := os.Stat(file); errors.Is(missing, os.ErrNotExist) {
-			code = exitNoInput
+			code = failure.NoInput
 		}
-		return nil, failure(code, "", "%s", problems.String())
+		return nil, failure.New(code, "", "%s", problems.String())
 	}
 	return c, nil
 }
@@ -148,7 +150,7 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 	}
 	for i, c := range given {
 		if first := slices.IndexFunc(given, func(o *configs.StrategyConfig) bool { return o.Market == c.Market && o.Symbol == c.Symbol }); first < i {
-			return config, failure(exitConfig, "as live, one strategy trades a symbol of a market; run them one by one",
+			return config, failure.New(failure.Config, "as live, one strategy trades a symbol of a market; run them one by one",
 				"%s and %s both trade %s %s", given[first].File, c.File, c.Market, c.Symbol)
 		}
 		leg, input, err := b.leg(command, symbols, c, data[i], detail[i])
@@ -158,7 +160,7 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 		if c.Market == exchange.Futures && (len(rows) > 0 || mustBe) {
 			leg.Funding = tape.FundingOf(rows, c.Symbol)
 			if len(leg.Funding) == 0 && mustBe {
-				return config, failure(exitData, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.funding, ", "), c.Symbol)
+				return config, failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.funding, ", "), c.Symbol)
 			}
 			input.Funding = fundingFiles(b.funding)
 		}
@@ -169,14 +171,14 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 	}
 	config.Inputs.FromMS, config.Inputs.ToMS = b.fromMS, b.toMS
 	config, err = config.Within(b.fromMS, b.toMS)
-	return config, fail(exitData, err)
+	return config, failure.Wrap(failure.Data, err)
 }
 
 // leg loads one strategy's candles.
 func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail string) (leg backtest.Leg, input backtest.Input, err error) {
 	symbol, found := instrument(symbols, c.Market, c.Symbol)
 	if !found {
-		return leg, input, failure(exitConfig, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
+		return leg, input, failure.New(failure.Config, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
 	}
 	recorded, err := loadCandles(command, data, symbol, c.Interval, b.repair)
 	if err != nil {
@@ -217,7 +219,7 @@ func shareAccount(config *backtest.Config, given []*configs.StrategyConfig) erro
 		of, known := fees[c.Market]
 		own.Maker, own.Taker = first.Maker, first.Taker
 		if own != first || known && of != its {
-			return failure(exitConfig, "give every strategy the same backtest block", "%s: its backtest block differs from %s's, and there is one account", c.File, given[0].File)
+			return failure.New(failure.Config, "give every strategy the same backtest block", "%s: its backtest block differs from %s's, and there is one account", c.File, given[0].File)
 		}
 		fees[c.Market] = its
 	}
@@ -240,7 +242,7 @@ func assign(flag string, files []string, given []*configs.StrategyConfig, all bo
 		name, path, named := strings.Cut(word, "=")
 		if _, err := os.Stat(word); err == nil || !named {
 			if plain >= len(given) {
-				return nil, usage("%s %s: there are %d strategies and more files", flag, word, len(given))
+				return nil, failure.Usagef("%s %s: there are %d strategies and more files", flag, word, len(given))
 			}
 			own[plain] = word
 			plain++
@@ -253,12 +255,12 @@ func assign(flag string, files []string, given []*configs.StrategyConfig, all bo
 			}
 		}
 		if !used {
-			return nil, usage("%s %s: no strategy is named %s or trades it", flag, word, name)
+			return nil, failure.Usagef("%s %s: no strategy is named %s or trades it", flag, word, name)
 		}
 	}
 	for i, c := range given {
 		if own[i] == "" && all {
-			return nil, usage("%s: strategy %s (%s) has no candles; give %s %s=FILE", flag, c.Name, c.Symbol, flag, c.Name)
+			return nil, failure.Usagef("%s: strategy %s (%s) has no candles; give %s %s=FILE", flag, c.Name, c.Symbol, flag, c.Name)
 		}
 	}
 	return own, nil
@@ -302,7 +304,7 @@ func (b *backtestFiles) rates(several bool) ([]tape.FundingRow, error) {
 			return nil, dataError(err)
 		}
 		if len(rows) > 0 && rows[0].Symbol == "" && several {
-			return nil, failure(exitData, "botd data funding import "+path+" --symbol SYMBOL puts it where its symbol is known", "%s does not say whose rates it has, and several symbols are traded", path)
+			return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL puts it where its symbol is known", "%s does not say whose rates it has, and several symbols are traded", path)
 		}
 		all = append(all, rows...)
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 )
 
 // Names inside a directory of reports; the dashboard lists the same.
@@ -39,7 +41,7 @@ func keptDirectory(configuration, reports string) (string, error) {
 		return "", err
 	}
 	if err := problems.Err(); err != nil {
-		return "", failure(exitConfig, "--reports DIR needs no configuration", "%s", problems.String())
+		return "", failure.New(failure.Config, "--reports DIR needs no configuration", "%s", problems.String())
 	}
 	return filepath.Join(config.DataDir, keptFolder), nil
 }
@@ -135,7 +137,7 @@ func (k *keptFlags) find(name string) (*keptRun, error) {
 		return nil, err
 	}
 	if !keptName.MatchString(name) || !exists(filepath.Join(reports, name, keptFile)) {
-		return nil, failure(exitNoInput, "botd backtest list tells what is kept", "no report %s is in %s", name, reports)
+		return nil, failure.New(failure.NoInput, "botd backtest list tells what is kept", "no report %s is in %s", name, reports)
 	}
 	return readKept(filepath.Join(reports, name))
 }
@@ -154,13 +156,13 @@ whose hash is not that of what it tells was changed by hand or written by anothe
 			}
 			rows, err := listKept(command.ErrOrStderr(), reports)
 			if err != nil {
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
-			return print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { keptTable(w, reports, rows, colours(command, w)) })
+			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { keptTable(w, reports, rows, shell.Colours(command, w)) })
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -192,7 +194,7 @@ func keptTable(w io.Writer, reports string, rows []*keptRun, colour bool) {
 		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME puts one there\n", reports)
 		return
 	}
-	t := grid(w, table.Row{"name", "written", "strategy", "symbol", "from", "to", "profit %", "drawdown %", "Sharpe", "trips", "data", "config", "note"})
+	t := shell.NewTable(w, table.Row{"name", "written", "strategy", "symbol", "from", "to", "profit %", "drawdown %", "Sharpe", "trips", "data", "config", "note"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Number: 7, Align: text.AlignRight}, {Number: 8, Align: text.AlignRight}, {Number: 9, Align: text.AlignRight}, {Number: 10, Align: text.AlignRight}, {Number: 13, WidthMax: 40}})
 	for _, r := range rows {
 		note := r.Note
@@ -224,8 +226,8 @@ list, or the path of a report.json.`,
 			if !run.Intact {
 				fmt.Fprintf(command.ErrOrStderr(), "warning: %s was changed by hand, or written by another version: its hash is not that of what it tells\n", run.Path)
 			}
-			return print(command.OutOrStdout(), flags.output, run.result, func(w io.Writer) {
-				resultTable(w, run.result, period, colours(command, w))
+			return shell.Print(command.OutOrStdout(), flags.output, run.result, func(w io.Writer) {
+				resultTable(w, run.result, period, shell.Colours(command, w))
 				if run.Note != "" {
 					fmt.Fprintln(w, "note:", run.Note)
 				}
@@ -234,7 +236,7 @@ list, or the path of a report.json.`,
 	}
 	flags.add(command)
 	command.Flags().StringVar(&period, "breakdown", "", "a table of the round trips by day, week or month too")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -252,13 +254,13 @@ backtest list, or the path of a report.json.`,
 			}
 			page := filepath.Join(filepath.Dir(run.Path), "report.html")
 			if !exists(page) {
-				return failure(exitNoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s is not there", page)
+				return failure.New(failure.NoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s is not there", page)
 			}
-			return print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page}, func(w io.Writer) { fmt.Fprintln(w, page) })
+			return shell.Print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page}, func(w io.Writer) { fmt.Fprintln(w, page) })
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -279,9 +281,9 @@ and change none of its hashes.`,
 				note = strings.TrimSpace(arguments[1])
 			}
 			if len(note) > maxNote {
-				return usage("a note has at most %d bytes, this one has %d", maxNote, len(note))
+				return failure.Usagef("a note has at most %d bytes, this one has %d", maxNote, len(note))
 			}
-			return fail(exitIO, writeNote(filepath.Dir(run.Path), note))
+			return failure.Wrap(failure.IO, writeNote(filepath.Dir(run.Path), note))
 		},
 	}
 	flags.add(command)
@@ -290,7 +292,7 @@ and change none of its hashes.`,
 
 func checkPeriod(period string) error {
 	if period != "" && !slices.Contains(backtest.Periods, period) {
-		return usage("--breakdown %q: one of %s", period, strings.Join(backtest.Periods, ", "))
+		return failure.Usagef("--breakdown %q: one of %s", period, strings.Join(backtest.Periods, ", "))
 	}
 	return nil
 }
@@ -301,7 +303,7 @@ func resultTable(w io.Writer, result *backtest.Result, period string, colour boo
 	if period == "" {
 		return
 	}
-	t := grid(w, table.Row{period, "round trips", "won", "lost", "profit USDT", "fees", "so far"})
+	t := shell.NewTable(w, table.Row{period, "round trips", "won", "lost", "profit USDT", "fees", "so far"})
 	var right []table.ColumnConfig
 	for number := 2; number <= 7; number++ {
 		right = append(right, table.ColumnConfig{Number: number, Align: text.AlignRight})

@@ -8,6 +8,7 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 )
 
 // candles gives each strategy its file: a given one, or what a daemon recorded.
@@ -22,7 +23,7 @@ func (b *backtestFiles) candles(given []*configs.StrategyConfig) ([]string, erro
 		}
 		data[i] = tape.Store{Directory: b.recorded}.Path(c.Market, c.Symbol, c.Interval)
 		if _, err := os.Stat(data[i]); errors.Is(err, os.ErrNotExist) {
-			return nil, failure(exitNoInput, "a daemon records what it polls into recorded, in the directory of its mode in data_dir; give --data "+c.Symbol+"=FILE for what it did not",
+			return nil, failure.New(failure.NoInput, "a daemon records what it polls into recorded, in the directory of its mode in data_dir; give --data "+c.Symbol+"=FILE for what it did not",
 				"%s: no daemon has recorded %s %s %s into %s", c.File, c.Market, c.Symbol, c.Interval, b.recorded)
 		}
 	}
@@ -43,7 +44,7 @@ func (b *backtestFiles) recordedRates(given []*configs.StrategyConfig) error {
 		case err == nil:
 			b.funding = append(b.funding, path)
 		case !errors.Is(err, os.ErrNotExist):
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		}
 	}
 	return nil

@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
 )
@@ -59,7 +61,7 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 				return err
 			}
 			if folder := filepath.Dir(to); !isFolder(folder) {
-				return failure(exitIO, "make it first: mkdir -p "+folder, "there is no directory %s to put the backup in", folder)
+				return failure.New(failure.IO, "make it first: mkdir -p "+folder, "there is no directory %s to put the backup in", folder)
 			}
 			if dry {
 				fmt.Fprintf(command.OutOrStdout(), "copy %s into %s, and verify the copy as a whole\nnothing was done (--dry-run)\n", path, to)
@@ -73,12 +75,12 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 			if err := mark(filepath.Dir(path), &done); err != nil {
 				fmt.Fprintf(command.ErrOrStderr(), "the backup is made, but botd_store_last_backup_timestamp_seconds will not tell: %v\n", err)
 			}
-			return print(command.OutOrStdout(), output, done, func(w io.Writer) { backupText(w, "backup", &made) })
+			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { backupText(w, "backup", &made) })
 		},
 	}
 	from.add(command)
-	dryFlag(command, &dry, "say what it would do, and make none")
-	outputFlag(command, &output)
+	shell.DryRunFlag(command, &dry, "say what it would do, and make none")
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -97,7 +99,7 @@ func daemonBackup(command *cobra.Command, flags *askFlags, dry bool) error {
 	if err != nil {
 		return err
 	}
-	return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
+	return shell.Print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) {
 		if b := out.Backup; b != nil {
 			fmt.Fprintf(w, "ok: backup %s, %d bytes, verified: %d records\nlast hash %s\nsha256    %s\n", b.File, b.Bytes, b.Records, b.Hash, b.SHA256)
 			return
@@ -105,7 +107,7 @@ func daemonBackup(command *cobra.Command, flags *askFlags, dry bool) error {
 		for _, line := range out.Does {
 			fmt.Fprintln(w, line)
 		}
-		fmt.Fprintln(w, nothingDone)
+		fmt.Fprintln(w, shell.NothingDone)
 	})
 }
 
@@ -119,7 +121,7 @@ func nameOf(command *cobra.Command, store *journal.Journal, given string, now ti
 	}
 	binding, err := store.Binding(command.Context())
 	if err != nil {
-		return "", fail(exitIO, err)
+		return "", failure.Wrap(failure.IO, err)
 	}
 	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format(backupStamp))), nil
 }
@@ -160,7 +162,7 @@ func backupText(w io.Writer, what string, b *journal.Backup) {
 // backupError gives what can go wrong its exit code.
 func backupError(err error) error {
 	var (
-		coded   *exitError
+		coded   *failure.Error
 		unsound *journal.UnsoundError
 		wrong   *journal.BindingError
 	)
@@ -168,17 +170,17 @@ func backupError(err error) error {
 	case errors.As(err, &coded):
 		return err
 	case errors.As(err, &unsound):
-		return failure(exitNegative, "botd journal verify --file "+unsound.Path+" shows all of it", "%w", err)
+		return failure.New(failure.Negative, "botd journal verify --file "+unsound.Path+" shows all of it", "%w", err)
 	case errors.As(err, &wrong):
-		return fail(exitConfig, err)
+		return failure.Wrap(failure.Config, err)
 	case errors.Is(err, journal.ErrLocked):
-		return fail(exitTemporary, err)
+		return failure.Wrap(failure.Temporary, err)
 	case errors.Is(err, journal.ErrExists):
-		return failure(exitUsage, "a backup is never written over: name another file", "%w", err)
+		return failure.New(failure.Usage, "a backup is never written over: name another file", "%w", err)
 	case errors.Is(err, os.ErrNotExist):
-		return fail(exitNoInput, err)
+		return failure.Wrap(failure.NoInput, err)
 	}
-	return fail(exitIO, err)
+	return failure.Wrap(failure.IO, err)
 }
 
 // restoreDone is what botd restore prints.
@@ -209,7 +211,7 @@ botd status then, and decide with botd resolve and botd rearm.`,
 			done := restoreDone{Schema: 1, InUse: !verify && !dry}
 			_, err := os.Stat(arguments[0])
 			if err != nil {
-				return failure(exitNoInput, "botd backup FILE makes one; a migration leaves its own beside the journal", "read the backup: %w", err)
+				return failure.New(failure.NoInput, "botd backup FILE makes one; a migration leaves its own beside the journal", "read the backup: %w", err)
 			}
 			if verify {
 				done.Backup, err = journal.CheckBackup(command.Context(), arguments[0])
@@ -219,14 +221,14 @@ botd status then, and decide with botd resolve and botd rearm.`,
 			if err != nil {
 				return backupError(err)
 			}
-			return print(command.OutOrStdout(), output, done, func(w io.Writer) { restoredText(w, &done) })
+			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { restoredText(w, &done) })
 		},
 	}
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory")
 	command.Flags().StringVar(&mode, "mode", "", "demo, paper or live (default: as configured)")
 	command.Flags().BoolVar(&verify, "verify", false, "only verify the backup; change nothing")
-	dryFlag(command, &dry, "verify the backup, and that it could be put in place now; change nothing")
-	outputFlag(command, &output)
+	shell.DryRunFlag(command, &dry, "verify the backup, and that it could be put in place now; change nothing")
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -237,14 +239,14 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 		return r, err
 	}
 	if err := problems.Err(); err != nil {
-		return r, failure(exitConfig, "", "%s", problems.String())
+		return r, failure.New(failure.Config, "", "%s", problems.String())
 	}
 	made, err := journal.CheckBackup(command.Context(), backup)
 	if err != nil {
 		return r, err
 	}
 	if made.Binding.Mode != string(config.Mode) || made.Binding.Instance != config.Instance {
-		return r, failure(exitConfig, "--mode and -c choose another account", "%s is of mode %s, instance %s; the configuration is mode %s, instance %s",
+		return r, failure.New(failure.Config, "--mode and -c choose another account", "%s is of mode %s, instance %s; the configuration is mode %s, instance %s",
 			backup, made.Binding.Mode, made.Binding.Instance, config.Mode, config.Instance)
 	}
 	to := filepath.Join(config.DataDir, string(config.Mode))

@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 )
 
 // measured is one line of the bench.
@@ -55,19 +57,19 @@ little. --into FILE writes the tables into a Markdown file, between its bench ma
 			if hand != "" {
 				fills, err := handWritten(hand)
 				fmt.Fprintln(command.OutOrStdout(), fills)
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
 			if candles < 10_000 || candles > 50_000_000 || runs < 1 || runs > 100 {
-				return usage("--candles from 10000 to 50000000, --runs from 1 to 100")
+				return failure.Usagef("--candles from 10000 to 50000000, --runs from 1 to 100")
 			}
 			b := &bench{ctx: command.Context(), candles: candles, runs: runs, tell: command.ErrOrStderr()}
 			if err := b.run(); err != nil {
-				return fail(exitInternal, err)
+				return failure.Wrap(failure.Internal, err)
 			}
 			if into != "" {
-				return fail(exitIO, b.result.insert(into))
+				return failure.Wrap(failure.IO, b.result.insert(into))
 			}
-			return print(command.OutOrStdout(), output, b.result, b.result.table)
+			return shell.Print(command.OutOrStdout(), output, b.result, b.result.table)
 		},
 	}
 	f := command.Flags()
@@ -78,7 +80,7 @@ little. --into FILE writes the tables into a Markdown file, between its bench ma
 	if err := f.MarkHidden("hand"); err != nil {
 		panic("botd: " + err.Error())
 	}
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 

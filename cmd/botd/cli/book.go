@@ -8,7 +8,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
+	"botd/internal/failure"
 )
 
 // bookJSON is an order book, best first.
@@ -27,8 +29,8 @@ type levelJSON struct {
 	Total    string `json:"total"` // quantity up to here
 }
 
-// rows are the levels as the table shows them.
-func (b bookJSON) rows() any {
+// Rows are the levels as the table shows them.
+func (b bookJSON) Rows() any {
 	type row struct {
 		Side string `json:"side"`
 		levelJSON
@@ -47,7 +49,7 @@ func newBook() *cobra.Command {
 	var flags publicFlags
 	var limit int
 	command := &cobra.Command{
-		Use: "book SYMBOL", Short: "the order book of a symbol", Args: exactly("SYMBOL", 1),
+		Use: "book SYMBOL", Short: "the order book of a symbol", Args: shell.Exactly("SYMBOL", 1),
 		Long:    "Shows the order book of a symbol on a venue: asks above, bids below, the best in the\nmiddle, with the quantity that stands up to each price. No keys are needed.",
 		Example: "  botd book BTC-USDT\n  botd book BTC-USDT --market spot --limit 5 --base-url https://VENUE -o json",
 		RunE: func(command *cobra.Command, names []string) error {
@@ -68,12 +70,12 @@ func newBook() *cobra.Command {
 				return err
 			}
 			shown := bookOf(symbol, &answer.Depth, limit)
-			return print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { bookTable(w, symbol, &shown) })
+			return shell.Print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { bookTable(w, symbol, &shown) })
 		},
 	}
 	flags.add(command, "futures")
 	command.Flags().IntVar(&limit, "limit", 10, "prices a side; futures up to 1000, spot up to 100")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -90,7 +92,7 @@ func bookRequest(symbol *exchange.Symbol, limit int) (exchange.Request, error) {
 		}
 	}
 	if limit < 1 || limit > most {
-		return request, usage("--limit %d: from 1 to %d", limit, most)
+		return request, failure.Usagef("--limit %d: from 1 to %d", limit, most)
 	}
 	return request, nil
 }
@@ -112,7 +114,7 @@ func bookOf(symbol *exchange.Symbol, depth *exchange.Depth, limit int) bookJSON 
 }
 
 func bookTable(w io.Writer, symbol *exchange.Symbol, b *bookJSON) {
-	t := grid(w, table.Row{"", "price", "quantity " + symbol.Base, "up to here"})
+	t := shell.NewTable(w, table.Row{"", "price", "quantity " + symbol.Base, "up to here"})
 	for i := len(b.Asks) - 1; i >= 0; i-- {
 		t.AppendRow(table.Row{"ask", b.Asks[i].Price, b.Asks[i].Quantity, b.Asks[i].Total})
 	}

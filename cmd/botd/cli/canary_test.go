@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"botd/internal/failure"
 )
 
 // Canaries: a key and a secret that nothing but their files may hold.
@@ -49,24 +51,24 @@ func TestNoCanaryIsInAnySink(t *testing.T) {
 	venue.wait(t, "listens on")
 	for _, c := range []string{"configs", "wrong-secret"} {
 		secret := map[string]string{"configs": "secret", "wrong-secret": "wrong"}[c]
-		p.run(exitOK, "init", c, "--mode", "live", "--base-url", "http://"+address, "--key-file", "key", "--secret-file", secret, "--strategy", "accumulate", "--strategy", "trend")
+		p.run(failure.OK, "init", c, "--mode", "live", "--base-url", "http://"+address, "--key-file", "key", "--secret-file", secret, "--strategy", "accumulate", "--strategy", "trend")
 	}
 	p.append("configs/botd.yaml", "signals: {listen: 127.0.0.1:0, token_file: signal-token}\nnotify: {every: 1s, channels: {desk: {url_file: channel, least: info}}}\n"+
 		"telegram: {token_file: telegram-token, operators: [11], server: 'http://"+refusing(t)+"'}\n")
-	p.run(exitNegative, "notify", "test")
-	p.run(exitCredentials, "run", "-c", "wrong-secret", "--mode", "live", "--listen", "off")
-	p.run(exitNegative, "doctor", "-c", "wrong-secret")
+	p.run(failure.Negative, "notify", "test")
+	p.run(failure.Credentials, "run", "-c", "wrong-secret", "--mode", "live", "--listen", "off")
+	p.run(failure.Negative, "doctor", "-c", "wrong-secret")
 	daemon, log := p.start("log and crash", "run", "--mode", "live", "--listen", "127.0.0.1:0", "--log-format", "json")
 	log.wait(t, `"order.settled"`)
-	p.run(exitOK, "log-level", "debug")
+	p.run(failure.OK, "log-level", "debug")
 	log.wait(t, `"telegram.failed"`)
 	log.wait(t, `"reconcile.round"`) // at level debug
 	p.signals(log.String())
 
 	for _, verb := range [][]string{{"status"}, {"orders"}, {"intents"}, {"positions"}, {"limits"}, {"config", "show", "--effective"}, {"config", "show"}, {"doctor"}, {"journal", "export"}, {"check"}} {
-		p.run(exitOK, verb...)
+		p.run(failure.OK, verb...)
 	}
-	bundle := strings.TrimSpace(p.run(exitOK, "support", "--out", "bundle.tar.gz"))
+	bundle := strings.TrimSpace(p.run(failure.OK, "support", "--out", "bundle.tar.gz"))
 	names := p.unpack(filepath.Join(p.directory, strings.TrimSpace(strings.Split(bundle, "\n")[len(strings.Split(bundle, "\n"))-1])))
 	for _, want := range []string{"version.json", "doctor.json", "config.yaml", "journal-live.json", "journal-live.jsonl", "daemon-status.json", "daemon-logs.json", "daemon-risk-limits.json", "daemon-metrics.txt"} {
 		if !strings.Contains(names, "/"+want) {

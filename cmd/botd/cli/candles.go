@@ -8,8 +8,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 )
 
 // candleJSON is one candle.
@@ -32,7 +34,7 @@ type candlesFlags struct {
 func newCandles() *cobra.Command {
 	var flags candlesFlags
 	command := &cobra.Command{
-		Use: "candles SYMBOL", Short: "the newest candles of a symbol", Args: exactly("SYMBOL", 1),
+		Use: "candles SYMBOL", Short: "the newest candles of a symbol", Args: shell.Exactly("SYMBOL", 1),
 		Long: `Shows the newest candles of a symbol on a venue, oldest first, the one under way included.
 
 -o csv writes them as botd records candles (open_time_ms,open,high,low,close,volume,...),
@@ -43,18 +45,8 @@ closed ones alone, so that a backtest can read them. For long spans: botd data d
 	flags.add(command, "futures")
 	command.Flags().StringVar(&flags.interval, "interval", "1m", "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w (spot: no 30m, no 1w)")
 	command.Flags().IntVar(&flags.limit, "limit", 20, "how many; futures up to 1500, spot up to 500")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
-}
-
-// exactly asks for a number of arguments by their name.
-func exactly(name string, n int) cobra.PositionalArgs {
-	return func(command *cobra.Command, arguments []string) error {
-		if len(arguments) != n {
-			return usage("%s takes one %s, as BTC-USDT; have %d arguments", command.CommandPath(), name, len(arguments))
-		}
-		return nil
-	}
 }
 
 func (f *candlesFlags) request(nowMS int64, symbol *exchange.Symbol) (exchange.Request, error) {
@@ -65,10 +57,10 @@ func (f *candlesFlags) request(nowMS int64, symbol *exchange.Symbol) (exchange.R
 	}
 	var err error
 	if request.Interval, err = exchange.ParseInterval(f.interval); err != nil {
-		return request, usage("--interval: %v", err)
+		return request, failure.Usagef("--interval: %v", err)
 	}
 	if f.limit < 1 || f.limit > most {
-		return request, usage("--limit %d: from 1 to %d\nhint: botd data download fetches more", f.limit, most)
+		return request, failure.Usagef("--limit %d: from 1 to %d\nhint: botd data download fetches more", f.limit, most)
 	}
 	if symbol.Market == exchange.Spot { // it requires both (interface, Spot public)
 		request.EndMS = nowMS
@@ -99,10 +91,10 @@ func showCandles(command *cobra.Command, flags *candlesFlags, name string) error
 		closed--
 	}
 	if flags.output == "csv" {
-		if err := whole(command.OutOrStdout(), flags.output); err != nil {
+		if err := shell.RefuseShape(command.OutOrStdout(), flags.output); err != nil {
 			return err
 		}
-		return fail(exitIO, tape.WriteCSV(command.OutOrStdout(), candles.Slice(0, closed), symbol, nil))
+		return failure.Wrap(failure.IO, tape.WriteCSV(command.OutOrStdout(), candles.Slice(0, closed), symbol, nil))
 	}
 	rows := make([]candleJSON, candles.Len())
 	for i := range rows {
@@ -110,17 +102,17 @@ func showCandles(command *cobra.Command, flags *candlesFlags, name string) error
 		rows[i] = candleJSON{c.OpenMS, symbol.PriceDecimal(c.Open).String(), symbol.PriceDecimal(c.High).String(), symbol.PriceDecimal(c.Low).String(),
 			symbol.PriceDecimal(c.Close).String(), strconv.FormatFloat(c.Volume, 'f', -1, 64), i < closed}
 	}
-	return print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { candlesTable(w, symbol, rows) })
+	return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { candlesTable(w, symbol, rows) })
 }
 
 func candlesTable(w io.Writer, symbol *exchange.Symbol, rows []candleJSON) {
-	t := grid(w, table.Row{"open (UTC)", "open", "high", "low", "close", "volume " + symbol.Base, ""})
+	t := shell.NewTable(w, table.Row{"open (UTC)", "open", "high", "low", "close", "volume " + symbol.Base, ""})
 	for _, r := range rows {
 		note := ""
 		if !r.Closed {
 			note = "under way"
 		}
-		t.AppendRow(table.Row{clock(r.OpenTimeMS), r.Open, r.High, r.Low, r.Close, r.Volume, note})
+		t.AppendRow(table.Row{shell.Minute(r.OpenTimeMS), r.Open, r.High, r.Low, r.Close, r.Volume, note})
 	}
 	t.Render()
 	if len(rows) == 0 {

@@ -12,9 +12,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/sim"
+	"botd/internal/failure"
+	"botd/internal/plural"
 	"botd/strategy"
 	"botd/strategy/library"
 	"botd/strategy/script"
@@ -52,10 +55,10 @@ func load(directory string, mode configs.Mode) (*configs.Config, configs.Problem
 	}
 	info, err := os.Stat(directory)
 	if err != nil {
-		return nil, nil, failure(exitNoInput, "-c names a directory with botd.yaml and strategies/*.yaml", "read configuration: %w", err)
+		return nil, nil, failure.New(failure.NoInput, "-c names a directory with botd.yaml and strategies/*.yaml", "read configuration: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, nil, failure(exitNoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
+		return nil, nil, failure.New(failure.NoInput, "-c names the directory, not a file in it", "%s is not a directory", directory)
 	}
 	config, problems := configs.LoadDirectory(directory, options(mode))
 	return config, problems, nil
@@ -74,7 +77,7 @@ type checkResult struct {
 	Limits     []checkLimit   `json:"limits"` // that hold: the account's, then what each strategy sets tighter
 }
 
-func (r checkResult) rows() any { return r.Problems }
+func (r checkResult) Rows() any { return r.Problems }
 
 type checkProblem struct {
 	File     string `json:"file"`
@@ -121,9 +124,9 @@ func newCheck() *cobra.Command {
 				return err
 			}
 			result := checkResultOf(config, problems)
-			err = print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
+			err = shell.Print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
 			if err == nil && (!result.OK || strict && result.Warnings > 0) {
-				return negative()
+				return failure.Quiet()
 			}
 			return err
 		},
@@ -134,7 +137,7 @@ func newCheck() *cobra.Command {
 	if err := command.Flags().MarkHidden("offline"); err != nil {
 		panic("botd: " + err.Error()) // no such flag: a mistake above
 	}
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -155,29 +158,21 @@ func checkTable(w io.Writer, result checkResult, problems configs.Problems) {
 		fmt.Fprintln(w, p.String())
 	}
 	if result.OK {
-		fmt.Fprintf(w, "ok: %s, %s, mode %s", count(len(result.Files), "file"), strategies(result.Strategies), result.Mode)
+		fmt.Fprintf(w, "ok: %s, %s, mode %s", plural.Of(len(result.Files), "file"), plural.Of(result.Strategies, "strategy"), result.Mode)
 	} else {
-		fmt.Fprint(w, count(result.Errors, "error"))
+		fmt.Fprint(w, plural.Of(result.Errors, "error"))
 	}
 	if result.Warnings > 0 {
-		fmt.Fprint(w, ", "+count(result.Warnings, "warning"))
+		fmt.Fprint(w, ", "+plural.Of(result.Warnings, "warning"))
 	}
 	fmt.Fprintln(w)
 	if result.OK {
-		t := grid(w, table.Row{"scope", "limit", "value"})
+		t := shell.NewTable(w, table.Row{"scope", "limit", "value"})
 		for _, l := range result.Limits {
 			t.AppendRow(table.Row{l.Scope, l.Rule, l.Limit})
 		}
 		t.Render()
 	}
-}
-
-// count is a number with its word.
-func count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // instrument finds a configured symbol among those known.

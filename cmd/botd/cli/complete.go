@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/reconcile"
 )
@@ -40,7 +41,7 @@ func completeFlags(command *cobra.Command) {
 			return
 		}
 		if values, known := flagValues[f.Name]; known {
-			completeWith(command, f.Name, values...)
+			shell.CompleteWith(command, f.Name, values...)
 		}
 		if endings, known := flagFiles[f.Name]; known {
 			f.Annotations = map[string][]string{cobra.BashCompFilenameExt: endings}

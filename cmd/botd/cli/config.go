@@ -11,18 +11,20 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime/api"
 )
 
 func newConfig() *cobra.Command {
-	command := &cobra.Command{Use: "config", Short: "the configuration: what holds, every key there is, what changed", Args: unknownCommand,
+	command := &cobra.Command{Use: "config", Short: "the configuration: what holds, every key there is, what changed", Args: shell.UnknownCommand,
 		Long: `What holds and where each value comes from (show), every key with bounds and default (keys,
 reference; docs/configuration.md), what editors complete by (schema), and what the running
 daemon does not do yet (diff). botd check looks for mistakes.`,
 		Example: "  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), newConfigDiff(), newConfigReload(), also("init", newInit()))
+	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), newConfigDiff(), newConfigReload(), shell.Alias("init", newInit()))
 	return command
 }
 
@@ -51,7 +53,7 @@ type sourceJSON struct {
 	Text string `json:"text"`
 }
 
-func (s shownConfig) rows() any {
+func (s shownConfig) Rows() any {
 	if s.Sources != nil {
 		return s.Sources
 	}
@@ -83,12 +85,12 @@ the journal's config hash is of.`,
 			for _, s := range settings {
 				shown.Values = append(shown.Values, valueJSON{s.Path, s.Value, s.Origin})
 			}
-			return print(command.OutOrStdout(), output, shown, func(w io.Writer) { io.WriteString(w, config.Effective()) })
+			return shell.Print(command.OutOrStdout(), output, shown, func(w io.Writer) { io.WriteString(w, config.Effective()) })
 		},
 	}
 	directoryFlag(command, &directory)
 	command.Flags().BoolVar(&effective, "effective", false, "what holds, defaults included")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -110,7 +112,7 @@ func showSources(command *cobra.Command, output string, config *configs.Config, 
 		}
 		shown.Sources = append(shown.Sources, sourceJSON{name, text})
 	}
-	return print(command.OutOrStdout(), output, shown, func(w io.Writer) {
+	return shell.Print(command.OutOrStdout(), output, shown, func(w io.Writer) {
 		for _, s := range shown.Sources {
 			fmt.Fprintf(w, "# %s\n%s\n", s.File, s.Text)
 		}
@@ -146,10 +148,10 @@ the limits count: docs/risk.md. Parameters of a strategy: botd strategy show NAM
 		RunE: func(command *cobra.Command, _ []string) error {
 			root, file := configs.Keys()
 			rows := append(keyRows("botd.yaml", root), keyRows("strategies/*.yaml", file)...)
-			return print(command.OutOrStdout(), output, rows, func(w io.Writer) { keyTable(w, rows) })
+			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { keyTable(w, rows) })
 		},
 	}
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -163,7 +165,7 @@ func keyRows(file string, keys []configs.Key) (rows []keyRow) {
 }
 
 func keyTable(w io.Writer, rows []keyRow) {
-	t := grid(w, table.Row{"file", "key", "kind", "from", "to", "default"})
+	t := shell.NewTable(w, table.Row{"file", "key", "kind", "from", "to", "default"})
 	for _, r := range rows {
 		kind, standard := r.Kind, r.Default
 		for i, word := range r.Values {
@@ -197,14 +199,14 @@ underline mistakes by it. botd check finds more than a schema can say.`,
 				case "strategy":
 					keys, title = file, "a strategy's file of botd"
 				default:
-					return usage("botd config schema %s: botd or strategy", names[0])
+					return failure.Usagef("botd config schema %s: botd or strategy", names[0])
 				}
 			}
 			schema := configs.Schema(keys, registry())
 			schema["title"] = title
 			encoder := json.NewEncoder(command.OutOrStdout())
 			encoder.SetIndent("", "  ")
-			return fail(exitIO, encoder.Encode(schema))
+			return failure.Wrap(failure.IO, encoder.Encode(schema))
 		},
 	}
 	return command
@@ -244,15 +246,15 @@ func newConfigDiff() *cobra.Command {
 			for _, c := range changes {
 				rows = append(rows, differenceJSON{c.Path, c.Was, c.Is})
 			}
-			err = print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { differenceTable(w, rows) })
+			err = shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { differenceTable(w, rows) })
 			if err == nil && len(rows) > 0 {
-				return negative()
+				return failure.Quiet()
 			}
 			return err
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -261,7 +263,7 @@ func differenceTable(w io.Writer, rows []differenceJSON) {
 		fmt.Fprintln(w, "the running daemon does what the files say")
 		return
 	}
-	t := grid(w, table.Row{"key", "running", "files"})
+	t := shell.NewTable(w, table.Row{"key", "running", "files"})
 	for _, r := range rows {
 		t.AppendRow(table.Row{r.Key, r.Running, r.Files})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/strategy"
 )
 
@@ -23,10 +24,10 @@ registry of strategies: a program of your own prints one with your strategies in
 		RunE: func(command *cobra.Command, _ []string) error {
 			text := configReference()
 			if into != "" {
-				return fail(exitIO, os.WriteFile(into, text, 0o644))
+				return failure.Wrap(failure.IO, os.WriteFile(into, text, 0o644))
 			}
 			_, err := command.OutOrStdout().Write(text)
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		},
 	}
 	command.Flags().StringVar(&into, "into", "", "Markdown file to write it to")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"botd/configs"
+	"botd/internal/failure"
 )
 
 // wantGenerated holds a document against what the program makes of itself.
@@ -39,11 +40,11 @@ func TestTheConfigurationReferenceIsWhatTheCodeSays(t *testing.T) {
 	t.Parallel()
 	wantGenerated(t, "docs/configuration.md", configReference(), "go run ./cmd/botd config reference --into docs/configuration.md")
 	var printed, stderr bytes.Buffer
-	if code := execute([]string{"config", "reference"}, &printed, &stderr); code != exitOK || !bytes.Equal(printed.Bytes(), configReference()) {
+	if code := execute([]string{"config", "reference"}, &printed, &stderr); code != failure.OK || !bytes.Equal(printed.Bytes(), configReference()) {
 		t.Errorf("botd config reference: want it printed, have exit code %d, %d bytes: %s", code, printed.Len(), stderr.String())
 	}
 	into := filepath.Join(t.TempDir(), "configuration.md")
-	if code := execute([]string{"config", "reference", "--into", into}, &printed, &stderr); code != exitOK {
+	if code := execute([]string{"config", "reference", "--into", into}, &printed, &stderr); code != failure.OK {
 		t.Fatalf("botd config reference --into: want exit code 0, have %d: %s", code, stderr.String())
 	}
 	if written, err := os.ReadFile(into); err != nil || !bytes.Equal(written, configReference()) {

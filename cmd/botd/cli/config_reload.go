@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
 )
 
 func newConfigReload() *cobra.Command {
@@ -20,7 +22,7 @@ With --dry-run it says so beforehand. A daemon also sees by itself that a file c
 		},
 	}
 	flags.add(command)
-	dryFlag(command, &dry, "say what would change, or what is wrong with it, and do nothing")
-	outputFlag(command, &flags.output)
+	shell.DryRunFlag(command, &dry, "say what would change, or what is wrong with it, and do nothing")
+	shell.OutputFlag(command, &flags.output)
 	return command
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"botd/configs"
 	"botd/exchange"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
@@ -21,7 +22,7 @@ func accountLimits(l configs.Limits) risk.Limits {
 // scales and rules of its symbol.
 func strategyConfig(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.StrategyConfig, error) {
 	failed := func(what string, err error) (engine.StrategyConfig, error) {
-		return engine.StrategyConfig{}, failure(exitConfig, "", "%s: %s: %w", c.File, what, err)
+		return engine.StrategyConfig{}, failure.New(failure.Config, "", "%s: %s: %w", c.File, what, err)
 	}
 	limits := accountLimits(c.Limits)
 	var err error

@@ -8,13 +8,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 )
 
 // seriesFlags name one series and the store it is in.
@@ -45,7 +46,7 @@ func (s *seriesFlags) open() (tape.Store, error) {
 		return tape.Store{}, err
 	}
 	if err := problems.Err(); err != nil {
-		return tape.Store{}, failure(exitConfig, "--store DIR needs no configuration", "%s", problems.String())
+		return tape.Store{}, failure.New(failure.Config, "--store DIR needs no configuration", "%s", problems.String())
 	}
 	return tape.Store{Directory: filepath.Join(config.DataDir, "candles")}, nil
 }
@@ -57,21 +58,21 @@ var symbolName = regexp.MustCompile(`^[A-Z0-9]{1,20}-[A-Z0-9]{1,10}$`)
 func (s *seriesFlags) instrument() (*exchange.Symbol, error) {
 	market, err := exchange.ParseMarket(s.market)
 	if err != nil {
-		return nil, usage("--market: %v", err)
+		return nil, failure.Usagef("--market: %v", err)
 	}
 	if s.symbol == "" {
-		return nil, usage("--symbol is missing, as BTC-USDT")
+		return nil, failure.Usagef("--symbol is missing, as BTC-USDT")
 	}
 	if known, found := instrument(options("").Symbols, market, s.symbol); found {
 		return known, nil
 	}
 	if !symbolName.MatchString(s.symbol) {
-		return nil, usage("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", s.symbol)
+		return nil, failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", s.symbol)
 	}
 	base, quote, _ := strings.Cut(s.symbol, "-")
 	made, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: s.symbol, Base: base, Quote: quote, PriceTick: decimal.New(1, -8),
 		QuantityTick: decimal.New(1, -3), MaxNotional: decimal.NewFromInt(1_000_000)})
-	return made, fail(exitUsage, err)
+	return made, failure.Wrap(failure.Usage, err)
 }
 
 // length returns --interval, which may be left out where the data tells it.
@@ -80,17 +81,17 @@ func (s *seriesFlags) length(required bool) (exchange.Interval, error) {
 		return 0, nil
 	}
 	if s.interval == "" {
-		return 0, usage("--interval is missing, as 1m or 1h")
+		return 0, failure.Usagef("--interval is missing, as 1m or 1h")
 	}
 	interval, err := exchange.ParseInterval(s.interval)
 	if err != nil {
-		return 0, usage("--interval: %v", err)
+		return 0, failure.Usagef("--interval: %v", err)
 	}
 	return interval, nil
 }
 
 func newData() *cobra.Command {
-	command := &cobra.Command{Use: "data", Short: "recorded candles and funding rates: make, fetch, check, convert", Args: unknownCommand,
+	command := &cobra.Command{Use: "data", Short: "recorded candles and funding rates: make, fetch, check, convert", Args: shell.UnknownCommand,
 		Long: `Recorded candles are plain CSV files: in a store (data_dir/candles/MARKET/SYMBOL/INTERVAL.csv)
 or wherever you keep them. Every verb reads CSV with a header, Binance's kline CSV, gzip, a ZIP
 with one CSV in it, and Parquet.`,
@@ -127,13 +128,13 @@ The format is CSV, or what the file's name says: .csv, .csv.gz, .parquet. Withou
 			if err != nil {
 				return err
 			}
-			fromMS, err := parseTime("--from", from)
+			fromMS, err := shell.ParseTime("--from", from)
 			if err != nil {
 				return err
 			}
 			const most = 100_000_000
 			if count < 1 || count > most {
-				return usage("--candles %d: from 1 to %d", count, most)
+				return failure.Usagef("--candles %d: from 1 to %d", count, most)
 			}
 			return exportTo(command, out, &tape.Tape{Symbol: symbol, Candles: tape.Generate(seed, symbol, interval, fromMS, count)})
 		},
@@ -147,25 +148,11 @@ The format is CSV, or what the file's name says: .csv, .csv.gz, .parquet. Withou
 	return command
 }
 
-// parseTime reads a date, a time or milliseconds, in UTC.
-func parseTime(flag, text string) (int64, error) {
-	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04", time.DateTime, "20060102"} {
-		if at, err := time.ParseInLocation(layout, text, time.UTC); err == nil {
-			return at.UnixMilli(), nil
-		}
-	}
-	var ms int64
-	if n, err := fmt.Sscanf(text, "%d", &ms); n == 1 && err == nil && fmt.Sprint(ms) == text && ms > 0 {
-		return ms, nil
-	}
-	return 0, usage("%s %q: want 2024-01-31, 2024-01-31T12:00:00Z or milliseconds", flag, text)
-}
-
 // exportTo writes candles to a file whose name tells the format, or to stdout.
 func exportTo(command *cobra.Command, path string, t *tape.Tape) error {
-	bar := newBar(command, t.Candles.Len(), "candles written")
+	bar := shell.NewProgress(command, t.Candles.Len(), "candles written")
 	step := func(done, total int) error {
-		bar.set(done, total)
+		bar.Set(done, total)
 		return context.Cause(command.Context())
 	}
 	var err error
@@ -174,12 +161,12 @@ func exportTo(command *cobra.Command, path string, t *tape.Tape) error {
 	} else {
 		err = tape.WriteFile(path, t.Candles, t.Symbol, step)
 	}
-	bar.end()
+	bar.End()
 	if errors.Is(err, tape.ErrFormat) {
-		return fail(exitUsage, err)
+		return failure.Wrap(failure.Usage, err)
 	}
-	if _, ended := signalOf(err); err != nil && !ended {
-		return fail(exitIO, err)
+	if _, ended := failure.SignalOf(err); err != nil && !ended {
+		return failure.Wrap(failure.IO, err)
 	}
 	if err != nil || path == "" || path == "-" {
 		return err
@@ -229,7 +216,7 @@ each of other files, left to right; what is passed over is a dash.`,
 				}
 				all = append(all, saved)
 			}
-			return print(command.OutOrStdout(), output, all, func(w io.Writer) {
+			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
 				for i, s := range all {
 					fmt.Fprintf(w, "%s: %d candles added, %d there already, %d replaced; %s has %d\n", files[i], s.Added, s.Same, s.Replaced, s.Path, s.Total)
 				}
@@ -240,7 +227,7 @@ each of other files, left to right; what is passed over is a dash.`,
 	command.Flags().StringVar(&columns, "columns", "", "what stands in each column, as a header would say it")
 	command.Flags().BoolVar(&repair, "repair", false, "drop rows that are wrong, and say which")
 	command.Flags().BoolVar(&replace, "replace", false, "put new candles in the place of those that differ")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -301,7 +288,7 @@ recorded whole at both ends are left out; one with a hole inside is made of what
 		RunE: func(command *cobra.Command, files []string) error {
 			interval, err := exchange.ParseInterval(to)
 			if err != nil {
-				return usage("--to: %v", err)
+				return failure.Usagef("--to: %v", err)
 			}
 			fine, err := series.read(command, files)
 			if err != nil {
@@ -309,10 +296,10 @@ recorded whole at both ends are left out; one with a hole inside is made of what
 			}
 			coarse, incomplete, err := tape.Resample(fine.Candles, interval)
 			if err != nil {
-				return fail(exitUsage, err)
+				return failure.Wrap(failure.Usage, err)
 			}
 			for _, at := range incomplete {
-				fmt.Fprintf(command.ErrOrStderr(), "warning: the candle of %s has a hole inside\n", clock(at))
+				fmt.Fprintf(command.ErrOrStderr(), "warning: the candle of %s has a hole inside\n", shell.Minute(at))
 			}
 			if recorded != "" {
 				return compareCandles(command, fine, coarse, recorded, interval)
@@ -333,18 +320,15 @@ func compareCandles(command *cobra.Command, fine *tape.Tape, coarse *exchange.Ca
 		return err
 	}
 	if own.Symbol.PriceScale != fine.Symbol.PriceScale {
-		return failure(exitData, "", "%s has prices of %d places, the fine candles of %d", path, own.Symbol.PriceScale, fine.Symbol.PriceScale)
+		return failure.New(failure.Data, "", "%s has prices of %d places, the fine candles of %d", path, own.Symbol.PriceScale, fine.Symbol.PriceScale)
 	}
 	differences := tape.Compare(coarse, own.Candles, fine.Symbol)
 	for _, d := range differences {
-		fmt.Fprintf(command.OutOrStdout(), "%s: %s\n", clock(d.OpenMS), d.What)
+		fmt.Fprintf(command.OutOrStdout(), "%s: %s\n", shell.Minute(d.OpenMS), d.What)
 	}
 	if len(differences) > 0 {
-		return failure(exitNegative, "", "%s differs from what the fine candles make", path)
+		return failure.New(failure.Negative, "", "%s differs from what the fine candles make", path)
 	}
 	fmt.Fprintln(command.OutOrStdout(), "ok: every candle that both have is equal")
 	return nil
 }
-
-// clock writes a time as people read it.
-func clock(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }

@@ -9,12 +9,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 )
 
 func newFunding() *cobra.Command {
-	command := &cobra.Command{Use: "funding", Short: "recorded funding rates: make, put into the store, check", Args: unknownCommand,
+	command := &cobra.Command{Use: "funding", Short: "recorded funding rates: make, put into the store, check", Args: shell.UnknownCommand,
 		Long: `Recorded funding rates are CSV files with the header symbol,funding_time_ms,funding_rate: in a store
 (data_dir/candles/futures/SYMBOL/funding.csv) or wherever you keep them. Binance's files of funding
 rates are read too, gzip and ZIP with them. A daemon records the rates of what it trades, beside its
@@ -43,24 +45,24 @@ func newFundingGenerate() *cobra.Command {
 long as one side of the market is crowded. The same seed gives the same rates on every machine.`,
 		Example: "  botd data funding generate --symbol BTC-USDT --payments 1095 --seed 7 --out funding.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
-			fromMS, err := parseTime("--from", from)
+			fromMS, err := shell.ParseTime("--from", from)
 			if err != nil {
 				return err
 			}
 			switch {
 			case !symbolName.MatchString(symbol):
-				return usage("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", symbol)
+				return failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", symbol)
 			case count < 1 || count > maxPayments:
-				return usage("--payments from 1 to %d", maxPayments)
+				return failure.Usagef("--payments from 1 to %d", maxPayments)
 			case every < 1 || every > maxEvery || maxEvery%every != 0:
-				return usage("--every: hours that divide a day, as 1, 4 or 8")
+				return failure.Usagef("--every: hours that divide a day, as 1, 4 or 8")
 			}
 			rows := tape.GenerateFunding(seed, symbol, every, fromMS, count)
 			if out == "" || out == "-" {
-				return fail(exitIO, tape.WriteFunding(command.OutOrStdout(), rows))
+				return failure.Wrap(failure.IO, tape.WriteFunding(command.OutOrStdout(), rows))
 			}
 			if err := tape.WriteFundingFile(out, rows); err != nil {
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
 			fmt.Fprintf(command.ErrOrStderr(), "%d rates of %s written to %s\n", count, symbol, out)
 			return nil
@@ -89,7 +91,7 @@ already with the same rate are passed over; those with another are an error, unl
 		Example: "  botd data funding import BTCUSDT-fundingRate-2024-01.zip --symbol BTC-USDT\n  botd backtest run -s trend.yaml --data candles.csv --funding data/candles/futures/BTC-USDT/funding.csv",
 		RunE: func(command *cobra.Command, files []string) error {
 			if !symbolName.MatchString(series.symbol) {
-				return usage("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", series.symbol)
+				return failure.Usagef("--symbol %q: want BASE-QUOTE in capitals, as BTC-USDT", series.symbol)
 			}
 			store, err := series.open()
 			if err != nil {
@@ -103,7 +105,7 @@ already with the same rate are passed over; those with another are an error, unl
 				}
 				own := tape.FundingOf(rows, series.symbol)
 				if len(own) == 0 {
-					return failure(exitData, "is it the right file?", "%s holds no funding rates of %s", file, series.symbol)
+					return failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", file, series.symbol)
 				}
 				saved, err := store.SaveFunding(series.symbol, own, replace)
 				if err != nil {
@@ -111,7 +113,7 @@ already with the same rate are passed over; those with another are an error, unl
 				}
 				all = append(all, saved)
 			}
-			return print(command.OutOrStdout(), output, all, func(w io.Writer) {
+			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
 				for i, s := range all {
 					fmt.Fprintf(w, "%s: %d rates added, %d there already, %d replaced; %s has %d\n", files[i], s.Added, s.Same, s.Replaced, s.Path, s.Total)
 				}
@@ -121,7 +123,7 @@ already with the same rate are passed over; those with another are an error, unl
 	series.addStore(command)
 	command.Flags().StringVar(&series.symbol, "symbol", "", "the symbol, as BTC-USDT")
 	command.Flags().BoolVar(&replace, "replace", false, "put new rates in the place of those that differ")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -153,7 +155,7 @@ func fundingSpans(file string) ([]fundingSpan, error) {
 		of[row.Symbol] = append(of[row.Symbol], row)
 	}
 	if len(rows) == 0 {
-		return nil, failure(exitData, "", "%s holds no funding rates", file)
+		return nil, failure.New(failure.Data, "", "%s holds no funding rates", file)
 	}
 	slices.Sort(symbols)
 	var spans []fundingSpan
@@ -193,25 +195,25 @@ missing between others. Exit code 1 when any is.`,
 				}
 				all = append(all, spans...)
 			}
-			if err := print(command.OutOrStdout(), output, all, func(w io.Writer) { fundingText(w, all) }); err != nil {
+			if err := shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) { fundingText(w, all) }); err != nil {
 				return err
 			}
 			if missing > 0 {
-				return failure(exitNegative, "", "payments are missing in %d places", missing)
+				return failure.New(failure.Negative, "", "payments are missing in %d places", missing)
 			}
 			return nil
 		},
 	}
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
 func fundingText(w io.Writer, spans []fundingSpan) {
 	for _, s := range spans {
 		name := strings.TrimSpace(s.File + " " + s.Symbol)
-		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, clock(s.FromMS), clock(s.ToMS), s.Lowest, s.Highest)
+		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, shell.Minute(s.FromMS), shell.Minute(s.ToMS), s.Lowest, s.Highest)
 		for _, h := range s.Holes {
-			fmt.Fprintf(w, "  hole: none between %s and %s\n", clock(h.FromMS), clock(h.ToMS))
+			fmt.Fprintf(w, "  hole: none between %s and %s\n", shell.Minute(h.FromMS), shell.Minute(h.ToMS))
 		}
 	}
 }
@@ -231,7 +233,7 @@ highest rate, and in how many places payments are missing.`,
 			}
 			symbols, err := store.ListFunding()
 			if err != nil {
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
 			all := []fundingSpan{}
 			for _, symbol := range symbols {
@@ -241,20 +243,20 @@ highest rate, and in how many places payments are missing.`,
 				}
 				all = append(all, spans...)
 			}
-			return print(command.OutOrStdout(), output, all, func(w io.Writer) {
+			return shell.Print(command.OutOrStdout(), output, all, func(w io.Writer) {
 				if len(all) == 0 {
 					fmt.Fprintf(w, "no funding rates in %s\nhint: botd data funding import puts some there\n", store.Directory)
 					return
 				}
-				t := grid(w, table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "holes"})
+				t := shell.NewTable(w, table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "holes"})
 				for _, s := range all {
-					t.AppendRow(table.Row{s.Symbol, s.Payments, s.Every, clock(s.FromMS), clock(s.ToMS), s.Lowest, s.Highest, len(s.Holes)})
+					t.AppendRow(table.Row{s.Symbol, s.Payments, s.Every, shell.Minute(s.FromMS), shell.Minute(s.ToMS), s.Lowest, s.Highest, len(s.Holes)})
 				}
 				t.Render()
 			})
 		},
 	}
 	series.addStore(command)
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }

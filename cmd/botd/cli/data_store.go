@@ -9,9 +9,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 )
 
 // coverage is what list and verify tell of a series.
@@ -68,7 +70,7 @@ time is missing. What the holes are: botd data verify.`,
 			}
 			all, err := store.List()
 			if err != nil {
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
 			rows := []coverage{}
 			for _, s := range all {
@@ -85,11 +87,11 @@ time is missing. What the holes are: botd data verify.`,
 				row.Market, row.Symbol = s.Market.String(), s.Symbol
 				rows = append(rows, row)
 			}
-			return print(command.OutOrStdout(), output, rows, func(w io.Writer) { listTable(w, store, rows) })
+			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { listTable(w, store, rows) })
 		},
 	}
 	series.addStore(command)
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -98,9 +100,9 @@ func listTable(w io.Writer, store tape.Store, rows []coverage) {
 		fmt.Fprintf(w, "no candles in %s\nhint: botd data download, or botd data import, puts some there\n", store.Directory)
 		return
 	}
-	t := grid(w, table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"})
+	t := shell.NewTable(w, table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"})
 	for _, r := range rows {
-		t.AppendRow(table.Row{r.Market, r.Symbol, r.Interval.String(), r.Candles, clock(r.FromMS), clock(r.ToMS), r.Missing, r.Map})
+		t.AppendRow(table.Row{r.Market, r.Symbol, r.Interval.String(), r.Candles, shell.Minute(r.FromMS), shell.Minute(r.ToMS), r.Missing, r.Map})
 	}
 	t.Render()
 }
@@ -127,18 +129,18 @@ still forming, jumps. Exit code 1 when a row is wrong; with --strict also when a
 					bad++
 				}
 			}
-			if err := print(command.OutOrStdout(), output, rows, func(w io.Writer) { verifyText(w, rows) }); err != nil {
+			if err := shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) { verifyText(w, rows) }); err != nil {
 				return err
 			}
 			if bad > 0 {
-				return failure(exitNegative, "", "%d of %d files are not as they should be", bad, len(files))
+				return failure.New(failure.Negative, "", "%d of %d files are not as they should be", bad, len(files))
 			}
 			return nil
 		},
 	}
 	command.Flags().StringVar(&series.interval, "interval", "", "the candles' interval (default: found from the data)")
 	command.Flags().BoolVar(&strict, "strict", false, "holes and oddities fail too")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -152,12 +154,12 @@ func quiet(command *cobra.Command) *cobra.Command {
 
 func verifyText(w io.Writer, rows []coverage) {
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s: %d candles of %s, %s to %s\n  [%s]\n", r.File, r.Candles, r.Interval, clock(r.FromMS), clock(r.ToMS), r.Map)
+		fmt.Fprintf(w, "%s: %d candles of %s, %s to %s\n  [%s]\n", r.File, r.Candles, r.Interval, shell.Minute(r.FromMS), shell.Minute(r.ToMS), r.Map)
 		for _, p := range r.Problems {
 			fmt.Fprintln(w, "  wrong:", p)
 		}
 		for _, h := range r.Holes {
-			fmt.Fprintf(w, "  hole: %d candles from %s to %s\n", h.Candles, clock(h.FromMS), clock(h.ToMS))
+			fmt.Fprintf(w, "  hole: %d candles from %s to %s\n", h.Candles, shell.Minute(h.FromMS), shell.Minute(h.ToMS))
 		}
 		for _, warning := range r.Warnings {
 			fmt.Fprintln(w, "  odd:", warning)
@@ -211,7 +213,7 @@ record or import those.`,
 	f.StringVar(&flags.from, "from", "", "the first candle's time (UTC): a date, RFC 3339 or milliseconds")
 	f.StringVar(&flags.to, "to", "", "candles closed by then (default: now)")
 	f.BoolVar(&flags.replace, "replace", false, "put new candles in the place of those that differ")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -220,17 +222,17 @@ func (f *downloadFlags) parse() (err error) {
 		return err
 	}
 	if f.from == "" {
-		return usage("--from is missing, as 2024-01-01")
+		return failure.Usagef("--from is missing, as 2024-01-01")
 	}
-	if f.fromMS, err = parseTime("--from", f.from); err != nil {
+	if f.fromMS, err = shell.ParseTime("--from", f.from); err != nil {
 		return err
 	}
 	if f.to != "" {
-		if f.untilMS, err = parseTime("--to", f.to); err != nil {
+		if f.untilMS, err = shell.ParseTime("--to", f.to); err != nil {
 			return err
 		}
 		if f.untilMS <= f.fromMS {
-			return usage("--to %s is not after --from %s", f.to, f.from)
+			return failure.Usagef("--to %s is not after --from %s", f.to, f.from)
 		}
 	}
 	if f.url != "" {
@@ -241,7 +243,7 @@ func (f *downloadFlags) parse() (err error) {
 		return err
 	}
 	if f.url = config.Exchange.BaseURL; f.url == "" || problems.Err() != nil {
-		return usage("--base-url is missing, and no configuration names a venue")
+		return failure.Usagef("--base-url is missing, and no configuration names a venue")
 	}
 	return nil
 }
@@ -261,11 +263,11 @@ func download(command *cobra.Command, flags downloadFlags) error {
 	}
 	market, err := exchange.ParseMarket(flags.series.market)
 	if err != nil {
-		return usage("--market: %v", err)
+		return failure.Usagef("--market: %v", err)
 	}
 	symbol, found := instrument(client.Symbols().All(), market, flags.series.symbol)
 	if !found {
-		return failure(exitUsage, "botd markets lists what it trades", "%s trades no %s symbol %q", flags.url, market, flags.series.symbol)
+		return failure.New(failure.Usage, "botd markets lists what it trades", "%s trades no %s symbol %q", flags.url, market, flags.series.symbol)
 	}
 	// A candle is closed when the server's time is 2 s past its close.
 	closed := client.ServerNowMS() - 2*time.Second.Milliseconds()
@@ -276,17 +278,17 @@ func download(command *cobra.Command, flags downloadFlags) error {
 	if market == exchange.Spot {
 		page = spotPage
 	}
-	bar := newBar(command, 0, "candles")
+	bar := shell.NewProgress(command, 0, "candles")
 	saved, err := tape.Download{Store: store, Symbol: symbol, Interval: flags.interval, FromMS: flags.fromMS, ToMS: flags.untilMS, Page: page, Replace: flags.replace,
-		Progress: func(done, total int) { bar.total(total); bar.set(done, total) }}.Run(ctx, venueCandles{client, symbol})
-	bar.end()
+		Progress: func(done, total int) { bar.SetTotal(total); bar.Set(done, total) }}.Run(ctx, venueCandles{client, symbol})
+	bar.End()
 	if err != nil {
 		if saved.Added > 0 {
 			fmt.Fprintf(command.ErrOrStderr(), "%d candles were kept in %s; the next run goes on from there\n", saved.Added, saved.Path)
 		}
-		return fail(exitUnavailable, err)
+		return failure.Wrap(failure.Unavailable, err)
 	}
-	return print(command.OutOrStdout(), flags.output, saved, func(w io.Writer) {
+	return shell.Print(command.OutOrStdout(), flags.output, saved, func(w io.Writer) {
 		fmt.Fprintf(w, "%d candles added to %s, which has %d\n", saved.Added, saved.Path, saved.Total)
 	})
 }

@@ -11,11 +11,13 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/internal/chaos"
+	"botd/internal/failure"
 )
 
 func newDemo() *cobra.Command {
-	command := &cobra.Command{Use: "demo", Short: "demonstrations that need nothing but botd", Args: unknownCommand,
+	command := &cobra.Command{Use: "demo", Short: "demonstrations that need nothing but botd", Args: shell.UnknownCommand,
 		Long: `Shows what is hard to believe when it is only said. chaos (docs/chaos.md) buys a quantity
 through kill -9 every few seconds over a failing exchange, and counts afterwards.`,
 		Example: "  botd demo chaos\n  botd demo chaos --kills 30 --seed 7",
@@ -59,29 +61,29 @@ position's stop must stand. Exit code 1 when anything is otherwise.`,
 	f.Uint64Var(&flags.seed, "seed", 1, "of kills and faults")
 	f.BoolVar(&flags.calm, "no-faults", false, "kills alone")
 	f.StringVar(&flags.directory, "dir", "", "where configuration, journal and logs are kept (default: a new directory, removed when all is well)")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
 func (f *chaosFlags) run(command *cobra.Command) error {
 	quantity, err := decimal.NewFromString(f.quantity)
 	if step := decimal.New(1, -3); err == nil && !quantity.Mod(step).IsZero() {
-		return usage("--quantity %s: want a multiple of %s BTC, the symbol's step", f.quantity, step)
+		return failure.Usagef("--quantity %s: want a multiple of %s BTC, the symbol's step", f.quantity, step)
 	}
 	if err != nil || quantity.Sign() <= 0 || f.kills < 0 || f.slices < 1 || f.every <= 0 || f.sliceEvery < 100*time.Millisecond {
-		return usage("--quantity, --kills, --slices, --every and --slice-every must be above zero (--slice-every 100ms at least)")
+		return failure.Usagef("--quantity, --kills, --slices, --every and --slice-every must be above zero (--slice-every 100ms at least)")
 	}
 	binary, err := os.Executable()
 	if err != nil {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	directory, kept := f.directory, f.directory != ""
 	if !kept {
 		if directory, err = os.MkdirTemp("", "botd-chaos-"); err != nil {
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		}
 	} else if directory, err = filepath.Abs(directory); err != nil {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	trial := chaos.Trial{
 		Binary: binary, Directory: directory, Kills: f.kills, Every: f.every, Seed: f.seed, Patience: f.patience, Lasting: true,
@@ -95,27 +97,27 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 		trial.Faults = chaos.Harsh(f.seed)
 	}
 	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return failure(exitIO, "--dir names another place", "%w", err)
+		return failure.New(failure.IO, "--dir names another place", "%w", err)
 	}
 	report, err := trial.Run(command.Context())
 	if err != nil {
-		return failure(exitInternal, "the logs are in "+directory, "%w", err)
+		return failure.New(failure.Internal, "the logs are in "+directory, "%w", err)
 	}
-	if err := print(command.OutOrStdout(), f.output, report, func(w io.Writer) { showChaos(w, report) }); err != nil {
+	if err := shell.Print(command.OutOrStdout(), f.output, report, func(w io.Writer) { showChaos(w, report) }); err != nil {
 		return err
 	}
 	if !report.OK {
 		fmt.Fprintf(command.ErrOrStderr(), "configuration, journal and logs are in %s\n", directory)
-		return negative()
+		return failure.Quiet()
 	}
 	if !kept {
-		return fail(exitIO, os.RemoveAll(directory))
+		return failure.Wrap(failure.IO, os.RemoveAll(directory))
 	}
 	return nil
 }
 
 func showChaos(w io.Writer, r *chaos.Report) {
-	t := grid(w, table.Row{"after " + (time.Duration(r.ElapsedS) * time.Second).String(), ""})
+	t := shell.NewTable(w, table.Row{"after " + (time.Duration(r.ElapsedS) * time.Second).String(), ""})
 	t.AppendRows([]table.Row{
 		{"kills (SIGKILL)", fmt.Sprintf("%d: %d with a placement in flight, %d before the start knew where it stood", r.Kills+r.PointKills, r.InFlight, r.BeforeSafe)},
 		{"starts", fmt.Sprintf("%d, %d gave up since the exchange did not answer", r.Starts, r.GaveUp)},

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"botd/internal/failure"
 )
 
 // smallDisk mounts a file system of its own, or says why not.
@@ -79,17 +81,17 @@ func TestTheDaemonOnADiskThatFillsUp(t *testing.T) {
 		before = now
 		return still
 	})
-	p.run(exitOK, "halt", "--level", "flatten", "--reason", "the disk is full", "--yes")
+	p.run(failure.OK, "halt", "--level", "flatten", "--reason", "the disk is full", "--yes")
 	eventually(t, "the position closed", func() bool { return held(t, venueOrders(t, address)).IsZero() })
 	if want, have := buys(before), buys(venueOrders(t, address)); have != want {
 		t.Errorf("orders that open on a full disk: want none after %d, have %d", want, have)
 	}
 
 	disk.fill() // what the reserve gave back
-	p.run(exitTemporary, "rearm", "--reason", "a test")
+	p.run(failure.Temporary, "rearm", "--reason", "a test")
 	log.wait(t, `"journal.failed"`)
 	sent := len(venueOrders(t, address))
-	p.run(exitTemporary, "rearm", "--strategy", "grow", "--reason", "a test") // in force, but not written: nothing is sent
+	p.run(failure.Temporary, "rearm", "--strategy", "grow", "--reason", "a test") // in force, but not written: nothing is sent
 	if now := len(venueOrders(t, address)); now != sent {
 		t.Errorf("orders while nothing can be written: want none after %d, have %d", sent, now)
 	}
@@ -103,8 +105,8 @@ func TestTheDaemonOnADiskThatFillsUp(t *testing.T) {
 	if err := daemon.Wait(); err != nil {
 		t.Errorf("a clean stop: want exit code 0, have %v\n%s", err, log.String())
 	}
-	p.run(exitOK, "journal", "verify")
-	journalled := p.run(exitOK, "journal", "export", "--kind", "sending")
+	p.run(failure.OK, "journal", "verify")
+	journalled := p.run(failure.OK, "journal", "export", "--kind", "sending")
 	seen := map[string]bool{}
 	for _, o := range venueOrders(t, address) {
 		if seen[o.ClientOrderID] || !strings.Contains(journalled, `"`+o.ClientOrderID+`"`) {

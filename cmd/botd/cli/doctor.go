@@ -13,7 +13,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/plural"
 )
 
 // finding is one thing the doctor looked at.
@@ -74,7 +77,7 @@ type diagnosis struct {
 	Findings []finding `json:"findings"`
 }
 
-func (d diagnosis) rows() any { return d.Findings }
+func (d diagnosis) Rows() any { return d.Findings }
 
 // doctorPatience bounds each look at something outside this process.
 const doctorPatience = 15 * time.Second
@@ -90,15 +93,15 @@ leaves 0.`,
 		Example: "  botd doctor\n  botd doctor -c /etc/botd -o json | jq '.findings[] | select(.state != \"ok\")'",
 		RunE: func(command *cobra.Command, _ []string) error {
 			d := examine(command.Context(), &flags)
-			err := print(command.OutOrStdout(), flags.output, d, func(w io.Writer) { doctorTable(w, &d, colours(command, w)) })
+			err := shell.Print(command.OutOrStdout(), flags.output, d, func(w io.Writer) { doctorTable(w, &d, shell.Colours(command, w)) })
 			if err == nil && !d.OK {
-				return negative()
+				return failure.Quiet()
 			}
 			return err
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -150,12 +153,12 @@ func (e *examination) configuration() {
 	e.config = config
 	switch {
 	case problems.Errors() > 0:
-		e.fail("configuration", "botd check says each with file and line", "%s; the first: %s", count(problems.Errors(), "error"), first(problems))
+		e.fail("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Errors(), "error"), first(problems))
 		return
 	case problems.Warnings() > 0:
-		e.warn("configuration", "botd check says each with file and line", "%s; the first: %s", count(problems.Warnings(), "warning"), first(problems))
+		e.warn("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Warnings(), "warning"), first(problems))
 	default:
-		e.ok("configuration", "%s, %s, mode %s", count(len(config.Files), "file"), strategies(len(config.Strategies)), config.Mode)
+		e.ok("configuration", "%s, %s, mode %s", plural.Of(len(config.Files), "file"), plural.Of(len(config.Strategies), "strategy"), config.Mode)
 	}
 	if err := unsupported(config); err != nil {
 		e.hinted("configuration", stateFail, err)
@@ -167,15 +170,8 @@ func first(problems configs.Problems) string {
 	return line
 }
 
-func strategies(n int) string {
-	if n == 1 {
-		return "1 strategy"
-	}
-	return fmt.Sprintf("%d strategies", n)
-}
-
 func doctorTable(w io.Writer, d *diagnosis, coloured bool) {
-	t := grid(w, table.Row{"check", "state", "what", "mend"})
+	t := shell.NewTable(w, table.Row{"check", "state", "what", "mend"})
 	t.SetColumnConfigs([]table.ColumnConfig{{Name: "what", WidthMax: 70, WidthMaxEnforcer: text.WrapSoft}, {Name: "mend", WidthMax: 50, WidthMaxEnforcer: text.WrapSoft}})
 	for _, f := range d.Findings {
 		state := f.State
@@ -187,9 +183,9 @@ func doctorTable(w io.Writer, d *diagnosis, coloured bool) {
 	t.Render()
 	switch {
 	case d.Failures > 0:
-		fmt.Fprintf(w, "%s, %s\n", count(d.Failures, "failure"), count(d.Warnings, "warning"))
+		fmt.Fprintf(w, "%s, %s\n", plural.Of(d.Failures, "failure"), plural.Of(d.Warnings, "warning"))
 	case d.Warnings > 0:
-		fmt.Fprintf(w, "%s\n", count(d.Warnings, "warning"))
+		fmt.Fprintf(w, "%s\n", plural.Of(d.Warnings, "warning"))
 	default:
 		fmt.Fprintln(w, "all is well")
 	}

@@ -17,6 +17,8 @@ import (
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/exchange/wire"
+	"botd/internal/failure"
+	"botd/internal/plural"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
 	"botd/runtime/view"
@@ -175,7 +177,7 @@ func (e *examination) journal() {
 	case err != nil:
 		e.fail(check, "botd journal verify says more; do not trade on it", "%v", err)
 	case len(report.Problems) > 0:
-		e.fail(check, "botd journal verify lists them; do not trade on it", "%s in %d records; the first: %s", count(len(report.Problems), "problem"), report.Records, report.Problems[0])
+		e.fail(check, "botd journal verify lists them; do not trade on it", "%s in %d records; the first: %s", plural.Of(len(report.Problems), "problem"), report.Records, report.Problems[0])
 	default:
 		e.ok(check, "%d records, the chain is whole", report.Records)
 	}
@@ -285,7 +287,7 @@ func (e *examination) running(d *daemon) {
 	ctx, cancel := context.WithTimeout(e.ctx, doctorPatience)
 	defer cancel()
 	status, _, err := ask[view.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
-	if err != nil && exitCode(err) == exitCredentials && e.flags.address == "" && d.where == e.config.Listen {
+	if err != nil && failure.CodeOf(err) == failure.Credentials && e.flags.address == "" && d.where == e.config.Listen {
 		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s", d.where)
 		return
 	}

@@ -105,17 +105,17 @@ func examples(t *testing.T, path string) (all []example) {
 
 // A command a document names: a line of a block, or what stands between backticks.
 var (
-	typed   = regexp.MustCompile(`^(?:\$ )?(?:sudo )?(?:go run (?:-tags \w+ )?\./cmd/botd|(?:\./)?botd) (.*)$`)
-	spelled = regexp.MustCompile("`(?:\\./)?botd ([^`]*)`")
-	shell   = regexp.MustCompile(`[;&>]| \| | -- |\s#| {3}`) // where a command ends
-	bracket = strings.NewReplacer("[", "", "]", "", "...", "")
+	typed       = regexp.MustCompile(`^(?:\$ )?(?:sudo )?(?:go run (?:-tags \w+ )?\./cmd/botd|(?:\./)?botd) (.*)$`)
+	spelled     = regexp.MustCompile("`(?:\\./)?botd ([^`]*)`")
+	shellSyntax = regexp.MustCompile(`[;&>]| \| | -- |\s#| {3}`) // where a command ends
+	bracket     = strings.NewReplacer("[", "", "]", "", "...", "")
 )
 
 // commandsNamed are a document's, with their lines.
 func commandsNamed(t *testing.T, path string) (lines []int, texts []string) {
 	t.Helper()
 	add := func(line int, text string) {
-		lines, texts = append(lines, line), append(texts, shell.Split(text, 2)[0])
+		lines, texts = append(lines, line), append(texts, shellSyntax.Split(text, 2)[0])
 	}
 	inside := map[int]bool{}
 	for _, b := range blocks(t, path) {
@@ -347,7 +347,7 @@ func TestEveryCommandTeachesByAnExampleThatHolds(t *testing.T) {
 				continue
 			}
 			own = own || strings.HasPrefix("botd "+found[1]+" ", command.CommandPath()+" ")
-			if wrong := wrongIn(root, shell.Split(found[1], 2)[0]); wrong != "" {
+			if wrong := wrongIn(root, shellSyntax.Split(found[1], 2)[0]); wrong != "" {
 				t.Errorf("%s --help: %s: %s", command.CommandPath(), strings.TrimSpace(line), wrong)
 			}
 		}

@@ -12,8 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
+	"botd/internal/failure"
+	"botd/internal/plural"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
@@ -167,7 +170,7 @@ func stopTimeout(shutdown string) time.Duration {
 }
 
 func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, logs *ops.Logs) (*ops.Console, error) {
-	format := ops.Format{JSON: !terminal(command.ErrOrStderr()), Colour: colours(command, command.ErrOrStderr())}
+	format := ops.Format{JSON: !shell.Terminal(command.ErrOrStderr()), Colour: shell.Colours(command, command.ErrOrStderr())}
 	switch flags.logFormat {
 	case "auto":
 	case "json":
@@ -175,11 +178,11 @@ func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, lo
 	case "console":
 		format.JSON = false
 	default:
-		return nil, usage("--log-format %s: auto, console or json", flags.logFormat)
+		return nil, failure.Usagef("--log-format %s: auto, console or json", flags.logFormat)
 	}
-	if level := cmp.Or(flags.logLevel, globalsOf(command.Context()).level()); level != "" {
+	if level := cmp.Or(flags.logLevel, shell.GlobalsOf(command.Context()).Level()); level != "" {
 		if err := logs.SetLevel(level); err != nil {
-			return nil, usage("--log-level %s: one of %s", level, strings.Join(ops.Levels, ", "))
+			return nil, failure.Usagef("--log-level %s: one of %s", level, strings.Join(ops.Levels, ", "))
 		}
 	}
 	return ops.NewConsole(command.ErrOrStderr(), format, metrics, logs), nil
@@ -187,7 +190,7 @@ func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, lo
 
 // greet says what begins, and in which state it was left.
 func greet(console *ops.Console, config *configs.Config, v *venue, directory string, machine *engine.Engine) {
-	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, v.where, strategies(len(config.Strategies)), directory)
+	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, v.where, plural.Of(len(config.Strategies), "strategy"), directory)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
@@ -256,11 +259,11 @@ func runError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &internal):
-		return fail(exitInternal, fmt.Errorf("%w\nhint: this is a bug; nothing was sent after it", err))
+		return failure.Wrap(failure.Internal, fmt.Errorf("%w\nhint: this is a bug; nothing was sent after it", err))
 	case errors.Is(err, journal.ErrBroken):
-		return failure(exitIO, "look at the disk; the next start replays what is there and finds out the rest", "%w", err)
+		return failure.New(failure.IO, "look at the disk; the next start replays what is there and finds out the rest", "%w", err)
 	case errors.Is(err, runtime.ErrUnwritten):
-		return failure(exitIO, "make room on the disk of data_dir", "%w", err)
+		return failure.New(failure.IO, "make room on the disk of data_dir", "%w", err)
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"botd/exchange/sim/server"
 	"botd/exchange/tape"
 	"botd/exchange/wire"
+	"botd/internal/failure"
 )
 
 func newExchange() *cobra.Command {
@@ -74,11 +75,11 @@ func ownAccounts(path string) ([]server.OwnAccount, error) {
 		return nil, nil
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fail(exitNoInput, err)
+		return nil, failure.Wrap(failure.NoInput, err)
 	}
 	given, problems := configs.LoadAccounts(path)
 	if problems.Errors() > 0 {
-		return nil, fail(exitConfig, problems)
+		return nil, failure.Wrap(failure.Config, problems)
 	}
 	own := make([]server.OwnAccount, len(given))
 	for i, a := range given {
@@ -92,7 +93,7 @@ func ownAccounts(path string) ([]server.OwnAccount, error) {
 // is what the command line says.
 func openFailed(err error) error {
 	var (
-		coded *exitError
+		coded *failure.Error
 		path  *fs.PathError
 		state *server.StateError
 	)
@@ -100,15 +101,15 @@ func openFailed(err error) error {
 	case errors.As(err, &coded):
 		return err
 	case errors.Is(err, syscall.EADDRINUSE):
-		return failure(exitTemporary, "stop what listens there, or give another --listen", "%v", err)
+		return failure.New(failure.Temporary, "stop what listens there, or give another --listen", "%v", err)
 	case errors.Is(err, server.ErrBusy):
-		return fail(exitTemporary, err)
+		return failure.Wrap(failure.Temporary, err)
 	case errors.As(err, &state):
-		return fail(exitData, err)
+		return failure.Wrap(failure.Data, err)
 	case errors.As(err, &path):
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
-	return fail(exitUsage, err)
+	return failure.Wrap(failure.Usage, err)
 }
 
 // delay is a duration whose 0 means at once.
@@ -206,7 +207,7 @@ func loaders() server.Loaders {
 				return nil, dataError(err)
 			}
 			if len(rows) > 0 && rows[0].Symbol == "" {
-				return nil, failure(exitData, "botd data funding import "+path+" --symbol SYMBOL writes one that does", "%s does not say whose rates it has", path)
+				return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL writes one that does", "%s does not say whose rates it has", path)
 			}
 			points := map[string][]sim.FundingPoint{}
 			for _, row := range rows {

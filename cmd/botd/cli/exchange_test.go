@@ -16,6 +16,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/exchange/sim/server"
+	"botd/internal/failure"
 )
 
 // TestTheExchangesPageIsTrue runs every command of docs/exchange.md, in order,
@@ -133,8 +134,8 @@ func TestWhereVenuesDifferTheExchangeIsToldSo(t *testing.T) {
 		{"--liquidation-fee=11%", "10%"},
 	} {
 		output, err := exec.Command("botd", "exchange", "--listen", "127.0.0.1:0", c.flag).CombinedOutput()
-		if have := fmt.Sprint(err); have != fmt.Sprint("exit status ", exitUsage) || !strings.Contains(string(output), c.hint) {
-			t.Errorf("%s: want exit %d and %q, have %s and %s", c.flag, exitUsage, c.hint, have, output)
+		if have := fmt.Sprint(err); have != fmt.Sprint("exit status ", failure.Usage) || !strings.Contains(string(output), c.hint) {
+			t.Errorf("%s: want exit %d and %q, have %s and %s", c.flag, failure.Usage, c.hint, have, output)
 		}
 	}
 	base := startExchange(t, strings.Fields("exchange --market still --clock manual --control --account K:S --futures-fees 0,1% --spot-fees 0.2%,0.3% --delay 0 --delay-spread 1ms --opposite net --window 1s --liquidation-fee 1%"))
@@ -214,20 +215,20 @@ func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
 		code      int
 		text      string
 	}{
-		{[]string{"--accounts", write("list.yaml", "- alice\n")}, exitConfig, "list.yaml:1: the file must be a block of keys"},
-		{[]string{"--accounts", write("bare.yaml", "alice: x\nbob: {permission: both}\n")}, exitConfig, "bare.yaml:2: bob has no secret"},
-		{[]string{"--accounts", write("typo.yaml", "alice:\n  secret: hush\n  future: 5\n")}, exitConfig, `did you mean "futures"?`},
-		{[]string{"--accounts", write("none.yaml", "")}, exitConfig, "holds no account"},
-		{[]string{"--accounts", filepath.Join(directory, "missing.yaml")}, exitNoInput, "missing.yaml"},
-		{[]string{"--market", filepath.Join(directory, "missing.csv")}, exitNoInput, "missing.csv"},
-		{[]string{"--market", write("bad.csv", "open_time_ms,open\n1\n")}, exitData, "bad.csv"},
-		{[]string{"--symbols", write("bad.yaml", "- {symbol: }\n")}, exitData, "bad.yaml"},
-		{[]string{"--state", write("other", "something else")}, exitData, "no state file"},
-		{[]string{"--state", filepath.Join(directory, "held")}, exitTemporary, "another exchange uses it"},
-		{[]string{"--state", filepath.Join(directory, "no", "where")}, exitIO, "no such file"},
-		{[]string{"--listen", strings.TrimPrefix(taken, "http://")}, exitTemporary, "in use"},
-		{[]string{"--listen", "nonsense"}, exitUsage, "nonsense"},
-		{[]string{"--account", "alice"}, exitUsage, "KEY:SECRET"},
+		{[]string{"--accounts", write("list.yaml", "- alice\n")}, failure.Config, "list.yaml:1: the file must be a block of keys"},
+		{[]string{"--accounts", write("bare.yaml", "alice: x\nbob: {permission: both}\n")}, failure.Config, "bare.yaml:2: bob has no secret"},
+		{[]string{"--accounts", write("typo.yaml", "alice:\n  secret: hush\n  future: 5\n")}, failure.Config, `did you mean "futures"?`},
+		{[]string{"--accounts", write("none.yaml", "")}, failure.Config, "holds no account"},
+		{[]string{"--accounts", filepath.Join(directory, "missing.yaml")}, failure.NoInput, "missing.yaml"},
+		{[]string{"--market", filepath.Join(directory, "missing.csv")}, failure.NoInput, "missing.csv"},
+		{[]string{"--market", write("bad.csv", "open_time_ms,open\n1\n")}, failure.Data, "bad.csv"},
+		{[]string{"--symbols", write("bad.yaml", "- {symbol: }\n")}, failure.Data, "bad.yaml"},
+		{[]string{"--state", write("other", "something else")}, failure.Data, "no state file"},
+		{[]string{"--state", filepath.Join(directory, "held")}, failure.Temporary, "another exchange uses it"},
+		{[]string{"--state", filepath.Join(directory, "no", "where")}, failure.IO, "no such file"},
+		{[]string{"--listen", strings.TrimPrefix(taken, "http://")}, failure.Temporary, "in use"},
+		{[]string{"--listen", "nonsense"}, failure.Usage, "nonsense"},
+		{[]string{"--account", "alice"}, failure.Usage, "KEY:SECRET"},
 	} {
 		arguments := append([]string{"exchange", "--listen", "127.0.0.1:0"}, c.arguments...)
 		output, err := exec.Command("botd", arguments...).CombinedOutput()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/runtime"
 )
@@ -54,26 +55,26 @@ func TestExitCodesAreTheContracts(t *testing.T) {
 		arguments []string
 		want      int
 	}{
-		{"no arguments", nil, exitOK},
-		{"a good configuration", []string{"check", "-c", "good"}, exitOK},
-		{"a bad configuration is a negative answer", []string{"check", "-c", "bad"}, exitNegative},
-		{"an unknown command", []string{"rnu"}, exitUsage},
-		{"an unknown flag", []string{"run", "--nonsense"}, exitUsage},
-		{"flags that exclude each other", []string{"resolve", "BTC-USDT", "--adopt", "--ignore", "--reason", "both"}, exitUsage},
-		{"a reason for no decision", []string{"resolve", "BTC-USDT", "--reason", "none"}, exitUsage},
-		{"bad data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "cut.csv"}, exitData},
-		{"missing data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "none.csv"}, exitNoInput},
-		{"a missing configuration", []string{"check", "-c", "nowhere"}, exitNoInput},
-		{"a missing backup", []string{"restore", "nowhere.db", "-c", "good"}, exitNoInput},
-		{"a shell there is not", []string{"completion", "tcsh"}, exitUsage},
-		{"no daemon to be healthy", []string{"healthcheck", "-c", "good", "--listen", "127.0.0.1:1"}, exitUnavailable},
-		{"no daemon", []string{"status", "-c", "good", "--listen", "127.0.0.1:1"}, exitUnavailable},
-		{"a data directory that can not be made", []string{"run", "-c", "file"}, exitIO},
-		{"no credentials", []string{"run", "-c", "live", "--mode", "live"}, exitCredentials},
-		{"running a bad configuration", []string{"run", "-c", "bad"}, exitConfig},
-		{"no journal yet", []string{"journal", "verify", "-c", "good"}, exitNoInput},
-		{"an address that others can reach, without TLS", []string{"run", "-c", "good", "--listen", "0.0.0.0:0"}, exitConfig},
-		{"a data directory in use by another botd", []string{"run", "-c", "used"}, exitTemporary},
+		{"no arguments", nil, failure.OK},
+		{"a good configuration", []string{"check", "-c", "good"}, failure.OK},
+		{"a bad configuration is a negative answer", []string{"check", "-c", "bad"}, failure.Negative},
+		{"an unknown command", []string{"rnu"}, failure.Usage},
+		{"an unknown flag", []string{"run", "--nonsense"}, failure.Usage},
+		{"flags that exclude each other", []string{"resolve", "BTC-USDT", "--adopt", "--ignore", "--reason", "both"}, failure.Usage},
+		{"a reason for no decision", []string{"resolve", "BTC-USDT", "--reason", "none"}, failure.Usage},
+		{"bad data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "cut.csv"}, failure.Data},
+		{"missing data", []string{"backtest", "run", "-s", "good/strategies/one.yaml", "--data", "none.csv"}, failure.NoInput},
+		{"a missing configuration", []string{"check", "-c", "nowhere"}, failure.NoInput},
+		{"a missing backup", []string{"restore", "nowhere.db", "-c", "good"}, failure.NoInput},
+		{"a shell there is not", []string{"completion", "tcsh"}, failure.Usage},
+		{"no daemon to be healthy", []string{"healthcheck", "-c", "good", "--listen", "127.0.0.1:1"}, failure.Unavailable},
+		{"no daemon", []string{"status", "-c", "good", "--listen", "127.0.0.1:1"}, failure.Unavailable},
+		{"a data directory that can not be made", []string{"run", "-c", "file"}, failure.IO},
+		{"no credentials", []string{"run", "-c", "live", "--mode", "live"}, failure.Credentials},
+		{"running a bad configuration", []string{"run", "-c", "bad"}, failure.Config},
+		{"no journal yet", []string{"journal", "verify", "-c", "good"}, failure.NoInput},
+		{"an address that others can reach, without TLS", []string{"run", "-c", "good", "--listen", "0.0.0.0:0"}, failure.Config},
+		{"a data directory in use by another botd", []string{"run", "-c", "used"}, failure.Temporary},
 	} {
 		var stdout, stderr bytes.Buffer
 		if have := execute(c.arguments, &stdout, &stderr); have != c.want {
@@ -91,18 +92,18 @@ func TestEveryErrorHasItsExitCode(t *testing.T) {
 		err  error
 		want int
 	}{
-		{"a bug of the engine", runError(&runtime.InternalError{Cause: "a rule broken"}), exitInternal},
-		{"an error of no kind", errors.New("odd"), exitInternal},
-		{"a broken journal", runError(fmt.Errorf("append: %w", journal.ErrBroken)), exitIO},
-		{"records not written at the end", runError(runtime.ErrUnwritten), exitIO},
-		{"a file that is not there", fmt.Errorf("open: %w", fs.ErrNotExist), exitNoInput},
-		{"a file that may not be read", fmt.Errorf("open: %w", fs.ErrPermission), exitIO},
-		{"a full disk", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, exitIO},
-		{"interrupted", &signalError{os.Interrupt}, 130},
-		{"terminated", fmt.Errorf("wait: %w", &signalError{syscall.SIGTERM}), 143},
-		{"a code of its own, however deep", fmt.Errorf("outer: %w", fail(exitTemporary, errors.New("inner"))), exitTemporary},
+		{"a bug of the engine", runError(&runtime.InternalError{Cause: "a rule broken"}), failure.Internal},
+		{"an error of no kind", errors.New("odd"), failure.Internal},
+		{"a broken journal", runError(fmt.Errorf("append: %w", journal.ErrBroken)), failure.IO},
+		{"records not written at the end", runError(runtime.ErrUnwritten), failure.IO},
+		{"a file that is not there", fmt.Errorf("open: %w", fs.ErrNotExist), failure.NoInput},
+		{"a file that may not be read", fmt.Errorf("open: %w", fs.ErrPermission), failure.IO},
+		{"a full disk", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, failure.IO},
+		{"interrupted", &failure.Signal{Signal: os.Interrupt}, 130},
+		{"terminated", fmt.Errorf("wait: %w", &failure.Signal{Signal: syscall.SIGTERM}), 143},
+		{"a code of its own, however deep", fmt.Errorf("outer: %w", failure.Wrap(failure.Temporary, errors.New("inner"))), failure.Temporary},
 	} {
-		if have := exitCode(c.err); have != c.want {
+		if have := failure.CodeOf(c.err); have != c.want {
 			t.Errorf("%s: want exit code %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -112,8 +113,8 @@ func TestEveryErrorHasItsExitCode(t *testing.T) {
 func TestAPanicIsCode70WithItsStack(t *testing.T) {
 	t.Parallel()
 	var stderr bytes.Buffer
-	if have := caught(&stderr, func() int { panic("a rule broken") }); have != exitInternal {
-		t.Errorf("a panic: want exit code %d, have %d", exitInternal, have)
+	if have := caught(&stderr, func() int { panic("a rule broken") }); have != failure.Internal {
+		t.Errorf("a panic: want exit code %d, have %d", failure.Internal, have)
 	}
 	for _, want := range []string{"internal error: a rule broken", "exit_test.go", "hint: "} {
 		if !strings.Contains(stderr.String(), want) {
@@ -174,8 +175,8 @@ func TestEveryCodeOfTheTableIsTried(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[int]string{exitOK: "exitOK}", exitNegative: "exitNegative}", exitUsage: "exitUsage}", exitData: "exitData}", exitNoInput: "exitNoInput}", exitUnavailable: "exitUnavailable}", exitInternal: "exitInternal}",
-		exitIO: "exitIO}", exitTemporary: "exitTemporary}", exitCredentials: "exitCredentials}", exitConfig: "exitConfig}", 130: " 130}", 143: " 143}"}
+	names := map[int]string{failure.OK: "failure.OK}", failure.Negative: "failure.Negative}", failure.Usage: "failure.Usage}", failure.Data: "failure.Data}", failure.NoInput: "failure.NoInput}", failure.Unavailable: "failure.Unavailable}", failure.Internal: "failure.Internal}",
+		failure.IO: "failure.IO}", failure.Temporary: "failure.Temporary}", failure.Credentials: "failure.Credentials}", failure.Config: "failure.Config}", 130: " 130}", 143: " 143}"}
 	for _, e := range exitTable {
 		if name := names[e.code]; name == "" || strings.Count(string(text), name+",\n") == 0 {
 			t.Errorf("exit code %d (%s) has no case", e.code, e.what)

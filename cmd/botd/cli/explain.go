@@ -9,7 +9,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime/view"
 )
 
@@ -29,7 +31,7 @@ known from the journal alone: an order that was sent had passed all of them.`,
 		Example: "  botd explain trend\n  botd explain trend --at 10m\n  botd explain trend --at 2026-11-20T14:05:00Z\n  botd explain grid-btc -o json | jq '.blocks'",
 		Args: func(_ *cobra.Command, names []string) error {
 			if len(names) != 1 {
-				return usage("botd explain takes the name of one strategy; botd plan shows all")
+				return failure.Usagef("botd explain takes the name of one strategy; botd plan shows all")
 			}
 			return nil
 		},
@@ -43,7 +45,7 @@ known from the journal alone: an order that was sent had passed all of them.`,
 	}
 	command.Flags().StringVar(&at, "at", "", "a moment of the past (UTC): 2026-11-20 14:05, 2026-11-20T14:05:00Z, 14:05, 10m (ago), or milliseconds")
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -56,7 +58,7 @@ func explainNow(command *cobra.Command, flags *askFlags, name string) error {
 	for i := range all {
 		if all[i].Strategy == name {
 			one := view.OneOutlook{Schema: 1, Outlook: all[i]}
-			return print(command.OutOrStdout(), flags.output, one, func(w io.Writer) { explainText(w, &one.Outlook) })
+			return shell.Print(command.OutOrStdout(), flags.output, one, func(w io.Writer) { explainText(w, &one.Outlook) })
 		}
 		names = append(names, all[i].Strategy)
 	}
@@ -68,13 +70,13 @@ func unknownStrategy(name string, names []string) error {
 	if near := configs.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return usage("there is no strategy %q\nhint: %s", name, hint)
+	return failure.Usagef("there is no strategy %q\nhint: %s", name, hint)
 }
 
 // explainText tells a person all of it, in the order of a tick: look, decide,
 // derive, check.
 func explainText(w io.Writer, o *view.Outlook) {
-	fmt.Fprintf(w, "%s: %s on %s %s %s, looked at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, clockText(o.AtMS))
+	fmt.Fprintf(w, "%s: %s on %s %s %s, looked at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
 	dataText(w, &o.Data, o.AtMS)
 	conditionTable(w, o.Conditions)
 	fmt.Fprintf(w, "\nPLAN\n  in force: %s%s\n", wishText(&o.InForce), because(o.InForce.Reason))
@@ -82,9 +84,9 @@ func explainText(w io.Writer, o *view.Outlook) {
 	case o.NextMS == 0:
 		fmt.Fprintln(w, "  there is no next tick")
 	case o.Changes:
-		fmt.Fprintf(w, "  with the next tick, %s: %s%s\n", clockText(o.NextMS), wishText(&o.Plan), because(o.Plan.Reason))
+		fmt.Fprintf(w, "  with the next tick, %s: %s%s\n", shell.Second(o.NextMS), wishText(&o.Plan), because(o.Plan.Reason))
 	default:
-		fmt.Fprintf(w, "  with the next tick, %s: the same\n", clockText(o.NextMS))
+		fmt.Fprintf(w, "  with the next tick, %s: the same\n", shell.Second(o.NextMS))
 	}
 	protectionText(w, &o.Plan)
 	if o.Latch != "" {
@@ -105,8 +107,6 @@ func explainText(w io.Writer, o *view.Outlook) {
 		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
 	}
 }
-
-func clockText(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }
 
 func because(reason string) string {
 	if reason == "" {
@@ -129,7 +129,7 @@ func idle(o *view.Outlook) string {
 func dataText(w io.Writer, d *view.OutlookData, atMS int64) {
 	fmt.Fprintf(w, "\nDATA\n  candles   %d seen, %d needed", d.Candles, d.Warmup)
 	if d.CloseMS != 0 {
-		fmt.Fprintf(w, "; the newest closed %s: open %s high %s low %s close %s", clockText(d.CloseMS), d.Open, d.High, d.Low, d.Close)
+		fmt.Fprintf(w, "; the newest closed %s: open %s high %s low %s close %s", shell.Second(d.CloseMS), d.Open, d.High, d.Low, d.Close)
 	}
 	fmt.Fprintf(w, "\n  price     %s", d.Last)
 	if d.LastMS != 0 {
@@ -151,7 +151,7 @@ func conditionTable(w io.Writer, all []view.Condition) {
 		return
 	}
 	fmt.Fprintln(w, "\nCONDITIONS")
-	t := grid(w, table.Row{"what", "is", "wants", "holds"})
+	t := shell.NewTable(w, table.Row{"what", "is", "wants", "holds"})
 	for _, c := range all {
 		holds := ""
 		switch {
@@ -177,7 +177,7 @@ func protectionText(w io.Writer, p *view.Plan) {
 }
 
 func ruleTable(w io.Writer, checks []view.Verdict) {
-	t := grid(w, table.Row{"rule", "says", "value", "limit", "hint"})
+	t := shell.NewTable(w, table.Row{"rule", "says", "value", "limit", "hint"})
 	for _, v := range checks {
 		t.AppendRow(table.Row{v.Rule, strings.ReplaceAll(v.Verdict, "_", " "), v.Value, v.Limit, v.Hint})
 	}

@@ -14,8 +14,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/engine"
@@ -46,7 +48,7 @@ type past struct {
 }
 
 func explainPast(command *cobra.Command, flags *askFlags, name, at string) error {
-	atMS, err := parseMoment("--at", at, time.Now())
+	atMS, err := shell.ParseMoment("--at", at, time.Now())
 	if err != nil {
 		return err
 	}
@@ -63,7 +65,7 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 		return err
 	}
 	if atMS > v.now() {
-		return usage("--at %s is not past yet\nhint: botd explain %s, without --at, looks ahead", at, name)
+		return failure.Usagef("--at %s is not past yet\nhint: botd explain %s, without --at, looks ahead", at, name)
 	}
 	symbol, err := v.find(c.Market.String(), c.Symbol)
 	if err != nil {
@@ -77,32 +79,7 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 		return err
 	}
 	shown := past{1, view.OutlookOf(&p.outlook), p.happened}
-	return print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { pastText(w, &shown) })
-}
-
-// parseMoment reads a time of the past: as parseTime does, or how long ago it was, or a
-// time of the last day as the log shows it.
-func parseMoment(flag, text string, now time.Time) (int64, error) {
-	now = now.UTC()
-	for _, layout := range []string{"15:04", time.TimeOnly} {
-		of, err := time.Parse(layout, text)
-		if err != nil {
-			continue
-		}
-		at := time.Date(now.Year(), now.Month(), now.Day(), of.Hour(), of.Minute(), of.Second(), 0, time.UTC)
-		if at.After(now) {
-			at = at.AddDate(0, 0, -1)
-		}
-		return at.UnixMilli(), nil
-	}
-	if ago, err := time.ParseDuration(text); err == nil && ago > 0 {
-		return now.Add(-ago).UnixMilli(), nil
-	}
-	ms, err := parseTime(flag, text)
-	if err != nil {
-		return 0, usage("%s %q: want 2024-01-31T12:00:00Z, 14:05 (UTC, of the last day), 10m (ago), or milliseconds", flag, text)
-	}
-	return ms, nil
+	return shell.Print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { pastText(w, &shown) })
 }
 
 func configured(config *configs.Config, name string) (*configs.StrategyConfig, error) {
@@ -144,7 +121,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 	path := filepath.Join(config.DataDir, string(config.Mode), journalName)
 	store, err := journal.Read(ctx, path)
 	if _, absent := os.Stat(path); errors.Is(absent, fs.ErrNotExist) {
-		return nil, failure(exitNoInput, "botd run makes one", "no journal at %s", path)
+		return nil, failure.New(failure.NoInput, "botd run makes one", "no journal at %s", path)
 	}
 	if err != nil {
 		return nil, openError(err)
@@ -166,10 +143,10 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		}
 		return nil
 	}); err != nil {
-		return nil, failure(exitData, "botd journal verify says more", "replay the journal: %w", err)
+		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
 	}
 	if began == 0 || atMS < began {
-		return nil, failure(exitNegative, "name a later time", "the journal knows nothing of %s: it begins at %s", clockText(atMS), clockText(began))
+		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", shell.Second(atMS), shell.Second(began))
 	}
 	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
 	p.memory = state.Memory
@@ -227,7 +204,7 @@ func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolTruth,
 		}
 	}
 	if book.Breaking(atMS) {
-		add("ended by itself "+clockText(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
+		add("ended by itself "+shell.Second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
 	}
 	if truth.Quarantine != "" {
 		add("botd resolve "+truth.Key.Name, "quarantined: %s", truth.Quarantine)
@@ -320,7 +297,7 @@ func candlesUntil(ctx context.Context, v *publicVenue, symbol *exchange.Symbol, 
 // pastText tells a person what was.
 func pastText(w io.Writer, p *past) {
 	o := &p.Outlook
-	fmt.Fprintf(w, "%s: %s on %s %s %s, at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, clockText(o.AtMS))
+	fmt.Fprintf(w, "%s: %s on %s %s %s, at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
 	dataText(w, &o.Data, o.AtMS)
 	fmt.Fprintln(w, "  (position by the journal; equity at the start of that day, UTC)")
 	conditionTable(w, o.Conditions)
@@ -338,9 +315,9 @@ func pastText(w io.Writer, p *past) {
 		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
 	}
 	fmt.Fprintln(w, "\nTHE JOURNAL AROUND IT")
-	t := grid(w, table.Row{"time (UTC)", "record", "what"})
+	t := shell.NewTable(w, table.Row{"time (UTC)", "record", "what"})
 	for _, h := range p.Happened {
-		t.AppendRow(table.Row{clockText(h.AtMS), h.Kind, strings.TrimSpace(h.What)})
+		t.AppendRow(table.Row{shell.Second(h.AtMS), h.Kind, strings.TrimSpace(h.What)})
 	}
 	t.Render()
 	if len(p.Happened) == 0 {

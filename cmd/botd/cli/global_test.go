@@ -2,19 +2,20 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"testing"
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime/view"
 )
 
 // given is a command for which these flags of every command were given.
-func given(t *testing.T, g *globals) *cobra.Command {
+func given(t *testing.T, g *shell.Globals) *cobra.Command {
 	command := &cobra.Command{}
-	command.SetContext(context.WithValue(t.Context(), globalKey{}, g))
+	command.SetContext(g.In(t.Context()))
 	command.SetErr(&bytes.Buffer{})
 	return command
 }
@@ -24,20 +25,20 @@ func TestALiveAccountIsConfirmedOrRefusedNeverAskedInVain(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		mode configs.Mode
-		g    globals
+		g    shell.Globals
 		want int
 	}{
-		{"live, without input", configs.Live, globals{noInput: true}, exitUsage},
-		{"live, without input but yes", configs.Live, globals{noInput: true, yes: true}, exitOK},
-		{"demo, without input", configs.Demo, globals{noInput: true}, exitOK},
-		{"live, by a program that said neither", configs.Live, globals{}, exitOK},
+		{"live, without input", configs.Live, shell.Globals{NoInput: true}, failure.Usage},
+		{"live, without input but yes", configs.Live, shell.Globals{NoInput: true, Yes: true}, failure.OK},
+		{"demo, without input", configs.Demo, shell.Globals{NoInput: true}, failure.OK},
+		{"live, by a program that said neither", configs.Live, shell.Globals{}, failure.OK},
 	} {
 		command := given(t, &c.g)
 		command.SetIn(&bytes.Buffer{})
 		err := confirmLive(command, &running{status: view.Status{Mode: string(c.mode), Instance: "main"}}, "/", nil, showHalt)
-		have := exitOK
+		have := failure.OK
 		if err != nil {
-			have = exitCode(err)
+			have = failure.CodeOf(err)
 		}
 		if have != c.want {
 			t.Errorf("%s: want exit code %d, have %d: %v", c.name, c.want, have, err)
@@ -48,21 +49,21 @@ func TestALiveAccountIsConfirmedOrRefusedNeverAskedInVain(t *testing.T) {
 func TestTheFlagForColoursStandsAboveTheEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		name        string
-		flag        globals
+		flag        shell.Globals
 		none, force string
 		want        bool
 	}{
-		{"nothing said, no terminal", globals{}, "", "", false},
-		{"forced", globals{}, "", "1", true},
-		{"NO_COLOR above FORCE_COLOR", globals{}, "1", "1", false},
-		{"always above NO_COLOR", globals{colour: choice{word: "always"}}, "1", "", true},
-		{"never above FORCE_COLOR", globals{colour: choice{word: "never"}}, "", "1", false},
-		{"no-color above always", globals{noColour: true, colour: choice{word: "always"}}, "", "", false},
+		{"nothing said, no terminal", shell.Globals{}, "", "", false},
+		{"forced", shell.Globals{}, "", "1", true},
+		{"NO_COLOR above FORCE_COLOR", shell.Globals{}, "1", "1", false},
+		{"always above NO_COLOR", shell.Globals{Colour: shell.Choice{Word: "always"}}, "1", "", true},
+		{"never above FORCE_COLOR", shell.Globals{Colour: shell.Choice{Word: "never"}}, "", "1", false},
+		{"no-color above always", shell.Globals{NoColour: true, Colour: shell.Choice{Word: "always"}}, "", "", false},
 	} {
 		t.Setenv("TERM", "xterm")
 		t.Setenv("NO_COLOR", c.none)
 		t.Setenv("FORCE_COLOR", c.force)
-		if have := colours(given(t, &c.flag), &bytes.Buffer{}); have != c.want {
+		if have := shell.Colours(given(t, &c.flag), &bytes.Buffer{}); have != c.want {
 			t.Errorf("%s: want colours %t, have %t", c.name, c.want, have)
 		}
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/runtime/api"
 	"botd/runtime/view"
@@ -75,21 +77,21 @@ func levelNamed(name string) (reconcile.HaltLevel, error) {
 	if near := configs.Nearest(name, names); near != "" {
 		text += "\nhint: did you mean " + near + "?"
 	}
-	return level, usage("%s", text)
+	return level, failure.Usagef("%s", text)
 }
 
 // deed adds the flags of every way to halt.
 func (f *haltFlags) deed(command *cobra.Command) {
 	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
-	dryFlag(command, &f.DryRun, "show exactly what would be sent, and send nothing")
+	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and send nothing")
 	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
 	f.add(command)
-	outputFlag(command, &f.output)
+	shell.OutputFlag(command, &f.output)
 }
 
 func (f *haltFlags) halt(command *cobra.Command) error {
 	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
-		return usage("%s needs --reason TEXT: it is written down", command.CommandPath())
+		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
 	}
 	d, err := f.reach(command)
 	if err != nil {
@@ -104,7 +106,7 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	err = print(command.OutOrStdout(), f.output, raw, func(w io.Writer) { showHalt(w, &out) })
+	err = shell.Print(command.OutOrStdout(), f.output, raw, func(w io.Writer) { showHalt(w, &out) })
 	if err != nil || f.DryRun || f.wait <= 0 {
 		return err
 	}
@@ -125,14 +127,14 @@ func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
 // confirmLive asks a person at a terminal before a live account is sent anything,
 // and shows first what a trial of it says. Who must not be asked says --yes too.
 func confirmLive(command *cobra.Command, d *running, path string, trial any, show func(io.Writer, *api.HaltAnswer)) error {
-	given := globalsOf(command.Context())
-	if d.status.Mode != string(configs.Live) || given.yes {
+	given := shell.GlobalsOf(command.Context())
+	if d.status.Mode != string(configs.Live) || given.Yes {
 		return nil
 	}
-	if given.noInput {
-		return usage("instance %s is live, and --no-input does not let it be confirmed: add --yes", d.status.Instance)
+	if given.NoInput {
+		return failure.Usagef("instance %s is live, and --no-input does not let it be confirmed: add --yes", d.status.Instance)
 	}
-	person, there := person(command)
+	person, there := shell.Person(command)
 	if !there {
 		return nil // a program that said neither: a halt must not hang, nor be refused
 	}
@@ -140,13 +142,13 @@ func confirmLive(command *cobra.Command, d *running, path string, trial any, sho
 	if err != nil {
 		return err
 	}
-	w := question(command)
+	w := shell.Question(command)
 	fmt.Fprintf(w, "LIVE instance %s. ", d.status.Instance)
 	show(w, &would)
 	fmt.Fprintf(w, "Type %s to go on: ", d.status.Instance)
 	line, err := bufio.NewReader(person).ReadString('\n')
 	if err != nil || strings.TrimSpace(line) != d.status.Instance {
-		return failure(exitNegative, "--yes does not ask", "nothing was changed")
+		return failure.New(failure.Negative, "--yes does not ask", "nothing was changed")
 	}
 	return nil
 }
@@ -194,7 +196,7 @@ func follow(command *cobra.Command, d *running, scope string, wait time.Duration
 	for told := ""; ; {
 		select {
 		case <-ctx.Done():
-			return failure(exitTemporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", wait, told)
+			return failure.New(failure.Temporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", wait, told)
 		case <-ticker.C:
 		}
 		status, _, err := ask[view.Status](ctx, d.daemon, http.MethodGet, "/api/v1/status", nil)
@@ -240,10 +242,10 @@ strategy by name also releases its latch. What keeps trading back all the same i
 		Example: "  botd rearm --dry-run\n  botd rearm\n  botd rearm --strategy trend",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.rearm(command) },
 	}
-	dryFlag(command, &flags.DryRun, "say what would end, and change nothing")
+	shell.DryRunFlag(command, &flags.DryRun, "say what would end, and change nothing")
 	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
 	flags.part(command, "arm")
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }

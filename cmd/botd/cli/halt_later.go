@@ -15,6 +15,7 @@ import (
 
 	"botd/configs"
 	"botd/exchange"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
@@ -43,8 +44,8 @@ type laterHalt struct {
 // systemd in a moment. It returns why nobody was reached, and what was done instead;
 // or the daemon, when one answers after all.
 func (f *haltFlags) later(command *cobra.Command, unreached error) (*running, error) {
-	var code *exitError
-	if f.DryRun || f.address != "" || !errors.As(unreached, &code) || code.code != exitUnavailable {
+	var code *failure.Error
+	if f.DryRun || f.address != "" || !errors.As(unreached, &code) || code.Code != failure.Unavailable {
 		return nil, unreached
 	}
 	config, problems, err := load(f.directory, "")
@@ -57,19 +58,19 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*running, er
 	}
 	halt := laterHalt{time.Now().UnixMilli(), operator(), f.Level, f.Reason, f.Strategy, f.Market, f.Symbol}
 	if _, err := halt.scope(config); err != nil {
-		return nil, fail(exitNegative, err)
+		return nil, failure.Wrap(failure.Negative, err)
 	}
 	path, err := leaveHalt(directory, halt)
 	if err != nil {
-		return nil, failure(exitIO, "nothing was halted", "keep the halt for the next start: %w", err)
+		return nil, failure.New(failure.IO, "nothing was halted", "keep the halt for the next start: %w", err)
 	}
 	if d, err := f.reach(command); err == nil { // it has started meanwhile: it answers better itself
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fail(exitIO, err)
+			return nil, failure.Wrap(failure.IO, err)
 		}
 		return d, nil
 	}
-	return nil, failure(exitUnavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs and did not answer does so within seconds",
+	return nil, failure.New(failure.Unavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs and did not answer does so within seconds",
 		"no daemon answers: the halt is kept in %s", path)
 }
 
@@ -159,13 +160,13 @@ func syncDirectory(path string) error {
 func takeHalts(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book, history *view.History) error {
 	paths, err := leftHalts(directory)
 	if err != nil || len(paths) == 0 {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	var records []reconcile.Record
 	for _, path := range paths {
 		h, err := readHalt(path)
 		if err != nil {
-			return failure(exitData, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
+			return failure.New(failure.Data, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
 		}
 		scope := h.scopeNow(config)
 		records = append(records, reconcile.Record{Kind: reconcile.RecordAudit, AtMS: nowMS, Audit: h.audit(path, scope)})
@@ -176,7 +177,7 @@ func takeHalts(ctx context.Context, config *configs.Config, directory string, no
 		}
 	}
 	if err := store.Append(ctx, records); err != nil {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	for i := range records {
 		history.Take(&records[i])
@@ -184,7 +185,7 @@ func takeHalts(ctx context.Context, config *configs.Config, directory string, no
 	for _, path := range paths {
 		err = errors.Join(err, os.Remove(path))
 	}
-	return fail(exitIO, errors.Join(err, syncDirectory(directory)))
+	return failure.Wrap(failure.IO, errors.Join(err, syncDirectory(directory)))
 }
 
 // How often a running daemon looks for halts that did not reach it, and how often

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/runtime"
 	"botd/runtime/engine"
@@ -36,7 +37,7 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 		return paths
 	}
 	halt := []string{"halt", "--level", "flatten", "--reason", "nobody hears", "--yes"}
-	if told := p.run(exitUnavailable, halt...); strings.Contains(told, "kept") {
+	if told := p.run(failure.Unavailable, halt...); strings.Contains(told, "kept") {
 		t.Errorf("where nothing ever traded: want nothing kept, have %s", told)
 	}
 	venue := p.venue(address, "halt", "--market", "still")
@@ -52,14 +53,14 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	must(venue.Process.Signal(syscall.SIGSTOP))
 	must(first.Process.Kill())
 	_ = first.Wait()
-	p.run(exitUnavailable, "halt", "--level", "flatten", "--reason", "nobody hears", "--strategy", "nobody", "--listen", own)
-	p.run(exitNegative, append(halt, "--strategy", "nobody")...)
+	p.run(failure.Unavailable, "halt", "--level", "flatten", "--reason", "nobody hears", "--strategy", "nobody", "--listen", own)
+	p.run(failure.Negative, append(halt, "--strategy", "nobody")...)
 	if len(left()) > 0 {
 		t.Error("a halt of what is not configured, or of another machine: want nothing kept")
 	}
 	_, log = p.start("daemon again", "run", "--mode", "live", "--log-format", "json")
 	log.wait(t, "no answer yet from http://"+address)
-	if told := p.run(exitUnavailable, halt...); !strings.Contains(told, "the halt is kept in data/live/halt-") {
+	if told := p.run(failure.Unavailable, halt...); !strings.Contains(told, "the halt is kept in data/live/halt-") {
 		t.Errorf("want to be told that it is kept, have %s", told)
 	}
 	must(venue.Process.Signal(syscall.SIGCONT))
@@ -72,7 +73,7 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	if len(left()) > 0 {
 		t.Error("want the file gone once the journal has it")
 	}
-	journalled := p.run(exitOK, "journal", "export", "--kind", "audit,halt")
+	journalled := p.run(failure.OK, "journal", "export", "--kind", "audit,halt")
 	if !strings.Contains(journalled, "while no botd answered") || !strings.Contains(journalled, `"level":"flatten"`) {
 		t.Errorf("want it in the journal with who asked for it, have %s", journalled)
 	}
@@ -83,7 +84,7 @@ func TestAKeptHaltThatCanNotBeReadIsNoReasonToTrade(t *testing.T) {
 	p := newPlace(t)
 	for _, text := range []string{"nonsense", `{"level":"slowly"}`} {
 		p.file("data/demo/halt-1-2.json", text, 0o600)
-		if told := p.run(exitData, "run", "--listen", "off"); !strings.Contains(told, "data/demo/halt-1-2.json") {
+		if told := p.run(failure.Data, "run", "--listen", "off"); !strings.Contains(told, "data/demo/halt-1-2.json") {
 			t.Errorf("want the file named, have %s", told)
 		}
 	}
@@ -101,7 +102,7 @@ func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the halt in the journal", func() bool {
-		return strings.Contains(p.run(exitOK, "journal", "export", "--kind", "halt"), `"strategy":"accumulate","why":"the socket is gone","level":"flatten"`)
+		return strings.Contains(p.run(failure.OK, "journal", "export", "--kind", "halt"), `"strategy":"accumulate","why":"the socket is gone","level":"flatten"`)
 	})
 	eventually(t, "its file gone", func() bool { paths, _ := leftHalts(directory); return len(paths) == 0 })
 	p.file("data/demo/halt-3-4.json", "nonsense", 0o600)

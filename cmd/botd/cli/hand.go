@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/runtime/api"
 )
@@ -26,7 +28,7 @@ type handFlags struct {
 func (f *handFlags) by(command *cobra.Command, what string, path func(name string) (string, error)) *cobra.Command {
 	command.Args = func(command *cobra.Command, names []string) error {
 		if len(names) != 1 {
-			return usage("%s takes one %s", command.CommandPath(), what)
+			return failure.Usagef("%s takes one %s", command.CommandPath(), what)
 		}
 		return nil
 	}
@@ -43,17 +45,17 @@ func (f *handFlags) by(command *cobra.Command, what string, path func(name strin
 // flags adds those of every change by hand.
 func (f *handFlags) flags(command *cobra.Command) *cobra.Command {
 	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
-	dryFlag(command, &f.DryRun, "show exactly what would be sent, and what comes of it; send nothing")
+	shell.DryRunFlag(command, &f.DryRun, "show exactly what would be sent, and what comes of it; send nothing")
 	command.Flags().DurationVar(&f.wait, "wait", 0, "wait that long until it is done (exit code 75 when it is not)")
 	f.add(command)
-	outputFlag(command, &f.output)
+	shell.OutputFlag(command, &f.output)
 	return command
 }
 
 // perform asks for the change, after a trial where a person is to be asked.
 func (f *handFlags) perform(command *cobra.Command, path string, body func(dry bool) any) error {
 	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
-		return usage("%s needs --reason TEXT: it is written down", command.CommandPath())
+		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
 	}
 	d, err := f.reach(command)
 	if err != nil {
@@ -68,7 +70,7 @@ func (f *handFlags) perform(command *cobra.Command, path string, body func(dry b
 	if err != nil {
 		return err
 	}
-	err = print(command.OutOrStdout(), f.output, raw, func(w io.Writer) { showDeed(w, &out) })
+	err = shell.Print(command.OutOrStdout(), f.output, raw, func(w io.Writer) { showDeed(w, &out) })
 	if err != nil || f.DryRun || f.wait <= 0 {
 		return err
 	}
@@ -114,7 +116,7 @@ func showDeed(w io.Writer, h *api.HaltAnswer) {
 		fmt.Fprintln(w, "  "+line)
 	}
 	if h.DryRun {
-		fmt.Fprintln(w, nothingDone)
+		fmt.Fprintln(w, shell.NothingDone)
 	}
 }
 
@@ -140,9 +142,9 @@ orders back. Close the position instead (botd positions close), or change the st
 			filtered := all || asked.Strategy != "" || asked.Symbol != "" || asked.Market != ""
 			switch {
 			case len(ids) == 0 && !filtered:
-				return usage("%s takes one order id, or --strategy, --symbol, --market or --all", command.CommandPath())
+				return failure.Usagef("%s takes one order id, or --strategy, --symbol, --market or --all", command.CommandPath())
 			case len(ids) == 1 && filtered:
-				return usage("%s takes an order id or --strategy, --symbol, --market and --all, not both", command.CommandPath())
+				return failure.Usagef("%s takes an order id or --strategy, --symbol, --market and --all, not both", command.CommandPath())
 			case len(ids) == 1:
 				return flags.perform(command, "/api/v1/orders/"+url.PathEscape(ids[0])+"/cancel", func(dry bool) any { return api.HandRequest{Reason: flags.Reason, DryRun: dry} })
 			}
@@ -177,7 +179,7 @@ until botd rearm --strategy NAME; --dry-run says what it would do then.`,
 			market = "futures"
 		}
 		if market != "futures" && market != "spot" {
-			return "", usage("--market %q is neither futures nor spot", market)
+			return "", failure.Usagef("--market %q is neither futures nor spot", market)
 		}
 		return "/api/v1/positions/" + market + "/" + url.PathEscape(symbol) + "/close", nil
 	})

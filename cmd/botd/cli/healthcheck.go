@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 )
 
 // health is what the daemon says of itself.
@@ -50,9 +53,9 @@ It ends with 0 when all is well, 1 when botd says it is not, 69 when nobody answ
 			}
 			told := health{Schema: 1}
 			if err := json.Unmarshal(answer, &told); err != nil {
-				return failure(exitUnavailable, "is that address botd's?", "the answer of %s is not botd's", d.where)
+				return failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.where)
 			}
-			err = print(command.OutOrStdout(), flags.output, told, func(w io.Writer) {
+			err = shell.Print(command.OutOrStdout(), flags.output, told, func(w io.Writer) {
 				fmt.Fprintln(w, told.Status)
 				for _, c := range told.Checks {
 					word := "ok"
@@ -63,13 +66,13 @@ It ends with 0 when all is well, 1 when botd says it is not, 69 when nobody answ
 				}
 			})
 			if err == nil && status != http.StatusOK {
-				err = negative()
+				err = failure.Quiet()
 			}
 			return err
 		},
 	}
 	flags.add(command)
 	command.Flags().BoolVar(&ready, "ready", false, "whether it is ready, check by check")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }

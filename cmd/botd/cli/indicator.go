@@ -13,9 +13,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/tape"
+	"botd/internal/failure"
 	"botd/strategy/indicator"
 )
 
@@ -51,7 +53,7 @@ Without NAME it lists every indicator with its parameters and outputs.`,
 	f.StringVar(&flags.data, "data", "", "recorded candles (CSV, maybe gzip)")
 	f.StringVar(&flags.interval, "interval", "", "the candles' interval (default: found from the data)")
 	f.BoolVar(&flags.repair, "repair", false, "drop rows that are wrong, and say which")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -65,7 +67,7 @@ func indicatorNames() []string {
 
 func listIndicators(command *cobra.Command, flags indicatorFlags) error {
 	if flags.data != "" {
-		return usage("which indicator? one of: %s", strings.Join(indicatorNames(), ", "))
+		return failure.Usagef("which indicator? one of: %s", strings.Join(indicatorNames(), ", "))
 	}
 	type parameter struct {
 		Name    string  `json:"name"`
@@ -87,8 +89,8 @@ func listIndicators(command *cobra.Command, flags indicatorFlags) error {
 		}
 		rows = append(rows, r)
 	}
-	return print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) {
-		t := grid(w, table.Row{"name", "what it is", "parameters", "outputs"})
+	return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) {
+		t := shell.NewTable(w, table.Row{"name", "what it is", "parameters", "outputs"})
 		for _, r := range rows {
 			var all []string
 			for _, p := range r.Parameters {
@@ -103,7 +105,7 @@ func listIndicators(command *cobra.Command, flags indicatorFlags) error {
 func runIndicator(command *cobra.Command, name string, flags indicatorFlags) error {
 	definition, found := indicator.Find(name)
 	if !found {
-		return usage("unknown indicator %q\nhint: one of %s", name, strings.Join(indicatorNames(), ", "))
+		return failure.Usagef("unknown indicator %q\nhint: one of %s", name, strings.Join(indicatorNames(), ", "))
 	}
 	given, err := parameters(flags.parameters)
 	if err != nil {
@@ -111,10 +113,10 @@ func runIndicator(command *cobra.Command, name string, flags indicatorFlags) err
 	}
 	stream, err := definition.New(given)
 	if err != nil {
-		return fail(exitUsage, err)
+		return failure.Wrap(failure.Usage, err)
 	}
 	if flags.data == "" {
-		return usage("botd indicator %s needs --data FILE", name)
+		return failure.Usagef("botd indicator %s needs --data FILE", name)
 	}
 	if !command.Flags().Changed("output") {
 		flags.output = "csv" // the contract's; a table of so many rows is for who asks for it
@@ -124,7 +126,7 @@ func runIndicator(command *cobra.Command, name string, flags indicatorFlags) err
 		return err
 	}
 	w := command.OutOrStdout()
-	if err := whole(w, flags.output); err != nil {
+	if err := shell.RefuseShape(w, flags.output); err != nil {
 		return err
 	}
 	switch flags.output {
@@ -137,9 +139,9 @@ func runIndicator(command *cobra.Command, name string, flags indicatorFlags) err
 	case "table":
 		err = writeIndicatorTable(w, definition, stream, recorded)
 	default:
-		return usage("-o %s: csv has every column here", flags.output)
+		return failure.Usagef("-o %s: csv has every column here", flags.output)
 	}
-	return fail(exitIO, err)
+	return failure.Wrap(failure.IO, err)
 }
 
 // parameters reads name=value pairs.
@@ -148,14 +150,14 @@ func parameters(pairs []string) (map[string]float64, error) {
 	for _, pair := range pairs {
 		name, text, ok := strings.Cut(pair, "=")
 		if !ok {
-			return nil, usage("--param %s: want name=value", pair)
+			return nil, failure.Usagef("--param %s: want name=value", pair)
 		}
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, usage("--param %s: %q is not a number", name, text)
+			return nil, failure.Usagef("--param %s: %q is not a number", name, text)
 		}
 		if _, twice := given[name]; twice {
-			return nil, usage("--param %s is given twice", name)
+			return nil, failure.Usagef("--param %s is given twice", name)
 		}
 		given[name] = value
 	}
@@ -169,7 +171,7 @@ func loadAnyCandles(command *cobra.Command, path, interval string, repair bool) 
 	if interval != "" {
 		var err error
 		if length, err = exchange.ParseInterval(interval); err != nil {
-			return nil, usage("--interval: %v", err)
+			return nil, failure.Usagef("--interval: %v", err)
 		}
 	}
 	return loadCandles(command, path, sim.DefaultSymbols()[0], length, repair)
@@ -186,10 +188,10 @@ func loadCandles(command *cobra.Command, path string, symbol *exchange.Symbol, i
 
 // loadColumns is loadCandles for files whose columns a person says.
 func loadColumns(command *cobra.Command, path string, symbol *exchange.Symbol, interval exchange.Interval, options tape.Options) (*tape.Tape, error) {
-	bar := newBar(command, 0, "bytes read")
-	options.Cache, options.Progress = candleCache(), func(done, total int64) { bar.total(int(total)); bar.set(int(done), int(total)) }
+	bar := shell.NewProgress(command, 0, "bytes read")
+	options.Cache, options.Progress = candleCache(), func(done, total int64) { bar.SetTotal(int(total)); bar.Set(int(done), int(total)) }
 	recorded, err := tape.LoadCandles(path, symbol, interval, options)
-	bar.end()
+	bar.End()
 	if err != nil {
 		return nil, dataError(err)
 	}
@@ -260,10 +262,10 @@ func writeIndicatorTable(w io.Writer, definition *indicator.Definition, stream i
 	for _, name := range definition.Outputs {
 		header = append(header, name)
 	}
-	return printTable(w, func(w io.Writer) {
-		t := grid(w, header)
+	return shell.PrintTable(w, func(w io.Writer) {
+		t := shell.NewTable(w, header)
 		eachValue(definition, stream, recorded, func(openMS int64, values []float64) error { // its only error is do's
-			row := table.Row{clock(openMS)}
+			row := table.Row{shell.Minute(openMS)}
 			for _, value := range values {
 				if math.IsNaN(value) {
 					row = append(row, "")

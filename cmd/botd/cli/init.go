@@ -18,7 +18,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/plural"
 )
 
 // initFlags are what a new configuration is made from.
@@ -56,8 +59,8 @@ A configuration for live gets no strategy unless --strategy names one.`,
 	f.StringVar(&flags.keyFile, "key-file", "", "file of mode 600 with the API key; for live")
 	f.StringVar(&flags.secretFile, "secret-file", "", "file of mode 600 with its secret; for live")
 	f.StringSliceVar(&flags.strategies, "strategy", nil, "examples to begin with: "+strings.Join(exampleNames(), ", ")+", or none (default all; for live none)")
-	dryFlag(command, &flags.dry, "name the files, and write none")
-	completeWith(command, "strategy", append(exampleNames(), "none")...)
+	shell.DryRunFlag(command, &flags.dry, "name the files, and write none")
+	shell.CompleteWith(command, "strategy", append(exampleNames(), "none")...)
 	return command
 }
 
@@ -93,7 +96,7 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 	slices.Sort(names)
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(directory, name)); !errors.Is(err, fs.ErrNotExist) {
-			return failure(exitUsage, "name another directory, or move that file away; nothing was written", "%s exists already", filepath.Join(directory, name))
+			return failure.New(failure.Usage, "name another directory, or move that file away; nothing was written", "%s exists already", filepath.Join(directory, name))
 		}
 	}
 	for _, name := range names {
@@ -103,15 +106,15 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		}
 		if err := os.WriteFile(path, []byte(texts[name]), 0o644); err != nil {
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.OutOrStdout(), path)
 	}
 	if f.dry {
-		fmt.Fprintln(command.ErrOrStderr(), nothingDone)
+		fmt.Fprintln(command.ErrOrStderr(), shell.NothingDone)
 		return nil
 	}
 	return f.next(command, directory)
@@ -119,7 +122,7 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 
 // ask asks a person for what no flag says.
 func (f *initFlags) ask(command *cobra.Command) error {
-	person, there := person(command)
+	person, there := shell.Person(command)
 	if !there {
 		return nil
 	}
@@ -129,17 +132,17 @@ func (f *initFlags) ask(command *cobra.Command) error {
 			return nil
 		}
 		for {
-			fmt.Fprintf(question(command), "%s [%s]: ", text, standard)
+			fmt.Fprintf(shell.Question(command), "%s [%s]: ", text, standard)
 			line, err := answers.ReadString('\n')
 			if err != nil && !errors.Is(err, io.EOF) {
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
 			*into = cmp.Or(strings.TrimSpace(line), standard)
 			why := wrong(*into)
 			if why == "" || err != nil { // a wrong answer at the input's end is told by what reads it
 				return nil
 			}
-			fmt.Fprintln(question(command), "  "+why)
+			fmt.Fprintln(shell.Question(command), "  "+why)
 		}
 	}
 	if err := put("mode", &f.mode, "mode: demo (a simulated exchange), paper (real prices, no keys) or live", "demo", wrongMode); err != nil {
@@ -204,20 +207,20 @@ func (f *initFlags) complete() error {
 	mode := configs.Mode(f.mode)
 	switch {
 	case mode != configs.Demo && mode != configs.Paper && mode != configs.Live:
-		return usage("--mode %s: demo, paper or live", f.mode)
+		return failure.Usagef("--mode %s: demo, paper or live", f.mode)
 	case f.listen != "" && wrongListen(f.listen):
-		return usage("--listen %s: want host:port, as 127.0.0.1:8420", f.listen)
+		return failure.Usagef("--listen %s: want host:port, as 127.0.0.1:8420", f.listen)
 	case mode != configs.Demo && (f.baseURL == "" || f.baseURL == "https://"):
-		return usage("mode %s needs --base-url, the venue's address", f.mode)
+		return failure.Usagef("mode %s needs --base-url, the venue's address", f.mode)
 	case mode == configs.Live && (f.keyFile == "") != (f.secretFile == ""):
-		return usage("--key-file and --secret-file go together")
+		return failure.Usagef("--key-file and --secret-file go together")
 	}
 	if f.strategies == nil && mode != configs.Live {
 		f.strategies = exampleNames()
 	}
 	for _, name := range f.strategies {
 		if name != "none" && !slices.Contains(exampleNames(), name) {
-			return usage("--strategy %s: there are %s, and none\nhint: botd strategy new writes one of your own", name, strings.Join(exampleNames(), ", "))
+			return failure.Usagef("--strategy %s: there are %s, and none\nhint: botd strategy new writes one of your own", name, strings.Join(exampleNames(), ", "))
 		}
 	}
 	return nil
@@ -284,7 +287,7 @@ func (f *initFlags) next(command *cobra.Command, directory string) error {
 		fmt.Fprintln(w, p.String())
 	}
 	if problems.Errors() > 0 {
-		return failure(exitNegative, "mend them, then: botd check -c "+directory, "written, with %s", count(problems.Errors(), "mistake"))
+		return failure.New(failure.Negative, "mend them, then: botd check -c "+directory, "written, with %s", plural.Of(problems.Errors(), "mistake"))
 	}
 	fmt.Fprintf(w, "\nnext:\n  botd check -c %s\n  botd doctor -c %s\n", directory, directory)
 	switch configs.Mode(f.mode) {

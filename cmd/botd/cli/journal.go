@@ -9,18 +9,19 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 )
 
 func newJournal() *cobra.Command {
-	command := &cobra.Command{Use: "journal", Short: "read the journal: tail, export, verify", Args: unknownCommand,
+	command := &cobra.Command{Use: "journal", Short: "read the journal: tail, export, verify", Args: shell.UnknownCommand,
 		Long: `The journal is botd's memory: one record after the other, each with the hash of the one
 before it, written before anything is sent. These commands read it, also while botd runs
 and writes it; they never change it.`,
@@ -51,12 +52,12 @@ func (f *journalFlags) path() (string, error) {
 			return "", err
 		}
 		if err := problems.Err(); err != nil {
-			return "", failure(exitConfig, "--file FILE needs no configuration", "%s", problems.String())
+			return "", failure.New(failure.Config, "--file FILE needs no configuration", "%s", problems.String())
 		}
 		path = filepath.Join(config.DataDir, string(config.Mode), journalName)
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "", failure(exitNoInput, "botd run makes one; --mode and --file name another", "no journal at %s", path)
+		return "", failure.New(failure.NoInput, "botd run makes one; --mode and --file name another", "no journal at %s", path)
 	}
 	return path, nil
 }
@@ -109,28 +110,13 @@ func (f *recordFlags) filter() (journal.Filter, error) {
 	for _, name := range f.kinds {
 		kind, err := reconcile.ParseRecordKind(name)
 		if err != nil {
-			return filter, usage("--kind %s: there is %s", name, strings.Join(recordKinds(), ", "))
+			return filter, failure.Usagef("--kind %s: there is %s", name, strings.Join(recordKinds(), ", "))
 		}
 		filter.Kinds = append(filter.Kinds, kind)
 	}
-	since, err := sinceMS(f.since)
+	since, err := shell.ParseSince(f.since)
 	filter.SinceMS = since
 	return filter, err
-}
-
-// sinceMS reads a time, or how long ago.
-func sinceMS(text string) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	if ago, err := time.ParseDuration(text); err == nil {
-		return time.Now().Add(-ago).UnixMilli(), nil
-	}
-	ms, err := parseTime("--since", text)
-	if err != nil {
-		return 0, usage("--since %q: want how long ago, as 24h, or a time, as 2026-01-31T15:04", text)
-	}
-	return ms, nil
 }
 
 func newTail() *cobra.Command {
@@ -149,7 +135,7 @@ quantities and prices of orders are in units of the symbol's scale, as the journ
 		Example: "  botd journal tail\n  botd journal tail -n 100 --kind sending,ended --symbol BTC-USDT\n  botd journal tail --follow -o jsonl",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if last < 0 {
-				return usage("--lines %d: want a number of records, or 0 for all", last)
+				return failure.Usagef("--lines %d: want a number of records, or 0 for all", last)
 			}
 			write, err := newRecordWriter(command.OutOrStdout(), output, follow)
 			if err != nil {
@@ -171,7 +157,7 @@ quantities and prices of orders are in units of the symbol's scale, as the journ
 	choose.add(command)
 	command.Flags().IntVarP(&last, "lines", "n", 20, "how many records; 0 for all")
 	command.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new records as they come")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -205,13 +191,13 @@ func openError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &wrong):
-		return fail(exitConfig, err)
+		return failure.Wrap(failure.Config, err)
 	case errors.Is(err, journal.ErrLocked):
-		return fail(exitTemporary, err)
+		return failure.Wrap(failure.Temporary, err)
 	case errors.Is(err, journal.ErrNewerSchema):
-		return failure(exitConfig, "run the botd that wrote it, or a newer one", "%w", err)
+		return failure.New(failure.Config, "run the botd that wrote it, or a newer one", "%w", err)
 	}
-	return fail(exitIO, err)
+	return failure.Wrap(failure.IO, err)
 }
 
 // readError tells a journal that was altered from one that can not be read.
@@ -221,9 +207,9 @@ func readError(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &altered):
-		return failure(exitNegative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
+		return failure.New(failure.Negative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
 	}
-	return fail(exitIO, err)
+	return failure.Wrap(failure.IO, err)
 }
 
 func newExport() *cobra.Command {
@@ -295,27 +281,27 @@ agree in it are equal.`,
 			defer store.Close()
 			report, err := store.Verify(command.Context())
 			if err != nil {
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
 			if expect != "" {
 				there, err := store.Has(command.Context(), expect)
 				if err != nil {
-					return fail(exitIO, err)
+					return failure.Wrap(failure.IO, err)
 				}
 				if !there {
 					report.Problems = append(report.Problems, journal.Problem{Table: "record", Want: "a record with hash " + expect, Have: "no such record"})
 				}
 			}
 			found := verifiedJournal{1, len(report.Problems) == 0, path, report}
-			if err := print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedText(w, &found) }); err != nil || found.OK {
+			if err := shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { verifiedText(w, &found) }); err != nil || found.OK {
 				return err
 			}
-			return negative()
+			return failure.Quiet()
 		},
 	}
 	from.add(command)
 	command.Flags().StringVar(&expect, "expect", "", "a hash noted before: a record with it must be there")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -330,20 +316,10 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 		}
 		return
 	}
-	t := grid(w, table.Row{"where", "key", "want", "have"})
+	t := shell.NewTable(w, table.Row{"where", "key", "want", "have"})
 	for _, p := range found.Problems {
-		t.AppendRow(table.Row{p.Table, printable(p.Key), printable(p.Want), printable(p.Have)})
+		t.AppendRow(table.Row{p.Table, shell.Printable(p.Key), shell.Printable(p.Want), shell.Printable(p.Have)})
 	}
 	t.Render()
 	fmt.Fprintf(w, "%d problems in %s, after %d sound records\n", len(found.Problems), found.File, found.Records)
-}
-
-// printable keeps what somebody wrote into a file from moving a terminal's cursor.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '·'
-		}
-		return r
-	}, text)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
@@ -148,14 +149,14 @@ func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
 		return nil, err
 	}
 	c := t.strategy
-	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, asked.Seed, clock(t.fromMS))
+	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, asked.Seed, shell.Minute(t.fromMS))
 	if t.path != "" {
 		over = asked.File
 		if t.fromMS != 0 {
-			over += " from " + clock(t.fromMS)
+			over += " from " + shell.Minute(t.fromMS)
 		}
 		if t.toMS != 0 {
-			over += " to " + clock(t.toMS)
+			over += " to " + shell.Minute(t.toMS)
 		}
 	}
 	does := []string{fmt.Sprintf("runs %s (%s) on %s %s, %s candles, over %s", c.Name, c.Kind, c.Market, c.Symbol, c.Interval, over)}
@@ -206,7 +207,7 @@ func (t *trial) data(l *lab) (err error) {
 		if end.text == "" {
 			continue
 		}
-		if *end.to, err = parseTime(end.name, end.text); err != nil {
+		if *end.to, err = shell.ParseTime(end.name, end.text); err != nil {
 			return err
 		}
 	}
@@ -229,7 +230,7 @@ func (t *trial) data(l *lab) (err error) {
 	case asked.To != "":
 		return errors.New("to is of a file: a made-up market has as many candles as asked for")
 	case t.fromMS == 0:
-		t.fromMS, err = parseTime("from", labBeginsAt)
+		t.fromMS, err = shell.ParseTime("from", labBeginsAt)
 	}
 	return err
 }
@@ -296,7 +297,7 @@ func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, e
 		to, _ = slices.BinarySearch(candles.OpenMS, t.toMS)
 	}
 	if from >= to {
-		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To, clock(candles.OpenMS[0]), clock(candles.CloseMS(candles.Len()-1)))
+		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To, shell.Minute(candles.OpenMS[0]), shell.Minute(candles.CloseMS(candles.Len()-1)))
 	}
 	recorded.Candles = candles.Slice(from, to)
 	recorded.Holes = slices.DeleteFunc(recorded.Holes, func(h tape.Hole) bool { return h.BeforeMS <= candles.OpenMS[from] || h.AfterMS >= candles.OpenMS[to-1] })

@@ -11,6 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 )
@@ -42,7 +44,7 @@ derived. A change that no fill, fee or funding explains (a deposit, a correction
 exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 		Example: "  botd ledger\n  botd ledger -o json | jq '.unexplained'\n  botd ledger --entries --strategy trend --since 24h -o csv > entries.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
-			since, err := sinceMS(flags.since)
+			since, err := shell.ParseSince(flags.since)
 			if err != nil {
 				return err
 			}
@@ -76,7 +78,7 @@ exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 	f.BoolVar(&flags.entries, "entries", false, "the entries, a line for each amount")
 	f.StringVar(&flags.strategy, "strategy", "", "only of this strategy")
 	f.StringVar(&flags.since, "since", "", "entries from then on: 24h, or a time as 2026-01-31T15:04")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -86,8 +88,8 @@ type ledgerPage struct {
 	reconcile.LedgerReport
 }
 
-// rows are the accounts.
-func (p *ledgerPage) rows() any { return p.Accounts }
+// Rows are the accounts.
+func (p *ledgerPage) Rows() any { return p.Accounts }
 
 // known refuses a strategy of which nothing was ever booked: it may be misspelt.
 func (f *ledgerFlags) known(ledger *reconcile.Ledger) error {
@@ -100,7 +102,7 @@ func (f *ledgerFlags) known(ledger *reconcile.Ledger) error {
 	if f.strategy == "" || slices.Contains(booked, f.strategy) {
 		return nil
 	}
-	return failure(exitNegative, "booked are: "+cmp.Or(strings.Join(booked, ", "), "none yet"), "nothing is booked for strategy %q", f.strategy)
+	return failure.New(failure.Negative, "booked are: "+cmp.Or(strings.Join(booked, ", "), "none yet"), "nothing is booked for strategy %q", f.strategy)
 }
 
 func (f *ledgerFlags) report(ledger *reconcile.Ledger) *ledgerPage {
@@ -130,11 +132,11 @@ func (f *ledgerFlags) lines(all []entryLine, s *journal.Stored) []entryLine {
 }
 
 func writeEntries(w io.Writer, output string, entries []entryLine) error {
-	return print(w, output, struct {
+	return shell.Print(w, output, struct {
 		Schema int         `json:"schema"`
 		Items  []entryLine `json:"items"`
 	}{1, entries}, func(w io.Writer) {
-		t := grid(w, table.Row{"time", "entry", "account", "strategy", "market", "symbol", "asset", "amount", ""})
+		t := shell.NewTable(w, table.Row{"time", "entry", "account", "strategy", "market", "symbol", "asset", "amount", ""})
 		for i := range entries {
 			e := &entries[i]
 			t.AppendRow(table.Row{e.Time.Format(time.DateTime), e.Sequence, e.Account.String(), e.Strategy, e.Market.String(), e.Symbol, e.Asset, e.Amount, derivedText(e.Derived)})
@@ -151,17 +153,17 @@ func derivedText(derived bool) string {
 }
 
 func writeLedger(w io.Writer, output string, page *ledgerPage) error {
-	return print(w, output, page, func(w io.Writer) { ledgerTable(w, page) })
+	return shell.Print(w, output, page, func(w io.Writer) { ledgerTable(w, page) })
 }
 
 func ledgerTable(w io.Writer, page *ledgerPage) {
-	t := grid(w, table.Row{"strategy", "market", "symbol", "bought", "sold", "", "realised", "fees", "funding", "net", ""})
+	t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "bought", "sold", "", "realised", "fees", "funding", "net", ""})
 	for i := range page.Strategies {
 		r := &page.Strategies[i]
 		t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Market.String(), r.Symbol, r.Bought, r.Sold, r.Asset, r.Realised, r.Fees, r.Funding, r.Net, derivedText(r.Derived)})
 	}
 	t.Render()
-	t = grid(w, table.Row{"account", "strategy", "market", "symbol", "asset", "amount", ""})
+	t = shell.NewTable(w, table.Row{"account", "strategy", "market", "symbol", "asset", "amount", ""})
 	for i := range page.Accounts {
 		r := &page.Accounts[i]
 		t.AppendRow(table.Row{r.Account.String(), r.Strategy, r.Market.String(), r.Symbol, r.Asset, r.Amount, derivedText(r.Derived)})

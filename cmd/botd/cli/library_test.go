@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"botd/internal/failure"
 	"botd/strategy/library"
 )
 
@@ -18,7 +19,7 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 	t.Parallel()
 	candles := filepath.Join(t.TempDir(), "candles.csv")
 	var stdout, stderr bytes.Buffer
-	if code := execute([]string{"data", "generate", "--symbol", "ETH-USDT", "--interval", "1h", "--candles", "2000", "--seed", "5", "--out", candles}, &stdout, &stderr); code != exitOK {
+	if code := execute([]string{"data", "generate", "--symbol", "ETH-USDT", "--interval", "1h", "--candles", "2000", "--seed", "5", "--out", candles}, &stdout, &stderr); code != failure.OK {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "configs", "library", "*.yaml"))
@@ -32,7 +33,7 @@ func TestEveryBuiltInStrategyHasAnExampleThatTrades(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var stdout, stderr bytes.Buffer
-			if code := execute(append([]string{"backtest", "run", "-o", "json"}, legs(file, candles)...), &stdout, &stderr); code != exitOK {
+			if code := execute(append([]string{"backtest", "run", "-o", "json"}, legs(file, candles)...), &stdout, &stderr); code != failure.OK {
 				t.Fatalf("exit %d: %s", code, stderr.String())
 			}
 			var result struct {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"botd/internal/failure"
 )
 
 // onBitcoin are the figures of the examples that depend on the price of the asset.
@@ -59,7 +61,7 @@ func TestTheLibraryOnARecordedYear(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stdout, stderr bytes.Buffer
-		if code := execute([]string{"backtest", "run", "-s", made, "--data", hours, "-o", "json"}, &stdout, &stderr); code != exitOK {
+		if code := execute([]string{"backtest", "run", "-s", made, "--data", hours, "-o", "json"}, &stdout, &stderr); code != failure.OK {
 			t.Fatalf("%s: exit %d: %s", file, code, stderr.String())
 		}
 		rows.WriteString(yearRow(t, stdout.Bytes()))

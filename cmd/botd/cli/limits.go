@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"botd/runtime/view"
 	"fmt"
 	"io"
 	"strconv"
@@ -9,11 +8,14 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/runtime/view"
 )
 
 func newLimits() *cobra.Command {
 	command := asking("limits", "every limit, how much of it is in use, and what is left", "/api/v1/risk/limits", func(w io.Writer, p *page[view.Limit]) {
-		t := grid(w, table.Row{"scope", "rule", "use", "limit", "headroom", "used", "state", "since", "way out"})
+		t := shell.NewTable(w, table.Row{"scope", "rule", "use", "limit", "headroom", "used", "state", "since", "way out"})
 		for _, l := range p.Items {
 			since := ""
 			if l.Since != nil {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/risk"
 	"botd/runtime/api"
 )
@@ -41,7 +43,7 @@ Who set what, when and why stands in botd limits, on the risk page and in the au
 					return err
 				}
 				if value = strings.TrimSpace(value); !given || value == "" {
-					return usage("%s: write %s=VALUE; botd limits reset %s ends what was set", argument, rule, rule)
+					return failure.Usagef("%s: write %s=VALUE; botd limits reset %s ends what was set", argument, rule, rule)
 				}
 				flags.Limits[rule] = &value
 			}
@@ -78,14 +80,14 @@ are as the configuration has them again. A breach that is in force stays (botd r
 func (f *limitFlags) flags(command *cobra.Command) {
 	command.Flags().StringVar(&f.Strategy, "strategy", "", "of one strategy, not of the account")
 	command.Flags().StringVar(&f.Reason, "reason", "", "why, for the journal")
-	dryFlag(command, &f.DryRun, "say what would change, and change nothing")
+	shell.DryRunFlag(command, &f.DryRun, "say what would change, and change nothing")
 	f.add(command)
-	outputFlag(command, &f.output)
+	shell.OutputFlag(command, &f.output)
 }
 
 func (f *limitFlags) ask(command *cobra.Command) error {
 	if strings.TrimSpace(f.Reason) == "" && !f.DryRun {
-		return usage("%s needs --reason TEXT: it is written down", command.CommandPath())
+		return failure.Usagef("%s needs --reason TEXT: it is written down", command.CommandPath())
 	}
 	d, err := f.reach(command)
 	if err != nil {
@@ -109,5 +111,5 @@ func limitNamed(rule string) error {
 	if near := configs.Nearest(rule, risk.Tightenable); near != "" {
 		text += "\nhint: did you mean " + near + "?"
 	}
-	return usage("%s", text)
+	return failure.Usagef("%s", text)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/runtime/api"
 )
 
@@ -37,13 +39,13 @@ which browsers do not send, so that no log holds it.`,
 				return err
 			}
 			if link.Address == "" {
-				return failure(exitNegative, "set listen in botd.yaml", "the daemon serves no dashboard: it listens on its socket alone")
+				return failure.New(failure.Negative, "set listen in botd.yaml", "the daemon serves no dashboard: it listens on its socket alone")
 			}
 			out := loginJSON{1, link.Address + link.Path, link.Ends}
-			return print(command.OutOrStdout(), flags.output, out, func(w io.Writer) { fmt.Fprintln(w, out.URL) })
+			return shell.Print(command.OutOrStdout(), flags.output, out, func(w io.Writer) { fmt.Fprintln(w, out.URL) })
 		},
 	}
 	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, for the data directory")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }

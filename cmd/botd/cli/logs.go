@@ -16,6 +16,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/runtime/api"
 	"botd/runtime/ops"
 )
@@ -52,9 +54,9 @@ func newLogs() *cobra.Command {
 	f.IntVarP(&flags.limit, "lines", "n", 50, "how many; up to 1000")
 	f.BoolVarP(&flags.follow, "follow", "f", false, "go on as lines come")
 	flags.add(command)
-	outputFlag(command, &flags.output)
-	completeWith(command, "level", ops.Levels...)
-	completeWith(command, "event", eventIDs()...)
+	shell.OutputFlag(command, &flags.output)
+	shell.CompleteWith(command, "level", ops.Levels...)
+	shell.CompleteWith(command, "event", eventIDs()...)
 	return command
 }
 
@@ -77,11 +79,11 @@ func (f *logsFlags) query(limit int) string {
 
 func (f *logsFlags) run(command *cobra.Command) error {
 	if f.limit < 1 || f.limit > logsPage {
-		return usage("--lines %d: from 1 to %d", f.limit, logsPage)
+		return failure.Usagef("--lines %d: from 1 to %d", f.limit, logsPage)
 	}
 	form, _, _ := strings.Cut(f.output, "=")
 	if f.follow && form != "table" && form != "jsonl" {
-		return usage("-f goes on without end: -o table or jsonl")
+		return failure.Usagef("-f goes on without end: -o table or jsonl")
 	}
 	d, err := f.daemon(command.Context())
 	if err != nil {
@@ -97,8 +99,8 @@ func (f *logsFlags) run(command *cobra.Command) error {
 		select {
 		case <-ticker.C:
 		case <-command.Context().Done():
-			if s, ok := signalOf(context.Cause(command.Context())); ok {
-				return fail(signalCode(s), errQuiet)
+			if s, ok := failure.SignalOf(context.Cause(command.Context())); ok {
+				return failure.Wrap(failure.SignalCode(s), failure.ErrQuiet)
 			}
 			return nil
 		}
@@ -123,9 +125,9 @@ func (f *logsFlags) show(command *cobra.Command, d *daemon, limit int, after int
 		}
 	}
 	w := command.OutOrStdout()
-	return last, print(w, f.output, list(fresh), func(w io.Writer) {
+	return last, shell.Print(w, f.output, shell.List(fresh), func(w io.Writer) {
 		for i := range fresh {
-			logText(w, &fresh[i], colours(command, w), time.Now())
+			logText(w, &fresh[i], shell.Colours(command, w), time.Now())
 		}
 	})
 }
@@ -166,7 +168,7 @@ func newLogLevel() *cobra.Command {
 		Example: "  botd log-level\n  botd log-level debug",
 		RunE: func(command *cobra.Command, levels []string) error {
 			if len(levels) == 1 && !slices.Contains(ops.Levels, levels[0]) {
-				return usage("%q is no level: %s", levels[0], strings.Join(ops.Levels, ", "))
+				return failure.Usagef("%q is no level: %s", levels[0], strings.Join(ops.Levels, ", "))
 			}
 			d, err := flags.daemon(command.Context())
 			if err != nil {
@@ -174,7 +176,7 @@ func newLogLevel() *cobra.Command {
 			}
 			switch {
 			case dry && len(levels) == 0:
-				return usage("%s --dry-run needs a level", command.CommandPath())
+				return failure.Usagef("%s --dry-run needs a level", command.CommandPath())
 			case dry:
 				change, raw, err := ask[api.Change](command.Context(), d, http.MethodPut, "/api/v1/log-level?dry_run=true", map[string]string{"level": levels[0]})
 				if err != nil {
@@ -190,11 +192,11 @@ func newLogLevel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { fmt.Fprintln(w, now.Level) })
+			return shell.Print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { fmt.Fprintln(w, now.Level) })
 		},
 	}
 	flags.add(command)
-	dryFlag(command, &dry, "say what would change, and change nothing")
-	outputFlag(command, &flags.output)
+	shell.DryRunFlag(command, &dry, "say what would change, and change nothing")
+	shell.OutputFlag(command, &flags.output)
 	return command
 }

@@ -14,11 +14,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/strategy"
 )
 
@@ -42,14 +43,14 @@ func caught(stderr io.Writer, do func() int) (code int) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			fmt.Fprintf(stderr, "internal error: %v\n%s\nhint: this is a bug of botd; botd support collects what is needed to find it\n", cause, debug.Stack())
-			code = exitInternal
+			code = failure.Internal
 		}
 	}()
 	return do()
 }
 
 func perform(arguments []string, stdout, stderr io.Writer) int {
-	ctx, stop := signalContext()
+	ctx, stop := shell.SignalContext()
 	defer stop()
 	root := newRoot()
 	root.SetArgs(arguments)
@@ -57,21 +58,21 @@ func perform(arguments []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	addCompletion(root)
 	ran, err := root.ExecuteContextC(ctx)
-	err = globalsOf(ran.Context()).end(ran, taught(ran, err))
+	err = shell.GlobalsOf(ran.Context()).End(ran, taught(ran, err))
 	candleCache().Wait()
 	if err == nil {
-		return exitOK
+		return failure.OK
 	}
-	code := exitCode(err)
-	if s, ended := signalOf(context.Cause(ctx)); ended {
-		if _, told := signalOf(err); told || errors.Is(err, context.Canceled) {
-			code = signalCode(s) // whatever a command makes of being interrupted
+	code := failure.CodeOf(err)
+	if s, ended := failure.SignalOf(context.Cause(ctx)); ended {
+		if _, told := failure.SignalOf(err); told || errors.Is(err, context.Canceled) {
+			code = failure.SignalCode(s) // whatever a command makes of being interrupted
 		}
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(stderr, text)
 	}
-	if code == exitUsage && !strings.Contains(err.Error(), "hint: ") {
+	if code == failure.Usage && !strings.Contains(err.Error(), "hint: ") {
 		fmt.Fprintln(stderr, "hint: botd --help, or botd COMMAND --help, shows what there is")
 	}
 	return code
@@ -87,15 +88,15 @@ Three commands to start with:
   botd backtest run -s STRATEGY.yaml --data CANDLES.csv`
 
 func newRoot() *cobra.Command {
-	given := &globals{}
+	given := &shell.Globals{}
 	root := &cobra.Command{
 		Use:               "botd",
 		Short:             "a runtime for automated trading strategies",
 		Long:              about,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
-		Args:              unknownCommand,
-		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return given.begin(command) },
+		Args:              shell.UnknownCommand,
+		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return given.Begin(command) },
 		RunE: func(command *cobra.Command, _ []string) error {
 			fmt.Fprintln(command.OutOrStdout(), about+"\n\nbotd --help lists every command.")
 			return nil
@@ -105,7 +106,7 @@ func newRoot() *cobra.Command {
 	root.Version = buildVersion().Version
 	root.SetVersionTemplate(versionLine() + "\n")
 	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
-	given.add(root)
+	given.Add(root)
 	group(root, "begin", "To begin with:", newInit(), newCheck(), newDoctor(), newRun(), newDemo(), newStrategy())
 	group(root, "watch", "What the running daemon does:", newStatus(), newOrders(), newFills(), newTrades(), newPositions(), newAccount(), newLimits(), newLedger(), newLogs())
 	group(root, "why", "Why it does, or does not:", newExplain(), newPlan(), newIntents(), newRisk(), newReconcile())
@@ -114,7 +115,7 @@ func newRoot() *cobra.Command {
 	group(root, "venue", "What a venue says:", newMarkets(), newCandles(), newBook(), newProbe())
 	group(root, "operate", "To operate it:", newConfig(), newLogin(), newToken(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
 		newHealthcheck(), newOps(), newMan(), newVersion())
-	root.AddCommand(parent("sim", "the simulated exchange", also("serve", newExchange())))
+	root.AddCommand(shell.Hidden("sim", "the simulated exchange", shell.Alias("serve", newExchange())))
 	root.SetHelpCommandGroupID("operate")
 	root.SetCompletionCommandGroupID("operate")
 	completeFlags(root)
@@ -130,27 +131,9 @@ func group(root *cobra.Command, id, title string, commands ...*cobra.Command) {
 	root.AddCommand(commands...)
 }
 
-// unknownCommand answers a mistyped command with the nearest one.
-func unknownCommand(command *cobra.Command, arguments []string) error {
-	if len(arguments) == 0 {
-		return nil
-	}
-	var names []string
-	for _, c := range command.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(append(names, c.Name()), c.Aliases...)
-		}
-	}
-	text := fmt.Sprintf("unknown command %q for %s", arguments[0], command.CommandPath())
-	if near := configs.Nearest(arguments[0], names); near != "" {
-		text += "\nhint: did you mean " + near + "?"
-	}
-	return usage("%s", text)
-}
-
 // taught says of wrong arguments what the command takes: cobra's own words count them.
 func taught(ran *cobra.Command, err error) error {
-	var coded *exitError
+	var coded *failure.Error
 	if err == nil || ran == nil || errors.As(err, &coded) {
 		return err
 	}
@@ -158,12 +141,12 @@ func taught(ran *cobra.Command, err error) error {
 	case strings.HasPrefix(text, "unknown command "):
 		word, _ := strconv.QuotedPrefix(strings.TrimPrefix(text, "unknown command "))
 		if word, err = strconv.Unquote(word); err == nil && ran.HasAvailableSubCommands() {
-			return unknownCommand(ran, []string{word})
+			return shell.UnknownCommand(ran, []string{word})
 		}
-		return usage("%s takes no argument %q\nhint: %s", ran.CommandPath(), word, ran.UseLine())
+		return failure.Usagef("%s takes no argument %q\nhint: %s", ran.CommandPath(), word, ran.UseLine())
 	case strings.HasPrefix(text, "accepts "), strings.HasPrefix(text, "requires at "):
 		text = strings.NewReplacer("accepts ", "takes ", "requires at ", "takes at ", "arg(s), received", "argument(s), not", "arg(s), only received", "argument(s), not").Replace(text)
-		return usage("%s %s\nhint: %s", ran.CommandPath(), text, ran.UseLine())
+		return failure.Usagef("%s %s\nhint: %s", ran.CommandPath(), text, ran.UseLine())
 	}
 	return err
 }
@@ -172,19 +155,19 @@ func taught(ran *cobra.Command, err error) error {
 func flagError(command *cobra.Command, err error) error {
 	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !unknown {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	var names []string
 	for _, flags := range []*pflag.FlagSet{command.Flags(), command.InheritedFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	}
 	if near := configs.Nearest(name, names); near != "" {
-		return usage("%w\nhint: did you mean --%s?", err, near)
+		return failure.Usagef("%w\nhint: did you mean --%s?", err, near)
 	}
 	if word, known := elsewhereFlags[name]; known {
-		return usage("%w\nhint: here that is %s", err, word)
+		return failure.Usagef("%w\nhint: here that is %s", err, word)
 	}
-	return usage("%w", err)
+	return failure.Usagef("%w", err)
 }
 
 // elsewhereFlags are flags of other bots, and what says the same here.
@@ -194,37 +177,4 @@ var elsewhereFlags = map[string]string{
 	"starting-balance": "backtest: {cash: 10000} in the strategy's file", "dry-run-wallet": "simulated: {futures: 10000} in botd.yaml",
 	"export": "--out DIR", "export-filename": "--out DIR", "notes": "--note TEXT", "userdir": "-c DIR", "datadir": "--data FILE, or data_dir in botd.yaml",
 	"epochs": "botd sweep run --vary NAME=FROM..TO..STEP", "param": "--vary NAME=VALUE,VALUE of botd sweep run", "logfile": "2> FILE", "db-url": "data_dir in botd.yaml",
-}
-
-// colours reports whether a stream is a terminal that wants colours.
-func colours(command *cobra.Command, stream io.Writer) bool {
-	switch g := globalsOf(command.Context()); {
-	case g.noColour || g.colour.word == "never":
-		return false
-	case g.colour.word == "always":
-		return true
-	}
-	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	return os.Getenv("FORCE_COLOR") != "" || terminal(stream)
-}
-
-// terminal reports whether a stream is a terminal, or is passed on to one.
-func terminal(stream io.Writer) bool {
-	file, ok := endOf(stream).(*os.File)
-	return ok && isatty.IsTerminal(file.Fd())
-}
-
-// signalError is the cause of a context ended by a signal.
-type signalError struct{ signal os.Signal }
-
-func (e *signalError) Error() string { return "received " + e.signal.String() }
-
-func signalOf(err error) (os.Signal, bool) {
-	var s *signalError
-	if errors.As(err, &s) {
-		return s.signal, true
-	}
-	return nil, false
 }

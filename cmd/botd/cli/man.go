@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"botd/internal/failure"
+	"botd/internal/plural"
 )
 
 func newMan() *cobra.Command {
@@ -28,28 +31,28 @@ docs/api.md.`,
 			root := command.Root()
 			if markdown || api {
 				if len(names) > 0 || directory != "" || markdown && api {
-					return usage("--markdown and --api are one page each: take out --dir, one of them, and %q", strings.Join(names, " "))
+					return failure.Usagef("--markdown and --api are one page each: take out --dir, one of them, and %q", strings.Join(names, " "))
 				}
 				return writePage(command, api, into)
 			}
 			if into != "" {
-				return usage("--into is for --markdown and --api")
+				return failure.Usagef("--into is for --markdown and --api")
 			}
 			if directory == "" {
 				found, rest, err := root.Find(names)
 				if err != nil || len(rest) > 0 {
-					return usage("there is no command %q\nhint: botd --help lists them", strings.Join(names, " "))
+					return failure.Usagef("there is no command %q\nhint: botd --help lists them", strings.Join(names, " "))
 				}
-				return fail(exitIO, writeManual(command.OutOrStdout(), found))
+				return failure.Wrap(failure.IO, writeManual(command.OutOrStdout(), found))
 			}
 			if len(names) > 0 {
-				return usage("--dir writes the pages of all commands: take out %q", strings.Join(names, " "))
+				return failure.Usagef("--dir writes the pages of all commands: take out %q", strings.Join(names, " "))
 			}
 			written, err := writeManuals(directory, root)
 			if err != nil {
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
-			fmt.Fprintf(command.ErrOrStderr(), "%s in %s\n", count(written, "page"), directory)
+			fmt.Fprintf(command.ErrOrStderr(), "%s in %s\n", plural.Of(written, "page"), directory)
 			return nil
 		},
 	}
@@ -69,14 +72,14 @@ func writePage(command *cobra.Command, api bool, into string) error {
 	if api {
 		var err error
 		if page, err = apiReference(); err != nil {
-			return fail(exitInternal, err)
+			return failure.Wrap(failure.Internal, err)
 		}
 	}
 	if into != "" {
-		return fail(exitIO, os.WriteFile(into, page, 0o644))
+		return failure.Wrap(failure.IO, os.WriteFile(into, page, 0o644))
 	}
 	_, err := command.OutOrStdout().Write(page)
-	return fail(exitIO, err)
+	return failure.Wrap(failure.IO, err)
 }
 
 // writeManuals writes the page of a command and those of all below it.
@@ -121,17 +124,17 @@ var exitTable = []struct {
 	code int
 	what string
 }{
-	{exitOK, "done"},
-	{exitNegative, "a negative answer: a check found problems, a test failed"},
-	{exitUsage, "the command line is wrong"},
-	{exitData, "bad data"},
-	{exitNoInput, "an input is missing"},
-	{exitUnavailable, "the daemon or the exchange can not be reached"},
-	{exitInternal, "a bug of botd"},
-	{exitIO, "reading or writing failed"},
-	{exitTemporary, "not now: try again"},
-	{exitCredentials, "key, token or permission are missing or wrong"},
-	{exitConfig, "the configuration is wrong"},
+	{failure.OK, "done"},
+	{failure.Negative, "a negative answer: a check found problems, a test failed"},
+	{failure.Usage, "the command line is wrong"},
+	{failure.Data, "bad data"},
+	{failure.NoInput, "an input is missing"},
+	{failure.Unavailable, "the daemon or the exchange can not be reached"},
+	{failure.Internal, "a bug of botd"},
+	{failure.IO, "reading or writing failed"},
+	{failure.Temporary, "not now: try again"},
+	{failure.Credentials, "key, token or permission are missing or wrong"},
+	{failure.Config, "the configuration is wrong"},
 	{130, "ended by SIGINT"},
 	{143, "ended by SIGTERM"},
 }

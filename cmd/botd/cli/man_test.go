@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/docs"
+	"botd/internal/failure"
 )
 
 // all are a command and all below it that the help lists.
@@ -27,7 +28,7 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	var stdout, stderr bytes.Buffer
-	if code := execute([]string{"man", "--dir", directory}, &stdout, &stderr); code != exitOK {
+	if code := execute([]string{"man", "--dir", directory}, &stdout, &stderr); code != failure.OK {
 		t.Fatalf("botd man --dir: want exit code 0, have %d: %s", code, stderr.String())
 	}
 	groff, err := exec.LookPath("groff")
@@ -59,8 +60,8 @@ func TestAPageOfNoCommandIsAMistake(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
 	for _, arguments := range [][]string{{"man", "nonsense"}, {"man", "run", "more"}, {"man", "--dir", t.TempDir(), "run"}, {"man", "--markdown", "run"}, {"man", "--markdown", "--api"}, {"man", "--into", "x"}} {
-		if code := execute(arguments, &stdout, &stderr); code != exitUsage {
-			t.Errorf("botd %v: want exit code %d, have %d", arguments, exitUsage, code)
+		if code := execute(arguments, &stdout, &stderr); code != failure.Usage {
+			t.Errorf("botd %v: want exit code %d, have %d", arguments, failure.Usage, code)
 		}
 	}
 }
@@ -78,7 +79,7 @@ func TestTheCommandLinesPageIsWhatTheCodeSays(t *testing.T) {
 	}
 	into := filepath.Join(t.TempDir(), "cli.md")
 	var stdout, stderr bytes.Buffer
-	if code := execute([]string{"man", "--markdown", "--into", into}, &stdout, &stderr); code != exitOK {
+	if code := execute([]string{"man", "--markdown", "--into", into}, &stdout, &stderr); code != failure.OK {
 		t.Fatalf("botd man --markdown --into: want exit code 0, have %d: %s", code, stderr.String())
 	}
 	if written, err := os.ReadFile(into); err != nil || !bytes.Equal(written, page) {
@@ -94,7 +95,7 @@ func TestTheAPIsPageIsWhatItsDocumentSays(t *testing.T) {
 	}
 	wantGenerated(t, "docs/api.md", page, "go run ./cmd/botd man --api --into docs/api.md")
 	var printed, stderr bytes.Buffer
-	if code := execute([]string{"man", "--api"}, &printed, &stderr); code != exitOK || !bytes.Equal(printed.Bytes(), page) {
+	if code := execute([]string{"man", "--api"}, &printed, &stderr); code != failure.OK || !bytes.Equal(printed.Bytes(), page) {
 		t.Errorf("botd man --api: want the page, have exit code %d and %d bytes: %s", code, printed.Len(), stderr.String())
 	}
 	content, err := docs.API()
@@ -134,7 +135,7 @@ func TestShellsComplete(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		var script, stderr bytes.Buffer
-		if code := execute([]string{"completion", shell}, &script, &stderr); code != exitOK || script.Len() < 1000 {
+		if code := execute([]string{"completion", shell}, &script, &stderr); code != failure.OK || script.Len() < 1000 {
 			t.Errorf("botd completion %s: want a script, have exit code %d and %d bytes", shell, code, script.Len())
 		}
 		path, err := exec.LookPath(shell)

@@ -7,7 +7,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
+	"botd/internal/failure"
 )
 
 // marketJSON is a symbol's rules and its day.
@@ -39,7 +41,7 @@ steps, least order value, highest leverage) and the last 24 hours. No keys are n
 			if flags.market != "" {
 				market, err := exchange.ParseMarket(flags.market)
 				if err != nil {
-					return usage("--market: %v", err)
+					return failure.Usagef("--market: %v", err)
 				}
 				wanted = []exchange.Market{market}
 			}
@@ -55,12 +57,12 @@ steps, least order value, highest leverage) and the last 24 hours. No keys are n
 				}
 				rows = append(rows, some...)
 			}
-			return print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { marketsTable(w, rows) })
+			return shell.Print(command.OutOrStdout(), flags.output, rows, func(w io.Writer) { marketsTable(w, rows) })
 		},
 	}
 	flags.add(command, "")
 	command.Flags().Lookup("market").Usage = "futures or spot (default: both)"
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -96,7 +98,7 @@ func marketsOf(command *cobra.Command, venue *publicVenue, market exchange.Marke
 }
 
 func marketsTable(w io.Writer, rows []marketJSON) {
-	t := grid(w, table.Row{"market", "symbol", "last", "24h %", "24h USDT", "price step", "quantity step", "least USDT", "leverage", "trading"})
+	t := shell.NewTable(w, table.Row{"market", "symbol", "last", "24h %", "24h USDT", "price step", "quantity step", "least USDT", "leverage", "trading"})
 	for _, r := range rows {
 		trading, leverage := "yes", ""
 		switch {

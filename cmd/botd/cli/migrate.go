@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/reconcile/journal"
 )
 
@@ -49,12 +51,12 @@ refused (exit code 78); one that is in use is left alone (75).`,
 			if err != nil {
 				return err
 			}
-			return print(command.OutOrStdout(), output, done, func(w io.Writer) { migrateText(w, &done) })
+			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { migrateText(w, &done) })
 		},
 	}
 	from.add(command)
-	dryFlag(command, &dry, "try it on a copy; change nothing")
-	outputFlag(command, &output)
+	shell.DryRunFlag(command, &dry, "try it on a copy; change nothing")
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -73,7 +75,7 @@ func migrate(ctx context.Context, path string, dry bool) (done migrated, err err
 	if dry && done.From != done.To {
 		var directory string
 		if directory, err = os.MkdirTemp("", "botd-migrate-"); err != nil {
-			return done, errors.Join(fail(exitIO, err), store.Close())
+			return done, errors.Join(failure.Wrap(failure.IO, err), store.Close())
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 		path = filepath.Join(directory, journalName)
@@ -82,7 +84,7 @@ func migrate(ctx context.Context, path string, dry bool) (done migrated, err err
 		}
 	}
 	if err := store.Close(); err != nil {
-		return done, fail(exitIO, err)
+		return done, failure.Wrap(failure.IO, err)
 	}
 	if !dry {
 		if done.Backup, err = backupOlder(ctx, path); err != nil {
@@ -95,7 +97,7 @@ func migrate(ctx context.Context, path string, dry bool) (done migrated, err err
 			return done, openError(err)
 		}
 		if err := opened.Close(); err != nil {
-			return done, fail(exitIO, err)
+			return done, failure.Wrap(failure.IO, err)
 		}
 	}
 	checked, err := journal.CheckBackup(ctx, path)
@@ -123,7 +125,7 @@ func backupOlder(ctx context.Context, path string) (name string, err error) {
 	}
 	name = fmt.Sprintf("%s.schema%d-%s", path, store.Schema(), time.Now().UTC().Format("20060102T150405Z"))
 	if _, err := store.Backup(ctx, name); err != nil {
-		return "", failure(exitIO, "make room, or mend what botd journal verify says; nothing was changed", "back up the journal before it is brought up to date: %w", err)
+		return "", failure.New(failure.IO, "make room, or mend what botd journal verify says; nothing was changed", "back up the journal before it is brought up to date: %w", err)
 	}
 	return name, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 )
@@ -59,21 +60,21 @@ func TestAnOlderJournalIsMigratedOnceWithABackup(t *testing.T) {
 		if have := execute(append([]string{"migrate", "--file", path, "-o", "json"}, arguments...), &out, &errors); have != want {
 			t.Fatalf("migrate %v: want exit code %d, have %d: %s", arguments, want, have, errors.String())
 		}
-		if want == exitOK {
+		if want == failure.OK {
 			if err := json.Unmarshal(out.Bytes(), &m); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return m, errors.String()
 	}
-	tried, _ := run(exitOK, "--dry-run")
+	tried, _ := run(failure.OK, "--dry-run")
 	if !tried.DryRun || tried.From != 1 || tried.To != journal.NewestSchema || tried.Backup != "" || tried.Report.Records != 2 {
 		t.Errorf("a trial: want 1 to %d and two records verified, have %+v", journal.NewestSchema, tried)
 	}
 	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
 		t.Errorf("a trial: want the journal as it was, have %d bytes, not %d, %v", len(after), len(before), err)
 	}
-	done, _ := run(exitOK)
+	done, _ := run(failure.OK)
 	if done.From != 1 || done.Backup == "" || len(done.Report.Problems) > 0 || done.Report.Records != 2 {
 		t.Errorf("want 1 to %d with a backup, have %+v", journal.NewestSchema, done)
 	}
@@ -82,12 +83,12 @@ func TestAnOlderJournalIsMigratedOnceWithABackup(t *testing.T) {
 	} else {
 		old.Close()
 	}
-	again, _ := run(exitOK)
+	again, _ := run(failure.OK)
 	if again.From != journal.NewestSchema || again.Backup != "" {
 		t.Errorf("again: want nothing to do, have %+v", again)
 	}
 	execSQL(t, path, "PRAGMA user_version = 99")
-	if _, told := run(exitConfig); !strings.Contains(told, "newer botd") {
+	if _, told := run(failure.Config); !strings.Contains(told, "newer botd") {
 		t.Errorf("a newer journal: want it said, have %s", told)
 	}
 }

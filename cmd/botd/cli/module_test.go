@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"botd/internal/failure"
 )
 
 // A strategy in a module of its own builds, passes its test, and is one of botd's
@@ -18,7 +20,7 @@ func TestAStrategyInAModuleOfItsOwnBuildsAndTrades(t *testing.T) {
 	}
 	directory := filepath.Join(t.TempDir(), "mine")
 	var stdout, stderr bytes.Buffer
-	if code := execute([]string{"strategy", "new", "my-idea", "--go", directory}, &stdout, &stderr); code != exitOK {
+	if code := execute([]string{"strategy", "new", "my-idea", "--go", directory}, &stdout, &stderr); code != failure.OK {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}
 	run := func(arguments ...string) string {

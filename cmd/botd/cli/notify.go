@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/notify"
@@ -53,17 +55,17 @@ func unopened(open []opened) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	return fail(exitCode(wrong[0]), errors.Join(wrong...))
+	return failure.Wrap(failure.CodeOf(wrong[0]), errors.Join(wrong...))
 }
 
 func openChannel(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, error) {
 	address, err := configs.ReadAddress(c, config.Exchange.CredentialsDirectory)
 	if err != nil {
-		return nil, fail(exitCredentials, err)
+		return nil, failure.Wrap(failure.Credentials, err)
 	}
 	sender, err := notify.Open(address)
 	if err != nil {
-		return nil, failure(exitConfig, "", "notify.channels.%s: %w", c.Name, err)
+		return nil, failure.New(failure.Config, "", "notify.channels.%s: %w", c.Name, err)
 	}
 	return sender, nil
 }
@@ -123,7 +125,7 @@ func eventOf(l *ops.LogLine) notify.Event {
 }
 
 func newNotify() *cobra.Command {
-	command := &cobra.Command{Use: "notify", Short: "what botd tells people, and where", Args: unknownCommand,
+	command := &cobra.Command{Use: "notify", Short: "what botd tells people, and where", Args: shell.UnknownCommand,
 		Long: `Tells people what matters, by the services they read: Telegram, Discord, Slack,
 e-mail, ntfy, Matrix, a webhook and others. In botd.yaml:
 

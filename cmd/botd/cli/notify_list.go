@@ -9,7 +9,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 )
 
 // channel is one row of botd notify list.
@@ -34,25 +36,25 @@ func newNotifyList() *cobra.Command {
 				return err
 			}
 			all, unread := channelsOf(config)
-			err = print(command.OutOrStdout(), output, map[string]any{"schema": 1, "every": (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), "items": all}, func(w io.Writer) {
+			err = shell.Print(command.OutOrStdout(), output, map[string]any{"schema": 1, "every": (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), "items": all}, func(w io.Writer) {
 				if len(all) == 0 {
 					fmt.Fprintln(w, "nobody is told: there is no channel in notify.channels of botd.yaml")
 					return
 				}
-				t := grid(w, table.Row{"channel", "service", "from", "also", "never", "why not"})
+				t := shell.NewTable(w, table.Row{"channel", "service", "from", "also", "never", "why not"})
 				for _, c := range all {
 					t.AppendRow(table.Row{c.Channel, c.Service, c.Least, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Why})
 				}
 				t.Render()
 			})
 			if err == nil && unread {
-				return negative()
+				return failure.Quiet()
 			}
 			return err
 		},
 	}
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 

@@ -13,7 +13,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime/api"
 	"botd/runtime/notify"
 )
@@ -30,17 +32,17 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			config, problems, err := load(directory, "")
 			if err == nil && problems.Errors() > 0 {
-				err = failure(exitConfig, "botd check shows all of it", "%s", problems.String())
+				err = failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
 			}
 			if err != nil {
 				return err
 			}
 			open := slices.DeleteFunc(openAll(config), func(o opened) bool { return channel != "" && o.Name != channel })
 			if len(open) == 0 && channel == "" {
-				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel in notify.channels of botd.yaml")
+				return failure.New(failure.Config, "botd notify --help shows how to write one", "there is no channel in notify.channels of botd.yaml")
 			}
 			if len(open) == 0 {
-				return failure(exitConfig, "botd notify --help shows how to write one", "there is no channel %s in notify.channels of botd.yaml", channel)
+				return failure.New(failure.Config, "botd notify --help shows how to write one", "there is no channel %s in notify.channels of botd.yaml", channel)
 			}
 			if dry {
 				return namedOnly(command, open, output)
@@ -50,8 +52,8 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 	}
 	command.Flags().StringVarP(&directory, "config", "c", "", "configuration directory (default ./configs, else the built-in examples)")
 	command.Flags().StringVar(&channel, "channel", "", "only this one")
-	dryFlag(command, &dry, "name the channels, and send nothing")
-	outputFlag(command, &output)
+	shell.DryRunFlag(command, &dry, "name the channels, and send nothing")
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -69,8 +71,8 @@ func namedOnly(command *cobra.Command, open []opened, output string) error {
 }
 
 func showTold(command *cobra.Command, all []api.ToldChannel, output string) error {
-	return print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
-		t := grid(w, table.Row{"channel", "result", "took", "why"})
+	return shell.Print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
+		t := shell.NewTable(w, table.Row{"channel", "result", "took", "why"})
 		for _, r := range all {
 			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Why})
 		}
@@ -102,7 +104,7 @@ func testOpened(command *cobra.Command, config *configs.Config, open []opened, o
 	if !slices.ContainsFunc(open, func(o opened) bool { return o.err == nil }) {
 		return wrong // none could be tried
 	}
-	return fail(exitNegative, errors.Join(wrong, failure(exitNegative, "the address stands in the channel's url_file", "%d of %d channels failed", failed, len(all))))
+	return failure.Wrap(failure.Negative, errors.Join(wrong, failure.New(failure.Negative, "the address stands in the channel's url_file", "%d of %d channels failed", failed, len(all))))
 }
 
 // testWithin bounds one test message.

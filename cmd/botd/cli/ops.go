@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime/ops"
 )
 
 func newOps() *cobra.Command {
-	command := &cobra.Command{Use: "ops", Short: "what watches botd: alert rules, a dashboard, a systemd unit", Args: unknownCommand,
+	command := &cobra.Command{Use: "ops", Short: "what watches botd: alert rules, a dashboard, a systemd unit", Args: shell.UnknownCommand,
 		Long: `Writes what is needed to run botd unattended, from the code that registers the metrics:
 rules and dashboard can not name what does not exist.`,
 		Example: "  botd ops rules > botd.rules.yml\n  botd ops dashboard > botd-overview.json\n  botd ops unit --mode live > /etc/systemd/system/botd.service",
@@ -33,7 +35,7 @@ a job whose name begins with botd, a job an account.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			text, err := ops.RulesYAML()
 			if err != nil {
-				return fail(exitInternal, err)
+				return failure.Wrap(failure.Internal, err)
 			}
 			_, err = io.WriteString(command.OutOrStdout(), text)
 			return err
@@ -49,7 +51,7 @@ func newOpsDashboard() *cobra.Command {
 		RunE: func(command *cobra.Command, _ []string) error {
 			text, err := ops.DashboardJSON()
 			if err != nil {
-				return fail(exitInternal, err)
+				return failure.Wrap(failure.Internal, err)
 			}
 			_, err = command.OutOrStdout().Write(text)
 			return err
@@ -70,21 +72,21 @@ reload by SIGHUP. systemd-analyze security rates it 1.1.`,
 			switch configs.Mode(unit.Mode) {
 			case configs.Demo, configs.Paper, configs.Live:
 			default:
-				return usage("--mode %s: demo, paper or live", unit.Mode)
+				return failure.Usagef("--mode %s: demo, paper or live", unit.Mode)
 			}
 			if watchdog < 30*time.Second {
-				return usage("--watchdog %s is below 30s: a round may take that long", watchdog)
+				return failure.Usagef("--watchdog %s is below 30s: a round may take that long", watchdog)
 			}
 			unit.Watchdog = int(watchdog.Seconds())
 			if unit.Binary == "" {
 				path, err := os.Executable()
 				if err != nil {
-					return fail(exitIO, err)
+					return failure.Wrap(failure.IO, err)
 				}
 				unit.Binary = path
 			}
 			if !filepath.IsAbs(unit.Binary) || !filepath.IsAbs(unit.Config) {
-				return usage("--binary and --config are absolute paths in a unit")
+				return failure.Usagef("--binary and --config are absolute paths in a unit")
 			}
 			_, err := io.WriteString(command.OutOrStdout(), ops.UnitFile(unit))
 			return err
@@ -117,13 +119,13 @@ func newOpsMetrics() *cobra.Command {
 			for _, f := range ops.NewMetrics("demo", ops.Build{}).Families() {
 				rows = append(rows, familyRow{f.Name, f.Kind, append([]string{}, f.Labels...), f.Help})
 			}
-			return print(command.OutOrStdout(), output, rows, func(w io.Writer) {
+			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
 				for _, r := range rows {
 					fmt.Fprintf(w, "%-9s %s %v\n          %s\n", r.Kind, r.Name, r.Labels, r.Help)
 				}
 			})
 		},
 	}
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"botd/runtime/view"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +10,10 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/runtime/view"
 )
 
 // filter picks some of a list that the daemon keeps.
@@ -47,14 +50,14 @@ func (f *filter) path(path string) string {
 
 func newOrders() *cobra.Command {
 	command := orderList()
-	command.AddCommand(newOrderShow(), newOrderCancel(), also("list", orderList()))
+	command.AddCommand(newOrderShow(), newOrderCancel(), shell.Alias("list", orderList()))
 	return command
 }
 
 func orderList() *cobra.Command {
 	var f filter
 	command := askingFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *page[view.Order]) {
-		t := grid(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
+		t := shell.NewTable(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
 		for _, o := range p.Items {
 			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price), unlessNone(o.StopPrice), quantityOf(&o), o.Filled})
 		}
@@ -109,16 +112,16 @@ func newOrderShow() *cobra.Command {
 
 func newIntents() *cobra.Command {
 	command := intentList()
-	command.AddCommand(newIntentShow(), also("list", intentList()))
+	command.AddCommand(newIntentShow(), shell.Alias("list", intentList()))
 	return command
 }
 
 func intentList() *cobra.Command {
 	var f filter
 	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *page[view.Intent]) {
-		t := grid(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
+		t := shell.NewTable(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
 		for _, i := range p.Items {
-			t.AppendRow(table.Row{i.ID, clockText(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount), i.Outcome, i.Detail})
+			t.AppendRow(table.Row{i.ID, shell.Second(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount), i.Outcome, i.Detail})
 		}
 		t.Render()
 	})
@@ -150,7 +153,7 @@ func showing[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Co
 		Use: use, Short: short,
 		Args: func(command *cobra.Command, ids []string) error {
 			if len(ids) != 1 {
-				return usage("%s takes one id", command.CommandPath())
+				return failure.Usagef("%s takes one id", command.CommandPath())
 			}
 			return nil
 		},
@@ -163,17 +166,17 @@ func showing[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Co
 			if err != nil {
 				return err
 			}
-			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { show(w, &value) })
+			return shell.Print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { show(w, &value) })
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
 // stepTable tells a life with the time each step took.
 func stepTable(w io.Writer, steps []view.Step) {
-	t := grid(w, table.Row{"time (UTC)", "after", "step", "what"})
+	t := shell.NewTable(w, table.Row{"time (UTC)", "after", "step", "what"})
 	for i, s := range steps {
 		after := ""
 		if i > 0 {
@@ -187,13 +190,13 @@ func stepTable(w io.Writer, steps []view.Step) {
 func newFills() *cobra.Command {
 	var f filter
 	command := askingFor("fills", "what was filled, the newest first", func() string { return f.path("/api/v1/fills") }, func(w io.Writer, p *page[view.Fill]) {
-		t := grid(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "client order id"})
+		t := shell.NewTable(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "client order id"})
 		for _, i := range p.Items {
 			price := i.Price
 			if price == "0" {
 				price = "" // the exchange told none
 			}
-			t.AppendRow(table.Row{clockText(i.AtMS), i.Strategy, i.Purpose, i.Market, i.Symbol, i.Side, i.Quantity, price, i.ClientOrderID})
+			t.AppendRow(table.Row{shell.Second(i.AtMS), i.Strategy, i.Purpose, i.Market, i.Symbol, i.Side, i.Quantity, price, i.ClientOrderID})
 		}
 		t.Render()
 	})
@@ -210,7 +213,7 @@ func newAccount() *cobra.Command {
 			fmt.Fprintln(w, "the account was not read yet")
 			return
 		}
-		t := grid(w, table.Row{"what", "USDT"})
+		t := shell.NewTable(w, table.Row{"what", "USDT"})
 		for _, row := range []struct{ name, value string }{
 			{"equity of all markets", a.Total}, {"futures equity", a.Equity}, {"futures wallet", a.Wallet}, {"unrealised", a.Unrealized}, {"available", a.Available}, {"margin used", a.MarginUsed}, {"maintenance margin", a.Maintenance},
 		} {
@@ -218,13 +221,13 @@ func newAccount() *cobra.Command {
 		}
 		t.Render()
 		if len(a.Balances) > 0 {
-			t = grid(w, table.Row{"spot", "free", "in orders"})
+			t = shell.NewTable(w, table.Row{"spot", "free", "in orders"})
 			for _, b := range a.Balances {
 				t.AppendRow(table.Row{b.Asset, b.Free, b.Frozen})
 			}
 			t.Render()
 		}
-		fmt.Fprintf(w, "read %s UTC\n", clockText(a.AtMS))
+		fmt.Fprintf(w, "read %s UTC\n", shell.Second(a.AtMS))
 	})
 	command.Long = "Shows both wallets as the daemon read them last: futures with margin and unrealised profit, spot\nwith what orders hold back, and the equity of all markets at the last prices."
 	command.Example = "  botd account\n  botd account --watch"

@@ -14,26 +14,26 @@ import (
 	"time"
 )
 
-// told is what a process writes, for several goroutines.
-type told struct {
+// Trace is what a process writes, for several goroutines.
+type Trace struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
 }
 
-func (o *told) Write(p []byte) (int, error) {
+func (o *Trace) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.Write(p)
 }
 
-func (o *told) String() string {
+func (o *Trace) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
 }
 
 // wait waits until a process has written a text.
-func (o *told) wait(t *testing.T, text string) {
+func (o *Trace) wait(t *testing.T, text string) {
 	t.Helper()
 	late, again := time.After(60*time.Second), time.NewTicker(10*time.Millisecond)
 	defer again.Stop()
@@ -94,9 +94,9 @@ func (p *place) file(name, text string, mode fs.FileMode) {
 }
 
 // start starts a program that goes on.
-func (p *place) start(what string, arguments ...string) (*exec.Cmd, *told) {
+func (p *place) start(what string, arguments ...string) (*exec.Cmd, *Trace) {
 	p.t.Helper()
-	output := &told{}
+	output := &Trace{}
 	command := exec.Command(self(p.t), arguments...)
 	command.Dir, command.Stdout, command.Stderr = p.directory, output, output
 	command.Env = append(os.Environ(), "GOTRACEBACK=all")

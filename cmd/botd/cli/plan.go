@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"botd/runtime/view"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +8,10 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/plural"
+	"botd/runtime/view"
 )
 
 func newPlan() *cobra.Command {
@@ -24,41 +27,28 @@ looks at the venue as a start would. Nothing is written and nothing is sent.
 Prices move until then, so this is no promise. Why in detail: botd explain STRATEGY.`,
 		Example: "  botd plan\n  botd plan --watch\n  botd plan -o json | jq '.items[].steps'",
 		RunE: func(command *cobra.Command, _ []string) error {
-			return watch(command, every, func(w io.Writer) error {
+			return shell.Watch(command, every, func(w io.Writer) error {
 				all, err := outlooks(command, &flags)
 				if err != nil {
 					return err
 				}
-				return print(w, flags.output, list(all), func(w io.Writer) { planTable(w, all) })
+				return shell.Print(w, flags.output, shell.List(all), func(w io.Writer) { planTable(w, all) })
 			})
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
-	watchFlag(command, &every)
+	shell.OutputFlag(command, &flags.output)
+	shell.WatchFlag(command, &every)
 	return command
 }
 
-// listed is a document of several.
-type listed[T any] struct {
-	Schema int `json:"schema"`
-	Items  []T `json:"items"`
-}
-
-func list[T any](items []T) listed[T] {
-	if items == nil {
-		items = []T{}
-	}
-	return listed[T]{1, items}
-}
-
 func planTable(w io.Writer, all []view.Outlook) {
-	t := grid(w, table.Row{"strategy", "symbol", "next tick (UTC)", "wishes now", "would wish", "would do"})
+	t := shell.NewTable(w, table.Row{"strategy", "symbol", "next tick (UTC)", "wishes now", "would wish", "would do"})
 	for i := range all {
 		o := &all[i]
 		next := "none"
 		if o.NextMS != 0 {
-			next = clockText(o.NextMS)
+			next = shell.Second(o.NextMS)
 		}
 		would := "the same"
 		if o.Changes {
@@ -87,10 +77,10 @@ func wishText(p *view.Plan) string {
 		parts = append(parts, p.Target)
 	}
 	if len(p.Orders) > 0 {
-		parts = append(parts, count(len(p.Orders), "order"))
+		parts = append(parts, plural.Of(len(p.Orders), "order"))
 	}
 	if len(p.Exits) > 0 {
-		parts = append(parts, count(len(p.Exits), "exit"))
+		parts = append(parts, plural.Of(len(p.Exits), "exit"))
 	}
 	if len(parts) == 0 {
 		return "nothing yet"

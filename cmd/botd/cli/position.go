@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"botd/runtime/view"
 	"cmp"
 	"io"
 	"strconv"
@@ -9,17 +8,20 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/runtime/view"
 )
 
 func newPositions() *cobra.Command {
 	command := positionList()
-	command.AddCommand(newPositionClose(), newPositionHistory(), also("list", positionList()))
+	command.AddCommand(newPositionClose(), newPositionHistory(), shell.Alias("list", positionList()))
 	return command
 }
 
 func positionList() *cobra.Command {
 	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[view.Position]) {
-		t := grid(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
+		t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
 		for _, r := range p.Items {
 			stop := "none"
 			if r.Protected {
@@ -37,10 +39,10 @@ func positionList() *cobra.Command {
 func newPositionHistory() *cobra.Command {
 	var f filter
 	command := askingFor("history", "positions that are over, whoever had them", func() string { return f.path("/api/v1/positions/history") }, func(w io.Writer, p *page[view.EndedPosition]) {
-		t := grid(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close", "realised", "by"})
+		t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close", "realised", "by"})
 		for i := range p.Items {
 			o := &p.Items[i]
-			t.AppendRow(table.Row{clockText(o.UntilMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol, o.Side, o.Quantity, asRead(o.Entry), asRead(o.Exit), asRead(o.Realised), o.Purpose})
+			t.AppendRow(table.Row{shell.Second(o.UntilMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol, o.Side, o.Quantity, asRead(o.Entry), asRead(o.Exit), asRead(o.Realised), o.Purpose})
 		}
 		t.Render()
 	})

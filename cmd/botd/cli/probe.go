@@ -10,10 +10,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/probe"
 	"botd/exchange/wire"
+	"botd/internal/failure"
+	"botd/internal/plural"
 )
 
 type probeFlags struct {
@@ -58,7 +61,7 @@ Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signatu
 	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, and of the public steps (default BTC-USDT)")
 	f.StringVar(&flags.distance, "distance", "20%", "how far below the best bid the order of --trade stands")
 	f.IntVar(&flags.rounds, "rounds", 3, "orders that --trade places, one after the other")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -72,9 +75,9 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	}
 	report, err := probe.Run(command.Context(), settings)
 	if err != nil {
-		return fail(exitUsage, err)
+		return failure.Wrap(failure.Usage, err)
 	}
-	if err := print(command.OutOrStdout(), flags.output, report, func(w io.Writer) { probeTable(w, report) }); err != nil {
+	if err := shell.Print(command.OutOrStdout(), flags.output, report, func(w io.Writer) { probeTable(w, report) }); err != nil {
 		return err
 	}
 	if err := context.Cause(command.Context()); err != nil {
@@ -82,11 +85,11 @@ func runProbe(command *cobra.Command, flags probeFlags) error {
 	}
 	switch {
 	case !report.Reached:
-		return failure(exitUnavailable, "is the address right, and the venue up?", "%s was not reached", report.BaseURL)
+		return failure.New(failure.Unavailable, "is the address right, and the venue up?", "%s was not reached", report.BaseURL)
 	case report.Refused:
-		return failure(exitCredentials, "the step's hint says more", "no signed request was accepted")
+		return failure.New(failure.Credentials, "the step's hint says more", "no signed request was accepted")
 	case report.Failed() > 0:
-		return failure(exitNegative, "", "%s failed", count(report.Failed(), "step"))
+		return failure.New(failure.Negative, "", "%s failed", plural.Of(report.Failed(), "step"))
 	}
 	return nil
 }
@@ -102,7 +105,7 @@ func (f *probeFlags) settings() (probe.Config, error) {
 			return config, err
 		}
 		if loaded.Exchange.BaseURL == "" {
-			return config, usage("probe needs --base-url URL, or exchange.base_url in botd.yaml")
+			return config, failure.Usagef("probe needs --base-url URL, or exchange.base_url in botd.yaml")
 		}
 		config.BaseURL, at = loaded.Exchange.BaseURL, loaded.Exchange
 		at.KeyFile, at.SecretFile = cmp.Or(f.keyFile, at.KeyFile), cmp.Or(f.secretFile, at.SecretFile)
@@ -111,7 +114,7 @@ func (f *probeFlags) settings() (probe.Config, error) {
 	if at.KeyFile != "" || at.SecretFile != "" || at.CredentialsDirectory != "" {
 		key, secret, err := configs.ReadSecrets(at)
 		if err != nil {
-			return config, fail(exitCredentials, err)
+			return config, failure.Wrap(failure.Credentials, err)
 		}
 		config.Key, config.Secret = key, secret
 	}
@@ -120,23 +123,23 @@ func (f *probeFlags) settings() (probe.Config, error) {
 		share /= 100
 	}
 	if config.Distance = share; err != nil || share <= 0 || share >= exchange.RateOne {
-		return config, usage("--distance %q: want a share such as 20%%, above 0 and below 100%%", f.distance)
+		return config, failure.Usagef("--distance %q: want a share such as 20%%, above 0 and below 100%%", f.distance)
 	}
 	switch {
 	case f.trade && f.symbol == "":
-		return config, usage("--trade needs --symbol SYMBOL: it places real orders there")
+		return config, failure.Usagef("--trade needs --symbol SYMBOL: it places real orders there")
 	case f.trade && config.Key == "":
-		return config, usage("--trade needs --key-file and --secret-file")
+		return config, failure.Usagef("--trade needs --key-file and --secret-file")
 	case f.output != "table" && f.output != "json": // before anything is sent
-		return config, usage("-o %s: table or json", f.output)
+		return config, failure.Usagef("-o %s: table or json", f.output)
 	case f.rounds < 1 || f.rounds > 100:
-		return config, usage("--rounds %d: from 1 to 100", f.rounds)
+		return config, failure.Usagef("--rounds %d: from 1 to 100", f.rounds)
 	}
 	return config, nil
 }
 
 func probeTable(w io.Writer, r *probe.Report) {
-	t := grid(w, table.Row{"step", "", "status", "ms", "what"})
+	t := shell.NewTable(w, table.Row{"step", "", "status", "ms", "what"})
 	for _, s := range r.Steps {
 		status, took, what := "", "", s.What
 		if s.Status != 0 {

@@ -13,6 +13,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/exchange/sim"
+	"botd/internal/failure"
 )
 
 // publicFlags say which venue is looked at.
@@ -69,7 +70,7 @@ func loadGood(directory string) (*configs.Config, error) {
 		return nil, err
 	}
 	if err := problems.Err(); err != nil {
-		return nil, failure(exitConfig, "botd check shows all of it", "%s", problems.String())
+		return nil, failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
 	}
 	return config, nil
 }
@@ -89,16 +90,16 @@ func (v *publicVenue) ask(ctx context.Context, request exchange.Request) (exchan
 		return answer, nil
 	}
 	if exchange.ErrorKind(err) == "refusal" {
-		return answer, failure(exitNegative, "", "%s: %w", v.where, err)
+		return answer, failure.New(failure.Negative, "", "%s: %w", v.where, err)
 	}
-	return answer, failure(exitUnavailable, "is the venue up? botd probe says more", "%s: %w", v.where, err)
+	return answer, failure.New(failure.Unavailable, "is the venue up? botd probe says more", "%s: %w", v.where, err)
 }
 
 // find returns a symbol of a market by its name.
 func (v *publicVenue) find(market, name string) (*exchange.Symbol, error) {
 	of, err := exchange.ParseMarket(market)
 	if err != nil {
-		return nil, usage("--market: %v", err)
+		return nil, failure.Usagef("--market: %v", err)
 	}
 	if symbol, found := instrument(v.symbols, of, name); found {
 		return symbol, nil
@@ -113,7 +114,7 @@ func (v *publicVenue) find(market, name string) (*exchange.Symbol, error) {
 	if near == "" {
 		near = "\nhint: botd markets lists what there is"
 	}
-	return nil, usage("%s has no %s symbol %s%s", v.where, of, name, near)
+	return nil, failure.Usagef("%s has no %s symbol %s%s", v.where, of, name, near)
 }
 
 // letters keeps what a symbol is recognised by.

@@ -11,6 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/runtime/view"
 )
@@ -38,16 +40,16 @@ shows. Exit code 1 when something is unknown or quarantined.`,
 			if err != nil {
 				return err
 			}
-			err = print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { reconcileText(w, &state) })
+			err = shell.Print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { reconcileText(w, &state) })
 			if err == nil && (state.Blind || uncertain(&state) || len(state.Quarantines) > 0) {
-				return negative()
+				return failure.Quiet()
 			}
 			return err
 		},
 	}
 	flags.add(command)
-	outputFlag(command, &flags.output)
-	dryFlag(command, &dry, "only show")
+	shell.OutputFlag(command, &flags.output)
+	shell.DryRunFlag(command, &dry, "only show")
 	command.AddCommand(newReconcileRuns(), newDifferences())
 	return command
 }
@@ -65,9 +67,9 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 	case r.LastMS == 0:
 		fmt.Fprintln(w, "no complete round yet")
 	case r.Blind:
-		fmt.Fprintf(w, "BLIND: the last complete round was %s UTC, %d failed since\n", clockText(r.LastMS), r.Failed)
+		fmt.Fprintf(w, "BLIND: the last complete round was %s UTC, %d failed since\n", shell.Second(r.LastMS), r.Failed)
 	default:
-		fmt.Fprintf(w, "the last complete round was %s UTC\n", clockText(r.LastMS))
+		fmt.Fprintf(w, "the last complete round was %s UTC\n", shell.Second(r.LastMS))
 	}
 	for i := range r.Unknown {
 		o := &r.Unknown[i]
@@ -84,9 +86,9 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 	if len(r.Unknown)+len(r.Quarantines) == 0 && r.LastMS != 0 && !r.Blind {
 		fmt.Fprintln(w, "exchange and journal agree")
 	}
-	t := grid(w, table.Row{"round (UTC)", "complete", "took", "intents"})
+	t := shell.NewTable(w, table.Row{"round (UTC)", "complete", "took", "intents"})
 	for _, round := range r.Rounds[:min(10, len(r.Rounds))] {
-		t.AppendRow(table.Row{clockText(round.AtMS), round.Complete, (time.Duration(round.DurationMS) * time.Millisecond).String(), round.Acted})
+		t.AppendRow(table.Row{shell.Second(round.AtMS), round.Complete, (time.Duration(round.DurationMS) * time.Millisecond).String(), round.Acted})
 	}
 	t.Render()
 }
@@ -94,13 +96,13 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 func newReconcileRuns() *cobra.Command {
 	var f filter
 	command := askingFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") }, func(w io.Writer, p *page[view.Round]) {
-		t := grid(w, table.Row{"time (UTC)", "complete", "took", "sent"})
+		t := shell.NewTable(w, table.Row{"time (UTC)", "complete", "took", "sent"})
 		for i := range p.Items {
 			r, complete := &p.Items[i], "yes"
 			if !r.Complete {
 				complete = "NO"
 			}
-			t.AppendRow(table.Row{clockText(r.AtMS), complete, time.Duration(r.DurationMS) * time.Millisecond, r.Acted})
+			t.AppendRow(table.Row{shell.Second(r.AtMS), complete, time.Duration(r.DurationMS) * time.Millisecond, r.Acted})
 		}
 		t.Render()
 	})
@@ -120,16 +122,16 @@ func newDifferences() *cobra.Command {
 		}
 		return path
 	}, func(w io.Writer, p *page[view.Difference]) {
-		t := grid(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""})
+		t := shell.NewTable(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""})
 		for i := range p.Items {
 			d := &p.Items[i]
 			state := ""
 			if d.Open {
 				state = "OPEN"
 			} else if d.EndedMS != 0 {
-				state = "until " + clockText(d.EndedMS)
+				state = "until " + shell.Second(d.EndedMS)
 			}
-			t.AppendRow(table.Row{clockText(d.AtMS), d.Kind, d.Market, d.Symbol, strings.TrimSpace(d.Quantity + d.Amount + " " + d.Asset), d.Text, state})
+			t.AppendRow(table.Row{shell.Second(d.AtMS), d.Kind, d.Market, d.Symbol, strings.TrimSpace(d.Quantity + d.Amount + " " + d.Asset), d.Text, state})
 		}
 		t.Render()
 	})

@@ -6,6 +6,8 @@ import (
 	"io"
 	"time"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/reconcile/journal"
 )
 
@@ -19,11 +21,11 @@ type recordWriter struct {
 func newRecordWriter(w io.Writer, form string, follow bool) (*recordWriter, error) {
 	switch {
 	case form != "table" && form != "json" && form != "jsonl":
-		return nil, usage("-o %s: records are no columns; table, json or jsonl", form)
+		return nil, failure.Usagef("-o %s: records are no columns; table, json or jsonl", form)
 	case follow && form == "json":
-		return nil, usage("--follow goes on without end: -o table or jsonl")
+		return nil, failure.Usagef("--follow goes on without end: -o table or jsonl")
 	}
-	return &recordWriter{w: w, form: form}, whole(w, form)
+	return &recordWriter{w: w, form: form}, shell.RefuseShape(w, form)
 }
 
 // record writes one: a line, or an item of the list.
@@ -63,5 +65,5 @@ func (r *recordWriter) end() error {
 		text = recordsBegin + "]\n}\n"
 	}
 	_, err := io.WriteString(r.w, text)
-	return fail(exitIO, err)
+	return failure.Wrap(failure.IO, err)
 }

@@ -19,6 +19,7 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
@@ -63,7 +64,7 @@ func outlooks(command *cobra.Command, flags *askFlags) ([]view.Outlook, error) {
 		all, _, err := ask[page[view.Outlook]](command.Context(), d, "GET", "/api/v1/plan", nil)
 		return all.Items, err
 	}
-	if exitCode(err) != exitUnavailable {
+	if failure.CodeOf(err) != failure.Unavailable {
 		return nil, err
 	}
 	config, err := loadGood(flags.directory)
@@ -94,7 +95,7 @@ func rehearse(ctx context.Context, config *configs.Config) ([]view.Outlook, erro
 	account.Rehearse = true
 	machine, err := engine.New(account, book)
 	if err != nil {
-		return nil, fail(exitConfig, err)
+		return nil, failure.Wrap(failure.Config, err)
 	}
 	return look(ctx, machine, v)
 }
@@ -137,7 +138,7 @@ func journalled(ctx context.Context, config *configs.Config, directory string) (
 	}
 	defer store.Close()
 	if err := store.Replay(ctx, func(r *reconcile.Record) error { book.Apply(r); return nil }); err != nil {
-		return nil, failure(exitData, "botd journal verify says more", "replay the journal: %w", err)
+		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
 	}
 	return book, nil
 }
@@ -179,7 +180,7 @@ func rehearseDemo(config *configs.Config, directory string) (*rehearsed, error) 
 	}
 	x, err := demoMarket(state, 1, simulatedAccount(demoAccount, &config.Simulated))
 	if err != nil {
-		return nil, failure(exitData, "", "open a copy of the demo's exchange: %w", err)
+		return nil, failure.New(failure.Data, "", "open a copy of the demo's exchange: %w", err)
 	}
 	known := sim.DefaultSymbols()
 	venue := &inside{exchange: x}
@@ -198,7 +199,7 @@ func rehearsePaper(ctx context.Context, config *configs.Config, directory string
 	account, err := paper.New(paper.Config{Public: client, Clock: client, Symbols: client.Symbols().All(), Watch: traded(config), Deposit: simulatedAccount(paper.Account, &config.Simulated),
 		DelayMS: sim.DefaultOrderDelayMS, PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond, State: state})
 	if err != nil {
-		return nil, failure(exitData, "", "open a copy of the paper account: %w", err)
+		return nil, failure.New(failure.Data, "", "open a copy of the paper account: %w", err)
 	}
 	account.Poll(ctx)
 	return &rehearsed{trading: account, clock: client, symbol: client.Symbols().Symbol, where: "the public data of " + config.Exchange.BaseURL, stop: func() {}}, nil
@@ -212,25 +213,25 @@ func copyOfState(path string) (state []byte, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fail(exitIO, err)
+		return nil, failure.Wrap(failure.IO, err)
 	}
 	defer source.Close()
 	directory, err := os.MkdirTemp("", "botd-rehearsal-")
 	if err != nil {
-		return nil, fail(exitIO, err)
+		return nil, failure.Wrap(failure.IO, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
 	copied, err := os.OpenFile(filepath.Join(directory, "exchange.json"), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fail(exitIO, err)
+		return nil, failure.Wrap(failure.IO, err)
 	}
 	_, err = io.Copy(copied, source)
 	if err := errors.Join(err, copied.Close()); err != nil {
-		return nil, fail(exitIO, err)
+		return nil, failure.Wrap(failure.IO, err)
 	}
 	store, state, err := server.OpenState(copied.Name(), func(string, ...any) {})
 	if err != nil {
-		return nil, failure(exitData, "", "%w", errors.Join(err, store.Close()))
+		return nil, failure.New(failure.Data, "", "%w", errors.Join(err, store.Close()))
 	}
 	return state, store.Close()
 }

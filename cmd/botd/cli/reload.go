@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
 	"botd/reconcile"
@@ -159,7 +160,7 @@ func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	}
 	r.current.Store(config)
 	r.metrics.Reloaded(true)
-	r.loaded = "loaded " + clockText(time.Now().UnixMilli())
+	r.loaded = "loaded " + shell.Second(time.Now().UnixMilli())
 	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
 	for _, s := range reload.Strategies {
 		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, strategyNamed(config, s.Name).File)

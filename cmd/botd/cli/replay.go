@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/ops"
@@ -59,7 +60,7 @@ func replay(ctx context.Context, command *cobra.Command, flags runFlags, store *
 		told.step(time.Now)
 		return nil
 	}); err != nil {
-		return failure(exitData, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
+		return failure.New(failure.Data, "botd journal verify says more; nothing was sent", "replay the journal: %w", err)
 	}
 	return nil
 }

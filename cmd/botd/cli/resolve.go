@@ -10,6 +10,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/runtime/api"
 	"botd/runtime/view"
 )
@@ -41,11 +43,11 @@ The decision is written to the journal. Nothing is sent to the exchange by it.`,
 			}
 			switch {
 			case flags.adopt && flags.ignore:
-				return usage("--adopt and --ignore exclude each other: give one of them")
+				return failure.Usagef("--adopt and --ignore exclude each other: give one of them")
 			case flags.adopt || flags.ignore:
 				return flags.decide(command)
 			case flags.Reason != "" || flags.DryRun:
-				return usage("resolve needs --adopt or --ignore to decide; without them it shows what waits, and takes no --reason or --dry-run")
+				return failure.Usagef("resolve needs --adopt or --ignore to decide; without them it shows what waits, and takes no --reason or --dry-run")
 			}
 			return flags.show(command)
 		},
@@ -54,18 +56,18 @@ The decision is written to the journal. Nothing is sent to the exchange by it.`,
 	command.Flags().BoolVar(&flags.ignore, "ignore", false, "leave the difference to whoever made it")
 	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
 	command.Flags().StringVar(&flags.Market, "market", "", "futures or spot, for a symbol quarantined in both")
-	dryFlag(command, &flags.DryRun, "show what would change, and change nothing")
+	shell.DryRunFlag(command, &flags.DryRun, "show what would change, and change nothing")
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
 func (f *resolveFlags) decide(command *cobra.Command) error {
 	switch {
 	case f.Symbol == "":
-		return usage("which symbol? botd resolve lists those that are quarantined")
+		return failure.Usagef("which symbol? botd resolve lists those that are quarantined")
 	case strings.TrimSpace(f.Reason) == "" && !f.DryRun:
-		return usage("resolve needs --reason TEXT: it is written down")
+		return failure.Usagef("resolve needs --reason TEXT: it is written down")
 	}
 	f.Decision = "ignore"
 	if f.adopt {
@@ -79,7 +81,7 @@ func (f *resolveFlags) decide(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return print(command.OutOrStdout(), f.output, raw, func(w io.Writer) {
+	return shell.Print(command.OutOrStdout(), f.output, raw, func(w io.Writer) {
 		for _, line := range out.Changes {
 			fmt.Fprintln(w, "  "+line)
 		}
@@ -109,9 +111,9 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 		}
 	}
 	if f.Symbol != "" && len(kept) == 0 {
-		return failure(exitNegative, "botd resolve lists those that are", "%s is not quarantined: there is nothing to resolve", f.Symbol)
+		return failure.New(failure.Negative, "botd resolve lists those that are", "%s is not quarantined: there is nothing to resolve", f.Symbol)
 	}
-	return print(command.OutOrStdout(), f.output, api.Items(kept), func(w io.Writer) {
+	return shell.Print(command.OutOrStdout(), f.output, api.Items(kept), func(w io.Writer) {
 		if len(kept) == 0 {
 			fmt.Fprintln(w, "nothing is quarantined")
 		}
@@ -129,7 +131,7 @@ func showQuarantine(w io.Writer, q *view.Quarantine) {
 	fmt.Fprintf(w, ", quarantined since %s\n  cause: %s\n", q.Since.Format(time.DateTime), q.Cause)
 	fmt.Fprintf(w, "  position on the exchange %s; explained by botd's fills %s; left to others %s; explained by nothing %s\n", q.Position, q.Explained, q.Ignored, q.Difference)
 	if len(q.Unknown)+len(q.Orders) > 0 {
-		t := grid(w, table.Row{"what", "order", "client order id", "side", "type", "quantity", "filled", "price", "stop"})
+		t := shell.NewTable(w, table.Row{"what", "order", "client order id", "side", "type", "quantity", "filled", "price", "stop"})
 		for _, p := range q.Unknown {
 			t.AppendRow(table.Row{"fate unknown", p.OrderID, p.ClientOrderID, p.Side, p.Type, p.Quantity, p.Filled, p.Price, p.StopPrice})
 		}

@@ -7,26 +7,27 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/risk"
 	"botd/runtime/view"
 )
 
 func newRisk() *cobra.Command {
-	command := &cobra.Command{Use: "risk", Short: "what the rules refused, and the limits", Args: unknownCommand,
+	command := &cobra.Command{Use: "risk", Short: "what the rules refused, and the limits", Args: shell.UnknownCommand,
 		Long:    "Shows what the risk layer refused, and each limit with its use.",
 		Example: "  botd risk rejections --rule max_position",
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newRejections(), also("limits", newLimits()), also("halt", newHalt()), also("rearm", newRearm()))
+	command.AddCommand(newRejections(), shell.Alias("limits", newLimits()), shell.Alias("halt", newHalt()), shell.Alias("rearm", newRearm()))
 	return command
 }
 
 func newRejections() *cobra.Command {
 	var f filter
 	command := askingFor("rejections", "intents that a rule refused, the newest first", func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *page[view.Refusal]) {
-		t := grid(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "wanted", "value", "limit", "hint", "intent"})
+		t := shell.NewTable(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "wanted", "value", "limit", "hint", "intent"})
 		for i := range p.Items {
 			r := &p.Items[i]
-			t.AppendRow(table.Row{clockText(r.AtMS), r.Rule, r.Strategy, r.Symbol, strings.Join(strings.Fields(r.Purpose+" "+r.Side+" "+r.Quantity), " "), r.Value, r.Limit, r.Hint, r.Intent})
+			t.AppendRow(table.Row{shell.Second(r.AtMS), r.Rule, r.Strategy, r.Symbol, strings.Join(strings.Fields(r.Purpose+" "+r.Side+" "+r.Quantity), " "), r.Value, r.Limit, r.Hint, r.Intent})
 		}
 		t.Render()
 	})
@@ -37,6 +38,6 @@ docs/risk.md.`
 	command.Example = "  botd risk rejections\n  botd risk rejections --rule max_position --strategy trend -o json"
 	f.add(command)
 	command.Flags().StringVar(&f.rule, "rule", "", "of one rule alone")
-	completeWith(command, "rule", risk.Rules()...)
+	shell.CompleteWith(command, "rule", risk.Rules()...)
 	return command
 }

@@ -12,9 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/rest"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
@@ -67,7 +69,7 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 	command.Flags().StringVar(&flags.listen, "listen", "", "address of metrics, health and API (default 127.0.0.1:8420; off for none)")
 	command.Flags().StringVar(&flags.logFormat, "log-format", "auto", "console, json, or auto: console on a terminal")
 	command.Flags().StringVar(&flags.logLevel, "log-level", "", strings.Join(ops.Levels, ", ")+" (default info; botd log-level changes it while it runs)")
-	completeWith(command, "log-level", ops.Levels...)
+	shell.CompleteWith(command, "log-level", ops.Levels...)
 	command.Flags().Uint64Var(&flags.seed, "seed", 1, "of the demo's market")
 	return command
 }
@@ -79,11 +81,11 @@ func run(command *cobra.Command, flags runFlags) error {
 		return err
 	}
 	if err := problems.Err(); err != nil {
-		return failure(exitConfig, "botd check shows all of it", "%s", problems.String())
+		return failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
 	}
 	flags.loaded = filesOf(config)
 	if err := config.Confirm(configs.Mode(flags.mode)); err != nil {
-		return fail(exitConfig, err)
+		return failure.Wrap(failure.Config, err)
 	}
 	if err := unsupported(config); err != nil {
 		return err
@@ -94,11 +96,11 @@ func run(command *cobra.Command, flags runFlags) error {
 	}
 	directory := filepath.Join(config.DataDir, string(config.Mode))
 	if err := journal.CheckWritable(directory); err != nil {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	release, err := journal.Lock(directory)
 	if err != nil {
-		return fail(exitTemporary, err)
+		return failure.Wrap(failure.Temporary, err)
 	}
 	defer release()
 	waits := time.AfterFunc(tellWaiting, func() { // there is no log yet
@@ -111,12 +113,12 @@ func run(command *cobra.Command, flags runFlags) error {
 	}
 	clean, unclean, err := runtime.Mark(directory)
 	if err != nil {
-		return fail(exitIO, errors.Join(err, v.stop()))
+		return failure.Wrap(failure.IO, errors.Join(err, v.stop()))
 	}
 	v.unclean = unclean
 	err = errors.Join(trade(command.Context(), command, config, flags, directory, v), v.stop())
 	if refused := !v.began && !unclean; err == nil || refused { // a start that was refused cut nothing off
-		err = errors.Join(err, fail(exitIO, clean()))
+		err = errors.Join(err, failure.Wrap(failure.IO, clean()))
 	}
 	return err
 }
@@ -131,7 +133,7 @@ func unsupported(config *configs.Config) error {
 		{config.Journal != "", "journal: postgres", "only SQLite in data_dir is there"},
 	} {
 		if s.given {
-			return failure(exitConfig, s.mend, "%s is not in this version", s.setting)
+			return failure.New(failure.Config, s.mend, "%s is not in this version", s.setting)
 		}
 	}
 	return nil
@@ -157,22 +159,22 @@ type venue struct {
 func openClient(ctx context.Context, config rest.Config) (*rest.Client, error) {
 	client, err := rest.New(config)
 	if err != nil {
-		return nil, fail(exitConfig, err)
+		return nil, failure.Wrap(failure.Config, err)
 	}
 	if err := client.SyncClock(ctx); err != nil {
-		return nil, failure(exitUnavailable, "is the address right, and the exchange up?", "reach %s: %w", config.BaseURL, err)
+		return nil, failure.New(failure.Unavailable, "is the address right, and the exchange up?", "reach %s: %w", config.BaseURL, err)
 	}
 	if config.Key != "" { // a wrong key or signature is found before anything else
 		if _, err := client.Do(ctx, exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
 			var refusal *exchange.Refusal
 			if errors.As(err, &refusal) && refusal.Unauthorized() {
-				return nil, failure(exitCredentials, "check key_file, secret_file and exchange.signature", "%w", err)
+				return nil, failure.New(failure.Credentials, "check key_file, secret_file and exchange.signature", "%w", err)
 			}
-			return nil, failure(exitUnavailable, "", "read the account: %w", err)
+			return nil, failure.New(failure.Unavailable, "", "read the account: %w", err)
 		}
 	}
 	if err := client.RefreshSymbols(ctx); err != nil {
-		return nil, failure(exitUnavailable, "", "read symbols of %s: %w", config.BaseURL, err)
+		return nil, failure.New(failure.Unavailable, "", "read symbols of %s: %w", config.BaseURL, err)
 	}
 	return client, nil
 }
@@ -213,7 +215,7 @@ func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client
 	}
 	account.Account = binding.Text()
 	machine, err := engine.New(account, book)
-	return machine, fail(exitConfig, err)
+	return machine, failure.Wrap(failure.Config, err)
 }
 
 // instruments finds the rules of a symbol as the venue tells them.
@@ -229,7 +231,7 @@ func engineConfig(config *configs.Config, book *reconcile.Book, symbolOf instrum
 		c := &config.Strategies[i]
 		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
 		if !found {
-			return account, failure(exitConfig, "botd check lists the symbols of the demo; a venue's own are read at start", "%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
+			return account, failure.New(failure.Config, "botd check lists the symbols of the demo; a venue's own are read at start", "%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
 		}
 		made, err := strategyConfig(c, symbol)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"botd/internal/failure"
 	"botd/runtime/ops"
 )
 
@@ -70,8 +71,8 @@ func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 	second.Dir = directory
 	output, err := second.CombinedOutput()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitTemporary || !strings.Contains(string(output), "in use by another botd") {
-		t.Errorf("want exit code %d and the reason, have %v\n%s", exitTemporary, err, output)
+	if !errors.As(err, &exit) || exit.ExitCode() != failure.Temporary || !strings.Contains(string(output), "in use by another botd") {
+		t.Errorf("want exit code %d and the reason, have %v\n%s", failure.Temporary, err, output)
 	}
 	for _, c := range []struct {
 		arguments []string

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime/api"
 	"botd/runtime/ops"
 	"botd/runtime/view"
@@ -35,10 +37,10 @@ type serving struct {
 func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() error, err error) {
 	tokens, _, err := api.ReadTokens(s.directory)
 	if err != nil {
-		return nil, fail(exitIO, err)
+		return nil, failure.Wrap(failure.IO, err)
 	}
 	if s.api.Keyring, err = api.OpenKeyring(s.directory); err != nil {
-		return nil, fail(exitIO, err)
+		return nil, failure.Wrap(failure.IO, err)
 	}
 	commands, err := readTelegram(s.config)
 	if err != nil {
@@ -46,7 +48,7 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	}
 	equity, err := view.OpenEquity(filepath.Join(s.directory, "equity.csv"))
 	if err != nil {
-		return nil, fail(exitIO, err)
+		return nil, failure.Wrap(failure.IO, err)
 	}
 	a := s.config.Access
 	s.api.Access = api.Access{Certificate: a.CertificateFile, Key: a.KeyFile, BehindProxy: a.BehindProxy, Hosts: a.Hosts}
@@ -89,7 +91,7 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	}
 	if address != "" {
 		s.console.Say("daemon.listening", "metrics   %s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
-		if terminal(command.ErrOrStderr()) { // a log file is no place for what logs somebody in
+		if shell.Terminal(command.ErrOrStderr()) { // a log file is no place for what logs somebody in
 			fmt.Fprintf(command.ErrOrStderr(), "log in with this link, once, within ten minutes: %s%s\n", address, server.NewLink().Path)
 		}
 	}
@@ -114,9 +116,9 @@ func (s *serving) listen() (listeners []net.Listener, address string, err error)
 			err = errors.Join(err, socket.Close())
 		}
 		if errors.Is(err, api.ErrExposed) {
-			return nil, "", fail(exitConfig, err)
+			return nil, "", failure.Wrap(failure.Config, err)
 		}
-		return nil, "", fail(exitUnavailable, err)
+		return nil, "", failure.Wrap(failure.Unavailable, err)
 	}
 	return append(listeners, tcp), tcp.Addr().String(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime"
 	"botd/runtime/api"
 	"botd/runtime/ops"
@@ -21,7 +22,7 @@ func startSignals(config *configs.Config, current func() *configs.Config, metric
 	}
 	token, err := configs.ReadSignalToken(&config.Signals, config.Exchange.CredentialsDirectory)
 	if err != nil {
-		return nothing, fail(exitCredentials, err)
+		return nothing, failure.Wrap(failure.Credentials, err)
 	}
 	for _, result := range signals.Results {
 		metrics.Signalled(result, 0)
@@ -34,11 +35,11 @@ func startSignals(config *configs.Config, current func() *configs.Config, metric
 			return ""
 		}})
 	if err != nil {
-		return nothing, fail(exitCredentials, err)
+		return nothing, failure.Wrap(failure.Credentials, err)
 	}
 	listener, err := api.Listen(config.Signals.Listen, api.Access{BehindProxy: config.Signals.BehindProxy})
 	if err != nil {
-		return nothing, fail(exitUnavailable, err)
+		return nothing, failure.Wrap(failure.Unavailable, err)
 	}
 	console.Say("daemon.signals", "signals   http://%s%s", listener.Addr(), signals.Path)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -11,6 +11,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/internal/mutant"
 	"botd/internal/simulation"
 )
@@ -49,7 +51,7 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and tell how many seeds it takes to notice (a build with the overlay of internal/mutant)")
 	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: with --mutants this one only; repeatable")
 	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the seed's own weather; repeatable")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -59,10 +61,10 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	if command.Flags().Changed("seed") {
 		fleet.From, fleet.Seeds = flags.seed, 1
 	} else if flags.trace || flags.at != 0 {
-		return usage("--trace and --crash-at need --seed N")
+		return failure.Usagef("--trace and --crash-at need --seed N")
 	}
 	if flags.seeds < 1 || flags.jobs < 0 || flags.at < 0 {
-		return usage("--seeds is 1 or more, --jobs and --crash-at 0 or more")
+		return failure.Usagef("--seeds is 1 or more, --jobs and --crash-at 0 or more")
 	}
 	if flags.trace && !flags.crashes {
 		fleet.Options.Trace = command.OutOrStdout()
@@ -73,22 +75,22 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	debug.SetGCPercent(800) // a run is small and short-lived: collecting seldom is a third faster
 	weather, err := simulation.ParseWeather(flags.faults)
 	if err != nil {
-		return usage("%w", err)
+		return failure.Usagef("%w", err)
 	}
 	fleet.Options.Weather = weather
-	bar := newBar(command, fleet.Seeds, "seeds")
-	fleet.Progress = bar.set
+	bar := shell.NewProgress(command, fleet.Seeds, "seeds")
+	fleet.Progress = bar.Set
 	if fleet.Seeds > 1 || fleet.Crashes {
-		fleet.Broke = func(failure simulation.Failure) { bar.say(failureText(&failure)) } // hours may pass before the table
+		fleet.Broke = func(failure simulation.Failure) { bar.Log(failureText(&failure)) } // hours may pass before the table
 	}
 	summary := fleet.Run(command.Context())
-	bar.end()
+	bar.End()
 	if command.Context().Err() != nil {
 		fmt.Fprintln(command.ErrOrStderr(), "ended early:", summary.Runs, "runs")
 	}
-	err = print(command.OutOrStdout(), flags.output, simulation.ReportOf(&summary), func(w io.Writer) { simulateTable(w, &summary) })
+	err = shell.Print(command.OutOrStdout(), flags.output, simulation.ReportOf(&summary), func(w io.Writer) { simulateTable(w, &summary) })
 	if err == nil && summary.Failed > 0 {
-		return negative()
+		return failure.Quiet()
 	}
 	if err == nil {
 		err = context.Cause(command.Context())
@@ -146,7 +148,7 @@ func quantiles(p50, p99 int) string {
 // huntMutants breaks one rule after another; the simulation must fail each time.
 func huntMutants(command *cobra.Command, flags *simulateFlags) error {
 	if !mutant.Built {
-		return usage("no rule can be broken in this build: go run -overlay \"$(go run ./internal/mutant/instrument)\" ./cmd/botd simulate --mutants")
+		return failure.Usagef("no rule can be broken in this build: go run -overlay \"$(go run ./internal/mutant/instrument)\" ./cmd/botd simulate --mutants")
 	}
 	rules := mutant.Table
 	if len(flags.mutant) > 0 {
@@ -154,34 +156,34 @@ func huntMutants(command *cobra.Command, flags *simulateFlags) error {
 		for _, name := range flags.mutant {
 			row, err := mutant.Find(name)
 			if err != nil {
-				return usage("%w", err)
+				return failure.Usagef("%w", err)
 			}
 			rules = append(rules, *row)
 		}
 	}
-	bar := newBar(command, len(rules), "mutants")
+	bar := shell.NewProgress(command, len(rules), "mutants")
 	done := 0
 	hunts := simulation.HuntMutants(command.Context(), rules, flags.seeds, flags.jobs, func(*simulation.Hunt) {
 		done++
-		bar.set(done, len(rules))
+		bar.Set(done, len(rules))
 	})
-	bar.end()
+	bar.End()
 	survivors := 0
 	for i := range hunts {
 		if hunts[i].Caught == "" && hunts[i].Shown == "" {
 			survivors++
 		}
 	}
-	err := print(command.OutOrStdout(), flags.output, hunts, func(w io.Writer) { huntTable(w, hunts) })
+	err := shell.Print(command.OutOrStdout(), flags.output, hunts, func(w io.Writer) { huntTable(w, hunts) })
 	if err == nil && survivors > 0 {
-		return negative()
+		return failure.Quiet()
 	}
 	return err
 }
 
 // huntTable tells which mutants were caught, by what and after how many seeds.
 func huntTable(w io.Writer, hunts []simulation.Hunt) {
-	t := grid(w, table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
+	t := shell.NewTable(w, table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
 	caught, elsewhere := 0, 0
 	for _, h := range hunts {
 		by := h.Caught

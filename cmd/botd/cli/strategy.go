@@ -14,11 +14,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 	"botd/strategy"
 )
 
 func newStrategy() *cobra.Command {
-	command := &cobra.Command{Use: "strategy", Short: "the strategies there are, a new one of your own, and one that runs: pause, resume", Args: unknownCommand,
+	command := &cobra.Command{Use: "strategy", Short: "the strategies there are, a new one of your own, and one that runs: pause, resume", Args: shell.UnknownCommand,
 		Long: `The strategies that are built in, with their parameters; and a new one of your own, as a
 script or in Go, that trades as it is written (docs/strategies.md). And one of those that
 run, by its name: pause, stop, flatten, resume.`,
@@ -64,8 +66,8 @@ func newStrategyList() *cobra.Command {
 			for _, d := range registry().All() {
 				rows = append(rows, strategyRowOf(d))
 			}
-			return print(command.OutOrStdout(), output, rows, func(w io.Writer) {
-				t := grid(w, table.Row{"strategy", "what it does"})
+			return shell.Print(command.OutOrStdout(), output, rows, func(w io.Writer) {
+				t := shell.NewTable(w, table.Row{"strategy", "what it does"})
 				for _, row := range rows {
 					t.AppendRow(table.Row{row.Name, row.Summary})
 				}
@@ -73,7 +75,7 @@ func newStrategyList() *cobra.Command {
 			})
 		},
 	}
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -89,13 +91,13 @@ func newStrategyShow() *cobra.Command {
 				return err
 			}
 			row := strategyRowOf(definition)
-			return print(command.OutOrStdout(), output, row, func(w io.Writer) { strategyTable(w, row) })
+			return shell.Print(command.OutOrStdout(), output, row, func(w io.Writer) { strategyTable(w, row) })
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return strategyNames(), cobra.ShellCompDirectiveDefault
 		},
 	}
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }
 
@@ -111,17 +113,17 @@ func definitionOf(name string) (strategy.Definition, error) {
 	if strings.HasSuffix(name, ".star") {
 		source, err := os.ReadFile(name)
 		if err != nil {
-			return strategy.Definition{}, fail(exitNoInput, err)
+			return strategy.Definition{}, failure.Wrap(failure.NoInput, err)
 		}
 		definition, err := compiled(filepath.ToSlash(name), source)
 		if err != nil {
-			return definition, fail(exitConfig, err)
+			return definition, failure.Wrap(failure.Config, err)
 		}
 		return definition, nil
 	}
 	definition, found := registry().Find(name)
 	if !found {
-		return definition, usage("unknown strategy %q\nhint: one of %s, or a file.star", name, strings.Join(strategyNames(), ", "))
+		return definition, failure.Usagef("unknown strategy %q\nhint: one of %s, or a file.star", name, strings.Join(strategyNames(), ", "))
 	}
 	return definition, nil
 }
@@ -131,7 +133,7 @@ func strategyTable(w io.Writer, row strategyRow) {
 	if len(row.Parameters) == 0 {
 		return
 	}
-	t := grid(w, table.Row{"parameter", "kind", "default", "from", "to", "what it is"})
+	t := shell.NewTable(w, table.Row{"parameter", "kind", "default", "from", "to", "what it is"})
 	for _, p := range row.Parameters {
 		fallback, kind := p.Default, p.Kind
 		if fallback == "" {
@@ -168,7 +170,7 @@ source of botd, which is looked for above the current directory unless --botd na
 		RunE: func(command *cobra.Command, arguments []string) error {
 			switch {
 			case asScript == (module != ""):
-				return usage("botd strategy new %s: say what kind: --script, or --go DIRECTORY", arguments[0])
+				return failure.Usagef("botd strategy new %s: say what kind: --script, or --go DIRECTORY", arguments[0])
 			case asScript:
 				return writeScriptStrategy(command, arguments[0], directory)
 			}
@@ -186,7 +188,7 @@ var newName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
 
 func writeScriptStrategy(command *cobra.Command, name, directory string) error {
 	if !newName.MatchString(name) {
-		return usage("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
+		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
 	}
 	for _, kind := range []string{"star", "yaml"} {
 		file := filepath.Join(directory, name+"."+kind)
@@ -205,14 +207,14 @@ func writeTemplate(from, to string, values any) (err error) {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, os.ErrExist) {
-		return failure(exitUsage, "take another name, or move that file away", "%s exists already", to)
+		return failure.New(failure.Usage, "take another name, or move that file away", "%s exists already", to)
 	}
 	if err != nil {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	return made.Execute(file, values)
@@ -226,10 +228,10 @@ var moduleFiles = []struct{ name, from string }{
 // writeModule makes a Go module with a strategy, a test and a main.
 func writeModule(command *cobra.Command, name, directory, source string) error {
 	if !newName.MatchString(name) {
-		return usage("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
+		return failure.Usagef("%q is not a name of 1 to 32 of a-z, 0-9 and -, beginning with a letter", name)
 	}
 	if found, err := os.ReadDir(directory); err == nil && len(found) > 0 {
-		return failure(exitUsage, "name a directory that is not there yet", "%s is not empty", directory)
+		return failure.New(failure.Usage, "name a directory that is not there yet", "%s is not empty", directory)
 	}
 	source, sums, err := botdSource(source)
 	if err != nil {
@@ -245,7 +247,7 @@ func writeModule(command *cobra.Command, name, directory, source string) error {
 	}
 	// What botd needs, the module needs: the same versions, with the same sums.
 	if err := finishModule(directory, source, sums); err != nil {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	fmt.Fprintf(command.ErrOrStderr(), "now: cd %s && go test ./... && go run . strategy show %s\n", directory, values["Kind"])
 	return nil
@@ -255,7 +257,7 @@ func writeModule(command *cobra.Command, name, directory, source string) error {
 // is botd's, from the current directory upwards.
 func botdSource(given string) (directory string, sums []byte, err error) {
 	if directory, err = filepath.Abs(given); err != nil {
-		return "", nil, fail(exitIO, err)
+		return "", nil, failure.Wrap(failure.IO, err)
 	}
 	for {
 		text, err := os.ReadFile(filepath.Join(directory, "go.mod"))
@@ -264,12 +266,12 @@ func botdSource(given string) (directory string, sums []byte, err error) {
 		}
 		up := filepath.Dir(directory)
 		if given != "" || up == directory {
-			return "", nil, failure(exitNoInput, "clone botd's source, and name its directory with --botd", "botd's source is not here")
+			return "", nil, failure.New(failure.NoInput, "clone botd's source, and name its directory with --botd", "botd's source is not here")
 		}
 		directory = up
 	}
 	sums, err = os.ReadFile(filepath.Join(directory, "go.sum"))
-	return directory, sums, fail(exitIO, err)
+	return directory, sums, failure.Wrap(failure.IO, err)
 }
 
 // finishModule adds botd's own requirements to a module's go.mod, so that it builds

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/reconcile"
 	"botd/runtime/api"
 )
@@ -49,9 +50,9 @@ func newStrategyResume() *cobra.Command {
 		},
 	}
 	command.Flags().StringVar(&flags.Reason, "reason", "", "why, for the journal")
-	dryFlag(command, &flags.DryRun, "say what would end, and change nothing")
+	shell.DryRunFlag(command, &flags.DryRun, "say what would end, and change nothing")
 	flags.add(command)
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -64,7 +65,7 @@ func (f *haltFlags) rearm(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return print(command.OutOrStdout(), f.output, raw, func(w io.Writer) {
+	return shell.Print(command.OutOrStdout(), f.output, raw, func(w io.Writer) {
 		if out.DryRun {
 			fmt.Fprintln(w, "it would be armed (--dry-run):")
 		} else {

@@ -22,7 +22,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/plural"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
@@ -37,7 +40,7 @@ const (
 
 func newSupport() *cobra.Command {
 	command := supportBundle()
-	command.AddCommand(also("bundle", supportBundle()))
+	command.AddCommand(shell.Alias("bundle", supportBundle()))
 	return command
 }
 
@@ -59,12 +62,12 @@ symbols and addresses stay: look into the file before you give it away.`,
 			}
 			b := collect(command.Context(), &flags)
 			if err := b.write(out); err != nil {
-				return fail(exitIO, err)
+				return failure.Wrap(failure.IO, err)
 			}
 			for _, gap := range b.gaps {
 				fmt.Fprintln(command.ErrOrStderr(), "not there:", gap)
 			}
-			fmt.Fprintf(command.ErrOrStderr(), "%s; %s taken out\n", count(len(b.files), "file"), count(b.redacted, "secret"))
+			fmt.Fprintf(command.ErrOrStderr(), "%s; %s taken out\n", plural.Of(len(b.files), "file"), plural.Of(b.redacted, "secret"))
 			fmt.Fprintln(command.OutOrStdout(), out)
 			return nil
 		},

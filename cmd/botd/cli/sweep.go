@@ -18,9 +18,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
+	"botd/internal/failure"
+	"botd/internal/plural"
 	"botd/strategy"
 )
 
@@ -48,7 +51,7 @@ type sweepResult struct {
 	Elapsed    float64          `json:"elapsed_s"`
 }
 
-func (r *sweepResult) rows() any { return r.Trials }
+func (r *sweepResult) Rows() any { return r.Trials }
 
 type sweepFlags struct {
 	files                     backtestFiles
@@ -57,7 +60,7 @@ type sweepFlags struct {
 }
 
 func newSweep() *cobra.Command {
-	command := &cobra.Command{Use: "sweep", Short: "many backtests of one strategy with other parameters", Args: unknownCommand,
+	command := &cobra.Command{Use: "sweep", Short: "many backtests of one strategy with other parameters", Args: shell.UnknownCommand,
 		Long: `Runs one strategy over the same candles with many choices of its parameters, and ranks them.
 The best of many looks better than it is: --split keeps candles back that had no say, and walk
 chooses again and again, and trades what comes after.`,
@@ -91,8 +94,8 @@ of the luckiest; Bailey and Lopez de Prado).`,
 	f.StringVar(&flags.split, "split", "", "share of the candles that ranks, 70%; the rest has no say")
 	f.StringVar(&flags.sort, "sort", "sharpe", "rank by "+strings.Join(sweepOrders(), ", "))
 	f.StringVar(&flags.keep, "keep", "", "a name: the result is kept in sweeps/NAME.json in data_dir, for botd sweep show")
-	completeWith(command, "sort", sweepOrders()...)
-	outputFlag(command, &flags.output)
+	shell.CompleteWith(command, "sort", sweepOrders()...)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -113,20 +116,20 @@ func newSweepShow() *cobra.Command {
 			}
 			text, err := os.ReadFile(path)
 			if err != nil {
-				return failure(exitNoInput, "botd sweep run --keep NAME keeps one", "read the sweep: %w", err)
+				return failure.New(failure.NoInput, "botd sweep run --keep NAME keeps one", "read the sweep: %w", err)
 			}
 			var result sweepResult
 			if err := json.Unmarshal(text, &result); err != nil {
-				return fail(exitData, fmt.Errorf("%s is no sweep: %w", path, err))
+				return failure.Wrap(failure.Data, fmt.Errorf("%s is no sweep: %w", path, err))
 			}
 			if slices.ContainsFunc(result.Trials, func(t backtest.Trial) bool { return t.Seen == nil }) || len(result.Trials) == 0 {
-				return failure(exitData, "botd sweep run --keep NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
+				return failure.New(failure.Data, "botd sweep run --keep NAME writes one", "%s is no sweep: it holds no trials with what came of them", path)
 			}
-			return print(command.OutOrStdout(), flags.output, &result, func(w io.Writer) { sweepTable(w, &result) })
+			return shell.Print(command.OutOrStdout(), flags.output, &result, func(w io.Writer) { sweepTable(w, &result) })
 		},
 	}
 	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, whose data_dir is used")
-	outputFlag(command, &flags.output)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -147,9 +150,9 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 	}
 	config, given, trials := s.config, s.given, s.trials
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	bar := newBar(command, len(trials), "trials")
-	splitMS, err := backtest.Sweep(command.Context(), config, trials, split, bar.set)
-	bar.end()
+	bar := shell.NewProgress(command, len(trials), "trials")
+	splitMS, err := backtest.Sweep(command.Context(), config, trials, split, bar.Set)
+	bar.End()
 	if err != nil {
 		return dataError(err)
 	}
@@ -165,12 +168,12 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 	}
 	rank(trials, f.sort)
 	if err := keepSweep(kept, result); err != nil {
-		return fail(exitIO, err)
+		return failure.Wrap(failure.IO, err)
 	}
 	if kept != "" {
 		fmt.Fprintln(command.ErrOrStderr(), "kept in", kept)
 	}
-	return print(command.OutOrStdout(), f.output, result, func(w io.Writer) { sweepTable(w, result) })
+	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { sweepTable(w, result) })
 }
 
 // swept is a strategy, its candles, and the choices of its parameters.
@@ -201,7 +204,7 @@ func (f *sweepFlags) prepare(command *cobra.Command) (s swept, err error) {
 // check looks at the flags before anything is read.
 func (f *sweepFlags) check() (split exchange.Rate, kept string, err error) {
 	if !slices.Contains(sweepOrders(), f.sort) {
-		return 0, "", usage("--sort %s: there is %s", f.sort, strings.Join(sweepOrders(), ", "))
+		return 0, "", failure.Usagef("--sort %s: there is %s", f.sort, strings.Join(sweepOrders(), ", "))
 	}
 	if f.split != "" {
 		share, err := decimal.NewFromString(strings.TrimSuffix(f.split, "%"))
@@ -212,21 +215,21 @@ func (f *sweepFlags) check() (split exchange.Rate, kept string, err error) {
 			split, err = exchange.RateFromDecimal(share)
 		}
 		if err != nil || split <= 0 || split >= exchange.RateOne {
-			return 0, "", usage("--split %s: a share of the candles, 70%%", f.split)
+			return 0, "", failure.Usagef("--split %s: a share of the candles, 70%%", f.split)
 		}
 	}
 	if f.keep == "" {
 		return split, "", nil
 	}
 	if !keptName.MatchString(f.keep) {
-		return 0, "", usage("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
+		return 0, "", failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	}
 	directory, err := sweepDirectory(f.files.directory)
 	if err != nil {
 		return 0, "", err
 	}
 	if kept = filepath.Join(directory, f.keep+".json"); exists(kept) {
-		return 0, "", failure(exitUsage, "choose another name, or take the file away", "%s is there already", kept)
+		return 0, "", failure.New(failure.Usage, "choose another name, or take the file away", "%s is there already", kept)
 	}
 	return split, kept, nil
 }
@@ -242,7 +245,7 @@ func (f *sweepFlags) one() (*configs.StrategyConfig, error) {
 		return nil, err
 	}
 	if len(given) != 1 {
-		return nil, usage("a sweep is of one strategy, %d are given", len(given))
+		return nil, failure.Usagef("a sweep is of one strategy, %d are given", len(given))
 	}
 	return given[0], nil
 }
@@ -250,7 +253,7 @@ func (f *sweepFlags) one() (*configs.StrategyConfig, error) {
 // choices are all combinations of what --vary says, in its order.
 func (f *sweepFlags) choices(given *configs.StrategyConfig) ([]map[string]string, error) {
 	if len(f.vary) == 0 {
-		return nil, usage("botd sweep run needs --vary NAME=VALUE,VALUE: botd strategy show %s lists its parameters", given.Kind)
+		return nil, failure.Usagef("botd sweep run needs --vary NAME=VALUE,VALUE: botd strategy show %s lists its parameters", given.Kind)
 	}
 	definition, _ := given.Definition(registry())
 	var names []string
@@ -265,14 +268,14 @@ func (f *sweepFlags) choices(given *configs.StrategyConfig) ([]map[string]string
 			if near := configs.Nearest(name, names); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return nil, usage("--vary %s: %s takes no parameter %q\nhint: %s", text, given.Kind, name, hint)
+			return nil, failure.Usagef("--vary %s: %s takes no parameter %q\nhint: %s", text, given.Kind, name, hint)
 		}
 		values, err := valuesOf(list)
 		if err != nil {
-			return nil, usage("--vary %s: %w", text, err)
+			return nil, failure.Usagef("--vary %s: %w", text, err)
 		}
 		if len(all)*len(values) > maxTrials {
-			return nil, usage("--vary: more than %d trials", maxTrials)
+			return nil, failure.Usagef("--vary: more than %d trials", maxTrials)
 		}
 		next := make([]map[string]string, 0, len(all)*len(values))
 		for _, choice := range all {
@@ -334,7 +337,7 @@ func trialsOf(given *configs.StrategyConfig, recorded *tape.Tape, choices []map[
 			Make: func(over *tape.Tape) (strategy.Strategy, error) { return with.Build(registry(), over.Symbol) }}})
 	}
 	if len(trials) == 0 {
-		return nil, refused, why, failure(exitUsage, "botd strategy show "+given.Kind+" tells the bounds of each", "every choice is refused; the first, %s", why)
+		return nil, refused, why, failure.New(failure.Usage, "botd strategy show "+given.Kind+" tells the bounds of each", "every choice is refused; the first, %s", why)
 	}
 	return trials, refused, why, nil
 }
@@ -400,7 +403,7 @@ func present(x *float64) int {
 }
 
 func sweepTable(w io.Writer, r *sweepResult) {
-	fmt.Fprintf(w, "%s on %s %s, %d candles: %s, ranked by %s\n", r.Strategy, r.Symbol, r.Interval, r.Candles, count(len(r.Trials), "trial"), r.Sort)
+	fmt.Fprintf(w, "%s on %s %s, %d candles: %s, ranked by %s\n", r.Strategy, r.Symbol, r.Interval, r.Candles, plural.Of(len(r.Trials), "trial"), r.Sort)
 	if r.Split != nil {
 		fmt.Fprintf(w, "ranked by what was before %s; the columns named unseen are of what came after\n", r.Split.Format(time.DateTime))
 	}
@@ -413,7 +416,7 @@ func sweepTable(w io.Writer, r *sweepResult) {
 	if r.Split != nil {
 		header = append(header, "unseen profit %", "unseen sharpe", "unseen drawdown %")
 	}
-	t := grid(w, header)
+	t := shell.NewTable(w, header)
 	for i := range r.Trials[:min(sweepShown, len(r.Trials))] {
 		trial, row := &r.Trials[i], table.Row{}
 		for _, name := range names {
@@ -430,7 +433,7 @@ func sweepTable(w io.Writer, r *sweepResult) {
 		fmt.Fprintf(w, "and %d more: -o csv has all\n", more)
 	}
 	if r.Refused > 0 {
-		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", count(r.Refused, "choice"), r.Why)
+		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
 	}
 	if r.Lucky != nil {
 		fmt.Fprintf(w, "the luckiest of %d choices without any skill would be expected to show a Sharpe ratio of %.2f\n", len(r.Trials), *r.Lucky)

@@ -13,6 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
+	"botd/internal/plural"
 )
 
 // Bounds of a walk forward.
@@ -39,7 +42,7 @@ type walkResult struct {
 	Elapsed    float64           `json:"elapsed_s"`
 }
 
-func (r *walkResult) rows() any { return r.Windows }
+func (r *walkResult) Rows() any { return r.Windows }
 
 func newSweepWalk() *cobra.Command {
 	var flags sweepFlags
@@ -57,7 +60,7 @@ the choice holds, near 0 it was fitted to what is past.`,
 		Example: "  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100\n  botd sweep walk -s trend.yaml --data candles.csv --vary fast=5,10 --windows 12 --train 4 -o csv",
 		RunE: func(command *cobra.Command, _ []string) error {
 			if windows < 1 || windows > maxWindows || train < 1 || train > maxTrain {
-				return usage("--windows %d --train %d: from 1 to %d windows, of 1 to %d parts", windows, train, maxWindows, maxTrain)
+				return failure.Usagef("--windows %d --train %d: from 1 to %d windows, of 1 to %d parts", windows, train, maxWindows, maxTrain)
 			}
 			return flags.walk(command, windows, train)
 		},
@@ -68,8 +71,8 @@ the choice holds, near 0 it was fitted to what is past.`,
 	f.IntVar(&windows, "windows", 6, "parts that are traded unseen")
 	f.IntVar(&train, "train", 3, "parts before each that choose")
 	f.StringVar(&flags.sort, "sort", "sharpe", "choose by "+strings.Join(sweepOrders(), ", "))
-	completeWith(command, "sort", sweepOrders()...)
-	outputFlag(command, &flags.output)
+	shell.CompleteWith(command, "sort", sweepOrders()...)
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -83,31 +86,31 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-	bar := newBar(command, windows*len(s.trials), "trials")
+	bar := shell.NewProgress(command, windows*len(s.trials), "trials")
 	best := func(trials []backtest.Trial) *backtest.Trial {
 		rank(trials, f.sort)
 		return &trials[0]
 	}
-	walked, err := backtest.Walk(command.Context(), s.config, s.trials, windows, train, best, bar.set)
-	bar.end()
+	walked, err := backtest.Walk(command.Context(), s.config, s.trials, windows, train, best, bar.Set)
+	bar.End()
 	if err != nil {
 		return dataError(err)
 	}
 	recorded := s.config.Legs[0].Tape
 	result := &walkResult{Schema: 1, Strategy: s.given.Name, Symbol: s.given.Symbol, Interval: s.given.Interval.String(), Candles: recorded.Candles.Len(), Sort: f.sort, Train: train,
 		Trials: len(s.trials), Walked: backtest.Sum(walked), Windows: walked, Refused: s.refused, Why: s.why, DataSHA256: recorded.SHA256, Elapsed: time.Since(began).Seconds()}
-	return print(command.OutOrStdout(), f.output, result, func(w io.Writer) { walkTable(w, result) })
+	return shell.Print(command.OutOrStdout(), f.output, result, func(w io.Writer) { walkTable(w, result) })
 }
 
 func walkTable(w io.Writer, r *walkResult) {
 	fmt.Fprintf(w, "%s on %s %s, %d candles: %s of %s, each chosen by %s over the %d parts before it\n", r.Strategy, r.Symbol, r.Interval, r.Candles,
-		count(len(r.Windows), "window"), count(r.Trials, "trial"), r.Sort, r.Train)
+		plural.Of(len(r.Windows), "window"), plural.Of(r.Trials, "trial"), r.Sort, r.Train)
 	names := slices.Sorted(maps.Keys(r.Windows[0].Params))
 	header := table.Row{"traded from (UTC)", "to"}
 	for _, name := range names {
 		header = append(header, name)
 	}
-	t := grid(w, append(header, "profit % seen", "unseen", "sharpe seen", "unseen", "drawdown % unseen", "trips unseen"))
+	t := shell.NewTable(w, append(header, "profit % seen", "unseen", "sharpe seen", "unseen", "drawdown % unseen", "trips unseen"))
 	for i := range r.Windows {
 		one := &r.Windows[i]
 		row := table.Row{one.Split.Format(time.DateTime), one.To.Format(time.DateTime)}
@@ -118,8 +121,8 @@ func walkTable(w io.Writer, r *walkResult) {
 			fmt.Sprintf("%.2f", one.Unseen.MaxDrawdown), one.Unseen.RoundTrips))
 	}
 	t.Render()
-	fmt.Fprintf(w, "unseen, one after the other: %s %%; %d of %d made money; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows), floatText(r.Efficiency), count(r.Choices, "different choice"))
+	fmt.Fprintf(w, "unseen, one after the other: %s %%; %d of %d made money; efficiency %s; %s\n", floatText(r.Profit), r.Profitable, len(r.Windows), floatText(r.Efficiency), plural.Of(r.Choices, "different choice"))
 	if r.Refused > 0 {
-		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", count(r.Refused, "choice"), r.Why)
+		fmt.Fprintf(w, "%s left out, refused by the strategy; the first, %s\n", plural.Of(r.Refused, "choice"), r.Why)
 	}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"botd/configs"
+	"botd/internal/failure"
+	"botd/internal/plural"
 	"botd/runtime/api"
 	"botd/runtime/ops"
 	"botd/runtime/telegram"
@@ -20,7 +22,7 @@ func readTelegram(config *configs.Config) (*commands, error) {
 	}
 	token, err := configs.ReadTelegramToken(&config.Telegram, config.Exchange.CredentialsDirectory)
 	if err != nil {
-		return nil, fail(exitCredentials, err)
+		return nil, failure.Wrap(failure.Credentials, err)
 	}
 	return &commands{&config.Telegram, token}, nil
 }
@@ -31,7 +33,7 @@ func (c *commands) bot(server *api.Server, metrics *ops.Metrics, console *ops.Co
 		metrics.Commanded(result, 0)
 	}
 	operators, viewers := c.config.Operators, c.config.Viewers
-	console.Say("daemon.telegram", "telegram  commands of %s and questions of %s", count(len(operators), "operator"), count(len(viewers), "viewer"))
+	console.Say("daemon.telegram", "telegram  commands of %s and questions of %s", plural.Of(len(operators), "operator"), plural.Of(len(viewers), "viewer"))
 	return telegram.New(telegram.Config{Token: c.token, Server: c.config.Server, Operators: operators, Viewers: viewers, API: server,
 		Count: func(result string) { metrics.Commanded(result, 1) },
 		Say:   func(event, text string) { console.Say(event, "telegram  %s", text) },

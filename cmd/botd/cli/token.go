@@ -12,12 +12,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/internal/failure"
 	"botd/runtime/api"
 )
 
 func newToken() *cobra.Command {
-	command := &cobra.Command{Use: "token", Short: "tokens with a name, a role and an end, for programs and people", Args: unknownCommand,
+	command := &cobra.Command{Use: "token", Short: "tokens with a name, a role and an end, for programs and people", Args: shell.UnknownCommand,
 		Long: `Tokens for who is to look at botd, or to operate it, without reading its files: each has a name,
 by which the journal knows it, a role (viewer or operator) and an end, and can be revoked alone.
 The running daemon keeps their hashes (tokens.json in its data directory), never themselves.`,
@@ -41,7 +43,7 @@ tokens by a token.`,
 			asked := api.TokenRequest{Name: names[0], Role: role}
 			milliseconds, err := configs.ParseDuration(length)
 			if err != nil {
-				return usage("--for %s: %w\nhint: write 30d, 12h, or 0 for a token without an end", length, err)
+				return failure.Usagef("--for %s: %w\nhint: write 30d, 12h, or 0 for a token without an end", length, err)
 			}
 			if milliseconds != 0 {
 				ends := time.Now().Add(time.Duration(milliseconds) * time.Millisecond).UTC().Truncate(time.Second)
@@ -59,15 +61,15 @@ tokens by a token.`,
 				return err
 			}
 			fmt.Fprintf(command.ErrOrStderr(), "%s, a %s%s; it is not shown again\n", made.Name, made.Role, endText(made.Ends, ", until "))
-			return print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { fmt.Fprintln(w, made.Token) })
+			return shell.Print(command.OutOrStdout(), flags.output, raw, func(w io.Writer) { fmt.Fprintln(w, made.Token) })
 		},
 	}
 	command.Flags().StringVarP(&flags.directory, "config", "c", "", "configuration directory, for the data directory")
 	command.Flags().StringVar(&role, "role", "viewer", "viewer: sees everything; operator: changes things too")
 	command.Flags().StringVar(&length, "for", "90d", "how long it is good: 30d, 12h; 0 for without end")
-	dryFlag(command, &dry, "say what token it would make, and make none")
-	completeWith(command, "role", "viewer", "operator")
-	outputFlag(command, &flags.output)
+	shell.DryRunFlag(command, &dry, "say what token it would make, and make none")
+	shell.CompleteWith(command, "role", "viewer", "operator")
+	shell.OutputFlag(command, &flags.output)
 	return command
 }
 
@@ -78,7 +80,7 @@ func foretellToken(command *cobra.Command, d *daemon, asked *api.TokenRequest, o
 		return err
 	}
 	if slices.ContainsFunc(all.Items, func(t api.NamedToken) bool { return t.Name == asked.Name }) {
-		return failure(exitNegative, "botd token revoke "+asked.Name+" ends it", "there is a token %q already", asked.Name)
+		return failure.New(failure.Negative, "botd token revoke "+asked.Name+" ends it", "there is a token %q already", asked.Name)
 	}
 	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("make the token %s, for a %s%s", asked.Name, asked.Role, endText(asked.Ends, ", until "))}}
 	raw, err := json.Marshal(change)
@@ -97,7 +99,7 @@ func endText(ends *time.Time, before string) string {
 
 func newTokenList() *cobra.Command {
 	command := asking("list", "the tokens with a name, and when they end", "/api/v1/tokens", func(w io.Writer, p *page[api.NamedToken]) {
-		t := grid(w, table.Row{"name", "role", "made (UTC)", "ends", "state"})
+		t := shell.NewTable(w, table.Row{"name", "role", "made (UTC)", "ends", "state"})
 		for i := range p.Items {
 			k, state, ends := &p.Items[i], "good", endText(p.Items[i].Ends, "")
 			if k.Ended {
@@ -128,7 +130,7 @@ func newTokenRevoke() *cobra.Command {
 		},
 	}
 	flags.add(command)
-	dryFlag(command, &dry, "say what it would do, and do nothing")
-	outputFlag(command, &flags.output)
+	shell.DryRunFlag(command, &dry, "say what it would do, and do nothing")
+	shell.OutputFlag(command, &flags.output)
 	return command
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"botd/runtime/view"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +9,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/runtime/view"
 )
 
 func newTrades() *cobra.Command {
@@ -28,7 +30,7 @@ before the books, or a part of its money is not known.`
 }
 
 func tradeTable(w io.Writer, p *page[view.RoundTrip]) {
-	t := grid(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised", "fees", "funding", "net", ""})
+	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised", "fees", "funding", "net", ""})
 	var net decimal.Decimal
 	won := 0
 	for i := range p.Items {
@@ -46,7 +48,7 @@ func tradeTable(w io.Writer, p *page[view.RoundTrip]) {
 		}
 		net = net.Add(made)
 		held := (time.Duration(r.LeftMS-r.EnteredMS) * time.Millisecond).Round(time.Second)
-		t.AppendRow(table.Row{clockText(r.LeftMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.Entry), asRead(r.Exit), held, r.Purpose,
+		t.AppendRow(table.Row{shell.Second(r.LeftMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.Entry), asRead(r.Exit), held, r.Purpose,
 			asRead(r.Realised), asRead(r.Fees), asRead(r.Funding), asRead(r.PNL), strings.Join(notes, ", ")})
 	}
 	t.Render()

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"botd/internal/failure"
 )
 
 // TestWhatNoLockSeesStopsEntries is case 15 with real processes: orders that carry
@@ -26,8 +28,8 @@ func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 	p.venue(address, "twin", "--market", "random", "--seed", "7")
 	first, _ := p.start("first", "run", "-c", "one", "--mode", "live", "--listen", "off", "--log-format", "json")
 	eventually(t, "a first order", func() bool { return len(venueOrders(t, address)) > 0 })
-	p.run(exitOK, "backup", "early.db", "-c", "one", "--mode", "live")
-	backed := p.run(exitOK, "journal", "export", "--file", "early.db", "--kind", "sending")
+	p.run(failure.OK, "backup", "early.db", "-c", "one", "--mode", "live")
+	backed := p.run(failure.OK, "journal", "export", "--file", "early.db", "--kind", "sending")
 	moved, err := http.Post("http://"+address+"/control/v1/price", "application/json", strings.NewReader(`{"market": "futures", "symbol": "ETH-USDT", "price": "2150"}`))
 	if err != nil || moved.StatusCode != http.StatusOK {
 		t.Fatalf("move the price: %v, %v", moved, err)
@@ -46,7 +48,7 @@ func TestWhatNoLockSeesStopsEntries(t *testing.T) {
 	}
 	before := venueOrders(t, address)
 
-	p.run(exitOK, "restore", "early.db", "-c", "one", "--mode", "live")
+	p.run(failure.OK, "restore", "early.db", "-c", "one", "--mode", "live")
 	for _, c := range []struct{ what, config, event, why string }{
 		{"an old backup", "one", "trading.halted", "carries this instance's prefix but is not in the journal: a second botd, or an old backup"}, // case 15
 		{"a second botd", "two", "symbol.quarantined", "the journal is new and knows nothing of what is open here"},                             // case 35

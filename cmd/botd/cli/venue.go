@@ -19,6 +19,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/exchange/wire"
+	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/runtime/ops"
 )
@@ -47,7 +48,7 @@ func openVenue(ctx context.Context, config *configs.Config, directory string, se
 func openLive(ctx context.Context, config *configs.Config) (*venue, error) {
 	key, secret, err := configs.ReadSecrets(config.Exchange)
 	if err != nil {
-		return nil, fail(exitCredentials, err)
+		return nil, failure.Wrap(failure.Credentials, err)
 	}
 	v := &venue{where: config.Exchange.BaseURL, stop: func() error { return nil }, observe: &observed{},
 		binding: journal.Binding{Mode: string(config.Mode), URL: config.Exchange.BaseURL, KeyFingerprint: fingerprint(key), Instance: config.Instance}}
@@ -84,15 +85,15 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, see
 		Accounts: []server.Account{{Key: demoAccount, Secret: secret}}, StatePath: filepath.Join(directory, "exchange.json"),
 	})
 	if err != nil {
-		return nil, failure(exitData, "move "+directory+" away to begin with a new paper account", "start the demo's exchange: %w", err)
+		return nil, failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "start the demo's exchange: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, failure(exitUnavailable, "", "start the demo's exchange: %w", err)
+		return nil, failure.New(failure.Unavailable, "", "start the demo's exchange: %w", err)
 	}
 	tellAddress, address := filepath.Join(directory, addressFile), "http://"+listener.Addr().String()
 	if err := os.WriteFile(tellAddress, []byte(address+"\n"), 0o600); err != nil {
-		return nil, fail(exitIO, errors.Join(err, listener.Close()))
+		return nil, failure.Wrap(failure.IO, errors.Join(err, listener.Close()))
 	}
 	// The exchange outlives the daemon's context, so that stopping can still settle.
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))

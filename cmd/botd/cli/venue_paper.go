@@ -17,6 +17,7 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/engine"
@@ -35,7 +36,7 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	path := filepath.Join(directory, "exchange.json")
 	store, state, err := server.OpenState(path, func(format string, values ...any) { v.tell.say("paper.state", fmt.Sprintf(format, values...)) })
 	if err != nil {
-		return nil, failure(exitData, "move "+directory+" away to begin with a new paper account", "%w", errors.Join(err, store.Close()))
+		return nil, failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "%w", errors.Join(err, store.Close()))
 	}
 	account, err := paper.New(paper.Config{
 		Public: v.client, Clock: v.client, Symbols: v.client.Symbols().All(), Watch: traded(config),
@@ -45,7 +46,7 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	})
 	if err != nil {
 		err = errors.Join(err, store.Close())
-		return nil, failure(exitData, "are the strategies' symbols the venue's? else move "+path+" and the journal beside it away to begin with a new paper account", "open the paper account: %w", err)
+		return nil, failure.New(failure.Data, "are the strategies' symbols the venue's? else move "+path+" and the journal beside it away to begin with a new paper account", "open the paper account: %w", err)
 	}
 	v.trading = account
 	account.Poll(ctx)

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"botd/cmd/botd/cli/shell"
+	"botd/internal/failure"
 )
 
 // versionInfo says which binary this is.
@@ -67,14 +70,14 @@ of as CycloneDX JSON, from the binary itself; two builds of the same source prin
 			if sbom {
 				bill, err := ownBill()
 				if err != nil {
-					return fail(exitInternal, err)
+					return failure.Wrap(failure.Internal, err)
 				}
-				return print(command.OutOrStdout(), "json", bill, nil)
+				return shell.Print(command.OutOrStdout(), "json", bill, nil)
 			}
-			return print(command.OutOrStdout(), output, buildVersion(), func(w io.Writer) { fmt.Fprintln(w, versionLine()) })
+			return shell.Print(command.OutOrStdout(), output, buildVersion(), func(w io.Writer) { fmt.Fprintln(w, versionLine()) })
 		},
 	}
 	command.Flags().BoolVar(&sbom, "sbom", false, "the bill of materials, as CycloneDX JSON")
-	outputFlag(command, &output)
+	shell.OutputFlag(command, &output)
 	return command
 }

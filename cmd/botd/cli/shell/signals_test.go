@@ -1,4 +1,4 @@
-package cli
+package shell
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"botd/internal/failure"
 )
 
 func TestASecondSignalEndsAtOnceUnlessItIsTheFirstStill(t *testing.T) {
@@ -31,7 +33,7 @@ func TestASecondSignalEndsAtOnceUnlessItIsTheFirstStill(t *testing.T) {
 				signals <- syscall.SIGTERM
 			}
 			synctest.Wait()
-			if s, ended := signalOf(context.Cause(ctx)); !ended || s != os.Interrupt {
+			if s, ended := failure.SignalOf(context.Cause(ctx)); !ended || s != os.Interrupt {
 				t.Errorf("%s: want the context ended by the first, have %v", c.name, context.Cause(ctx))
 			}
 			if code != c.want {

@@ -1,4 +1,4 @@
-package cli
+package shell
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"botd/internal/failure"
 )
 
 // signalTwice is within which a second signal is the first one still: whoever signals
@@ -13,9 +15,9 @@ import (
 // fingers are as fast.
 const signalTwice = 250 * time.Millisecond
 
-// signalContext is canceled by the first SIGINT or SIGTERM, with the signal as
+// SignalContext is canceled by the first SIGINT or SIGTERM, with the signal as
 // its cause; a second one ends the process at once.
-func signalContext() (context.Context, func()) {
+func SignalContext() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -33,9 +35,9 @@ func interrupted(signals <-chan os.Signal, done <-chan struct{}, cancel context.
 			switch {
 			case first.IsZero():
 				first = time.Now()
-				cancel(&signalError{s})
+				cancel(&failure.Signal{Signal: s})
 			case time.Since(first) >= signalTwice:
-				exit(signalCode(s))
+				exit(failure.SignalCode(s))
 				return
 			}
 		case <-done:

@@ -1,4 +1,4 @@
-package cli
+package shell
 
 import (
 	"bytes"
@@ -9,26 +9,28 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"botd/internal/failure"
 )
 
 // shortestWatch keeps a person's look from being a burden to the daemon.
 const shortestWatch = 250 * time.Millisecond
 
-// watchFlag adds --watch to a command that shows what changes.
-func watchFlag(command *cobra.Command, every *time.Duration) {
+// WatchFlag adds --watch to a command that shows what changes.
+func WatchFlag(command *cobra.Command, every *time.Duration) {
 	command.Flags().DurationVar(every, "watch", 0, "show it again and again, every so often (--watch alone: 2s); Ctrl-C ends it")
 	command.Flags().Lookup("watch").NoOptDefVal = "2s"
 }
 
-// watch shows something once, or every so often until the context ends. On a
+// Watch shows something once, or every so often until the context ends. On a
 // terminal each look replaces the one before. Once it worked, a failure is shown
 // and tried again: a daemon may be restarted while somebody watches.
-func watch(command *cobra.Command, every time.Duration, show func(io.Writer) error) error {
+func Watch(command *cobra.Command, every time.Duration, show func(io.Writer) error) error {
 	if every == 0 {
 		return show(command.OutOrStdout())
 	}
 	if every < shortestWatch {
-		return usage("--watch %s: at least %s", every, shortestWatch)
+		return failure.Usagef("--watch %s: at least %s", every, shortestWatch)
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -39,13 +41,13 @@ func watch(command *cobra.Command, every time.Duration, show func(io.Writer) err
 			return err
 		}
 		if err := draw(command, every, look.Bytes(), err); err != nil {
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		}
 		select {
 		case <-ticker.C:
 		case <-command.Context().Done():
-			if s, ok := signalOf(context.Cause(command.Context())); ok {
-				return fail(signalCode(s), errQuiet)
+			if s, ok := failure.SignalOf(context.Cause(command.Context())); ok {
+				return failure.Wrap(failure.SignalCode(s), failure.ErrQuiet)
 			}
 			return nil
 		}
@@ -63,7 +65,7 @@ func (g *glance) onTo() io.Writer { return g.to }
 // draw writes one look.
 func draw(command *cobra.Command, every time.Duration, look []byte, failed error) error {
 	w := command.OutOrStdout()
-	if !terminal(w) {
+	if !Terminal(w) {
 		if failed != nil {
 			fmt.Fprintln(command.ErrOrStderr(), failed)
 		}

@@ -1,4 +1,4 @@
-package cli
+package shell
 
 import (
 	"fmt"
@@ -26,15 +26,15 @@ func endOf(w io.Writer) io.Writer {
 
 // columnsOf is how wide the terminal is that a writer ends in.
 func columnsOf(w io.Writer) (columns int, known bool) {
-	if file, ok := endOf(w).(*os.File); ok && terminal(file) {
+	if file, ok := endOf(w).(*os.File); ok && Terminal(file) {
 		return widthOf(file)
 	}
 	return 0, false
 }
 
-// gridTable is a table with a header. On a terminal too narrow for it, each row
+// Table is a table with a header. On a terminal too narrow for it, each row
 // is a block of lines: a wrapped table can not be read.
-type gridTable struct {
+type Table struct {
 	table.Writer
 	w      io.Writer
 	header table.Row
@@ -42,8 +42,9 @@ type gridTable struct {
 	most   int // columns that the terminal has; 0 for any number
 }
 
-func grid(w io.Writer, header table.Row) *gridTable {
-	t := &gridTable{Writer: table.NewWriter(), w: w, header: header}
+// NewTable starts a table with a header.
+func NewTable(w io.Writer, header table.Row) *Table {
+	t := &Table{Writer: table.NewWriter(), w: w, header: header}
 	t.most, _ = columnsOf(w)
 	t.SetStyle(table.StyleLight)
 	if !shapeOf(w).bare {
@@ -53,20 +54,20 @@ func grid(w io.Writer, header table.Row) *gridTable {
 }
 
 // AppendRow adds a row.
-func (t *gridTable) AppendRow(row table.Row, configs ...table.RowConfig) {
+func (t *Table) AppendRow(row table.Row, configs ...table.RowConfig) {
 	t.rows = append(t.rows, row)
 	t.Writer.AppendRow(row, configs...)
 }
 
 // AppendRows adds rows.
-func (t *gridTable) AppendRows(rows []table.Row, configs ...table.RowConfig) {
+func (t *Table) AppendRows(rows []table.Row, configs ...table.RowConfig) {
 	for _, row := range rows {
 		t.AppendRow(row, configs...)
 	}
 }
 
 // Render writes the table, or its rows as blocks where it is too wide.
-func (t *gridTable) Render() string {
+func (t *Table) Render() string {
 	out := t.Writer.Render()
 	if widest, _, _ := strings.Cut(out, "\n"); t.most > 0 && text.StringWidthWithoutEscSequences(widest) > t.most && len(t.rows) > 0 {
 		out = strings.TrimSuffix(t.blocks(), "\n")
@@ -76,7 +77,7 @@ func (t *gridTable) Render() string {
 }
 
 // blocks are the rows, a line a cell that is not empty, and a line between two.
-func (t *gridTable) blocks() string {
+func (t *Table) blocks() string {
 	label := 0
 	for _, name := range t.header {
 		label = max(label, len(fmt.Sprint(name)))
@@ -100,7 +101,7 @@ func (t *gridTable) blocks() string {
 }
 
 // line writes a cell behind its column's name, broken at words.
-func (t *gridTable) line(out *strings.Builder, name string, label int, cell string) {
+func (t *Table) line(out *strings.Builder, name string, label int, cell string) {
 	room := max(t.most-label-2, 10)
 	for i, part := range strings.Split(text.WrapSoft(cell, room), "\n") {
 		if i > 0 {

@@ -1,4 +1,4 @@
-package cli
+package shell
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
+
+	"botd/internal/failure"
 )
 
 // outputs are the forms in which data is printed.
@@ -36,29 +38,29 @@ func (o *outputValue) Set(text string) error {
 	return nil
 }
 
-// outputFlag adds -o to a command.
-func outputFlag(command *cobra.Command, output *string) {
+// OutputFlag adds -o to a command.
+func OutputFlag(command *cobra.Command, output *string) {
 	*output = "table"
 	command.Flags().VarP((*outputValue)(output), "output", "o", "table, json, jsonl (a line a row), or csv; csv=COLUMN,COLUMN picks columns")
-	completeWith(command, "output", outputs...)
+	CompleteWith(command, "output", outputs...)
 }
 
-// completeWith makes a shell offer these values of a flag.
-func completeWith(command *cobra.Command, flag string, values ...string) {
+// CompleteWith makes a shell offer these values of a flag.
+func CompleteWith(command *cobra.Command, flag string, values ...string) {
 	if err := command.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic("botd: " + err.Error()) // no such flag: a mistake above
 	}
 }
 
-// print writes a value as JSON, as rows of it, or as a person likes it.
-func print(w io.Writer, output string, value any, table func(io.Writer)) error {
+// Print writes a value as JSON, as rows of it, or as a person likes it.
+func Print(w io.Writer, output string, value any, table func(io.Writer)) error {
 	form, columns, _ := strings.Cut(output, "=")
 	if shape := shapeOf(w); len(shape.columns) > 0 {
 		columns = strings.Join(shape.columns, ",")
 	}
 	switch {
 	case form == "json" && columns != "":
-		return usage("-o json is one document: --columns is for table, jsonl and csv")
+		return failure.Usagef("-o json is one document: --columns is for table, jsonl and csv")
 	case form == "table" && columns != "":
 		form = "picked"
 	}
@@ -67,10 +69,10 @@ func print(w io.Writer, output string, value any, table func(io.Writer)) error {
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		return fail(exitIO, encoder.Encode(value))
+		return failure.Wrap(failure.IO, encoder.Encode(value))
 	case "jsonl", "csv", "picked":
 		if list, ok := value.(lister); ok {
-			value = list.rows()
+			value = list.Rows()
 		}
 		text, err := json.Marshal(value)
 		if err != nil {
@@ -91,21 +93,21 @@ func print(w io.Writer, output string, value any, table func(io.Writer)) error {
 		case "jsonl":
 			return all.lines(w)
 		case "picked":
-			return printTable(w, all.table)
+			return PrintTable(w, all.table)
 		}
 		return all.csv(w)
 	}
-	return printTable(w, table)
+	return PrintTable(w, table)
 }
 
 // lister is a document whose rows are neither itself nor its items.
-type lister interface{ rows() any }
+type lister interface{ Rows() any }
 
-// printTable tells when a person's output could not be written.
-func printTable(w io.Writer, table func(io.Writer)) error {
+// PrintTable tells when a person's output could not be written.
+func PrintTable(w io.Writer, table func(io.Writer)) error {
 	watched := &failing{w: w}
 	table(watched)
-	return fail(exitIO, watched.err)
+	return failure.Wrap(failure.IO, watched.err)
 }
 
 // failing keeps the first error of writing.
@@ -158,7 +160,7 @@ func printLines(w io.Writer, rows []json.RawMessage) error {
 		}
 		line.WriteByte('\n')
 		if _, err := w.Write(line.Bytes()); err != nil {
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		}
 	}
 	return nil
@@ -247,7 +249,7 @@ func pick(rows []json.RawMessage, picked string) (*rowsPicked, error) {
 	wanted := strings.Split(picked, ",")
 	for _, column := range wanted {
 		if len(rows) > 0 && !known[column] {
-			return nil, usage("there is no column %q\nhint: there are %s", column, strings.Join(all.columns, ", "))
+			return nil, failure.Usagef("there is no column %q\nhint: there are %s", column, strings.Join(all.columns, ", "))
 		}
 	}
 	all.columns = wanted
@@ -271,7 +273,7 @@ func (p *rowsPicked) csv(w io.Writer) error {
 		writer.Write(line)
 	}
 	writer.Flush()
-	return fail(exitIO, writer.Error())
+	return failure.Wrap(failure.IO, writer.Error())
 }
 
 // table writes the rows as a person reads them.
@@ -280,7 +282,7 @@ func (p *rowsPicked) table(w io.Writer) {
 	for i, column := range p.columns {
 		header[i] = column
 	}
-	t := grid(w, header)
+	t := NewTable(w, header)
 	for _, record := range p.records {
 		row := make(table.Row, len(p.columns))
 		for i, column := range p.columns {
@@ -308,7 +310,7 @@ func (p *rowsPicked) lines(w io.Writer) error {
 		}
 		line.WriteString("}\n")
 		if _, err := w.Write(line.Bytes()); err != nil {
-			return fail(exitIO, err)
+			return failure.Wrap(failure.IO, err)
 		}
 	}
 	return nil

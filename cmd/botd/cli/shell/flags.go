@@ -1,0 +1,199 @@
+// Package shell is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals.
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"botd/internal/failure"
+)
+
+// Globals are the flags of every command.
+type Globals struct {
+	columns        []string
+	noHeader       bool
+	quiet, verbose bool
+	NoColour       bool
+	Colour         Choice
+	NoInput, Yes   bool
+	Timeout        time.Duration
+	messages       io.Writer // where messages go, questions too when they are quiet
+	cancel         context.CancelFunc
+}
+
+// Choice is the value of a flag that takes one of a few words.
+type Choice struct {
+	Word string
+	of   []string
+}
+
+// String is the word.
+func (c *Choice) String() string { return c.Word }
+
+// Type names the value in the help.
+func (c *Choice) Type() string { return strings.Join(c.of, "|") }
+
+// Set takes a word.
+func (c *Choice) Set(word string) error {
+	if !slices.Contains(c.of, word) {
+		return errors.New(strings.Join(c.of, ", "))
+	}
+	c.Word = word
+	return nil
+}
+
+// Add gives a root its flags.
+func (g *Globals) Add(root *cobra.Command) {
+	g.Colour = Choice{"auto", []string{"auto", "always", "never"}}
+	f := root.PersistentFlags()
+	f.StringSliceVar(&g.columns, "columns", nil, "of what -o prints these alone, by the names that -o csv has")
+	f.BoolVar(&g.noHeader, "no-header", false, "tables and csv without their first line")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no messages and no progress, but what went wrong; botd run: warnings and errors alone")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "tell each request to the daemon, and how long it took; botd run: debug")
+	f.DurationVar(&g.Timeout, "timeout", 0, "end after that long, with exit code 75 where something is not done (default: no end; an answer of the daemon is waited for 10s)")
+	f.BoolVar(&g.Yes, "yes", false, "do not ask, on a live account either")
+	f.BoolVar(&g.NoInput, "no-input", false, "never ask: what would be asked is refused, or done with --yes")
+	f.Var(&g.Colour, "color", "colours: on a terminal, always or never")
+	f.BoolVar(&g.NoColour, "no-color", false, "as --color never (also: NO_COLOR, TERM=dumb; FORCE_COLOR is for where there is no terminal)")
+	CompleteWith(root, "color", g.Colour.of...)
+}
+
+type globalKey struct{}
+
+// In returns a context that carries the flags.
+func (g *Globals) In(ctx context.Context) context.Context {
+	return context.WithValue(ctx, globalKey{}, g)
+}
+
+// GlobalsOf are a command's, as they were given.
+func GlobalsOf(ctx context.Context) *Globals {
+	if ctx == nil {
+		return &Globals{}
+	}
+	if g, given := ctx.Value(globalKey{}).(*Globals); given {
+		return g
+	}
+	return &Globals{}
+}
+
+// errTimeout is the cause of a context that --timeout ended.
+var errTimeout = errors.New("timed out")
+
+// Begin puts the flags in force before a command runs.
+func (g *Globals) Begin(command *cobra.Command) error {
+	g.messages = command.ErrOrStderr()
+	shaped := len(g.columns) > 0 || g.noHeader
+	switch {
+	case g.quiet && g.verbose:
+		return failure.Usagef("--quiet and --verbose: one of them")
+	case g.Timeout < 0:
+		return failure.Usagef("--timeout %s: above 0", g.Timeout)
+	case shaped && command.Flags().Lookup("output") == nil:
+		return failure.Usagef("%s has no -o: --columns and --no-header are for commands that print rows", command.CommandPath())
+	case len(g.columns) > 0 && strings.Contains(command.Flags().Lookup("output").Value.String(), "="):
+		return failure.Usagef("columns are picked by --columns or by -o csv=..., not by both")
+	}
+	ctx := g.In(command.Context())
+	if g.Timeout > 0 {
+		ctx, g.cancel = context.WithTimeoutCause(ctx, g.Timeout, errTimeout)
+	}
+	command.SetContext(ctx)
+	if shaped {
+		command.SetOut(&shape{command.OutOrStdout(), g.columns, g.noHeader})
+	}
+	if g.quiet && command.Name() != "run" { // the daemon's log has a level for that
+		command.SetErr(io.Discard)
+	}
+	return nil
+}
+
+// End tells how the flags had a command end.
+func (g *Globals) End(ran *cobra.Command, err error) error {
+	if g.cancel == nil {
+		return err
+	}
+	defer g.cancel()
+	if err != nil && errors.Is(context.Cause(ran.Context()), errTimeout) {
+		return failure.New(failure.Temporary, "--timeout was given; what a daemon was asked for may go on", "%s did not end within %s", ran.CommandPath(), g.Timeout)
+	}
+	return err
+}
+
+// shape is a writer that knows which columns of rows are wanted, and whether with a header.
+type shape struct {
+	io.Writer
+	columns []string
+	bare    bool
+}
+
+func (s *shape) onTo() io.Writer { return s.Writer }
+
+// shapeOf is the shape that a writer has, or that what it is passed on to has.
+func shapeOf(w io.Writer) *shape {
+	for {
+		if s, shaped := w.(*shape); shaped {
+			return s
+		}
+		next, passes := w.(onTo)
+		if !passes {
+			return &shape{}
+		}
+		w = next.onTo()
+	}
+}
+
+// RefuseShape refuses a shape where rows are written as they come.
+func RefuseShape(w io.Writer, output string) error {
+	if s := shapeOf(w); s.bare || len(s.columns) > 0 {
+		return failure.Usagef("-o %s has every column and its header here: --columns and --no-header are for what is printed as a whole", output)
+	}
+	return nil
+}
+
+// Person is who could be asked: at a terminal, and not told by a flag to be left alone.
+func Person(command *cobra.Command) (*os.File, bool) {
+	in, file := command.InOrStdin().(*os.File)
+	return in, file && Terminal(in) && !GlobalsOf(command.Context()).NoInput
+}
+
+// Question is where questions are written, however quiet the messages are.
+func Question(command *cobra.Command) io.Writer {
+	if g := GlobalsOf(command.Context()); g.messages != nil {
+		return g.messages
+	}
+	return command.ErrOrStderr()
+}
+
+// DryRunFlag adds -n to a command that changes something.
+func DryRunFlag(command *cobra.Command, dry *bool, what string) {
+	command.Flags().BoolVarP(dry, "dry-run", "n", false, what)
+}
+
+// Level is that of a daemon's log; empty for its own.
+func (g *Globals) Level() string {
+	switch {
+	case g.quiet:
+		return "warn"
+	case g.verbose:
+		return "debug"
+	}
+	return ""
+}
+
+// NothingDone ends the output of a trial.
+const NothingDone = "nothing was done (--dry-run)"
+
+// Trace writes a message of --verbose.
+func (g *Globals) Trace(format string, values ...any) {
+	if g.verbose && g.messages != nil {
+		fmt.Fprintf(g.messages, format+"\n", values...)
+	}
+}

@@ -1,0 +1,81 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/progress"
+	"github.com/spf13/cobra"
+)
+
+// Progress is a progress bar on a terminal, and a line every ten seconds elsewhere.
+type Progress struct {
+	writer  progress.Writer
+	tracker *progress.Tracker
+	stream  io.Writer
+	what    string
+	told    time.Time
+}
+
+// NewProgress starts a bar on stderr.
+func NewProgress(command *cobra.Command, total int, what string) *Progress {
+	b := &Progress{stream: command.ErrOrStderr(), what: what, told: time.Now()}
+	if !Terminal(b.stream) {
+		return b
+	}
+	b.writer = progress.NewWriter()
+	b.writer.SetOutputWriter(b.stream)
+	b.writer.SetTrackerLength(30)
+	b.writer.SetUpdateFrequency(100 * time.Millisecond)
+	style := progress.StyleDefault
+	style.Visibility.ETA, style.Visibility.Speed, style.Visibility.Percentage = true, true, true
+	if Colours(command, b.stream) {
+		style.Colors = progress.StyleColorsExample
+	}
+	b.writer.SetStyle(style)
+	b.tracker = &progress.Tracker{Message: what, Total: int64(total)}
+	b.writer.AppendTracker(b.tracker)
+	go b.writer.Render()
+	return b
+}
+
+// Log tells a line beside the bar.
+func (b *Progress) Log(text string) {
+	if b.writer != nil {
+		b.writer.Log("%s", text)
+		return
+	}
+	fmt.Fprintln(b.stream, text)
+}
+
+// SetTotal says what is to be done in all, once that is known.
+func (b *Progress) SetTotal(n int) {
+	if b.tracker != nil {
+		b.tracker.UpdateTotal(int64(n))
+	}
+}
+
+// Set says how much is done.
+func (b *Progress) Set(done, total int) {
+	if b.tracker != nil {
+		b.tracker.SetValue(int64(done))
+		return
+	}
+	if time.Since(b.told) >= 10*time.Second && total > 0 {
+		b.told = time.Now()
+		fmt.Fprintf(b.stream, "%s: %d of %d (%d %%)\n", b.what, done, total, done*100/total)
+	}
+}
+
+// End draws the bar a last time.
+func (b *Progress) End() {
+	if b.tracker == nil {
+		return
+	}
+	b.tracker.MarkAsDone()
+	b.writer.Stop()
+	for b.writer.IsRenderInProgress() {
+		time.Sleep(5 * time.Millisecond) // the bar's own goroutine draws its last state
+	}
+}

@@ -1,0 +1,29 @@
+package shell
+
+import (
+	"io"
+	"os"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+)
+
+// Colours reports whether a stream is a terminal that wants colours.
+func Colours(command *cobra.Command, stream io.Writer) bool {
+	switch g := GlobalsOf(command.Context()); {
+	case g.NoColour || g.Colour.Word == "never":
+		return false
+	case g.Colour.Word == "always":
+		return true
+	}
+	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	return os.Getenv("FORCE_COLOR") != "" || Terminal(stream)
+}
+
+// Terminal reports whether a stream is a terminal, or is passed on to one.
+func Terminal(stream io.Writer) bool {
+	file, ok := endOf(stream).(*os.File)
+	return ok && isatty.IsTerminal(file.Fd())
+}

@@ -1,0 +1,19 @@
+// Package plural writes a number with its word.
+package plural
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Of is "1 file", "2 files", "3 strategies".
+func Of(n int, word string) string {
+	stem, y := strings.CutSuffix(word, "y")
+	switch {
+	case n == 1:
+		return "1 " + word
+	case y:
+		return strconv.Itoa(n) + " " + stem + "ies"
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
