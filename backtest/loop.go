@@ -153,7 +153,7 @@ func (r *run) quiet(closes int64) bool {
 		return false
 	}
 	for {
-		corridors := r.venue.Corridors()
+		corridors := r.venue.CorridorVersion()
 		for i := range r.legs {
 			l := &r.legs[i]
 			if l.openMS() < closes {
@@ -164,7 +164,7 @@ func (r *run) quiet(closes int64) bool {
 				return false
 			}
 		}
-		if r.venue.Corridors() == corridors {
+		if r.venue.CorridorVersion() == corridors {
 			return true
 		}
 	}

@@ -87,7 +87,7 @@ func TestWhatADaemonRecordedIsDecidedTheSame(t *testing.T) {
 		untilMS := candles.CloseMS(count - 1)
 		time.Sleep(3 * time.Second) // a start at another moment decides on the candle before, and late
 		store := tape.Store{Directory: directory}
-		recorder := tape.NewRecorder(tape.RecorderConfig{Store: store, Tell: func(err error) { t.Error(err) }, Count: func(int, int) {}})
+		recorder := tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})
 		live := story{untilMS: untilMS, recorder: recorder}
 		money := runLive(t, symbol, candles, &live, untilMS)
 		recorder.Close()

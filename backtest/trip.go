@@ -39,7 +39,7 @@ func (l *ledger) execution(leg *leg, f *fill) {
 	t, symbol, venue := &leg.held.open, leg.symbol, l.run.venue
 	leg.held.fills++
 	if !t.pair.Begun() {
-		*t = trip{funded: venue.FundingOf(account, symbol.Name)}
+		*t = trip{funded: venue.FundingPaid(account, symbol.Name)}
 		t.EnteredMS, t.Side, t.EntryTag, t.leg = f.TimeMS, f.Side, f.tag, f.leg
 	}
 	notional := symbol.Notional(f.Price, f.Quantity)
@@ -67,7 +67,7 @@ func (l *ledger) closeTrip(leg *leg, atMS int64) {
 	t, symbol, money := &leg.held.open, leg.symbol, l.run.venue.Money(account)
 	t.LeftMS, t.Quantity, t.Fees = atMS, symbol.QuantityOf(t.pair.Bought.Max(t.pair.Sold)), t.pair.Fees
 	t.Entry, t.Exit = t.pair.Prices()
-	t.Funding = l.run.venue.FundingOf(account, symbol.Name).Sub(t.funded)
+	t.Funding = l.run.venue.FundingPaid(account, symbol.Name).Sub(t.funded)
 	// A fee in the asset bought shows as less sold; what a bankrupt wallet could
 	// not pay is no loss of its owner's.
 	t.PNL = t.pair.Net().Sub(t.Funding).Add(money.Insurance.Sub(l.insured))

@@ -43,7 +43,7 @@ func (f *feed) because() string {
 func (f *feed) staleness(key exchange.SymbolKey) Staleness {
 	s := Staleness{Key: key, Stale: true, SinceMS: f.asOfMS}
 	if f.err != nil {
-		s.Why = f.err.Error()
+		s.Reason = f.err.Error()
 	}
 	return s
 }
@@ -168,27 +168,27 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 		err = v.examine(&seen, now)
 	}
 	if err == nil && seen.asOfMS >= f.asOfMS {
-		told := sim.Told{AsOfMS: seen.asOfMS, Depth: &seen.depth, Trades: f.unseen(seen.trades, now-v.config.MaxAge.Milliseconds()), Last: seen.ticker.Last}
+		told := sim.FeedUpdate{AsOfMS: seen.asOfMS, Depth: &seen.depth, Trades: f.unseen(seen.trades, now-v.config.MaxAge.Milliseconds()), Last: seen.ticker.Last}
 		err = v.exchange.Feed(key, told)
 	}
 	f.err = err
 	if err != nil { // the data before stay in force until they are too old
 		if f.stale || f.asOfMS == 0 {
-			v.config.Stale(f.staleness(key))
+			v.config.OnStale(f.staleness(key))
 		}
 		return
 	}
 	if f.stale {
-		v.config.Tell("paper.fresh", fmt.Sprintf("%s is told again after %s; what was traded before the last %s fills nothing", key, age(now-f.asOfMS), v.config.MaxAge))
+		v.config.Notify("paper.fresh", fmt.Sprintf("%s is told again after %s; what was traded before the last %s fills nothing", key, age(now-f.asOfMS), v.config.MaxAge))
 	}
 	f.asOfMS, f.stale = max(f.asOfMS, seen.asOfMS), false
-	v.config.Stale(Staleness{Key: key})
+	v.config.OnStale(Staleness{Key: key})
 	if seen.funding != nil {
 		v.exchange.SetFunding(key.Name, []sim.FundingPoint{{TimeMS: seen.funding.NextMS, Rate: seen.funding.Rate}})
 	}
 	v.watchOpen()
 	if unwritten := v.keep(); unwritten != nil {
-		v.config.Tell("paper.unwritten", unwritten.Error()) // nothing is answered before it is written
+		v.config.Notify("paper.unwritten", unwritten.Error()) // nothing is answered before it is written
 	}
 }
 
@@ -253,11 +253,11 @@ func (v *Venue) nextExpiry() (next exchange.SymbolKey, lastMS int64) {
 func (v *Venue) withdraw(key exchange.SymbolKey) {
 	f := v.feeds[key]
 	f.stale = true
-	if err := v.exchange.Feed(key, sim.Told{Depth: &exchange.Depth{}}); err != nil {
+	if err := v.exchange.Feed(key, sim.FeedUpdate{Depth: &exchange.Depth{}}); err != nil {
 		panic("paper: " + err.Error()) // every symbol here is fed
 	}
-	v.config.Stale(f.staleness(key))
-	v.config.Tell("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: nothing is accepted or fills there until they come again", key, v.config.MaxAge, f.because()))
+	v.config.OnStale(f.staleness(key))
+	v.config.Notify("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: nothing is accepted or fills there until they come again", key, v.config.MaxAge, f.because()))
 }
 
 // runClock lets happen what is due: orders reaching the book, funding, data
@@ -283,7 +283,7 @@ func (v *Venue) passTime() time.Duration {
 	defer v.mu.Unlock()
 	v.advance()
 	if err := v.keep(); err != nil {
-		v.config.Tell("paper.unwritten", err.Error())
+		v.config.Notify("paper.unwritten", err.Error())
 		return time.Second
 	}
 	_, nextMS := v.nextExpiry()

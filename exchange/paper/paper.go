@@ -47,7 +47,7 @@ type Clock interface {
 // one is. look tells what changed since it was last asked and the number of the
 // last change in it; and with all, everything there is.
 type Store interface {
-	Keep(change uint64, look func(all bool) (change, snapshot []byte, newest uint64, err error)) error
+	Save(change uint64, look func(all bool) (change, snapshot []byte, newest uint64, err error)) error
 }
 
 // Config is what a paper venue is made of.
@@ -62,10 +62,10 @@ type Config struct {
 	PollEvery time.Duration     // 0 is DefaultPollEvery
 	MaxAge    time.Duration     // 0 is DefaultMaxAge
 
-	State []byte                   // the account as the store has it, nil for a new one
-	Store Store                    // written before an answer goes out; nil keeps nothing
-	Tell  func(event, text string) // for people: data that went stale, or came back; nil is silent. It must not call the venue
-	Stale func(Staleness)          // told whenever data are too old, why, and when they came back; nil is silent. It must not call the venue
+	State   []byte                   // the account as the store has it, nil for a new one
+	Store   Store                    // written before an answer goes out; nil keeps nothing
+	Notify  func(event, text string) // for people: data that went stale, or came back; nil is silent. It must not call the venue
+	OnStale func(Staleness)          // told whenever data are too old, why, and when they came back; nil is silent. It must not call the venue
 }
 
 // Staleness is whether a symbol's data are too old to trade on.
@@ -73,7 +73,7 @@ type Staleness struct {
 	Key     exchange.SymbolKey
 	Stale   bool
 	SinceMS int64  // when the data in force were asked for; 0 when there never were any
-	Why     string // what became of the last question; empty when that is not known
+	Reason  string // what became of the last question; empty when that is not known
 }
 
 // Venue is the paper venue. It is safe for several goroutines.
@@ -101,11 +101,11 @@ func New(config Config) (*Venue, error) {
 	case config.PollEvery < 0 || config.MaxAge < config.PollEvery:
 		return nil, fmt.Errorf("max_age %s is below the poll of every %s: data would always be too old", config.MaxAge, config.PollEvery)
 	}
-	if config.Tell == nil {
-		config.Tell = func(string, string) {}
+	if config.Notify == nil {
+		config.Notify = func(string, string) {}
 	}
-	if config.Stale == nil {
-		config.Stale = func(Staleness) {}
+	if config.OnStale == nil {
+		config.OnStale = func(Staleness) {}
 	}
 	config.Deposit.Name = Account
 	v := &Venue{config: config, wake: make(chan struct{}, 1), feeds: map[exchange.SymbolKey]*feed{}}
@@ -159,7 +159,7 @@ func (v *Venue) skipDowntime() {
 			continue
 		}
 		if missed := now/every - since/every; missed > 0 {
-			v.config.Tell("paper.funding_missed", fmt.Sprintf("%s: %d funding payments fell due while botd was not running; their rates are unknown and not charged", p.Symbol, missed))
+			v.config.Notify("paper.funding_missed", fmt.Sprintf("%s: %d funding payments fell due while botd was not running; their rates are unknown and not charged", p.Symbol, missed))
 		}
 	}
 	v.exchange.Advance(now)
@@ -261,7 +261,7 @@ func (v *Venue) keep() error {
 	if v.config.Store == nil || v.kept == change {
 		return nil
 	}
-	if err := v.config.Store.Keep(change, v.look); err != nil {
+	if err := v.config.Store.Save(change, v.look); err != nil {
 		return fmt.Errorf("keep the paper account: %w", err)
 	}
 	v.kept = change

@@ -164,7 +164,7 @@ func TestStalenessIsToldWithItsCauseAndItsEnd(t *testing.T) {
 		last := func() Staleness { b.mu.Lock(); defer b.mu.Unlock(); return b.stale }
 		b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 		b.run(t)
-		if have := last(); !have.Stale || have.SinceMS != 0 || !strings.Contains(have.Why, "timeout") {
+		if have := last(); !have.Stale || have.SinceMS != 0 || !strings.Contains(have.Reason, "timeout") {
 			t.Errorf("before the first answer: want stale since ever, by the timeout, have %+v", have)
 		}
 		b.real.fail(nil)
@@ -181,7 +181,7 @@ func TestStalenessIsToldWithItsCauseAndItsEnd(t *testing.T) {
 		pass(2 * time.Second)
 		b.real.fail(&exchange.Unavailable{Reason: "connection refused"})
 		pass(5 * time.Second)
-		if have := last(); !have.Stale || have.SinceMS < answered-1_000 || have.SinceMS > answered+1_000 || !strings.Contains(have.Why, "refused") {
+		if have := last(); !have.Stale || have.SinceMS < answered-1_000 || have.SinceMS > answered+1_000 || !strings.Contains(have.Reason, "refused") {
 			t.Errorf("too old: want stale since about %d, by the newest fault, have %+v", answered, have)
 		}
 	})

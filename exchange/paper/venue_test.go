@@ -105,9 +105,9 @@ func newBench(t *testing.T, real *venue, state []byte) *bench {
 	made, err := New(Config{
 		Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures},
 		Deposit: sim.DefaultAccount(""), DelayMS: 5, State: state,
-		Store: b,
-		Tell:  func(event, _ string) { b.mu.Lock(); b.told = append(b.told, event); b.mu.Unlock() },
-		Stale: func(s Staleness) { b.mu.Lock(); b.stale = s; b.mu.Unlock() },
+		Store:   b,
+		Notify:  func(event, _ string) { b.mu.Lock(); b.told = append(b.told, event); b.mu.Unlock() },
+		OnStale: func(s Staleness) { b.mu.Lock(); b.stale = s; b.mu.Unlock() },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func pass(wait time.Duration) {
 }
 
 // Keep is a disk that may be full.
-func (b *bench) Keep(_ uint64, look func(bool) ([]byte, []byte, uint64, error)) error {
+func (b *bench) Save(_ uint64, look func(bool) ([]byte, []byte, uint64, error)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.full != nil {

@@ -41,7 +41,7 @@ type caller struct {
 	key     string
 	secret  []byte
 	signer  wire.Signer
-	symbols *rest.Table
+	symbols *rest.SymbolTable
 	offset  time.Duration // the server's time minus the local one
 
 	headers map[string]string
@@ -73,7 +73,7 @@ func newCaller(config *Config) *caller {
 		DialContext: (&net.Dialer{Timeout: 5 * time.Second}).DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second}
 	return &caller{
 		base: strings.TrimSuffix(config.BaseURL, "/"), key: config.Key, secret: config.Secret, signer: config.Signer,
-		symbols: rest.NewTable(), headers: map[string]string{}, began: time.Now(), gap: firstGap,
+		symbols: rest.NewSymbolTable(), headers: map[string]string{}, began: time.Now(), gap: firstGap,
 		http: &http.Client{Transport: transport, Timeout: callTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
@@ -174,7 +174,7 @@ func (s *scrubbed) Error() string { return s.text }
 func (s *scrubbed) Unwrap() error { return s.error }
 
 func (c *caller) scrub(text, signature string) string {
-	return wire.Hide(text, string(c.secret), signature, c.key)
+	return wire.Redact(text, string(c.secret), signature, c.key)
 }
 
 // network is a fault without the address, which is known.

@@ -140,7 +140,7 @@ func (p *prober) keep(operation exchange.Operation, r *reply) {
 		return
 	}
 	p.listed[operation.Market()] = r.answer.Symbols.Items()
-	p.symbols = rest.NewTable(slices.Concat(p.listed[exchange.Futures], p.listed[exchange.Spot])...)
+	p.symbols = rest.NewSymbolTable(slices.Concat(p.listed[exchange.Futures], p.listed[exchange.Spot])...)
 }
 
 // pick returns the symbol asked for, else BTC-USDT, else the first that is traded.

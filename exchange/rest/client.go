@@ -60,7 +60,7 @@ type Client struct {
 	http    *http.Client
 	traced  bool // the transport tells when it has a connection
 	budgets map[exchange.Market]*budget
-	symbols *Table
+	symbols *SymbolTable
 	listing gate // one goroutine reads the symbols
 	clock   serverClock
 	syncing gate // one goroutine reads the clock
@@ -87,7 +87,7 @@ func New(config Config) (*Client, error) {
 	if config.Clock == nil {
 		config.Clock = time.Now
 	}
-	c := &Client{config: config, base: base, symbols: NewTable(), listing: newGate(), syncing: newGate(), clock: serverClock{now: config.Clock}}
+	c := &Client{config: config, base: base, symbols: NewSymbolTable(), listing: newGate(), syncing: newGate(), clock: serverClock{now: config.Clock}}
 	_, c.traced = config.Transport.(*http.Transport)
 	// A redirect would send the key to another host and repeat a POST.
 	c.http = &http.Client{Transport: config.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -139,7 +139,7 @@ func (c *Client) GoString() string { return c.String() }
 func (c *Client) PausedUntil(market exchange.Market) time.Time { return c.budgets[market].paused() }
 
 // Symbols returns the table of instruments, empty before it was first needed.
-func (c *Client) Symbols() *Table { return c.symbols }
+func (c *Client) Symbols() *SymbolTable { return c.symbols }
 
 // Do performs one operation. Its errors are of package exchange's taxonomy;
 // *exchange.Unavailable about a placement says that it was surely not sent.

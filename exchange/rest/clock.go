@@ -109,7 +109,7 @@ func (c *Client) OffsetMS() (offset, bound int64) {
 }
 
 // Reading is one look at the exchange's clock by KeepTime.
-type Reading struct {
+type ClockReading struct {
 	Offset, Bound time.Duration // as Offset returns them
 	Jumped        time.Duration // how far the local clock was set, or slept: why it was read again; 0 for none
 	Err           error         // it could not be read: the last good reading goes on
@@ -125,7 +125,7 @@ const (
 // one was set or the machine slept, until the context ends. It tells each
 // reading. While a machine sleeps the time that passes stands still, so without
 // this everything unsigned would go by an old time until the next signature.
-func (c *Client) KeepTime(ctx context.Context, every time.Duration, tell func(Reading)) {
+func (c *Client) TrackClock(ctx context.Context, every time.Duration, tell func(ClockReading)) {
 	ticker := time.NewTicker(jumpEvery)
 	defer ticker.Stop()
 	wall, passed, due := c.config.Clock(), time.Now(), time.Now().Add(every)
@@ -146,7 +146,7 @@ func (c *Client) KeepTime(ctx context.Context, every time.Duration, tell func(Re
 		if jumped == 0 && here.Before(due) {
 			continue
 		}
-		reading := Reading{Jumped: jumped, Err: c.SyncClock(ctx)}
+		reading := ClockReading{Jumped: jumped, Err: c.SyncClock(ctx)}
 		due = time.Now().Add(every)
 		if reading.Err != nil {
 			due = time.Now().Add(min(every, syncAgain))

@@ -156,8 +156,8 @@ func TestAMachineThatSleptReadsTheClockAtOnce(t *testing.T) {
 			c.Clock = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 		}))
 		ctx, cancel := context.WithCancel(t.Context())
-		readings, done := make(chan Reading, 16), make(chan struct{})
-		go func() { defer close(done); client.KeepTime(ctx, time.Minute, func(r Reading) { readings <- r }) }()
+		readings, done := make(chan ClockReading, 16), make(chan struct{})
+		go func() { defer close(done); client.TrackClock(ctx, time.Minute, func(r ClockReading) { readings <- r }) }()
 		time.Sleep(59 * time.Second)
 		if len(readings) > 0 {
 			t.Errorf("before its time: want none, have %+v", <-readings)

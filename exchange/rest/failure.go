@@ -100,7 +100,7 @@ func (c *Client) scrubbed(err error, signature string) error {
 }
 
 func (c *Client) scrub(text, signature string) string {
-	return wire.Hide(text, string(c.config.Secret), signature, c.config.Key)
+	return wire.Redact(text, string(c.config.Secret), signature, c.config.Key)
 }
 
 // redact cuts off what stands before the host of an address.

@@ -10,15 +10,15 @@ import (
 )
 
 // Table holds the instruments of both markets. It is safe for several goroutines.
-type Table struct {
+type SymbolTable struct {
 	mu      sync.RWMutex // guards all below
 	symbols map[exchange.SymbolKey]*exchange.Symbol
 	readAt  map[exchange.Market]time.Time
 }
 
 // NewTable returns a table of the symbols given.
-func NewTable(symbols ...*exchange.Symbol) *Table {
-	t := &Table{symbols: map[exchange.SymbolKey]*exchange.Symbol{}, readAt: map[exchange.Market]time.Time{}}
+func NewSymbolTable(symbols ...*exchange.Symbol) *SymbolTable {
+	t := &SymbolTable{symbols: map[exchange.SymbolKey]*exchange.Symbol{}, readAt: map[exchange.Market]time.Time{}}
 	for _, symbol := range symbols {
 		t.symbols[symbol.Key()] = symbol
 	}
@@ -26,7 +26,7 @@ func NewTable(symbols ...*exchange.Symbol) *Table {
 }
 
 // Symbol returns an instrument.
-func (t *Table) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {
+func (t *SymbolTable) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	symbol, found := t.symbols[key]
@@ -34,7 +34,7 @@ func (t *Table) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {
 }
 
 // All returns every instrument, sorted by key.
-func (t *Table) All() []*exchange.Symbol {
+func (t *SymbolTable) All() []*exchange.Symbol {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	all := make([]*exchange.Symbol, 0, len(t.symbols))
@@ -46,13 +46,13 @@ func (t *Table) All() []*exchange.Symbol {
 }
 
 // holds reports whether a market's list was read.
-func (t *Table) holds(market exchange.Market) bool {
+func (t *SymbolTable) holds(market exchange.Market) bool {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return !t.readAt[market].IsZero()
 }
 
-func (t *Table) age(market exchange.Market, now time.Time) time.Duration {
+func (t *SymbolTable) age(market exchange.Market, now time.Time) time.Duration {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return now.Sub(t.readAt[market])
@@ -60,7 +60,7 @@ func (t *Table) age(market exchange.Market, now time.Time) time.Duration {
 
 // replace takes a market's new list. A symbol that left it stays, since orders of
 // it may be told of, but it can not be traded.
-func (t *Table) replace(market exchange.Market, symbols []*exchange.Symbol, now time.Time) {
+func (t *SymbolTable) replace(market exchange.Market, symbols []*exchange.Symbol, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	listed := map[exchange.SymbolKey]bool{}

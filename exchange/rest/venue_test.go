@@ -30,7 +30,7 @@ const (
 // signature, counts, and fails as it is told.
 type venue struct {
 	t        testing.TB
-	symbols  *Table
+	symbols  *SymbolTable
 	windowMS int64
 
 	mu     sync.Mutex // guards all below
@@ -55,7 +55,7 @@ func newVenue(t testing.TB) *venue {
 		return s
 	}
 	futures := symbol(exchange.Futures, "0.001")
-	return &venue{t: t, symbols: NewTable(futures, symbol(exchange.Spot, "0.00001")), windowMS: 5_000, nowMS: func() int64 { return time.Now().UnixMilli() },
+	return &venue{t: t, symbols: NewSymbolTable(futures, symbol(exchange.Spot, "0.00001")), windowMS: 5_000, nowMS: func() int64 { return time.Now().UnixMilli() },
 		counts: map[exchange.Operation]int{}, listed: []*exchange.Symbol{futures}}
 }
 

@@ -239,7 +239,7 @@ func (x *Exchange) Balance(name, asset string) (free, frozen exchange.Amount) {
 }
 
 // FundingOf returns the funding an account has paid on a symbol, net.
-func (x *Exchange) FundingOf(name, symbol string) exchange.Amount {
+func (x *Exchange) FundingPaid(name, symbol string) exchange.Amount {
 	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil {
 		return exchange.Amount{}

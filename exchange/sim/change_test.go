@@ -18,7 +18,7 @@ func TestASnapshotAndItsChangesAreTheWholeState(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		d := newDesk(t, Config{
 			OppositeOrder: rapid.SampledFrom([]string{"reject", "net"}).Draw(r, "opposite"), OrderDelayMS: rapid.SampledFrom([]int64{0, 5}).Draw(r, "delay"),
-			OrderDelaySpreadMS: rapid.SampledFrom([]int64{0, 7}).Draw(r, "spread"), Kept: rapid.SampledFrom([]int{0, 4}).Draw(r, "kept"),
+			OrderDelaySpreadMS: rapid.SampledFrom([]int64{0, 7}).Draw(r, "spread"), MaxHistory: rapid.SampledFrom([]int{0, 4}).Draw(r, "kept"),
 		})
 		d.SetFunding("BTC-USDT", []FundingPoint{{startMS + 8*3_600_000, 75_000}})
 		for range rapid.IntRange(0, 20).Draw(r, "steps before") {
@@ -56,7 +56,7 @@ func compareStates(r *rapid.T, d *desk, base []byte, changes [][]byte) {
 	have := mustSnapshot(r, restored)
 	// What was forgotten between a snapshot and its changes comes back, up to the
 	// bound: compare what both still know.
-	if d.config.Kept < DefaultKept {
+	if d.config.MaxHistory < DefaultMaxHistory {
 		return
 	}
 	if want := mustSnapshot(r, d.Exchange); !bytes.Equal(want, have) {

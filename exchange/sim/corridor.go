@@ -8,7 +8,7 @@ import (
 
 // Corridors counts how often the corridors were found. Several symbols are quiet
 // together only when it did not change between the first question and the last.
-func (x *Exchange) Corridors() uint64 { return x.corridors }
+func (x *Exchange) CorridorVersion() uint64 { return x.corridors }
 
 // findCorridor gives each symbol the prices around its mark within which no
 // account can be liquidated, whatever the other symbols do within theirs: all may

@@ -24,12 +24,12 @@ const DefaultOrderDelayMS = 5
 
 // Limits of one exchange.
 const (
-	MaxAccounts      = 1_000
-	MaxSymbols       = 2_000
-	MaxOpenOrders    = 10_000         // per account and market
-	MaxOrderDelayMS  = 8 * 86_400_000 // a backtest delays by as much as a candle of a week
-	DefaultKept      = 200_000        // finished orders, and fills, kept
-	maxClientOrderID = 256            // bytes
+	MaxAccounts       = 1_000
+	MaxSymbols        = 2_000
+	MaxOpenOrders     = 10_000         // per account and market
+	MaxOrderDelayMS   = 8 * 86_400_000 // a backtest delays by as much as a candle of a week
+	DefaultMaxHistory = 200_000        // finished orders, and fills, kept
+	maxClientOrderID  = 256            // bytes
 )
 
 // Config is what an exchange is made of. Symbols is all it needs.
@@ -43,8 +43,8 @@ type Config struct {
 	OppositeOrder      string // "reject" (default) or "net"
 
 	LiquidationFee exchange.Rate // of the notional; 0 is the account's taker fee, below 0 none
-	Lend           bool          // lists of open orders are lent: valid until the next one is asked for
-	Kept           int           // finished orders and fills kept; 0 is DefaultKept
+	ReuseLists     bool          // lists of open orders are lent: valid until the next one is asked for
+	MaxHistory     int           // finished orders and fills kept; 0 is DefaultKept
 }
 
 const never = math.MaxInt64
@@ -89,8 +89,8 @@ func New(config Config) (*Exchange, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	if config.Kept == 0 {
-		config.Kept = DefaultKept
+	if config.MaxHistory == 0 {
+		config.MaxHistory = DefaultMaxHistory
 	}
 	x := &Exchange{
 		config: config, net: config.OppositeOrder == "net", nowMS: config.StartMS,
@@ -127,8 +127,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("order delay spread %d ms is outside 0..%d", c.OrderDelaySpreadMS, MaxOrderDelayMS)
 	case c.OppositeOrder != "" && c.OppositeOrder != "reject" && c.OppositeOrder != "net":
 		return fmt.Errorf("opposite order %q is neither reject nor net", c.OppositeOrder)
-	case c.Kept < 0:
-		return fmt.Errorf("kept %d is below 0", c.Kept)
+	case c.MaxHistory < 0:
+		return fmt.Errorf("kept %d is below 0", c.MaxHistory)
 	}
 	for _, symbol := range c.Symbols {
 		if symbol == nil || symbol.Market != exchange.Futures && symbol.Market != exchange.Spot {

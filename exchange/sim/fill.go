@@ -23,7 +23,7 @@ type Fill struct {
 func (x *Exchange) record(fill Fill) Fill {
 	x.fillID++
 	fill.ID, fill.TimeMS = x.fillID, x.nowMS
-	if len(x.fills) < x.config.Kept {
+	if len(x.fills) < x.config.MaxHistory {
 		x.fills = append(x.fills, fill)
 		return fill
 	}
@@ -42,7 +42,7 @@ func (x *Exchange) recordSpot(o *order, fill Fill) {
 		ID: fill.ID, Symbol: fill.Symbol, OrderID: fill.OrderID, Price: fill.Price, Quantity: fill.Quantity,
 		Fee: fill.Fee, FeeAsset: fill.FeeAsset, Maker: fill.Maker, TimeMS: fill.TimeMS,
 	})
-	if extra := len(a.trades) - x.config.Kept; extra > x.config.Kept/4 {
+	if extra := len(a.trades) - x.config.MaxHistory; extra > x.config.MaxHistory/4 {
 		a.trades = append(a.trades[:0:0], a.trades[extra:]...)
 	}
 }

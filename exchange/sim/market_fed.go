@@ -8,7 +8,7 @@ import (
 
 // Told is what another venue's public data said of a symbol: what Feed brings
 // into a Fed market.
-type Told struct {
+type FeedUpdate struct {
 	AsOfMS int64            // when it was asked for: orders accepted since then are not touched by Depth and Last
 	Depth  *exchange.Depth  // the whole book; nil leaves what is left of the last one
 	Trades []exchange.Trade // since the last call, oldest first
@@ -93,7 +93,7 @@ func (m *fed) quote(s *exchange.Symbol, depth *exchange.Depth) {
 
 // Feed brings what a venue told into a symbol's Fed market. It is refused whole
 // when a price is out of bounds.
-func (x *Exchange) Feed(key exchange.SymbolKey, told Told) error {
+func (x *Exchange) Feed(key exchange.SymbolKey, told FeedUpdate) error {
 	b := x.find(key)
 	if b == nil || b.fed == nil {
 		return fmt.Errorf("symbol %s has no market that is fed", key)

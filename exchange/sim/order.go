@@ -90,12 +90,12 @@ func (x *Exchange) keepOrder(o *order) {
 
 // forgetOrders drops the oldest finished orders when there are too many.
 func (x *Exchange) forgetOrders() {
-	if x.orderCount <= x.config.Kept+x.config.Kept/4+16 {
+	if x.orderCount <= x.config.MaxHistory+x.config.MaxHistory/4+16 {
 		return
 	}
 	start := 0
 	for i, old := range x.orders {
-		if x.orderCount <= x.config.Kept {
+		if x.orderCount <= x.config.MaxHistory {
 			break
 		}
 		if old != nil && old.Status.Final() {
@@ -180,7 +180,7 @@ func (b *book) takeOut(o *order) {
 }
 
 // OrderTruth is an order as it really is, for tests and the control interface.
-type OrderTruth struct {
+type OrderState struct {
 	exchange.Order
 	Account    string
 	ReduceOnly bool
@@ -188,11 +188,11 @@ type OrderTruth struct {
 
 // AllOrders returns the orders of every account, oldest first, those not yet
 // shown included.
-func (x *Exchange) AllOrders() []OrderTruth {
-	all := make([]OrderTruth, 0, x.orderCount)
+func (x *Exchange) AllOrders() []OrderState {
+	all := make([]OrderState, 0, x.orderCount)
 	for _, o := range x.orders {
 		if o != nil {
-			all = append(all, OrderTruth{o.told(), o.account.config.Name, o.reduceOnly})
+			all = append(all, OrderState{o.told(), o.account.config.Name, o.reduceOnly})
 		}
 	}
 	return all

@@ -139,7 +139,7 @@ func (x *Exchange) closePosition(p *position, status exchange.PositionStatus, by
 	a.history = append(a.history, p)
 	a.closed++
 	x.noteAccount(a)
-	if extra := len(a.history) - x.config.Kept; extra > x.config.Kept/4 {
+	if extra := len(a.history) - x.config.MaxHistory; extra > x.config.MaxHistory/4 {
 		a.history = append(a.history[:0:0], a.history[extra:]...)
 	}
 	for o := a.futuresOrders.first; o != nil; {

@@ -144,7 +144,7 @@ func TestEveryRefusalCodeStandsOnceInTheTable(t *testing.T) {
 
 func TestOldFinishedOrdersAreForgottenAndOpenOnesKept(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, Config{Kept: 20}).on(exchange.Spot, "BTC-USDT")
+	d := newDesk(t, Config{MaxHistory: 20}).on(exchange.Spot, "BTC-USDT")
 	resting := d.place(d.order("buy", exchange.Limit, "0.001", "40000"))
 	for range 200 {
 		d.place(d.order("buy", exchange.MarketOrder, "5", ""))

@@ -69,7 +69,7 @@ func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exc
 			all = append(all, o.told())
 		}
 	}
-	if x.config.Lend {
+	if x.config.ReuseLists {
 		x.lent[request.Operation.Market()] = all
 	}
 	answer.Orders = exchange.FetchedOf(all)
@@ -79,7 +79,7 @@ func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exc
 // positionsHistory lists closed positions, newest first. startTime and endTime
 // compare with the closing time in whole seconds, both included.
 func (x *Exchange) positionsHistory(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	count, refusal := limit(request, 30, x.config.Kept)
+	count, refusal := limit(request, 30, x.config.MaxHistory)
 	if refusal != nil {
 		return refusal
 	}

@@ -30,7 +30,7 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 	}
 	s.forget(gone)
 	x.orderID, x.positionID, x.fillID, x.version, x.stood = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
-	x.fills = s.Fills[max(0, len(s.Fills)-x.config.Kept):]
+	x.fills = s.Fills[max(0, len(s.Fills)-x.config.MaxHistory):]
 	for _, state := range s.Books {
 		x.restoreBook(&state)
 	}

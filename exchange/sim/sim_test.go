@@ -145,7 +145,7 @@ func (d *desk) do(request exchange.Request) exchange.Answer {
 }
 
 // truth returns an order as it really is.
-func (d *desk) truth(id int64) OrderTruth {
+func (d *desk) truth(id int64) OrderState {
 	d.Helper()
 	for _, o := range d.AllOrders() {
 		if o.ID == id {
@@ -153,7 +153,7 @@ func (d *desk) truth(id int64) OrderTruth {
 		}
 	}
 	d.Fatalf("no order %d", id)
-	return OrderTruth{}
+	return OrderState{}
 }
 
 func (d *desk) wantStatus(id int64, status exchange.OrderStatus) {

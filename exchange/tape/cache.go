@@ -23,7 +23,7 @@ import (
 // itself is read.
 type Cache struct {
 	Directory string
-	Most      int64 // bytes on disk: the oldest go beyond that; 0 is mostCached
+	MaxBytes  int64 // bytes on disk: the oldest go beyond that; 0 is mostCached
 	writing   sync.WaitGroup
 }
 
@@ -142,7 +142,7 @@ func (c *Cache) prune(keep string) {
 		}
 	}
 	slices.SortFunc(all, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	most := c.Most
+	most := c.MaxBytes
 	if most == 0 {
 		most = mostCached
 	}

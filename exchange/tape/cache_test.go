@@ -136,7 +136,7 @@ func TestABrokenEntryIsNoHarm(t *testing.T) {
 
 func TestTheOldestEntriesGo(t *testing.T) {
 	t.Parallel()
-	cache := &tape.Cache{Directory: t.TempDir(), Most: 1}
+	cache := &tape.Cache{Directory: t.TempDir(), MaxBytes: 1}
 	for i := range 3 {
 		load(t, file(t, "long.csv", long(t, 18_000+100*i)), cache)
 		if n := len(entries(t, cache)); n != 1 {

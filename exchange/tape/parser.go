@@ -97,8 +97,8 @@ func (p *parser) begin(data []byte) (body []byte, finer int, err error) {
 // file's size promises.
 func (p *parser) reserve(rows int, bytes int) error {
 	most := maxCandles
-	if p.options.Most > 0 {
-		most = min(most, p.options.Most)
+	if p.options.MaxCandles > 0 {
+		most = min(most, p.options.MaxCandles)
 	}
 	if p.n+rows > most {
 		return &DataError{Path: p.path, Line: p.line, What: fmt.Sprintf("more than %d candles", most), Hint: "split the file"}

@@ -16,12 +16,12 @@ import (
 // RecorderConfig says where a recorder keeps what it is given, and within which
 // bounds. The store must be its own: it takes the oldest rows from it.
 type RecorderConfig struct {
-	Store     Store
-	MaxBytes  int64                                        // of all files together; then the oldest rows of the largest go
-	LeastFree int64                                        // nothing is written when the disk has less room
-	Free      func(directory string) (_ int64, known bool) // the disk's room; nil does not look
-	Tell      func(error)                                  // once when writing begins to fail, and with nil when it works again
-	Count     func(kept, lost int)                         // rows, as they are written or not
+	Store        Store
+	MaxBytes     int64                                        // of all files together; then the oldest rows of the largest go
+	MinFreeBytes int64                                        // nothing is written when the disk has less room
+	Free         func(directory string) (_ int64, known bool) // the disk's room; nil does not look
+	Notify       func(error)                                  // once when writing begins to fail, and with nil when it works again
+	Count        func(kept, lost int)                         // rows, as they are written or not
 }
 
 // Recorder keeps what a daemon sees, beside it: each call returns at once. What can
@@ -162,7 +162,7 @@ func (r *Recorder) room() error {
 		}
 		directory = filepath.Dir(directory)
 	}
-	if free, known := r.config.Free(directory); known && free < r.config.LeastFree {
+	if free, known := r.config.Free(directory); known && free < r.config.MinFreeBytes {
 		return errNoRoom
 	}
 	return nil
@@ -201,7 +201,7 @@ func (r *Recorder) tell(path string, err error) {
 		if _, failed := r.failing[path]; failed {
 			if delete(r.failing, path); len(r.failing) == 0 {
 				clear(r.told)
-				r.config.Tell(nil)
+				r.config.Notify(nil)
 			}
 		}
 		return
@@ -213,6 +213,6 @@ func (r *Recorder) tell(path string, err error) {
 	}
 	if _, told := r.told[why]; !told {
 		r.told[why] = struct{}{}
-		r.config.Tell(err)
+		r.config.Notify(err)
 	}
 }

@@ -21,7 +21,7 @@ type tally struct {
 func (s *tally) config(directory string) tape.RecorderConfig {
 	return tape.RecorderConfig{Store: tape.Store{Directory: directory},
 		Count: func(kept, lost int) { s.kept, s.lost = s.kept+kept, s.lost+lost },
-		Tell: func(err error) {
+		Notify: func(err error) {
 			if err == nil {
 				s.told = append(s.told, "well")
 				return
@@ -62,7 +62,7 @@ func TestADiskThatFailsIsToldOfOnceUntilItWorks(t *testing.T) {
 	hours := tape.Generate(3, symbol, exchange.Hour1, january, 20)
 	free, asked := int64(10), 0
 	config := seen.config(t.TempDir())
-	config.LeastFree = 50
+	config.MinFreeBytes = 50
 	config.Free = func(string) (int64, bool) {
 		if asked++; asked == 7 || asked > 12 {
 			free = 100
@@ -160,8 +160,8 @@ func TestASlowDiskDelaysNobody(t *testing.T) {
 		candles := tape.Generate(3, symbol, exchange.Minute1, january, 1)
 		stands := make(chan struct{})
 		lost := make(chan int, 10_000)
-		config := tape.RecorderConfig{Store: tape.Store{Directory: t.TempDir()}, Tell: func(error) {},
-			Count: func(_, n int) { lost <- n }, LeastFree: 1, Free: func(string) (int64, bool) { <-stands; return 0, true }}
+		config := tape.RecorderConfig{Store: tape.Store{Directory: t.TempDir()}, Notify: func(error) {},
+			Count: func(_, n int) { lost <- n }, MinFreeBytes: 1, Free: func(string) (int64, bool) { <-stands; return 0, true }}
 		recorder := tape.NewRecorder(config)
 		began := time.Now()
 		for range 5_000 {

@@ -32,11 +32,11 @@ type Hole struct {
 
 // Options say how to read a file.
 type Options struct {
-	Repair   bool                    // drop rows that are wrong instead of failing
-	Progress func(done, total int64) // bytes of the file; called now and then, nil for none
-	Cache    *Cache                  // of files parsed before; nil for none
-	Most     int                     // candles read; more is an error. 0 for as many as can be held
-	Columns  string                  // what stands in each column, as a header would say it, whatever the file's first line says
+	Repair     bool                    // drop rows that are wrong instead of failing
+	Progress   func(done, total int64) // bytes of the file; called now and then, nil for none
+	Cache      *Cache                  // of files parsed before; nil for none
+	MaxCandles int                     // candles read; more is an error. 0 for as many as can be held
+	Columns    string                  // what stands in each column, as a header would say it, whatever the file's first line says
 }
 
 // DataError is what is wrong with a recorded file, and where.

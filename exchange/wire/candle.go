@@ -156,7 +156,7 @@ func scanCandles(body []byte, symbol *exchange.Symbol, into *exchange.Candles) b
 
 // grow makes room for n candles, within the most that is ever asked for.
 func grow(c *exchange.Candles, n int) {
-	n = min(max(n, 0), routes[exchange.FuturesCandles-1].Limit.Most)
+	n = min(max(n, 0), routes[exchange.FuturesCandles-1].Limit.Max)
 	c.OpenMS, c.Trades = make([]int64, 0, n), make([]int64, 0, n)
 	c.Open, c.High, c.Low, c.Close = make([]exchange.Price, 0, n), make([]exchange.Price, 0, n), make([]exchange.Price, 0, n), make([]exchange.Price, 0, n)
 	c.Volume, c.QuoteVolume = make([]float64, 0, n), make([]float64, 0, n)

@@ -30,7 +30,7 @@ type Parameter struct {
 }
 
 // Limit is default and maximum of the limit parameter (interface, Limits).
-type Limit struct{ Default, Most int }
+type Limit struct{ Default, Max int }
 
 // Field is a field of exchange.Request, and how it is written.
 type Field uint8

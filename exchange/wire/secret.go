@@ -8,7 +8,7 @@ const leastPart = 4
 
 // Hide takes secrets out of a text that may be logged, whole ones and those whose
 // end was cut off. Empty secrets are none.
-func Hide(text string, secrets ...string) string {
+func Redact(text string, secrets ...string) string {
 	for _, secret := range secrets {
 		if secret == "" {
 			continue

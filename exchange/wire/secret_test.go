@@ -15,7 +15,7 @@ func TestSecretsAreHiddenWholeAndCut(t *testing.T) {
 		{"KEY and K", "(hidden) and K"},
 		{"secret-0123secret-0123456789", "(hidden)(hidden)"},
 	} {
-		if have := Hide(c.text, "secret-0123456789", "", "KEY"); have != c.want {
+		if have := Redact(c.text, "secret-0123456789", "", "KEY"); have != c.want {
 			t.Errorf("%q: want %q, have %q", c.text, c.want, have)
 		}
 	}

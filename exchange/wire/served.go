@@ -162,7 +162,7 @@ func (d *requestDecoder) limit(p Parameter, bound Limit) {
 		d.refuse(CodeParameter, "%s %d is below 1", p.Name, value)
 		return
 	}
-	d.request.Limit = int(min(value, int64(bound.Most)))
+	d.request.Limit = int(min(value, int64(bound.Max)))
 	if d.request.Operation == exchange.SpotDepth && !slices.Contains(bookLimits, d.request.Limit) {
 		d.refuse(CodeParameter, "%s %d is none of 5, 10, 20, 50, 100", p.Name, value)
 	}

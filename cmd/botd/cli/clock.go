@@ -30,12 +30,12 @@ type clockwork struct {
 func newClockwork(config *configs.Config, metrics *ops.Metrics, board *view.Board, console *ops.Console, client *rest.Client) *clockwork {
 	c := &clockwork{metrics: metrics, board: board, console: console, window: time.Duration(config.Exchange.Settle.WindowMS) * time.Millisecond}
 	offset, bound := client.Offset()
-	c.take(rest.Reading{Offset: offset, Bound: bound})
+	c.take(rest.ClockReading{Offset: offset, Bound: bound})
 	return c
 }
 
 // take takes one reading.
-func (c *clockwork) take(r rest.Reading) {
+func (c *clockwork) take(r rest.ClockReading) {
 	c.metrics.Clock(r.Offset, r.Bound)
 	if r.Jumped != 0 {
 		c.metrics.ClockJumped()
@@ -55,7 +55,7 @@ func (c *clockwork) take(r rest.Reading) {
 	c.board.Report(c.check(r))
 }
 
-func (c *clockwork) check(r rest.Reading) ops.Check {
+func (c *clockwork) check(r rest.ClockReading) ops.Check {
 	detail := fmt.Sprintf("off by %s within %s", r.Offset.Round(time.Millisecond), r.Bound.Round(time.Millisecond))
 	age := time.Since(c.good)
 	switch {

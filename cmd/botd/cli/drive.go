@@ -114,7 +114,7 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 		return errors.Join(err, stopServer())
 	}
 	stopBeside := beside(context.WithoutCancel(ctx), // stopping still signs
-		func(ctx context.Context) { v.client.KeepTime(ctx, clockEvery, clock.take) },
+		func(ctx context.Context) { v.client.TrackClock(ctx, clockEvery, clock.take) },
 		reloads.watch,
 		(&hearing{directory: directory, config: reloads.current.Load, send: driver.Send}).watch,
 		func(ctx context.Context) { kept.keepFunding(ctx, v.client, reloads.futures) })

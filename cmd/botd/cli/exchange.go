@@ -32,7 +32,7 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			o.Log = func(format string, values ...any) { fmt.Fprintf(command.ErrOrStderr(), format+"\n", values...) }
 			var err error
-			if o.Own, err = ownAccounts(accounts); err != nil {
+			if o.Custom, err = ownAccounts(accounts); err != nil {
 				return err
 			}
 			venue, listener, err := server.Open(o, loaders())
@@ -70,7 +70,7 @@ tests on loopback: prices, the clock, faults, and the truth about every order.`,
 }
 
 // ownAccounts reads a file of accounts.
-func ownAccounts(path string) ([]server.OwnAccount, error) {
+func ownAccounts(path string) ([]server.CustomAccount, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -81,9 +81,9 @@ func ownAccounts(path string) ([]server.OwnAccount, error) {
 	if problems.Errors() > 0 {
 		return nil, failure.Wrap(failure.Config, problems)
 	}
-	own := make([]server.OwnAccount, len(given))
+	own := make([]server.CustomAccount, len(given))
 	for i, a := range given {
-		own[i] = server.OwnAccount{Account: server.Account{Key: a.Key, Secret: a.Secret, ReadOnly: a.ReadOnly}, Terms: sim.AccountConfig{
+		own[i] = server.CustomAccount{Account: server.Account{Key: a.Key, Secret: a.Secret, ReadOnly: a.ReadOnly}, Config: sim.AccountConfig{
 			Name: a.Key, FuturesUSDT: a.Futures, Spot: a.Spot, FuturesMaker: a.FuturesMaker, FuturesTaker: a.FuturesTaker, SpotMaker: a.SpotMaker, SpotTaker: a.SpotTaker}}
 	}
 	return own, nil

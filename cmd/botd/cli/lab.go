@@ -286,7 +286,7 @@ func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, e
 			t.symbol.Market, t.symbol.Name, t.strategy.Interval, t.candles, t.asked.Seed, t.fromMS)
 		return made, backtest.File{Path: path, SHA256: made.SHA256}, nil
 	}
-	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: tell, Most: labCandles, Repair: t.grows()})
+	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: tell, MaxCandles: labCandles, Repair: t.grows()})
 	if err != nil {
 		return nil, backtest.File{}, err
 	}

@@ -53,8 +53,8 @@ func startRecording(config *configs.Config, directory string, metrics *ops.Metri
 	}
 	recorder := tape.NewRecorder(tape.RecorderConfig{
 		Store: tape.Store{Directory: filepath.Join(directory, recordedFolder)}, MaxBytes: int64(config.Retention.RecordedMiB) << 20,
-		Free: freeBytes, LeastFree: leastFree, Count: metrics.Recorded,
-		Tell: func(err error) {
+		Free: freeBytes, MinFreeBytes: leastFree, Count: metrics.Recorded,
+		Notify: func(err error) {
 			if err == nil {
 				console.Say("recorder.back", "recorder  what is polled is kept again")
 				return

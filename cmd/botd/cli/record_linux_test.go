@@ -22,7 +22,7 @@ func TestRecordingOnADiskThatFillsUp(t *testing.T) {
 	candles := tape.Generate(5, symbol, exchange.Minute1, 1_704_067_200_000, 400)
 	kept, lost, told := 0, 0, []bool{}
 	record := func(from, to int) {
-		recorder := tape.NewRecorder(tape.RecorderConfig{Store: store, Tell: func(err error) { told = append(told, err == nil) },
+		recorder := tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { told = append(told, err == nil) },
 			Count: func(k, l int) { kept, lost = kept+k, lost+l }})
 		for i := from; i < to; i++ {
 			recorder.Candles(symbol, candles.Slice(i, i+1))

@@ -31,7 +31,7 @@ func TestEveryFundingRateIsKept(t *testing.T) {
 	t.Parallel()
 	store := tape.Store{Directory: t.TempDir()}
 	synctest.Test(t, func(t *testing.T) {
-		kept := recording{tape.NewRecorder(tape.RecorderConfig{Store: store, Tell: func(err error) { t.Error(err) }, Count: func(int, int) {}})}
+		kept := recording{tape.NewRecorder(tape.RecorderConfig{Store: store, Notify: func(err error) { t.Error(err) }, Count: func(int, int) {}})}
 		ctx, stop := context.WithTimeout(t.Context(), 10*24*time.Hour)
 		defer stop()
 		venue := &funded{}

@@ -184,7 +184,7 @@ func rehearseDemo(config *configs.Config, directory string) (*rehearsed, error) 
 	}
 	known := sim.DefaultSymbols()
 	venue := &inside{exchange: x}
-	return &rehearsed{trading: venue, clock: venue, symbol: rest.NewTable(known...).Symbol, known: known, where: "a copy of the demo's exchange", stop: func() {}}, nil
+	return &rehearsed{trading: venue, clock: venue, symbol: rest.NewSymbolTable(known...).Symbol, known: known, where: "a copy of the demo's exchange", stop: func() {}}, nil
 }
 
 func rehearsePaper(ctx context.Context, config *configs.Config, directory string) (*rehearsed, error) {

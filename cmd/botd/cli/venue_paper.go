@@ -42,7 +42,7 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 		Public: v.client, Clock: v.client, Symbols: v.client.Symbols().All(), Watch: traded(config),
 		Deposit: simulatedAccount(paper.Account, &config.Simulated), DelayMS: sim.DefaultOrderDelayMS,
 		PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond,
-		State: state, Store: store, Tell: v.tell.say, Stale: v.stale.take,
+		State: state, Store: store, Notify: v.tell.say, OnStale: v.stale.take,
 	})
 	if err != nil {
 		err = errors.Join(err, store.Close())
@@ -80,8 +80,8 @@ func (f *staleFeeds) take(told paper.Staleness) {
 	if told.SinceMS == 0 {
 		cause = "the venue has told no data yet"
 	}
-	if told.Why != "" {
-		cause += ": " + told.Why
+	if told.Reason != "" {
+		cause += ": " + told.Reason
 	}
 	d := engine.Degraded{State: "stale", Scope: scope, Cause: cause, SinceMS: told.SinceMS,
 		WayOut: "ends when data come again, asked for all the time; meanwhile nothing is accepted, fills or is triggered on the paper account there, and what is traded then fills nothing later"}

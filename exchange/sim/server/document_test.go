@@ -151,7 +151,7 @@ func told(route wire.Route) string {
 		case p.Field == wire.FieldLimit && route.Operation == exchange.SpotDepth:
 			line += fmt.Sprintf(" default %d", route.Limit.Default)
 		case p.Field == wire.FieldLimit:
-			line += fmt.Sprintf(" default %d maximum %d", route.Limit.Default, route.Limit.Most)
+			line += fmt.Sprintf(" default %d maximum %d", route.Limit.Default, route.Limit.Max)
 		case p.Field == wire.FieldOffset:
 			line += " default 0"
 		}

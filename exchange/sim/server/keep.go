@@ -28,7 +28,7 @@ func OpenState(path string, log func(format string, values ...any)) (*State, []b
 // Keep returns when every change up to the given one is on disk. look tells what
 // changed since it was last asked and the number of the last change in it; and
 // with all, everything there is.
-func (s *State) Keep(change uint64, look func(all bool) (change, snapshot []byte, newest uint64, err error)) error {
+func (s *State) Save(change uint64, look func(all bool) (change, snapshot []byte, newest uint64, err error)) error {
 	s.file.look = look
 	return s.file.keep(change)
 }

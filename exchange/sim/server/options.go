@@ -18,7 +18,7 @@ import (
 type Options struct {
 	Listen   string   // address; 127.0.0.1:8421
 	Accounts []string // KEY:SECRET or KEY:SECRET:read
-	Own      []OwnAccount
+	Custom   []CustomAccount
 	Market   string  // still, random (default), or a file of recorded candles
 	Speed    float64 // of a real clock; 1
 	Seed     uint64  // of the random market and of delays
@@ -44,9 +44,9 @@ type Options struct {
 }
 
 // OwnAccount is an account with deposits and fees of its own.
-type OwnAccount struct {
+type CustomAccount struct {
 	Account
-	Terms sim.AccountConfig // its name is the key
+	Config sim.AccountConfig // its name is the key
 }
 
 // Fees are the shares of a trade's value an account pays. Below 0 is none.
@@ -59,9 +59,9 @@ func (f Fees) or(maker, taker exchange.Rate) (exchange.Rate, exchange.Rate) {
 
 // terms are what a new account begins with.
 func (o *Options) terms(name string) sim.AccountConfig {
-	for i := range o.Own {
-		if o.Own[i].Key == name {
-			terms := o.Own[i].Terms
+	for i := range o.Custom {
+		if o.Custom[i].Key == name {
+			terms := o.Custom[i].Config
 			terms.Name = name
 			return terms
 		}
@@ -121,14 +121,14 @@ func Open(options Options, load Loaders) (*Server, net.Listener, error) {
 
 func (o *Options) config(load Loaders) (Config, error) {
 	config := Config{
-		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log, Terms: o.terms,
+		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log, NewAccount: o.terms,
 	}
 	var err error
 	if config.Accounts, err = parseAccounts(o.Accounts); err != nil {
 		return config, err
 	}
-	for i := range o.Own {
-		config.Accounts = append(config.Accounts, o.Own[i].Account)
+	for i := range o.Custom {
+		config.Accounts = append(config.Accounts, o.Custom[i].Account)
 	}
 	if config.Clock, err = o.clock(); err != nil {
 		return config, err

@@ -189,7 +189,7 @@ func TestWhereVenuesDifferIsASetting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	account := config.Terms("KEY")
+	account := config.NewAccount("KEY")
 	if want, have := [4]exchange.Rate{0, 1_000_000, 100_000, 300_000}, [4]exchange.Rate{account.FuturesMaker, account.FuturesTaker, account.SpotMaker, account.SpotTaker}; want != have {
 		t.Errorf("fees: want %v, have %v", want, have)
 	}

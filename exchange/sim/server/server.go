@@ -42,16 +42,16 @@ type Account struct {
 // Config is what a Server is made of. Exchange or Build is all it needs; without
 // accounts only the public calls are answered.
 type Config struct {
-	Exchange  *sim.Exchange
-	Build     Build                              // instead of Exchange; needed with StatePath
-	Accounts  []Account                          // the exchange gains those it lacks, with Terms
-	Terms     func(key string) sim.AccountConfig // what a new account begins with; nil is sim.DefaultAccount
-	Signer    wire.Signer
-	Clock     Clock
-	Budget    int    // requests per second of each key and each address; 0 is unlimited
-	Control   bool   // serve the control interface
-	StatePath string // file the accounts survive in; empty for none
-	Log       func(format string, values ...any)
+	Exchange   *sim.Exchange
+	Build      Build                              // instead of Exchange; needed with StatePath
+	Accounts   []Account                          // the exchange gains those it lacks, with Terms
+	NewAccount func(key string) sim.AccountConfig // what a new account begins with; nil is sim.DefaultAccount
+	Signer     wire.Signer
+	Clock      Clock
+	Budget     int    // requests per second of each key and each address; 0 is unlimited
+	Control    bool   // serve the control interface
+	StatePath  string // file the accounts survive in; empty for none
+	Log        func(format string, values ...any)
 }
 
 // Build makes the exchange: by sim.Restore from the state, by sim.New when that is nil.
@@ -111,10 +111,10 @@ func (s *Server) begin(config *Config) (err error) {
 	if config.StatePath != "" {
 		s.exchange.Track()
 	}
-	if config.Terms == nil {
-		config.Terms = sim.DefaultAccount
+	if config.NewAccount == nil {
+		config.NewAccount = sim.DefaultAccount
 	}
-	if err := s.admit(config.Accounts, config.Terms); err != nil {
+	if err := s.admit(config.Accounts, config.NewAccount); err != nil {
 		return err
 	}
 	if s.symbols, err = symbolsOf(s.exchange); err != nil {

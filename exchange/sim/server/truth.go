@@ -30,7 +30,7 @@ type toldFill struct {
 // listOrders answers with the ground truth: every account's orders, hidden ones
 // and those not yet shown included, and every fill.
 func (s *Server) listOrders([]byte) reply {
-	var orders []sim.OrderTruth
+	var orders []sim.OrderState
 	var fills []sim.Fill
 	err := s.locked(func() { orders, fills = s.exchange.AllOrders(), append(fills, s.exchange.Fills()...) })
 	if err == nil {
@@ -57,7 +57,7 @@ func (s *Server) listOrders([]byte) reply {
 }
 
 // orderRecord is the interface's order record with account and market added.
-func (s *Server) orderRecord(order *sim.OrderTruth) (json.RawMessage, error) {
+func (s *Server) orderRecord(order *sim.OrderState) (json.RawMessage, error) {
 	operation := exchange.FuturesOrder
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotCancel // the one that answers with a single order, whatever its status
