@@ -19,9 +19,16 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/exchange/wire"
+	"botd/internal/startclock"
 )
 
 const secret = "the secret of the test"
+
+// shift is how far the venues' clocks are ahead of this machine's.
+var shift = time.Until(startclock.Time())
+
+// nowMS is the time of every venue of these tests.
+func nowMS() int64 { return time.Now().Add(shift).UnixMilli() }
 
 // setup is a simulated exchange over a real socket.
 type setup struct {
@@ -32,11 +39,11 @@ type setup struct {
 
 func serve(t *testing.T, s setup) *httptest.Server {
 	t.Helper()
-	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli(), OrderDelayMS: s.delayMS})
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: nowMS(), OrderDelayMS: s.delayMS})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := server.New(server.Config{Exchange: x, Signer: s.signer, Control: true,
+	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: nowMS()}, Signer: s.signer, Control: true,
 		Accounts: []server.Account{{Key: "key", Secret: secret}, {Key: "reader", Secret: secret, ReadOnly: true}}})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +82,10 @@ func (r *Report) step(t *testing.T, name string) Step {
 
 func TestEveryPublicOperationIsExaminedWithoutKeys(t *testing.T) {
 	t.Parallel()
-	r := probed(t, Config{BaseURL: serve(t, setup{}).URL})
+	began := time.Now()
+	venue := serve(t, setup{})
+	late := time.Since(began).Milliseconds() + 1 // at most: the clock starts after it was told where
+	r := probed(t, Config{BaseURL: venue.URL})
 	public := 0
 	for _, operation := range exchange.Operations() {
 		if operation.Signed() {
@@ -94,8 +104,8 @@ func TestEveryPublicOperationIsExaminedWithoutKeys(t *testing.T) {
 			t.Errorf("%s without keys: want it skipped with the reason, have %+v", name, step)
 		}
 	}
-	if r.Clock == nil || r.Clock.OffsetMS < -r.Clock.BoundMS-1 || r.Clock.OffsetMS > r.Clock.BoundMS+1 {
-		t.Errorf("clock: want 0 within the bound, have %+v", r.Clock)
+	if want := shift.Milliseconds(); r.Clock == nil || r.Clock.OffsetMS < want-late-r.Clock.BoundMS || r.Clock.OffsetMS > want+1+r.Clock.BoundMS {
+		t.Errorf("clock: want %d within the bound, have %+v", want, r.Clock)
 	}
 	if s := r.Settings; s.WindowMS != 60_000 || s.VisibilityMS != 45_000 || s.StalenessMS != 15_000 || len(s.Measured) != 0 {
 		t.Errorf("nothing measured: want the cautious settings, have %+v", s)
@@ -155,7 +165,7 @@ func windowOf(past, future time.Duration) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if stamp, err := strconv.ParseInt(r.Header.Get(wire.HeaderTimestamp), 10, 64); err == nil {
-				if ahead := time.Until(time.UnixMilli(stamp)); ahead < -past || ahead > future {
+				if ahead := time.Duration(stamp-nowMS()) * time.Millisecond; ahead < -past || ahead > future {
 					w.WriteHeader(http.StatusUnauthorized)
 					fmt.Fprint(w, `{"code":-1021,"msg":"timestamp"}`)
 					return
@@ -369,11 +379,11 @@ func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
 
 func TestAVenueThatAllowsFewRequestsIsProbedAllTheSame(t *testing.T) {
 	t.Parallel()
-	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: nowMS()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := server.New(server.Config{Exchange: x, Budget: 10})
+	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: nowMS()}, Budget: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

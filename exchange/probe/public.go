@@ -106,7 +106,7 @@ func (p *prober) ask(ctx context.Context, operation exchange.Operation) {
 		request.Symbol = symbol.Name
 	}
 	if operation == exchange.FuturesCandles || operation == exchange.SpotCandles {
-		now := time.Now().UnixMilli()
+		now := time.Now().Add(p.offset).UnixMilli()
 		request.Interval, request.StartMS, request.EndMS, request.Limit = exchange.Minute1, now-int64(exchange.Hour1), now, 60
 	}
 	r := p.unlimited(ctx, request, 0)
@@ -134,8 +134,11 @@ func (p *prober) ask(ctx context.Context, operation exchange.Operation) {
 	p.add(step)
 }
 
-// keep remembers the lists.
+// keep remembers the lists, and the server's time until clock measures it.
 func (p *prober) keep(operation exchange.Operation, r *reply) {
+	if operation == exchange.FuturesTime {
+		p.offset = time.UnixMilli(r.answer.ServerTimeMS).Sub(r.ended)
+	}
 	if operation != exchange.FuturesSymbols && operation != exchange.SpotPairs {
 		return
 	}

@@ -4,24 +4,24 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/internal/startclock"
 )
 
 // simulated is a client of a simulated exchange with a still market and no delay.
 func simulated(t *testing.T, market sim.Market) *Client {
 	t.Helper()
-	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if market != nil {
 		x.SetMarket(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, market)
 	}
-	made, err := server.New(server.Config{Exchange: x, Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}})
+	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,7 @@ var Table = []Row{
 	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals", false, []string{"internal/failure", "configs"}, []string{libCobra, libPflag, libIsatty, libTable, libSys}},
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies", false, []string{"*"}, []string{libDecimal, libCobra, libPflag, libIsatty, libTable, libSync, libSys}},
 	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime", "internal/mutant"}, nil},
+	{"internal/startclock", "sets where the clock of a simulated exchange under test starts", false, nil, nil},
 	{"internal/mutant", "holds the mutants: rules of the protocol, each with the edit of the source that breaks it", false, nil, nil},
 	{"internal/mutant/instrument", "writes the overlay with which every mutant can be switched on, and prints its path for the go command", false, []string{"internal/mutant"}, nil},
 	{"internal/conformance", "tests every exchange alike: the simulated one, the client over its server, and a real venue", false, []string{"exchange", "exchange/wire", "exchange/rest", "exchange/sim", "exchange/sim/server"}, []string{libDecimal}},

@@ -20,6 +20,7 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/internal/startclock"
 	"botd/exchange/wire"
 	"botd/reconcile"
 	"botd/reconcile/journal"
@@ -84,8 +85,8 @@ func newDaemon(t *testing.T) *daemon {
 // venue serves the simulated exchange until the test ends and returns its address.
 func (s *daemon) venue() string {
 	s.t.Helper()
-	config := server.Config{Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}, Build: func([]byte) (*sim.Exchange, error) {
-		x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})
+	config := server.Config{Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}, Build: func([]byte) (*sim.Exchange, error) {
+		x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
 		if err == nil {
 			x.SetMarket(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, sim.Random(1))
 		}

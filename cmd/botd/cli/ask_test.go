@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"botd/internal/failure"
+	"botd/internal/startclock"
 )
 
 // self is this program as a command of its own, as scripts run it.
@@ -33,7 +34,7 @@ func self(t *testing.T) string {
 // demoListening starts a demo in a directory and returns its API's address.
 func demoListening(t *testing.T, binary, directory string) string {
 	t.Helper()
-	command := exec.Command(binary, "run", "--listen", "127.0.0.1:0", "--log-format", "json")
+	command := exec.Command(binary, startclock.Arguments([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"})...)
 	command.Dir = directory
 	pipe, err := command.StderrPipe()
 	if err != nil {
@@ -140,7 +141,7 @@ func TestEveryQuestionIsAnsweredInEveryForm(t *testing.T) {
 			t.Fatal("60 s at level debug without a tick told")
 		}
 	}
-	for _, verb := range [][]string{{"plan"}, {"explain", "accumulate"}, {"explain", "trend"}, {"explain", "hold", "--at", time.Now().UTC().Format(time.RFC3339)}} {
+	for _, verb := range [][]string{{"plan"}, {"explain", "accumulate"}, {"explain", "trend"}, {"explain", "hold", "--at", "1s"}} {
 		if have := ask(append(verb, "-o", "json")...); !json.Valid([]byte(have)) {
 			t.Errorf("%v -o json: want JSON, have %s", verb, have)
 		}

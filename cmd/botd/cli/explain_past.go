@@ -48,8 +48,7 @@ type past struct {
 }
 
 func explainPast(command *cobra.Command, flags *askFlags, name, at string) error {
-	atMS, err := shell.ParseMoment("--at", at, time.Now())
-	if err != nil {
+	if _, err := shell.ParseMoment("--at", at, time.Now()); err != nil {
 		return err
 	}
 	config, err := loadGood(flags.directory)
@@ -61,6 +60,10 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 		return err
 	}
 	v, err := openPast(command, config, flags.directory)
+	if err != nil {
+		return err
+	}
+	atMS, err := shell.ParseMoment("--at", at, time.UnixMilli(v.now())) // records carry the exchange's time
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"botd/internal/startclock"
 )
 
 // hook starts a web server that adds each body it is sent to a file; its address
@@ -77,13 +79,14 @@ func toldWithin(script *testscript.TestScript, _ bool, words []string) {
 	})
 }
 
-// posted sends a file's text to an address, with @NOW as the time and @KEY of words KEY=VALUE
+// posted sends a file's text to an address, with @NOW as the time the
+// exchange started at and @KEY of words KEY=VALUE
 // put in, until it is answered with the status wanted; the answer must match a pattern.
 //
 //	post ADDRESS FILE STATUS PATTERN [KEY=VALUE...]
 func posted(script *testscript.TestScript, _ bool, words []string) {
 	text := script.ReadFile(words[1])
-	for _, pair := range append(words[4:], "NOW="+time.Now().UTC().Format(time.RFC3339)) {
+	for _, pair := range append(words[4:], "NOW="+startclock.Text()) {
 		key, value, _ := strings.Cut(pair, "=")
 		text = strings.ReplaceAll(text, "@"+key, value)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"botd/exchange/sim/server"
+	"botd/internal/startclock"
 )
 
 // TestPaperTradesOnAnotherExchangeAndCarriesOn lets a second process stand in for
@@ -181,7 +182,7 @@ func startVenue(t *testing.T, binary string) string {
 
 func startVenueProcess(t *testing.T, binary string) (string, *os.Process) {
 	t.Helper()
-	venue := exec.Command(binary, "exchange", "--listen", "127.0.0.1:0", "--market", "random", "--seed", "7")
+	venue := exec.Command(binary, startclock.Arguments([]string{"exchange", "--listen", "127.0.0.1:0", "--market", "random", "--seed", "7"})...)
 	pipe, err := venue.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func (f *publicFlags) open(command *cobra.Command) (*publicVenue, error) {
 		}
 	}
 	fmt.Fprintln(command.ErrOrStderr(), "no --base-url, and no demo runs: this is the demo's market as a new one would begin")
-	x, err := demoMarket(nil, 1, sim.DefaultAccount(demoAccount))
+	x, err := demoMarket(nil, demoStart{seed: 1}, sim.DefaultAccount(demoAccount))
 	if err != nil {
 		return nil, err
 	}

@@ -178,7 +178,7 @@ func rehearseDemo(config *configs.Config, directory string) (*rehearsed, error) 
 	if err != nil {
 		return nil, err
 	}
-	x, err := demoMarket(state, 1, simulatedAccount(demoAccount, &config.Simulated))
+	x, err := demoMarket(state, demoStart{seed: 1}, simulatedAccount(demoAccount, &config.Simulated))
 	if err != nil {
 		return nil, failure.New(failure.Data, "", "open a copy of the demo's exchange: %w", err)
 	}

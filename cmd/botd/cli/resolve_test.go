@@ -19,6 +19,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/internal/failure"
+	"botd/internal/startclock"
 	"botd/runtime/view"
 )
 
@@ -57,11 +58,11 @@ func (a *stage) fail(calls ...string) {
 
 func newStage(t *testing.T, settings string) *stage {
 	t.Helper()
-	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli(), OrderDelayMS: sim.DefaultOrderDelayMS})
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS(), OrderDelayMS: sim.DefaultOrderDelayMS})
 	if err != nil {
 		t.Fatal(err)
 	}
-	venue, err := server.New(server.Config{Exchange: x, Accounts: []server.Account{{Key: "me", Secret: "secret"}}, Control: true})
+	venue, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: "me", Secret: "secret"}}, Control: true})
 	if err != nil {
 		t.Fatal(err)
 	}

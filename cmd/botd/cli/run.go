@@ -39,7 +39,7 @@ const tellWaiting = 3 * time.Second
 type runFlags struct {
 	directory, mode, listen, logFormat, logLevel string
 	loaded                                       string // fingerprint of the files as they were loaded
-	seed                                         uint64
+	market                                       demoStart
 }
 
 func newRun() *cobra.Command {
@@ -70,7 +70,8 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 	command.Flags().StringVar(&flags.logFormat, "log-format", "auto", "console, json, or auto: console on a terminal")
 	command.Flags().StringVar(&flags.logLevel, "log-level", "", strings.Join(ops.Levels, ", ")+" (default info; botd log-level changes it while it runs)")
 	shell.CompleteWith(command, "log-level", ops.Levels...)
-	command.Flags().Uint64Var(&flags.seed, "seed", 1, "of the demo's market")
+	command.Flags().Uint64Var(&flags.market.seed, "seed", 1, "of the demo's market")
+	command.Flags().Var(&flags.market.start, "start", "where the clock of a new demo starts (RFC 3339, default now); the same seed and start give the same market")
 	return command
 }
 
@@ -106,7 +107,7 @@ func run(command *cobra.Command, flags runFlags) error {
 	waits := time.AfterFunc(tellWaiting, func() { // there is no log yet
 		fmt.Fprintf(command.ErrOrStderr(), "no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n", cmp.Or(config.Exchange.BaseURL, "the exchange"))
 	})
-	v, err := openVenue(command.Context(), config, directory, flags.seed)
+	v, err := openVenue(command.Context(), config, directory, flags.market)
 	waits.Stop()
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"botd/internal/failure"
+	"botd/internal/startclock"
 	"botd/runtime/ops"
 )
 
@@ -67,7 +68,7 @@ func TestASecondDaemonOnADataDirectoryIsRefused(t *testing.T) {
 	binary := build(t)
 	first := start(t, binary, directory)
 	first.until(t, "daemon.listening")
-	second := exec.Command(binary, "run", "--listen", "off")
+	second := exec.Command(binary, startclock.Arguments([]string{"run", "--listen", "off"})...)
 	second.Dir = directory
 	output, err := second.CombinedOutput()
 	var exit *exec.ExitError
@@ -139,7 +140,7 @@ type demo struct {
 // start runs the daemon with more arguments than those every test gives.
 func start(t *testing.T, binary, directory string, arguments ...string) *demo {
 	t.Helper()
-	command := exec.Command(binary, append([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"}, arguments...)...)
+	command := exec.Command(binary, startclock.Arguments(append([]string{"run", "--listen", "127.0.0.1:0", "--log-format", "json"}, arguments...))...)
 	command.Dir = directory
 	pipe, err := command.StderrPipe()
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"botd/internal/startclock"
 )
 
 // freeAddress is one nobody listens on.
@@ -49,7 +51,10 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", atOnce); err != nil {
 		panic(err)
 	}
-	testscript.Main(tidied{m}, map[string]func(){"botd": func() { Main() }})
+	testscript.Main(tidied{m}, map[string]func(){"botd": func() {
+		os.Args = append(os.Args[:1], startclock.Arguments(os.Args[1:])...)
+		Main()
+	}})
 }
 
 // tidied are the tests, which leave no binary behind.

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -34,10 +36,10 @@ func (o *observed) see(seen rest.Observation) {
 }
 
 // openVenue reaches the exchange the mode asks for.
-func openVenue(ctx context.Context, config *configs.Config, directory string, seed uint64) (*venue, error) {
+func openVenue(ctx context.Context, config *configs.Config, directory string, market demoStart) (*venue, error) {
 	switch config.Mode {
 	case configs.Demo:
-		return openDemo(ctx, config, directory, seed)
+		return openDemo(ctx, config, directory, market)
 	case configs.Paper:
 		return openPaper(ctx, config, directory)
 	}
@@ -76,12 +78,13 @@ const addressFile = "exchange.address"
 // openDemo starts the embedded exchange on a free loopback port, with its market
 // and the paper account as the last run left them, and reaches it by the same
 // signed client as a real one.
-func openDemo(ctx context.Context, config *configs.Config, directory string, seed uint64) (*venue, error) {
+func openDemo(ctx context.Context, config *configs.Config, directory string, market demoStart) (*venue, error) {
 	secret := rand.Text()
 	venueServer, err := server.New(server.Config{
 		Build: func(state []byte) (*sim.Exchange, error) {
-			return demoMarket(state, seed, simulatedAccount(demoAccount, &config.Simulated))
+			return demoMarket(state, market, simulatedAccount(demoAccount, &config.Simulated))
 		},
+		Clock:    server.Clock{StartMS: market.start.ms},
 		Accounts: []server.Account{{Key: demoAccount, Secret: secret}}, StatePath: filepath.Join(directory, "exchange.json"),
 	})
 	if err != nil {
@@ -116,10 +119,36 @@ func simulatedAccount(name string, c *configs.SimulatedConfig) sim.AccountConfig
 		FuturesMaker: c.FuturesMaker, FuturesTaker: c.FuturesTaker, SpotMaker: c.SpotMaker, SpotTaker: c.SpotTaker}
 }
 
+// demoStart says which market a new demo begins with.
+type demoStart struct {
+	seed  uint64
+	start moment
+}
+
+// moment is a flag's time; the zero value is now.
+type moment struct{ ms int64 }
+
+func (m *moment) Set(text string) error {
+	given, err := time.Parse(time.RFC3339, text)
+	if err != nil || given.UnixMilli() <= 0 {
+		return fmt.Errorf("%q is not a time after 1970 such as 2026-01-01T00:00:00Z", text)
+	}
+	m.ms = given.UnixMilli()
+	return nil
+}
+
+func (m *moment) String() string {
+	if m.ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(m.ms).UTC().Format(time.RFC3339)
+}
+func (*moment) Type() string { return "time" }
+
 // demoMarket is the built-in market, moving at random; it has a past of two weeks
 // at once. One seed serves all symbols, so that futures and spot of one move alike.
-func demoMarket(state []byte, seed uint64, account sim.AccountConfig) (*sim.Exchange, error) {
-	settings := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli(), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: seed}
+func demoMarket(state []byte, market demoStart, account sim.AccountConfig) (*sim.Exchange, error) {
+	settings := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: cmp.Or(market.start.ms, time.Now().UnixMilli()), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: market.seed}
 	var (
 		x   *sim.Exchange
 		err error
@@ -135,7 +164,7 @@ func demoMarket(state []byte, seed uint64, account sim.AccountConfig) (*sim.Exch
 		return nil, err
 	}
 	for _, symbol := range settings.Symbols {
-		x.SetMarket(symbol.Key(), sim.Random(seed))
+		x.SetMarket(symbol.Key(), sim.Random(market.seed))
 	}
 	return x, nil
 }

@@ -10,17 +10,18 @@ import (
 	"botd/configs"
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
+	"botd/internal/startclock"
 )
 
 // TestTheRequestBudgetOfTheConfigurationIsKept opens a live and a paper venue with
 // few requests a second. Opening takes more than the bucket holds, so it must wait.
 func TestTheRequestBudgetOfTheConfigurationIsKept(t *testing.T) {
 	t.Parallel()
-	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: time.Now().UnixMilli()})
+	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := server.New(server.Config{Exchange: x, Accounts: []server.Account{{Key: "key", Secret: "secret"}}})
+	made, err := server.New(server.Config{Exchange: x, Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: "key", Secret: "secret"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestTheRequestBudgetOfTheConfigurationIsKept(t *testing.T) {
 		config := &configs.Config{Mode: mode, Exchange: configs.ExchangeConfig{BaseURL: reached.URL, KeyFile: filepath.Join(directory, "key"),
 			SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 2}, Paper: configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 10_000}}
 		began := time.Now()
-		v, err := openVenue(t.Context(), config, directory, 1)
+		v, err := openVenue(t.Context(), config, directory, demoStart{seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -54,6 +55,9 @@ on_remove: leave
 }
 
 const patience = 60 * time.Second
+
+// marketStart is where the demo's clock starts, as in internal/startclock.
+var marketStart = cmp.Or(os.Getenv("BOTD_TEST_START"), "2026-03-14T10:20:10Z")
 
 // builds is where the binary is, until the tests are over.
 var builds = filepath.Join(os.TempDir(), fmt.Sprintf("botd-browsertest-%d", os.Getpid()))
@@ -132,7 +136,7 @@ func (d *daemon) start() {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.command = exec.Command(binary, "run", "-c", "configs", "--listen", d.address, "--log-format", "json")
+	d.command = exec.Command(binary, "run", "-c", "configs", "--listen", d.address, "--log-format", "json", "--start", marketStart)
 	d.command.Dir = d.directory
 	d.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	said, err := d.command.StderrPipe()
