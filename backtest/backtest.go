@@ -1,4 +1,4 @@
-// Package backtest the recorded driver: measures, reports, sweeps.
+// Package backtest runs the engine on recorded candles, measures the result, and sweeps parameters.
 //
 // It drives the very engine that trades live, over recorded candles, on the
 // simulated exchange in process. Under next_open what a strategy decides on a

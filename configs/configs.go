@@ -1,4 +1,4 @@
-// Package configs loads and validates the YAML, file:line in every error; the examples.
+// Package configs loads and validates the YAML configuration, with file and line in every error, and holds the examples.
 //
 // A configuration is a directory with botd.yaml and strategies/*.yaml, one
 // strategy a file. Every key has a default but a strategy's name, strategy,

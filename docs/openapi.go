@@ -1,4 +1,4 @@
-// Package docs the documents that botd serves.
+// Package docs embeds the documents that botd serves.
 package docs
 
 import (

@@ -1,4 +1,4 @@
-// Package reconcile says what was asked, what was fetched, what is therefore true; Plan minus Truth.
+// Package reconcile derives an account's state from what was requested and fetched, and the intents that lead from it to the plan.
 //
 // It holds the account's Book: every placement with its state, the position per
 // symbol, and each strategy's plan in force. The Book changes in one way only,

@@ -1,4 +1,4 @@
-// Package risk holds the rules; the only maker of Approved; fails closed.
+// Package risk checks every intent against the rules, is the only maker of Approved, and fails closed.
 //
 // A Gate checks one intent against the truth with everything in flight counted
 // at its worst case. What it does not know, it refuses. Only reducing and

@@ -1,4 +1,4 @@
-// Package runtime the live driver: schedule, requests, journal, supervision, shutdown.
+// Package runtime drives the engine live: schedule, requests, journal, supervision, and shutdown.
 //
 // One goroutine owns the engine. Calls are performed by a bounded number of
 // workers, records are made durable by one writer in order; both answer by

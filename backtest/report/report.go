@@ -1,4 +1,4 @@
-// Package report a result as one page that opens offline, and several beside each other.
+// Package report renders a backtest result as one page that opens offline, or several results side by side.
 //
 // The page is one HTML file that asks nothing of any network: style, scripts and
 // data stand in it, and its content security policy allows nothing else. What is

@@ -1,4 +1,4 @@
-// Package paper the simulated exchange fed by a real venue's public data.
+// Package paper trades a simulated account on a real venue's public data.
 //
 // What is public is the venue's own: those operations go through to it. What is
 // signed is answered by a simulated exchange with one account, whose market

@@ -1,4 +1,4 @@
-// Package rest the signed HTTP client: clock offset, request budget, backoff for reads.
+// Package rest is the signed HTTP client, with clock offset, request budget, and backoff for reads.
 //
 // Reads are tried again on 429, 5xx and network faults, within bounds. What
 // changes something is sent at most once, and a placement whose fate is not

@@ -1,4 +1,4 @@
-// Package sim the simulated exchange: a pure engine.
+// Package sim simulates the exchange as a pure state machine.
 //
 // It serves all 35 operations of the interface for any number of accounts, on
 // both markets, and decides everything the interface leaves open as

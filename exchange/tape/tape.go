@@ -1,4 +1,4 @@
-// Package tape recorded market data: files in, columns in memory, holes found.
+// Package tape reads recorded market data from files into columns and finds the gaps in it.
 //
 // Candles come as CSV with a header (columns by name, in any order), or as
 // Binance's kline CSV without one; plain, gzip or alone in a ZIP archive; or as

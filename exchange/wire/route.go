@@ -1,4 +1,4 @@
-// Package wire the interface's JSON in both directions, its quirks, its signature.
+// Package wire encodes and decodes the exchange's JSON interface, with its quirks and its signature.
 //
 // The client encodes requests and decodes answers tolerantly (numbers or
 // strings for decimals, objects or arrays for candles, error bodies of three

@@ -1,4 +1,4 @@
-// Package chaos kills the real binary over a failing exchange, and judges what became of it by the exchange's truth.
+// Package chaos kills the real binary over a failing exchange and judges the outcome by the exchange's own state.
 //
 // A trial starts a simulated exchange and a daemon as processes, with a witness
 // between them that sees every placement's bytes. The daemon is killed again and

@@ -1,4 +1,4 @@
-// Package chart the vendored chart library of botd's pages, with its licence.
+// Package chart embeds the chart library of botd's pages, with its licence.
 //
 // It is TradingView's Lightweight Charts 5.2.1, the file
 // dist/lightweight-charts.standalone.production.js of the npm package as it was

@@ -1,4 +1,4 @@
-// Package openapi an OpenAPI document, held against what a server takes and answers.
+// Package openapi checks what a server accepts and answers against an OpenAPI document.
 //
 // Every answer is validated with fields that the document does not name
 // forbidden; operations, statuses, parameters and fields that no answer had are

@@ -1,4 +1,4 @@
-// Package simulation the whole daemon under seeded faults on virtual time.
+// Package simulation runs the whole daemon under seeded faults on virtual time.
 //
 // One event loop runs the exchange (exchange/sim itself), the network, the disk,
 // the clock and the daemon's engine from one seed. For eight virtual minutes

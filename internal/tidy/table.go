@@ -1,92 +1,139 @@
-// Package tidy holds tests about the shape of the code.
+// Package tidy tests the shape of the code: its arrows, its limits, and its language.
 //
-// The table says, for each package, its sentence, which other packages and
-// which libraries it may import, and whether it is pure: a pure package never
-// asks for the time, starts a goroutine, does I/O or logs. A package that is not
-// in the table fails the test, and so does an import that is not in its row.
+// The table holds, for each package, its sentence, which other packages and which
+// libraries it may import, and whether it is pure: a pure package never reads the
+// clock, starts a goroutine, does I/O or logs. A package without a row fails the
+// test, and so does an import that is not in its row, or one in the row that the
+// package does not have.
 package tidy
 
 // Row is one package of the house.
 type Row struct {
-	Path      string   // below the module
-	Sentence  string   // the package comment's first sentence says it
-	Pure      bool     // no clock, goroutine, I/O, log
-	Imports   []string // packages of botd; "*" for all
-	Libraries []string // modules outside the standard library
+	Path      string // below the module
+	Sentence  string // what follows the package's name in its comment and in docs/ARCHITECTURE.md
+	Pure      bool   // no clock, goroutine, I/O, log
+	Imports   string // packages of botd; "*" for any
+	Libraries string // modules outside the standard library, by their names in Libraries
 }
 
-const (
-	libDecimal    = "github.com/shopspring/decimal"
-	libParquet    = "github.com/parquet-go/parquet-go"
-	libCompress   = "github.com/klauspost/compress"
-	libYAML       = "gopkg.in/yaml.v3"
-	libCron       = "github.com/robfig/cron/v3"
-	libBackoff    = "github.com/cenkalti/backoff/v5"
-	libRate       = "golang.org/x/time"
-	libSQLite     = "modernc.org/sqlite"
-	libLibc       = "modernc.org/libc"
-	libSys        = "golang.org/x/sys"
-	libSync       = "golang.org/x/sync"
-	libZerolog    = "github.com/rs/zerolog"
-	libPrometheus = "github.com/prometheus/client_golang"
-	libModel      = "github.com/prometheus/client_model"
-	libTable      = "github.com/jedib0t/go-pretty/v6"
-	libCobra      = "github.com/spf13/cobra"
-	libPflag      = "github.com/spf13/pflag"
-	libIsatty     = "github.com/mattn/go-isatty"
-	libSchema     = "github.com/santhosh-tekuri/jsonschema/v6"
-	libOpenAPI    = "github.com/getkin/kin-openapi"
-	libBtree      = "github.com/tidwall/btree"
-	libStarlark   = "go.starlark.net"
-	libTelegram   = "github.com/go-telegram/bot"
-	libShoutrrr   = "github.com/nicholas-fedor/shoutrrr"
-)
+const pure, impure = true, false
+
+// Libraries are the modules that packages may import, by the names used in the table.
+var Libraries = map[string]string{
+	"decimal":    "github.com/shopspring/decimal",
+	"parquet":    "github.com/parquet-go/parquet-go",
+	"compress":   "github.com/klauspost/compress",
+	"yaml":       "gopkg.in/yaml.v3",
+	"cron":       "github.com/robfig/cron/v3",
+	"backoff":    "github.com/cenkalti/backoff/v5",
+	"rate":       "golang.org/x/time",
+	"sqlite":     "modernc.org/sqlite",
+	"libc":       "modernc.org/libc",
+	"sys":        "golang.org/x/sys",
+	"sync":       "golang.org/x/sync",
+	"zerolog":    "github.com/rs/zerolog",
+	"prometheus": "github.com/prometheus/client_golang",
+	"table":      "github.com/jedib0t/go-pretty/v6",
+	"cobra":      "github.com/spf13/cobra",
+	"pflag":      "github.com/spf13/pflag",
+	"isatty":     "github.com/mattn/go-isatty",
+	"schema":     "github.com/santhosh-tekuri/jsonschema/v6",
+	"openapi":    "github.com/getkin/kin-openapi",
+	"starlark":   "go.starlark.net",
+	"telegram":   "github.com/go-telegram/bot",
+	"shoutrrr":   "github.com/nicholas-fedor/shoutrrr",
+}
 
 // Table is the house: every package, in the order a reader meets them.
 var Table = []Row{
-	{"exchange", "defines the vocabulary of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors", true, nil, []string{libDecimal}},
-	{"exchange/wire", "the interface's JSON in both directions, its quirks, its signature", true, []string{"exchange"}, []string{libDecimal}},
-	{"exchange/rest", "the signed HTTP client: clock offset, request budget, backoff for reads", false, []string{"exchange", "exchange/wire"}, []string{libBackoff, libRate, libDecimal}},
-	{"exchange/sim", "the simulated exchange: a pure engine", true, []string{"exchange"}, []string{libDecimal, libBtree}},
-	{"docs", "the documents that botd serves", false, nil, []string{libYAML}},
-	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface", false, []string{"docs", "exchange", "exchange/wire", "exchange/sim"}, []string{libRate, libDecimal, libSys}},
-	{"exchange/paper", "the simulated exchange fed by a real venue's public data", false, []string{"exchange", "exchange/sim"}, nil},
-	{"exchange/probe", "examines a venue from outside, step by step", false, []string{"exchange", "exchange/wire", "exchange/rest"}, nil},
-	{"exchange/tape", "recorded market data: files in, columns in memory, holes found", false, []string{"exchange"}, []string{libDecimal, libYAML, libParquet, libCompress}},
-	{"strategy", "defines what a strategy is: View in, Plan out; parameters; the registry", true, []string{"exchange"}, []string{libDecimal}},
-	{"strategy/indicator", "streaming indicators, O(1) a candle", true, nil, nil},
-	{"strategy/library", "the built-in strategies, a file each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal}},
-	{"strategy/script", "runs strategies written in Starlark, and rules of one line each", true, []string{"exchange", "strategy", "strategy/indicator"}, []string{libDecimal, libStarlark}},
-	{"strategy/overlay", "adds entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown", true, []string{"exchange", "strategy"}, nil},
-	{"reconcile", "what was asked, what was fetched, what is therefore true; Plan minus Truth", true, []string{"exchange", "strategy"}, nil},
-	{"reconcile/journal", "the durable memory: SQLite, one file, append-only and chained", false, []string{"exchange", "strategy", "reconcile"}, []string{libSQLite, libSys}},
-	{"risk", "the rules; the only maker of Approved; fails closed", true, []string{"exchange", "strategy", "reconcile"}, []string{libDecimal}},
-	{"runtime/engine", "one account's engine: tick and round; events in, effects out", true, []string{"exchange", "strategy", "reconcile", "risk"}, nil},
-	{"runtime", "the live driver: schedule, requests, journal, supervision, shutdown", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libSync}},
-	{"runtime/ops", "metrics, logs and what watches them: rules, dashboard, unit", false, []string{"runtime/engine", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libModel, libZerolog, libDecimal}},
-	{"runtime/notify", "tells people what matters, by the services they read: bounded, put together, never waited for", false, []string{"runtime/engine", "exchange", "reconcile"}, []string{libShoutrrr, libRate}},
-	{"runtime/signals", "takes signals from outside over HTTP: each once, in time, from who knows the token", false, []string{"runtime", "runtime/engine", "exchange", "strategy", "reconcile"}, []string{libRate}},
-	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions", false, []string{"runtime/engine", "runtime/ops", "exchange", "strategy", "strategy/indicator", "reconcile", "risk"}, []string{libDecimal}},
-	{"runtime/api", "serves the admin API: what botd knows, its live stream, and the changes a person may ask for", false, []string{"docs", "runtime", "runtime/engine", "runtime/view", "runtime/ops", "exchange", "strategy", "reconcile", "risk"}, []string{libPrometheus, libDecimal}},
-	{"runtime/telegram", "takes commands from listed people on Telegram, each by the way every request to the API goes", false, []string{"reconcile", "runtime/view", "runtime/api"}, []string{libTelegram, libRate}},
-	{"runtime/web", "the dashboard: pages in the binary that show what the API tells", false, []string{"internal/chart"}, nil},
-	{"backtest", "the recorded driver: measures, reports, sweeps", false, []string{"exchange", "exchange/sim", "exchange/tape", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal, libTable}},
-	{"backtest/report", "a result as one page that opens offline, and several beside each other", false, []string{"backtest", "exchange", "internal/chart"}, []string{libDecimal}},
-	{"internal/chart", "the vendored chart library of botd's pages, with its licence", false, nil, nil},
-	{"configs", "loads and validates the YAML, file:line in every error; the examples", false, []string{"exchange", "strategy", "strategy/overlay", "risk"}, []string{libYAML, libCron, libDecimal}},
-	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else", false, []string{"cmd/botd/cli"}, nil},
-	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals", false, []string{"internal/failure", "configs"}, []string{libCobra, libPflag, libIsatty, libTable, libSys}},
-	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies", false, []string{"*"}, []string{libDecimal, libCobra, libPflag, libIsatty, libTable, libSync, libSys}},
-	{"internal/simulation", "the whole daemon under seeded faults on virtual time", false, []string{"exchange", "exchange/sim", "strategy", "strategy/library", "reconcile", "reconcile/journal", "risk", "runtime/engine", "runtime", "internal/mutant"}, nil},
-	{"internal/startclock", "sets where the clock of a simulated exchange under test starts", false, nil, nil},
-	{"internal/mutant", "holds the mutants: rules of the protocol, each with the edit of the source that breaks it", false, nil, nil},
-	{"internal/mutant/instrument", "writes the overlay with which every mutant can be switched on, and prints its path for the go command", false, []string{"internal/mutant"}, nil},
-	{"internal/conformance", "tests every exchange alike: the simulated one, the client over its server, and a real venue", false, []string{"exchange", "exchange/wire", "exchange/rest", "exchange/sim", "exchange/sim/server"}, []string{libDecimal}},
-	{"internal/conformance/journaltest", "tests every journal alike: SQLite, memory, and any store to come", false, []string{"exchange", "strategy", "reconcile", "reconcile/journal"}, []string{libSQLite, libLibc}},
-	{"internal/enginetest", "makes engine notes of every kind for the tests of packages that read them", false, []string{"exchange", "strategy", "reconcile", "risk", "runtime/engine"}, []string{libDecimal}},
-	{"internal/openapi", "an OpenAPI document, held against what a server takes and answers", false, nil, []string{libSchema, libOpenAPI}},
-	{"internal/chaos", "kills the real binary over a failing exchange, and judges what became of it by the exchange's truth", false, []string{"reconcile", "reconcile/journal"}, []string{libDecimal}},
-	{"internal/failure", "gives an error the exit code it ends a command with, and a hint", false, nil, nil},
-	{"internal/plural", "writes a number with its word", true, nil, nil},
-	{"internal/tidy", "tests about the shape of the code", false, nil, nil},
+	{"exchange", "defines the vocabulary of the market: Symbol, candle columns, Order, Position, Request and Answer, tick arithmetic, errors",
+		pure, "", "decimal"},
+	{"exchange/wire", "encodes and decodes the exchange's JSON interface, with its quirks and its signature",
+		pure, "exchange", "decimal"},
+	{"exchange/rest", "is the signed HTTP client, with clock offset, request budget, and backoff for reads",
+		impure, "exchange exchange/wire", "backoff rate"},
+	{"exchange/sim", "simulates the exchange as a pure state machine",
+		pure, "exchange", "decimal"},
+	{"docs", "embeds the documents that botd serves",
+		impure, "", "yaml"},
+	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface",
+		impure, "docs exchange exchange/wire exchange/sim", "rate decimal sys"},
+	{"exchange/paper", "trades a simulated account on a real venue's public data",
+		impure, "exchange exchange/sim", ""},
+	{"exchange/probe", "examines a venue from outside, step by step",
+		impure, "exchange exchange/wire exchange/rest", ""},
+	{"exchange/tape", "reads recorded market data from files into columns and finds the gaps in it",
+		impure, "exchange", "decimal yaml parquet compress"},
+	{"strategy", "defines what a strategy is: View in, Plan out; parameters; the registry",
+		pure, "exchange", "decimal"},
+	{"strategy/indicator", "computes streaming indicators in constant time per candle",
+		pure, "", ""},
+	{"strategy/library", "holds the built-in strategies, one file each",
+		pure, "exchange strategy strategy/indicator", "decimal"},
+	{"strategy/script", "runs strategies written in Starlark, and rules of one line each",
+		pure, "exchange strategy strategy/indicator", "decimal starlark"},
+	{"strategy/overlay", "adds entry and exit rules to any strategy: patient entries, trailing stop, time limit, returns by age, cooldown",
+		pure, "exchange strategy", ""},
+	{"reconcile", "derives an account's state from what was requested and fetched, and the intents that lead from it to the plan",
+		pure, "exchange strategy", ""},
+	{"reconcile/journal", "stores records durably in one SQLite file, append-only and chained",
+		impure, "exchange reconcile", "sqlite sys"},
+	{"risk", "checks every intent against the rules, is the only maker of Approved, and fails closed",
+		pure, "exchange reconcile", "decimal"},
+	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",
+		pure, "exchange strategy reconcile risk", ""},
+	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
+		impure, "exchange reconcile runtime/engine", "sync"},
+	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
+		impure, "runtime/engine exchange reconcile risk", "prometheus zerolog"},
+	{"runtime/notify", "notifies people of what matters through the services they read, bounded and asynchronously",
+		impure, "runtime/engine exchange reconcile", "shoutrrr rate"},
+	{"runtime/signals", "accepts trading signals over HTTP, each one once, in time, and authenticated by a token",
+		impure, "runtime runtime/engine exchange strategy reconcile", "rate"},
+	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions",
+		impure, "runtime/engine runtime/ops exchange strategy strategy/indicator reconcile risk", "decimal"},
+	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
+		impure, "docs runtime runtime/engine runtime/view runtime/ops exchange strategy reconcile risk", "prometheus"},
+	{"runtime/telegram", "accepts commands from listed users on Telegram and passes them on to the API",
+		impure, "reconcile runtime/view runtime/api", "telegram rate"},
+	{"runtime/web", "serves the dashboard: pages in the binary that show what the API returns",
+		impure, "internal/chart", ""},
+	{"backtest", "runs the engine on recorded candles, measures the result, and sweeps parameters",
+		impure, "exchange exchange/sim exchange/tape strategy reconcile risk runtime/engine", "decimal table"},
+	{"backtest/report", "renders a backtest result as one page that opens offline, or several results side by side",
+		impure, "backtest exchange internal/chart", "decimal"},
+	{"internal/chart", "embeds the chart library of botd's pages, with its licence",
+		impure, "", ""},
+	{"configs", "loads and validates the YAML configuration, with file and line in every error, and holds the examples",
+		impure, "exchange strategy strategy/overlay risk", "yaml cron decimal"},
+	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",
+		impure, "cmd/botd/cli", ""},
+	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals",
+		impure, "internal/failure configs", "cobra isatty table sys"},
+	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies",
+		impure, "*", "decimal cobra pflag table sync"},
+	{"internal/simulation", "runs the whole daemon under seeded faults on virtual time",
+		impure, "exchange exchange/sim strategy strategy/library reconcile risk runtime/engine internal/mutant", ""},
+	{"internal/startclock", "sets where the clock of a simulated exchange under test starts",
+		impure, "", ""},
+	{"internal/mutant", "holds the mutants: rules of the protocol, each with the edit of the source that breaks it",
+		impure, "", ""},
+	{"internal/mutant/instrument", "writes the overlay with which every mutant can be switched on, and prints its path for the go command",
+		impure, "internal/mutant", ""},
+	{"internal/conformance", "tests every exchange alike: the simulated one, the client over its server, and a real venue",
+		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server", "decimal"},
+	{"internal/conformance/journaltest", "tests every journal alike: SQLite, memory, and any store to come",
+		impure, "exchange strategy reconcile reconcile/journal", "sqlite libc"},
+	{"internal/enginetest", "makes engine notes of every kind for the tests of packages that read them",
+		impure, "exchange strategy reconcile risk runtime/engine", "decimal"},
+	{"internal/openapi", "checks what a server accepts and answers against an OpenAPI document",
+		impure, "", "schema openapi"},
+	{"internal/chaos", "kills the real binary over a failing exchange and judges the outcome by the exchange's own state",
+		impure, "reconcile reconcile/journal", "decimal"},
+	{"internal/failure", "gives an error the exit code it ends a command with, and a hint",
+		impure, "", ""},
+	{"internal/plural", "writes a number with its word",
+		pure, "", ""},
+	{"internal/tidy", "tests the shape of the code: its arrows, its limits, and its language",
+		impure, "", ""},
 }

@@ -9,25 +9,24 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
 type listed struct {
 	ImportPath string
+	Name       string
 	Doc        string
-	Dir        string
-	Imports    []string
-	GoFiles    []string
-	Standard   bool
 }
 
 // packages lists the module's packages by asking the go command.
 func packages(t *testing.T) map[string]listed {
 	t.Helper()
-	command := exec.Command("go", "list", "-json=ImportPath,Doc,Dir,Imports,GoFiles", "./...")
+	command := exec.Command("go", "list", "-json=ImportPath,Name,Doc", "./...")
 	command.Dir = root(t)
 	output, err := command.Output()
 	if err != nil {
@@ -53,6 +52,78 @@ func root(t *testing.T) string {
 	return dir
 }
 
+// source is a Go file below the root.
+type source struct {
+	path  string
+	text  string
+	tree  *ast.File
+	files *token.FileSet
+}
+
+func (s *source) line(pos token.Pos) int { return s.files.Position(pos).Line }
+
+// imports are the file's imports by the name they have in it; "." for a dot import.
+func (s *source) imports(t *testing.T) map[string]string {
+	t.Helper()
+	names := map[string]string{}
+	for _, spec := range s.tree.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := path.Base(imported)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		if name == "_" || name == "." {
+			name += imported // several files may be imported so
+		}
+		names[name] = imported
+	}
+	return names
+}
+
+// calls returns where a file names one of a package's functions, whatever the
+// package is called in it.
+func (s *source) calls(t *testing.T, imported string, functions ...string) (lines []int) {
+	t.Helper()
+	names := s.imports(t)
+	ast.Inspect(s.tree, func(node ast.Node) bool {
+		if n, ok := node.(*ast.SelectorExpr); ok {
+			if base, ok := n.X.(*ast.Ident); ok && names[base.Name] == imported && slices.Contains(functions, n.Sel.Name) {
+				lines = append(lines, s.line(n.Pos()))
+			}
+		}
+		return true
+	})
+	return lines
+}
+
+// sources parses a package's files, whatever their build constraints.
+func sources(t *testing.T, directory string, tests bool) (files []*source) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(root(t), directory, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") != tests {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, &source{path.Join(directory, filepath.Base(name)), string(text), tree, set})
+	}
+	return files
+}
+
 func TestEveryPackageHasItsRowAndItsSentence(t *testing.T) {
 	t.Parallel()
 	all := packages(t)
@@ -62,8 +133,12 @@ func TestEveryPackageHasItsRowAndItsSentence(t *testing.T) {
 			t.Errorf("package %s is not in internal/tidy's table: say what it is and what it may import", path)
 			continue
 		}
-		if !strings.Contains(strings.Join(strings.Fields(p.Doc), " "), Table[i].Sentence) {
-			t.Errorf("package %s: want its comment to say %q, have %q", path, Table[i].Sentence, p.Doc)
+		start := "Package " + p.Name
+		if p.Name == "main" {
+			start = "Command " + path[strings.LastIndexByte(path, '/')+1:]
+		}
+		if want := start + " " + Table[i].Sentence + "."; p.Doc != want {
+			t.Errorf("package %s: want its comment to begin\n\t%s\nhave\n\t%s", path, want, p.Doc)
 		}
 	}
 	for _, row := range Table {
@@ -73,111 +148,149 @@ func TestEveryPackageHasItsRowAndItsSentence(t *testing.T) {
 	}
 }
 
+// TestArchitectureHoldsTheTable keeps the table of docs/ARCHITECTURE.md equal to this one.
+func TestArchitectureHoldsTheTable(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range Table {
+		purity, imports := "", strings.Join(strings.Fields(row.Imports), ", ")
+		if row.Pure {
+			purity = "p"
+		}
+		switch imports {
+		case "":
+			imports = "-"
+		case "*":
+			imports = "all"
+		}
+		if want := fmt.Sprintf("| `%s` | %s | %s | %s |", row.Path, row.Sentence, purity, imports); !strings.Contains(string(text), want) {
+			t.Errorf("docs/ARCHITECTURE.md: want the line\n%s", want)
+		}
+	}
+}
+
+// TestArrowsGoOnlyWhereTheTableAllows holds each package's imports against its row,
+// in both directions: what is not allowed, and what is allowed and not used.
 func TestArrowsGoOnlyWhereTheTableAllows(t *testing.T) {
 	t.Parallel()
-	for path, p := range packages(t) {
-		i := slices.IndexFunc(Table, func(r Row) bool { return r.Path == path })
-		if i < 0 {
-			continue // reported by the other test
+	usedAnywhere := map[string]bool{}
+	for _, row := range Table {
+		used := map[string]bool{}
+		for _, file := range sources(t, row.Path, false) {
+			for _, imported := range file.imports(t) {
+				allowed, why := allows(&row, imported)
+				if why != "" {
+					t.Errorf("%s imports %s: %s", file.path, imported, why)
+				}
+				used[allowed], usedAnywhere[allowed] = true, true
+			}
 		}
-		for _, imported := range p.Imports {
-			if why := forbidden(&Table[i], imported); why != "" {
-				t.Errorf("%s imports %s: %s", path, imported, why)
+		for _, allowed := range append(strings.Fields(row.Imports), strings.Fields(row.Libraries)...) {
+			if !used[allowed] && allowed != "*" {
+				t.Errorf("the row of %s allows %s, which it does not import", row.Path, allowed)
 			}
 		}
 	}
+	for name := range Libraries {
+		if !usedAnywhere[name] {
+			t.Errorf("no package imports the library %s", name)
+		}
+	}
 }
 
-func forbidden(row *Row, imported string) string {
+// allows returns the name in the row that allows an import, or why none does.
+func allows(row *Row, imported string) (name, why string) {
+	imports := strings.Fields(row.Imports)
 	if own, found := strings.CutPrefix(imported, "botd/"); found {
-		if slices.Contains(row.Imports, own) || slices.Contains(row.Imports, "*") {
-			return ""
+		if slices.Contains(imports, own) || slices.Contains(imports, "*") {
+			return own, ""
 		}
-		return "not in its row"
+		return "", "not in its row"
 	}
 	if first, _, _ := strings.Cut(imported, "/"); strings.Contains(first, ".") {
-		if slices.ContainsFunc(row.Libraries, func(l string) bool { return imported == l || strings.HasPrefix(imported, l+"/") }) {
-			return ""
+		for _, name := range strings.Fields(row.Libraries) {
+			if library := Libraries[name]; imported == library || strings.HasPrefix(imported, library+"/") {
+				return name, ""
+			}
 		}
-		return "this library is not in its row"
+		return "", "this library is not in its row"
 	}
-	impure := []string{"os", "net", "net/http", "log", "log/slog", "io/fs", "os/exec", "math/rand", "sync", "sync/atomic", "context"}
-	if row.Pure && slices.Contains(impure, imported) {
-		return "a pure package does no I/O, logs nothing and shares nothing"
+	for _, name := range []string{"os", "net", "log", "io/fs", "math/rand", "crypto/rand", "sync", "context", "syscall"} {
+		if row.Pure && imported != "net/url" && (imported == name || strings.HasPrefix(imported, name+"/")) {
+			return "", "a pure package does no I/O, draws nothing, logs nothing and shares nothing"
+		}
 	}
-	return ""
+	return "", ""
 }
 
-// TestPurePackagesAskForNoTime finds calls of the clock and goroutines in
+// TestPurePackagesReadNoClock finds readings of the clock and goroutines in
 // packages that may have none.
-func TestPurePackagesAskForNoTime(t *testing.T) {
+func TestPurePackagesReadNoClock(t *testing.T) {
 	t.Parallel()
-	clock := []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"}
 	for _, row := range Table {
 		if !row.Pure {
 			continue
 		}
-		for name, file := range sources(t, row.Path) {
-			ast.Inspect(file.tree, func(node ast.Node) bool {
-				switch n := node.(type) {
-				case *ast.GoStmt:
-					t.Errorf("%s:%d starts a goroutine in a pure package", name, file.line(n.Pos()))
-				case *ast.SelectorExpr:
-					if base, ok := n.X.(*ast.Ident); ok && base.Name == "time" && slices.Contains(clock, n.Sel.Name) {
-						t.Errorf("%s:%d calls time.%s in a pure package: time is an argument", name, file.line(n.Pos()), n.Sel.Name)
-					}
-				}
-				return true
-			})
+		for _, file := range sources(t, row.Path, false) {
+			for _, line := range impurities(t, file) {
+				t.Error(line)
+			}
 		}
 	}
 }
 
-type source struct {
-	tree  *ast.File
-	files *token.FileSet
-}
-
-func (s source) line(pos token.Pos) int { return s.files.Position(pos).Line }
-
-// sources parses a package's files, tests left out.
-func sources(t *testing.T, path string) map[string]source {
+// impurities are the lines of a file that read the clock or start a goroutine.
+func impurities(t *testing.T, file *source) (found []string) {
 	t.Helper()
-	files := map[string]source{}
-	names, err := filepath.Glob(filepath.Join(root(t), path, "*.go"))
-	if err != nil {
-		t.Fatal(err)
+	for _, line := range file.calls(t, "time", "Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer") {
+		found = append(found, fmt.Sprintf("%s:%d reads the clock in a pure package: time is an argument", file.path, line))
 	}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
+	for name, imported := range file.imports(t) {
+		if strings.HasPrefix(name, ".") {
+			found = append(found, fmt.Sprintf("%s imports the names of %s: a pure package says whose they are", file.path, imported))
 		}
+	}
+	ast.Inspect(file.tree, func(node ast.Node) bool {
+		if n, ok := node.(*ast.GoStmt); ok {
+			found = append(found, fmt.Sprintf("%s:%d starts a goroutine in a pure package", file.path, file.line(n.Pos())))
+		}
+		return true
+	})
+	return found
+}
+
+func TestAnAliasHidesNoClock(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"import \"time\"\nvar x = time.Now":                          1,
+		"import clk \"time\"\nvar x = clk.Now()":                     1,
+		"import . \"time\"\nvar x = Now()":                           1,
+		"import \"time\"\nvar x = time.Minute":                       0,
+		"import time \"math\"\nvar x = time.Now":                     0,
+		"func f() { go f() }":                                        1,
+		"import c \"time\"\nfunc f() { c.Sleep(1); go func() {}() }": 2,
+	} {
 		set := token.NewFileSet()
-		tree, err := parser.ParseFile(set, name, nil, 0)
+		tree, err := parser.ParseFile(set, "x.go", "package x\n"+text, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[filepath.Join(path, filepath.Base(name))] = source{tree, set}
+		if have := impurities(t, &source{"x.go", text, tree, set}); len(have) != want {
+			t.Errorf("%s\nwant %d findings, have %q", text, want, have)
+		}
 	}
-	return files
 }
 
-func TestFunctionsFitAScreenAndFilesAreOneNoun(t *testing.T) {
+func TestFilesHaveAtMost500Lines(t *testing.T) {
 	t.Parallel()
-	const mostFunction, mostFile = 80, 500
+	const most = 500
 	for _, row := range Table {
-		for name, file := range sources(t, row.Path) {
-			if lines := file.line(file.tree.End()); lines > mostFile {
-				t.Errorf("%s has %d lines: two nouns in one file? (at most %d)", name, lines, mostFile)
-			}
-			for _, declaration := range file.tree.Decls {
-				f, ok := declaration.(*ast.FuncDecl)
-				if !ok {
-					continue
-				}
-				if lines := file.line(f.End()) - file.line(f.Pos()) + 1; lines > mostFunction {
-					t.Errorf("%s: func %s has %d lines (at most %d)", name, f.Name.Name, lines, mostFunction)
-				}
+		for _, file := range sources(t, row.Path, false) {
+			if lines := file.line(file.tree.FileEnd); lines > most {
+				t.Errorf("%s has %d lines: two nouns in one file? (at most %d)", file.path, lines, most)
 			}
 		}
 	}
@@ -197,47 +310,23 @@ func TestNoFileIsNamedForNothing(t *testing.T) {
 	}
 }
 
+// TestTestsDoNotSleep: a package whose tests run in synctest bubbles may, since
+// there it costs nothing.
 func TestTestsDoNotSleep(t *testing.T) {
 	t.Parallel()
-	err := filepath.WalkDir(root(t), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if strings.Contains(string(text), "time."+"Sleep(") && !virtualTime(t, filepath.Dir(path)) {
-			t.Errorf("%s sleeps: use testing/synctest or a signal", path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestArchitectureTellsTheTable keeps the table of docs/ARCHITECTURE.md equal to the
-// packages' own sentences.
-func TestArchitectureTellsTheTable(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root(t), "docs", "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, row := range Table {
-		if want := fmt.Sprintf("| `%s` | %s |", row.Path, row.Sentence); !strings.Contains(string(text), want) {
-			t.Errorf("docs/ARCHITECTURE.md: want the line %q", want)
+		virtual := false
+		var sleeps []string
+		for _, file := range sources(t, row.Path, true) {
+			for _, line := range file.calls(t, "time", "Sleep") {
+				sleeps = append(sleeps, fmt.Sprintf("%s:%d", file.path, line))
+			}
+			for _, imported := range file.imports(t) {
+				virtual = virtual || imported == "testing/synctest"
+			}
+		}
+		if len(sleeps) > 0 && !virtual {
+			t.Errorf("want testing/synctest or a signal instead of a sleep at %s", strings.Join(sleeps, ", "))
 		}
 	}
-}
-
-// virtualTime reports whether a package's tests run in synctest bubbles, where
-// sleeping costs nothing.
-func virtualTime(t *testing.T, directory string) bool {
-	names, err := filepath.Glob(filepath.Join(directory, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.ContainsFunc(names, func(name string) bool {
-		text, err := os.ReadFile(name)
-		return err == nil && strings.Contains(string(text), "\"testing/synctest\"")
-	})
 }

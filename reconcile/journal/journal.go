@@ -1,4 +1,4 @@
-// Package journal the durable memory: SQLite, one file, append-only and chained.
+// Package journal stores records durably in one SQLite file, append-only and chained.
 //
 // One append-only table of records, each carrying the hash of the one before it,
 // and tables derived from it in the same transaction. Append returns when the

@@ -1,4 +1,4 @@
-// Package api serves the admin API: what botd knows, its live stream, and the changes a person may ask for.
+// Package api serves the admin API: state, live stream, and the changes that a person may request.
 //
 // Reads come from a Board that the driver keeps up to date and from the History
 // of the journal's records, so that no reader ever makes the engine wait. Changes

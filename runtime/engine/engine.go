@@ -1,4 +1,4 @@
-// Package engine is one account's engine: tick and round; events in, effects out.
+// Package engine runs one account as a state machine of ticks and rounds: events in, effects out.
 //
 // It is a state machine: Handle takes an event with its time and says what is
 // to be done. It has no clock, no I/O and no goroutine, so the live daemon, the

@@ -1,4 +1,4 @@
-// Package notify tells people what matters, by the services they read: bounded, put together, never waited for.
+// Package notify notifies people of what matters through the services they read, bounded and asynchronously.
 //
 // Every line of the log is offered to every channel; a channel takes the lines of
 // its severity and the events it names. What comes close together is one message,

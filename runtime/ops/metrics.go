@@ -1,4 +1,4 @@
-// Package ops metrics, logs and what watches them: rules, dashboard, unit.
+// Package ops exports metrics and logs, and generates the rules, dashboard and unit that watch them.
 //
 // It shows what the engine tells: notes become log lines and counters, the
 // status becomes gauges and JSON. It decides nothing.

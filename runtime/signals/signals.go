@@ -1,4 +1,4 @@
-// Package signals takes signals from outside over HTTP: each once, in time, from who knows the token.
+// Package signals accepts trading signals over HTTP, each one once, in time, and authenticated by a token.
 //
 // It is a server of its own, so that what is reachable from elsewhere is this one
 // path and not the API. The token may stand in the body, since TradingView can send

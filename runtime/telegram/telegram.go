@@ -1,4 +1,4 @@
-// Package telegram takes commands from listed people on Telegram, each by the way every request to the API goes.
+// Package telegram accepts commands from listed users on Telegram and passes them on to the API.
 //
 // Asking is polling: nothing listens. Whoever is not listed gets no answer. A
 // command that is older than maxAge, or that the journal knows, is not obeyed, so

@@ -1,4 +1,4 @@
-// Package web the dashboard: pages in the binary that show what the API tells.
+// Package web serves the dashboard: pages in the binary that show what the API returns.
 //
 // The pages are plain files, embedded as they are: no build step makes them and
 // nothing is fetched from elsewhere. All but the page itself have addresses that

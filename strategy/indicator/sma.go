@@ -1,4 +1,4 @@
-// Package indicator streaming indicators, O(1) a candle.
+// Package indicator computes streaming indicators in constant time per candle.
 //
 // Each indicator takes a candle's numbers with Next and returns its value and
 // whether there is one yet; nothing is allocated after the constructor. Where

@@ -1,4 +1,4 @@
-// Package library the built-in strategies, a file each.
+// Package library holds the built-in strategies, one file each.
 package library
 
 import (

@@ -1,4 +1,4 @@
-// Package main writes the overlay with which every mutant can be switched on, and prints its path for the go command.
+// Command instrument writes the overlay with which every mutant can be switched on, and prints its path for the go command.
 package main
 
 import (
