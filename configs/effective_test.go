@@ -71,7 +71,7 @@ func TestTheExamplesAreGoodAndShowTheDefaults(t *testing.T) {
 		bySymbol[one.Symbol] = true
 		for _, symbol := range symbols(t) {
 			if symbol.Name == one.Symbol && symbol.Market == one.Market {
-				if _, err := one.Build(registry(), symbol); err != nil {
+				if _, err := one.Build(symbol); err != nil {
 					t.Error(err)
 				}
 			}

@@ -30,11 +30,11 @@ func (r *strategyReader) script() {
 		return
 	case node == nil:
 		r.required("file", "the Starlark file that decides, such as my.star")
-		r.definition = nil
+		r.into.definition = nil
 		return
 	}
 	definition := r.readScript(node, file)
-	r.definition, r.into.definition = definition, definition
+	r.into.definition = definition
 }
 
 func (r *strategyReader) readScript(node *yaml.Node, file string) *strategy.Definition {

@@ -158,7 +158,7 @@ func (r *strategyReader) identity() {
 		return
 	}
 	if definition, found := r.loader.options.Registry.Find(c.Kind); found {
-		r.definition = &definition
+		r.into.definition = &definition
 		r.script()
 		return
 	}

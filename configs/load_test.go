@@ -250,7 +250,7 @@ func TestOneStrategyCanBeReadByItself(t *testing.T) {
 		t.Errorf("want the size among the parameters to be the strategy's: %s, have %s", want, have)
 	}
 	symbol := symbols(t)[1]
-	if _, err := one.Build(registry(), symbol); err != nil {
+	if _, err := one.Build(symbol); err != nil {
 		t.Error(err)
 	}
 	setting, err := one.Setting(symbol)

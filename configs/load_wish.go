@@ -89,8 +89,8 @@ func (r *strategyReader) params() {
 	s := r.section.section("params")
 	var known []string
 	definitions := map[string]strategy.Parameter{}
-	if r.definition != nil {
-		for _, parameter := range r.definition.Parameters {
+	if r.into.definition != nil {
+		for _, parameter := range r.into.definition.Parameters {
 			known = append(known, parameter.Name)
 			definitions[parameter.Name] = parameter
 		}
@@ -104,7 +104,7 @@ func (r *strategyReader) params() {
 		case !found && isSecretName(name):
 			s.unknown(e.key, known)
 			r.broken = true
-		case !found && r.definition != nil:
+		case !found && r.into.definition != nil:
 			r.broken = true
 			hint := fmt.Sprintf("%s takes no parameters", r.into.Kind)
 			if r.into.Script.File != "" {
@@ -133,10 +133,10 @@ func (r *strategyReader) params() {
 // missing are the parameters without a default that the file does not name.
 func (r *strategyReader) missing() []strategy.Parameter {
 	var missing []strategy.Parameter
-	if r.definition == nil || r.broken {
+	if r.into.definition == nil || r.broken {
 		return nil
 	}
-	for _, parameter := range r.definition.Parameters {
+	for _, parameter := range r.into.definition.Parameters {
 		if _, given := r.into.Params[parameter.Name]; !given && parameter.Default == "" {
 			missing = append(missing, parameter)
 		}
@@ -318,7 +318,7 @@ func (r *strategyReader) backtest() {
 func (r *strategyReader) unknownKeys() {
 	var left []entry
 	for _, e := range r.entries {
-		mine := r.definition != nil && slices.ContainsFunc(r.definition.Parameters, func(p strategy.Parameter) bool { return p.Name == e.key.Value })
+		mine := r.into.definition != nil && slices.ContainsFunc(r.into.definition.Parameters, func(p strategy.Parameter) bool { return p.Name == e.key.Value })
 		if mine && !slices.Contains(r.known, e.key.Value) {
 			r.report(Error, e.key.Line, e.key.Column, fmt.Sprintf("it is a parameter of %s: write it under params", r.into.Kind), fmt.Sprintf("unknown key %q", e.key.Value))
 			continue
@@ -335,12 +335,12 @@ func (r *strategyReader) unknownKeys() {
 // fast average that is slower than the slow one.
 func (r *strategyReader) build() {
 	c := r.into
-	if r.definition == nil || r.symbol == nil || r.broken || c.Interval == 0 {
+	if r.into.definition == nil || r.symbol == nil || r.broken || c.Interval == 0 {
 		return
 	}
 	setting, err := c.Setting(r.symbol)
 	if err == nil {
-		_, err = r.definition.New(setting, c.Params)
+		_, err = r.into.definition.New(setting, c.Params)
 	}
 	if err == nil {
 		return

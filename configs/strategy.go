@@ -34,7 +34,7 @@ type StrategyConfig struct {
 
 	Script ScriptConfig // of a strategy: script
 
-	definition *strategy.Definition // of a script; else the registry's
+	definition *strategy.Definition // nil when the kind is not known
 	paramLines map[string]int
 }
 
@@ -127,12 +127,13 @@ func (c *StrategyConfig) Protection(symbol *exchange.Symbol) (strategy.Protectio
 	return protection, nil
 }
 
-// Definition is what the strategy is made by: its script's, else the registry's.
-func (c *StrategyConfig) Definition(registry *strategy.Registry) (strategy.Definition, bool) {
-	if c.definition != nil {
-		return *c.definition, true
+// Definition is what the strategy is made by, as it was found when its file was
+// read: its script's, else the registry's.
+func (c *StrategyConfig) Definition() (strategy.Definition, bool) {
+	if c.definition == nil {
+		return strategy.Definition{}, false
 	}
-	return registry.Find(c.Kind)
+	return *c.definition, true
 }
 
 // With returns the strategy with other values for some of its parameters.
@@ -147,8 +148,8 @@ func (c *StrategyConfig) With(params map[string]string) *StrategyConfig {
 }
 
 // Build makes the strategy on a symbol.
-func (c *StrategyConfig) Build(registry *strategy.Registry, symbol *exchange.Symbol) (strategy.Strategy, error) {
-	definition, known := c.Definition(registry)
+func (c *StrategyConfig) Build(symbol *exchange.Symbol) (strategy.Strategy, error) {
+	definition, known := c.Definition()
 	if !known {
 		return nil, fmt.Errorf("%s:%d: unknown strategy %q", c.File, c.Line, c.Kind)
 	}

@@ -201,7 +201,7 @@ func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, 
 		}
 	}
 	leg.Strategy, err = strategyConfig(c, leg.Tape.Symbol)
-	leg.Make = func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(registry(), over.Symbol) }
+	leg.Make = func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }
 	return leg, input, err
 }
 

@@ -37,7 +37,7 @@ func strategyConfig(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.
 	if err != nil {
 		return failed("protect", err)
 	}
-	made, err := c.Build(registry(), symbol)
+	made, err := c.Build(symbol)
 	if err != nil {
 		return failed("params", err)
 	}

@@ -68,11 +68,11 @@ func (l *lab) path(file string) string {
 // Choices lists the configured strategies, and the files of candles.
 func (l *lab) Choices() api.BacktestChoices {
 	out := api.BacktestChoices{MaxCandles: labCandles, Files: l.files()}
-	config, kinds := l.current(), registry()
+	config := l.current()
 	for i := range config.Strategies {
 		c := &config.Strategies[i]
 		one := api.BenchStrategy{Name: c.Name, Strategy: c.Kind, Market: c.Market.String(), Symbol: c.Symbol, Interval: c.Interval.String(), Params: []api.BenchParam{}}
-		if definition, known := c.Definition(kinds); known {
+		if definition, known := c.Definition(); known {
 			for _, p := range definition.Parameters {
 				value, given := c.Params[p.Name]
 				if !given {
@@ -178,8 +178,7 @@ func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
 	if given == nil {
 		return nil, fmt.Errorf("there is no strategy %q", asked.Strategy)
 	}
-	kinds := registry()
-	definition, _ := given.Definition(kinds)
+	definition, _ := given.Definition()
 	for name := range asked.Params {
 		if !slices.ContainsFunc(definition.Parameters, func(p strategy.Parameter) bool { return p.Name == name }) {
 			return nil, fmt.Errorf("%s takes no parameter %q", given.Kind, name)
@@ -191,7 +190,7 @@ func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
 		return nil, fmt.Errorf("the exchange has no %s symbol %s now", given.Market, given.Symbol)
 	}
 	t.symbol = withBrackets(symbol)
-	if _, err := t.strategy.Build(kinds, t.symbol); err != nil {
+	if _, err := t.strategy.Build(t.symbol); err != nil {
 		return nil, err
 	}
 	return t, t.data(l)
@@ -325,7 +324,7 @@ func (t *trial) backtest(recorded *tape.Tape, file backtest.File) (backtest.Conf
 	if c.Script.File != "" {
 		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
 	}
-	leg := backtest.Leg{Kind: c.Kind, Tape: recorded, Make: func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(registry(), over.Symbol) }}
+	leg := backtest.Leg{Kind: c.Kind, Tape: recorded, Make: func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }}
 	var err error
 	if leg.Strategy, err = strategyConfig(c, recorded.Symbol); err != nil {
 		return backtest.Config{}, err

@@ -255,7 +255,7 @@ func (f *sweepFlags) choices(given *configs.StrategyConfig) ([]map[string]string
 	if len(f.vary) == 0 {
 		return nil, failure.Usagef("botd sweep run needs --vary NAME=VALUE,VALUE: botd strategy show %s lists its parameters", given.Kind)
 	}
-	definition, _ := given.Definition(registry())
+	definition, _ := given.Definition()
 	var names []string
 	for _, p := range definition.Parameters {
 		names = append(names, p.Name)
@@ -334,7 +334,7 @@ func trialsOf(given *configs.StrategyConfig, recorded *tape.Tape, choices []map[
 			continue
 		}
 		trials = append(trials, backtest.Trial{Params: choice, Leg: backtest.Leg{Strategy: made,
-			Make: func(over *tape.Tape) (strategy.Strategy, error) { return with.Build(registry(), over.Symbol) }}})
+			Make: func(over *tape.Tape) (strategy.Strategy, error) { return with.Build(over.Symbol) }}})
 	}
 	if len(trials) == 0 {
 		return nil, refused, why, failure.New(failure.Usage, "botd strategy show "+given.Kind+" tells the bounds of each", "every choice is refused; the first, %s", why)
