@@ -1,6 +1,10 @@
 package browsertest
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+)
 
 // TestSinceOneLastLooked comes back after an hour: the overview says what came
 // since, until it is told that it was seen.
@@ -9,7 +13,11 @@ func TestSinceOneLastLooked(t *testing.T) {
 	d := startSettled(t)
 	v := openBrowser(t).open(d, dark)
 	v.login(d.token("token"))
-	v.until("this look is remembered", `Math.abs((JSON.parse(localStorage.getItem("botd.seen.main.demo"))?.at ?? 0) - Date.now()) < 60000`)
+	start, err := time.Parse(time.RFC3339, marketStart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.until("this look is remembered, at the exchange's time", fmt.Sprintf(`(at => at > %d && at < %d)(JSON.parse(localStorage.getItem("botd.seen.main.demo"))?.at)`, start.UnixMilli(), start.Add(time.Hour).UnixMilli()))
 	if eval[bool](v, says+`("Since you last looked")`) {
 		t.Error("want nothing compared at the first look")
 	}
@@ -17,7 +25,7 @@ func TestSinceOneLastLooked(t *testing.T) {
 	if eval[bool](v, says+`("Since you last looked")`) {
 		t.Error("want nothing compared a moment later")
 	}
-	v.inject(`if (!sessionStorage.getItem("back")) { sessionStorage.setItem("back", "1"); localStorage.setItem("botd.seen.main.demo", JSON.stringify({at: Date.now() - 3600000, equity: "15000"})); }`)
+	v.inject(fmt.Sprintf(`if (!sessionStorage.getItem("back")) { sessionStorage.setItem("back", "1"); localStorage.setItem("botd.seen.main.demo", JSON.stringify({at: %d, equity: "15000"})); }`, start.Add(-time.Hour).UnixMilli()))
 	v.visit("/")
 	v.until("it is told", says+`("Since you last looked") && /Fills\s*\d+: /.test(document.querySelector(".since").innerText) && /\+\d,\d\d\d\.\d\d/.test(document.querySelector(".since").innerText)`)
 	for _, l := range []look{dark, light, phone, small} {

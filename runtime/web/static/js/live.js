@@ -7,7 +7,8 @@ import { get, toLogin } from "./api.js";
 export const live = {
   session: null, status: null, strategies: [], link: "connecting", since: Date.now(),
   heard: 0,  // when anything last came, by this computer's clock
-  offset: 0, // botd's clock minus this computer's
+  offset: 0, // the exchange's clock minus this computer's
+  began: 0,  // when botd started, by this computer's clock
   epoch: "", last: "", // of the stream
 };
 
@@ -18,7 +19,7 @@ let port = null, logs = 0;
 export function on(watcher) { watchers.add(watcher); return () => watchers.delete(watcher); }
 function tell(topic, data) { for (const watcher of [...watchers]) watcher(topic, data); }
 
-// now is botd's own time.
+// now is the exchange's time, which records, orders and candles carry.
 export const now = () => Date.now() + live.offset;
 export const operator = () => live.session?.role === "operator";
 export const strategy = (name) => live.strategies.find((one) => one.name === name);
@@ -47,6 +48,7 @@ export async function refresh() {
 
 function took(status) {
   live.offset = Date.parse(status.time) - Date.now();
+  live.began = Date.now() - status.uptime_s * 1000;
   live.status = { ...status, version: status.version || live.status?.version };
   tell("status", live.status);
 }

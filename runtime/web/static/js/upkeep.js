@@ -4,7 +4,7 @@ import { get, part, post, remove } from "./api.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
 import { confirmChange } from "./halt.js";
-import { live, now, operator } from "./live.js";
+import { live, operator } from "./live.js";
 import { dialog, say } from "./menu.js";
 import { ago, button, choose, empty, field, panel, table, tag, time } from "./parts.js";
 
@@ -16,7 +16,7 @@ export const readTokens = async () => (await get("tokens")).items;
 export function tokens(all, read) {
   return panel("Tokens", { key: "tokens", note: "for other people and programs, each with a name, a role and an end", actions: operator() && live.session.makes_tokens ? button("Make a token…", () => make(read)) : null },
     table("Tokens", [
-      { name: "Name", cell: (t) => h("span.mono", t.name) }, { name: "Role", cell: (t) => t.role }, { name: "Made", class: "nowrap", cell: (t) => ago(t.made, now()) }, { name: "Ends", class: "nowrap", cell: (t) => (t.ends ? time(t.ends, now()) : "never") }, { name: "State", cell: (t) => tag(t.ended ? "expired" : "ok", t.ended ? "ended" : "good") },
+      { name: "Name", cell: (t) => h("span.mono", t.name) }, { name: "Role", cell: (t) => t.role }, { name: "Made", class: "nowrap", cell: (t) => ago(t.made, Date.now()) }, { name: "Ends", class: "nowrap", cell: (t) => (t.ends ? time(t.ends, Date.now()) : "never") }, { name: "State", cell: (t) => tag(t.ended ? "expired" : "ok", t.ended ? "ended" : "good") },
       operator() ? { name: "Revoke", cell: (t) => button("Revoke…", () => revoke(t, read), { tone: "small", "aria-label": `Revoke the token ${t.name}` }) } : null,
     ].filter(Boolean), all, { key: (t) => t.name, none: empty("No token has a name", "The operator's and the viewer's own stand in the data directory.") }),
     operator() && !live.session.makes_tokens ? h("p.panel-body.note", "You logged in by a token, and a token makes no others: log in by the link of ", h("span.mono", "botd login"), ", or use ", h("span.mono", "botd token create"), ".") : null);
@@ -33,7 +33,7 @@ function make(read) {
   async function send() {
     go.disabled = true;
     try {
-      const made = await post("tokens", { name: name.value.trim(), role: asked.role, ends: new Date(Math.floor((now() + Number(asked.days) * DAY_MS) / 1000) * 1000).toISOString().replace(".000", "") });
+      const made = await post("tokens", { name: name.value.trim(), role: asked.role, ends: new Date(Math.floor((Date.now() + Number(asked.days) * DAY_MS) / 1000) * 1000).toISOString().replace(".000", "") });
       box.close();
       shown(made);
       read();

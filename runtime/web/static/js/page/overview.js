@@ -68,7 +68,7 @@ function begin() {
     h("li", h("code", "botd run -c configs"), h("span.note.under", "runs it; the strategy's candles, decisions and orders then stand here"))));
 }
 
-const running = () => `${live.status.instance} has been running for ${f.uptime((Date.now() + live.offset - Date.parse(live.status.started)) / 1000)}, botd ${live.status.version}`;
+const running = () => `${live.status.instance} has been running for ${f.uptime((Date.now() - live.began) / 1000)}, botd ${live.status.version}`;
 
 // points are the curve's, a second each at most.
 function points(equity) {
