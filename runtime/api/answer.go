@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"botd/runtime/view"
 )
 
 // Bounds of a page.

@@ -8,12 +8,8 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"log"
 	"net"
@@ -25,8 +21,10 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 	"botd/strategy"
 )
 
@@ -63,9 +61,9 @@ type Config struct {
 	Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)
 	Listed  func() []*exchange.Symbol // all symbols of the venue
 	Build   ops.Build
-	Tokens  Tokens
-	Keyring *Keyring // tokens with names; nil for none
-	Epoch   string   // of this start
+	Tokens  auth.Tokens
+	Keyring *auth.Keyring // tokens with names; nil for none
+	Epoch   string        // of this start
 
 	Configuration  func() Configuration
 	Reload         Reload                            // reads the configuration anew; nil where it can not
@@ -88,7 +86,7 @@ type Server struct {
 	config   Config
 	stream   *Stream
 	metrics  *ops.Metrics
-	sessions sessions
+	guard    *auth.Guard
 	repeats  repeats
 	market   *view.MarketData
 	reports  *view.Reports
@@ -104,7 +102,7 @@ type Server struct {
 // to Serve.
 func New(config Config) *Server {
 	s := &Server{config: config, metrics: config.Metrics, stream: NewStream(config.Epoch, config.Metrics), stopping: make(chan struct{})}
-	s.sessions.name = cookieName(config.Tokens, config.Access.secure())
+	s.guard = auth.NewGuard(auth.Config{Tokens: config.Tokens, Keyring: config.Keyring, Secure: config.Access.secure(), Hosts: config.Access.Hosts})
 	if s.config.Symbols == nil {
 		s.config.Symbols = func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }
 	}
@@ -128,12 +126,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	server := &http.Server{Handler: s.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0), // a client's mistakes are no lines of botd's log
-		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
-			if _, local := conn.(*net.UnixConn); local {
-				ctx = context.WithValue(ctx, overSocket, true)
-			}
-			return ctx
-		}}
+		ConnContext: auth.WithConnection}
 	ended := make(chan error, len(listeners))
 	for _, listener := range listeners {
 		go func() { ended <- server.Serve(listener) }()
@@ -170,44 +163,4 @@ func (s *Server) metricsHandler() http.Handler {
 		s.metrics.Scraped(s.config.Board.Checks())
 		exposition.ServeHTTP(w, r)
 	})
-}
-
-// Access says who may reach the server over TCP, and how.
-type Access struct {
-	Certificate, Key string   // files of TLS
-	BehindProxy      bool     // a proxy with TLS stands in front
-	Hosts            []string // names that requests may be for, besides loopback ones
-}
-
-func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }
-
-// ErrExposed is an address that others can reach, and nothing that protects it.
-var ErrExposed = errors.New("an address that is not loopback needs TLS or a declared proxy")
-
-// Listen takes a TCP address. One that is not loopback is refused without TLS or
-// a declared proxy: a token must not cross a network in the clear.
-func Listen(address string, access Access) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("listen %q: not host:port", address)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !access.secure() {
-		return nil, fmt.Errorf("listen %s: %w\nhint: listen: 127.0.0.1:8420 and an ssh tunnel; or access: {certificate_file: FILE, key_file: FILE}; or access: {behind_proxy: true} with TLS in front of it", address, ErrExposed)
-	}
-	var config *tls.Config
-	if access.Certificate != "" {
-		pair, err := tls.LoadX509KeyPair(access.Certificate, access.Key)
-		if err != nil {
-			return nil, fmt.Errorf("listen %s: certificate: %w", address, err)
-		}
-		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listen %s: %w\nhint: another program, maybe another botd, has this address; set listen in botd.yaml or --listen", address, err)
-	}
-	if config != nil {
-		listener = tls.NewListener(listener, config)
-	}
-	return listener, nil
 }

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +12,7 @@ import (
 	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // BenchmarkAnswersUnderTwentyTabs reads the overview while twenty streams follow

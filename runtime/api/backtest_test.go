@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"botd/runtime/view"
 )
 
 const reportText = `{"schema":1,"strategy":"sma_cross","name":"trend","market":"futures","symbol":"BTC-USDT","interval":"1h","from":"2023-01-01T00:00:00Z","to":"2023-07-01T00:00:00Z",

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +14,7 @@ import (
 
 	"botd/reconcile"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // Bounds of backtests that are run beside trading.
@@ -187,7 +186,7 @@ func (s *Server) startBacktest(w http.ResponseWriter, r *http.Request) {
 		answerAs(w, http.StatusOK, out)
 		return
 	}
-	run := BacktestRun{ID: asked.Name, Strategy: asked.Strategy, Data: asked.data(), State: "running", Phase: "reading", By: who(r).by, StartedMS: time.Now().UnixMilli()}
+	run := BacktestRun{ID: asked.Name, Strategy: asked.Strategy, Data: asked.data(), State: "running", Phase: "reading", By: who(r).By, StartedMS: time.Now().UnixMilli()}
 	if !s.bench.claim() {
 		problem(w, r, http.StatusConflict, "not_possible", "a backtest is under way: one runs at a time, beside trading; cancel it, or wait for it")
 		return
@@ -313,7 +312,7 @@ func (s *Server) runBacktest(ctx context.Context, asked *BacktestRequest) {
 		err = os.MkdirAll(beside, 0o755)
 	}
 	if err == nil {
-		err = s.guarded(ctx, asked, beside)
+		err = s.runGuarded(ctx, asked, beside)
 	}
 	if err == nil {
 		err = os.Rename(beside, filepath.Join(s.config.Reports, asked.Name))
@@ -335,8 +334,8 @@ func (s *Server) runBacktest(ctx context.Context, asked *BacktestRequest) {
 	s.stream.Publish("backtest", run)
 }
 
-// guarded runs it; a fault of a strategy or of botd ends this run and nothing else.
-func (s *Server) guarded(ctx context.Context, asked *BacktestRequest, directory string) (err error) {
+// runGuarded runs it; a fault of a strategy or of botd ends this run and nothing else.
+func (s *Server) runGuarded(ctx context.Context, asked *BacktestRequest, directory string) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v\n%s", cause, debug.Stack())

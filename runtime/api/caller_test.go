@@ -6,28 +6,29 @@ import (
 	"testing"
 
 	"botd/reconcile"
+	"botd/runtime/api/auth"
 )
 
 func TestWhoAsksFromInsideIsHeldToHisRoleAndAudited(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	pause := HaltRequest{Level: reconcile.LevelPause, Reason: "a test"}
-	viewer := Asker{Role: Viewer, By: "telegram", From: "user 22", RequestID: "telegram-1"}
-	operator := Asker{Role: Operator, By: "telegram", From: "user 11", RequestID: "telegram-2"}
+	viewer := auth.Caller{Role: auth.Viewer, By: "telegram", From: "user 22", RequestID: "telegram-1"}
+	operator := auth.Caller{Role: auth.Operator, By: "telegram", From: "user 11", RequestID: "telegram-2"}
 	for _, c := range []struct {
-		asker        Asker
+		asker        auth.Caller
 		method, path string
 		body         any
 		want         int
 	}{
 		{viewer, http.MethodGet, "/api/v1/status", nil, 200},
 		{viewer, http.MethodPost, "/api/v1/risk/halt", pause, 403},
-		{Asker{By: "telegram"}, http.MethodGet, "/api/v1/status", nil, 401},
+		{auth.Caller{By: "telegram"}, http.MethodGet, "/api/v1/status", nil, 401},
 		{operator, http.MethodPost, "/api/v1/risk/halt?dry_run=true", pause, 200},
 		{operator, http.MethodPost, "/api/v1/nowhere", pause, 404},
 		{operator, http.MethodPost, "/api/v1/risk/halt", pause, 202},
 	} {
-		if code, answer := d.server.Ask(t.Context(), c.asker, c.method, c.path, c.body); code != c.want || len(answer) == 0 {
+		if code, answer := d.server.Call(t.Context(), c.asker, c.method, c.path, c.body); code != c.want || len(answer) == 0 {
 			t.Errorf("%s %s as %s: want %d, have %d %s", c.method, c.path, c.asker.Role, c.want, code, answer)
 		}
 	}
@@ -38,11 +39,11 @@ func TestWhoAsksFromInsideIsHeldToHisRoleAndAudited(t *testing.T) {
 	if have := *d.sent[0].Audit; have != want {
 		t.Errorf("audit: want %+v, have %+v", want, have)
 	}
-	if d.server.Asked("telegram-2") {
+	if d.server.Journaled("telegram-2") {
 		t.Error("before it is in the journal: want it not known")
 	}
 	d.history.Take(&reconcile.Record{Kind: reconcile.RecordAudit, AtMS: 1, Audit: d.sent[0].Audit})
-	if !d.server.Asked("telegram-2") || d.server.Asked("telegram-1") || d.server.Asked("") {
+	if !d.server.Journaled("telegram-2") || d.server.Journaled("telegram-1") || d.server.Journaled("") {
 		t.Error("afterwards: want it known, and no other")
 	}
 }
@@ -52,7 +53,7 @@ func TestNoRequestFromOutsideSpeaksForSomebody(t *testing.T) {
 	d := newDesk(t)
 	code, body := d.ask(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { // what only Ask may set
 		r.Header.Set("X-Request-ID", "telegram-2")
-		r.Header.Set("Asker", "operator")
+		r.Header.Set("auth.Caller", "operator")
 	})
 	if code != http.StatusUnauthorized || strings.Contains(body, "telegram-2") {
 		t.Errorf("want 401 under an id of its own, have %d %s", code, body)

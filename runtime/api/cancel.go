@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"fmt"
 	"net/http"
@@ -11,6 +9,7 @@ import (
 
 	"botd/reconcile"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // CancelRequest is what /api/v1/orders/cancel takes: of all opening orders those that

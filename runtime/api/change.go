@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"botd/exchange"
@@ -30,7 +29,7 @@ type Change struct {
 // audit is what the journal keeps of who asked for a change.
 func audit(r *http.Request, target, detail string) *reconcile.Audit {
 	who := who(r)
-	return &reconcile.Audit{Actor: strings.TrimSpace(who.by + " " + who.key.Name), Role: who.role.String(), From: who.from, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r)}
+	return &reconcile.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r)}
 }
 
 // sent gives the engine an event; what went wrong is answered.

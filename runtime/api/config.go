@@ -1,13 +1,12 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"errors"
 	"net/http"
 
 	"botd/reconcile"
+	"botd/runtime/view"
 )
 
 // Configuration is what holds, and where each value comes from.

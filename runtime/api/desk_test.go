@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +23,10 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime"
+	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 	"botd/strategy"
 )
 
@@ -172,7 +172,7 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 		t.Fatal(err) // so that there is a trade to show
 	}
 	config := Config{Board: d.board, History: d.history, Logs: d.logs, Metrics: d.metrics, Driver: d, Engine: d, Market: d, Epoch: "e1",
-		Build: ops.Build{Version: "1.2.3", Revision: "abc", Go: "go1.26"}, Tokens: Tokens{Operator: testToken, Viewer: viewerToken},
+		Build: ops.Build{Version: "1.2.3", Revision: "abc", Go: "go1.26"}, Tokens: auth.Tokens{Operator: testToken, Viewer: viewerToken},
 		Listed: func() []*exchange.Symbol { return []*exchange.Symbol{bitcoin, ether} },
 		Symbols: func(key exchange.SymbolKey) (*exchange.Symbol, bool) {
 			for _, s := range []*exchange.Symbol{bitcoin, ether} {
@@ -202,7 +202,7 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 		}
 		return []string{"strategies.trend.leverage 2 (was 1)"}, d.Send(ctx, engine.Event{Kind: engine.EventAudit, Audit: audit})
 	}
-	if config.Keyring, err = OpenKeyring(t.TempDir()); err != nil {
+	if config.Keyring, err = auth.OpenKeyring(t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	change(&config)

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"botd/runtime/view"
 )
 
 // listDifferences serves GET /api/v1/reconcile/differences.

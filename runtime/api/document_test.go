@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime"
+	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/strategy"
 )
@@ -53,7 +55,7 @@ func TestTheDocumentNamesEveryRoute(t *testing.T) {
 		}
 		_, free := o.Node["security"]
 		_, forbidden := o.Statuses[http.StatusForbidden]
-		if want := each.least; free != (want == nobody) || forbidden != (want == Operator) {
+		if want := each.minimum; free != (want == auth.Nobody) || forbidden != (want == auth.Operator) {
 			t.Errorf("%s: want role %s, have open %t and forbidden %t", name, want, free, forbidden)
 		}
 	}
@@ -364,7 +366,7 @@ func (v *visitor) goSessions() {
 	v.call(http.StatusUnauthorized, "session", "", "", asked)
 	v.call(http.StatusForbidden, "link", "", "", bearer(testToken))
 	v.call(http.StatusOK, "link", "", "", func(r *http.Request) {
-		*r = *r.WithContext(context.WithValue(r.Context(), overSocket, true))
+		*r = *r.WithContext(auth.WithConnection(r.Context(), &net.UnixConn{}))
 	})
 	v.goTokens()
 	v.call(http.StatusBadRequest, "login", "", `{"password":"x"}`, nil)
@@ -374,7 +376,7 @@ func (v *visitor) goSessions() {
 
 // goTokens makes tokens with names, and ends them.
 func (v *visitor) goTokens() {
-	local := func(r *http.Request) { *r = *r.WithContext(context.WithValue(r.Context(), overSocket, true)) }
+	local := func(r *http.Request) { *r = *r.WithContext(auth.WithConnection(r.Context(), &net.UnixConn{})) }
 	v.call(http.StatusForbidden, "create_token", "", `{"name":"phone","role":"viewer"}`, bearer(testToken))
 	v.call(http.StatusOK, "create_token", "", `{"name":"phone","role":"viewer","ends":"2999-01-01T00:00:00Z"}`, local)
 	v.call(http.StatusOK, "create_token", "", `{"name":"desk","role":"operator"}`, local)
@@ -405,7 +407,7 @@ func (v *visitor) goRefusals() {
 		where := strings.Repeat("nobody ", strings.Count(o.Path, "{"))
 		if _, open := o.Node["security"]; !open {
 			v.call(http.StatusUnauthorized, id, where, "", nil)
-			v.server.sessions.wrong("192.0.2.7", v.desk.now())
+			v.answer(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { bearer("wrong")(r); from("192.0.2.7:1")(r) })
 			v.call(http.StatusTooManyRequests, id, where, "", func(r *http.Request) { bearer("wrong")(r); from("192.0.2.7:1")(r) })
 		}
 		if _, told := o.Statuses[http.StatusBadRequest]; told {

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -12,7 +10,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"math/big"
 	"net"
 	"net/http"
@@ -23,6 +20,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"botd/runtime/api/auth"
+	"botd/runtime/view"
 )
 
 func TestOnlyOurHostsAreAnswered(t *testing.T) {
@@ -39,7 +39,7 @@ func TestOnlyOurHostsAreAnswered(t *testing.T) {
 	}
 	code, _ := d.ask(http.MethodGet, "/api/v1/status", "", func(r *http.Request) {
 		r.Host = "anything"
-		*r = *r.WithContext(context.WithValue(r.Context(), overSocket, true))
+		*r = *r.WithContext(auth.WithConnection(r.Context(), &net.UnixConn{}))
 	})
 	if code != 200 {
 		t.Errorf("over the socket: want any host, have %d", code)
@@ -91,14 +91,14 @@ func TestAViewerLooksAndAnOperatorChanges(t *testing.T) {
 			continue
 		}
 		path := strings.NewReplacer("{name}", "trend", "{id}", "1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path)
-		for token, role := range map[string]Role{"": nobody, viewerToken: Viewer, testToken: Operator} {
+		for token, role := range map[string]auth.Role{"": auth.Nobody, viewerToken: auth.Viewer, testToken: auth.Operator} {
 			change := bearer(token)
 			if token == "" {
 				change = nil
 			}
 			code, _ := d.ask(each.method, path, "", change)
-			want := map[bool]int{true: 403, false: 401}[role == Viewer]
-			if allowed := role >= each.least; allowed && (code == 401 && each.path != "/api/v1/session" || code == 403 && each.path != "/api/v1/session/link" && each.path != "/api/v1/tokens") || !allowed && code != want {
+			want := map[bool]int{true: 403, false: 401}[role == auth.Viewer]
+			if allowed := role >= each.minimum; allowed && (code == 401 && each.path != "/api/v1/session" || code == 403 && each.path != "/api/v1/session/link" && each.path != "/api/v1/tokens") || !allowed && code != want {
 				t.Errorf("%s %s as %s: want it let in %t, have %d", each.method, path, role, allowed, code)
 			}
 		}
@@ -138,10 +138,18 @@ func TestASessionIsOneCookieThatNoScriptReads(t *testing.T) {
 		}
 	}
 	one, other := newDesk(t), newDeskWith(t, func(c *Config) { c.Tokens.Operator = "botd_ANOTHER" })
-	if one.server.sessions.name == other.server.sessions.name {
+	if one.login(`{"token":"`+viewerToken+`"}`).Name == other.login(`{"token":"`+viewerToken+`"}`).Name {
 		t.Error("two daemons on one host: want cookies of different names")
 	}
 }
+
+// What package auth grants.
+const (
+	sessionIdle  = 12 * time.Hour
+	sessionLimit = 7 * 24 * time.Hour
+	linkLife     = 10 * time.Minute
+	longestDelay = 30 * time.Second
+)
 
 func TestASessionEndsWhenItRestsOrGrowsOld(t *testing.T) {
 	t.Parallel()
@@ -221,38 +229,7 @@ func TestWrongTokensAreDelayedAndNeverLockTheRightOneOut(t *testing.T) {
 			}
 			time.Sleep(time.Millisecond)
 		}
-		for i := range 2 * maxSources {
-			d.ask(http.MethodGet, "/api/v1/status", "", func(r *http.Request) {
-				bearer("wrong")(r)
-				r.RemoteAddr = fmt.Sprintf("192.0.%d.%d:1", i/250, i%250)
-			})
-		}
-		if have := len(d.server.sessions.failed); have > maxSources+1 {
-			t.Errorf("sources remembered: want at most %d, have %d", maxSources+1, have)
-		}
 	})
-}
-
-func TestSessionsAreBounded(t *testing.T) {
-	t.Parallel()
-	var s sessions
-	now := time.Now()
-	first := s.begin(session{role: Viewer}, now)
-	for i := range 2 * maxSessions {
-		s.begin(session{role: Operator}, now.Add(time.Duration(i)*time.Second))
-	}
-	if len(s.open) > maxSessions {
-		t.Errorf("want at most %d, have %d", maxSessions, len(s.open))
-	}
-	if one, _ := s.find(first, now.Add(time.Hour)); one.role != nobody {
-		t.Error("the one that rested longest: want it ended")
-	}
-	for range 2 * maxLinks {
-		s.link(now)
-	}
-	if len(s.links) > maxLinks {
-		t.Errorf("links: want at most %d, have %d", maxLinks, len(s.links))
-	}
 }
 
 func TestTheSocketIsItsOwnersAlone(t *testing.T) {

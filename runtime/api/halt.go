@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"fmt"
 	"net/http"
@@ -12,6 +10,7 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // HaltRequest is what /api/v1/risk/halt takes; rearm takes the scope alone.

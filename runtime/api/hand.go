@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +9,7 @@ import (
 
 	"botd/reconcile"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // HandRequest is what a change of one order or one position takes.

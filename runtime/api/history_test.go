@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/runtime/view"
 )
 
 func (d *desk) take(records ...reconcile.Record) {

@@ -81,7 +81,7 @@ func (s *Server) once(serve http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(text))
-		name := who(r).by + " " + who(r).from + " " + key
+		name := who(r).By + " " + who(r).From + " " + key
 		known, mine := s.repeats.take(name, sha256.Sum256(append([]byte(r.Method+" "+r.URL.RequestURI()+"\n"), text...)), time.Now())
 		if !mine {
 			s.again(w, r, known, text)

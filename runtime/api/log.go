@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +8,7 @@ import (
 
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // listLogs serves GET /api/v1/logs: the newest lines first, of a level and the

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +9,7 @@ import (
 	"time"
 
 	"botd/exchange"
+	"botd/runtime/view"
 )
 
 // marketTimeout bounds how long a request waits for the exchange.

@@ -1,9 +1,9 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"net/http"
+
+	"botd/runtime/view"
 )
 
 // listOrders serves GET /api/v1/orders: live ones unless asked otherwise.

@@ -1,10 +1,10 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"net/http"
+
+	"botd/runtime/view"
 )
 
 func (s *Server) outlooks(ctx context.Context) ([]view.Outlook, error) {

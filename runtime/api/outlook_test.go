@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 	"botd/strategy"
 )
 

@@ -1,12 +1,11 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"errors"
 	"net/http"
 
+	"botd/runtime/view"
 	"botd/strategy"
 )
 

@@ -1,13 +1,12 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"encoding/json"
 	"math"
 	"strconv"
 	"testing"
 
+	"botd/runtime/view"
 	"botd/strategy"
 )
 

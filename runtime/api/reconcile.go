@@ -1,12 +1,11 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"context"
 	"net/http"
 
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // reconcileState serves GET /api/v1/reconcile.

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"bytes"
 	"context"
 	"encoding/json"
@@ -27,6 +25,7 @@ import (
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 	"botd/strategy"
 )
 

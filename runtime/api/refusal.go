@@ -1,9 +1,9 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"net/http"
+
+	"botd/runtime/view"
 )
 
 // listRefusals serves GET /api/v1/risk/rejections.

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,8 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -22,6 +18,7 @@ import (
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 func TestHealthIsTheLoopsHeartbeat(t *testing.T) {
@@ -312,43 +309,5 @@ func TestTheServerStopsWithItsContextOrWhenItFails(t *testing.T) {
 		if err := <-ended; (err != nil) != fails {
 			t.Errorf("serving ends: want an error %t, have %v", fails, err)
 		}
-	}
-}
-
-func TestTheTokensAreTheirOwnersAlone(t *testing.T) {
-	t.Parallel()
-	directory := t.TempDir()
-	tokens := func(want bool) Tokens {
-		t.Helper()
-		have, first, err := ReadTokens(directory)
-		if err != nil || first != want {
-			t.Fatalf("want first %t, have %t, %v", want, first, err)
-		}
-		for _, name := range []string{OperatorFile, ViewerFile} {
-			if info, err := os.Stat(filepath.Join(directory, name)); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("%s: want mode 0600, have %v, %v", name, info.Mode(), err)
-			}
-		}
-		return have
-	}
-	first := tokens(true)
-	if len(first.Operator) < 26 || len(first.Viewer) < 26 || first.Operator == first.Viewer {
-		t.Errorf("want two tokens of at least 26 letters, have %q", first)
-	}
-	path := filepath.Join(directory, OperatorFile)
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if second := tokens(false); second != first {
-		t.Errorf("want the same tokens, have %q and %q", first, second)
-	}
-	if err := os.WriteFile(path, []byte("botd_CUT"), 0o644); err != nil { // cut short by a crash
-		t.Fatal(err)
-	}
-	if third := tokens(true); third.Operator == first.Operator || len(third.Operator) < 26 {
-		t.Errorf("want a new token, have %q", third)
-	}
-	if _, _, err := ReadTokens(filepath.Join(directory, "nowhere")); err == nil {
-		t.Error("a directory that is not there: want an error")
 	}
 }

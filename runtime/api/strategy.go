@@ -1,9 +1,9 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"net/http"
+
+	"botd/runtime/view"
 )
 
 func (s *Server) listStrategies(w http.ResponseWriter, r *http.Request) {

@@ -267,7 +267,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		flow.write(e.frame)
 	}
 	flow.flush()
-	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, who(r).key.Hash))
+	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, who(r).Key.Hash))
 }
 
 // follow writes events until one side ends it, or the named token that began it is
@@ -288,7 +288,7 @@ func (s *Server) follow(ctx context.Context, flow *flow, client *subscriber, has
 				}
 			}
 		case <-ping.C:
-			if _, held := s.config.Keyring.held(hash, time.Now()); hash != "" && !held {
+			if _, valid := s.config.Keyring.Find(hash, time.Now()); hash != "" && !valid {
 				return "other"
 			}
 			flow.write([]byte(": ping\n\n"))

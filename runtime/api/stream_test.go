@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"bufio"
 	"context"
 	"encoding/json"
@@ -15,6 +13,7 @@ import (
 
 	"botd/reconcile"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 func read[T any](t *testing.T, text string) (out T) {

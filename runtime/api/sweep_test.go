@@ -1,12 +1,12 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"botd/runtime/view"
 )
 
 // sweeps is a directory with a sweep that was kept, and what is none.

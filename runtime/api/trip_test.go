@@ -1,8 +1,6 @@
 package api
 
 import (
-	"botd/runtime/view"
-
 	"fmt"
 	"slices"
 	"testing"
@@ -11,6 +9,7 @@ import (
 	"botd/internal/enginetest"
 	"botd/reconcile"
 	"botd/runtime/engine"
+	"botd/runtime/view"
 )
 
 // booked is an entry of the ledger: a reading of futures in which positions ended, and

@@ -12,6 +12,7 @@ import (
 
 	"botd/reconcile"
 	"botd/runtime/api"
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
 
@@ -39,10 +40,10 @@ type pending struct {
 
 // order is one message of a listed user, under way.
 type order struct {
-	bot   *Bot
-	ctx   context.Context
-	user  int64
-	asker api.Asker
+	bot    *Bot
+	ctx    context.Context
+	user   int64
+	caller auth.Caller
 }
 
 // obey does what a text asks for and returns the reply; ok is false when nothing
@@ -90,7 +91,7 @@ func (o *order) obey(text string) (reply string, ok bool) {
 
 // call asks the API, and returns its answer or what it said instead.
 func (o *order) call(method, path string, body, into any) (problem string) {
-	status, answer := o.bot.config.API.Ask(o.ctx, o.asker, method, path, body)
+	status, answer := o.bot.config.API.Call(o.ctx, o.caller, method, path, body)
 	if status >= http.StatusBadRequest {
 		var told struct{ Title, Detail string }
 		if json.Unmarshal(answer, &told) != nil || told.Detail == "" {
@@ -104,7 +105,7 @@ func (o *order) call(method, path string, body, into any) (problem string) {
 	return ""
 }
 
-func (o *order) reason() string { return "asked for on Telegram by " + o.asker.From }
+func (o *order) reason() string { return "asked for on Telegram by " + o.caller.From }
 
 // halt engages at once: stopping must not wait.
 func (o *order) halt(level reconcile.HaltLevel, strategy string) (string, bool) {
@@ -116,10 +117,10 @@ func (o *order) change(path string, asked api.HaltRequest) (string, bool) {
 	asked.Reason = o.reason()
 	var done api.HaltAnswer
 	if problem := o.call(http.MethodPost, path, asked, &done); problem != "" {
-		o.bot.config.Warn("telegram.refused", fmt.Sprintf("%s: %s %s %s: %s", o.asker.From, path, asked.Level, asked.Strategy, problem))
+		o.bot.config.Warn("telegram.refused", fmt.Sprintf("%s: %s %s %s: %s", o.caller.From, path, asked.Level, asked.Strategy, problem))
 		return problem, false
 	}
-	o.bot.config.Say("telegram.command", fmt.Sprintf("%s (%s): %s", o.asker.From, o.asker.Role, strings.Join(done.Does, "; ")))
+	o.bot.config.Say("telegram.command", fmt.Sprintf("%s (%s): %s", o.caller.From, o.caller.Role, strings.Join(done.Does, "; ")))
 	lines := append([]string{"Done: " + strings.Join(done.Does, "; ")}, steps("sends", done.Steps)...)
 	for i := range done.Still {
 		lines = append(lines, degraded(&done.Still[i]))

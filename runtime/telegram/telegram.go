@@ -21,7 +21,7 @@ import (
 	"github.com/go-telegram/bot/models"
 	"golang.org/x/time/rate"
 
-	"botd/runtime/api"
+	"botd/runtime/api/auth"
 )
 
 // Results are what became of messages, the values of a metric's label.
@@ -57,8 +57,8 @@ const (
 
 // API is the admin API, as it is asked from inside.
 type API interface {
-	Ask(ctx context.Context, asker api.Asker, method, path string, body any) (status int, answer []byte)
-	Asked(requestID string) bool
+	Call(ctx context.Context, caller auth.Caller, method, path string, body any) (status int, answer []byte)
+	Journaled(requestID string) bool
 }
 
 // Config is what a bot is made of.
@@ -133,12 +133,12 @@ func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	m := update.Message
 	user := m.From.ID
 	role := b.role(user)
-	if role < api.Viewer || m.From.IsBot || m.Chat.ID != user { // a group reads along
+	if role < auth.Viewer || m.From.IsBot || m.Chat.ID != user { // a group reads along
 		b.stranger(user, m.Chat.ID)
 		return
 	}
 	id := "telegram-" + strconv.FormatInt(update.ID, 10)
-	if b.again(update.ID) || b.config.API.Asked(id) {
+	if b.again(update.ID) || b.config.API.Journaled(id) {
 		b.config.Count(Repeated)
 		return
 	}
@@ -150,7 +150,7 @@ func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	}
 	limited, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	o := order{bot: b, ctx: limited, user: user, asker: api.Asker{Role: role, By: "telegram", From: "user " + strconv.FormatInt(user, 10), RequestID: id}}
+	o := order{bot: b, ctx: limited, user: user, caller: auth.Caller{Role: role, By: "telegram", From: "user " + strconv.FormatInt(user, 10), RequestID: id}}
 	text, ok := o.obey(m.Text)
 	result := Done
 	if !ok {
@@ -160,12 +160,12 @@ func (b *Bot) take(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	b.answer(user, text)
 }
 
-func (b *Bot) role(user int64) api.Role {
+func (b *Bot) role(user int64) auth.Role {
 	switch {
 	case slices.Contains(b.config.Operators, user):
-		return api.Operator
+		return auth.Operator
 	case slices.Contains(b.config.Viewers, user):
-		return api.Viewer
+		return auth.Viewer
 	}
 	return 0
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"botd/runtime/api"
+	"botd/runtime/api/auth"
 )
 
 // People of the tests.
@@ -32,15 +33,15 @@ type office struct {
 	known map[string]bool
 }
 
-func (o *office) Ask(_ context.Context, asker api.Asker, method, path string, body any) (int, []byte) {
+func (o *office) Call(_ context.Context, caller auth.Caller, method, path string, body any) (int, []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	text, _ := json.Marshal(body)
-	o.calls = append(o.calls, fmt.Sprintf("%s %s %s %s %s %s", asker.Role, asker.By, asker.From, method, path, text))
+	o.calls = append(o.calls, fmt.Sprintf("%s %s %s %s %s %s", caller.Role, caller.By, caller.From, method, path, text))
 	var asked api.HaltRequest
 	_ = json.Unmarshal(text, &asked)
 	switch {
-	case method == http.MethodPost && asker.Role < api.Operator:
+	case method == http.MethodPost && caller.Role < auth.Operator:
 		return http.StatusForbidden, []byte(`{"title":"Forbidden","detail":"a viewer may look, and change nothing"}`)
 	case asked.Strategy == "trnd":
 		return http.StatusNotFound, []byte(`{"title":"Not Found","detail":"there is no strategy \"trnd\" (there are: trend): nothing was changed"}`)
@@ -57,7 +58,7 @@ func (o *office) Ask(_ context.Context, asker api.Asker, method, path string, bo
 		"degraded":[{"state":"blind","scope":"account","cause":"no answer","since":"2026-01-01T00:00:00Z","way_out":"it ends"}],"strategies":[{"name":"trend","state":"running","symbol":"BTC-USDT","position":"0.5","target":"0.5","last_price":"50100"}]}`)
 }
 
-func (o *office) Asked(id string) bool {
+func (o *office) Journaled(id string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.known[id]
@@ -301,7 +302,7 @@ func TestACodeIsGoodForAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		office := &office{}
 		b := New(Config{Token: token, Operators: []int64{operator}, API: office, Say: func(string, string) {}, Warn: func(string, string) {}})
-		o := order{bot: b, ctx: t.Context(), user: operator, asker: api.Asker{Role: api.Operator}}
+		o := order{bot: b, ctx: t.Context(), user: operator, caller: auth.Caller{Role: auth.Operator}}
 		for _, c := range []struct {
 			wait time.Duration
 			done int

@@ -95,9 +95,9 @@ func (h *History) Marks(fromMS, toMS int64) []Audit {
 	return marks
 }
 
-// Asked reports whether a change under a request's id is in the journal, from this
+// Journaled reports whether a change under a request's id is in the journal, from this
 // run or one before.
-func (h *History) Asked(requestID string) bool {
+func (h *History) Journaled(requestID string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := len(h.audit) - 1; i >= 0; i-- {

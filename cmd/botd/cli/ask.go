@@ -24,6 +24,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/runtime/api"
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
 
@@ -147,7 +148,7 @@ func (a *askFlags) overTCP(ctx context.Context, address string, directories []st
 		if filepath.Base(directory) != told.Mode {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(directory, api.OperatorFile))
+		text, err := os.ReadFile(filepath.Join(directory, auth.OperatorFile))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, failure.Wrap(failure.Credentials, err)
 		}

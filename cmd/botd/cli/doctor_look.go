@@ -21,6 +21,7 @@ import (
 	"botd/internal/plural"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
 
@@ -34,7 +35,7 @@ func (e *examination) permissions() {
 	if os.Geteuid() == 0 {
 		e.warn(check, "run it as a user of its own; the systemd unit of botd does", "botd runs as root")
 	}
-	for _, name := range []string{e.directory, filepath.Join(e.directory, api.OperatorFile), filepath.Join(e.directory, api.ViewerFile), filepath.Join(e.directory, api.KeyringFile), filepath.Join(e.directory, "journal.db")} {
+	for _, name := range []string{e.directory, filepath.Join(e.directory, auth.OperatorFile), filepath.Join(e.directory, auth.ViewerFile), filepath.Join(e.directory, auth.KeyringFile), filepath.Join(e.directory, "journal.db")} {
 		if found, err := os.Stat(name); err == nil && found.Mode().Perm()&0o077 != 0 {
 			e.warn(check, "chmod go= "+name, "%s has mode %03o: others on this machine can reach it", name, found.Mode().Perm())
 		}

@@ -15,6 +15,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/runtime/api"
+	"botd/runtime/api/auth"
 	"botd/runtime/ops"
 	"botd/runtime/view"
 	"botd/runtime/web"
@@ -35,11 +36,11 @@ type serving struct {
 // serve answers metrics, health and the API beside the engine: on the unix socket
 // for the command line, and on TCP for the browser.
 func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() error, err error) {
-	tokens, _, err := api.ReadTokens(s.directory)
+	tokens, _, err := auth.ReadTokens(s.directory)
 	if err != nil {
 		return nil, failure.Wrap(failure.IO, err)
 	}
-	if s.api.Keyring, err = api.OpenKeyring(s.directory); err != nil {
+	if s.api.Keyring, err = auth.OpenKeyring(s.directory); err != nil {
 		return nil, failure.Wrap(failure.IO, err)
 	}
 	commands, err := readTelegram(s.config)

@@ -28,7 +28,7 @@ import (
 	"botd/internal/plural"
 	"botd/reconcile"
 	"botd/reconcile/journal"
-	"botd/runtime/api"
+	"botd/runtime/api/auth"
 	"botd/runtime/notify"
 )
 
@@ -144,7 +144,7 @@ func (b *bundle) knowSecrets(config *configs.Config, dataDir string) {
 		plain = configuredSecrets(config)
 	}
 	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
-		for _, name := range []string{api.OperatorFile, api.ViewerFile} {
+		for _, name := range []string{auth.OperatorFile, auth.ViewerFile} {
 			if text, err := os.ReadFile(filepath.Join(dataDir, string(mode), name)); err == nil {
 				plain = append(plain, strings.TrimSpace(string(text)))
 			}

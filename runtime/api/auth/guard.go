@@ -1,8 +1,6 @@
-package api
+package auth
 
 import (
-	"context"
-	"crypto/rand"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,81 +9,59 @@ import (
 	"time"
 )
 
-type contextKey int
-
-const (
-	overSocket contextKey = iota // the connection is the unix socket's
-	identified                   // identity
-	numbered                     // request id
-	vouched                      // Asker
-)
-
-// identity is who asks.
-type identity struct {
-	role   Role
-	by     string    // socket, token, session, telegram
-	key    Key       // the named token, where it is one
-	from   string    // address
-	ends   time.Time // of a session that rests
-	linked bool      // a session that a one-time link opened
+// Config says who may reach the API, and how.
+type Config struct {
+	Tokens  Tokens
+	Keyring *Keyring // tokens with names; nil for none
+	Secure  bool     // TLS, here or at a declared proxy
+	Hosts   []string // names that requests may be for, besides loopback ones
 }
 
-// makes reports whether he may make tokens: who reached the socket, himself or by a
-// link that was made there. A stolen token makes no others.
-func (i *identity) makes() bool { return i.by == "socket" || i.linked && i.role == Operator }
-
-func who(r *http.Request) identity {
-	who, _ := r.Context().Value(identified).(identity)
-	return who
+// Guard lets requests in. Safe for several goroutines.
+type Guard struct {
+	config   Config
+	cookie   string
+	origins  *http.CrossOriginProtection
+	sessions sessions
+	delays   delays
 }
 
-func requestID(r *http.Request) string {
-	id, _ := r.Context().Value(numbered).(string)
-	return id
+// NewGuard returns a guard that knows no session.
+func NewGuard(config Config) *Guard {
+	return &Guard{config: config, cookie: config.Tokens.cookieName(config.Secure), origins: http.NewCrossOriginProtection()}
 }
 
-// policy lets a page of botd load what botd serves, and nothing else.
-const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+// Keyring returns the named tokens, nil for none.
+func (g *Guard) Keyring() *Keyring { return g.config.Keyring }
 
-// guard lets only requests in that name a host of ours, so that no web page can
-// reach the API by a name it controls; it numbers and counts them.
-func (s *Server) guard(next http.Handler, mux *http.ServeMux) http.Handler {
-	protection := http.NewCrossOriginProtection()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began, recorder := time.Now(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		header := w.Header()
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Content-Security-Policy", policy)
-		header.Set("Referrer-Policy", "no-referrer")
-		header.Set("X-Frame-Options", "DENY")
-		header.Set("Cross-Origin-Opener-Policy", "same-origin")
-		header.Set("Cross-Origin-Resource-Policy", "same-origin")
-		id := rand.Text()[:16]
-		if asker, inside := r.Context().Value(vouched).(Asker); inside && asker.RequestID != "" {
-			id = asker.RequestID
-		}
-		header.Set("X-Request-ID", id)
-		r = r.WithContext(context.WithValue(r.Context(), numbered, id))
-		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
-		switch {
-		case !s.ours(r):
-			problem(recorder, r, http.StatusMisdirectedRequest, "host", "the Host header names no host of this botd; add it to access.hosts, if it is one")
-		case protection.Check(r) != nil:
-			problem(recorder, r, http.StatusForbidden, "cross_origin", "the request comes from another site's page")
-		default:
-			next.ServeHTTP(recorder, r)
-		}
-		_, pattern := mux.Handler(r)
-		if pattern == fallback {
-			pattern = ""
-		}
-		s.metrics.Served(pattern, recorder.status, time.Since(began))
-	})
+// Denied is why a request is not let in.
+type Denied struct {
+	Status       int
+	Code, Detail string
+	Wait         time.Duration // until it may be tried again; 0 when nothing limits it
 }
 
-// ours reports whether a request is for a name of this daemon.
-func (s *Server) ours(r *http.Request) bool {
-	if r.Context().Value(overSocket) != nil {
+func (d *Denied) Error() string { return d.Detail }
+
+func tooMany(wait time.Duration) *Denied {
+	seconds := int(wait.Seconds()) + 1
+	return &Denied{http.StatusTooManyRequests, "login_delay", fmt.Sprintf("too many wrong tokens from here: try again in %d s", seconds), time.Duration(seconds) * time.Second}
+}
+
+// Check denies a request for a host that is not this daemon's, so that no web page can
+// reach the API by a name it controls, and one from another site's page.
+func (g *Guard) Check(r *http.Request) *Denied {
+	switch {
+	case !g.ownHost(r):
+		return &Denied{Status: http.StatusMisdirectedRequest, Code: "host", Detail: "the Host header names no host of this botd; add it to access.hosts, if it is one"}
+	case g.origins.Check(r) != nil:
+		return &Denied{Status: http.StatusForbidden, Code: "cross_origin", Detail: "the request comes from another site's page"}
+	}
+	return nil
+}
+
+func (g *Guard) ownHost(r *http.Request) bool {
+	if onSocket(r.Context()) {
 		return true // no web page can speak to a unix socket
 	}
 	host := r.Host
@@ -94,77 +70,106 @@ func (s *Server) ours(r *http.Request) bool {
 	}
 	host = strings.Trim(host, "[]")
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback() || slices.ContainsFunc(s.config.Access.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
+	return host == "localhost" || ip != nil && ip.IsLoopback() || slices.ContainsFunc(g.config.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// identify finds out who asks. A wrong token delays the next wrong one, never a
-// right one: who can send from this machine must not lock the kill switch.
-func (s *Server) identify(r *http.Request) (who identity, wait time.Duration) {
-	if asker, inside := r.Context().Value(vouched).(Asker); inside {
-		return identity{role: asker.Role, by: asker.By, from: asker.From}, 0
+// Admit returns who asks, if a role or a higher one is theirs.
+func (g *Guard) Admit(r *http.Request, minimum Role, now time.Time) (Identity, *Denied) {
+	who, wait := g.identify(r, now)
+	switch {
+	case minimum == Nobody:
+		return who, nil
+	case wait > 0:
+		return who, tooMany(wait)
+	case who.Role == Nobody:
+		return who, &Denied{Status: http.StatusUnauthorized, Code: "credentials", Detail: "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir"}
+	case who.Role < minimum:
+		return who, &Denied{Status: http.StatusForbidden, Code: "role", Detail: fmt.Sprintf("a %s can read everything and change nothing", who.Role)}
 	}
-	who.from = sourceOf(r)
-	if r.Context().Value(overSocket) != nil {
-		return identity{role: Operator, by: "socket", from: "unix socket"}, 0
+	return who, nil
+}
+
+// identify finds out who asks. A wrong token delays the next wrong one.
+func (g *Guard) identify(r *http.Request, now time.Time) (who Identity, wait time.Duration) {
+	if caller, inside := CallerOf(r.Context()); inside {
+		return Identity{Role: caller.Role, By: caller.By, From: caller.From}, 0
 	}
-	now := time.Now()
-	if given, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
-		who.by, who.role = "token", s.config.Tokens.role(given)
-		if key, named := s.config.Keyring.find(given, now); named && who.role == nobody {
-			who.key, who.role = key, key.role()
+	who.From = sourceOf(r)
+	if onSocket(r.Context()) {
+		return Identity{Role: Operator, By: bySocket, From: "unix socket"}, 0
+	}
+	if token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); found {
+		who.By, who.Role = "token", g.config.Tokens.role(token)
+		if key, named := g.config.Keyring.find(token, now); named && who.Role == Nobody {
+			who.Key, who.Role = key, key.role()
 		}
-		if who.role == nobody {
-			wait = s.sessions.wrong(who.from, now)
+		if who.Role == Nobody {
+			wait = g.delays.wrong(who.From, now)
 		}
 		return who, wait
 	}
-	if cookie, err := r.Cookie(s.sessions.name); err == nil {
-		who.by = "session"
-		var one session
-		one, who.ends = s.sessions.find(cookie.Value, now)
-		who.role, who.linked = one.role, one.linked
-		if one.key != "" {
-			key, held := s.config.Keyring.held(one.key, now)
-			if !held { // revoked, or at its end
-				s.sessions.end(cookie.Value)
-				return identity{from: who.from}, 0
-			}
-			who.key = key
-		}
+	if cookie, err := r.Cookie(g.cookie); err == nil {
+		return g.fromCookie(cookie.Value, who, now), 0
 	}
 	return who, 0
 }
 
-// admitted wraps a route so that only a role, or a higher one, gets in.
-func (s *Server) admitted(least Role, serve http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		who, wait := s.identify(r)
-		switch {
-		case wait > 0 && least > nobody:
-			tooMany(w, r, wait)
-			return
-		case who.role == nobody && least > nobody:
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			problem(w, r, http.StatusUnauthorized, "credentials", "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir")
-			return
-		case who.role < least:
-			problem(w, r, http.StatusForbidden, "role", fmt.Sprintf("a %s may look, and change nothing", who.role))
-			return
+func (g *Guard) fromCookie(value string, who Identity, now time.Time) Identity {
+	one, ends := g.sessions.find(value, now)
+	if one.key != "" {
+		key, valid := g.config.Keyring.Find(one.key, now)
+		if !valid { // revoked, or at its end
+			g.sessions.end(value)
+			return Identity{From: who.From}
 		}
-		serve(w, r.WithContext(context.WithValue(r.Context(), identified, who)))
+		who.Key = key
 	}
+	who.By, who.Role, who.Ends, who.linked = "session", one.role, ends, one.linked
+	return who
 }
 
-// statusWriter remembers the status of an answer.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
+// Login opens a session for a token or a one-time code, and returns its cookie.
+func (g *Guard) Login(r *http.Request, token, code string, now time.Time) (*http.Cookie, Identity, *Denied) {
+	source := sourceOf(r)
+	one := session{role: g.config.Tokens.role(token)}
+	if key, named := g.config.Keyring.find(token, now); named && one.role == Nobody {
+		one.role, one.key = key.role(), key.Hash
+	}
+	if code != "" && g.sessions.redeem(code, now) {
+		one = session{role: Operator, linked: true}
+	}
+	if one.role == Nobody {
+		if wait := g.delays.wrong(source, now); wait > 0 {
+			return nil, Identity{}, tooMany(wait)
+		}
+		return nil, Identity{}, &Denied{Status: http.StatusUnauthorized, Code: "credentials",
+			Detail: "the token is wrong, or the link was used already or is older than 10 minutes; botd login makes a new one"}
+	}
+	g.delays.right(source)
+	cookie := g.newCookie(g.sessions.begin(one, now), int(sessionLimit.Seconds()))
+	return cookie, Identity{Role: one.role, By: "session", Ends: now.Add(sessionIdle), linked: one.linked}, nil
 }
 
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
+// Logout ends the session of a request, and returns the cookie that deletes its cookie.
+func (g *Guard) Logout(r *http.Request) *http.Cookie {
+	if cookie, err := r.Cookie(g.cookie); err == nil {
+		g.sessions.end(cookie.Value)
+	}
+	return g.newCookie("", -1)
 }
 
-// Unwrap is what http.ResponseController looks for.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (g *Guard) newCookie(value string, maxAge int) *http.Cookie {
+	return &http.Cookie{Name: g.cookie, Value: value, Path: "/", HttpOnly: true, Secure: g.config.Secure, SameSite: http.SameSiteStrictMode, MaxAge: maxAge}
+}
+
+// NewLink makes a one-time code that logs an operator in.
+func (g *Guard) NewLink(now time.Time) (code string, ends time.Time) { return g.sessions.link(now) }
+
+// sourceOf is where a request comes from, without its port.
+func sourceOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,13 +12,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"botd/runtime/api/auth"
 )
 
 // make asks for a token as botd token create does.
 func (d *desk) makeToken(body string) string {
 	d.t.Helper()
 	request := httptest.NewRequest(http.MethodPost, "/api/v1/tokens", strings.NewReader(body))
-	request = request.WithContext(context.WithValue(request.Context(), overSocket, true))
+	request = request.WithContext(auth.WithConnection(request.Context(), &net.UnixConn{}))
 	recorder := httptest.NewRecorder()
 	d.server.Handler().ServeHTTP(recorder, request)
 	var made NewToken
@@ -41,7 +44,7 @@ func TestANamedTokenDoesWhatItsRoleMayUntilItIsRevoked(t *testing.T) {
 	directory := t.TempDir()
 	d := newDeskWith(t, func(c *Config) {
 		var err error
-		if c.Keyring, err = OpenKeyring(directory); err != nil {
+		if c.Keyring, err = auth.OpenKeyring(directory); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -69,14 +72,15 @@ func TestANamedTokenDoesWhatItsRoleMayUntilItIsRevoked(t *testing.T) {
 	}
 
 	// Another start knows them; the file has no token in it and is its owner's.
-	again, err := OpenKeyring(directory)
+	again, err := auth.OpenKeyring(directory)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if key, held := again.find(viewer, time.Now()); !held || key.Name != "phone" || key.Role != "viewer" {
-		t.Errorf("want the token found again, have %+v, %t", key, held)
+	known := newDeskWith(t, func(c *Config) { c.Keyring = again })
+	if have := known.asked(http.MethodGet, "/api/v1/session", "", bearer(viewer)); have.Code != http.StatusOK || !strings.Contains(have.Body.String(), `"role":"viewer"`) {
+		t.Errorf("want the token known after another start, have %d %s", have.Code, have.Body)
 	}
-	path := filepath.Join(directory, KeyringFile)
+	path := filepath.Join(directory, auth.KeyringFile)
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Contains(string(text), viewer) || strings.Contains(string(text), operator) {
 		t.Errorf("want hashes alone in %s, have %s, %v", path, text, err)
@@ -98,26 +102,6 @@ func TestANamedTokenDoesWhatItsRoleMayUntilItIsRevoked(t *testing.T) {
 	}
 }
 
-func TestATokenEnds(t *testing.T) {
-	t.Parallel()
-	keyring, err := OpenKeyring(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := time.Now()
-	ends := made.Add(time.Hour)
-	token, err := keyring.add(Key{Name: "phone", Role: "viewer", Made: made, Ends: &ends})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, held := keyring.find(token, ends.Add(-time.Second)); !held {
-		t.Error("before its end: want it held")
-	}
-	if _, held := keyring.find(token, ends); held {
-		t.Error("at its end: want it ended")
-	}
-}
-
 func TestAStreamEndsSoonAfterItsTokenIsRevoked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,24 +119,13 @@ func TestAStreamEndsSoonAfterItsTokenIsRevoked(t *testing.T) {
 	})
 }
 
-func TestABrokenKeyringIsNoEmptyOne(t *testing.T) {
-	t.Parallel()
-	directory := t.TempDir()
-	if err := os.WriteFile(filepath.Join(directory, KeyringFile), []byte(`[{"name"`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := OpenKeyring(directory); err == nil || !strings.Contains(err.Error(), "hint: ") {
-		t.Errorf("want it told, have %v", err)
-	}
-}
-
 // TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone tries it by each way in.
 func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	d := newDeskWith(t, func(c *Config) {
 		var err error
-		if c.Keyring, err = OpenKeyring(directory); err != nil {
+		if c.Keyring, err = auth.OpenKeyring(directory); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -1,0 +1,83 @@
+package auth
+
+import (
+	"context"
+	"net"
+	"strings"
+	"time"
+)
+
+type contextKey int
+
+const (
+	socketKey   contextKey = iota // the connection is the unix socket's
+	identityKey                   // Identity
+	callerKey                     // Caller
+)
+
+const bySocket = "socket"
+
+// Identity is who asks.
+type Identity struct {
+	Role Role
+	By   string    // socket, token, session, or the way of a Caller
+	Key  Key       // the named token, where it is one
+	From string    // address
+	Ends time.Time // of a session that is not used
+
+	linked bool // a session that a one-time link opened
+}
+
+// Actor names who asks for the audit: the way, and the name of a named token.
+func (i *Identity) Actor() string { return strings.TrimSpace(i.By + " " + i.Key.Name) }
+
+// OnSocket reports whether the request came over the unix socket.
+func (i *Identity) OnSocket() bool { return i.By == bySocket }
+
+// Linked reports whether a one-time link opened the session.
+func (i *Identity) Linked() bool { return i.linked }
+
+// MakesTokens reports whether whoever asks may make tokens: over the socket, or by a link
+// that was made there. A stolen token makes no others.
+func (i *Identity) MakesTokens() bool { return i.OnSocket() || i.linked && i.Role == Operator }
+
+// WithIdentity returns a context that carries who asks.
+func WithIdentity(ctx context.Context, who Identity) context.Context {
+	return context.WithValue(ctx, identityKey, who)
+}
+
+// IdentityOf returns who asks.
+func IdentityOf(ctx context.Context) Identity {
+	who, _ := ctx.Value(identityKey).(Identity)
+	return who
+}
+
+// WithConnection returns a context for the requests of a connection: those over a unix
+// socket are the operator's.
+func WithConnection(ctx context.Context, connection net.Conn) context.Context {
+	if _, local := connection.(*net.UnixConn); local {
+		ctx = context.WithValue(ctx, socketKey, true)
+	}
+	return ctx
+}
+
+func onSocket(ctx context.Context) bool { return ctx.Value(socketKey) != nil }
+
+// Caller is a part of this process that asks on behalf of a person whom it knows by
+// other means than a token.
+type Caller struct {
+	Role      Role
+	By, From  string // as the audit writes it: telegram, user 123
+	RequestID string // names the request in the audit, so that it can be found again
+}
+
+// WithCaller returns a context for a request from inside the process.
+func WithCaller(ctx context.Context, caller Caller) context.Context {
+	return context.WithValue(ctx, callerKey, caller)
+}
+
+// CallerOf returns who asks from inside the process.
+func CallerOf(ctx context.Context) (caller Caller, inside bool) {
+	caller, inside = ctx.Value(callerKey).(Caller)
+	return caller, inside
+}

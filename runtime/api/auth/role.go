@@ -1,0 +1,29 @@
+// Package auth decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens.
+//
+// A request comes over the unix socket, from inside the process, with a token, or with
+// the cookie of a session. The Guard finds out which, and says why it lets nobody else in.
+// It writes no answer: that is the server's.
+package auth
+
+// Role is what somebody may do.
+type Role uint8
+
+// The roles: a viewer sees everything, an operator changes things too.
+const (
+	Nobody Role = iota
+	Viewer
+	Operator
+)
+
+// String returns the role's name.
+func (r Role) String() string { return [...]string{"nobody", "viewer", "operator"}[r] }
+
+// ParseRole reads the name of a role that a token may have.
+func ParseRole(name string) (role Role, known bool) {
+	for _, role := range []Role{Viewer, Operator} {
+		if role.String() == name {
+			return role, true
+		}
+	}
+	return Nobody, false
+}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"strconv"
+	"time"
+
+	"botd/runtime/api/auth"
+)
+
+type contextKey int
+
+const requestKey contextKey = iota // the request's id
+
+func requestID(r *http.Request) string {
+	id, _ := r.Context().Value(requestKey).(string)
+	return id
+}
+
+// who is who asks.
+func who(r *http.Request) auth.Identity { return auth.IdentityOf(r.Context()) }
+
+// policy lets a page of botd load what botd serves, and nothing else.
+const policy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// guarded numbers requests, counts them, and lets in only those that name one of botd's
+// hosts and come from no other site.
+func (s *Server) guarded(next http.Handler, mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began, recorder := time.Now(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		header := w.Header()
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Content-Security-Policy", policy)
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("X-Frame-Options", "DENY")
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		id := rand.Text()[:16]
+		if caller, inside := auth.CallerOf(r.Context()); inside && caller.RequestID != "" {
+			id = caller.RequestID
+		}
+		header.Set("X-Request-ID", id)
+		r = r.WithContext(context.WithValue(r.Context(), requestKey, id))
+		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+		if denied := s.guard.Check(r); denied != nil {
+			deny(recorder, r, denied)
+		} else {
+			next.ServeHTTP(recorder, r)
+		}
+		_, pattern := mux.Handler(r)
+		if pattern == fallback {
+			pattern = ""
+		}
+		s.metrics.Served(pattern, recorder.status, time.Since(began))
+	})
+}
+
+// admitted wraps a route so that only a role, or a higher one, gets in.
+func (s *Server) admitted(minimum auth.Role, serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who, denied := s.guard.Admit(r, minimum, time.Now())
+		if denied != nil {
+			deny(w, r, denied)
+			return
+		}
+		serve(w, r.WithContext(auth.WithIdentity(r.Context(), who)))
+	}
+}
+
+// deny answers a request that is not let in.
+func deny(w http.ResponseWriter, r *http.Request, denied *auth.Denied) {
+	if denied.Wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(denied.Wait.Seconds())))
+	} else if denied.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	problem(w, r, denied.Status, denied.Code, denied.Detail)
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is what http.ResponseController looks for.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+)
+
+// Access says who may reach the server over TCP, and how.
+type Access struct {
+	Certificate, Key string   // files of TLS
+	BehindProxy      bool     // a proxy with TLS stands in front
+	Hosts            []string // names that requests may be for, besides loopback ones
+}
+
+func (a *Access) secure() bool { return a.Certificate != "" || a.BehindProxy }
+
+// ErrExposed is an address that others can reach, and nothing that protects it.
+var ErrExposed = errors.New("an address that is not loopback needs TLS or a declared proxy")
+
+// Listen takes a TCP address. One that is not loopback is refused without TLS or
+// a declared proxy: a token must not cross a network in the clear.
+func Listen(address string, access Access) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("listen %q: not host:port", address)
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !access.secure() {
+		return nil, fmt.Errorf("listen %s: %w\nhint: listen: 127.0.0.1:8420 and an ssh tunnel; or access: {certificate_file: FILE, key_file: FILE}; or access: {behind_proxy: true} with TLS in front of it", address, ErrExposed)
+	}
+	var config *tls.Config
+	if access.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(access.Certificate, access.Key)
+		if err != nil {
+			return nil, fmt.Errorf("listen %s: certificate: %w", address, err)
+		}
+		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen %s: %w\nhint: another program, maybe another botd, has this address; set listen in botd.yaml or --listen", address, err)
+	}
+	if config != nil {
+		listener = tls.NewListener(listener, config)
+	}
+	return listener, nil
+}
