@@ -305,7 +305,7 @@ func (d *Driver) handle(event *engine.Event) {
 	d.config.Machine.Handle(now, event, &d.effects)
 	for _, id := range d.effects.Recalls {
 		if call, waited := d.queue.recall(id); waited {
-			d.refuse(&call, "it was called back")
+			d.refuse(&call, "it was recalled")
 		}
 	}
 	if len(d.effects.Records) > 0 {

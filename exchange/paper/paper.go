@@ -171,7 +171,7 @@ func (v *Venue) Do(ctx context.Context, request exchange.Request) (exchange.Answ
 }
 
 // DoBefore is Do for a placement that may only be accepted while the venue's time
-// is not past a limit, and not after it was called back.
+// is not past a limit, and not after it was recalled.
 func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error) {
 	if !request.Operation.Signed() {
 		return v.config.Public.Do(ctx, request)
@@ -187,7 +187,7 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departur
 	case departure.NotAfterMS != 0 && v.exchange.NowMS() > departure.NotAfterMS:
 		return exchange.Answer{}, notDone(&request, "its time to live had passed", nil)
 	case departure.IsRecalled():
-		return exchange.Answer{}, notDone(&request, "it was called back", nil)
+		return exchange.Answer{}, notDone(&request, "it was recalled", nil)
 	}
 	if request.Operation.Places() {
 		if why := v.notReady(request.Order.Key()); why != "" {

@@ -47,7 +47,7 @@ func TestPublicOperationsAreTheVenuesAndTradingIsNot(t *testing.T) {
 }
 
 // TestAPlacementThatMayNotLeaveAnyMoreIsNotDone holds a placement against its time to
-// live and against being called back.
+// live and against a recall.
 func TestAPlacementThatMayNotLeaveAnyMoreIsNotDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -55,15 +55,15 @@ func TestAPlacementThatMayNotLeaveAnyMoreIsNotDone(t *testing.T) {
 		b.run(t)
 		order := buyMarket
 		order.Market, order.Symbol = exchange.Futures, "BTC-USDT"
-		calledBack := make(chan struct{})
-		close(calledBack)
+		recalled := make(chan struct{})
+		close(recalled)
 		now := clock{}.ServerNowMS()
 		for _, c := range []struct {
 			departure exchange.SendLimit
 			want      string
 		}{
 			{exchange.SendLimit{NotAfterMS: now - 1}, "time to live"},
-			{exchange.SendLimit{NotAfterMS: now + 1_000, Recalled: calledBack}, "called back"},
+			{exchange.SendLimit{NotAfterMS: now + 1_000, Recalled: recalled}, "recalled"},
 			{exchange.SendLimit{NotAfterMS: now + 1_000, Recalled: make(chan struct{})}, ""},
 		} {
 			_, err := b.DoBefore(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: order}, c.departure)

@@ -11,14 +11,14 @@ import (
 	"botd/exchange"
 )
 
-// priority orders those who wait for the budget: what settles and reduces goes
-// before what opens, and that before market data.
+// priority orders the requests that wait for the budget: settling and reducing before opening, and
+// opening before market data.
 type priority int
 
 const (
-	settle priority = iota
-	enter
-	watch
+	prioritySettle priority = iota
+	priorityEnter
+	priorityWatch
 	priorities
 )
 
@@ -27,19 +27,19 @@ func priorityOf(request *exchange.Request) priority {
 	case operation == exchange.FuturesPlace && !request.Order.Reduces(),
 		operation == exchange.SpotPlace && request.Order.Side == exchange.Buy,
 		operation == exchange.FuturesSetLeverage:
-		return enter
+		return priorityEnter
 	case operation.Signed(), operation == exchange.FuturesTime: // no clock, no signature
-		return settle
+		return prioritySettle
 	}
-	return watch
+	return priorityWatch
 }
 
-// budget gives requests out at a rate, to the highest priority first and within
-// one in the order they came.
+// budget releases requests at a rate: the highest priority first, and in order of arrival within a
+// priority.
 type budget struct {
 	mu          sync.Mutex // guards all below
 	limiter     *rate.Limiter
-	waiting     [priorities][]chan struct{} // each closed when its turn has come
+	waiting     [priorities][]chan struct{} // each is closed when its turn comes
 	armed       bool                        // a timer will call serve
 	pausedUntil time.Time
 }
@@ -54,14 +54,14 @@ func newBudget(perSecond float64, burst int) *budget {
 	return &budget{limiter: rate.NewLimiter(rate.Limit(perSecond), burst)}
 }
 
-// wait returns when it is this caller's turn or nothing is wanted of it any more,
-// or the context's error.
-func (b *budget) wait(ctx context.Context, p priority, calledBack <-chan struct{}) error {
+// wait returns when it is the caller's turn or the request was recalled, or with the context's
+// error.
+func (b *budget) wait(ctx context.Context, p priority, recalled <-chan struct{}) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	b.mu.Lock()
-	if !b.somebodyBefore(p) && b.take(time.Now()) {
+	if !b.outranked(p) && b.take(time.Now()) {
 		b.mu.Unlock()
 		return nil
 	}
@@ -72,7 +72,7 @@ func (b *budget) wait(ctx context.Context, p priority, calledBack <-chan struct{
 	select {
 	case <-turn:
 		return nil
-	case <-calledBack:
+	case <-recalled:
 	case <-ctx.Done():
 	}
 	b.mu.Lock()
@@ -80,10 +80,10 @@ func (b *budget) wait(ctx context.Context, p priority, calledBack <-chan struct{
 	if i := slices.Index(b.waiting[p], turn); i >= 0 {
 		b.waiting[p] = slices.Delete(b.waiting[p], i, i+1)
 	}
-	return ctx.Err() // a turn that came at the same moment is lost: one request less
+	return ctx.Err() // a turn that arrived at the same moment is lost: one request less
 }
 
-func (b *budget) somebodyBefore(p priority) bool {
+func (b *budget) outranked(p priority) bool {
 	for _, queue := range b.waiting[:p+1] {
 		if len(queue) > 0 {
 			return true
@@ -96,7 +96,7 @@ func (b *budget) take(now time.Time) bool {
 	return !now.Before(b.pausedUntil) && b.limiter.AllowN(now, 1)
 }
 
-// arm has serve called when the next request may go.
+// arm schedules serve for the time of the next request.
 func (b *budget) arm(now time.Time) {
 	if b.armed {
 		return
@@ -108,7 +108,7 @@ func (b *budget) arm(now time.Time) {
 	time.AfterFunc(delay, b.serve)
 }
 
-// serve lets those go whose turn has come.
+// serve releases the requests whose turn has come.
 func (b *budget) serve() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -126,7 +126,7 @@ func (b *budget) serve() {
 	}
 }
 
-// paused is until when nobody goes; zero when there is no pause.
+// paused returns when requests resume; zero when there is no pause.
 func (b *budget) paused() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,7 +136,7 @@ func (b *budget) paused() time.Time {
 	return b.pausedUntil
 }
 
-// pause lets nobody go for a while.
+// pause holds all requests back for a while.
 func (b *budget) pause(duration time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"botd/exchange"
 )
 
-func TestWhatReducesGoesBeforeWhatOpensAndThatBeforeMarketData(t *testing.T) {
+func TestReducingGoesBeforeOpeningAndOpeningBeforeMarketData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -39,7 +39,7 @@ func TestWhatReducesGoesBeforeWhatOpensAndThatBeforeMarketData(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			synctest.Wait() // each waits before the next comes
+			synctest.Wait() // each one waits before the next arrives
 		}
 		began := time.Now()
 		group.Wait()
@@ -82,7 +82,7 @@ func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
 	})
 }
 
-func TestARateLimitHoldsEverybodyBack(t *testing.T) {
+func TestARateLimitPausesAllRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -106,11 +106,11 @@ func TestAPausedOrSpentBudgetLetsContextsEnd(t *testing.T) {
 		b.pause(10 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.wait(ctx, watch, nil); err != context.DeadlineExceeded {
+		if err := b.wait(ctx, priorityWatch, nil); err != context.DeadlineExceeded {
 			t.Errorf("want the context's end, have %v", err)
 		}
 		began := time.Now()
-		if err := b.wait(t.Context(), watch, nil); err != nil {
+		if err := b.wait(t.Context(), priorityWatch, nil); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took < 9*time.Second || took > 9*time.Second+time.Millisecond {
@@ -128,16 +128,16 @@ func TestPrioritiesFollowWhatAnOrderDoes(t *testing.T) {
 		request exchange.Request
 		want    priority
 	}{
-		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell}), enter},
-		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ReduceOnly: true}), settle},
-		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ClosePosition: true}), settle},
-		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Buy}), enter},
-		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Sell}), settle},
-		{exchange.Request{Operation: exchange.FuturesCancel}, settle},
-		{exchange.Request{Operation: exchange.FuturesSetLeverage}, enter},
-		{exchange.Request{Operation: exchange.FuturesTime}, settle},
-		{exchange.Request{Operation: exchange.SpotWallet}, settle},
-		{exchange.Request{Operation: exchange.FuturesCandles}, watch},
+		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell}), priorityEnter},
+		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ReduceOnly: true}), prioritySettle},
+		{order(exchange.FuturesPlace, exchange.NewOrder{Side: exchange.Sell, ClosePosition: true}), prioritySettle},
+		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Buy}), priorityEnter},
+		{order(exchange.SpotPlace, exchange.NewOrder{Side: exchange.Sell}), prioritySettle},
+		{exchange.Request{Operation: exchange.FuturesCancel}, prioritySettle},
+		{exchange.Request{Operation: exchange.FuturesSetLeverage}, priorityEnter},
+		{exchange.Request{Operation: exchange.FuturesTime}, prioritySettle},
+		{exchange.Request{Operation: exchange.SpotWallet}, prioritySettle},
+		{exchange.Request{Operation: exchange.FuturesCandles}, priorityWatch},
 	} {
 		if have := priorityOf(&c.request); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.request.Operation, c.want, have)
@@ -145,20 +145,20 @@ func TestPrioritiesFollowWhatAnOrderDoes(t *testing.T) {
 	}
 }
 
-func TestOneCalledBackLeavesTheBudgetToTheOthers(t *testing.T) {
+func TestARecalledRequestLeavesTheBudgetToTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(1, 1)
-		if err := b.wait(t.Context(), enter, nil); err != nil { // the only one of this second
+		if err := b.wait(t.Context(), priorityEnter, nil); err != nil { // the only one of this second
 			t.Fatal(err)
 		}
 		began := time.Now()
-		calledBack := make(chan struct{})
-		time.AfterFunc(100*time.Millisecond, func() { close(calledBack) })
-		if err := b.wait(t.Context(), enter, calledBack); err != nil || time.Since(began) != 100*time.Millisecond {
-			t.Errorf("want it to wait no longer, have %v after %s", err, time.Since(began))
+		recalled := make(chan struct{})
+		time.AfterFunc(100*time.Millisecond, func() { close(recalled) })
+		if err := b.wait(t.Context(), priorityEnter, recalled); err != nil || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("want it to stop waiting, have %v after %s", err, time.Since(began))
 		}
-		if err := b.wait(t.Context(), watch, nil); err != nil || time.Since(began) != time.Second {
+		if err := b.wait(t.Context(), priorityWatch, nil); err != nil || time.Since(began) != time.Second {
 			t.Errorf("want the next second's to be another's, have %v after %s", err, time.Since(began))
 		}
 	})

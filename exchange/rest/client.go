@@ -1,10 +1,9 @@
 // Package rest is the signed HTTP client, with clock offset, request budget, and backoff for reads.
 //
-// Reads are tried again on 429, 5xx and network faults, within bounds. What
-// changes something is sent at most once, and a placement whose fate is not
-// certain is *exchange.Uncertain. No redirect is followed, no proxy is taken from
-// the environment, bodies are capped, and no error holds a key, a secret or a
-// signature.
+// Reads are retried after 429, 5xx and network errors, within bounds. A request that changes
+// something is sent at most once, and a placement with an unknown outcome is *exchange.Uncertain.
+// The client follows no redirect, uses no proxy from the environment and bounds bodies. No error
+// contains a key, a secret or a signature.
 package rest
 
 import (
@@ -21,49 +20,49 @@ import (
 	"botd/exchange/wire"
 )
 
-// Config is what a client is made of. BaseURL is all a client of public data needs.
+// Config configures a client. For public data BaseURL is enough.
 type Config struct {
 	BaseURL   string // https, or http on loopback
 	Key       string
 	Secret    []byte
 	Signer    wire.Signer       // the zero value is the default of decisions.md
 	Transport http.RoundTripper // nil is a transport of the client's own
-	Timeout   time.Duration     // of one try; 0 is DefaultTimeout
+	Timeout   time.Duration     // of one attempt; 0 is DefaultTimeout
 	Budget    float64           // requests per second and market; 0 is unlimited
-	Burst     int               // requests at once; 0 is one second of the budget
+	Burst     int               // requests at once; 0 is the budget of one second
 	Clock     func() time.Time  // nil is time.Now
-	Observe   func(Observation) // nil for none; called by every goroutine that calls Do
+	Observe   func(Observation) // nil for none; may be called from several goroutines at once
 }
 
-// String names the address alone: never key or secret.
+// String returns the address alone, never key or secret.
 func (c Config) String() string { return "client of " + redact(c.BaseURL) }
 
 // GoString is String, so that no verb of fmt prints the secret.
 func (c Config) GoString() string { return c.String() }
 
-// Observation is one try, for metrics. It carries no secret.
+// Observation describes one attempt, for metrics. It contains no secret.
 type Observation struct {
 	Operation exchange.Operation
 	Outcome   string // ok, refusal, uncertain, unavailable, malformed, other
 	Code      int    // of a refusal
 	Duration  time.Duration
-	Waited    time.Duration // for the budget, before
+	Waited    time.Duration // for the budget, before the attempt
 }
 
-// DefaultTimeout is the time one try may take.
+// DefaultTimeout is the maximum duration of one attempt.
 const DefaultTimeout = 8 * time.Second
 
-// Client talks to one account of one venue. It is safe for several goroutines.
+// Client talks to one account of one venue. It is safe for concurrent use.
 type Client struct {
 	config  Config
 	base    string
 	http    *http.Client
-	traced  bool // the transport tells when it has a connection
+	traced  bool // the transport reports when it has a connection
 	budgets map[exchange.Market]*budget
 	symbols *SymbolTable
-	listing gate // one goroutine reads the symbols
+	listing gate // one goroutine reads the symbols at a time
 	clock   serverClock
-	syncing gate // one goroutine reads the clock
+	syncing gate // one goroutine reads the clock at a time
 }
 
 // New makes a client. It sends nothing.
@@ -111,8 +110,8 @@ func checkBase(address string) (string, error) {
 	return strings.TrimSuffix(base.String(), "/"), nil
 }
 
-// newTransport is one connection pool without a proxy from the environment.
-// HTTP/2 is off, since there a transport may send a POST again by itself.
+// newTransport returns a connection pool that ignores proxies from the environment. HTTP/2 is off:
+// its transport may send a POST again on its own.
 func newTransport() *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -128,30 +127,29 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// String names the address alone: never key or secret.
+// String returns the address alone, never key or secret.
 func (c *Client) String() string { return c.config.String() }
 
 // GoString is String, so that no verb of fmt prints the secret.
 func (c *Client) GoString() string { return c.String() }
 
-// PausedUntil is when a market's requests go on after the venue asked for patience;
-// zero when they go.
+// PausedUntil returns when a market's requests resume after the venue asked for a pause; zero when
+// there is no pause.
 func (c *Client) PausedUntil(market exchange.Market) time.Time { return c.budgets[market].paused() }
 
-// Symbols returns the table of instruments, empty before it was first needed.
+// Symbols returns the table of instruments, which is empty until the client needs it.
 func (c *Client) Symbols() *SymbolTable { return c.symbols }
 
-// Do performs one operation. Its errors are of package exchange's taxonomy;
-// *exchange.Unavailable about a placement says that it was surely not sent.
+// Do performs one operation. Its errors are those of package exchange. *exchange.Unavailable for a
+// placement means that it was certainly not sent.
 func (c *Client) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
 	return c.DoBefore(ctx, request, exchange.SendLimit{})
 }
 
-// DoBefore is Do for a placement whose departure is bounded: signing happens after
-// all waiting, so a time to live holds for the signature's timestamp
-// (exactly-once.md, time to live), and what is called back while it waits for the
-// budget does not go.
-func (c *Client) DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error) {
+// DoBefore is Do with a limit on when the request may be sent. The request is signed after all
+// waiting, so a time to live also bounds the age of the signature's timestamp (exactly-once.md,
+// time to live). A request that is recalled while it waits for the budget is not sent.
+func (c *Client) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error) {
 	operation := request.Operation
 	if operation < exchange.FuturesHealth || operation > exchange.SpotWallet {
 		return exchange.Answer{}, fmt.Errorf("unknown operation %d", operation)
@@ -163,14 +161,13 @@ func (c *Client) DoBefore(ctx context.Context, request exchange.Request, departu
 		answer, fate := c.read(ctx, &request)
 		return answer, fate.err
 	}
-	// A placement is sent once, whatever happens. Cancels and leverage could be
-	// repeated, but deciding that is the engine's.
-	answer, fate := c.try(ctx, &request, departure)
+	// A placement is sent once, whatever happens. A cancel or a leverage change could be repeated,
+	// but the engine decides that.
+	answer, fate := c.try(ctx, &request, limit)
 	return answer, fate.err
 }
 
-// prepare makes sure of what the request needs: symbols for its scales, a clock
-// for its signature.
+// prepare gets what the request needs: symbols for its scales, the clock for its signature.
 func (c *Client) prepare(ctx context.Context, operation exchange.Operation) error {
 	if needsSymbols(operation) && !c.symbols.holds(operation.Market()) {
 		if err := c.list(ctx, operation.Market(), false); err != nil {
@@ -183,12 +180,12 @@ func (c *Client) prepare(ctx context.Context, operation exchange.Operation) erro
 	return nil
 }
 
-// notReady says that a request was not sent because of another that failed.
+// notReady reports that a request was not sent because another one failed.
 func notReady(operation exchange.Operation, err error) error {
 	return &exchange.Unavailable{Operation: operation, Reason: "not sent: " + err.Error()}
 }
 
-// gate lets one goroutine in at a time, and the others wait with their contexts.
+// gate admits one goroutine at a time. The others wait with their contexts.
 type gate chan struct{}
 
 func newGate() gate { return make(gate, 1) }

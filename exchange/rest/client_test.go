@@ -90,8 +90,8 @@ func TestEveryOperationGoesSignedOverOneConnection(t *testing.T) {
 			t.Errorf("%s: the venue saw %d, the observer %d", operation, want, have)
 		}
 	}
-	// On a busy machine net/http gives a connection up whose write it did not see
-	// end within 50 ms of the answer.
+	// On a busy machine net/http drops a connection whose write it did not see end within 50 ms of
+	// the answer.
 	if have := connections.Load(); have > 3 {
 		t.Errorf("connections of %d calls: want 1, or a few where the machine is busy, have %d", len(calls), have)
 	}
@@ -126,7 +126,7 @@ func TestAddressesThatWouldLeakAreRefused(t *testing.T) {
 	}
 }
 
-func TestNoProxyIsTakenAndNoSecondProtocolSpoken(t *testing.T) {
+func TestNoProxyIsUsedAndOnlyHTTP1IsSpoken(t *testing.T) {
 	t.Parallel()
 	transport := newTransport()
 	if transport.Proxy != nil || transport.ForceAttemptHTTP2 || transport.Protocols.HTTP2() || transport.Protocols.UnencryptedHTTP2() {
@@ -152,7 +152,7 @@ func TestManyGoroutinesShareOneClient(t *testing.T) {
 	if want, have := 8+1, v.count(exchange.FuturesSymbols); have != want { // eight calls, and the table once
 		t.Errorf("reads of the symbol list: want %d, have %d", want, have)
 	}
-	if want, have := 8+clockTries, v.count(exchange.FuturesTime); have != want {
+	if want, have := 8+clockAttempts, v.count(exchange.FuturesTime); have != want {
 		t.Errorf("reads of the clock: want %d, have %d", want, have)
 	}
 }

@@ -10,41 +10,41 @@ import (
 
 // Bounds of the clock.
 const (
-	clockTries   = 3                // the one with the shortest round trip counts
-	clockAge     = 15 * time.Minute // reads take a new one then
-	clockJump    = time.Second      // of the local clock against the time that passed
-	noRoundTrips = time.Duration(1<<63 - 1)
+	clockAttempts = 3                // the attempt with the shortest round trip counts
+	clockAge      = 15 * time.Minute // older than this, reads fetch it again
+	clockJump     = time.Second      // difference between the local clock and the elapsed time
+	noRoundTrips  = time.Duration(1<<63 - 1)
 )
 
-// serverClock is the server's time, held against the time that passes here: a
-// step of the local clock does not move it.
+// serverClock is the server's time. It advances with the elapsed time, so a step of the local clock
+// does not move it.
 type serverClock struct {
 	now func() time.Time
 
 	mu       sync.Mutex // guards all below
 	synced   bool
-	local    time.Time // when it was read
-	server   time.Time // what it was then
+	local    time.Time // when the clock was read
+	server   time.Time // the server's time at that moment
 	bound    time.Duration
 	doubtful bool
 }
 
-// set takes a reading.
+// set stores a reading.
 func (s *serverClock) set(local, server time.Time, bound time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.synced, s.local, s.server, s.bound, s.doubtful = true, local, server, bound, false
 }
 
-// doubt has the clock read again before the next signature.
+// doubt makes the next signature read the clock first.
 func (s *serverClock) doubt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doubtful = true
 }
 
-// stale reports whether the clock must be read before a signature; an old reading
-// is good enough for what can not wait.
+// stale reports whether the clock must be read before a signature. An old reading is good enough
+// for a request that cannot wait.
 func (s *serverClock) stale(canWait bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *serverClock) stale(canWait bool) bool {
 	}
 	now := s.now()
 	passed := now.Sub(s.local)
-	jumped := (now.Round(0).Sub(s.local.Round(0)) - passed).Abs() // Round(0) leaves the wall clock alone
+	jumped := (now.Round(0).Sub(s.local.Round(0)) - passed).Abs() // Round(0) strips the monotonic reading
 	return passed < 0 || jumped > clockJump || canWait && passed > clockAge
 }
 
@@ -67,11 +67,11 @@ func (s *serverClock) read() (server, local time.Time, bound time.Duration) {
 	return s.server.Add(local.Sub(s.local)), local, s.bound
 }
 
-// SyncClock reads the server's time (interface, Authentication 6). It is assumed
-// to be taken in the middle of the round trip, so it is right within half of one.
+// SyncClock reads the server's time (interface, Authentication 6). It takes the middle of the round
+// trip, so the error is at most half of it.
 func (c *Client) SyncClock(ctx context.Context) error { return c.synchronize(ctx, true) }
 
-// synchronize reads the clock unless somebody else just did, or must.
+// synchronize reads the clock, unless must is false and another goroutine just did.
 func (c *Client) synchronize(ctx context.Context, must bool) error {
 	if err := c.syncing.enter(ctx); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (c *Client) synchronize(ctx context.Context, must bool) error {
 	}
 	best := noRoundTrips
 	var middle, server time.Time
-	for range clockTries {
+	for range clockAttempts {
 		answer, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesTime})
 		if fate.err != nil {
 			return fate.err
@@ -91,12 +91,12 @@ func (c *Client) synchronize(ctx context.Context, must bool) error {
 			best, middle, server = half, fate.began.Add(half), time.UnixMilli(answer.ServerTimeMS)
 		}
 	}
-	c.clock.set(middle, server, best+time.Millisecond) // the server's time is cut to the millisecond
+	c.clock.set(middle, server, best+time.Millisecond) // the server truncates its time to the millisecond
 	return nil
 }
 
-// Offset returns the server's time minus the local one, and how far off that may
-// be either way. Both are 0 before the clock was read.
+// Offset returns the server's time minus the local time, and its maximum error. Both are 0 before
+// the clock was read.
 func (c *Client) Offset() (offset, bound time.Duration) {
 	server, local, bound := c.clock.read()
 	return server.Sub(local), bound
@@ -108,24 +108,24 @@ func (c *Client) OffsetMS() (offset, bound int64) {
 	return longer.Milliseconds(), within.Milliseconds()
 }
 
-// Reading is one look at the exchange's clock by KeepTime.
+// ClockReading is one reading of the exchange's clock by TrackClock.
 type ClockReading struct {
 	Offset, Bound time.Duration // as Offset returns them
-	Jumped        time.Duration // how far the local clock was set, or slept: why it was read again; 0 for none
-	Err           error         // it could not be read: the last good reading goes on
+	Jumped        time.Duration // the step of the local clock, or sleep of the machine, that caused the reading; 0 for none
+	Err           error         // the clock could not be read: the last good reading stays in use
 }
 
-// Pace of KeepTime.
+// Intervals of TrackClock.
 const (
-	jumpEvery = time.Second // how often a jump is looked for
+	jumpEvery = time.Second // how often it checks for a jump
 	syncAgain = 5 * time.Second
 )
 
-// KeepTime reads the exchange's clock every so often, and at once after the local
-// one was set or the machine slept, until the context ends. It tells each
-// reading. While a machine sleeps the time that passes stands still, so without
-// this everything unsigned would go by an old time until the next signature.
-func (c *Client) TrackClock(ctx context.Context, every time.Duration, tell func(ClockReading)) {
+// TrackClock reads the exchange's clock at an interval, and at once after the local clock was set
+// or the machine slept, until the context ends. It reports each reading. The elapsed time stands
+// still while a machine sleeps: without this, everything unsigned would use an old time until the
+// next signature.
+func (c *Client) TrackClock(ctx context.Context, every time.Duration, report func(ClockReading)) {
 	ticker := time.NewTicker(jumpEvery)
 	defer ticker.Stop()
 	wall, passed, due := c.config.Clock(), time.Now(), time.Now().Add(every)
@@ -136,7 +136,7 @@ func (c *Client) TrackClock(ctx context.Context, every time.Duration, tell func(
 		case <-ticker.C:
 		}
 		now, here := c.config.Clock(), time.Now()
-		jumped := now.Round(0).Sub(wall.Round(0)) - here.Sub(passed) // Round(0) leaves the wall clock alone
+		jumped := now.Round(0).Sub(wall.Round(0)) - here.Sub(passed) // Round(0) strips the monotonic reading
 		wall, passed = now, here
 		if jumped.Abs() <= clockJump {
 			jumped = 0
@@ -155,7 +155,7 @@ func (c *Client) TrackClock(ctx context.Context, every time.Duration, tell func(
 			return
 		}
 		reading.Offset, reading.Bound = c.Offset()
-		tell(reading)
+		report(reading)
 	}
 }
 

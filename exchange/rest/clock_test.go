@@ -60,7 +60,7 @@ func TestASlowRoundTripWidensTheBoundAndTheFastestCounts(t *testing.T) {
 	})
 }
 
-func TestAReadOutsideOfTheWindowIsSentOnceMoreWithANewClock(t *testing.T) {
+func TestAReadOutsideTheWindowIsSentOnceMoreWithANewClockReading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -85,7 +85,7 @@ func TestAReadOutsideOfTheWindowIsSentOnceMoreWithANewClock(t *testing.T) {
 	})
 }
 
-func TestAPlacementOutsideOfTheWindowIsRefusedAndTheClockReadBeforeTheNext(t *testing.T) {
+func TestAPlacementOutsideTheWindowIsRefusedAndTheClockReadBeforeTheNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -100,7 +100,7 @@ func TestAPlacementOutsideOfTheWindowIsRefusedAndTheClockReadBeforeTheNext(t *te
 			t.Errorf("want one request and no clock, have %d and %d", sent, clock)
 		}
 		kind(t, "second", place(t.Context(), client), "", "")
-		if clock := v.count(exchange.FuturesTime); clock != clockTries {
+		if clock := v.count(exchange.FuturesTime); clock != clockAttempts {
 			t.Errorf("want the clock read, have %d", clock)
 		}
 	})
@@ -121,7 +121,7 @@ func TestAStepOfTheLocalClockMovesNoTimestamp(t *testing.T) {
 		}
 		time.Sleep(clockAge + time.Second)
 		if !client.clock.stale(true) || client.clock.stale(false) {
-			t.Error("an old reading: want it read again for reads, and good enough for what can not wait")
+			t.Error("an old reading: want it read again for reads, and good enough for a request that cannot wait")
 		}
 		step.Store(int64(-time.Hour))
 		if !client.clock.stale(false) {
@@ -134,7 +134,7 @@ func TestAStepOfTheLocalClockMovesNoTimestamp(t *testing.T) {
 	})
 }
 
-func TestAVenueThatRefusesItsOwnClockIsNoLoop(t *testing.T) {
+func TestAVenueThatRefusesItsOwnClockCausesNoLoop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -144,8 +144,8 @@ func TestAVenueThatRefusesItsOwnClockIsNoLoop(t *testing.T) {
 	})
 }
 
-// TestAMachineThatSleptReadsTheClockAtOnce lets the wall clock run ahead of the
-// time that passes, as it does while a laptop is closed.
+// TestAMachineThatSleptReadsTheClockAtOnce lets the wall clock run ahead of the elapsed time, as it
+// does while a laptop is closed.
 func TestAMachineThatSleptReadsTheClockAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestAMachineThatSleptReadsTheClockAtOnce(t *testing.T) {
 		for {
 			if r := <-readings; r.Jumped < 0 {
 				if r.Err == nil {
-					t.Error("the exchange fails: want it told")
+					t.Error("the exchange fails: want it reported")
 				}
 				break
 			}

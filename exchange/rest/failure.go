@@ -14,13 +14,13 @@ import (
 	"botd/exchange/wire"
 )
 
-// notSent is an error that came before the first byte could go out.
+// notSent is an error that happened before the first byte could be sent.
 func notSent(operation exchange.Operation, why string, cause error) error {
 	return &exchange.Unavailable{Operation: operation, Reason: "not sent: " + why, Err: cause}
 }
 
-// failed is a network fault. Only one before there was a connection is certain
-// not to have reached the exchange.
+// failed is a network error. Only an error before the connection was made proves that the exchange
+// received nothing.
 func failed(operation exchange.Operation, err error, sent bool) fate {
 	switch {
 	case !sent:
@@ -31,7 +31,7 @@ func failed(operation exchange.Operation, err error, sent bool) fate {
 	return fate{err: &exchange.Unavailable{Operation: operation, Reason: reason(err), Err: err}, again: true}
 }
 
-// tooLong is an answer beyond mostBody.
+// tooLong is the error for an answer longer than maxBody.
 func tooLong(operation exchange.Operation) error {
 	malformed := &exchange.Malformed{Operation: operation, What: "it is longer than 8 MiB"}
 	if operation.Places() {
@@ -40,8 +40,8 @@ func tooLong(operation exchange.Operation) error {
 	return malformed
 }
 
-// neverConnected recognises a fault of connecting from the error alone, for
-// transports that do not tell when they have a connection.
+// neverConnected recognises a connection error by its type, for transports that do not report
+// connections.
 func neverConnected(err error) bool {
 	var (
 		operation *net.OpError
@@ -50,7 +50,7 @@ func neverConnected(err error) bool {
 	return errors.As(err, &operation) && operation.Op == "dial" || errors.As(err, &dns)
 }
 
-// reason names a network fault from a closed set, fit for a metric's label.
+// reason names a network error from a closed set, suitable as a metric label.
 func reason(err error) string {
 	var (
 		network     net.Error
@@ -79,8 +79,8 @@ func reason(err error) string {
 	return "network error"
 }
 
-// scrubbed takes what must stay secret out of what the venue said, in case it
-// says it back. Everything else in these errors is botd's own.
+// scrubbed removes secrets from the venue's text, in case the venue repeats them. All other text in
+// these errors is botd's own.
 func (c *Client) scrubbed(err error, signature string) error {
 	var (
 		refusal   *exchange.Refusal
@@ -103,7 +103,7 @@ func (c *Client) scrub(text, signature string) string {
 	return wire.Redact(text, string(c.config.Secret), signature, c.config.Key)
 }
 
-// redact cuts off what stands before the host of an address.
+// redact removes everything before the host of an address.
 func redact(address string) string {
 	if at := strings.LastIndex(address, "@"); at >= 0 {
 		return "(hidden)" + address[at:]

@@ -6,18 +6,18 @@ import (
 	"botd/exchange"
 )
 
-// One call per operation of the futures market, each Do with its own answer.
-// Times are Unix milliseconds, prices and quantities whole units of their symbol
-// (Symbols), money is exact USDT. Errors are those of Do. The section of the
-// interface that describes a call is named in brackets.
+// One call per operation of the futures market, each like Do but with its own answer type. Times
+// are Unix milliseconds, prices and quantities are in units of their symbol (Symbols), money is
+// exact USDT. Errors are those of Do. Brackets name the section of the interface that describes the
+// call.
 
-// Span narrows a list: zero fields are not sent, and the venue's defaults hold.
+// Span narrows a list. Zero fields are not sent; the venue's defaults apply.
 type Span struct {
 	StartMS, EndMS int64 // inclusive
 	Limit, Offset  int
 }
 
-// one sends a request and picks what was asked from the answer.
+// one sends a request and picks one field of the answer.
 func one[T any](ctx context.Context, c *Client, request exchange.Request, pick func(*exchange.Answer) T) (T, error) {
 	answer, err := c.Do(ctx, request)
 	if err != nil {
@@ -27,12 +27,12 @@ func one[T any](ctx context.Context, c *Client, request exchange.Request, pick f
 	return pick(&answer), nil
 }
 
-// FuturesHealth returns the service's word about its health [Futures public].
+// FuturesHealth returns the service's health [Futures public].
 func (c *Client) FuturesHealth(ctx context.Context) (string, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesHealth}, func(a *exchange.Answer) string { return a.Status })
 }
 
-// FuturesPing returns the service's word of being there [Futures public].
+// FuturesPing returns the service's answer to a ping [Futures public].
 func (c *Client) FuturesPing(ctx context.Context) (string, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesPing}, func(a *exchange.Answer) string { return a.Status })
 }
@@ -58,8 +58,8 @@ func (c *Client) FuturesTicker(ctx context.Context, symbol string) (exchange.Tic
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesTicker, Symbol: symbol}, func(a *exchange.Answer) exchange.Ticker { return a.Tickers.Items()[0] })
 }
 
-// FuturesDepth returns the order book, limit levels a side: 100 when 0, at most
-// 1000 [Futures depth].
+// FuturesDepth returns the order book with limit levels a side: 100 when 0, at most 1000 [Futures
+// depth].
 func (c *Client) FuturesDepth(ctx context.Context, symbol string, limit int) (exchange.Depth, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesDepth, Symbol: symbol, Limit: limit}, func(a *exchange.Answer) exchange.Depth { return a.Depth })
 }
@@ -70,9 +70,9 @@ func (c *Client) FuturesTrades(ctx context.Context, symbol string, limit int) ([
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesTrades, Symbol: symbol, Limit: limit}, func(a *exchange.Answer) []exchange.Trade { return a.Trades.Items() })
 }
 
-// FuturesCandles returns candles, oldest first, the one under way included: with a
-// start the first from there, else the newest; 500 when span.Limit is 0, at most
-// 1500. span.Offset is not sent [Futures candle].
+// FuturesCandles returns candles, oldest first, including the one being formed: with a start the
+// first ones from there, else the newest; 500 when span.Limit is 0, at most 1500. span.Offset is
+// not sent [Futures candle].
 func (c *Client) FuturesCandles(ctx context.Context, symbol string, interval exchange.Interval, span Span) (*exchange.Candles, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol, Interval: interval, StartMS: span.StartMS, EndMS: span.EndMS, Limit: span.Limit},
 		func(a *exchange.Answer) *exchange.Candles { return a.Candles })
@@ -94,9 +94,9 @@ func (c *Client) FuturesSymbolMarginLevels(ctx context.Context, symbol string) (
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesSymbolMarginLevels, Symbol: symbol}, func(a *exchange.Answer) []exchange.SymbolBracket { return a.Levels.Items() })
 }
 
-// FuturesPlace places an order, once. The answer only acknowledges it: what
-// became of it is fetched. *exchange.Uncertain means that it may be there,
-// *exchange.Unavailable that it surely is not [POST /fhapi/v1/order].
+// FuturesPlace places an order, once. The answer only acknowledges it; its outcome must be fetched.
+// *exchange.Uncertain means that the order may exist, *exchange.Unavailable that it certainly does
+// not [POST /fhapi/v1/order].
 func (c *Client) FuturesPlace(ctx context.Context, order exchange.NewOrder) (exchange.Order, error) {
 	order.Market = exchange.Futures
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesPlace, Symbol: order.Symbol, Order: order}, func(a *exchange.Answer) exchange.Order { return a.Order })
@@ -107,20 +107,20 @@ func (c *Client) FuturesOrder(ctx context.Context, id int64) (exchange.Order, er
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesOrder, OrderID: id}, func(a *exchange.Answer) exchange.Order { return a.Order })
 }
 
-// FuturesOpenOrders returns the open orders, conditional ones too, of a symbol or,
-// when it is empty, of all [POST /fhapi/v1/order/open].
+// FuturesOpenOrders returns the open orders of a symbol, conditional ones included, or of all
+// symbols when it is empty [POST /fhapi/v1/order/open].
 func (c *Client) FuturesOpenOrders(ctx context.Context, symbol string) ([]exchange.Order, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: symbol}, func(a *exchange.Answer) []exchange.Order { return a.Orders.Items() })
 }
 
-// FuturesCancel asks for an order's cancel. PRE_CANCELED is not an end: fills may
-// follow. It is sent once; sending it again is harmless [POST /fhapi/v1/order/cancel].
+// FuturesCancel requests the cancel of an order. PRE_CANCELED is not final: fills may follow. The
+// request is sent once; sending it again is harmless [POST /fhapi/v1/order/cancel].
 func (c *Client) FuturesCancel(ctx context.Context, id int64) (exchange.Order, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesCancel, OrderID: id}, func(a *exchange.Answer) exchange.Order { return a.Order })
 }
 
-// FuturesCancelAll cancels every open order of the account, stops of all symbols
-// included; none is an empty list [POST /fhapi/v1/order/cancel/all].
+// FuturesCancelAll cancels every open order of the account, stops of all symbols included; without
+// open orders the list is empty [POST /fhapi/v1/order/cancel/all].
 func (c *Client) FuturesCancelAll(ctx context.Context) ([]exchange.Order, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesCancelAll}, func(a *exchange.Answer) []exchange.Order { return a.Orders.Items() })
 }
@@ -130,8 +130,8 @@ func (c *Client) FuturesLeverages(ctx context.Context) ([]exchange.LeverageSetti
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesLeverages}, func(a *exchange.Answer) []exchange.LeverageSetting { return a.Leverages.Items() })
 }
 
-// FuturesSetLeverage sets a symbol's leverage, from 1 to the bracket's maximum
-// [POST /fhapi/v1/leverage].
+// FuturesSetLeverage sets a symbol's leverage, from 1 to the bracket's maximum [POST
+// /fhapi/v1/leverage].
 func (c *Client) FuturesSetLeverage(ctx context.Context, symbol string, leverage int) error {
 	_, err := c.Do(ctx, exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: symbol, Leverage: leverage})
 	return err
@@ -148,9 +148,9 @@ func (c *Client) FuturesOpenPositions(ctx context.Context) ([]exchange.Position,
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesOpenPositions}, func(a *exchange.Answer) []exchange.Position { return a.Positions.Items() })
 }
 
-// FuturesPositionsHistory returns ended positions, newest first: 30 when
-// span.Limit is 0. Symbol and side narrow it; the span is sent in whole seconds,
-// widened to them [GET /fhapi/v1/positions/history].
+// FuturesPositionsHistory returns closed positions, newest first: 30 when span.Limit is 0. Symbol
+// and side are optional filters. The span is sent in whole seconds and widened to them [GET
+// /fhapi/v1/positions/history].
 func (c *Client) FuturesPositionsHistory(ctx context.Context, symbol string, side exchange.PositionSide, span Span) ([]exchange.Position, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: symbol, PositionSide: side,
 		StartMS: span.StartMS, EndMS: span.EndMS, Limit: span.Limit, Offset: span.Offset}, func(a *exchange.Answer) []exchange.Position { return a.Positions.Items() })

@@ -14,7 +14,7 @@ import (
 	"botd/exchange"
 )
 
-// place places on both markets in turn.
+// placements place an order on each market.
 var placements = map[exchange.Operation]func(context.Context, *Client) error{
 	exchange.FuturesPlace: func(ctx context.Context, c *Client) error {
 		_, err := c.FuturesPlace(ctx, market(exchange.Buy))
@@ -81,7 +81,7 @@ func TestAPlacementIsSentOnceWhateverHappens(t *testing.T) {
 	}
 }
 
-func TestWhatChangesSomethingElseIsSentOnceToo(t *testing.T) {
+func TestOtherChangesAreSentOnceToo(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
 	client := ready(t, open(t, v))
@@ -100,8 +100,8 @@ func TestWhatChangesSomethingElseIsSentOnceToo(t *testing.T) {
 	}
 }
 
-// TestAPlacementOverAConnectionThatDiedIsNotDoubled has the venue close kept
-// connections while the client thinks they are good.
+// TestAPlacementOverAConnectionThatDiedIsNotDoubled has the venue close idle connections that the
+// client still considers good.
 func TestAPlacementOverAConnectionThatDiedIsNotDoubled(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
@@ -120,8 +120,8 @@ func TestAPlacementOverAConnectionThatDiedIsNotDoubled(t *testing.T) {
 	}
 }
 
-// TestWhatWasSurelyNotSentSaysSo: only these may be unavailable.
-func TestWhatWasSurelyNotSentSaysSo(t *testing.T) {
+// TestAPlacementThatWasNotSentIsUnavailable: only such a placement may be unavailable.
+func TestAPlacementThatWasNotSentIsUnavailable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -158,9 +158,9 @@ func TestWhatWasSurelyNotSentSaysSo(t *testing.T) {
 	})
 }
 
-// TestAPlacementIsCalledBackUntilItLeaves: while it waits for its turn it is surely
-// not sent; afterwards its answer is waited for.
-func TestAPlacementIsCalledBackUntilItLeaves(t *testing.T) {
+// TestAPlacementCanBeRecalledUntilItIsSent: while it waits for its turn it is certainly not sent;
+// afterwards the client waits for its answer.
+func TestAPlacementCanBeRecalledUntilItIsSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -169,21 +169,21 @@ func TestAPlacementIsCalledBackUntilItLeaves(t *testing.T) {
 		order := market(exchange.Buy)
 		order.Symbol, order.Market = "BTC-USDT", exchange.Futures
 		request := exchange.Request{Operation: exchange.FuturesPlace, Order: order}
-		calledBack := make(chan struct{})
-		departure := exchange.SendLimit{NotAfterMS: client.ServerNowMS() + 10_000, Recalled: calledBack}
+		recalled := make(chan struct{})
+		limit := exchange.SendLimit{NotAfterMS: client.ServerNowMS() + 10_000, Recalled: recalled}
 		v.on(exchange.FuturesPlace, func(w http.ResponseWriter, _ *http.Request, answer []byte) {
-			close(calledBack) // it is there already
+			close(recalled) // the venue has it already
 			w.WriteHeader(http.StatusCreated)
 			w.Write(answer)
 		})
-		_, err := client.DoBefore(t.Context(), request, departure)
-		kind(t, "called back too late", err, "", "")
+		_, err := client.DoBefore(t.Context(), request, limit)
+		kind(t, "recalled too late", err, "", "")
 
 		began := time.Now()
-		_, err = client.DoBefore(t.Context(), request, departure) // the budget is spent
-		kind(t, "called back while it waits", err, "unavailable", "called back")
+		_, err = client.DoBefore(t.Context(), request, limit) // the budget is spent
+		kind(t, "recalled while it waits", err, "unavailable", "recalled")
 		if waited := time.Since(began); waited != 0 {
-			t.Errorf("want it told at once, have it after %s", waited)
+			t.Errorf("want it reported at once, have it after %s", waited)
 		}
 		if have := v.count(exchange.FuturesPlace); have != 1 {
 			t.Errorf("want one request, have %d", have)
@@ -215,12 +215,12 @@ func TestAPlacementThatCouldNotConnectWasNotSent(t *testing.T) {
 	}
 }
 
-// blind is a transport that tells nothing about connections.
+// blind is a transport that reports nothing about connections.
 type blind struct{ err error }
 
 func (b blind) RoundTrip(*http.Request) (*http.Response, error) { return nil, b.err }
 
-func TestATransportThatTellsNothingLeavesPlacementsUncertain(t *testing.T) {
+func TestATransportWithoutTraceLeavesPlacementsUncertain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error

@@ -13,17 +13,16 @@ import (
 
 // Bounds of reads.
 const (
-	mostTries      = 4
-	firstBackoff   = 200 * time.Millisecond
-	longestBackoff = 5 * time.Second
-	longestPause   = 30 * time.Second // a longer Retry-After is the caller's to wait for
+	maxTries     = 4
+	firstBackoff = 200 * time.Millisecond
+	maxBackoff   = 5 * time.Second
+	maxPause     = 30 * time.Second // the caller must wait out a longer Retry-After
 )
 
-// read tries a read again while the venue or the network is not available, once
-// more on -1021 with a new clock, and once more when it named a symbol that was
-// not known. A refusal is final.
+// read retries a read while venue or network are unavailable, once more after -1021 with a new
+// clock reading, and once more after an unknown symbol with a new symbol list. A refusal is final.
 func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.Answer, fate) {
-	pause := &backoff.ExponentialBackOff{InitialInterval: firstBackoff, Multiplier: 2, RandomizationFactor: 0.3, MaxInterval: longestBackoff}
+	pause := &backoff.ExponentialBackOff{InitialInterval: firstBackoff, Multiplier: 2, RandomizationFactor: 0.3, MaxInterval: maxBackoff}
 	pause.Reset()
 	synced, listed := false, false
 	for tries := 1; ; tries++ {
@@ -45,7 +44,7 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 			if c.list(ctx, unknown.Key.Market, true) != nil {
 				return answer, fate
 			}
-		case fate.again && tries < mostTries:
+		case fate.again && tries < maxTries:
 			if !sleep(ctx, max(pause.NextBackOff(), fate.retryAfter)) {
 				return answer, fate
 			}
@@ -55,9 +54,9 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 	}
 }
 
-// sleep waits, unless that is too long or the context ends before.
+// sleep waits, unless the wait is too long or the context ends first.
 func sleep(ctx context.Context, wait time.Duration) bool {
-	if deadline, ok := ctx.Deadline(); wait > longestPause || ok && time.Until(deadline) <= wait {
+	if deadline, ok := ctx.Deadline(); wait > maxPause || ok && time.Until(deadline) <= wait {
 		return false
 	}
 	timer := time.NewTimer(wait)

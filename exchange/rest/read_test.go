@@ -15,7 +15,7 @@ import (
 	"botd/exchange"
 )
 
-func TestReadsAreTriedAgainWithGrowingPauses(t *testing.T) {
+func TestReadsAreRetriedWithGrowingPauses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name         string
@@ -71,7 +71,7 @@ func TestRetryAfterReachesTheCaller(t *testing.T) {
 	}
 }
 
-func TestAReadGivesUpWhenItsContextWouldEndBeforeTheNextTry(t *testing.T) {
+func TestAReadGivesUpWhenItsContextWouldEndBeforeTheNextRetry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
@@ -108,12 +108,12 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestAnswersBeyondTheCapAreNotRead(t *testing.T) {
+func TestAnswersBeyondTheLimitAreNotRead(t *testing.T) {
 	t.Parallel()
 	stopped := make(chan struct{}, 2)
 	endless := func(w http.ResponseWriter, _ *http.Request, _ []byte) {
 		chunk := []byte(strings.Repeat(" ", 1<<20))
-		for range 8 * mostBody >> 20 {
+		for range 8 * maxBody >> 20 {
 			if _, err := w.Write(chunk); err != nil {
 				stopped <- struct{}{}
 				return
@@ -134,7 +134,7 @@ func TestAnswersBeyondTheCapAreNotRead(t *testing.T) {
 	<-stopped
 }
 
-func TestFaultsOfConnectingAreNamed(t *testing.T) {
+func TestConnectionErrorsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error

@@ -14,7 +14,7 @@ import (
 	"botd/exchange"
 )
 
-// everyText is all an error or a value can print, with the causes of an error.
+// everyText returns all text that an error or a value can print, including the causes of an error.
 func everyText(value any) string {
 	var text strings.Builder
 	for {
@@ -38,11 +38,11 @@ func checkSecrets(t *testing.T, what string, value any) {
 	text := everyText(value)
 	bytes := fmt.Sprint([]byte(canarySecret))
 	if strings.Contains(text, canaryKey[:6]) || strings.Contains(text, canarySecret[:6]) || strings.Contains(text, strings.Trim(bytes, "[]")) || signatures.MatchString(text) {
-		t.Errorf("%s tells a secret: %s", what, text)
+		t.Errorf("%s contains a secret: %s", what, text)
 	}
 }
 
-func TestNoErrorTellsASecret(t *testing.T) {
+func TestNoErrorContainsASecret(t *testing.T) {
 	t.Parallel()
 	faults := map[string]fault{
 		"closed": closed, "truncated": truncated, "silent": silent, "500": status(500, ""), "429": status(429, ""), "302": status(302, "", "Location", "https://x.invalid/"),
@@ -86,7 +86,7 @@ func TestNoErrorTellsASecret(t *testing.T) {
 	}
 }
 
-func TestNoPrintedClientOrConfigTellsASecret(t *testing.T) {
+func TestNoPrintedClientOrConfigContainsASecret(t *testing.T) {
 	t.Parallel()
 	config := Config{BaseURL: "https://name:" + canarySecret + "@example.com", Key: canaryKey, Secret: []byte(canarySecret)}
 	checkSecrets(t, "a config", config)
@@ -104,7 +104,7 @@ func TestNoPrintedClientOrConfigTellsASecret(t *testing.T) {
 	}
 }
 
-func TestFaultsBeforeSendingTellNoSecretEither(t *testing.T) {
+func TestErrorsBeforeSendingContainNoSecret(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := dial(t, "http://127.0.0.1:1", dialer(func(context.Context) error { return errors.New("no way") }))

@@ -16,26 +16,26 @@ import (
 	"botd/exchange/wire"
 )
 
-// mostBody is the longest answer that is read, in bytes.
-const mostBody = 8 << 20
+// maxBody is the longest answer that is read, in bytes.
+const maxBody = 8 << 20
 
-// fate is what became of one try.
+// fate is the outcome of one attempt.
 type fate struct {
 	err        error
 	again      bool // the same read may succeed later
 	retryAfter time.Duration
 
-	began, ended time.Time // of the exchange itself, for the clock
+	began, ended time.Time // of the HTTP exchange itself, for the clock
 }
 
-// try waits for the budget, sends the request once and tells the observer.
-func (c *Client) try(ctx context.Context, request *exchange.Request, departure exchange.SendLimit) (exchange.Answer, fate) {
+// try waits for the budget, sends the request once and reports to the observer.
+func (c *Client) try(ctx context.Context, request *exchange.Request, limit exchange.SendLimit) (exchange.Answer, fate) {
 	began := c.config.Clock()
-	if err := c.budgets[request.Operation.Market()].wait(ctx, priorityOf(request), departure.Recalled); err != nil {
+	if err := c.budgets[request.Operation.Market()].wait(ctx, priorityOf(request), limit.Recalled); err != nil {
 		return exchange.Answer{}, fate{err: notSent(request.Operation, "the request budget is spent", err)}
 	}
 	ready := c.config.Clock()
-	answer, fate := c.exchange(ctx, request, departure)
+	answer, fate := c.exchange(ctx, request, limit)
 	var refusal *exchange.Refusal
 	if errors.As(fate.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
 		c.clock.doubt()
@@ -54,7 +54,7 @@ func (c *Client) try(ctx context.Context, request *exchange.Request, departure e
 }
 
 // exchange sends one request and reads its answer.
-func (c *Client) exchange(ctx context.Context, request *exchange.Request, departure exchange.SendLimit) (exchange.Answer, fate) {
+func (c *Client) exchange(ctx context.Context, request *exchange.Request, limit exchange.SendLimit) (exchange.Answer, fate) {
 	operation := request.Operation
 	encoded, err := wire.EncodeRequest(request, c.symbols)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, depart
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
 	outgoing, err := http.NewRequestWithContext(httptrace.WithClientTrace(limited, trace), encoded.Method, c.base+encoded.Path, bytes.NewReader(encoded.Body))
 	if err != nil {
-		return exchange.Answer{}, fate{err: notSent(operation, "the request can not be made", nil)}
+		return exchange.Answer{}, fate{err: notSent(operation, "the request cannot be built", nil)}
 	}
 	outgoing.Header.Set("User-Agent", "botd")
 	if encoded.Body != nil {
@@ -77,13 +77,13 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, depart
 	}
 	if operation.Signed() {
 		nowMS := c.ServerNowMS()
-		if departure.NotAfterMS != 0 && nowMS > departure.NotAfterMS {
+		if limit.NotAfterMS != 0 && nowMS > limit.NotAfterMS {
 			return exchange.Answer{}, fate{err: notSent(operation, "its time to live had passed", nil)}
 		}
 		c.sign(outgoing, &encoded, nowMS)
 	}
-	if departure.IsRecalled() {
-		return exchange.Answer{}, fate{err: notSent(operation, "it was called back", nil)}
+	if limit.IsRecalled() {
+		return exchange.Answer{}, fate{err: notSent(operation, "it was recalled", nil)}
 	}
 	began := c.config.Clock()
 	response, err := c.http.Do(outgoing)
@@ -92,11 +92,11 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, depart
 		return exchange.Answer{}, failed(operation, err, sent)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, mostBody+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	if err != nil {
 		return exchange.Answer{}, failed(operation, err, true)
 	}
-	if len(body) > mostBody {
+	if len(body) > maxBody {
 		return exchange.Answer{}, fate{err: tooLong(operation)}
 	}
 	ended := c.config.Clock()
@@ -105,7 +105,7 @@ func (c *Client) exchange(ctx context.Context, request *exchange.Request, depart
 	return answer, fate
 }
 
-// inSeconds turns a Retry-After that is a date into seconds from the server's now.
+// inSeconds converts a Retry-After date into seconds from the server's time.
 func (c *Client) inSeconds(retryAfter string) string {
 	when, err := http.ParseTime(retryAfter)
 	if err != nil {
@@ -124,21 +124,21 @@ func (c *Client) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 		Timestamp: timestamp, Method: encoded.Method, Path: request.URL.RequestURI(), Key: c.config.Key, Body: encoded.Body}))
 }
 
-// understand reads an answer that came in full.
+// understand reads an answer that arrived in full.
 func (c *Client) understand(request *exchange.Request, outgoing *http.Request, response *http.Response, body []byte) (exchange.Answer, fate) {
 	received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: c.inSeconds(response.Header.Get("Retry-After")), Body: body}
 	answer, err := wire.DecodeAnswer(request, received, c.symbols)
 	if err == nil {
 		return answer, fate{}
 	}
-	told := fate{
+	failed := fate{
 		err:        c.scrubbed(err, outgoing.Header.Get(wire.HeaderSignature)),
 		again:      response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError,
 		retryAfter: time.Duration(received.RetryAfterMS()) * time.Millisecond,
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
-		// Everybody waits: asking on while limited gets an address banned.
-		c.budgets[request.Operation.Market()].pause(min(max(told.retryAfter, firstBackoff), longestPause))
+		// All requests wait: continuing while limited gets an address banned.
+		c.budgets[request.Operation.Market()].pause(min(max(failed.retryAfter, firstBackoff), maxPause))
 	}
-	return answer, told
+	return answer, failed
 }

@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// One call per operation of the spot market, as in futures.go.
+// One call per operation of the spot market, like futures.go.
 
 // SpotPairs returns the symbol list [Spot pair].
 func (c *Client) SpotPairs(ctx context.Context) ([]*exchange.Symbol, error) {
@@ -36,22 +36,21 @@ func (c *Client) SpotTrades(ctx context.Context, symbol string, limit int) ([]ex
 	return one(ctx, c, exchange.Request{Operation: exchange.SpotTrades, Symbol: symbol, Limit: limit}, func(a *exchange.Answer) []exchange.Trade { return a.Trades.Items() })
 }
 
-// SpotCandles returns candles, oldest first. Start and end must be given; 100 when
-// span.Limit is 0, at most 500. There are no 30m and 1w [Spot public].
+// SpotCandles returns candles, oldest first. Start and end are required; 100 when span.Limit is 0,
+// at most 500. There are no 30m and 1w candles [Spot public].
 func (c *Client) SpotCandles(ctx context.Context, symbol string, interval exchange.Interval, span Span) (*exchange.Candles, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.SpotCandles, Symbol: symbol, Interval: interval,
 		StartMS: span.StartMS, EndMS: span.EndMS, Limit: span.Limit, Offset: span.Offset}, func(a *exchange.Answer) *exchange.Candles { return a.Candles })
 }
 
-// SpotPlace places an order, once; see FuturesPlace. A MARKET order carries
-// QuoteAmount in USDT, every other one Quantity in the base asset
-// [POST /hapi/v1/spot/order].
+// SpotPlace places an order, once; see FuturesPlace. A MARKET order has QuoteAmount in USDT, any
+// other order Quantity in the base asset [POST /hapi/v1/spot/order].
 func (c *Client) SpotPlace(ctx context.Context, order exchange.NewOrder) (exchange.Order, error) {
 	order.Market = exchange.Spot
 	return one(ctx, c, exchange.Request{Operation: exchange.SpotPlace, Symbol: order.Symbol, Order: order}, func(a *exchange.Answer) exchange.Order { return a.Order })
 }
 
-// SpotMarketOrder is a MARKET order of either a base quantity or an amount of USDT.
+// SpotMarketOrder is a MARKET order for either a base quantity or an amount of USDT.
 type SpotMarketOrder struct {
 	Symbol        string
 	Side          exchange.Side
@@ -60,10 +59,10 @@ type SpotMarketOrder struct {
 	ClientOrderID string
 }
 
-// SpotMarket places a MARKET order, once. The interface takes an amount of USDT for
-// it, so a base quantity is priced first, by the book as it is at this moment: what
-// it fills differs by as much as the price moves until then. Where that matters, a
-// LIMIT order through the price is exact [POST /hapi/v1/spot/order].
+// SpotMarket places a MARKET order, once. The interface takes an amount of USDT, so a base quantity
+// is priced by the present book first: the filled quantity differs by as much as the price moves
+// meanwhile. Where that matters, use a LIMIT order through the price, which is exact [POST
+// /hapi/v1/spot/order].
 func (c *Client) SpotMarket(ctx context.Context, order SpotMarketOrder) (exchange.Order, error) {
 	if (order.Quantity > 0) == (order.QuoteAmount.Sign() > 0) || order.Quantity < 0 || order.QuoteAmount.Sign() < 0 {
 		return exchange.Order{}, notSent(exchange.SpotPlace, "a market order needs either a quantity or an amount, above 0", nil)
@@ -88,8 +87,8 @@ func (c *Client) SpotMarket(ctx context.Context, order SpotMarketOrder) (exchang
 	return c.SpotPlace(ctx, exchange.NewOrder{Symbol: order.Symbol, Side: order.Side, Type: exchange.MarketOrder, QuoteAmount: amount, ClientOrderID: order.ClientOrderID})
 }
 
-// worthOf is what a quantity costs or brings on one side of a book; whole is false
-// when the side holds less.
+// worthOf returns what a quantity costs or yields on one side of a book; whole is false when that
+// side has less.
 func worthOf(symbol *exchange.Symbol, levels []exchange.Level, quantity exchange.Quantity) (worth exchange.Amount, whole bool) {
 	for _, level := range levels {
 		part := min(quantity, level.Quantity)
@@ -101,8 +100,8 @@ func worthOf(symbol *exchange.Symbol, levels []exchange.Level, quantity exchange
 	return worth, false
 }
 
-// SpotCancel cancels an order by symbol and id. It is sent once; sending it again
-// is harmless [Spot trading].
+// SpotCancel cancels an order by symbol and id. The request is sent once; sending it again is
+// harmless [Spot trading].
 func (c *Client) SpotCancel(ctx context.Context, symbol string, id int64) (exchange.Order, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.SpotCancel, Symbol: symbol, OrderID: id}, func(a *exchange.Answer) exchange.Order { return a.Order })
 }
@@ -118,7 +117,7 @@ func (c *Client) SpotOpenOrders(ctx context.Context, symbol string) ([]exchange.
 	return one(ctx, c, exchange.Request{Operation: exchange.SpotOpenOrders, Symbol: symbol}, func(a *exchange.Answer) []exchange.Order { return a.Orders.Items() })
 }
 
-// SpotFilter narrows the order history: zero fields are not sent.
+// SpotFilter narrows the order history. Zero fields are not sent.
 type SpotFilter struct {
 	Symbol string
 	Side   exchange.Side
@@ -132,9 +131,8 @@ func (c *Client) SpotOrderHistory(ctx context.Context, filter SpotFilter, span S
 		StartMS: span.StartMS, EndMS: span.EndMS, Limit: span.Limit, Offset: span.Offset}, func(a *exchange.Answer) []exchange.Order { return a.Orders.Items() })
 }
 
-// SpotUserTrades returns the account's fills, of a symbol and of an order where
-// these are given: 500 when span.Limit is 0, at most 1000. The span's times are
-// not sent [Spot user trade].
+// SpotUserTrades returns the account's fills, optionally of one symbol and of one order: 500 when
+// span.Limit is 0, at most 1000. The span's times are not sent [Spot user trade].
 func (c *Client) SpotUserTrades(ctx context.Context, symbol string, orderID int64, span Span) ([]exchange.UserTrade, error) {
 	return one(ctx, c, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: symbol, OrderID: orderID, Limit: span.Limit, Offset: span.Offset},
 		func(a *exchange.Answer) []exchange.UserTrade { return a.Fills.Items() })

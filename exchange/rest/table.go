@@ -9,14 +9,14 @@ import (
 	"botd/exchange"
 )
 
-// Table holds the instruments of both markets. It is safe for several goroutines.
+// SymbolTable holds the instruments of both markets. It is safe for concurrent use.
 type SymbolTable struct {
 	mu      sync.RWMutex // guards all below
 	symbols map[exchange.SymbolKey]*exchange.Symbol
 	readAt  map[exchange.Market]time.Time
 }
 
-// NewTable returns a table of the symbols given.
+// NewSymbolTable returns a table of the given symbols.
 func NewSymbolTable(symbols ...*exchange.Symbol) *SymbolTable {
 	t := &SymbolTable{symbols: map[exchange.SymbolKey]*exchange.Symbol{}, readAt: map[exchange.Market]time.Time{}}
 	for _, symbol := range symbols {
@@ -58,8 +58,8 @@ func (t *SymbolTable) age(market exchange.Market, now time.Time) time.Duration {
 	return now.Sub(t.readAt[market])
 }
 
-// replace takes a market's new list. A symbol that left it stays, since orders of
-// it may be told of, but it can not be traded.
+// replace stores a market's new list. A symbol that is no longer listed stays, since orders of it
+// may still be reported, but it is not tradable.
 func (t *SymbolTable) replace(market exchange.Market, symbols []*exchange.Symbol, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,16 +70,16 @@ func (t *SymbolTable) replace(market exchange.Market, symbols []*exchange.Symbol
 	}
 	for key, symbol := range t.symbols {
 		if key.Market == market && !listed[key] && symbol.Tradable {
-			gone := *symbol
-			gone.Tradable = false
-			t.symbols[key] = &gone
+			delisted := *symbol
+			delisted.Tradable = false
+			t.symbols[key] = &delisted
 		}
 	}
 	t.readAt[market] = now
 }
 
-// needsSymbols reports whether an operation's request or answer holds prices or
-// quantities in a symbol's units.
+// needsSymbols reports whether an operation's request or answer has prices or quantities in a
+// symbol's units.
 func needsSymbols(operation exchange.Operation) bool {
 	switch operation {
 	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesTime, exchange.FuturesSymbols,
@@ -103,18 +103,17 @@ func (c *Client) RefreshSymbols(ctx context.Context) error {
 	return c.listSpot(ctx)
 }
 
-// relistAfter is how old a list must be before an unknown symbol has it read again.
+// relistAfter is how old a list must be before an unknown symbol makes the client read it again.
 const relistAfter = 30 * time.Second
 
-// list reads one market's list when there is none, or again when an unknown
-// symbol was named.
+// list reads one market's list if there is none, or again if an unknown symbol was named.
 func (c *Client) list(ctx context.Context, market exchange.Market, again bool) error {
 	if err := c.listing.enter(ctx); err != nil {
 		return err
 	}
 	defer c.listing.leave()
 	if c.symbols.holds(market) && !(again && c.symbols.age(market, c.config.Clock()) >= relistAfter) {
-		return nil // somebody else just did
+		return nil // another goroutine just did
 	}
 	if market == exchange.Spot {
 		return c.listSpot(ctx)
@@ -131,7 +130,7 @@ func (c *Client) listSpot(ctx context.Context) error {
 	return nil
 }
 
-// listFutures reads the symbols and merges the margin levels into them.
+// listFutures reads the symbols and adds the margin levels.
 func (c *Client) listFutures(ctx context.Context) error {
 	listed, fate := c.read(ctx, &exchange.Request{Operation: exchange.FuturesSymbols})
 	if fate.err != nil {
@@ -146,7 +145,7 @@ func (c *Client) listFutures(ctx context.Context) error {
 		brackets[level.Symbol] = append(brackets[level.Symbol], level.Bracket)
 	}
 	symbols := listed.Symbols.Items()
-	for _, symbol := range symbols { // fresh from the wire: nobody else holds them yet
+	for _, symbol := range symbols { // new from the wire: nobody else has them yet
 		symbol.Brackets = brackets[symbol.Name]
 		slices.SortFunc(symbol.Brackets, func(a, b exchange.Bracket) int { return a.Min.Cmp(b.Min) })
 	}

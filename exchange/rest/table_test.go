@@ -10,7 +10,7 @@ import (
 
 var futuresKey = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-func TestSymbolsAreReadWhenFirstNeededWithTheirBracketsAscending(t *testing.T) {
+func TestSymbolsAreReadWhenFirstNeededWithAscendingBrackets(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
 	client := open(t, v)
@@ -36,7 +36,7 @@ func TestSymbolsAreReadWhenFirstNeededWithTheirBracketsAscending(t *testing.T) {
 	}
 }
 
-func TestASymbolThatLeftTheListStaysButIsNotTraded(t *testing.T) {
+func TestADelistedSymbolStaysButIsNotTraded(t *testing.T) {
 	t.Parallel()
 	v := newVenue(t)
 	client := ready(t, open(t, v))
@@ -53,7 +53,7 @@ func TestASymbolThatLeftTheListStaysButIsNotTraded(t *testing.T) {
 	}
 }
 
-func TestANewSymbolInAnOwnListHasTheTableReadOnceMore(t *testing.T) {
+func TestANewSymbolInAnOwnListRefreshesTheTableOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)

@@ -26,8 +26,8 @@ const (
 	canarySecret = "canary-secret-9f4"
 )
 
-// venue answers the interface by the server's half of package wire, checks every
-// signature, counts, and fails as it is told.
+// venue serves the interface with the server's half of package wire, checks every signature, counts
+// requests, and fails as a test asks.
 type venue struct {
 	t        testing.TB
 	symbols  *SymbolTable
@@ -37,12 +37,12 @@ type venue struct {
 	nowMS  func() int64
 	fault  func(operation exchange.Operation, count int) fault
 	counts map[exchange.Operation]int
-	order  []exchange.Operation // as they came, without the clock and the lists
+	order  []exchange.Operation // in order of arrival, without the clock and the lists
 	redirs int                  // requests that followed a redirect
 	listed []*exchange.Symbol   // futures
 }
 
-// fault is what happens instead of an answer; the zero value is an answer.
+// fault replaces an answer; the zero value is an answer.
 type fault func(w http.ResponseWriter, r *http.Request, answer []byte)
 
 func newVenue(t testing.TB) *venue {
@@ -119,16 +119,16 @@ func (v *venue) answer(operation exchange.Operation, symbol string, r *http.Requ
 	if errors.As(err, &refusal) {
 		return refusal.Status, wire.EncodeRefusal(refusal)
 	}
-	told := v.tell(&request)
-	status, content, err := wire.EncodeAnswer(&told, &request, v.symbols)
+	answer := v.made(&request)
+	status, content, err := wire.EncodeAnswer(&answer, &request, v.symbols)
 	if err != nil {
 		v.t.Error(err)
 	}
 	return status, content
 }
 
-// tell makes up an answer.
-func (v *venue) tell(r *exchange.Request) exchange.Answer {
+// made makes up an answer.
+func (v *venue) made(r *exchange.Request) exchange.Answer {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	market := r.Operation.Market()
@@ -161,7 +161,7 @@ func (v *venue) tell(r *exchange.Request) exchange.Answer {
 	return answer
 }
 
-// on sets what goes wrong from now on, with counts starting anew.
+// on sets what goes wrong from now on and restarts the counts.
 func (v *venue) on(operation exchange.Operation, happens ...fault) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -206,7 +206,7 @@ func truncated(w http.ResponseWriter, _ *http.Request, answer []byte) {
 // silent never answers.
 func silent(_ http.ResponseWriter, r *http.Request, _ []byte) { <-r.Context().Done() }
 
-// echo says back everything it was sent, as a message of an error.
+// echo repeats everything it was sent in the message of an error.
 func echo(code int) fault {
 	return func(w http.ResponseWriter, r *http.Request, _ []byte) {
 		w.WriteHeader(code)
@@ -262,7 +262,7 @@ func market(side exchange.Side) exchange.NewOrder {
 	return exchange.NewOrder{Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder, Quantity: 5, ClientOrderID: "bmain-1-1"}
 }
 
-// ready brings a client to where it has symbols and a clock.
+// ready makes a client read symbols and clock.
 func ready(t testing.TB, c *Client) *Client {
 	t.Helper()
 	if err := c.SyncClock(t.Context()); err != nil {
@@ -274,7 +274,7 @@ func ready(t testing.TB, c *Client) *Client {
 	return c
 }
 
-// kind checks an error's kind and what its text says.
+// kind checks an error's kind and text.
 func kind(t testing.TB, what string, err error, want, text string) {
 	t.Helper()
 	if have := exchange.ErrorKind(err); have != want || err != nil && !strings.Contains(err.Error(), text) {

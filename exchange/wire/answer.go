@@ -9,21 +9,21 @@ import (
 	"botd/exchange"
 )
 
-// HTTPResponse is an answer as it came in.
+// HTTPResponse is an answer as it was received.
 type HTTPResponse struct {
 	Status     int
 	RetryAfter string // the header
 	Body       []byte
 }
 
-// DecodeAnswer reads the answer to a request of any operation, tolerantly. Its
-// errors are of package exchange's taxonomy:
+// DecodeAnswer reads the answer to a request of any operation, tolerantly. Its errors are those of
+// package exchange:
 //
-//   - *exchange.Refusal: 400, 401, 403, 404 or 405 with a venue error that can be read
-//   - *exchange.Uncertain: any other failure of a placement, an answer that can
-//     not be understood or is about another order included (exactly-once.md, cases 1 to 4)
+//   - *exchange.Refusal: 400, 401, 403, 404 or 405 with a readable venue error
+//   - *exchange.Uncertain: any other failure of a placement, also an answer that cannot be
+//     understood or that is about another order (exactly-once.md, cases 1 to 4)
 //   - *exchange.Unavailable: any other status of any other call
-//   - *exchange.Malformed: a success that can not be understood: never an empty answer
+//   - *exchange.Malformed: a success that cannot be understood; it is never an empty answer
 func DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symbols) (exchange.Answer, error) {
 	if response.Status < 200 || response.Status > 299 {
 		return exchange.Answer{}, errorOf(request.Operation, response)
@@ -36,7 +36,7 @@ func DecodeAnswer(request *exchange.Request, response HTTPResponse, symbols Symb
 	}
 	malformed := &exchange.Malformed{Operation: request.Operation, What: err.Error(), Err: err}
 	if request.Operation.Places() {
-		return exchange.Answer{}, &exchange.Uncertain{Reason: whyMalformed, Err: malformed}
+		return exchange.Answer{}, &exchange.Uncertain{Reason: reasonMalformed, Err: malformed}
 	}
 	return exchange.Answer{}, malformed
 }
@@ -48,7 +48,7 @@ type answerDecoder struct {
 	answer  exchange.Answer
 }
 
-// decode reads what needs no symbol's scales.
+// decode reads what does not depend on a symbol's scales.
 func (d *answerDecoder) decode() (err error) {
 	switch d.request.Operation {
 	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesSetLeverage:
@@ -89,8 +89,7 @@ func (d *answerDecoder) decode() (err error) {
 	return err
 }
 
-// public reads market data. Its lists may name symbols botd does not know, which
-// are passed over.
+// public reads market data. It skips list elements of symbols that botd does not know.
 func (d *answerDecoder) public() (err error) {
 	switch d.request.Operation {
 	case exchange.FuturesTicker:
@@ -118,8 +117,8 @@ func (d *answerDecoder) public() (err error) {
 	return err
 }
 
-// account reads the account's own orders, positions and trades. One of a symbol
-// that is not known makes the answer malformed: it must not be overlooked.
+// account reads the account's own orders, positions and trades. An unknown symbol makes the answer
+// malformed: its record must not be overlooked.
 func (d *answerDecoder) account() (err error) {
 	ofFutures := func(f *futuresOrder) string { return f.Symbol }
 	ofSpot := func(f *spotOrder) string { return f.Symbol }
@@ -146,7 +145,7 @@ func (d *answerDecoder) account() (err error) {
 		d.answer.Orders, err = symbolList(d, d.body, mustKnow, ofFutures, (*futuresOrder).read)
 	case exchange.SpotOpenOrders, exchange.SpotCancelAll:
 		d.answer.Orders, err = symbolList(d, d.body, mustKnow, ofSpot, (*spotOrder).read)
-	case exchange.SpotOrderHistory: // the document does not show it: it may be wrapped
+	case exchange.SpotOrderHistory: // the interface does not show it: it may be wrapped
 		var body []byte
 		if body, err = unwrapped(d.body); err == nil {
 			d.answer.Orders, err = symbolList(d, body, mustKnow, ofSpot, (*spotOrder).read)
@@ -203,7 +202,7 @@ func (d *answerDecoder) depth() error {
 	}
 	r := reader{symbol: symbol}
 	d.answer.Depth = exchange.Depth{ID: int64(max(f.LastUpdateID, f.ID)), Bids: r.levels("bids", *f.Bids), Asks: r.levels("asks", *f.Asks)}
-	// The document orders the spot book only.
+	// The interface defines an order for the spot book only.
 	slices.SortStableFunc(d.answer.Depth.Bids, func(a, b exchange.Level) int { return int(min(1, max(-1, b.Price-a.Price))) })
 	slices.SortStableFunc(d.answer.Depth.Asks, func(a, b exchange.Level) int { return int(min(1, max(-1, a.Price-b.Price))) })
 	return r.err
@@ -216,13 +215,13 @@ func (r *reader) levels(field string, raw [][]number) []exchange.Level {
 			r.note(fmt.Errorf("%s: level %d is not a price and a quantity", field, i))
 			break
 		}
-		levels = append(levels, exchange.Level{Price: r.price(field, level[0]), Quantity: r.roughly(field, level[1])})
+		levels = append(levels, exchange.Level{Price: r.price(field, level[0]), Quantity: r.publicQuantity(field, level[1])})
 	}
 	return levels
 }
 
-// order reads one order and makes sure that it is the one that was asked about.
-func order[F any](d *answerDecoder, name func(*F) string, read func(*F, *exchange.Symbol) (exchange.Order, error)) error {
+// order reads one order and checks that it is the one that was requested.
+func order[F any](d *answerDecoder, name func(*F) string, decode func(*F, *exchange.Symbol) (exchange.Order, error)) error {
 	var f F
 	if err := json.Unmarshal(d.body, &f); err != nil {
 		return err
@@ -231,22 +230,22 @@ func order[F any](d *answerDecoder, name func(*F) string, read func(*F, *exchang
 	if err != nil {
 		return err
 	}
-	told, err := read(&f, symbol)
+	read, err := decode(&f, symbol)
 	if err != nil {
 		return err
 	}
 	asked := &d.request.Order
 	switch {
 	case !d.request.Operation.Places():
-		if d.request.OrderID != told.ID {
-			return fmt.Errorf("the answer is about order %d, not %d", told.ID, d.request.OrderID)
+		if d.request.OrderID != read.ID {
+			return fmt.Errorf("the answer is about order %d, not %d", read.ID, d.request.OrderID)
 		}
-	case told.ClientOrderID != asked.ClientOrderID:
-		return fmt.Errorf("the answer is about client order id %q, not %q", told.ClientOrderID, asked.ClientOrderID)
-	case told.Symbol != asked.Symbol || told.Side != asked.Side:
-		return fmt.Errorf("the answer is about %s %s, not %s %s", told.Side, told.Symbol, asked.Side, asked.Symbol)
+	case read.ClientOrderID != asked.ClientOrderID:
+		return fmt.Errorf("the answer is about client order id %q, not %q", read.ClientOrderID, asked.ClientOrderID)
+	case read.Symbol != asked.Symbol || read.Side != asked.Side:
+		return fmt.Errorf("the answer is about %s %s, not %s %s", read.Side, read.Symbol, asked.Side, asked.Symbol)
 	}
-	d.answer.Order = told
+	d.answer.Order = read
 	return nil
 }
 
@@ -258,8 +257,8 @@ func (d *answerDecoder) symbol(name string) (*exchange.Symbol, error) {
 	return nil, &UnknownSymbolError{key}
 }
 
-// UnknownSymbolError names a symbol the table does not hold: the client reads
-// the list again and tries once more.
+// UnknownSymbolError names a symbol that the table does not have. The client reads the list again
+// and tries once more.
 type UnknownSymbolError struct{ Key exchange.SymbolKey }
 
 // Error names the symbol.

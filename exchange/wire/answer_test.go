@@ -36,7 +36,7 @@ func TestDecimalsMayComeAsNumbersOrStrings(t *testing.T) {
 	}
 }
 
-func TestVenuesWordsForTheSameStatusAreUnderstood(t *testing.T) {
+func TestOtherWordsForTheSameStatusAreUnderstood(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]exchange.OrderStatus{
 		"CREATED": exchange.StatusCreated, "CANCELLED": exchange.StatusCanceled, "EXPIRED": exchange.StatusCanceled,
@@ -107,7 +107,7 @@ func TestTheBareNULLOfCancelAllIsAnEmptyList(t *testing.T) {
 	}
 }
 
-// TestNoFailureLooksLikeAnEmptyAnswer tries, on every operation, bodies that say nothing.
+// TestNoFailureLooksLikeAnEmptyAnswer tries bodies without content on every operation.
 func TestNoFailureLooksLikeAnEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	bodies := []string{"", " ", "NULL", "null", "nul", "<html><body>502 Bad Gateway</body></html>", "{}", `""`, "0", "true", "[{}]", "[null]", "[[]]", "[1]",
@@ -146,8 +146,8 @@ func checkMalformed(t *testing.T, operation exchange.Operation, body string, ans
 	}
 }
 
-// TestWithoutItsDecidingFieldsNoRecordIsRead takes fields out of golden answers:
-// a position without remainingQty is not a closed one.
+// TestWithoutItsDecidingFieldsNoRecordIsRead removes fields from golden answers: a position without
+// remainingQty is not a closed one.
 func TestWithoutItsDecidingFieldsNoRecordIsRead(t *testing.T) {
 	t.Parallel()
 	for operation, needed := range map[exchange.Operation][]string{
@@ -209,7 +209,7 @@ func TestOwnQuantitiesAreNeverRounded(t *testing.T) {
 	}
 }
 
-func TestAnUnknownSymbolIsNamedInOwnListsAndPassedOverInPublicOnes(t *testing.T) {
+func TestAnUnknownSymbolIsNamedInOwnListsAndSkippedInPublicOnes(t *testing.T) {
 	t.Parallel()
 	for _, operation := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotUserTrades, exchange.FuturesTicker} {
 		body := strings.Replace(string(golden(t, operation)), "-USDT", "-NEW", 1)
@@ -225,7 +225,7 @@ func TestAnUnknownSymbolIsNamedInOwnListsAndPassedOverInPublicOnes(t *testing.T)
 	}
 }
 
-func TestOneSymbolThatCanNotBeHeldDoesNotTakeTheOthersWithIt(t *testing.T) {
+func TestAnUnrepresentableSymbolDoesNotLoseTheOthers(t *testing.T) {
 	t.Parallel()
 	body := strings.Replace(string(golden(t, exchange.FuturesSymbols)), `"priceTick": 1e-08`, `"priceTick": 1e-19`, 1)
 	answer, err := decode(t, goldenRequest(exchange.FuturesSymbols), 200, body)
@@ -262,7 +262,7 @@ func TestAnotherOrdersAnswerIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestErrorStatusesAreToldApartByOperationAndBody(t *testing.T) {
+func TestErrorStatusesAreClassifiedByOperationAndBody(t *testing.T) {
 	t.Parallel()
 	const parsed = `{"code":-1000,"error":"no"}`
 	for _, c := range []struct {
@@ -308,8 +308,8 @@ func TestErrorStatusesAreToldApartByOperationAndBody(t *testing.T) {
 	}
 }
 
-// TestAnUncertainOutcomeHidesNoOtherKind keeps errors.As from finding a refusal,
-// or "surely not sent", inside of what is unknown.
+// TestAnUncertainOutcomeHidesNoOtherKind keeps errors.As from finding a refusal, or "certainly not
+// sent", inside an unknown outcome.
 func TestAnUncertainOutcomeHidesNoOtherKind(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 201, 302, 400, 403, 429, 500, 503} {
@@ -341,7 +341,7 @@ func TestRetryAfterIsReadInSecondsAndBounded(t *testing.T) {
 func TestVenueMessagesAreBounded(t *testing.T) {
 	t.Parallel()
 	_, err := decode(t, goldenRequest(exchange.FuturesPing), 400, `{"code":1,"error":"`+strings.Repeat("ä", 10_000)+`"}`)
-	if len(err.Error()) > 2*longestMessage {
-		t.Errorf("want at most %d bytes, have %d", 2*longestMessage, len(err.Error()))
+	if len(err.Error()) > 2*maxMessage {
+		t.Errorf("want at most %d bytes, have %d", 2*maxMessage, len(err.Error()))
 	}
 }

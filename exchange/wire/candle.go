@@ -12,8 +12,8 @@ import (
 	"botd/exchange"
 )
 
-// candles reads candles into columns: by hand where they are arrays of plain
-// numbers, as documented, else with everything that is tolerated.
+// candles reads candles into columns: with the fast scanner when they are arrays of plain numbers,
+// as documented, else with the tolerant reader.
 func (d *answerDecoder) candles() error {
 	symbol, err := d.symbol(d.request.Symbol)
 	if err != nil {
@@ -58,8 +58,8 @@ func (d *answerDecoder) readCandles(symbol *exchange.Symbol) (*exchange.Candles,
 	return candles, nil
 }
 
-// candleFields are the elements of a candle by index (interface, Futures candle),
-// each with the names it may have in an object: the spot record is not shown.
+// candleFields are the elements of a candle by index (interface, Futures candle), each with the
+// names it may have in an object: the interface does not show the spot record.
 var candleFields = [11][]string{
 	{"openTime", "open_time", "time", "timestamp", "t"},
 	{"open", "o", "openPrice"},
@@ -75,8 +75,8 @@ var candleFields = [11][]string{
 }
 
 const (
-	neededFields = 6  // of the 11: without quote volume and after
-	mostInteger  = 15 // digits of a count or a time
+	requiredFields   = 6  // of the 11: without quote volume and after
+	maxIntegerDigits = 15 // digits of a count or a time
 )
 
 func readCandle(raw json.RawMessage, symbol *exchange.Symbol) (exchange.Candle, error) {
@@ -85,11 +85,11 @@ func readCandle(raw json.RawMessage, symbol *exchange.Symbol) (exchange.Candle, 
 		return exchange.Candle{}, err
 	}
 	r := reader{symbol: symbol}
-	for i := range neededFields {
+	for i := range requiredFields {
 		r.need(candleFields[i][0], fields[i].given)
 	}
 	integer := func(n number) int64 {
-		if !n.IsInteger() || n.NumDigits()+int(n.Exponent()) > mostInteger {
+		if !n.IsInteger() || n.NumDigits()+int(n.Exponent()) > maxIntegerDigits {
 			r.note(fmt.Errorf("%s is not a count or a time", n))
 			return 0
 		}
@@ -127,9 +127,8 @@ func candleNumbers(raw json.RawMessage) (fields [11]number, err error) {
 	return fields, nil
 }
 
-// scanCandles reads an array of arrays of plain numbers, without encoding/json
-// and decimals. It reports false for whatever is not so plain or not right, and
-// readCandles has the last word then.
+// scanCandles reads an array of arrays of plain numbers without encoding/json and decimals. It
+// returns false for anything else, right or wrong; readCandles then decides.
 func scanCandles(body []byte, symbol *exchange.Symbol, into *exchange.Candles) bool {
 	s := scanner{body: body}
 	grow(into, bytes.Count(body, []byte("["))-1)
@@ -154,7 +153,7 @@ func scanCandles(body []byte, symbol *exchange.Symbol, into *exchange.Candles) b
 	}
 }
 
-// grow makes room for n candles, within the most that is ever asked for.
+// grow makes room for n candles, at most as many as a request can ask for.
 func grow(c *exchange.Candles, n int) {
 	n = min(max(n, 0), routes[exchange.FuturesCandles-1].Limit.Max)
 	c.OpenMS, c.Trades = make([]int64, 0, n), make([]int64, 0, n)
@@ -163,13 +162,13 @@ func grow(c *exchange.Candles, n int) {
 	c.TakerBase, c.TakerQuote = make([]float64, 0, n), make([]float64, 0, n)
 }
 
-// scanner walks over a body.
+// scanner reads a body from left to right.
 type scanner struct {
 	body []byte
 	at   int
 }
 
-// skip passes white space and one character, when it is there.
+// skip passes white space and then one character, if it is there.
 func (s *scanner) skip(c byte) bool {
 	for s.at < len(s.body) {
 		switch s.body[s.at] {
@@ -217,21 +216,21 @@ func (s *scanner) candle(scale int) (c exchange.Candle, ok bool) {
 	}, true
 }
 
-// digits is mantissa / 10^places, of 18 digits at most.
+// digits is mantissa / 10^places, with at most 18 digits.
 type digits struct {
 	mantissa uint64
 	places   int
 	text     []byte
 }
 
-const mostDigits = 18 // fit in an int64
+const maxDigits = 18 // they fit in an int64
 
-// number reads digits with or without a point, in quotes or not. A sign, an
-// exponent or an escape is not plain.
+// number reads digits with or without a point, in quotes or not. It does not read a sign, an
+// exponent or an escape.
 func (s *scanner) number() (n digits, ok bool) {
 	quoted := s.skip('"')
 	if !quoted {
-		s.skip(0) // no such character: passes white space only
+		s.skip(0) // there is no such character: skips white space only
 	}
 	start, point := s.at, -1
 	for s.at < len(s.body) {
@@ -251,7 +250,7 @@ func (s *scanner) number() (n digits, ok bool) {
 		count, n.places = count-1, s.at-point-1
 	}
 	leadingZero := len(n.text) > 1 && n.text[0] == '0' && n.text[1] != '.'
-	if count == 0 || count > mostDigits || point == start || point >= 0 && n.places == 0 || leadingZero {
+	if count == 0 || count > maxDigits || point == start || point >= 0 && n.places == 0 || leadingZero {
 		return n, false
 	}
 	if quoted {
@@ -265,7 +264,7 @@ func (s *scanner) number() (n digits, ok bool) {
 
 var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// scale turns the mantissa into units of 10^-places, cut where it is finer.
+// scale converts the mantissa to units of 10^-places. Finer digits are cut off.
 func (n *digits) scale(places int) bool {
 	if n.places >= places {
 		n.mantissa /= powers[n.places-places]
@@ -279,8 +278,8 @@ func (n *digits) scale(places int) bool {
 	return true
 }
 
-// float returns the nearest float64: two floats that are exact divided once are
-// rounded once, and more digits than that go the long way.
+// float returns the nearest float64. Dividing two exact floats rounds once; more digits than that
+// take the slow path.
 func (n *digits) float() float64 {
 	if n.mantissa < 1<<53 {
 		return float64(n.mantissa) / float64(powers[n.places])

@@ -15,7 +15,7 @@ import (
 
 var btcKey = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// plainCandle is the golden files' candle in all shapes that are tolerated.
+// plainCandle is the golden files' candle in all tolerated shapes.
 const plainCandle = `[1767225480000,"49990","50010.5","49980.1","50000","12.345",1767225539999,"617250.75",321,"6.1","305000.25"]`
 
 func TestCandlesComeInManyShapes(t *testing.T) {
@@ -58,7 +58,7 @@ func TestCandlesComeInManyShapes(t *testing.T) {
 	}
 }
 
-func TestCandlesOfTheNewestFirstAreTurnedRound(t *testing.T) {
+func TestCandlesNewestFirstAreReversed(t *testing.T) {
 	t.Parallel()
 	older := strings.Replace(plainCandle, "1767225480000", "1767225420000", 1)
 	answer, err := decode(t, goldenRequest(exchange.FuturesCandles), 200, "["+plainCandle+","+older+"]")
@@ -70,7 +70,7 @@ func TestCandlesOfTheNewestFirstAreTurnedRound(t *testing.T) {
 	}
 }
 
-func TestCandlesThatCanNotBeAreMalformed(t *testing.T) {
+func TestImpossibleCandlesAreMalformed(t *testing.T) {
 	t.Parallel()
 	change := func(was, is string) string { return "[" + strings.Replace(plainCandle, was, is, 1) + "]" }
 	for _, body := range []string{
@@ -87,8 +87,8 @@ func TestCandlesThatCanNotBeAreMalformed(t *testing.T) {
 	}
 }
 
-// TestTheScannerEqualsTheLongWay draws candles, writes them, and reads them both ways.
-func TestTheScannerEqualsTheLongWay(t *testing.T) {
+// TestTheScannerEqualsTheTolerantReader encodes random candles and reads them with both.
+func TestTheScannerEqualsTheTolerantReader(t *testing.T) {
 	t.Parallel()
 	symbol := testTable(t)[btcKey]
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,7 +127,7 @@ func TestTheScannerEqualsTheLongWay(t *testing.T) {
 	})
 }
 
-// TestVolumesOfManyDigitsAreTheNearestFloat has digits that two roundings get wrong.
+// TestVolumesOfManyDigitsAreTheNearestFloat uses digits that two roundings would get wrong.
 func TestVolumesOfManyDigitsAreTheNearestFloat(t *testing.T) {
 	t.Parallel()
 	answer, err := decode(t, goldenRequest(exchange.FuturesCandles), 200, "["+strings.Replace(plainCandle, "12.345", "780577101.05581731", 1)+"]")
@@ -139,7 +139,7 @@ func TestVolumesOfManyDigitsAreTheNearestFloat(t *testing.T) {
 	}
 }
 
-func TestVolumesThatAreNoNumbersAreNotWritten(t *testing.T) {
+func TestVolumesThatAreNotNumbersAreNotEncoded(t *testing.T) {
 	t.Parallel()
 	for _, f := range []float64{math.NaN(), math.Inf(1)} {
 		candles := &exchange.Candles{Interval: exchange.Minute1}

@@ -7,9 +7,9 @@ import (
 	"botd/exchange/wire"
 )
 
-// TestCodesOfReadingEqualTheExchangesRules keeps one code per rule, whether a
-// request fails while it is read or when it is judged.
-func TestCodesOfReadingEqualTheExchangesRules(t *testing.T) {
+// TestDecodingCodesEqualTheExchangesRules keeps one code per rule, whether a request fails while it
+// is decoded or when the rule is applied.
+func TestDecodingCodesEqualTheExchangesRules(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rule       string

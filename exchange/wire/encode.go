@@ -7,8 +7,8 @@ import (
 	"botd/exchange"
 )
 
-// EncodeAnswer writes an answer of any operation and its HTTP status: 201 for a
-// futures placement, else 200.
+// EncodeAnswer encodes an answer of any operation and its HTTP status: 201 for a futures placement,
+// else 200.
 func EncodeAnswer(answer *exchange.Answer, request *exchange.Request, symbols Symbols) (status int, body []byte, err error) {
 	if answer.Operation == exchange.FuturesCancelAll && len(answer.Orders.Items()) == 0 {
 		return 200, []byte("NULL"), nil // not JSON (interface, Other error behavior)
@@ -156,7 +156,7 @@ func (e *answerEncoder) trades() any {
 	})
 }
 
-// candles writes arrays of 11 elements on both markets.
+// candles encodes arrays of 11 elements, the same on both markets.
 func (e *answerEncoder) candles() any {
 	body, err := appendCandles(nil, e.answer.Candles, e.symbol(e.request.Symbol).PriceScale)
 	if err != nil && e.err == nil {

@@ -10,7 +10,7 @@ import (
 	"botd/exchange"
 )
 
-// The futures records as the interface writes them (Resources and their fields).
+// The futures records of the interface (Resources and their fields).
 
 type futuresSymbol struct {
 	Symbol               string `json:"symbol"`
@@ -38,7 +38,7 @@ func (f *futuresSymbol) read() (*exchange.Symbol, error) {
 	})
 }
 
-// currencies takes what the record leaves out from the symbol's name, BASE-QUOTE.
+// currencies derives what the record leaves out from the symbol's name, BASE-QUOTE.
 func currencies(name, base, quote string) (string, string) {
 	first, second, _ := strings.Cut(name, "-")
 	return cmp.Or(base, first), cmp.Or(quote, second)
@@ -168,7 +168,7 @@ func (f *futuresOrder) read(s *exchange.Symbol) (exchange.Order, error) {
 	return o, r.err
 }
 
-// words reads the enumerations that orders of both markets have.
+// words reads the enumerations that orders of both markets share.
 func (r *reader) words(o *exchange.Order, side, kind, status string) {
 	var err error
 	o.Side, err = exchange.ParseSide(side)
@@ -179,10 +179,9 @@ func (r *reader) words(o *exchange.Order, side, kind, status string) {
 	r.note(err)
 }
 
-// readOrderStatus reads a status of the interface, or one of the words that
-// other venues have for the same: the document leaves states unnamed (States and
-// transitions). A word that is none of them is an error, since the status decides
-// whether fills may follow.
+// readOrderStatus reads a status of the interface, or a word that other venues use for the same
+// status: the interface leaves states unnamed (States and transitions). Any other word is an error,
+// since the status decides whether fills can follow.
 func readOrderStatus(text string) (exchange.OrderStatus, error) {
 	switch text {
 	case "CANCELLED", "EXPIRED":
@@ -222,8 +221,8 @@ type futuresPosition struct {
 	UpdatedAt       seconds `json:"updatedAt"`
 }
 
-// read reads a position; unnamed is the status of one whose status is a word the
-// document does not give (Futures position statuses).
+// read reads a position. unnamed is the status of a position whose status word the interface does
+// not define (Futures position statuses).
 func (f *futuresPosition) read(s *exchange.Symbol, unnamed exchange.PositionStatus) (exchange.Position, error) {
 	r := reader{symbol: s}
 	r.need("quantity", f.Quantity.given)

@@ -11,7 +11,7 @@ import (
 	"botd/exchange"
 )
 
-// operationOf picks one of all by a fuzzed byte.
+// operationOf picks an operation by a fuzzed byte.
 func operationOf(b byte) exchange.Operation {
 	all := exchange.Operations()
 	return all[int(b)%len(all)]
@@ -33,7 +33,7 @@ func FuzzDecodeAnswer(f *testing.F) {
 			}
 			return
 		}
-		// What was understood can be written, and is understood the same again.
+		// An answer that was decoded can be encoded, and decodes to the same answer.
 		_, written, err := EncodeAnswer(&answer, request, symbols)
 		var unknown *UnknownSymbolError
 		if err != nil {
@@ -50,8 +50,8 @@ func FuzzDecodeAnswer(f *testing.F) {
 	})
 }
 
-// ofThisAge reports whether all times are between 1973 and 5138: outside of that
-// seconds and milliseconds are not told apart both ways.
+// ofThisAge reports whether all times are between 1973 and 5138: outside that range seconds and
+// milliseconds are ambiguous.
 func ofThisAge(a *exchange.Answer) bool {
 	times := []int64{}
 	if a.Candles != nil {

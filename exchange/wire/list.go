@@ -22,7 +22,7 @@ func array[F any](body []byte) ([]F, error) {
 	return raw, nil
 }
 
-// list reads an array of records that need no symbol.
+// list reads an array of records that do not depend on a symbol.
 func list[F, T any](body []byte, read func(*F) (T, error)) (exchange.Fetched[T], error) {
 	raw, err := array[F](body)
 	if err != nil {
@@ -39,7 +39,7 @@ func list[F, T any](body []byte, read func(*F) (T, error)) (exchange.Fetched[T],
 	return exchange.FetchedOf(items), nil
 }
 
-// unknown says what becomes of a record whose symbol is not in the table.
+// unknown says what happens to a record whose symbol is not in the table.
 type unknown bool
 
 const (
@@ -47,7 +47,7 @@ const (
 	passOver unknown = true
 )
 
-// symbolList reads an array of records that need their symbol's scales.
+// symbolList reads an array of records that depend on their symbol's scales.
 func symbolList[F, T any](d *answerDecoder, body []byte, unknown unknown, name func(*F) string,
 	read func(*F, *exchange.Symbol) (T, error)) (exchange.Fetched[T], error) {
 	raw, err := array[F](body)
@@ -73,7 +73,7 @@ func symbolList[F, T any](d *answerDecoder, body []byte, unknown unknown, name f
 	return exchange.FetchedOf(items), nil
 }
 
-// one reads the single record of the symbol that was asked for, as a list of one.
+// one reads the single record of the requested symbol as a list of one.
 func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, *exchange.Symbol) (T, error)) (exchange.Fetched[T], error) {
 	var f F
 	if err := json.Unmarshal(d.body, &f); err != nil {
@@ -93,9 +93,8 @@ func one[F, T any](d *answerDecoder, name func(*F) string, read func(*F, *exchan
 	return exchange.FetchedOf([]T{item}), nil
 }
 
-// symbolsOf reads a symbol list. A symbol that can not be held is passed over,
-// so that one exotic instrument does not take the others with it; when none can,
-// the list is malformed.
+// symbolsOf reads a symbol list. It skips a symbol that cannot be represented, so that one exotic
+// instrument does not lose the others. If none can be represented, the list is malformed.
 func symbolsOf[F any](body []byte, read func(*F) (*exchange.Symbol, error)) (exchange.Fetched[*exchange.Symbol], error) {
 	raw, err := array[F](body)
 	if err != nil {
@@ -119,14 +118,14 @@ func symbolsOf[F any](body []byte, read func(*F) (*exchange.Symbol, error)) (exc
 // wrappers are the names under which venues wrap a list.
 var wrappers = []string{"data", "candles", "klines", "orders", "history", "list", "items", "rows", "result"}
 
-// unwrapped returns the array of a body the document does not show: the body
-// itself, or the one list in an object that is no error.
+// unwrapped returns the array in a body that the interface does not show: the body itself, or the
+// one list in an object that is not an error.
 func unwrapped(body []byte) ([]byte, error) {
 	if len(body) == 0 || body[0] != '{' {
 		return body, nil
 	}
 	if code, message, parsed := parseError(body); parsed && code != 0 {
-		return nil, fmt.Errorf("a success that holds error %d: %s", code, message)
+		return nil, fmt.Errorf("a success that contains error %d: %s", code, message)
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
@@ -148,9 +147,9 @@ func unwrapped(body []byte) ([]byte, error) {
 }
 
 func excerpt(body []byte) string {
-	const most = 60
-	if len(body) > most {
-		return fmt.Sprintf("%q...", body[:most])
+	const maxBytes = 60
+	if len(body) > maxBytes {
+		return fmt.Sprintf("%q...", body[:maxBytes])
 	}
 	return fmt.Sprintf("%q", body)
 }

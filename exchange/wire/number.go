@@ -12,8 +12,8 @@ import (
 	"botd/exchange"
 )
 
-// number is a decimal that may come as a JSON number or string. It is written
-// as a decimal string.
+// number is a decimal that may arrive as a JSON number or string. It is encoded as a decimal
+// string.
 type number struct {
 	decimal.Decimal
 	given bool // false when the field was absent, null or an empty string
@@ -21,7 +21,7 @@ type number struct {
 
 func numberOf(d decimal.Decimal) number { return number{d, true} }
 
-// Bounds of what is read. Beyond them a number is refused, not computed.
+// Bounds of numbers. A number beyond them is refused without being computed.
 const (
 	maxMagnitude  = 30  // digits before the point: 1e31 is refused
 	maxFraction   = 300 // digits after it, to be rounded
@@ -49,7 +49,7 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// outOfRange looks at digits and exponent only, so that 1e1000000000 costs nothing.
+// outOfRange looks only at digits and exponent, so that 1e1000000000 costs nothing.
 func outOfRange(d decimal.Decimal) bool {
 	exponent := int(d.Exponent())
 	return exponent < -maxFraction || exponent > maxMagnitude || !d.IsZero() && d.NumDigits()+exponent > maxMagnitude+1
@@ -63,9 +63,9 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + n.Decimal.String() + `"`), nil
 }
 
-var errNoNumber = errors.New("a number that is none")
+var errNoNumber = errors.New("not a number")
 
-// float is none for what is no number.
+// float returns the zero number for NaN and infinity.
 func float(f float64) number {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return number{}
@@ -73,7 +73,7 @@ func float(f float64) number {
 	return numberOf(decimal.NewFromFloat(f))
 }
 
-// plain is a decimal written as a JSON number, below 0.0001 in scientific notation.
+// plain is a decimal that is encoded as a JSON number, below 0.0001 in scientific notation.
 type plain number
 
 func plainOf(d decimal.Decimal) plain { return plain{d, true} }
@@ -81,7 +81,7 @@ func plainOf(d decimal.Decimal) plain { return plain{d, true} }
 // UnmarshalJSON reads like number.
 func (p *plain) UnmarshalJSON(text []byte) error { return (*number)(p).UnmarshalJSON(text) }
 
-// scientificBelow is the size from which a JSON number is written without an exponent.
+// scientificBelow is the smallest value that is encoded without an exponent.
 var scientificBelow = decimal.New(1, -4)
 
 // MarshalJSON writes a JSON number.
@@ -104,7 +104,7 @@ func (p plain) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%s%se-%02d", sign, digits, -exponent), nil
 }
 
-// whole is an integer that may come as a JSON number or string.
+// whole is an integer that may arrive as a JSON number or string.
 type whole int64
 
 // UnmarshalJSON reads an integer, or a decimal number without a fraction; null
@@ -125,7 +125,7 @@ func (w *whole) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// millisText is milliseconds in a string, as the spot ticker's updateTime.
+// millisText is milliseconds in a string, like the spot ticker's updateTime.
 type millisText int64
 
 // UnmarshalJSON reads like whole.
@@ -136,8 +136,8 @@ func (m millisText) MarshalJSON() ([]byte, error) {
 	return []byte(strconv.Quote(strconv.FormatInt(int64(m), 10))), nil
 }
 
-// laterThanSeconds is past any time in seconds (the year 5138): a time above it
-// is in milliseconds, whatever the document's samples look like.
+// laterThanSeconds is later than any time in seconds (the year 5138). A larger number is in
+// milliseconds, whatever the samples of the interface look like.
 const laterThanSeconds = 100_000_000_000
 
 // seconds is a time in whole seconds.
@@ -155,7 +155,7 @@ func (s seconds) ms() int64 {
 	return int64(s) * 1000
 }
 
-// flag is a boolean that may come as text or number too.
+// flag is a boolean that may also arrive as text or number.
 type flag bool
 
 // UnmarshalJSON reads true, false, null, 0, 1, or one of them as a string.
@@ -171,27 +171,27 @@ func (f *flag) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// reader converts decimals into a symbol's whole units and remembers the first fault.
+// reader converts decimals into a symbol's units and remembers the first error.
 type reader struct {
 	symbol *exchange.Symbol
 	err    error
 }
 
-// need marks a field without which the record says nothing.
+// need reports a missing required field.
 func (r *reader) need(field string, given bool) {
 	if !given {
 		r.note(fmt.Errorf("no %s", field))
 	}
 }
 
-// price reads a price; one finer than the scale is cut to it.
+// price reads a price. Digits finer than the scale are cut off.
 func (r *reader) price(field string, n number) exchange.Price {
 	p, err := r.symbol.Price(n.Truncate(int32(r.symbol.PriceScale)))
 	r.keep(field, n, err)
 	return p
 }
 
-// quantity reads a quantity of the account's own, which is exact and not below zero.
+// quantity reads one of the account's own quantities: it must be exact and not negative.
 func (r *reader) quantity(field string, n number) exchange.Quantity {
 	q, err := r.symbol.Quantity(n.Decimal)
 	if err == nil && q < 0 {
@@ -201,8 +201,8 @@ func (r *reader) quantity(field string, n number) exchange.Quantity {
 	return q
 }
 
-// roughly reads a quantity of somebody else's, cut to the scale.
-func (r *reader) roughly(field string, n number) exchange.Quantity {
+// publicQuantity reads a quantity of the public market. Digits finer than the scale are cut off.
+func (r *reader) publicQuantity(field string, n number) exchange.Quantity {
 	q, err := r.symbol.Quantity(n.Truncate(int32(r.symbol.QuantityScale)))
 	r.keep(field, n, err)
 	return q

@@ -9,12 +9,11 @@ import (
 	"botd/exchange"
 )
 
-// whyMalformed is why a placement is uncertain whose answer can not be understood.
-const whyMalformed = "malformed answer"
+// reasonMalformed is the reason why a placement is uncertain when its answer cannot be understood.
+const reasonMalformed = "malformed answer"
 
-// errorOf turns an unsuccessful answer into an error. A venue error that can be
-// read is a refusal, but for the statuses after which nobody knows (exactly-once.md,
-// cases 1, 3 and 4).
+// errorOf turns an unsuccessful answer into an error. A readable venue error is a refusal, except
+// for the statuses after which the outcome is unknown (exactly-once.md, cases 1, 3 and 4).
 func errorOf(operation exchange.Operation, response HTTPResponse) error {
 	switch response.Status {
 	case 400, 401, 403, 404, 405:
@@ -32,8 +31,8 @@ func errorOf(operation exchange.Operation, response HTTPResponse) error {
 	return &exchange.Unavailable{Operation: operation, Reason: why, RetryAfterMS: response.RetryAfterMS()}
 }
 
-// RetryAfterMS is how long the venue wants to be left alone: Retry-After in whole
-// seconds, an hour at most, 0 for none.
+// RetryAfterMS returns the pause that the venue asks for: Retry-After in whole seconds, at most an
+// hour, 0 for none.
 func (r HTTPResponse) RetryAfterMS() int64 {
 	seconds, err := strconv.ParseInt(strings.TrimSpace(r.RetryAfter), 10, 64)
 	if err != nil || seconds < 0 {
@@ -42,8 +41,8 @@ func (r HTTPResponse) RetryAfterMS() int64 {
 	return min(seconds, 3600) * 1000
 }
 
-// longestMessage bounds what a venue can put into a log.
-const longestMessage = 300 // bytes
+// maxMessage bounds how much text a venue can put into a log.
+const maxMessage = 300 // bytes
 
 // parseError reads an error body: {code, error}, {code, msg} or {code, message}.
 func parseError(body []byte) (code int, message string, parsed bool) {
@@ -57,8 +56,8 @@ func parseError(body []byte) (code int, message string, parsed bool) {
 		return 0, "", false
 	}
 	message = cmp.Or(fields.Error, fields.Msg, fields.Message, "no message")
-	if len(message) > longestMessage {
-		message = strings.ToValidUTF8(message[:longestMessage], "")
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "")
 	}
 	return int(*fields.Code), message, true
 }

@@ -15,15 +15,15 @@ type Symbols interface {
 	Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool)
 }
 
-// HTTPRequest is a request as it goes out.
+// HTTPRequest is a request ready to be sent.
 type HTTPRequest struct {
 	Method string
 	Path   string // with ?query, as it is signed
 	Body   []byte // nil for GET
 }
 
-// EncodeRequest writes a request of any operation. Of the request only the
-// fields the operation takes are read; a required one that is missing is an error.
+// EncodeRequest encodes a request of any operation. It reads only the fields that the operation
+// takes; a missing required field is an error.
 func EncodeRequest(request *exchange.Request, symbols Symbols) (HTTPRequest, error) {
 	route := RouteOf(request.Operation)
 	out := HTTPRequest{Method: route.Method, Path: route.Path}
@@ -67,7 +67,7 @@ func EncodeRequest(request *exchange.Request, symbols Symbols) (HTTPRequest, err
 	return out, nil
 }
 
-// parametersOf returns the given and the required parameters as strings and int64.
+// parametersOf returns the parameters that are set or required, as strings and int64.
 func parametersOf(r *exchange.Request, parameters []Parameter) (map[string]any, error) {
 	fields := map[string]any{}
 	for _, p := range parameters {
@@ -75,7 +75,7 @@ func parametersOf(r *exchange.Request, parameters []Parameter) (map[string]any, 
 		switch {
 		case word != "":
 			fields[p.Name] = word
-		case number != 0 || p.Required && p.Field.isTime(): // 1970 is a time too
+		case number != 0 || p.Required && p.Field.isTime(): // 1970 is a valid time too
 			fields[p.Name] = number
 		case p.Required:
 			return nil, fmt.Errorf("%s is required", p.Name)
@@ -86,7 +86,7 @@ func parametersOf(r *exchange.Request, parameters []Parameter) (map[string]any, 
 
 func (f Field) isTime() bool { return f >= FieldStart && f <= FieldEndSeconds }
 
-// fieldOf returns a field as a word or as a number; a zero of both is none.
+// fieldOf returns a field as text or as a number; both are zero when it is not set.
 func fieldOf(r *exchange.Request, field Field) (word string, number int64) {
 	switch field {
 	case FieldSymbol:
@@ -107,7 +107,7 @@ func fieldOf(r *exchange.Request, field Field) (word string, number int64) {
 		number = r.EndMS
 	case FieldStartSeconds:
 		number = r.StartMS / 1000
-	case FieldEndSeconds: // up, so that the last second is whole
+	case FieldEndSeconds: // rounded up, so that the last second is whole
 		number = (r.EndMS + 999) / 1000
 	case FieldLimit:
 		number = int64(r.Limit)
@@ -121,7 +121,7 @@ func fieldOf(r *exchange.Request, field Field) (word string, number int64) {
 	return word, number
 }
 
-// futuresOrderBody carries decimals as strings, as the document recommends.
+// futuresOrderBody has decimals as strings, as the interface recommends.
 type futuresOrderBody struct {
 	Symbol        string `json:"symbol"`
 	Side          string `json:"side"`
@@ -136,7 +136,7 @@ type futuresOrderBody struct {
 	ClientOrderID string `json:"client_order_id,omitempty"`
 }
 
-// spotOrderBody carries numbers where the futures one carries strings.
+// spotOrderBody has numbers where futuresOrderBody has strings.
 type spotOrderBody struct {
 	Symbol        string      `json:"symbol"`
 	Side          string      `json:"side"`
@@ -147,8 +147,8 @@ type spotOrderBody struct {
 	ClientOrderID string      `json:"clientOrderId,omitempty"`
 }
 
-// placeBody writes a new order. Zero quantities and prices are left out; the
-// rules of the interface are the gate's and the exchange's to judge, not the wire's.
+// placeBody encodes a new order without its zero quantities and prices. The risk check and the
+// exchange apply the rules of the interface, not this package.
 func placeBody(request *exchange.Request, symbols Symbols) (any, error) {
 	o := &request.Order
 	if market := request.Operation.Market(); o.Market != market {

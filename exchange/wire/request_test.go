@@ -14,12 +14,12 @@ import (
 
 var amountsCompare = cmp.Comparer(func(a, b exchange.Amount) bool { return a == b })
 
-// requestCase is a request, how it goes out, and how it is read: with the
-// defaults of the Limits table.
+// requestCase is a request, its encoding, and what decoding gives: with the defaults of the Limits
+// table.
 type requestCase struct {
 	request    exchange.Request
 	path, body string
-	read       func(*exchange.Request) // what reading adds
+	read       func(*exchange.Request) // what decoding adds
 }
 
 func requestCases(symbols table) []requestCase {
@@ -92,7 +92,7 @@ func requestCases(symbols table) []requestCase {
 	}
 }
 
-func TestEveryRequestGoesOutAsDocumentedAndIsReadBack(t *testing.T) {
+func TestEveryRequestIsSentAsDocumentedAndReadBack(t *testing.T) {
 	t.Parallel()
 	symbols := testTable(t)
 	seen := map[exchange.Operation]bool{}
@@ -210,7 +210,7 @@ func TestPathsAreMatchedWholeAndByMethod(t *testing.T) {
 	}
 }
 
-func TestRequestsThatCanNotBeReadAreRefusedWithFieldAndValue(t *testing.T) {
+func TestUnreadableRequestsAreRefusedWithFieldAndValue(t *testing.T) {
 	t.Parallel()
 	const place, futures, spot = "", exchange.FuturesPlace, exchange.SpotPlace
 	good := `"symbol":"BTC-USDT","side":"BUY","type":"LIMIT"`
@@ -296,7 +296,7 @@ func TestRequestsThatCanNotBeReadAreRefusedWithFieldAndValue(t *testing.T) {
 	}
 }
 
-func TestRequestsAreReadWithinTheDocumentsLatitude(t *testing.T) {
+func TestRequestsAreReadWithTheLatitudeOfTheInterface(t *testing.T) {
 	t.Parallel()
 	symbols := testTable(t)
 	const head = `{"symbol":"BTC-USDT","side":"BUY","type":"LIMIT","timeInForce":"GTC","unknown":{"a":[1]},`
@@ -340,7 +340,7 @@ func TestLimitsHaveDefaultsAndAreClampedToTheirMaximum(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreWrittenAsTheDocumentsErrorBody(t *testing.T) {
+func TestRefusalsAreEncodedAsTheInterfacesErrorBody(t *testing.T) {
 	t.Parallel()
 	body := EncodeRefusal(&exchange.Refusal{Operation: exchange.SpotPlace, Status: 400, Code: 118, Message: `symbol "X" is unknown`})
 	sameJSON(t, []byte(`{"code": 118, "error": "symbol \"X\" is unknown"}`), body)

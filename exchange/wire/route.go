@@ -1,8 +1,8 @@
 // Package wire encodes and decodes the exchange's JSON interface, with its quirks and its signature.
 //
-// The client encodes requests and decodes answers tolerantly (numbers or
-// strings for decimals, objects or arrays for candles, error bodies of three
-// shapes); the server does the reverse, definitely. Both read one table of routes.
+// The client encodes requests and decodes answers tolerantly: numbers or strings for decimals,
+// objects or arrays for candles, error bodies of three shapes. The server does the reverse,
+// strictly. Both use one table of routes.
 package wire
 
 import (
@@ -11,8 +11,8 @@ import (
 	"botd/exchange"
 )
 
-// Route is where an operation lives and what it takes. Parameters of GET are in
-// the query and those of POST in the body, but for {symbol}, which is in the path.
+// Route is the address of an operation and its parameters. Parameters of GET are in the query,
+// those of POST in the body, and {symbol} is in the path.
 type Route struct {
 	Operation  exchange.Operation
 	Method     string
@@ -21,18 +21,18 @@ type Route struct {
 	Limit      Limit
 }
 
-// Parameter is one parameter of an operation: its name on the wire and the field
-// of exchange.Request it is.
+// Parameter is one parameter of an operation: its name on the wire and its field in
+// exchange.Request.
 type Parameter struct {
 	Name     string
 	Field    Field
 	Required bool
 }
 
-// Limit is default and maximum of the limit parameter (interface, Limits).
+// Limit is the default and the maximum of the limit parameter (interface, Limits).
 type Limit struct{ Default, Max int }
 
-// Field is a field of exchange.Request, and how it is written.
+// Field is a field of exchange.Request and its encoding.
 type Field uint8
 
 // The fields of a request.
@@ -58,7 +58,7 @@ const (
 	post = "POST"
 )
 
-// Parameters, as several operations take them.
+// Parameters that several operations share.
 var (
 	theOrder    = Parameter{"", FieldOrder, true}
 	aSymbol     = Parameter{"symbol", FieldSymbol, true}
@@ -116,11 +116,11 @@ var routes = []Route{
 	{exchange.SpotWallet, get, "/hapi/v1/spot/wallet", nil, Limit{}},
 }
 
-// RouteOf returns where an operation lives; it panics on one that is none.
+// RouteOf returns the route of an operation. It panics on an unknown operation.
 func RouteOf(operation exchange.Operation) Route { return routes[operation-1] }
 
-// Match finds the operation of a method and a path. Without one, known says
-// whether the path exists with another method, named by allow.
+// Match returns the operation of a method and a path. If there is none, known says whether the path
+// exists with other methods, and allow lists them.
 func Match(method, path string) (operation exchange.Operation, symbol string, known bool, allow []string) {
 	for i := range routes {
 		found, fits := routes[i].fits(path)

@@ -2,31 +2,31 @@ package wire
 
 import "strings"
 
-// leastPart is how many of a secret's first characters are hidden too: what a
-// venue says back is cut where it is long, and the cut may run through a secret.
-const leastPart = 4
+// minPrefix is the shortest prefix of a secret that is redacted too: long venue messages are
+// truncated, and the cut may be inside a secret.
+const minPrefix = 4
 
-// Hide takes secrets out of a text that may be logged, whole ones and those whose
-// end was cut off. Empty secrets are none.
+// Redact removes secrets from a text that may be logged, also those whose end was cut off. It
+// ignores empty secrets.
 func Redact(text string, secrets ...string) string {
 	for _, secret := range secrets {
 		if secret == "" {
 			continue
 		}
-		text = hide(text, secret, secret[:min(len(secret), leastPart)])
+		text = redact(text, secret, secret[:min(len(secret), minPrefix)])
 	}
 	return text
 }
 
-func hide(text, secret, part string) string {
-	var told strings.Builder
+func redact(text, secret, part string) string {
+	var out strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, part)
-		told.WriteString(before)
+		out.WriteString(before)
 		if !found {
-			return told.String()
+			return out.String()
 		}
-		told.WriteString("(hidden)")
+		out.WriteString("(hidden)")
 		more := secret[len(part):]
 		for len(rest) > 0 && len(more) > 0 && rest[0] == more[0] {
 			rest, more = rest[1:], more[1:]

@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-func TestSecretsAreHiddenWholeAndCut(t *testing.T) {
+func TestSecretsAreRedactedWholeAndTruncated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, want string }{
 		{"", ""},

@@ -16,11 +16,10 @@ import (
 	"botd/exchange"
 )
 
-// Codes of the simulated exchange for what is refused while a request is read.
-// Those of a rule equal the rule's code in exchange/sim, which judges what can be
-// held; a test keeps them equal.
+// Codes of the simulated exchange for errors found while a request is read. Codes of a rule equal
+// those in exchange/sim, which applies the rules; a test keeps them equal.
 const (
-	CodeMalformed     = 1000 // a wrong type, no JSON, a parameter missing
+	CodeMalformed     = 1000 // wrong type, no JSON, or a missing parameter
 	CodeParameter     = 2000
 	CodeSide          = 2001
 	CodeType          = 2002
@@ -29,8 +28,8 @@ const (
 	CodeStopPriceTick = 2012
 )
 
-// DecodeRequest reads a request as the server gets it, definitely. Its errors are
-// *exchange.Refusal with status 400 that name field and value.
+// DecodeRequest reads a request on the server's side, strictly. Its errors are *exchange.Refusal
+// with status 400 that name field and value.
 func DecodeRequest(operation exchange.Operation, pathSymbol string, query url.Values, body []byte, symbols Symbols) (exchange.Request, error) {
 	route := RouteOf(operation)
 	d := requestDecoder{symbols: symbols, request: exchange.Request{Operation: operation, Symbol: pathSymbol}}
@@ -58,7 +57,7 @@ type requestDecoder struct {
 	refusal *exchange.Refusal // the first
 }
 
-// source is a query or a body. An absent value is told apart from a wrong one.
+// source is a query or a body. It distinguishes an absent value from a wrong one.
 type source interface {
 	word(name string) (value string, given bool, err error)
 	integer(name string) (value int64, given bool, err error)
@@ -127,29 +126,29 @@ func (d *requestDecoder) word(p Parameter) string {
 	return value
 }
 
-func (d *requestDecoder) integer(p Parameter, least, most int64) int64 {
+func (d *requestDecoder) integer(p Parameter, low, high int64) int64 {
 	value, given, err := d.source.integer(p.Name)
 	switch {
 	case err != nil:
 		d.refuse(CodeMalformed, "%v", err)
 	case !given && p.Required:
 		d.refuse(CodeMalformed, "%s is required", p.Name)
-	case given && (value < least || value > most):
-		d.refuse(CodeParameter, "%s %d is outside %d..%d", p.Name, value, least, most)
+	case given && (value < low || value > high):
+		d.refuse(CodeParameter, "%s %d is outside %d..%d", p.Name, value, low, high)
 		return 0
 	}
 	return value
 }
 
-// latestTime is the last millisecond that is taken for a time.
+// latestTime is the latest time in milliseconds that is accepted.
 const latestTime = math.MaxInt64 / 2_000_000
 
 func (d *requestDecoder) time(p Parameter, unit int64) int64 {
 	return d.integer(p, 0, latestTime) * unit
 }
 
-// limit applies default and maximum: above it is clamped, below 1 is refused
-// (decisions.md, limits above the maximum).
+// limit applies default and maximum: a larger limit is reduced to the maximum, one below 1 is
+// refused (decisions.md, limits above the maximum).
 func (d *requestDecoder) limit(p Parameter, bound Limit) {
 	value, given, err := d.source.integer(p.Name)
 	switch {
@@ -164,7 +163,7 @@ func (d *requestDecoder) limit(p Parameter, bound Limit) {
 	}
 	d.request.Limit = int(min(value, int64(bound.Max)))
 	if d.request.Operation == exchange.SpotDepth && !slices.Contains(bookLimits, d.request.Limit) {
-		d.refuse(CodeParameter, "%s %d is none of 5, 10, 20, 50, 100", p.Name, value)
+		d.refuse(CodeParameter, "%s %d is not one of 5, 10, 20, 50, 100", p.Name, value)
 	}
 }
 
@@ -174,7 +173,7 @@ var bookLimits = []int{5, 10, 20, 50, 100}
 // parameters is a query.
 type parameters struct{ query url.Values }
 
-// once refuses a parameter that is given twice: which one counts is anybody's guess.
+// once refuses a parameter that is given twice: it is not clear which one counts.
 func (p parameters) once(name string) error {
 	if n := len(p.query[name]); n > 1 {
 		return fmt.Errorf("%s is given %d times", name, n)
@@ -193,7 +192,7 @@ func (p parameters) integer(name string) (int64, bool, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil && strings.Trim(text, "0123456789") == "" && text != "" {
-		return math.MaxInt64, true, nil // more digits than an int64: larger than any bound
+		return math.MaxInt64, true, nil // more digits than an int64 has: larger than any bound
 	}
 	if err != nil {
 		return 0, true, fmt.Errorf("%s %s is not a whole number", name, excerpt([]byte(text)))
@@ -215,10 +214,10 @@ func (d *requestDecoder) object(body []byte) fields {
 	return f
 }
 
-var errNotObject = errors.New("not one JSON object")
+var errNotObject = errors.New("not a single JSON object")
 
-// readFields reads one object and nothing behind it, and names a field that stands
-// twice: which one counts is anybody's guess.
+// readFields reads one object and nothing after it, and returns the name of a field that is given
+// twice: it is not clear which one counts.
 func readFields(body *json.Decoder) (f fields, twice string, err error) {
 	token, err := body.Token()
 	if token != json.Delim('{') {
@@ -229,7 +228,7 @@ func readFields(body *json.Decoder) (f fields, twice string, err error) {
 		if token, err = body.Token(); err != nil {
 			return nil, "", err
 		}
-		name, _ := token.(string) // a key is nothing else
+		name, _ := token.(string) // a key is always a string
 		if _, again := f[name]; again {
 			twice = name
 		}
@@ -248,7 +247,7 @@ func readFields(body *json.Decoder) (f fields, twice string, err error) {
 	return f, twice, nil
 }
 
-// fields are a body's. Unknown ones are ignored, since many clients send timeInForce.
+// fields are the fields of a body. Unknown ones are ignored, since many clients send timeInForce.
 type fields map[string]json.RawMessage
 
 // given returns a field; null counts as absent.

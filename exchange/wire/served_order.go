@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// order reads a new order of either market. What it says is judged by the
-// exchange; here it only has to be readable.
+// order reads a new order of either market. Here it only has to be readable; the exchange applies
+// the rules.
 func (d *requestDecoder) order() {
 	f := d.source.(fields)
 	o := &d.request.Order
@@ -73,8 +73,8 @@ func (d *requestDecoder) orderWords(o *exchange.NewOrder, side, kind, working st
 	}
 }
 
-// orderNumbers turns decimals into the symbol's units. What is finer than they
-// are can be on no tick.
+// orderNumbers converts decimals to the symbol's units. A number finer than the units cannot be on
+// a tick.
 func (d *requestDecoder) orderNumbers(o *exchange.NewOrder, quantity, price, stop number) {
 	s, found := d.symbols.Symbol(o.Key())
 	if !found {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DefaultTemplate is the signed string unless a venue says otherwise
-// (decisions.md, Signing). {path} includes ?query exactly as sent.
+// DefaultTemplate is the signed text unless a venue needs another one (decisions.md, Signing).
+// {path} includes ?query exactly as sent.
 const DefaultTemplate = "{timestamp}{method}{path}{body}"
 
 // Header names of a signed request (interface, Authentication).
@@ -34,7 +34,7 @@ type Signed struct {
 	Body              []byte
 }
 
-// Check reports a template or encoding that can not be used.
+// Check returns an error for a template or encoding that cannot be used.
 func (s Signer) Check() error {
 	if s.Encoding != "" && s.Encoding != "hex" && s.Encoding != "base64" {
 		return fmt.Errorf("signature encoding %q: hex or base64", s.Encoding)
@@ -75,7 +75,7 @@ func (s Signer) Sign(secret []byte, request Signed) string {
 	return hex.EncodeToString(code.Sum(nil))
 }
 
-// appendText appends what is signed: the template with its placeholders filled in.
+// appendText appends the signed text: the template with its placeholders replaced.
 func (s Signer) appendText(text []byte, request *Signed) []byte {
 	rest := s.template()
 	for {
@@ -104,7 +104,7 @@ func (s Signer) appendText(text []byte, request *Signed) []byte {
 	}
 }
 
-// Verify compares in constant time.
+// Verify compares a signature in constant time.
 func (s Signer) Verify(secret []byte, request Signed, signature string) bool {
 	return hmac.Equal([]byte(s.Sign(secret, request)), []byte(signature))
 }

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// The spot records as the interface writes them (Resources and their fields).
+// The spot records of the interface (Resources and their fields).
 
 type spotPair struct {
 	Symbol        string `json:"symbol"`
@@ -27,7 +27,7 @@ func (f *spotPair) read() (*exchange.Symbol, error) {
 		if word = strings.TrimSpace(word); word == "" {
 			continue
 		}
-		if t, err := exchange.ParseOrderType(word); err == nil { // a type botd does not know is one it does not send
+		if t, err := exchange.ParseOrderType(word); err == nil { // botd never sends an order of an unknown type
 			types = append(types, t)
 		}
 	}
@@ -102,12 +102,12 @@ type spotTrade struct {
 	BuyerIsMaker flag   `json:"isBuyerMaker"`
 }
 
-// read serves futures too, whose trades have no quoteQty.
+// read also reads futures trades, which have no quoteQty.
 func (f *spotTrade) read(s *exchange.Symbol) (exchange.Trade, error) {
 	r := reader{symbol: s}
 	r.need("price", f.Price.given)
 	r.need("qty", f.Quantity.given)
-	return exchange.Trade{ID: int64(f.ID), Price: r.price("price", f.Price), Quantity: r.roughly("qty", f.Quantity),
+	return exchange.Trade{ID: int64(f.ID), Price: r.price("price", f.Price), Quantity: r.publicQuantity("qty", f.Quantity),
 		QuoteAmount: r.amount("quoteQty", f.QuoteQty), TimeMS: int64(f.Time), BuyerIsMaker: bool(f.BuyerIsMaker)}, r.err
 }
 
@@ -116,7 +116,7 @@ type spotOrder struct {
 	Symbol        string `json:"symbol"`
 	Side          string `json:"side"`
 	Type          string `json:"type"`
-	Quantity      plain  `json:"quantity"` // of a MARKET order the USDT amount
+	Quantity      plain  `json:"quantity"` // for a MARKET order, the USDT amount
 	Price         plain  `json:"price"`
 	Filled        plain  `json:"filled"`
 	AvgPrice      plain  `json:"avgPrice"`

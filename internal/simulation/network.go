@@ -45,7 +45,7 @@ func (w *world) recall(id int64) {
 			continue
 		}
 		h.flight.recalled = true
-		w.answerAt(h.flight, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: h.flight.call.Request.Operation, Reason: "it was called back"})
+		w.answerAt(h.flight, w.nowMS, exchange.Answer{}, &exchange.Unavailable{Operation: h.flight.call.Request.Operation, Reason: "it was recalled"})
 		return
 	}
 }

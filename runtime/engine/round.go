@@ -73,7 +73,7 @@ type purpose struct {
 	leverage int
 	before   bool // the positions read that opens a full snapshot
 	sentMS   int64
-	recalled string // placements: why it was called back; empty when it was not
+	recalled string // placements: why it was recalled; empty when it was not
 }
 
 func (e *Engine) beginRound() {

@@ -168,7 +168,7 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 			if c.why == "" {
 				return
 			}
-			b.give(Event{Kind: EventAnswer, CallID: entry.ID, Err: &exchange.Unavailable{Operation: entry.Request.Operation, Reason: "it was called back"}})
+			b.give(Event{Kind: EventAnswer, CallID: entry.ID, Err: &exchange.Unavailable{Operation: entry.Request.Operation, Reason: "it was recalled"}})
 			if !slices.ContainsFunc(b.records, func(r reconcile.Record) bool {
 				return r.Kind == reconcile.RecordEnded && r.ClientOrderID == entry.Request.Order.ClientOrderID && r.State == reconcile.Expired && r.Evidence == "never sent: "+c.why
 			}) {
