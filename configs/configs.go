@@ -60,6 +60,16 @@ type Config struct {
 	overridden []string                  // paths that the command line gave
 }
 
+// Strategy finds a strategy by its name; nil when there is none.
+func (c *Config) Strategy(name string) *StrategyConfig {
+	for i := range c.Strategies {
+		if c.Strategies[i].Name == name {
+			return &c.Strategies[i]
+		}
+	}
+	return nil
+}
+
 // ExchangeConfig is how the venue is reached.
 type ExchangeConfig struct {
 	BaseURL              string

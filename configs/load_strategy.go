@@ -116,13 +116,12 @@ func (r *strategyReader) read() {
 // strategyReader reads one strategy's file.
 type strategyReader struct {
 	*section
-	loader     *loader
-	into       *StrategyConfig
-	file       string               // its name among the loader's files
-	definition *strategy.Definition // nil when the kind is not known
-	symbol     *exchange.Symbol     // nil when not known
-	equity     *yaml.Node           // of the size, when it is one
-	broken     bool                 // a parameter is wrong: the strategy can not be built
+	loader *loader
+	into   *StrategyConfig
+	file   string           // its name among the loader's files
+	symbol *exchange.Symbol // nil when not known
+	equity *yaml.Node       // of the size, when it is one
+	broken bool             // a parameter is wrong: the strategy can not be built
 }
 
 // required reports a key that must be there.

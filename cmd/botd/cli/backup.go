@@ -69,7 +69,7 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 			}
 			made, err := store.Backup(command.Context(), to)
 			if err != nil {
-				return backupError(err)
+				return journal.Failure(err)
 			}
 			done := backupMade{1, now, made}
 			if err := mark(filepath.Dir(path), &done); err != nil {
@@ -159,30 +159,6 @@ func backupText(w io.Writer, what string, b *journal.Backup) {
 	fmt.Fprintf(w, "of %s, %s, instance %s\nlast hash %s\nsha256    %s\n", b.Binding.Mode, b.Binding.URL, b.Binding.Instance, b.Hash, b.SHA256)
 }
 
-// backupError gives what can go wrong its exit code.
-func backupError(err error) error {
-	var (
-		coded   *failure.Error
-		unsound *journal.UnsoundError
-		wrong   *journal.BindingError
-	)
-	switch {
-	case errors.As(err, &coded):
-		return err
-	case errors.As(err, &unsound):
-		return failure.New(failure.Negative, "botd journal verify --file "+unsound.Path+" shows all of it", "%w", err)
-	case errors.As(err, &wrong):
-		return failure.Wrap(failure.Config, err)
-	case errors.Is(err, journal.ErrLocked):
-		return failure.Wrap(failure.Temporary, err)
-	case errors.Is(err, journal.ErrExists):
-		return failure.New(failure.Usage, "a backup is never written over: name another file", "%w", err)
-	case errors.Is(err, os.ErrNotExist):
-		return failure.Wrap(failure.NoInput, err)
-	}
-	return failure.Wrap(failure.IO, err)
-}
-
 // restoreDone is what botd restore prints.
 type restoreDone struct {
 	Schema int  `json:"schema"`
@@ -219,7 +195,7 @@ botd status then, and decide with botd resolve and botd rearm.`,
 				done.Restored, err = restore(command, directory, configs.Mode(mode), arguments[0], dry)
 			}
 			if err != nil {
-				return backupError(err)
+				return journal.Failure(err)
 			}
 			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { restoredText(w, &done) })
 		},
@@ -264,7 +240,7 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 	if dry {
 		return journal.Restored{Backup: made}, nil
 	}
-	return journal.Restore(command.Context(), backup, filepath.Join(to, journalName), time.Now())
+	return journal.Restore(command.Context(), backup, filepath.Join(to, journal.FileName), time.Now())
 }
 
 func restoredText(w io.Writer, done *restoreDone) {

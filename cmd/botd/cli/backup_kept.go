@@ -32,7 +32,7 @@ type backups struct {
 
 // Plan says what a backup would do.
 func (b *backups) Plan() ([]string, error) {
-	info, err := os.Stat(filepath.Join(b.directory, journalName))
+	info, err := os.Stat(filepath.Join(b.directory, journal.FileName))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (b *backups) Make(ctx context.Context) (out api.Backup, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return out, err
 	}
-	store, err := journal.Read(ctx, filepath.Join(b.directory, journalName))
+	store, err := journal.Read(ctx, filepath.Join(b.directory, journal.FileName))
 	if err != nil {
 		return out, err
 	}

@@ -15,8 +15,8 @@ import (
 func TestTheNewestBackupsOfTheDaemonAreKept(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	oldJournal(t, filepath.Join(directory, journalName))
-	open, err := journal.Open(t.Context(), filepath.Join(directory, journalName), journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: fingerprint(demoAccount), Instance: "main"})
+	oldJournal(t, filepath.Join(directory, journal.FileName))
+	open, err := journal.Open(t.Context(), filepath.Join(directory, journal.FileName), journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: fingerprint(demoAccount), Instance: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}

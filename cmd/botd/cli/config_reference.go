@@ -22,7 +22,7 @@ func newConfigReference() *cobra.Command {
 registry of strategies: a program of your own prints one with your strategies in it.`,
 		Example: "  botd config reference | less\n  go run ./cmd/botd config reference --into docs/configuration.md",
 		RunE: func(command *cobra.Command, _ []string) error {
-			text := configReference()
+			text := configReference(registry())
 			if into != "" {
 				return failure.Wrap(failure.IO, os.WriteFile(into, text, 0o644))
 			}
@@ -54,7 +54,7 @@ A configuration is a directory: botd.yaml, and a file a strategy in strategies/.
 `
 
 // configReference is docs/configuration.md.
-func configReference() []byte {
+func configReference(registry *strategy.Registry) []byte {
 	root, file := configs.Keys()
 	var b bytes.Buffer
 	b.WriteString(referenceHead)
@@ -63,7 +63,7 @@ func configReference() []byte {
 	b.WriteString("\n## strategies/\\*.yaml\n")
 	keyBlocks(&b, file)
 	b.WriteString("\n## Parameters of the strategies\n\nThey stand under `params:`, each with the strategy's own; `botd strategy show NAME` prints one.\n")
-	for _, definition := range registry().All() {
+	for _, definition := range registry.All() {
 		strategyParameters(&b, definition)
 	}
 	return b.Bytes()

@@ -35,7 +35,7 @@ func (e *examination) permissions() {
 	if os.Geteuid() == 0 {
 		e.warn(check, "run it as a user of its own; the systemd unit of botd does", "botd runs as root")
 	}
-	for _, name := range []string{e.directory, filepath.Join(e.directory, auth.OperatorFile), filepath.Join(e.directory, auth.ViewerFile), filepath.Join(e.directory, auth.KeyringFile), filepath.Join(e.directory, "journal.db")} {
+	for _, name := range []string{e.directory, filepath.Join(e.directory, auth.OperatorFile), filepath.Join(e.directory, auth.ViewerFile), filepath.Join(e.directory, auth.KeyringFile), filepath.Join(e.directory, journal.FileName)} {
 		if found, err := os.Stat(name); err == nil && found.Mode().Perm()&0o077 != 0 {
 			e.warn(check, "chmod go= "+name, "%s has mode %03o: others on this machine can reach it", name, found.Mode().Perm())
 		}
@@ -153,7 +153,7 @@ func timeSync(directory string) (median time.Duration, err error) {
 
 func (e *examination) journal() {
 	const check = "journal"
-	path := filepath.Join(e.directory, "journal.db")
+	path := filepath.Join(e.directory, journal.FileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		e.ok(check, "none yet; botd run makes %s", path)
 		return

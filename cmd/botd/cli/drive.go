@@ -102,7 +102,9 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	defer stopNotices()
 	greet(console, config, v, directory, machine)
 	clock := newClockwork(config, metrics, board, console, v.client)
-	reloads := newReloader(config, flags)
+	reloads := newReloader(config, flags.loaded, func() (*configs.Config, configs.Problems, error) {
+		return load(flags.directory, configs.Mode(flags.mode))
+	})
 	reloads.driver, reloads.machine, reloads.console, reloads.metrics, reloads.report, reloads.feed = driver, machine, console, metrics, board.Report, v.feed
 	reloads.symbols = func(key exchange.SymbolKey) (*exchange.Symbol, bool) { return v.client.Symbols().Symbol(key) }
 	stopServer, err := serve(ctx, command, serving{config, reloads.current.Load, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build, Reload: reloads.Reload}})
@@ -154,7 +156,7 @@ func newMetrics(config *configs.Config, build ops.Build, directory string, v *ve
 
 // watchStore has metrics of the journal's files and of its last backup.
 func watchStore(metrics *ops.Metrics, directory string) {
-	path := filepath.Join(directory, journalName)
+	path := filepath.Join(directory, journal.FileName)
 	metrics.WatchFile("journal", path)
 	metrics.WatchFile("journal_log", path+"-wal")
 	metrics.WatchBackup(func() time.Time { return lastBackup(directory) })

@@ -87,10 +87,10 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 
 func configured(config *configs.Config, name string) (*configs.StrategyConfig, error) {
 	var names []string
+	if c := config.Strategy(name); c != nil {
+		return c, nil
+	}
 	for i := range config.Strategies {
-		if config.Strategies[i].Name == name {
-			return &config.Strategies[i], nil
-		}
 		names = append(names, config.Strategies[i].Name)
 	}
 	return nil, unknownStrategy(name, names)
@@ -121,13 +121,13 @@ type remembered struct {
 // pastOf replays the journal up to the moment.
 func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, atMS int64) (*remembered, error) {
 	p := &remembered{happened: []happened{}, outlook: engine.Outlook{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS}}
-	path := filepath.Join(config.DataDir, string(config.Mode), journalName)
+	path := filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	store, err := journal.Read(ctx, path)
 	if _, absent := os.Stat(path); errors.Is(absent, fs.ErrNotExist) {
 		return nil, failure.New(failure.NoInput, "botd run makes one", "no journal at %s", path)
 	}
 	if err != nil {
-		return nil, openError(err)
+		return nil, journal.Failure(err)
 	}
 	defer store.Close()
 	book := reconcile.NewBook(settle(config.Exchange.Settle))

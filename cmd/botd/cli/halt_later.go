@@ -53,7 +53,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*running, er
 		return nil, unreached
 	}
 	directory := filepath.Join(config.DataDir, string(config.Mode))
-	if _, err := os.Stat(filepath.Join(directory, journalName)); err != nil {
+	if _, err := os.Stat(filepath.Join(directory, journal.FileName)); err != nil {
 		return nil, unreached // nothing ever traded there
 	}
 	halt := laterHalt{time.Now().UnixMilli(), operator(), f.Level, f.Reason, f.Strategy, f.Market, f.Symbol}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,9 +30,6 @@ and writes it; they never change it.`,
 	return command
 }
 
-// journalName is the journal's file in a data directory.
-const journalName = "journal.db"
-
 // journalFlags say which journal.
 type journalFlags struct{ directory, mode, file string }
 
@@ -54,7 +50,7 @@ func (f *journalFlags) path() (string, error) {
 		if err := problems.Err(); err != nil {
 			return "", failure.New(failure.Config, "--file FILE needs no configuration", "%s", problems.String())
 		}
-		path = filepath.Join(config.DataDir, string(config.Mode), journalName)
+		path = filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	}
 	if _, err := os.Stat(path); err != nil {
 		return "", failure.New(failure.NoInput, "botd run makes one; --mode and --file name another", "no journal at %s", path)
@@ -68,7 +64,7 @@ func (f *journalFlags) open(ctx context.Context) (store *journal.Journal, path s
 		return nil, "", err
 	}
 	store, err = journal.Read(ctx, path)
-	return store, path, openError(err)
+	return store, path, journal.Failure(err)
 }
 
 // choose opens it, and says which of its records are chosen.
@@ -172,7 +168,7 @@ func tail(ctx context.Context, store *journal.Journal, filter journal.Filter, fo
 	again := time.NewTicker(lookEvery)
 	defer again.Stop()
 	for {
-		if err := readError(store.Select(ctx, filter, take)); err != nil || !follow {
+		if err := journal.Failure(store.Select(ctx, filter, take)); err != nil || !follow {
 			return err
 		}
 		filter.Last = 0
@@ -182,34 +178,6 @@ func tail(ctx context.Context, store *journal.Journal, filter journal.Filter, fo
 			return context.Cause(ctx)
 		}
 	}
-}
-
-// openError gives what keeps a journal from being opened its exit code.
-func openError(err error) error {
-	var wrong *journal.BindingError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &wrong):
-		return failure.Wrap(failure.Config, err)
-	case errors.Is(err, journal.ErrLocked):
-		return failure.Wrap(failure.Temporary, err)
-	case errors.Is(err, journal.ErrNewerSchema):
-		return failure.New(failure.Config, "run the botd that wrote it, or a newer one", "%w", err)
-	}
-	return failure.Wrap(failure.IO, err)
-}
-
-// readError tells a journal that was altered from one that can not be read.
-func readError(err error) error {
-	var altered *journal.AlteredError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &altered):
-		return failure.New(failure.Negative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
-	}
-	return failure.Wrap(failure.IO, err)
 }
 
 func newExport() *cobra.Command {
@@ -233,7 +201,7 @@ a record that was altered.`,
 			if err != nil {
 				return err
 			}
-			return readError(store.Select(command.Context(), filter, write.record))
+			return journal.Failure(store.Select(command.Context(), filter, write.record))
 		},
 	}
 	from.add(command)

@@ -174,7 +174,7 @@ func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
 // trial finds what is asked for, and says what is wrong with it.
 func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
 	t := &trial{asked: asked, config: l.current()}
-	given := strategyNamed(t.config, asked.Strategy)
+	given := t.config.Strategy(asked.Strategy)
 	if given == nil {
 		return nil, fmt.Errorf("there is no strategy %q", asked.Strategy)
 	}

@@ -62,7 +62,7 @@ exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 				return nil
 			})
 			if err != nil {
-				return readError(err)
+				return journal.Failure(err)
 			}
 			if err := flags.known(book.Ledger()); err != nil {
 				return err

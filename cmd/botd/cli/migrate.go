@@ -65,7 +65,7 @@ func migrate(ctx context.Context, path string, dry bool) (done migrated, err err
 	done = migrated{Schema: 1, DryRun: dry, Journal: path, To: journal.NewestSchema}
 	store, err := journal.Read(ctx, path)
 	if err != nil {
-		return done, openError(err)
+		return done, journal.Failure(err)
 	}
 	done.From = store.Schema()
 	binding, err := store.Binding(ctx)
@@ -78,9 +78,9 @@ func migrate(ctx context.Context, path string, dry bool) (done migrated, err err
 			return done, errors.Join(failure.Wrap(failure.IO, err), store.Close())
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-		path = filepath.Join(directory, journalName)
+		path = filepath.Join(directory, journal.FileName)
 		if _, err := store.Backup(ctx, path); err != nil {
-			return done, errors.Join(backupError(err), store.Close())
+			return done, errors.Join(journal.Failure(err), store.Close())
 		}
 	}
 	if err := store.Close(); err != nil {
@@ -94,7 +94,7 @@ func migrate(ctx context.Context, path string, dry bool) (done migrated, err err
 	if done.From != done.To {
 		opened, err := journal.OpenWith(ctx, path, binding, journal.Options{Reserve: -1})
 		if err != nil {
-			return done, openError(err)
+			return done, journal.Failure(err)
 		}
 		if err := opened.Close(); err != nil {
 			return done, failure.Wrap(failure.IO, err)
@@ -102,7 +102,7 @@ func migrate(ctx context.Context, path string, dry bool) (done migrated, err err
 	}
 	checked, err := journal.CheckBackup(ctx, path)
 	if err != nil {
-		return done, backupError(err)
+		return done, journal.Failure(err)
 	}
 	done.Report = checked.Report
 	return done, nil

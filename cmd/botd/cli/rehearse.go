@@ -128,13 +128,13 @@ func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]view.Out
 // journalled is what the journal says, without taking it from a daemon that has it.
 func journalled(ctx context.Context, config *configs.Config, directory string) (*reconcile.Book, error) {
 	book := reconcile.NewBook(settle(config.Exchange.Settle))
-	path := filepath.Join(directory, journalName)
+	path := filepath.Join(directory, journal.FileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return book, nil
 	}
 	store, err := journal.Read(ctx, path)
 	if err != nil {
-		return nil, openError(err)
+		return nil, journal.Failure(err)
 	}
 	defer store.Close()
 	if err := store.Replay(ctx, func(r *reconcile.Record) error { book.Apply(r); return nil }); err != nil {

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/exchange"
 	"botd/reconcile"
@@ -34,7 +33,8 @@ const filesEvery = 2 * time.Second
 // what somebody wrote, a larger size without its limit, must never run.
 type reloader struct {
 	current atomic.Pointer[configs.Config]
-	flags   runFlags
+	load    func() (*configs.Config, configs.Problems, error) // reads the files
+	seen    string                                            // fingerprint of the files as they were loaded
 	driver  *runtime.Driver
 	machine *engine.Engine
 	symbols func(exchange.SymbolKey) (*exchange.Symbol, bool)
@@ -48,8 +48,8 @@ type reloader struct {
 
 // newReloader knows the files as they were when they were loaded: what changed while
 // botd started is seen too.
-func newReloader(config *configs.Config, flags runFlags) *reloader {
-	r := &reloader{flags: flags, loaded: "loaded at start", wishes: make(chan reloadWish)}
+func newReloader(config *configs.Config, seen string, load func() (*configs.Config, configs.Problems, error)) *reloader {
+	r := &reloader{seen: seen, load: load, loaded: "loaded at start", wishes: make(chan reloadWish)}
 	r.current.Store(config)
 	return r
 }
@@ -64,7 +64,7 @@ func (r *reloader) watch(ctx context.Context) {
 	defer signal.Stop(signals)
 	look := time.NewTicker(filesEvery)
 	defer look.Stop()
-	seen, settling := r.flags.loaded, ""
+	seen, settling := r.seen, ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -130,7 +130,7 @@ func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reco
 		}
 		return nil, &api.Refused{Why: err.Error()}
 	}
-	config, problems, err := load(r.flags.directory, configs.Mode(r.flags.mode))
+	config, problems, err := r.load()
 	if err == nil {
 		err = problems.Err()
 	}
@@ -160,13 +160,13 @@ func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	}
 	r.current.Store(config)
 	r.metrics.Reloaded(true)
-	r.loaded = "loaded " + shell.Second(time.Now().UnixMilli())
+	r.loaded = "loaded " + time.Now().UTC().Format(time.DateTime)
 	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
 	for _, s := range reload.Strategies {
-		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, strategyNamed(config, s.Name).File)
+		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, config.Strategy(s.Name).File)
 	}
 	for _, name := range reload.Gone {
-		r.console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, strategyNamed(before, name).File)
+		r.console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, before.Strategy(name).File)
 	}
 	r.console.Say("config.reloaded", "config    read again (%s), strategies put in place: %d, removed: %d; %s", why, len(reload.Strategies), len(reload.Gone), changes(differences))
 	return does, nil
@@ -227,7 +227,7 @@ func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) 
 	var obstacles []string
 	for i := range config.Strategies {
 		now := &config.Strategies[i]
-		was := strategyNamed(before, now.Name)
+		was := before.Strategy(now.Name)
 		if was != nil && was.Hash() == now.Hash() {
 			continue
 		}
@@ -239,7 +239,7 @@ func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) 
 		reload.Strategies = append(reload.Strategies, made)
 	}
 	for i := range before.Strategies {
-		if name := before.Strategies[i].Name; strategyNamed(config, name) == nil {
+		if name := before.Strategies[i].Name; config.Strategy(name) == nil {
 			reload.Gone = append(reload.Gone, name)
 		}
 	}
@@ -302,15 +302,6 @@ func valueOf(text string) string {
 		return "none"
 	}
 	return text
-}
-
-func strategyNamed(config *configs.Config, name string) *configs.StrategyConfig {
-	for i := range config.Strategies {
-		if config.Strategies[i].Name == name {
-			return &config.Strategies[i]
-		}
-	}
-	return nil
 }
 
 // send hands the change to the engine: one event, one entry of the audit. Who asked

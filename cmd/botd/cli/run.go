@@ -182,7 +182,7 @@ func openClient(ctx context.Context, config rest.Config) (*rest.Client, error) {
 
 // trade replays the journal, builds the engine and drives it until the context ends.
 func trade(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue) error {
-	path := filepath.Join(directory, journalName)
+	path := filepath.Join(directory, journal.FileName)
 	older, err := backupOlder(ctx, path)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	v.older = older
 	store, err := journal.Open(ctx, path, v.binding)
 	if err != nil {
-		return openError(err)
+		return journal.Failure(err)
 	}
 	defer store.Close()
 	v.cut = store.Cut()

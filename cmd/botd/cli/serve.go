@@ -67,7 +67,7 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	s.api.Channels = &channels{s.config}
 	s.api.Configuration, s.api.StrategyConfig = configuration(s.current), strategyYAML(s.current)
 	s.api.Plots = func(name string) []strategy.Plot {
-		if c := strategyNamed(s.current(), name); c != nil {
+		if c := s.current().Strategy(name); c != nil {
 			return library.Plots(c.Kind, c.Params)
 		}
 		return nil
@@ -143,7 +143,7 @@ func configuration(current func() *configs.Config) func() api.Configuration {
 // strategyYAML tells a strategy's effective configuration.
 func strategyYAML(current func() *configs.Config) func(name string) string {
 	return func(name string) string {
-		if c := strategyNamed(current(), name); c != nil {
+		if c := current().Strategy(name); c != nil {
 			return c.Effective()
 		}
 		return ""

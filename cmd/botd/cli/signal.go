@@ -29,7 +29,7 @@ func startSignals(config *configs.Config, current func() *configs.Config, metric
 	}
 	server, err := signals.New(signals.Config{Token: token, Driver: driver, Count: func(result string) { metrics.Signalled(result, 1) },
 		Symbol: func(name string) string {
-			if s := strategyNamed(current(), name); s != nil {
+			if s := current().Strategy(name); s != nil {
 				return s.Symbol
 			}
 			return ""

@@ -129,7 +129,7 @@ func collect(ctx context.Context, flags *askFlags) *bundle {
 		b.add("config.yaml", []byte(config.Effective()))
 	}
 	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
-		b.journal(ctx, string(mode), filepath.Join(where.DataDir, string(mode), "journal.db"))
+		b.journal(ctx, string(mode), filepath.Join(where.DataDir, string(mode), journal.FileName))
 	}
 	b.running(ctx, flags)
 	return b

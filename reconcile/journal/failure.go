@@ -1,0 +1,42 @@
+package journal
+
+import (
+	"errors"
+	"os"
+
+	"botd/internal/failure"
+)
+
+// FileName is the journal's file in a data directory.
+const FileName = "journal.db"
+
+// Failure gives what went wrong with a journal its exit code, and what mends it.
+func Failure(err error) error {
+	var (
+		coded   *failure.Error
+		unsound *UnsoundError
+		wrong   *BindingError
+		altered *AlteredError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &coded):
+		return err
+	case errors.As(err, &unsound):
+		return failure.New(failure.Negative, "botd journal verify --file "+unsound.Path+" shows all of it", "%w", err)
+	case errors.As(err, &altered):
+		return failure.New(failure.Negative, "botd journal verify says more; a backup may hold it unaltered", "%w", err)
+	case errors.As(err, &wrong):
+		return failure.Wrap(failure.Config, err)
+	case errors.Is(err, ErrNewerSchema):
+		return failure.New(failure.Config, "run the botd that wrote it, or a newer one", "%w", err)
+	case errors.Is(err, ErrLocked):
+		return failure.Wrap(failure.Temporary, err)
+	case errors.Is(err, ErrExists):
+		return failure.New(failure.Usage, "a backup is never written over: name another file", "%w", err)
+	case errors.Is(err, os.ErrNotExist):
+		return failure.Wrap(failure.NoInput, err)
+	}
+	return failure.Wrap(failure.IO, err)
+}
