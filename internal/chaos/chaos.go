@@ -32,6 +32,7 @@ type Trial struct {
 	Faults    []Fault       // of the exchange, while it is killed
 	Lasting   bool          // the faults go on to the end
 	Seed      uint64
+	Start     time.Time     // where the exchange's clock starts; zero is a time of its own, so that a trial is the same at any hour
 	Patience  time.Duration // after the last kill, until everything must be as wished
 	Tell      func(Event)   // progress; nil for none
 }
@@ -88,6 +89,9 @@ func (t Trial) Run(ctx context.Context) (*Report, error) {
 	if t.Patience == 0 {
 		t.Patience = firstPatient
 	}
+	if t.Start.IsZero() {
+		t.Start = time.Date(2026, 3, 14, 10, 20, 10, 0, time.UTC)
+	}
 	if t.Tell == nil {
 		t.Tell = func(Event) {}
 	}
@@ -105,10 +109,10 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(t.Directory, 0o700); err != nil {
 		return err
 	}
-	if t.venue, err = startVenue(ctx, t.Binary, filepath.Join(t.Directory, "exchange.log")); err != nil {
+	if t.venue, err = startVenue(ctx, t.Binary, filepath.Join(t.Directory, "exchange.log"), t.Start); err != nil {
 		return err
 	}
-	if t.witness, err = newWitness(t.venue.address); err != nil {
+	if t.witness, err = newWitness(t.venue.address, t.venue.ahead); err != nil {
 		return err
 	}
 	if err := writeConfig(t.Directory, "http://"+t.witness.address(), t.Wishes); err != nil {

@@ -27,12 +27,13 @@ const (
 type venue struct {
 	*process
 	address string
+	ahead   time.Duration // the exchange's clock minus this machine's
 	log     *os.File
 }
 
 var venueAddress = regexp.MustCompile(`listens on http://([0-9.:]+)`)
 
-func startVenue(ctx context.Context, binary, logPath string) (*venue, error) {
+func startVenue(ctx context.Context, binary, logPath string, start time.Time) (*venue, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
@@ -46,12 +47,15 @@ func startVenue(ctx context.Context, binary, logPath string) (*venue, error) {
 			default:
 			}
 		}
-	}, "exchange", "--listen", "127.0.0.1:0", "--account", accountKey+":"+accountSecret, "--market", "still", "--control")
+	}, "exchange", "--listen", "127.0.0.1:0", "--account", accountKey+":"+accountSecret, "--market", "still", "--control", "--start", start.UTC().Format(time.RFC3339))
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	select {
 	case v.address = <-found:
+		if err := v.readClock(ctx); err != nil {
+			return nil, errors.Join(err, v.stop())
+		}
 		return v, nil
 	case <-v.ended:
 		return nil, fmt.Errorf("the exchange ended with exit code %d: %s", v.code(), v.lastLines())
@@ -67,8 +71,24 @@ func (v *venue) stop() error {
 	return v.log.Close()
 }
 
+// readClock reads how far the exchange's clock is ahead of this machine's.
+func (v *venue) readClock(ctx context.Context) error {
+	var at struct{ ServerTime int64 }
+	began := time.Now()
+	if err := v.call(ctx, http.MethodGet, "/fapi/v1/time", nil, &at); err != nil {
+		return err
+	}
+	v.ahead = time.UnixMilli(at.ServerTime).Sub(began.Add(time.Since(began) / 2))
+	return nil
+}
+
 // control calls the control interface.
 func (v *venue) control(ctx context.Context, method, path string, body, into any) error {
+	return v.call(ctx, method, "/control/v1/"+path, body, into)
+}
+
+// call calls the exchange, unsigned.
+func (v *venue) call(ctx context.Context, method, path string, body, into any) error {
 	var reader io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -77,7 +97,7 @@ func (v *venue) control(ctx context.Context, method, path string, body, into any
 		}
 		reader = bytes.NewReader(text)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+v.address+"/control/v1/"+path, reader)
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+v.address+path, reader)
 	if err != nil {
 		return err
 	}
@@ -88,7 +108,7 @@ func (v *venue) control(ctx context.Context, method, path string, body, into any
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<10))
-		return fmt.Errorf("%s /control/v1/%s: %s: %s", method, path, response.Status, text)
+		return fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
 	}
 	if into == nil {
 		return nil

@@ -27,6 +27,7 @@ type witness struct {
 	listener net.Listener
 	done     chan error
 	arrived  chan struct{} // one when a placement comes
+	ahead    time.Duration // the exchange's clock minus this machine's
 
 	mu     sync.Mutex // guards sent
 	sent   []placement
@@ -60,12 +61,12 @@ func late(stamp string, now time.Time) bool {
 // mostSeen is how much of an order's body is read.
 const mostSeen = 1 << 20
 
-func newWitness(exchange string) (*witness, error) {
+func newWitness(exchange string, ahead time.Duration) (*witness, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	w := &witness{listener: listener, done: make(chan error, 1), arrived: make(chan struct{}, 1)}
+	w := &witness{listener: listener, done: make(chan error, 1), arrived: make(chan struct{}, 1), ahead: ahead}
 	// No connection is used twice: the transport would repeat a read by itself when
 	// one breaks, and hide the fault.
 	proxy := &httputil.ReverseProxy{
@@ -112,7 +113,7 @@ func (w *witness) watch(next http.Handler) http.Handler {
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
 		request.ContentLength = int64(len(body))
-		next.ServeHTTP(response, request.WithContext(context.WithValue(request.Context(), numbered{}, w.saw(body, late(request.Header.Get(headerTimestamp), time.Now())))))
+		next.ServeHTTP(response, request.WithContext(context.WithValue(request.Context(), numbered{}, w.saw(body, late(request.Header.Get(headerTimestamp), time.Now().Add(w.ahead))))))
 	})
 }
 

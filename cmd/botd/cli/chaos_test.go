@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/internal/chaos"
+	"botd/internal/startclock"
 )
 
 // killsEnvironment says how often the real binary is killed in all: 6 without it,
@@ -92,6 +93,7 @@ func TestTheRealBinaryIsKilledAtNamedPoints(t *testing.T) {
 // undergo runs a trial and tells what it measured.
 func undergo(t *testing.T, trial chaos.Trial) *chaos.Report {
 	t.Helper()
+	trial.Start = startclock.Time()
 	trial.Tell = func(e chaos.Event) { t.Logf("%7.1fs  %-8s  %s", e.At.Seconds(), e.What, e.Text) }
 	r, err := trial.Run(t.Context())
 	if err != nil {

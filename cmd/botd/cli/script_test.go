@@ -78,6 +78,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("SHARED", shared)
+			env.Setenv(startclock.Variable, startclock.Text())
 			env.Setenv("BOTD_CACHE", filepath.Join(env.WorkDir, ".cache"))
 			address, err := freeAddress()
 			env.Setenv("ADDRESS", address)
