@@ -43,48 +43,70 @@ func (a *askFlags) add(command *cobra.Command) {
 	command.Flags().StringVarP(&a.directory, "config", "c", "", "configuration directory, for address and data directory")
 }
 
-// daemon is the running botd, as the command line reaches it.
-type daemon struct {
-	where  string // for people
-	base   string // of its URLs
-	token  string // over TCP
-	client *http.Client
-	within time.Duration // of an answer; 0 for answerWithin
-}
-
-// answerWithin bounds each question: a daemon that hangs must not hang who asks it.
-const answerWithin = 10 * time.Second
-
-// daemon finds the running daemon: the unix socket in a data directory, which is
-// for its owner alone and needs no token; with --listen the TCP address, with the
-// token of the data directory.
+// daemon finds the running daemon that the flags and the configuration say.
 func (a *askFlags) daemon(ctx context.Context) (*daemon, error) {
 	where, mistake, err := whereabouts(a.directory)
 	if err != nil {
 		return nil, err
 	}
-	var directories []string
+	given := shell.GlobalsOf(ctx)
+	a.address = cmp.Or(a.url, a.address)
+	at := search{socket: a.socket, address: a.address, listen: where.Listen, tokenFile: os.Getenv(tokenFile), timeout: given.Timeout, trace: given.Trace}
 	for _, mode := range []configs.Mode{where.Mode, configs.Demo, configs.Paper, configs.Live} {
-		directories = append(directories, filepath.Join(where.DataDir, string(mode)))
+		at.directories = append(at.directories, filepath.Join(where.DataDir, string(mode)))
 	}
-	if a.socket != "" {
-		if d := overSocket(a.socket); d != nil {
+	d, err := at.find(ctx)
+	if err != nil && mistake != nil && a.socket == "" {
+		return nil, mistake
+	}
+	return d, err
+}
+
+// search says where a daemon is looked for, and how it is asked.
+type search struct {
+	socket      string                             // the unix socket; where it is given nothing else is looked at
+	address     string                             // HOST:PORT or a URL; where it is given no socket is looked for
+	listen      string                             // the address that is configured
+	directories []string                           // of the modes, the likeliest first: each may have a socket and tokens
+	tokenFile   string                             // of a daemon over TCP; empty for the one in its directory
+	timeout     time.Duration                      // of an answer, when it is longer than answerWithin
+	trace       func(format string, values ...any) // may be nil
+}
+
+// daemon is the running botd, as a client reaches it.
+type daemon struct {
+	where  string // for people
+	base   string // of its URLs
+	token  string // over TCP
+	client *http.Client
+	within time.Duration // of an answer
+	trace  func(format string, values ...any)
+}
+
+// answerWithin bounds each question: a daemon that hangs must not hang who asks it.
+const answerWithin = 10 * time.Second
+
+// find finds the running daemon: the unix socket in a data directory, which is
+// for its owner alone and needs no token; else the TCP address, with a token.
+func (s search) find(ctx context.Context) (*daemon, error) {
+	if s.socket != "" {
+		if d := s.overSocket(s.socket); d != nil {
 			return d, nil
 		}
-		return nil, failure.New(failure.Unavailable, "is botd running? the socket is data_dir/MODE/"+api.SocketName, "no daemon answers on %s", a.socket)
+		return nil, failure.New(failure.Unavailable, "is botd running? the socket is data_dir/MODE/"+api.SocketName, "no daemon answers on %s", s.socket)
 	}
-	if a.address = cmp.Or(a.url, a.address); a.address == "" {
-		for _, directory := range directories {
-			if d := overSocket(filepath.Join(directory, api.SocketName)); d != nil {
+	if s.address == "" {
+		for _, directory := range s.directories {
+			if d := s.overSocket(filepath.Join(directory, api.SocketName)); d != nil {
 				return d, nil
 			}
 		}
 	}
-	d, err := a.overTCP(ctx, where.Listen, directories)
-	if err != nil && mistake != nil {
-		return nil, mistake
-	}
-	return d, err
+	return s.overTCP(ctx)
+}
+
+func (s search) daemon(where, base string, client *http.Client) *daemon {
+	return &daemon{where: where, base: base, client: client, within: max(answerWithin, s.timeout), trace: s.trace}
 }
 
 // whereabouts finds out where the daemon of a configuration is. Its mistakes are no
@@ -104,47 +126,44 @@ func whereabouts(directory string) (where configs.Whereabouts, mistake, err erro
 }
 
 // overSocket returns the daemon behind a unix socket, or nil.
-func overSocket(path string) *daemon {
+func (s search) overSocket(path string) *daemon {
 	conn, err := net.Dial("unix", path)
 	if err != nil {
 		return nil
 	}
 	_ = conn.Close() // it only showed that somebody listens
-	return &daemon{where: path, base: "http://botd", client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+	return s.daemon(path, "http://botd", &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
-		}}}}
+		}}})
 }
 
 // overTCP returns the daemon at an address. Its token is the one that it knows: a
 // data directory may hold those of other modes.
-func (a *askFlags) overTCP(ctx context.Context, address string, directories []string) (*daemon, error) {
-	if a.address != "" {
-		address = a.address
-	}
+func (s search) overTCP(ctx context.Context) (*daemon, error) {
+	address := cmp.Or(s.address, s.listen)
 	if address == configs.ListenOff {
-		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(directories[0], api.SocketName))
+		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(s.directories[0], api.SocketName))
 	}
-	d := &daemon{where: address, base: "http://" + address, client: http.DefaultClient}
-	token, err := givenToken()
-	if err != nil {
-		return nil, err
-	}
+	d := s.daemon(address, "http://"+address, http.DefaultClient)
 	if strings.Contains(address, "://") {
 		d.base = strings.TrimSuffix(address, "/")
 	}
-	if d.token = token; token != "" {
+	if s.tokenFile != "" {
+		token, err := configs.ReadToken(tokenFile, s.tokenFile)
+		if err != nil {
+			return nil, failure.Wrap(failure.Credentials, err)
+		}
+		d.token = token
 		return d, d.private()
 	}
-	limited, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	health, _, err := d.send(limited, http.MethodGet, "/healthz", nil)
+	health, _, err := d.send(ctx, http.MethodGet, "/healthz", nil)
 	if err != nil {
 		return nil, err
 	}
 	var told struct{ Mode string }
 	_ = json.Unmarshal(health, &told) // without a mode no token is found, which is said by the next answer
-	for _, directory := range directories {
+	for _, directory := range s.directories {
 		if filepath.Base(directory) != told.Mode {
 			continue
 		}
@@ -200,8 +219,8 @@ func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byt
 
 // send sends a request and reads its answer, whatever it is.
 func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
-	given, began := shell.GlobalsOf(ctx), time.Now()
-	ctx, cancel := context.WithTimeout(ctx, max(cmp.Or(d.within, answerWithin), given.Timeout))
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, d.within)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
 	if err != nil {
@@ -219,21 +238,10 @@ func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) 
 	if err != nil {
 		return nil, 0, failure.New(failure.Unavailable, "", "read the daemon's answer: %w", err)
 	}
-	given.Trace("%s %s on %s: %d, %d bytes in %s", method, path, d.where, response.StatusCode, len(answer), time.Since(began).Round(time.Microsecond))
+	if d.trace != nil {
+		d.trace("%s %s on %s: %d, %d bytes in %s", method, path, d.where, response.StatusCode, len(answer), time.Since(began).Round(time.Microsecond))
+	}
 	return answer, response.StatusCode, nil
-}
-
-// givenToken is that of the file BOTD_TOKEN_FILE names; empty without it.
-func givenToken() (string, error) {
-	path := os.Getenv(tokenFile)
-	if path == "" {
-		return "", nil
-	}
-	token, err := configs.ReadToken(tokenFile, path)
-	if err != nil {
-		return "", failure.Wrap(failure.Credentials, err)
-	}
-	return token, nil
 }
 
 // asking makes a command that shows one of the API's documents.

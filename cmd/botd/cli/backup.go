@@ -90,7 +90,7 @@ func daemonBackup(command *cobra.Command, flags *askFlags, dry bool) error {
 	if err != nil {
 		return err
 	}
-	d.within = backupWithin
+	d.within = max(d.within, backupWithin)
 	path := "/api/v1/backup"
 	if dry {
 		path += "?dry_run=true"

@@ -34,10 +34,17 @@ const (
 	stateFail = "fail"
 )
 
+// patient is what the doctor looks at.
+type patient struct {
+	load    func() (*configs.Config, configs.Problems, error) // reads the configuration
+	daemon  func(context.Context) (*daemon, error)            // finds the daemon that runs on it
+	address string                                            // of the daemon, when a person gave one
+}
+
 // examination is what botd doctor found so far.
 type examination struct {
 	ctx       context.Context
-	flags     *askFlags
+	of        patient
 	config    *configs.Config // nil when it could not be read
 	directory string          // of the mode's data
 	findings  []finding
@@ -79,6 +86,11 @@ type diagnosis struct {
 
 func (d diagnosis) Rows() any { return d.Findings }
 
+// patient is the configuration and the daemon of the flags.
+func (a *askFlags) patient() patient {
+	return patient{daemon: a.daemon, address: cmp.Or(a.url, a.address), load: func() (*configs.Config, configs.Problems, error) { return load(a.directory, "") }}
+}
+
 // doctorPatience bounds each look at something outside this process.
 const doctorPatience = 15 * time.Second
 
@@ -92,7 +104,7 @@ signature. It may be run while botd runs. Exit code 1 when something fails; a wa
 leaves 0.`,
 		Example: "  botd doctor\n  botd doctor -c /etc/botd -o json | jq '.findings[] | select(.state != \"ok\")'",
 		RunE: func(command *cobra.Command, _ []string) error {
-			d := examine(command.Context(), &flags)
+			d := examine(command.Context(), flags.patient())
 			err := shell.Print(command.OutOrStdout(), flags.output, d, func(w io.Writer) { doctorTable(w, &d, shell.Colours(command, w)) })
 			if err == nil && !d.OK {
 				return failure.Quiet()
@@ -106,8 +118,8 @@ leaves 0.`,
 }
 
 // examine makes every check, each whatever the ones before it found.
-func examine(ctx context.Context, flags *askFlags) diagnosis {
-	e := &examination{ctx: ctx, flags: flags}
+func examine(ctx context.Context, of patient) diagnosis {
+	e := &examination{ctx: ctx, of: of}
 	e.version()
 	e.configuration()
 	if e.config != nil {
@@ -145,7 +157,7 @@ func (e *examination) version() {
 }
 
 func (e *examination) configuration() {
-	config, problems, err := load(e.flags.directory, "")
+	config, problems, err := e.of.load()
 	if err != nil {
 		e.hinted("configuration", stateFail, err)
 		return

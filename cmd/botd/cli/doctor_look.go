@@ -265,7 +265,7 @@ func (e *examination) clock(client *rest.Client) {
 // daemon looks whether one runs, how it is, and whether its address is free when not.
 func (e *examination) daemon() {
 	const check = "daemon"
-	d, err := e.flags.daemon(e.ctx)
+	d, err := e.of.daemon(e.ctx)
 	if err == nil {
 		e.running(d)
 		return
@@ -288,7 +288,7 @@ func (e *examination) running(d *daemon) {
 	ctx, cancel := context.WithTimeout(e.ctx, doctorPatience)
 	defer cancel()
 	status, _, err := ask[view.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
-	if err != nil && failure.CodeOf(err) == failure.Credentials && e.flags.address == "" && d.where == e.config.Listen {
+	if err != nil && failure.CodeOf(err) == failure.Credentials && e.of.address == "" && d.where == e.config.Listen {
 		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s", d.where)
 		return
 	}

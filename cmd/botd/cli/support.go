@@ -60,7 +60,8 @@ symbols and addresses stay: look into the file before you give it away.`,
 			if out == "" {
 				out = "botd-support-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
 			}
-			b := collect(command.Context(), &flags)
+			where, _, _ := whereabouts(flags.directory) // what keeps it from being read is collected
+			b := collect(command.Context(), flags.patient(), where.DataDir)
 			if err := b.write(out); err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
@@ -108,30 +109,25 @@ func (b *bundle) gap(name string, err error) {
 }
 
 // collect gathers everything that can be had.
-func collect(ctx context.Context, flags *askFlags) *bundle {
+func collect(ctx context.Context, of patient, dataDir string) *bundle {
 	b := &bundle{}
 	b.addJSON("version.json", buildVersion())
 	b.addJSON("machine.json", map[string]any{"os": goruntime.GOOS, "arch": goruntime.GOARCH, "cpus": goruntime.NumCPU(), "time": time.Now().UTC()})
-	config, problems, err := load(flags.directory, "")
+	config, problems, err := of.load()
 	if err != nil {
 		b.gap("configuration", err)
 		return b
 	}
-	where, _, err := whereabouts(flags.directory)
-	if err != nil {
-		b.gap("configuration", err)
-		return b
-	}
-	b.knowSecrets(config, where.DataDir)
-	b.addJSON("doctor.json", examine(ctx, flags))
+	b.knowSecrets(config, dataDir)
+	b.addJSON("doctor.json", examine(ctx, of))
 	b.addJSON("check.json", checkResultOf(config, problems))
 	if config != nil { // one with mistakes keeps nobody from what runs
 		b.add("config.yaml", []byte(config.Effective()))
 	}
 	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
-		b.journal(ctx, string(mode), filepath.Join(where.DataDir, string(mode), journal.FileName))
+		b.journal(ctx, string(mode), filepath.Join(dataDir, string(mode), journal.FileName))
 	}
-	b.running(ctx, flags)
+	b.running(ctx, of)
 	return b
 }
 
@@ -248,8 +244,8 @@ var asked = []string{"status", "health", "strategies", "orders", "intents", "pos
 	fmt.Sprintf("logs?limit=%d", supportLines)}
 
 // running adds what a running daemon tells.
-func (b *bundle) running(ctx context.Context, flags *askFlags) {
-	d, err := flags.daemon(ctx)
+func (b *bundle) running(ctx context.Context, of patient) {
+	d, err := of.daemon(ctx)
 	if err != nil {
 		b.gap("daemon", err)
 		return
