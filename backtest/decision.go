@@ -27,11 +27,11 @@ func decide(ctx context.Context, config Config) ([]decision, error) {
 	var all []decision
 	config.Progress, config.Record, config.Inputs = nil, nil, nil
 	config.Note = func(n *engine.Note) {
-		switch n.Kind {
+		switch fact := n.Fact.(type) {
 		case engine.NoteDecision:
-			all = append(all, decision{n.Strategy, n.AtMS, planText(n.Symbol, n.Plan)})
+			all = append(all, decision{n.Strategy, n.AtMS, planText(n.Symbol, fact.Plan)})
 		case engine.NoteStrategyFailed:
-			all = append(all, decision{n.Strategy, n.AtMS, "panicked: " + n.Text})
+			all = append(all, decision{n.Strategy, n.AtMS, "panicked: " + fact.Why})
 		}
 	}
 	r, err := newRun(&config)

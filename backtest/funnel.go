@@ -66,35 +66,37 @@ type events struct {
 
 // count takes what the report tells of the facts.
 func (e *events) count(note *engine.Note) {
-	switch note.Kind {
+	switch fact := note.Fact.(type) {
 	case engine.NoteIntent:
-		if orders(note.Purpose) {
+		if orders(fact.Intent.Purpose) {
 			e.funnel.Wanted++
 		}
 	case engine.NoteRefusal:
-		e.refused = counted(e.refused, note.Refusal.Rule)
-		e.refusal = cmp.Or(e.refusal, note.Text)
+		e.refused = counted(e.refused, fact.Refusal.Rule)
+		if e.refusal == "" {
+			e.refusal = fact.Refusal.Error()
+		}
 	case engine.NotePlaced:
 		e.funnel.Placed++
 		if e.wanted == nil {
 			e.wanted, e.tags = map[string]tag{}, map[int64]tag{}
 		}
-		e.wanted[note.ClientOrderID] = tag{note.Purpose.String(), note.Text, e.level(note)}
+		e.wanted[fact.ClientOrderID] = tag{fact.Purpose.String(), fact.Reason, e.level(note, &fact)}
 	case engine.NoteAcknowledged:
-		e.tags[note.OrderID] = e.wanted[note.ClientOrderID]
-		delete(e.wanted, note.ClientOrderID)
+		e.tags[fact.OrderID] = e.wanted[fact.ClientOrderID]
+		delete(e.wanted, fact.ClientOrderID)
 	case engine.NoteRefused:
-		delete(e.wanted, note.ClientOrderID)
-		e.rejected = counted(e.rejected, ruleOf(note.Err))
-		e.rejection = cmp.Or(e.rejection, note.Text)
+		delete(e.wanted, fact.ClientOrderID)
+		e.rejected = counted(e.rejected, ruleOf(fact.Err))
+		e.rejection = cmp.Or(e.rejection, fact.Why)
 	case engine.NoteSettled:
-		e.settled(note)
+		e.settled(note.AtMS, &fact)
 	case engine.NoteStrategyFailed:
-		e.failure = cmp.Or(e.failure, note.Strategy+" failed and was stopped: "+note.Text)
+		e.failure = cmp.Or(e.failure, note.Strategy+" failed and was stopped: "+fact.Why)
 	case engine.NoteQuarantine:
-		e.quarantine = cmp.Or(e.quarantine, note.Text)
+		e.quarantine = cmp.Or(e.quarantine, fact.Why)
 	case engine.NoteHalt:
-		e.halt = cmp.Or(e.halt, note.Text)
+		e.halt = cmp.Or(e.halt, fact.Why)
 	}
 }
 
@@ -113,28 +115,28 @@ func ruleOf(err error) string {
 }
 
 // settled counts an order's end.
-func (e *events) settled(note *engine.Note) {
+func (e *events) settled(atMS int64, fact *engine.NoteSettled) {
 	switch {
-	case note.State == reconcile.Filled:
+	case fact.State == reconcile.Filled:
 		e.funnel.Filled++
-	case note.Quantity > 0:
+	case fact.Filled > 0:
 		e.funnel.Part++
 	default:
 		e.funnel.Canceled++
 	}
-	if at := e.tags[note.OrderID].level; at > 0 {
-		e.levels[at-1].ToMS = note.AtMS
+	if at := e.tags[fact.OrderID].level; at > 0 {
+		e.levels[at-1].ToMS = atMS
 	}
-	delete(e.tags, note.OrderID)
+	delete(e.tags, fact.OrderID)
 }
 
 // level keeps where a stop or a target stands.
-func (e *events) level(note *engine.Note) int {
-	stop, target := note.Purpose == reconcile.StopLoss, note.Purpose == reconcile.TakeProfit
+func (e *events) level(note *engine.Note, fact *engine.NotePlaced) int {
+	stop, target := fact.Purpose == reconcile.StopLoss, fact.Purpose == reconcile.TakeProfit
 	if !stop && !target || len(e.levels) == maxLevels || note.Symbol == nil {
 		return 0
 	}
-	e.levels = append(e.levels, Level{Symbol: note.Symbol.Key(), FromMS: note.AtMS, Price: note.Order.StopPrice, Stop: stop})
+	e.levels = append(e.levels, Level{Symbol: note.Symbol.Key(), FromMS: note.AtMS, Price: fact.Order.StopPrice, Stop: stop})
 	return len(e.levels)
 }
 

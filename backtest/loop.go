@@ -18,8 +18,10 @@ type run struct {
 	legs    []leg
 	venue   *sim.Exchange
 	machine *engine.Engine
-	nowMS   int64 // the last close passed
-	event   engine.Event
+	nowMS   int64             // the last close passed
+	price   engine.EventPrice // events that are given often are made once
+	answer  engine.EventAnswer
+	written engine.EventJournaled
 	effects engine.Effects
 	pending []engine.Call // to be performed
 	reach   int           // candles that the next stretch looks at
@@ -34,9 +36,9 @@ type leg struct {
 	key     exchange.SymbolKey
 	candles *exchange.Candles
 	seat    sim.Instrument
-	at      int          // the candle under way, or the next one after a hole
-	closed  engine.Event // of every candle: an event is large, so it is made once
-	stretch engine.Event // of several
+	at      int                 // the candle under way, or the next one after a hole
+	closed  engine.EventCandles // of every candle
+	stretch engine.EventStretch // of several
 	held    holding
 }
 
@@ -44,8 +46,8 @@ func (l *leg) begin(config *Leg, venue *sim.Exchange) {
 	symbol := config.Tape.Symbol
 	*l = leg{config: config, symbol: symbol, key: symbol.Key(), candles: config.Tape.Candles}
 	l.seat, _ = venue.Instrument(l.key)
-	l.closed = engine.Event{Kind: engine.EventCandles, Series: l.key, Candles: l.candles}
-	l.stretch = engine.Event{Kind: engine.EventStretch, Series: l.key, Candles: l.candles}
+	l.closed = engine.EventCandles{Series: l.key, Candles: l.candles}
+	l.stretch = engine.EventStretch(l.closed)
 }
 
 func (l *leg) ended() bool { return l.at >= len(l.candles.OpenMS) }
@@ -72,7 +74,7 @@ func (r *run) loop(ctx context.Context) error {
 		total += r.legs[i].candles.Len()
 	}
 	r.nowMS, r.reach = firstMS, leastStretch
-	r.give(firstMS-1, engine.Event{Kind: engine.EventStart})
+	r.give(firstMS-1, &engine.EventStart{})
 	for done, told := 0, 0; done < total; {
 		if done >= told {
 			told += progress
@@ -220,7 +222,8 @@ func (r *run) moment(nowMS int64) error {
 	for i := range r.legs {
 		if l := &r.legs[i]; l.openMS() <= nowMS { // in a hole of its record nothing is known of a symbol
 			last, mark := l.seat.Price()
-			r.give(nowMS, engine.Event{Kind: engine.EventPrice, Series: l.key, Price: last, Mark: mark})
+			r.price = engine.EventPrice{Series: l.key, Last: last, Mark: mark}
+			r.give(nowMS, &r.price)
 		}
 	}
 	for rounds := 0; ; rounds++ {
@@ -232,9 +235,9 @@ func (r *run) moment(nowMS int64) error {
 		case len(r.fills) > 0 || moved:
 			moved = false
 			r.ledger.take(r.fills)
-			r.give(nowMS, engine.Event{Kind: engine.EventRound})
+			r.give(nowMS, &engine.EventRound{})
 		case r.machine.NextMS() <= nowMS:
-			r.give(nowMS, engine.Event{Kind: engine.EventWake})
+			r.give(nowMS, &engine.EventWake{})
 		default:
 			return nil
 		}
@@ -243,9 +246,8 @@ func (r *run) moment(nowMS int64) error {
 
 // give hands one event to the engine and carries out all that follows from it.
 func (r *run) give(nowMS int64, event engine.Event) {
-	r.event = event
 	r.effects.Reset()
-	r.machine.Handle(nowMS, &r.event, &r.effects)
+	r.machine.Handle(nowMS, event, &r.effects)
 	r.take(nowMS)
 }
 
@@ -254,20 +256,22 @@ func (r *run) give(nowMS int64, event engine.Event) {
 func (r *run) take(nowMS int64) {
 	r.gather()
 	for {
+		var event engine.Event
 		switch {
 		case r.effects.Sequence > 0:
-			sequence := r.effects.Sequence
-			r.event = engine.Event{Kind: engine.EventJournaled, Sequence: sequence}
+			r.written.Sequence = r.effects.Sequence
+			event = &r.written
 		case len(r.pending) > 0:
 			call := r.pending[0]
 			r.pending = r.pending[:copy(r.pending, r.pending[1:])]
-			answer, err := r.venue.Do(account, &call.Request)
-			r.event = engine.Event{Kind: engine.EventAnswer, CallID: call.ID, Answer: answer, Err: err}
+			r.answer.CallID = call.ID
+			r.answer.Answer, r.answer.Err = r.venue.Do(account, &call.Request)
+			event = &r.answer
 		default:
 			return
 		}
 		r.effects.Reset()
-		r.machine.Handle(nowMS, &r.event, &r.effects)
+		r.machine.Handle(nowMS, event, &r.effects)
 		r.gather()
 	}
 }

@@ -45,22 +45,32 @@ type story struct {
 }
 
 func (s *story) note(n *engine.Note) {
-	if n.Kind == engine.NoteCandles && s.recorder != nil {
-		s.recorder.Candles(n.Symbol, n.Candles)
+	if polled, is := n.Fact.(engine.NoteCandles); is && s.recorder != nil {
+		s.recorder.Candles(n.Symbol, polled.Candles)
 	}
 	if n.AtMS >= s.untilMS {
 		return
 	}
-	switch n.Kind {
+	switch fact := n.Fact.(type) {
 	case engine.NoteDecision:
-		s.lines = append(s.lines, fmt.Sprintf("decision %+v %s", n.Plan.Target, n.Text))
-	case engine.NoteIntent, engine.NoteApproved, engine.NoteRefusal, engine.NotePlaced:
-		order := n.Order
-		order.ClientOrderID = ""
-		s.lines = append(s.lines, fmt.Sprintf("%d %s leverage %d %+v", n.Kind, n.Purpose, n.Count, order))
+		s.lines = append(s.lines, fmt.Sprintf("decision %+v %s", fact.Plan.Target, fact.Reason))
+	case engine.NoteIntent:
+		s.order(n, fact.Intent)
+	case engine.NoteApproved:
+		s.order(n, fact.Intent)
+	case engine.NoteRefusal:
+		s.order(n, fact.Intent)
+	case engine.NotePlaced:
+		s.order(n, &reconcile.Intent{Purpose: fact.Purpose, Order: fact.Order})
 	case engine.NoteSettled:
-		s.lines = append(s.lines, fmt.Sprintf("settled %s %s %d", n.Purpose, n.State, n.Quantity))
+		s.lines = append(s.lines, fmt.Sprintf("settled %s %s %d", fact.Purpose, fact.State, fact.Filled))
 	}
+}
+
+func (s *story) order(n *engine.Note, intent *reconcile.Intent) {
+	order := intent.Order
+	order.ClientOrderID = ""
+	s.lines = append(s.lines, fmt.Sprintf("%T %s leverage %d %+v", n.Fact, intent.Purpose, intent.Leverage, order))
 }
 
 const parityAccount = "parity"

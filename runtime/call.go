@@ -148,7 +148,7 @@ func (d *Driver) work(ctx context.Context, served engine.Priority) (err error) {
 		answer, err := d.perform(ctx, &call, calledBack)
 		d.queue.done(&call)
 		select {
-		case d.events <- engine.Event{Kind: engine.EventAnswer, CallID: call.ID, Answer: answer, Err: err}:
+		case d.events <- &engine.EventAnswer{CallID: call.ID, Answer: answer, Err: err}:
 		case <-ctx.Done():
 			return nil
 		}

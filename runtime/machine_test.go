@@ -19,14 +19,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // machine is an engine of a test: on says what an event does.
 type machine struct {
-	on       func(nowMS int64, event *engine.Event, out *engine.Effects)
+	on       func(nowMS int64, event engine.Event, out *engine.Effects)
 	nextMS   int64
 	inFlight bool
 	seen     []engine.Event
 }
 
-func (m *machine) Handle(nowMS int64, event *engine.Event, out *engine.Effects) {
-	m.seen = append(m.seen, *event)
+func (m *machine) Handle(nowMS int64, event engine.Event, out *engine.Effects) {
+	m.seen = append(m.seen, event)
 	if m.on != nil {
 		m.on(nowMS, event, out)
 	}
@@ -36,12 +36,20 @@ func (m *machine) NextMS() int64      { return m.nextMS }
 func (m *machine) InFlight() bool     { return m.inFlight }
 func (m *machine) OpenLeft() []string { return []string{"position futures BTC-USDT 1"} }
 
-func (m *machine) kinds() []engine.EventKind {
-	var kinds []engine.EventKind
-	for i := range m.seen {
-		kinds = append(kinds, m.seen[i].Kind)
+// is reports whether an event is of a kind.
+func is[E engine.Event](event engine.Event) bool {
+	_, is := event.(E)
+	return is
+}
+
+// given returns the events of a kind that a machine was given.
+func given[E engine.Event](m *machine) (all []E) {
+	for _, event := range m.seen {
+		if event, is := event.(E); is {
+			all = append(all, event)
+		}
 	}
-	return kinds
+	return all
 }
 
 // bubbleClock is the time of the synctest bubble.

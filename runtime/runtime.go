@@ -40,7 +40,7 @@ var ErrUnwritten = errors.New("in force, but not written to the journal yet")
 
 // Machine is the engine, as the driver needs it.
 type Machine interface {
-	Handle(nowMS int64, event *engine.Event, out *engine.Effects)
+	Handle(nowMS int64, event engine.Event, out *engine.Effects)
 	NextMS() int64
 	InFlight() bool
 	OpenLeft() []string
@@ -203,12 +203,12 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 	defer timer.Stop()
 	var giveUp <-chan time.Time
 	stopping, woken := ctx.Done(), false
-	d.handle(&engine.Event{Kind: engine.EventStart})
+	d.handle(&engine.EventStart{})
 	for {
 		if len(d.refused) > 0 {
 			event := d.refused[0]
 			d.refused = d.refused[1:]
-			d.handle(&event)
+			d.handle(event)
 			continue
 		}
 		if giveUp != nil && !d.config.Machine.InFlight() {
@@ -219,7 +219,7 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 		woken = false
 		select {
 		case event := <-d.events:
-			d.take(&event)
+			d.take(event)
 		case <-timer.C:
 			woken = d.wake()
 		case read := <-d.queries:
@@ -266,26 +266,27 @@ func (d *Driver) wake() bool {
 		d.config.Beat(now)
 		return false
 	}
-	d.handle(&engine.Event{Kind: engine.EventWake})
+	d.handle(&engine.EventWake{})
 	return true
 }
 
 // take takes an answer of a worker or of the writer.
-func (d *Driver) take(event *engine.Event) {
-	if event.Kind == engine.EventJournaled {
-		d.writing, d.failing = false, event.Err
+func (d *Driver) take(event engine.Event) {
+	journaled, _ := event.(*engine.EventJournaled)
+	if journaled != nil {
+		d.writing, d.failing = false, journaled.Err
 	}
 	written := d.batches
 	d.handle(event)
-	if event.Kind == engine.EventJournaled {
-		d.tellDurable(written, event.Err)
+	if journaled != nil {
+		d.tellDurable(written, journaled.Err)
 	}
 }
 
 // stop tells the engine, and takes openings and market reads that no worker has
 // begun out of the queue. Exits, protection and settling go on.
 func (d *Driver) stop() {
-	d.handle(&engine.Event{Kind: engine.EventStop, Shutdown: d.config.Shutdown})
+	d.handle(&engine.EventStop{Shutdown: d.config.Shutdown})
 	for _, call := range d.queue.drop(engine.PriorityEntry) {
 		d.refuse(&call, "botd is stopping")
 	}
@@ -293,13 +294,13 @@ func (d *Driver) stop() {
 
 // refuse answers a call that was not sent: that is certain, so it says so.
 func (d *Driver) refuse(call *engine.Call, why string) {
-	d.refused = append(d.refused, engine.Event{Kind: engine.EventAnswer, CallID: call.ID,
+	d.refused = append(d.refused, &engine.EventAnswer{CallID: call.ID,
 		Err: &exchange.Unavailable{Operation: call.Request.Operation, Reason: why}})
 }
 
 // handle gives the engine one event and puts its effects on their way: what is
 // called back first, then records, so that no placement can overtake its own.
-func (d *Driver) handle(event *engine.Event) {
+func (d *Driver) handle(event engine.Event) {
 	d.effects.Reset()
 	now := d.config.Clock.ServerNowMS()
 	d.config.Machine.Handle(now, event, &d.effects)

@@ -20,18 +20,18 @@ func TestMoreUrgentCallsAreSentFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
 		r.config.Workers, r.venue.takes = 1, time.Second
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			switch event.Kind {
-			case engine.EventStart:
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			switch event.(type) {
+			case *engine.EventStart:
 				out.Calls = append(out.Calls, call(1, engine.PriorityMarket, "busy"))
-			case engine.EventRound:
+			case *engine.EventRound:
 				out.Calls = append(out.Calls, call(2, engine.PriorityMarket, "market"), call(3, engine.PriorityEntry, "entry"),
 					call(4, engine.PrioritySettle, "settle"), call(5, engine.PriorityExit, "exit"), call(6, engine.PriorityExit, "exit again"))
 			}
 		}
 		r.start(t)
 		synctest.Wait() // the only worker is busy
-		if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventRound}); err != nil {
+		if err := r.driver.Send(t.Context(), &engine.EventRound{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
@@ -59,19 +59,19 @@ func exitBeside(t *testing.T, reads engine.Priority) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
 		r.venue.takes = 8 * time.Second
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			switch event.Kind {
-			case engine.EventStart:
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			switch event.(type) {
+			case *engine.EventStart:
 				for i := range 100 {
 					out.Calls = append(out.Calls, call(int64(i+1), reads, "read"))
 				}
-			case engine.EventRound:
+			case *engine.EventRound:
 				out.Calls = append(out.Calls, call(200, engine.PriorityExit, "exit"))
 			}
 		}
 		r.start(t)
 		synctest.Wait()
-		if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventRound}); err != nil {
+		if err := r.driver.Send(t.Context(), &engine.EventRound{}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait() // no time has passed
@@ -92,8 +92,8 @@ func TestAPlacementWhoseTimeToLivePassedIsNotSentAndSaysSo(t *testing.T) {
 		deadline := time.Now().Add(2 * time.Second).UnixMilli()
 		late, onTime := call(2, engine.PriorityExit, "late"), call(1, engine.PriorityExit, "on time")
 		late.DeadlineMS, onTime.DeadlineMS = deadline, deadline
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			if event.Kind == engine.EventStart {
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			if is[*engine.EventStart](event) {
 				out.Calls = append(out.Calls, onTime, late)
 			}
 		}
@@ -136,17 +136,17 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 		r := newRig()
 		r.config.Venue, r.config.Workers = &punctualVenue{r.venue, map[string]int64{}, 5 * time.Second}, 1
 		answered := map[int64]time.Time{}
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			switch event.Kind {
-			case engine.EventStart:
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			switch event := event.(type) {
+			case *engine.EventStart:
 				for id, name := range []string{"waits in the client", "waits for a worker", "goes"} {
 					opening := call(int64(id), engine.PriorityEntry, name)
 					opening.DeadlineMS = time.Now().Add(time.Minute).UnixMilli()
 					out.Calls = append(out.Calls, opening)
 				}
-			case engine.EventHalt:
+			case *engine.EventHalt:
 				out.Recalls = append(out.Recalls, 0, 1, 7) // nobody knows 7
-			case engine.EventAnswer:
+			case *engine.EventAnswer:
 				answered[event.CallID] = time.Now()
 				out.Recalls = append(out.Recalls, event.CallID) // too late for it
 			}
@@ -154,7 +154,7 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 		r.start(t)
 		synctest.Wait()
 		began := time.Now()
-		if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventHalt}); err != nil {
+		if err := r.driver.Send(t.Context(), &engine.EventHalt{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(20 * time.Second)
@@ -183,8 +183,8 @@ func TestAVenueThatWaitsIsToldTheTimeToLive(t *testing.T) {
 		venue := &punctualVenue{r.venue, map[string]int64{}, 0}
 		r.config.Venue, r.config.Workers = venue, 1
 		deadline := time.Now().Add(time.Second).UnixMilli()
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			if event.Kind == engine.EventStart {
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			if is[*engine.EventStart](event) {
 				placement := call(1, engine.PriorityExit, "placement")
 				placement.DeadlineMS = deadline
 				out.Calls = append(out.Calls, placement, call(2, engine.PriorityExit, "read"))
@@ -204,15 +204,15 @@ func TestAVenueThatWaitsIsToldTheTimeToLive(t *testing.T) {
 	})
 }
 
-func (r *rig) answerTo(t *testing.T, id int64) engine.Event {
+func (r *rig) answerTo(t *testing.T, id int64) *engine.EventAnswer {
 	t.Helper()
-	for _, event := range r.machine.seen {
-		if event.Kind == engine.EventAnswer && event.CallID == id {
-			return event
+	for _, answer := range given[*engine.EventAnswer](r.machine) {
+		if answer.CallID == id {
+			return answer
 		}
 	}
-	t.Fatalf("call %d has no answer; events %v", id, r.machine.kinds())
-	return engine.Event{}
+	t.Fatalf("call %d has no answer; events %T", id, r.machine.seen)
+	return nil
 }
 
 func TestACallIsCutOffAtItsTimeout(t *testing.T) {
@@ -220,8 +220,8 @@ func TestACallIsCutOffAtItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
 		r.config.CallTimeout, r.venue.takes = 2*time.Second, time.Hour
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			if event.Kind == engine.EventStart {
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			if is[*engine.EventStart](event) {
 				out.Calls = append(out.Calls, call(1, engine.PriorityEntry, "slow"))
 			}
 		}
@@ -243,8 +243,8 @@ func TestAFullQueueAnswersEveryCallAndNeverBlocks(t *testing.T) {
 		r := newRig()
 		r.venue.takes = time.Millisecond
 		const calls = maxQueued * 2
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			if event.Kind == engine.EventStart {
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			if is[*engine.EventStart](event) {
 				for i := range calls {
 					out.Calls = append(out.Calls, call(int64(i+1), engine.PriorityMarket, "x"))
 				}
@@ -256,10 +256,8 @@ func TestAFullQueueAnswersEveryCallAndNeverBlocks(t *testing.T) {
 			t.Error(err)
 		}
 		answered := map[int64]int{}
-		for _, event := range r.machine.seen {
-			if event.Kind == engine.EventAnswer {
-				answered[event.CallID]++
-			}
+		for _, answer := range given[*engine.EventAnswer](r.machine) {
+			answered[answer.CallID]++
 		}
 		for id := int64(1); id <= calls; id++ {
 			if answered[id] != 1 {
@@ -279,8 +277,8 @@ func TestTheEngineIsWokenWhenItAskedAndNotBefore(t *testing.T) {
 		began := time.Now().UnixMilli()
 		var woken []int64
 		r.machine.nextMS = began + 1_500
-		r.machine.on = func(nowMS int64, event *engine.Event, _ *engine.Effects) {
-			if event.Kind == engine.EventWake {
+		r.machine.on = func(nowMS int64, event engine.Event, _ *engine.Effects) {
+			if is[*engine.EventWake](event) {
 				woken = append(woken, nowMS-began)
 				r.machine.nextMS = nowMS + 700
 			}
@@ -338,10 +336,10 @@ func TestAPanicInTheEngineEndsTheRunWithItsStack(t *testing.T) {
 		where  string
 		breaks func(r *rig)
 	}{
-		{"the engine", func(r *rig) { r.machine.on = func(int64, *engine.Event, *engine.Effects) { panic("invariant 7") } }},
+		{"the engine", func(r *rig) { r.machine.on = func(int64, engine.Event, *engine.Effects) { panic("invariant 7") } }},
 		{"the venue", func(r *rig) {
-			r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-				if event.Kind == engine.EventStart {
+			r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+				if is[*engine.EventStart](event) {
 					out.Calls = append(out.Calls, call(1, engine.PriorityExit, "x"))
 				}
 			}
@@ -350,8 +348,8 @@ func TestAPanicInTheEngineEndsTheRunWithItsStack(t *testing.T) {
 		}},
 		{"the journal", func(r *rig) {
 			r.journal.fails = func(int) error { panic("invariant 7") }
-			r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-				if event.Kind == engine.EventStart {
+			r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+				if is[*engine.EventStart](event) {
 					out.Records, out.Sequence = append(out.Records, record("a")), 1
 				}
 			}
@@ -368,7 +366,7 @@ func TestAPanicInTheEngineEndsTheRunWithItsStack(t *testing.T) {
 				if !errors.As(err, &internal) || !strings.Contains(internal.Stack, "runtime") {
 					t.Fatalf("want an internal error with a stack, have %v", err)
 				}
-				if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventHalt}); !errors.Is(err, ErrStopped) {
+				if err := r.driver.Send(t.Context(), &engine.EventHalt{}); !errors.Is(err, ErrStopped) {
 					t.Errorf("an event afterwards: want %v, have %v", ErrStopped, err)
 				}
 				r.stop(nil)
@@ -382,16 +380,16 @@ func TestNotesAreShownInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
 		var shown []string
-		r.config.Notes = func(n *engine.Note) { shown = append(shown, n.Text) }
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			out.Notes = append(out.Notes, engine.Note{Text: fmt.Sprint(event.Kind, " first")}, engine.Note{Text: fmt.Sprint(event.Kind, " second")})
+		r.config.Notes = func(n *engine.Note) { shown = append(shown, fmt.Sprint(n.Fact)) }
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			out.Notes = append(out.Notes, engine.Note{Fact: engine.NoteReload{Text: fmt.Sprintf("%T", event)}}, engine.Note{Fact: engine.NoteRound{}})
 		}
 		r.start(t)
 		synctest.Wait()
 		if err := r.finish(); err != nil {
 			t.Error(err)
 		}
-		want := []string{"1 first", "1 second", fmt.Sprint(engine.EventStop, " first"), fmt.Sprint(engine.EventStop, " second")}
+		want := []string{"{*engine.EventStart}", "{false 0 0}", "{*engine.EventStop}", "{false 0 0}"}
 		if !slices.Equal(want, shown) {
 			t.Errorf("want %q, have %q", want, shown)
 		}

@@ -13,12 +13,12 @@ import (
 
 // placing makes the engine have one placement under way from its start.
 func (r *rig) placing() {
-	r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-		switch event.Kind {
-		case engine.EventStart:
+	r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+		switch event.(type) {
+		case *engine.EventStart:
 			out.Calls = append(out.Calls, call(1, engine.PriorityExit, "order"))
 			r.machine.inFlight = true
-		case engine.EventAnswer:
+		case *engine.EventAnswer:
 			r.machine.inFlight = false
 		}
 	}
@@ -45,8 +45,8 @@ func TestStoppingWaitsForWhatIsInFlight(t *testing.T) {
 		if want, have := r.machine.OpenLeft(), r.driver.OpenLeft(); !slices.Equal(want, have) {
 			t.Errorf("open left: want %q, have %q", want, have)
 		}
-		if kinds := r.machine.kinds(); !slices.Contains(kinds, engine.EventStop) {
-			t.Errorf("want the engine told to stop, have events %v", kinds)
+		if len(given[*engine.EventStop](r.machine)) == 0 {
+			t.Errorf("want the engine told to stop, have events %T", r.machine.seen)
 		}
 	})
 }
@@ -100,12 +100,12 @@ func TestStoppingTakesOpeningsOutOfTheQueueAndLetsExitsGo(t *testing.T) {
 		r := newRig()
 		r.config.Workers, r.venue.takes = 1, 2*time.Second
 		answers := 0
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			switch event.Kind {
-			case engine.EventStart:
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			switch event.(type) {
+			case *engine.EventStart:
 				r.machine.inFlight = true
 				out.Calls = append(out.Calls, call(1, engine.PriorityExit, "first"), call(2, engine.PriorityEntry, "entry"), call(3, engine.PriorityExit, "exit"))
-			case engine.EventAnswer:
+			case *engine.EventAnswer:
 				answers++
 				r.machine.inFlight = answers < 3
 			}
@@ -139,7 +139,7 @@ func TestAskingAStoppedDriverFailsAtOnce(t *testing.T) {
 		if err := r.driver.Query(t.Context(), func() { r.story.tell("read late") }); !errors.Is(err, ErrStopped) {
 			t.Errorf("query: want %v, have %v", ErrStopped, err)
 		}
-		if err := r.driver.Send(t.Context(), engine.Event{Kind: engine.EventHalt}); !errors.Is(err, ErrStopped) {
+		if err := r.driver.Send(t.Context(), &engine.EventHalt{}); !errors.Is(err, ErrStopped) {
 			t.Errorf("send: want %v, have %v", ErrStopped, err)
 		}
 		if want, have := []string{"read"}, r.story.all(); !slices.Equal(want, have) {

@@ -63,7 +63,7 @@ func (d *Driver) write(ctx context.Context) (err error) {
 		}
 		d.lookAfterDisk(ctx, &keeper) // the batch may have taken the last room
 		select {
-		case d.events <- engine.Event{Kind: engine.EventJournaled, Sequence: batch.sequence, Err: err}:
+		case d.events <- &engine.EventJournaled{Sequence: batch.sequence, Err: err}:
 		case <-ctx.Done():
 			return err
 		}
@@ -82,7 +82,7 @@ func (d *Driver) lookAfterDisk(ctx context.Context, k *keeping) {
 	}
 	k.low = why
 	select {
-	case d.events <- engine.Event{Kind: engine.EventDisk, Why: why}:
+	case d.events <- &engine.EventDisk{Why: why}:
 	case <-ctx.Done():
 	}
 }
@@ -118,7 +118,7 @@ func broken(err error) bool {
 // force, but not yet durable; any other error that it was not taken.
 func (d *Driver) Send(ctx context.Context, event engine.Event) error {
 	told := make(chan error, 1)
-	if err := d.Query(ctx, func() { d.give(&event, told) }); err != nil {
+	if err := d.Query(ctx, func() { d.give(event, told) }); err != nil {
 		return err
 	}
 	select {
@@ -137,7 +137,7 @@ func (d *Driver) Send(ctx context.Context, event engine.Event) error {
 
 // give handles an event and finds out which batch holds what it recorded: the
 // one it was handed out with, or the next when one is being written.
-func (d *Driver) give(event *engine.Event, told chan<- error) {
+func (d *Driver) give(event engine.Event, told chan<- error) {
 	before, writing := d.batches, d.writing
 	d.handle(event)
 	switch {

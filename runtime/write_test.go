@@ -17,25 +17,26 @@ import (
 func (r *rig) journalling() {
 	var waiting []string
 	writing := false
-	r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-		switch event.Kind {
-		case engine.EventHalt:
+	r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+		failed := false
+		switch event := event.(type) {
+		case *engine.EventHalt:
 			waiting = append(waiting, event.Why)
-		case engine.EventJournaled:
+		case *engine.EventJournaled:
 			writing = false
-			if event.Err == nil {
+			if failed = event.Err != nil; !failed {
 				out.Calls = append(out.Calls, call(event.Sequence, engine.PriorityExit, "after "+waiting[0]))
 				waiting = waiting[1:]
 			}
 		}
-		if r.machine.inFlight = len(waiting) > 0; r.machine.inFlight && !writing && event.Err == nil {
+		if r.machine.inFlight = len(waiting) > 0; r.machine.inFlight && !writing && !failed {
 			writing = true
 			out.Records, out.Sequence = append(out.Records, record(waiting[0])), 1
 		}
 	}
 }
 
-func halt(why string) engine.Event { return engine.Event{Kind: engine.EventHalt, Why: why} }
+func halt(why string) engine.Event { return &engine.EventHalt{Why: why} }
 
 func TestNothingIsSentBeforeItsRecordIsDurable(t *testing.T) {
 	t.Parallel()
@@ -143,8 +144,8 @@ func TestABrokenJournalEndsTheRunAndNothingIsSent(t *testing.T) {
 		if have := r.story.all(); len(have) != 0 {
 			t.Errorf("want nothing sent, have %q", have)
 		}
-		if kinds := r.machine.kinds(); slices.Contains(kinds, engine.EventJournaled) {
-			t.Errorf("the engine must not hear of it: have %v", kinds)
+		if heard := given[*engine.EventJournaled](r.machine); len(heard) > 0 {
+			t.Errorf("the engine must not hear of it: have %v", heard)
 		}
 		r.stop(nil)
 	})
@@ -155,8 +156,8 @@ func TestWhatWasHandedOverLastIsStillWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
 		r.journal.takes = time.Minute
-		r.machine.on = func(_ int64, event *engine.Event, out *engine.Effects) {
-			if event.Kind == engine.EventStop {
+		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
+			if is[*engine.EventStop](event) {
 				out.Records, out.Sequence = append(out.Records, record("last")), 1
 			}
 		}
@@ -231,10 +232,8 @@ func TestTheEngineHearsOfAFullDiskOnce(t *testing.T) {
 			t.Error(err)
 		}
 		var have []string
-		for _, event := range r.machine.seen {
-			if event.Kind == engine.EventDisk {
-				have = append(have, event.Why)
-			}
+		for _, disk := range given[*engine.EventDisk](r.machine) {
+			have = append(have, disk.Why)
 		}
 		if want := []string{"full", ""}; !slices.Equal(want, have) {
 			t.Errorf("want %q, have %q", want, have)
@@ -258,10 +257,10 @@ func TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch(t *testing.T) {
 			t.Error(err)
 		}
 		for _, event := range r.machine.seen {
-			if event.Kind == engine.EventDisk {
+			if is[*engine.EventDisk](event) {
 				return
 			}
-			if event.Kind == engine.EventJournaled {
+			if is[*engine.EventJournaled](event) {
 				break
 			}
 		}

@@ -34,19 +34,67 @@ func Amount(t testing.TB, text string) exchange.Amount {
 	return a
 }
 
-// Notes are one of every kind, of a strategy, a symbol, an order and a rule.
+// Notes are one of every kind but NoteCandles, of a strategy, a symbol, an order and a
+// rule; in the order of an order's life, and no state is over.
 func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
 	t.Helper()
-	order := exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
+	price, mean, err := Price(t, symbol, "50000"), Amount(t, "50050"), fmt.Errorf("an error with %s", id)
+	order := engine.NoteOrder{Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7,
+		Order: exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}
+	intent := &reconcile.Intent{Strategy: owner, Purpose: order.Purpose, Order: order.Order, Last: price, Reason: id}
 	var all []engine.Note
-	for kind := engine.NoteCandle; kind < engine.NoteCandles; kind++ {
-		n := engine.Note{Kind: kind, AtMS: 1_700_000_000_000, Strategy: owner, Symbol: symbol, Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7, Order: order,
-			State: reconcile.Filled, Quantity: 10, Price: Amount(t, "50050"), Last: Price(t, symbol, "50000"), Count: 2, DurationMS: 120,
-			Text: id, Err: fmt.Errorf("an error with %s", id), Candle: exchange.Candle{Close: Price(t, symbol, "50000")}, Plan: &strategy.Plan{}}
-		if kind == engine.NoteRefusal {
-			n.Refusal = &risk.Refusal{Rule: rule, Value: "1", Limit: "2", Hint: "less"}
-		}
-		all = append(all, n)
+	for _, fact := range []engine.Fact{
+		engine.NoteCandle{Candle: exchange.Candle{Close: price}}, engine.NoteGap{Missing: 2}, engine.NoteTick{Reason: id}, engine.NoteMissed{Count: 2, Why: id},
+		engine.NoteDecision{Plan: &strategy.Plan{}, Reason: id, Last: price, Position: 10},
+		engine.NoteIntent{Intent: intent}, engine.NoteApproved{Intent: intent},
+		engine.NoteRefusal{Intent: intent, Refusal: &risk.Refusal{Rule: rule, Value: "1", Limit: "2", Hint: "less"}},
+		engine.NotePlaced{NoteOrder: order, Reason: id}, engine.NoteAcknowledged{NoteOrder: order, DurationMS: 120},
+		engine.NoteRefused{NoteOrder: order, Why: id, Err: err}, engine.NoteUncertain{NoteOrder: order, Why: id, Err: err},
+		engine.NoteFill{NoteOrder: order, Quantity: 10, Price: mean, Last: price},
+		engine.NoteSettled{NoteOrder: order, State: reconcile.Filled, Filled: 10, Price: mean, Evidence: id, DurationMS: 120},
+		engine.NotePosition{Quantity: 10, EntryPrice: mean, Last: price}, engine.NoteRound{Acted: 2, DurationMS: 120},
+		engine.NoteFetchFailed{What: id, Err: err, Count: 2}, engine.NoteStale{Count: 2, Text: id}, engine.NoteFound{NoteOrder: order, Evidence: id},
+		engine.NoteAdopted{Quantity: 10, Evidence: id}, engine.NoteIgnored{Quantity: 10, Evidence: id}, engine.NoteUnexplained{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
+		engine.NoteStrategyFailed{Why: id}, engine.NoteReload{Text: id}, engine.NoteSignal{Text: id, Err: err}, engine.NoteLatch{Side: 1, Why: id},
+		engine.NoteQuarantine{Why: id}, engine.NoteForeign{OrderID: 7, Why: id}, engine.NoteHalt{Why: id}, engine.NoteBlind{Why: id}, engine.NoteFrozen{Text: id},
+		engine.NoteBreaker{Why: id, PauseMS: 120}, engine.NoteLimit{Rule: rule, Why: id, ForMS: 120}, engine.NoteTightened{Rule: rule, Text: id},
+		engine.NoteJournal{Err: err, Why: id, Records: 2},
+	} {
+		all = append(all, engine.Note{AtMS: 1_700_000_000_000, Strategy: owner, Symbol: symbol, Fact: fact})
 	}
 	return all
+}
+
+// Over is a note of the end of what another reports; the same note where its kind has
+// no end.
+func Over(n engine.Note) engine.Note {
+	switch fact := n.Fact.(type) {
+	case engine.NoteRound:
+		fact.Complete = true
+		n.Fact = fact
+	case engine.NoteSignal:
+		fact.Err = nil
+		n.Fact = fact
+	case engine.NoteLatch:
+		n.Fact = engine.NoteLatch{Why: fact.Why, Over: true}
+	case engine.NoteQuarantine:
+		n.Fact = engine.NoteQuarantine{Why: fact.Why, Over: true}
+	case engine.NoteForeign:
+		n.Fact = engine.NoteForeign{Over: true}
+	case engine.NoteHalt:
+		n.Fact = engine.NoteHalt{Why: fact.Why, Over: true}
+	case engine.NoteBlind:
+		n.Fact = engine.NoteBlind{Why: fact.Why, Over: true}
+	case engine.NoteFrozen:
+		n.Fact = engine.NoteFrozen{Text: fact.Text, Over: true}
+	case engine.NoteBreaker:
+		n.Fact = engine.NoteBreaker{Why: fact.Why, Over: true}
+	case engine.NoteLimit:
+		n.Fact = engine.NoteLimit{Rule: fact.Rule, Why: fact.Why, Over: true}
+	case engine.NoteTightened:
+		n.Fact = engine.NoteTightened{Rule: fact.Rule, Text: fact.Text, Over: true}
+	case engine.NoteJournal:
+		n.Fact = engine.NoteJournal{Records: fact.Records, Over: true}
+	}
+	return n
 }

@@ -129,7 +129,7 @@ var Table = []Row{
 		unchecked("opens", "unsettled"),
 	}},
 	{"stopping_opens", "openings go out after SIGTERM", "33", "", []Edit{
-		{"runtime/engine.Engine.Handle", "e.stop(event.Shutdown)", ""},
+		{"runtime/engine.Engine.take", "e.stop(event.Shutdown)", ""},
 	}},
 	{"breached_opens", "openings go out after a limit of loss was passed", "limit", "", []Edit{
 		{"runtime/engine.Engine.breached", "!b.Over(e.nowMS)", "false"},

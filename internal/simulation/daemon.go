@@ -76,18 +76,18 @@ func (d *daemon) boot() {
 		w.tracef("daemon", "starts for the %d. time with %d records", d.life, len(w.disk.records))
 	}
 	w.inspector.booted()
-	d.handle(&engine.Event{Kind: engine.EventStart})
+	d.handle(&engine.EventStart{})
 }
 
 // handle gives the engine one event and puts its effects on their way: records
 // first, so that no placement can overtake its own.
-func (d *daemon) handle(event *engine.Event) {
+func (d *daemon) handle(event engine.Event) {
 	w := d.w
 	d.effects.Reset()
 	life := d.life
 	d.machine.Handle(d.clock(), event, &d.effects)
 	w.stats.Events++
-	w.hash = mix(w.hash ^ uint64(w.nowMS)<<8 ^ uint64(event.Kind))
+	w.hash = mix(w.hash ^ uint64(w.nowMS)<<8 ^ eventNumber(event))
 	w.inspector.effects(&d.effects)
 	for _, id := range d.effects.Recalls {
 		w.recall(id)
@@ -169,19 +169,52 @@ func (w *world) point() bool {
 
 // note shows a fact in the trace, and counts those that the summary tells.
 func (w *world) note(n *engine.Note) {
-	switch n.Kind {
+	switch fact := n.Fact.(type) {
 	case engine.NoteUncertain:
 		w.stats.Unknowns++
 	case engine.NoteRound:
-		if n.OK {
+		if fact.Complete {
 			w.inspector.rounded()
 		}
+		return
+	case engine.NoteTick, engine.NoteCandles, engine.NoteApproved:
+		return
 	case engine.NoteStrategyFailed:
-		w.fail("strategy", "strategy %s failed: %s", n.Strategy, n.Text)
+		w.fail("strategy", "strategy %s failed: %s", n.Strategy, fact.Why)
 	}
-	if w.tracing && n.Kind != engine.NoteRound && n.Kind != engine.NoteTick && n.Kind != engine.NoteCandles && n.Kind != engine.NoteApproved {
+	if w.tracing {
 		w.tracef("engine", "%s", noteText(n))
 	}
+}
+
+// eventNumber is a kind of event in the hash of a run. A number is never given anew: a
+// run would no longer equal the same run of an earlier version.
+func eventNumber(event engine.Event) uint64 {
+	switch event.(type) {
+	case *engine.EventStart:
+		return 1
+	case *engine.EventWake:
+		return 2
+	case *engine.EventAnswer:
+		return 5
+	case *engine.EventJournaled:
+		return 6
+	case *engine.EventHalt:
+		return 7
+	case *engine.EventDisk:
+		return 9
+	case *engine.EventResolve:
+		return 10
+	case *engine.EventReload:
+		return 13
+	case *engine.EventTighten:
+		return 15
+	case *engine.EventWithdraw:
+		return 16
+	case *engine.EventStop:
+		return 17
+	}
+	panic(fmt.Sprintf("simulation: an event that is a %T has no number", event))
 }
 
 // describe is a request in a few words.

@@ -2,7 +2,6 @@ package simulation
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
 )
@@ -78,7 +77,7 @@ func (w *world) resolve() bool {
 			h.touch(w.nowMS, max(h.position, -h.position)+w.venue.resting(key))
 		}
 		w.say("a person resolves %s: adopt %t", key, adopt)
-		d.handle(&engine.Event{Kind: engine.EventResolve, Scope: reconcile.Scope{Symbol: key}, Adopt: adopt, Why: byPerson})
+		d.handle(&engine.EventResolve{Symbol: key, Adopt: adopt, Why: byPerson})
 		return true
 	}
 	return false
@@ -92,7 +91,7 @@ func (w *world) crowd() bool {
 	}
 	d.low = true
 	w.say("the disk is nearly full")
-	d.handle(&engine.Event{Kind: engine.EventDisk, Why: "nearly full"})
+	d.handle(&engine.EventDisk{Why: "nearly full"})
 	w.agenda.put(happening{atMS: w.nowMS + w.deeds.between(1_000, 40_000), kind: happenRelease, fault: DiskLow, life: d.life})
 	return true
 }
@@ -101,7 +100,7 @@ func (w *world) crowd() bool {
 func (w *world) roomy(life int) {
 	if d := w.daemon; d.up && d.life == life {
 		d.low = false
-		d.handle(&engine.Event{Kind: engine.EventDisk})
+		d.handle(&engine.EventDisk{})
 	}
 }
 

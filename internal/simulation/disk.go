@@ -51,13 +51,13 @@ func (w *world) commit() {
 		}
 		d.writing = false
 		if mutant.Is("failed_commit_holds") {
-			w.daemon.handle(&engine.Event{Kind: engine.EventJournaled, Sequence: d.sequence})
+			w.daemon.handle(&engine.EventJournaled{Sequence: d.sequence})
 			return
 		}
 		if w.tracing {
 			w.tracef("disk", "append of %d records refused", len(d.pending))
 		}
-		w.daemon.handle(&engine.Event{Kind: engine.EventJournaled, Sequence: d.sequence, Err: errDiskFull})
+		w.daemon.handle(&engine.EventJournaled{Sequence: d.sequence, Err: errDiskFull})
 		return
 	case !w.quiet && w.storage.chance(w.weather[CommitInDoubt]):
 		w.stats.Faults[CommitInDoubt]++
@@ -71,7 +71,7 @@ func (w *world) commit() {
 	if w.tracing {
 		w.tracef("disk", "%d records durable", len(d.records))
 	}
-	w.daemon.handle(&engine.Event{Kind: engine.EventJournaled, Sequence: d.sequence})
+	w.daemon.handle(&engine.EventJournaled{Sequence: d.sequence})
 }
 
 // settle makes what is being written durable.

@@ -239,7 +239,7 @@ func (w *world) deliver(f *flight) {
 	if mutant.Built && w.misread(f) {
 		return
 	}
-	w.daemon.handle(&engine.Event{Kind: engine.EventAnswer, CallID: f.call.ID, Answer: f.answer, Err: f.err})
+	w.daemon.handle(&engine.EventAnswer{CallID: f.call.ID, Answer: f.answer, Err: f.err})
 }
 
 // strikes draws whether a fault strikes now, and counts it.

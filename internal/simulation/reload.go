@@ -56,7 +56,7 @@ func (w *world) reload() bool {
 		return false
 	}
 	w.say("a new version of %s, protected %t", r.name, r.protected)
-	d.handle(&engine.Event{Kind: engine.EventReload, Reload: change})
+	d.handle(&engine.EventReload{Reload: change})
 	return true
 }
 
@@ -72,7 +72,7 @@ func (w *world) remove() bool {
 	}
 	change := &engine.Reload{Gone: []string{r.name}}
 	allowed := len(d.machine.Reloadable(change)) == 0
-	if d.handle(&engine.Event{Kind: engine.EventReload, Reload: change}); len(change.Refused) > 0 {
+	if d.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
 		if allowed || r.config.OnRemove != "" {
 			w.fail("reload", "%s is not removed: %q", r.name, change.Refused)
 		}
@@ -104,12 +104,12 @@ func (w *world) comeBack(h *happening) {
 		}
 	}
 	w.say("%d strategies come back", len(change.Strategies))
-	if d.handle(&engine.Event{Kind: engine.EventReload, Reload: change}); len(change.Refused) > 0 {
+	if d.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
 		w.fail("reload", "a strategy can not come back: %q", change.Refused)
 	}
 	for _, halt := range slices.Clone(d.machine.Book().Halts()) {
 		if strings.Contains(halt.Why, "was removed from the configuration") {
-			d.handle(&engine.Event{Kind: engine.EventHalt, Scope: halt.Scope, Why: byPerson})
+			d.handle(&engine.EventHalt{Scope: halt.Scope, Why: byPerson})
 		}
 	}
 }
@@ -152,7 +152,7 @@ func (w *world) loosen(h *happening) {
 // that.
 func (w *world) setLimit(value string) {
 	wish := &engine.Tighten{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Why: byPerson}
-	if w.daemon.handle(&engine.Event{Kind: engine.EventTighten, Tighten: wish}); wish.Err != nil {
+	if w.daemon.handle(&engine.EventTighten{Tighten: wish}); wish.Err != nil {
 		w.fail("reload", "a limit can not be set: %v", wish.Err)
 	}
 }
@@ -161,7 +161,7 @@ func (w *world) limit(shut bool) {
 	w.shut = shut
 	limits := w.accountLimits()
 	change := &engine.Reload{Limits: &limits}
-	if w.daemon.handle(&engine.Event{Kind: engine.EventReload, Reload: change}); len(change.Refused) > 0 {
+	if w.daemon.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
 		w.fail("reload", "limits are not taken over: %q", change.Refused)
 	}
 }

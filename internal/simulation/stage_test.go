@@ -341,7 +341,7 @@ func (s *stage) contradicted() {
 }
 
 // person gives the daemon an order of a person's.
-func (s *stage) person(event engine.Event) { s.w.daemon.handle(&event) }
+func (s *stage) person(event engine.Event) { s.w.daemon.handle(event) }
 
 // finish heals everything; then all must come right.
 func (s *stage) finish() {

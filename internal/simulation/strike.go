@@ -122,7 +122,7 @@ func (w *world) stop() bool {
 	way := []string{engine.ShutdownLeave, engine.ShutdownLeave, engine.ShutdownCancel, engine.ShutdownFlatten}[w.people.below(4)]
 	w.say("SIGTERM: %s", way)
 	w.agenda.put(happening{atMS: w.nowMS + 10_000, kind: happenGiveUp, life: d.life})
-	d.handle(&engine.Event{Kind: engine.EventStop, Shutdown: way})
+	d.handle(&engine.EventStop{Shutdown: way})
 	return true
 }
 
@@ -142,7 +142,7 @@ func (w *world) halt() bool {
 		fallthrough
 	default:
 		w.say("a person halts %s: %s", scope, level)
-		d.handle(&engine.Event{Kind: engine.EventHalt, Level: level, Scope: scope, Why: byPerson})
+		d.handle(&engine.EventHalt{Level: level, Scope: scope, Why: byPerson})
 	}
 	w.agenda.put(happening{atMS: w.nowMS + w.people.between(5_000, 60_000), kind: happenRelease, fault: Halt})
 	return true
@@ -156,7 +156,7 @@ func (w *world) withdraw() bool {
 	for _, p := range w.daemon.machine.Book().Live() {
 		if p.Purpose.Opens() && p.Withdrawn == "" {
 			w.say("a person takes %s out of the book", p.ClientOrderID)
-			w.daemon.handle(&engine.Event{Kind: engine.EventWithdraw, ClientOrderID: p.ClientOrderID, Why: byPerson})
+			w.daemon.handle(&engine.EventWithdraw{ClientOrderID: p.ClientOrderID, Why: byPerson})
 			return true
 		}
 	}
@@ -172,7 +172,7 @@ func (w *world) armAgain() {
 	for _, scope := range scopes {
 		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != reconcile.LevelNone && halt.Why == byPerson {
 			w.say("a person arms %s again", scope)
-			w.daemon.handle(&engine.Event{Kind: engine.EventHalt, Scope: scope, Why: byPerson})
+			w.daemon.handle(&engine.EventHalt{Scope: scope, Why: byPerson})
 		}
 	}
 }

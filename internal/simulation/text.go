@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile"
 	"botd/runtime/engine"
 )
 
@@ -47,21 +48,100 @@ func outcome(answer exchange.Answer, err error) string {
 	return "ok"
 }
 
-var noteNames = map[engine.NoteKind]string{
-	engine.NoteCandle: "candle", engine.NoteGap: "gap", engine.NoteDecision: "decides", engine.NoteIntent: "intends", engine.NoteApproved: "approves",
-	engine.NoteRefusal: "refuses itself", engine.NotePlaced: "places", engine.NoteAcknowledged: "acknowledged", engine.NoteRefused: "refused",
-	engine.NoteUncertain: "UNCERTAIN", engine.NoteFill: "fill", engine.NoteSettled: "settled", engine.NotePosition: "position", engine.NoteRound: "round",
-	engine.NoteFetchFailed: "read failed", engine.NoteLatch: "latch", engine.NoteQuarantine: "QUARANTINE", engine.NoteForeign: "others' orders", engine.NoteAdopted: "adopts", engine.NoteIgnored: "leaves to others",
-	engine.NoteHalt: "HALT", engine.NoteMissed: "missed", engine.NoteStrategyFailed: "STRATEGY FAILED", engine.NoteReload: "reloaded", engine.NoteTightened: "sets", engine.NoteBlind: "BLIND", engine.NoteTick: "tick", engine.NoteFrozen: "candles stand still",
+// fact is a note in words.
+type fact struct {
+	name     string
+	order    engine.NoteOrder
+	quantity exchange.Quantity
+	state    reconcile.State
+	text     string
+	over     bool
+}
+
+// factOf reads a note. What is written in capitals is what a person looks for.
+func factOf(note engine.Fact) fact {
+	switch n := note.(type) {
+	case engine.NoteCandle:
+		return fact{name: "candle"}
+	case engine.NoteGap:
+		return fact{name: "gap", text: fmt.Sprint(n.Missing, " candles")}
+	case engine.NoteMissed:
+		return fact{name: "missed", text: n.Why}
+	case engine.NoteDecision:
+		return fact{name: "decides", quantity: n.Position, text: n.Reason}
+	case engine.NoteStrategyFailed:
+		return fact{name: "STRATEGY FAILED", text: n.Why}
+	case engine.NoteReload:
+		return fact{name: "reloaded", text: n.Text}
+	case engine.NoteLatch:
+		return fact{name: "latch", text: n.Why, over: n.Over}
+	case engine.NoteAdopted:
+		return fact{name: "adopts", quantity: n.Quantity, text: n.Evidence}
+	case engine.NoteIgnored:
+		return fact{name: "leaves to others", quantity: n.Quantity, text: n.Evidence}
+	case engine.NotePosition:
+		return fact{name: "position", quantity: n.Quantity}
+	case engine.NoteFetchFailed:
+		return fact{name: "read failed", text: n.What}
+	case engine.NoteStale:
+		return fact{name: "stale", text: n.Text}
+	case engine.NoteFrozen:
+		return fact{name: "candles stand still", text: n.Text, over: n.Over}
+	case engine.NoteBlind:
+		return fact{name: "BLIND", text: n.Why, over: n.Over}
+	case engine.NoteQuarantine:
+		return fact{name: "QUARANTINE", text: n.Why, over: n.Over}
+	case engine.NoteForeign:
+		return fact{name: "others' orders", text: n.Why, over: n.Over}
+	case engine.NoteHalt:
+		return fact{name: "HALT", text: n.Why, over: n.Over}
+	case engine.NoteBreaker:
+		return fact{name: "BREAKER", text: n.Why, over: n.Over}
+	case engine.NoteLimit:
+		return fact{name: "LIMIT", text: n.Why, over: n.Over}
+	case engine.NoteTightened:
+		return fact{name: "sets", text: n.Text, over: n.Over}
+	case engine.NoteJournal:
+		return fact{name: "journal", text: n.Why, over: n.Over}
+	case engine.NoteUnexplained:
+		return fact{name: "unexplained", text: n.Text}
+	}
+	return orderFact(note)
+}
+
+// orderFact reads a note of one order's life.
+func orderFact(note engine.Fact) fact {
+	switch n := note.(type) {
+	case engine.NoteIntent:
+		return fact{name: "intends", order: wished(n.Intent), text: n.Intent.Reason}
+	case engine.NoteRefusal:
+		return fact{name: "refuses itself", order: wished(n.Intent), text: n.Refusal.Error()}
+	case engine.NotePlaced:
+		return fact{name: "places", order: n.NoteOrder, text: n.Reason}
+	case engine.NoteAcknowledged:
+		return fact{name: "acknowledged", order: n.NoteOrder}
+	case engine.NoteRefused:
+		return fact{name: "refused", order: n.NoteOrder, text: n.Why}
+	case engine.NoteUncertain:
+		return fact{name: "UNCERTAIN", order: n.NoteOrder, text: n.Why}
+	case engine.NoteFill:
+		return fact{name: "fill", order: n.NoteOrder, quantity: n.Quantity}
+	case engine.NoteSettled:
+		return fact{name: "settled", order: n.NoteOrder, quantity: n.Filled, state: n.State, text: n.Evidence}
+	case engine.NoteFound:
+		return fact{name: "FOUND", order: n.NoteOrder, text: n.Evidence}
+	}
+	return fact{name: fmt.Sprintf("%T", note)}
+}
+
+func wished(intent *reconcile.Intent) engine.NoteOrder {
+	return engine.NoteOrder{Purpose: intent.Purpose, ClientOrderID: intent.ClientID, Order: intent.Order}
 }
 
 // noteText is a fact of the engine's in a line.
 func noteText(n *engine.Note) string {
-	name, found := noteNames[n.Kind]
-	if !found {
-		name = fmt.Sprintf("note %d", n.Kind)
-	}
-	parts := []string{name}
+	f := factOf(n.Fact)
+	parts := []string{f.name}
 	add := func(text string) {
 		if text != "" {
 			parts = append(parts, text)
@@ -71,24 +151,21 @@ func noteText(n *engine.Note) string {
 	if n.Symbol != nil && n.Strategy == "" {
 		add(n.Symbol.Name)
 	}
-	if n.Order.Symbol != "" {
-		add(n.Purpose.String() + " " + orderText(n.Symbol, &n.Order))
+	if f.order.Order.Symbol != "" {
+		add(f.order.Purpose.String() + " " + orderText(n.Symbol, &f.order.Order))
 	} else {
-		add(n.ClientOrderID)
+		add(f.order.ClientOrderID)
 	}
-	if n.Quantity != 0 && n.Symbol != nil {
-		add("quantity " + n.Symbol.QuantityDecimal(n.Quantity).String())
+	if f.quantity != 0 && n.Symbol != nil {
+		add("quantity " + n.Symbol.QuantityDecimal(f.quantity).String())
 	}
-	if n.State != 0 {
-		add(n.State.String())
+	if f.state != 0 {
+		add(f.state.String())
 	}
-	if n.Text != "" {
-		add("(" + n.Text + ")")
+	if f.text != "" {
+		add("(" + f.text + ")")
 	}
-	if n.Err != nil && n.Text == "" {
-		add(n.Err.Error())
-	}
-	if n.OK {
+	if f.over {
 		add("over")
 	}
 	return strings.Join(parts, " ")

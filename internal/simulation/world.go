@@ -225,7 +225,7 @@ func (w *world) loop() {
 			h := w.agenda.take()
 			w.happen(&h)
 		case w.daemon.wakeMS() <= w.nowMS:
-			w.daemon.handle(&engine.Event{Kind: engine.EventWake})
+			w.daemon.handle(&engine.EventWake{})
 		}
 		w.inspector.look()
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"time"
-
-	"botd/runtime/engine"
 )
 
 // Backups copies the journal into files of its own directory.
@@ -63,7 +61,7 @@ func (s *Server) makeBackup(w http.ResponseWriter, r *http.Request) {
 		answerAs(w, http.StatusOK, out)
 		return
 	}
-	if !s.sent(r.Context(), w, r, engine.Event{Kind: engine.EventAudit, Audit: audit(r, "journal", "a backup")}) {
+	if !s.sent(r.Context(), w, r, audited(r, "journal", "a backup", nil)) {
 		return
 	}
 	// A writer without deadlines, as of a test, is written to all the same.

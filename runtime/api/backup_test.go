@@ -79,7 +79,7 @@ func TestABackupIsMadeOnceAtATimeAndAudited(t *testing.T) {
 	if out := <-first; out.Backup == nil || out.Backup.File != "a.db" || out.Backup.Records != 3 {
 		t.Errorf("want the backup, have %+v", out)
 	}
-	if len(d.sent) != 1 || d.sent[0].Kind != engine.EventAudit || d.sent[0].Audit.Target != "journal" {
+	if len(d.sent) != 1 || d.sent[0].Event != nil || d.sent[0].Audit.Target != "journal" {
 		t.Errorf("want it audited once, have %+v", d.sent)
 	}
 }
@@ -150,8 +150,8 @@ func TestOpeningOrdersAreCanceledByWhatTheyAreOf(t *testing.T) {
 		code, _, text = post[HaltAnswer](d, "/api/v1/orders/cancel", "{"+body+`,"reason":"news"}`)
 		var have []string
 		for _, e := range d.sent {
-			if e.Kind == engine.EventWithdraw && e.Why == "news" && e.Audit.Target == "order "+e.ClientOrderID {
-				have = append(have, e.ClientOrderID)
+			if w, is := e.Event.(*engine.EventWithdraw); is && w.Why == "news" && e.Audit.Target == "order "+w.ClientOrderID {
+				have = append(have, w.ClientOrderID)
 			}
 		}
 		if code != 202 || !slices.Equal(want, have) {

@@ -236,7 +236,7 @@ func (b *BacktestRequest) data() string {
 func (s *Server) wrote(w http.ResponseWriter, r *http.Request, asked *reconcile.Audit) bool {
 	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
 	defer cancel()
-	if s.config.Driver.Send(ctx, engine.Event{Kind: engine.EventAudit, Audit: asked}) != nil {
+	if s.config.Driver.Send(ctx, &engine.EventAudited{Audit: asked}) != nil {
 		problem(w, r, http.StatusServiceUnavailable, "stopped", "who asked for it can not be written to the journal now: nothing was done")
 		return false
 	}

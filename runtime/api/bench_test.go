@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 
 	"botd/runtime"
-	"botd/runtime/engine"
 )
 
 // benched is a desk whose backtests run what the stub is given, and its reports' directory.
@@ -64,7 +63,7 @@ func TestABacktestRunsAndItsReportJoinsTheOthers(t *testing.T) {
 	if have := entries(t, reports); len(have) != 1 || have[0] != "mine" {
 		t.Errorf("want the report alone, have %q", have)
 	}
-	if a := d.sent[0].Audit; len(d.sent) != 1 || d.sent[0].Kind != engine.EventAudit || a.Target != "backtest mine" || a.Action != "POST /api/v1/backtests" || a.Role != "operator" {
+	if a := d.sent[0].Audit; len(d.sent) != 1 || d.sent[0].Event != nil || a.Target != "backtest mine" || a.Action != "POST /api/v1/backtests" || a.Role != "operator" {
 		t.Errorf("want it audited, have %+v", d.sent)
 	}
 	var told []BacktestRun

@@ -72,7 +72,7 @@ func (s *Server) cancelOrders(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, id := range orders { // each is a change of its own in the journal, with who asked
-		event := engine.Event{Kind: engine.EventWithdraw, ClientOrderID: id, Why: asked.Reason, Audit: audit(r, "order "+id, "cancel: "+asked.Reason)}
+		event := audited(r, "order "+id, "cancel: "+asked.Reason, &engine.EventWithdraw{ClientOrderID: id, Why: asked.Reason})
 		if !s.sent(ctx, w, r, event) {
 			return // asked again it goes on: those that are canceled already are left out
 		}

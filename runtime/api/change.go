@@ -32,6 +32,11 @@ func audit(r *http.Request, target, detail string) *reconcile.Audit {
 	return &reconcile.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r)}
 }
 
+// audited is an event with who asked for it; without one only that is written down.
+func audited(r *http.Request, target, detail string, event engine.Event) engine.Event {
+	return &engine.EventAudited{Audit: audit(r, target, detail), Event: event}
+}
+
 // sent gives the engine an event; what went wrong is answered.
 func (s *Server) sent(ctx context.Context, w http.ResponseWriter, r *http.Request, event engine.Event) bool {
 	return s.taken(w, r, s.config.Driver.Send(ctx, event))

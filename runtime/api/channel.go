@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-
-	"botd/runtime/engine"
 )
 
 // Channels sends test messages through the channels by which people are told.
@@ -67,7 +65,7 @@ func (s *Server) testChannels(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.telling.Unlock()
-	if s.sent(r.Context(), w, r, engine.Event{Kind: engine.EventAudit, Audit: audit(r, "notifications", "a test message through "+strings.Join(names, ", "))}) {
+	if s.sent(r.Context(), w, r, audited(r, "notifications", "a test message through "+strings.Join(names, ", "), nil)) {
 		out.Items = s.config.Channels.Test(r.Context(), names)
 		answerAs(w, http.StatusOK, out)
 	}

@@ -48,7 +48,7 @@ type desk struct {
 	market  *sim.Exchange
 
 	mu     sync.Mutex // guards the four below
-	sent   []engine.Event
+	sent   []*engine.EventAudited
 	fails  error // of every event
 	stops  bool  // the engine does not answer
 	broken error // of market data
@@ -140,7 +140,7 @@ func (d *desk) Send(_ context.Context, event engine.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.fails == nil {
-		d.sent = append(d.sent, event)
+		d.sent = append(d.sent, event.(*engine.EventAudited)) // every change says who asked for it
 	}
 	return d.fails
 }
@@ -200,7 +200,7 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 		if trial {
 			return []string{"strategies.trend.leverage 2 (was 1)"}, nil
 		}
-		return []string{"strategies.trend.leverage 2 (was 1)"}, d.Send(ctx, engine.Event{Kind: engine.EventAudit, Audit: audit})
+		return []string{"strategies.trend.leverage 2 (was 1)"}, d.Send(ctx, &engine.EventAudited{Audit: audit})
 	}
 	if config.Keyring, err = auth.OpenKeyring(t.TempDir()); err != nil {
 		t.Fatal(err)

@@ -137,14 +137,29 @@ func (v *visitor) live() {
 	v.outlooks = outlooks(t, one.Plan)
 	v.steps = closingSteps()
 	v.steps[1].Intent.Order.Price, v.steps[1].Intent.Order.StopPrice, v.steps[1].Intent.Order.ClosePosition = 1, 1, true
+	verdicts := []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price", Outcome: risk.Passed}}
 	all := enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin")
-	all = append(all, slices.DeleteFunc(slices.Clone(all), func(n engine.Note) bool { return n.Kind == engine.NoteRefusal })...)
+	all = append(all, slices.DeleteFunc(slices.Clone(all), func(n engine.Note) bool {
+		_, refusal := n.Fact.(engine.NoteRefusal)
+		return refusal
+	})...)
 	for _, n := range all {
-		n.Verdicts = []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price", Outcome: risk.Passed}}
-		n.Order.Price, n.Order.StopPrice = enginetest.Price(t, bitcoin, "50000"), enginetest.Price(t, bitcoin, "50000")
+		switch fact := n.Fact.(type) { // its order has every field
+		case engine.NoteIntent:
+			fact.Intent.Order.Price, fact.Intent.Order.StopPrice = enginetest.Price(t, bitcoin, "50000"), enginetest.Price(t, bitcoin, "50000")
+		case engine.NoteApproved:
+			fact.Verdicts = verdicts
+			n.Fact = fact
+		case engine.NoteRefusal:
+			fact.Verdicts = verdicts
+			n.Fact = fact
+		case engine.NotePlaced:
+			fact.Order.Price, fact.Order.StopPrice = enginetest.Price(t, bitcoin, "50000"), enginetest.Price(t, bitcoin, "50000")
+			n.Fact = fact
+		}
 		v.board.Note(&n)
 	}
-	v.board.Note(&engine.Note{Kind: engine.NoteIntent, AtMS: 6, Strategy: "hold", Symbol: ether, Purpose: reconcile.Entry, Order: bought})
+	v.board.Note(&engine.Note{AtMS: 6, Strategy: "hold", Symbol: ether, Fact: engine.NoteIntent{Intent: &reconcile.Intent{Strategy: "hold", Purpose: reconcile.Entry, Order: bought}}})
 	if err := v.server.config.Equity.Sample(v.board); err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltReques
 	if asked.Level == reconcile.LevelNone {
 		what = "rearm"
 	}
-	if !s.sent(ctx, w, r, engine.Event{Kind: engine.EventHalt, Level: asked.Level, Scope: scope, Why: asked.Reason, Audit: audit(r, scope.String(), what+": "+asked.Reason)}) {
+	if !s.sent(ctx, w, r, audited(r, scope.String(), what+": "+asked.Reason, &engine.EventHalt{Level: asked.Level, Scope: scope, Why: asked.Reason})) {
 		return
 	}
 	if asked.Level == reconcile.LevelNone {

@@ -81,7 +81,7 @@ func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
 			if code != c.code || !strings.Contains(text, c.part) {
 				t.Errorf("want %d with %q, have %d: %s", c.code, c.part, code, text)
 			}
-			if sent := len(d.sent) == 1; sent != (c.code == 202) || sent && d.sent[0].Scope != c.scope {
+			if sent := len(d.sent) == 1; sent != (c.code == 202) || sent && d.sent[0].Event.(*engine.EventHalt).Scope != c.scope {
 				t.Errorf("want a halt of %q, have %+v", c.scope, d.sent)
 			}
 		})
@@ -139,7 +139,7 @@ func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {
 	if code != 200 || len(out.Changes) != 1 || out.Cause != "the position differs" {
 		t.Errorf("want it resolved, have %d: %s", code, text)
 	}
-	if len(d.sent) != 1 || d.sent[0].Kind != engine.EventResolve || !d.sent[0].Adopt || d.sent[0].Scope.Symbol != bitcoin.Key() || d.sent[0].Why != "mine" {
+	if want := (engine.EventResolve{Symbol: bitcoin.Key(), Adopt: true, Why: "mine"}); len(d.sent) != 1 || *d.sent[0].Event.(*engine.EventResolve) != want {
 		t.Errorf("want one event, have %+v", d.sent)
 	}
 	d.quarantine[0].Blocked, d.sent = "not read", nil

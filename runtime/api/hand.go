@@ -33,7 +33,7 @@ func (s *Server) cancelOrder(w http.ResponseWriter, r *http.Request) {
 	}
 	id = order.ClientOrderID
 	s.byHand(w, r, &asked, func() (engine.Deed, error) { return s.config.Engine.Withdrawing(id) }, func(*engine.Deed) engine.Event {
-		return engine.Event{Kind: engine.EventWithdraw, ClientOrderID: id, Why: asked.Reason, Audit: audit(r, "order "+id, "cancel: "+asked.Reason)}
+		return audited(r, "order "+id, "cancel: "+asked.Reason, &engine.EventWithdraw{ClientOrderID: id, Why: asked.Reason})
 	})
 }
 
@@ -50,7 +50,7 @@ func (s *Server) closePosition(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.byHand(w, r, &asked, func() (engine.Deed, error) { return s.config.Engine.Closing(key) }, func(deed *engine.Deed) engine.Event {
-		return engine.Event{Kind: engine.EventHalt, Level: deed.Level, Scope: deed.Scope, Why: asked.Reason, Audit: audit(r, reconcile.Scope{Symbol: key}.String(), "close: "+asked.Reason)}
+		return audited(r, reconcile.Scope{Symbol: key}.String(), "close: "+asked.Reason, &engine.EventHalt{Level: deed.Level, Scope: deed.Scope, Why: asked.Reason})
 	})
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -45,17 +46,17 @@ func TestADeedIsOneEventWithItsAudit(t *testing.T) {
 		event engine.Event
 		audit string
 	}{
-		{"/api/v1/orders/bx-1-5/cancel", engine.Event{Kind: engine.EventWithdraw, ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"},
-		{"/api/v1/orders/77/cancel", engine.Event{Kind: engine.EventWithdraw, ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"}, // by the exchange's id
-		{"/api/v1/positions/futures/BTC-USDT/close", engine.Event{Kind: engine.EventHalt, Level: reconcile.LevelFlatten, Scope: reconcile.Scope{Strategy: "trend"}, Why: "news"}, "symbol futures BTC-USDT"},
+		{"/api/v1/orders/bx-1-5/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"},
+		{"/api/v1/orders/77/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"}, // by the exchange's id
+		{"/api/v1/positions/futures/BTC-USDT/close", &engine.EventHalt{Level: reconcile.LevelFlatten, Scope: reconcile.Scope{Strategy: "trend"}, Why: "news"}, "symbol futures BTC-USDT"},
 	} {
 		code, out, text := post[HaltAnswer](d, c.path, `{"reason":"news"}`)
 		if code != 202 || out.DryRun || len(d.sent) != i+1 {
 			t.Fatalf("%s: want it done once, have %d %s %+v", c.path, code, text, d.sent)
 		}
 		have := d.sent[i]
-		if have.Kind != c.event.Kind || have.ClientOrderID != c.event.ClientOrderID || have.Level != c.event.Level || have.Scope != c.event.Scope || have.Why != "news" {
-			t.Errorf("%s: want %+v, have %+v", c.path, c.event, have)
+		if want, have := fmt.Sprintf("%T %+v", c.event, c.event), fmt.Sprintf("%T %+v", have.Event, have.Event); want != have {
+			t.Errorf("%s: want %s, have %s", c.path, want, have)
 		}
 		if have.Audit == nil || have.Audit.Action != "POST "+c.path || have.Audit.Target != c.audit || !strings.HasSuffix(have.Audit.Detail, ": news") || have.Audit.Role != "operator" {
 			t.Errorf("%s: want it audited, have %+v", c.path, have.Audit)
@@ -107,7 +108,9 @@ func TestAWithdrawnOrderIsInTheAuditAndInItsLife(t *testing.T) {
 		t.Errorf("want its step, have %s", body)
 	}
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-5", "margin") { // told since the start, as well
-		if n.Kind != engine.NoteRefusal && n.Kind != engine.NoteRefused {
+		switch n.Fact.(type) {
+		case engine.NoteRefusal, engine.NoteRefused:
+		default:
 			d.board.Note(&n)
 		}
 	}

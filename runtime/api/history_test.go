@@ -1,6 +1,9 @@
 package api
 
 import (
+	"botd/runtime/engine"
+	"botd/runtime/view"
+
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +14,6 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
-	"botd/runtime/view"
 )
 
 func (d *desk) take(records ...reconcile.Record) {
@@ -102,7 +104,7 @@ func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
-		if n.Refusal == nil {
+		if _, refusal := n.Fact.(engine.NoteRefusal); !refusal {
 			d.board.Note(&n)
 		}
 	}

@@ -57,7 +57,7 @@ func (s *Server) setLimits(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if refused == nil && !asked.DryRun {
-		event := engine.Event{Kind: engine.EventTighten, Tighten: &wish, Audit: audit(r, reconcile.Scope{Strategy: asked.Strategy}.String(), strings.Join(texts, ", ")+": "+asked.Reason)}
+		event := audited(r, reconcile.Scope{Strategy: asked.Strategy}.String(), strings.Join(texts, ", ")+": "+asked.Reason, &engine.EventTighten{Tighten: &wish})
 		if !s.sent(ctx, w, r, event) {
 			return
 		}

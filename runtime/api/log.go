@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"botd/runtime/engine"
 	"botd/runtime/ops"
 	"botd/runtime/view"
 )
@@ -72,5 +71,5 @@ func (s *Server) setLogLevel(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.do(w, r, engine.Event{Kind: engine.EventAudit, Audit: audit(r, "log", was+" to "+asked.Level)}, Change{1, dry, []string{"the log's level goes from " + was + " to " + asked.Level}})
+	s.do(w, r, audited(r, "log", was+" to "+asked.Level, nil), Change{1, dry, []string{"the log's level goes from " + was + " to " + asked.Level}})
 }

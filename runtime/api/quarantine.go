@@ -99,7 +99,7 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 	out := ResolveAnswer{Schema: 1, DryRun: asked.DryRun, Market: resolution.Symbol.Market.String(), Symbol: resolution.Symbol.Name, Decision: asked.Decision,
 		Reason: asked.Reason, Cause: resolution.Cause, Changes: view.OrEmpty(resolution.Lines)}
 	scope := reconcile.Scope{Symbol: resolution.Symbol}
-	event := engine.Event{Kind: engine.EventResolve, Scope: scope, Adopt: resolution.Adopt, Why: asked.Reason, Audit: audit(r, scope.String(), asked.Decision+": "+asked.Reason)}
+	event := audited(r, scope.String(), asked.Decision+": "+asked.Reason, &engine.EventResolve{Symbol: resolution.Symbol, Adopt: resolution.Adopt, Why: asked.Reason})
 	if asked.DryRun || s.sent(ctx, w, r, event) {
 		answerAs(w, http.StatusOK, out)
 	}

@@ -55,5 +55,5 @@ func (s *Server) runRound(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	s.do(w, r, engine.Event{Kind: engine.EventRound, Audit: audit(r, "account", "a round now")}, Change{1, dry, []string{"fetch orders and positions now, and act on what is true"}})
+	s.do(w, r, audited(r, "account", "a round now", &engine.EventRound{}), Change{1, dry, []string{"fetch orders and positions now, and act on what is true"}})
 }

@@ -160,7 +160,7 @@ func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) str
 		s.board.Note(n)
 		console.Note(n)
 		lines.Note(n)
-		switch n.Kind {
+		switch n.Fact.(type) {
 		case engine.NoteFill:
 			filled()
 		case engine.NoteFetchFailed:

@@ -63,7 +63,7 @@ func TestReadinessSaysWhatIsMissing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d, status := newDesk(t), running(t)
-			d.board.Note(&engine.Note{Kind: engine.NoteRound, OK: true})
+			d.board.Note(&engine.Note{Fact: engine.NoteRound{Complete: true}})
 			c.change(d, status)
 			d.board.Show(*status)
 			code := 200
@@ -95,9 +95,9 @@ func TestReadinessWaitsForTheFirstRound(t *testing.T) {
 	if body := d.want(503, "/readyz"); !strings.Contains(body, "no complete round") {
 		t.Errorf("want the reason, have %s", body)
 	}
-	d.board.Note(&engine.Note{Kind: engine.NoteRound})
+	d.board.Note(&engine.Note{Fact: engine.NoteRound{}})
 	d.want(503, "/readyz")
-	d.board.Note(&engine.Note{Kind: engine.NoteRound, OK: true})
+	d.board.Note(&engine.Note{Fact: engine.NoteRound{Complete: true}})
 	if body := d.want(200, "/readyz"); strings.Contains(body, "checks") {
 		t.Errorf("want checks only when asked for, have %s", body)
 	}
@@ -136,7 +136,9 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
-		if n.Kind != engine.NoteRefusal && n.Kind != engine.NoteRefused {
+		switch n.Fact.(type) {
+		case engine.NoteRefusal, engine.NoteRefused:
+		default:
 			d.board.Note(&n)
 		}
 	}
@@ -146,26 +148,21 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 			t.Errorf("want %s, have %s", part, body)
 		}
 	}
-	first, second := engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Order}, engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Order}
+	note := func(fact engine.Fact) { d.board.Note(&engine.Note{Strategy: "trend", Symbol: bitcoin, Fact: fact}) }
+	first, second := &reconcile.Intent{Strategy: "trend", Purpose: reconcile.Order}, &reconcile.Intent{Strategy: "trend", Purpose: reconcile.Order}
 	first.Order.Price, second.Order.Price = enginetest.Price(t, bitcoin, "100"), enginetest.Price(t, bitcoin, "200")
-	for _, kind := range []engine.NoteKind{engine.NoteIntent, engine.NoteApproved} { // both, then both placed
-		first.Kind, second.Kind = kind, kind
-		if kind == engine.NoteIntent {
-			d.board.Note(&first)
-			first.Kind = engine.NoteApproved
-			d.board.Note(&first)
-		}
-		d.board.Note(&second)
+	for _, intent := range []*reconcile.Intent{first, second} { // both, then one is placed
+		note(engine.NoteIntent{Intent: intent})
+		note(engine.NoteApproved{Intent: intent})
 	}
-	first.Kind, first.ClientOrderID = engine.NotePlaced, "id-100"
-	d.board.Note(&first)
+	note(engine.NotePlaced{NoteOrder: engine.NoteOrder{Purpose: first.Purpose, ClientOrderID: "id-100", Order: first.Order}})
 	for _, in := range d.intents() {
 		if in.ClientOrderID == "id-100" && in.Price != "100" {
 			t.Errorf("the order at 100 was taken for the one at %s", in.Price)
 		}
 	}
 	for range view.MaxIntents + 10 {
-		d.board.Note(&engine.Note{Kind: engine.NoteIntent, Symbol: bitcoin})
+		d.board.Note(&engine.Note{Symbol: bitcoin, Fact: engine.NoteIntent{Intent: &reconcile.Intent{}}})
 	}
 	if have := len(d.intents()); have > view.MaxIntents || have < view.MaxIntents*8/10 {
 		t.Errorf("intents kept: want about %d, have %d", view.MaxIntents, have)
@@ -208,7 +205,7 @@ func TestChangesNeedTheToken(t *testing.T) {
 			switch {
 			case c.code != 202 && len(d.sent) != 0:
 				t.Errorf("want nothing changed, have %+v", d.sent)
-			case c.code == 202 && (len(d.sent) != 1 || d.sent[0].Kind != engine.EventHalt || d.sent[0].Level.String() != c.level):
+			case c.code == 202 && (len(d.sent) != 1 || d.sent[0].Event.(*engine.EventHalt).Level.String() != c.level):
 				t.Errorf("want one halt to level %q, have %+v", c.level, d.sent)
 			}
 			if strings.Contains(body, testToken) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"botd/runtime/api/auth"
-	"botd/runtime/engine"
 )
 
 // NamedToken is a named token as the API lists it.
@@ -78,7 +77,7 @@ func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
 		problem(w, r, http.StatusConflict, "not_possible", err.Error())
 		return
 	}
-	if !s.sent(r.Context(), w, r, engine.Event{Kind: engine.EventAudit, Audit: audit(r, "token "+key.Name, "a token for a "+key.Role)}) {
+	if !s.sent(r.Context(), w, r, audited(r, "token "+key.Name, "a token for a "+key.Role, nil)) {
 		return
 	}
 	token, err := s.config.Keyring.Add(key)
@@ -110,5 +109,5 @@ func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) {
 		problem(w, r, http.StatusServiceUnavailable, "unwritten", "the token is still good: "+err.Error())
 		return
 	}
-	s.do(w, r, engine.Event{Kind: engine.EventAudit, Audit: audit(r, "token "+name, "revoked")}, change)
+	s.do(w, r, audited(r, "token "+name, "revoked", nil), change)
 }

@@ -100,7 +100,8 @@ func TestRefusedIntentsAreListedNewestFirstByRule(t *testing.T) {
 	d := newDesk(t)
 	for i, rule := range []string{"margin", "price", "margin"} {
 		for _, n := range enginetest.Notes(t, "trend", bitcoin, fmt.Sprint("bx-", i), rule) {
-			if n.Kind == engine.NoteIntent || n.Kind == engine.NoteRefusal {
+			switch n.Fact.(type) {
+			case engine.NoteIntent, engine.NoteRefusal:
 				d.board.Note(&n)
 			}
 		}

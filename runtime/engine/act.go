@@ -26,17 +26,17 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 		e.keep(record)
 		switch record.Kind {
 		case reconcile.RecordFound:
-			e.note(Note{Kind: NoteFound, Strategy: record.Strategy, Symbol: e.book.Symbol(record.Symbol).Rules, ClientOrderID: record.ClientOrderID,
-				OrderID: record.OrderID, Order: *record.Order, Text: record.Evidence})
+			e.note(record.Strategy, e.book.Symbol(record.Symbol).Rules, NoteFound{Evidence: record.Evidence,
+				NoteOrder: NoteOrder{ClientOrderID: record.ClientOrderID, OrderID: record.OrderID, Order: *record.Order}})
 		case reconcile.RecordAdopted:
-			e.note(Note{Kind: NoteAdopted, Symbol: e.book.Symbol(record.Symbol).Rules, Quantity: record.Filled, Text: record.Evidence})
+			e.note("", e.book.Symbol(record.Symbol).Rules, NoteAdopted{record.Filled, record.Evidence})
 		case reconcile.RecordQuarantined: // of a symbol that a strategy trades, noteRun tells
 			if !slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key == record.Symbol }) {
-				e.note(Note{Kind: NoteQuarantine, Symbol: &exchange.Symbol{Market: record.Symbol.Market, Name: record.Symbol.Name}, Text: record.Why})
+				e.note("", &exchange.Symbol{Market: record.Symbol.Market, Name: record.Symbol.Name}, NoteQuarantine{Why: record.Why})
 			}
 		case reconcile.RecordIgnored:
 			if record.ClientOrderID == "" {
-				e.note(Note{Kind: NoteIgnored, Symbol: e.book.Symbol(record.Symbol).Rules, Quantity: record.Filled, Text: record.Evidence})
+				e.note("", e.book.Symbol(record.Symbol).Rules, NoteIgnored{record.Filled, record.Evidence})
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 		e.notePlacement(p, fills[i])
 	}
 	if grown := e.book.Stale() - stale; grown > 0 {
-		e.note(Note{Kind: NoteStale, Count: int(grown), Text: "the exchange told less than it had told before"})
+		e.note("", nil, NoteStale{int(grown), "the exchange told less than it had told before"})
 	}
 	for i, r := range e.runs {
 		e.noteRun(r, before[i])
@@ -59,30 +59,30 @@ type memo struct {
 	latch      int
 }
 
+func noteOrder(p *reconcile.Placement) NoteOrder {
+	return NoteOrder{p.Purpose, p.ClientOrderID, p.OrderID, p.Order}
+}
+
 func (e *Engine) notePlacement(p *reconcile.Placement, filledBefore exchange.Quantity) {
 	if p.Filled <= filledBefore && !p.State.Final() {
 		return
 	}
-	symbol := e.book.Symbol(p.Order.Key()).Rules
-	note := Note{Strategy: p.Strategy, Symbol: symbol, Purpose: p.Purpose, ClientOrderID: p.ClientOrderID, OrderID: p.OrderID,
-		Order: p.Order, State: p.State, Price: p.Price, DurationMS: e.nowMS - p.SentMS, Last: e.book.Symbol(p.Order.Key()).Last}
-	if p.Filled > filledBefore {
-		note.Kind, note.Quantity = NoteFill, p.Filled-filledBefore
-		e.note(note)
-		e.traded(p, note.Quantity)
+	truth := e.book.Symbol(p.Order.Key())
+	if grown := p.Filled - filledBefore; grown > 0 {
+		e.note(p.Strategy, truth.Rules, NoteFill{noteOrder(p), grown, p.Price, truth.Last})
+		e.traded(p, grown)
 	}
 	if p.State.Final() {
-		note.Kind, note.Quantity, note.Text = NoteSettled, p.Filled, p.Evidence
-		e.note(note)
+		e.note(p.Strategy, truth.Rules, NoteSettled{noteOrder(p), p.State, p.Filled, p.Price, p.Evidence, e.nowMS - p.SentMS})
 	}
 }
 
 func (e *Engine) noteRun(r *run, before memo) {
 	if r.truth.Position != before.position {
-		e.note(Note{Kind: NotePosition, Strategy: r.config.Name, Symbol: r.config.Symbol, Quantity: r.truth.Position, Price: r.truth.EntryPrice, Last: r.truth.Last})
+		e.note(r.config.Name, r.config.Symbol, NotePosition{r.truth.Position, r.truth.EntryPrice, r.truth.Last})
 	}
 	if r.truth.Quarantine != before.quarantine {
-		e.note(Note{Kind: NoteQuarantine, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: r.truth.Quarantine, OK: r.truth.Quarantine == ""})
+		e.note(r.config.Name, r.config.Symbol, NoteQuarantine{r.truth.Quarantine, r.truth.Quarantine == ""})
 	}
 	e.noteLatch(r, before.latch)
 }
@@ -136,8 +136,6 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 	if e.journalErr != nil && intent.Purpose != reconcile.Cancel {
 		return false // no intent until the facts queued are written; a cancel is in no record and only reduces
 	}
-	note := Note{Kind: NoteIntent, Strategy: intent.Strategy, Symbol: r.config.Symbol, Purpose: intent.Purpose, Order: intent.Order,
-		OrderID: intent.OrderID, ClientOrderID: intent.ClientID, Last: intent.Last, Count: intent.Leverage, Text: intent.Reason}
 	facts := e.facts(r)
 	approved, refusal := e.checked(intent, &facts)
 	key := intent.Strategy + " " + intent.Purpose.String() + " " + intent.Key
@@ -149,17 +147,15 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 			}
 			e.rulesMS = min(e.rulesMS, e.nowMS+again)
 		}
-		if text := refusal.Error(); e.refusals.anew(key, text, e.nowMS) {
-			e.note(note)
-			note.Kind, note.Refusal, note.Text, note.Verdicts = NoteRefusal, refusal, text, e.verdicts(intent, &facts)
-			e.note(note)
+		if e.refusals.anew(key, refusal.Error(), e.nowMS) {
+			e.note(intent.Strategy, r.config.Symbol, NoteIntent{intent})
+			e.note(intent.Strategy, r.config.Symbol, NoteRefusal{intent, refusal, e.verdicts(intent, &facts)})
 		}
 		return false
 	}
 	e.refusals.approved(key)
-	e.note(note)
-	note.Kind, note.Verdicts = NoteApproved, e.verdicts(intent, &facts)
-	e.note(note)
+	e.note(intent.Strategy, r.config.Symbol, NoteIntent{intent})
+	e.note(intent.Strategy, r.config.Symbol, NoteApproved{intent, e.verdicts(intent, &facts)})
 	e.execute(approved)
 	return true
 }
@@ -241,7 +237,7 @@ func (e *Engine) place(intent reconcile.Intent) {
 }
 
 // answer takes the answer of a call under way.
-func (e *Engine) answer(event *Event) {
+func (e *Engine) answer(event *EventAnswer) {
 	p, found := e.calls[event.CallID]
 	if !found {
 		return
@@ -257,7 +253,7 @@ func (e *Engine) answer(event *Event) {
 		p.truth.Leverage = p.leverage
 		if event.Err != nil {
 			p.truth.Leverage = 0 // read again before anything opens (case 32)
-			e.note(Note{Kind: NoteFetchFailed, Symbol: p.truth.Rules, Err: event.Err, Text: "set leverage"})
+			e.note("", p.truth.Rules, NoteFetchFailed{What: "set leverage", Err: event.Err})
 		}
 		e.soon()
 	case callCandles:
@@ -278,16 +274,15 @@ func (e *Engine) soon() { e.roundMS = min(e.roundMS, e.nowMS+e.config.BusyRoundM
 
 // placed takes the answer to a placement: acknowledged, refused, surely not
 // sent, or unknown. Everything that is not certain is unknown.
-func (e *Engine) placed(p purpose, event *Event) {
+func (e *Engine) placed(p purpose, event *EventAnswer) {
 	placement := e.book.Placement(p.clientID)
 	if placement == nil {
 		return
 	}
-	symbol := e.book.Symbol(placement.Order.Key()).Rules
 	record := reconcile.Record{ClientOrderID: p.clientID, Strategy: placement.Strategy, Symbol: placement.Order.Key()}
-	note := Note{Strategy: placement.Strategy, Symbol: symbol, Purpose: placement.Purpose, ClientOrderID: p.clientID,
-		Order: placement.Order, DurationMS: e.nowMS - p.sentMS, Err: event.Err}
+	order := noteOrder(placement)
 	var (
+		fact    Fact
 		refusal *exchange.Refusal
 		unsent  *exchange.Unavailable
 		unknown *exchange.Uncertain
@@ -295,28 +290,29 @@ func (e *Engine) placed(p purpose, event *Event) {
 	switch {
 	case errors.As(event.Err, &unknown): // first: whatever it wraps, its fate is not known
 		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)
-		note.Kind, note.Text = NoteUncertain, record.Why
+		fact = NoteUncertain{order, record.Why, event.Err}
 	case event.Err == nil && mistaken(&event.Answer.Order, p.clientID): // case 2
 		record.Kind, record.Why = reconcile.RecordUnknown, "the answer is another order's"
-		note.Kind, note.Text = NoteUncertain, record.Why
+		fact = NoteUncertain{order, record.Why, nil}
 	case event.Err == nil:
 		record.Kind, record.OrderID = reconcile.RecordAcknowledged, event.Answer.Order.ID
-		note.Kind, note.OrderID = NoteAcknowledged, event.Answer.Order.ID
+		order.OrderID = event.Answer.Order.ID
+		fact = NoteAcknowledged{order, e.nowMS - p.sentMS}
 	case errors.As(event.Err, &refusal):
 		record.Kind, record.Why, record.Code = reconcile.RecordRefused, refusal.Message, refusal.Code
-		note.Kind, note.Text = NoteRefused, refusal.Message
+		fact = NoteRefused{order, refusal.Message, event.Err}
 		if !refusal.Unauthorized() && !e.config.Feed {
 			e.rulesMS = e.nowMS // a refusal by rule: the rules may have changed
 		}
 	case errors.As(event.Err, &unsent):
 		record.Kind, record.State, record.Evidence = reconcile.RecordEnded, reconcile.Expired, "never sent: "+cmp.Or(p.recalled, unsent.Reason)
-		note.Kind, note.State, note.Text = NoteSettled, reconcile.Expired, record.Evidence
+		fact = NoteSettled{NoteOrder: order, State: reconcile.Expired, Evidence: record.Evidence, DurationMS: e.nowMS - p.sentMS}
 	default:
 		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)
-		note.Kind, note.Text = NoteUncertain, record.Why
+		fact = NoteUncertain{order, record.Why, event.Err}
 	}
 	e.record(record)
-	e.note(note)
+	e.note(placement.Strategy, e.book.Symbol(placement.Order.Key()).Rules, fact)
 	if placement.Purpose == reconcile.StopLoss && placement.State == reconcile.Acknowledged {
 		e.bareUntil(e.book.Symbol(placement.Order.Key()), e.nowMS)
 	}
@@ -334,7 +330,7 @@ func mistaken(told *exchange.Order, clientID string) bool {
 
 // takeRules takes the symbols' rules as they are now. Scales never change while
 // botd runs: a rule that no longer fits them keeps the symbol from opening.
-func (e *Engine) takeRules(event *Event) {
+func (e *Engine) takeRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
 	}

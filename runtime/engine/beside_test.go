@@ -91,7 +91,7 @@ func TestTheKillSwitchClosesWhereStrangersOrdersTakeTheWholeSum(t *testing.T) {
 	w := newWorld(t, x.plan)
 	w.pass(60_000)
 	w.byHand(w.reducing(10))
-	w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
 	w.pass(20_000)
 	w.wantHeld(0)
 	w.wantNothingRefused()
@@ -249,7 +249,7 @@ func TestAnOrderOfOthersThatMayOpenIsADeclaredStateAndNothingOpensBesideIt(t *te
 			w.pass(20_000)
 			w.wantSound()
 			w.wantSent(1)
-			if told := w.told(NoteForeign); told != 3 {
+			if told := len(facts[NoteForeign](w.notes)); told != 3 {
 				t.Errorf("want its beginning told by each run and its end once, have %d notes", told)
 			}
 		})
@@ -281,7 +281,7 @@ func TestAHaltSaysWhatKeepsItFromClosingAPart(t *testing.T) {
 	w.pass(60_000)
 	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	w.byHand(w.reducing(10))
-	w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
 	w.pass(10_000)
 	w.wantHeld(30)
 	if d := w.wantState("halted"); !strings.Contains(d.Doing, "is held back by reduce_only_sum") {

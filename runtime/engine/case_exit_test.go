@@ -170,7 +170,7 @@ var casesOfExits = []caseTest{
 			}
 			return fate{}
 		}
-		w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+		w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
 		w.pass(10_000)
 		if open := w.venue.OpenOrders("one", exchange.Futures); open != 0 {
 			t.Errorf("want no order left, have %d", open)
@@ -260,8 +260,8 @@ var casesOfStates = []caseTest{
 		if open := w.venue.OpenOrders("one", exchange.Futures); open != 1 {
 			t.Errorf("want the stop on the exchange, have %d", open)
 		}
-		if w.told(NoteBlind) != 1 {
-			t.Errorf("want it told once, have %d", w.told(NoteBlind))
+		if len(facts[NoteBlind](w.notes)) != 1 {
+			t.Errorf("want it told once, have %d", len(facts[NoteBlind](w.notes)))
 		}
 		w.network = nil
 		w.pass(20_000)
@@ -339,7 +339,7 @@ var casesOfStates = []caseTest{
 		w.network = nil
 		w.pass(60_000)
 		w.wantSent(0)
-		w.give(&Event{Kind: EventHalt, Scope: reconcile.Scope{Strategy: "one"}, Why: "armed"})
+		w.give(&EventHalt{Scope: reconcile.Scope{Strategy: "one"}, Why: "armed"})
 		w.pass(30_000)
 		w.wantHeld(10)
 		w.wantSound()
@@ -348,7 +348,7 @@ var casesOfStates = []caseTest{
 		w := newWorld(t, hold(10))
 		w.network = once(fate{longMS: 3_000})
 		w.pass(1_100)
-		w.give(&Event{Kind: EventStop})
+		w.give(&EventStop{})
 		if !w.engine.InFlight() {
 			t.Error("want the placement waited for")
 		}

@@ -100,7 +100,7 @@ var casesOfSpot = []caseTest{
 			Type: exchange.Limit, Price: 49_000e8, Quantity: 1_000}})
 		w.pass(21_000)
 		w.wantState("quarantined")
-		w.give(&Event{Kind: EventResolve, Scope: reconcile.Scope{Symbol: coin}, Adopt: true, Why: "I sold it"})
+		w.give(&EventResolve{Symbol: coin, Adopt: true, Why: "I sold it"})
 		w.pass(20_000)
 		w.wantSound()
 	}},
@@ -174,7 +174,7 @@ var casesOfSpot = []caseTest{
 	}},
 	{"35 spot: what an old backup forgot is found in the history, and told though a person's halt is in force", func(t *testing.T) {
 		w := newWorld(t, hold(2_000), onSpot)
-		w.give(&Event{Kind: EventHalt, Level: reconcile.LevelPause, Why: "a person"})
+		w.give(&EventHalt{Level: reconcile.LevelPause, Why: "a person"})
 		w.pass(5_000)
 		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
 			Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: reconcile.ClientOrderID("t", 1_000, 1)}})
@@ -183,7 +183,7 @@ var casesOfSpot = []caseTest{
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "not in the journal") {
 			t.Errorf("want the order named, have %q", d.Cause)
 		}
-		w.give(&Event{Kind: EventHalt, Why: "a person"})
+		w.give(&EventHalt{Why: "a person"})
 		w.pass(10_000)
 		w.wantSent(0) // armed again, and still waiting for a person
 	}},

@@ -65,17 +65,17 @@ var casesOfPlacing = []caseTest{
 		w.pass(60_000)
 		w.wantSent(1)
 		w.wantHeld(10)
-		if w.told(NoteUncertain) != 1 {
-			t.Errorf("want it told once, have %d", w.told(NoteUncertain))
+		if len(facts[NoteUncertain](w.notes)) != 1 {
+			t.Errorf("want it told once, have %d", len(facts[NoteUncertain](w.notes)))
 		}
 	}},
 	{"03 a parsed refusal is refused, and a round looks", func(t *testing.T) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}})
 		w.pass(1_500)
-		rounds := w.told(NoteRound)
+		rounds := len(facts[NoteRound](w.notes))
 		w.pass(1_500)
-		if w.told(NoteRound) == rounds {
+		if len(facts[NoteRound](w.notes)) == rounds {
 			t.Error("want a snapshot after the refusal")
 		}
 		w.pass(5_000)

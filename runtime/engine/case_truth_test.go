@@ -125,7 +125,7 @@ var casesOfTruth = []caseTest{
 		if have := w.truth().Known; have != 10 {
 			t.Errorf("known: want 10, have %d", have)
 		}
-		if w.told(NoteStale) == 0 {
+		if len(facts[NoteStale](w.notes)) == 0 {
 			t.Error("want it counted")
 		}
 		w.wantSent(1)
@@ -138,8 +138,8 @@ var casesOfTruth = []caseTest{
 		if open := w.venue.OpenOrders("one", exchange.Futures); open != 1 {
 			t.Errorf("open orders: want 1, have %d\n%s", open, w.story())
 		}
-		if w.told(NoteFound) != 1 {
-			t.Errorf("want one alarm, have %d", w.told(NoteFound))
+		if len(facts[NoteFound](w.notes)) != 1 {
+			t.Errorf("want one alarm, have %d", len(facts[NoteFound](w.notes)))
 		}
 		if live := w.engine.Book().Live(); len(live) != 1 || live[0].Surplus || live[0].OrderID != 1 {
 			t.Errorf("want the elder kept, have %+v", live)
@@ -196,7 +196,7 @@ var casesOfTruth = []caseTest{
 		w.pass(40_000)
 		w.wantHeld(17)
 		w.wantSound()
-		if told := w.told(NoteIgnored); told != 1 {
+		if told := len(facts[NoteIgnored](w.notes)); told != 1 {
 			t.Errorf("want it told once, have %d times", told)
 		}
 		target = 0
@@ -268,7 +268,7 @@ var casesOfTruth = []caseTest{
 		if q := w.engine.Quarantines(); len(q) != 1 || q[0].Difference != q[0].Venue || q[0].Venue == 0 || len(q[0].Adopt) == 0 || len(q[0].Ignore) == 0 || q[0].Strategy != "one" {
 			t.Errorf("want it listed with its evidence, have %+v", q)
 		}
-		w.give(&Event{Kind: EventResolve, Scope: reconcile.Scope{Symbol: bitcoin}, Adopt: true, Why: "it is ours"})
+		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
 		if q := w.engine.Quarantines(); len(q) != 0 {
 			t.Errorf("want none left, have %+v", q)
 		}
@@ -316,7 +316,7 @@ func TestAQuarantineOfASymbolNobodyTradesIsTold(t *testing.T) {
 	w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{ClientOrderID: "bt-9-1", Market: exchange.Futures, Symbol: "ETH-USDT",
 		Side: exchange.Buy, Type: exchange.Limit, Price: 2_000e8, Quantity: 100}})
 	w.pass(20_000)
-	if told := w.told(NoteQuarantine); told != 1 {
+	if told := len(facts[NoteQuarantine](w.notes)); told != 1 {
 		t.Errorf("want it told once, have %d times: %+v", told, w.engine.Degraded())
 	}
 }

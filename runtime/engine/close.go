@@ -138,7 +138,7 @@ func (e *Engine) latchFlattened(r *run, level reconcile.HaltLevel) {
 		return
 	}
 	e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: r.config.Name, Latch: sign})
-	e.note(Note{Kind: NoteLatch, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: sign, Text: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key).Why, "stopping")})
+	e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key).Why, "stopping")})
 }
 
 // claim writes down whose a symbol is, and what is to become of it should its
@@ -160,6 +160,6 @@ func (e *Engine) claim(r *run) {
 	}
 	if scope := (reconcile.Scope{Symbol: r.truth.Key}); why != "" && e.book.HaltOf(scope).Level == reconcile.LevelNone {
 		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Symbol: scope.Symbol, Level: reconcile.LevelPause, Why: why})
-		e.note(Note{Kind: NoteHalt, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
+		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
 	}
 }

@@ -34,7 +34,7 @@ func (w *world) wantOpen(n int) {
 }
 
 func (w *world) halt(level reconcile.HaltLevel, scope reconcile.Scope) {
-	w.give(&Event{Kind: EventHalt, Level: level, Scope: scope, Why: "a test"})
+	w.give(&EventHalt{Level: level, Scope: scope, Why: "a test"})
 }
 
 // TestStoppingDoesWhatItIsToldWithinItsBound stops at each way to stop.
@@ -51,7 +51,7 @@ func TestStoppingDoesWhatItIsToldWithinItsBound(t *testing.T) {
 			t.Parallel()
 			w := standing(t)
 			sent := len(w.sent)
-			w.give(&Event{Kind: EventStop, Shutdown: c.way})
+			w.give(&EventStop{Shutdown: c.way})
 			w.pass(10_000)
 			if w.engine.InFlight() {
 				t.Errorf("want it done within ten seconds\n%s", w.story())
@@ -74,7 +74,7 @@ func TestStoppingCarriesOnWhileTheExchangeFails(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Reason: "status 503"}} }
-	w.give(&Event{Kind: EventStop, Shutdown: "flatten"})
+	w.give(&EventStop{Shutdown: "flatten"})
 	w.pass(6_000)
 	if !w.engine.InFlight() {
 		t.Error("want it still at work")

@@ -115,7 +115,7 @@ func (e *Engine) watchBlind(why error) {
 	if why != nil {
 		e.blindWhy = errorText(why)
 	}
-	e.note(Note{Kind: NoteBlind, OK: !blind, Text: e.blindWhy})
+	e.note("", nil, NoteBlind{e.blindWhy, !blind})
 }
 
 // watchForeign tells when orders that botd did not make begin to hold openings of a
@@ -126,11 +126,11 @@ func (e *Engine) watchForeign() {
 		if (o != nil) == (truth.ForeignMS != 0) {
 			continue
 		}
-		note := Note{Kind: NoteForeign, OK: o == nil, Symbol: &exchange.Symbol{Market: truth.Key.Market, Name: truth.Key.Name}}
+		fact := NoteForeign{Over: o == nil}
 		if truth.ForeignMS = 0; o != nil {
-			truth.ForeignMS, note.OrderID, note.Text = e.nowMS, o.ID, foreignText(truth, o)
+			truth.ForeignMS, fact.OrderID, fact.Why = e.nowMS, o.ID, foreignText(truth, o)
 		}
-		e.note(note)
+		e.note("", &exchange.Symbol{Market: truth.Key.Market, Name: truth.Key.Name}, fact)
 	}
 }
 
@@ -151,7 +151,7 @@ func (e *Engine) guardBreaker() {
 	}
 	if e.breaking && !e.book.Breaking(e.nowMS) {
 		e.breaking = false
-		e.note(Note{Kind: NoteBreaker, OK: true, Text: e.book.Breaker().Why})
+		e.note("", nil, NoteBreaker{Over: true, Why: e.book.Breaker().Why})
 		e.soon()
 	}
 	sent, unknown, empty := e.book.Tally(e.nowMS - config.WithinMS)
@@ -186,7 +186,7 @@ func (e *Engine) trip(why string, pauseMS int64) bool {
 		return false
 	}
 	e.record(reconcile.Record{Kind: reconcile.RecordBreaker, Why: why, UntilMS: until})
-	e.note(Note{Kind: NoteBreaker, Text: why, DurationMS: pauseMS})
+	e.note("", nil, NoteBreaker{Why: why, PauseMS: pauseMS})
 	e.breaking = true
 	return true
 }
@@ -194,20 +194,20 @@ func (e *Engine) trip(why string, pauseMS int64) bool {
 // halt takes an order of the kill switch: a halt is escalated, never made milder;
 // LevelNone arms its scope again, and releases the latch of a strategy
 // that is armed by name.
-func (e *Engine) halt(event *Event) {
+func (e *Engine) halt(event *EventHalt) {
 	scope := event.Scope
 	before := e.book.HaltOf(scope)
 	if event.Level != reconcile.LevelNone && event.Level <= before.Level {
 		return // in force already, or a severer one is
 	}
 	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: event.Level, Why: event.Why})
-	e.note(Note{Kind: NoteHalt, Strategy: scope.Strategy, Symbol: e.symbolOf(scope.Symbol), Text: event.Why, OK: event.Level == reconcile.LevelNone})
+	e.note(scope.Strategy, e.symbolOf(scope.Symbol), NoteHalt{event.Why, event.Level == reconcile.LevelNone})
 	if event.Level == reconcile.LevelNone && scope.Symbol == (exchange.SymbolKey{}) {
 		e.rearmed(scope.Strategy)
 	}
 	if r := e.runNamed(scope.Strategy); r != nil && event.Level == reconcile.LevelNone && r.state.Latch != 0 {
 		e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: scope.Strategy})
-		e.note(Note{Kind: NoteLatch, Strategy: scope.Strategy, Symbol: r.config.Symbol, OK: true, Text: event.Why})
+		e.note(scope.Strategy, r.config.Symbol, NoteLatch{Why: event.Why, Over: true})
 	}
 	e.roundMS = e.nowMS
 	e.pressMS = min(e.pressMS, e.nowMS+pressingMS) // a round under way may hang

@@ -133,56 +133,75 @@ func (e *Engine) Measure(begin func(what Measured, strategy string) (done func()
 func (e *Engine) Epoch() int64 { return e.config.Epoch }
 
 // Handle takes one event at the exchange's time and adds what is to be done to out.
-func (e *Engine) Handle(nowMS int64, event *Event, out *Effects) {
+func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 	e.nowMS, e.out = nowMS, out
-	if event.Kind == EventReload && e.refused(event.Reload) || event.Kind == EventTighten && e.tooLoose(event.Tighten) {
-		e.out = nil
-		return // and nobody's change is written down
+	audited, _ := event.(*EventAudited)
+	if audited != nil {
+		event = audited.Event
 	}
-	if event.Audit != nil {
-		e.record(reconcile.Record{Kind: reconcile.RecordAudit, Audit: event.Audit})
+	if !e.refuses(event) {
+		if audited != nil {
+			e.record(reconcile.Record{Kind: reconcile.RecordAudit, Audit: audited.Audit})
+		}
+		e.take(event)
+		e.recall()
+		e.flush()
 	}
-	switch event.Kind {
-	case EventCandles:
-		e.takeCandles(event)
-	case EventStretch:
-		e.takeStretch(event)
-	case EventPrice:
-		e.takePrice(event)
-	case EventStart:
-		e.start()
-	case EventWake:
-		e.wake()
-	case EventRound:
-		e.roundMS = nowMS
-		e.wake()
-	case EventReload:
-		e.reload(event.Reload)
-	case EventTighten:
-		e.tighten(event.Tighten)
-	case EventSignal:
-		e.signal(event.Scope.Strategy, event.Signal)
-	case EventAnswer:
-		e.answer(event)
-	case EventJournaled:
-		e.journaled(event)
-	case EventHalt:
-		e.halt(event)
-	case EventResolve:
-		e.resolve(event)
-	case EventWithdraw:
-		e.withdraw(event)
-	case EventDisk:
-		e.disk(event.Why)
-	case EventAudit: // it is recorded
-	case EventStop:
-		e.stop(event.Shutdown)
-	default:
-		panic(fmt.Sprintf("engine: event of kind %d", event.Kind))
-	}
-	e.recall()
-	e.flush()
 	e.out = nil
+}
+
+// refuses reports whether something is against a change of the configuration or of the
+// limits: nothing of it is done then, and nobody's audit is written down.
+func (e *Engine) refuses(event Event) bool {
+	switch event := event.(type) {
+	case *EventReload:
+		return e.refused(event.Reload)
+	case *EventTighten:
+		return e.tooLoose(event.Tighten)
+	}
+	return false
+}
+
+// take does what follows from an event.
+func (e *Engine) take(event Event) {
+	switch event := event.(type) {
+	case *EventCandles:
+		e.takeCandles(event)
+	case *EventStretch:
+		e.takeStretch(event)
+	case *EventPrice:
+		e.takePrice(event)
+	case *EventStart:
+		e.start()
+	case *EventWake:
+		e.wake()
+	case *EventRound:
+		e.roundMS = e.nowMS
+		e.wake()
+	case *EventReload:
+		e.reload(event.Reload)
+	case *EventTighten:
+		e.tighten(event.Tighten)
+	case *EventSignal:
+		e.signal(event.Strategy, event.Signal)
+	case *EventAnswer:
+		e.answer(event)
+	case *EventJournaled:
+		e.journaled(event.Err)
+	case *EventHalt:
+		e.halt(event)
+	case *EventResolve:
+		e.resolve(event)
+	case *EventWithdraw:
+		e.withdraw(event)
+	case *EventDisk:
+		e.disk(event.Why)
+	case *EventStop:
+		e.stop(event.Shutdown)
+	case nil: // a person's change that is none of the engine's
+	default:
+		panic(fmt.Sprintf("engine: an event that is a %T", event))
+	}
 }
 
 // NextMS returns when the engine wants an EventWake; math.MaxInt64 for never.
@@ -282,9 +301,9 @@ func (e *Engine) record(record reconcile.Record) {
 // keep queues a record that was applied already.
 func (e *Engine) keep(record reconcile.Record) { e.unwritten = append(e.unwritten, record) }
 
-func (e *Engine) note(note Note) {
-	note.AtMS = e.nowMS
-	e.out.Notes = append(e.out.Notes, note)
+// note reports a fact of a strategy and a symbol, or of neither.
+func (e *Engine) note(strategy string, symbol *exchange.Symbol, fact Fact) {
+	e.out.Notes = append(e.out.Notes, Note{AtMS: e.nowMS, Strategy: strategy, Symbol: symbol, Fact: fact})
 }
 
 // flush hands all unwritten records to the driver, one batch at a time, so that
@@ -300,15 +319,15 @@ func (e *Engine) flush() {
 
 // journaled lets the placements go whose records are durable. After a failed
 // append none goes: nothing was sent, and nothing will be under those ids.
-func (e *Engine) journaled(event *Event) {
+func (e *Engine) journaled(err error) {
 	written := e.writing
 	e.writing = 0
-	if event.Err != nil {
+	if err != nil {
 		if e.journalErr == nil {
 			e.journalSinceMS = e.nowMS
-			e.note(Note{Kind: NoteJournal, Err: event.Err, Count: len(e.unwritten), Text: "nothing is sent until it can be written"})
+			e.note("", nil, NoteJournal{Err: err, Records: len(e.unwritten), Why: "nothing is sent until it can be written"})
 		}
-		e.journalErr, e.journalMS = event.Err, e.nowMS+journalRetryMS
+		e.journalErr, e.journalMS = err, e.nowMS+journalRetryMS
 		for _, w := range e.waiting {
 			e.record(reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: w.intent.Order.ClientOrderID, Strategy: w.intent.Strategy,
 				Symbol: w.intent.Order.Key(), State: reconcile.Expired, Evidence: "the journal could not be written: never sent"})
@@ -318,7 +337,7 @@ func (e *Engine) journaled(event *Event) {
 	}
 	if e.journalErr != nil {
 		e.journalErr = nil
-		e.note(Note{Kind: NoteJournal, OK: true, Count: written, Text: e.low})
+		e.note("", nil, NoteJournal{Over: true, Records: written, Why: e.low})
 		e.soon() // what was held back is derived anew
 	}
 	e.emitted += int64(written)
@@ -346,8 +365,8 @@ func (e *Engine) send(w waiting) {
 	if w.intent.Purpose.Opens() {
 		e.gone = append(e.gone, w)
 	}
-	e.note(Note{Kind: NotePlaced, Strategy: w.intent.Strategy, Symbol: e.book.Symbol(w.intent.Order.Key()).Rules, Purpose: w.intent.Purpose,
-		ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order, Text: w.intent.Reason})
+	e.note(w.intent.Strategy, e.book.Symbol(w.intent.Order.Key()).Rules, NotePlaced{Reason: w.intent.Reason,
+		NoteOrder: NoteOrder{Purpose: w.intent.Purpose, ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order}})
 }
 
 // recall calls back the openings handed out that must not go any more. One may
@@ -430,7 +449,7 @@ func (e *Engine) ask(p purpose, priority Priority, request exchange.Request) {
 func (e *Engine) disk(why string) {
 	if (why == "") != (e.low == "") {
 		e.lowMS = e.nowMS
-		e.note(Note{Kind: NoteJournal, OK: why == "", Text: why})
+		e.note("", nil, NoteJournal{Over: why == "", Why: why})
 		e.soon()
 	}
 	e.low = why

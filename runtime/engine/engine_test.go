@@ -76,9 +76,9 @@ func newBench(t *testing.T, strategies ...*wanting) *bench {
 	if b.engine, err = New(config, reconcile.NewBook(config.Settle)); err != nil {
 		t.Fatal(err)
 	}
-	b.give(Event{Kind: EventStart})
+	b.give(&EventStart{})
 	for _, s := range config.Strategies {
-		b.give(Event{Kind: EventPrice, Series: s.Symbol.Key(), Price: 50_000e8})
+		b.give(&EventPrice{Series: s.Symbol.Key(), Last: 50_000e8})
 	}
 	return b
 }
@@ -88,7 +88,7 @@ func (b *bench) give(event Event) {
 	queue := []Event{event}
 	for len(queue) > 0 {
 		b.out.Reset()
-		b.engine.Handle(b.now, &queue[0], &b.out)
+		b.engine.Handle(b.now, queue[0], &b.out)
 		queue = queue[1:]
 		b.notes = append(b.notes, b.out.Notes...)
 		b.recalls = append(b.recalls, b.out.Recalls...)
@@ -97,7 +97,7 @@ func (b *bench) give(event Event) {
 				b.records = append(b.records, b.out.Records...)
 				b.sequences = append(b.sequences, b.out.Sequence)
 			}
-			if done := (Event{Kind: EventJournaled, Sequence: b.out.Sequence, Err: b.journal}); b.slow {
+			if done := (&EventJournaled{Sequence: b.out.Sequence, Err: b.journal}); b.slow {
 				b.late = append(b.late, done)
 			} else {
 				queue = append(queue, done)
@@ -116,7 +116,7 @@ func (b *bench) give(event Event) {
 func (b *bench) read(call Call) Event {
 	answer := exchange.Answer{Operation: call.Request.Operation}
 	if b.reads != nil {
-		return Event{Kind: EventAnswer, CallID: call.ID, Err: b.reads}
+		return &EventAnswer{CallID: call.ID, Err: b.reads}
 	}
 	switch call.Request.Operation {
 	case exchange.FuturesOpenOrders:
@@ -132,7 +132,7 @@ func (b *bench) read(call Call) Event {
 	default:
 		b.t.Fatalf("a call nobody expected: %s", call.Request.Operation)
 	}
-	return Event{Kind: EventAnswer, CallID: call.ID, Answer: answer}
+	return &EventAnswer{CallID: call.ID, Answer: answer}
 }
 
 // pass lets time go by, waking the engine whenever it wants.
@@ -144,17 +144,18 @@ func (b *bench) pass(ms int64) {
 			return
 		}
 		b.now = max(b.now, next)
-		b.give(Event{Kind: EventWake})
+		b.give(&EventWake{})
 	}
 }
 
-func (b *bench) count(kind NoteKind) (n int) {
-	for _, note := range b.notes {
-		if note.Kind == kind {
-			n++
+// facts are those of one kind among notes.
+func facts[F Fact](notes []Note) (all []F) {
+	for _, n := range notes {
+		if fact, is := n.Fact.(F); is {
+			all = append(all, fact)
 		}
 	}
-	return n
+	return all
 }
 
 func TestAPlacementGoesOutAfterItsRecordIsDurable(t *testing.T) {
@@ -212,7 +213,7 @@ func TestAnUnknownOutcomeBlocksAndIsSettledByThePosition(t *testing.T) {
 	w := &wanting{target: 10}
 	b := newBench(t, w)
 	b.pass(1000)
-	b.give(Event{Kind: EventAnswer, CallID: b.placed[0].ID, Err: &exchange.Uncertain{Reason: "timeout"}})
+	b.give(&EventAnswer{CallID: b.placed[0].ID, Err: &exchange.Uncertain{Reason: "timeout"}})
 	w.target = 20
 	b.position = 10 // it was accepted and filled
 	b.pass(9_000)
@@ -230,8 +231,8 @@ func TestARoundThatCouldNotReadConcludesNothing(t *testing.T) {
 	b := newBench(t, &wanting{target: 10})
 	b.reads = &exchange.Unavailable{Reason: "timeout"}
 	b.pass(40_000)
-	if len(b.placed) != 0 || !b.engine.Blind() || b.count(NoteBlind) != 1 {
-		t.Fatalf("want nothing sent and blind told once; have %d sent, blind %v told %d times", len(b.placed), b.engine.Blind(), b.count(NoteBlind))
+	if len(b.placed) != 0 || !b.engine.Blind() || len(facts[NoteBlind](b.notes)) != 1 {
+		t.Fatalf("want nothing sent and blind told once; have %d sent, blind %v told %d times", len(b.placed), b.engine.Blind(), len(facts[NoteBlind](b.notes)))
 	}
 	b.reads = nil
 	b.pass(20_000)
@@ -245,8 +246,8 @@ func TestAPanicStopsThatStrategyOnly(t *testing.T) {
 	bad, good := &wanting{crash: true}, &wanting{target: 10}
 	b := newBench(t, bad, good)
 	b.pass(5_000)
-	if bad.asked != 1 || good.asked < 5 || b.count(NoteStrategyFailed) != 1 {
-		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, b.count(NoteStrategyFailed))
+	if bad.asked != 1 || good.asked < 5 || len(facts[NoteStrategyFailed](b.notes)) != 1 {
+		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, len(facts[NoteStrategyFailed](b.notes)))
 	}
 	if len(b.placed) != 1 || b.placed[0].Request.Order.Symbol != "ETH-USDT" {
 		t.Errorf("want the good one's order, have %+v", b.placed)
@@ -259,8 +260,8 @@ func TestAWishPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
 	bad, good := &wanting{target: 1 << 62}, &wanting{target: 10}
 	b := newBench(t, bad, good)
 	b.pass(5_000)
-	if bad.asked != 1 || good.asked < 5 || b.count(NoteStrategyFailed) != 1 {
-		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, b.count(NoteStrategyFailed))
+	if bad.asked != 1 || good.asked < 5 || len(facts[NoteStrategyFailed](b.notes)) != 1 {
+		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, len(facts[NoteStrategyFailed](b.notes)))
 	}
 	for _, r := range b.records {
 		if r.Kind == reconcile.RecordPlan && r.Plan.Target.Quantity == bad.target {
@@ -276,15 +277,13 @@ func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
 	b.pass(1_000)
 	before := w.asked
 	b.now += 60_000 // the machine slept
-	b.give(Event{Kind: EventWake})
+	b.give(&EventWake{})
 	if w.asked != before+1 {
 		t.Errorf("want one decision after a sleep, have %d", w.asked-before)
 	}
 	missed := 0
-	for _, n := range b.notes {
-		if n.Kind == NoteMissed {
-			missed += n.Count
-		}
+	for _, fact := range facts[NoteMissed](b.notes) {
+		missed += fact.Count
 	}
 	if missed != 59 {
 		t.Errorf("want 59 missed ticks, have %d", missed)
@@ -294,7 +293,7 @@ func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
 func TestAHaltIsKeptAndBlocksEntries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
-	b.give(Event{Kind: EventHalt, Level: reconcile.LevelPause, Why: "a test"})
+	b.give(&EventHalt{Level: reconcile.LevelPause, Why: "a test"})
 	b.pass(20_000)
 	if len(b.placed) != 0 {
 		t.Fatalf("sent while halted: %+v", b.placed)
@@ -306,7 +305,7 @@ func TestAHaltIsKeptAndBlocksEntries(t *testing.T) {
 	if have := again.Halted(); have.Level != reconcile.LevelPause || have.Why != "a test" {
 		t.Errorf("after a restart: want halted, have %+v", have)
 	}
-	b.give(Event{Kind: EventHalt, Why: "armed"})
+	b.give(&EventHalt{Why: "armed"})
 	b.pass(20_000)
 	if len(b.placed) != 1 {
 		t.Errorf("want it to trade again when armed, have %d", len(b.placed))

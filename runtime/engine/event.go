@@ -3,66 +3,116 @@ package engine
 import (
 	"botd/exchange"
 	"botd/reconcile"
-	"botd/risk"
 	"botd/strategy"
 )
 
-// EventKind names what happened.
-type EventKind uint8
+// Event is one thing that happened, given by a driver: a pointer to one of the structs
+// below. The engine keeps no pointer into it after Handle, so a driver may reuse it.
+type Event interface{ event() }
 
-// The events a driver gives to the engine.
-const (
-	EventStart     EventKind = iota + 1 // begin; after the journal was replayed
-	EventWake                           // the time NextMS asked for has come
-	EventCandles                        // closed candles of one series, in order (backtest; live they come as answers)
-	EventPrice                          // a last trade price, and the mark when known
-	EventAnswer                         // a call's answer, or its error
-	EventJournaled                      // records up to Sequence are durable, or Err says why not
-	EventHalt                           // the kill switch: Level and Why
-	EventRound                          // something may have changed on the exchange: run a round now
-	EventDisk                           // the journal's disk is nearly full: Why; empty when it has room again
-	EventResolve                        // a person ends the quarantine of Scope.Symbol: Adopt, Why
-	EventAudit                          // a person's change that is none of the engine: only Audit
-	EventStretch                        // closed candles of one series in which nothing else happens: taken until anything comes of one (backtest)
-	EventReload                         // the configuration changed: Reload, all of it or nothing
-	EventSignal                         // a signal for Scope.Strategy: Signal
-	EventTighten                        // a person sets limits tighter than the configuration, or as it has them again: Tighten
-	EventWithdraw                       // a person takes one opening order out of the book: ClientOrderID, Why
-	EventStop                           // stop: Shutdown says whether to leave, cancel_orders or flatten; calls under way may still answer
-)
+// EventStart begins, after the journal was replayed.
+type EventStart struct{}
 
-// Event is one thing that happened. Only the fields its kind names are read; the
-// engine keeps no pointer into it after Handle.
-type Event struct {
-	Kind EventKind
+// EventWake says that the time NextMS asked for has come.
+type EventWake struct{}
 
-	Series  exchange.SymbolKey // EventCandles, EventStretch, EventPrice
-	Candles *exchange.Candles  // EventCandles, EventStretch: the columns; the engine may keep them
-	From    int                // EventCandles, EventStretch: first new candle
-	To      int                // EventCandles, EventStretch: one after the last
-	Price   exchange.Price     // EventPrice
-	Mark    exchange.Price     // EventPrice: 0 when not known
+// EventRound says that something may have changed on the exchange: run a round now.
+type EventRound struct{}
 
-	CallID int64           // EventAnswer
-	Answer exchange.Answer // EventAnswer
-	Err    error           // EventAnswer, EventJournaled
-
-	Sequence int64 // EventJournaled: the last record covered
-
-	Level    reconcile.HaltLevel // EventHalt: LevelNone re-arms
-	Shutdown string              // EventStop: leave, cancel_orders, flatten
-	Scope    reconcile.Scope     // EventHalt: of what; zero is the account. EventResolve: the symbol
-	Adopt    bool                // EventResolve: false ignores
-	Why      string              // EventHalt, EventDisk, EventWithdraw
-
-	ClientOrderID string // EventWithdraw
-
-	Reload  *Reload  // EventReload
-	Tighten *Tighten // EventTighten
-	Signal  *Signal  // EventSignal
-
-	Audit *reconcile.Audit // of an event a person asked for: journalled before what follows from it
+// EventCandles brings closed candles of one series, in order (backtest; live they come
+// as answers).
+type EventCandles struct {
+	Series   exchange.SymbolKey
+	Candles  *exchange.Candles // the columns; the engine may keep them
+	From, To int               // the first new candle, and one after the last
 }
+
+// EventStretch brings closed candles of one series in which nothing else happens: they
+// are taken until anything comes of one (backtest).
+type EventStretch EventCandles
+
+// EventPrice brings a last trade price, and the mark when known.
+type EventPrice struct {
+	Series exchange.SymbolKey
+	Last   exchange.Price
+	Mark   exchange.Price // 0 when not known
+}
+
+// EventAnswer brings a call's answer, or its error.
+type EventAnswer struct {
+	CallID int64
+	Answer exchange.Answer
+	Err    error
+}
+
+// EventJournaled says that the records up to Sequence are durable, or why they are not.
+type EventJournaled struct {
+	Sequence int64
+	Err      error
+}
+
+// EventDisk says why the journal's disk is nearly full; empty when it has room again.
+type EventDisk struct{ Why string }
+
+// EventHalt is the kill switch.
+type EventHalt struct {
+	Scope reconcile.Scope     // zero is the account
+	Level reconcile.HaltLevel // LevelNone re-arms
+	Why   string
+}
+
+// EventResolve ends the quarantine of a symbol as a person decided.
+type EventResolve struct {
+	Symbol exchange.SymbolKey
+	Adopt  bool // false ignores
+	Why    string
+}
+
+// EventWithdraw takes one opening order out of the book.
+type EventWithdraw struct {
+	ClientOrderID string
+	Why           string
+}
+
+// EventReload changes the configuration: all of it, or nothing.
+type EventReload struct{ Reload *Reload }
+
+// EventTighten sets limits tighter than the configuration, or as it has them again.
+type EventTighten struct{ Tighten *Tighten }
+
+// EventSignal brings a strategy a signal from outside.
+type EventSignal struct {
+	Strategy string
+	Signal   *Signal
+}
+
+// EventStop stops: leave, cancel_orders or flatten. Calls under way may still answer.
+type EventStop struct{ Shutdown string }
+
+// EventAudited is what a person asked for: the audit is journalled before anything that
+// follows from the event, and not at all when the event is refused.
+type EventAudited struct {
+	Audit *reconcile.Audit
+	Event Event // nil for a change that is none of the engine's
+}
+
+func (*EventStart) event()     {}
+func (*EventWake) event()      {}
+func (*EventRound) event()     {}
+func (*EventCandles) event()   {}
+func (*EventStretch) event()   {}
+func (*EventPrice) event()     {}
+func (*EventAnswer) event()    {}
+func (*EventJournaled) event() {}
+func (*EventDisk) event()      {}
+func (*EventHalt) event()      {}
+func (*EventResolve) event()   {}
+func (*EventWithdraw) event()  {}
+func (*EventReload) event()    {}
+func (*EventTighten) event()   {}
+func (*EventSignal) event()    {}
+func (*EventStop) event()      {}
+func (*EventAudited) event()   {}
 
 // Signal is a wish from outside, and what became of it.
 type Signal struct {
@@ -106,74 +156,4 @@ type Call struct {
 	Priority   Priority
 	Request    exchange.Request
 	DeadlineMS int64 // placements: no first byte after this server time; 0 for none
-}
-
-// NoteKind names a fact.
-type NoteKind uint8
-
-// The facts. Each is one line of the log and one metric.
-const (
-	NoteCandle         NoteKind = iota + 1 // a closed candle was taken
-	NoteGap                                // candles are missing: Count
-	NoteDecision                           // a strategy changed its plan
-	NoteIntent                             // an intent was derived
-	NoteApproved                           // risk approved it
-	NoteRefusal                            // risk refused it
-	NotePlaced                             // its request goes out: ClientOrderID
-	NoteAcknowledged                       // the exchange gave an id
-	NoteRefused                            // the exchange said no
-	NoteUncertain                          // the answer was lost
-	NoteFill                               // filled more: Quantity is the addition
-	NoteSettled                            // a placement reached a final state
-	NotePosition                           // a position changed
-	NoteRound                              // a round ended: settled or not
-	NoteFetchFailed                        // a read failed
-	NoteLatch                              // a strategy is latched or released
-	NoteQuarantine                         // a symbol is quarantined
-	NoteAdopted                            // a difference was adopted
-	NoteHalt                               // trading halted or armed again
-	NoteMissed                             // scheduled ticks were missed: Count
-	NoteStrategyFailed                     // a strategy panicked and is stopped
-	NoteBlind                              // reads fail for too long, or work again
-	NoteJournal                            // the journal can not be written, its disk is nearly full, or neither any more: OK
-	NoteFound                              // an order under one of our ids that was not the book's
-	NoteStale                              // answers older than what was known: Count
-	NoteBreaker                            // openings pause for DurationMS, or go on
-	NoteLimit                              // a limit of Rule is crossed and keeps entries back, or no more: OK
-	NoteUnexplained                        // the wallet of Order.Market changed by Price of the asset Rule, and nothing explains it
-	NoteReload                             // a new version of a strategy took its place
-	NoteTightened                          // a person set the limit Rule, or it is as configured again: OK
-	NoteSignal                             // a signal was taken, OK, or not
-	NoteTick                               // a strategy was asked (live only; the backtest does not ask for it)
-	NoteIgnored                            // how much of a position is left to others: Quantity, none when it is zero
-	NoteFrozen                             // the exchange's candles stand still, or go on: OK
-	NoteForeign                            // an order botd did not make keeps openings of a symbol back, or none any more: OK
-	NoteCandles                            // closed candles of a series were polled, those of the warm-up too: for who keeps them
-)
-
-// Note is one fact. Only the fields its kind needs are set.
-type Note struct {
-	Kind          NoteKind
-	AtMS          int64
-	Strategy      string
-	Symbol        *exchange.Symbol
-	Purpose       reconcile.Purpose
-	ClientOrderID string
-	OrderID       int64
-	Order         exchange.NewOrder // intent, approved, refusal, placed
-	State         reconcile.State   // settled
-	Quantity      exchange.Quantity // fill: added; position: signed
-	Price         exchange.Amount   // fill, position: mean price when known
-	Last          exchange.Price
-	Candle        exchange.Candle
-	Candles       *exchange.Candles // candles: a copy the receiver may keep
-	Plan          *strategy.Plan    // decision: a copy the receiver may keep
-	Refusal       *risk.Refusal
-	Verdicts      []risk.Verdict // approved, refusal: what each rule said; live only
-	Rule          string         // limit: of which; unexplained: the asset
-	Err           error
-	Text          string // reason, why, evidence
-	Count         int
-	OK            bool
-	DurationMS    int64 // settled: since sent; acknowledged: since sent
 }

@@ -153,13 +153,13 @@ func (e *Engine) runOn(key exchange.SymbolKey) *run {
 
 // withdraw takes one order out of the book as a person asked: it is canceled, again
 // if need be, until it has ended, and its strategy is held back. Both are journalled.
-func (e *Engine) withdraw(event *Event) {
+func (e *Engine) withdraw(event *EventWithdraw) {
 	deed, err := e.Withdrawing(event.ClientOrderID)
 	if err != nil {
 		return // told when it was asked for: it ended in between
 	}
 	p, why := e.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
 	e.record(reconcile.Record{Kind: reconcile.RecordWithdrawn, Strategy: p.Strategy, Symbol: p.Order.Key(), ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Why: why})
-	e.halt(&Event{Level: deed.Level, Scope: deed.Scope, Why: why})
+	e.halt(&EventHalt{deed.Scope, deed.Level, why})
 	e.roundMS = e.nowMS
 }

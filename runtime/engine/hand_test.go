@@ -23,7 +23,7 @@ func (w *world) live(purpose reconcile.Purpose, key string) *reconcile.Placement
 }
 
 func (w *world) withdraw(id string) {
-	w.give(&Event{Kind: EventWithdraw, ClientOrderID: id, Why: "a test"})
+	w.give(&EventWithdraw{ClientOrderID: id, Why: "a test"})
 }
 
 // says wants a line of a deed.

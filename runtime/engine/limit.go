@@ -202,25 +202,26 @@ func (e *Engine) cross(w *reconcile.Watch, r *run, rule string, from, equity exc
 // breach keeps a scope's entries back, says so, and has its resting openings canceled.
 func (e *Engine) breach(strategy string, r *run, rule, why string, untilMS int64) {
 	e.record(reconcile.Record{Kind: reconcile.RecordBreach, Strategy: strategy, Rule: rule, Why: why, UntilMS: untilMS})
-	note := Note{Kind: NoteLimit, Strategy: strategy, Rule: rule, Text: why}
+	fact := NoteLimit{Rule: rule, Why: why}
 	if untilMS != 0 {
-		note.DurationMS = untilMS - e.nowMS
+		fact.ForMS = untilMS - e.nowMS
 	}
-	e.noteLimit(note, r)
+	e.note(strategy, r.symbol(), fact)
 	e.soon()
 }
 
 func (e *Engine) endBreach(strategy string, r *run, rule, why string) {
 	e.record(reconcile.Record{Kind: reconcile.RecordBreach, Strategy: strategy, Rule: rule})
-	e.noteLimit(Note{Kind: NoteLimit, Strategy: strategy, Rule: rule, Text: why, OK: true}, r)
+	e.note(strategy, r.symbol(), NoteLimit{Rule: rule, Why: why, Over: true})
 	e.soon()
 }
 
-func (e *Engine) noteLimit(note Note, r *run) {
-	if r != nil {
-		note.Symbol = r.config.Symbol
+// symbol is the run's, or nil of no run: what is the account's has none.
+func (r *run) symbol() *exchange.Symbol {
+	if r == nil {
+		return nil
 	}
-	e.note(note)
+	return r.config.Symbol
 }
 
 // breached returns the breach that keeps a strategy's entries back, or nil.

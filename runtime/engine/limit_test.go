@@ -106,8 +106,8 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			if d := w.wantState("limit"); d.UntilMS != nextDayMS {
 				t.Errorf("want its end at the next UTC midnight, %d, have %d", nextDayMS, d.UntilMS)
 			}
-			if w.told(NoteLimit) != 1 {
-				t.Errorf("want it told once, have %d", w.told(NoteLimit))
+			if len(facts[NoteLimit](w.notes)) != 1 {
+				t.Errorf("want it told once, have %d", len(facts[NoteLimit](w.notes)))
 			}
 			w.price("50000") // what comes back does not end it
 			wish = 200
@@ -128,8 +128,8 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			w.skip(nextDayMS + 1)
 			w.wantHeld(200)
 			w.wantSound()
-			if w.told(NoteLimit) != 2 || len(w.refused) > 0 {
-				t.Errorf("want its end told, nothing refused by the exchange: have %d notes, %v", w.told(NoteLimit), w.refused)
+			if len(facts[NoteLimit](w.notes)) != 2 || len(w.refused) > 0 {
+				t.Errorf("want its end told, nothing refused by the exchange: have %d notes, %v", len(facts[NoteLimit](w.notes)), w.refused)
 			}
 		})
 	}
@@ -165,7 +165,7 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 			w.restart()
 			w.skip(nextDayMS + 1)
 			w.wantHeld(0) // another day does not end it
-			w.give(&Event{Kind: EventHalt, Scope: c.arm, Why: "a person looked"})
+			w.give(&EventHalt{Scope: c.arm, Why: "a person looked"})
 			w.pass(20_000)
 			w.wantHeld(100)
 			w.wantSound()
@@ -185,7 +185,7 @@ func TestRearmDoesNotEndADailyLoss(t *testing.T) {
 	w.pass(20_000)
 	w.price("50000")
 	w.pass(20_000)
-	w.give(&Event{Kind: EventHalt, Why: "a person looked"})
+	w.give(&EventHalt{Why: "a person looked"})
 	w.pass(20_000)
 	w.wantState("limit")
 }
@@ -397,7 +397,7 @@ func TestALimitEndsAndADayBeginsAtTheirTimeAndNotWithTheNextIdleRound(t *testing
 	w.now = day - 100_000 // idle rounds are 15 s apart
 	w.venue.Advance(w.now)
 	w.pass(1_000)
-	w.give(&Event{Kind: EventWake})
+	w.give(&EventWake{})
 	w.pass(98_000)
 	w.engine.record(reconcile.Record{Kind: reconcile.RecordBreach, Rule: risk.MaxLosingStreak, Why: "a test", UntilMS: day + 20_500})
 	w.pass(2_000)

@@ -48,7 +48,7 @@ func (e *Engine) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *s
 }
 
 // takeCandles takes candles the driver feeds: the columns are the tape's own.
-func (e *Engine) takeCandles(event *Event) {
+func (e *Engine) takeCandles(event *EventCandles) {
 	for _, s := range e.series {
 		if s.key != event.Series || s.interval != event.Candles.Interval {
 			continue
@@ -72,7 +72,7 @@ func (e *Engine) takeOne(s *series, i int) {
 		e.candle(r, &candle, i+1)
 	}
 	if !e.config.Quiet && candle.OpenMS+2*int64(s.interval)+e.config.CloseLagMS > e.nowMS { // those of the warm-up are no news
-		e.note(Note{Kind: NoteCandle, Symbol: s.runs[0].config.Symbol, Candle: candle, Last: candle.Close})
+		e.note("", s.runs[0].config.Symbol, NoteCandle{candle})
 	}
 }
 
@@ -91,11 +91,11 @@ func (e *Engine) ticked(s *series, taken int) {
 }
 
 // takePrice takes a last trade price.
-func (e *Engine) takePrice(event *Event) {
+func (e *Engine) takePrice(event *EventPrice) {
 	truth := e.book.Symbol(event.Series)
-	truth.Last, truth.LastMS = event.Price, e.nowMS
+	truth.Last, truth.LastMS = event.Last, e.nowMS
 	if truth.Mark = event.Mark; truth.Mark == 0 {
-		truth.Mark = event.Price
+		truth.Mark = event.Last
 	}
 }
 
@@ -140,12 +140,12 @@ func (e *Engine) pollSeries(s *series) {
 }
 
 // candlesAnswered takes a poll's answer: the closed candles not held yet.
-func (e *Engine) candlesAnswered(s *series, event *Event) {
+func (e *Engine) candlesAnswered(s *series, event *EventAnswer) {
 	s.asking = false
 	if event.Err != nil || event.Answer.Candles == nil {
 		s.pollMS = e.nowMS + pollBackoffMS
 		s.failed(e.nowMS, event.Err)
-		e.note(Note{Kind: NoteFetchFailed, Symbol: s.runs[0].config.Symbol, Err: event.Err, Text: "candles"})
+		e.note("", s.runs[0].config.Symbol, NoteFetchFailed{What: "candles", Err: event.Err})
 		return
 	}
 	s.faultMS, s.fault = 0, ""
@@ -181,7 +181,7 @@ func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		}
 		if s.end > 0 {
 			if missing := (candle.OpenMS-s.candles.OpenMS[s.end-1])/int64(s.interval) - 1; missing > 0 {
-				e.note(Note{Kind: NoteGap, Symbol: s.runs[0].config.Symbol, Count: int(missing)})
+				e.note("", s.runs[0].config.Symbol, NoteGap{int(missing)})
 			}
 		}
 		s.trim()
@@ -198,7 +198,7 @@ func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, ful
 		taken++
 	}
 	if taken > 0 && !e.config.Quiet {
-		e.note(Note{Kind: NoteCandles, Symbol: s.runs[0].config.Symbol, Candles: polled})
+		e.note("", s.runs[0].config.Symbol, NoteCandles{polled})
 	}
 	limit := futuresCandles
 	if s.key.Market == exchange.Spot {
@@ -240,7 +240,7 @@ func (e *Engine) follow(s *series) {
 func (e *Engine) caughtUp(s *series, taken int) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	if taken > 1 && s.begun {
-		e.note(Note{Kind: NoteMissed, Symbol: s.runs[0].config.Symbol, Count: taken - 1, Text: "candles came late; only the last decides"})
+		e.note("", s.runs[0].config.Symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
 	}
 	for _, r := range s.runs {
 		if r.config.Schedule != nil || r.seen < r.config.Strategy.Warmup() {
@@ -251,7 +251,7 @@ func (e *Engine) caughtUp(s *series, taken int) {
 		sign := r.state.Plan.Target.Sign()
 		if taken > 1 && sign != 0 && before != r.state.Plan.Target && r.wishedMS < nominal && r.state.Latch != sign && r.truth.Known == 0 {
 			e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: r.config.Name, Latch: sign})
-			e.note(Note{Kind: NoteLatch, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: sign, Text: "the entry was decided more than one candle ago and lapses"})
+			e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
 		}
 	}
 }

@@ -143,7 +143,7 @@ func (e *Engine) askEnded(m *money) {
 }
 
 // moneyAnswer takes the answer to a question of the ledger's.
-func (e *Engine) moneyAnswer(p purpose, event *Event) {
+func (e *Engine) moneyAnswer(p purpose, event *EventAnswer) {
 	m := &e.futures
 	if p.kind == callExecutions {
 		m = &e.spot
@@ -232,8 +232,8 @@ func (e *Engine) bookMoney(m *money) {
 	for i := range posting.Lines {
 		if line := &posting.Lines[i]; line.Account == reconcile.Unexplained {
 			amount := line.Amount.Neg()
-			e.note(Note{Kind: NoteUnexplained, Price: amount, Rule: line.Asset, Order: exchange.NewOrder{Market: line.Symbol.Market},
-				Text: line.Symbol.Market.String() + " wallet: " + amount.String() + " " + line.Asset + " that no fill, fee or funding explains"})
+			e.note("", nil, NoteUnexplained{line.Symbol.Market, line.Asset, amount,
+				line.Symbol.Market.String() + " wallet: " + amount.String() + " " + line.Asset + " that no fill, fee or funding explains"})
 		}
 	}
 }

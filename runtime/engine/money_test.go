@@ -198,7 +198,7 @@ func TestAChangeNobodyExplainsIsAnEntryOfItsOwn(t *testing.T) {
 	w.pass(60_000)
 	w.wantSum(reconcile.Unexplained, exchange.Futures, "USDT", more.Neg())
 	w.wantReplay()
-	if n := w.told(NoteUnexplained); n != 1 {
+	if n := len(facts[NoteUnexplained](w.notes)); n != 1 {
 		t.Errorf("want one note of it, have %d", n)
 	}
 	if all := w.ledger().Unexplained(); len(all) != 1 {
@@ -448,7 +448,7 @@ func (w *world) wantExplained() {
 	if !money.Insurance.IsZero() {
 		return
 	}
-	if n := w.told(NoteUnexplained); n > 0 || len(w.ledger().Unexplained()) > 0 {
+	if n := len(facts[NoteUnexplained](w.notes)); n > 0 || len(w.ledger().Unexplained()) > 0 {
 		w.t.Errorf("want nothing unexplained, told of %d\n%s", n, w.postings())
 	}
 	if w.config.Strategies[0].Symbol.Market == exchange.Futures {

@@ -74,10 +74,8 @@ func TestWhatAnOutlookForeseesIsWhatTheNextTickDoes(t *testing.T) {
 		}
 		foreseen += len(want)
 		var have []string
-		for _, n := range w.notes[before:] {
-			if n.Kind == NoteApproved {
-				have = append(have, n.Purpose.String()+" "+n.Order.Side.String())
-			}
+		for _, fact := range facts[NoteApproved](w.notes[before:]) {
+			have = append(have, fact.Intent.Purpose.String()+" "+fact.Intent.Order.Side.String())
 		}
 		for _, step := range want {
 			if !slices.Contains(have, step) {
@@ -98,8 +96,8 @@ func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
 		what   string
 		wayOut string
 	}{
-		{"halted", func(w *world) { w.give(&Event{Kind: EventHalt, Level: reconcile.LevelPause, Why: "news"}) }, "halted: pause: news", "botd rearm"},
-		{"the disk", func(w *world) { w.give(&Event{Kind: EventDisk, Why: "nearly full"}) }, "nearly full", "make room"},
+		{"halted", func(w *world) { w.give(&EventHalt{Level: reconcile.LevelPause, Why: "news"}) }, "halted: pause: news", "botd rearm"},
+		{"the disk", func(w *world) { w.give(&EventDisk{Why: "nearly full"}) }, "nearly full", "make room"},
 		{"a placement of unknown fate", func(w *world) {
 			w.network = once(fate{silent: true})
 			w.pass(3_000)

@@ -46,14 +46,14 @@ func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
 			}
 			w.network = silenced(hang)
 			w.pass(5_000)
-			w.give(&Event{Kind: EventHalt, Level: reconcile.LevelCancel, Why: "a test"})
+			w.give(&EventHalt{Level: reconcile.LevelCancel, Why: "a test"})
 			w.pass(5_000)
 			if all := w.open(); len(all) != 1 || all[0].Type != exchange.StopMarket {
 				t.Errorf("want the stop alone left, have %+v", all)
 			}
 			w.wantHeld(10)
 			before := len(w.sent)
-			w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+			w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
 			w.pass(5_000)
 			w.wantHeld(0)
 			if d := w.wantState("halted"); !strings.Contains(d.Doing, "was sent, and what became of it only a read tells") {
@@ -90,7 +90,7 @@ func TestAnExitOfAHaltWhoseAnswerIsLostIsNotRepeatedUnread(t *testing.T) {
 		return quiet(call)
 	}
 	before := len(w.sent)
-	w.give(&Event{Kind: EventHalt, Level: reconcile.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
 	w.pass(60_000)
 	w.wantHeld(10)
 	if n := len(w.sent); n != before {

@@ -309,5 +309,5 @@ func (e *Engine) newTerms() int {
 }
 
 func (e *Engine) tellReload(r *run, text string) {
-	e.note(Note{Kind: NoteReload, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: text})
+	e.note(r.config.Name, r.config.Symbol, NoteReload{text})
 }

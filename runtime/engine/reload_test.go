@@ -22,7 +22,7 @@ func (w *world) reload(plan func(*strategy.View, *strategy.Plan)) {
 // change puts a change of the configuration in force, which nothing may be against.
 func (w *world) change(reload Reload) {
 	w.t.Helper()
-	w.give(&Event{Kind: EventReload, Reload: &reload})
+	w.give(&EventReload{Reload: &reload})
 	if len(reload.Refused) > 0 {
 		w.t.Fatalf("want the reload taken, have it refused: %q", reload.Refused)
 	}
@@ -33,7 +33,7 @@ func (w *world) wantRefused(why string, reload Reload) {
 	w.t.Helper()
 	records, calls, notes := len(w.records), len(w.queue), len(w.notes)
 	before := w.engine.Status()
-	w.give(&Event{Kind: EventReload, Reload: &reload, Audit: &reconcile.Audit{Actor: "a test"}})
+	w.give(&EventAudited{Audit: &reconcile.Audit{Actor: "a test"}, Event: &EventReload{Reload: &reload}})
 	if len(reload.Refused) != 1 || !strings.Contains(reload.Refused[0], why) {
 		w.t.Errorf("want it refused because %s, have %q", why, reload.Refused)
 	}
@@ -126,7 +126,7 @@ func TestAnotherSymbolOrIntervalIsAnotherStrategy(t *testing.T) {
 	watcher := w.another("two", coin, hold(1))
 	watcher.Strategy = onlooker{hold(0), strategy.Watching{Pair: ether}}
 	w.wantRefused("two watches futures ETH-USDT, which no strategy of the account trades", Reload{Strategies: []*StrategyConfig{watcher}})
-	w.give(&Event{Kind: EventStop, Shutdown: ShutdownLeave})
+	w.give(&EventStop{Shutdown: ShutdownLeave})
 	w.wantRefused("botd is stopping", Reload{})
 }
 

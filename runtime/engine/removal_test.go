@@ -21,7 +21,7 @@ func TestAStrategyThatHoldsSomethingIsNotRemovedUnlessItSaysHow(t *testing.T) {
 	w.wantHeld(10)
 	w.wantOpen(3)
 	w.reload(func(_ *strategy.View, plan *strategy.Plan) { plan.Hold(strategy.Flat(), "leaves") })
-	w.give(&Event{Kind: EventWake})
+	w.give(&EventWake{})
 	w.pass(60_000)
 	w.wantHeld(0)
 	w.change(Reload{Gone: []string{"one"}})

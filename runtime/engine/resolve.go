@@ -117,17 +117,17 @@ func resolutionLine(record *reconcile.Record, truth *reconcile.SymbolTruth) stri
 }
 
 // resolve ends a quarantine as a person asked. It is journalled; a round follows.
-func (e *Engine) resolve(event *Event) {
-	resolution, err := e.Resolving(event.Scope.Symbol, event.Adopt, event.Why)
+func (e *Engine) resolve(event *EventResolve) {
+	resolution, err := e.Resolving(event.Symbol, event.Adopt, event.Why)
 	if err != nil {
 		return // told when it was asked for: it ended in between
 	}
-	truth := e.book.Symbol(event.Scope.Symbol)
+	truth := e.book.Symbol(event.Symbol)
 	for _, record := range resolution.records {
 		e.record(record)
 	}
 	if truth.Quarantine == "" {
-		e.note(Note{Kind: NoteQuarantine, Symbol: truth.Rules, Text: event.Why, OK: true})
+		e.note("", truth.Rules, NoteQuarantine{event.Why, true})
 	}
 	e.roundMS = e.nowMS
 }
@@ -142,7 +142,7 @@ func (e *Engine) guardOverdue() {
 		}
 		why := "placement " + p.ClientOrderID + " is unknown two minutes after it could have been decided: no valid snapshot"
 		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Strategy: r.config.Name, Level: reconcile.LevelPause, Why: why})
-		e.note(Note{Kind: NoteHalt, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
+		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
 	}
 }
 

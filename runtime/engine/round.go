@@ -104,7 +104,7 @@ func (e *Engine) roundAsk(p purpose, request exchange.Request) {
 }
 
 // roundAnswer takes one answer of the round and moves on when all are in.
-func (e *Engine) roundAnswer(p purpose, event *Event) {
+func (e *Engine) roundAnswer(p purpose, event *EventAnswer) {
 	e.round.waiting--
 	if err := e.takeRound(p, event); err != nil && e.round.failed == nil {
 		e.round.failed = err
@@ -127,7 +127,7 @@ func (e *Engine) roundAnswer(p purpose, event *Event) {
 
 // takeRound puts an answer into the snapshot. A list that was not fetched stays
 // unfetched: its failure ends the round.
-func (e *Engine) takeRound(p purpose, event *Event) error {
+func (e *Engine) takeRound(p purpose, event *EventAnswer) error {
 	snapshot := &e.round.snapshot
 	var refusal *exchange.Refusal
 	if p.kind == callLook && errors.As(event.Err, &refusal) && !refusal.Unauthorized() && refusal.Code != exchange.CodeInvalidTimestamp {
@@ -252,8 +252,8 @@ const pressingMS = 2_000
 // and nothing is done.
 func (e *Engine) roundFailed() {
 	e.failed++
-	e.note(Note{Kind: NoteFetchFailed, Err: e.round.failed, Text: "orders and positions", Count: e.failed})
-	e.note(Note{Kind: NoteRound, OK: false, DurationMS: e.nowMS - e.round.snapshot.BeganMS})
+	e.note("", nil, NoteFetchFailed{"orders and positions", e.round.failed, e.failed})
+	e.note("", nil, NoteRound{DurationMS: e.nowMS - e.round.snapshot.BeganMS})
 	e.round.phase = 0
 	e.watchBlind(e.round.failed)
 	e.guardOverdue()
@@ -290,7 +290,7 @@ func (e *Engine) finishRound() {
 		e.measureBare(r)
 	}
 	e.lookedMS = snapshot.BeganMS
-	e.note(Note{Kind: NoteRound, OK: true, DurationMS: e.nowMS - snapshot.BeganMS, Count: acted})
+	e.note("", nil, NoteRound{true, acted, e.nowMS - snapshot.BeganMS})
 	e.schedule(acted > 0)
 	e.closed(acted)
 	e.sweep()
@@ -336,7 +336,7 @@ func (e *Engine) guardPrefix() {
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
 	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: reconcile.LevelPause, Why: why, ClientOrderID: id})
-	e.note(Note{Kind: NoteHalt, Text: why})
+	e.note("", nil, NoteHalt{Why: why})
 }
 
 // guardAliens quarantines the symbols whose history tells of an order the journal
@@ -348,7 +348,7 @@ func (e *Engine) guardAliens() {
 		}
 		why := "order " + truth.Alien + " carries this instance's prefix but is not in the journal: an old backup"
 		e.record(reconcile.Record{Kind: reconcile.RecordQuarantined, Symbol: truth.Key, ClientOrderID: truth.Alien, Why: why})
-		e.note(Note{Kind: NoteQuarantine, Symbol: truth.Rules, Text: why})
+		e.note("", truth.Rules, NoteQuarantine{Why: why})
 	}
 }
 

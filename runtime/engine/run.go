@@ -109,7 +109,7 @@ func (e *Engine) guard(r *run, call func(*run)) {
 // fail stops a strategy.
 func (e *Engine) fail(r *run, why string) {
 	r.failed, r.failedMS, r.nextMS = why, e.nowMS, never
-	e.note(Note{Kind: NoteStrategyFailed, Strategy: r.config.Name, Symbol: r.config.Symbol, Text: why})
+	e.note(r.config.Name, r.config.Symbol, NoteStrategyFailed{why})
 }
 
 // scheduled runs a tick that is due by the schedule. Ticks that were missed are
@@ -126,7 +126,7 @@ func (e *Engine) scheduled(r *run) {
 	}
 	r.nextMS = r.config.Schedule.Next(nominal)
 	if missed > 0 {
-		e.note(Note{Kind: NoteMissed, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: missed})
+		e.note(r.config.Name, r.config.Symbol, NoteMissed{Count: missed})
 	}
 	if r.truth.Last > 0 && r.seen >= r.config.Strategy.Warmup() {
 		e.tick(r, nominal)
@@ -164,7 +164,7 @@ func (e *Engine) decided(r *run) {
 		}
 	}
 	if !e.config.Quiet {
-		e.note(Note{Kind: NoteTick, Strategy: r.config.Name, Symbol: r.config.Symbol, Last: r.view.Last, Text: r.plan.Reason})
+		e.note(r.config.Name, r.config.Symbol, NoteTick{r.plan.Reason})
 	}
 	if !covered {
 		e.adopt(r)
@@ -225,14 +225,14 @@ func (e *Engine) adopt(r *run) {
 	merged.Merge(&r.plan)
 	latch := r.state.Latch
 	e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: merged})
-	e.note(Note{Kind: NoteDecision, Strategy: r.config.Name, Symbol: r.config.Symbol, Plan: merged, Text: r.plan.Reason, Last: r.truth.Last, Quantity: r.truth.Position})
+	e.note(r.config.Name, r.config.Symbol, NoteDecision{merged, r.plan.Reason, r.truth.Last, r.truth.Position})
 	e.noteLatch(r, latch)
 	e.roundMS = e.nowMS
 }
 
 func (e *Engine) noteLatch(r *run, before int) {
 	if r.state.Latch != before {
-		e.note(Note{Kind: NoteLatch, Strategy: r.config.Name, Symbol: r.config.Symbol, Count: r.state.Latch, OK: r.state.Latch == 0})
+		e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: r.state.Latch, Over: r.state.Latch == 0})
 	}
 }
 

@@ -31,13 +31,13 @@ func (e *Engine) signal(name string, s *Signal) {
 	}
 	r := e.runs[i]
 	if s.Err = e.receive(r, &s.Signal); s.Err != nil {
-		e.note(Note{Kind: NoteSignal, Strategy: name, Symbol: r.config.Symbol, Err: s.Err, Text: s.ID})
+		e.note(name, r.config.Symbol, NoteSignal{s.ID, s.Err})
 		return
 	}
 	memory, _ := r.state.Memory.With(r.plan.Remembered())
 	e.record(reconcile.Record{Kind: reconcile.RecordMemory, Strategy: name, Memory: slices.Clone(memory.Entries())})
 	side := [...]string{"short", "flat", "long"}[s.Side+1]
-	e.note(Note{Kind: NoteSignal, Strategy: name, Symbol: r.config.Symbol, OK: true, Text: fmt.Sprintf("%s, %s of its size, as %s", side, s.Share, s.ID)})
+	e.note(name, r.config.Symbol, NoteSignal{Text: fmt.Sprintf("%s, %s of its size, as %s", side, s.Share, s.ID)})
 	e.tick(r, e.nowMS)
 }
 

@@ -35,7 +35,7 @@ func listens(w *world) {
 
 func (w *world) signal(name string, side int, atMS int64) error {
 	s := &Signal{Signal: strategy.Signal{ID: "s", Side: side, Share: exchange.RateOne, AtMS: atMS}}
-	w.give(&Event{Kind: EventSignal, Scope: reconcile.Scope{Strategy: name}, Signal: s, Audit: &reconcile.Audit{Actor: "signal"}})
+	w.give(&EventAudited{Audit: &reconcile.Audit{Actor: "signal"}, Event: &EventSignal{Strategy: name, Signal: s}})
 	return s.Err
 }
 
@@ -64,7 +64,7 @@ func TestASignalIsActedOnAtOnceAndRememberedThroughARestart(t *testing.T) {
 	}
 	w.pass(20_000)
 	w.wantHeld(-10)
-	if taken := w.told(NoteSignal); taken != 3 {
+	if taken := len(facts[NoteSignal](w.notes)); taken != 3 {
 		t.Errorf("want a note of each of 3 signals, have %d", taken)
 	}
 	w.wantSound()
@@ -85,7 +85,7 @@ func TestASignalThatReachesNobodySaysWhy(t *testing.T) {
 	}
 	w = newWorld(t, heard, listens)
 	w.pass(10_000)
-	w.give(&Event{Kind: EventStop, Shutdown: ShutdownLeave})
+	w.give(&EventStop{Shutdown: ShutdownLeave})
 	if err := w.signal("one", 1, 7); !errors.Is(err, ErrStopping) {
 		t.Errorf("while stopping: want %v, have %v", ErrStopping, err)
 	}

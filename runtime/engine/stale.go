@@ -42,7 +42,7 @@ func (e *Engine) watchFrozen(s *series) {
 	if frozen {
 		text = s.standstill(e.nowMS)
 	}
-	e.note(Note{Kind: NoteFrozen, Symbol: s.runs[0].config.Symbol, OK: !frozen, Text: text})
+	e.note("", s.runs[0].config.Symbol, NoteFrozen{text, !frozen})
 }
 
 // standstill says how old the newest candle is.

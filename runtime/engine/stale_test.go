@@ -67,15 +67,15 @@ func TestAMarketThatAnswersAndStandsStillIsStaleAndOpensNothing(t *testing.T) {
 	opens = w.now
 	w.pass(20_000)
 	w.wantSent(0)
-	if w.told(NoteFrozen) != 1 {
-		t.Errorf("want it told once, have %d", w.told(NoteFrozen))
+	if len(facts[NoteFrozen](w.notes)) != 1 {
+		t.Errorf("want it told once, have %d", len(facts[NoteFrozen](w.notes)))
 	}
 	w.mirror = nil
 	w.pass(30_000)
 	w.wantSound()
 	w.wantSent(1)
-	if w.told(NoteFrozen) != 2 {
-		t.Errorf("want its end told, have %d notes", w.told(NoteFrozen))
+	if len(facts[NoteFrozen](w.notes)) != 2 {
+		t.Errorf("want its end told, have %d notes", len(facts[NoteFrozen](w.notes)))
 	}
 }
 
@@ -98,8 +98,8 @@ func TestAMarketInWhichNothingIsTradedIsNotStale(t *testing.T) {
 	opens = w.now
 	w.pass(20_000)
 	w.wantSent(1)
-	if w.told(NoteFrozen) != 0 {
-		t.Errorf("want nothing told, have %d", w.told(NoteFrozen))
+	if len(facts[NoteFrozen](w.notes)) != 0 {
+		t.Errorf("want nothing told, have %d", len(facts[NoteFrozen](w.notes)))
 	}
 }
 
@@ -110,7 +110,7 @@ func TestAMachineThatSleptIsNotTakenForAFrozenMarket(t *testing.T) {
 	w.now += 3 * 3_600_000
 	w.pass(20_000)
 	w.wantSound()
-	if w.told(NoteFrozen) != 0 {
-		t.Errorf("want nothing told, have %d", w.told(NoteFrozen))
+	if len(facts[NoteFrozen](w.notes)) != 0 {
+		t.Errorf("want nothing told, have %d", len(facts[NoteFrozen](w.notes)))
 	}
 }

@@ -6,7 +6,7 @@ import "botd/strategy"
 // anything comes of one. The driver vouches that nothing else happens meanwhile:
 // no fill, no payment, no tick by schedule. What comes of it is what would have
 // come had each candle been an event of its own.
-func (e *Engine) takeStretch(event *Event) {
+func (e *Engine) takeStretch(event *EventStretch) {
 	s := e.seriesOf(event.Series, event.Candles.Interval)
 	if len(e.runs) != 1 || len(s.runs) != 1 || !e.config.Quiet || e.watching || s.runs[0].around.wanted != (strategy.Watching{}) || s.runs[0].config.Schedule != nil || s.runs[0].failed != "" {
 		e.takeEach(event)
@@ -58,8 +58,8 @@ func (e *Engine) takeNext(r *run, s *series, at, warmup int) bool {
 }
 
 // takeEach takes the stretch's candles as events of their own.
-func (e *Engine) takeEach(event *Event) {
-	one := Event{Kind: EventCandles, Series: event.Series, Candles: event.Candles}
+func (e *Engine) takeEach(event *EventStretch) {
+	one := EventCandles{Series: event.Series, Candles: event.Candles}
 	for i := event.From; i < event.To; i++ {
 		e.nowMS = event.Candles.CloseMS(i)
 		one.From, one.To = i, i+1

@@ -83,13 +83,12 @@ func (e *Engine) tighten(t *Tighten) {
 
 func (e *Engine) set(s reconcile.SetLimit) {
 	e.record(reconcile.Record{Kind: reconcile.RecordLimit, Strategy: s.Strategy, Rule: s.Rule, Limit: s.Value, By: s.By, Why: s.Why})
-	note := Note{Kind: NoteTightened, Strategy: s.Strategy, Rule: s.Rule, OK: s.Value == "", Text: s.Rule + " of " + cmp.Or(s.Strategy, "the account") + ": "}
-	if note.OK {
-		note.Text += "as configured again: " + s.Why
-	} else {
-		note.Text += s.Value + ", set by " + s.By + ": " + s.Why
+	what := s.Value + ", set by " + s.By
+	if s.Value == "" {
+		what = "as configured again"
 	}
-	e.noteLimit(note, e.runNamed(s.Strategy))
+	text := s.Rule + " of " + cmp.Or(s.Strategy, "the account") + ": " + what + ": " + s.Why
+	e.note(s.Strategy, e.runNamed(s.Strategy).symbol(), NoteTightened{s.Rule, text, s.Value == ""})
 }
 
 func (e *Engine) setLimit(strategy, rule string) *reconcile.SetLimit {

@@ -56,11 +56,11 @@ func (e *Engine) lookAround() {
 
 // fundingAnswered takes a rate. In a backtest the exchange knows what it will
 // charge, which nobody knew then: it is shown when it has been paid.
-func (e *Engine) fundingAnswered(r *run, event *Event) {
+func (e *Engine) fundingAnswered(r *run, event *EventAnswer) {
 	a := &r.around
 	a.asking, a.fundingMS = false, e.nowMS+fundingEveryMS
 	if event.Err != nil {
-		e.note(Note{Kind: NoteFetchFailed, Symbol: r.config.Symbol, Err: event.Err, Text: "funding rate"})
+		e.note("", r.config.Symbol, NoteFetchFailed{What: "funding rate", Err: event.Err})
 		return
 	}
 	told := &event.Answer.Funding

@@ -70,7 +70,7 @@ type world struct {
 type due struct {
 	atMS  int64
 	life  int64 // of the process it belongs to: a dead one takes no answer
-	event *Event
+	event Event
 	call  *Call
 }
 
@@ -126,11 +126,11 @@ func (w *world) start() {
 	if w.engine, err = New(config, book); err != nil {
 		w.t.Fatal(err)
 	}
-	w.give(&Event{Kind: EventStart})
+	w.give(&EventStart{})
 }
 
 // give hands over one event and puts its effects on their way.
-func (w *world) give(event *Event) {
+func (w *world) give(event Event) {
 	for event != nil {
 		w.out.Reset()
 		w.engine.Handle(w.now, event, &w.out)
@@ -149,7 +149,7 @@ func (w *world) give(event *Event) {
 			if w.disk == nil {
 				w.records = append(w.records, w.out.Records...)
 			}
-			event = &Event{Kind: EventJournaled, Sequence: w.out.Sequence, Err: w.disk}
+			event = &EventJournaled{Sequence: w.out.Sequence, Err: w.disk}
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (w *world) pass(ms int64) {
 			w.queue = slices.Delete(w.queue, i, i+1)
 			w.deliver(d)
 		case w.engine.NextMS() <= w.now:
-			w.give(&Event{Kind: EventWake})
+			w.give(&EventWake{})
 		case w.now >= until:
 			return
 		}
@@ -200,7 +200,7 @@ func (w *world) deliver(d due) {
 	if w.network != nil {
 		f = w.network(d.call)
 	}
-	event := &Event{Kind: EventAnswer, CallID: d.call.ID}
+	event := &EventAnswer{CallID: d.call.ID}
 	answerMS := w.now + wayMS + f.longMS
 	switch {
 	case f.err != nil:
@@ -328,15 +328,6 @@ func (w *world) wantSound() {
 
 func (w *world) truth() *reconcile.SymbolTruth {
 	return w.engine.Book().Symbol(w.config.Strategies[0].Symbol.Key())
-}
-
-func (w *world) told(kind NoteKind) (n int) {
-	for i := range w.notes {
-		if w.notes[i].Kind == kind {
-			n++
-		}
-	}
-	return n
 }
 
 // ended is how a placement ended, by the journal: its state and evidence.

@@ -20,7 +20,7 @@ func (b *bench) filled(quantity exchange.Quantity) {
 		Side: call.Request.Order.Side, Type: call.Request.Order.Type, Quantity: quantity, Filled: quantity, Status: exchange.StatusFilled}
 	b.position += quantity * exchange.Quantity(order.Side.Sign())
 	b.looks[order.ID] = order
-	b.give(Event{Kind: EventAnswer, CallID: call.ID, Answer: exchange.Answer{Operation: exchange.FuturesPlace, Order: order}})
+	b.give(&EventAnswer{CallID: call.ID, Answer: exchange.Answer{Operation: exchange.FuturesPlace, Order: order}})
 	b.pass(3_000)
 }
 
@@ -29,8 +29,8 @@ func TestFactsAreWrittenWhileStoppingWhenTheDiskHasRoomAgain(t *testing.T) {
 	b := newBench(t, &wanting{target: 10})
 	b.pass(1_000)
 	b.journal = errFull
-	b.give(Event{Kind: EventAnswer, CallID: b.placed[0].ID, Answer: exchange.Answer{Operation: exchange.FuturesPlace, Order: exchange.Order{ID: 5}}})
-	b.give(Event{Kind: EventStop})
+	b.give(&EventAnswer{CallID: b.placed[0].ID, Answer: exchange.Answer{Operation: exchange.FuturesPlace, Order: exchange.Order{ID: 5}}})
+	b.give(&EventStop{})
 	b.pass(3_000)
 	if !b.engine.InFlight() {
 		t.Fatal("a fact that is in memory only is in flight: the driver has to wait for it")
@@ -55,14 +55,14 @@ func TestWhileTheJournalFailsNothingIsDerivedAndMemoryDoesNotGrow(t *testing.T) 
 	if have := len(b.engine.unwritten); have != waiting {
 		t.Errorf("records that wait: want %d as ten minutes ago, have %d", waiting, have)
 	}
-	told := slices.DeleteFunc(slices.Clone(b.notes), func(n Note) bool { return n.Kind != NoteJournal })
-	if len(told) != 1 || told[0].OK || !errors.Is(told[0].Err, errFull) || b.engine.Status().JournalErr == nil {
+	told := facts[NoteJournal](b.notes)
+	if len(told) != 1 || told[0].Over || !errors.Is(told[0].Err, errFull) || b.engine.Status().JournalErr == nil {
 		t.Errorf("want the failure told once with its cause, have %+v", told)
 	}
 	b.journal = nil
 	b.pass(2_000)
-	if b.count(NoteJournal) != 2 || len(b.placed) != 1 {
-		t.Errorf("want its end told and the order placed, have told %d times and %d orders", b.count(NoteJournal), len(b.placed))
+	if len(facts[NoteJournal](b.notes)) != 2 || len(b.placed) != 1 {
+		t.Errorf("want its end told and the order placed, have told %d times and %d orders", len(facts[NoteJournal](b.notes)), len(b.placed))
 	}
 }
 
@@ -72,13 +72,13 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 	b := newBench(t, w)
 	b.pass(1_000)
 	b.filled(10)
-	b.give(Event{Kind: EventDisk, Why: "the disk is full"})
+	b.give(&EventDisk{Why: "the disk is full"})
 	w.target = 20
 	b.pass(20_000)
 	if len(b.placed) != 1 {
 		t.Fatalf("opened on a nearly full disk: %+v", b.placed[1:])
 	}
-	if b.engine.Status().DiskLow == "" || b.count(NoteJournal) != 1 {
+	if b.engine.Status().DiskLow == "" || len(facts[NoteJournal](b.notes)) != 1 {
 		t.Error("want it in the status, and told once")
 	}
 	w.target = 0
@@ -89,7 +89,7 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 	b.filled(10)
 	w.target = 10
 	b.pass(5_000)
-	b.give(Event{Kind: EventDisk})
+	b.give(&EventDisk{})
 	b.pass(5_000)
 	if len(b.placed) != 3 {
 		t.Errorf("want it to open again when there is room, have %d placements", len(b.placed))
@@ -99,7 +99,7 @@ func TestOnANearlyFullDiskExitsGoAndEntriesDoNot(t *testing.T) {
 func TestAnOpeningWhoseRecordWasLateIsWithdrawnWhenADeclaredStateBegan(t *testing.T) {
 	t.Parallel()
 	for name, begins := range map[string]func(*bench){
-		"the disk is nearly full": func(b *bench) { b.give(Event{Kind: EventDisk, Why: "the disk is full"}) },
+		"the disk is nearly full": func(b *bench) { b.give(&EventDisk{Why: "the disk is full"}) },
 		"a limit is passed": func(b *bench) {
 			b.engine.book.Apply(&reconcile.Record{Kind: reconcile.RecordBreach, Strategy: "BTC-USDT", Rule: "max_drawdown", Why: "lost too much", AtMS: b.now})
 		},
@@ -107,7 +107,7 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnWhenADeclaredStateBegan(t *testin
 			b.engine.book.Apply(&reconcile.Record{Kind: reconcile.RecordBreach, Rule: "max_daily_loss", Why: "lost too much", AtMS: b.now, UntilMS: b.now + 60_000})
 		},
 		"the configuration is another": func(b *bench) {
-			b.give(Event{Kind: EventReload, Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
+			b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,13 +136,13 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 		begins func(*bench, *wanting)
 		why    string
 	}{
-		"a halt":  {func(b *bench, _ *wanting) { b.give(Event{Kind: EventHalt, Level: reconcile.LevelPause, Why: "a test"}) }, "trading was halted meanwhile"},
+		"a halt":  {func(b *bench, _ *wanting) { b.give(&EventHalt{Level: reconcile.LevelPause, Why: "a test"}) }, "trading was halted meanwhile"},
 		"an exit": {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is under way or became unknown meanwhile"},
 		"another limit": {func(b *bench, _ *wanting) {
-			b.give(Event{Kind: EventReload, Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
+			b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
 		}, "the configuration changed meanwhile"},
-		"a reload that is not about it": {func(b *bench, _ *wanting) { b.give(Event{Kind: EventReload, Reload: &Reload{Limits: &risk.Limits{}}}) }, ""},
-		"botd is ending":                {func(b *bench, _ *wanting) { b.give(Event{Kind: EventStop, Shutdown: "leave"}) }, "botd is stopping"},
+		"a reload that is not about it": {func(b *bench, _ *wanting) { b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{}}}) }, ""},
+		"botd is ending":                {func(b *bench, _ *wanting) { b.give(&EventStop{Shutdown: "leave"}) }, "botd is stopping"},
 		"nothing":                       {func(b *bench, _ *wanting) { b.pass(1_500) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 			if c.why == "" {
 				return
 			}
-			b.give(Event{Kind: EventAnswer, CallID: entry.ID, Err: &exchange.Unavailable{Operation: entry.Request.Operation, Reason: "it was recalled"}})
+			b.give(&EventAnswer{CallID: entry.ID, Err: &exchange.Unavailable{Operation: entry.Request.Operation, Reason: "it was recalled"}})
 			if !slices.ContainsFunc(b.records, func(r reconcile.Record) bool {
 				return r.Kind == reconcile.RecordEnded && r.ClientOrderID == entry.Request.Order.ClientOrderID && r.State == reconcile.Expired && r.Evidence == "never sent: "+c.why
 			}) {

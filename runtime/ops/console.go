@@ -93,181 +93,229 @@ func (c *Console) line(level zerolog.Level, n *engine.Note, event string) *zerol
 	if n.Symbol != nil {
 		e = e.Str("market", n.Symbol.Market.String()).Str("symbol", n.Symbol.Name)
 	}
-	if n.ClientOrderID != "" {
-		e = e.Str("client_order_id", n.ClientOrderID)
-	}
-	if n.OrderID != 0 {
-		e = e.Int64("order_id", n.OrderID)
+	if order, is := n.Fact.(interface{ IDs() (string, int64) }); is {
+		clientOrderID, orderID := order.IDs()
+		if clientOrderID != "" {
+			e = e.Str("client_order_id", clientOrderID)
+		}
+		if orderID != 0 {
+			e = e.Int64("order_id", orderID)
+		}
 	}
 	return e
 }
 
+func (c *Console) info(n *engine.Note, event string) *zerolog.Event {
+	return c.line(zerolog.InfoLevel, n, event)
+}
+
+func (c *Console) warn(n *engine.Note, event string) *zerolog.Event {
+	return c.line(zerolog.WarnLevel, n, event)
+}
+
+func (c *Console) bad(n *engine.Note, event string) *zerolog.Event {
+	return c.line(zerolog.ErrorLevel, n, event)
+}
+
 // Note writes one fact.
-func (c *Console) Note(fact *engine.Note) {
-	copied := *fact
-	n := &copied
-	n.Text = plain(n.Text)
-	info, warn := zerolog.InfoLevel, zerolog.WarnLevel
-	switch n.Kind {
+func (c *Console) Note(n *engine.Note) {
+	switch fact := n.Fact.(type) {
+	case engine.NoteTick:
+		if c.debugging() {
+			c.line(zerolog.DebugLevel, n, "strategy.tick").Msgf("tick      %s: %s", n.Strategy, plain(fact.Reason))
+		}
+	case engine.NoteRound:
+		if c.debugging() {
+			c.line(zerolog.DebugLevel, n, "reconcile.round").Int64("dur_ms", fact.DurationMS).Int("acted", fact.Acted).Bool("complete", fact.Complete).
+				Msgf("round     %d intents", fact.Acted)
+		}
 	case engine.NoteCandle:
 		s := n.Symbol
-		c.line(info, n, "market.candle").Msgf("candle    %-9s %s  close %s  volume %.6g", s.Name, time.UnixMilli(n.Candle.OpenMS).UTC().Format("15:04"), s.PriceDecimal(n.Candle.Close), n.Candle.Volume)
+		c.info(n, "market.candle").Msgf("candle    %-9s %s  close %s  volume %.6g", s.Name,
+			time.UnixMilli(fact.Candle.OpenMS).UTC().Format("15:04"), s.PriceDecimal(fact.Candle.Close), fact.Candle.Volume)
 	case engine.NoteGap:
-		c.line(warn, n, "market.gap").Int("missing", n.Count).Msgf("candles   %d are missing", n.Count)
-	case engine.NoteDecision:
-		c.line(info, n, "strategy.decision").Msgf("decision  %s wants %s: %s", n.Strategy, wish(n), n.Text)
-	case engine.NoteIntent:
-		c.line(info, n, "intent.derived").Str("reason", n.Text).Msgf("intent    %s %s", n.Strategy, order(n))
-	case engine.NoteApproved:
-		c.line(info, n, "risk.approved").Msgf("risk      approved %s %s", n.Strategy, n.Purpose)
-	case engine.NoteRefusal:
-		c.line(warn, n, "risk.refused").Str("rule", n.Refusal.Rule).Str("value", n.Refusal.Value).Str("limit", n.Refusal.Limit).Str("hint", n.Refusal.Hint).
-			Msgf("risk      REFUSED %s %s by %s", n.Strategy, n.Purpose, n.Refusal.Rule)
-	case engine.NotePlaced:
-		c.line(info, n, "order.placed").Msgf("placed    %s %s as %s", n.Strategy, order(n), n.ClientOrderID)
-	case engine.NoteAcknowledged:
-		c.line(info, n, "order.acknowledged").Int64("dur_ms", n.DurationMS).Msgf("ack       %s is order %d", n.ClientOrderID, n.OrderID)
-	case engine.NoteRefused:
-		c.line(warn, n, "order.refused").Msgf("refused   %s by the exchange: %s", n.ClientOrderID, n.Text)
-	case engine.NoteUncertain:
-		c.line(warn, n, "order.uncertain").Msgf("UNKNOWN   %s: %s; it is not sent again, its fate is fetched", n.ClientOrderID, n.Text)
-	case engine.NoteFill:
-		c.line(info, n, "order.fill").Msgf("fill      %s %s %s %s%s", n.Strategy, n.Order.Side, n.Symbol.QuantityDecimal(n.Quantity), n.Symbol.Name, price(n))
-	case engine.NoteSettled:
-		c.line(info, n, "order.settled").Int64("dur_ms", n.DurationMS).Str("evidence", n.Text).Msgf("settled   %s %s", n.ClientOrderID, ending(n))
-	case engine.NoteTick, engine.NoteRound:
-		c.debug(n)
-	default:
-		c.rest(n)
-	}
-}
-
-// debug writes what happens all the time, where it is asked for.
-func (c *Console) debug(n *engine.Note) {
-	if c.logs == nil || c.logs.Level() != zerolog.DebugLevel.String() {
-		return
-	}
-	if n.Kind == engine.NoteTick {
-		c.line(zerolog.DebugLevel, n, "strategy.tick").Msgf("tick      %s: %s", n.Strategy, n.Text)
-		return
-	}
-	c.line(zerolog.DebugLevel, n, "reconcile.round").Int64("dur_ms", n.DurationMS).Int("acted", n.Count).Bool("complete", n.OK).Msgf("round     %d intents", n.Count)
-}
-
-// rest writes the facts that are rarer.
-func (c *Console) rest(n *engine.Note) {
-	info, warn, bad := zerolog.InfoLevel, zerolog.WarnLevel, zerolog.ErrorLevel
-	switch n.Kind {
-	case engine.NotePosition:
-		c.line(info, n, "position.changed").Msgf("position  %s %s %s", n.Strategy, symbol(n), holding(n))
+		c.warn(n, "market.gap").Int("missing", fact.Missing).Msgf("candles   %d are missing", fact.Missing)
+	case engine.NoteFrozen:
+		if fact.Over {
+			c.warn(n, "market.fresh").Msgf("fresh     %s go on", plain(fact.Text))
+			return
+		}
+		c.bad(n, "market.stale").Msgf("STALE     %s: prices are as old as that, stops stay", plain(fact.Text))
 	case engine.NoteFetchFailed:
-		c.line(warn, n, "exchange.unavailable").Str("err_kind", exchange.ErrorKind(n.Err)).Str("err", plain(fmt.Sprint(n.Err))).Msgf("exchange  could not read %s", n.Text)
+		c.warn(n, "exchange.unavailable").Str("err_kind", exchange.ErrorKind(fact.Err)).Str("err", plain(fmt.Sprint(fact.Err))).
+			Msgf("exchange  could not read %s", plain(fact.What))
+	case engine.NoteStale:
+		c.warn(n, "exchange.stale").Int("count", fact.Count).Msgf("stale     %s; the larger figure is kept", plain(fact.Text))
+	case engine.NoteBlind:
+		if fact.Over {
+			c.warn(n, "exchange.back").Msg("exchange  is back: openings go on")
+			return
+		}
+		c.bad(n, "exchange.blind").Str("err", plain(fact.Why)).Msg("BLIND     orders and positions can not be read: nothing opens, stops stay")
+	case engine.NoteJournal:
+		c.journal(n, &fact)
+	case engine.NoteUnexplained:
+		c.bad(n, "ledger.unexplained").Str("asset", fact.Asset).Str("amount", fact.Amount.String()).Msgf("LEDGER    %s", plain(fact.Text))
+	default:
+		c.strategy(n)
+	}
+}
+
+// debugging reports whether what happens all the time is asked for.
+func (c *Console) debugging() bool {
+	return c.logs != nil && c.logs.Level() == zerolog.DebugLevel.String()
+}
+
+// strategy writes what a strategy does, and what is done to it.
+func (c *Console) strategy(n *engine.Note) {
+	switch fact := n.Fact.(type) {
+	case engine.NoteDecision:
+		c.info(n, "strategy.decision").Msgf("decision  %s wants %s: %s", n.Strategy, wish(n.Symbol, &fact), plain(fact.Reason))
+	case engine.NoteMissed:
+		c.warn(n, "strategy.missed").Int("count", fact.Count).Msgf("missed    %d ticks, skipped", fact.Count)
+	case engine.NoteStrategyFailed:
+		c.bad(n, "strategy.failed").Msgf("FAILED    %s is stopped, its protection stays: %s", n.Strategy, plain(fact.Why))
+	case engine.NoteReload:
+		c.info(n, "strategy.reloaded").Msgf("reloaded  %s: %s", n.Strategy, plain(fact.Text))
 	case engine.NoteLatch:
 		text := "latched: no entry until its target was zero or changed side"
-		if n.OK {
+		if fact.Over {
 			text = "latch released"
 		}
-		c.line(info, n, "strategy.latch").Str("why", n.Text).Msgf("latch     %s %s", n.Strategy, text)
-	case engine.NoteQuarantine:
-		if n.OK {
-			c.line(info, n, "symbol.resolved").Msgf("resolved  %s trades again", symbol(n))
-			return
-		}
-		c.line(bad, n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", symbol(n), n.Text)
-	case engine.NoteForeign:
-		if n.OK {
-			c.line(info, n, "symbol.clear").Msgf("clear     %s has no orders of others that open", symbol(n))
-			return
-		}
-		c.line(warn, n, "symbol.foreign").Msgf("FOREIGN   %s: %s; nothing opens beside it (foreign: halt)", symbol(n), n.Text)
-	case engine.NoteAdopted:
-		c.line(warn, n, "position.adopted").Msgf("adopted   %s: %s", quantity(n, n.Quantity), n.Text)
-	case engine.NoteIgnored:
-		c.line(warn, n, "position.ignored").Msgf("ignored   %s is left to others: %s", quantity(n, n.Quantity), n.Text)
-	case engine.NoteHalt:
-		if n.OK {
-			c.line(warn, n, "trading.armed").Msgf("ARMED     trading goes on: %s", n.Text)
-			return
-		}
-		c.line(bad, n, "trading.halted").Msgf("HALTED    %s", n.Text)
-	case engine.NoteLimit:
-		c.limit(n)
-	case engine.NoteFound:
-		c.line(bad, n, "order.found").Msgf("FOUND     order %d: %s", n.OrderID, n.Text)
-	case engine.NoteStale:
-		c.line(warn, n, "exchange.stale").Int("count", n.Count).Msgf("stale     %s; the larger figure is kept", n.Text)
-	case engine.NoteBreaker:
-		if n.OK {
-			c.line(warn, n, "breaker.ended").Msg("breaker   has ended: openings go on")
-			return
-		}
-		c.line(bad, n, "breaker.tripped").Str("cause", n.Text).Msgf("BREAKER   %s: nothing opens for %d s; exits and stops go on", n.Text, n.DurationMS/1000)
-	case engine.NoteUnexplained:
-		c.line(bad, n, "ledger.unexplained").Str("asset", n.Rule).Str("amount", n.Price.String()).Msgf("LEDGER    %s", n.Text)
-	case engine.NoteMissed:
-		c.line(warn, n, "strategy.missed").Int("count", n.Count).Msgf("missed    %d ticks, skipped", n.Count)
-	case engine.NoteStrategyFailed:
-		c.line(bad, n, "strategy.failed").Msgf("FAILED    %s is stopped, its protection stays: %s", n.Strategy, n.Text)
+		c.info(n, "strategy.latch").Str("why", plain(fact.Why)).Msgf("latch     %s %s", n.Strategy, text)
 	case engine.NoteSignal:
-		if n.OK {
-			c.line(info, n, "signal.taken").Msgf("signal    %s: %s", n.Strategy, n.Text)
+		if fact.Err == nil {
+			c.info(n, "signal.taken").Msgf("signal    %s: %s", n.Strategy, plain(fact.Text))
 			return
 		}
-		c.line(warn, n, "signal.refused").Str("err", plain(fmt.Sprint(n.Err))).Msgf("signal    %s: not taken: %v", n.Strategy, plain(fmt.Sprint(n.Err)))
-	case engine.NoteTightened:
-		c.line(warn, n, "limit.set").Str("rule", n.Rule).Msgf("limit     %s", plain(n.Text))
-	case engine.NoteReload:
-		c.line(info, n, "strategy.reloaded").Msgf("reloaded  %s: %s", n.Strategy, n.Text)
-	case engine.NoteJournal:
-		c.journal(n)
-	case engine.NoteFrozen:
-		if n.OK {
-			c.line(warn, n, "market.fresh").Msgf("fresh     %s go on", n.Text)
-			return
-		}
-		c.line(bad, n, "market.stale").Msgf("STALE     %s: prices are as old as that, stops stay", n.Text)
-	case engine.NoteBlind:
-		if n.OK {
-			c.line(warn, n, "exchange.back").Msg("exchange  is back: openings go on")
-			return
-		}
-		c.line(bad, n, "exchange.blind").Str("err", n.Text).Msg("BLIND     orders and positions can not be read: nothing opens, stops stay")
+		c.warn(n, "signal.refused").Str("err", plain(fact.Err.Error())).Msgf("signal    %s: not taken: %v", n.Strategy, plain(fact.Err.Error()))
+	case engine.NotePosition:
+		c.info(n, "position.changed").Msgf("position  %s %s %s", n.Strategy, symbol(n), holding(n.Symbol, &fact))
+	case engine.NoteAdopted:
+		c.warn(n, "position.adopted").Msgf("adopted   %s: %s", quantity(n.Symbol, fact.Quantity), plain(fact.Evidence))
+	case engine.NoteIgnored:
+		c.warn(n, "position.ignored").Msgf("ignored   %s is left to others: %s", quantity(n.Symbol, fact.Quantity), plain(fact.Evidence))
+	default:
+		c.order(n)
 	}
 }
 
-// journal tells whether the journal can be written, and whether its disk has room.
-func (c *Console) journal(n *engine.Note) {
-	switch {
-	case n.OK && n.Text != "": // what is left of the disk is for facts and exits
-		c.line(zerolog.WarnLevel, n, "journal.back").Int("records", n.Count).Msgf("journal   is written again, %d records were waiting; still nothing opens: %s", n.Count, plain(n.Text))
-	case n.OK && n.Count == 0:
-		c.line(zerolog.WarnLevel, n, "journal.back").Int("records", 0).Msg("journal   has room again: openings go on")
-	case n.OK:
-		c.line(zerolog.WarnLevel, n, "journal.back").Int("records", n.Count).Msgf("journal   is written again, %d records were waiting: openings go on", n.Count)
-	case n.Err != nil:
-		c.line(zerolog.ErrorLevel, n, "journal.failed").Int("records", n.Count).Str("err", plain(n.Err.Error())).Msgf("JOURNAL   can not be written, %d records wait: %s; stops stay on the exchange", n.Count, n.Text)
+// order writes what becomes of an intent, and of its order.
+func (c *Console) order(n *engine.Note) {
+	switch fact := n.Fact.(type) {
+	case engine.NoteIntent:
+		c.info(n, "intent.derived").Str("reason", plain(fact.Intent.Reason)).Msgf("intent    %s %s", n.Strategy, order(n.Symbol, fact.Intent))
+	case engine.NoteApproved:
+		c.info(n, "risk.approved").Msgf("risk      approved %s %s", n.Strategy, fact.Intent.Purpose)
+	case engine.NoteRefusal:
+		r := fact.Refusal
+		c.warn(n, "risk.refused").Str("rule", r.Rule).Str("value", r.Value).Str("limit", r.Limit).Str("hint", r.Hint).
+			Msgf("risk      REFUSED %s %s by %s", n.Strategy, fact.Intent.Purpose, r.Rule)
+	case engine.NotePlaced:
+		placed := reconcile.Intent{Purpose: fact.Purpose, Order: fact.Order}
+		c.info(n, "order.placed").Msgf("placed    %s %s as %s", n.Strategy, order(n.Symbol, &placed), fact.ClientOrderID)
+	case engine.NoteAcknowledged:
+		c.info(n, "order.acknowledged").Int64("dur_ms", fact.DurationMS).Msgf("ack       %s is order %d", fact.ClientOrderID, fact.OrderID)
+	case engine.NoteRefused:
+		c.warn(n, "order.refused").Msgf("refused   %s by the exchange: %s", fact.ClientOrderID, plain(fact.Why))
+	case engine.NoteUncertain:
+		c.warn(n, "order.uncertain").Msgf("UNKNOWN   %s: %s; it is not sent again, its fate is fetched", fact.ClientOrderID, plain(fact.Why))
+	case engine.NoteFill:
+		c.info(n, "order.fill").Msgf("fill      %s %s %s %s%s", n.Strategy, fact.Order.Side, n.Symbol.QuantityDecimal(fact.Quantity), n.Symbol.Name, price(n.Symbol, fact.Price))
+	case engine.NoteSettled:
+		c.info(n, "order.settled").Int64("dur_ms", fact.DurationMS).Str("evidence", plain(fact.Evidence)).Msgf("settled   %s %s", fact.ClientOrderID, ending(n.Symbol, &fact))
+	case engine.NoteFound:
+		c.bad(n, "order.found").Msgf("FOUND     order %d: %s", fact.OrderID, plain(fact.Evidence))
 	default:
-		c.line(zerolog.ErrorLevel, n, "journal.low").Msgf("JOURNAL   %s: nothing opens, exits go on", n.Text)
+		c.state(n)
 	}
+}
+
+// state writes what keeps openings back, and its end.
+func (c *Console) state(n *engine.Note) {
+	switch fact := n.Fact.(type) {
+	case engine.NoteQuarantine:
+		if fact.Over {
+			c.info(n, "symbol.resolved").Msgf("resolved  %s trades again", symbol(n))
+			return
+		}
+		c.bad(n, "symbol.quarantined").Msgf("BLOCKED   %s is quarantined: %s", symbol(n), plain(fact.Why))
+	case engine.NoteForeign:
+		if fact.Over {
+			c.info(n, "symbol.clear").Msgf("clear     %s has no orders of others that open", symbol(n))
+			return
+		}
+		c.warn(n, "symbol.foreign").Msgf("FOREIGN   %s: %s; nothing opens beside it (foreign: halt)", symbol(n), plain(fact.Why))
+	case engine.NoteHalt:
+		if fact.Over {
+			c.warn(n, "trading.armed").Msgf("ARMED     trading goes on: %s", plain(fact.Why))
+			return
+		}
+		c.bad(n, "trading.halted").Msgf("HALTED    %s", plain(fact.Why))
+	case engine.NoteBreaker:
+		if fact.Over {
+			c.warn(n, "breaker.ended").Msg("breaker   has ended: openings go on")
+			return
+		}
+		c.bad(n, "breaker.tripped").Str("cause", plain(fact.Why)).Msgf("BREAKER   %s: nothing opens for %d s; exits and stops go on", plain(fact.Why), fact.PauseMS/1000)
+	case engine.NoteLimit:
+		c.limit(n, &fact)
+	case engine.NoteTightened:
+		c.warn(n, "limit.set").Str("rule", fact.Rule).Msgf("limit     %s", plain(fact.Text))
+	}
+}
+
+// journal writes whether the journal can be written, and whether its disk has room.
+func (c *Console) journal(n *engine.Note, fact *engine.NoteJournal) {
+	switch {
+	case fact.Over && fact.Why != "": // what is left of the disk is for facts and exits
+		c.warn(n, "journal.back").Int("records", fact.Records).Msgf("journal   is written again, %d records were waiting; still nothing opens: %s", fact.Records, plain(fact.Why))
+	case fact.Over && fact.Records == 0:
+		c.warn(n, "journal.back").Int("records", 0).Msg("journal   has room again: openings go on")
+	case fact.Over:
+		c.warn(n, "journal.back").Int("records", fact.Records).Msgf("journal   is written again, %d records were waiting: openings go on", fact.Records)
+	case fact.Err != nil:
+		c.bad(n, "journal.failed").Int("records", fact.Records).Str("err", plain(fact.Err.Error())).
+			Msgf("JOURNAL   can not be written, %d records wait: %s; stops stay on the exchange", fact.Records, plain(fact.Why))
+	default:
+		c.bad(n, "journal.low").Msgf("JOURNAL   %s: nothing opens, exits go on", plain(fact.Why))
+	}
+}
+
+// limit writes of a limit that keeps entries back, or no more.
+func (c *Console) limit(n *engine.Note, fact *engine.NoteLimit) {
+	scope, until := "account", "until botd rearm"
+	if n.Strategy != "" {
+		scope, until = n.Strategy, "until botd rearm --strategy "+n.Strategy
+	}
+	if fact.ForMS > 0 {
+		until = "until " + time.UnixMilli(n.AtMS+fact.ForMS).UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	why := plain(fact.Why)
+	if fact.Over {
+		c.warn(n, "limit.ended").Str("rule", fact.Rule).Msgf("limit     %s of %s keeps entries back no more: %s", fact.Rule, scope, why)
+		return
+	}
+	c.bad(n, "limit.breached").Str("rule", fact.Rule).Str("cause", why).Msgf("LIMIT     %s of %s: %s; no entries %s, exits and stops go on", fact.Rule, scope, why, until)
 }
 
 // ending says how an order ended, and what was filled of it where that is not all.
-func ending(n *engine.Note) string {
-	if n.State == reconcile.Filled || n.Quantity == 0 || n.Symbol == nil {
-		return n.State.String()
+func ending(s *exchange.Symbol, fact *engine.NoteSettled) string {
+	if fact.State == reconcile.Filled || fact.Filled == 0 || s == nil {
+		return fact.State.String()
 	}
-	return n.State.String() + ", after " + quantity(n, n.Quantity) + " was filled"
+	return fact.State.String() + ", after " + quantity(s, fact.Filled) + " was filled"
 }
 
 // holding says what is held.
-func holding(n *engine.Note) string {
+func holding(s *exchange.Symbol, fact *engine.NotePosition) string {
 	switch {
-	case n.Quantity == 0:
+	case fact.Quantity == 0:
 		return "flat"
-	case n.Quantity < 0:
-		return "short " + quantity(n, -n.Quantity) + price(n)
+	case fact.Quantity < 0:
+		return "short " + quantity(s, -fact.Quantity) + price(s, fact.EntryPrice)
 	}
-	return "long " + quantity(n, n.Quantity) + price(n)
+	return "long " + quantity(s, fact.Quantity) + price(s, fact.EntryPrice)
 }
 
 // symbol names a note's symbol. One whose rules are not known yet has no name here.
@@ -278,27 +326,27 @@ func symbol(n *engine.Note) string {
 	return n.Symbol.Name
 }
 
-func quantity(n *engine.Note, q exchange.Quantity) string {
-	if n.Symbol == nil {
+func quantity(s *exchange.Symbol, q exchange.Quantity) string {
+	if s == nil {
 		return fmt.Sprint(int64(q), " steps")
 	}
-	return n.Symbol.QuantityDecimal(q).String()
+	return s.QuantityDecimal(q).String()
 }
 
-// price says at what mean price, where the exchange tells one.
-func price(n *engine.Note) string {
-	if n.Price.IsZero() || n.Symbol == nil {
+// price says at what mean price, where the exchange reports one.
+func price(s *exchange.Symbol, mean exchange.Amount) string {
+	if mean.IsZero() || s == nil {
 		return ""
 	}
-	return " at " + n.Price.Decimal().Round(int32(n.Symbol.PriceScale)).String()
+	return " at " + mean.Decimal().Round(int32(s.PriceScale)).String()
 }
 
 // wish says what a plan wants.
-func wish(n *engine.Note) string {
-	t, s := n.Plan.Target, n.Symbol
+func wish(s *exchange.Symbol, fact *engine.NoteDecision) string {
+	plan, t := fact.Plan, fact.Plan.Target
 	switch {
-	case n.Plan.OrdersSet:
-		return fmt.Sprintf("%d orders in the book", len(n.Plan.Orders))
+	case plan.OrdersSet:
+		return fmt.Sprintf("%d orders in the book", len(plan.Orders))
 	case t.Sign() == 0:
 		return "no position"
 	case t.Share != 0:
@@ -310,15 +358,15 @@ func wish(n *engine.Note) string {
 }
 
 // order says what an intent asks for.
-func order(n *engine.Note) string {
-	o, s := &n.Order, n.Symbol
-	switch n.Purpose {
+func order(s *exchange.Symbol, intent *reconcile.Intent) string {
+	o := &intent.Order
+	switch intent.Purpose {
 	case reconcile.Cancel:
-		return fmt.Sprintf("cancel order %d", n.OrderID)
+		return fmt.Sprintf("cancel order %d", intent.OrderID)
 	case reconcile.Leverage:
-		return fmt.Sprintf("set leverage %d on %s", n.Count, o.Symbol)
+		return fmt.Sprintf("set leverage %d on %s", intent.Leverage, o.Symbol)
 	}
-	text := fmt.Sprintf("%s: %s %s", n.Purpose, o.Side, o.Type)
+	text := fmt.Sprintf("%s: %s %s", intent.Purpose, o.Side, o.Type)
 	switch {
 	case o.ClosePosition:
 		text += " of the whole position"
@@ -338,20 +386,4 @@ func order(n *engine.Note) string {
 		text += " reduceOnly"
 	}
 	return text
-}
-
-// limit tells of a limit that keeps entries back, or no more.
-func (c *Console) limit(n *engine.Note) {
-	scope, until := "account", "until botd rearm"
-	if n.Strategy != "" {
-		scope, until = n.Strategy, "until botd rearm --strategy "+n.Strategy
-	}
-	if n.DurationMS > 0 {
-		until = "until " + time.UnixMilli(n.AtMS+n.DurationMS).UTC().Format("2006-01-02 15:04:05 UTC")
-	}
-	if n.OK {
-		c.line(zerolog.WarnLevel, n, "limit.ended").Str("rule", n.Rule).Msgf("limit     %s of %s keeps entries back no more: %s", n.Rule, scope, n.Text)
-		return
-	}
-	c.line(zerolog.ErrorLevel, n, "limit.breached").Str("rule", n.Rule).Str("cause", n.Text).Msgf("LIMIT     %s of %s: %s; no entries %s, exits and stops go on", n.Rule, scope, n.Text, until)
 }

@@ -26,40 +26,35 @@ func story(t *testing.T) []engine.Note {
 	t.Helper()
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 20}
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}
-	ids := engine.Note{Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Entry, ClientOrderID: "bmain-s1-4", OrderID: 771203, Order: order}
-	with := func(kind engine.NoteKind, change func(*engine.Note)) engine.Note {
-		n := ids
-		n.Kind = kind
-		if change != nil {
-			change(&n)
-		}
-		return n
-	}
+	entry := &reconcile.Intent{Strategy: "trend", Purpose: reconcile.Entry, Order: order, Reason: "fast average crossed above slow"}
+	protection := &reconcile.Intent{Strategy: "trend", Purpose: reconcile.StopLoss, Order: stop, Reason: "protection"}
+	unnumbered := engine.NoteOrder{Purpose: reconcile.Entry, ClientOrderID: "bmain-s1-4", Order: order}
+	numbered := unnumbered
+	numbered.OrderID = 771203
+	of := func(fact engine.Fact) engine.Note { return engine.Note{Strategy: "trend", Symbol: bitcoin, Fact: fact} }
 	all := []engine.Note{
-		{Kind: engine.NoteCandle, Symbol: bitcoin, Candle: exchange.Candle{OpenMS: 1_700_000_040_000, Close: enginetest.Price(t, bitcoin, "50012.3"), Volume: 12.5}},
-		{Kind: engine.NoteDecision, Strategy: "trend", Symbol: bitcoin, Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}, Text: "fast average crossed above slow"},
-		with(engine.NoteIntent, func(n *engine.Note) { n.OrderID, n.ClientOrderID, n.Text = 0, "", "fast average crossed above slow" }),
-		with(engine.NoteApproved, func(n *engine.Note) { n.OrderID, n.ClientOrderID = 0, "" }),
-		with(engine.NotePlaced, func(n *engine.Note) { n.OrderID = 0 }),
-		with(engine.NoteAcknowledged, func(n *engine.Note) { n.DurationMS = 31 }),
-		with(engine.NoteFill, func(n *engine.Note) { n.Quantity, n.Price = 20, enginetest.Amount(t, "50013.35") }),
-		with(engine.NoteSettled, func(n *engine.Note) {
-			n.State, n.Quantity, n.DurationMS, n.Text = reconcile.Filled, 20, 1_040, "fetched"
-		}),
-		{Kind: engine.NotePosition, Strategy: "trend", Symbol: bitcoin, Quantity: 20, Price: enginetest.Amount(t, "50013.35")},
-		{Kind: engine.NoteIntent, Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.StopLoss, Order: stop, Text: "protection"},
-		{Kind: engine.NoteRefusal, Strategy: "trend", Symbol: bitcoin, Purpose: reconcile.Entry, Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"}},
-		with(engine.NoteRefused, func(n *engine.Note) { n.OrderID, n.Text = 0, "Margin is insufficient." }),
-		with(engine.NoteUncertain, func(n *engine.Note) { n.OrderID, n.Text = 0, "timeout" }),
-		{Kind: engine.NoteFetchFailed, Err: &exchange.Unavailable{Operation: exchange.FuturesOpenOrders, Reason: "connection refused"}, Text: "orders and positions"},
-		{Kind: engine.NoteQuarantine, Symbol: bitcoin, Text: "the exchange shows two positions on one symbol"},
-		{Kind: engine.NoteBlind, Text: "connection refused"},
-		{Kind: engine.NoteBlind, OK: true},
-		{Kind: engine.NoteFrozen, Symbol: bitcoin, Text: "candles of 1m stand still"},
-		{Kind: engine.NoteFrozen, Symbol: bitcoin, OK: true, Text: "candles of 1m"},
-		{Kind: engine.NoteHalt, Text: "news"},
-		{Kind: engine.NoteHalt, OK: true, Text: "armed again by the operator"},
-		{Kind: engine.NoteStrategyFailed, Strategy: "trend", Symbol: bitcoin, Text: "index out of range"},
+		{Symbol: bitcoin, Fact: engine.NoteCandle{Candle: exchange.Candle{OpenMS: 1_700_000_040_000, Close: enginetest.Price(t, bitcoin, "50012.3"), Volume: 12.5}}},
+		of(engine.NoteDecision{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}, Reason: "fast average crossed above slow"}),
+		of(engine.NoteIntent{Intent: entry}),
+		of(engine.NoteApproved{Intent: entry}),
+		of(engine.NotePlaced{NoteOrder: unnumbered}),
+		of(engine.NoteAcknowledged{NoteOrder: numbered, DurationMS: 31}),
+		of(engine.NoteFill{NoteOrder: numbered, Quantity: 20, Price: enginetest.Amount(t, "50013.35")}),
+		of(engine.NoteSettled{NoteOrder: numbered, State: reconcile.Filled, Filled: 20, Evidence: "fetched", DurationMS: 1_040}),
+		of(engine.NotePosition{Quantity: 20, EntryPrice: enginetest.Amount(t, "50013.35")}),
+		of(engine.NoteIntent{Intent: protection}),
+		of(engine.NoteRefusal{Intent: entry, Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"}}),
+		of(engine.NoteRefused{NoteOrder: unnumbered, Why: "Margin is insufficient."}),
+		of(engine.NoteUncertain{NoteOrder: unnumbered, Why: "timeout"}),
+		{Fact: engine.NoteFetchFailed{What: "orders and positions", Err: &exchange.Unavailable{Operation: exchange.FuturesOpenOrders, Reason: "connection refused"}}},
+		{Symbol: bitcoin, Fact: engine.NoteQuarantine{Why: "the exchange shows two positions on one symbol"}},
+		{Fact: engine.NoteBlind{Why: "connection refused"}},
+		{Fact: engine.NoteBlind{Over: true}},
+		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m stand still"}},
+		{Symbol: bitcoin, Fact: engine.NoteFrozen{Text: "candles of 1m", Over: true}},
+		{Fact: engine.NoteHalt{Why: "news"}},
+		{Fact: engine.NoteHalt{Why: "armed again by the operator", Over: true}},
+		of(engine.NoteStrategyFailed{Why: "index out of range"}),
 	}
 	for i := range all {
 		all[i].AtMS = 1_700_000_100_000 + int64(i)*250
@@ -128,10 +123,14 @@ func TestAProgramReadsOneEventALine(t *testing.T) {
 
 func TestEveryKindOfNoteIsALineOrQuietOnPurpose(t *testing.T) {
 	t.Parallel()
-	quiet := map[engine.NoteKind]bool{engine.NoteRound: true, engine.NoteTick: true} // several a minute, told by metrics
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
-		if have := written(Format{JSON: true}, []engine.Note{n}); (have == "") != quiet[n.Kind] {
-			t.Errorf("kind %d: want a line %t, have %q", n.Kind, !quiet[n.Kind], have)
+		quiet := false
+		switch n.Fact.(type) {
+		case engine.NoteRound, engine.NoteTick:
+			quiet = true // several a minute, counted by metrics
+		}
+		if have := written(Format{JSON: true}, []engine.Note{n}); (have == "") != quiet {
+			t.Errorf("%T: want a line %t, have %q", n.Fact, !quiet, have)
 		}
 	}
 }
@@ -142,7 +141,7 @@ func TestLinesAreCountedByLevel(t *testing.T) {
 	console := NewConsole(&bytes.Buffer{}, Format{JSON: true}, m, nil)
 	console.Say("daemon.started", "hello")
 	console.Warn("daemon.unclean", "the last run did not end cleanly")
-	console.Note(&engine.Note{Kind: engine.NoteHalt, Text: "news"})
+	console.Note(&engine.Note{Fact: engine.NoteHalt{Why: "news"}})
 	expect(t, m, 1, "botd_log_events_total", "level=info")
 	expect(t, m, 1, "botd_log_events_total", "level=warn")
 	expect(t, m, 1, "botd_log_events_total", "level=error")
@@ -152,15 +151,15 @@ func TestATextOfTheVenueCanNotForgeALine(t *testing.T) {
 	t.Parallel()
 	evil := "no\n04:00:00 INF HALTED \x1b[2J\u202e\r" + strings.Repeat("x", 10_000)
 	for _, n := range []engine.Note{
-		{Kind: engine.NoteRefused, Symbol: bitcoin, ClientOrderID: "a", Text: evil},
-		{Kind: engine.NoteUncertain, Symbol: bitcoin, ClientOrderID: "a", Text: evil},
-		{Kind: engine.NoteFetchFailed, Text: "orders", Err: errors.New(evil)},
-		{Kind: engine.NoteQuarantine, Symbol: bitcoin, Text: evil},
+		{Symbol: bitcoin, Fact: engine.NoteRefused{NoteOrder: engine.NoteOrder{ClientOrderID: "a"}, Why: evil}},
+		{Symbol: bitcoin, Fact: engine.NoteUncertain{NoteOrder: engine.NoteOrder{ClientOrderID: "a"}, Why: evil}},
+		{Fact: engine.NoteFetchFailed{What: "orders", Err: errors.New(evil)}},
+		{Symbol: bitcoin, Fact: engine.NoteQuarantine{Why: evil}},
 	} {
 		for _, format := range []Format{{}, {JSON: true}} {
 			have := written(format, []engine.Note{n})
 			if strings.Count(have, "\n") != 1 || strings.ContainsAny(have, "\x1b\r\u202e") || len(have) > 2*maxText {
-				t.Errorf("kind %d: want one short line without control characters, have %d bytes: %.200q", n.Kind, len(have), have)
+				t.Errorf("%T: want one short line without control characters, have %d bytes: %.200q", n.Fact, len(have), have)
 			}
 		}
 	}

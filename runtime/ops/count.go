@@ -18,11 +18,13 @@ const maxDecisions = 10_000
 // to the goroutine that gives the notes.
 type decisions map[string]exchange.Price
 
-func (d decisions) approved(n *engine.Note) { d.put(n.Strategy+" "+n.Purpose.String(), n.Last) }
+func (d decisions) approved(strategy string, fact *engine.NoteApproved) {
+	d.put(strategy+" "+fact.Intent.Purpose.String(), fact.Intent.Last)
+}
 
-func (d decisions) placed(n *engine.Note) {
-	if last, found := d[n.Strategy+" "+n.Purpose.String()]; found {
-		d.put(n.ClientOrderID, last)
+func (d decisions) placed(strategy string, fact *engine.NotePlaced) {
+	if last, found := d[strategy+" "+fact.Purpose.String()]; found {
+		d.put(fact.ClientOrderID, last)
 	}
 }
 
@@ -32,9 +34,9 @@ func (d decisions) put(key string, price exchange.Price) {
 	}
 }
 
-func (d decisions) take(n *engine.Note) exchange.Price {
-	price := d[n.ClientOrderID]
-	delete(d, n.ClientOrderID)
+func (d decisions) take(clientOrderID string) exchange.Price {
+	price := d[clientOrderID]
+	delete(d, clientOrderID)
 	return price
 }
 
@@ -84,104 +86,107 @@ func (m *Metrics) Note(n *engine.Note) {
 	if n.Symbol != nil {
 		market = m.known.market(n.Symbol.Market.String())
 	}
-	switch n.Kind {
+	switch fact := n.Fact.(type) {
 	case engine.NoteGap:
-		m.gaps.WithLabelValues(market).Add(float64(max(0, n.Count)))
+		m.gaps.WithLabelValues(market).Add(float64(max(0, fact.Missing)))
 	case engine.NoteTick:
 		m.cycles.WithLabelValues(strategy, "ok").Inc()
 	case engine.NoteMissed:
-		m.cycles.WithLabelValues(strategy, "missed").Add(float64(max(0, n.Count)))
+		m.cycles.WithLabelValues(strategy, "missed").Add(float64(max(0, fact.Count)))
 	case engine.NoteStrategyFailed:
 		m.cycles.WithLabelValues(strategy, "failed").Inc()
-	case engine.NoteApproved:
-		m.intents.WithLabelValues(strategy, n.Purpose.String(), "approved").Inc()
-		m.decided.approved(n)
-	case engine.NoteRefusal:
-		m.intents.WithLabelValues(strategy, n.Purpose.String(), "refused").Inc()
-		m.refusals.WithLabelValues(m.known.rule(n.Refusal.Rule)).Inc()
-	case engine.NotePlaced:
-		m.submitted.WithLabelValues(market, strategy, n.Order.Type.String()).Inc()
-		m.decided.placed(n)
-	case engine.NoteAcknowledged:
-		m.ackSeconds.WithLabelValues(market).Observe(seconds(n.DurationMS))
-	case engine.NoteFill:
-		m.fill(n, market, strategy)
-	case engine.NoteSettled, engine.NoteRefused:
-		m.settled(n, market, strategy)
 	case engine.NoteStale:
-		m.discrepancyKinds.WithLabelValues("all", "stale").Add(float64(max(0, n.Count)))
+		m.discrepancyKinds.WithLabelValues("all", "stale").Add(float64(max(0, fact.Count)))
 	case engine.NoteFound:
 		m.discrepancyKinds.WithLabelValues(market, "found").Inc()
 	case engine.NoteIgnored:
 		m.discrepancyKinds.WithLabelValues(market, "ignored").Inc()
-	case engine.NoteUnexplained:
-		m.discrepancyKinds.WithLabelValues(n.Order.Market.String(), "unexplained").Inc()
-	case engine.NoteQuarantine, engine.NoteAdopted:
-		m.discrepancy(n, market)
-	case engine.NoteHalt:
-		if !n.OK {
-			m.kills.WithLabelValues("kill_switch").Inc()
-		}
-	case engine.NoteBreaker:
-		if !n.OK {
-			m.kills.WithLabelValues("breaker").Inc()
-		}
-	case engine.NoteLimit:
-		if !n.OK {
-			m.kills.WithLabelValues("limit").Inc()
-		}
-	case engine.NoteRound:
-		m.round(n)
-	}
-}
-
-func (m *Metrics) discrepancy(n *engine.Note, market string) {
-	switch {
-	case n.Kind == engine.NoteAdopted:
+	case engine.NoteAdopted:
 		m.discrepancyKinds.WithLabelValues(market, "adopted").Inc()
-	case !n.OK: // OK is the end of one
-		m.discrepancyKinds.WithLabelValues(market, "quarantine").Inc()
+	case engine.NoteUnexplained:
+		m.discrepancyKinds.WithLabelValues(fact.Market.String(), "unexplained").Inc()
+	case engine.NoteQuarantine:
+		if !fact.Over {
+			m.discrepancyKinds.WithLabelValues(market, "quarantine").Inc()
+		}
+	case engine.NoteHalt:
+		m.kill("kill_switch", fact.Over)
+	case engine.NoteBreaker:
+		m.kill("breaker", fact.Over)
+	case engine.NoteLimit:
+		m.kill("limit", fact.Over)
+	case engine.NoteRound:
+		m.round(n.AtMS, &fact)
+	default:
+		m.order(n, market, strategy)
 	}
 }
 
-func (m *Metrics) round(n *engine.Note) {
+// order counts a fact of an intent, or of the order that it became.
+func (m *Metrics) order(n *engine.Note, market, strategy string) {
+	switch fact := n.Fact.(type) {
+	case engine.NoteApproved:
+		m.intents.WithLabelValues(strategy, fact.Intent.Purpose.String(), "approved").Inc()
+		m.decided.approved(n.Strategy, &fact)
+	case engine.NoteRefusal:
+		m.intents.WithLabelValues(strategy, fact.Intent.Purpose.String(), "refused").Inc()
+		m.refusals.WithLabelValues(m.known.rule(fact.Refusal.Rule)).Inc()
+	case engine.NotePlaced:
+		m.submitted.WithLabelValues(market, strategy, fact.Order.Type.String()).Inc()
+		m.decided.placed(n.Strategy, &fact)
+	case engine.NoteAcknowledged:
+		m.ackSeconds.WithLabelValues(market).Observe(seconds(fact.DurationMS))
+	case engine.NoteFill:
+		m.fill(n.Symbol, &fact, market, strategy)
+	case engine.NoteRefused:
+		m.closed.WithLabelValues(market, strategy, oneOf(closedStates, reconcile.Refused.String())).Inc()
+		m.decided.take(fact.ClientOrderID)
+	case engine.NoteSettled:
+		m.settled(n.Symbol, &fact, market, strategy)
+	}
+}
+
+// kill counts what stopped openings; over is its end.
+func (m *Metrics) kill(what string, over bool) {
+	if !over {
+		m.kills.WithLabelValues(what).Inc()
+	}
+}
+
+func (m *Metrics) round(atMS int64, fact *engine.NoteRound) {
 	result := "failed"
-	if n.OK {
+	if fact.Complete {
 		result = "ok"
-		m.roundSuccess.WithLabelValues("all").Set(seconds(n.AtMS))
+		m.roundSuccess.WithLabelValues("all").Set(seconds(atMS))
 	}
 	m.rounds.WithLabelValues("all", result).Inc()
-	m.roundSeconds.WithLabelValues("all").Observe(seconds(n.DurationMS))
+	m.roundSeconds.WithLabelValues("all").Observe(seconds(fact.DurationMS))
 }
 
 // settled counts an order's end. Only a market order ends when it is first
 // fetched; how long a limit order or a stop rests says nothing of the exchange.
-func (m *Metrics) settled(n *engine.Note, market, strategy string) {
-	state := n.State
-	if n.Kind == engine.NoteRefused {
-		state = reconcile.Refused
-	}
-	m.closed.WithLabelValues(market, strategy, oneOf(closedStates, state.String())).Inc()
-	decided := m.decided.take(n)
-	if n.Order.Type != exchange.MarketOrder || state != reconcile.Filled {
+func (m *Metrics) settled(symbol *exchange.Symbol, fact *engine.NoteSettled, market, strategy string) {
+	m.closed.WithLabelValues(market, strategy, oneOf(closedStates, fact.State.String())).Inc()
+	decided := m.decided.take(fact.ClientOrderID)
+	if fact.Order.Type != exchange.MarketOrder || fact.State != reconcile.Filled {
 		return
 	}
-	m.settleSeconds.WithLabelValues(market).Observe(seconds(n.DurationMS))
-	if price := n.Price.Float(); price > 0 && decided > 0 && n.Symbol != nil {
-		expected := n.Symbol.PriceFloat(decided)
-		m.slippage.WithLabelValues(market).Observe((price - expected) / expected * float64(n.Order.Side.Sign()))
+	m.settleSeconds.WithLabelValues(market).Observe(seconds(fact.DurationMS))
+	if price := fact.Price.Float(); price > 0 && decided > 0 && symbol != nil {
+		expected := symbol.PriceFloat(decided)
+		m.slippage.WithLabelValues(market).Observe((price - expected) / expected * float64(fact.Order.Side.Sign()))
 	}
 }
 
-// fill counts what was filled, valued at its price where the exchange tells one.
-func (m *Metrics) fill(n *engine.Note, market, strategy string) {
-	m.fills.WithLabelValues(market, strategy, n.Order.Side.String()).Inc()
-	if n.Symbol == nil {
+// fill counts what was filled, valued at its price where the exchange reports one.
+func (m *Metrics) fill(symbol *exchange.Symbol, fact *engine.NoteFill, market, strategy string) {
+	m.fills.WithLabelValues(market, strategy, fact.Order.Side.String()).Inc()
+	if symbol == nil {
 		return
 	}
-	value := n.Symbol.Notional(n.Last, n.Quantity).Float()
-	if price := n.Price.Float(); price > 0 {
-		value = price * n.Symbol.QuantityFloat(n.Quantity)
+	value := symbol.Notional(fact.Last, fact.Quantity).Float()
+	if price := fact.Price.Float(); price > 0 {
+		value = price * symbol.QuantityFloat(fact.Quantity)
 	}
 	m.fillNotional.WithLabelValues(market, strategy).Add(max(0, value))
 }

@@ -3,7 +3,6 @@ package ops
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -17,10 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"botd/exchange"
-	"botd/risk"
+	"botd/internal/enginetest"
 	"botd/runtime/engine"
-	"botd/strategy"
 )
 
 func eventOf(id string) *Event {
@@ -32,7 +29,7 @@ func eventOf(id string) *Event {
 	return nil
 }
 
-// noted writes every kind of note, with and without a symbol, over and not.
+// noted writes every kind of note, with and without a strategy and a symbol, over and not.
 func noted(t *testing.T) (lines []map[string]any) {
 	t.Helper()
 	var out bytes.Buffer
@@ -41,24 +38,22 @@ func noted(t *testing.T) (lines []map[string]any) {
 		t.Fatal(err)
 	}
 	console := NewConsole(&out, Format{JSON: true}, NewMetrics("demo", Build{}), logs)
-	for kind := engine.NoteCandle; kind < engine.NoteCandles; kind++ {
-		for _, n := range []engine.Note{
-			{Symbol: bitcoin}, {Symbol: bitcoin, OK: true}, {Symbol: bitcoin, Err: errors.New("no space left")}, {}, {OK: true}, {DurationMS: 60_000},
-		} {
-			switch {
-			case n.Symbol == nil && slices.Contains([]engine.NoteKind{engine.NoteCandle, engine.NoteDecision, engine.NoteIntent, engine.NoteRefusal, engine.NotePlaced, engine.NoteFill}, kind):
-				continue // never told without one
-			case kind == engine.NoteDecision:
-				n.Plan = &strategy.Plan{}
-			case kind == engine.NoteRefusal:
-				n.Refusal = &risk.Refusal{Rule: "margin"}
-			}
-			n.Kind, n.Text, n.Rule = kind, "why", "max_drawdown"
-			n.Order.Side, n.Order.Type = exchange.Buy, exchange.MarketOrder
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "max_drawdown") {
+		unnamed := n
+		unnamed.Strategy, unnamed.Symbol = "", nil
+		all := []engine.Note{n, enginetest.Over(n), unnamed, enginetest.Over(unnamed)}
+		switch fact := n.Fact.(type) {
+		case engine.NoteCandle, engine.NoteDecision, engine.NoteIntent, engine.NotePlaced, engine.NoteFill:
+			all = all[:2] // never reported without a symbol
+		case engine.NoteJournal:
+			fact.Err = nil
+			n.Fact = fact
+			all = append(all, n)
+		}
+		for _, n := range all {
 			before := out.Len()
-			console.Note(&n)
-			if out.Len() == before {
-				t.Errorf("note of kind %d %+v: want a line, have none", kind, n)
+			if console.Note(&n); out.Len() == before {
+				t.Errorf("%T %+v: want a line, have none", n.Fact, n)
 			}
 		}
 	}
@@ -106,8 +101,8 @@ func TestDebugLinesAreWrittenAtDebugAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		out.Reset()
-		for _, kind := range []engine.NoteKind{engine.NoteTick, engine.NoteRound, engine.NotePosition} {
-			console.Note(&engine.Note{Kind: kind, Symbol: bitcoin, Strategy: "trend"})
+		for _, fact := range []engine.Fact{engine.NoteTick{}, engine.NoteRound{}, engine.NotePosition{}} {
+			console.Note(&engine.Note{Symbol: bitcoin, Strategy: "trend", Fact: fact})
 		}
 		if have := strings.Count(out.String(), "\n"); have != c.want {
 			t.Errorf("level %s: want %d lines, have %d\n%s", c.level, c.want, have, out.String())
@@ -121,7 +116,7 @@ func TestDebugLinesAreWrittenAtDebugAlone(t *testing.T) {
 var eventPattern = regexp.MustCompile(`^[a-z]+\.[a-z_]+$`)
 
 // tellers are the functions that take an event id.
-var tellers = []string{"Say", "Warn", "refused", "say", "Tell", "tell", "line", "log", "Log"}
+var tellers = []string{"Say", "Warn", "refused", "say", "Tell", "tell", "Notify", "line", "info", "warn", "bad", "log", "Log"}
 
 // TestNoEventIsMadeOutsideTheTable reads every source file: each id given to
 // a teller is in the table, and each of the table is told somewhere.

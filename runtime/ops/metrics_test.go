@@ -175,7 +175,7 @@ func TestNotesAreCounted(t *testing.T) {
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		m.Note(&n)
 	}
-	m.Note(&engine.Note{Kind: engine.NoteQuarantine, Symbol: bitcoin, OK: true}) // its end is no other one
+	m.Note(&engine.Note{Symbol: bitcoin, Fact: engine.NoteQuarantine{Over: true}}) // its end is no other one
 	expect(t, m, 2, "botd_market_candle_gaps_total", "market=futures")
 	expect(t, m, 1, "botd_strategy_cycles_total", "result=ok", "strategy=trend")
 	expect(t, m, 2, "botd_strategy_cycles_total", "result=missed", "strategy=trend")
@@ -196,14 +196,13 @@ func TestSlippageIsMeasuredAgainstThePriceOfTheDecision(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	m.Status(running(t))
-	order := exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder}
-	for _, n := range []engine.Note{
-		{Kind: engine.NoteApproved, Strategy: "trend", Purpose: reconcile.Exit, Last: enginetest.Price(t, bitcoin, "50000")},
-		{Kind: engine.NotePlaced, Strategy: "trend", Purpose: reconcile.Exit, ClientOrderID: "a", Order: order},
-		{Kind: engine.NoteSettled, Strategy: "trend", ClientOrderID: "a", Symbol: bitcoin, Order: order, State: reconcile.Filled, DurationMS: 800,
-			Price: enginetest.Amount(t, "49975"), Last: enginetest.Price(t, bitcoin, "48000")}, // sold 0.05 % lower; the last price has moved on
+	order := engine.NoteOrder{Purpose: reconcile.Exit, ClientOrderID: "a", Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder}}
+	for _, fact := range []engine.Fact{
+		engine.NoteApproved{Intent: &reconcile.Intent{Purpose: reconcile.Exit, Last: enginetest.Price(t, bitcoin, "50000")}},
+		engine.NotePlaced{NoteOrder: order},
+		engine.NoteSettled{NoteOrder: order, State: reconcile.Filled, Price: enginetest.Amount(t, "49975"), DurationMS: 800}, // sold 0.05 % lower
 	} {
-		m.Note(&n)
+		m.Note(&engine.Note{Strategy: "trend", Symbol: bitcoin, Fact: fact})
 	}
 	histogram := gather(t, m)["botd_fill_slippage_ratio"].GetMetric()[0].GetHistogram()
 	if have := histogram.GetSampleSum(); have < 0.000499 || have > 0.000501 {
@@ -338,7 +337,7 @@ func TestTheLedgerIsToldByStrategyAndWhatNothingExplainsByAsset(t *testing.T) {
 	expect(t, m, 5.75, "botd_strategy_realized_pnl_usdt", "strategy=trend")
 	expect(t, m, 1.25, "botd_strategy_fees_usdt_total", "strategy=trend")
 	expect(t, m, 2.5, "botd_ledger_unexplained", "asset=USDT", "market=futures")
-	m.Note(&engine.Note{Kind: engine.NoteUnexplained, Order: exchange.NewOrder{Market: exchange.Futures}})
+	m.Note(&engine.Note{Fact: engine.NoteUnexplained{Market: exchange.Futures}})
 	expect(t, m, 1, "botd_reconcile_discrepancies_total", "kind=unexplained", "market=futures")
 }
 

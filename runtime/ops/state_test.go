@@ -24,13 +24,12 @@ func TestEveryDeclaredStateHasItsMetricAndLogLine(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n## ")
 	var screen bytes.Buffer
 	console := NewConsole(&screen, Format{JSON: true}, NewMetrics("demo", Build{}), nil)
-	for _, ok := range []bool{false, true} {
-		for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
-			n.OK = ok
-			console.Note(&n)
-		}
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
+		over := enginetest.Over(n)
+		console.Note(&n)
+		console.Note(&over)
 	}
-	console.Note(&engine.Note{Kind: engine.NoteJournal, Text: "the disk is nearly full"})
+	console.Note(&engine.Note{Fact: engine.NoteJournal{Why: "the disk is nearly full"}})
 	var reasons []string
 	events := regexp.MustCompile("`([a-z]+\\.[a-z]+)`")
 	for _, row := range regexp.MustCompile(`(?m)^\| (\w+) \| .*reason="(\w+)".*$`).FindAllStringSubmatch(table, -1) {

@@ -176,8 +176,9 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	defer cancel()
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
 	given := engine.Signal{Signal: *signal}
-	err = s.config.Driver.Send(ctx, engine.Event{Kind: engine.EventSignal, Scope: reconcile.Scope{Strategy: m.Strategy}, Signal: &given,
-		Audit: &reconcile.Audit{Actor: "signal", Role: "signal", From: host, Action: "signal", Target: m.Strategy, Detail: m.String(), RequestID: string(m.ID)}})
+	err = s.config.Driver.Send(ctx, &engine.EventAudited{
+		Audit: &reconcile.Audit{Actor: "signal", Role: "signal", From: host, Action: "signal", Target: m.Strategy, Detail: m.String(), RequestID: string(m.ID)},
+		Event: &engine.EventSignal{Strategy: m.Strategy, Signal: &given}})
 	if err != nil {
 		// Whatever became of it: sent again, it is either taken or known.
 		a.Result, a.Detail = Unavailable, "botd does not take signals now: send it again"

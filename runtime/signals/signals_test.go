@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,32 +24,34 @@ const token = "a-token-of-a-test-0123456789"
 // desk is a driver whose engine answers what the test says, and knows ids.
 type desk struct {
 	mu    sync.Mutex // guards all below
-	got   []engine.Event
+	got   []*engine.EventAudited
 	known map[string]bool
 	says  error // of the strategy
 	fails error // of the driver
 }
 
-func (d *desk) Send(_ context.Context, e engine.Event) error {
+func (d *desk) Send(_ context.Context, event engine.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	e := event.(*engine.EventAudited)
+	signal := e.Event.(*engine.EventSignal).Signal
 	d.got = append(d.got, e)
 	switch {
 	case d.fails != nil:
 		return d.fails
 	case d.says != nil:
-		e.Signal.Err = d.says
-	case d.known[e.Signal.ID]:
-		e.Signal.Err = strategy.ErrRepeated
+		signal.Err = d.says
+	case d.known[signal.ID]:
+		signal.Err = strategy.ErrRepeated
 	}
-	d.known[e.Signal.ID] = true
+	d.known[signal.ID] = true
 	return nil
 }
 
-func (d *desk) events() []engine.Event {
+func (d *desk) events() []*engine.EventAudited {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return append([]engine.Event(nil), d.got...)
+	return slices.Clone(d.got)
 }
 
 // serving is a server on a real socket.
@@ -131,8 +134,8 @@ func TestASignalOfTradingViewReachesTheStrategyOnce(t *testing.T) {
 	}
 	e := s.events()[0]
 	want := strategy.Signal{ID: "17 2026-01-31T12:00:00Z", Side: 1, Share: exchange.RateOne / 2, AtMS: 1_769_860_800_000, ExpiresMS: 1_769_875_200_000}
-	if e.Kind != engine.EventSignal || e.Scope.Strategy != "follow" || e.Signal.Signal != want {
-		t.Errorf("want %+v for follow, have %+v for %s", want, e.Signal.Signal, e.Scope.Strategy)
+	if given := e.Event.(*engine.EventSignal); given.Strategy != "follow" || given.Signal.Signal != want {
+		t.Errorf("want %+v for follow, have %+v for %s", want, given.Signal.Signal, given.Strategy)
 	}
 	if e.Audit == nil || e.Audit.Actor != "signal" || e.Audit.From != "127.0.0.1" || strings.Contains(fmt.Sprint(*e.Audit), token) {
 		t.Errorf("want who asked journalled, without the token, have %+v", e.Audit)

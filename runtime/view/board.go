@@ -143,19 +143,19 @@ func (b *Board) Note(n *engine.Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.noteIntent(n)
-	switch n.Kind {
+	switch fact := n.Fact.(type) {
 	case engine.NoteRound:
-		b.reconciled = b.reconciled || n.OK
-		b.noteRound(n)
+		b.reconciled = b.reconciled || fact.Complete
+		b.noteRound(n.AtMS, &fact)
 	case engine.NoteDecision:
-		b.noteDecision(n)
+		b.noteDecision(n, &fact)
 	case engine.NoteRefusal:
-		b.noteRefusal(n)
-		b.keepRefusal(n)
+		b.noteRefusal(n, fact.Refusal)
+		b.keepRefusal(n, &fact)
 	case engine.NoteCandle:
-		b.noteCandle(n)
+		b.noteCandle(n, &fact.Candle)
 	case engine.NotePosition:
-		b.publish("position", positionEvent(n))
+		b.publish("position", positionEvent(n, &fact))
 	default:
 		b.noteNotice(n)
 	}

@@ -21,15 +21,13 @@ type Decision struct {
 	Position string `json:"position"`
 }
 
-func (b *Board) noteDecision(n *engine.Note) {
-	if n.Symbol == nil || n.Plan == nil {
-		return
-	}
-	d := b.decisions.add(Decision{AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(), Symbol: n.Symbol.Name, Wish: targetText(n.Plan.Target, n.Symbol), Side: sideText(n.Plan.Target), Reason: n.Text,
-		Last: n.Symbol.PriceDecimal(n.Last).String(), Position: n.Symbol.QuantityDecimal(n.Quantity).String()}, maxDecisions)
+func (b *Board) noteDecision(n *engine.Note, fact *engine.NoteDecision) {
+	target := fact.Plan.Target
+	d := b.decisions.add(Decision{AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(), Symbol: n.Symbol.Name, Wish: targetText(target, n.Symbol), Side: sideText(target), Reason: fact.Reason,
+		Last: n.Symbol.PriceDecimal(fact.Last).String(), Position: n.Symbol.QuantityDecimal(fact.Position).String()}, maxDecisions)
 	d.n, d.ID = b.decisions.last, number(b.decisions.last)
-	if n.Plan.OrdersSet {
-		d.Wish = number(int64(len(n.Plan.Orders))) + " orders in the book"
+	if fact.Plan.OrdersSet {
+		d.Wish = number(int64(len(fact.Plan.Orders))) + " orders in the book"
 	}
 	if b.kept != nil {
 		b.kept.Add(*d)

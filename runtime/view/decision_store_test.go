@@ -16,7 +16,7 @@ import (
 
 // decides has a strategy decide at a time, for a reason.
 func decides(b *Board, name, reason string, atMS int64) {
-	b.Note(&engine.Note{Kind: engine.NoteDecision, AtMS: atMS, Strategy: name, Symbol: bitcoin, Plan: &strategy.Plan{Reason: reason}, Text: reason})
+	b.Note(&engine.Note{AtMS: atMS, Strategy: name, Symbol: bitcoin, Fact: engine.NoteDecision{Plan: &strategy.Plan{Reason: reason}, Reason: reason}})
 }
 
 // reasons reads what a strategy decided, page by page.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/risk"
 	"botd/runtime/engine"
@@ -57,71 +58,75 @@ func verdictsOf(all []risk.Verdict) []Verdict {
 
 // noteIntent follows intents by their facts.
 func (b *Board) noteIntent(n *engine.Note) {
-	switch n.Kind {
+	switch fact := n.Fact.(type) {
 	case engine.NoteIntent:
-		in := b.intents.add(intentOf(n), MaxIntents)
+		in := b.intents.add(intentOf(n.AtMS, n.Symbol, fact.Intent), MaxIntents)
 		in.n, in.ID = b.intents.last, number(b.intents.last)
-		in.step(n.AtMS, "wanted", n.Text)
+		in.step(n.AtMS, "wanted", fact.Intent.Reason)
 		b.publish("intent", in)
-	case engine.NoteApproved, engine.NoteRefusal:
-		b.judged(n)
+	case engine.NoteApproved:
+		b.judged(n.AtMS, nil, fact.Verdicts)
+	case engine.NoteRefusal:
+		b.judged(n.AtMS, fact.Refusal, fact.Verdicts)
 	case engine.NotePlaced:
-		b.placed(n)
+		b.placed(n, &fact)
 	case engine.NoteAcknowledged, engine.NoteRefused, engine.NoteUncertain, engine.NoteFill, engine.NoteSettled:
 		b.outcome(n)
 	}
 }
 
 // judged belongs to the newest intent: an intent is judged right after it is derived.
-func (b *Board) judged(n *engine.Note) {
+func (b *Board) judged(atMS int64, refusal *risk.Refusal, verdicts []risk.Verdict) {
 	if len(b.intents.all) == 0 {
 		return
 	}
 	in := &b.intents.all[len(b.intents.all)-1]
-	in.Outcome, in.checks = "approved", verdictsOf(n.Verdicts)
-	if n.Refusal == nil {
-		in.step(n.AtMS, "checked", fmt.Sprintf("%d rules passed", len(in.checks)))
+	in.Outcome, in.checks = "approved", verdictsOf(verdicts)
+	if refusal == nil {
+		in.step(atMS, "checked", fmt.Sprintf("%d rules passed", len(in.checks)))
 	} else {
-		in.Outcome, in.Rule, in.Detail = "refused", n.Refusal.Rule, n.Refusal.Error()
-		in.step(n.AtMS, "refused", in.Detail)
+		in.Outcome, in.Rule, in.Detail = "refused", refusal.Rule, refusal.Error()
+		in.step(atMS, "refused", in.Detail)
 	}
 	b.publish("intent", in)
 }
 
 // placed gives an approved intent the id it went out under.
-func (b *Board) placed(n *engine.Note) {
-	placed := intentOf(n)
+func (b *Board) placed(n *engine.Note, fact *engine.NotePlaced) {
+	placed := intentOf(n.AtMS, n.Symbol, &reconcile.Intent{Strategy: n.Strategy, Purpose: fact.Purpose, Order: fact.Order})
 	for i := len(b.intents.all) - 1; i >= 0; i-- {
 		if in := &b.intents.all[i]; in.Outcome == "approved" && in.ClientOrderID == "" && in.asks(&placed) {
-			in.Outcome, in.ClientOrderID = "placed", n.ClientOrderID
-			in.step(n.AtMS, "sent", "as "+n.ClientOrderID)
+			in.Outcome, in.ClientOrderID = "placed", fact.ClientOrderID
+			in.step(n.AtMS, "sent", "as "+fact.ClientOrderID)
 			b.publish("intent", in)
 			return
 		}
 	}
 }
 
+// outcome gives the intent of an order what became of that.
 func (b *Board) outcome(n *engine.Note) {
+	clientOrderID, _ := n.Fact.(interface{ IDs() (string, int64) }).IDs()
 	for i := len(b.intents.all) - 1; i >= 0; i-- {
 		in := &b.intents.all[i]
-		if in.ClientOrderID != n.ClientOrderID || in.Purpose == reconcile.Cancel.String() {
+		if in.ClientOrderID != clientOrderID || in.Purpose == reconcile.Cancel.String() {
 			continue
 		}
-		switch n.Kind {
+		switch fact := n.Fact.(type) {
 		case engine.NoteAcknowledged:
-			in.Outcome, in.OrderID = "acknowledged", n.OrderID
-			in.step(n.AtMS, "acknowledged", fmt.Sprintf("order %d, after %d ms", n.OrderID, n.DurationMS))
+			in.Outcome, in.OrderID = "acknowledged", fact.OrderID
+			in.step(n.AtMS, "acknowledged", fmt.Sprintf("order %d, after %d ms", fact.OrderID, fact.DurationMS))
 		case engine.NoteRefused:
-			in.Outcome, in.Detail = "refused_by_exchange", n.Text
-			in.step(n.AtMS, "refused", n.Text)
+			in.Outcome, in.Detail = "refused_by_exchange", fact.Why
+			in.step(n.AtMS, "refused", fact.Why)
 		case engine.NoteUncertain:
-			in.Outcome, in.Detail = "uncertain", n.Text
-			in.step(n.AtMS, "uncertain", n.Text)
+			in.Outcome, in.Detail = "uncertain", fact.Why
+			in.step(n.AtMS, "uncertain", fact.Why)
 		case engine.NoteFill:
-			in.step(n.AtMS, "fetched", "filled "+n.Symbol.QuantityDecimal(n.Quantity).String()+" more")
+			in.step(n.AtMS, "fetched", "filled "+n.Symbol.QuantityDecimal(fact.Quantity).String()+" more")
 		case engine.NoteSettled:
-			in.Outcome, in.Detail = n.State.String(), n.Text
-			in.step(n.AtMS, "settled", n.State.String()+": "+n.Text)
+			in.Outcome, in.Detail = fact.State.String(), fact.Evidence
+			in.step(n.AtMS, "settled", fact.State.String()+": "+fact.Evidence)
 		}
 		b.publish("intent", in)
 		return
@@ -141,30 +146,29 @@ func (in *Intent) asks(same *Intent) bool {
 		in.Quantity == same.Quantity && in.QuoteAmount == same.QuoteAmount && in.Price == same.Price && in.StopPrice == same.StopPrice
 }
 
-func intentOf(n *engine.Note) Intent {
-	in := Intent{AtMS: n.AtMS, Strategy: n.Strategy, Purpose: n.Purpose.String(), Reason: n.Text, Outcome: "derived"}
-	s := n.Symbol
+func intentOf(atMS int64, s *exchange.Symbol, intent *reconcile.Intent) Intent {
+	in, o := Intent{AtMS: atMS, Strategy: intent.Strategy, Purpose: intent.Purpose.String(), Reason: intent.Reason, Outcome: "derived"}, &intent.Order
 	if s == nil {
 		return in
 	}
 	in.Market, in.Symbol = s.Market.String(), s.Name
-	if n.Last != 0 {
-		in.Last = s.PriceDecimal(n.Last).String()
+	if intent.Last != 0 {
+		in.Last = s.PriceDecimal(intent.Last).String()
 	}
-	switch n.Purpose {
+	switch intent.Purpose {
 	case reconcile.Cancel:
-		in.ClientOrderID, in.OrderID = n.ClientOrderID, n.OrderID
+		in.ClientOrderID, in.OrderID = intent.ClientID, intent.OrderID
 		return in
 	case reconcile.Leverage:
-		in.Quantity = number(int64(n.Count))
+		in.Quantity = number(int64(intent.Leverage))
 		return in
 	}
-	in.Side, in.Type = n.Order.Side.String(), n.Order.Type.String()
-	in.Quantity = nonZero(n.Order.Quantity != 0, s.QuantityDecimal(n.Order.Quantity))
-	if !n.Order.QuoteAmount.IsZero() {
-		in.QuoteAmount = n.Order.QuoteAmount.String()
+	in.Side, in.Type = o.Side.String(), o.Type.String()
+	in.Quantity = nonZero(o.Quantity != 0, s.QuantityDecimal(o.Quantity))
+	if !o.QuoteAmount.IsZero() {
+		in.QuoteAmount = o.QuoteAmount.String()
 	}
-	in.Price, in.StopPrice = nonZero(n.Order.Price != 0, s.PriceDecimal(n.Order.Price)), nonZero(n.Order.StopPrice != 0, s.PriceDecimal(n.Order.StopPrice))
+	in.Price, in.StopPrice = nonZero(o.Price != 0, s.PriceDecimal(o.Price)), nonZero(o.StopPrice != 0, s.PriceDecimal(o.StopPrice))
 	return in
 }
 

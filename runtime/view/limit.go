@@ -69,14 +69,14 @@ type Rejections struct {
 	Hint     string `json:"hint"`
 }
 
-func (b *Board) noteRefusal(n *engine.Note) {
-	r := b.refusals[n.Refusal.Rule]
+func (b *Board) noteRefusal(n *engine.Note, refusal *risk.Refusal) {
+	r := b.refusals[refusal.Rule]
 	if r == nil {
-		r = &Rejections{Rule: n.Refusal.Rule} // rules are a closed set
-		b.refusals[n.Refusal.Rule] = r
+		r = &Rejections{Rule: refusal.Rule} // rules are a closed set
+		b.refusals[refusal.Rule] = r
 	}
 	r.Count++
-	r.LastMS, r.Strategy, r.Value, r.Limit, r.Hint = n.AtMS, n.Strategy, n.Refusal.Value, n.Refusal.Limit, n.Refusal.Hint
+	r.LastMS, r.Strategy, r.Value, r.Limit, r.Hint = n.AtMS, n.Strategy, refusal.Value, refusal.Limit, refusal.Hint
 	if n.Symbol != nil {
 		r.Symbol = n.Symbol.Name
 	}

@@ -106,8 +106,7 @@ func OutlookOf(o *engine.Outlook) Outlook {
 }
 
 func foreseenOf(o *engine.Outlook, step *engine.Foreseen) Foreseen {
-	in := intentOf(&engine.Note{AtMS: o.NowMS, Strategy: o.Strategy, Symbol: o.Symbol, Purpose: step.Intent.Purpose, Order: step.Intent.Order, OrderID: step.Intent.OrderID,
-		Count: step.Intent.Leverage, Text: step.Intent.Reason})
+	in := intentOf(o.NowMS, o.Symbol, &step.Intent)
 	out := Foreseen{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, OrderID: in.OrderID, Reason: in.Reason,
 		Outcome: "approved", Checks: verdictsOf(step.Verdicts)}
 	if amount := step.Intent.Order.QuoteAmount; !amount.IsZero() {

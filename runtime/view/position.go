@@ -106,8 +106,9 @@ type PositionChange struct {
 	Last     string `json:"last_price"`
 }
 
-func positionEvent(n *engine.Note) PositionChange {
-	return PositionChange{n.AtMS, n.Strategy, n.Symbol.Market.String(), n.Symbol.Name, n.Symbol.QuantityDecimal(n.Quantity).String(), n.Price.String(), n.Symbol.PriceDecimal(n.Last).String()}
+func positionEvent(n *engine.Note, fact *engine.NotePosition) PositionChange {
+	s := n.Symbol
+	return PositionChange{n.AtMS, n.Strategy, s.Market.String(), s.Name, s.QuantityDecimal(fact.Quantity).String(), fact.EntryPrice.String(), s.PriceDecimal(fact.Last).String()}
 }
 
 // Account is what both wallets hold, as last fetched.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"botd/exchange"
 	"botd/runtime/engine"
 )
 
@@ -31,55 +32,81 @@ type Notice struct {
 	Text     string `json:"text"`
 }
 
-var noticeKinds = map[engine.NoteKind]struct{ name, severity string }{
-	engine.NoteGap:            {"gap", "warning"},
-	engine.NoteFetchFailed:    {"fetch_failed", "warning"},
-	engine.NoteLatch:          {"latch", "info"},
-	engine.NoteQuarantine:     {"quarantine", "error"},
-	engine.NoteForeign:        {"foreign", "warning"},
-	engine.NoteAdopted:        {"adopted", "warning"},
-	engine.NoteIgnored:        {"ignored", "warning"},
-	engine.NoteHalt:           {"halt", "error"},
-	engine.NoteMissed:         {"missed", "warning"},
-	engine.NoteStrategyFailed: {"strategy_failed", "error"},
-	engine.NoteReload:         {"strategy_reloaded", "info"},
-	engine.NoteBlind:          {"blind", "error"},
-	engine.NoteJournal:        {"journal", "error"},
-	engine.NoteFound:          {"found", "error"},
-	engine.NoteStale:          {"stale", "warning"},
-	engine.NoteFrozen:         {"frozen", "error"},
-	engine.NoteBreaker:        {"breaker", "error"},
-	engine.NoteLimit:          {"limit", "error"},
-	engine.NoteTightened:      {"limit_set", "warning"},
+// noticeOf is a fact as a notice, and the topic it belongs to beside "notice"; without a
+// kind where the fact is none.
+func noticeOf(fact engine.Fact) (n Notice, topic string) {
+	switch f := fact.(type) {
+	case engine.NoteGap:
+		return Notice{Kind: "gap", Severity: "warning", Count: f.Missing}, ""
+	case engine.NoteMissed:
+		return Notice{Kind: "missed", Severity: "warning", Count: f.Count, Text: f.Why}, ""
+	case engine.NoteFetchFailed:
+		return Notice{Kind: "fetch_failed", Severity: "warning", Count: f.Count, Text: withError(f.What, f.Err)}, ""
+	case engine.NoteLatch:
+		return Notice{Kind: "latch", Severity: "info", Count: f.Side, Text: f.Why, Over: f.Over}, ""
+	case engine.NoteStrategyFailed:
+		return Notice{Kind: "strategy_failed", Severity: "error", Text: f.Why}, ""
+	case engine.NoteReload:
+		return Notice{Kind: "strategy_reloaded", Severity: "info", Text: f.Text}, ""
+	case engine.NoteBlind:
+		return Notice{Kind: "blind", Severity: "error", Text: f.Why, Over: f.Over}, ""
+	case engine.NoteFrozen:
+		return Notice{Kind: "frozen", Severity: "error", Text: f.Text, Over: f.Over}, ""
+	case engine.NoteJournal:
+		return Notice{Kind: "journal", Severity: "error", Count: f.Records, Text: withError(f.Why, f.Err), Over: f.Over}, ""
+	case engine.NoteHalt:
+		return Notice{Kind: "halt", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
+	case engine.NoteBreaker:
+		return Notice{Kind: "breaker", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
+	case engine.NoteLimit:
+		return Notice{Kind: "limit", Severity: "error", Text: f.Why, Over: f.Over}, "risk"
+	case engine.NoteTightened:
+		return Notice{Kind: "limit_set", Severity: "warning", Text: f.Text, Over: f.Over}, "risk"
+	case engine.NoteQuarantine:
+		return Notice{Kind: "quarantine", Severity: "error", Text: f.Why, Over: f.Over}, "reconcile"
+	case engine.NoteForeign:
+		return Notice{Kind: "foreign", Severity: "warning", Text: f.Why, Over: f.Over}, "reconcile"
+	case engine.NoteAdopted:
+		return Notice{Kind: "adopted", Severity: "warning", Text: f.Evidence}, "reconcile"
+	case engine.NoteIgnored:
+		return Notice{Kind: "ignored", Severity: "warning", Text: f.Evidence}, "reconcile"
+	case engine.NoteFound:
+		return Notice{Kind: "found", Severity: "error", Text: f.Evidence}, "reconcile"
+	case engine.NoteStale:
+		return Notice{Kind: "stale", Severity: "warning", Count: f.Count, Text: f.Text}, "reconcile"
+	}
+	return Notice{}, ""
+}
+
+func withError(text string, err error) string {
+	if err == nil {
+		return text
+	}
+	return text + ": " + err.Error()
 }
 
 func (b *Board) noteNotice(n *engine.Note) {
-	kind, tells := noticeKinds[n.Kind]
-	if !tells {
+	of, topic := noticeOf(n.Fact)
+	if of.Kind == "" {
 		return
 	}
-	notice := b.notices.add(Notice{AtMS: n.AtMS, Kind: kind.name, Severity: kind.severity, Strategy: n.Strategy, Over: n.OK, Count: n.Count, Text: n.Text}, maxNotices)
-	notice.n, notice.ID = b.notices.last, number(b.notices.last)
+	of.AtMS, of.Strategy = n.AtMS, n.Strategy
 	if n.Symbol != nil {
-		notice.Market, notice.Symbol = n.Symbol.Market.String(), n.Symbol.Name
+		of.Market, of.Symbol = n.Symbol.Market.String(), n.Symbol.Name
 	}
-	if n.Err != nil {
-		notice.Text += ": " + n.Err.Error()
+	if of.Over {
+		of.Severity = "info"
 	}
-	if n.OK {
-		notice.Severity = "info"
-	}
+	notice := b.notices.add(of, maxNotices)
+	notice.n, notice.ID = b.notices.last, number(b.notices.last)
 	b.publish("notice", notice)
-	switch n.Kind {
-	case engine.NoteHalt, engine.NoteBreaker, engine.NoteLimit, engine.NoteTightened:
-		b.publish("risk", notice)
-	case engine.NoteQuarantine, engine.NoteForeign, engine.NoteAdopted, engine.NoteIgnored, engine.NoteFound, engine.NoteStale:
-		b.publish("reconcile", notice)
+	if topic != "" {
+		b.publish(topic, notice)
 	}
 }
 
-func (b *Board) noteRound(n *engine.Note) {
-	r := b.rounds.add(Round{AtMS: n.AtMS, Complete: n.OK, DurationMS: n.DurationMS, Acted: n.Count}, maxRounds)
+func (b *Board) noteRound(atMS int64, fact *engine.NoteRound) {
+	r := b.rounds.add(Round{AtMS: atMS, Complete: fact.Complete, DurationMS: fact.DurationMS, Acted: fact.Acted}, maxRounds)
 	r.n, r.ID = b.rounds.last, number(b.rounds.last)
 }
 
@@ -96,11 +123,8 @@ type CandleEvent struct {
 	Volume   float64 `json:"volume"`
 }
 
-func (b *Board) noteCandle(n *engine.Note) {
-	s, c := n.Symbol, &n.Candle
-	if s == nil {
-		return
-	}
+func (b *Board) noteCandle(n *engine.Note, c *exchange.Candle) {
+	s := n.Symbol
 	b.publish("candle", CandleEvent{s.Market.String(), s.Name, n.Strategy, c.OpenMS, s.PriceDecimal(c.Open).String(), s.PriceDecimal(c.High).String(), s.PriceDecimal(c.Low).String(), s.PriceDecimal(c.Close).String(), c.Volume})
 }
 

@@ -32,10 +32,10 @@ type Refusal struct {
 }
 
 // keepRefusal keeps a refusal after the intent it is of, which is the newest one.
-func (b *Board) keepRefusal(n *engine.Note) {
-	in := intentOf(n)
-	r := b.refused.add(Refusal{AtMS: n.AtMS, Rule: n.Refusal.Rule, Value: n.Refusal.Value, Limit: n.Refusal.Limit, Hint: n.Refusal.Hint, Strategy: in.Strategy, Market: in.Market, Symbol: in.Symbol,
-		Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, Detail: n.Refusal.Error()}, maxRefusals)
+func (b *Board) keepRefusal(n *engine.Note, fact *engine.NoteRefusal) {
+	in, refusal := intentOf(n.AtMS, n.Symbol, fact.Intent), fact.Refusal
+	r := b.refused.add(Refusal{AtMS: n.AtMS, Rule: refusal.Rule, Value: refusal.Value, Limit: refusal.Limit, Hint: refusal.Hint, Strategy: in.Strategy, Market: in.Market, Symbol: in.Symbol,
+		Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, Detail: refusal.Error()}, maxRefusals)
 	r.n, r.ID = b.refused.last, number(b.refused.last)
 	if last := len(b.intents.all) - 1; last >= 0 {
 		r.Intent = b.intents.all[last].ID

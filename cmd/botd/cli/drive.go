@@ -75,10 +75,10 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 			board.Note(n)
 			console.Note(n)
 			watched.note(n)
-			if declares(n.Kind) {
+			if declares(n.Fact) {
 				drawn = time.Time{} // shown at once
 			}
-			if n.Kind == engine.NoteRound && n.OK && !reconciled {
+			if round, is := n.Fact.(engine.NoteRound); is && round.Complete && !reconciled {
 				reconciled = true
 				tellReconciled(console, machine, time.Since(began))
 			}
@@ -214,8 +214,8 @@ func greet(console *ops.Console, config *configs.Config, v *venue, directory str
 
 // declares reports whether a note is about a declared state, which nobody is to
 // miss for the board's sake.
-func declares(kind engine.NoteKind) bool {
-	switch kind {
+func declares(fact engine.Fact) bool {
+	switch fact.(type) {
 	case engine.NoteHalt, engine.NoteQuarantine, engine.NoteBlind, engine.NoteFrozen, engine.NoteBreaker, engine.NoteLimit, engine.NoteLatch, engine.NoteStrategyFailed, engine.NoteJournal, engine.NoteReload, engine.NoteTightened:
 		return true
 	}

@@ -234,14 +234,15 @@ func (h *hearing) take(ctx context.Context, path string) {
 		return // whoever left it has reached the daemon after all
 	}
 	scope := halt.scopeNow(h.config())
-	event := engine.Event{Kind: engine.EventHalt, Level: halt.Level, Scope: scope, Why: halt.Reason, Audit: halt.audit(path, scope)}
+	audit := halt.audit(path, scope)
+	var event engine.Event = &engine.EventAudited{Audit: audit, Event: &engine.EventHalt{Level: halt.Level, Scope: scope, Why: halt.Reason}}
 	switch {
 	case unread != nil && inForce:
 		return
 	case unread != nil:
-		event = engine.Event{Kind: engine.EventHalt, Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
+		event = &engine.EventHalt{Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
 	case inForce:
-		event = engine.Event{Kind: engine.EventAudit, Audit: event.Audit}
+		event = &engine.EventAudited{Audit: audit}
 	}
 	err := h.send(ctx, event)
 	if err != nil && !errors.Is(err, runtime.ErrUnwritten) {

@@ -119,13 +119,14 @@ func TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var kinds []engine.EventKind
+		var halts []bool
 		h := &hearing{directory: directory, config: func() *configs.Config { return &configs.Config{} }}
 		h.send = func(_ context.Context, event engine.Event) error {
 			if _, err := os.Stat(path); err != nil {
 				t.Error("want the file there until the journal has it")
 			}
-			if kinds = append(kinds, event.Kind); len(kinds) < 4 {
+			_, is := event.(*engine.EventAudited).Event.(*engine.EventHalt)
+			if halts = append(halts, is); len(halts) < 4 {
 				return runtime.ErrUnwritten
 			}
 			return nil
@@ -133,8 +134,8 @@ func TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		h.watch(ctx)
-		if want := []engine.EventKind{engine.EventHalt, engine.EventAudit, engine.EventAudit, engine.EventAudit}; !slices.Equal(kinds, want) {
-			t.Errorf("want the halt once and then what shows it durable, %v, have %v", want, kinds)
+		if want := []bool{true, false, false, false}; !slices.Equal(halts, want) {
+			t.Errorf("want the halt once and then what shows it durable, %v, have %v", want, halts)
 		}
 		if _, err := os.Stat(path); err == nil {
 			t.Error("want the file gone then")

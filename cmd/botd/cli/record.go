@@ -69,11 +69,12 @@ func startRecording(config *configs.Config, directory string, metrics *ops.Metri
 // note keeps candles that were polled, and reports whether the note was of those:
 // nobody else is concerned.
 func (r recording) note(n *engine.Note) bool {
-	if n.Kind != engine.NoteCandles {
+	candles, is := n.Fact.(engine.NoteCandles)
+	if !is {
 		return false
 	}
 	if r.recorder != nil {
-		r.recorder.Candles(n.Symbol, n.Candles)
+		r.recorder.Candles(n.Symbol, candles.Candles)
 	}
 	return true
 }

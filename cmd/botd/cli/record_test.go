@@ -61,7 +61,7 @@ func TestEveryFundingRateIsKept(t *testing.T) {
 func TestNothingIsRecordedWhereNothingIsToBe(t *testing.T) {
 	t.Parallel()
 	kept := startRecording(&configs.Config{}, "/nowhere", nil, nil)
-	if !kept.note(&engine.Note{Kind: engine.NoteCandles, Candles: &exchange.Candles{}}) || kept.note(&engine.Note{Kind: engine.NoteCandle}) {
+	if !kept.note(&engine.Note{Fact: engine.NoteCandles{Candles: &exchange.Candles{}}}) || kept.note(&engine.Note{Fact: engine.NoteCandle{}}) {
 		t.Error("want the notes of polled candles taken, and no others")
 	}
 	kept.keepFunding(t.Context(), &funded{}, func() []string { return []string{"BTC-USDT"} })

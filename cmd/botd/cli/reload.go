@@ -314,12 +314,12 @@ func (r *reloader) send(ctx context.Context, reload *engine.Reload, differences 
 	}
 	names = append(names, reload.Gone...)
 	audit.Target, audit.Detail = strings.Join(names, ", "), changes(differences)
-	event := engine.Event{Kind: engine.EventReload, Reload: reload, Audit: audit}
+	event := &engine.EventAudited{Audit: audit, Event: &engine.EventReload{Reload: reload}}
 	if len(names) == 0 && len(differences) == 0 {
 		if audit.Actor == "file" {
 			return nil
 		}
-		event = engine.Event{Kind: engine.EventAudit, Audit: audit}
+		event.Event = nil // nothing that the engine has to do
 	}
 	for _, s := range reload.Strategies {
 		r.feed(s.Symbol.Key())

@@ -39,16 +39,22 @@ func (s *supervisor) ready(where string) { s.tell("READY=1", "STATUS="+where) }
 // note feeds the watchdog with every round that is finished, and shows what a
 // person should know.
 func (s *supervisor) note(n *engine.Note) {
-	switch {
-	case s.socket == "":
-	case n.Kind == engine.NoteRound:
+	if s.socket == "" {
+		return
+	}
+	switch fact := n.Fact.(type) {
+	case engine.NoteRound:
 		s.tell("WATCHDOG=1")
-	case n.Kind == engine.NoteHalt && n.OK:
-		s.tell("STATUS=trading goes on: " + n.Text)
-	case n.Kind == engine.NoteHalt:
-		s.tell("STATUS=trading is halted: " + n.Text)
-	case n.Kind == engine.NoteBlind && !n.OK:
-		s.tell(fmt.Sprintf("STATUS=orders and positions can not be read: %s", n.Text))
+	case engine.NoteHalt:
+		if fact.Over {
+			s.tell("STATUS=trading goes on: " + fact.Why)
+			return
+		}
+		s.tell("STATUS=trading is halted: " + fact.Why)
+	case engine.NoteBlind:
+		if !fact.Over {
+			s.tell(fmt.Sprintf("STATUS=orders and positions can not be read: %s", fact.Why))
+		}
 	}
 }
 
