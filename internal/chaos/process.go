@@ -20,13 +20,12 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+
+	"botd/internal/chaos/crash"
 )
 
 // Exit codes of botd that a supervisor starts again after.
 const exitUnavailable = 69
-
-// CrashVariable names the point at which a binary built for it kills itself.
-const CrashVariable = "BOTD_CRASH"
 
 // mostLines bounds the log lines kept of a process.
 const mostLines = 40
@@ -122,7 +121,7 @@ func startDaemon(binary, directory, point string) (*daemon, error) {
 	d := &daemon{directory: directory, started: time.Now(), listening: make(chan struct{}), log: log}
 	var env []string
 	if point != "" {
-		env = []string{CrashVariable + "=" + point}
+		env = []string{crash.Variable + "=" + point}
 	}
 	d.process, err = startProcess(binary, directory, env, log, d.read, "run", "-c", "configs", "--mode", "live", "--listen", "127.0.0.1:0", "--log-format", "json")
 	if err != nil {

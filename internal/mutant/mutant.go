@@ -2,16 +2,14 @@
 //
 // The simulation is worth what it catches, so every rule is broken once, in the
 // code that ships, and a test must notice it. Nothing of this is linked into the
-// binary that trades: a mutant is data (table.go), and Instrument writes an overlay
-// for the go command, which builds all mutants into one binary, each behind a
-// switch of its own:
+// binary that trades: a mutant is data (table.go), and Overlay writes an overlay for
+// the go command, which builds all mutants into one binary, each behind a switch:
 //
-//	overlay=$(go run ./internal/mutant/instrument)
-//	go test -overlay "$overlay" -run 'EveryMutant|WhenTheyAreBroken' ./internal/simulation ./reconcile
+//	go test -overlay "$(go run ./cmd/botd-sim overlay)" -run 'EveryMutant|WhenTheyAreBroken' ./internal/simulation ./reconcile
 //
 // # When you move or reword code that a mutant edits
 //
-// TestEveryMutantFindsItsCode (internal/tidy) fails, names the mutant and says where its code went.
+// TestEveryEditFindsItsCode (internal/tidy) fails, names the mutant and says where its code went.
 // Carry the mutant along: open table.go, find the row by its name, and change its
 // Edit so that
 //

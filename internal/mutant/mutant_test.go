@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -52,66 +51,18 @@ func TestARuleWithoutAnEditStandsInTheSimulation(t *testing.T) {
 	}
 }
 
-const before = `package shop
-
-func (t *till) pay(price, change int) bool {
-	if t.open && // only now
-		price > 0 {
-		t.taken = max(price, change)
-		t.count++
-	}
-	return t.open
-}
-
-func pay() bool { return true }
-`
-
-func TestEditsAreFoundByTheirTokensAndBuiltIn(t *testing.T) {
+func TestAMutantIsAChoice(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name  string
-		edits []Edit
-		want  string // a part of the changed file, or of the error
-	}{
-		{"a condition", []Edit{{"shop.till.pay", "price>0", "true"}}, `(mutant.Is("m0") && (true) || !mutant.Is("m0") && (price > 0)) {`},
-		{"over two lines", []Edit{{"shop.till.pay", "t.open && price > 0", "t.open"}}, `if (mutant.Is("m0") && (t.open) || !mutant.Is("m0") && (t.open && // only now`},
-		{"a value", []Edit{{"shop.till.pay", "max(price, change)", "price"}}, `t.taken = mutant.Pick("m0", price, max(price, change))`},
-		{"a statement", []Edit{{"shop.till.pay", "t.count++", ""}}, `if mutant.Is("m0") {  } else { t.count++ }`},
-		{"a part of a snippet", []Edit{{"shop.till.pay", "return «t.open»", "false"}}, `return mutant.Pick("m0", false, t.open)`},
-		{"one within another", []Edit{{"shop.till.pay", "t.open && price > 0", "true"}, {"shop.till.pay", "price > 0", "false"}},
-			`price > 0)))) {`},
-		{"two of the same code", []Edit{{"shop.till.pay", "t.count++", ""}, {"shop.till.pay", "t.count++", "t.count--"}}, `{ t.count++ } }`},
-		{"two that overlap", []Edit{{"shop.till.pay", "t.open && price", ""}, {"shop.till.pay", "price > 0", ""}}, `the code of the mutants m0 and m1 overlaps`},
-		{"not in the function", []Edit{{"shop.pay", "t.count++", ""}}, "mutant m0 (breaks it): its code is found 0 times in shop.pay, want once:\n\tt.count++\n\tthese words stand in exchange/shop.till.pay"},
-		{"twice in the function", []Edit{{"shop.till.pay", "t.open", ""}}, "found 2 times in shop.till.pay"},
-		{"nowhere", []Edit{{"shop.till.pay", "t.lost", ""}}, "these words stand nowhere"},
-		{"without a function", []Edit{{"shop", "t.count++", ""}}, `"shop" names no function`},
-		{"without code", []Edit{{"shop.till.pay", "«»t.open", ""}}, "names no code"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			module := t.TempDir()
-			for _, room := range []string{"shop", "exchange/shop"} {
-				if err := os.MkdirAll(filepath.Join(module, room), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(module, room, "till.go"), []byte(before), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			var rows []Row
-			for i, edit := range test.edits {
-				rows = append(rows, Row{Name: "m" + string(rune('0'+i)), Does: "breaks it", Edits: []Edit{edit}})
-			}
-			changed, err := Apply(module, rows)
-			have := string(changed["shop/till.go"])
-			if err != nil {
-				have = err.Error()
-			}
-			if !strings.Contains(have, test.want) {
-				t.Errorf("want %s\nhave %s", test.want, have)
-			}
-		})
+	for _, c := range []struct{ right, wrong, want string }{
+		{"price > 0", "true", `(mutant.Is("m") && (true) || !mutant.Is("m") && (price > 0))`},
+		{"!t.open", "false", `(mutant.Is("m") && (false) || !mutant.Is("m") && (!t.open))`},
+		{"t.open", "false", `mutant.Pick("m", false, t.open)`},
+		{"max(a, b)", "a", `mutant.Pick("m", a, max(a, b))`},
+		{"t.count++", "", `if mutant.Is("m") {  } else { t.count++ }`},
+		{"delete(m, k)", "return", `if mutant.Is("m") { return } else { delete(m, k) }`},
+	} {
+		if have := choice("m", c.right, c.wrong); have != c.want {
+			t.Errorf("%s instead of %s: want %s, have %s", c.wrong, c.right, c.want, have)
+		}
 	}
 }

@@ -81,7 +81,7 @@ type Result struct {
 
 // Command reproduces the run with a readable trace.
 func (r *Result) Command() string {
-	command := fmt.Sprintf("go run ./cmd/botd simulate --seed %d", r.Seed)
+	command := fmt.Sprintf("go run ./cmd/botd-sim simulate --seed %d", r.Seed)
 	if r.CrashAt > 0 {
 		command += fmt.Sprintf(" --crash-at %d", r.CrashAt)
 	}

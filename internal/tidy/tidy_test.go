@@ -284,6 +284,29 @@ func TestAnAliasHidesNoClock(t *testing.T) {
 	}
 }
 
+// TestNothingThatSabotagesIsLinkedIntoBotd reads the dependencies of the binary that
+// trades.
+func TestNothingThatSabotagesIsLinkedIntoBotd(t *testing.T) {
+	t.Parallel()
+	command := exec.Command("go", "list", "-deps", "./cmd/botd")
+	command.Dir = root(t)
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	linked := strings.Fields(string(output))
+	if !slices.Contains(linked, "botd/runtime/engine") {
+		t.Fatalf("want the dependencies of botd listed, have %d", len(linked))
+	}
+	for _, name := range linked {
+		for _, room := range []string{"simulation", "chaos", "mutant", "overlay", "conformance", "enginetest", "startclock", "tidy"} {
+			if own := "botd/internal/" + room; name == own || strings.HasPrefix(name, own+"/") || name == "testing" {
+				t.Errorf("botd links %s", name)
+			}
+		}
+	}
+}
+
 func TestFilesHaveAtMost500Lines(t *testing.T) {
 	t.Parallel()
 	const most = 500

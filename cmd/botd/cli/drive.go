@@ -67,9 +67,8 @@ func drive(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	defer keepDecisions(config, directory, board, console).Close()
 	var drawn time.Time
 	began, reconciled := time.Now(), false
-	trading, records := crashing(v.trading, timedJournal{store, metrics, history})
 	driver := runtime.New(runtime.Config{
-		Machine: machine, Venue: trading, Journal: records, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
+		Machine: machine, Venue: v.trading, Journal: timedJournal{store, metrics, history}, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
 		Notes: kept.before(func(n *engine.Note) {
 			metrics.Note(n)
 			board.Note(n)

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"botd/internal/chaos"
 	"botd/internal/failure"
 	"botd/internal/startclock"
 	"botd/runtime/ops"
@@ -93,8 +95,7 @@ var built = sync.OnceValues(func() (binary string, err error) {
 	if err = os.MkdirAll(builds, 0o700); err != nil {
 		return "", err
 	}
-	binary = filepath.Join(builds, "botd")
-	return binary, goBuild(binary)
+	return chaos.Build(context.Background(), builds)
 })
 
 // builds is where it is, until the tests are over.
@@ -108,26 +109,6 @@ func build(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return binary
-}
-
-// compile builds this command in another way.
-func compile(t *testing.T, binary string, flags ...string) {
-	t.Helper()
-	if err := goBuild(binary, flags...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// goBuild builds this command, with the race detector where the tests have it.
-func goBuild(binary string, flags ...string) error {
-	if raced {
-		flags = append(flags, "-race")
-	}
-	arguments := append(append([]string{"build"}, flags...), "-o", binary, "botd/cmd/botd")
-	if output, err := exec.Command("go", arguments...).CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, output)
-	}
-	return nil
 }
 
 // demo is a running binary and the events it tells.

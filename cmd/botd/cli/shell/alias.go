@@ -37,6 +37,9 @@ func Exactly(name string, n int) cobra.PositionalArgs {
 	}
 }
 
+// moved are commands that another program has now.
+var moved = map[string]string{"botd simulate": "botd-sim simulate", "botd demo": "botd-sim chaos; botd run is a demo"}
+
 // UnknownCommand answers a mistyped command with the nearest one.
 func UnknownCommand(command *cobra.Command, arguments []string) error {
 	if len(arguments) == 0 {
@@ -49,7 +52,9 @@ func UnknownCommand(command *cobra.Command, arguments []string) error {
 		}
 	}
 	text := fmt.Sprintf("unknown command %q for %s", arguments[0], command.CommandPath())
-	if near := configs.Nearest(arguments[0], names); near != "" {
+	if now := moved[command.CommandPath()+" "+arguments[0]]; now != "" {
+		text += "\nhint: it is " + now
+	} else if near := configs.Nearest(arguments[0], names); near != "" {
 		text += "\nhint: did you mean " + near + "?"
 	}
 	return failure.Usagef("%s", text)

@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/internal/chaos"
+	"botd/internal/chaos/crash"
 	"botd/internal/startclock"
 )
 
@@ -49,7 +50,10 @@ func TestTheRealBinaryIsKilledAtRandom(t *testing.T) {
 	if testing.Short() || kills == 0 {
 		t.Skip("real kills take a minute")
 	}
-	binary := build(t)
+	binary, err := chaos.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	trials := 2 * min(6, max(1, kills/40))
 	for i := range trials {
 		harsh := i%2 == 1
@@ -73,12 +77,22 @@ func TestTheRealBinaryIsKilledAtNamedPoints(t *testing.T) {
 	if testing.Short() || killsAsked(t) == 0 {
 		t.Skip("real kills take a minute")
 	}
-	groups := chaos.Points
+	groups := crash.Points
 	if killsAsked(t) < 100 {
 		groups = [][]string{{"after journal sending 1", "after call futures_place 1"}}
 	}
-	binary := filepath.Join(t.TempDir(), "botd")
-	compile(t, binary, "-tags", "botd_crash")
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := chaos.CrashOverlay(root, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary, err := chaos.Build(t.Context(), t.TempDir(), "-overlay", overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, points := range groups {
 		t.Run(fmt.Sprintf("group %d", i), func(t *testing.T) {
 			t.Parallel()

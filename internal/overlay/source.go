@@ -1,4 +1,4 @@
-package mutant
+package overlay
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// source is a Go file with the spots where mutants change it.
+// source is a Go file with the spots where edits change it.
 type source struct {
 	path      string // below the module
 	text      []byte
@@ -32,11 +32,10 @@ type function struct {
 	from, to int
 }
 
-// spot is the code that one mutant replaces.
+// spot is the code that one edit replaces.
 type spot struct {
-	name     string
+	edit     *Edit
 	from, to int
-	wrong    string
 }
 
 func parse(path, name string) (*source, error) {

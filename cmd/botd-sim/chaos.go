@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"fmt"
@@ -16,16 +16,6 @@ import (
 	"botd/internal/failure"
 )
 
-func newDemo() *cobra.Command {
-	command := &cobra.Command{Use: "demo", Short: "demonstrations that need nothing but botd", Args: shell.UnknownCommand,
-		Long: `Shows what is hard to believe when it is only said. chaos (docs/chaos.md) buys a quantity
-through kill -9 every few seconds over a failing exchange, and counts afterwards.`,
-		Example: "  botd demo chaos\n  botd demo chaos --kills 30 --seed 7",
-		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newDemoChaos())
-	return command
-}
-
 type chaosFlags struct {
 	kills, slices     int
 	every, sliceEvery time.Duration
@@ -33,13 +23,14 @@ type chaosFlags struct {
 	quantity          string
 	seed              uint64
 	directory, output string
+	binary            string
 	calm              bool
 }
 
-func newDemoChaos() *cobra.Command {
+func newChaos() *cobra.Command {
 	var flags chaosFlags
 	command := &cobra.Command{
-		Use: "chaos", Short: "a twap through kills and a failing exchange", Args: cobra.NoArgs,
+		Use: "chaos", Short: "kill the real binary over a failing exchange, and count what it bought", Args: cobra.NoArgs,
 		Long: `Buys a quantity in slices while botd is killed again and again (SIGKILL) and the exchange
 drops a quarter of its answers and a tenth of the requests, cuts answers in half, is
 late, and answers 503 and 429. Exchange and daemon are processes of their own; what is
@@ -48,7 +39,7 @@ between them sees every byte.
 At the end the exchange must hold exactly the quantity, no order's id may have left the
 daemon twice, nothing may have been refused, every order must be in the journal, and the
 position's stop must stand. Exit code 1 when anything is otherwise.`,
-		Example: "  botd demo chaos\n  botd demo chaos --kills 100 --every 1s --slices 60 --seed 7",
+		Example: "  botd-sim chaos\n  botd-sim chaos --kills 100 --every 1s --slices 60 --seed 7",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
 	f := command.Flags()
@@ -60,6 +51,7 @@ position's stop must stand. Exit code 1 when anything is otherwise.`,
 	f.DurationVar(&flags.patience, "patience", 5*time.Minute, "after the last kill, until all must be as wished")
 	f.Uint64Var(&flags.seed, "seed", 1, "of kills and faults")
 	f.BoolVar(&flags.calm, "no-faults", false, "kills alone")
+	f.StringVar(&flags.binary, "botd", "", "the botd to kill (default: the one beside botd-sim, or else one built from the source here)")
 	f.StringVar(&flags.directory, "dir", "", "where configuration, journal and logs are kept (default: a new directory, removed when all is well)")
 	shell.OutputFlag(command, &flags.output)
 	return command
@@ -73,10 +65,6 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 	if err != nil || quantity.Sign() <= 0 || f.kills < 0 || f.slices < 1 || f.every <= 0 || f.sliceEvery < 100*time.Millisecond {
 		return failure.Usagef("--quantity, --kills, --slices, --every and --slice-every must be above zero (--slice-every 100ms at least)")
 	}
-	binary, err := os.Executable()
-	if err != nil {
-		return failure.Wrap(failure.IO, err)
-	}
 	directory, kept := f.directory, f.directory != ""
 	if !kept {
 		if directory, err = os.MkdirTemp("", "botd-chaos-"); err != nil {
@@ -84,6 +72,13 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 		}
 	} else if directory, err = filepath.Abs(directory); err != nil {
 		return failure.Wrap(failure.IO, err)
+	}
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return failure.New(failure.IO, "--dir names another place", "%w", err)
+	}
+	binary, err := f.daemon(command, directory)
+	if err != nil {
+		return err
 	}
 	trial := chaos.Trial{
 		Binary: binary, Directory: directory, Kills: f.kills, Every: f.every, Seed: f.seed, Patience: f.patience, Lasting: true,
@@ -95,9 +90,6 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 	}
 	if !f.calm {
 		trial.Faults = chaos.Harsh(f.seed)
-	}
-	if err := os.MkdirAll(directory, 0o700); err != nil {
-		return failure.New(failure.IO, "--dir names another place", "%w", err)
 	}
 	report, err := trial.Run(command.Context())
 	if err != nil {
@@ -114,6 +106,25 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 		return failure.Wrap(failure.IO, os.RemoveAll(directory))
 	}
 	return nil
+}
+
+// daemon returns the botd that is killed.
+func (f *chaosFlags) daemon(command *cobra.Command, directory string) (binary string, err error) {
+	if f.binary != "" {
+		return filepath.Abs(f.binary)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", failure.Wrap(failure.IO, err)
+	}
+	beside := filepath.Join(filepath.Dir(self), "botd")
+	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+		return beside, nil
+	}
+	if binary, err = chaos.Build(command.Context(), directory); err != nil {
+		return "", failure.New(failure.NoInput, "run it in a clone of the repository, or name a binary: --botd PATH", "%w", err)
+	}
+	return binary, nil
 }
 
 func showChaos(w io.Writer, r *chaos.Report) {

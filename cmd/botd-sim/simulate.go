@@ -1,4 +1,4 @@
-package cli
+package main
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
-	"botd/internal/mutant"
 	"botd/internal/simulation"
 )
 
@@ -29,26 +28,30 @@ type simulateFlags struct {
 func newSimulate() *cobra.Command {
 	var flags simulateFlags
 	command := &cobra.Command{
-		Use: "simulate", Short: "the whole daemon under seeded faults on virtual time", Args: cobra.NoArgs,
+		Use: "simulate", Short: "run the whole daemon under seeded faults on virtual time", Args: cobra.NoArgs,
 		Long: `Runs the engine against the simulated exchange behind a network that loses, delays,
 doubles and garbles, on a disk that fails, with crashes at any input or output: eight
 virtual minutes of faults, then quiet, then everything must come right. After every
-event the invariants of "placing an order exactly once" are checked, by what is true on
-the exchange. One seed is one run; the same seed gives the same run.
+event the invariants of "placing an order exactly once" are checked, by the
+exchange's own state. One seed is one run; the same seed gives the same run.
 
 A seed that fails is printed with the command that reproduces it. The exit code is 1 then.`,
-		Example: "  botd simulate --seeds 10000\n  botd simulate --seeds 20 --crashes\n  botd simulate --seed 7 --trace\n  botd simulate --seeds 1000 --fault lost_answer=0.5 --fault crash=0.01\n  go run -overlay \"$(go run ./internal/mutant/instrument)\" ./cmd/botd simulate --mutants",
-		RunE:    func(command *cobra.Command, _ []string) error { return runSimulate(command, &flags) },
+		Example: `  botd-sim simulate --seeds 10000
+  botd-sim simulate --seeds 20 --crashes
+  botd-sim simulate --seed 7 --trace
+  botd-sim simulate --seeds 1000 --fault lost_answer=0.5 --fault crash=0.01
+  go run -overlay "$(go run ./cmd/botd-sim overlay)" ./cmd/botd-sim simulate --mutants`,
+		RunE: func(command *cobra.Command, _ []string) error { return runSimulate(command, &flags) },
 	}
 	f := command.Flags()
 	f.IntVar(&flags.seeds, "seeds", 1000, "how many seeds")
 	f.Uint64Var(&flags.from, "from", 1, "the first of them")
 	f.Uint64Var(&flags.seed, "seed", 0, "run this seed alone")
 	f.IntVar(&flags.jobs, "jobs", 0, "seeds at a time (0: one per core)")
-	f.BoolVar(&flags.trace, "trace", false, "with --seed: tell everything that happens")
+	f.BoolVar(&flags.trace, "trace", false, "with --seed: print everything that happens")
 	f.IntVar(&flags.at, "crash-at", 0, "with --seed: the process dies at this input or output")
 	f.BoolVar(&flags.crashes, "crashes", false, "each seed once more for every input and output, at which the process dies")
-	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and tell how many seeds it takes to notice (a build with the overlay of internal/mutant)")
+	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and count the seeds until one notices (a build with the overlay)")
 	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: with --mutants this one only; repeatable")
 	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the seed's own weather; repeatable")
 	shell.OutputFlag(command, &flags.output)
@@ -98,7 +101,7 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	return err
 }
 
-// simulateTable tells a summary to a person.
+// simulateTable prints a summary for a person.
 func simulateTable(w io.Writer, summary *simulation.Summary) {
 	r := simulation.ReportOf(summary)
 	t := table.NewWriter()
@@ -137,71 +140,10 @@ func failureText(f *simulation.Failure) string {
 	return fmt.Sprintf("seed %d at %d.%03d s: %s: %s", f.Seed, f.Broken.AtMS/1000, f.Broken.AtMS%1000, f.Broken.Rule, f.Broken.Text)
 }
 
-// quantiles tells two quantiles in seconds; "-" when there was nothing to count.
+// quantiles formats two quantiles in seconds; "-" when there was nothing to count.
 func quantiles(p50, p99 int) string {
 	if p50 < 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%d s / %d s", p50, p99)
-}
-
-// huntMutants breaks one rule after another; the simulation must fail each time.
-func huntMutants(command *cobra.Command, flags *simulateFlags) error {
-	if !mutant.Built {
-		return failure.Usagef("no rule can be broken in this build: go run -overlay \"$(go run ./internal/mutant/instrument)\" ./cmd/botd simulate --mutants")
-	}
-	rules := mutant.Table
-	if len(flags.mutant) > 0 {
-		rules = nil
-		for _, name := range flags.mutant {
-			row, err := mutant.Find(name)
-			if err != nil {
-				return failure.Usagef("%w", err)
-			}
-			rules = append(rules, *row)
-		}
-	}
-	bar := shell.NewProgress(command, len(rules), "mutants")
-	done := 0
-	hunts := simulation.HuntMutants(command.Context(), rules, flags.seeds, flags.jobs, func(*simulation.Hunt) {
-		done++
-		bar.Set(done, len(rules))
-	})
-	bar.End()
-	survivors := 0
-	for i := range hunts {
-		if hunts[i].Caught == "" && hunts[i].Shown == "" {
-			survivors++
-		}
-	}
-	err := shell.Print(command.OutOrStdout(), flags.output, hunts, func(w io.Writer) { huntTable(w, hunts) })
-	if err == nil && survivors > 0 {
-		return failure.Quiet()
-	}
-	return err
-}
-
-// huntTable tells which mutants were caught, by what and after how many seeds.
-func huntTable(w io.Writer, hunts []simulation.Hunt) {
-	t := shell.NewTable(w, table.Row{"mutant", "what it does", "rule", "caught by", "seeds", "failing"})
-	caught, elsewhere := 0, 0
-	for _, h := range hunts {
-		by := h.Caught
-		switch {
-		case by != "":
-			caught++
-		case h.Shown != "":
-			by = "none; " + h.Shown
-			elsewhere++
-		default:
-			by = "NOT CAUGHT"
-		}
-		t.AppendRow(table.Row{h.Mutant, h.Does, h.Where, by, h.Seeds, fmt.Sprintf("%d of %d", h.Failing, h.Tried)})
-	}
-	t.Render()
-	fmt.Fprintf(w, "%d of %d caught by seeds", caught, len(hunts))
-	if elsewhere > 0 {
-		fmt.Fprintf(w, ", %d more by the tests named", elsewhere)
-	}
-	fmt.Fprintln(w)
 }

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"botd-sim": main}) }
+
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true})
+}
+
+// TestDocumentsNameOnlyCommandsThereAre reads every botd-sim command that a document,
+// CI or an example of the help shows, with its flags.
+func TestDocumentsNameOnlyCommandsThereAre(t *testing.T) {
+	t.Parallel()
+	root := newRoot()
+	texts := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", ".ci/run"} {
+		paths, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts[filepath.Base(path)] = string(text)
+		}
+	}
+	for _, command := range root.Commands() {
+		texts["help of "+command.Name()] = command.Example
+	}
+	total := 0
+	for name, text := range texts {
+		for _, found := range regexp.MustCompile("\\bbotd-sim ([a-z][^`\n#)|>]*)").FindAllStringSubmatch(text, -1) {
+			total++
+			if wrong := wrongIn(root, strings.Fields(found[1])); wrong != "" {
+				t.Errorf("%s: botd-sim %s: %s", name, found[1], wrong)
+			}
+		}
+	}
+	if total < 15 {
+		t.Errorf("want the commands of all documents read, have only %d", total)
+	}
+	for text, want := range map[string]bool{"simulate --seeds 3": false, "chaos": false, "simulat": true, "simulate --seds 3": true} {
+		if wrong := wrongIn(root, strings.Fields(text)); (wrong != "") != want {
+			t.Errorf("botd-sim %s: want it wrong %t, have %q", text, want, wrong)
+		}
+	}
+}
+
+// wrongIn says what of a command line there is not; empty for nothing.
+func wrongIn(root *cobra.Command, words []string) string {
+	command, _, err := root.Find(words[:1])
+	if err != nil || command == root {
+		return fmt.Sprintf("there is no command %s", words[0])
+	}
+	for _, word := range words[1:] {
+		name, _, _ := strings.Cut(word, "=")
+		long, dashed := strings.CutPrefix(name, "--")
+		if dashed && command.Flag(strings.Trim(long, `,.;"'`)) == nil {
+			return fmt.Sprintf("%s has no %s", command.CommandPath(), name)
+		}
+	}
+	return ""
+}

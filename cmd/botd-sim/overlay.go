@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"botd/internal/failure"
+	"botd/internal/mutant"
+)
+
+func newOverlay() *cobra.Command {
+	return &cobra.Command{
+		Use: "overlay", Short: "write the overlay with which every rule of the protocol can be broken, and print its path", Args: cobra.NoArgs,
+		Long: `Writes the source files with every mutant built in, each behind a switch, into a new
+directory, and prints the path of an overlay for the go command. It needs a clone of the
+repository, and is run at its root. docs/simulation.md has more.`,
+		Example: `  go test -overlay "$(go run ./cmd/botd-sim overlay)" -run EveryMutant -v ./internal/simulation`,
+		RunE: func(command *cobra.Command, _ []string) error {
+			root, err := os.Getwd()
+			if err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			directory, err := os.MkdirTemp("", "botd-mutants-")
+			if err != nil {
+				return failure.Wrap(failure.IO, err)
+			}
+			path, err := mutant.Overlay(root, directory)
+			if err != nil {
+				return failure.New(failure.Data, "it is run at the root of the repository; go doc ./internal/mutant says how to carry a mutant along", "%w", err)
+			}
+			_, err = fmt.Fprintln(command.OutOrStdout(), path)
+			return failure.Wrap(failure.IO, err)
+		},
+	}
+}

@@ -1,0 +1,44 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"botd/internal/overlay"
+)
+
+// Build builds botd from the source at or around the current directory, with the
+// race detector where this program has it, and returns the binary's path.
+func Build(ctx context.Context, directory string, flags ...string) (binary string, err error) {
+	if info, known := debug.ReadBuildInfo(); known && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		flags = append(flags, "-race")
+	}
+	binary = filepath.Join(directory, "botd")
+	arguments := append(append([]string{"build"}, flags...), "-o", binary, "botd/cmd/botd")
+	if output, err := exec.CommandContext(ctx, "go", arguments...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build botd: %w\n%s", err, output)
+	}
+	return binary, nil
+}
+
+// CrashEdits are the edits that make a daemon pass its crash points.
+func CrashEdits() []overlay.Edit {
+	const table, imported = "internal/chaos/build.go", "botd/internal/chaos/crash"
+	around := func(function string) func(string) string {
+		return func(code string) string { return function + "(" + code + ")" }
+	}
+	return []overlay.Edit{
+		{Name: "crash points of requests", Table: table, In: "cmd/botd/cli.drive", Code: "Venue: «v.trading»", Replace: around("crash.Venue"), Import: imported},
+		{Name: "crash points of commits", Table: table, In: "cmd/botd/cli.drive", Code: "Journal: «timedJournal{store, metrics, history}»", Replace: around("crash.Journal"), Import: imported},
+	}
+}
+
+// CrashOverlay writes, into a directory, an overlay for the go command with which
+// botd kills itself at the point that the environment names (crash.Points).
+func CrashOverlay(root, directory string) (path string, err error) {
+	return overlay.Write(root, directory, CrashEdits(), nil)
+}
