@@ -7,13 +7,13 @@ import (
 	"botd/exchange"
 )
 
-// DefaultLeverage is a symbol's leverage before it is set.
+// DefaultLeverage is a symbol's leverage until it is set.
 const DefaultLeverage = 10
 
 const quoteAsset = "USDT"
 
-// AccountConfig is what an account begins with. Its name is what Do is asked
-// under: the key, over HTTP.
+// AccountConfig is the initial state of an account. Do identifies an account by its name; over HTTP
+// that is the key.
 type AccountConfig struct {
 	Name         string
 	FuturesUSDT  exchange.Amount
@@ -22,9 +22,9 @@ type AccountConfig struct {
 	FuturesTaker exchange.Rate
 	SpotMaker    exchange.Rate
 	SpotTaker    exchange.Rate
-	ReadOnly     bool // every call that changes something is refused
+	ReadOnly     bool // refuses every call that changes something
 	Leverage     int  // of every symbol until it is set; 0 is DefaultLeverage
-	FeeFromQuote bool // spot fees in USDT on both sides, for backtests; else from the received asset
+	FeeFromQuote bool // charge spot fees in USDT on both sides, for backtests; else in the received asset
 }
 
 // DefaultAccount returns the account of decisions.md: 10000 USDT on futures,
@@ -45,56 +45,55 @@ type account struct {
 	money          Money // all but Unrealized
 	orderMargin    exchange.Amount
 	positionMargin exchange.Amount
-	holdings       []holding   // by the book's index
-	positions      []*position // open, in the order of their ids
+	holdings       []holding   // by index of the book
+	positions      []*position // open ones, by id
 	history        []*position // closed, oldest first
-	closed         int         // how many there ever were
+	closed         int         // number of all closed positions, including forgotten ones
 	futuresOrders  orderList
-	unsettled      bool // stands in Exchange.unsettled
+	unsettled      bool // is in Exchange.unsettled
 
-	balances   []balance // by the asset's index
+	balances   []balance // by index of the asset
 	spotOrders []*order  // oldest first
 	spotList   orderList
 	trades     []exchange.UserTrade // oldest first
 
-	noted   bool // stands in the tracker
+	tracked bool // is in the tracker
 	written struct {
-		known  bool // Changes has told its settings
-		closed int  // and that many closed positions
+		known  bool // Changes has written its settings
+		closed int  // number of closed positions that Changes has written
 	}
 }
 
-// holding is what an account has on one futures symbol.
+// holding is an account's state on one futures symbol.
 type holding struct {
 	leverage int
 	position *position
-	reducing exchange.Quantity // sum of what open reduceOnly orders may still fill
-	funding  exchange.Amount   // net paid on it since the exchange was made; no part of a snapshot
+	reducing exchange.Quantity // sum that open reduceOnly orders may still fill
+	funding  exchange.Amount   // net funding paid since the exchange was made; not in snapshots
 }
 
 // balance is one asset of the spot wallet.
 type balance struct{ free, frozen exchange.Amount }
 
-// Money is an account's futures wallet and where it comes from, exact to the
-// last digit:
+// Money is an account's futures wallet and where it comes from, exact to the last digit:
 //
 //	Wallet = Deposits + Realized - Funding - Fees + Insurance
 //
-// Insurance is what the exchange bore when a liquidation would have left the
-// wallet below zero; it is zero for an account that never went bankrupt.
+// Insurance is what the exchange covered when a liquidation would have left the wallet below zero.
+// It is zero for an account that never went bankrupt.
 type Money struct {
 	Wallet         exchange.Amount
 	Deposits       exchange.Amount
 	Realized       exchange.Amount // price differences of closed quantities
 	Funding        exchange.Amount // net paid
 	Fees           exchange.Amount // liquidation fees included
-	LiquidationFee exchange.Amount // the part of Fees that liquidations took
+	LiquidationFee exchange.Amount // the part of Fees that liquidations charged
 	Insurance      exchange.Amount
-	Unrealized     exchange.Amount // at the marks
+	Unrealized     exchange.Amount // at the mark prices
 	Liquidations   int             // positions closed by liquidation
 }
 
-// Equity is the wallet plus the unrealised profit.
+// Equity is the wallet plus unrealised profit.
 func (m *Money) Equity() exchange.Amount { return m.Wallet.Add(m.Unrealized) }
 
 // AddAccount opens an account.
@@ -126,7 +125,7 @@ func (x *Exchange) AddAccount(config AccountConfig) error {
 	return nil
 }
 
-// SetFees gives an account other fees from now on: those of a configuration.
+// SetFees changes an account's fees to those of a configuration.
 func (x *Exchange) SetFees(config AccountConfig) error {
 	a := x.byName[config.Name]
 	if a == nil {
@@ -170,7 +169,7 @@ func (x *Exchange) join(config AccountConfig) *account {
 	return a
 }
 
-// addAsset adds an asset that no symbol has; the indexes behind it move.
+// addAsset adds an asset that no symbol has and renumbers the indexes behind it.
 func (x *Exchange) addAsset(asset string) {
 	at, found := slices.BinarySearch(x.assets, asset)
 	if found {
@@ -201,7 +200,7 @@ func (a *account) open(market exchange.Market) *orderList {
 	return &a.spotList
 }
 
-// forgetSpotOrders drops what the exchange forgot.
+// forgetSpotOrders drops the orders that the exchange has forgotten.
 func (a *account) forgetSpotOrders(x *Exchange) {
 	a.spotOrders = slices.DeleteFunc(a.spotOrders, func(o *order) bool {
 		return x.orderOf(a, exchange.Spot, o.ID) == nil
@@ -225,7 +224,7 @@ func (x *Exchange) Position(name, symbol string) (exchange.Position, bool) {
 	if a == nil || b == nil || a.holdings[b.index].position == nil {
 		return exchange.Position{}, false
 	}
-	return a.holdings[b.index].position.told(), true
+	return a.holdings[b.index].position.report(), true
 }
 
 // Balance returns an account's spot balance of an asset without allocating.
@@ -238,7 +237,7 @@ func (x *Exchange) Balance(name, asset string) (free, frozen exchange.Amount) {
 	return a.balances[at].free, a.balances[at].frozen
 }
 
-// FundingOf returns the funding an account has paid on a symbol, net.
+// FundingPaid returns the net funding that an account has paid on a symbol.
 func (x *Exchange) FundingPaid(name, symbol string) exchange.Amount {
 	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil {
@@ -247,7 +246,7 @@ func (x *Exchange) FundingPaid(name, symbol string) exchange.Amount {
 	return a.holdings[b.index].funding
 }
 
-// OpenOrders returns how many orders of an account and market are not finished.
+// OpenOrders returns the number of unfinished orders of an account and market.
 func (x *Exchange) OpenOrders(name string, market exchange.Market) int {
 	if a := x.byName[name]; a != nil {
 		return a.open(market).count
@@ -255,7 +254,7 @@ func (x *Exchange) OpenOrders(name string, market exchange.Market) int {
 	return 0
 }
 
-// Leverage returns the leverage an account has set on a symbol, 0 when unknown.
+// Leverage returns an account's leverage on a symbol, 0 when unknown.
 func (x *Exchange) Leverage(name, symbol string) int {
 	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil {

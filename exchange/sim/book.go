@@ -7,55 +7,55 @@ import (
 	"botd/exchange"
 )
 
-// maxPrice is the highest price a symbol can be told, in its units.
+// maxPrice is the highest price of a symbol, in its units.
 const maxPrice exchange.Price = 1 << 60
 
-// The directions in which a stop price is reached.
+// Directions in which a stop price is reached.
 const (
 	falling = iota // by a price at or below it
 	rising         // by a price at or above it
 )
 
-// book is one symbol: its price, the market's quotes, the accounts' orders.
+// book is one symbol: its price, the quotes of its market, the accounts' orders.
 type book struct {
 	exchange    *Exchange
 	symbol      *exchange.Symbol
 	index       int
-	base, quote int // indexes of its assets
+	base, quote int // indexes of the assets
 
-	last, mark exchange.Price
-	bids, asks ladder
-	waiting    [2][2]ladder // conditional orders by working type (last, mark) and direction
-	updateID   int64        // lastUpdateId of depth
+	last, mark  exchange.Price
+	bids, asks  ladder
+	conditional [2][2]ladder // conditional orders by working type (last, mark) and direction
+	updateID    int64        // lastUpdateId of depth
 
-	market    Market
-	fed       *fed           // the same, when it is one: its quotes are told and finite
-	thin      uint64         // seeds the levels of a random market; 0 where every level holds maxNotional
-	eaten     [2]eaten       // bids by falling, asks by rising
-	spread    exchange.Price // quotes begin that far from the last price; 0: at the price itself, without end
-	moveMS    int64          // the market's next move
-	skipped   bool           // SkipTo passed it
-	restored  bool           // its price comes from a snapshot
-	positions []*position    // open ones of all accounts
-	funding   []FundingPoint
-	fundingMS int64 // the next payment; never on spot
-	paysMS    int64 // the next payment that someone takes part in
+	market            Market
+	fed               *fed           // the same market, when it is fed: its quotes are external and finite
+	liquiditySeed     uint64         // seeds the levels of a random market; 0 where every level has maxNotional
+	consumed          [2]consumed    // taken quantity: bids at falling, asks at rising
+	spread            exchange.Price // distance of the quotes from the last price; 0: at the price itself, unlimited
+	moveMS            int64          // time of the market's next move
+	skipped           bool           // SkipTo moved past it
+	restored          bool           // the price comes from a snapshot
+	positions         []*position    // open positions of all accounts
+	funding           []FundingPoint
+	fundingMS         int64 // time of the next payment; never on spot
+	positionFundingMS int64 // time of the next payment that concerns a position
 
 	// Nothing happens while the price stays between floor and ceiling.
-	stale             bool           // they must be found anew
-	endsKnown         bool           // what liquidates is found too
-	marksSeen         uint64         // where positions hang on each other: the marks it was found at
-	orderLow          exchange.Price // what orders bound
-	orderHigh         exchange.Price
-	safeLow, safeHigh exchange.Price // where positions hang on each other: the corridor
-	floor, ceiling    exchange.Price
-	endsLow, endsHigh exchange.Price // marks that liquidate an account
+	stale                           bool           // they must be computed again
+	liquidationKnown                bool           // liquidation prices are included
+	markVersion                     uint64         // with coupled positions: the mark count at which they were computed
+	orderLow                        exchange.Price // bounds from orders
+	orderHigh                       exchange.Price
+	safeLow, safeHigh               exchange.Price // with coupled positions: the corridor
+	floor, ceiling                  exchange.Price
+	liquidationLow, liquidationHigh exchange.Price // mark prices that liquidate an account
 
-	costs     Costs             // of taking, over recorded candles
-	volume    float64           // of the recorded candle under way
-	allowance exchange.Quantity // what it still allows
-	written   bookNumbers       // by Changes
-	quoted    exchange.Price    // before slippage, of the fill under way
+	costs     Costs             // of taking, on recorded candles
+	volume    float64           // of the recorded candle being played
+	allowance exchange.Quantity // quantity that volume still allows
+	written   bookNumbers       // as last written by Changes
+	quoted    exchange.Price    // before slippage, of the present fill
 
 	trades  []exchange.Trade
 	tradeID int64
@@ -63,10 +63,10 @@ type book struct {
 }
 
 func newBook(x *Exchange, symbol *exchange.Symbol) *book {
-	b := &book{exchange: x, symbol: symbol, moveMS: never, paysMS: never, fundingMS: never, stale: true}
+	b := &book{exchange: x, symbol: symbol, moveMS: never, positionFundingMS: never, fundingMS: never, stale: true}
 	b.bids.sign, b.asks.sign = 1, -1
-	for i := range b.waiting {
-		b.waiting[i][falling].sign, b.waiting[i][rising].sign = 1, -1
+	for i := range b.conditional {
+		b.conditional[i][falling].sign, b.conditional[i][rising].sign = 1, -1
 	}
 	if symbol.Market == exchange.Futures && symbol.FundingIntervalHours > 0 {
 		b.setFundingTime(x.nowMS)
@@ -81,8 +81,7 @@ func (b *book) setMarket(market Market) {
 	b.stale = true
 }
 
-// ask returns the lowest price at which the market sells: whole ticks above the
-// last price.
+// ask returns the lowest price at which the market sells: a number of ticks above the last price.
 func (b *book) ask() (exchange.Price, bool) {
 	if b.fed != nil {
 		return b.fed.best(exchange.Buy)
@@ -90,10 +89,10 @@ func (b *book) ask() (exchange.Price, bool) {
 	if b.spread == 0 {
 		return b.last, b.last > 0
 	}
-	return b.symbol.FloorPrice(b.last) + b.spread + exchange.Price(b.eaten[rising].levels)*b.symbol.PriceTick, b.last > 0
+	return b.symbol.FloorPrice(b.last) + b.spread + exchange.Price(b.consumed[rising].levels)*b.symbol.PriceTick, b.last > 0
 }
 
-// bid returns the highest price at which the market buys; near zero there is none.
+// bid returns the highest price at which the market buys; close to zero there is none.
 func (b *book) bid() (exchange.Price, bool) {
 	if b.fed != nil {
 		return b.fed.best(exchange.Sell)
@@ -101,24 +100,23 @@ func (b *book) bid() (exchange.Price, bool) {
 	if b.spread == 0 {
 		return b.last, b.last > 0
 	}
-	price := b.symbol.FloorPrice(b.last-1) + b.symbol.PriceTick - b.spread - exchange.Price(b.eaten[falling].levels)*b.symbol.PriceTick
+	price := b.symbol.FloorPrice(b.last-1) + b.symbol.PriceTick - b.spread - exchange.Price(b.consumed[falling].levels)*b.symbol.PriceTick
 	return price, b.last > 0 && price > 0
 }
 
-// quantityFor is Symbol.QuantityFor with an end, so that no price, however
-// small, overflows.
+// quantityFor is Symbol.QuantityFor with a maximum, so that no price, however small, overflows.
 func quantityFor(s *exchange.Symbol, amount exchange.Amount, price exchange.Price) exchange.Quantity {
-	const most = 1 << 60
+	const maximum = 1 << 60
 	if amount.Sign() <= 0 || price <= 0 {
 		return 0
 	}
-	if amount.Float()/s.PriceFloat(price)*math.Pow10(s.QuantityScale) >= most {
-		return s.FloorQuantity(most)
+	if amount.Float()/s.PriceFloat(price)*math.Pow10(s.QuantityScale) >= maximum {
+		return s.FloorQuantity(maximum)
 	}
 	return s.QuantityFor(amount, price)
 }
 
-// checkPrice returns what is wrong with a told price.
+// checkPrice returns an error for a price that is out of bounds.
 func (b *book) checkPrice(name string, price exchange.Price) error {
 	if price < b.symbol.PriceTick || price > maxPrice {
 		return fmt.Errorf("%s %s of %s is outside %s..%s", name, b.symbol.PriceDecimal(price), b.symbol.Key(),
@@ -132,15 +130,14 @@ func (b *book) checkPrice(name string, price exchange.Price) error {
 	return nil
 }
 
-// jump sets the price without passing those between. At a gap of recorded
-// candles what it passed fills at the new price.
+// jump sets the price without passing the prices between. At a gap in recorded candles, what it
+// passed fills at the new price.
 func (b *book) jump(price, mark exchange.Price, gap bool) {
 	b.setPrice(price, mark)
 	b.react(gap)
 }
 
-// slide moves the price through every one between, stopping at each where
-// something happens.
+// slide moves the price through every price between and stops where something happens.
 func (b *book) slide(target exchange.Price) {
 	for b.last != target || b.mark != target {
 		b.fresh()
@@ -158,19 +155,18 @@ func (b *book) slide(target exchange.Price) {
 func (b *book) setPrice(price, mark exchange.Price) {
 	b.last, b.mark = price, mark
 	b.updateID++
-	b.eaten = [2]eaten{}
+	b.consumed = [2]consumed{}
 	b.candles.tick(b.exchange.nowMS, price)
-	b.exchange.marks++
+	b.exchange.markVersion++
 }
 
-// react lets happen what the price asks for: liquidations, then fills of resting
-// orders, then triggers.
+// react applies the present price: liquidations, then fills of resting orders, then triggers.
 func (b *book) react(gap bool) {
 	b.fresh()
 	if b.last > b.floor && b.last < b.ceiling && b.mark > b.floor && b.mark < b.ceiling {
 		return
 	}
-	if b.mark <= b.endsLow || b.mark >= b.endsHigh {
+	if b.mark <= b.liquidationLow || b.mark >= b.liquidationHigh {
 		for _, a := range b.exchange.accounts {
 			if a.holds(b) {
 				b.exchange.settleAccount(a)
@@ -189,7 +185,7 @@ func (a *account) holds(b *book) bool {
 	return b.symbol.Market == exchange.Futures && a.holdings[b.index].position != nil
 }
 
-// fillCrossed lets the quotes take the resting orders they have reached.
+// fillCrossed fills the resting orders that the quotes have reached.
 func (b *book) fillCrossed(gap bool) {
 	for o := b.bids.best(); o != nil; o = b.bids.best() {
 		if ask, ok := b.ask(); !ok || o.Price < ask {
@@ -209,10 +205,10 @@ func (b *book) fillCrossed(gap bool) {
 	}
 }
 
-// take fills a resting order whole, or as far as the candle's volume goes: it
-// makes, a quote takes. A gap with quotes at the price itself fills at that price,
-// else the order's own counts, as it does for the rest of one that was passed
-// before. It reports whether there may be more to take.
+// take fills a resting order, wholly or as far as the candle's volume goes. The order is the maker,
+// a quote the taker. A gap with quotes at the price itself fills at that price, else the order's
+// own price counts, as it does for the rest of an order that was passed earlier. It reports whether
+// there may be more to fill.
 func (b *book) take(o *order, gap bool) bool {
 	price := o.Price
 	if gap && b.spread == 0 && o.Filled == 0 {
@@ -239,43 +235,43 @@ func (b *book) take(o *order, gap bool) bool {
 	return true
 }
 
-// reachedOrder returns a waiting order whose stop price is reached, or nil.
+// reachedOrder returns a conditional order whose stop price is reached, or nil.
 func (b *book) reachedOrder() *order {
 	for i, price := range [2]exchange.Price{b.last, b.mark} {
-		if stop, ok := b.waiting[i][falling].price(); ok && price <= stop {
-			return b.waiting[i][falling].best()
+		if stop, ok := b.conditional[i][falling].price(); ok && price <= stop {
+			return b.conditional[i][falling].best()
 		}
-		if stop, ok := b.waiting[i][rising].price(); ok && price >= stop {
-			return b.waiting[i][rising].best()
+		if stop, ok := b.conditional[i][rising].price(); ok && price >= stop {
+			return b.conditional[i][rising].best()
 		}
 	}
 	return nil
 }
 
-// fresh finds the prices between which nothing happens, when they are not known.
+// fresh computes the prices between which nothing happens, unless they are known.
 func (b *book) fresh() {
-	if !b.stale && b.endsKnown && (!b.exchange.coupled || b.marksSeen == b.exchange.marks) {
+	if !b.stale && b.liquidationKnown && (!b.exchange.coupled || b.markVersion == b.exchange.markVersion) {
 		return
 	}
 	b.boundOrders()
-	b.endsKnown, b.marksSeen = true, b.exchange.marks
-	b.endsLow, b.endsHigh = 0, math.MaxInt64
+	b.liquidationKnown, b.markVersion = true, b.exchange.markVersion
+	b.liquidationLow, b.liquidationHigh = 0, math.MaxInt64
 	for _, p := range b.positions {
 		price, ok := p.liquidationBound()
 		switch {
 		case ok && p.side == exchange.Long:
-			b.endsLow = max(b.endsLow, price)
+			b.liquidationLow = max(b.liquidationLow, price)
 		case ok:
-			b.endsHigh = min(b.endsHigh, price)
+			b.liquidationHigh = min(b.liquidationHigh, price)
 		}
 	}
-	b.floor, b.ceiling = max(b.orderLow, b.endsLow), min(b.orderHigh, b.endsHigh)
+	b.floor, b.ceiling = max(b.orderLow, b.liquidationLow), min(b.orderHigh, b.liquidationHigh)
 }
 
-// boundOrders finds the prices that orders at rest and waiting ones bound. What
-// liquidates is not known then.
+// boundOrders computes the bounds from resting and conditional orders. Liquidation prices are
+// unknown afterwards.
 func (b *book) boundOrders() {
-	b.stale, b.endsKnown = false, false
+	b.stale, b.liquidationKnown = false, false
 	b.orderLow, b.orderHigh = 0, math.MaxInt64
 	if price, ok := b.bids.price(); ok {
 		if b.spread > 0 {
@@ -289,11 +285,11 @@ func (b *book) boundOrders() {
 		}
 		b.orderHigh = min(b.orderHigh, price)
 	}
-	for i := range b.waiting {
-		if price, ok := b.waiting[i][falling].price(); ok {
+	for i := range b.conditional {
+		if price, ok := b.conditional[i][falling].price(); ok {
 			b.orderLow = max(b.orderLow, price)
 		}
-		if price, ok := b.waiting[i][rising].price(); ok {
+		if price, ok := b.conditional[i][rising].price(); ok {
 			b.orderHigh = min(b.orderHigh, price)
 		}
 	}
@@ -302,9 +298,9 @@ func (b *book) boundOrders() {
 // notePositions follows the opening and closing of positions.
 func (b *book) notePositions() {
 	b.stale = true
-	b.paysMS = never
+	b.positionFundingMS = never
 	if len(b.positions) > 0 {
-		b.paysMS = b.fundingMS
+		b.positionFundingMS = b.fundingMS
 	}
 	b.exchange.coupled, b.exchange.corridor = false, false
 	for _, a := range b.exchange.accounts {

@@ -17,7 +17,7 @@ func TestAGapFillsRestingOrdersAtTheOpenOnlyWithoutASpread(t *testing.T) {
 	}
 }
 
-func TestAnOrderThatMayNotExecuteAnyMoreIsCanceledWhenItIsMet(t *testing.T) {
+func TestAnOrderThatMayNotExecuteAnyMoreIsCanceledWhenMet(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	bob := d.as("bob")
@@ -40,7 +40,7 @@ func TestAnAccountsOrderComesBeforeAQuoteAtTheSamePrice(t *testing.T) {
 	d.wantStatus(buy.ID, exchange.StatusFilled)
 }
 
-func TestOrdersOfTheSameMomentReachTheBookInTheOrderOfAcceptance(t *testing.T) {
+func TestSimultaneousOrdersReachTheBookInOrderOfAcceptance(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{OrderDelayMS: 5})
 	var ids []int64
@@ -79,10 +79,10 @@ func TestAnotherSymbolsPriceMovesTheLiquidationBound(t *testing.T) {
 	eth.place(eth.order("buy", exchange.MarketOrder, "16", ""))
 	low := d.Symbol(d.key()).PriceOf(d.position().LiqPrice) + d.p("100")
 	for name, move := range map[string]func(){
-		"told":    func() { eth.tell("2400") },
+		"told":    func() { eth.setLast("2400") },
 		"skipped": func() { eth.SkipTo(startMS, eth.key(), eth.p("2300")) },
 	} {
-		eth.tell("2500")
+		eth.setLast("2500")
 		btc, _ := d.Instrument(d.key())
 		if floor, _, _, _ := btc.Bounds(); floor >= low {
 			t.Fatalf("%s: want nothing at %d before ETH falls, have it at %d", name, low, floor)
@@ -97,7 +97,7 @@ func TestAnotherSymbolsPriceMovesTheLiquidationBound(t *testing.T) {
 	}
 }
 
-func TestAPartFillReleasesWhatTheRestOfASpotOrderDoesNotNeed(t *testing.T) {
+func TestAPartialFillReleasesWhatTheRestOfASpotOrderDoesNotNeed(t *testing.T) {
 	t.Parallel()
 	d := spotDesk(t, Config{})
 	d.SetMarket(d.key(), Still(StillConfig{SpreadTicks: 1_000})) // quotes 100 USDT away

@@ -2,8 +2,8 @@ package sim
 
 import "botd/exchange"
 
-// cancelable finds the order of a cancel request. An order can be canceled from
-// its acceptance on, though list and GET do not show it yet.
+// cancelable finds the order of a cancel request. An order can be canceled once it is accepted,
+// even before list and GET show it.
 func (x *Exchange) cancelable(a *account, request *exchange.Request) (*order, *exchange.Refusal) {
 	op := request.Operation
 	o := x.orderOf(a, op.Market(), request.OrderID)
@@ -17,42 +17,41 @@ func (x *Exchange) cancelable(a *account, request *exchange.Request) (*order, *e
 		}
 		return nil, refuse(op, CodeFinishedOrder, "order %d is finished: %s", o.ID, status)
 	case !o.book.symbol.Cancelable:
-		return nil, refuse(op, CodeNotCancelable, "orders on %s can not be canceled: isCancelOrder is false", o.Symbol)
+		return nil, refuse(op, CodeNotCancelable, "orders on %s cannot be canceled: isCancelOrder is false", o.Symbol)
 	}
 	return o, nil
 }
 
-// cancelFutures accepts a cancel: PRE_CANCELED in the answer, CANCELED when it
-// is done, unless the order fills before.
+// cancelFutures accepts a cancel. The answer says PRE_CANCELED; the order is CANCELED after the
+// delay, unless it fills first.
 func (x *Exchange) cancelFutures(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	o, refusal := x.cancelable(a, request)
 	if refusal != nil {
 		return refusal
 	}
-	answer.Order = o.told()
+	answer.Order = o.report()
 	answer.Order.Status = exchange.StatusPreCanceled
 	x.cancel(o)
 	return nil
 }
 
-// cancelAllFutures accepts a cancel of every order; the answer shows them as
-// they stood.
+// cancelAllFutures accepts a cancel of every order. The answer shows the orders as they were.
 func (x *Exchange) cancelAllFutures(a *account, answer *exchange.Answer) *exchange.Refusal {
-	var told []exchange.Order
+	var canceling []exchange.Order
 	for o := a.futuresOrders.first; o != nil; {
 		next := o.after
 		if o.book.symbol.Cancelable {
-			told = append(told, o.told())
+			canceling = append(canceling, o.report())
 			x.cancel(o)
 		}
 		o = next
 	}
-	answer.Orders = exchange.FetchedOf(told)
+	answer.Orders = exchange.FetchedOf(canceling)
 	return nil
 }
 
-// cancelSpot cancels a spot order: the answer says CANCELED and no fill follows;
-// list, history and wallet follow after the delay.
+// cancelSpot cancels a spot order. The answer says CANCELED and no fill follows; list, history and
+// wallet follow after the delay.
 func (x *Exchange) cancelSpot(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	b, refusal := x.symbol(request, request.Symbol)
 	if refusal != nil {
@@ -75,31 +74,31 @@ func (x *Exchange) cancelAllSpot(a *account, request *exchange.Request, answer *
 		return refusal
 	}
 	if !b.symbol.Cancelable {
-		return refuse(request.Operation, CodeNotCancelable, "orders on %s can not be canceled: isCancelOrder is false", b.symbol.Name)
+		return refuse(request.Operation, CodeNotCancelable, "orders on %s cannot be canceled: isCancelOrder is false", b.symbol.Name)
 	}
-	var told []exchange.Order
+	var canceling []exchange.Order
 	for o := a.spotList.first; o != nil; {
 		next := o.after
 		if o.book == b && !o.dead {
-			told = append(told, x.kill(o))
+			canceling = append(canceling, x.kill(o))
 		}
 		o = next
 	}
-	answer.Orders = exchange.FetchedOf(told)
+	answer.Orders = exchange.FetchedOf(canceling)
 	return nil
 }
 
-// kill takes a spot order out at once and cancels it after the delay.
+// kill removes a spot order from the book at once and cancels it after the delay.
 func (x *Exchange) kill(o *order) exchange.Order {
-	told := o.told()
-	told.Status = canceled
+	reported := o.report()
+	reported.Status = canceled
 	o.dead = true
 	o.book.takeOut(o)
 	x.cancel(o)
-	return told
+	return reported
 }
 
-// cancel ends an order after the delay, but never before it reached the book.
+// cancel ends an order after the delay, but not before it reached the book.
 func (x *Exchange) cancel(o *order) {
 	x.version++
 	x.noteOrder(o)
@@ -110,8 +109,8 @@ func (x *Exchange) cancel(o *order) {
 	x.finish(o, canceled)
 }
 
-// setLeverage changes a symbol's leverage: within the bracket the position falls
-// in, and not so low that margin is missing.
+// setLeverage changes a symbol's leverage: at most that of the position's bracket, and not so low
+// that margin is missing.
 func (x *Exchange) setLeverage(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	b, refusal := x.symbol(request, request.Symbol)
 	if refusal != nil {
@@ -122,9 +121,9 @@ func (x *Exchange) setLeverage(a *account, request *exchange.Request, answer *ex
 	if h.position != nil {
 		notional = b.symbol.Notional(b.mark, h.position.remaining)
 	}
-	if most := b.symbol.BracketOf(notional).MaxLeverage; request.Leverage < 1 || request.Leverage > most {
+	if maximum := b.symbol.BracketOf(notional).MaxLeverage; request.Leverage < 1 || request.Leverage > maximum {
 		return refuse(request.Operation, CodeLeverage, "leverage %d is outside 1..%d of the bracket that %s USDT on %s fall in",
-			request.Leverage, most, notional, b.symbol.Name)
+			request.Leverage, maximum, notional, b.symbol.Name)
 	}
 	before := h.leverage
 	x.applyLeverage(a, b, request.Leverage)
@@ -138,7 +137,7 @@ func (x *Exchange) setLeverage(a *account, request *exchange.Request, answer *ex
 	return nil
 }
 
-// applyLeverage counts position and order margin of a symbol anew.
+// applyLeverage recomputes a symbol's position and order margin.
 func (x *Exchange) applyLeverage(a *account, b *book, leverage int) {
 	h := &a.holdings[b.index]
 	h.leverage = leverage

@@ -8,19 +8,18 @@ import (
 	"botd/exchange"
 )
 
-// maxBaseCandles is how many minutes are kept: about 69 days.
+// maxBaseCandles is how many minutes are stored: about 69 days.
 const maxBaseCandles = 100_000
 
-// builder makes one-minute candles of prices and trades as they come; all other
-// intervals are put together from them. A minute without a trade is flat at the
-// last close.
+// builder builds one-minute candles from prices and trades as they arrive. All other intervals are
+// built from them. A minute without a trade is flat at the last close.
 type builder struct {
 	base exchange.Candles
 	last exchange.Price
 	off  bool // the market has recorded minutes of its own
 }
 
-// roll begins the minute of a time, and every minute missed before it.
+// roll begins the minute of a time and every empty minute before it.
 func (c *builder) roll(timeMS int64, price exchange.Price) {
 	c.base.Interval = exchange.Minute1
 	open := exchange.Minute1.OpenOf(timeMS)
@@ -50,7 +49,7 @@ func (c *builder) flat(open int64) {
 	c.base.Append(exchange.Candle{OpenMS: open, Open: c.last, High: c.last, Low: c.last, Close: c.last})
 }
 
-// tick brings a price into the candle under way.
+// tick adds a price to the present candle.
 func (c *builder) tick(timeMS int64, price exchange.Price) {
 	if c.off {
 		return
@@ -64,7 +63,7 @@ func (c *builder) tick(timeMS int64, price exchange.Price) {
 	c.base.Close[n-1], c.last = price, price
 }
 
-// trade brings a trade's volume into the candle under way, not its price.
+// trade adds a trade's volume, not its price, to the present candle.
 func (c *builder) trade(timeMS int64, last exchange.Price, base, quote float64, buyerTakes bool) {
 	if c.off {
 		return
@@ -80,15 +79,15 @@ func (c *builder) trade(timeMS int64, last exchange.Price, base, quote float64, 
 	}
 }
 
-// reach widens the candle under way to a trade that went through several quotes.
+// reach widens the present candle to a trade that went through several quotes.
 func (c *builder) reach(price exchange.Price) {
 	if n := c.base.Len(); !c.off && n > 0 {
 		c.base.High[n-1], c.base.Low[n-1] = max(c.base.High[n-1], price), min(c.base.Low[n-1], price)
 	}
 }
 
-// builtFrom returns the candles of an interval from about a time on, oldest first,
-// as they were built here.
+// builtFrom returns the candles of an interval from about a time on, oldest first, built from the
+// minutes.
 func (b *book) builtFrom(interval exchange.Interval, fromMS int64) *exchange.Candles {
 	if b.last == 0 {
 		return &exchange.Candles{Interval: interval}
@@ -110,8 +109,7 @@ func (b *book) builtFrom(interval exchange.Interval, fromMS int64) *exchange.Can
 	return all
 }
 
-// merge brings a shorter candle into the last one of a longer interval, or
-// begins a new one with it.
+// merge adds a shorter candle to the last one of a longer interval, or begins a new one with it.
 func merge(all *exchange.Candles, part exchange.Candle) {
 	open, n := all.Interval.OpenOf(part.OpenMS), all.Len()-1
 	if n < 0 || all.OpenMS[n] != open {
@@ -136,8 +134,8 @@ func clone(c *exchange.Candles) *exchange.Candles {
 	}
 }
 
-// window returns the candles whose open time lies within startMS..endMS, both
-// included: with a start the first ones from there, else the newest.
+// window returns the candles whose open time is within startMS..endMS, both inclusive: with a start
+// the first ones, else the newest.
 func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStart bool, offset, limit int) *exchange.Candles {
 	aboutMS := startMS
 	if !fromStart {
@@ -146,7 +144,7 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 			aboutMS = min(aboutMS, endMS-int64(interval)*int64(limit+1))
 		}
 	}
-	all, last, forming := b.market.candlesOf(b, interval) // the one under way may stand apart
+	all, last, forming := b.market.candlesOf(b, interval) // the present one may be separate
 	recorded := all != nil
 	if !recorded {
 		all = b.builtFrom(interval, aboutMS)
@@ -182,8 +180,8 @@ func (b *book) window(interval exchange.Interval, startMS, endMS int64, fromStar
 	return part
 }
 
-// snap makes candles' volumes, from one on, again what their parts add up to:
-// adding floats left the last digits wrong.
+// snap rounds the volumes of candles, from one on, to what their parts add up to: adding floats
+// left the last digits wrong.
 func snap(c *exchange.Candles, from int, base, quote float64) {
 	for i := from; i < c.Len(); i++ {
 		c.Volume[i], c.TakerBase[i] = snapped(c.Volume[i], base), snapped(c.TakerBase[i], base)
@@ -191,11 +189,11 @@ func snap(c *exchange.Candles, from int, base, quote float64) {
 	}
 }
 
-// recordedGrain is the least volume that recorded candles tell apart: 1e-8.
+// recordedGrain is the finest step of recorded volumes: 1e-8.
 const recordedGrain = 1e8
 
-// grains returns how many of the least volumes make one: a quantityTick's power of
-// ten, and that of a quantityTick times a priceTick. Recorded volumes may be finer.
+// grains returns how many volume steps make one: the power of ten of a quantityTick, and that of a
+// quantityTick times a priceTick. Recorded volumes may be finer.
 func (b *book) grains(recorded bool) (base, quote float64) {
 	if recorded {
 		return recordedGrain, recordedGrain
@@ -211,8 +209,8 @@ func (b *book) grains(recorded bool) (base, quote float64) {
 	return math.Pow10(max(0, places)), math.Pow10(max(0, worth))
 }
 
-// snapped returns the nearest multiple of a grain, unless the number is so large
-// that its own last digit is about as large.
+// snapped returns the nearest multiple of a step, unless the number is so large that its own
+// precision is no better.
 func snapped(number, grain float64) float64 {
 	if number*grain >= 1<<50 {
 		return number
@@ -220,7 +218,7 @@ func snapped(number, grain float64) float64 {
 	return math.Round(number*grain) / grain
 }
 
-// fillColumns gives candles that were recorded without them the optional columns.
+// fillColumns adds the optional columns to candles that were recorded without them.
 func fillColumns(c *exchange.Candles) {
 	n := c.Len()
 	for _, column := range []*[]float64{&c.QuoteVolume, &c.TakerBase, &c.TakerQuote} {

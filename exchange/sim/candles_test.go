@@ -8,7 +8,7 @@ import (
 	"botd/exchange"
 )
 
-// sums are what public trades add up to, in decimals.
+// sums are the totals of public trades, in decimals.
 type sums struct{ base, quote, takerBase, takerQuote decimal.Decimal }
 
 func (s *sums) add(symbol *exchange.Symbol, trade *exchange.Trade) {
@@ -20,7 +20,7 @@ func (s *sums) add(symbol *exchange.Symbol, trade *exchange.Trade) {
 	}
 }
 
-func TestVolumesAreToTheLastDigitWhatTheTradesAddUpTo(t *testing.T) {
+func TestVolumesEqualTheSumOfTradesToTheLastDigit(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	for _, name := range []string{"BTC-USDT", "ETH-USDT", "SOL-USDT"} {
@@ -57,7 +57,7 @@ func TestVolumesAreToTheLastDigitWhatTheTradesAddUpTo(t *testing.T) {
 	}
 }
 
-func TestTheTickersVolumeIsThatOfTheDaysCandles(t *testing.T) {
+func TestTheTickersVolumeEqualsTheDaysCandles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.SetMarket(d.key(), Random(7))
@@ -76,7 +76,7 @@ func TestTheTickersVolumeIsThatOfTheDaysCandles(t *testing.T) {
 	}
 }
 
-func TestRecordedVolumesAreToldAsRecordedAndAddUp(t *testing.T) {
+func TestRecordedVolumesAreReportedAsRecordedAndAddUp(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	tape := &exchange.Candles{Interval: exchange.Minute1}
@@ -102,9 +102,9 @@ func TestRecordedVolumesAreToldAsRecordedAndAddUp(t *testing.T) {
 	}
 }
 
-// A backtest has no spread and nobody who asks for minutes: a year of hours must not
-// make half a million of them.
-func TestARecordedMarketWithoutASpreadMakesNoMinutes(t *testing.T) {
+// TestARecordedMarketWithoutASpreadBuildsNoMinutes: a backtest has no spread and does not use
+// minutes, so a year of hours must not build half a million of them.
+func TestARecordedMarketWithoutASpreadBuildsNoMinutes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		spread int

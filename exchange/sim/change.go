@@ -9,30 +9,30 @@ import (
 	"botd/exchange"
 )
 
-// tracker notes what changed since Changes was last asked, so that a log of
-// changes costs what happened, not what ever was.
+// tracker collects what changed since the last call of Changes, so that a log of changes costs what
+// happened, not what is stored.
 type tracker struct {
 	on       bool
 	orders   []*order
 	accounts []*account
-	fillID   int64 // the last fill that Changes told
+	fillID   int64 // the last fill that Changes returned
 }
 
-// Track makes the exchange note what changes from now on. A Snapshot taken now
-// and what Changes tells after it make the whole state: see Merge.
+// Track starts collecting changes. A Snapshot taken now and the changes after it make up the whole
+// state: see Merge.
 func (x *Exchange) Track() {
 	x.tracker.on = true
 	x.tracked()
 }
 
-// tracked forgets what was noted: it has been told.
+// tracked clears what was collected: it has been returned.
 func (x *Exchange) tracked() {
 	t := &x.tracker
 	for _, o := range t.orders {
-		o.noted = false
+		o.tracked = false
 	}
 	for _, a := range x.accounts {
-		a.noted, a.written.closed, a.written.known = false, a.closed, true
+		a.tracked, a.written.closed, a.written.known = false, a.closed, true
 	}
 	for _, b := range x.books {
 		b.written = b.numbers()
@@ -42,22 +42,21 @@ func (x *Exchange) tracked() {
 
 // noteOrder notes that an order changed.
 func (x *Exchange) noteOrder(o *order) {
-	if x.tracker.on && !o.noted {
-		o.noted = true
+	if x.tracker.on && !o.tracked {
+		o.tracked = true
 		x.tracker.orders = append(x.tracker.orders, o)
 	}
 }
 
 // noteAccount notes that an account's money, positions or settings changed.
 func (x *Exchange) noteAccount(a *account) {
-	if x.tracker.on && !a.noted {
-		a.noted = true
+	if x.tracker.on && !a.tracked {
+		a.tracked = true
 		x.tracker.accounts = append(x.tracker.accounts, a)
 	}
 }
 
-// Changes returns what changed since it was last called, or since Track, as JSON
-// for Merge. What it returned it does not tell again.
+// Changes returns what changed since the last call, or since Track, as JSON for Merge.
 func (x *Exchange) Changes() ([]byte, error) {
 	if !x.tracker.on {
 		return nil, fmt.Errorf("changes of an exchange that does not track them")
@@ -100,7 +99,7 @@ func (x *Exchange) Changes() ([]byte, error) {
 	return s.with(orders, fills)
 }
 
-// newFills returns how many of the newest fills Changes has not told.
+// newFills returns the number of fills that Changes has not returned.
 func (x *Exchange) newFills() int {
 	count := 0
 	for count < len(x.fills) && x.fills[(x.oldestFill-count-1+len(x.fills))%len(x.fills)].ID > x.tracker.fillID {
@@ -109,7 +108,7 @@ func (x *Exchange) newFills() int {
 	return count
 }
 
-// Merge returns the snapshot with the changes that followed it.
+// Merge applies the changes that followed a snapshot and returns the new snapshot.
 func Merge(data []byte, changes [][]byte) ([]byte, error) {
 	if len(changes) == 0 {
 		return data, nil
@@ -141,7 +140,7 @@ func Merge(data []byte, changes [][]byte) ([]byte, error) {
 	return json.Marshal(m.whole())
 }
 
-// merger is a snapshot under change.
+// merger is a snapshot being merged.
 type merger struct {
 	*snapshot
 	orders   map[int64]int
@@ -179,8 +178,8 @@ func (m *merger) merge(change *snapshot) error {
 	return nil
 }
 
-// account brings an account up to date: its closed positions and trades are added
-// to those before, all else is as the change says.
+// account updates an account: closed positions and trades are appended, everything else is
+// replaced.
 func (m *merger) account(change *accountState) error {
 	known := m.accounts[change.Name]
 	if known == nil {
@@ -201,7 +200,7 @@ func (m *merger) account(change *accountState) error {
 	return nil
 }
 
-// whole returns the snapshot with everything in its order.
+// whole returns the merged snapshot in order.
 func (m *merger) whole() *snapshot {
 	accounts := make([]accountState, 0, len(m.names))
 	for _, name := range m.names {

@@ -6,14 +6,13 @@ import (
 	"botd/exchange"
 )
 
-// Corridors counts how often the corridors were found. Several symbols are quiet
-// together only when it did not change between the first question and the last.
+// CorridorVersion counts how often the corridors were computed. Several symbols are quiet together
+// only when it is the same at the first question and at the last.
 func (x *Exchange) CorridorVersion() uint64 { return x.corridors }
 
-// findCorridor gives each symbol the prices around its mark within which no
-// account can be liquidated, whatever the other symbols do within theirs: all may
-// move by the same share of their mark. Where nothing is left of the margin there
-// is no corridor, and every price is looked at.
+// findCorridor gives each symbol the prices around its mark within which no account can be
+// liquidated, whatever the other symbols do within theirs: all may move by the same share of their
+// mark. Where there is no margin left there is no corridor, and every price is checked.
 func (x *Exchange) findCorridor() {
 	x.corridor = true
 	x.corridors++
@@ -33,9 +32,9 @@ func (x *Exchange) findCorridor() {
 	}
 }
 
-// room is a share by which all marks may move at once, in any directions, while
-// the account stays above its maintenance margin: at the worst each position
-// loses that share of its value, and its maintenance is that of the larger one.
+// room is the share by which all marks may move at once, in any direction, while the account stays
+// above its maintenance margin. In the worst case each position loses that share of its value, and
+// its maintenance margin is that of the larger value.
 func (a *account) room() float64 {
 	equity, value, needs := a.money.Wallet.Add(a.unrealized()).Float(), 0.0, a.maintenance().Float()
 	for _, p := range a.positions {

@@ -8,9 +8,8 @@ import (
 	"botd/exchange"
 )
 
-// TestWithinTheCorridorNobodyIsLiquidated holds positions of two symbols and moves
-// both within what Quiet allows at once: the account stays above its margin. Beyond
-// the corridor it need not be.
+// TestWithinTheCorridorNobodyIsLiquidated holds positions on two symbols and moves both within what
+// Quiet allows at once: the account stays above its margin. Beyond the corridor it may not.
 func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
 	t.Parallel()
 	quiet := 0
@@ -28,7 +27,7 @@ func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
 			calm := func() bool {
 				return d.Quiet(d.key(), btc-width(btc), btc+width(btc), startMS) && eth.Quiet(eth.key(), ether-width(ether), ether+width(ether), startMS)
 			}
-			if first, second := calm(), calm(); !first || !second { // the second time by one corridor for both
+			if first, second := calm(), calm(); !first || !second { // the second time with one corridor for both
 				continue
 			}
 			quiet++
@@ -43,7 +42,7 @@ func TestWithinTheCorridorNobodyIsLiquidated(t *testing.T) {
 				d.SkipTo(startMS, d.key(), marks[0])
 				eth.SkipTo(startMS, eth.key(), marks[1])
 				if a.money.Wallet.Add(a.unrealized()).Cmp(a.maintenance()) <= 0 {
-					r.Fatalf("moves of %d/1000, corner %d: the margin is used up within what was told quiet", share, corner)
+					r.Fatalf("moves of %d/1000, corner %d: the margin is used up within what is quiet", share, corner)
 				}
 			}
 			return

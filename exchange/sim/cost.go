@@ -7,31 +7,30 @@ import (
 	"botd/exchange"
 )
 
-// Costs are what taking from a recorded market costs beyond fees, and how much of
-// it there is to take. The zero value is a market that takes any quantity at its
-// price, at once.
+// Costs are the costs of taking from a recorded market beyond fees, and how much of it can be
+// taken. The zero value is a market that takes any quantity at its price, at once.
 type Costs struct {
-	Slippage  exchange.Rate // share of the price that whoever takes pays more
-	Impact    exchange.Rate // as much more, times the order's share of the candle's volume
-	VolumeCap exchange.Rate // share of a candle's volume that orders fill; 0 is no bound
+	Slippage  exchange.Rate // share of the price that the taker pays on top
+	Impact    exchange.Rate // further slippage: this times the order's share of the candle's volume
+	VolumeCap exchange.Rate // share of a candle's volume that orders can fill; 0 is unlimited
 	Wait      Wait
 }
 
 // Wait says when an order that would take meets a price.
 type Wait uint8
 
-// NoWait is at once, at the last price, whatever its age. WaitForCandle waits in
-// a hole of the record for the candle after it. WaitForPrice waits for the next
-// price whose time is known, which are opens and closes alone: what lies between
-// them is a guess, and no order that came in between is filled at a guess.
+// NoWait is at once, at the last price, whatever its age. WaitForCandle waits for the next candle
+// when the record has a gap. WaitForPrice waits for the next price whose time is known, which is
+// only an open or a close: the path between them is a guess, and no order that arrived in between
+// is filled at a guess.
 const (
 	NoWait Wait = iota
 	WaitForCandle
 	WaitForPrice
 )
 
-// slipped is the price that an order really pays for a quantity quoted at a price.
-// A limit is never passed.
+// slipped returns the price that an order pays for a quantity quoted at a price. It never passes
+// the order's limit.
 func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantity) exchange.Price {
 	rate := b.costs.Slippage
 	if b.costs.Impact > 0 {
@@ -47,7 +46,7 @@ func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantit
 	high, low := bits.Mul64(uint64(price), uint64(rate))
 	move, rest := bits.Div64(high, low, uint64(exchange.RateOne))
 	if rest > 0 {
-		move++ // against the order, always
+		move++ // always against the order
 	}
 	if o.Side == exchange.Buy {
 		price += exchange.Price(move)
@@ -63,7 +62,7 @@ func (b *book) slipped(o *order, price exchange.Price, quantity exchange.Quantit
 	return price
 }
 
-// renew sets what a new candle's volume allows.
+// renew sets the quantity that a new candle's volume allows.
 func (b *book) renew(volume float64) {
 	b.volume = volume
 	if b.costs.VolumeCap <= 0 {
@@ -81,16 +80,16 @@ func (b *book) capped(quantity exchange.Quantity) exchange.Quantity {
 	return min(quantity, b.allowance)
 }
 
-// spend takes an executed quantity from the candle's allowance.
+// spend deducts an executed quantity from the candle's allowance.
 func (b *book) spend(quantity exchange.Quantity) {
 	if b.costs.VolumeCap > 0 {
 		b.allowance -= quantity
 	}
 }
 
-// postpone keeps an order that would take on its way until the next price it may
-// meet, or the next candle's volume, and reports whether it must wait. Until then
-// it is as little shown as one that the delay holds back.
+// postpone delays an order that would take until the next price it may meet, or the next candle's
+// volume, and reports whether it must wait. Until then it is not shown, like an order within the
+// delay.
 func (b *book) postpone(o *order) bool {
 	if b.costs.Wait == NoWait || o.dead || !b.executable(o) || o.priced() && !b.matches(o) {
 		return false
@@ -107,8 +106,8 @@ func (b *book) postpone(o *order) bool {
 	return true
 }
 
-// await brings the rest of an order to the book once more when a candle opens. It
-// is shown, and can be canceled, until then.
+// await returns the rest of an order to the book when a candle opens. Until then it is shown and
+// can be canceled.
 func (b *book) await(o *order) {
 	b.exchange.queue.push(b.market.opensMS(b), o, false)
 }

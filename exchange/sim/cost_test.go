@@ -20,7 +20,7 @@ func (d *desk) fillsAre(want ...[2]string) {
 	}
 }
 
-func TestSlippageMovesWhoTakesAndNeverPassesALimit(t *testing.T) {
+func TestSlippageMovesTheTakerAndNeverPassesALimit(t *testing.T) {
 	t.Parallel()
 	row := [4]string{"50000", "51000", "49000", "50500"}
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestAVolumeCapFillsInPartsCandleByCandle(t *testing.T) {
 	d.wantStatus(market.ID, exchange.StatusFilled)
 	d.fillsAre([2]string{"100", "1"}, [2]string{"101", "1"}, [2]string{"102", "0.5"})
 
-	// A resting order goes on at its own price.
+	// A resting order continues at its own price.
 	d = newDesk(t, Config{}).on(exchange.Futures, "SOL-USDT")
 	falling := d.tapeOf(row("100"), [4]string{"100", "100", "98", "98"}, row("97"), row("97"))
 	d.SetMarket(d.key(), Tape(falling, TapeConfig{Costs: cap}))
@@ -83,7 +83,7 @@ func TestAVolumeCapFillsInPartsCandleByCandle(t *testing.T) {
 	d.wantStatus(limit.ID, exchange.StatusFilled)
 	d.fillsAre([2]string{"99", "1"}, [2]string{"99", "1"}, [2]string{"99", "0.5"})
 
-	// What waits for volume can be canceled, and then is.
+	// An order that waits for volume can be canceled.
 	d = newDesk(t, Config{}).on(exchange.Spot, "SOL-USDT")
 	d.SetMarket(d.key(), Tape(candles(d), TapeConfig{Costs: cap}))
 	market = d.place(d.order("buy", exchange.MarketOrder, "250", "")) // USDT
@@ -108,7 +108,7 @@ func TestAnOrderWaitsForTheNextKnownPrice(t *testing.T) {
 	d.fillsAre([2]string{"49500", "0.01"}, [2]string{"50500", "0.01"})
 }
 
-func TestInAHoleOfTheRecordAnOrderWaitsForTheCandleAfterIt(t *testing.T) {
+func TestInAGapOfTheRecordAnOrderWaitsForTheNextCandle(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []Wait{NoWait, WaitForCandle, WaitForPrice} {
 		d := newDesk(t, Config{})

@@ -2,22 +2,21 @@ package sim
 
 import "botd/exchange"
 
-// depth answers a depth or books request: accounts' orders and the market's
-// quotes in one book.
+// depth answers a depth or books request: accounts' orders and the market's quotes in one book.
 func (b *book) depth(request *exchange.Request) (exchange.Depth, *exchange.Refusal) {
-	most := maxDepth
+	maximum := maxDepth
 	if request.Operation == exchange.SpotDepth {
-		most = spotMaxDepth
+		maximum = spotMaxDepth
 	}
-	count, refusal := limit(request, 100, most)
+	count, refusal := limit(request, 100, maximum)
 	if refusal != nil {
 		return exchange.Depth{}, refusal
 	}
 	if request.Operation == exchange.SpotDepth && count != 5 && count != 10 && count != 20 && count != 50 && count != 100 {
-		return exchange.Depth{}, refuse(request.Operation, CodeParameter, "limit %d is none of 5, 10, 20, 50, 100", count)
+		return exchange.Depth{}, refuse(request.Operation, CodeParameter, "limit %d is not one of 5, 10, 20, 50, 100", count)
 	}
 	depth := exchange.Depth{ID: b.updateID}
-	if b.fed != nil { // the venue's own book is the truth: accounts' orders are not in it
+	if b.fed != nil { // the venue's own book counts: accounts' orders are not in it
 		depth.Bids = append(depth.Bids, b.fed.bids[:min(count, len(b.fed.bids))]...)
 		depth.Asks = append(depth.Asks, b.fed.asks[:min(count, len(b.fed.asks))]...)
 		return depth, nil
@@ -32,8 +31,7 @@ func (b *book) depth(request *exchange.Request) (exchange.Depth, *exchange.Refus
 	return depth, nil
 }
 
-// side merges one side's orders with the quotes that begin at a price and go on
-// by a step.
+// side merges one side's orders with quotes that begin at a price and continue in steps.
 func (b *book) side(orders *ladder, quote exchange.Price, quoted bool, step exchange.Price, count int) []exchange.Level {
 	levels := make([]exchange.Level, 0, count)
 	next, away := len(orders.levels)-1, rising
@@ -53,7 +51,7 @@ func (b *book) side(orders *ladder, quote exchange.Price, quoted bool, step exch
 			orderHere := next >= 0 && level.Price == quote
 			level = exchange.Level{Price: quote, Quantity: b.levelQuantity(quote)}
 			if quotes == 0 {
-				level.Quantity -= b.eaten[away].quantity
+				level.Quantity -= b.consumed[away].quantity
 			}
 			quote, quotes = quote+step, quotes+1
 			if !orderHere {

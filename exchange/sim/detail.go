@@ -2,14 +2,14 @@ package sim
 
 import "botd/exchange"
 
-// detail is a finer series beside the candles: which of them it covers whole.
+// detail is a finer series beside the candles, and which candles it covers completely.
 type detail struct {
 	candles *exchange.Candles
-	from    []int // by candle: its first bar, or -1
+	from    []int // by candle: index of its first bar, or -1
 	bars    int   // in a candle
 }
 
-// newDetail finds the candles that the finer series covers without a hole.
+// newDetail finds the candles that the finer series covers without a gap.
 func newDetail(candles, finer *exchange.Candles) *detail {
 	if finer.Interval >= candles.Interval || candles.Interval%finer.Interval != 0 {
 		return nil

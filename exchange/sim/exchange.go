@@ -27,24 +27,24 @@ const (
 	MaxAccounts       = 1_000
 	MaxSymbols        = 2_000
 	MaxOpenOrders     = 10_000         // per account and market
-	MaxOrderDelayMS   = 8 * 86_400_000 // a backtest delays by as much as a candle of a week
-	DefaultMaxHistory = 200_000        // finished orders, and fills, kept
+	MaxOrderDelayMS   = 8 * 86_400_000 // a backtest delays by up to a week's candle
+	DefaultMaxHistory = 200_000        // stored finished orders, and fills
 	maxClientOrderID  = 256            // bytes
 )
 
-// Config is what an exchange is made of. Symbols is all it needs.
+// Config configures an exchange. Symbols is enough.
 type Config struct {
 	Symbols []*exchange.Symbol // both markets
 	StartMS int64
 
 	OrderDelayMS       int64  // from acceptance to the book, and for a cancel; 0 is at once, inside Do
-	OrderDelaySpreadMS int64  // up to that much more, drawn from Seed for each order
+	OrderDelaySpreadMS int64  // additional random delay up to this, drawn from Seed for each order
 	Seed               uint64 // of the delays
 	OppositeOrder      string // "reject" (default) or "net"
 
-	LiquidationFee exchange.Rate // of the notional; 0 is the account's taker fee, below 0 none
-	ReuseLists     bool          // lists of open orders are lent: valid until the next one is asked for
-	MaxHistory     int           // finished orders and fills kept; 0 is DefaultKept
+	LiquidationFee exchange.Rate // of the notional; 0 is the account's taker fee, negative none
+	ReuseLists     bool          // reuse the lists of open orders: valid until the next call
+	MaxHistory     int           // stored finished orders and fills; 0 is DefaultMaxHistory
 }
 
 const never = math.MaxInt64
@@ -55,36 +55,36 @@ type Exchange struct {
 	net    bool // an opposite order reduces the position and flips it
 	nowMS  int64
 
-	books      []*book // by market and name
-	byKey      map[exchange.SymbolKey]*book
-	recent     *book  // the last one looked up
-	skipped    bool   // SkipTo moved a book past moments of its market
-	marks      uint64 // counts the marks told: where positions hang on each other, each moves the bounds of all
-	corridor   bool   // the books' corridors are known
-	corridors  uint64 // how often they were found
-	coupled    bool   // an account holds several positions: each one's liquidation hangs on the others' marks
-	assets     []string
-	accounts   []*account
-	byName     map[string]*account
-	unsettled  []*account // had a fill: liquidation is to be checked
-	queue      queue
-	stood      int64 // turns given to standing orders
-	tracker    tracker
-	examined   placement // the order under examination
-	orders     []*order  // by id, orders[0] having firstOrder; nil where forgotten
-	orderCount int       // of those that are not nil
-	firstOrder int64
+	books       []*book // by market and name
+	byKey       map[exchange.SymbolKey]*book
+	recent      *book  // the last one found
+	skipped     bool   // SkipTo moved a book past moves of its market
+	markVersion uint64 // number of mark prices set: with coupled positions, each moves the bounds of all
+	corridor    bool   // the books' corridors are known
+	corridors   uint64 // how often they were computed
+	coupled     bool   // an account has several positions: each one's liquidation depends on the others' marks
+	assets      []string
+	accounts    []*account
+	byName      map[string]*account
+	unsettled   []*account // had a fill: to be checked for liquidation
+	queue       queue
+	lastTurn    int64 // last turn given to a standing order
+	tracker     tracker
+	validating  placement // the order being validated
+	orders      []*order  // by id, orders[0] has id firstOrder; nil where forgotten
+	orderCount  int       // number of those that are not nil
+	firstOrder  int64
 
 	orderID, positionID, fillID int64
-	lent                        [3][]exchange.Order // by market
-	fills                       []Fill              // a ring once Kept are held
+	reused                      [3][]exchange.Order // by market
+	fills                       []Fill              // a ring once it has MaxHistory fills
 	oldestFill                  int
 	encodedFills                [][]byte // for snapshots
 	version                     uint64
 }
 
-// New returns an exchange in which every symbol has a still market at the price
-// decisions.md gives it, 100 where it gives none.
+// New returns an exchange in which every symbol has a still market at its price from decisions.md,
+// or 100 where it has none.
 func New(config Config) (*Exchange, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -147,12 +147,11 @@ func (x *Exchange) noteAsset(asset string) {
 // NowMS returns the exchange's clock.
 func (x *Exchange) NowMS() int64 { return x.nowMS }
 
-// Version changes whenever an order, a position, a balance or a setting of any
-// account did.
+// Version changes with every order, position, balance and setting of any account.
 func (x *Exchange) Version() uint64 { return x.version }
 
-// NextMS returns the next moment at which something is due: a funding payment, a
-// market's move, an order reaching the book.
+// NextMS returns the next time at which something is due: a funding payment, a market's move, an
+// order reaching the book.
 func (x *Exchange) NextMS() (int64, bool) {
 	x.realign()
 	due := x.queue.dueMS
@@ -162,8 +161,8 @@ func (x *Exchange) NextMS() (int64, bool) {
 	return max(due, x.nowMS), due != never
 }
 
-// Advance passes every moment due up to nowMS, in order, and sets the clock. A
-// time before the clock's is ignored: it never goes back.
+// Advance processes everything due up to nowMS, in order, and sets the clock. It ignores a time
+// before the clock's: the clock never goes back.
 func (x *Exchange) Advance(nowMS int64) {
 	for {
 		due, ok := x.NextMS()
@@ -176,8 +175,8 @@ func (x *Exchange) Advance(nowMS int64) {
 	x.nowMS = max(x.nowMS, nowMS)
 }
 
-// passMoment does everything due at the clock's time. Funding comes before any
-// order that fills at the same moment (decisions.md, funding).
+// passMoment processes everything due at the clock's time. Funding comes before any order that
+// fills at the same time (decisions.md, funding).
 func (x *Exchange) passMoment() {
 	for _, b := range x.books {
 		if b.fundingMS <= x.nowMS {
@@ -194,15 +193,15 @@ func (x *Exchange) passMoment() {
 	}
 }
 
-// SetMarket sets what moves a symbol's price from now on. An unknown symbol is ignored.
+// SetMarket sets what moves a symbol's price from now on. It ignores an unknown symbol.
 func (x *Exchange) SetMarket(key exchange.SymbolKey, market Market) {
 	if b := x.find(key); b != nil {
 		b.setMarket(market)
 	}
 }
 
-// find returns a symbol's book, or nil. The last one is remembered, since a
-// backtest asks for the same again and again.
+// find returns a symbol's book, or nil. It remembers the last one, since a backtest looks up the
+// same symbol again and again.
 func (x *Exchange) find(key exchange.SymbolKey) *book {
 	if b := x.recent; b != nil && b.symbol.Market == key.Market && b.symbol.Name == key.Name {
 		return b
@@ -214,7 +213,7 @@ func (x *Exchange) find(key exchange.SymbolKey) *book {
 	return b
 }
 
-// realign brings the books that SkipTo moved back to their next moments.
+// realign moves the books that SkipTo moved to their next moves.
 func (x *Exchange) realign() {
 	if !x.skipped {
 		return
@@ -232,8 +231,8 @@ func (x *Exchange) realign() {
 	}
 }
 
-// SetPrice tells a symbol's last price; the mark is set to it too when mark is
-// 0. Triggers, fills and liquidations follow at once.
+// SetPrice sets a symbol's last price, and its mark price too when mark is 0. Triggers, fills and
+// liquidations follow at once.
 func (x *Exchange) SetPrice(key exchange.SymbolKey, price, mark exchange.Price) error {
 	b := x.find(key)
 	if b == nil {
@@ -249,8 +248,8 @@ func (x *Exchange) SetPrice(key exchange.SymbolKey, price, mark exchange.Price) 
 	return nil
 }
 
-// SlideTo moves a symbol's price to the given one through every price between:
-// what lies on the way triggers, fills and liquidates there.
+// SlideTo moves a symbol's price to a price through every price between: orders on the way trigger
+// and fill there, and positions are liquidated there.
 func (x *Exchange) SlideTo(key exchange.SymbolKey, price exchange.Price) error {
 	b := x.find(key)
 	if b == nil {

@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// Fill is one executed quantity of one account: the ground truth.
+// Fill is one executed quantity of one account.
 type Fill struct {
 	ID       int64
 	Account  string
@@ -16,10 +16,10 @@ type Fill struct {
 	FeeAsset string
 	Maker    bool
 	TimeMS   int64
-	Slipped  exchange.Amount // what the price was worse than the quote, over the quantity
+	Slipped  exchange.Amount // cost of slippage over the quantity
 }
 
-// record numbers and keeps a fill.
+// record numbers and stores a fill.
 func (x *Exchange) record(fill Fill) Fill {
 	x.fillID++
 	fill.ID, fill.TimeMS = x.fillID, x.nowMS
@@ -47,11 +47,11 @@ func (x *Exchange) recordSpot(o *order, fill Fill) {
 	}
 }
 
-// Fills returns all fills kept, oldest first: those of every account since the
-// start, or since TakeFills.
+// Fills returns all stored fills, oldest first: those of every account since the start or since
+// TakeFills.
 func (x *Exchange) Fills() []Fill { return x.appendFills(nil) }
 
-// TakeFills appends the fills to the buffer and forgets them.
+// TakeFills appends the fills to the buffer and removes them.
 func (x *Exchange) TakeFills(buffer []Fill) []Fill {
 	buffer = x.appendFills(buffer)
 	x.fills, x.oldestFill, x.encodedFills = x.fills[:0], 0, nil
@@ -63,12 +63,11 @@ func (x *Exchange) appendFills(buffer []Fill) []Fill {
 	return append(buffer, x.fills[:x.oldestFill]...)
 }
 
-// maxTrades is how many public trades of a symbol are kept: the most that can
-// be asked for.
+// maxTrades is how many public trades of a symbol are stored: as many as a request can ask for.
 const maxTrades = 1000
 
-// publish makes a fill a public trade. Fills enter trades and volume, but move
-// neither the price nor the quotes (decisions.md, still).
+// publish makes a fill a public trade. Fills count in trades and volume but move neither the price
+// nor the quotes (decisions.md, still).
 func (b *book) publish(price exchange.Price, quantity exchange.Quantity, buyerIsMaker bool) {
 	b.publishAt(b.exchange.nowMS, price, quantity, buyerIsMaker)
 }
@@ -84,7 +83,7 @@ func (b *book) publishAt(timeMS int64, price exchange.Price, quantity exchange.Q
 	})
 	base := b.symbol.QuantityFloat(quantity)
 	b.candles.trade(timeMS, b.last, base, base*b.symbol.PriceFloat(price), !buyerIsMaker)
-	if b.thin != 0 {
+	if b.liquiditySeed != 0 {
 		b.candles.reach(price)
 	}
 	b.updateID++

@@ -12,11 +12,10 @@ type FundingPoint struct {
 	Rate   exchange.Rate
 }
 
-// fundingToleranceMS is how far from the whole hour a recorded payment may be.
+// fundingToleranceMS is the maximum distance of a recorded payment from the full hour.
 const fundingToleranceMS = 60_000
 
-// SetFunding gives a futures symbol its recorded rates. A payment without a row
-// has rate 0.
+// SetFunding sets a futures symbol's recorded rates. A payment without a row has rate 0.
 func (x *Exchange) SetFunding(symbol string, rates []FundingPoint) {
 	b := x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if b == nil {
@@ -36,13 +35,13 @@ func (b *book) fundingInterval() int64 {
 	return int64(b.symbol.FundingIntervalHours) * int64(exchange.Hour1)
 }
 
-// setFundingTime sets the next payment: the first multiple of the interval after
-// a time.
+// setFundingTime sets the time of the next payment: the first multiple of the interval after a
+// time.
 func (b *book) setFundingTime(afterMS int64) {
 	b.fundingMS = floorTo(afterMS, b.fundingInterval()) + b.fundingInterval()
-	b.paysMS = never
+	b.positionFundingMS = never
 	if len(b.positions) > 0 {
-		b.paysMS = b.fundingMS
+		b.positionFundingMS = b.fundingMS
 	}
 }
 
@@ -67,9 +66,9 @@ func (b *book) fundingRate(timeMS int64) exchange.Rate {
 	return b.market.fundingRate(timeMS)
 }
 
-// payFunding charges a symbol's positions notional x rate: a long pays a
-// positive rate, a short receives it. Over recorded candles the mark is the open
-// of the candle that begins then (decisions.md, funding).
+// payFunding charges a symbol's positions notional x rate: a long pays a positive rate, a short
+// receives it. On recorded candles the mark price is the open of the candle that begins then
+// (decisions.md, funding).
 func (x *Exchange) payFunding(b *book) {
 	timeMS := b.fundingMS
 	b.setFundingTime(x.nowMS)
@@ -95,9 +94,9 @@ func (x *Exchange) payFunding(b *book) {
 	x.settleAccounts()
 }
 
-// toldFunding returns a symbol's funding as the interface tells it: the next
-// payment's rate, the last one's time, the next one's time.
-func (b *book) toldFunding() exchange.FundingRate {
+// reportFunding returns a symbol's funding in the form of the interface: the next payment's rate, the
+// last one's time, the next one's time.
+func (b *book) reportFunding() exchange.FundingRate {
 	next := b.fundingMS
 	if next <= b.exchange.nowMS {
 		next = floorTo(b.exchange.nowMS, b.fundingInterval()) + b.fundingInterval()

@@ -31,7 +31,7 @@ func TestAMarketOrderTakesTheQuoteOneTickAway(t *testing.T) {
 	d.wantAmount("available", "9497.488995", account.AvailableBalance)
 }
 
-func TestClosingTakesThePartOfTheCostAndCancelsTheRest(t *testing.T) {
+func TestClosingTakesItsShareOfTheCostAndCancelsTheRest(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.place(d.order("buy", exchange.MarketOrder, "0.3", ""))
@@ -44,7 +44,7 @@ func TestClosingTakesThePartOfTheCostAndCancelsTheRest(t *testing.T) {
 	}
 	d.wantAmount("realizedPNL", "-0.02", p.RealizedPNL) // sold at 49999.9, bought at 50000.1
 	d.wantAmount("entryPrice", "50000.1", p.EntryPrice)
-	d.tell("50100")
+	d.setLast("50100")
 	d.place(d.order("sell", exchange.MarketOrder, "0.2", "", reduceOnly)) // rule 6: sweeps, exempt from the sum
 	d.flat()
 	d.wantStatus(stop.ID, exchange.StatusCanceled)
@@ -202,9 +202,9 @@ func TestALimitOrderRestsUntilTheQuotesReachIt(t *testing.T) {
 	d.wantStatus(told.ID, exchange.StatusOpen)
 	account := d.do(exchange.Request{Operation: exchange.FuturesAccount}).Account
 	d.wantAmount("order margin", "490", account.OrderMargin)
-	d.tell("49000") // quotes stand at 49000.1
+	d.setLast("49000") // the quotes are at 49000.1
 	d.wantStatus(told.ID, exchange.StatusOpen)
-	d.tell("48999.9")
+	d.setLast("48999.9")
 	d.wantStatus(told.ID, exchange.StatusFilled)
 	d.wantAmount("entryPrice", "49000", d.position().EntryPrice)
 	d.wantAmount("maker fee", "0.98", d.Money("alice").Fees)
@@ -240,7 +240,7 @@ func TestAccountsTradeWithEachOtherByPriceThenTimeButNeverWithThemselves(t *test
 	taker := d.place(d.order("buy", exchange.MarketOrder, "0.15", ""))
 	d.wantStatus(taker.ID, exchange.StatusFilled)
 	d.wantStatus(first.ID, exchange.StatusFilled)
-	if have := d.truth(second.ID); have.Filled != d.q("0.05") || have.Status != exchange.StatusOpen {
+	if have := d.state(second.ID); have.Filled != d.q("0.05") || have.Status != exchange.StatusOpen {
 		t.Fatalf("want the second OPEN with 0.05 filled, have %+v", have)
 	}
 	depth := d.do(exchange.Request{Operation: exchange.FuturesDepth, Symbol: "BTC-USDT", Limit: 2}).Depth
@@ -250,7 +250,7 @@ func TestAccountsTradeWithEachOtherByPriceThenTimeButNeverWithThemselves(t *test
 	d.checkMoney()
 }
 
-func TestALiquidationClosesAtTheMarkAndTheWalletStaysAboveZero(t *testing.T) {
+func TestALiquidationClosesAtTheMarkPriceAndTheWalletStaysAboveZero(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.place(d.order("buy", exchange.MarketOrder, "1.9", ""))
@@ -261,9 +261,9 @@ func TestALiquidationClosesAtTheMarkAndTheWalletStaysAboveZero(t *testing.T) {
 		t.Fatalf("want liqPrice about %v, have %v", want, have)
 	}
 	resting := d.place(d.order("buy", exchange.Limit, "0.001", "40000"))
-	d.tell("45214.1")
+	d.setLast("45214.1")
 	d.position()
-	d.tell("45214")
+	d.setLast("45214")
 	d.flat()
 	d.wantStatus(resting.ID, exchange.StatusCanceled)
 	history := d.do(exchange.Request{Operation: exchange.FuturesPositionsHistory}).Positions.Items()
@@ -283,7 +283,7 @@ func TestAGapBeyondBankruptcyLeavesAnEmptyWallet(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.place(d.order("sell", exchange.MarketOrder, "1.9", ""))
-	d.tell("70000")
+	d.setLast("70000")
 	d.flat()
 	m := d.Money("alice")
 	d.wantAmount("wallet", "0", m.Wallet)
@@ -293,7 +293,7 @@ func TestAGapBeyondBankruptcyLeavesAnEmptyWallet(t *testing.T) {
 	d.checkMoney()
 }
 
-func TestFundingIsPaidBeforeAnOrderOfTheSameMoment(t *testing.T) {
+func TestFundingIsPaidBeforeASimultaneousOrder(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{OrderDelayMS: 5})
 	eight := int64(startMS + 8*3_600_000)
@@ -301,7 +301,7 @@ func TestFundingIsPaidBeforeAnOrderOfTheSameMoment(t *testing.T) {
 	d.place(d.order("buy", exchange.MarketOrder, "0.1", ""))
 	d.as("bob").place(d.order("sell", exchange.MarketOrder, "0.2", ""))
 	d.Advance(eight - 5)
-	d.tell("60000")
+	d.setLast("60000")
 	d.place(d.order("buy", exchange.MarketOrder, "0.05", ""))
 	funding := d.do(exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: "BTC-USDT"}).Funding
 	if funding.Rate != 10_000 || funding.NextMS != eight || funding.TimeMS != startMS {
@@ -366,9 +366,9 @@ func TestStopsTriggerOnTheirWorkingPrice(t *testing.T) {
 	}
 	d.wantStatus(byMark.ID, exchange.StatusFilled)
 	d.wantStatus(byLast.ID, exchange.StatusNew)
-	d.tell("48000")
+	d.setLast("48000")
 	d.wantStatus(byLast.ID, exchange.StatusFilled)
-	if have := d.truth(byLast.ID); have.Filled != d.q("0.06") || have.Quantity != 0 {
+	if have := d.state(byLast.ID); have.Filled != d.q("0.06") || have.Quantity != 0 {
 		t.Fatalf("want 0.06 filled of a closePosition order without quantity, have %+v", have)
 	}
 	d.flat()
@@ -378,15 +378,15 @@ func TestAStopPassedBeforeItArrivesTriggersOnArrival(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{OrderDelayMS: 5})
 	told := d.place(d.order("buy", exchange.StopMarket, "0.1", "", d.stopAt("50100", exchange.ContractPrice)))
-	d.tell("50200")
+	d.setLast("50200")
 	d.Advance(startMS + 5)
 	d.wantStatus(told.ID, exchange.StatusFilled)
-	if have := d.truth(told.ID).Type; have != exchange.StopMarket {
+	if have := d.state(told.ID).Type; have != exchange.StopMarket {
 		t.Fatalf("want the type it was answered with, have %s", have)
 	}
 }
 
-func TestACancelIsPreCanceledUntilItIsDoneAndCanLoseTheRace(t *testing.T) {
+func TestACancelIsPreCanceledUntilItTakesEffectAndCanLoseTheRace(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{OrderDelayMS: 5})
 	first := d.place(d.order("buy", exchange.Limit, "0.1", "49000"))
@@ -399,7 +399,7 @@ func TestACancelIsPreCanceledUntilItIsDoneAndCanLoseTheRace(t *testing.T) {
 	d.wantStatus(second.ID, exchange.StatusCanceled)
 	d.do(exchange.Request{Operation: exchange.FuturesCancel, OrderID: first.ID})
 	d.wantStatus(first.ID, exchange.StatusOpen)
-	d.tell("48500")
+	d.setLast("48500")
 	d.Advance(startMS + 10)
 	d.wantStatus(first.ID, exchange.StatusFilled)
 	_, err := d.Do("alice", &exchange.Request{Operation: exchange.FuturesCancel, OrderID: first.ID})

@@ -2,10 +2,9 @@ package sim
 
 import "botd/exchange"
 
-// ladder holds orders by price, the best last, and within a price by time. Bids
-// and falling triggers have their highest price last, asks and rising triggers
-// their lowest. Orders are linked through themselves, so that the busiest
-// ladder allocates nothing once its levels have grown.
+// ladder stores orders by price, the best last, and within a price by time. Bids and falling
+// triggers have their highest price last, asks and rising triggers their lowest. The orders form a
+// linked list, so that a busy ladder does not allocate once its levels have grown.
 type ladder struct {
 	sign   int64 // +1: the highest price is the best; -1: the lowest
 	levels []level
@@ -16,8 +15,8 @@ type level struct {
 	head, tail *order
 }
 
-// search returns the index of the key's level, or where it belongs. It looks
-// from the best end, where most happens.
+// search returns the index of the key's level, or where it belongs. It starts at the best end,
+// where most changes happen.
 func (l *ladder) search(key int64) int {
 	low, high := 0, len(l.levels)
 	for low < high {
@@ -47,7 +46,7 @@ func (l *ladder) add(o *order, price exchange.Price) {
 	l.levels[at].tail = o
 }
 
-// remove takes an order out.
+// remove removes an order.
 func (l *ladder) remove(o *order) {
 	at := l.search(o.key)
 	if o.previous != nil {
@@ -85,8 +84,8 @@ func (l *ladder) price() (exchange.Price, bool) {
 	return 0, false
 }
 
-// bestOfOthers returns the first order that is not the account's own: an account
-// never trades with itself.
+// bestOfOthers returns the first order that is not the account's own: an account never trades with
+// itself.
 func (l *ladder) bestOfOthers(own *account) *order {
 	for i := len(l.levels) - 1; i >= 0; i-- {
 		for o := l.levels[i].head; o != nil; o = o.next {

@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// unrealized returns the profit of all open positions at their marks.
+// unrealized returns the profit of all open positions at their mark prices.
 func (a *account) unrealized() exchange.Amount {
 	var sum exchange.Amount
 	for _, p := range a.positions {
@@ -11,7 +11,7 @@ func (a *account) unrealized() exchange.Amount {
 	return sum
 }
 
-// available is wallet + unrealised - order margin - position margin.
+// available returns wallet + unrealised profit - order margin - position margin.
 func (a *account) available() exchange.Amount {
 	return a.money.Wallet.Add(a.unrealized()).Sub(a.orderMargin).Sub(a.positionMargin)
 }
@@ -25,17 +25,16 @@ func (a *account) maintenance() exchange.Amount {
 	return sum
 }
 
-// maintenanceAt is notional x marginRatio - marginAmount of the bracket the
-// notional at the mark falls in.
+// maintenanceAt is notional x marginRatio - marginAmount of the bracket that the notional at the
+// mark price falls in.
 func (p *position) maintenanceAt(mark exchange.Price) exchange.Amount {
 	notional := p.book.symbol.Notional(mark, p.remaining)
 	bracket := p.book.symbol.BracketOf(notional)
 	return notional.MulRate(bracket.MarginRatio).Sub(bracket.MarginAmount)
 }
 
-// marginOf returns the order margin of what is left of an opening order: its
-// value at its basis / leverage. On an exchange that nets, an opposite order
-// opens only what goes beyond the position.
+// marginOf returns the order margin of the rest of an opening order: its value at its basis /
+// leverage. On an exchange that nets, an opposite order opens only what exceeds the position.
 func (x *Exchange) marginOf(o *order) exchange.Amount {
 	h := &o.account.holdings[o.book.index]
 	left := o.Quantity - o.Filled
@@ -48,17 +47,17 @@ func (x *Exchange) marginOf(o *order) exchange.Amount {
 // holdMargin sets the margin an order holds to what it needs now.
 func (x *Exchange) holdMargin(o *order) {
 	margin := x.marginOf(o)
-	o.account.orderMargin = o.account.orderMargin.Add(margin).Sub(o.held)
-	o.held = margin
+	o.account.orderMargin = o.account.orderMargin.Add(margin).Sub(o.reserved)
+	o.reserved = margin
 	x.noteOrder(o)
 	x.noteAccount(o.account)
 }
 
-// releaseFutures gives back what a finished order held.
+// releaseFutures returns what a finished order held.
 func (x *Exchange) releaseFutures(o *order) {
 	h := &o.account.holdings[o.book.index]
-	o.account.orderMargin = o.account.orderMargin.Sub(o.held)
-	o.held = exchange.Amount{}
+	o.account.orderMargin = o.account.orderMargin.Sub(o.reserved)
+	o.reserved = exchange.Amount{}
 	if o.reduceOnly {
 		h.reducing -= o.Quantity - o.Filled
 	}
@@ -78,7 +77,7 @@ func (x *Exchange) touch(a *account) {
 	}
 }
 
-// settleAccounts liquidates the accounts that fills or payments left with too little.
+// settleAccounts liquidates the accounts that fills or payments left with too little margin.
 func (x *Exchange) settleAccounts() {
 	for i := 0; i < len(x.unsettled); i++ {
 		a := x.unsettled[i]
@@ -88,9 +87,8 @@ func (x *Exchange) settleAccounts() {
 	x.unsettled = x.unsettled[:0]
 }
 
-// settleAccount liquidates an account whose wallet + unrealised is not above its
-// maintenance margin. A wallet below zero is lifted once nothing is open that
-// could cover it.
+// settleAccount liquidates an account whose wallet + unrealised profit is not above its maintenance
+// margin. A negative wallet is raised to zero once no open position could cover it.
 func (x *Exchange) settleAccount(a *account) {
 	if len(a.positions) > 0 && a.money.Wallet.Add(a.unrealized()).Cmp(a.maintenance()) <= 0 {
 		x.liquidate(a)
@@ -103,8 +101,8 @@ func (x *Exchange) settleAccount(a *account) {
 	}
 }
 
-// liquidate cancels the account's open futures orders, then closes its positions
-// at their marks. The fee takes no more than is left in the wallet.
+// liquidate cancels the account's open futures orders, then closes its positions at their mark
+// prices. The fee takes at most what is left in the wallet.
 func (x *Exchange) liquidate(a *account) {
 	for o := a.futuresOrders.first; o != nil; o = a.futuresOrders.first {
 		x.finish(o, canceled)
@@ -139,14 +137,13 @@ func (x *Exchange) liquidate(a *account) {
 	x.version++
 }
 
-// liquidationPrice returns the mark of the position's symbol at which the account
-// is liquidated, all else unchanged, with 18 places; zero when there is none
-// above zero.
+// liquidationPrice returns the mark price of the position's symbol at which the account is
+// liquidated, all else unchanged, with 18 places; zero when there is none above zero.
 //
-// With wallet + the other positions' profit - their maintenance = rest, a long of
-// quantity q and cost c in a bracket of ratio r and amount a is liquidated where
-// rest + q*m - c = q*m*r - a, so m = (c - rest - a) / (q * (1-r)); a short where
-// m = (c + rest + a) / (q * (1+r)). The bracket is the one that q*m falls in.
+// With wallet + the other positions' profit - their maintenance = rest, a long of quantity q and
+// cost c in a bracket of ratio r and amount a is liquidated where rest + q*m - c = q*m*r - a, so m
+// = (c - rest - a) / (q * (1-r)); a short where m = (c + rest + a) / (q * (1+r)). The bracket is
+// the one that q*m falls in.
 func (p *position) liquidationPrice() exchange.Amount {
 	rest := p.account.money.Wallet
 	for _, other := range p.account.positions {
@@ -181,8 +178,8 @@ func (p *position) liquidationPrice() exchange.Amount {
 	return exchange.Amount{}
 }
 
-// bankruptAt reports whether the account would be liquidated with this
-// position's symbol at the mark.
+// bankruptAt reports whether the account would be liquidated with this position's symbol at the
+// mark price.
 func (p *position) bankruptAt(mark exchange.Price) bool {
 	equity, maintenance := p.account.money.Wallet.Add(p.unrealizedAt(mark)), p.maintenanceAt(mark)
 	for _, other := range p.account.positions {
@@ -194,8 +191,8 @@ func (p *position) bankruptAt(mark exchange.Price) bool {
 	return equity.Cmp(maintenance) <= 0
 }
 
-// liquidationBound returns the last whole price at which the position still
-// ends its account: for a long the highest, for a short the lowest.
+// liquidationBound returns the last whole price at which the account is still liquidated: for a
+// long the highest, for a short the lowest.
 func (p *position) liquidationBound() (exchange.Price, bool) {
 	at := p.liquidationPrice()
 	if at.IsZero() || !at.Less(p.book.symbol.PriceAmount(maxPrice)) {

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// near reports whether a price is the wanted one to the fourth place.
+// near compares a price with the expected one to the fourth decimal place.
 func (d *desk) near(what string, want float64, have exchange.Amount) {
 	d.Helper()
 	if off := have.Float() - want; off > 0.0001 || off < -0.0001 {
@@ -50,7 +50,7 @@ func TestLiqPriceCountsTheOtherPositionsOfTheWallet(t *testing.T) {
 	d.place(d.order("buy", exchange.MarketOrder, "0.9", ""))
 	eth.place(eth.order("buy", exchange.MarketOrder, "16", ""))
 	alone := d.position().LiqPrice
-	eth.tell("2400") // 16 x 100 less equity moves BTC's liqPrice up
+	eth.setLast("2400") // 16 x 100 less equity moves BTC's liqPrice up
 	with := d.position().LiqPrice
 	// 1600 of profit and 16 of maintenance (1 % of 1600), over 0.9 x 0.99
 	d.near("the move", (1600-16)/(0.9*0.99), with.Sub(alone))

@@ -2,28 +2,28 @@ package sim
 
 import "botd/exchange"
 
-// Market moves a symbol's price and decides how its quotes stand. Still, Tape
-// and Random make one; it serves one symbol only.
+// Market moves a symbol's price and its quotes. Still, Random, Tape and Fed make one; it serves one
+// symbol only.
 type Market interface {
-	begin(b *book) int64                        // sets the first price and the quotes, returns the next move's time
-	move(b *book) int64                         // moves the price at the clock's time, returns the next move's time
-	seek(b *book) int64                         // the next move's time after the clock's, when moves were skipped
-	openAt(timeMS int64) (exchange.Price, bool) // the price that a candle beginning then opens at, when recorded
+	begin(b *book) int64                        // sets the first price and the quotes, returns the time of the next move
+	move(b *book) int64                         // moves the price at the clock's time, returns the time of the next move
+	seek(b *book) int64                         // returns the time of the next move after the clock's, when moves were skipped
+	openAt(timeMS int64) (exchange.Price, bool) // the recorded open of the candle that begins then
 	fundingRate(timeMS int64) exchange.Rate     // of a payment without a recorded rate
-	pricedMS(b *book) int64                     // the clock's time, or when a price is known again that may be met
+	pricedMS(b *book) int64                     // the clock's time, or the time of the next price that an order can meet
 	opensMS(b *book) int64                      // when the next candle opens
 
-	// candlesOf returns recorded candles up to the clock's time, the one under way
-	// apart; nil when the market has none.
+	// candlesOf returns recorded candles up to the clock's time, the present one separately; nil
+	// when the market has none.
 	candlesOf(b *book, interval exchange.Interval) (closed *exchange.Candles, last exchange.Candle, forming bool)
 }
 
-// StillConfig is a market in which nothing moves unless told to.
+// StillConfig configures a market in which nothing moves by itself.
 type StillConfig struct {
-	// SpreadTicks is how far from the price the quotes begin. With 0 they stand at
-	// the price itself without end, so that a market order fills exactly there.
+	// SpreadTicks is the distance of the quotes from the price. With 0 they are at the price itself
+	// and unlimited, so that a market order fills exactly there.
 	SpreadTicks int
-	Price       exchange.Price // to begin with; 0 keeps the price there is
+	Price       exchange.Price // initial price; 0 leaves the present one
 }
 
 type still struct{ config StillConfig }
@@ -36,7 +36,7 @@ func (m *still) begin(b *book) int64 {
 	if m.config.Price > 0 {
 		b.jump(m.config.Price, m.config.Price, false)
 	} else if b.last > 0 {
-		b.react(false) // nearer quotes may meet what rests
+		b.react(false) // closer quotes may meet resting orders
 	}
 	return never
 }
@@ -51,9 +51,9 @@ func (m *still) candlesOf(*book, exchange.Interval) (*exchange.Candles, exchange
 	return nil, exchange.Candle{}, false
 }
 
-// quoteFrom sets how far from the price the quotes begin.
+// quoteFrom sets the distance of the quotes from the price.
 func (b *book) quoteFrom(spreadTicks int) {
 	b.spread = exchange.Price(max(0, spreadTicks)) * b.symbol.PriceTick
-	b.thin, b.eaten = 0, [2]eaten{}
+	b.liquiditySeed, b.consumed = 0, [2]consumed{}
 	b.stale = true
 }

@@ -6,29 +6,27 @@ import (
 	"botd/exchange"
 )
 
-// Told is what another venue's public data said of a symbol: what Feed brings
-// into a Fed market.
+// FeedUpdate is another venue's public data of a symbol. Feed applies it to a Fed market.
 type FeedUpdate struct {
-	AsOfMS int64            // when it was asked for: orders accepted since then are not touched by Depth and Last
-	Depth  *exchange.Depth  // the whole book; nil leaves what is left of the last one
+	AsOfMS int64            // when it was requested: Depth and Last do not touch orders accepted since then
+	Depth  *exchange.Depth  // the whole book; nil leaves what remains of the last one
 	Trades []exchange.Trade // since the last call, oldest first
-	Last   exchange.Price   // 0 leaves it, and the mark
+	Last   exchange.Price   // 0 leaves last and mark price
 }
 
-// fed is a market whose price, book and trades are another venue's. Its quotes
-// are finite: what an order takes of them is gone until the next depth is told.
+// fed is a market whose price, book and trades are another venue's. Its quotes are finite: what an
+// order takes is gone until the next depth arrives.
 type fed struct {
 	bids, asks []exchange.Level // what is left, best first, in whole quantityTicks
 }
 
-// Fed returns a market that stands as Feed last told it. Before that it has no
-// quotes, and no price either unless a snapshot had one: nothing fills.
+// Fed returns a market that follows Feed. Before the first update it has no quotes, and no price
+// unless a snapshot had one: nothing fills.
 //
-// An order that comes to the book takes what the told depth still has. One that
-// rests there fills when the venue traded strictly through its price, as far as
-// that trade's quantity went, or when the told depth crosses it; one that waits
-// is triggered by each told trade and the last price. Only orders accepted before
-// the trade or the question are touched: what was told happened without the rest.
+// An arriving order takes what the depth still has. A resting order fills when the venue traded
+// strictly through its price, up to that trade's quantity, or when the depth crosses it. A
+// conditional order is triggered by each trade and the last price. An update touches only orders
+// that were accepted before the trade or the request: the venue's market moved without the others.
 func Fed() Market { return &fed{} }
 
 func (m *fed) begin(b *book) int64 {
@@ -68,8 +66,7 @@ func (m *fed) best(side exchange.Side) (exchange.Price, bool) {
 	return 0, false
 }
 
-// take removes a quantity, at most the best level's, from what an order of the
-// side meets.
+// take removes a quantity, at most the best level's, from what an order of the side meets.
 func (m *fed) take(side exchange.Side, quantity exchange.Quantity) {
 	levels := m.side(side)
 	if (*levels)[0].Quantity -= quantity; (*levels)[0].Quantity <= 0 {
@@ -77,7 +74,7 @@ func (m *fed) take(side exchange.Side, quantity exchange.Quantity) {
 	}
 }
 
-// quote replaces the quotes. Less than a quantityTick of a level can not be taken.
+// quote replaces the quotes. Less than a quantityTick of a level cannot be taken.
 func (m *fed) quote(s *exchange.Symbol, depth *exchange.Depth) {
 	whole := func(into, levels []exchange.Level) []exchange.Level {
 		into = into[:0:0]
@@ -91,41 +88,41 @@ func (m *fed) quote(s *exchange.Symbol, depth *exchange.Depth) {
 	m.bids, m.asks = whole(m.bids, depth.Bids), whole(m.asks, depth.Asks)
 }
 
-// Feed brings what a venue told into a symbol's Fed market. It is refused whole
-// when a price is out of bounds.
-func (x *Exchange) Feed(key exchange.SymbolKey, told FeedUpdate) error {
+// Feed applies an update to a symbol's Fed market. It refuses the whole update when a price is out
+// of bounds.
+func (x *Exchange) Feed(key exchange.SymbolKey, update FeedUpdate) error {
 	b := x.find(key)
 	if b == nil || b.fed == nil {
 		return fmt.Errorf("symbol %s has no market that is fed", key)
 	}
-	if told.Last != 0 {
-		if err := b.checkPrice("last price", told.Last); err != nil {
+	if update.Last != 0 {
+		if err := b.checkPrice("last price", update.Last); err != nil {
 			return err
 		}
 	}
-	for i := range told.Trades {
-		if err := b.checkPrice("trade's price", told.Trades[i].Price); err != nil {
+	for i := range update.Trades {
+		if err := b.checkPrice("trade's price", update.Trades[i].Price); err != nil {
 			return err
 		}
 	}
 	b.stale = true
-	if told.Depth != nil {
-		b.fed.quote(b.symbol, told.Depth)
+	if update.Depth != nil {
+		b.fed.quote(b.symbol, update.Depth)
 		b.updateID++
 	}
-	for i := range told.Trades {
-		b.passTrade(&told.Trades[i])
+	for i := range update.Trades {
+		b.passTrade(&update.Trades[i])
 	}
-	if told.Last > 0 {
-		b.moveTo(told.Last, told.AsOfMS)
+	if update.Last > 0 {
+		b.moveTo(update.Last, update.AsOfMS)
 	}
-	b.fillQuoted(told.AsOfMS)
+	b.fillQuoted(update.AsOfMS)
 	x.settleAccounts()
 	return nil
 }
 
-// passTrade lets one of the venue's trades happen: it fills what rested at better
-// prices, as far as its quantity goes, then moves the price.
+// passTrade applies one of the venue's trades: it fills resting orders at better prices, up to its
+// quantity, then moves the price.
 func (b *book) passTrade(trade *exchange.Trade) {
 	left := b.symbol.FloorQuantity(trade.Quantity)
 	for left > 0 {
@@ -141,7 +138,7 @@ func (b *book) passTrade(trade *exchange.Trade) {
 	b.moveTo(trade.Price, trade.TimeMS)
 }
 
-// fillQuoted lets the quotes take the resting orders they have crossed.
+// fillQuoted fills the resting orders that the quotes have crossed.
 func (b *book) fillQuoted(timeMS int64) {
 	for _, side := range [2]exchange.Side{exchange.Buy, exchange.Sell} {
 		orders := &b.bids
@@ -160,8 +157,8 @@ func (b *book) fillQuoted(timeMS int64) {
 	}
 }
 
-// crossed returns the first order of a side, best price first, whose price
-// reaches the given one and that was accepted before a time.
+// crossed returns the first order of a side, best price first, whose price reaches the given one
+// and that was accepted before a time.
 func (b *book) crossed(orders *ladder, price exchange.Price, beforeMS int64) *order {
 	for i := len(orders.levels) - 1; i >= 0 && orders.levels[i].key >= orders.sign*int64(price); i-- {
 		for o := orders.levels[i].head; o != nil; o = o.next {
@@ -173,8 +170,8 @@ func (b *book) crossed(orders *ladder, price exchange.Price, beforeMS int64) *or
 	return nil
 }
 
-// fillResting fills a resting order at its own price, up to a quantity, and
-// returns how much it was. One that may not fill any more is canceled.
+// fillResting fills a resting order at its own price, up to a quantity, and returns the filled
+// quantity. It cancels an order that may not fill any more.
 func (b *book) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
 	quantity := exchange.Quantity(0)
 	if b.executable(o) {
@@ -190,8 +187,8 @@ func (b *book) fillResting(o *order, most exchange.Quantity) exchange.Quantity {
 	return quantity
 }
 
-// moveTo sets last price and mark to what they were at a time: liquidations of
-// positions older than that, then triggers of orders older than that.
+// moveTo sets last and mark price to their value at a time, then liquidates positions and triggers
+// orders that are older than that.
 func (b *book) moveTo(price exchange.Price, timeMS int64) {
 	b.setPrice(price, price)
 	for _, a := range b.exchange.accounts {
@@ -205,12 +202,12 @@ func (b *book) moveTo(price exchange.Price, timeMS int64) {
 	}
 }
 
-// reachedBefore returns a waiting order, accepted before a time, whose stop price
-// is reached, or nil.
+// reachedBefore returns a conditional order, accepted before a time, whose stop price is reached,
+// or nil.
 func (b *book) reachedBefore(timeMS int64) *order {
 	for i, price := range [2]exchange.Price{b.last, b.mark} {
 		for _, direction := range [2]int{falling, rising} {
-			if o := b.crossed(&b.waiting[i][direction], price, timeMS); o != nil {
+			if o := b.crossed(&b.conditional[i][direction], price, timeMS); o != nil {
 				return o
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// fedExchange is one whose BTC-USDT futures stand at 50000 as a venue told.
+// fedExchange returns an exchange whose BTC-USDT futures market was fed a price of 50000.
 func fedExchange(t *testing.T) (*Exchange, exchange.SymbolKey) {
 	t.Helper()
 	x, err := New(Config{Symbols: DefaultSymbols(), StartMS: 1_000_000})
@@ -64,7 +64,7 @@ func wantOrder(t *testing.T, x *Exchange, id int64, status exchange.OrderStatus,
 	}
 }
 
-func TestAFedMarketTakesNoOrderBeforeItWasTold(t *testing.T) {
+func TestAFedMarketTakesNoOrderBeforeItsFirstUpdate(t *testing.T) {
 	t.Parallel()
 	x, _ := fedExchange(t)
 	_, err := x.Do("a", &exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
@@ -74,7 +74,7 @@ func TestAFedMarketTakesNoOrderBeforeItWasTold(t *testing.T) {
 	}
 }
 
-func TestAMarketOrderWalksTheToldDepthAndTakesItAway(t *testing.T) {
+func TestAMarketOrderWalksTheDepthAndConsumesIt(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc/100, btc/50, btc)})
@@ -90,7 +90,7 @@ func TestAMarketOrderWalksTheToldDepthAndTakesItAway(t *testing.T) {
 			t.Errorf("fill %d: want a taker of %v, have %+v", i, want[i], fill)
 		}
 	}
-	// What was taken is gone until the next depth is told.
+	// What was taken is gone until the next depth.
 	id = fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: btc * 3 / 2})
 	wantOrder(t, x, id, exchange.StatusCanceled, btc-btc/50)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Depth: toldBook(49_999, 50_001, btc)})
@@ -102,7 +102,7 @@ func TestALimitOrderFillsOnlyWhereTheVenueTradedThroughIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		trade  exchange.Trade // TimeMS counts from the order's acceptance
+		trade  exchange.Trade // TimeMS is relative to the order's acceptance
 		status exchange.OrderStatus
 		filled exchange.Quantity
 	}{
@@ -132,24 +132,24 @@ func TestALimitOrderFillsOnlyWhereTheVenueTradedThroughIt(t *testing.T) {
 	}
 }
 
-func TestADepthThatCrossesALimitOrderFillsItAsFarAsItGoes(t *testing.T) {
+func TestADepthThatCrossesALimitOrderFillsItUpToItsQuantity(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc)})
 	id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 49_900 * usd, Quantity: btc / 10})
 	crossed := toldBook(49_879, 49_889, btc/50, btc/50, btc)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Depth: crossed})
-	wantOrder(t, x, id, exchange.StatusOpen, 0) // asked for before the order was accepted
+	wantOrder(t, x, id, exchange.StatusOpen, 0) // requested before the order was accepted
 	x.Advance(x.NowMS() + 1000)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Depth: crossed})
 	wantOrder(t, x, id, exchange.StatusOpen, btc/25) // 49889 and 49899, but not 49909
 }
 
-func TestAStopIsTriggeredByATradeAfterItAlone(t *testing.T) {
+func TestAStopIsTriggeredOnlyByALaterTrade(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		after  int64 // of the trade, from the stop's acceptance
+		after  int64 // of the trade, after the stop's acceptance
 		status exchange.OrderStatus
 	}{
 		{"after", 10, exchange.StatusFilled},
@@ -164,12 +164,12 @@ func TestAStopIsTriggeredByATradeAfterItAlone(t *testing.T) {
 			placed := x.NowMS()
 			id := fedOrder(t, x, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd, WorkingType: exchange.ContractPrice, ClosePosition: true})
 			x.Advance(placed + 1000)
-			// The spike came back: what is left is the book of now.
+			// The price came back: what is left is the present book.
 			trade := exchange.Trade{Price: 49_400 * usd, Quantity: btc, TimeMS: placed + c.after}
 			feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 49_990 * usd, Depth: toldBook(49_989, 49_991, btc), Trades: []exchange.Trade{trade}})
 			wantOrder(t, x, id, c.status, map[exchange.OrderStatus]exchange.Quantity{exchange.StatusFilled: btc / 10}[c.status])
 			if fills := x.Fills(); c.status == exchange.StatusFilled && fills[len(fills)-1].Price != 49_989*usd {
-				t.Errorf("want the stop's market order filled at the told bid 49989, have %+v", fills[len(fills)-1])
+				t.Errorf("want the stop's market order filled at the bid 49989, have %+v", fills[len(fills)-1])
 			}
 		})
 	}
@@ -210,7 +210,7 @@ func TestARestoredFedMarketKeepsItsPriceAndHasNoQuotes(t *testing.T) {
 	}
 }
 
-func TestASymbolThatIsGoneMattersOnlyWhileSomethingIsOpenOnIt(t *testing.T) {
+func TestAMissingSymbolMattersOnlyWhileSomethingIsOpenOnIt(t *testing.T) {
 	t.Parallel()
 	x, key := fedExchange(t)
 	feedTo(t, x, key, FeedUpdate{AsOfMS: x.NowMS(), Last: 50_000 * usd, Depth: toldBook(49_999, 50_001, btc)})
@@ -250,7 +250,7 @@ func TestATradeLiquidatesOnlyAPositionThatWasThere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		after int64 // of the trade, from the position's opening
+		after int64 // of the trade, after the position's opening
 		want  int
 	}{{"after", 10, 1}, {"before", -10, 0}} {
 		t.Run(c.name, func(t *testing.T) {

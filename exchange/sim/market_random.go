@@ -6,34 +6,32 @@ import (
 	"botd/exchange"
 )
 
-// The random market: one trade of every symbol each randomStepMS, so that each
-// trades at least once in 5 s (decisions.md, random).
+// The random market: one trade of every symbol each randomStepMS, so that each trades at least once
+// in 5 s (decisions.md, random).
 const (
 	randomStepMS   = 2_000
-	randomRegimeMS = 40 * int64(exchange.Minute1)  // how long a drift and a width last
-	randomMoodMS   = 380 * int64(exchange.Minute1) // how long a calm or a wild time lasts
-	randomFineMS   = 2 * int64(exchange.Hour1)     // before the start: the last hours trade by trade
-	randomDays     = 14                            // and candles of so many days
-	randomTrades   = 30                            // a minute: one each randomStepMS
+	randomRegimeMS = 40 * int64(exchange.Minute1)  // duration of a drift and a width
+	randomMoodMS   = 380 * int64(exchange.Minute1) // duration of a calm or volatile period
+	randomFineMS   = 2 * int64(exchange.Hour1)     // before the start: the last hours, trade by trade
+	randomDays     = 14                            // days of candles before the start
+	randomTrades   = 30                            // per minute: one each randomStepMS
 )
 
-// moods widen or narrow every move, in percent.
+// moods scale every move, in percent.
 var moods = [8]int64{50, 70, 90, 100, 110, 140, 190, 260}
 
-// random is a seeded synthetic market. Every draw is a function of seed, symbol
-// and time alone, so the same seed gives the same candles, and futures and spot
-// of a symbol move alike.
+// random is a seeded synthetic market. Every draw is a function of seed, symbol and time alone, so
+// the same seed gives the same candles, and futures and spot of a symbol move alike.
 type random struct {
 	seed   uint64
-	anchor exchange.Price // the price it keeps coming back to
+	anchor exchange.Price // the price it returns to
 	nextMS int64
 }
 
-// Random returns a seeded synthetic market: a walk with trends, calm and wild
-// times and jumps, that keeps coming back to where it began. Candles of the days
-// before the start exist, so that strategies need not wait for their indicators.
-// Its book is as deep as it shows: an order that takes more than a level holds goes
-// on to the next, and the next move renews the quotes.
+// Random returns a seeded synthetic market: a random walk with trends, calm and volatile periods
+// and jumps that returns to its first price again and again. It has candles from before the start,
+// so that strategies need not wait for their indicators. Its book has finite depth: an order that
+// takes more than a level has goes on to the next, and the next move renews the quotes.
 func Random(seed uint64) Market { return &random{seed: seed} }
 
 func (m *random) begin(b *book) int64 {
@@ -42,7 +40,7 @@ func (m *random) begin(b *book) int64 {
 	for _, letter := range []byte(b.symbol.Name) {
 		m.seed = mix(m.seed ^ uint64(letter))
 	}
-	b.thin = m.seed | 1
+	b.liquiditySeed = m.seed | 1
 	m.anchor = startPrice(b.symbol)
 	if b.restored || b.tradeID == 0 {
 		m.history(b)
@@ -51,8 +49,8 @@ func (m *random) begin(b *book) int64 {
 	return m.seek(b)
 }
 
-// history makes the candles of the days before the start. After a restart they
-// are scaled to end at the price there was.
+// history builds the candles of the days before the start. After a restart they are scaled to end
+// at the restored price.
 func (m *random) history(b *book) {
 	restored, now := b.restored, b.exchange.nowMS
 	kept, mark := b.last, b.mark
@@ -96,8 +94,7 @@ func (m *random) move(b *book) int64 {
 	return m.nextMS
 }
 
-// minute makes one candle of the past, with the volume of its trades, which are
-// not kept.
+// minute builds one past candle with the volume of its trades, which are not stored.
 func (m *random) minute(b *book, openMS int64) {
 	const parts = 5
 	candle := exchange.Candle{OpenMS: openMS, Trades: randomTrades}
@@ -107,7 +104,7 @@ func (m *random) minute(b *book, openMS int64) {
 			candle.Open, candle.High, candle.Low = b.last, b.last, b.last
 		}
 		candle.High, candle.Low, candle.Close = max(candle.High, b.last), min(candle.Low, b.last), b.last
-		size := 2 * m.size(b, openMS+i*randomStepMS) * randomTrades / parts / 3 // a mean is smaller than a draw of it
+		size := 2 * m.size(b, openMS+i*randomStepMS) * randomTrades / parts / 3 // the mean of several draws is smaller than one draw
 		candle.QuoteVolume += float64(size)
 	}
 	base, quote := b.grains(false)
@@ -119,9 +116,9 @@ func (m *random) minute(b *book, openMS int64) {
 	b.candles.last = b.last
 }
 
-// next draws the price after b.last, so many steps of randomStepMS later. All is
-// whole numbers, in billionths: a bell of four even draws, a drift and a width that
-// change with the regime, a jump now and then, and a pull back to the anchor.
+// next draws the price that follows b.last after a number of steps of randomStepMS. All arithmetic
+// is on integers, in billionths: a bell curve from four uniform draws, a drift and a width that
+// change with the regime, an occasional jump, and a pull back to the anchor.
 func (m *random) next(b *book, timeMS, steps int64) exchange.Price {
 	draw := mix(m.seed ^ uint64(timeMS))
 	regime := mix(m.seed ^ uint64(timeMS/randomRegimeMS) ^ 0x5bd1e995)
@@ -129,26 +126,25 @@ func (m *random) next(b *book, timeMS, steps int64) exchange.Price {
 	drift := int64(regime&0xffff)%16_001 - 8_000  // -8..+8 millionths a step
 	away := float64(b.last)/float64(m.anchor) - 1 // a share
 	pull := -int64(away * 20_000)
-	move := bell*m.width(timeMS)/100 + (drift+pull)*steps // bell's deviation is about 38000
+	move := bell*m.width(timeMS)/100 + (drift+pull)*steps // the bell's deviation is about 38000
 	if steps > 1 {
 		move += bell * m.width(timeMS) / 100 * (rootOf(steps) - 1000) / 1000
 	}
-	if jump := mix(draw ^ 0x9e3779b9); jump%7_200 < uint64(steps) { // six in a day: 0.2 % to 1 %, either way
+	if jump := mix(draw ^ 0x9e3779b9); jump%7_200 < uint64(steps) { // six a day: 0.2 % to 1 %, up or down
 		move += (int64(jump>>32&1)*2 - 1) * (2_000_000 + int64(jump>>33)%8_000_000)
 	}
 	change := float64(b.last) * float64(move) / 1e9
 	tick := b.symbol.PriceTick
 	ticks := (float64(b.last) + change) / float64(tick)
 	price := exchange.Price(ticks) * tick
-	// What is below a tick's size is a chance, or coarse symbols would stand still.
+	// A move below the tick size becomes a probability, or coarse symbols would stand still.
 	if chance := ticks - math.Floor(ticks); float64(mix(draw)>>11) < chance*(1<<53) {
 		price += tick
 	}
 	return max(price, tick)
 }
 
-// width is how wide the moves are at a time, in percent: 2 to 5 by the regime,
-// times the mood.
+// width is the width of the moves at a time, in percent: 2 to 5 by the regime, times the mood.
 func (m *random) width(timeMS int64) int64 {
 	regime := mix(m.seed ^ uint64(timeMS/randomRegimeMS) ^ 0x5bd1e995)
 	mood := mix(m.seed ^ uint64(timeMS/randomMoodMS) ^ 0x2545f491)
@@ -158,7 +154,7 @@ func (m *random) width(timeMS int64) int64 {
 // rootOf is the square root of a few steps, in thousandths.
 func rootOf(steps int64) int64 { return int64(math.Sqrt(float64(steps)) * 1000) }
 
-// size draws a trade's value: 50 to about 30000 USDT, more in wild times.
+// size draws a trade's value: 50 to about 30000 USDT, more in volatile periods.
 func (m *random) size(b *book, timeMS int64) int64 {
 	draw := mix(m.seed ^ uint64(timeMS) ^ 0x27d4eb2f)
 	size := int64(50) << (draw & 7)

@@ -6,13 +6,13 @@ import (
 	"botd/exchange"
 )
 
-// TapeConfig is how recorded candles are played.
+// TapeConfig says how recorded candles are played.
 type TapeConfig struct {
-	SpreadTicks int // as StillConfig's; with 0, a backtest, no minutes are made inside longer candles
+	SpreadTicks int // like StillConfig's; with 0, as in a backtest, no minutes are built inside longer candles
 	Order       PathOrder
 	Costs       Costs
-	Funding     exchange.Rate     // of payments, where no rates are recorded
-	Detail      *exchange.Candles // of a shorter interval: replace the guess in candles that they cover without a hole
+	Funding     exchange.Rate     // of payments without a recorded rate
+	Detail      *exchange.Candles // of a shorter interval: replaces the guessed path in candles that it covers without a gap
 }
 
 // tape plays recorded candles, each as one bar, or as the bars of the detail.
@@ -23,21 +23,20 @@ type tape struct {
 	candle  int     // of the next step
 	bar     int     // within the candle
 	step    int
-	order   PathOrder // of the bar under way
+	order   PathOrder // of the present bar
 
 	shown map[exchange.Interval]*shown
 }
 
-// shown is what is shown of an interval: recorded candles put together as they
-// close.
+// shown holds the candles of an interval that are shown: recorded candles, merged as they close.
 type shown struct {
 	candles  exchange.Candles
 	consumed int // recorded candles that are closed
 }
 
-// Tape returns a market that plays recorded candles of one interval, whose
-// prices are in the symbol's units. Candles shown are the recorded ones; the one
-// under way is made of the steps so far. A tape serves one symbol of one exchange.
+// Tape returns a market that plays recorded candles of one interval, whose prices are in the
+// symbol's units. It shows the recorded candles; the present one is built from the steps so far. A
+// tape serves one symbol of one exchange.
 func Tape(candles *exchange.Candles, config TapeConfig) Market {
 	m := &tape{candles: candles, config: config, order: config.Order, shown: map[exchange.Interval]*shown{}}
 	if config.Detail != nil {
@@ -49,9 +48,9 @@ func Tape(candles *exchange.Candles, config TapeConfig) Market {
 func (m *tape) begin(b *book) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
 	b.costs = m.config.Costs
-	// Minutes are made of steps only for those who look: a backtest has no spread and
-	// nobody in it asks for candles shorter than the recorded ones. Making the year's
-	// half a million minutes was nine tenths of a backtest over hours.
+	// Minutes are built from steps only for those who look at them: a backtest has no spread, and
+	// nothing in it asks for candles shorter than the recorded ones. Building the half a million
+	// minutes of a year took nine tenths of a backtest on hourly candles.
 	b.candles.off = m.candles.Interval == exchange.Minute1 || m.config.SpreadTicks == 0
 	next := m.seek(b)
 	if m.candles.Len() == 0 {
@@ -79,7 +78,7 @@ func (m *tape) path(candle, bar int) [4]Step {
 	return PathBy(m.order, m.candles.At(candle), m.candles.Interval)
 }
 
-// nextMS returns the time of the step the cursor stands at.
+// nextMS returns the time of the cursor's step.
 func (m *tape) nextMS() int64 {
 	if m.candle >= m.candles.Len() {
 		return never
@@ -92,13 +91,13 @@ func (m *tape) nextMS() int64 {
 	return openMS + [4]int64{0, interval / 4, interval / 2, interval - 1}[m.step]
 }
 
-// seek puts the cursor behind the clock's time.
+// seek moves the cursor past the clock's time.
 func (m *tape) seek(b *book) int64 {
 	now, opens := b.exchange.nowMS, m.candles.OpenMS
 	if m.candle >= len(opens) || m.candle > 0 && opens[m.candle-1] > now {
 		m.candle = 0
 	}
-	// The clock mostly stands a few candles further on.
+	// Usually the clock is only a few candles ahead.
 	from, span := m.candle, 1
 	for from+span < len(opens) && opens[from+span] <= now {
 		from, span = from+span, span*2
@@ -143,8 +142,8 @@ func (m *tape) move(b *book) int64 {
 	case step > 0:
 		b.slide(at.Price)
 	case bar == 0:
-		// A gap fills at the open: what lies between was never traded. The candle's
-		// own open counts, which the detail may not quite begin with.
+		// A gap fills at the open: nothing between was traded. The candle's own open counts, since
+		// the detail may begin later.
 		open := m.candles.Open[candle]
 		b.jump(open, open, true)
 	default:
@@ -156,7 +155,7 @@ func (m *tape) move(b *book) int64 {
 	return m.nextMS()
 }
 
-// chosen is the order of the bar under way, once it is known who holds what in it.
+// chosen returns the path order of the present bar, once it is known who holds what in it.
 func (m *tape) chosen(b *book, candle, bar int) PathOrder {
 	if m.config.Order != Worst && m.config.Order != Best {
 		return m.config.Order
@@ -181,8 +180,8 @@ func (m *tape) volumeOf(candle, bar int) float64 {
 	return m.candles.Volume[candle]
 }
 
-// trade shows a quarter of the candle's volume as the trade of a step. A
-// backtest, which has no spread, has nobody to look at it.
+// trade publishes a quarter of the candle's volume as the trade of a step. A backtest, which has no
+// spread, does not look at it.
 func (m *tape) trade(b *book, candle, step int) {
 	scale := b.symbol.QuantityFloat(1)
 	quantity := b.symbol.FloorQuantity(exchange.Quantity(min(m.candles.Volume[candle]/4/scale, 1<<50)))
@@ -200,8 +199,8 @@ func (m *tape) openAt(timeMS int64) (exchange.Price, bool) {
 
 func (m *tape) fundingRate(int64) exchange.Rate { return m.config.Funding }
 
-// pricedMS returns when an order that is here now meets a price. Within a candle
-// that is now, unless only prices count whose time is known.
+// pricedMS returns when an order that arrives now meets a price. Within a candle that is now,
+// unless only prices with a known time count.
 func (m *tape) pricedMS(b *book) int64 {
 	now := b.exchange.nowMS
 	last := cursor{m.candle, m.bar, m.step}
@@ -241,7 +240,7 @@ func (m *tape) opensMS(*book) int64 {
 // cursor is a step of a tape.
 type cursor struct{ candle, bar, step int }
 
-// back goes to the step before; the first one stays, and is told apart.
+// back goes to the previous step and reports whether there is one.
 func (c *cursor) back(m *tape) bool {
 	switch {
 	case c.step > 0:
@@ -257,8 +256,8 @@ func (c *cursor) back(m *tape) bool {
 	return true
 }
 
-// candlesOf returns the recorded candles up to now, those of a longer interval
-// put together from them; nil for intervals that the recorded one does not divide.
+// candlesOf returns the recorded candles up to now, those of a longer interval built from them; nil
+// for intervals that are not a multiple of the recorded one.
 func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.Candles, last exchange.Candle, forming bool) {
 	if interval < m.candles.Interval || interval%m.candles.Interval != 0 {
 		return nil, last, false
@@ -292,8 +291,8 @@ func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.
 	return closed, under.At(0), true
 }
 
-// forming returns the candle under way: the steps so far, and as large a share
-// of the recorded volume.
+// forming returns the present candle: the steps so far, and a proportional part of the recorded
+// volume.
 func (m *tape) forming(at int, now int64) exchange.Candle {
 	whole := m.candles.At(at)
 	path := PathBy(m.order, whole, m.candles.Interval)

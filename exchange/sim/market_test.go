@@ -18,7 +18,7 @@ func (d *desk) tapeOf(rows ...[4]string) *exchange.Candles {
 	return candles
 }
 
-func TestTheBookOfAStillMarketHoldsMaxNotionalOnEveryLevel(t *testing.T) {
+func TestTheBookOfAStillMarketHasMaxNotionalOnEveryLevel(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	for _, name := range []string{"BTC-USDT", "ETH-USDT", "SOL-USDT", "PEPE-USDT"} {
@@ -41,14 +41,14 @@ func TestTheBookOfAStillMarketHoldsMaxNotionalOnEveryLevel(t *testing.T) {
 	}
 }
 
-func TestToldPricesEnterTheCandleWithoutVolumeAndFillsMoveNothing(t *testing.T) {
+func TestSetPricesEnterTheCandleWithoutVolumeAndFillsMoveNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
-	d.tell("50500")
-	d.tell("49500")
+	d.setLast("50500")
+	d.setLast("49500")
 	d.place(d.order("buy", exchange.MarketOrder, "0.1", ""))
 	d.Advance(startMS + 3*60_000)
-	d.tell("49600")
+	d.setLast("49600")
 	candles := d.do(exchange.Request{Operation: exchange.FuturesCandles, Symbol: "BTC-USDT", Interval: exchange.Minute1}).Candles
 	if candles.Len() != 4 {
 		t.Fatalf("want 4 candles, the one under way included, have %d", candles.Len())
@@ -102,7 +102,7 @@ func TestATapeSlidesThroughItsCandlesAndGapsFillAtTheOpen(t *testing.T) {
 	d.checkMoney()
 }
 
-func TestATapeShowsTheRecordedCandlesAndTheOneUnderWay(t *testing.T) {
+func TestATapeShowsTheRecordedCandlesAndThePresentOne(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	candles := d.tapeOf([4]string{"50000", "50400", "49800", "50300"}, [4]string{"50300", "50350", "49000", "49100"})
@@ -126,7 +126,7 @@ func TestATapeShowsTheRecordedCandlesAndTheOneUnderWay(t *testing.T) {
 	}
 }
 
-func TestFundingOverATapeTakesTheOpenOfTheCandleThatBegins(t *testing.T) {
+func TestFundingOnATapeUsesTheOpenOfTheCandleThatBegins(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{StartMS: startMS + 8*3_600_000 - 60_000})
 	candles := d.tapeOf([4]string{"50000", "50000", "50000", "50000"}, [4]string{"51000", "51000", "51000", "51000"})

@@ -2,11 +2,10 @@ package sim
 
 import "botd/exchange"
 
-// maxValue is the largest value of one order or position in USDT, so that no
-// product overflows.
+// maxValue is the largest value of one order or position in USDT, so that no product overflows.
 const maxValue = 1e15
 
-// arrive brings an accepted order to the book.
+// arrive processes an accepted order's arrival at the book.
 func (b *book) arrive(o *order) {
 	o.visible = true
 	b.exchange.noteOrder(o)
@@ -14,12 +13,12 @@ func (b *book) arrive(o *order) {
 	switch {
 	case o.dead:
 		o.Status = exchange.StatusNew
-	case o.triggered: // the rest of one that a candle's volume did not fill
+	case o.triggered: // the rest of an order that a candle's volume did not fill
 		b.enter(o, canceled)
 	case o.Type.Conditional():
 		o.Status = exchange.StatusNew
-		// A stop price passed before the order arrived triggers it at once, with the
-		// type it was answered with (decisions.md, smaller ones).
+		// An order whose stop price was passed before it arrived triggers at once, with the type in
+		// its answer (decisions.md, smaller ones).
 		if b.reached(o) {
 			b.activate(o)
 		} else {
@@ -31,8 +30,8 @@ func (b *book) arrive(o *order) {
 	}
 }
 
-// working returns the index and the price that an order's working type selects.
-// Spot has the last price alone.
+// working returns the index and the price that an order's working type selects. Spot has only the
+// last price.
 func (b *book) working(kind exchange.WorkingType) (int, exchange.Price) {
 	if kind == exchange.MarkPrice {
 		return 1, b.mark
@@ -40,8 +39,8 @@ func (b *book) working(kind exchange.WorkingType) (int, exchange.Price) {
 	return 0, b.last
 }
 
-// direction returns how the order's stop price is reached: a selling stop-loss
-// and a buying take-profit by a falling price, the others by a rising one.
+// direction returns how the order's stop price is reached: that of a selling stop-loss and a buying
+// take-profit by a falling price, the others by a rising one.
 func (o *order) direction() int {
 	if (o.Side == exchange.Sell) == o.Type.StopLoss() {
 		return falling
@@ -60,7 +59,7 @@ func (b *book) reached(o *order) bool {
 func (b *book) wait(o *order) {
 	kind, _ := b.working(o.WorkingType)
 	b.exchange.queueUp(o)
-	b.waiting[kind][o.direction()].add(o, o.StopPrice)
+	b.conditional[kind][o.direction()].add(o, o.StopPrice)
 	b.stale = true
 }
 
@@ -70,8 +69,8 @@ func (b *book) activate(o *order) {
 	b.enter(o, canceled)
 }
 
-// enter lets an order match and leaves the rest of a limit order in the book. An
-// order that may not execute ends with the given status.
+// enter matches an order and leaves the rest of a limit order in the book. An order that may not
+// execute ends with the given status.
 func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	if !b.executable(o) || o.PostOnly && b.matches(o) {
 		b.exchange.finish(o, refused)
@@ -97,11 +96,11 @@ func (b *book) enter(o *order, refused exchange.OrderStatus) {
 	}
 }
 
-// queueUp gives an order its turn behind all that stand; a restored one has it.
+// queueUp gives an order its turn behind all standing orders; a restored order has one.
 func (x *Exchange) queueUp(o *order) {
-	if o.stood == 0 {
-		x.stood++
-		o.stood = x.stood
+	if o.turn == 0 {
+		x.lastTurn++
+		o.turn = x.lastTurn
 	}
 	x.noteOrder(o)
 }
@@ -117,17 +116,15 @@ func (b *book) rest(o *order) {
 	b.stale = true
 }
 
-// spentWhole reports whether what is left of a spot order by amount is less than
-// one quantityTick.
+// spentWhole reports whether the rest of a spot order by amount is less than one quantityTick.
 func (b *book) spentWhole(o *order) bool {
 	price, ok := b.best(o.Side)
 	return ok && !o.QuoteAmount.IsZero() && quantityFor(b.symbol, o.QuoteAmount.Sub(o.spent), price) == 0
 }
 
-// executable reports whether an order may fill now. On an exchange that rejects
-// opposite orders an opening order can not meet an opposite position, however
-// long it has been in the book; a reducing one needs the position it was placed
-// for.
+// executable reports whether an order may fill now. On an exchange that rejects opposite orders an
+// opening order cannot meet an opposite position, however long it has been in the book; a reducing
+// order needs the position it was placed for.
 func (b *book) executable(o *order) bool {
 	if o.Market == exchange.Spot {
 		return true
@@ -166,8 +163,8 @@ func (b *book) best(side exchange.Side) (exchange.Price, bool) {
 	return b.bid()
 }
 
-// maker returns the first order of another account that an order of the side
-// would meet. Orders that may not execute any more are canceled on the way.
+// maker returns the first order of another account that an order of the side would meet. It cancels
+// orders that may not execute any more.
 func (b *book) maker(o *order) *order {
 	other := &b.asks
 	if o.Side == exchange.Sell {
@@ -182,8 +179,8 @@ func (b *book) maker(o *order) *order {
 	}
 }
 
-// meet returns what an order would match first: accounts' orders come before a
-// quote at the same price.
+// meet returns what an order would match first: accounts' orders come before a quote at the same
+// price.
 func (b *book) meet(o *order) (price exchange.Price, maker *order, ok bool) {
 	price, ok = b.best(o.Side)
 	if m := b.maker(o); m != nil && (!ok || m.Price == price || (m.Price < price) == (o.Side == exchange.Buy)) {
@@ -200,8 +197,8 @@ func (b *book) matches(o *order) bool {
 	return ok
 }
 
-// match fills an order as far as the book allows. Quotes are renewed after every
-// fill, so the best one takes whatever is left; those of a Fed market are not.
+// match fills an order as far as the book allows. Quotes are renewed after every fill, so the best
+// one takes all the rest; those of a Fed market are not.
 func (b *book) match(o *order) {
 	for !o.Status.Final() {
 		price, maker, ok := b.meet(o)
@@ -213,7 +210,7 @@ func (b *book) match(o *order) {
 			quantity = min(quantity, b.wanted(maker, price))
 		} else if b.fed != nil {
 			quantity = min(quantity, (*b.fed.side(o.Side))[0].Quantity)
-		} else if b.thin != 0 {
+		} else if b.liquiditySeed != 0 {
 			quantity = min(quantity, b.quotedFirst(o.Side, price))
 		} else {
 			b.quoted = price
@@ -227,8 +224,8 @@ func (b *book) match(o *order) {
 		switch {
 		case maker == nil && b.fed != nil:
 			b.fed.take(o.Side, quantity)
-		case maker == nil && b.thin != 0:
-			b.eat(o.Side, price, quantity)
+		case maker == nil && b.liquiditySeed != 0:
+			b.consume(o.Side, price, quantity)
 		}
 		b.publish(price, quantity, o.Side == exchange.Sell)
 		if maker != nil {

@@ -2,8 +2,8 @@ package sim
 
 import "botd/exchange"
 
-// Do answers one operation at the clock's time. Public operations take no
-// account. An error is always a *exchange.Refusal, and then nothing was done.
+// Do answers one operation at the clock's time. Public operations need no account. An error is
+// always a *exchange.Refusal, and then nothing was done.
 func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, error) {
 	op := request.Operation
 	answer := exchange.Answer{Operation: op}
@@ -29,7 +29,7 @@ func (x *Exchange) Do(name string, request *exchange.Request) (exchange.Answer, 
 	return answer, nil
 }
 
-// change does the seven operations that change something.
+// change performs the seven operations that change something.
 func (x *Exchange) change(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	switch request.Operation {
 	case exchange.FuturesPlace:
@@ -61,16 +61,24 @@ func (x *Exchange) symbol(request *exchange.Request, name string) (*book, *excha
 	return nil, refuse(request.Operation, code, "symbol %q is invalid", name)
 }
 
-// limit returns a request's limit: the default when none is given, at most the
-// maximum.
-func limit(request *exchange.Request, usual, most int) (int, *exchange.Refusal) {
+// optionalSymbol refuses an unknown symbol; without a symbol a request is about all of them.
+func (x *Exchange) optionalSymbol(request *exchange.Request) *exchange.Refusal {
+	if request.Symbol == "" {
+		return nil
+	}
+	_, refusal := x.symbol(request, request.Symbol)
+	return refusal
+}
+
+// limit returns a request's limit: the default when it has none, at most the maximum.
+func limit(request *exchange.Request, standard, maximum int) (int, *exchange.Refusal) {
 	switch {
 	case request.Limit < 0:
 		return 0, refuse(request.Operation, CodeParameter, "limit %d is below 1", request.Limit)
 	case request.Offset < 0:
 		return 0, refuse(request.Operation, CodeParameter, "offset %d is below 0", request.Offset)
 	case request.Limit == 0:
-		return usual, nil
+		return standard, nil
 	}
-	return min(request.Limit, most), nil
+	return min(request.Limit, maximum), nil
 }

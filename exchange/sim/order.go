@@ -4,29 +4,29 @@ import "botd/exchange"
 
 const canceled = exchange.StatusCanceled
 
-// order is an order with what the exchange alone knows about it.
+// order is an order with the exchange's internal state.
 type order struct {
-	exchange.Order // the truth
+	exchange.Order // as the interface shows it
 	account        *account
 	book           *book
 	reduceOnly     bool
 	visible        bool // it reached the book: list and GET show it
 	triggered      bool // a conditional order that was activated
-	dead           bool // a spot order whose cancel was answered: it can not fill
+	dead           bool // a spot order whose cancel was answered: it cannot fill
 
-	held  exchange.Amount // order margin on futures; frozen USDT or base asset on spot
-	spent exchange.Amount // price x quantity of all fills
+	reserved exchange.Amount // order margin on futures; frozen USDT or base asset on spot
+	spent    exchange.Amount // price x quantity of all fills
 
-	encoded []byte // for snapshots, once nothing changes any more
+	encoded []byte // for snapshots, once the order cannot change any more
 
-	stood         int64     // its turn in its ladder: earlier ones come first
-	arrives, ends eventTime // what the queue holds of it; zero for nothing
-	noted         bool      // stands in the tracker
+	turn          int64     // its turn in its ladder: lower comes first
+	arrives, ends eventTime // its events in the queue; zero for none
+	tracked       bool      // is in the tracker
 
-	ladder         *ladder // the one it stands in
+	ladder         *ladder // that the order is in
 	key            int64
 	previous, next *order // within its price
-	before, after  *order // among the account's open orders, oldest first
+	before, after  *order // in the account's list of open orders, oldest first
 }
 
 // orderList is an account's open orders of one market, oldest first.
@@ -61,7 +61,7 @@ func (l *orderList) remove(o *order) {
 	l.count--
 }
 
-// newOrder returns an accepted order under the next id.
+// newOrder returns an accepted order with the next id.
 func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *order {
 	x.orderID++
 	o := &order{account: a, book: b, reduceOnly: asked.ReduceOnly}
@@ -70,7 +70,7 @@ func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *orde
 		Price: asked.Price, StopPrice: asked.StopPrice, Quantity: asked.Quantity, QuoteAmount: asked.QuoteAmount, WorkingType: asked.WorkingType,
 		ClosePosition: asked.ClosePosition, PostOnly: asked.PostOnly, Status: exchange.StatusCreated, CreatedMS: x.nowMS,
 	}
-	x.keepOrder(o)
+	x.storeOrder(o)
 	x.noteOrder(o)
 	x.noteAccount(a)
 	a.open(b.symbol.Market).add(o)
@@ -80,9 +80,8 @@ func (x *Exchange) newOrder(a *account, b *book, asked *exchange.NewOrder) *orde
 	return o
 }
 
-// keepOrder remembers an order under its id, and forgets others when there are a
-// quarter too many.
-func (x *Exchange) keepOrder(o *order) {
+// storeOrder stores an order under its id, and forgets old orders when there are a quarter too many.
+func (x *Exchange) storeOrder(o *order) {
 	x.orders = append(x.orders, o)
 	x.orderCount++
 	x.forgetOrders()
@@ -121,28 +120,27 @@ func (x *Exchange) orderOf(a *account, market exchange.Market, id int64) *order 
 	return nil
 }
 
-// told returns an order as the interface tells it: futures give their times in
-// whole seconds.
-func (o *order) told() exchange.Order {
-	told := o.Order
-	if told.Market == exchange.Futures {
-		told.CreatedMS -= told.CreatedMS % 1000
-		return told
+// report returns an order in the form of the interface: futures times are in whole seconds.
+func (o *order) report() exchange.Order {
+	reported := o.Order
+	if reported.Market == exchange.Futures {
+		reported.CreatedMS -= reported.CreatedMS % 1000
+		return reported
 	}
-	told.AveragePrice = o.book.symbol.AverageCost(o.spent, o.Filled)
-	return told
+	reported.AveragePrice = o.book.symbol.AverageCost(o.spent, o.Filled)
+	return reported
 }
 
-// priced reports whether the order has a limit, now or on activation.
+// priced reports whether the order has a limit price, now or on activation.
 func (o *order) priced() bool { return o.Type.Priced() }
 
-// opens reports whether the order may open or add to a futures position.
+// opens reports whether the order may open or increase a futures position.
 func (o *order) opens() bool {
 	return o.Market == exchange.Futures && !o.reduceOnly && !o.ClosePosition
 }
 
-// basis is the price an order's value and margin are counted at: its own, its
-// stop price for a conditional market order, else the market's.
+// basis is the price at which an order's value and margin are computed: its own, the stop price of
+// a conditional market order, else the market's.
 func (o *order) basis() exchange.Price {
 	switch {
 	case o.Type.Priced():
@@ -168,43 +166,41 @@ func (x *Exchange) finish(o *order, status exchange.OrderStatus) {
 	x.version++
 }
 
-// takeOut removes an order from the ladder it stands in, if any.
+// takeOut removes an order from its ladder, if it is in one.
 func (b *book) takeOut(o *order) {
 	if o.ladder != nil {
 		o.ladder.remove(o)
-		o.stood = 0
+		o.turn = 0
 		b.exchange.noteOrder(o)
 		b.stale = true
 		b.updateID++
 	}
 }
 
-// OrderTruth is an order as it really is, for tests and the control interface.
+// OrderState is an order with its internal state, for tests and the control interface.
 type OrderState struct {
 	exchange.Order
 	Account    string
 	ReduceOnly bool
 }
 
-// AllOrders returns the orders of every account, oldest first, those not yet
-// shown included.
+// AllOrders returns the orders of every account, oldest first, including those not yet shown.
 func (x *Exchange) AllOrders() []OrderState {
 	all := make([]OrderState, 0, x.orderCount)
 	for _, o := range x.orders {
 		if o != nil {
-			all = append(all, OrderState{o.told(), o.account.config.Name, o.reduceOnly})
+			all = append(all, OrderState{o.report(), o.account.config.Name, o.reduceOnly})
 		}
 	}
 	return all
 }
 
-// EachOpenOrder shows the orders of an account and market that are not finished,
-// oldest first, those not yet shown by the interface included. The order must
-// not be changed, and not be kept.
-func (x *Exchange) EachOpenOrder(name string, market exchange.Market, see func(*exchange.Order)) {
+// EachOpenOrder calls visit for each unfinished order of an account and market, oldest first,
+// including those that the interface does not show yet. The order must not be changed or kept.
+func (x *Exchange) EachOpenOrder(name string, market exchange.Market, visit func(*exchange.Order)) {
 	if a := x.byName[name]; a != nil {
 		for o := a.open(market).first; o != nil; o = o.after {
-			see(&o.Order)
+			visit(&o.Order)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"botd/exchange"
 )
 
-// TestAStopAndATakeProfitInOneCandleTakeTheWorse holds a position with both in
-// reach of one candle, whatever its direction.
+// TestAStopAndATakeProfitInOneCandleTakeTheWorse has a position with both within one candle, rising
+// or falling.
 func TestAStopAndATakeProfitInOneCandleTakeTheWorse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -36,9 +36,9 @@ func TestAStopAndATakeProfitInOneCandleTakeTheWorse(t *testing.T) {
 	}
 }
 
-// TestAnEntryThatRestsIsMetLateByTheWorstPath: bought at the low after the high,
-// so that the high can not take the profit.
-func TestAnEntryThatRestsIsMetLateByTheWorstPath(t *testing.T) {
+// TestTheWorstPathMeetsARestingEntryLate: it buys at the low after the high, so that the high
+// cannot take the profit.
+func TestTheWorstPathMeetsARestingEntryLate(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		side, price string
@@ -57,9 +57,9 @@ func TestAnEntryThatRestsIsMetLateByTheWorstPath(t *testing.T) {
 	}
 }
 
-// TestAGridsPathIsTheOneOfFewerTrades: with a target above and more to buy below,
-// the worst path sells first, since what is bought at the low could be sold at the high.
-func TestAGridsPathIsTheOneOfFewerTrades(t *testing.T) {
+// TestAGridGetsThePathWithFewerTrades: with a target above and more to buy below, the worst path
+// sells first, since a quantity bought at the low could be sold at the high.
+func TestAGridGetsThePathWithFewerTrades(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{})
 	d.place(d.order("buy", exchange.MarketOrder, "0.01", ""))
@@ -83,8 +83,8 @@ func TestSpotHoldingsCountAsLong(t *testing.T) {
 	}
 }
 
-// TestAFinerSeriesReplacesTheGuess: the minutes went up first, whatever the
-// setting says, and where they have a hole the guess stands.
+// TestAFinerSeriesReplacesTheGuess: the minutes went up first, whatever the setting says. Where
+// they have a gap, the guess applies.
 func TestAFinerSeriesReplacesTheGuess(t *testing.T) {
 	t.Parallel()
 	for _, hole := range []bool{false, true} {
@@ -116,8 +116,8 @@ func TestAFinerSeriesReplacesTheGuess(t *testing.T) {
 	}
 }
 
-// TestSkippingWithDetailLandsOnTheSameStep: a quiet stretch that is skipped goes
-// on where playing it would have.
+// TestSkippingWithDetailLandsOnTheSameStep: after a skipped quiet stretch the tape continues where
+// playing it would have.
 func TestSkippingWithDetailLandsOnTheSameStep(t *testing.T) {
 	t.Parallel()
 	var rows [][4]string

@@ -2,7 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// placement is a futures or spot order under examination.
+// placement is a futures or spot order being validated.
 type placement struct {
 	exchange  *Exchange
 	operation exchange.Operation
@@ -15,13 +15,13 @@ func (p *placement) refuse(code int, format string, values ...any) *exchange.Ref
 	return refuse(p.operation, code, format, values...)
 }
 
-// prepare finds the symbol and examines what both markets ask of an order.
+// prepare finds the symbol and validates what both markets require of an order.
 func (x *Exchange) prepare(a *account, request *exchange.Request) (*placement, *exchange.Refusal) {
 	b, refusal := x.symbol(request, request.Order.Symbol)
 	if refusal != nil {
 		return nil, refusal
 	}
-	p := &x.examined // one at a time; an allocation each would be a tenth of a placement
+	p := &x.validating // one at a time; allocating it would be a tenth of a placement
 	*p = placement{x, request.Operation, a, b, request.Order}
 	asked, s := &p.asked, b.symbol
 	switch {
@@ -50,24 +50,18 @@ func accepts(s *exchange.Symbol, kind exchange.OrderType) bool {
 	return len(s.OrderTypes) == 0
 }
 
-// prices examines price, stopPrice and workingType.
+// prices validates price, stopPrice and workingType.
 func (p *placement) prices() *exchange.Refusal {
 	asked, s := &p.asked, p.book.symbol
 	kind := asked.Type
 	futures := s.Market == exchange.Futures
+	if refusal := p.price("price", asked.Price, kind.Priced(), CodePriceMissing, CodePriceForbidden, CodePriceTick); refusal != nil {
+		return refusal
+	}
+	if refusal := p.price("stopPrice", asked.StopPrice, kind.Conditional(), CodeStopPriceMissing, CodeStopPriceForbidden, CodeStopPriceTick); refusal != nil {
+		return refusal
+	}
 	switch {
-	case kind.Priced() && asked.Price == 0:
-		return p.refuse(CodePriceMissing, "price is required for %s", kind)
-	case !kind.Priced() && asked.Price != 0:
-		return p.refuse(CodePriceForbidden, "price %s must not be sent for %s", s.PriceDecimal(asked.Price), kind)
-	case asked.Price < 0 || asked.Price > maxPrice || !s.OnPriceTick(asked.Price):
-		return p.refuse(CodePriceTick, "price %s is not a multiple of priceTick %s above 0", s.PriceDecimal(asked.Price), s.PriceDecimal(s.PriceTick))
-	case kind.Conditional() && asked.StopPrice == 0:
-		return p.refuse(CodeStopPriceMissing, "stopPrice is required for %s", kind)
-	case !kind.Conditional() && asked.StopPrice != 0:
-		return p.refuse(CodeStopPriceForbidden, "stopPrice %s must not be sent for %s", s.PriceDecimal(asked.StopPrice), kind)
-	case asked.StopPrice < 0 || asked.StopPrice > maxPrice || !s.OnPriceTick(asked.StopPrice):
-		return p.refuse(CodeStopPriceTick, "stopPrice %s is not a multiple of priceTick %s above 0", s.PriceDecimal(asked.StopPrice), s.PriceDecimal(s.PriceTick))
 	case asked.WorkingType > exchange.MarkPrice:
 		return p.refuse(CodeWorkingTypeMissing, "workingType %q is neither MARK_PRICE nor CONTRACT_PRICE", asked.WorkingType)
 	case futures && kind.Conditional() && asked.WorkingType == exchange.NoWorkingType:
@@ -81,7 +75,21 @@ func (p *placement) prices() *exchange.Refusal {
 	return nil
 }
 
-// quantity examines qt.
+// price validates a price that orders of some types require and all others forbid.
+func (p *placement) price(name string, price exchange.Price, required bool, missing, forbidden, tick int) *exchange.Refusal {
+	s, kind := p.book.symbol, p.asked.Type
+	switch {
+	case required && price == 0:
+		return p.refuse(missing, "%s is required for %s", name, kind)
+	case !required && price != 0:
+		return p.refuse(forbidden, "%s %s must not be sent for %s", name, s.PriceDecimal(price), kind)
+	case price < 0 || price > maxPrice || !s.OnPriceTick(price):
+		return p.refuse(tick, "%s %s is not a multiple of priceTick %s above 0", name, s.PriceDecimal(price), s.PriceDecimal(s.PriceTick))
+	}
+	return nil
+}
+
+// quantity validates qt.
 func (p *placement) quantity() *exchange.Refusal {
 	s, quantity := p.book.symbol, p.asked.Quantity
 	switch {
@@ -93,7 +101,7 @@ func (p *placement) quantity() *exchange.Refusal {
 	return nil
 }
 
-// value examines the order's value at its basis (rule 2).
+// value validates the order's value at its basis (rule 2).
 func (p *placement) value() *exchange.Refusal {
 	s, basis := p.book.symbol, p.book.last
 	switch {
@@ -119,8 +127,8 @@ func (p *placement) bounds(value exchange.Amount) *exchange.Refusal {
 	return nil
 }
 
-// classify decides whether a conditional order is a stop-loss or a take-profit
-// (rule 11): the market or limit nature stays as sent.
+// classify decides whether a conditional order is a stop-loss or a take-profit (rule 11). A market
+// order stays a market order, a limit order a limit order.
 func (p *placement) classify() *exchange.Refusal {
 	asked := &p.asked
 	if !asked.Type.Conditional() || asked.ClosePosition {
@@ -144,10 +152,10 @@ func (p *placement) classify() *exchange.Refusal {
 	return nil
 }
 
-// send puts an accepted order on its way to the book: at once, inside the call,
-// when there is no delay. The answer shows it as it was accepted.
+// send puts an accepted order on its way to the book: at once, inside the call, when there is no
+// delay. The answer shows the order as it was accepted.
 func (x *Exchange) send(o *order, answer *exchange.Answer) {
-	answer.Order = o.told()
+	answer.Order = o.report()
 	if delay := x.delay(); delay > 0 {
 		x.queue.push(x.nowMS+delay, o, false)
 		return

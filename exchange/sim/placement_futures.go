@@ -2,8 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// placeFutures examines a futures order by the twelve rules of the interface and
-// accepts it.
+// placeFutures validates a futures order by the twelve rules of the interface and accepts it.
 func (x *Exchange) placeFutures(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	p, refusal := x.prepare(a, request)
 	if refusal != nil {
@@ -35,7 +34,7 @@ func (x *Exchange) placeFutures(a *account, request *exchange.Request, answer *e
 	return nil
 }
 
-// flags examines reduceOnly, closePosition and postOnly.
+// flags validates reduceOnly, closePosition and postOnly.
 func (p *placement) flags() *exchange.Refusal {
 	asked := &p.asked
 	switch {
@@ -53,7 +52,7 @@ func (p *placement) flags() *exchange.Refusal {
 	return nil
 }
 
-// size examines quantity and value; a closePosition order has neither (rule 8).
+// size validates quantity and value; a closePosition order has neither (rule 8).
 func (p *placement) size() *exchange.Refusal {
 	if p.asked.ClosePosition {
 		if p.asked.Quantity != 0 {
@@ -67,42 +66,42 @@ func (p *placement) size() *exchange.Refusal {
 	return p.value()
 }
 
-// reducing examines an order against the open position: rules 5, 8 and 9, and
-// the setting for opposite orders.
+// reducing validates an order against the open position: rules 5, 8 and 9, and the setting for
+// opposite orders.
 func (p *placement) reducing() *exchange.Refusal {
 	asked, s := &p.asked, p.book.symbol
 	h := &p.account.holdings[p.book.index]
-	held := h.position
+	position := h.position
 	if !asked.Reduces() {
-		if held != nil && held.side != sideOf(asked.Side) && !p.exchange.net {
-			return p.refuse(CodeOppositeOrder, "%s is opposite to the open %s position: send reduceOnly", asked.Side, held.side)
+		if position != nil && position.side != sideOf(asked.Side) && !p.exchange.net {
+			return p.refuse(CodeOppositeOrder, "%s is opposite to the open %s position: send reduceOnly", asked.Side, position.side)
 		}
 		return nil
 	}
-	if held == nil {
+	if position == nil {
 		return p.refuse(CodeNoPosition, "no open position on %s to reduce", s.Name)
 	}
-	if asked.Side != held.exitSide() {
-		return p.refuse(CodeReduceSide, "side %s does not reduce the %s position: send %s", asked.Side, held.side, held.exitSide())
+	if asked.Side != position.exitSide() {
+		return p.refuse(CodeReduceSide, "side %s does not reduce the %s position: send %s", asked.Side, position.side, position.exitSide())
 	}
 	if asked.ClosePosition {
-		return p.closing(held)
+		return p.closing(position)
 	}
-	if asked.Quantity > held.remaining {
-		return p.refuse(CodeReduceQuantity, "qt %s is above remainingQty %s", s.QuantityDecimal(asked.Quantity), s.QuantityDecimal(held.remaining))
+	if asked.Quantity > position.remaining {
+		return p.refuse(CodeReduceQuantity, "qt %s is above remainingQty %s", s.QuantityDecimal(asked.Quantity), s.QuantityDecimal(position.remaining))
 	}
-	// A MARKET order for everything sweeps the others (rule 6) and so is exempt.
-	sweeps := asked.Type == exchange.MarketOrder && asked.Quantity == held.remaining
-	if sum := h.reducing + asked.Quantity; sum > held.remaining && !sweeps {
+	// A MARKET order for the whole position sweeps the others (rule 6) and is exempt.
+	sweeps := asked.Type == exchange.MarketOrder && asked.Quantity == position.remaining
+	if sum := h.reducing + asked.Quantity; sum > position.remaining && !sweeps {
 		return p.refuse(CodeReduceSum, "the sum %s of open reduceOnly orders and this one is above remainingQty %s",
-			s.QuantityDecimal(sum), s.QuantityDecimal(held.remaining))
+			s.QuantityDecimal(sum), s.QuantityDecimal(position.remaining))
 	}
 	return nil
 }
 
-// closing examines a closePosition order: one per type, and its stopPrice on the
-// side of the current price that the table of rule 9 gives.
-func (p *placement) closing(held *position) *exchange.Refusal {
+// closing validates a closePosition order: one per type, and its stopPrice on the side of the
+// current price that the table of rule 9 gives.
+func (p *placement) closing(position *position) *exchange.Refusal {
 	asked, s := &p.asked, p.book.symbol
 	for o := p.account.futuresOrders.first; o != nil; o = o.after {
 		if o.ClosePosition && o.book == p.book && o.Type == asked.Type {
@@ -110,19 +109,18 @@ func (p *placement) closing(held *position) *exchange.Refusal {
 		}
 	}
 	_, current := p.book.working(asked.WorkingType)
-	below := (held.side == exchange.Long) == (asked.Type == exchange.StopMarket)
-	if below && asked.StopPrice >= current {
-		return p.refuse(CodeCloseStopPrice, "stopPrice %s of %s for a %s position must be below the current price %s",
-			s.PriceDecimal(asked.StopPrice), asked.Type, held.side, s.PriceDecimal(current))
+	below, side := (position.side == exchange.Long) == (asked.Type == exchange.StopMarket), "above"
+	if below {
+		side = "below"
 	}
-	if !below && asked.StopPrice <= current {
-		return p.refuse(CodeCloseStopPrice, "stopPrice %s of %s for a %s position must be above the current price %s",
-			s.PriceDecimal(asked.StopPrice), asked.Type, held.side, s.PriceDecimal(current))
+	if asked.StopPrice == current || below != (asked.StopPrice < current) {
+		return p.refuse(CodeCloseStopPrice, "stopPrice %s of %s for a %s position must be %s the current price %s",
+			s.PriceDecimal(asked.StopPrice), asked.Type, position.side, side, s.PriceDecimal(current))
 	}
 	return nil
 }
 
-// margin examines whether the available balance covers an opening order.
+// margin validates that the available balance covers an opening order.
 func (p *placement) margin() *exchange.Refusal {
 	if p.asked.Reduces() {
 		return nil

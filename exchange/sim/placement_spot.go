@@ -2,13 +2,13 @@ package sim
 
 import "botd/exchange"
 
-// placeSpot examines a spot order and accepts it: what it needs is frozen.
+// placeSpot validates a spot order and accepts it: what it needs is frozen.
 func (x *Exchange) placeSpot(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	p, refusal := x.prepare(a, request)
 	if refusal != nil {
 		return refusal
 	}
-	// Spot has no reduceOnly, closePosition and postOnly: unknown fields are ignored.
+	// Spot has no reduceOnly, closePosition and postOnly: they are ignored like unknown fields.
 	p.asked.ReduceOnly, p.asked.ClosePosition, p.asked.PostOnly = false, false, false
 	for _, rule := range []func(*placement) *exchange.Refusal{(*placement).spotSize, (*placement).classify} {
 		if refusal := rule(p); refusal != nil {
@@ -32,8 +32,8 @@ func (x *Exchange) placeSpot(a *account, request *exchange.Request, answer *exch
 	return nil
 }
 
-// spotSize examines qt: of MARKET the amount in USDT, else a base quantity. A
-// conditional market order takes either.
+// spotSize validates qt: for MARKET the amount in USDT, else a base quantity. A conditional market
+// order takes either.
 func (p *placement) spotSize() *exchange.Refusal {
 	asked, s := &p.asked, p.book.symbol
 	byAmount := asked.Type == exchange.MarketOrder || !asked.Type.Priced() && asked.Quantity == 0

@@ -12,21 +12,21 @@ type position struct {
 
 	opened    exchange.Quantity // in total
 	remaining exchange.Quantity
-	cost      exchange.Amount // sum of price x quantity of what remains
+	cost      exchange.Amount // sum of price x quantity of the remaining quantity
 	margin    exchange.Amount // cost / leverage
 	realized  exchange.Amount
 	exited    exchange.Quantity
 	exits     exchange.Amount // sum of price x quantity of what was closed
 	last      exchange.Price  // of the last fill
-	leverage  int             // when it closed
+	leverage  int             // at the time it closed
 
 	createdMS, updatedMS int64
 
-	entry exchange.Amount // of the last quantity, kept when nothing remains
+	entry exchange.Amount // of the last quantity, still set when nothing remains
 }
 
-// sideOf returns the side an order opens: BUY opens LONG and SELL opens SHORT
-// (interface, futures rule 4).
+// sideOf returns the side that an order opens: BUY opens LONG and SELL opens SHORT (interface,
+// futures rule 4).
 func sideOf(side exchange.Side) exchange.PositionSide {
 	if side == exchange.Buy {
 		return exchange.Long
@@ -42,7 +42,7 @@ func (p *position) exitSide() exchange.Side {
 	return exchange.Buy
 }
 
-// profit returns what closing a quantity that cost that much brings at a value.
+// profit returns what closing a quantity of that cost yields at a value.
 func (p *position) profit(value, cost exchange.Amount) exchange.Amount {
 	if p.side == exchange.Long {
 		return value.Sub(cost)
@@ -56,8 +56,7 @@ func (p *position) unrealizedAt(mark exchange.Price) exchange.Amount {
 	return p.profit(p.book.symbol.Notional(mark, p.remaining), p.cost)
 }
 
-// fillFutures books an executed quantity: the fee, then what it reduces, then
-// what it opens.
+// fillFutures books an executed quantity: the fee, then what it reduces, then what it opens.
 func (x *Exchange) fillFutures(o *order, price exchange.Price, quantity exchange.Quantity, fee exchange.Amount) {
 	a, b := o.account, o.book
 	a.money.Fees = a.money.Fees.Add(fee)
@@ -101,8 +100,8 @@ func (x *Exchange) increase(a *account, b *book, side exchange.Side, price excha
 	x.moved(p, price)
 }
 
-// reduce closes a part: its cost is the share of the quantity, cut towards zero
-// at 18 places, and all of the rest when nothing remains.
+// reduce closes a part. Its cost is proportional to the quantity, truncated at 18 places, and all
+// of the rest when nothing remains.
 func (x *Exchange) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
 	a, value := p.account, p.book.symbol.Notional(price, quantity)
 	p.entry = p.book.symbol.AverageCost(p.cost, p.remaining)
@@ -118,16 +117,16 @@ func (x *Exchange) reduce(p *position, price exchange.Price, quantity exchange.Q
 	x.moved(p, price)
 }
 
-// moved brings the margin and the times of a position up to date.
+// moved updates a position's margin and times.
 func (x *Exchange) moved(p *position, price exchange.Price) {
 	margin := p.cost.Div(int64(p.account.holdings[p.book.index].leverage))
 	p.account.positionMargin = p.account.positionMargin.Add(margin).Sub(p.margin)
 	p.margin, p.last, p.updatedMS = margin, price, x.nowMS
 }
 
-// closePosition ends a position of which nothing remains. However it was closed,
-// its open reduceOnly, stop-loss and take-profit orders go with it; the order
-// that closed it, when it was a closePosition order, is filled.
+// closePosition ends a position of which nothing remains. However it was closed, its open
+// reduceOnly, stop-loss and take-profit orders are canceled; the order that closed it, if that was
+// a closePosition order, is filled.
 func (x *Exchange) closePosition(p *position, status exchange.PositionStatus, by *order) {
 	a, b := p.account, p.book
 	h := &a.holdings[b.index]
@@ -166,26 +165,26 @@ func without(all []*position, p *position) []*position {
 	return all
 }
 
-// told returns the position as the interface tells it.
-func (p *position) told() exchange.Position {
+// report returns the position in the form of the interface.
+func (p *position) report() exchange.Position {
 	s := p.book.symbol
-	told := exchange.Position{
+	reported := exchange.Position{
 		ID: p.id, Symbol: s.Name, Side: p.side, Quantity: p.opened, Remaining: p.remaining, RealizedPNL: p.realized, Status: p.status,
 		LastUpdatePrice: s.PriceAmount(p.last), ClosePrice: s.AverageCost(p.exits, p.exited),
 		CreatedMS: p.createdMS - p.createdMS%1000, UpdatedMS: p.updatedMS - p.updatedMS%1000,
 		EntryPrice: p.entry, Leverage: p.leverage,
 	}
 	if p.status == exchange.PositionOpen {
-		told.EntryPrice = s.AverageCost(p.cost, p.remaining)
-		told.Leverage = p.account.holdings[p.book.index].leverage
-		told.UnrealizedPNL = p.unrealized()
-		told.LiqPrice = p.liquidationPrice()
+		reported.EntryPrice = s.AverageCost(p.cost, p.remaining)
+		reported.Leverage = p.account.holdings[p.book.index].leverage
+		reported.UnrealizedPNL = p.unrealized()
+		reported.LiqPrice = p.liquidationPrice()
 	}
-	return told
+	return reported
 }
 
-// PositionCost returns the sum of price x quantity of what an account's position
-// of a symbol holds, below zero for a short.
+// PositionCost returns the sum of price x quantity of an account's position on a symbol, negative
+// for a short.
 func (x *Exchange) PositionCost(name, symbol string) exchange.Amount {
 	a, b := x.byName[name], x.find(exchange.SymbolKey{Market: exchange.Futures, Name: symbol})
 	if a == nil || b == nil || a.holdings[b.index].position == nil {

@@ -9,9 +9,9 @@ import (
 	"botd/exchange"
 )
 
-// TestRandomOperationsKeepTheInvariants lets several accounts do anything, and
-// checks after every step what must always hold; at the end a restored snapshot
-// must go on exactly as the exchange itself.
+// TestRandomOperationsKeepTheInvariants lets several accounts do random operations and checks the
+// invariants after every step. In the end a restored snapshot must continue exactly like the
+// exchange itself.
 func TestRandomOperationsKeepTheInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -106,7 +106,7 @@ func (d *desk) randomStep(r *rapid.T) {
 	}
 }
 
-// legal holds the transitions of decisions.md, futures life and spot life.
+// legal has the transitions of decisions.md, futures life and spot life.
 var legal = map[exchange.OrderStatus][]exchange.OrderStatus{
 	exchange.StatusCreated: {exchange.StatusNew, exchange.StatusOpen, exchange.StatusFilled, exchange.StatusCanceled, exchange.StatusRejected},
 	exchange.StatusNew:     {exchange.StatusOpen, exchange.StatusFilled, exchange.StatusCanceled},
@@ -134,7 +134,7 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		closing := map[exchange.SymbolKey]map[exchange.OrderType]int{}
 		sweeping := map[*book]bool{}
 		for o := a.futuresOrders.first; o != nil; o = o.after {
-			orderMargin = orderMargin.Add(o.held)
+			orderMargin = orderMargin.Add(o.reserved)
 			p := a.holdings[o.book.index].position
 			if !o.opens() && (p == nil || p.id != o.ClosePositionID) {
 				fail("reducing order %d outlives its position", o.ID)
@@ -154,7 +154,7 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		}
 		for b, sum := range reducing {
 			p := a.holdings[b.index].position
-			// Where opposite orders net, they may leave less than what was to be reduced.
+			// Where opposite orders net, they may leave less than was to be reduced.
 			if sum != a.holdings[b.index].reducing || sum > p.remaining && !sweeping[b] && !d.net {
 				fail("%s: reduceOnly sum %d, counted %d, remaining %d", b.symbol.Key(), sum, a.holdings[b.index].reducing, p.remaining)
 			}
@@ -185,7 +185,7 @@ func (d *desk) checkInvariants(r *rapid.T, was map[int64]exchange.OrderStatus) {
 		if o.Status == exchange.StatusFilled && !o.ClosePosition && o.QuoteAmount.IsZero() && o.Filled != o.Quantity {
 			fail("order %d is FILLED with %d of %d", o.ID, o.Filled, o.Quantity)
 		}
-		if o.Status.Final() && (o.ladder != nil || !o.held.IsZero()) {
+		if o.Status.Final() && (o.ladder != nil || !o.reserved.IsZero()) {
 			fail("finished order %d still holds something", o.ID)
 		}
 		was[o.ID] = o.Status
@@ -199,7 +199,7 @@ func (d *desk) checkBalances(fail func(string, ...any), a *account) {
 		if o.Side == exchange.Buy {
 			at = o.book.quote
 		}
-		frozen[at] = frozen[at].Add(o.held)
+		frozen[at] = frozen[at].Add(o.reserved)
 	}
 	for i, each := range a.balances {
 		if each.free.Sign() < 0 || each.frozen != frozen[i] {
@@ -208,7 +208,7 @@ func (d *desk) checkBalances(fail func(string, ...any), a *account) {
 	}
 }
 
-// checkFills derives every position from the ground truth of fills.
+// checkFills derives every position from the fills.
 func (d *desk) checkFills(fail func(string, ...any)) {
 	type key struct{ account, symbol string }
 	net, fees := map[key]exchange.Quantity{}, map[string]exchange.Amount{}
@@ -225,7 +225,7 @@ func (d *desk) checkFills(fail func(string, ...any)) {
 		for _, b := range d.booksOf(exchange.Futures) {
 			have := exchange.Quantity(0)
 			if p := a.holdings[b.index].position; p != nil {
-				told := p.told()
+				told := p.report()
 				have = told.Signed()
 			}
 			if want := net[key{a.config.Name, b.symbol.Name}]; want != have {

@@ -3,7 +3,7 @@ package sim
 import "botd/exchange"
 
 const (
-	maxDepth     = 1000 // levels of futures depth, and the most quotes shown
+	maxDepth     = 1000 // levels of futures depth, and the maximum number of quotes shown
 	spotMaxDepth = 100
 )
 
@@ -42,7 +42,7 @@ func (x *Exchange) public(request *exchange.Request, answer *exchange.Answer) *e
 	return nil
 }
 
-// public answers what is asked about one symbol.
+// public answers a request about one symbol.
 func (b *book) public(request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
 	var refusal *exchange.Refusal
 	switch request.Operation {
@@ -51,7 +51,7 @@ func (b *book) public(request *exchange.Request, answer *exchange.Answer) *excha
 	case exchange.FuturesSymbolMarginLevels:
 		answer.Levels = exchange.FetchedOf(b.levels())
 	case exchange.FuturesFundingRate:
-		answer.Funding = b.toldFunding()
+		answer.Funding = b.reportFunding()
 	case exchange.FuturesDepth, exchange.SpotDepth:
 		answer.Depth, refusal = b.depth(request)
 	case exchange.FuturesTrades, exchange.SpotTrades:
@@ -84,7 +84,7 @@ func (b *book) levels() []exchange.SymbolBracket {
 	return all
 }
 
-// ticker counts the last 24 hours from the minutes' candles.
+// ticker computes the last 24 hours from the minutes' candles.
 func (b *book) ticker() exchange.Ticker {
 	now := b.exchange.nowMS
 	t := exchange.Ticker{Symbol: b.symbol.Name, Last: b.last, Open: b.last, High: b.last, Low: b.last, OpenMS: now - int64(exchange.Day1), CloseMS: now}
@@ -119,8 +119,8 @@ func (b *book) ticker() exchange.Ticker {
 	return t
 }
 
-// mean writes a mean price with four places more than prices have: a coin of
-// 0.00001 would lose it to rounding.
+// mean returns a mean price with four places more than prices have: rounding would lose that of a
+// coin of 0.00001.
 func (b *book) mean(price float64) exchange.Amount {
 	const finer = 10_000
 	units := price / b.symbol.PriceFloat(1)
@@ -132,7 +132,7 @@ func (b *book) mean(price float64) exchange.Amount {
 	return b.symbol.PriceAmount(whole).Add(part)
 }
 
-// tickerInterval is the shortest one the market has recorded candles of, else a
+// tickerInterval returns the shortest interval of which the market has recorded candles, else a
 // minute.
 func (b *book) tickerInterval() (interval exchange.Interval, recorded bool) {
 	for _, interval := range exchange.Intervals() {
@@ -152,11 +152,11 @@ func (b *book) candlesFor(request *exchange.Request) (*exchange.Candles, *exchan
 		// Spot names no 30m and no 1w (interface, Spot public).
 		known = known || each == interval && !(spot && (each == exchange.Minute30 || each == exchange.Week1))
 	}
-	usual, most := 500, 1500
+	standard, maximum := 500, 1500
 	if spot {
-		usual, most = 100, 500
+		standard, maximum = 100, 500
 	}
-	count, refusal := limit(request, usual, most)
+	count, refusal := limit(request, standard, maximum)
 	switch {
 	case refusal != nil:
 		return nil, refusal

@@ -91,7 +91,7 @@ func TestAReadOnlyKeyChangesNothing(t *testing.T) {
 	}
 }
 
-// TestHostileRequestsAreRefusedNotPanicked asks with whatever fits the types.
+// TestHostileRequestsAreRefusedNotPanicked sends everything that fits the types.
 func TestHostileRequestsAreRefusedNotPanicked(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -126,7 +126,7 @@ func TestHostileRequestsAreRefusedNotPanicked(t *testing.T) {
 	})
 }
 
-func TestEveryRefusalCodeStandsOnceInTheTable(t *testing.T) {
+func TestEveryRefusalCodeIsInTheTableOnce(t *testing.T) {
 	t.Parallel()
 	codes, names := map[int]bool{}, map[string]bool{}
 	for _, rule := range Rules() {
@@ -142,7 +142,7 @@ func TestEveryRefusalCodeStandsOnceInTheTable(t *testing.T) {
 	}
 }
 
-func TestOldFinishedOrdersAreForgottenAndOpenOnesKept(t *testing.T) {
+func TestOldFinishedOrdersAreForgottenAndOpenOnesStay(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{MaxHistory: 20}).on(exchange.Spot, "BTC-USDT")
 	resting := d.place(d.order("buy", exchange.Limit, "0.001", "40000"))
@@ -165,7 +165,7 @@ func TestOldFinishedOrdersAreForgottenAndOpenOnesKept(t *testing.T) {
 	d.wantStatus(resting.ID, exchange.StatusCanceled)
 }
 
-func TestRestoreKeepsARandomMarketGoing(t *testing.T) {
+func TestARestoredRandomMarketContinues(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, Config{OrderDelayMS: 5, OrderDelaySpreadMS: 20})
 	d.SetMarket(d.key(), Random(3))
@@ -205,9 +205,9 @@ func TestOpposingRestingOrdersDoNotFlipAPosition(t *testing.T) {
 	d := newDesk(t, Config{})
 	buy := d.place(d.order("buy", exchange.Limit, "0.1", "49000"))
 	sell := d.place(d.order("sell", exchange.Limit, "0.1", "51000"))
-	d.tell("48000")
+	d.setLast("48000")
 	d.wantStatus(buy.ID, exchange.StatusFilled)
-	d.tell("52000") // the opening sell meets a long: it may not execute
+	d.setLast("52000") // the opening sell meets a long: it may not execute
 	d.wantStatus(sell.ID, exchange.StatusCanceled)
 	if p := d.position(); p.Side != exchange.Long || p.Remaining != d.q("0.1") {
 		t.Fatalf("want LONG 0.1 untouched, have %+v", p)

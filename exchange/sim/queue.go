@@ -1,7 +1,6 @@
 package sim
 
-// event is an order that reaches its book, or a cancel that is done, after the
-// delay.
+// event is an order that reaches its book, or a cancel that takes effect, after the delay.
 type event struct {
 	timeMS   int64
 	sequence int64
@@ -13,8 +12,8 @@ func (e *event) before(other *event) bool {
 	return e.timeMS < other.timeMS || e.timeMS == other.timeMS && e.sequence < other.sequence
 }
 
-// queue is a binary heap of events, earliest first and, at one moment, in the
-// order they were asked for.
+// queue is a binary heap of events, earliest first and, at the same time, in the order of the
+// requests.
 type queue struct {
 	events   []event
 	sequence int64
@@ -63,7 +62,7 @@ func (q *queue) pop() event {
 	return first
 }
 
-// expect notes an order's event, for snapshots. Of several cancels the first ends it.
+// expect stores an order's event, for snapshots. Of several cancels the first one counts.
 func (o *order) expect(at eventTime, cancel bool) {
 	switch {
 	case !cancel:
@@ -73,7 +72,7 @@ func (o *order) expect(at eventTime, cancel bool) {
 	}
 }
 
-// deliver lets an event happen.
+// deliver processes an event.
 func (x *Exchange) deliver(e event) {
 	x.noteOrder(e.order)
 	if !e.cancel {
@@ -89,7 +88,7 @@ func (x *Exchange) deliver(e event) {
 	x.settleAccounts()
 }
 
-// delay returns how long an order takes to reach the book, and a cancel to be done.
+// delay returns how long an order takes to reach the book, and a cancel to take effect.
 func (x *Exchange) delay() int64 {
 	if x.config.OrderDelaySpreadMS == 0 {
 		return x.config.OrderDelayMS
@@ -98,7 +97,7 @@ func (x *Exchange) delay() int64 {
 	return x.config.OrderDelayMS + int64(draw%uint64(x.config.OrderDelaySpreadMS+1))
 }
 
-// mix turns a counter into an even draw of 64 bits (splitmix64).
+// mix turns a counter into a uniform draw of 64 bits (splitmix64).
 func mix(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9

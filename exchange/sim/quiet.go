@@ -2,10 +2,10 @@ package sim
 
 import "botd/exchange"
 
-// Instrument is one symbol of an exchange, found once and asked often.
+// Instrument is one symbol of an exchange, looked up once and used often.
 type Instrument struct{ book *book }
 
-// Instrument returns a symbol; of an unknown one nothing must be asked.
+// Instrument returns a symbol. When it is unknown, the Instrument must not be used.
 func (x *Exchange) Instrument(key exchange.SymbolKey) (Instrument, bool) {
 	b := x.find(key)
 	return Instrument{b}, b != nil
@@ -14,17 +14,16 @@ func (x *Exchange) Instrument(key exchange.SymbolKey) (Instrument, bool) {
 // Price returns the symbol's last and mark price.
 func (i Instrument) Price() (last, mark exchange.Price) { return i.book.last, i.book.mark }
 
-// Quiet reports whether nothing could happen on the symbol if its price stayed
-// within low..high until untilMS, that moment included: no fill, trigger,
-// liquidation or funding, and no order of any symbol reaching its book.
+// Quiet reports whether nothing could happen on the symbol if its price stayed within low..high
+// until untilMS, inclusive: no fill, trigger, liquidation or funding, and no order of any symbol
+// reaching its book.
 //
-// Where positions of several symbols hang on each other, what counts is that every
-// symbol stays within its corridor, and that the corridors are the same for all
-// (Corridors).
+// With coupled positions, every symbol must stay within its corridor, and the corridors must be the
+// same for all (CorridorVersion).
 func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 	b := i.book
 	x := b.exchange
-	if untilMS >= b.paysMS || untilMS >= x.queue.dueMS {
+	if untilMS >= b.positionFundingMS || untilMS >= x.queue.dueMS {
 		return false
 	}
 	if !x.coupled {
@@ -50,28 +49,27 @@ func (i Instrument) Quiet(low, high exchange.Price, untilMS int64) bool {
 	return low > b.safeLow && high < b.safeHigh
 }
 
-// Bounds returns what a price must stay strictly between, and the moment it must
-// stay before, for nothing to happen on the symbol: Quiet for many candles at once.
-// Where positions hang on each other there are none: a price moves the bounds.
+// Bounds returns the prices that the symbol must stay strictly between, and the time it must stay
+// before, for nothing to happen on it: Quiet for many candles at once. With coupled positions there
+// are no bounds: a price moves them.
 func (i Instrument) Bounds() (floor, ceiling exchange.Price, beforeMS int64, apart bool) {
 	b := i.book
 	b.fresh()
-	return b.floor, b.ceiling, min(b.paysMS, b.exchange.queue.dueMS), !b.exchange.coupled
+	return b.floor, b.ceiling, min(b.positionFundingMS, b.exchange.queue.dueMS), !b.exchange.coupled
 }
 
-// SkipTo moves the clock and the symbol's price without further work; Quiet must
-// have allowed it. The symbol's market goes on after nowMS; only a tape's
-// candles stay complete.
+// SkipTo moves the clock and the symbol's price without further work; Quiet must have allowed it.
+// The symbol's market continues after nowMS. Only a tape's candles stay complete.
 func (i Instrument) SkipTo(nowMS int64, last exchange.Price) {
 	b := i.book
 	x := b.exchange
 	x.nowMS = max(x.nowMS, nowMS)
 	b.last, b.mark = last, last
 	b.skipped, x.skipped = true, true
-	x.marks++
+	x.markVersion++
 }
 
-// Quiet is the instrument's; an unknown symbol never is.
+// Quiet is the instrument's; an unknown symbol is never quiet.
 func (x *Exchange) Quiet(key exchange.SymbolKey, low, high exchange.Price, untilMS int64) bool {
 	i, known := x.Instrument(key)
 	return known && i.Quiet(low, high, untilMS)

@@ -11,7 +11,7 @@ func (x *Exchange) read(a *account, request *exchange.Request, answer *exchange.
 		if o == nil || !o.visible {
 			return refuse(op, CodeUnknownOrder, "order %d is unknown", request.OrderID)
 		}
-		answer.Order = o.told()
+		answer.Order = o.report()
 	case exchange.FuturesOpenOrders, exchange.SpotOpenOrders:
 		return x.openOrders(a, request, answer)
 	case exchange.FuturesLeverages:
@@ -21,11 +21,11 @@ func (x *Exchange) read(a *account, request *exchange.Request, answer *exchange.
 		}
 		answer.Leverages = exchange.FetchedOf(all)
 	case exchange.FuturesAccount:
-		answer.Account = a.told()
+		answer.Account = a.report()
 	case exchange.FuturesOpenPositions:
 		all := make([]exchange.Position, 0, len(a.positions))
 		for _, p := range a.positions {
-			all = append(all, p.told())
+			all = append(all, p.report())
 		}
 		answer.Positions = exchange.FetchedOf(all)
 	case exchange.FuturesPositionsHistory:
@@ -44,123 +44,90 @@ func (x *Exchange) read(a *account, request *exchange.Request, answer *exchange.
 	return nil
 }
 
-// told returns the margin account as the interface tells it.
-func (a *account) told() exchange.MarginAccount {
+// report returns the margin account in the form of the interface.
+func (a *account) report() exchange.MarginAccount {
 	return exchange.MarginAccount{
 		Status: "NORMAL", MaintenanceMargin: a.maintenance(), WalletBalance: a.money.Wallet, MarginUsed: a.orderMargin.Add(a.positionMargin),
 		OrderMargin: a.orderMargin, PositionMargin: a.positionMargin, UnrealizedPNL: a.unrealized(), AvailableBalance: a.available(), IsDemo: true,
 	}
 }
 
-// openOrders lists what reached the book and is not finished, oldest first.
+// openOrders lists the unfinished orders that reached the book, oldest first.
 func (x *Exchange) openOrders(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	if request.Symbol != "" {
-		if _, refusal := x.symbol(request, request.Symbol); refusal != nil {
-			return refusal
-		}
+	if refusal := x.optionalSymbol(request); refusal != nil {
+		return refusal
 	}
 	list := a.open(request.Operation.Market())
-	all := x.lent[request.Operation.Market()][:0] // empty unless lists are lent
+	all := x.reused[request.Operation.Market()][:0] // empty unless lists are reused
 	if cap(all) < list.count {
 		all = make([]exchange.Order, 0, list.count+list.count/4)
 	}
 	for o := list.first; o != nil; o = o.after {
 		if o.visible && (request.Symbol == "" || o.Symbol == request.Symbol) {
-			all = append(all, o.told())
+			all = append(all, o.report())
 		}
 	}
 	if x.config.ReuseLists {
-		x.lent[request.Operation.Market()] = all
+		x.reused[request.Operation.Market()] = all
 	}
 	answer.Orders = exchange.FetchedOf(all)
 	return nil
 }
 
-// positionsHistory lists closed positions, newest first. startTime and endTime
-// compare with the closing time in whole seconds, both included.
-func (x *Exchange) positionsHistory(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	count, refusal := limit(request, 30, x.config.MaxHistory)
-	if refusal != nil {
-		return refusal
+// newestFirst lists records from the last of count to the first, within the request's limit and
+// offset. record returns one of them and whether it matches the request.
+func newestFirst[T any](x *Exchange, request *exchange.Request, standard, maximum, count int, record func(i int) (T, bool)) (list exchange.Fetched[T], refusal *exchange.Refusal) {
+	size, refusal := limit(request, standard, maximum)
+	if refusal == nil {
+		refusal = x.optionalSymbol(request)
 	}
-	if request.Symbol != "" {
-		if _, refusal := x.symbol(request, request.Symbol); refusal != nil {
-			return refusal
+	if refusal != nil {
+		return list, refusal
+	}
+	skip, all := request.Offset, []T{}
+	for i := count - 1; i >= 0 && len(all) < size; i-- {
+		if item, matches := record(i); !matches {
+			continue
+		} else if skip > 0 {
+			skip--
+		} else {
+			all = append(all, item)
 		}
 	}
-	skip, all := request.Offset, []exchange.Position{}
-	for i := len(a.history) - 1; i >= 0 && len(all) < count; i-- {
+	return exchange.FetchedOf(all), nil
+}
+
+// positionsHistory lists closed positions. startTime and endTime are compared with the closing time
+// in whole seconds, both inclusive.
+func (x *Exchange) positionsHistory(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
+	answer.Positions, refusal = newestFirst(x, r, 30, x.config.MaxHistory, len(a.history), func(i int) (reported exchange.Position, matches bool) {
 		p := a.history[i]
 		second := p.updatedMS / 1000
-		switch {
-		case request.Symbol != "" && p.book.symbol.Name != request.Symbol:
-		case request.PositionSide != 0 && p.side != request.PositionSide:
-		case request.StartMS > 0 && second < request.StartMS/1000:
-		case request.EndMS > 0 && second > request.EndMS/1000:
-		case skip > 0:
-			skip--
-		default:
-			all = append(all, p.told())
+		if r.Symbol != "" && p.book.symbol.Name != r.Symbol || r.PositionSide != 0 && p.side != r.PositionSide ||
+			r.StartMS > 0 && second < r.StartMS/1000 || r.EndMS > 0 && second > r.EndMS/1000 {
+			return reported, false
 		}
-	}
-	answer.Positions = exchange.FetchedOf(all)
-	return nil
+		return p.report(), true
+	})
+	return refusal
 }
 
-// orderHistory lists spot orders, newest first.
-func (x *Exchange) orderHistory(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	count, refusal := limit(request, 500, 1000)
-	if refusal != nil {
-		return refusal
-	}
-	if request.Symbol != "" {
-		if _, refusal := x.symbol(request, request.Symbol); refusal != nil {
-			return refusal
-		}
-	}
-	skip, all := request.Offset, []exchange.Order{}
-	for i := len(a.spotOrders) - 1; i >= 0 && len(all) < count; i-- {
+func (x *Exchange) orderHistory(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
+	answer.Orders, refusal = newestFirst(x, r, 500, 1000, len(a.spotOrders), func(i int) (reported exchange.Order, matches bool) {
 		o := a.spotOrders[i]
-		switch {
-		case !o.visible:
-		case request.Symbol != "" && o.Symbol != request.Symbol:
-		case request.Side != 0 && o.Side != request.Side:
-		case request.Type != 0 && o.Type != request.Type:
-		case request.StartMS > 0 && o.CreatedMS < request.StartMS:
-		case request.EndMS > 0 && o.CreatedMS > request.EndMS:
-		case skip > 0:
-			skip--
-		default:
-			all = append(all, o.told())
+		if !o.visible || r.Symbol != "" && o.Symbol != r.Symbol || r.Side != 0 && o.Side != r.Side || r.Type != 0 && o.Type != r.Type ||
+			r.StartMS > 0 && o.CreatedMS < r.StartMS || r.EndMS > 0 && o.CreatedMS > r.EndMS {
+			return reported, false
 		}
-	}
-	answer.Orders = exchange.FetchedOf(all)
-	return nil
+		return o.report(), true
+	})
+	return refusal
 }
 
-// userTrades lists the account's own spot fills, newest first.
-func (x *Exchange) userTrades(a *account, request *exchange.Request, answer *exchange.Answer) *exchange.Refusal {
-	count, refusal := limit(request, 500, 1000)
-	if refusal != nil {
-		return refusal
-	}
-	if request.Symbol != "" {
-		if _, refusal := x.symbol(request, request.Symbol); refusal != nil {
-			return refusal
-		}
-	}
-	skip, all := request.Offset, []exchange.UserTrade{}
-	for i := len(a.trades) - 1; i >= 0 && len(all) < count; i-- {
+func (x *Exchange) userTrades(a *account, r *exchange.Request, answer *exchange.Answer) (refusal *exchange.Refusal) {
+	answer.Fills, refusal = newestFirst(x, r, 500, 1000, len(a.trades), func(i int) (exchange.UserTrade, bool) {
 		trade := a.trades[i]
-		switch {
-		case request.Symbol != "" && trade.Symbol != request.Symbol:
-		case request.OrderID != 0 && trade.OrderID != request.OrderID:
-		case skip > 0:
-			skip--
-		default:
-			all = append(all, trade)
-		}
-	}
-	answer.Fills = exchange.FetchedOf(all)
-	return nil
+		return trade, (r.Symbol == "" || trade.Symbol == r.Symbol) && (r.OrderID == 0 || trade.OrderID == r.OrderID)
+	})
+	return refusal
 }

@@ -6,8 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// Rule is one reason for which the exchange says no. Rules are numbered in one
-// table that code, docs and tests share.
+// Rule is one reason for a refusal. Code, docs and tests share one table of numbered rules.
 type Rule struct {
 	Code     int
 	Name     string
@@ -94,7 +93,7 @@ var rules = []Rule{
 	{CodeMargin, "margin", "the order margin is at most the available balance"},
 	{CodeBalance, "balance", "the order holds at most the free balance"},
 	{CodeUnknownOrder, "unknown_order", "the order is one of the account's own"},
-	{CodeFinishedOrder, "finished_order", "a finished order can not be canceled"},
+	{CodeFinishedOrder, "finished_order", "a finished order cannot be canceled"},
 	{CodeNotCancelable, "not_cancelable", "canceling needs a symbol whose isCancelOrder is true"},
 	{CodeLeverage, "leverage", "leverage lies within 1..maxLeverage of the position's bracket"},
 	{CodeLeverageMargin, "leverage_margin", "a leverage leaves enough margin for what is open"},
@@ -106,8 +105,8 @@ var rules = []Rule{
 // Rules returns the table of refusals, for docs and tests.
 func Rules() []Rule { return append([]Rule(nil), rules...) }
 
-// refuse makes a refusal: HTTP 400 unless the code is about the key. The message
-// names field, value and bound.
+// refuse makes a refusal: HTTP 400 unless the code is about the key. The message names field, value
+// and bound.
 func refuse(operation exchange.Operation, code int, format string, values ...any) *exchange.Refusal {
 	status := 400
 	switch code {

@@ -9,11 +9,10 @@ import (
 	"botd/exchange"
 )
 
-// Restore returns an exchange as it was when the snapshot was taken, with still
-// markets. Accounts come from the snapshot; call AddAccount for new ones, then
-// SetMarket and SetFunding. Every symbol with something open must be configured
-// as it was; one that is gone or has other scales, and where nothing is open, is
-// begun anew, and what is finished on it is forgotten.
+// Restore returns the exchange of a snapshot, with still markets. Accounts come from the snapshot;
+// call AddAccount for new ones, then SetMarket and SetFunding. Every symbol with something open
+// must be configured as it was. A symbol that is missing or has other scales, and on which nothing
+// is open, starts anew, and its finished orders are forgotten.
 func Restore(config Config, data []byte) (*Exchange, error) {
 	s, err := readSnapshot(data)
 	if err != nil {
@@ -24,12 +23,12 @@ func Restore(config Config, data []byte) (*Exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone, err := x.changed(s)
+	removed, err := x.changed(s)
 	if err != nil {
 		return nil, err
 	}
-	s.forget(gone)
-	x.orderID, x.positionID, x.fillID, x.version, x.stood = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
+	s.forget(removed)
+	x.orderID, x.positionID, x.fillID, x.version, x.lastTurn = s.OrderID, s.PositionID, s.FillID, s.Version, s.Stood
 	x.fills = s.Fills[max(0, len(s.Fills)-x.config.MaxHistory):]
 	for _, state := range s.Books {
 		x.restoreBook(&state)
@@ -75,7 +74,7 @@ func readSnapshot(data []byte) (*snapshot, error) {
 	return s, nil
 }
 
-// restore makes the events, whose order may be any, a heap again: sorted ones are one.
+// restore rebuilds the heap from events in any order: a sorted list is a heap.
 func (q *queue) restore(sequence int64) {
 	q.sequence, q.dueMS = sequence, never
 	slices.SortFunc(q.events, func(e, f event) int {
@@ -89,8 +88,8 @@ func (q *queue) restore(sequence int64) {
 	}
 }
 
-// changed returns the snapshot's symbols that are not configured as they were.
-// Something open on one of them is an error.
+// changed returns the snapshot's symbols that are not configured as they were. It returns an error
+// when something is open on one of them.
 func (x *Exchange) changed(s *snapshot) (map[exchange.SymbolKey]bool, error) {
 	why := map[exchange.SymbolKey]error{}
 	for _, state := range s.Books {
@@ -124,8 +123,8 @@ func (x *Exchange) changed(s *snapshot) (map[exchange.SymbolKey]bool, error) {
 	return gone, nil
 }
 
-// forget drops what is told of symbols. Fills name their amounts in units of a
-// symbol that is not known any more, so they go too.
+// forget drops everything that belongs to symbols. Fills have amounts in units of a symbol that is
+// not known any more, so they are dropped too.
 func (s *snapshot) forget(gone map[exchange.SymbolKey]bool) {
 	if len(gone) == 0 {
 		return
@@ -208,7 +207,7 @@ func (x *Exchange) restoreOrders(s *snapshot) error {
 		}
 		o := &order{
 			Order: state.Order, account: a, book: b, reduceOnly: state.ReduceOnly, visible: state.Visible,
-			triggered: state.Triggered, dead: state.Dead, held: state.Held, spent: state.Spent, stood: state.Stood,
+			triggered: state.Triggered, dead: state.Dead, reserved: state.Held, spent: state.Spent, turn: state.Stood,
 		}
 		x.restoreOrder(o)
 		if at := state.Arrives; at != nil {
@@ -234,11 +233,11 @@ func (x *Exchange) restoreEvent(at eventTime, o *order, cancel bool) {
 func (x *Exchange) restoreStanding(s *snapshot) error {
 	var standing []*order
 	for _, o := range x.orders {
-		if o != nil && o.stood != 0 {
+		if o != nil && o.turn != 0 {
 			standing = append(standing, o)
 		}
 	}
-	slices.SortFunc(standing, func(a, b *order) int { return cmp.Compare(a.stood, b.stood) })
+	slices.SortFunc(standing, func(a, b *order) int { return cmp.Compare(a.turn, b.turn) })
 	for _, o := range standing {
 		if err := o.book.stand(o); err != nil {
 			return err
@@ -290,7 +289,7 @@ func (x *Exchange) restoreOrder(o *order) {
 	}
 	o.account.open(o.Market).add(o)
 	if o.Market == exchange.Futures {
-		o.account.orderMargin = o.account.orderMargin.Add(o.held)
+		o.account.orderMargin = o.account.orderMargin.Add(o.reserved)
 		if o.reduceOnly {
 			o.account.holdings[o.book.index].reducing += o.Quantity - o.Filled
 		}

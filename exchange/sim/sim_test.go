@@ -11,7 +11,7 @@ import (
 
 const startMS = 1_767_225_600_000 // 2026-01-01T00:00:00Z
 
-// desk is an exchange with one account, and short words for tests.
+// desk is an exchange with one account and short methods for tests.
 type desk struct {
 	*testing.T
 	*Exchange
@@ -70,7 +70,7 @@ func (d *desk) q(text string) exchange.Quantity {
 	return quantity
 }
 
-// order reads "buy LIMIT 0.01 @50000 stop 49000 mark reduce close post".
+// order parses "buy LIMIT 0.01 @50000 stop 49000 mark reduce close post".
 func (d *desk) order(side string, kind exchange.OrderType, quantity, price string, more ...func(*exchange.NewOrder)) exchange.NewOrder {
 	order := exchange.NewOrder{Market: d.market, Symbol: d.name, Side: exchange.Buy, Type: kind}
 	if side == "sell" {
@@ -144,8 +144,8 @@ func (d *desk) do(request exchange.Request) exchange.Answer {
 	return answer
 }
 
-// truth returns an order as it really is.
-func (d *desk) truth(id int64) OrderState {
+// state returns an order with its internal state.
+func (d *desk) state(id int64) OrderState {
 	d.Helper()
 	for _, o := range d.AllOrders() {
 		if o.ID == id {
@@ -158,12 +158,12 @@ func (d *desk) truth(id int64) OrderState {
 
 func (d *desk) wantStatus(id int64, status exchange.OrderStatus) {
 	d.Helper()
-	if have := d.truth(id).Status; have != status {
+	if have := d.state(id).Status; have != status {
 		d.Fatalf("order %d: want %s, have %s", id, status, have)
 	}
 }
 
-func (d *desk) tell(price string) {
+func (d *desk) setLast(price string) {
 	d.Helper()
 	if err := d.SetPrice(d.key(), d.p(price), 0); err != nil {
 		d.Fatal(err)
@@ -193,7 +193,7 @@ func (d *desk) flat() {
 	}
 }
 
-// checkMoney checks the identity of every account's wallet.
+// checkMoney checks the balance of every account's wallet.
 func (d *desk) checkMoney() {
 	d.Helper()
 	for _, a := range d.accounts {

@@ -7,23 +7,22 @@ import (
 	"botd/exchange"
 )
 
-// The schemas of a snapshot. In the first one books list their standing orders
-// and events are apart; since the second each order tells both itself.
+// The schemas of a snapshot. In the first one, books list their standing orders, and events are
+// separate; since the second, each order stores both.
 const (
 	firstSchema    = 1
 	snapshotSchema = 2
 )
 
-// snapshot is what survives a restart: accounts, orders, positions, history,
-// trades, ids and the clock. Markets and candles are not in it. One with less in
-// it is a change: see Changes.
+// snapshot is what survives a restart: accounts, orders, positions, history, trades, ids and the
+// clock. Markets and candles are not in it. A partial snapshot is a change: see Changes.
 type snapshot struct {
 	snapshotHeader
 	Books    []bookState    `json:",omitempty"`
 	Accounts []accountState `json:",omitempty"`
 	Queue    []eventState   `json:",omitempty"` // of the first schema
 
-	// The last two are written by hand: see Snapshot.
+	// The last two are encoded by hand: see Snapshot.
 	Orders []orderState `json:",omitempty"`
 	Fills  []Fill       `json:",omitempty"`
 }
@@ -44,7 +43,7 @@ type bookState struct {
 	Standing []int64 `json:",omitempty"` // of the first schema: in their order of time within a price
 }
 
-// bookNumbers is what a snapshot tells of a symbol.
+// bookNumbers is the state of a symbol in a snapshot.
 type bookNumbers struct {
 	Market        exchange.Market
 	Symbol        string
@@ -65,7 +64,7 @@ type accountState struct {
 	Config    *AccountConfig `json:",omitempty"` // in a change only when the account is new
 	Money     Money
 	Balances  []exchange.Balance         `json:",omitempty"` // those that are not zero
-	Leverages []exchange.LeverageSetting `json:",omitempty"` // those that are not the account's own
+	Leverages []exchange.LeverageSetting `json:",omitempty"` // those that differ from the account's own
 	Positions []positionState            `json:",omitempty"` // closed ones first
 	Trades    []exchange.UserTrade       `json:",omitempty"`
 }
@@ -89,14 +88,14 @@ type orderState struct {
 	Visible    bool            `json:",omitempty"`
 	Triggered  bool            `json:",omitempty"`
 	Dead       bool            `json:",omitempty"`
-	Stood      int64           `json:",omitempty"` // its turn in its ladder, when it stands in one
+	Stood      int64           `json:",omitempty"` // its turn in its ladder, when it is in one
 	Arrives    *eventTime      `json:",omitempty"` // at the book
 	Ends       *eventTime      `json:",omitempty"` // by a cancel
 	Held       exchange.Amount // only while the order is open
 	Spent      exchange.Amount
 }
 
-// eventTime is when an event is due, and its turn among those due then.
+// eventTime is the time of an event, and its turn among the events of that time.
 type eventTime struct {
 	TimeMS   int64
 	Sequence int64
@@ -109,8 +108,8 @@ type eventState struct {
 	Cancel   bool
 }
 
-// Snapshot returns everything that must survive a restart, as JSON. Finished
-// orders and fills do not change any more, so each is encoded once.
+// Snapshot returns everything that must survive a restart, as JSON. Finished orders and fills do
+// not change any more, so each is encoded once.
 func (x *Exchange) Snapshot() ([]byte, error) {
 	s := x.header()
 	for _, b := range x.books {
@@ -130,7 +129,7 @@ func (x *Exchange) Snapshot() ([]byte, error) {
 	return s.with(orders, fills)
 }
 
-// with returns the snapshot's JSON with orders and fills that are encoded already.
+// with returns the snapshot's JSON with orders and fills that are already encoded.
 func (s *snapshot) with(orders, fills [][]byte) ([]byte, error) {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -143,7 +142,7 @@ func (s *snapshot) with(orders, fills [][]byte) ([]byte, error) {
 func (x *Exchange) header() snapshot {
 	return snapshot{snapshotHeader: snapshotHeader{
 		Schema: snapshotSchema, NowMS: x.nowMS, OrderID: x.orderID, PositionID: x.positionID, FillID: x.fillID,
-		Sequence: x.queue.sequence, Stood: x.stood, Version: x.version,
+		Sequence: x.queue.sequence, Stood: x.lastTurn, Version: x.version,
 	}}
 }
 
@@ -177,7 +176,7 @@ func (x *Exchange) encodeOrders() ([][]byte, error) {
 	return all, nil
 }
 
-// encode encodes an order, once when it does not change any more.
+// encode encodes an order, once if it cannot change any more.
 func (o *order) encode() ([]byte, error) {
 	if o.encoded != nil {
 		return o.encoded, nil
@@ -219,10 +218,10 @@ func (b *book) numbers() bookNumbers {
 func (o *order) state() orderState {
 	s := orderState{
 		Order: o.Order, Account: o.account.config.Name, ReduceOnly: o.reduceOnly, Visible: o.visible, Triggered: o.triggered, Dead: o.dead,
-		Held: o.held, Spent: o.spent,
+		Held: o.reserved, Spent: o.spent,
 	}
 	if o.ladder != nil {
-		s.Stood = o.stood
+		s.Stood = o.turn
 	}
 	if at := o.arrives; at.Sequence != 0 {
 		s.Arrives = &at

@@ -2,8 +2,7 @@ package sim
 
 import "botd/exchange"
 
-// spotFee returns a fill's fee and its asset: taken from what is received,
-// unless the account pays in USDT.
+// spotFee returns a fill's fee and its asset: the received asset, unless the account pays in USDT.
 func (o *order) spotFee(value exchange.Amount, quantity exchange.Quantity, maker bool) (exchange.Amount, string) {
 	s, rate := o.book.symbol, o.account.spotFee(maker)
 	if o.Side == exchange.Buy && !o.account.config.FeeFromQuote {
@@ -12,7 +11,7 @@ func (o *order) spotFee(value exchange.Amount, quantity exchange.Quantity, maker
 	return value.MulRate(rate), s.Quote
 }
 
-// paid and received are the assets that an order gives and gets.
+// paid and received are the assets that an order pays and receives.
 func (o *order) paid() *balance {
 	if o.Side == exchange.Buy {
 		return &o.account.balances[o.book.quote]
@@ -27,8 +26,8 @@ func (o *order) received() *balance {
 	return &o.account.balances[o.book.quote]
 }
 
-// withFee adds the highest fee an amount of USDT may cost an account that pays
-// its fees in USDT.
+// withFee adds the highest possible fee to an amount of USDT, for an account that pays its fees in
+// USDT.
 func (a *account) withFee(amount exchange.Amount) exchange.Amount {
 	if !a.config.FeeFromQuote {
 		return amount
@@ -36,8 +35,7 @@ func (a *account) withFee(amount exchange.Amount) exchange.Amount {
 	return amount.Add(amount.MulRate(max(a.config.SpotMaker, a.config.SpotTaker, 0)))
 }
 
-// needed returns what the rest of a spot order must hold: USDT to buy, the base
-// asset to sell.
+// needed returns what the rest of a spot order must hold: USDT to buy, the base asset to sell.
 func (b *book) needed(o *order) exchange.Amount {
 	byAmount := !o.QuoteAmount.IsZero()
 	switch {
@@ -53,13 +51,13 @@ func (b *book) needed(o *order) exchange.Amount {
 
 // freeze holds what an accepted order needs.
 func (b *book) freeze(o *order) {
-	o.held = b.needed(o)
+	o.reserved = b.needed(o)
 	paid := o.paid()
-	paid.free, paid.frozen = paid.free.Sub(o.held), paid.frozen.Add(o.held)
+	paid.free, paid.frozen = paid.free.Sub(o.reserved), paid.frozen.Add(o.reserved)
 }
 
-// wantedSpot returns how much of a spot order would fill at a price: what is
-// left, and of a market order no more than can be paid.
+// wantedSpot returns how much of a spot order would fill at a price: the rest, and for a market
+// order no more than can be paid.
 func (b *book) wantedSpot(o *order, price exchange.Price) exchange.Quantity {
 	left := o.Quantity - o.Filled
 	if !o.QuoteAmount.IsZero() {
@@ -68,7 +66,7 @@ func (b *book) wantedSpot(o *order, price exchange.Price) exchange.Quantity {
 	if o.priced() {
 		return left
 	}
-	money := o.paid().free.Add(o.held)
+	money := o.paid().free.Add(o.reserved)
 	if o.Side == exchange.Sell {
 		if money.Less(b.symbol.QuantityAmount(left)) {
 			left = b.symbol.FloorQuantity(b.symbol.QuantityOf(money))
@@ -82,8 +80,8 @@ func (b *book) wantedSpot(o *order, price exchange.Price) exchange.Quantity {
 	return min(left, quantityFor(b.symbol, money, price))
 }
 
-// fillSpot moves both assets of a fill and releases what the rest of the order
-// does not need any more.
+// fillSpot moves both assets of a fill and releases what the rest of the order does not need any
+// more.
 func (x *Exchange) fillSpot(o *order, value exchange.Amount, quantity exchange.Quantity, fee exchange.Amount) {
 	given, got := value, o.book.symbol.QuantityAmount(quantity)
 	if o.Side == exchange.Sell {
@@ -95,22 +93,22 @@ func (x *Exchange) fillSpot(o *order, value exchange.Amount, quantity exchange.Q
 		got = got.Sub(fee)
 	}
 	paid := o.paid()
-	fromHeld := given.Min(o.held)
-	o.held = o.held.Sub(fromHeld)
-	paid.frozen = paid.frozen.Sub(fromHeld)
-	paid.free = paid.free.Sub(given.Sub(fromHeld))
-	if surplus := o.held.Sub(o.book.needed(o)); surplus.Sign() > 0 {
-		o.held = o.held.Sub(surplus)
-		paid.frozen, paid.free = paid.frozen.Sub(surplus), paid.free.Add(surplus)
+	fromReserved := given.Min(o.reserved)
+	o.reserved = o.reserved.Sub(fromReserved)
+	paid.frozen = paid.frozen.Sub(fromReserved)
+	paid.free = paid.free.Sub(given.Sub(fromReserved))
+	if unneeded := o.reserved.Sub(o.book.needed(o)); unneeded.Sign() > 0 {
+		o.reserved = o.reserved.Sub(unneeded)
+		paid.frozen, paid.free = paid.frozen.Sub(unneeded), paid.free.Add(unneeded)
 	}
 	received := o.received()
 	received.free = received.free.Add(got)
 	x.version++
 }
 
-// releaseSpot gives back what a finished order held.
+// releaseSpot returns what a finished order held.
 func (x *Exchange) releaseSpot(o *order) {
 	paid := o.paid()
-	paid.frozen, paid.free = paid.frozen.Sub(o.held), paid.free.Add(o.held)
-	o.held = exchange.Amount{}
+	paid.frozen, paid.free = paid.frozen.Sub(o.reserved), paid.free.Add(o.reserved)
+	o.reserved = exchange.Amount{}
 }

@@ -26,7 +26,7 @@ func TestASpotMarketBuySpendsAnAmountAndPaysItsFeeInBase(t *testing.T) {
 	}
 	// 1000 / 50000.1 = 0.01999996 -> 0.01999; costs 999.501999
 	d.wantStatus(told.ID, exchange.StatusFilled)
-	have := d.truth(told.ID)
+	have := d.state(told.ID)
 	if have.Filled != d.q("0.01999") {
 		t.Fatalf("want 0.01999 filled, have %+v", have)
 	}
@@ -82,11 +82,11 @@ func TestASpotLimitFreezesAndReleasesWhatItDoesNotNeed(t *testing.T) {
 	if len(open) != 2 || open[0].Status != exchange.StatusNew {
 		t.Fatalf("want the list to follow after the delay, have %+v", open)
 	}
-	d.tell("48000") // no fill follows an answered cancel
+	d.setLast("48000") // no fill follows an answered cancel
 	d.Advance(startMS + 10)
 	d.wantStatus(buy.ID, exchange.StatusCanceled)
 	d.wantBalance("USDT", "10000", "0")
-	d.tell("52000")
+	d.setLast("52000")
 	d.wantStatus(sell.ID, exchange.StatusFilled)
 	d.wantBalance("BTC", "0.5", "0")
 	d.wantBalance("USDT", "35474.5", "0") // 10000 + 25500 x 0.999
@@ -98,12 +98,12 @@ func TestSpotConditionalOrdersTriggerOnTheLastPrice(t *testing.T) {
 	stop := d.place(d.order("sell", exchange.StopLimit, "0.5", "48900", d.stopAt("49000", exchange.NoWorkingType)))
 	d.wantStatus(stop.ID, exchange.StatusNew)
 	d.wantBalance("BTC", "0.5", "0.5")
-	d.tell("48800")
+	d.setLast("48800")
 	d.wantStatus(stop.ID, exchange.StatusNew) // triggered, and above the best bid: it rests
 	if book := d.do(exchange.Request{Operation: exchange.SpotDepth, Symbol: "BTC-USDT"}).Depth; len(book.Asks) != 100 {
 		t.Fatalf("want 100 levels, have %d", len(book.Asks))
 	}
-	d.tell("48900.1")
+	d.setLast("48900.1")
 	d.wantStatus(stop.ID, exchange.StatusFilled)
 }
 

@@ -31,7 +31,7 @@ var defaultSymbols = []struct {
 	base                  string
 	priceTick             string
 	futuresTick, spotTick string // quantityTick
-	price                 string // at the start
+	price                 string // initial
 }{
 	{"BTC", "0.1", "0.001", "0.00001", "50000"},
 	{"ETH", "0.01", "0.01", "0.0001", "2500"},
@@ -66,8 +66,8 @@ func DefaultSymbols() []*exchange.Symbol {
 	return all
 }
 
-// startPrice is where a symbol's still market begins: 50000, 2500, 100 and
-// 0.00001 for the built-in ones, else 100, raised to the tick.
+// startPrice is the initial price of a symbol's still market: 50000, 2500, 100 and 0.00001 for the
+// built-in ones, else 100, rounded up to the tick.
 func startPrice(symbol *exchange.Symbol) exchange.Price {
 	text := "100"
 	for _, row := range defaultSymbols {
