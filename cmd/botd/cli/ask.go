@@ -1,16 +1,12 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,16 +20,12 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/runtime/api"
-	"botd/runtime/api/auth"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
 // askFlags say where the running daemon is.
 type askFlags struct{ address, socket, url, directory, output string }
-
-// tokenFile is the environment variable that names the file of a token, for a daemon
-// over TCP. A flag would stand in the list of processes.
-const tokenFile = "BOTD_TOKEN_FILE"
 
 func (a *askFlags) add(command *cobra.Command) {
 	command.Flags().StringVar(&a.address, "listen", "", "the daemon's address (default: its unix socket in the data directory)")
@@ -44,69 +36,22 @@ func (a *askFlags) add(command *cobra.Command) {
 }
 
 // daemon finds the running daemon that the flags and the configuration say.
-func (a *askFlags) daemon(ctx context.Context) (*daemon, error) {
+func (a *askFlags) daemon(ctx context.Context) (*client.Daemon, error) {
 	where, mistake, err := whereabouts(a.directory)
 	if err != nil {
 		return nil, err
 	}
 	given := shell.GlobalsOf(ctx)
 	a.address = cmp.Or(a.url, a.address)
-	at := search{socket: a.socket, address: a.address, listen: where.Listen, tokenFile: os.Getenv(tokenFile), timeout: given.Timeout, trace: given.Trace}
+	at := client.Search{Socket: a.socket, Address: a.address, Listen: where.Listen, TokenFile: os.Getenv(client.TokenFile), Timeout: given.Timeout, Trace: given.Trace}
 	for _, mode := range []configs.Mode{where.Mode, configs.Demo, configs.Paper, configs.Live} {
-		at.directories = append(at.directories, filepath.Join(where.DataDir, string(mode)))
+		at.Directories = append(at.Directories, filepath.Join(where.DataDir, string(mode)))
 	}
-	d, err := at.find(ctx)
+	d, err := at.Find(ctx)
 	if err != nil && mistake != nil && a.socket == "" {
 		return nil, mistake
 	}
 	return d, err
-}
-
-// search says where a daemon is looked for, and how it is asked.
-type search struct {
-	socket      string                             // the unix socket; where it is given nothing else is looked at
-	address     string                             // HOST:PORT or a URL; where it is given no socket is looked for
-	listen      string                             // the address that is configured
-	directories []string                           // of the modes, the likeliest first: each may have a socket and tokens
-	tokenFile   string                             // of a daemon over TCP; empty for the one in its directory
-	timeout     time.Duration                      // of an answer, when it is longer than answerWithin
-	trace       func(format string, values ...any) // may be nil
-}
-
-// daemon is the running botd, as a client reaches it.
-type daemon struct {
-	where  string // for people
-	base   string // of its URLs
-	token  string // over TCP
-	client *http.Client
-	within time.Duration // of an answer
-	trace  func(format string, values ...any)
-}
-
-// answerWithin bounds each question: a daemon that hangs must not hang who asks it.
-const answerWithin = 10 * time.Second
-
-// find finds the running daemon: the unix socket in a data directory, which is
-// for its owner alone and needs no token; else the TCP address, with a token.
-func (s search) find(ctx context.Context) (*daemon, error) {
-	if s.socket != "" {
-		if d := s.overSocket(s.socket); d != nil {
-			return d, nil
-		}
-		return nil, failure.New(failure.Unavailable, "is botd running? the socket is data_dir/MODE/"+api.SocketName, "no daemon answers on %s", s.socket)
-	}
-	if s.address == "" {
-		for _, directory := range s.directories {
-			if d := s.overSocket(filepath.Join(directory, api.SocketName)); d != nil {
-				return d, nil
-			}
-		}
-	}
-	return s.overTCP(ctx)
-}
-
-func (s search) daemon(where, base string, client *http.Client) *daemon {
-	return &daemon{where: where, base: base, client: client, within: max(answerWithin, s.timeout), trace: s.trace}
 }
 
 // whereabouts finds out where the daemon of a configuration is. Its mistakes are no
@@ -123,125 +68,6 @@ func whereabouts(directory string) (where configs.Whereabouts, mistake, err erro
 		directory = "configs"
 	}
 	return configs.Locate(os.DirFS(directory)), failure.New(failure.Config, "", "%s", problems.String()), nil
-}
-
-// overSocket returns the daemon behind a unix socket, or nil.
-func (s search) overSocket(path string) *daemon {
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		return nil
-	}
-	_ = conn.Close() // it only showed that somebody listens
-	return s.daemon(path, "http://botd", &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
-		}}})
-}
-
-// overTCP returns the daemon at an address. Its token is the one that it knows: a
-// data directory may hold those of other modes.
-func (s search) overTCP(ctx context.Context) (*daemon, error) {
-	address := cmp.Or(s.address, s.listen)
-	if address == configs.ListenOff {
-		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(s.directories[0], api.SocketName))
-	}
-	d := s.daemon(address, "http://"+address, http.DefaultClient)
-	if strings.Contains(address, "://") {
-		d.base = strings.TrimSuffix(address, "/")
-	}
-	if s.tokenFile != "" {
-		token, err := configs.ReadToken(tokenFile, s.tokenFile)
-		if err != nil {
-			return nil, failure.Wrap(failure.Credentials, err)
-		}
-		d.token = token
-		return d, d.private()
-	}
-	health, _, err := d.send(ctx, http.MethodGet, "/healthz", nil)
-	if err != nil {
-		return nil, err
-	}
-	var told struct{ Mode string }
-	_ = json.Unmarshal(health, &told) // without a mode no token is found, which is said by the next answer
-	for _, directory := range s.directories {
-		if filepath.Base(directory) != told.Mode {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(directory, auth.OperatorFile))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, failure.Wrap(failure.Credentials, err)
-		}
-		d.token = strings.TrimSpace(string(text))
-		break
-	}
-	return d, d.private()
-}
-
-// private refuses to send a token over a network in the clear.
-func (d *daemon) private() error {
-	at, err := url.Parse(d.base)
-	if err != nil {
-		return failure.Usagef("address %q can not be asked", d.where)
-	}
-	if host := at.Hostname(); d.token == "" || at.Scheme == "https" || host == "localhost" || net.ParseIP(host).IsLoopback() {
-		return nil
-	}
-	return failure.Usagef("a token would go to %s in the clear\nhint: https://, or an ssh tunnel to the daemon's own address", d.where)
-}
-
-// call asks the daemon.
-func (d *daemon) call(ctx context.Context, method, path string, body any) ([]byte, error) {
-	var reader io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return nil, err
-		}
-		reader = bytes.NewReader(text)
-	}
-	answer, status, err := d.send(ctx, method, path, reader)
-	if err != nil || status/100 == 2 {
-		return answer, err
-	}
-	var problem api.Problem
-	_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
-	code, hint := failure.Negative, ""
-	switch status {
-	case http.StatusUnauthorized:
-		code, hint = failure.Credentials, "this botd runs on another configuration: go to its directory, name it by -c DIR, or name the file of a token in "+tokenFile
-	case http.StatusForbidden:
-		code = failure.Credentials
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		code = failure.Temporary
-	}
-	return nil, failure.New(code, hint, "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
-}
-
-// send sends a request and reads its answer, whatever it is.
-func (d *daemon) send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
-	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, d.within)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
-	if err != nil {
-		return nil, 0, failure.Usagef("address %q can not be asked", d.where)
-	}
-	if d.token != "" {
-		request.Header.Set("Authorization", "Bearer "+d.token)
-	}
-	response, err := d.client.Do(request)
-	if err != nil {
-		return nil, 0, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c and --listen name another one", "no daemon answers on %s", d.where)
-	}
-	defer response.Body.Close()
-	answer, err = io.ReadAll(io.LimitReader(response.Body, 16<<20))
-	if err != nil {
-		return nil, 0, failure.New(failure.Unavailable, "", "read the daemon's answer: %w", err)
-	}
-	if d.trace != nil {
-		d.trace("%s %s on %s: %d, %d bytes in %s", method, path, d.where, response.StatusCode, len(answer), time.Since(began).Round(time.Microsecond))
-	}
-	return answer, response.StatusCode, nil
 }
 
 // asking makes a command that shows one of the API's documents.
@@ -261,7 +87,7 @@ func askingFor[T any](use, short string, path func() string, show func(io.Writer
 				return err
 			}
 			return shell.Watch(command, every, func(w io.Writer) error {
-				value, answer, err := ask[T](command.Context(), d, http.MethodGet, path(), nil)
+				value, answer, err := client.Ask[T](command.Context(), d, http.MethodGet, path(), nil)
 				if err != nil {
 					return err
 				}
@@ -273,23 +99,6 @@ func askingFor[T any](use, short string, path func() string, show func(io.Writer
 	shell.OutputFlag(command, &flags.output)
 	shell.WatchFlag(command, &every)
 	return command
-}
-
-// ask calls the daemon and reads its answer as a T.
-func ask[T any](ctx context.Context, d *daemon, method, path string, body any) (out T, raw json.RawMessage, err error) {
-	raw, err = d.call(ctx, method, path, body)
-	if err != nil {
-		return out, nil, err
-	}
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, nil, failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.where)
-	}
-	return out, raw, nil
-}
-
-// page is a list the API answers.
-type page[T any] struct {
-	Items []T `json:"items"`
 }
 
 // mostHoldings bounds how many assets a line names.
@@ -376,7 +185,7 @@ func asRead(decimal string) string {
 
 // running is the daemon that answers, with its status.
 type running struct {
-	*daemon
+	*client.Daemon
 	status view.Status
 }
 
@@ -386,13 +195,13 @@ func (a *askFlags) reach(command *cobra.Command) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, _, err := ask[view.Status](command.Context(), d, http.MethodGet, "/api/v1/status", nil)
+	status, _, err := client.Ask[view.Status](command.Context(), d, http.MethodGet, "/api/v1/status", nil)
 	return &running{d, status}, err
 }
 
 // post changes something, or asks what a change would do, and returns the answer.
 func post[T any](command *cobra.Command, d *running, path string, body any) (out T, raw json.RawMessage, err error) {
-	return ask[T](command.Context(), d.daemon, http.MethodPost, path, body)
+	return client.Ask[T](command.Context(), d.Daemon, http.MethodPost, path, body)
 }
 
 // change asks the daemon for a change that needs no more than its path, or only what
@@ -405,7 +214,7 @@ func (a *askFlags) change(command *cobra.Command, method, path string, dry bool)
 	if dry {
 		path += "?dry_run=true"
 	}
-	change, raw, err := ask[api.Change](command.Context(), d, method, path, nil)
+	change, raw, err := client.Ask[api.Change](command.Context(), d, method, path, nil)
 	if err != nil {
 		return err
 	}

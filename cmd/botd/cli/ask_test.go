@@ -6,8 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -260,18 +258,5 @@ func TestLongWorkEndsBySignal(t *testing.T) {
 	}
 	if left, err := filepath.Glob(filepath.Join(directory, ".writing-*")); err != nil || len(left) > 0 {
 		t.Errorf("want no half files, have %v, %v", left, err)
-	}
-}
-
-func TestADaemonThatHangsHangsNobodyWhoAsks(t *testing.T) {
-	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts, as when it is stopped
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	d := &daemon{where: "it", base: "http://" + listener.Addr().String(), client: &http.Client{}, within: 20 * time.Millisecond}
-	if _, _, err := d.send(t.Context(), http.MethodGet, "/healthz", nil); failure.CodeOf(err) != failure.Unavailable {
-		t.Errorf("want exit code %d, have %v", failure.Unavailable, err)
 	}
 }

@@ -15,10 +15,12 @@ import (
 	"botd/backtest"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/internal/version"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -100,7 +102,7 @@ func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyCon
 		for i := range config.Strategies {
 			given = append(given, &config.Strategies[i])
 		}
-		limits = accountLimits(config.Limits)
+		limits = engineconfig.Limits(config.Limits)
 	}
 	for _, file := range b.strategies {
 		c, err := loadStrategy(file, symbols)
@@ -128,7 +130,7 @@ func loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyCon
 
 // legs puts each strategy on its files.
 func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
-	config := backtest.Config{Limits: limits, Version: buildVersion().Version, Inputs: &backtest.Inputs{Repair: b.repair, Limits: limits}}
+	config := backtest.Config{Limits: limits, Version: version.Read().Version, Inputs: &backtest.Inputs{Repair: b.repair, Limits: limits}}
 	data, err := b.candles(given)
 	if err != nil {
 		return config, err
@@ -176,7 +178,7 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 
 // leg loads one strategy's candles.
 func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail string) (leg backtest.Leg, input backtest.Input, err error) {
-	symbol, found := instrument(symbols, c.Market, c.Symbol)
+	symbol, found := exchange.FindSymbol(symbols, c.Market, c.Symbol)
 	if !found {
 		return leg, input, failure.New(failure.Config, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
 	}
@@ -200,7 +202,7 @@ func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, 
 			}
 		}
 	}
-	leg.Strategy, err = strategyConfig(c, leg.Tape.Symbol)
+	leg.Strategy, err = engineconfig.Strategy(c, leg.Tape.Symbol)
 	leg.Make = func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }
 	return leg, input, err
 }
@@ -280,19 +282,9 @@ func symbolsOf(path string) ([]*exchange.Symbol, error) {
 		return nil, dataError(err)
 	}
 	for i := range given {
-		given[i] = withBrackets(given[i])
+		given[i] = sim.WithBrackets(given[i])
 	}
 	return given, nil
-}
-
-// withBrackets gives a futures symbol without margin brackets the built-in ones.
-func withBrackets(s *exchange.Symbol) *exchange.Symbol {
-	if s.Market != exchange.Futures || len(s.Brackets) > 0 {
-		return s
-	}
-	with := *s
-	with.Brackets = sim.DefaultBrackets()
-	return &with
 }
 
 // rates reads all funding files.

@@ -17,6 +17,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
+	"botd/runtime/api/client"
 )
 
 // backupMark is the file beside the journal that says when it was last copied.
@@ -90,12 +91,12 @@ func daemonBackup(command *cobra.Command, flags *askFlags, dry bool) error {
 	if err != nil {
 		return err
 	}
-	d.within = max(d.within, backupWithin)
+	d.Within = max(d.Within, backupWithin)
 	path := "/api/v1/backup"
 	if dry {
 		path += "?dry_run=true"
 	}
-	out, raw, err := ask[api.BackupAnswer](command.Context(), d, http.MethodPost, path, nil)
+	out, raw, err := client.Ask[api.BackupAnswer](command.Context(), d, http.MethodPost, path, nil)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func (b *bench) run() (err error) {
 	if err := b.command(); err != nil {
 		return err
 	}
-	symbol, _ := instrument(options("").Symbols, exchange.Futures, "BTC-USDT")
+	symbol, _ := exchange.FindSymbol(options("").Symbols, exchange.Futures, "BTC-USDT")
 	b.recorded = &tape.Tape{Symbol: symbol, Candles: tape.Generate(benchSeed, symbol, exchange.Minute1, benchStartMS, b.candles)}
 	return b.engine()
 }

@@ -14,7 +14,6 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
-	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/internal/failure"
 	"botd/internal/plural"
@@ -173,14 +172,4 @@ func checkTable(w io.Writer, result checkResult, problems configs.Problems) {
 		}
 		t.Render()
 	}
-}
-
-// instrument finds a configured symbol among those known.
-func instrument(symbols []*exchange.Symbol, market exchange.Market, name string) (*exchange.Symbol, bool) {
-	for _, s := range symbols {
-		if s.Market == market && s.Name == name {
-			return s, true
-		}
-	}
-	return nil, false
 }

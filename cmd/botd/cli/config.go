@@ -15,6 +15,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/runtime/api"
+	"botd/runtime/api/client"
 )
 
 func newConfig() *cobra.Command {
@@ -234,7 +235,7 @@ func newConfigDiff() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			running, _, err := ask[api.Configuration](command.Context(), d, http.MethodGet, "/api/v1/config", nil)
+			running, _, err := client.Ask[api.Configuration](command.Context(), d, http.MethodGet, "/api/v1/config", nil)
 			if err != nil {
 				return err
 			}

@@ -63,7 +63,7 @@ func (s *seriesFlags) instrument() (*exchange.Symbol, error) {
 	if s.symbol == "" {
 		return nil, failure.Usagef("--symbol is missing, as BTC-USDT")
 	}
-	if known, found := instrument(options("").Symbols, market, s.symbol); found {
+	if known, found := exchange.FindSymbol(options("").Symbols, market, s.symbol); found {
 		return known, nil
 	}
 	if !symbolName.MatchString(s.symbol) {

@@ -265,7 +265,7 @@ func download(command *cobra.Command, flags downloadFlags) error {
 	if err != nil {
 		return failure.Usagef("--market: %v", err)
 	}
-	symbol, found := instrument(client.Symbols().All(), market, flags.series.symbol)
+	symbol, found := exchange.FindSymbol(client.Symbols().All(), market, flags.series.symbol)
 	if !found {
 		return failure.New(failure.Usage, "botd markets lists what it trades", "%s trades no %s symbol %q", flags.url, market, flags.series.symbol)
 	}

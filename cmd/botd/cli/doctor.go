@@ -15,8 +15,11 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/internal/failure"
 	"botd/internal/plural"
+	"botd/internal/version"
+	"botd/runtime/api/client"
 )
 
 // finding is one thing the doctor looked at.
@@ -37,7 +40,7 @@ const (
 // patient is what the doctor looks at.
 type patient struct {
 	load    func() (*configs.Config, configs.Problems, error) // reads the configuration
-	daemon  func(context.Context) (*daemon, error)            // finds the daemon that runs on it
+	daemon  func(context.Context) (*client.Daemon, error)     // finds the daemon that runs on it
 	address string                                            // of the daemon, when a person gave one
 }
 
@@ -144,16 +147,16 @@ func examine(ctx context.Context, of patient) diagnosis {
 }
 
 func (e *examination) version() {
-	info := buildVersion()
+	info := version.Read()
 	revision := info.Revision
 	if len(revision) > 12 {
 		revision = revision[:12]
 	}
 	if info.Modified {
-		e.warn("version", "build from a clean checkout before trading with money", "%s, built from changed sources, %s", spaced("botd", info.Version, revision), info.Go)
+		e.warn("version", "build from a clean checkout before trading with money", "%s, built from changed sources, %s", version.Spaced("botd", info.Version, revision), info.Go)
 		return
 	}
-	e.ok("version", "%s, %s, %s", spaced("botd", info.Version, revision), info.Go, info.Platform)
+	e.ok("version", "%s, %s, %s", version.Spaced("botd", info.Version, revision), info.Go, info.Platform)
 }
 
 func (e *examination) configuration() {
@@ -172,7 +175,7 @@ func (e *examination) configuration() {
 	default:
 		e.ok("configuration", "%s, %s, mode %s", plural.Of(len(config.Files), "file"), plural.Of(len(config.Strategies), "strategy"), config.Mode)
 	}
-	if err := unsupported(config); err != nil {
+	if err := engineconfig.Supported(config); err != nil {
 		e.hinted("configuration", stateFail, err)
 	}
 }

@@ -19,9 +19,11 @@ import (
 	"botd/exchange/wire"
 	"botd/internal/failure"
 	"botd/internal/plural"
+	"botd/internal/version"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
 	"botd/runtime/api/auth"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -283,13 +285,13 @@ func (e *examination) daemon() {
 	e.ok(check, "it does not run; its address %s is free", e.config.Listen)
 }
 
-func (e *examination) running(d *daemon) {
+func (e *examination) running(d *client.Daemon) {
 	const check = "daemon"
 	ctx, cancel := context.WithTimeout(e.ctx, doctorPatience)
 	defer cancel()
-	status, _, err := ask[view.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
-	if err != nil && failure.CodeOf(err) == failure.Credentials && e.of.address == "" && d.where == e.config.Listen {
-		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s", d.where)
+	status, _, err := client.Ask[view.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
+	if err != nil && failure.CodeOf(err) == failure.Credentials && e.of.address == "" && d.Where == e.config.Listen {
+		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s", d.Where)
 		return
 	}
 	if err != nil {
@@ -298,20 +300,20 @@ func (e *examination) running(d *daemon) {
 	}
 	for _, c := range status.Checks {
 		if !c.OK {
-			e.fail(check, "botd status says more, the log tells why", "%s is not ready: %s %s", d.where, c.Name, c.Detail)
+			e.fail(check, "botd status says more, the log tells why", "%s is not ready: %s %s", d.Where, c.Name, c.Detail)
 		}
 	}
 	for _, g := range status.Degraded {
 		e.warn(check, g.WayOut, "%s %s since %s: %s", g.State, g.Scope, g.Since.Format(time.DateTime), g.Cause)
 	}
-	if own := buildVersion(); status.Version != "" && status.Version != own.Version {
+	if own := version.Read(); status.Version != "" && status.Version != own.Version {
 		e.warn(check, "restart it to run what is installed", "botd %s runs, this is %s", status.Version, own.Version)
 	}
 	if status.Ready {
 		e.ok(check, "it runs since %s, mode %s, and is ready", status.Started.Format(time.DateTime), status.Mode)
 	}
 	var loaded api.Configuration
-	if raw, err := d.call(ctx, http.MethodGet, "/api/v1/config", nil); err == nil && json.Unmarshal(raw, &loaded) == nil && loaded.Hash != e.config.Hash() {
+	if raw, err := d.Call(ctx, http.MethodGet, "/api/v1/config", nil); err == nil && json.Unmarshal(raw, &loaded) == nil && loaded.Hash != e.config.Hash() {
 		e.warn(check, "botd config diff shows what; restart it to run them", "it runs another configuration than the files")
 	}
 }

@@ -70,10 +70,3 @@ func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
 		}
 	}
 }
-
-func TestAnEmptyWordLeavesNoHole(t *testing.T) {
-	t.Parallel()
-	if want, have := "botd devel go1.26", spaced("botd", "devel", "", "go1.26"); want != have {
-		t.Errorf("want %q, have %q", want, have)
-	}
-}

@@ -17,6 +17,7 @@ import (
 	"botd/exchange"
 	"botd/internal/failure"
 	"botd/internal/plural"
+	"botd/internal/version"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
@@ -51,7 +52,7 @@ const statusEvery = 250 * time.Millisecond
 
 // drive runs the engine with everything that watches it, until the context ends.
 func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine, history *view.History) error {
-	info := buildVersion()
+	info := version.Read()
 	build := ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
 	metrics := newMetrics(config, build, directory, v, machine)
 	board, logs := view.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()

@@ -16,6 +16,7 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/internal/failure"
 	"botd/reconcile"
@@ -130,7 +131,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, journal.Failure(err)
 	}
 	defer store.Close()
-	book := reconcile.NewBook(settle(config.Exchange.Settle))
+	book := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle))
 	began := int64(0)
 	from, to := atMS-pastBefore*int64(c.Interval), atMS+pastAfter*int64(c.Interval)
 	if err := store.Replay(ctx, func(r *reconcile.Record) error {
@@ -233,7 +234,7 @@ func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolTruth,
 // remade gives the strategy the candles up to the moment, as a start then would
 // have, and asks it.
 func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symbol *exchange.Symbol, v *publicVenue, atMS int64) error {
-	made, err := strategyConfig(c, symbol)
+	made, err := engineconfig.Strategy(c, symbol)
 	if err != nil {
 		return err
 	}

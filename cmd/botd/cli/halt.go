@@ -16,6 +16,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/runtime/api"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -199,7 +200,7 @@ func follow(command *cobra.Command, d *running, scope string, wait time.Duration
 			return failure.New(failure.Temporary, "it stays in force and goes on; botd status shows how far it is", "after %s it is not done: %s", wait, told)
 		case <-ticker.C:
 		}
-		status, _, err := ask[view.Status](ctx, d.daemon, http.MethodGet, "/api/v1/status", nil)
+		status, _, err := client.Ask[view.Status](ctx, d.Daemon, http.MethodGet, "/api/v1/status", nil)
 		if err != nil {
 			continue // it may be starting anew: the halt goes on then
 		}

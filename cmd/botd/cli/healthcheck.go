@@ -47,13 +47,13 @@ It ends with 0 when all is well, 1 when botd says it is not, 69 when nobody answ
 			if ready {
 				path = "/readyz?verbose"
 			}
-			answer, status, err := d.send(command.Context(), http.MethodGet, path, nil)
+			answer, status, err := d.Send(command.Context(), http.MethodGet, path, nil)
 			if err != nil {
 				return err
 			}
 			told := health{Schema: 1}
 			if err := json.Unmarshal(answer, &told); err != nil {
-				return failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.where)
+				return failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.Where)
 			}
 			err = shell.Print(command.OutOrStdout(), flags.output, told, func(w io.Writer) {
 				fmt.Fprintln(w, told.Status)

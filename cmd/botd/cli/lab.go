@@ -18,8 +18,11 @@ import (
 	"botd/backtest"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/exchange"
+	"botd/exchange/sim"
 	"botd/exchange/tape"
+	"botd/internal/version"
 	"botd/runtime/api"
 	"botd/strategy"
 )
@@ -185,11 +188,11 @@ func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
 		}
 	}
 	t.strategy = given.With(asked.Params)
-	symbol, found := instrument(l.symbols(), given.Market, given.Symbol)
+	symbol, found := exchange.FindSymbol(l.symbols(), given.Market, given.Symbol)
 	if !found {
 		return nil, fmt.Errorf("the exchange has no %s symbol %s now", given.Market, given.Symbol)
 	}
-	t.symbol = withBrackets(symbol)
+	t.symbol = sim.WithBrackets(symbol)
 	if _, err := t.strategy.Build(t.symbol); err != nil {
 		return nil, err
 	}
@@ -319,20 +322,20 @@ func (t *trial) funding() ([]tape.FundingRow, []backtest.File, error) {
 
 // backtest puts the strategy on its candles.
 func (t *trial) backtest(recorded *tape.Tape, file backtest.File) (backtest.Config, error) {
-	c, limits := t.strategy, accountLimits(t.config.Limits)
+	c, limits := t.strategy, engineconfig.Limits(t.config.Limits)
 	input := backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: file}
 	if c.Script.File != "" {
 		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
 	}
 	leg := backtest.Leg{Kind: c.Kind, Tape: recorded, Make: func(over *tape.Tape) (strategy.Strategy, error) { return c.Build(over.Symbol) }}
 	var err error
-	if leg.Strategy, err = strategyConfig(c, recorded.Symbol); err != nil {
+	if leg.Strategy, err = engineconfig.Strategy(c, recorded.Symbol); err != nil {
 		return backtest.Config{}, err
 	}
 	if leg.Funding, input.Funding, err = t.funding(); err != nil {
 		return backtest.Config{}, err
 	}
-	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: buildVersion().Version, InTurn: true, Most: labFills,
+	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: version.Read().Version, InTurn: true, Most: labFills,
 		Inputs: &backtest.Inputs{Limits: limits, Columns: true, Repair: t.grows(), Strategies: []backtest.Input{input}}}
 	return config, shareAccount(&config, []*configs.StrategyConfig{c})
 }

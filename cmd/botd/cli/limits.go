@@ -10,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
 func newLimits() *cobra.Command {
-	command := asking("limits", "every limit, how much of it is in use, and what is left", "/api/v1/risk/limits", func(w io.Writer, p *page[view.Limit]) {
+	command := asking("limits", "every limit, how much of it is in use, and what is left", "/api/v1/risk/limits", func(w io.Writer, p *client.Page[view.Limit]) {
 		t := shell.NewTable(w, table.Row{"scope", "rule", "use", "limit", "headroom", "used", "state", "since", "way out"})
 		for _, l := range p.Items {
 			since := ""

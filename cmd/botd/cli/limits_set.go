@@ -11,6 +11,7 @@ import (
 	"botd/internal/failure"
 	"botd/risk"
 	"botd/runtime/api"
+	"botd/runtime/api/client"
 )
 
 type limitFlags struct {
@@ -93,7 +94,7 @@ func (f *limitFlags) ask(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	change, raw, err := ask[api.Change](command.Context(), d.daemon, http.MethodPut, "/api/v1/risk/limits", f.LimitsRequest)
+	change, raw, err := client.Ask[api.Change](command.Context(), d.Daemon, http.MethodPut, "/api/v1/risk/limits", f.LimitsRequest)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
 	"botd/runtime/api"
+	"botd/runtime/api/client"
 )
 
 // loginJSON is what botd login -o json prints.
@@ -34,7 +35,7 @@ which browsers do not send, so that no log holds it.`,
 			if err != nil {
 				return err
 			}
-			link, _, err := ask[api.Link](command.Context(), d, http.MethodPost, "/api/v1/session/link", nil)
+			link, _, err := client.Ask[api.Link](command.Context(), d, http.MethodPost, "/api/v1/session/link", nil)
 			if err != nil {
 				return err
 			}

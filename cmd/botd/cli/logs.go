@@ -19,6 +19,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
 	"botd/runtime/api"
+	"botd/runtime/api/client"
 	"botd/runtime/ops"
 )
 
@@ -111,8 +112,8 @@ func (f *logsFlags) run(command *cobra.Command) error {
 }
 
 // show prints the lines after one, oldest first, and returns the last line's number.
-func (f *logsFlags) show(command *cobra.Command, d *daemon, limit int, after int64) (last int64, err error) {
-	got, _, err := ask[page[ops.LogLine]](command.Context(), d, http.MethodGet, f.query(limit), nil)
+func (f *logsFlags) show(command *cobra.Command, d *client.Daemon, limit int, after int64) (last int64, err error) {
+	got, _, err := client.Ask[client.Page[ops.LogLine]](command.Context(), d, http.MethodGet, f.query(limit), nil)
 	if err != nil {
 		return after, err
 	}
@@ -178,17 +179,17 @@ func newLogLevel() *cobra.Command {
 			case dry && len(levels) == 0:
 				return failure.Usagef("%s --dry-run needs a level", command.CommandPath())
 			case dry:
-				change, raw, err := ask[api.Change](command.Context(), d, http.MethodPut, "/api/v1/log-level?dry_run=true", map[string]string{"level": levels[0]})
+				change, raw, err := client.Ask[api.Change](command.Context(), d, http.MethodPut, "/api/v1/log-level?dry_run=true", map[string]string{"level": levels[0]})
 				if err != nil {
 					return err
 				}
 				return showChange(command, flags.output, &change, raw)
 			case len(levels) == 1:
-				if _, err := d.call(command.Context(), http.MethodPut, "/api/v1/log-level", map[string]string{"level": levels[0]}); err != nil {
+				if _, err := d.Call(command.Context(), http.MethodPut, "/api/v1/log-level", map[string]string{"level": levels[0]}); err != nil {
 					return err
 				}
 			}
-			now, raw, err := ask[api.LogLevel](command.Context(), d, http.MethodGet, "/api/v1/log-level", nil)
+			now, raw, err := client.Ask[api.LogLevel](command.Context(), d, http.MethodGet, "/api/v1/log-level", nil)
 			if err != nil {
 				return err
 			}

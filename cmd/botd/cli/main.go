@@ -20,6 +20,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/version"
 	"botd/strategy"
 )
 
@@ -103,8 +104,8 @@ func newRoot() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(flagError)
-	root.Version = buildVersion().Version
-	root.SetVersionTemplate(versionLine() + "\n")
+	root.Version = version.Read().Version
+	root.SetVersionTemplate(version.Line() + "\n")
 	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
 	given.Add(root)
 	group(root, "begin", "To begin with:", newInit(), newCheck(), newDoctor(), newRun(), newStrategy())

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"botd/docs"
 	"botd/internal/failure"
 	"botd/internal/plural"
 )
@@ -71,7 +72,7 @@ func writePage(command *cobra.Command, api bool, into string) error {
 	page := writeMarkdown(command.Root())
 	if api {
 		var err error
-		if page, err = apiReference(); err != nil {
+		if page, err = docs.APIReference(); err != nil {
 			return failure.Wrap(failure.Internal, err)
 		}
 	}

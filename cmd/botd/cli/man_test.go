@@ -89,7 +89,7 @@ func TestTheCommandLinesPageIsWhatTheCodeSays(t *testing.T) {
 
 func TestTheAPIsPageIsWhatItsDocumentSays(t *testing.T) {
 	t.Parallel()
-	page, err := apiReference()
+	page, err := docs.APIReference()
 	if err != nil {
 		t.Fatal(err)
 	}

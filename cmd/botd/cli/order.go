@@ -13,6 +13,7 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -56,7 +57,7 @@ func newOrders() *cobra.Command {
 
 func orderList() *cobra.Command {
 	var f filter
-	command := askingFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *page[view.Order]) {
+	command := askingFor("orders", "orders under way, as the daemon knows them; --all also those that ended", func() string { return f.path("/api/v1/orders") }, func(w io.Writer, p *client.Page[view.Order]) {
 		t := shell.NewTable(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop", "quantity", "filled"})
 		for _, o := range p.Items {
 			t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price), unlessNone(o.StopPrice), quantityOf(&o), o.Filled})
@@ -118,7 +119,7 @@ func newIntents() *cobra.Command {
 
 func intentList() *cobra.Command {
 	var f filter
-	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *page[view.Intent]) {
+	command := askingFor("intents", "recent intents, and what became of them", func() string { return f.path("/api/v1/intents") }, func(w io.Writer, p *client.Page[view.Intent]) {
 		t := shell.NewTable(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
 		for _, i := range p.Items {
 			t.AppendRow(table.Row{i.ID, shell.Second(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount), i.Outcome, i.Detail})
@@ -162,7 +163,7 @@ func showing[T any](use, short, path string, show func(io.Writer, *T)) *cobra.Co
 			if err != nil {
 				return err
 			}
-			value, raw, err := ask[T](command.Context(), d, http.MethodGet, path+url.PathEscape(ids[0]), nil)
+			value, raw, err := client.Ask[T](command.Context(), d, http.MethodGet, path+url.PathEscape(ids[0]), nil)
 			if err != nil {
 				return err
 			}
@@ -189,7 +190,7 @@ func stepTable(w io.Writer, steps []view.Step) {
 
 func newFills() *cobra.Command {
 	var f filter
-	command := askingFor("fills", "what was filled, the newest first", func() string { return f.path("/api/v1/fills") }, func(w io.Writer, p *page[view.Fill]) {
+	command := askingFor("fills", "what was filled, the newest first", func() string { return f.path("/api/v1/fills") }, func(w io.Writer, p *client.Page[view.Fill]) {
 		t := shell.NewTable(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "client order id"})
 		for _, i := range p.Items {
 			price := i.Price

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -20,7 +21,7 @@ func newPositions() *cobra.Command {
 }
 
 func positionList() *cobra.Command {
-	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *page[view.Position]) {
+	command := asking("positions", "what is held", "/api/v1/positions", func(w io.Writer, p *client.Page[view.Position]) {
 		t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "quantity", "entry", "last", "liquidation", "stop", "without stop"})
 		for _, r := range p.Items {
 			stop := "none"
@@ -38,7 +39,7 @@ func positionList() *cobra.Command {
 
 func newPositionHistory() *cobra.Command {
 	var f filter
-	command := askingFor("history", "positions that are over, whoever had them", func() string { return f.path("/api/v1/positions/history") }, func(w io.Writer, p *page[view.EndedPosition]) {
+	command := askingFor("history", "positions that are over, whoever had them", func() string { return f.path("/api/v1/positions/history") }, func(w io.Writer, p *client.Page[view.EndedPosition]) {
 		t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close", "realised", "by"})
 		for i := range p.Items {
 			o := &p.Items[i]

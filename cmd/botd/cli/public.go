@@ -101,7 +101,7 @@ func (v *publicVenue) find(market, name string) (*exchange.Symbol, error) {
 	if err != nil {
 		return nil, failure.Usagef("--market: %v", err)
 	}
-	if symbol, found := instrument(v.symbols, of, name); found {
+	if symbol, found := exchange.FindSymbol(v.symbols, of, name); found {
 		return symbol, nil
 	}
 	near, short := "", strings.Map(letters, strings.ToUpper(name))

@@ -14,6 +14,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
 	"botd/reconcile"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -32,11 +33,11 @@ shows. Exit code 1 when something is unknown or quarantined.`,
 				return err
 			}
 			if !dry {
-				if _, err := d.call(command.Context(), http.MethodPost, "/api/v1/reconcile", nil); err != nil {
+				if _, err := d.Call(command.Context(), http.MethodPost, "/api/v1/reconcile", nil); err != nil {
 					return err
 				}
 			}
-			state, raw, err := ask[view.Reconcile](command.Context(), d, http.MethodGet, "/api/v1/reconcile", nil)
+			state, raw, err := client.Ask[view.Reconcile](command.Context(), d, http.MethodGet, "/api/v1/reconcile", nil)
 			if err != nil {
 				return err
 			}
@@ -95,7 +96,7 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 
 func newReconcileRuns() *cobra.Command {
 	var f filter
-	command := askingFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") }, func(w io.Writer, p *page[view.Round]) {
+	command := askingFor("runs", "the last rounds", func() string { return f.path("/api/v1/reconcile/runs") }, func(w io.Writer, p *client.Page[view.Round]) {
 		t := shell.NewTable(w, table.Row{"time (UTC)", "complete", "took", "sent"})
 		for i := range p.Items {
 			r, complete := &p.Items[i], "yes"
@@ -121,7 +122,7 @@ func newDifferences() *cobra.Command {
 			path += "&open=true"
 		}
 		return path
-	}, func(w io.Writer, p *page[view.Difference]) {
+	}, func(w io.Writer, p *client.Page[view.Difference]) {
 		t := shell.NewTable(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""})
 		for i := range p.Items {
 			d := &p.Items[i]

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/paper"
 	"botd/exchange/rest"
@@ -23,6 +24,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime"
+	"botd/runtime/api/client"
 	"botd/runtime/engine"
 	"botd/runtime/view"
 )
@@ -34,7 +36,7 @@ const rehearsalPatience = 20 * time.Second
 type rehearsed struct {
 	trading runtime.Venue
 	clock   runtime.Clock
-	symbol  instruments
+	symbol  engineconfig.SymbolOf
 	known   []*exchange.Symbol // all of them
 	where   string
 	stop    func()
@@ -61,7 +63,7 @@ func (nowhere) Append(context.Context, []reconcile.Record) error { return nil }
 func outlooks(command *cobra.Command, flags *askFlags) ([]view.Outlook, error) {
 	d, err := flags.daemon(command.Context())
 	if err == nil {
-		all, _, err := ask[page[view.Outlook]](command.Context(), d, "GET", "/api/v1/plan", nil)
+		all, _, err := client.Ask[client.Page[view.Outlook]](command.Context(), d, "GET", "/api/v1/plan", nil)
 		return all.Items, err
 	}
 	if failure.CodeOf(err) != failure.Unavailable {
@@ -88,7 +90,7 @@ func rehearse(ctx context.Context, config *configs.Config) ([]view.Outlook, erro
 	if err != nil {
 		return nil, err
 	}
-	account, err := engineConfig(config, book, v.symbol)
+	account, err := engineconfig.Account(config, book, v.symbol)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +129,7 @@ func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]view.Out
 
 // journalled is what the journal says, without taking it from a daemon that has it.
 func journalled(ctx context.Context, config *configs.Config, directory string) (*reconcile.Book, error) {
-	book := reconcile.NewBook(settle(config.Exchange.Settle))
+	book := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle))
 	path := filepath.Join(directory, journal.FileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return book, nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/runtime"
@@ -222,7 +223,7 @@ func needsRestart(differences []configs.Difference) (paths []string) {
 // account's limits. It asks the engine whether anything keeps it from being put in
 // place now; all of that is its error.
 func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
-	limits := accountLimits(config.Limits)
+	limits := engineconfig.Limits(config.Limits)
 	reload := &engine.Reload{Limits: &limits, ConfigHash: config.Hash()}
 	var obstacles []string
 	for i := range config.Strategies {
@@ -256,7 +257,7 @@ func (r *reloader) build(c *configs.StrategyConfig) (*engine.StrategyConfig, err
 	if !found {
 		return nil, fmt.Errorf("%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
 	}
-	made, err := strategyConfig(c, symbol)
+	made, err := engineconfig.Strategy(c, symbol)
 	return &made, err
 }
 

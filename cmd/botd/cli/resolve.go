@@ -13,6 +13,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
 	"botd/runtime/api"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -100,7 +101,7 @@ func (f *resolveFlags) show(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	told, _, err := ask[page[view.Quarantine]](command.Context(), d, http.MethodGet, "/api/v1/reconcile/quarantines", nil)
+	told, _, err := client.Ask[client.Page[view.Quarantine]](command.Context(), d, http.MethodGet, "/api/v1/reconcile/quarantines", nil)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/risk"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -23,7 +24,7 @@ func newRisk() *cobra.Command {
 
 func newRejections() *cobra.Command {
 	var f filter
-	command := askingFor("rejections", "intents that a rule refused, the newest first", func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *page[view.Refusal]) {
+	command := askingFor("rejections", "intents that a rule refused, the newest first", func() string { return f.path("/api/v1/risk/rejections") }, func(w io.Writer, p *client.Page[view.Refusal]) {
 		t := shell.NewTable(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "wanted", "value", "limit", "hint", "intent"})
 		for i := range p.Items {
 			r := &p.Items[i]

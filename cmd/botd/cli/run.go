@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/internal/failure"
@@ -23,14 +23,6 @@ import (
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 	"botd/runtime/view"
-)
-
-// Pace of the live engine, in milliseconds (DESIGN, The idea).
-const (
-	busyRoundMS = 1_000
-	idleRoundMS = 15_000
-	closeLagMS  = 2_000
-	timeToLive  = 5_000
 )
 
 // tellWaiting is how long a start waits for the exchange in silence.
@@ -88,7 +80,7 @@ func run(command *cobra.Command, flags runFlags) error {
 	if err := config.Confirm(configs.Mode(flags.mode)); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}
-	if err := unsupported(config); err != nil {
+	if err := engineconfig.Supported(config); err != nil {
 		return err
 	}
 	if flags.listen != "" {
@@ -122,22 +114,6 @@ func run(command *cobra.Command, flags runFlags) error {
 		err = errors.Join(err, failure.Wrap(failure.IO, clean()))
 	}
 	return err
-}
-
-// unsupported refuses settings that are understood but not acted on yet: money
-// must not hang on a setting that is silently ignored.
-func unsupported(config *configs.Config) error {
-	for _, s := range []struct {
-		given         bool
-		setting, mend string
-	}{
-		{config.Journal != "", "journal: postgres", "only SQLite in data_dir is there"},
-	} {
-		if s.given {
-			return failure.New(failure.Config, s.mend, "%s is not in this version", s.setting)
-		}
-	}
-	return nil
 }
 
 // venue is the exchange traded on, as the daemon reaches it.
@@ -194,7 +170,7 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	}
 	defer store.Close()
 	v.cut = store.Cut()
-	book, history := reconcile.NewBook(settle(config.Exchange.Settle)), view.NewHistory()
+	book, history := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle)), view.NewHistory()
 	if err := replay(ctx, command, flags, store, func(r *reconcile.Record) { book.Apply(r); history.Take(r) }); err != nil {
 		return err
 	}
@@ -210,7 +186,7 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 
 // newEngine gives each strategy its symbol's rules as the venue tells them.
 func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client, binding journal.Binding) (*engine.Engine, error) {
-	account, err := engineConfig(config, book, client.Symbols().Symbol)
+	account, err := engineconfig.Account(config, book, client.Symbols().Symbol)
 	if err != nil {
 		return nil, err
 	}
@@ -218,56 +194,3 @@ func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client
 	machine, err := engine.New(account, book)
 	return machine, failure.Wrap(failure.Config, err)
 }
-
-// instruments finds the rules of a symbol as the venue tells them.
-type instruments func(exchange.SymbolKey) (*exchange.Symbol, bool)
-
-func engineConfig(config *configs.Config, book *reconcile.Book, symbolOf instruments) (engine.Config, error) {
-	account := engine.Config{
-		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Limits: accountLimits(config.Limits),
-		Settle: settle(config.Exchange.Settle), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
-		BusyRoundMS: busyRoundMS, IdleRoundMS: idleRoundMS, CloseLagMS: closeLagMS, TimeToLive: timeToLive, TakerFee: spotTakerFee, Ledger: true,
-	}
-	for i := range config.Strategies {
-		c := &config.Strategies[i]
-		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
-		if !found {
-			return account, failure.New(failure.Config, "botd check lists the symbols of the demo; a venue's own are read at start", "%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
-		}
-		made, err := strategyConfig(c, symbol)
-		if err != nil {
-			return account, err
-		}
-		account.Strategies = append(account.Strategies, made)
-	}
-	account.Strategies = append(account.Strategies, removed(config, book, symbolOf)...)
-	return account, nil
-}
-
-// removed are the strategies that hold something and are not configured any more
-// (on_remove), as the journal knows them.
-func removed(config *configs.Config, book *reconcile.Book, symbolOf instruments) (all []engine.StrategyConfig) {
-	named := func(name string) bool {
-		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool { return c.Name == name })
-	}
-	traded := func(_ string, key exchange.SymbolKey) bool {
-		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool {
-			return c.Market == key.Market && c.Symbol == key.Name
-		})
-	}
-	for _, orphan := range book.Orphans(traded) {
-		symbol, found := symbolOf(orphan.Symbol)
-		if !found {
-			continue // the venue has no such symbol any more: there is nothing to ask it for
-		}
-		name := orphan.Strategy
-		if named(name) { // it trades another symbol now
-			name += " on " + orphan.Symbol.Name
-		}
-		all = append(all, engine.StrategyConfig{Name: name, Symbol: symbol, Interval: exchange.Minute1, Removed: true})
-	}
-	return all
-}
-
-// spotTakerFee is reserved when a spot entry is sized (decisions.md, fees).
-const spotTakerFee exchange.Rate = 100_000 // 0.1 %

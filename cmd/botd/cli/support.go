@@ -26,6 +26,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/plural"
+	"botd/internal/version"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/api/auth"
@@ -111,7 +112,7 @@ func (b *bundle) gap(name string, err error) {
 // collect gathers everything that can be had.
 func collect(ctx context.Context, of patient, dataDir string) *bundle {
 	b := &bundle{}
-	b.addJSON("version.json", buildVersion())
+	b.addJSON("version.json", version.Read())
 	b.addJSON("machine.json", map[string]any{"os": goruntime.GOOS, "arch": goruntime.GOARCH, "cpus": goruntime.NumCPU(), "time": time.Now().UTC()})
 	config, problems, err := of.load()
 	if err != nil {
@@ -252,14 +253,14 @@ func (b *bundle) running(ctx context.Context, of patient) {
 	}
 	for _, path := range asked {
 		name, _, _ := strings.Cut(strings.ReplaceAll(path, "/", "-"), "?")
-		answer, err := d.call(ctx, http.MethodGet, "/api/v1/"+path, nil)
+		answer, err := d.Call(ctx, http.MethodGet, "/api/v1/"+path, nil)
 		if err != nil {
 			b.gap("daemon's "+path, err)
 			continue
 		}
 		b.add("daemon-"+name+".json", answer)
 	}
-	if text, status, err := d.send(ctx, http.MethodGet, "/metrics", nil); err == nil && status == http.StatusOK {
+	if text, status, err := d.Send(ctx, http.MethodGet, "/metrics", nil); err == nil && status == http.StatusOK {
 		b.add("daemon-metrics.txt", text)
 	} else {
 		b.gap("daemon's metrics", errors.Join(err, fmt.Errorf("status %d", status)))

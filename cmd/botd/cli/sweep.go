@@ -20,6 +20,7 @@ import (
 	"botd/backtest"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
@@ -328,7 +329,7 @@ func valuesOf(list string) (values []string, err error) {
 func trialsOf(given *configs.StrategyConfig, recorded *tape.Tape, choices []map[string]string) (trials []backtest.Trial, refused int, why string, err error) {
 	for _, choice := range choices {
 		with := given.With(choice)
-		made, err := strategyConfig(with, recorded.Symbol)
+		made, err := engineconfig.Strategy(with, recorded.Symbol)
 		if err != nil {
 			refused, why = refused+1, cmp.Or(why, choiceText(choice)+": "+err.Error())
 			continue

@@ -16,6 +16,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/runtime/api"
+	"botd/runtime/api/client"
 )
 
 func newToken() *cobra.Command {
@@ -56,7 +57,7 @@ tokens by a token.`,
 			if dry {
 				return foretellToken(command, d, &asked, flags.output)
 			}
-			made, raw, err := ask[api.NewToken](command.Context(), d, http.MethodPost, "/api/v1/tokens", asked)
+			made, raw, err := client.Ask[api.NewToken](command.Context(), d, http.MethodPost, "/api/v1/tokens", asked)
 			if err != nil {
 				return err
 			}
@@ -74,8 +75,8 @@ tokens by a token.`,
 }
 
 // foretellToken says what would be made, unless there is one of that name.
-func foretellToken(command *cobra.Command, d *daemon, asked *api.TokenRequest, output string) error {
-	all, _, err := ask[page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
+func foretellToken(command *cobra.Command, d *client.Daemon, asked *api.TokenRequest, output string) error {
+	all, _, err := client.Ask[client.Page[api.NamedToken]](command.Context(), d, http.MethodGet, "/api/v1/tokens", nil)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func endText(ends *time.Time, before string) string {
 }
 
 func newTokenList() *cobra.Command {
-	command := asking("list", "the tokens with a name, and when they end", "/api/v1/tokens", func(w io.Writer, p *page[api.NamedToken]) {
+	command := asking("list", "the tokens with a name, and when they end", "/api/v1/tokens", func(w io.Writer, p *client.Page[api.NamedToken]) {
 		t := shell.NewTable(w, table.Row{"name", "role", "made (UTC)", "ends", "state"})
 		for i := range p.Items {
 			k, state, ends := &p.Items[i], "good", endText(p.Items[i].Ends, "")

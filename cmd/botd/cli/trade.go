@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
+	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -29,7 +30,7 @@ before the books, or a part of its money is not known.`
 	return command
 }
 
-func tradeTable(w io.Writer, p *page[view.RoundTrip]) {
+func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
 	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realised", "fees", "funding", "net", ""})
 	var net decimal.Decimal
 	won := 0

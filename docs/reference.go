@@ -1,4 +1,4 @@
-package cli
+package docs
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"botd/docs"
 )
 
 // apiDocument is what of docs/api.yaml its page shows.
@@ -69,9 +67,9 @@ const apiHead = `# The API
 
 `
 
-// apiReference is docs/api.md.
-func apiReference() ([]byte, error) {
-	content, err := docs.API()
+// APIReference is docs/api.md.
+func APIReference() ([]byte, error) {
+	content, err := API()
 	if err != nil {
 		return nil, err
 	}

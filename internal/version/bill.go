@@ -1,4 +1,4 @@
-package cli
+package version
 
 import (
 	"fmt"
@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// bill is what a binary is made of, as CycloneDX 1.6 tells it. It holds nothing
+// Bill is what a binary is made of, as CycloneDX 1.6 tells it. It holds nothing
 // that differs between two builds of the same source.
-type bill struct {
+type Bill struct {
 	Format       string           `json:"bomFormat"`
 	Spec         string           `json:"specVersion"`
 	Version      int              `json:"version"`
 	Metadata     billMetadata     `json:"metadata"`
-	Components   []billComponent  `json:"components"`
+	Components   []BillComponent  `json:"components"`
 	Dependencies []billDependency `json:"dependencies"`
 }
 
 type billMetadata struct {
-	Component  billComponent  `json:"component"`
+	Component  BillComponent  `json:"component"`
 	Properties []billProperty `json:"properties"`
 }
 
-type billComponent struct {
+type BillComponent struct {
 	Type       string         `json:"type"`
 	Ref        string         `json:"bom-ref"`
 	Name       string         `json:"name"`
@@ -44,7 +44,7 @@ type billDependency struct {
 }
 
 // component is a module. Its checksum is Go's own (go.sum), of all its files.
-func component(kind string, m *debug.Module) billComponent {
+func component(kind string, m *debug.Module) BillComponent {
 	if m.Replace != nil {
 		m = m.Replace
 	}
@@ -53,7 +53,7 @@ func component(kind string, m *debug.Module) billComponent {
 		parts[i] = url.PathEscape(parts[i])
 	}
 	purl := "pkg:golang/" + strings.Join(parts, "/") + "@" + url.PathEscape(m.Version)
-	c := billComponent{Type: kind, Ref: purl, Name: m.Path, Version: m.Version, PURL: purl}
+	c := BillComponent{Type: kind, Ref: purl, Name: m.Path, Version: m.Version, PURL: purl}
 	if m.Sum != "" {
 		c.Properties = []billProperty{{"go:sum", m.Sum}}
 	}
@@ -61,12 +61,12 @@ func component(kind string, m *debug.Module) billComponent {
 }
 
 // newBill lists every module of a build, and Go's standard library.
-func newBill(build *debug.BuildInfo) *bill {
+func newBill(build *debug.BuildInfo) *Bill {
 	if build.Main.Path == "" {
 		build.Main.Path = "botd"
 	}
 	main := component("application", &build.Main)
-	b := &bill{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: billMetadata{Component: main}}
+	b := &Bill{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: billMetadata{Component: main}}
 	for _, setting := range build.Settings {
 		b.Metadata.Properties = append(b.Metadata.Properties, billProperty{"go:build:" + setting.Key, setting.Value})
 	}
@@ -83,8 +83,8 @@ func newBill(build *debug.BuildInfo) *bill {
 	return b
 }
 
-// ownBill is the bill of the binary that runs.
-func ownBill() (*bill, error) {
+// ReadBill is the bill of the binary that runs.
+func ReadBill() (*Bill, error) {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return nil, fmt.Errorf("the binary does not tell what it is made of")

@@ -1,4 +1,5 @@
-package cli
+// Package engineconfig turns a configuration into what the engine takes: limits, strategies, the account.
+package engineconfig
 
 import (
 	"botd/configs"
@@ -9,8 +10,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// accountLimits turns configured limits of the account into the gate's.
-func accountLimits(l configs.Limits) risk.Limits {
+// Limits turns configured limits of the account into the gate's.
+func Limits(l configs.Limits) risk.Limits {
 	return risk.Limits{
 		MaxLeverage: l.MaxLeverage, MaxGrossExposure: l.MaxGrossExposure, MaxDailyLoss: l.MaxDailyLoss, MaxDrawdown: l.MaxDrawdown,
 		MaxSymbolExposure: l.MaxSymbolExposure, MaxLosingStreak: l.MaxLosingStreak, CoolDownMS: l.CoolDownMS,
@@ -18,13 +19,13 @@ func accountLimits(l configs.Limits) risk.Limits {
 	}
 }
 
-// strategyConfig turns one configured strategy into the engine's, with the
+// Strategy turns one configured strategy into the engine's, with the
 // scales and rules of its symbol.
-func strategyConfig(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.StrategyConfig, error) {
+func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.StrategyConfig, error) {
 	failed := func(what string, err error) (engine.StrategyConfig, error) {
 		return engine.StrategyConfig{}, failure.New(failure.Config, "", "%s: %s: %w", c.File, what, err)
 	}
-	limits := accountLimits(c.Limits)
+	limits := Limits(c.Limits)
 	var err error
 	if limits.MaxPosition, err = symbol.Quantity(c.Limits.MaxPosition); err != nil {
 		return failed("risk.max_position", err)
@@ -49,7 +50,7 @@ func strategyConfig(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.
 	return config, nil
 }
 
-// settle turns the configured bounds W, D and L into the book's.
-func settle(c configs.SettleConfig) reconcile.Settle {
+// Settle turns the configured bounds W, D and L into the book's.
+func Settle(c configs.SettleConfig) reconcile.Settle {
 	return reconcile.Settle{WindowMS: c.WindowMS, VisibilityMS: c.VisibilityMS, StalenessMS: c.StalenessMS}
 }

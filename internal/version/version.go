@@ -1,0 +1,53 @@
+// Package version reads which build of botd this is, and what it is made of.
+package version
+
+import (
+	goruntime "runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// Info says which binary this is.
+type Info struct {
+	Schema   int    `json:"schema"`
+	Version  string `json:"version"`
+	Revision string `json:"revision"`
+	Time     string `json:"time,omitempty"` // of the revision
+	Modified bool   `json:"modified"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func Read() Info {
+	info := Info{Schema: 1, Version: "devel", Go: goruntime.Version(), Platform: goruntime.GOOS + "/" + goruntime.GOARCH}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return info
+	}
+	if v := build.Main.Version; v != "" && v != "(devel)" {
+		info.Version = v
+	}
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			info.Revision = setting.Value
+		case "vcs.time":
+			info.Time = setting.Value
+		case "vcs.modified":
+			info.Modified = setting.Value == "true"
+		}
+	}
+	return info
+}
+
+func Line() string {
+	info := Read()
+	return Spaced("botd", info.Version, info.Revision, info.Go, info.Platform)
+}
+
+// Spaced puts words in a row; one that is empty, as the revision of a build outside a
+// repository is, leaves no hole.
+func Spaced(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
+}

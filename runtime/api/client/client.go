@@ -1,0 +1,210 @@
+// Package client asks a running daemon over its API: by its unix socket, or over TCP with a token.
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/runtime/api"
+	"botd/runtime/api/auth"
+)
+
+// TokenFile is the environment variable that names the file of a token, for a daemon
+// over TCP. A flag would stand in the list of processes.
+const TokenFile = "BOTD_TOKEN_FILE"
+
+// Search says where a daemon is looked for, and how it is asked.
+type Search struct {
+	Socket      string                             // the unix socket; where it is given nothing else is looked at
+	Address     string                             // HOST:PORT or a URL; where it is given no socket is looked for
+	Listen      string                             // the address that is configured
+	Directories []string                           // of the modes, the likeliest first: each may have a socket and tokens
+	TokenFile   string                             // of a daemon over TCP; empty for the one in its directory
+	Timeout     time.Duration                      // of an answer, when it is longer than answerWithin
+	Trace       func(format string, values ...any) // may be nil
+}
+
+// Daemon is the running botd, as a client reaches it.
+type Daemon struct {
+	Where  string // for people
+	base   string // of its URLs
+	token  string // over TCP
+	client *http.Client
+	Within time.Duration // of an answer
+	trace  func(format string, values ...any)
+}
+
+// answerWithin bounds each question: a daemon that hangs must not hang who asks it.
+const answerWithin = 10 * time.Second
+
+// Find finds the running daemon: the unix socket in a data directory, which is
+// for its owner alone and needs no token; else the TCP address, with a token.
+func (s Search) Find(ctx context.Context) (*Daemon, error) {
+	if s.Socket != "" {
+		if d := s.overSocket(s.Socket); d != nil {
+			return d, nil
+		}
+		return nil, failure.New(failure.Unavailable, "is botd running? the socket is data_dir/MODE/"+api.SocketName, "no daemon answers on %s", s.Socket)
+	}
+	if s.Address == "" {
+		for _, directory := range s.Directories {
+			if d := s.overSocket(filepath.Join(directory, api.SocketName)); d != nil {
+				return d, nil
+			}
+		}
+	}
+	return s.overTCP(ctx)
+}
+
+func (s Search) daemon(where, base string, client *http.Client) *Daemon {
+	return &Daemon{Where: where, base: base, client: client, Within: max(answerWithin, s.Timeout), trace: s.Trace}
+}
+
+// overSocket returns the daemon behind a unix socket, or nil.
+func (s Search) overSocket(path string) *Daemon {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return nil
+	}
+	_ = conn.Close() // it only showed that somebody listens
+	return s.daemon(path, "http://botd", &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		}}})
+}
+
+// overTCP returns the daemon at an address. Its token is the one that it knows: a
+// data directory may hold those of other modes.
+func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
+	address := cmp.Or(s.Address, s.Listen)
+	if address == configs.ListenOff {
+		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(s.Directories[0], api.SocketName))
+	}
+	d := s.daemon(address, "http://"+address, http.DefaultClient)
+	if strings.Contains(address, "://") {
+		d.base = strings.TrimSuffix(address, "/")
+	}
+	if s.TokenFile != "" {
+		token, err := configs.ReadToken(TokenFile, s.TokenFile)
+		if err != nil {
+			return nil, failure.Wrap(failure.Credentials, err)
+		}
+		d.token = token
+		return d, d.private()
+	}
+	health, _, err := d.Send(ctx, http.MethodGet, "/healthz", nil)
+	if err != nil {
+		return nil, err
+	}
+	var told struct{ Mode string }
+	_ = json.Unmarshal(health, &told) // without a mode no token is found, which is said by the next answer
+	for _, directory := range s.Directories {
+		if filepath.Base(directory) != told.Mode {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(directory, auth.OperatorFile))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, failure.Wrap(failure.Credentials, err)
+		}
+		d.token = strings.TrimSpace(string(text))
+		break
+	}
+	return d, d.private()
+}
+
+// private refuses to send a token over a network in the clear.
+func (d *Daemon) private() error {
+	at, err := url.Parse(d.base)
+	if err != nil {
+		return failure.Usagef("address %q can not be asked", d.Where)
+	}
+	if host := at.Hostname(); d.token == "" || at.Scheme == "https" || host == "localhost" || net.ParseIP(host).IsLoopback() {
+		return nil
+	}
+	return failure.Usagef("a token would go to %s in the clear\nhint: https://, or an ssh tunnel to the daemon's own address", d.Where)
+}
+
+// Call asks the daemon.
+func (d *Daemon) Call(ctx context.Context, method, path string, body any) ([]byte, error) {
+	var reader io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		reader = bytes.NewReader(text)
+	}
+	answer, status, err := d.Send(ctx, method, path, reader)
+	if err != nil || status/100 == 2 {
+		return answer, err
+	}
+	var problem api.Problem
+	_ = json.Unmarshal(answer, &problem) // an answer that is no problem document shows its status alone
+	code, hint := failure.Negative, ""
+	switch status {
+	case http.StatusUnauthorized:
+		code, hint = failure.Credentials, "this botd runs on another configuration: go to its directory, name it by -c DIR, or name the file of a token in "+TokenFile
+	case http.StatusForbidden:
+		code = failure.Credentials
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		code = failure.Temporary
+	}
+	return nil, failure.New(code, hint, "the daemon said %d %s: %s", status, http.StatusText(status), problem.Detail)
+}
+
+// Send sends a request and reads its answer, whatever it is.
+func (d *Daemon) Send(ctx context.Context, method, path string, body io.Reader) (answer []byte, status int, err error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, d.Within)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
+	if err != nil {
+		return nil, 0, failure.Usagef("address %q can not be asked", d.Where)
+	}
+	if d.token != "" {
+		request.Header.Set("Authorization", "Bearer "+d.token)
+	}
+	response, err := d.client.Do(request)
+	if err != nil {
+		return nil, 0, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c and --listen name another one", "no daemon answers on %s", d.Where)
+	}
+	defer response.Body.Close()
+	answer, err = io.ReadAll(io.LimitReader(response.Body, 16<<20))
+	if err != nil {
+		return nil, 0, failure.New(failure.Unavailable, "", "read the daemon's answer: %w", err)
+	}
+	if d.trace != nil {
+		d.trace("%s %s on %s: %d, %d bytes in %s", method, path, d.Where, response.StatusCode, len(answer), time.Since(began).Round(time.Microsecond))
+	}
+	return answer, response.StatusCode, nil
+}
+
+// Ask calls the daemon and reads its answer as a T.
+func Ask[T any](ctx context.Context, d *Daemon, method, path string, body any) (out T, raw json.RawMessage, err error) {
+	raw, err = d.Call(ctx, method, path, body)
+	if err != nil {
+		return out, nil, err
+	}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return out, nil, failure.New(failure.Unavailable, "is that address botd's?", "the answer of %s is not botd's", d.Where)
+	}
+	return out, raw, nil
+}
+
+// Page is a list the API answers.
+type Page[T any] struct {
+	Items []T `json:"items"`
+}
