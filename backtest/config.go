@@ -30,7 +30,7 @@ type Config struct {
 	InTurn   bool                    // the runs of RunColumns and RunStudy one after the other, by the goroutine that asked
 	Record   func(*reconcile.Record) // every journal record; nil for none
 	Ledger   bool                    // the engine books the account's money too, as it does live; it costs time by the fill and changes nothing
-	Note     func(*engine.Note)      // every fact; nil for none
+	Note     func(*engine.Note)      // every fact but those of fills and positions; nil for none
 
 	beside bool // another run is the one that is looked at: no curve is kept
 	walk   bool // tests: play every candle's path, also where nothing can happen on it

@@ -69,7 +69,9 @@ func (e *Engine) notePlacement(p *reconcile.Placement, filledBefore exchange.Qua
 	}
 	truth := e.book.Symbol(p.Order.Key())
 	if grown := p.Filled - filledBefore; grown > 0 {
-		e.note(p.Strategy, truth.Rules, NoteFill{noteOrder(p), grown, p.Price, truth.Last})
+		if !e.config.Quiet {
+			e.note(p.Strategy, truth.Rules, NoteFill{noteOrder(p), grown, p.Price, truth.Last})
+		}
 		e.traded(p, grown)
 	}
 	if p.State.Final() {
@@ -78,7 +80,7 @@ func (e *Engine) notePlacement(p *reconcile.Placement, filledBefore exchange.Qua
 }
 
 func (e *Engine) noteRun(r *run, before memo) {
-	if r.truth.Position != before.position {
+	if r.truth.Position != before.position && !e.config.Quiet {
 		e.note(r.config.Name, r.config.Symbol, NotePosition{r.truth.Position, r.truth.EntryPrice, r.truth.Last})
 	}
 	if r.truth.Quarantine != before.quarantine {

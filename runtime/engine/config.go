@@ -49,7 +49,7 @@ type Config struct {
 
 	Ledger bool // the account's money is booked, as the exchange tells it
 	Feed   bool // true: the driver feeds candles and prices (backtest); false: the engine asks for them by calls
-	Quiet  bool // true: no notes of candles and ticks (backtest)
+	Quiet  bool // true: no notes of candles, ticks, rounds, fills and positions (backtest)
 
 	Rehearse bool // true: looks and settles, but decides and sends nothing: for outlooks
 }

@@ -83,10 +83,9 @@ func (e *Engine) ticked(s *series, taken int) {
 	}
 	nominal := s.candles.CloseMS(s.end - 1)
 	for _, r := range s.runs {
-		if r.config.Schedule != nil || r.seen < r.config.Strategy.Warmup() {
-			continue
+		if r.decidesByCandle() {
+			e.tick(r, nominal)
 		}
-		e.tick(r, nominal)
 	}
 }
 
@@ -220,12 +219,12 @@ func (s *series) trim() {
 	s.candles, s.end = fresh, keep
 }
 
-// follow watches, candle by candle, since when each strategy has wished its
-// target, so that an entry decided long ago is not made late.
+// follow asks each strategy at every candle of an answer, and notes since when it has
+// had its target, so that an entry decided long ago is not made late.
 func (e *Engine) follow(s *series) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	for _, r := range s.runs {
-		if r.config.Schedule != nil || r.seen < r.config.Strategy.Warmup() || r.failed != "" {
+		if !r.decidesByCandle() || r.failed != "" {
 			continue
 		}
 		e.decide(r, nominal)
@@ -235,19 +234,22 @@ func (e *Engine) follow(s *series) {
 	}
 }
 
-// caughtUp ends a poll's catch-up: only the last plan counts; exits stand,
-// entries older than one interval lapse.
+// caughtUp ends a poll's catch-up: of the plans that were followed only the last
+// counts; exits stand, entries older than one interval lapse.
 func (e *Engine) caughtUp(s *series, taken int) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	if taken > 1 && s.begun {
 		e.note("", s.runs[0].config.Symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
 	}
 	for _, r := range s.runs {
-		if r.config.Schedule != nil || r.seen < r.config.Strategy.Warmup() {
+		if !r.decidesByCandle() {
 			continue
 		}
 		before := r.state.Plan.Target
-		e.tick(r, nominal)
+		if r.failed == "" {
+			r.lastMS = nominal
+			e.decided(r)
+		}
 		sign := r.state.Plan.Target.Sign()
 		if taken > 1 && sign != 0 && before != r.state.Plan.Target && r.wishedMS < nominal && r.state.Latch != sign && r.truth.Known == 0 {
 			e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: r.config.Name, Latch: sign})

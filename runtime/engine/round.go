@@ -290,7 +290,9 @@ func (e *Engine) finishRound() {
 		e.measureBare(r)
 	}
 	e.lookedMS = snapshot.BeganMS
-	e.note("", nil, NoteRound{true, acted, e.nowMS - snapshot.BeganMS})
+	if !e.config.Quiet {
+		e.note("", nil, NoteRound{true, acted, e.nowMS - snapshot.BeganMS})
+	}
 	e.schedule(acted > 0)
 	e.closed(acted)
 	e.sweep()

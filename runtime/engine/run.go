@@ -133,6 +133,12 @@ func (e *Engine) scheduled(r *run) {
 	}
 }
 
+// decidesByCandle reports whether a strategy is asked once per closed candle, and has
+// seen enough of them.
+func (r *run) decidesByCandle() bool {
+	return r.config.Schedule == nil && r.seen >= r.config.Strategy.Warmup()
+}
+
 // tick decides: View to Plan.
 func (e *Engine) tick(r *run, nominalMS int64) {
 	if r.failed != "" {
