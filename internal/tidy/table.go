@@ -5,6 +5,10 @@
 // clock, starts a goroutine, does I/O or logs. A package without a row fails the
 // test, and so does an import that is not in its row, or one in the row that the
 // package does not have.
+//
+// language.go lists private words and what stands for them; testdata/unclean.txt
+// lists the directories that still have some, or lines that are too wide. A directory
+// that is clean leaves the list, and cannot return to it.
 package tidy
 
 // Row is one package of the house.

@@ -1,0 +1,29 @@
+package tidy
+
+// Words are private words of this project's past and what stands for them: the
+// field's terms, one for each thing (STYLE: language first). They may not stand in
+// names, comments, messages and documents.
+var Words = map[string]string{
+	"alien": "unknown own-prefix order", "aliens": "unknown own-prefix orders", "stranger": "foreign", "strangers": "foreign",
+	"bare": "unprotected", "befall": "happen", "befalls": "happens", "befell": "happened", "deed": "user action", "deeds": "user actions",
+	"hasty": "unstable", "lately": "recent, activity", "strike": "inject", "strikes": "injects", "struck": "injected", "surplus": "duplicate",
+	"tell": "report, return, log", "tells": "reports, returns, logs", "telling": "reporting", "told": "reported, returned, logged",
+	"whereabouts": "paths", "wish": "desired state, desired order", "wished": "desired", "wishes": "desired state", "wishing": "desired",
+}
+
+// Names are words that may stand in a sentence, but not in the name of a file, type,
+// function, field or variable.
+var Names = map[string]string{
+	"brief": "summary", "cast": "schedule", "gone": "in flight", "hand": "manual", "kept": "saved, stored",
+	"lab": "backtest runner", "lasting": "a noun that says what it holds", "look": "poll, read", "looked": "read", "press": "emergency halt",
+	"terms": "limits version", "towards": "working entry and exit orders", "truth": "state", "waiting": "queued",
+}
+
+// Phrases are private wordings of more than one word.
+var Phrases = map[string]string{
+	"can not": "cannot", "somebody else's": "foreign", "fall from the peak": "drawdown", "greatest fall": "maximum drawdown",
+	"growth a year": "CAGR", "least value": "minimum notional", "most value": "maximum notional",
+}
+
+// FileNames are words that say nothing as the name of a file.
+var FileNames = []string{"beside", "under", "lately", "over", "util", "utils", "helpers", "types", "common", "misc"}

@@ -1,0 +1,308 @@
+package tidy
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Widths in columns; a tab counts as four.
+const (
+	codeWidth     = 160
+	documentWidth = 200
+	functionLines = 70
+)
+
+// The checks that a directory may still fail, by testdata/unclean.txt.
+const (
+	checkWords    = "words"
+	checkWidth    = "width"
+	checkFunction = "function"
+)
+
+// finding is something to mend, and its place.
+type finding struct{ check, directory, text string }
+
+// unclean reads which directories still fail which checks. The list only shrinks.
+func unclean(t *testing.T) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile("testdata/unclean.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			listed[line] = true
+		}
+	}
+	return listed
+}
+
+// TestLanguageAndWidths holds every file's names, words and lines against
+// language.go. A directory that testdata/unclean.txt lists must still fail: else it
+// is clean, and leaves the list. What is to mend in a room:
+//
+//	BOTD_TIDY=runtime/api go test ./internal/tidy -run Language -v
+func TestLanguageAndWidths(t *testing.T) {
+	t.Parallel()
+	listed, failing := unclean(t), map[string][]string{}
+	for _, f := range findings(t) {
+		key := f.check + " " + f.directory
+		failing[key] = append(failing[key], f.text)
+	}
+	const shown = 20
+	for _, key := range slices.Sorted(maps.Keys(failing)) {
+		if all := failing[key]; !listed[key] {
+			t.Errorf("%s: %d findings\n\t%s", key, len(all), strings.Join(all[:min(shown, len(all))], "\n\t"))
+		}
+	}
+	for key := range listed {
+		if len(failing[key]) == 0 {
+			t.Errorf("internal/tidy/testdata/unclean.txt: %q is clean: remove its line", key)
+		}
+	}
+	if wanted := os.Getenv("BOTD_TIDY"); wanted != "" {
+		for _, key := range slices.Sorted(maps.Keys(failing)) {
+			if strings.Contains(key, wanted) {
+				t.Logf("%s: %d findings\n\t%s", key, len(failing[key]), strings.Join(failing[key], "\n\t"))
+			}
+		}
+	}
+}
+
+// findings walks the whole repository.
+func findings(t *testing.T) (all []finding) {
+	t.Helper()
+	whole := root(t)
+	err := filepath.WalkDir(whole, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(whole, name)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if slices.Contains([]string{".git", "testdata", "data", "node_modules"}, entry.Name()) || below == "internal/chart" {
+				return fs.SkipDir // chart is vendored
+			}
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, examine(t, filepath.ToSlash(below), string(text))...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// examine returns what is to mend in one file.
+func examine(t *testing.T, name, text string) (all []finding) {
+	t.Helper()
+	directory := path.Dir(name)
+	add := func(check string, line int, format string, values ...any) {
+		all = append(all, finding{check, directory, fmt.Sprintf("%s:%d: ", name, line) + fmt.Sprintf(format, values...)})
+	}
+	word := func(line int, where string, wrong, right string) {
+		add(checkWords, line, "%s has %q: want %s", where, wrong, right)
+	}
+	switch extension := path.Ext(name); {
+	case strings.HasPrefix(name, "internal/tidy/language"): // the list itself
+	case extension == ".go":
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examineGo(&source{name, text, tree, set}, add, word)
+	case slices.Contains([]string{".js", ".css", ".html", ".sh", ".md"}, extension), name == ".ci/run":
+		for i, line := range strings.Split(text, "\n") {
+			prose(line, i+1, "the text", word)
+		}
+	default:
+		return nil
+	}
+	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	for _, part := range strings.FieldsFunc(base, func(r rune) bool { return strings.ContainsRune("_-.", r) }) {
+		if right := cmp.Or(Words[part], Names[part]); right != "" {
+			word(1, "the file's name", part, right)
+		} else if slices.Contains(FileNames, part) {
+			word(1, "the file's name", part, "a noun that says what the file holds")
+		}
+	}
+	width := codeWidth
+	if path.Ext(name) == ".md" {
+		width = documentWidth
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if width == documentWidth && strings.HasPrefix(strings.TrimSpace(line), "|") {
+			continue // a row of a table is one line
+		}
+		if columns := utf8.RuneCountInString(line) + 3*strings.Count(line, "\t"); columns > width {
+			add(checkWidth, i+1, "%d columns, want at most %d", columns, width)
+		}
+	}
+	return all
+}
+
+// examineGo looks at what a Go file declares and says.
+func examineGo(s *source, add func(check string, line int, format string, values ...any), word func(line int, where, wrong, right string)) {
+	declared := func(names ...*ast.Ident) {
+		for _, n := range names {
+			if n == nil {
+				continue
+			}
+			for _, part := range camel(n.Name) {
+				if right := cmp.Or(Words[part], Names[part]); right != "" {
+					word(s.line(n.Pos()), n.Name, part, right)
+				}
+			}
+		}
+	}
+	skip := map[*ast.BasicLit]bool{} // tags and import paths
+	ast.Inspect(s.tree, func(node ast.Node) bool {
+		switch n := node.(type) {
+		case *ast.ImportSpec:
+			skip[n.Path] = true
+			declared(n.Name)
+		case *ast.FuncDecl:
+			declared(n.Name)
+			if lines := s.line(n.End()) - s.line(n.Pos()) + 1; lines > functionLines && !strings.HasSuffix(s.path, "_test.go") {
+				add(checkFunction, s.line(n.Pos()), "func %s has %d lines, want at most %d", n.Name.Name, lines, functionLines)
+			}
+		case *ast.TypeSpec:
+			declared(n.Name)
+		case *ast.ValueSpec:
+			declared(n.Names...)
+		case *ast.Field:
+			skip[n.Tag] = true
+			declared(n.Names...)
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				for _, left := range n.Lhs {
+					if name, ok := left.(*ast.Ident); ok {
+						declared(name)
+					}
+				}
+			}
+		case *ast.RangeStmt:
+			if n.Tok == token.DEFINE {
+				for _, left := range []ast.Expr{n.Key, n.Value} {
+					if name, ok := left.(*ast.Ident); ok {
+						declared(name)
+					}
+				}
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.STRING && !skip[n] {
+				for i, line := range strings.Split(n.Value, "\n") {
+					prose(line, s.line(n.Pos())+i, "the text", word)
+				}
+			}
+		}
+		return true
+	})
+	for _, group := range s.tree.Comments {
+		for i, line := range strings.Split(group.Text(), "\n") {
+			prose(line, s.line(group.Pos())+i, "the comment", word)
+		}
+	}
+}
+
+var letters = regexp.MustCompile(`[A-Za-z]+`)
+
+// prose finds private words and phrases in a line.
+func prose(line string, number int, where string, word func(line int, where, wrong, right string)) {
+	for _, run := range letters.FindAllString(line, -1) {
+		for _, part := range camel(run) {
+			if right := Words[part]; right != "" {
+				word(number, where, part, right)
+			}
+		}
+	}
+	lower := strings.ToLower(line)
+	for phrase, right := range Phrases {
+		if strings.Contains(lower, phrase) {
+			word(number, where, phrase, right)
+		}
+	}
+}
+
+// camel splits a name into its words, in lower case: filledUnderID is filled, under, id.
+func camel(name string) (words []string) {
+	runes := []rune(name)
+	begin := 0
+	flush := func(end int) {
+		if end > begin {
+			words = append(words, strings.ToLower(string(runes[begin:end])))
+		}
+		begin = end
+	}
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r):
+			flush(i)
+			begin = i + 1
+		case unicode.IsUpper(r) && i > begin && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])):
+			flush(i)
+		}
+	}
+	flush(len(runes))
+	return words
+}
+
+func TestPrivateWordsAreFound(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", codeWidth)
+	for _, c := range []struct {
+		name, text string
+		want       []string // check and a part of its text
+	}{
+		{"risk/x.go", "package risk\n\nvar wishList = 1\n", []string{`words risk/x.go:3: wishList has "wish"`}},
+		{"risk/x.go", "package risk\n\nfunc f(handMade int) { for kept := range 3 { gone := kept; _ = gone } }\n",
+			[]string{`handMade has "hand"`, `kept has "kept"`, `gone has "gone"`}},
+		{"risk/x.go", "package risk\n\n// F is told.\nfunc F() {}\n", []string{`x.go:3: the comment has "told"`}},
+		{"risk/x.go", "package risk\n\nconst a = \"it can not\"\n", []string{`x.go:3: the text has "can not"`}},
+		{"risk/x.go", "package risk\n\n// Handled in the hands of a handler, in terms of looking over.\nvar lookup, broadcast, bencher, keptness int\n", nil},
+		{"risk/x.go", "package risk\n\nimport \"example.com/told\"\n\ntype t struct {\n\tA int `json:\"told\"`\n}\n\nvar _ = told.Wish\n", nil},
+		{"risk/x.go", "package risk\n\n// " + long + "\n", []string{"width risk/x.go:3: 163 columns"}},
+		{"risk/x.go", "package risk\n\nfunc f() {\n" + strings.Repeat("\n", 70) + "}\n", []string{"function risk/x.go:3: func f has 72 lines"}},
+		{"risk/x_test.go", "package risk\n\nfunc f() {\n" + strings.Repeat("\n", 70) + "}\n", nil},
+		{"risk/under.go", "package risk\n", []string{`the file's name has "under"`}},
+		{"docs/x.md", "# A\n\nIt tells\n", []string{`docs/x.md:3: the text has "tells"`}},
+		{"docs/x.md", "| a " + long + long + " |\n", nil},
+		{"web/x.js", "let strangerId;", []string{`words web/x.js:1: the text has "stranger"`}},
+		{"web/x.yaml", "told", nil},
+	} {
+		var have []string
+		for _, f := range examine(t, c.name, c.text) {
+			have = append(have, f.check+" "+f.text)
+		}
+		matched := len(have) == len(c.want)
+		for i := range c.want {
+			matched = matched && strings.Contains(have[i], c.want[i])
+		}
+		if !matched {
+			t.Errorf("%s\n%s\nwant %q\nhave %q", c.name, c.text, c.want, have)
+		}
+	}
+}
