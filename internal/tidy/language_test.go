@@ -53,8 +53,8 @@ func unclean(t *testing.T) map[string]bool {
 }
 
 // TestLanguageAndWidths holds every file's names, words and lines against
-// language.go. A directory that testdata/unclean.txt lists must still fail: else it
-// is clean, and leaves the list. What is to mend in a room:
+// language.go. A directory that testdata/unclean.txt lists, or one below it, must still
+// fail: else it is clean, and leaves the list. What is to mend in a room:
 //
 //	BOTD_TIDY=runtime/api go test ./internal/tidy -run Language -v
 func TestLanguageAndWidths(t *testing.T) {
@@ -65,13 +65,20 @@ func TestLanguageAndWidths(t *testing.T) {
 		failing[key] = append(failing[key], f.text)
 	}
 	const shown = 20
+	used := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(failing)) {
-		if all := failing[key]; !listed[key] {
-			t.Errorf("%s: %d findings\n\t%s", key, len(all), strings.Join(all[:min(shown, len(all))], "\n\t"))
+		by := key
+		for !listed[by] && strings.Contains(by, "/") {
+			by = path.Dir(by)
+		}
+		used[by] = true
+		if all := failing[key]; !listed[by] {
+			t.Errorf("%s: %d findings; code that was moved here unclean may put this line into internal/tidy/testdata/unclean.txt\n\t%s",
+				key, len(all), strings.Join(all[:min(shown, len(all))], "\n\t"))
 		}
 	}
 	for key := range listed {
-		if len(failing[key]) == 0 {
+		if !used[key] {
 			t.Errorf("internal/tidy/testdata/unclean.txt: %q is clean: remove its line", key)
 		}
 	}
