@@ -55,7 +55,7 @@ func (r *run) warnings() []string {
 }
 
 // bestTrip is the largest profit of a round trip.
-func (l *ledger) bestTrip() (best exchange.Amount) {
+func (l *measurement) bestTrip() (best exchange.Amount) {
 	for i := range l.trips {
 		best = best.Max(l.trips[i].PNL)
 	}

@@ -7,6 +7,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -24,13 +25,13 @@ type Config struct {
 	Version      string
 	Inputs       *Inputs // what the run was made of, for the report; nil for none
 
-	Progress func(done, total int)   // candles, called now and then
-	Pace     func(done, total int)   // the same in every run, those beside the configured one too; it may wait, to leave the machine to others
-	Most     int                     // fills of a run; more is an error. 0 for as many as the memory holds
-	InTurn   bool                    // the runs of RunColumns and RunStudy one after the other, by the goroutine that asked
-	Record   func(*reconcile.Record) // every journal record; nil for none
-	Ledger   bool                    // the engine books the account's money too, as it does live; it costs time by the fill and changes nothing
-	Note     func(*engine.Note)      // every fact but those of fills and positions; nil for none
+	Progress func(done, total int) // candles, called now and then
+	Pace     func(done, total int) // the same in every run, those beside the configured one too; it may wait, to leave the machine to others
+	Most     int                   // fills of a run; more is an error. 0 for as many as the memory holds
+	InTurn   bool                  // the runs of RunColumns and RunStudy one after the other, by the goroutine that asked
+	Record   func(*record.Record)  // every journal record; nil for none
+	Ledger   bool                  // the engine books the account's money too, as it does live; it costs time by the fill and changes nothing
+	Note     func(*engine.Note)    // every fact but those of fills and positions; nil for none
 
 	beside bool // another run is the one that is looked at: no curve is kept
 	walk   bool // tests: play every candle's path, also where nothing can happen on it

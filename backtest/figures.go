@@ -151,7 +151,7 @@ type TimeRow struct {
 	PNL        string `json:"pnl"`
 }
 
-func (l *ledger) byTime(names []string, of func(time.Time) int) []TimeRow {
+func (l *measurement) byTime(names []string, of func(time.Time) int) []TimeRow {
 	rows, sums := make([]TimeRow, len(names)), make([]exchange.Amount, len(names))
 	for i := range l.trips {
 		t := &l.trips[i]
@@ -168,7 +168,7 @@ func (l *ledger) byTime(names []string, of func(time.Time) int) []TimeRow {
 	return rows
 }
 
-func (l *ledger) byWeekday() []TimeRow {
+func (l *measurement) byWeekday() []TimeRow {
 	names := make([]string, 7)
 	for i := range names {
 		names[i] = time.Weekday((i + 1) % 7).String() // weeks begin on Monday
@@ -176,7 +176,7 @@ func (l *ledger) byWeekday() []TimeRow {
 	return l.byTime(names, func(at time.Time) int { return (int(at.Weekday()) + 6) % 7 })
 }
 
-func (l *ledger) byHour() []TimeRow {
+func (l *measurement) byHour() []TimeRow {
 	names := make([]string, 24)
 	for i := range names {
 		names[i] = time.Date(2000, 1, 1, i, 0, 0, 0, time.UTC).Format("15:04")

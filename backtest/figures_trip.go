@@ -41,7 +41,7 @@ func spreadOf(values []float64) *Spread {
 // how many there were, not how good they are.
 const sqnTrips = 100
 
-func (l *ledger) tripFigures() (f TripFigures) {
+func (l *measurement) tripFigures() (f TripFigures) {
 	n := len(l.trips)
 	if n == 0 {
 		return f
@@ -93,7 +93,7 @@ func (f *TripFigures) ofProfits(profits []float64) {
 }
 
 // meanEquity is the mean over the closes.
-func (l *ledger) meanEquity() float64 {
+func (l *measurement) meanEquity() float64 {
 	if l.slots == 0 {
 		return 0
 	}

@@ -8,8 +8,8 @@ import (
 	"botd/exchange/sim"
 )
 
-// ledger measures a run: equity at every close, executions, round trips.
-type ledger struct {
+// measurement measures a run: equity at every close, executions, round trips.
+type measurement struct {
 	run     *run
 	initial exchange.Amount
 	futures bool // a leg trades there
@@ -74,7 +74,7 @@ type Point struct {
 // maxCurve bounds the equity curve kept for files: beyond it every second point goes.
 const maxCurve = 200_000
 
-func (l *ledger) begin(r *run) {
+func (l *measurement) begin(r *run) {
 	openMS, lastMS, n := int64(never), int64(0), 0
 	for i := range r.legs {
 		leg := &r.legs[i]
@@ -102,7 +102,7 @@ func (l *ledger) begin(r *run) {
 
 // mark takes the equity at a close. While nothing is held and nothing happened it
 // is what it was, and there is nothing to compute.
-func (l *ledger) mark(closeMS int64) {
+func (l *measurement) mark(closeMS int64) {
 	before := l.level
 	version := l.run.venue.Version()
 	if changed := version != l.version; changed || l.holds {
@@ -115,7 +115,7 @@ func (l *ledger) mark(closeMS int64) {
 
 // markCalm takes the closes of candles in which nothing happened, up to the last
 // one, at which the leg then stands.
-func (l *ledger) markCalm(leg *leg, last int) {
+func (l *measurement) markCalm(leg *leg, last int) {
 	if l.holds || l.run.venue.Version() != l.version {
 		for ; leg.at < last; leg.at++ {
 			l.mark(leg.closeMS())
@@ -128,7 +128,7 @@ func (l *ledger) markCalm(leg *leg, last int) {
 }
 
 // pass counts a close. The equity before it was another one.
-func (l *ledger) pass(closeMS int64, before float64) {
+func (l *measurement) pass(closeMS int64, before float64) {
 	l.slots++
 	l.equities += l.level
 	l.leverage += l.held()
@@ -145,7 +145,7 @@ func (l *ledger) pass(closeMS int64, before float64) {
 }
 
 // held is what is held, as a share of the equity.
-func (l *ledger) held() float64 {
+func (l *measurement) held() float64 {
 	if !l.holds || l.level <= 0 {
 		return 0
 	}
@@ -153,7 +153,7 @@ func (l *ledger) held() float64 {
 }
 
 // point keeps a point of the curve, and thins it out when there are too many.
-func (l *ledger) point(closeMS int64) {
+func (l *measurement) point(closeMS int64) {
 	if len(l.curve) == maxCurve {
 		for i := range maxCurve / 2 {
 			l.curve[i] = l.curve[2*i]
@@ -165,7 +165,7 @@ func (l *ledger) point(closeMS int64) {
 }
 
 // value marks what is held at the prices of the candles that end now.
-func (l *ledger) value(closeMS int64, changed bool) {
+func (l *measurement) value(closeMS int64, changed bool) {
 	if changed {
 		l.version = l.run.venue.Version()
 		l.readWallet()
@@ -200,7 +200,7 @@ func (l *ledger) value(closeMS int64, changed bool) {
 }
 
 // priceOf is a leg's price at the close of another's candle.
-func (l *ledger) priceOf(leg *leg, closes bool) exchange.Price {
+func (l *measurement) priceOf(leg *leg, closes bool) exchange.Price {
 	if closes {
 		return leg.candles.Close[leg.at]
 	}
@@ -224,7 +224,7 @@ func (l *leg) value(price exchange.Price) {
 
 // hour is how often hours are sampled: not at all in a long run, nor when a leg's
 // candles are longer.
-func (l *ledger) hour(openMS, lastMS int64) exchange.Interval {
+func (l *measurement) hour(openMS, lastMS int64) exchange.Interval {
 	if lastMS-openMS >= shortRun.Milliseconds() {
 		return 0
 	}
@@ -237,7 +237,7 @@ func (l *ledger) hour(openMS, lastMS int64) exchange.Interval {
 }
 
 // end adds the last close to the curve when the sampling left it out.
-func (l *ledger) end(closeMS int64) {
+func (l *measurement) end(closeMS int64) {
 	if last := len(l.curve) - 1; last >= 0 && l.curve[last].AtMS != closeMS {
 		l.curve = append(l.curve, Point{closeMS, l.equity, l.held()})
 	}
@@ -259,7 +259,7 @@ func worth(symbol *exchange.Symbol, base exchange.Amount, price exchange.Price) 
 }
 
 // readWallet takes the money from the exchange; it changes with its version only.
-func (l *ledger) readWallet() {
+func (l *measurement) readWallet() {
 	l.wallet = exchange.Amount{}
 	if l.futures {
 		money := l.run.venue.Money(account)
@@ -272,7 +272,7 @@ func (l *ledger) readWallet() {
 }
 
 // read takes what a leg holds from the exchange.
-func (l *ledger) read(leg *leg) {
+func (l *measurement) read(leg *leg) {
 	h, venue := &leg.held, l.run.venue
 	if leg.symbol.Market == exchange.Spot {
 		free, frozen := venue.Balance(account, leg.symbol.Base)
@@ -288,7 +288,7 @@ func (l *ledger) read(leg *leg) {
 }
 
 // take books executions.
-func (l *ledger) take(fills []sim.Fill) {
+func (l *measurement) take(fills []sim.Fill) {
 	l.fills = slices.Grow(l.fills, len(fills))
 	for i := range fills {
 		at := 0

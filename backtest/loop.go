@@ -26,7 +26,7 @@ type run struct {
 	pending []engine.Call // to be performed
 	reach   int           // candles that the next stretch looks at
 	fills   []sim.Fill
-	ledger  ledger
+	ledger  measurement
 }
 
 // leg is one series under way.

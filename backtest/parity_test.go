@@ -16,6 +16,7 @@ import (
 	"botd/exchange/sim/server"
 	"botd/exchange/tape"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime"
 	"botd/runtime/engine"
@@ -142,7 +143,7 @@ func compare(t *testing.T, recorded, live *story) {
 
 type noJournal struct{}
 
-func (noJournal) Append(context.Context, []reconcile.Record) error { return nil }
+func (noJournal) Append(context.Context, []record.Record) error { return nil }
 
 // TestLiveAndBacktestTellTheSameStory runs one strategy over the same candles
 // with the live driver (virtual time, real net/http client and server of the

@@ -12,6 +12,8 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -160,11 +162,11 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	config := weathers[1].config(t, 3)
 	book := reconcile.NewBook(reconcile.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
 	sent := 0
-	config.Record = func(record *reconcile.Record) {
-		if record.Kind == reconcile.RecordSending {
+	config.Record = func(r *record.Record) {
+		if r.Kind() == record.KindSending {
 			sent++
 		}
-		book.Apply(record)
+		book.Apply(r)
 	}
 	result := mustRun(t, config)
 	if sent < result.Fills || book.Epoch() != 1 {
@@ -205,10 +207,10 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 	}
 }
 
-func wantBooked(t *testing.T, market exchange.Market, ledger *reconcile.Ledger, result *backtest.Result) {
+func wantBooked(t *testing.T, market exchange.Market, books *ledger.Ledger, result *backtest.Result) {
 	t.Helper()
-	sums, unexplained := map[reconcile.Account]exchange.Amount{}, ledger.Unexplained()
-	for _, b := range ledger.Balances() {
+	sums, unexplained := map[ledger.Account]exchange.Amount{}, books.Unexplained()
+	for _, b := range books.Balances() {
 		if b.Asset == "USDT" {
 			sums[b.Account] = sums[b.Account].Add(b.Amount)
 		}
@@ -219,13 +221,13 @@ func wantBooked(t *testing.T, market exchange.Market, ledger *reconcile.Ledger, 
 		}
 		return
 	}
-	same(t, "wallet", result.Wallet, sums[reconcile.Wallet].String())
+	same(t, "wallet", result.Wallet, sums[ledger.Wallet].String())
 	if result.Liquidations > 0 { // the insurance of a bankrupt account is not told
 		return
 	}
 	if len(unexplained) > 0 {
 		t.Errorf("want all explained, have %+v", unexplained)
 	}
-	same(t, "fees", result.TotalFees, sums[reconcile.Fees].String())
-	same(t, "funding", result.TotalFunding, sums[reconcile.Funding].String())
+	same(t, "fees", result.TotalFees, sums[ledger.Fees].String())
+	same(t, "funding", result.TotalFunding, sums[ledger.Funding].String())
 }

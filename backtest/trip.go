@@ -2,7 +2,7 @@ package backtest
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/ledger"
 )
 
 // Trip is one round trip: from flat to flat, net of fees and funding.
@@ -22,7 +22,7 @@ type Trip struct {
 // trip is the round trip under way.
 type trip struct {
 	Trip
-	pair   reconcile.RoundTrip
+	pair   ledger.Pairing
 	funded exchange.Amount // the symbol's funding when it began
 }
 
@@ -35,7 +35,7 @@ func (t *trip) reach(low, high exchange.Price) {
 }
 
 // execution books a fill to the round trip under way, or begins one.
-func (l *ledger) execution(leg *leg, f *fill) {
+func (l *measurement) execution(leg *leg, f *fill) {
 	t, symbol, venue := &leg.held.open, leg.symbol, l.run.venue
 	leg.held.fills++
 	if !t.pair.Begun() {
@@ -51,7 +51,7 @@ func (l *ledger) execution(leg *leg, f *fill) {
 		}
 	}
 	l.slipped, t.Slippage = l.slipped.Add(f.Slipped), t.Slippage.Add(f.Slipped)
-	x := reconcile.Execution{Side: f.Side, Quantity: symbol.QuantityAmount(f.Quantity), Value: notional, Fee: f.Fee, Worth: f.Fee}
+	x := ledger.Execution{Side: f.Side, Quantity: symbol.QuantityAmount(f.Quantity), Value: notional, Fee: f.Fee, Worth: f.Fee}
 	if f.FeeAsset != symbol.Quote { // a fee in the asset bought is worth its price
 		x.InBase, x.Worth = true, worth(symbol, f.Fee, f.Price)
 	}
@@ -63,7 +63,7 @@ func (l *ledger) execution(leg *leg, f *fill) {
 	}
 }
 
-func (l *ledger) closeTrip(leg *leg, atMS int64) {
+func (l *measurement) closeTrip(leg *leg, atMS int64) {
 	t, symbol, money := &leg.held.open, leg.symbol, l.run.venue.Money(account)
 	t.LeftMS, t.Quantity, t.Fees = atMS, symbol.QuantityOf(t.pair.Bought.Max(t.pair.Sold)), t.pair.Fees
 	t.Entry, t.Exit = t.pair.Prices()

@@ -4,92 +4,102 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
 // Apply changes the book by one record. Replaying a journal is applying its
 // records in order.
-func (b *Book) Apply(record *Record) {
-	if record.Kind == RecordEntry { // it changes nothing a round acts on
-		if record.Entry != nil {
-			b.ledger.book(record.Entry)
-		}
+func (b *Book) Apply(r *record.Record) {
+	if posting, ok := r.Body.(record.Posting); ok { // it changes nothing a round acts on
+		b.ledger.Post(&posting.Posting)
 		return
 	}
 	b.version++
-	switch record.Kind {
-	case RecordBoot, RecordConfig, RecordPlan, RecordMemory, RecordLatch, RecordResolved, RecordAudit, RecordLimit:
+	b.noteID(r)
+	switch body := r.Body.(type) {
+	case record.Boot:
+		b.boot(r.AtMS, body.Epoch)
+	case record.Config, record.Audit:
+	case record.Limit:
+		b.setLimit(r, &body)
+	case record.Assigned, record.Plan, record.Memory, record.Latch, record.Priced:
+		b.applyToStrategy(r)
 	default:
 		b.seasoned = true
+		b.applyFact(r)
 	}
-	b.told(record)
-	switch record.Kind {
-	case RecordBoot:
-		b.boot(record)
-	case RecordSending:
-		b.sending(record)
-	case RecordAcknowledged, RecordUnknown, RecordFill, RecordRefused, RecordEnded:
-		b.advance(record)
-	case RecordQuarantined:
-		truth := b.Symbol(record.Symbol)
-		truth.Quarantine, truth.QuarantineMS = record.Why, record.AtMS
-	case RecordAdopted:
-		b.adopted(record)
-	case RecordIgnored:
-		b.ignored(record)
-	case RecordFound:
-		b.found(record)
-	case RecordWithdrawn:
-		if p := b.placements[record.ClientOrderID]; p != nil {
-			p.Withdrawn = record.Why
-		}
-	case RecordFees:
-		truth := b.Symbol(record.Symbol)
-		truth.Fees, truth.Bought = truth.Fees+record.Filled, 0
-	case RecordConfig:
-		if record.Strategy != "" {
-			b.Symbol(record.Symbol).Owner = record.Strategy
-			state := b.Strategy(record.Strategy)
-			state.Symbol, state.OnRemove = record.Symbol, record.Why
-		}
-	case RecordBaseline:
-		b.Symbol(record.Symbol).Baseline = record.Filled
-	case RecordPlan:
-		state := b.Strategy(record.Strategy)
-		state.Symbol = record.Symbol
+}
+
+// applyToStrategy takes what changes one strategy's state.
+func (b *Book) applyToStrategy(r *record.Record) {
+	state := b.Strategy(r.Strategy)
+	switch body := r.Body.(type) {
+	case record.Assigned:
+		b.Symbol(r.Symbol).Owner = r.Strategy
+		state.Symbol, state.OnRemove = r.Symbol, body.OnRemove
+	case record.Plan:
+		state.Symbol = r.Symbol
 		state.Plan.Reset()
-		state.Plan.Merge(record.Plan)
+		state.Plan.Merge(body.Plan)
 		if state.Plan.Target != state.Target {
-			state.Priced = false // another wish: the same one later is priced anew
+			state.Priced = false // another target: the same one later is priced anew
 		}
 		b.forgetKeys(state)
 		b.releaseLatch(state)
-	case RecordMemory:
-		b.Strategy(record.Strategy).Memory = strategy.MemoryOf(slices.Clone(record.Memory)...)
-	case RecordLatch:
-		b.Strategy(record.Strategy).Latch = record.Latch
-	case RecordResolved:
-		state := b.Strategy(record.Strategy)
-		state.Target, state.Resolved, state.Priced = record.Target, record.Resolved, true
-	case RecordDay:
-		b.Watch(record.Strategy).Day = Day{record.DayMS, record.Equity, record.Peak, record.Markets, record.Spot}
-	case RecordResult:
-		b.resulted(record)
-	case RecordBreach:
-		b.breached(record)
-	case RecordHalt:
-		b.halted(record)
-	case RecordLimit:
-		b.setLimit(record)
-	case RecordBreaker:
-		b.tripped(record)
+	case record.Memory:
+		state.Memory = strategy.MemoryOf(slices.Clone(body.Entries)...)
+	case record.Latch:
+		state.Latch = body.Side
+	case record.Priced:
+		state.Target, state.Resolved, state.Priced = body.Target, body.Quantity, true
+	}
+}
+
+// applyFact takes what happened to orders, symbols and the account.
+func (b *Book) applyFact(r *record.Record) {
+	switch body := r.Body.(type) {
+	case record.Sending:
+		b.sending(r, &body)
+	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended:
+		b.advance(r)
+	case record.Quarantined:
+		truth := b.Symbol(r.Symbol)
+		truth.Quarantine, truth.QuarantineMS = body.Why, r.AtMS
+	case record.Adopted:
+		b.adopted(b.Symbol(r.Symbol), body.Quantity)
+	case record.Ignored:
+		b.ignored(r, &body)
+	case record.Found:
+		b.found(r, &body)
+	case record.Withdrawn:
+		if p := b.placements[r.ClientOrderID]; p != nil {
+			p.Withdrawn = body.Why
+		}
+	case record.Fees:
+		truth := b.Symbol(r.Symbol)
+		truth.Fees, truth.Bought = truth.Fees+body.Quantity, 0
+	case record.Baseline:
+		b.Symbol(r.Symbol).Baseline = body.Quantity
+	case record.Day:
+		b.Watch(r.Strategy).Day = Day(body)
+	case record.Result:
+		b.resulted(r.Strategy, &body)
+	case record.Accounted:
+		b.accounted(&body)
+	case record.Breach:
+		b.breached(r, &body)
+	case record.Halt:
+		b.halted(r, &body)
+	case record.Breaker:
+		b.tripped(r.AtMS, &body)
 	}
 }
 
 // adopted takes a difference between venue and book as the book's.
-func (b *Book) adopted(record *Record) {
-	truth := b.Symbol(record.Symbol)
-	truth.Known += record.Filled
+func (b *Book) adopted(truth *SymbolTruth, quantity exchange.Quantity) {
+	truth.Known += quantity
 	truth.Bought, truth.short = 0, 0
 	truth.Quarantine, truth.QuarantineMS = "", 0
 	if truth.Known == 0 && truth.Key.Market == exchange.Futures {
@@ -97,24 +107,24 @@ func (b *Book) adopted(record *Record) {
 	}
 }
 
-// told notes an id that the journal tells of: what is on the exchange under one no
-// newer than the newest of them is no stranger's at the next start.
-// A person that was told of a stranger's ended order is not told of it again.
-func (b *Book) told(record *Record) {
-	if record.ClientOrderID == "" {
+// noteID notes the id of the order that a record is about: an order on the exchange
+// with an id no newer than the newest of them is known at the next start. A person
+// to whom an unknown ended order was reported is not notified of it again.
+func (b *Book) noteID(r *record.Record) {
+	if r.ClientOrderID == "" {
 		return
 	}
-	id, ours := made(record.ClientOrderID)
-	if ours && b.newest.before(id) {
+	id, ours := placement.ParseSerial(r.ClientOrderID)
+	if ours && b.newest.Before(id) {
 		b.newest = id
 	}
-	switch record.Kind {
-	case RecordHalt, RecordQuarantined, RecordAdopted, RecordIgnored:
-		if ours && b.began.before(id) {
+	switch r.Body.(type) {
+	case record.Halt, record.Quarantined, record.Adopted, record.Ignored:
+		if ours && b.began.Before(id) {
 			b.began = id
 		}
 		for _, truth := range b.symbols {
-			if truth.Alien == record.ClientOrderID {
+			if truth.Alien == r.ClientOrderID {
 				truth.Alien = ""
 			}
 		}
@@ -122,15 +132,15 @@ func (b *Book) told(record *Record) {
 }
 
 // boot begins a new epoch: what was being sent when the last one ended is unknown.
-func (b *Book) boot(record *Record) {
-	b.epoch, b.sequence, b.began = max(b.epoch, record.Epoch), 0, b.newest
+func (b *Book) boot(atMS, epoch int64) {
+	b.epoch, b.sequence, b.began = max(b.epoch, epoch), 0, b.newest
 	for _, p := range b.live {
 		if p.State == Sending {
-			p.State, p.Why, p.UnknownMS = Uncertain, "restarted before the answer", record.AtMS
+			p.State, p.Why, p.UnknownMS = Uncertain, "restarted before the answer", atMS
 		}
 	}
 	for _, truth := range b.symbols {
-		truth.Read, truth.Settled, truth.calm = false, false, b.calmSince(truth, record.AtMS)
+		truth.Read, truth.Settled, truth.calm = false, false, b.calmSince(truth, atMS)
 	}
 }
 
@@ -148,66 +158,71 @@ func (b *Book) calmSince(truth *SymbolTruth, bootMS int64) lasting {
 	return lasting{sinceMS: bootMS, lastMS: bootMS}
 }
 
-func (b *Book) sending(record *Record) {
+func (b *Book) sending(r *record.Record, body *record.Sending) {
 	p := &Placement{
-		ClientOrderID: record.ClientOrderID, Strategy: record.Strategy, Purpose: record.Purpose, Key: record.Key,
-		Order: *record.Order, State: Sending, SentMS: record.AtMS, DeadlineMS: record.DeadlineMS,
+		ClientOrderID: r.ClientOrderID, Strategy: r.Strategy, Purpose: body.Purpose, Key: body.Key,
+		Order: body.Order, State: Sending, SentMS: r.AtMS, DeadlineMS: body.DeadlineMS,
 	}
 	b.placements[p.ClientOrderID] = p
 	b.live = append(b.live, p)
 	b.Symbol(p.Order.Key()).Settled = false
-	b.tally.sent(record.AtMS)
-	b.sentAt(record)
+	b.tally.sent(r.AtMS)
+	b.sentAt(r.AtMS, r.Strategy)
 }
 
 // advance moves one placement on. A record for a placement already final is
 // stale and changes nothing but a fill that grew.
-func (b *Book) advance(record *Record) {
-	p := b.placements[record.ClientOrderID]
+func (b *Book) advance(r *record.Record) {
+	p := b.placements[r.ClientOrderID]
 	if p == nil {
 		return
 	}
 	truth := b.Symbol(p.Order.Key())
 	truth.Settled = false
-	if record.OrderID != 0 {
-		p.OrderID = record.OrderID
-	}
-	if grown := record.Filled - p.Filled; grown > 0 {
-		b.fill(p, truth, grown, record)
-	}
-	switch record.Kind {
-	case RecordAcknowledged:
+	switch body := r.Body.(type) {
+	case record.Acknowledged:
+		p.identify(body.OrderID)
 		if p.State.Unresolved() {
 			p.State = Acknowledged
 		}
-	case RecordUnknown:
-		p.State, p.Why, p.UnknownMS = Uncertain, record.Why, record.AtMS
-		b.tally.unknown(record.AtMS)
-	case RecordFill:
+	case record.Unknown:
+		p.State, p.Why, p.UnknownMS = Uncertain, body.Why, r.AtMS
+		b.tally.unknown(r.AtMS)
+	case record.Fill:
+		p.identify(body.OrderID)
+		b.fillTo(p, truth, body.Filled, body.Price, r.AtMS)
 		p.State, p.Seen = Working, true
-	case RecordRefused:
-		p.Why = record.Why
-		b.end(p, Refused, record)
-	case RecordEnded:
-		b.end(p, record.State, record)
+	case record.Refused:
+		p.Why = body.Why
+		b.end(p, Refused, "", r.AtMS)
+	case record.Ended:
+		p.identify(body.OrderID)
+		b.fillTo(p, truth, body.Filled, body.Price, r.AtMS)
+		b.end(p, body.State, body.Evidence, r.AtMS)
 	}
 }
 
-func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, record *Record) {
-	price := record.Price
+// fillTo books what an order has filled beyond what is booked.
+func (b *Book) fillTo(p *Placement, truth *SymbolTruth, filled exchange.Quantity, price exchange.Amount, atMS int64) {
+	if grown := filled - p.Filled; grown > 0 {
+		b.fill(p, truth, grown, price, atMS)
+	}
+}
+
+func (b *Book) fill(p *Placement, truth *SymbolTruth, grown exchange.Quantity, price exchange.Amount, atMS int64) {
 	if p.Order.Market == exchange.Spot && p.Order.Side == exchange.Buy {
 		truth.bought(p, grown, price)
 	}
 	p.Filled += grown
-	if record.AtMS-truth.filledMS > b.settle.StalenessMS {
+	if atMS-truth.filledMS > b.settle.StalenessMS {
 		truth.sold = 0
 	}
 	if p.Order.Side == exchange.Sell {
 		truth.sold += grown
 	}
-	truth.filledMS, truth.calm = record.AtMS, lasting{sinceMS: record.AtMS, lastMS: record.AtMS}
+	truth.filledMS, truth.calm = atMS, lasting{sinceMS: atMS, lastMS: atMS}
 	if !b.Unbooked {
-		b.ledger.filled(p, grown)
+		b.ledger.Fill(p.booked(), grown)
 	}
 	if !price.IsZero() {
 		p.Price = price
@@ -276,14 +291,14 @@ func towardsZero(q, by exchange.Quantity) exchange.Quantity {
 	return 0
 }
 
-func (b *Book) end(p *Placement, state State, record *Record) {
-	p.State, p.EndedMS, p.Evidence = state, record.AtMS, record.Evidence
+func (b *Book) end(p *Placement, state State, evidence string, atMS int64) {
+	p.State, p.EndedMS, p.Evidence = state, atMS, evidence
 	b.tally.ended(p)
 	if (p.Purpose == Order || p.Purpose == ExitOrder) && (state == Rejected || state == Refused) {
-		b.Strategy(p.Strategy).under(p.Purpose, p.Key).RefusedMS = record.AtMS
+		b.Strategy(p.Strategy).under(p.Purpose, p.Key).RefusedMS = atMS
 	}
 	if !b.Unbooked {
-		b.ledger.endedOrder(p)
+		b.ledger.End(p.ClientOrderID, p.OrderID)
 	}
 	delete(b.placements, p.ClientOrderID)
 	b.live = slices.DeleteFunc(b.live, func(q *Placement) bool { return q == p })
@@ -312,21 +327,21 @@ func (b *Book) remember(id string, e ending) {
 
 // ignored takes what is left to whoever made it: the part of a position, or one
 // order.
-func (b *Book) ignored(record *Record) {
-	truth := b.Symbol(record.Symbol)
-	truth.Position += truth.Ignored - record.Filled
-	truth.Ignored = record.Filled
+func (b *Book) ignored(r *record.Record, body *record.Ignored) {
+	truth := b.Symbol(r.Symbol)
+	truth.Position += truth.Ignored - body.Quantity
+	truth.Ignored = body.Quantity
 	truth.Quarantine, truth.QuarantineMS = "", 0
-	if record.ClientOrderID != "" {
-		b.remember(record.ClientOrderID, ending{orderID: record.OrderID, left: true})
+	if r.ClientOrderID != "" {
+		b.remember(r.ClientOrderID, ending{orderID: body.OrderID, left: true})
 	}
 }
 
 // found takes an order that is on the exchange under one of our ids, and was not
 // or no longer the book's.
-func (b *Book) found(record *Record) {
-	p := &Placement{ClientOrderID: record.ClientOrderID, OrderID: record.OrderID, Strategy: record.Strategy, Purpose: record.Purpose, Key: record.Key,
-		Order: *record.Order, State: Working, Seen: true, Filled: record.Filled, SentMS: record.AtMS, DeadlineMS: record.AtMS, Surplus: record.Surplus}
+func (b *Book) found(r *record.Record, body *record.Found) {
+	p := &Placement{ClientOrderID: r.ClientOrderID, OrderID: body.OrderID, Strategy: r.Strategy, Purpose: body.Purpose, Key: body.Key,
+		Order: body.Order, State: Working, Seen: true, Filled: body.Filled, SentMS: r.AtMS, DeadlineMS: r.AtMS, Surplus: body.Duplicate}
 	b.placements[p.ClientOrderID] = p
 	b.live = append(b.live, p)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -43,7 +44,7 @@ func TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes(t *testing.T) {
 				for i := range others {
 					if o := &others[i]; left { // it carries our prefix, and a person left it alone
 						o.ClientOrderID = fmt.Sprint("bt-1-", o.ID)
-						d.book.Apply(&Record{Kind: RecordIgnored, AtMS: d.now, Symbol: bitcoin, ClientOrderID: o.ClientOrderID, OrderID: o.ID})
+						d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, ClientOrderID: o.ClientOrderID, Body: record.Ignored{OrderID: o.ID}})
 					}
 				}
 				d.now += 1_000

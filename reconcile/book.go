@@ -1,3 +1,9 @@
+// Package reconcile derives an account's state from what was requested and fetched, and the intents that lead from it to the plan.
+//
+// It holds the account's Book: every placement with its state, the position per
+// symbol, and each strategy's plan in force. The Book changes in one way only,
+// by applying records; the journal keeps the same records, so starting anew is
+// applying them again. Nothing here asks for the time or does I/O.
 package reconcile
 
 import (
@@ -5,6 +11,8 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 )
 
 // maxRemembered bounds how many ended placements are remembered by their ids,
@@ -29,7 +37,7 @@ type Book struct {
 	set        []SetLimit // sorted by strategy and rule, the account's first
 	breaker    Breaker
 	tally      tally
-	ledger     *Ledger
+	ledger     *ledger.Ledger
 	watches    []*Watch // sorted by strategy, the account's first
 	sends      []send   // of the last minute, oldest first
 
@@ -37,10 +45,10 @@ type Book struct {
 	matched []*Placement // scratch of observeList
 	placed  [2]places    // of the plan's orders and exits
 
-	newest   serial // of the ids the journal has told of
-	began    serial // the newest when this epoch began, or that a person was told of since
-	seasoned bool   // the journal holds more than starts and wishes
-	stale    int64  // answers older than what was known, counted
+	newest   placement.Serial // of the ids the journal has told of
+	began    placement.Serial // the newest when this epoch began, or that a person was told of since
+	seasoned bool             // the journal holds more than starts and wishes
+	stale    int64            // answers older than what was known, counted
 
 	Foreign  string // policy for what botd did not make: halt, adopt or ignore
 	Instance string // whose prefix our client order ids carry
@@ -54,7 +62,7 @@ type Book struct {
 
 // NewBook returns an empty book.
 func NewBook(settle Settle) *Book {
-	return &Book{settle: settle, placements: map[string]*Placement{}, ended: map[string]ending{}, ledger: NewLedger()}
+	return &Book{settle: settle, placements: map[string]*Placement{}, ended: map[string]ending{}, ledger: ledger.New()}
 }
 
 // Symbol returns the truth of a symbol, made when it is new.
@@ -103,7 +111,7 @@ func (b *Book) Settle() Settle { return b.settle }
 // journalled one and the sequence counts up.
 func (b *Book) NextClientOrderID(instance string) string {
 	b.sequence++
-	return ClientOrderID(instance, b.epoch, b.sequence)
+	return placement.ClientOrderID(instance, b.epoch, b.sequence)
 }
 
 // Equity returns the futures account's equity, as last fetched and marked.

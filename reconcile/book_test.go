@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -212,9 +213,11 @@ func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
 	d.observe(0, nil)
 	for n, refuse := range []func(id string){
 		func(id string) {
-			d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, State: Rejected})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: Rejected}})
 		},
-		func(id string) { d.book.Apply(&Record{Kind: RecordRefused, AtMS: d.now, ClientOrderID: id, Why: "no"}) },
+		func(id string) {
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Why: "no"}})
+		},
 	} {
 		id := d.send(d.one(Order, nil))
 		refuse(id)
@@ -235,21 +238,21 @@ func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
 func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	var journal []Record
-	apply := func(r Record) { d.book.Apply(&r); journal = append(journal, r) }
+	var journal []record.Record
+	apply := func(r record.Record) { d.book.Apply(&r); journal = append(journal, r) }
 	d.target(20)
 	d.observe(0, nil)
 	entry := d.one(Entry, nil)
 	order := entry.Order
 	order.ClientOrderID = "bt-1-1"
-	apply(Record{Kind: RecordSending, AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bt-1-1", Order: &order, Purpose: Entry, DeadlineMS: d.now + 5000})
-	apply(Record{Kind: RecordAcknowledged, ClientOrderID: "bt-1-1", OrderID: 9})
-	apply(Record{Kind: RecordFill, ClientOrderID: "bt-1-1", OrderID: 9, Filled: 7})
+	apply(record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bt-1-1", Body: record.Sending{Order: order, Purpose: Entry, DeadlineMS: d.now + 5000}})
+	apply(record.Record{ClientOrderID: "bt-1-1", Body: record.Acknowledged{OrderID: 9}})
+	apply(record.Record{ClientOrderID: "bt-1-1", Body: record.Fill{OrderID: 9, Filled: 7}})
 	again := NewBook(testSettle)
 	for i := range journal {
 		again.Apply(&journal[i])
 	}
-	again.Apply(&Record{Kind: RecordBoot, Epoch: 2})
+	again.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
 	if have := again.Symbol(bitcoin).Known; have != 7 {
 		t.Errorf("known: want 7, have %d", have)
 	}
@@ -264,7 +267,7 @@ func TestWhatWasBeingSentAtACrashIsUnknown(t *testing.T) {
 	d.target(20)
 	d.observe(0, nil)
 	id := d.send(d.one(Entry, nil))
-	d.book.Apply(&Record{Kind: RecordBoot, Epoch: 2})
+	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
 	if have := d.book.Placement(id).State; have != Uncertain {
 		t.Fatalf("want uncertain, have %s", have)
 	}

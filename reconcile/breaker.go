@@ -1,6 +1,10 @@
 package reconcile
 
-import "slices"
+import (
+	"slices"
+
+	"botd/reconcile/record"
+)
 
 // maxTally bounds how many placements the breaker's figures look back on.
 const maxTally = 1_000
@@ -65,7 +69,7 @@ func (b *Book) Tally(fromMS int64) (sent, unknown, empty int) {
 	return since(b.tally.sentMS, fromMS), since(b.tally.unknownMS, fromMS), b.tally.empty
 }
 
-func (b *Book) tripped(record *Record) {
-	b.breaker = Breaker{record.Why, record.AtMS, record.UntilMS}
+func (b *Book) tripped(atMS int64, body *record.Breaker) {
+	b.breaker = Breaker{body.Why, atMS, body.UntilMS}
 	b.tally.empty = 0
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -25,7 +26,7 @@ type Wish struct {
 // Derive returns the few changes that make the wish true, given what is known.
 // It is derived anew each round; nothing of an earlier round is replayed. The
 // record, when there is one, prices the target and is not applied yet.
-func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *Record) {
+func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *record.Record) {
 	truth := w.Truth
 	if !truth.Read || truth.Rules == nil || truth.Last <= 0 {
 		return nil, nil
@@ -78,7 +79,7 @@ type derivation struct {
 	plan    *strategy.Plan
 	nowMS   int64
 	intents []Intent
-	priced  *Record
+	priced  *record.Record
 
 	towards   []*Placement      // live Entry and Exit
 	orders    []*Placement      // live Order and ExitOrder
@@ -253,7 +254,7 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 	if !d.wish.Entries && abs(resolved) >= abs(d.truth.Position) {
 		return 0, false // nothing may open: it is priced when it may. A smaller position is reached all the same
 	}
-	d.priced = &Record{Kind: RecordResolved, AtMS: d.nowMS, Strategy: state.Name, Symbol: d.truth.Key, Target: target, Resolved: resolved}
+	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name, Symbol: d.truth.Key, Body: record.Priced{Target: target, Quantity: resolved}}
 	return resolved, true
 }
 

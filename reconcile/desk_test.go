@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -30,7 +31,7 @@ func newDesk(t *testing.T) *desk {
 	truth := d.book.Symbol(bitcoin)
 	truth.Rules, truth.Leverage = rules, 10
 	truth.Last = d.price("50000")
-	d.book.Apply(&Record{Kind: RecordBoot, Epoch: 1})
+	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 1}})
 	return d
 }
 
@@ -44,7 +45,7 @@ func (d *desk) price(text string) exchange.Price {
 
 // want puts a plan in force.
 func (d *desk) want(plan *strategy.Plan) {
-	d.book.Apply(&Record{Kind: RecordPlan, Strategy: "one", Symbol: bitcoin, Plan: plan})
+	d.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: plan}})
 }
 
 func (d *desk) target(quantity exchange.Quantity) {
@@ -86,17 +87,16 @@ func (d *desk) none(change func(*Wish)) {
 func (d *desk) send(intent Intent) string {
 	order := intent.Order
 	order.ClientOrderID = d.book.NextClientOrderID("t")
-	d.book.Apply(&Record{Kind: RecordSending, AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
-		Order: &order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000})
+	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000}})
 	return order.ClientOrderID
 }
 
 func (d *desk) acknowledge(id string, orderID int64) {
-	d.book.Apply(&Record{Kind: RecordAcknowledged, AtMS: d.now, ClientOrderID: id, OrderID: orderID})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: orderID}})
 }
 
 func (d *desk) unknown(id string) {
-	d.book.Apply(&Record{Kind: RecordUnknown, AtMS: d.now, ClientOrderID: id, Why: "timeout"})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Unknown{Why: "timeout"}})
 }
 
 // positions is a positions list with one position, or none for zero.
@@ -113,7 +113,7 @@ func (d *desk) positions(signed exchange.Quantity) exchange.Fetched[exchange.Pos
 }
 
 // observe fetches: open orders, looks, a position; full when before counts too.
-func (d *desk) observe(signed exchange.Quantity, looks []Look, orders ...exchange.Order) []Record {
+func (d *desk) observe(signed exchange.Quantity, looks []Look, orders ...exchange.Order) []record.Record {
 	return d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
 		Before: d.positions(signed), Positions: d.positions(signed), Looked: looks, ClosedOf: []string{"BTC-USDT"}})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -72,7 +73,7 @@ func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 		d.now += againMS
 		d.none(nil)
 	}
-	d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, State: Absent})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: Absent}})
 	if exit := d.one(Exit, nil); exit.Order.Quantity != 5 {
 		t.Errorf("want a reduction of 5 when it has ended, have %+v", exit.Order)
 	}
@@ -90,7 +91,7 @@ func TestARestingExitIsNotPlacedAgainBesideTheExitInTheNameOfAStop(t *testing.T)
 	if cancel := d.one(Cancel, stopAt2); cancel.OrderID != 12 {
 		t.Fatalf("want the resting exit out of the way, have %+v", cancel)
 	}
-	d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, State: Canceled})
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: Canceled}})
 	if exit := d.one(StopLoss, stopAt2); exit.Order.Type != exchange.MarketOrder || exit.Order.Quantity != 20 {
 		t.Errorf("want the exit at market alone, have %+v", exit.Order)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // Policies for what botd did not make (contract: foreign).
@@ -26,17 +28,17 @@ func (t *SymbolTruth) AtVenue() exchange.Quantity { return t.Position + t.Ignore
 // that is gone was ended by a hand or a liquidation: nothing is left to be wrong
 // about, so it is adopted, and the latch keeps its strategy from re-entering.
 // Anything else goes by policy.
-func (b *Book) foreign(truth *SymbolTruth, emit func(Record)) {
+func (b *Book) foreign(truth *SymbolTruth, emit func(record.Record)) {
 	switch {
 	case truth.AtVenue() == 0:
 		if truth.Ignored != 0 {
-			emit(Record{Kind: RecordIgnored, Symbol: truth.Key, Evidence: "what was ignored was closed from outside"})
+			emit(truth.about(record.Ignored{Evidence: "what was ignored was closed from outside"}))
 		}
 		if truth.Known != 0 {
-			emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -truth.Known, Evidence: "the position was closed from outside"})
+			emit(truth.about(record.Adopted{Quantity: -truth.Known, Evidence: "the position was closed from outside"}))
 		}
 	case b.Foreign == ForeignAdopt:
-		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: truth.residual, Evidence: "made outside botd, adopted by foreign: adopt"})
+		emit(truth.about(record.Adopted{Quantity: truth.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
 	case b.Foreign == ForeignIgnore:
 		b.ignore(truth, "made outside botd, ignored by foreign: ignore", emit)
 	default:
@@ -56,7 +58,7 @@ func (t *SymbolTruth) outweighed() bool {
 
 // ignore leaves the difference to whoever made it. What botd holds can not be
 // more than there is: one position stands for all of it.
-func (b *Book) ignore(truth *SymbolTruth, evidence string, emit func(Record)) {
+func (b *Book) ignore(truth *SymbolTruth, evidence string, emit func(record.Record)) {
 	venue, own := truth.AtVenue(), truth.Known
 	switch {
 	case signOf(own) != signOf(venue):
@@ -65,9 +67,9 @@ func (b *Book) ignore(truth *SymbolTruth, evidence string, emit func(Record)) {
 		own = venue
 	}
 	if own != truth.Known {
-		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: own - truth.Known, Evidence: evidence})
+		emit(truth.about(record.Adopted{Quantity: own - truth.Known, Evidence: evidence}))
 	}
-	emit(Record{Kind: RecordIgnored, Symbol: truth.Key, Filled: venue - own, Evidence: evidence})
+	emit(truth.about(record.Ignored{Quantity: venue - own, Evidence: evidence}))
 }
 
 // HoldsBack returns an order botd did not make that may open a position any moment,
@@ -85,9 +87,9 @@ func (b *Book) HoldsBack(truth *SymbolTruth) *exchange.Order {
 	return nil
 }
 
-func (b *Book) quarantine(truth *SymbolTruth, why string, emit func(Record)) {
+func (b *Book) quarantine(truth *SymbolTruth, why string, emit func(record.Record)) {
 	if truth.Quarantine == "" {
-		emit(Record{Kind: RecordQuarantined, Symbol: truth.Key, Why: why})
+		emit(truth.about(record.Quarantined{Why: why}))
 	}
 }
 
@@ -100,7 +102,7 @@ func residualText(truth *SymbolTruth) string {
 
 // guardLost quarantines, while the journal is new, every symbol with a position
 // or one of our orders (case 35). Nothing is adopted, whatever the policy.
-func (b *Book) guardLost(emit func(Record)) {
+func (b *Book) guardLost(emit func(record.Record)) {
 	for _, truth := range b.symbols {
 		ours := slices.ContainsFunc(truth.Foreign, func(o exchange.Order) bool { return b.prefixed(o.ClientOrderID) })
 		if ours || truth.Alien != "" || truth.Key.Market == exchange.Futures && truth.AtVenue() != 0 && truth.Known == 0 {
@@ -180,7 +182,7 @@ func (b *Book) ForeignPrefix() string {
 func (b *Book) observeNewest(s *Snapshot) {
 	for i := range s.Newest {
 		order := &s.Newest[i]
-		if id, ours := made(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && (b.newest.before(id) || b.began.before(id) && id.epoch != b.epoch) {
+		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && b.prefixed(order.ClientOrderID) && (b.newest.Before(id) || b.began.Before(id) && id.Epoch() != b.epoch) {
 			b.Symbol(order.Key()).Alien = order.ClientOrderID
 		}
 	}
@@ -189,26 +191,26 @@ func (b *Book) observeNewest(s *Snapshot) {
 // Resolve says what a person's end of a symbol's quarantine changes: adopt takes
 // the difference and our own orders as the strategy's, ignore leaves them to
 // whoever made them. What is unknown ends with it. The records are not applied.
-func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []Record {
+func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []record.Record {
 	truth := b.Symbol(key)
-	var records []Record
-	emit := func(record Record) { records = append(records, record) }
+	var records []record.Record
+	emit := func(r record.Record) { records = append(records, r) }
 	evidence := "resolved by a person: " + reason
 	for _, p := range b.unknownOn(key) {
-		emit(Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: key, State: Absent, Filled: p.Filled, Evidence: evidence})
+		emit(p.about(record.Ended{State: Absent, Filled: p.Filled, Evidence: evidence}))
 	}
 	for i := range truth.Foreign {
 		order := &truth.Foreign[i]
 		switch {
 		case !b.prefixed(order.ClientOrderID):
 		case adopt:
-			emit(found(order, strategy, order.ClientOrderID, 0, evidence))
+			emit(found(order, strategy, order.ClientOrderID, record.Found{Evidence: evidence}))
 		default:
-			emit(Record{Kind: RecordIgnored, Symbol: key, ClientOrderID: order.ClientOrderID, OrderID: order.ID, Filled: truth.Ignored, Evidence: evidence})
+			emit(record.Record{Symbol: key, ClientOrderID: order.ClientOrderID, Body: record.Ignored{Quantity: truth.Ignored, OrderID: order.ID, Evidence: evidence}})
 		}
 	}
 	if key.Market == exchange.Spot {
-		emit(Record{Kind: RecordAdopted, Symbol: key, ClientOrderID: truth.Alien, Filled: truth.short, Evidence: evidence})
+		emit(record.Record{Symbol: key, ClientOrderID: truth.Alien, Body: record.Adopted{Quantity: truth.short, Evidence: evidence}})
 		return records
 	}
 	residual := truth.Position - truth.Known
@@ -216,26 +218,27 @@ func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason stri
 		b.ignore(truth, evidence, emit)
 		return records
 	}
-	emit(Record{Kind: RecordAdopted, Symbol: key, Filled: residual, Evidence: evidence})
+	emit(truth.about(record.Adopted{Quantity: residual, Evidence: evidence}))
 	return records
 }
 
-// found is the record of an order on the exchange that becomes the book's:
-// under which id, and how much of its fills is booked already.
-func found(order *exchange.Order, strategy, id string, booked exchange.Quantity, evidence string) Record {
-	purpose := Order
+// found is the record of an order on the exchange that is taken into the journal
+// under an id; what is known of it beyond the order itself comes in the payload.
+func found(order *exchange.Order, strategy, id string, body record.Found) record.Record {
+	body.Purpose = Order
 	switch {
 	case order.ClosePosition && order.Type == exchange.TakeProfitMarket:
-		purpose = TakeProfit
+		body.Purpose = TakeProfit
 	case order.ClosePosition:
-		purpose = StopLoss
+		body.Purpose = StopLoss
 	case order.Reduces(), order.Market == exchange.Spot && order.Side == exchange.Sell:
-		purpose = ExitOrder
+		body.Purpose = ExitOrder
 	}
-	return Record{Kind: RecordFound, ClientOrderID: id, OrderID: order.ID, Strategy: strategy, Symbol: order.Key(), Purpose: purpose, Filled: booked, Evidence: evidence,
-		Key: "found", Order: &exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side, Type: order.Type, Quantity: order.Quantity, Price: order.Price,
-			StopPrice: order.StopPrice, WorkingType: order.WorkingType, ReduceOnly: order.Reduces() && !order.ClosePosition, ClosePosition: order.ClosePosition,
-			PostOnly: order.PostOnly, ClientOrderID: order.ClientOrderID}}
+	body.OrderID, body.Key = order.ID, "found"
+	body.Order = exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side, Type: order.Type, Quantity: order.Quantity, Price: order.Price,
+		StopPrice: order.StopPrice, WorkingType: order.WorkingType, ReduceOnly: order.Reduces() && !order.ClosePosition, ClosePosition: order.ClosePosition,
+		PostOnly: order.PostOnly, ClientOrderID: order.ClientOrderID}
+	return record.Record{ClientOrderID: id, Strategy: strategy, Symbol: order.Key(), Body: body}
 }
 
 // Orphan is a symbol that holds something no configured strategy answers for, or of

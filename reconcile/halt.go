@@ -2,55 +2,11 @@ package reconcile
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
-
-// HaltLevel says how much a halt stops. Each level does what the lower ones do,
-// so a greater one is more severe.
-type HaltLevel uint8
-
-// The levels of a halt.
-const (
-	LevelNone    HaltLevel = iota // no halt; as a request, rearm
-	LevelPause                    // nothing opens
-	LevelCancel                   // and resting openings are canceled
-	LevelFlatten                  // and positions are closed
-	levelEnd
-)
-
-var levelNames = [levelEnd]string{"", "pause", "cancel", "flatten"}
-
-// HaltLevels returns the names of all levels, the mildest first.
-func HaltLevels() []string { return slices.Clone(levelNames[LevelPause:]) }
-
-// String returns the level's name; LevelNone has none.
-func (l HaltLevel) String() string {
-	if l < levelEnd {
-		return levelNames[l]
-	}
-	return fmt.Sprintf("level(%d)", l)
-}
-
-// ParseHaltLevel reads the name of a level; an empty one is LevelNone.
-func ParseHaltLevel(text string) (HaltLevel, error) {
-	if i := slices.Index(levelNames[:], text); i >= 0 {
-		return HaltLevel(i), nil
-	}
-	return LevelNone, fmt.Errorf("unknown halt level %q (known: %s)", text, strings.Join(levelNames[LevelPause:], ", "))
-}
-
-// MarshalText writes the name.
-func (l HaltLevel) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
-
-// UnmarshalText reads the name.
-func (l *HaltLevel) UnmarshalText(text []byte) (err error) {
-	*l, err = ParseHaltLevel(string(text))
-	return err
-}
 
 // Scope is what a halt holds for. Its zero value is the account.
 type Scope struct {
@@ -115,17 +71,17 @@ func (b *Book) findHalt(scope Scope) (int, bool) {
 }
 
 // halted applies a halt's record. A halt is only ever escalated; LevelNone ends it.
-func (b *Book) halted(record *Record) {
-	scope := Scope{record.Strategy, record.Symbol}
+func (b *Book) halted(r *record.Record, body *record.Halt) {
+	scope := Scope{r.Strategy, r.Symbol}
 	i, found := b.findHalt(scope)
 	switch {
-	case record.Level == LevelNone:
+	case body.Level == LevelNone:
 		if found {
 			b.halts = slices.Delete(b.halts, i, i+1)
 		}
 	case !found:
-		b.halts = slices.Insert(b.halts, i, Halt{record.Level, record.Why, record.AtMS, scope})
-	case record.Level > b.halts[i].Level:
-		b.halts[i] = Halt{record.Level, record.Why, record.AtMS, scope}
+		b.halts = slices.Insert(b.halts, i, Halt{body.Level, body.Why, r.AtMS, scope})
+	case body.Level > b.halts[i].Level:
+		b.halts[i] = Halt{body.Level, body.Why, r.AtMS, scope}
 	}
 }

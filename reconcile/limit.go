@@ -3,6 +3,8 @@ package reconcile
 import (
 	"cmp"
 	"slices"
+
+	"botd/reconcile/record"
 )
 
 // SetLimit is a limit that a person set tighter than the configuration has it. It
@@ -15,8 +17,8 @@ type SetLimit struct {
 	AtMS     int64
 }
 
-func (b *Book) setLimit(record *Record) {
-	set := SetLimit{record.Strategy, record.Rule, record.Limit, record.By, record.Why, record.AtMS}
+func (b *Book) setLimit(r *record.Record, body *record.Limit) {
+	set := SetLimit{r.Strategy, body.Rule, body.Value, body.By, body.Why, r.AtMS}
 	i, found := slices.BinarySearchFunc(b.set, set, func(a, c SetLimit) int {
 		return cmp.Or(cmp.Compare(a.Strategy, c.Strategy), cmp.Compare(a.Rule, c.Rule))
 	})

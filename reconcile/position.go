@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
 
 // spotFeeBound is the largest share of what was bought that fees in the
@@ -12,7 +13,7 @@ const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 
 // observePosition compares the position the exchange tells with the one the
 // fills explain, and decides what is unknown.
-func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) {
+func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(record.Record)) {
 	if truth.calm.sinceMS != 0 {
 		truth.calm.again(s)
 	}
@@ -43,7 +44,7 @@ func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(Record
 
 // takePosition reads the symbol's position out of the list. It reports false
 // when the full snapshot moved while it was taken.
-func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(Record)) bool {
+func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(record.Record)) bool {
 	now, count := find(s.Positions.Items(), truth.Key.Name)
 	if count > 1 { // a list put together from replicas may show the one that ended and the next; lasting, it breaks the contract (case 38)
 		if truth.doubled.again(s); truth.doubled.longer(b.settle.StalenessMS) {
@@ -107,7 +108,7 @@ func (t *SymbolTruth) Residual() (exchange.Quantity, int64) { return t.residual,
 
 // observeWallet squares the fills of a spot symbol with the wallet, whose base
 // asset pays the fees of what was bought.
-func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record)) {
+func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(record.Record)) {
 	if !s.Balances.Done() || !s.SpotOrders.Done() || truth.Rules == nil {
 		return
 	}
@@ -127,7 +128,7 @@ func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(Record))
 	held := b.inWallet(truth)
 	if truth.Known == 0 {
 		if held != truth.Baseline && !live {
-			emit(Record{Kind: RecordBaseline, Symbol: truth.Key, Filled: held})
+			emit(truth.about(record.Baseline{Quantity: held}))
 		}
 		truth.Settled = truth.Quarantine == ""
 		return
@@ -171,7 +172,7 @@ func (b *Book) boundByWallet(s *Snapshot, truth *SymbolTruth) {
 // squareWallet takes what the wallet misses of the fills as fees, within their
 // bound; more of it is somebody else's doing. While an order rests, which may
 // fill between the list and the wallet, that is so when it lasts.
-func (b *Book) squareWallet(s *Snapshot, truth *SymbolTruth, held exchange.Quantity, live bool, emit func(Record)) {
+func (b *Book) squareWallet(s *Snapshot, truth *SymbolTruth, held exchange.Quantity, live bool, emit func(record.Record)) {
 	fees := truth.Rules.QuantityOf(truth.Rules.QuantityAmount(truth.Bought).MulRate(spotFeeBound)) + truth.Rules.QuantityTick
 	short := truth.Known - truth.Fees - (held - truth.Baseline)
 	explained := short <= fees && truth.Bought > 0
@@ -179,7 +180,7 @@ func (b *Book) squareWallet(s *Snapshot, truth *SymbolTruth, held exchange.Quant
 		truth.short = 0
 		truth.misses.over()
 		if short > 0 && !live {
-			emit(Record{Kind: RecordFees, Symbol: truth.Key, Filled: short, Evidence: "fees taken from the asset bought"})
+			emit(truth.about(record.Fees{Quantity: short, Evidence: "fees taken from the asset bought"}))
 		}
 		return
 	}
@@ -206,10 +207,10 @@ func (b *Book) liveOn(key exchange.SymbolKey) bool {
 // missing decides a wallet that holds less than the fills explain: somebody sold
 // or withdrew it. What is gone can not be ignored, so it is adopted as gone or
 // waits for a person.
-func (b *Book) missing(truth *SymbolTruth, short exchange.Quantity, emit func(Record)) {
+func (b *Book) missing(truth *SymbolTruth, short exchange.Quantity, emit func(record.Record)) {
 	truth.short = -short
 	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
-		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -short, Evidence: "the wallet holds less: sold or withdrawn outside botd"})
+		emit(truth.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold or withdrawn outside botd"}))
 		truth.short = 0
 		return
 	}

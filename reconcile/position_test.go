@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -51,7 +52,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 				t.Fatalf("want %d ignored, have %d and known %d", c.stranger, truth.Ignored, truth.Known)
 			}
 			resting.Filled = 9
-			d.book.Apply(&Record{Kind: RecordEnded, AtMS: d.now, ClientOrderID: id, Symbol: bitcoin, Strategy: "one", State: Filled, Filled: 10})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Symbol: bitcoin, Strategy: "one", Body: record.Ended{State: Filled, Filled: 10}})
 			for range 8 { // and then it fills against theirs
 				d.now += 1_000
 				d.tells(2, c.venue)
@@ -73,7 +74,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 type wallet struct {
 	t       *testing.T
 	book    *Book
-	records []Record
+	records []record.Record
 	now     int64
 }
 
@@ -102,10 +103,10 @@ func (w *wallet) start() {
 	for i := range records {
 		w.apply(records[i])
 	}
-	w.apply(Record{Kind: RecordBoot, AtMS: w.now, Epoch: w.book.Epoch() + 1})
+	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.book.Epoch() + 1}})
 }
 
-func (w *wallet) apply(r Record) {
+func (w *wallet) apply(r record.Record) {
 	w.book.Apply(&r)
 	w.records = append(w.records, r)
 }
@@ -113,21 +114,21 @@ func (w *wallet) apply(r Record) {
 // observe fetches a wallet that holds so much of the asset.
 func (w *wallet) observe(held string, orders ...exchange.Order) {
 	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
-		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: amount(held)}})})...)
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
 
 // order sends an order and lets it be accepted.
 func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quantity) exchange.Order {
 	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.Limit, Quantity: quantity, Price: 50_000e8, ClientOrderID: w.book.NextClientOrderID("t")}
-	w.apply(Record{Kind: RecordSending, AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Order: &order, Purpose: Order, Key: "k", DeadlineMS: w.now + 5_000})
-	w.apply(Record{Kind: RecordAcknowledged, AtMS: w.now, ClientOrderID: order.ClientOrderID, OrderID: orderID})
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: Order, Key: "k", DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: orderID}})
 	return exchange.Order{ID: orderID, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.Limit, Quantity: quantity, Price: order.Price, Status: exchange.StatusOpen}
 }
 
 // buys lets an order fill and end.
 func (w *wallet) buys(quantity exchange.Quantity) {
 	order := w.order(5, exchange.Buy, quantity)
-	w.apply(Record{Kind: RecordEnded, AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, State: Filled, Filled: quantity})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: Filled, Filled: quantity}})
 }
 
 func TestAClockThatJumpsAheadMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
@@ -199,11 +200,11 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testin
 		{"an order it does not know was seen", alien, false, 3},
 		{"and another one rests", alien, true, 3},
 		{"a restart with the symbol quarantined", func(w *wallet) {
-			w.apply(Record{Kind: RecordQuarantined, AtMS: w.now, Symbol: coin, Why: "orders the journal does not know"})
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "orders the journal does not know"}})
 			w.start()
 		}, false, 3},
 		{"a restart with the symbol quarantined, and one rests", func(w *wallet) {
-			w.apply(Record{Kind: RecordQuarantined, AtMS: w.now, Symbol: coin, Why: "orders the journal does not know"})
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "orders the journal does not know"}})
 			w.start()
 		}, true, 3},
 		{"the journal knows all of it: the wallet is older than the fill", func(*wallet) {}, false, 10},
@@ -236,8 +237,8 @@ func TestAnOrderThatAPersonTookToBeGoneAndThatIsOpenIsCanceled(t *testing.T) {
 	w.now += 60_000
 	w.buys(10)
 	order := w.order(7, exchange.Sell, 10)
-	w.apply(Record{Kind: RecordUnknown, AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Why: "no answer"})
-	w.apply(Record{Kind: RecordQuarantined, AtMS: w.now, Symbol: coin, Why: "a hand"})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Unknown{Why: "no answer"}})
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "a hand"}})
 	for _, record := range w.book.Resolve(coin, true, "one", "all is well") {
 		w.apply(record)
 	}
@@ -258,7 +259,7 @@ func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing
 		w.observe("1")
 		w.now += 60_000
 		w.buys(10)
-		w.apply(Record{Kind: RecordQuarantined, AtMS: w.now, Symbol: coin, Why: "orders the journal does not know"})
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Why: "orders the journal does not know"}})
 		held := func(when string, want exchange.Quantity) {
 			t.Helper()
 			if have := w.book.Held(w.book.Symbol(coin)); have != want {
@@ -269,7 +270,7 @@ func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing
 		w.observe("1.003")
 		held("7 of the 10 were sold by what the journal misses", 3)
 		sale := w.order(6, exchange.Sell, 3)
-		w.apply(Record{Kind: RecordEnded, AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin, State: Filled, Filled: 3})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: Filled, Filled: 3}})
 		if restarted {
 			w.start()
 		}

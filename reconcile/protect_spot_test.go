@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -31,8 +32,8 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 	}
 	order := stop[0].Order
 	order.ClientOrderID = w.book.NextClientOrderID("t")
-	w.apply(Record{Kind: RecordSending, AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Order: &order, Purpose: StopLoss, DeadlineMS: w.now + 5_000})
-	w.apply(Record{Kind: RecordAcknowledged, AtMS: w.now, ClientOrderID: order.ClientOrderID, OrderID: 9})
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: StopLoss, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: 9}})
 	resting := exchange.Order{ID: 9, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: order.Type, Quantity: 10, Price: order.Price, StopPrice: order.StopPrice, Status: exchange.StatusOpen}
 	for range testSettle.StalenessMS/1_000 + 3 { // sold by hand
 		w.now += 1_000

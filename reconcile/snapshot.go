@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
 
 // Snapshot is what one round fetched. Lists that were not fetched stay so: the
@@ -84,13 +85,13 @@ func (b *Book) Unknowns() bool {
 
 // Observe advances every placement and position by what was fetched. The
 // records it returns are applied already, in order, and must be journalled.
-func (b *Book) Observe(s *Snapshot) []Record {
-	var out []Record
+func (b *Book) Observe(s *Snapshot) []record.Record {
+	var out []record.Record
 	newborn := !b.seasoned
-	emit := func(record Record) {
-		record.AtMS = s.EndedMS
-		b.Apply(&record)
-		out = append(out, record)
+	emit := func(r record.Record) {
+		r.AtMS = s.EndedMS
+		b.Apply(&r)
+		out = append(out, r)
 	}
 	b.observeList(exchange.Futures, s.FuturesOrders, emit)
 	b.observeList(exchange.Spot, s.SpotOrders, emit)
@@ -117,7 +118,7 @@ func (b *Book) Observe(s *Snapshot) []Record {
 }
 
 // observeList takes an open list: what is in it is working, with its fills.
-func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchange.Order], emit func(Record)) {
+func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchange.Order], emit func(record.Record)) {
 	if !list.Done() {
 		return
 	}
@@ -165,7 +166,7 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 // that had ended: its fills are ours, and it is canceled (case 14). Seen open
 // under its own ended id it is a stale replica's (case 13), unless a person or the
 // equation took it not to be there.
-func (b *Book) observeSurplus(order *exchange.Order, emit func(Record)) {
+func (b *Book) observeSurplus(order *exchange.Order, emit func(record.Record)) {
 	id := order.ClientOrderID
 	e, ended := b.ended[id]
 	strategy := e.strategy
@@ -176,13 +177,12 @@ func (b *Book) observeSurplus(order *exchange.Order, emit func(Record)) {
 		b.stale++
 		return
 	}
-	record := found(order, strategy, surplusID(order), 0, "a second order under client order id "+id)
+	body := record.Found{Duplicate: true, Evidence: "a second order under client order id " + id}
 	if ended && (e.orderID == 0 || e.absent) {
-		record.Filled, record.Evidence = min(e.filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
+		body.Filled, body.Evidence = min(e.filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
 	}
-	record.Surplus = true
-	emit(record)
-	b.seen(b.placements[record.ClientOrderID], order, emit)
+	emit(found(order, strategy, surplusID(order), body))
+	b.seen(b.placements[surplusID(order)], order, emit)
 }
 
 func surplusID(order *exchange.Order) string {
@@ -226,7 +226,7 @@ func (b *Book) surplusOf(order *exchange.Order) *Placement {
 
 // seen takes an order as fetched. Filled never goes down: a smaller figure is a
 // stale replica's (exactly-once.md, case 13).
-func (b *Book) seen(p *Placement, order *exchange.Order, emit func(Record)) {
+func (b *Book) seen(p *Placement, order *exchange.Order, emit func(record.Record)) {
 	if order.Filled < p.Filled {
 		b.stale++
 	}
@@ -234,17 +234,14 @@ func (b *Book) seen(p *Placement, order *exchange.Order, emit func(Record)) {
 	if !order.Status.Final() && p.State == Working && filled == p.Filled && p.OrderID == order.ID {
 		return // resting, as it was
 	}
-	record := Record{ClientOrderID: p.ClientOrderID, OrderID: order.ID, Filled: filled, Strategy: p.Strategy, Symbol: p.Order.Key(), Price: fillPrice(order)}
 	switch {
 	case order.Status.Final():
-		record.Kind, record.State, record.Evidence = RecordEnded, finalState(order.Status), "fetched "+order.Status.String()
-		emit(record)
+		emit(p.about(record.Ended{OrderID: order.ID, State: finalState(order.Status), Filled: filled, Price: fillPrice(order), Evidence: "fetched " + order.Status.String()}))
 	case p.State != Working || filled != p.Filled || p.OrderID != order.ID:
 		if order.Status == exchange.StatusCreated && p.OrderID == order.ID {
 			return // accepted, not yet in the book: nothing new
 		}
-		record.Kind = RecordFill
-		emit(record)
+		emit(p.about(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order)}))
 	}
 }
 
@@ -268,7 +265,7 @@ func fillPrice(order *exchange.Order) exchange.Amount {
 }
 
 // observeLook takes the answer to a question by id.
-func (b *Book) observeLook(s *Snapshot, look Look, emit func(Record)) {
+func (b *Book) observeLook(s *Snapshot, look Look, emit func(record.Record)) {
 	p := b.ordered(exchange.Futures, look.OrderID)
 	if p == nil {
 		return
@@ -284,19 +281,19 @@ func (b *Book) observeLook(s *Snapshot, look Look, emit func(Record)) {
 
 // lost takes an acknowledged order that the exchange does not know after the
 // fence: a person must look, and what it did is unknown (case 12).
-func (b *Book) lost(s *Snapshot, p *Placement, emit func(Record)) {
+func (b *Book) lost(s *Snapshot, p *Placement, emit func(record.Record)) {
 	if s.BeganMS < p.Fence(b.settle) || p.State == Uncertain {
 		return
 	}
 	why := "acknowledged order " + p.ClientOrderID + " is not known to the exchange"
-	emit(Record{Kind: RecordUnknown, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(), Why: why})
+	emit(p.about(record.Unknown{Why: why}))
 	b.quarantine(b.Symbol(p.Order.Key()), why, emit)
 }
 
 // observeHistory takes spot order history, which shows every order that ended,
 // and the user trades of single orders. They are evidence by themselves: an order
 // in neither list nor history after the fence was never taken.
-func (b *Book) observeHistory(s *Snapshot, emit func(Record)) {
+func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
 	for i := range s.History.Items() {
 		order := &s.History.Items()[i]
 		if p := b.match(order); p != nil {
@@ -305,8 +302,7 @@ func (b *Book) observeHistory(s *Snapshot, emit func(Record)) {
 	}
 	for _, traded := range s.Trades {
 		if p := b.ordered(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled {
-			emit(Record{Kind: RecordFill, ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Strategy: p.Strategy, Symbol: p.Order.Key(),
-				Filled: traded.Filled, Price: traded.Price})
+			emit(p.about(record.Fill{OrderID: p.OrderID, Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
 	if !s.HistoryWhole || !s.SpotOrders.Done() {
@@ -319,8 +315,7 @@ func (b *Book) observeHistory(s *Snapshot, emit func(Record)) {
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID }
 		switch {
 		case p.State == Uncertain:
-			emit(Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(),
-				State: Absent, Filled: p.Filled, Evidence: "in neither open list nor history after the fence"})
+			emit(p.about(record.Ended{State: Absent, Filled: p.Filled, Evidence: "in neither open list nor history after the fence"}))
 		case p.OrderID != 0 && !slices.ContainsFunc(s.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.History.Items(), listed):
 			b.lost(s, p, emit)
 		}

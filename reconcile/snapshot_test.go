@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
 
 func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
@@ -31,7 +32,7 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 				d.none(nil)
 				d.now += 1_000
 			}
-			var records []Record
+			var records []record.Record
 			for range 4 { // three seconds
 				if d.none(nil); len(records) > 0 {
 					t.Fatalf("want it decided by snapshots three seconds apart, have %+v", records)
@@ -40,7 +41,8 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 				d.now += 1_000
 			}
 			last := records[len(records)-1]
-			if last.Kind != RecordEnded || last.State != c.state || d.book.Symbol(bitcoin).Known != c.known {
+			ended, ok := last.Body.(record.Ended)
+			if !ok || ended.State != c.state || d.book.Symbol(bitcoin).Known != c.known {
 				t.Fatalf("want ended %s known %d, have %+v known %d", c.state, c.known, last, d.book.Symbol(bitcoin).Known)
 			}
 		})
@@ -84,7 +86,7 @@ func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
 	if id := d.book.ForeignPrefix(); id != "" {
 		t.Fatalf("where the journal was new the symbol is quarantined, not the account: have %s", id)
 	}
-	d.book.Apply(&Record{Kind: RecordAdopted, Symbol: bitcoin})
+	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{}})
 	if id := d.book.ForeignPrefix(); id == "" {
 		t.Fatalf("want bt-zzz-4, have none")
 	}
@@ -116,8 +118,7 @@ func TestADifferenceThatFillsExplainAnewBeginsAnew(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.observe(0, nil)
-	d.book.Apply(&Record{Kind: RecordSending, AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "grid", Purpose: Order, Key: "a", DeadlineMS: d.now,
-		Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 1}})
+	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "grid", Body: record.Sending{Purpose: Order, Key: "a", DeadlineMS: d.now, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 1}}})
 	d.acknowledge("grid", 5)
 	d.now += 60_000
 	for filled := range exchange.Quantity(5) { // the list is always one fill behind the position
@@ -147,12 +148,12 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 		book.Instance = "t"
 		book.Symbol(coin)
 		if c.sent != "" {
-			book.Apply(&Record{Kind: RecordSending, Symbol: coin, ClientOrderID: c.sent, Order: &exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT"}})
+			book.Apply(&record.Record{Symbol: coin, ClientOrderID: c.sent, Body: record.Sending{Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT"}}})
 		}
-		book.Apply(&Record{Kind: RecordBoot, Epoch: 4})
+		book.Apply(&record.Record{Body: record.Boot{Epoch: 4}})
 		newest := history
 		if c.since != "" {
-			book.Apply(&Record{Kind: RecordSending, Symbol: coin, ClientOrderID: c.since, Order: &exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT"}})
+			book.Apply(&record.Record{Symbol: coin, ClientOrderID: c.since, Body: record.Sending{Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT"}}})
 			newest = append(newest, exchange.Order{ID: 9, ClientOrderID: c.since, Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled})
 		}
 		book.Observe(&Snapshot{Newest: newest})
@@ -162,7 +163,7 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 		if quarantined := book.Symbol(coin).Quarantine != ""; quarantined != (c.sent == "") {
 			t.Errorf("%s: want a quarantine only where the journal is new, have %t", c.name, quarantined)
 		}
-		book.Apply(&Record{Kind: RecordHalt, Level: LevelPause, ClientOrderID: "bt-2-9"}) // told to a person: not again
+		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: LevelPause}}) // told to a person: not again
 		if have := book.Symbol(coin).Alien; have != "" {
 			t.Errorf("%s: want it told once, have %q", c.name, have)
 		}

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"botd/exchange"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -67,6 +68,11 @@ func (t *SymbolTruth) Price() exchange.Price {
 		return t.Mark
 	}
 	return t.Last
+}
+
+// about is a record about the symbol.
+func (t *SymbolTruth) about(body record.Body) record.Record {
+	return record.Record{Symbol: t.Key, Body: body}
 }
 
 // Forget lets go of what was read of a symbol that is not traded any more, or was

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
 
 // stableGapMS is how far apart the two equal snapshots must at least be that
@@ -68,7 +69,7 @@ func (b *Book) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *Placement {
 // equal snapshots at least three seconds and L apart, the first begun after the
 // fence, with no known fill changed for L (exactly-once.md, Snapshot and equation). The
 // open list was looked at before: what is here was not in it.
-func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placement, emit func(Record)) {
+func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placement, emit func(record.Record)) {
 	fence := int64(0)
 	for _, p := range unknown {
 		fence = max(fence, p.Fence(b.settle))
@@ -98,7 +99,7 @@ func (b *Book) decideUnknown(s *Snapshot, truth *SymbolTruth, unknown []*Placeme
 // attribute says which unknowns explain the residual. One of them alone decides
 // itself; of several the oldest on the residual's side are booked first: the
 // position is right then, and which of them it was is not certain (case 18).
-func (b *Book) attribute(s *Snapshot, truth *SymbolTruth, unknown []*Placement, emit func(Record)) {
+func (b *Book) attribute(s *Snapshot, truth *SymbolTruth, unknown []*Placement, emit func(record.Record)) {
 	left := truth.residual
 	for _, p := range unknown {
 		left -= explained(p, left)
@@ -111,8 +112,7 @@ func (b *Book) attribute(s *Snapshot, truth *SymbolTruth, unknown []*Placement, 
 	for _, p := range unknown {
 		part := explained(p, left)
 		left -= part
-		ended := Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: truth.Key, Filled: p.Filled, State: Absent,
-			Evidence: "the position after the fence needs no fill of it"}
+		ended := record.Ended{State: Absent, Filled: p.Filled, Evidence: "the position after the fence needs no fill of it"}
 		switch {
 		case part != 0:
 			ended.State, ended.Filled, ended.Evidence = Filled, p.Filled+abs(part), "inferred from the position after the fence"
@@ -127,7 +127,7 @@ func (b *Book) attribute(s *Snapshot, truth *SymbolTruth, unknown []*Placement, 
 				continue
 			}
 		}
-		emit(ended)
+		emit(p.about(ended))
 	}
 }
 
@@ -168,7 +168,7 @@ func (b *Book) AsksClosed(truth *SymbolTruth, nowMS int64) *Placement {
 // closedAlready looks for a position that the unknown opening made and that is
 // closed again: created since it was sent, on its side, and never seen open
 // (case 9). Both are booked, inferred.
-func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit func(Record)) bool {
+func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit func(record.Record)) bool {
 	if truth.filledMS >= p.SentMS {
 		return false // a known order's fill may have made it
 	}
@@ -183,10 +183,8 @@ func (b *Book) closedAlready(s *Snapshot, truth *SymbolTruth, p *Placement, emit
 			state = Canceled
 		}
 		grown := filled - p.Filled
-		emit(Record{Kind: RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: truth.Key, State: state, Filled: filled, Price: c.EntryPrice,
-			Evidence: "inferred: filled and closed before the first look"})
-		emit(Record{Kind: RecordAdopted, Symbol: truth.Key, Filled: -grown * exchange.Quantity(p.Order.Side.Sign()),
-			Evidence: "the position was closed before it was seen"})
+		emit(p.about(record.Ended{State: state, Filled: filled, Price: c.EntryPrice, Evidence: "inferred: filled and closed before the first read"}))
+		emit(truth.about(record.Adopted{Quantity: -grown * exchange.Quantity(p.Order.Side.Sign()), Evidence: "the position was closed before it was seen"}))
 		truth.saw(c.ID)
 		return true
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
 
 // Watch is what the limits of one scope remember: the account's, or a
@@ -57,23 +58,24 @@ func (w *Watch) Breach(rule string) *Breach {
 func (b *Breach) Over(nowMS int64) bool { return b.UntilMS != 0 && b.UntilMS <= nowMS }
 
 // breached takes a breach, or with no cause its end.
-func (b *Book) breached(record *Record) {
-	w := b.Watch(record.Strategy)
-	w.Breaches = slices.DeleteFunc(w.Breaches, func(breach Breach) bool { return breach.Rule == record.Rule })
-	if record.Why != "" {
-		w.Breaches = append(w.Breaches, Breach{record.Rule, record.Why, record.AtMS, record.UntilMS})
+func (b *Book) breached(r *record.Record, body *record.Breach) {
+	w := b.Watch(r.Strategy)
+	w.Breaches = slices.DeleteFunc(w.Breaches, func(breach Breach) bool { return breach.Rule == body.Rule })
+	if body.Why != "" {
+		w.Breaches = append(w.Breaches, Breach{body.Rule, body.Why, r.AtMS, body.UntilMS})
 	}
 }
 
-// resulted takes what a strategy made, or for the account which wallet that accounts for.
-func (b *Book) resulted(record *Record) {
-	w := b.Watch(record.Strategy)
-	w.Losses, w.Known = record.Losses, true
-	if record.Strategy == "" {
-		w.Wallet = record.Wallet
-		return
-	}
-	w.Base, w.Result, w.Trip, w.Held = record.Equity, record.Result, record.Trip, record.Filled
+// resulted takes what a strategy made.
+func (b *Book) resulted(strategy string, body *record.Result) {
+	w := b.Watch(strategy)
+	w.Base, w.Result, w.Trip, w.Held, w.Losses, w.Known = body.Base, body.Result, body.Trip, body.Position, body.Losses, true
+}
+
+// accounted takes the futures wallet that the results account for.
+func (b *Book) accounted(body *record.Accounted) {
+	w := b.Watch("")
+	w.Wallet, w.Losses, w.Known = body.Wallet, body.Losses, true
 }
 
 // send is a placement's time and owner.
@@ -89,12 +91,12 @@ const (
 )
 
 // sentAt keeps who sent when within the last minute.
-func (b *Book) sentAt(record *Record) {
+func (b *Book) sentAt(atMS int64, strategy string) {
 	old := 0
-	for old < len(b.sends) && (record.AtMS-b.sends[old].atMS >= minuteMS || len(b.sends)-old >= maxSends) {
+	for old < len(b.sends) && (atMS-b.sends[old].atMS >= minuteMS || len(b.sends)-old >= maxSends) {
 		old++
 	}
-	b.sends = append(b.sends[:copy(b.sends, b.sends[old:])], send{record.AtMS, record.Strategy})
+	b.sends = append(b.sends[:copy(b.sends, b.sends[old:])], send{atMS, strategy})
 }
 
 // SentWithin returns how many placements were journalled in the minute before:

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/record"
 )
 
 func TestOnlyTheLastMinuteOfPlacementsIsRemembered(t *testing.T) {
 	t.Parallel()
 	b := NewBook(Settle{})
 	for i := range int64(1_000) {
-		b.sentAt(&Record{AtMS: i * 1_000, Strategy: "one"})
+		b.sentAt(i*1_000, "one")
 	}
 	if len(b.sends) != 60 {
 		t.Errorf("want 60 of them, have %d", len(b.sends))
@@ -24,7 +25,7 @@ func TestABreachIsReplacedAndEnded(t *testing.T) {
 	t.Parallel()
 	b := NewBook(Settle{})
 	apply := func(strategy, rule, why string, untilMS int64) {
-		b.Apply(&Record{Kind: RecordBreach, AtMS: 5, Strategy: strategy, Rule: rule, Why: why, UntilMS: untilMS})
+		b.Apply(&record.Record{AtMS: 5, Strategy: strategy, Body: record.Breach{Rule: rule, Why: why, UntilMS: untilMS}})
 	}
 	apply("", "max_daily_loss", "a", 100)
 	apply("", "max_daily_loss", "b", 200)

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // BenchmarkGate is one check of an opening that passes every rule, and one of a
@@ -46,5 +47,5 @@ func benchmarkLimits(limits *Limits) {
 }
 
 func benchmarkDay(t *table) {
-	t.book.Apply(&reconcile.Record{Kind: reconcile.RecordDay, DayMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(10_000)})
+	t.book.Apply(&record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(10_000)}})
 }

@@ -8,6 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
@@ -52,8 +53,8 @@ func (b *table) check(intent reconcile.Intent) *Refusal {
 
 func (b *table) live(id string, order exchange.NewOrder, purpose reconcile.Purpose) {
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordSending, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Order: &order, Purpose: purpose})
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordAcknowledged, ClientOrderID: id, OrderID: 5})
+	b.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
+	b.book.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
 }
 
 func entry(quantity exchange.Quantity) reconcile.Intent {
@@ -119,12 +120,12 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"not read", Limits{}, func(b *table) { b.truth.Read = false }, entry(100), "unsettled"},
 		{"something unknown", Limits{}, func(b *table) {
 			b.live("a", entry(100).Order, reconcile.Entry)
-			b.book.Apply(&reconcile.Record{Kind: reconcile.RecordUnknown, ClientOrderID: "a"})
+			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 		}, entry(100), "unsettled"},
 		{"something unknown lets an exit pass", Limits{}, func(b *table) {
 			long(b)
 			b.live("a", entry(100).Order, reconcile.Entry)
-			b.book.Apply(&reconcile.Record{Kind: reconcile.RecordUnknown, ClientOrderID: "a"})
+			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 		}, exit(100, exchange.Sell), ""},
 		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "max_data_age"},
 		{"against the position", Limits{}, func(b *table) { b.truth.Position = -100 }, entry(100), "opposite"},
@@ -176,18 +177,17 @@ func (b *table) change(f func(*exchange.Symbol)) {
 }
 
 func (b *table) halt() {
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordHalt, Level: reconcile.LevelPause, Why: "a test"})
+	b.book.Apply(&record.Record{Body: record.Halt{Level: reconcile.LevelPause, Why: "a test"}})
 }
 
 func (b *table) day(start, peak int64) {
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordDay, DayMS: 1, Equity: exchange.AmountOf(start), Peak: exchange.AmountOf(peak)})
+	b.book.Apply(&record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(start), Peak: exchange.AmountOf(peak)}})
 }
 
 // sent writes a placement into the book that is over at once.
 func (b *table) sent(id, strategy string, atMS int64) {
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordSending, AtMS: atMS, Strategy: strategy, Symbol: bitcoin, ClientOrderID: id,
-		Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}, Purpose: reconcile.Entry})
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordEnded, AtMS: atMS, ClientOrderID: id, State: reconcile.Absent})
+	b.book.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}, Purpose: reconcile.Entry}})
+	b.book.Apply(&record.Record{AtMS: atMS, ClientOrderID: id, Body: record.Ended{State: reconcile.Absent}})
 }
 
 func TestOrdersPerMinuteAreCountedFromTheJournal(t *testing.T) {

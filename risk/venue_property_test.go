@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // TestWhateverRiskApprovesTheExchangeAccepts draws an account with positions,
@@ -190,7 +191,7 @@ func (s *scene) openWorld(r *rapid.T, x *world) {
 // journal writes a placement into the book as sent.
 func (s *scene) journal(intent reconcile.Intent) *reconcile.Placement {
 	order := intent.Order
-	s.book.Apply(&reconcile.Record{Kind: reconcile.RecordSending, Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Order: &order, Purpose: intent.Purpose, Key: intent.Key, AtMS: 1})
+	s.book.Apply(&record.Record{Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID, AtMS: 1, Body: record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key}})
 	return s.book.Placement(order.ClientOrderID)
 }
 
@@ -217,7 +218,7 @@ func (s *scene) fetch(x *world) {
 		History: do(exchange.Request{Operation: exchange.SpotOrderHistory}).Orders}
 	for _, truth := range x.AllOrders() {
 		if p := s.book.Placement(truth.ClientOrderID); p != nil && truth.Account == me {
-			s.book.Apply(&reconcile.Record{Kind: reconcile.RecordAcknowledged, ClientOrderID: truth.ClientOrderID, OrderID: truth.ID})
+			s.book.Apply(&record.Record{ClientOrderID: truth.ClientOrderID, Body: record.Acknowledged{OrderID: truth.ID}})
 			if truth.Market == exchange.Futures && truth.Status.Final() {
 				snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: truth.ID, Order: truth.Order, Known: true})
 			}
@@ -251,9 +252,9 @@ func (s *scene) send(r *rapid.T, intent reconcile.Intent) {
 	switch rapid.IntRange(0, 2).Draw(r, "answer") {
 	case 0: // acknowledged: it is there in every world
 		entry.arrived = true
-		s.book.Apply(&reconcile.Record{Kind: reconcile.RecordAcknowledged, ClientOrderID: placement.ClientOrderID, OrderID: 1_000_000 + int64(s.count)})
+		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID, Body: record.Acknowledged{OrderID: 1_000_000 + int64(s.count)}})
 	case 1:
-		s.book.Apply(&reconcile.Record{Kind: reconcile.RecordUnknown, ClientOrderID: placement.ClientOrderID})
+		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID, Body: record.Unknown{}})
 	}
 	s.sent = append(s.sent, entry)
 }

@@ -8,6 +8,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 )
 
 // venueRow is one rule of the exchange: the gate's rule that judges it before
@@ -252,7 +253,7 @@ func TestOrdersAreCounted(t *testing.T) {
 
 func TestAnIDIsNeverLongerThanTheExchangeTakes(t *testing.T) {
 	t.Parallel()
-	id := reconcile.ClientOrderID("abcdefghij", 78_364_164_095, 99_999_999_999) // ten characters, the year 4453, a sequence no start reaches
+	id := placement.ClientOrderID("abcdefghij", 78_364_164_095, 99_999_999_999) // ten characters, the year 4453, a sequence no start reaches
 	if len(id) > 32 {
 		t.Errorf("want at most 32 characters, have %d: %s", len(id), id)
 	}

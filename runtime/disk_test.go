@@ -13,6 +13,7 @@ import (
 	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/strategy"
 )
@@ -31,7 +32,7 @@ type disked struct {
 }
 
 // Append appends to the real journal.
-func (d *disked) Append(ctx context.Context, records []reconcile.Record) error {
+func (d *disked) Append(ctx context.Context, records []record.Record) error {
 	time.Sleep(5 * time.Millisecond)
 	faults := journaltest.FaultsIn(filepath.Dir(d.path))
 	now := time.Now().UnixMilli()
@@ -50,7 +51,7 @@ func (d *disked) Append(ctx context.Context, records []reconcile.Record) error {
 }
 
 // Replay reads the real journal.
-func (d *disked) Replay(ctx context.Context, take func(*reconcile.Record) error) error {
+func (d *disked) Replay(ctx context.Context, take func(*record.Record) error) error {
 	return d.store.Replay(ctx, take)
 }
 
@@ -186,7 +187,7 @@ func TestAFailedSyncEndsTheRunAndTheNextStartFindsOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := d.Replay(t.Context(), func(r *reconcile.Record) error { d.records = append(d.records, *r); return nil }); err != nil {
+			if err := d.Replay(t.Context(), func(r *record.Record) error { d.records = append(d.records, *r); return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if err := d.store.Close(); err != nil {

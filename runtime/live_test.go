@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/strategy"
 )
@@ -29,13 +30,13 @@ func (h holder) Decide(_ *strategy.View, plan *strategy.Plan) {
 type memory struct {
 	t       *testing.T
 	mu      sync.Mutex
-	records []reconcile.Record
+	records []record.Record
 	venue   *sim.Exchange
 	placed  []string
 	loses   bool // the next placement's answer
 }
 
-func (m *memory) Append(_ context.Context, records []reconcile.Record) error {
+func (m *memory) Append(_ context.Context, records []record.Record) error {
 	time.Sleep(20 * time.Millisecond)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +44,7 @@ func (m *memory) Append(_ context.Context, records []reconcile.Record) error {
 	return nil
 }
 
-func (m *memory) Replay(_ context.Context, take func(*reconcile.Record) error) error {
+func (m *memory) Replay(_ context.Context, take func(*record.Record) error) error {
 	return recorded{records: m.records}.Replay(context.Background(), take)
 }
 
@@ -54,8 +55,8 @@ func (m *memory) Do(_ context.Context, request exchange.Request) (exchange.Answe
 	m.venue.Advance(time.Now().UnixMilli())
 	if request.Operation.Places() {
 		id := request.Order.ClientOrderID
-		if !slices.ContainsFunc(m.records, func(r reconcile.Record) bool {
-			return r.Kind == reconcile.RecordSending && r.ClientOrderID == id
+		if !slices.ContainsFunc(m.records, func(r record.Record) bool {
+			return r.Kind() == record.KindSending && r.ClientOrderID == id
 		}) {
 			m.t.Errorf("order %s was sent before its record was durable", id)
 		}

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -103,7 +103,7 @@ type tellingJournal struct {
 	batch int
 }
 
-func (j *tellingJournal) Append(_ context.Context, records []reconcile.Record) error {
+func (j *tellingJournal) Append(_ context.Context, records []record.Record) error {
 	j.batch++
 	<-time.After(j.takes) // of the bubble
 	if j.fails != nil {
@@ -157,6 +157,6 @@ func call(id int64, priority engine.Priority, symbol string) engine.Call {
 	return engine.Call{ID: id, Priority: priority, Request: exchange.Request{Operation: exchange.FuturesTicker, Symbol: symbol}}
 }
 
-func record(clientOrderID string) reconcile.Record {
-	return reconcile.Record{Kind: reconcile.RecordSending, ClientOrderID: clientOrderID}
+func sendingOf(clientOrderID string) record.Record {
+	return record.Record{ClientOrderID: clientOrderID, Body: record.Sending{}}
 }

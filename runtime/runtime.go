@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -59,7 +59,7 @@ type Punctual interface {
 
 // Journal makes records durable, in order, all or none.
 type Journal interface {
-	Append(ctx context.Context, records []reconcile.Record) error
+	Append(ctx context.Context, records []record.Record) error
 }
 
 // Keeper is a journal that keeps some of its disk in reserve for facts and

@@ -9,17 +9,18 @@ import (
 	"path/filepath"
 
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // Source is a journal that can be read again.
 type Source interface {
-	Replay(ctx context.Context, take func(*reconcile.Record) error) error
+	Replay(ctx context.Context, take func(*record.Record) error) error
 }
 
 // Replay applies every record of a journal to a book and returns their number.
 // Start-up and recovery after a crash are this one path.
 func Replay(ctx context.Context, source Source, book *reconcile.Book) (records int, err error) {
-	err = source.Replay(ctx, func(record *reconcile.Record) error {
+	err = source.Replay(ctx, func(record *record.Record) error {
 		book.Apply(record)
 		records++
 		return nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 func TestTheMarkTellsARunThatDidNotEndCleanly(t *testing.T) {
@@ -48,11 +49,11 @@ func TestAMarkThatCanNotBeLeftIsAnError(t *testing.T) {
 
 // recorded is a journal to read.
 type recorded struct {
-	records []reconcile.Record
+	records []record.Record
 	fails   error
 }
 
-func (s recorded) Replay(_ context.Context, take func(*reconcile.Record) error) error {
+func (s recorded) Replay(_ context.Context, take func(*record.Record) error) error {
 	for i := range s.records {
 		if err := take(&s.records[i]); err != nil {
 			return err
@@ -63,7 +64,7 @@ func (s recorded) Replay(_ context.Context, take func(*reconcile.Record) error) 
 
 func TestReplayAppliesEveryRecord(t *testing.T) {
 	t.Parallel()
-	records := []reconcile.Record{{Kind: reconcile.RecordBoot, Epoch: 7}, {Kind: reconcile.RecordHalt, Level: reconcile.LevelPause, Why: "a test"}}
+	records := []record.Record{{Body: record.Boot{Epoch: 7}}, {Body: record.Halt{Level: reconcile.LevelPause, Why: "a test"}}}
 	book := reconcile.NewBook(reconcile.Settle{})
 	n, err := Replay(t.Context(), recorded{records: records}, book)
 	if n != 2 || err != nil || book.Epoch() != 7 || book.Halted().Level != reconcile.LevelPause {

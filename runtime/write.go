@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
 // write is one batch for the journal.
 type write struct {
-	records  []reconcile.Record
+	records  []record.Record
 	sequence int64
 }
 

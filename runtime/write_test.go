@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -31,7 +31,7 @@ func (r *rig) journalling() {
 		}
 		if r.machine.inFlight = len(waiting) > 0; r.machine.inFlight && !writing && !failed {
 			writing = true
-			out.Records, out.Sequence = append(out.Records, record(waiting[0])), 1
+			out.Records, out.Sequence = append(out.Records, sendingOf(waiting[0])), 1
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestWhatWasHandedOverLastIsStillWritten(t *testing.T) {
 		r.journal.takes = time.Minute
 		r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
 			if is[*engine.EventStop](event) {
-				out.Records, out.Sequence = append(out.Records, record("last")), 1
+				out.Records, out.Sequence = append(out.Records, sendingOf("last")), 1
 			}
 		}
 		r.start(t)
@@ -179,7 +179,7 @@ func TestABatchHandedOverAsTheRunEndsIsWritten(t *testing.T) {
 	for range 50 { // a select chooses at random
 		r := newRig()
 		d := New(r.config)
-		d.writes <- write{records: []reconcile.Record{record("last")}, sequence: 1}
+		d.writes <- write{records: []record.Record{sendingOf("last")}, sequence: 1}
 		if err := d.write(ended); err != nil {
 			t.Fatal(err)
 		}

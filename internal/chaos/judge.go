@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 // Report is what became of a trial.
@@ -129,7 +129,7 @@ func (t *trial) judgeHoldings(truth *truth) {
 }
 
 // replay reads the journal as a start does, which checks its chain.
-func (t *trial) replay(ctx context.Context) (records []reconcile.Record, err error) {
+func (t *trial) replay(ctx context.Context) (records []record.Record, err error) {
 	path := filepath.Join(t.Directory, "data", "live", "journal.db")
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (t *trial) replay(ctx context.Context) (records []reconcile.Record, err err
 		return nil, err
 	}
 	defer store.Close()
-	if err := store.Replay(ctx, func(r *reconcile.Record) error { records = append(records, *r); return nil }); err != nil {
+	if err := store.Replay(ctx, func(r *record.Record) error { records = append(records, *r); return nil }); err != nil {
 		t.report.problem("the journal: %v", err)
 	}
 	t.report.Records = len(records)
@@ -148,35 +148,35 @@ func (t *trial) replay(ctx context.Context) (records []reconcile.Record, err err
 
 // journalled returns the ids of all placements in the journal, and counts those
 // whose fate was unknown: the answer was lost, or nobody was left to hear it.
-func (r *Report) journalled(records []reconcile.Record) map[string]bool {
+func (r *Report) journalled(records []record.Record) map[string]bool {
 	ids, unanswered := map[string]bool{}, map[string]bool{}
 	epoch := int64(0)
 	for i := range records {
-		record := &records[i]
-		switch record.Kind {
-		case reconcile.RecordSending:
-			if ids[record.ClientOrderID] {
-				r.problem("%s is in the journal twice", record.ClientOrderID)
+		id := records[i].ClientOrderID
+		switch body := records[i].Body.(type) {
+		case record.Sending:
+			if ids[id] {
+				r.problem("%s is in the journal twice", id)
 			}
-			ids[record.ClientOrderID], unanswered[record.ClientOrderID] = true, true
+			ids[id], unanswered[id] = true, true
 			continue
-		case reconcile.RecordUnknown:
+		case record.Unknown:
 			r.Unknown++
-		case reconcile.RecordBoot:
-			if record.Epoch <= epoch {
-				r.problem("epoch %d after %d", record.Epoch, epoch)
+		case record.Boot:
+			if body.Epoch <= epoch {
+				r.problem("epoch %d after %d", body.Epoch, epoch)
 			}
-			epoch = record.Epoch
+			epoch = body.Epoch
 			r.Unknown += len(unanswered)
 			clear(unanswered)
 		}
-		delete(unanswered, record.ClientOrderID)
+		delete(unanswered, id)
 	}
 	return ids
 }
 
 // judgeSending holds what left the daemon against the journal and the exchange.
-func (t *trial) judgeSending(truth *truth, sent []placement, unread []string, records []reconcile.Record) {
+func (t *trial) judgeSending(truth *truth, sent []placement, unread []string, records []record.Record) {
 	r := t.report
 	for _, body := range unread {
 		r.problem("a placement without a client order id: %s", body)

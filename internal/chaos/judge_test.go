@@ -14,22 +14,22 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // evidence is what a trial that went well leaves.
-func evidence() (*truth, []placement, []reconcile.Record) {
+func evidence() (*truth, []placement, []record.Record) {
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	return &truth{
 			Orders: []trueOrder{{ClientOrderID: "bchaos-1-1", Market: "futures", Symbol: "BTC-USDT", Type: "MARKET", Status: "FILLED"},
 				{ClientOrderID: "bchaos-1-2", Market: "futures", Symbol: "BTC-USDT", Type: "STOP_MARKET", Status: "NEW"}},
 			Fills: []trueFill{{"futures", "BTC-USDT", "BUY", decimal.RequireFromString("0.5")}},
-		}, []placement{{clientID: "bchaos-1-1", status: 201}, {clientID: "bchaos-1-2", reduces: true, status: 201}}, []reconcile.Record{
-			{Kind: reconcile.RecordBoot, Epoch: 1},
-			{Kind: reconcile.RecordSending, ClientOrderID: "bchaos-1-1", Symbol: key},
-			{Kind: reconcile.RecordAcknowledged, ClientOrderID: "bchaos-1-1", Symbol: key},
-			{Kind: reconcile.RecordSending, ClientOrderID: "bchaos-1-2", Symbol: key},
-			{Kind: reconcile.RecordBoot, Epoch: 2},
+		}, []placement{{clientID: "bchaos-1-1", status: 201}, {clientID: "bchaos-1-2", reduces: true, status: 201}}, []record.Record{
+			{Body: record.Boot{Epoch: 1}},
+			{ClientOrderID: "bchaos-1-1", Symbol: key, Body: record.Sending{}},
+			{ClientOrderID: "bchaos-1-1", Symbol: key, Body: record.Acknowledged{}},
+			{ClientOrderID: "bchaos-1-2", Symbol: key, Body: record.Sending{}},
+			{Body: record.Boot{Epoch: 2}},
 		}
 }
 
@@ -37,28 +37,28 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		change func(*truth, *[]placement, *[]reconcile.Record)
+		change func(*truth, *[]placement, *[]record.Record)
 		want   string // a part of the only problem; empty for none
 	}{
-		{"all is well", func(*truth, *[]placement, *[]reconcile.Record) {}, ""},
-		{"too much", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Fills = append(v.Fills, v.Fills[0]) }, "want exactly 0.5"},
-		{"too little", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Fills = nil }, "want exactly 0.5"},
-		{"the other side", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Fills[0].Side = "SELL" }, "want exactly 0.5"},
-		{"no stop", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Orders[1].Status = "CANCELED" }, "want one stop"},
-		{"sent twice", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { *p = append(*p, (*p)[0]) }, "left the daemon twice"},
-		{"accepted twice", func(v *truth, _ *[]placement, _ *[]reconcile.Record) { v.Orders = append(v.Orders, v.Orders[0]) }, "on the exchange twice"},
-		{"sent without a record", func(_ *truth, p *[]placement, _ *[]reconcile.Record) {
+		{"all is well", func(*truth, *[]placement, *[]record.Record) {}, ""},
+		{"too much", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Fills = append(v.Fills, v.Fills[0]) }, "want exactly 0.5"},
+		{"too little", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Fills = nil }, "want exactly 0.5"},
+		{"the other side", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Fills[0].Side = "SELL" }, "want exactly 0.5"},
+		{"no stop", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Orders[1].Status = "CANCELED" }, "want one stop"},
+		{"sent twice", func(_ *truth, p *[]placement, _ *[]record.Record) { *p = append(*p, (*p)[0]) }, "left the daemon twice"},
+		{"accepted twice", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Orders = append(v.Orders, v.Orders[0]) }, "on the exchange twice"},
+		{"sent without a record", func(_ *truth, p *[]placement, _ *[]record.Record) {
 			*p = append(*p, placement{clientID: "bchaos-1-9", status: 201})
 		}, "without a durable record"},
-		{"accepted without a record", func(v *truth, _ *[]placement, _ *[]reconcile.Record) {
+		{"accepted without a record", func(v *truth, _ *[]placement, _ *[]record.Record) {
 			v.Orders = append(v.Orders, trueOrder{SpotID: "bchaos-1-9"})
 		}, "not in the journal"},
-		{"refused", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[0].status = 400 }, "refused by the exchange"},
-		{"refused for a timestamp in time", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[0].status = 401 }, "refused by the exchange"},
-		{"refused for a timestamp that a pause made late", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[0].status, (*p)[0].late = 401, true }, ""},
-		{"a stop sent anew and refused", func(_ *truth, p *[]placement, _ *[]reconcile.Record) { (*p)[1].status = 400 }, ""},
-		{"an epoch used twice", func(_ *truth, _ *[]placement, r *[]reconcile.Record) { (*r)[4].Epoch = 1 }, "epoch 1 after 1"},
-		{"journalled twice", func(_ *truth, _ *[]placement, r *[]reconcile.Record) { *r = append(*r, (*r)[1]) }, "in the journal twice"},
+		{"refused", func(_ *truth, p *[]placement, _ *[]record.Record) { (*p)[0].status = 400 }, "refused by the exchange"},
+		{"refused for a timestamp in time", func(_ *truth, p *[]placement, _ *[]record.Record) { (*p)[0].status = 401 }, "refused by the exchange"},
+		{"refused for a timestamp that a pause made late", func(_ *truth, p *[]placement, _ *[]record.Record) { (*p)[0].status, (*p)[0].late = 401, true }, ""},
+		{"a stop sent anew and refused", func(_ *truth, p *[]placement, _ *[]record.Record) { (*p)[1].status = 400 }, ""},
+		{"an epoch used twice", func(_ *truth, _ *[]placement, r *[]record.Record) { (*r)[4].Body = record.Boot{Epoch: 1} }, "epoch 1 after 1"},
+		{"journalled twice", func(_ *truth, _ *[]placement, r *[]record.Record) { *r = append(*r, (*r)[1]) }, "in the journal twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

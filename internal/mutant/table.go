@@ -61,7 +61,7 @@ var Table = []Row{
 	}},
 	{"fills_go_back", "a smaller fill is believed", "13", "", []Edit{
 		{"reconcile.Book.seen", "max(order.Filled, p.Filled)", "order.Filled"},
-		{"reconcile.Book.advance", "grown > 0", "grown > 0 || grown < 0 && record.Kind == RecordFill"},
+		{"reconcile.Book.fillTo", "grown > 0", "grown != 0"},
 	}},
 	{"second_order_ignored", "a second order under one id is not looked at", "14", "", []Edit{
 		{"reconcile.Book.observeList", "b.observeSurplus(order, emit)", ""},
@@ -208,7 +208,7 @@ var Table = []Row{
 // believed takes the answer of a cancel for the end of its order.
 func believed(condition string) Edit {
 	return Edit{"runtime/engine.Engine.answer", "case callCancel: «e.soon()»", `if o := e.book.Placement(p.clientID); o != nil && ` + condition + ` {
-		e.record(reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: p.clientID, Strategy: o.Strategy, Symbol: o.Order.Key(), State: reconcile.Canceled, Filled: o.Filled})
+		e.record(record.Record{ClientOrderID: p.clientID, Strategy: o.Strategy, Symbol: o.Order.Key(), Body: record.Ended{State: reconcile.Canceled, Filled: o.Filled}})
 	}
 	e.soon()`}
 }

@@ -5,17 +5,17 @@ import (
 
 	"botd/exchange"
 	"botd/internal/mutant"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
 // disk keeps the journal: runtime.Journal's contract in virtual time. An append
 // is all or nothing and takes a while; a crash in between leaves either.
 type disk struct {
-	records  []reconcile.Record // durable, in order
+	records  []record.Record // durable, in order
 	sending  map[string]exchange.NewOrder
-	pending  []reconcile.Record // being written
-	sequence int64              // of the last of them
+	pending  []record.Record // being written
+	sequence int64           // of the last of them
 	writing  bool
 	fullMS   int64 // until when nothing can be written
 }
@@ -23,7 +23,7 @@ type disk struct {
 func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }
 
 // write begins an append.
-func (w *world) write(records []reconcile.Record, sequence int64) {
+func (w *world) write(records []record.Record, sequence int64) {
 	d := w.disk
 	if d.writing {
 		w.fail("one_batch", "records were handed out while others are being written")
@@ -81,8 +81,8 @@ func (d *disk) settle(w *world) {
 	}
 	for i := range d.pending {
 		w.inspector.record(&d.pending[i])
-		if record := &d.pending[i]; record.Kind == reconcile.RecordSending {
-			d.sending[record.ClientOrderID] = *record.Order
+		if sending, ok := d.pending[i].Body.(record.Sending); ok {
+			d.sending[d.pending[i].ClientOrderID] = sending.Order
 		}
 	}
 	d.records = append(d.records, d.pending...)

@@ -15,6 +15,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime/api"
 	"botd/runtime/engine"
@@ -150,7 +151,7 @@ var incidentsOfTheHouse = []incident{
 	{67, "freqtrade/freqtrade#12386", "a restart loop after a failed flush", staging(func(s *stage) {
 		s.w.weather[SlowDisk] = 1
 		s.until("a placement's record being written", func() bool {
-			return s.w.disk.writing && slices.ContainsFunc(s.w.disk.pending, func(r reconcile.Record) bool { return r.Kind == reconcile.RecordSending })
+			return s.w.disk.writing && slices.ContainsFunc(s.w.disk.pending, func(r record.Record) bool { return r.Kind() == record.KindSending })
 		})
 		s.w.weather[SlowDisk] = 0
 		s.crash() // nobody knows whether it holds

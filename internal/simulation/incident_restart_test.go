@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/strategy"
 )
@@ -229,7 +229,7 @@ var incidentsOfRestarts = []incident{
 // fills counts the fills in the journal.
 func fills(s *stage) (n int) {
 	for i := range s.w.disk.records {
-		if kind := s.w.disk.records[i].Kind; kind == reconcile.RecordFill || kind == reconcile.RecordEnded {
+		if kind := s.w.disk.records[i].Kind(); kind == record.KindFill || kind == record.KindEnded {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
 )
 
 // converged judges the end, after the quiet: everything has come right.
@@ -75,7 +76,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	}
 	have := func(market exchange.Market, asset string) (sum exchange.Amount) {
 		for _, b := range book.Ledger().Balances() {
-			if b.Account == reconcile.Wallet && b.Symbol.Market == market && b.Asset == asset {
+			if b.Account == ledger.Wallet && b.Symbol.Market == market && b.Asset == asset {
 				sum = sum.Add(b.Amount)
 			}
 		}

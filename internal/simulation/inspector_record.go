@@ -6,50 +6,54 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 // record judges what was written down.
-func (i *inspector) record(r *reconcile.Record) {
+func (i *inspector) record(r *record.Record) {
 	i.story.take(r)
-	switch r.Kind {
-	case reconcile.RecordSending:
-		i.entering(r)
-		if h := i.w.venue.held[r.Symbol]; h != nil && r.Order.ReduceOnly && r.Order.Type == exchange.MarketOrder {
+	switch body := r.Body.(type) {
+	case record.Sending:
+		i.entering(r, &body)
+		if h := i.w.venue.held[r.Symbol]; h != nil && body.Order.ReduceOnly && body.Order.Type == exchange.MarketOrder {
 			h.triedMS = i.w.nowMS
 		}
-	case reconcile.RecordUnknown:
+	case record.Unknown:
 		i.uncertain[r.ClientOrderID] = i.w.nowMS
-	case reconcile.RecordFill, reconcile.RecordEnded:
-		i.filled(r)
-		if since, found := i.uncertain[r.ClientOrderID]; found {
-			delete(i.uncertain, r.ClientOrderID)
-			i.w.stats.resolved(i.w.nowMS - since)
+	case record.Fill:
+		i.filled(r, body.Filled, "")
+	case record.Ended:
+		i.filled(r, body.Filled, body.Evidence)
+	case record.Posting:
+		i.posted(&body.Posting)
+	case record.Breach:
+		if i.w.limits.far && body.Why != "" && !i.calamity() {
+			i.w.fail("needless", "a limit that is far away is breached: %s %s", body.Rule, body.Why)
 		}
-	case reconcile.RecordEntry:
-		if i.w.tracing {
-			for _, line := range r.Entry.Lines {
-				i.w.tracef("ledger", "%s %s %s %s", line.Account, line.Symbol, line.Amount, line.Asset)
-			}
-		}
-		if asset, sum := r.Entry.Balanced(); !sum.IsZero() {
-			i.w.fail("ledger", "the lines of an entry sum up to %s %s", sum, asset)
-		}
-	case reconcile.RecordBreach:
-		if i.w.limits.far && r.Why != "" && !i.calamity() {
-			i.w.fail("needless", "a limit that is far away is breached: %s %s", r.Rule, r.Why)
-		}
-	case reconcile.RecordQuarantined:
+	case record.Quarantined:
 		if h := i.w.venue.held[r.Symbol]; h != nil && h.handMS == 0 {
-			i.w.fail("needless", "%s is quarantined though nobody else touched it: %s", r.Symbol, r.Why)
+			i.w.fail("needless", "%s is quarantined though nobody else touched it: %s", r.Symbol, body.Why)
 		}
-	case reconcile.RecordAdopted:
+	case record.Adopted:
 		h := i.w.venue.held[r.Symbol]
-		if i.w.foreign == reconcile.ForeignHalt && strings.Contains(r.Evidence, "foreign: adopt") {
-			i.w.fail("foreign", "%s: %d is adopted, and the policy is to halt", r.Symbol, r.Filled)
+		if i.w.foreign == reconcile.ForeignHalt && strings.Contains(body.Evidence, "foreign: adopt") {
+			i.w.fail("foreign", "%s: %d is adopted, and the policy is to halt", r.Symbol, body.Quantity)
 		}
-		if seen := strings.Contains(r.Evidence, "closed before it was seen"); h != nil && h.handMS == 0 && r.Filled != 0 && !seen {
-			i.w.fail("needless", "%s: %d is adopted though nobody else touched it: %s", r.Symbol, r.Filled, r.Evidence)
+		if seen := strings.Contains(body.Evidence, "closed before it was seen"); h != nil && h.handMS == 0 && body.Quantity != 0 && !seen {
+			i.w.fail("needless", "%s: %d is adopted though nobody else touched it: %s", r.Symbol, body.Quantity, body.Evidence)
 		}
+	}
+}
+
+func (i *inspector) posted(p *ledger.Posting) {
+	if i.w.tracing {
+		for _, line := range p.Lines {
+			i.w.tracef("ledger", "%s %s %s %s", line.Account, line.Symbol, line.Amount, line.Asset)
+		}
+	}
+	if asset, sum := p.Balanced(); !sum.IsZero() {
+		i.w.fail("ledger", "the lines of an entry sum up to %s %s", sum, asset)
 	}
 }
 
@@ -59,34 +63,38 @@ func (i *inspector) calamity() bool { return i.w.poor || i.byHand() }
 
 // entering judges an entry by the latch: a position that its protection ended is
 // not opened again by the plan that still stands.
-func (i *inspector) entering(r *reconcile.Record) {
-	if r.Purpose != reconcile.Entry {
+func (i *inspector) entering(r *record.Record, body *record.Sending) {
+	if body.Purpose != reconcile.Entry {
 		return
 	}
-	if latch := i.story.latched[r.Strategy]; latch != 0 && int64(latch) == r.Order.Side.Sign() {
+	if latch := i.story.latched[r.Strategy]; latch != 0 && int64(latch) == body.Order.Side.Sign() {
 		i.w.fail("latch", "%s enters again on the side its protection ended, by the same plan", r.ClientOrderID)
 	}
 }
 
 // filled: each fill is booked once and never goes back.
-func (i *inspector) filled(r *reconcile.Record) {
+func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence string) {
+	if since, found := i.uncertain[r.ClientOrderID]; found {
+		delete(i.uncertain, r.ClientOrderID)
+		i.w.stats.resolved(i.w.nowMS - since)
+	}
 	before := i.booked[r.ClientOrderID]
-	if strings.Contains(r.Evidence, "the position after the fence") {
+	if strings.Contains(evidence, "the position after the fence") {
 		i.guessed[r.ClientOrderID] = true // by the sum of all: judged by the sum of all
 	}
-	if r.Filled < before {
-		i.w.fail("fill_once", "%s had %d filled and is booked with %d", r.ClientOrderID, before, r.Filled)
+	if filled < before {
+		i.w.fail("fill_once", "%s had %d filled and is booked with %d", r.ClientOrderID, before, filled)
 	}
-	i.booked[r.ClientOrderID] = r.Filled
+	i.booked[r.ClientOrderID] = filled
 	a := i.w.venue.asked[r.ClientOrderID]
 	if a == nil {
-		if h := i.w.venue.held[r.Symbol]; r.Filled != 0 && h != nil && h.handMS == 0 && !i.guessed[r.ClientOrderID] {
-			i.w.fail("fill_once", "%s was never sent and is booked with %d filled", r.ClientOrderID, r.Filled)
+		if h := i.w.venue.held[r.Symbol]; filled != 0 && h != nil && h.handMS == 0 && !i.guessed[r.ClientOrderID] {
+			i.w.fail("fill_once", "%s was never sent and is booked with %d filled", r.ClientOrderID, filled)
 		}
 		return
 	}
-	if h := i.w.venue.held[a.order.Key()]; r.Filled > a.filled && h.handMS == 0 && !i.guessed[r.ClientOrderID] {
-		i.w.fail("fill_once", "%s is booked with %d filled, the exchange filled %d", r.ClientOrderID, r.Filled, a.filled)
+	if h := i.w.venue.held[a.order.Key()]; filled > a.filled && h.handMS == 0 && !i.guessed[r.ClientOrderID] {
+		i.w.fail("fill_once", "%s is booked with %d filled, the exchange filled %d", r.ClientOrderID, filled, a.filled)
 	}
 }
 
@@ -95,9 +103,10 @@ func (i *inspector) booted() {
 	clear(i.booked)
 	i.story = newStory()
 	for n := range i.w.disk.records {
-		i.story.take(&i.w.disk.records[n])
-		if r := &i.w.disk.records[n]; r.Kind == reconcile.RecordFill || r.Kind == reconcile.RecordEnded {
-			i.booked[r.ClientOrderID] = max(i.booked[r.ClientOrderID], r.Filled)
+		r := &i.w.disk.records[n]
+		i.story.take(r)
+		if filled, _, ok := r.Filled(); ok {
+			i.booked[r.ClientOrderID] = max(i.booked[r.ClientOrderID], filled)
 		}
 	}
 }
@@ -146,41 +155,42 @@ func (s *story) halted(strategy string, key exchange.SymbolKey) bool {
 	return false
 }
 
-func (s *story) take(r *reconcile.Record) {
-	switch r.Kind {
-	case reconcile.RecordSending:
-		if r.Purpose.Protects() {
+func (s *story) take(r *record.Record) {
+	switch body := r.Body.(type) {
+	case record.Sending:
+		if body.Purpose.Protects() {
 			s.guards[r.ClientOrderID] = r.Strategy
 		}
-	case reconcile.RecordFill, reconcile.RecordEnded:
-		if strategy, guards := s.guards[r.ClientOrderID]; guards && r.Filled > 0 && !s.filled[r.ClientOrderID] {
+	case record.Fill, record.Ended:
+		filled, _, _ := r.Filled()
+		if strategy, guards := s.guards[r.ClientOrderID]; guards && filled > 0 && !s.filled[r.ClientOrderID] {
 			s.filled[r.ClientOrderID], s.latched[strategy] = true, s.target[strategy]
 		}
-	case reconcile.RecordPlan:
-		if target := fmt.Sprint(r.Plan.Target); target != s.last[r.Strategy] {
+	case record.Plan:
+		if target := fmt.Sprint(body.Plan.Target); target != s.last[r.Strategy] {
 			s.last[r.Strategy], s.planMS[r.Strategy] = target, r.AtMS
 		}
-		if s.target[r.Strategy] = r.Plan.Target.Sign(); s.target[r.Strategy] != s.latched[r.Strategy] {
+		if s.target[r.Strategy] = body.Plan.Target.Sign(); s.target[r.Strategy] != s.latched[r.Strategy] {
 			s.latched[r.Strategy] = 0
 		}
-	case reconcile.RecordLatch:
-		s.latched[r.Strategy] = r.Latch
-	case reconcile.RecordLimit:
-		s.shut = r.Limit != ""
-	case reconcile.RecordQuarantined:
+	case record.Latch:
+		s.latched[r.Strategy] = body.Side
+	case record.Limit:
+		s.shut = body.Value != ""
+	case record.Quarantined:
 		s.quarantined[r.Symbol] = true
-	case reconcile.RecordAdopted, reconcile.RecordIgnored:
+	case record.Adopted, record.Ignored:
 		delete(s.quarantined, r.Symbol)
-	case reconcile.RecordBreach:
-		if b := (breach{r.Strategy, r.Rule}); r.Why != "" {
-			s.breaches[b] = r.UntilMS
-			s.freeMS[r.Strategy] = max(s.freeMS[r.Strategy], r.UntilMS)
+	case record.Breach:
+		if b := (breach{r.Strategy, body.Rule}); body.Why != "" {
+			s.breaches[b] = body.UntilMS
+			s.freeMS[r.Strategy] = max(s.freeMS[r.Strategy], body.UntilMS)
 		} else {
 			delete(s.breaches, b)
 			s.freeMS[r.Strategy] = max(s.freeMS[r.Strategy], r.AtMS)
 		}
-	case reconcile.RecordHalt:
-		if scope := (reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}); r.Level != reconcile.LevelNone {
+	case record.Halt:
+		if scope := (reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}); body.Level != reconcile.LevelNone {
 			s.halts[scope] = true
 		} else {
 			delete(s.halts, scope)

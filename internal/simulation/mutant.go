@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/internal/mutant"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // The mutants of what lies between the engine and the world: the client, the
@@ -74,28 +75,29 @@ func emptyForFailed(f *flight) {
 }
 
 // replay applies a record at a start.
-func replay(book *reconcile.Book, r *reconcile.Record) {
+func replay(book *reconcile.Book, r *record.Record) {
 	if !mutant.Built {
 		book.Apply(r)
 	} else if remembered(r) {
 		changed := *r
-		if changed.Kind == reconcile.RecordEnded && mutant.Is("forgotten_fills") {
-			changed.Filled = 0
+		if ended, ok := r.Body.(record.Ended); ok && mutant.Is("forgotten_fills") {
+			ended.Filled = 0
+			changed.Body = ended
 		}
 		book.Apply(&changed)
 	}
 }
 
 // remembered reports whether a start does not forget the record.
-func remembered(r *reconcile.Record) bool {
-	switch r.Kind {
-	case reconcile.RecordFill:
+func remembered(r *record.Record) bool {
+	switch r.Kind() {
+	case record.KindFill:
 		return !mutant.Is("forgotten_fills")
-	case reconcile.RecordHalt:
+	case record.KindHalt:
 		return !mutant.Is("forgotten_halts")
-	case reconcile.RecordQuarantined:
+	case record.KindQuarantined:
 		return !mutant.Is("forgotten_quarantine")
-	case reconcile.RecordBoot:
+	case record.KindBoot:
 		return !mutant.Is("same_epoch")
 	}
 	return true
@@ -105,7 +107,7 @@ func remembered(r *reconcile.Record) bool {
 func forgetSending(book *reconcile.Book) {
 	for _, p := range slices.Clone(book.Live()) {
 		if p.State == reconcile.Sending {
-			book.Apply(&reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(), State: reconcile.Expired})
+			book.Apply(&record.Record{ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(), Body: record.Ended{State: reconcile.Expired}})
 		}
 	}
 }

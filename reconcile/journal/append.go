@@ -3,13 +3,12 @@ package journal
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"modernc.org/sqlite"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // Primary result codes of SQLite that decide what a failed append means.
@@ -26,7 +25,7 @@ const (
 // file may be tried again: nothing of the batch is in the journal. After
 // ErrBroken nothing is known of it, and the process has to end (exactly-once.md,
 // case 7).
-func (j *Journal) Append(ctx context.Context, records []reconcile.Record) error {
+func (j *Journal) Append(ctx context.Context, records []record.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.broken != nil {
@@ -40,14 +39,14 @@ func (j *Journal) Append(ctx context.Context, records []reconcile.Record) error 
 }
 
 // append tries once.
-func (j *Journal) append(ctx context.Context, records []reconcile.Record) error {
+func (j *Journal) append(ctx context.Context, records []record.Record) error {
 	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return j.failed(ctx, fmt.Errorf("begin a journal append: %w", err))
 	}
 	end := position{j.sequence, j.hash, j.epoch}
 	for i := range records {
 		if err := j.appendOne(ctx, &end, &records[i]); err != nil {
-			return j.failed(ctx, fmt.Errorf("append %s to the journal: %w", records[i].Kind, err))
+			return j.failed(ctx, fmt.Errorf("append %s to the journal: %w", records[i].Kind(), err))
 		}
 	}
 	if _, err := j.writer.ExecContext(ctx, "COMMIT"); err != nil {
@@ -65,14 +64,14 @@ type position struct {
 }
 
 // next moves on by one record and returns its text.
-func (p *position) next(record *reconcile.Record) (body []byte, previous string, err error) {
-	if record.Kind == reconcile.RecordBoot {
-		if record.Epoch <= p.epoch {
-			return nil, "", fmt.Errorf("%w: %d after %d", ErrEpoch, record.Epoch, p.epoch)
+func (p *position) next(r *record.Record) (body []byte, previous string, err error) {
+	if boot, ok := r.Body.(record.Boot); ok {
+		if boot.Epoch <= p.epoch {
+			return nil, "", fmt.Errorf("%w: %d after %d", ErrEpoch, boot.Epoch, p.epoch)
 		}
-		p.epoch = record.Epoch
+		p.epoch = boot.Epoch
 	}
-	if body, err = json.Marshal(record); err != nil {
+	if body, err = r.MarshalJSON(); err != nil {
 		return nil, "", err
 	}
 	previous = p.hash
@@ -80,17 +79,17 @@ func (p *position) next(record *reconcile.Record) (body []byte, previous string,
 	return body, previous, nil
 }
 
-func (j *Journal) appendOne(ctx context.Context, end *position, record *reconcile.Record) error {
-	body, previous, err := end.next(record)
+func (j *Journal) appendOne(ctx context.Context, end *position, r *record.Record) error {
+	body, previous, err := end.next(r)
 	if err != nil {
 		return err
 	}
-	_, err = j.tables.insert.ExecContext(ctx, end.sequence, record.AtMS, record.Kind.String(), record.Strategy, record.Symbol.Market.String(),
-		record.Symbol.Name, record.ClientOrderID, string(body), previous, end.hash)
+	_, err = j.tables.insert.ExecContext(ctx, end.sequence, r.AtMS, r.Kind().String(), r.Strategy, r.Symbol.Market.String(),
+		r.Symbol.Name, r.ClientOrderID, string(body), previous, end.hash)
 	if err != nil {
 		return err
 	}
-	return derive(&j.tables, end.sequence, record)
+	return derive(&j.tables, end.sequence, r)
 }
 
 // failed ends a failed transaction and says what the failure means. A disk that

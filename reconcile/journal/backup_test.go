@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"botd/internal/conformance/journaltest"
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 var moment = time.Date(2027, 1, 15, 8, 0, 0, 0, time.UTC)
@@ -62,7 +62,7 @@ func TestABackupIsMadeWhileTheJournalIsWritten(t *testing.T) {
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for epoch := int64(1); ctx.Err() == nil; epoch++ {
-			if err := j.Append(t.Context(), []reconcile.Record{booted(epoch), {Kind: reconcile.RecordConfig}}); err != nil {
+			if err := j.Append(t.Context(), []record.Record{booted(epoch), {Body: record.Config{}}}); err != nil {
 				t.Error(err)
 				return
 			}
@@ -128,7 +128,7 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 		"a copy that was not completed": func(t *testing.T, path string) { strew(t, path+".partial", []byte("half")) },
 		"one that was killed": func(t *testing.T, path string) {
 			killed := open(t, path)
-			must(t, killed.Append(t.Context(), []reconcile.Record{booted(150)}))
+			must(t, killed.Append(t.Context(), []record.Record{booted(150)}))
 			log, err := os.ReadFile(path + "-wal")
 			must(t, err)
 			must(t, killed.Close())
@@ -142,7 +142,7 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 			must(t, j.Append(t.Context(), journaltest.EveryKind()))
 			_, err := j.Backup(t.Context(), backup)
 			must(t, err)
-			must(t, j.Append(t.Context(), []reconcile.Record{booted(99)}))
+			must(t, j.Append(t.Context(), []record.Record{booted(99)}))
 			later := replayed(t, path)
 			must(t, j.Close())
 			spoil(t, path)
@@ -164,7 +164,7 @@ func TestARestoredJournalIsTheBackup(t *testing.T) {
 				}
 			}
 			again := open(t, path)
-			must(t, again.Append(t.Context(), []reconcile.Record{booted(200)}))
+			must(t, again.Append(t.Context(), []record.Record{booted(200)}))
 			if report, err := again.Verify(t.Context()); err != nil || len(report.Problems) > 0 {
 				t.Errorf("written on: %+v, %v", report, err)
 			}

@@ -5,20 +5,22 @@ import (
 	"strconv"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // tables are the derived tables, as an implementation keeps them: what the
 // records say, ready to read. They change in the transaction of their record.
 type tables interface {
-	placement(clientOrderID string) (placement, bool, error)
-	putPlacement(placement) error
+	placement(clientOrderID string) (placementRow, bool, error)
+	putPlacement(placementRow) error
 	balance(balanceKey) (balance, bool, error)
 	putBalance(balance) error
 }
 
-// placement is a row of the table of placements.
-type placement struct {
+// placementRow is a row of the table of placements.
+type placementRow struct {
 	ClientOrderID string
 	Sequence      int64 // of its sending record
 	Strategy      string
@@ -32,7 +34,7 @@ type placement struct {
 	EndedMS       int64 // 0 while it is not final
 }
 
-func (p placement) row() Row {
+func (p placementRow) row() Row {
 	return Row{"placement", p.ClientOrderID, fmt.Sprintf("sequence=%d strategy=%s market=%s symbol=%s purpose=%s state=%s order_id=%d filled=%d sent_ms=%d ended_ms=%d",
 		p.Sequence, p.Strategy, p.Market, p.Symbol, p.Purpose, p.State, p.OrderID, p.Filled, p.SentMS, p.EndedMS)}
 }
@@ -58,21 +60,20 @@ type Row struct{ Table, Key, Values string }
 
 // derive changes the derived tables by one record. Every implementation of a
 // journal and its verification go through here.
-func derive(t tables, sequence int64, r *reconcile.Record) error {
-	switch r.Kind {
-	case reconcile.RecordSending, reconcile.RecordAcknowledged, reconcile.RecordUnknown, reconcile.RecordFill, reconcile.RecordRefused, reconcile.RecordEnded:
-		return derivePlacement(t, sequence, r)
-	case reconcile.RecordEntry:
-		return deriveBalances(t, sequence, r)
+func derive(t tables, sequence int64, r *record.Record) error {
+	switch body := r.Body.(type) {
+	case record.Sending:
+		return derivePlacement(t, sequence, r, &body)
+	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended:
+		return advancePlacement(t, r)
+	case record.Posting:
+		return deriveBalances(t, sequence, body.Lines)
 	}
 	return nil
 }
 
-func deriveBalances(t tables, sequence int64, r *reconcile.Record) error {
-	if r.Entry == nil {
-		return nil
-	}
-	for _, line := range r.Entry.Lines {
+func deriveBalances(t tables, sequence int64, lines []ledger.Line) error {
+	for _, line := range lines {
 		key := balanceKey{line.Account.String(), line.Strategy, line.Symbol.Market.String(), line.Symbol.Name, line.Asset}
 		b, known, err := t.balance(key)
 		if err != nil {
@@ -93,61 +94,68 @@ func deriveBalances(t tables, sequence int64, r *reconcile.Record) error {
 	return nil
 }
 
-func derivePlacement(t tables, sequence int64, r *reconcile.Record) error {
+func derivePlacement(t tables, sequence int64, r *record.Record, body *record.Sending) error {
 	p, known, err := t.placement(r.ClientOrderID)
 	if err != nil {
 		return err
 	}
-	if r.Kind == reconcile.RecordSending {
-		if known {
-			return fmt.Errorf("client order id %s is journalled already, by record %d", r.ClientOrderID, p.Sequence)
-		}
-		return t.putPlacement(placement{ClientOrderID: r.ClientOrderID, Sequence: sequence, Strategy: r.Strategy, Market: r.Symbol.Market.String(), Symbol: r.Symbol.Name,
-			Purpose: r.Purpose.String(), State: reconcile.Sending.String(), SentMS: r.AtMS})
+	if known {
+		return fmt.Errorf("client order id %s is journalled already, by record %d", r.ClientOrderID, p.Sequence)
 	}
-	if !known {
-		return nil
+	return t.putPlacement(placementRow{ClientOrderID: r.ClientOrderID, Sequence: sequence, Strategy: r.Strategy, Market: r.Symbol.Market.String(), Symbol: r.Symbol.Name,
+		Purpose: body.Purpose.String(), State: placement.Sending.String(), SentMS: r.AtMS})
+}
+
+func advancePlacement(t tables, r *record.Record) error {
+	p, known, err := t.placement(r.ClientOrderID)
+	if err != nil || !known {
+		return err
 	}
-	p.OrderID, p.Filled = max(p.OrderID, r.OrderID), max(p.Filled, int64(r.Filled))
-	if p.EndedMS == 0 {
-		p.advance(r)
-	}
+	p.advance(r)
 	return t.putPlacement(p)
 }
 
-// advance takes a record of a placement that is not final yet.
-func (p *placement) advance(r *reconcile.Record) {
-	switch r.Kind {
-	case reconcile.RecordAcknowledged:
-		p.State = reconcile.Acknowledged.String()
-	case reconcile.RecordUnknown:
-		p.State = reconcile.Uncertain.String()
-	case reconcile.RecordFill:
-		p.State = reconcile.Working.String()
-	case reconcile.RecordRefused:
-		p.State, p.EndedMS = reconcile.Refused.String(), r.AtMS
-	case reconcile.RecordEnded:
-		p.State, p.EndedMS = r.State.String(), r.AtMS
+// advance takes a record of a placement. One that is final already may only fill more.
+func (p *placementRow) advance(r *record.Record) {
+	state, ended := p.State, false
+	switch body := r.Body.(type) {
+	case record.Acknowledged:
+		state, p.OrderID = placement.Acknowledged.String(), max(p.OrderID, body.OrderID)
+	case record.Unknown:
+		state = placement.Uncertain.String()
+	case record.Fill:
+		state, p.OrderID, p.Filled = placement.Working.String(), max(p.OrderID, body.OrderID), max(p.Filled, int64(body.Filled))
+	case record.Refused:
+		state, ended = placement.Refused.String(), true
+	case record.Ended:
+		state, p.OrderID, p.Filled = body.State.String(), max(p.OrderID, body.OrderID), max(p.Filled, int64(body.Filled))
+		ended = true
+	}
+	if p.EndedMS != 0 {
+		return
+	}
+	if p.State = state; ended {
+		p.EndedMS = r.AtMS
 	}
 }
 
 // memoryTables are derived tables in memory: those of the in-memory journal, and
 // what verification compares with.
 type memoryTables struct {
-	placements map[string]placement
+	placements map[string]placementRow
 	balances   map[balanceKey]balance
 }
 
 func newMemoryTables() *memoryTables {
-	return &memoryTables{map[string]placement{}, map[balanceKey]balance{}}
+	return &memoryTables{map[string]placementRow{}, map[balanceKey]balance{}}
 }
 
-func (m *memoryTables) placement(id string) (placement, bool, error) {
+func (m *memoryTables) placement(id string) (placementRow, bool, error) {
 	p, known := m.placements[id]
 	return p, known, nil
 }
 
-func (m *memoryTables) putPlacement(p placement) error {
+func (m *memoryTables) putPlacement(p placementRow) error {
 	m.placements[p.ClientOrderID] = p
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"botd/internal/conformance/journaltest"
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 // tmpfs mounts a small file system of its own, or says why not.
@@ -70,7 +70,7 @@ func TestAFullDiskSpendsTheReserveThenWaits(t *testing.T) {
 	t.Cleanup(func() { j.Close() })
 	epoch := int64(0)
 	add := func() error {
-		err := j.Append(t.Context(), []reconcile.Record{booted(epoch + 1), {Kind: reconcile.RecordConfig}})
+		err := j.Append(t.Context(), []record.Record{booted(epoch + 1), {Body: record.Config{}}})
 		if err == nil {
 			epoch++
 		}

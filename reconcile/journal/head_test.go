@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"botd/internal/conformance/journaltest"
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 // closed makes a journal with records of every kind, and closes it.
@@ -57,12 +57,12 @@ func TestRecordsCutOffTheEndAreMissed(t *testing.T) {
 		if j.Cut() == "" {
 			t.Errorf("try %d: want the start to say that records are missing", try)
 		}
-		must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+		must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
 		must(t, j.Close())
 	}
 	for range 5 { // nor do as many records as there were
 		j := open(t, path)
-		must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+		must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
 		must(t, j.Close())
 	}
 	if found := problems(t, path); len(found) != 1 {
@@ -80,7 +80,7 @@ func TestTheHeadFollowsAJournalThatIsKilled(t *testing.T) {
 	j := open(t, path)
 	synctest.Test(t, func(t *testing.T) {
 		for n := range 3 {
-			must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+			must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
 			time.Sleep(time.Minute) // virtual
 			j.Keep(t.Context())
 			killed := &files{t, path}
@@ -107,7 +107,7 @@ func TestARestoredBackupIsNotTakenForAJournalThatWasCut(t *testing.T) {
 	if _, err := j.Backup(t.Context(), backup); err != nil {
 		t.Fatal(err)
 	}
-	must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+	must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
 	must(t, j.Close())
 	if _, err := journal.Restore(t.Context(), backup, path, time.Now()); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestAJournalIsNotGivenToAnotherAccountByOneRow(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
-	must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordBoot, Epoch: 1, Account: journaltest.Bound.Text()}}))
+	must(t, j.Append(t.Context(), []record.Record{{Body: record.Boot{Epoch: 1, Account: journaltest.Bound.Text()}}}))
 	must(t, j.Close())
 	must(t, open(t, path).Close())
 	other := journaltest.Bound

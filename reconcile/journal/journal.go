@@ -23,9 +23,6 @@ import (
 	_ "modernc.org/sqlite" // the driver, under the name sqlite
 )
 
-// schemaVersion is the newest schema this program knows.
-const schemaVersion = 2
-
 // maxConnections bounds the connections of one journal: one writes, the others read.
 const maxConnections = 4
 
@@ -201,8 +198,8 @@ func (j *Journal) prepare(ctx context.Context, binding Binding) (err error) {
 	return j.beginHead(ctx)
 }
 
-// migrate brings the schema up to date: records stay as they are, derived tables
-// are made anew from them. All of it or nothing.
+// migrate brings the schema up to date: records and their chain stay as they are,
+// what is derived from them is made anew. All of it or nothing.
 func (j *Journal) migrate(ctx context.Context, version int) (err error) {
 	if _, err := j.writer.ExecContext(ctx, "BEGIN IMMEDIATE;"+schema); err != nil {
 		return err

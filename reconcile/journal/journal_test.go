@@ -16,6 +16,7 @@ import (
 	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 func open(t *testing.T, path string) *journal.Journal {
@@ -42,7 +43,7 @@ func TestAClosedJournalIsOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	for range 2 {
 		j := open(t, path)
-		must(t, j.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordConfig}}))
+		must(t, j.Append(t.Context(), []record.Record{{Body: record.Config{}}}))
 		must(t, j.Close())
 		leftovers(t, filepath.Dir(path), "journal.db journal.db.head journal.db.lock journal.db.reserve")
 	}
@@ -146,8 +147,8 @@ func TestOneProcessHoldsADataDirectory(t *testing.T) {
 	}
 }
 
-func booted(epoch int64) reconcile.Record {
-	return reconcile.Record{Kind: reconcile.RecordBoot, Epoch: epoch, Why: strings.Repeat("x", 2_000)}
+func booted(epoch int64) record.Record {
+	return record.Record{Body: record.Boot{Epoch: epoch}}
 }
 
 func BenchmarkAppend(b *testing.B) {
@@ -216,7 +217,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	for b.Loop() {
 		book := reconcile.NewBook(reconcile.Settle{})
-		if err := j.Replay(b.Context(), func(r *reconcile.Record) error { book.Apply(r); return nil }); err != nil {
+		if err := j.Replay(b.Context(), func(r *record.Record) error { book.Apply(r); return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

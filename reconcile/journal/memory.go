@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"sync"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // Disk is what the in-memory journals of a test or a simulation are written on;
@@ -28,7 +28,7 @@ type Disk struct {
 type stored struct {
 	binding Binding
 	lines   []line
-	plain   []reconcile.Record
+	plain   []record.Record
 	tables  *memoryTables
 	end     position
 	owner   *Memory
@@ -111,7 +111,7 @@ func ReadMemory(disk *Disk, name string) (*Memory, error) {
 }
 
 // Append makes the records durable, in order, all or none.
-func (m *Memory) Append(_ context.Context, records []reconcile.Record) error {
+func (m *Memory) Append(_ context.Context, records []record.Record) error {
 	d := m.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,7 +135,7 @@ func (m *Memory) Append(_ context.Context, records []reconcile.Record) error {
 }
 
 // append adds all records or none.
-func (s *stored) append(records []reconcile.Record, plain bool) error {
+func (s *stored) append(records []record.Record, plain bool) error {
 	if plain {
 		s.plain = append(s.plain, records...)
 		return nil
@@ -147,7 +147,7 @@ func (s *stored) append(records []reconcile.Record, plain bool) error {
 			err = derive(staged, end.sequence, &records[i])
 		}
 		if err != nil {
-			return fmt.Errorf("append %s to the journal: %w", records[i].Kind, err)
+			return fmt.Errorf("append %s to the journal: %w", records[i].Kind(), err)
 		}
 		lines = append(lines, line{string(body), previous, end.hash})
 	}
@@ -159,14 +159,14 @@ func (s *stored) append(records []reconcile.Record, plain bool) error {
 // staging is a transaction over tables in memory.
 type staging struct{ changed, under *memoryTables }
 
-func (s staging) placement(id string) (placement, bool, error) {
+func (s staging) placement(id string) (placementRow, bool, error) {
 	if p, known, _ := s.changed.placement(id); known {
 		return p, true, nil
 	}
 	return s.under.placement(id)
 }
 
-func (s staging) putPlacement(p placement) error { return s.changed.putPlacement(p) }
+func (s staging) putPlacement(p placementRow) error { return s.changed.putPlacement(p) }
 
 func (s staging) balance(key balanceKey) (balance, bool, error) {
 	if b, known, _ := s.changed.balance(key); known {
@@ -187,7 +187,7 @@ func (s staging) commit() {
 }
 
 // snapshot is the journal as it stands now; what is in it never changes.
-func (m *Memory) snapshot() ([]line, []reconcile.Record, map[[2]string]string) {
+func (m *Memory) snapshot() ([]line, []record.Record, map[[2]string]string) {
 	m.disk.mu.Lock()
 	defer m.disk.mu.Unlock()
 	s := m.disk.journals[m.name]
@@ -195,7 +195,7 @@ func (m *Memory) snapshot() ([]line, []reconcile.Record, map[[2]string]string) {
 }
 
 // Replay gives every record in order, checking the chain.
-func (m *Memory) Replay(_ context.Context, take func(*reconcile.Record) error) error {
+func (m *Memory) Replay(_ context.Context, take func(*record.Record) error) error {
 	lines, plain, _ := m.snapshot()
 	for i := range plain {
 		copied := plain[i]
@@ -223,25 +223,18 @@ func eachLine(lines []line, take func(*Stored) error) error {
 // Select gives the records a filter chooses, in order.
 func (m *Memory) Select(_ context.Context, filter Filter, take func(*Stored) error) error {
 	lines, _, _ := m.snapshot()
-	var chosen []Stored
-	for i, text := range lines {
-		s := Stored{Sequence: int64(i + 1), Hash: text.hash}
-		if err := json.Unmarshal([]byte(text.body), &s.Record); err != nil {
-			return fmt.Errorf("journal record %d: %w", i+1, err)
+	return filter.pick(take, func(take func(*Stored) error) error {
+		for i, text := range lines {
+			s := Stored{Sequence: int64(i + 1), Hash: text.hash}
+			if err := json.Unmarshal([]byte(text.body), &s.Record); err != nil {
+				return fmt.Errorf("journal record %d: %w", i+1, err)
+			}
+			if err := take(&s); err != nil {
+				return err
+			}
 		}
-		if filter.matches(&s) {
-			chosen = append(chosen, s)
-		}
-	}
-	if filter.Last > 0 {
-		chosen = chosen[max(0, len(chosen)-filter.Last):]
-	}
-	for i := range chosen {
-		if err := take(&chosen[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Verify checks the chain and the derived tables.

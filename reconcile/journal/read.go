@@ -8,14 +8,23 @@ import (
 	"slices"
 	"strings"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // Stored is a record with its place in the journal.
 type Stored struct {
-	Sequence int64  `json:"sequence"`
-	Hash     string `json:"hash"`
-	reconcile.Record
+	Sequence int64
+	Hash     string
+	record.Record
+}
+
+// MarshalJSON writes the record with its place before its own fields.
+func (s Stored) MarshalJSON() ([]byte, error) {
+	body, err := s.Record.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return append(fmt.Appendf(nil, `{"sequence":%d,"hash":%q,`, s.Sequence, s.Hash), body[1:]...), nil
 }
 
 // AlteredError means that a record does not fit the chain: it was altered, or one
@@ -48,7 +57,7 @@ func (l *link) take(sequence int64, body, previous, hash string) (Stored, error)
 
 // Replay gives every record in order, checking the chain. An altered or missing
 // record is an error that names its sequence.
-func (j *Journal) Replay(ctx context.Context, take func(*reconcile.Record) error) error {
+func (j *Journal) Replay(ctx context.Context, take func(*record.Record) error) error {
 	conn, err := j.db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
@@ -86,7 +95,7 @@ func each(ctx context.Context, conn *sql.Conn, take func(*Stored) error) error {
 type Filter struct {
 	After    int64 // a sequence: only records after it
 	SinceMS  int64 // server time
-	Kinds    []reconcile.RecordKind
+	Kinds    []record.Kind
 	Symbol   string
 	Strategy string
 	Last     int // of those, the last so many; 0 for all
@@ -116,8 +125,31 @@ func (f *Filter) where() (text string, arguments []any) {
 
 // matches reports whether the filter chooses a record, apart from Last.
 func (f *Filter) matches(s *Stored) bool {
-	return s.Sequence > f.After && s.AtMS >= f.SinceMS && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, s.Kind)) &&
+	return s.Sequence > f.After && s.AtMS >= f.SinceMS && (len(f.Kinds) == 0 || slices.Contains(f.Kinds, s.Kind())) &&
 		(f.Symbol == "" || f.Symbol == s.Symbol.Name) && (f.Strategy == "" || f.Strategy == s.Strategy)
+}
+
+// pick gives those of all records that the filter chooses.
+func (f *Filter) pick(take func(*Stored) error, all func(func(*Stored) error) error) error {
+	var last []Stored
+	if err := all(func(s *Stored) error {
+		if !f.matches(s) {
+			return nil
+		}
+		if f.Last == 0 {
+			return take(s)
+		}
+		last = append(last[max(0, len(last)+1-f.Last):], *s)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for i := range last {
+		if err := take(&last[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // all reports whether the filter leaves nothing out.
@@ -128,13 +160,13 @@ func (f *Filter) all() bool {
 // Select gives the records a filter chooses, in order. Each is compared with its
 // own hash; whether all are there is seen when all are chosen.
 func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) error) error {
-	if filter.all() {
+	if filter.all() || j.schema < schemaVersion { // the columns of older ones name some kinds otherwise
 		conn, err := j.db.Conn(ctx)
 		if err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
 		defer conn.Close()
-		return each(ctx, conn, take)
+		return filter.pick(take, func(take func(*Stored) error) error { return each(ctx, conn, take) })
 	}
 	where, arguments := filter.where()
 	query := "SELECT sequence, body, previous, hash FROM record WHERE " + where + " ORDER BY sequence"

@@ -1,8 +1,20 @@
 package journal
 
+import "botd/reconcile/record"
+
+// schemaVersion is the newest schema this program knows.
+//
+//	1  records and placements
+//	2  balances of the ledger
+//	3  records of version 3, which new ones are written in; older ones stay as they were written
+const schemaVersion = 3
+
 // NewestSchema is the schema this program writes. Opening an older journal brings
 // it up to date; a newer one is refused.
 const NewestSchema = schemaVersion
+
+// formerKinds are the names that kinds of record had before schema 3.
+var formerKinds = map[record.Kind]string{record.KindAssigned: "config", record.KindPriced: "resolved", record.KindAccounted: "result", record.KindPosting: "entry"}
 
 // Schema is the schema of the journal as it is now.
 func (j *Journal) Schema() int { return j.schema }

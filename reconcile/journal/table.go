@@ -51,7 +51,7 @@ func (t *sqlTables) close() (err error) {
 	return err
 }
 
-func (t *sqlTables) placement(id string) (placement, bool, error) {
+func (t *sqlTables) placement(id string) (placementRow, bool, error) {
 	p, err := scanPlacement(t.getPlacement.QueryRow(id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, false, nil
@@ -59,12 +59,12 @@ func (t *sqlTables) placement(id string) (placement, bool, error) {
 	return p, err == nil, err
 }
 
-func scanPlacement(row interface{ Scan(...any) error }) (p placement, err error) {
+func scanPlacement(row interface{ Scan(...any) error }) (p placementRow, err error) {
 	err = row.Scan(&p.ClientOrderID, &p.Sequence, &p.Strategy, &p.Market, &p.Symbol, &p.Purpose, &p.State, &p.OrderID, &p.Filled, &p.SentMS, &p.EndedMS)
 	return p, err
 }
 
-func (t *sqlTables) putPlacement(p placement) error {
+func (t *sqlTables) putPlacement(p placementRow) error {
 	_, err := t.setPlacement.Exec(p.ClientOrderID, p.Sequence, p.Strategy, p.Market, p.Symbol, p.Purpose, p.State, p.OrderID, p.Filled, p.SentMS, p.EndedMS)
 	return err
 }
@@ -87,8 +87,8 @@ func (t *sqlTables) putBalance(b balance) error {
 	return err
 }
 
-// rederive makes the derived tables anew from the records, in the transaction
-// under way.
+// rederive makes the derived tables, and the columns records are chosen by, anew
+// from the records, in the transaction under way.
 func (t *sqlTables) rederive(ctx context.Context, conn *sql.Conn) error {
 	if _, err := conn.ExecContext(ctx, "DELETE FROM placement; DELETE FROM balance"); err != nil {
 		return err
@@ -98,8 +98,13 @@ func (t *sqlTables) rederive(ctx context.Context, conn *sql.Conn) error {
 		return err
 	}
 	for i := range stored {
-		if err := derive(t, stored[i].Sequence, &stored[i].Record); err != nil {
-			return fmt.Errorf("journal record %d: %w", stored[i].Sequence, err)
+		s := &stored[i]
+		err := derive(t, s.Sequence, &s.Record)
+		if _, renamed := formerKinds[s.Kind()]; renamed && err == nil {
+			_, err = conn.ExecContext(ctx, "UPDATE record SET kind = ? WHERE sequence = ?", s.Kind().String(), s.Sequence)
+		}
+		if err != nil {
+			return fmt.Errorf("journal record %d: %w", s.Sequence, err)
 		}
 	}
 	return nil

@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // maxProblems bounds how many problems a report lists.
@@ -53,7 +56,7 @@ type verifier struct {
 }
 
 func newVerifier() *verifier {
-	return &verifier{report: Report{Problems: []Problem{}}, want: newMemoryTables(), book: reconcile.NewBook(reconcile.Settle{})}
+	return &verifier{report: Report{Problems: []Problem{}}, want: newMemoryTables(), book: reconcile.NewBook(placement.Settle{})}
 }
 
 // take takes one record whose place in the chain was checked.
@@ -62,11 +65,11 @@ func (v *verifier) take(s *Stored) error {
 	if err := derive(v.want, s.Sequence, &s.Record); err != nil {
 		v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that can follow those before it", err.Error()})
 	}
-	if s.Kind == reconcile.RecordBoot {
-		v.account = s.Account
-	}
-	if s.Kind == reconcile.RecordEntry && s.Entry != nil {
-		v.entry(s)
+	switch body := s.Body.(type) {
+	case record.Boot:
+		v.account = body.Account
+	case record.Posting:
+		v.posting(s, &body.Posting)
 	}
 	return v.apply(s)
 }
@@ -82,11 +85,11 @@ func (v *verifier) apply(s *Stored) (err error) {
 	return nil
 }
 
-// entry checks an entry of the ledger: it is balanced, and it is what its reading
+// posting checks a posting of the ledger: it is balanced, and it is what its reading
 // and the records before it lead to.
-func (v *verifier) entry(s *Stored) {
+func (v *verifier) posting(s *Stored, p *ledger.Posting) {
 	v.report.Entries++
-	if asset, sum := s.Entry.Balanced(); !sum.IsZero() {
+	if asset, sum := p.Balanced(); !sum.IsZero() {
 		v.report.add(Problem{"ledger", sequenceText(s.Sequence), "lines that sum to zero", fmt.Sprintf("%s %s", sum, asset)})
 	}
 	defer func() {
@@ -94,8 +97,8 @@ func (v *verifier) entry(s *Stored) {
 			v.report.add(Problem{"ledger", sequenceText(s.Sequence), "a reading that can be booked", fmt.Sprint(cause)})
 		}
 	}()
-	if want := v.book.Ledger().Lines(&s.Entry.Reading); !slices.Equal(want, s.Entry.Lines) {
-		v.report.add(Problem{"ledger", sequenceText(s.Sequence), fmt.Sprint(want), fmt.Sprint(s.Entry.Lines)})
+	if want := v.book.Ledger().Lines(&p.Reading); !slices.Equal(want, p.Lines) {
+		v.report.add(Problem{"ledger", sequenceText(s.Sequence), fmt.Sprint(want), fmt.Sprint(p.Lines)})
 	}
 }
 
@@ -130,7 +133,7 @@ func (v *verifier) outside(ctx context.Context, conn *sql.Conn, head *Head) erro
 
 // records checks the chain, and the columns records are chosen by against their
 // texts.
-func (v *verifier) records(ctx context.Context, conn *sql.Conn) error {
+func (v *verifier) records(ctx context.Context, conn *sql.Conn, older bool) error {
 	rows, err := conn.QueryContext(ctx, "SELECT sequence, body, previous, hash, at_ms, kind, strategy, market, symbol, client_order_id FROM record ORDER BY sequence")
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
@@ -148,7 +151,11 @@ func (v *verifier) records(ctx context.Context, conn *sql.Conn) error {
 		if err != nil {
 			return err
 		}
-		if want := columnsOf(&s.Record); want != have {
+		want := columnsOf(&s.Record)
+		if older && have.kind == formerKinds[s.Kind()] {
+			have.kind = want.kind
+		}
+		if want != have {
 			v.report.add(Problem{"record", sequenceText(sequence), fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", have)})
 		}
 		if err := v.take(&s); err != nil {
@@ -164,8 +171,8 @@ type columns struct {
 	kind, strategy, market, symbol, clientOrderID string
 }
 
-func columnsOf(r *reconcile.Record) columns {
-	return columns{r.AtMS, r.Kind.String(), r.Strategy, r.Symbol.Market.String(), r.Symbol.Name, r.ClientOrderID}
+func columnsOf(r *record.Record) columns {
+	return columns{r.AtMS, r.Kind().String(), r.Strategy, r.Symbol.Market.String(), r.Symbol.Name, r.ClientOrderID}
 }
 
 // compare compares the stored rows of the derived tables with those recomputed.
@@ -210,7 +217,7 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 		return v.report, err
 	}
 	damaged := len(v.report.Problems) > 0
-	if err := v.records(ctx, conn); err != nil {
+	if err := v.records(ctx, conn, j.schema < schemaVersion); err != nil {
 		if v.broke(err) || damaged { // what follows can not be judged
 			return v.report, nil
 		}

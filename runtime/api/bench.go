@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/view"
 )
@@ -233,7 +233,7 @@ func (b *BacktestRequest) data() string {
 }
 
 // wrote has a change journalled that is none of the engine. Nothing is done before.
-func (s *Server) wrote(w http.ResponseWriter, r *http.Request, asked *reconcile.Audit) bool {
+func (s *Server) wrote(w http.ResponseWriter, r *http.Request, asked *record.Audit) bool {
 	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
 	defer cancel()
 	if s.config.Driver.Send(ctx, &engine.EventAudited{Audit: asked}) != nil {

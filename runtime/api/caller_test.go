@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/api/auth"
 )
 
@@ -35,14 +36,14 @@ func TestWhoAsksFromInsideIsHeldToHisRoleAndAudited(t *testing.T) {
 	if len(d.sent) != 1 {
 		t.Fatalf("want one event, have %d", len(d.sent))
 	}
-	want := reconcile.Audit{Actor: "telegram", Role: "operator", From: "user 11", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: a test", RequestID: "telegram-2"}
+	want := record.Audit{Actor: "telegram", Role: "operator", From: "user 11", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: a test", RequestID: "telegram-2"}
 	if have := *d.sent[0].Audit; have != want {
 		t.Errorf("audit: want %+v, have %+v", want, have)
 	}
 	if d.server.Journaled("telegram-2") {
 		t.Error("before it is in the journal: want it not known")
 	}
-	d.history.Take(&reconcile.Record{Kind: reconcile.RecordAudit, AtMS: 1, Audit: d.sent[0].Audit})
+	d.history.Take(&record.Record{AtMS: 1, Body: *d.sent[0].Audit})
 	if !d.server.Journaled("telegram-2") || d.server.Journaled("telegram-1") || d.server.Journaled("") {
 		t.Error("afterwards: want it known, and no other")
 	}

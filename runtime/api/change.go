@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
 )
@@ -27,9 +27,9 @@ type Change struct {
 }
 
 // audit is what the journal keeps of who asked for a change.
-func audit(r *http.Request, target, detail string) *reconcile.Audit {
+func audit(r *http.Request, target, detail string) *record.Audit {
 	who := who(r)
-	return &reconcile.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r)}
+	return &record.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r)}
 }
 
 // audited is an event with who asked for it; without one only that is written down.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net/http"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/view"
 )
 
@@ -40,7 +40,7 @@ func (s *Server) configuration(w http.ResponseWriter, r *http.Request) {
 // Reload reads the configuration anew and puts what changed in place, all of it or
 // nothing, as a SIGHUP does; a trial only says what would change. It journals who asked.
 // Its error is a Refused when the configuration is what keeps it from that.
-type Reload func(ctx context.Context, trial bool, audit *reconcile.Audit) (does []string, err error)
+type Reload func(ctx context.Context, trial bool, audit *record.Audit) (does []string, err error)
 
 // Refused says why a configuration is not taken over.
 type Refused struct{ Why string }

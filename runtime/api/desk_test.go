@@ -21,6 +21,7 @@ import (
 	"botd/exchange/sim"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime"
 	"botd/runtime/api/auth"
@@ -193,7 +194,7 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
 	}
-	config.Reload = func(ctx context.Context, trial bool, audit *reconcile.Audit) ([]string, error) {
+	config.Reload = func(ctx context.Context, trial bool, audit *record.Audit) ([]string, error) {
 		if d.refuses != nil {
 			return nil, &Refused{d.refuses.Error()}
 		}

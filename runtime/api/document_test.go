@@ -16,6 +16,7 @@ import (
 	"botd/internal/enginetest"
 	"botd/internal/openapi"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime"
 	"botd/runtime/api/auth"
@@ -96,17 +97,17 @@ func (v *visitor) live() {
 	v.take(accounted(t)...)
 	sent := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: enginetest.Price(t, bitcoin, "50000"), Quantity: 20, ClientOrderID: "bx-1-9"}
 	bought := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: enginetest.Amount(t, "100"), ClientOrderID: "bx-1-8"}
-	for _, r := range []reconcile.Record{
-		{Kind: reconcile.RecordBoot, AtMS: 1, Epoch: 1},
-		{Kind: reconcile.RecordConfig, AtMS: 1, Hash: "00"},
-		{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-9", Order: &sent, Purpose: reconcile.Order, Key: "low"},
-		{Kind: reconcile.RecordAcknowledged, AtMS: 3, ClientOrderID: "bx-1-9", OrderID: 7},
-		{Kind: reconcile.RecordFill, AtMS: 4, ClientOrderID: "bx-1-9", Filled: 10, Price: enginetest.Amount(t, "50000")},
-		{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "bx-1-9", State: reconcile.Filled, Filled: 20, Evidence: "fetched FILLED"},
-		{Kind: reconcile.RecordSending, AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Order: &bought, Purpose: reconcile.Entry},
-		{Kind: reconcile.RecordUnknown, AtMS: 7, ClientOrderID: "bx-1-8", Why: "the answer was lost"},
-		{Kind: reconcile.RecordHalt, AtMS: 8, Strategy: "trend", Level: reconcile.LevelPause, Why: "news"},
-		{Kind: reconcile.RecordAudit, AtMS: 9, Audit: &reconcile.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: news", RequestID: "X"}},
+	for _, r := range []record.Record{
+		{AtMS: 1, Body: record.Boot{Epoch: 1}},
+		{AtMS: 1, Body: record.Config{Hash: "00"}},
+		{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-9", Body: record.Sending{Order: sent, Purpose: reconcile.Order, Key: "low"}},
+		{AtMS: 3, ClientOrderID: "bx-1-9", Body: record.Acknowledged{OrderID: 7}},
+		{AtMS: 4, ClientOrderID: "bx-1-9", Body: record.Fill{Filled: 10, Price: enginetest.Amount(t, "50000")}},
+		{AtMS: 5, ClientOrderID: "bx-1-9", Body: record.Ended{State: reconcile.Filled, Filled: 20, Evidence: "fetched FILLED"}},
+		{AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Body: record.Sending{Order: bought, Purpose: reconcile.Entry}},
+		{AtMS: 7, ClientOrderID: "bx-1-8", Body: record.Unknown{Why: "the answer was lost"}},
+		{AtMS: 8, Strategy: "trend", Body: record.Halt{Level: reconcile.LevelPause, Why: "news"}},
+		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: news", RequestID: "X"}},
 	} {
 		v.history.Take(&r)
 	}

@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -19,8 +20,8 @@ func handled(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t)
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: bitcoin.PriceTick * 400_000, Quantity: 20 * bitcoin.QuantityTick, ClientOrderID: "bx-1-5"}
-	d.history.Take(&reconcile.Record{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Order: &order, Purpose: reconcile.Order})
-	d.history.Take(&reconcile.Record{Kind: reconcile.RecordAcknowledged, AtMS: 3, ClientOrderID: "bx-1-5", OrderID: 77})
+	d.history.Take(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Sending{Order: order, Purpose: reconcile.Order}})
+	d.history.Take(&record.Record{AtMS: 3, ClientOrderID: "bx-1-5", Body: record.Acknowledged{OrderID: 77}})
 	d.deed = engine.Deed{Scope: reconcile.Scope{Strategy: "trend"}, Level: reconcile.LevelFlatten, Lines: []string{"strategy trend is halted"}, Steps: closingSteps()}
 	return d
 }
@@ -103,7 +104,7 @@ func TestADeedIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 func TestAWithdrawnOrderIsInTheAuditAndInItsLife(t *testing.T) {
 	t.Parallel()
 	d := handled(t)
-	d.history.Take(&reconcile.Record{Kind: reconcile.RecordWithdrawn, AtMS: 4, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", OrderID: 77, Why: "news"})
+	d.history.Take(&record.Record{AtMS: 4, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Withdrawn{OrderID: 77, Why: "news"}})
 	if body := d.want(200, "/api/v1/orders/bx-1-5"); !strings.Contains(body, `"step":"withdrawn"`) {
 		t.Errorf("want its step, have %s", body)
 	}

@@ -14,27 +14,27 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
-func (d *desk) take(records ...reconcile.Record) {
+func (d *desk) take(records ...record.Record) {
 	for i := range records {
 		d.history.Take(&records[i])
 	}
 }
 
-func sending(atMS int64, id string) reconcile.Record {
-	return reconcile.Record{Kind: reconcile.RecordSending, AtMS: atMS, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Purpose: reconcile.Entry,
-		Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}
+func sending(atMS int64, id string) record.Record {
+	return record.Record{AtMS: atMS, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: reconcile.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
 }
 
 func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(sending(1, "a"),
-		reconcile.Record{Kind: reconcile.RecordAcknowledged, AtMS: 2, ClientOrderID: "a", OrderID: 11},
-		reconcile.Record{Kind: reconcile.RecordFill, AtMS: 3, ClientOrderID: "a", Filled: 10, Price: enginetest.Amount(t, "50000")},
-		reconcile.Record{Kind: reconcile.RecordFill, AtMS: 4, ClientOrderID: "a", Filled: 10}, // nothing new
-		reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "a", State: reconcile.Canceled, Filled: 25, Evidence: "fetched CANCELED"})
+		record.Record{AtMS: 2, ClientOrderID: "a", Body: record.Acknowledged{OrderID: 11}},
+		record.Record{AtMS: 3, ClientOrderID: "a", Body: record.Fill{Filled: 10, Price: enginetest.Amount(t, "50000")}},
+		record.Record{AtMS: 4, ClientOrderID: "a", Body: record.Fill{Filled: 10}}, // nothing new
+		record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Canceled, Filled: 25, Evidence: "fetched CANCELED"}})
 	one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if one.State != "canceled" || one.Live || one.Filled != "0.025" || one.Quantity != "0.03" || one.MeanPrice != "50000" || one.OrderID != 11 || one.SentMS != 1 || one.EndedMS != 5 || one.Evidence != "fetched CANCELED" {
 		t.Errorf("have %+v", one.Order)
@@ -62,8 +62,8 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 func TestARestartMakesWhatWasBeingSentUncertain(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.take(sending(1, "sent"), sending(1, "known"), reconcile.Record{Kind: reconcile.RecordAcknowledged, AtMS: 2, ClientOrderID: "known", OrderID: 11},
-		reconcile.Record{Kind: reconcile.RecordBoot, AtMS: 3, Epoch: 2})
+	d.take(sending(1, "sent"), sending(1, "known"), record.Record{AtMS: 2, ClientOrderID: "known", Body: record.Acknowledged{OrderID: 11}},
+		record.Record{AtMS: 3, Body: record.Boot{Epoch: 2}})
 	for id, want := range map[string]string{"sent": "uncertain", "known": "acknowledged"} {
 		if one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/"+id)); one.State != want {
 			t.Errorf("%s: want %s, have %s", id, want, one.State)
@@ -74,16 +74,16 @@ func TestARestartMakesWhatWasBeingSentUncertain(t *testing.T) {
 func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.take(sending(1, "a"), reconcile.Record{Kind: reconcile.RecordAcknowledged, AtMS: 2, ClientOrderID: "a", OrderID: 11})
+	d.take(sending(1, "a"), record.Record{AtMS: 2, ClientOrderID: "a", Body: record.Acknowledged{OrderID: 11}})
 	s := d.status
-	s.Live = []reconcile.Placement{{ClientOrderID: "a", OrderID: 11, State: reconcile.Working, Order: *sending(1, "a").Order}}
+	s.Live = []reconcile.Placement{{ClientOrderID: "a", OrderID: 11, State: reconcile.Working, Order: sending(1, "a").Body.(record.Sending).Order}}
 	d.board.Show(s)
 	d.board.Show(s)
 	one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if last := one.Steps[len(one.Steps)-1]; one.State != "working" || last.Text != "seen on the exchange" || len(one.Steps) != 3 {
 		t.Errorf("want it working, told once, have %+v", one)
 	}
-	d.take(reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "a", State: reconcile.Filled, Filled: 30})
+	d.take(record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Filled, Filled: 30}})
 	d.board.Show(s) // drawn before
 	if one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a")); one.State != "filled" {
 		t.Errorf("want the final state kept, have %s", one.State)
@@ -93,7 +93,7 @@ func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
 func TestAnIntentOfAnEarlierRunIsFoundInTheJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.take(sending(1, "a"), reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 5, ClientOrderID: "a", State: reconcile.Filled, Filled: 30, Evidence: "fetched FILLED"})
+	d.take(sending(1, "a"), record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Filled, Filled: 30, Evidence: "fetched FILLED"}})
 	one := read[view.OneIntent](t, d.want(200, "/api/v1/intents/a"))
 	if one.Outcome != "filled" || one.Order == nil || len(one.Steps) != 3 || one.Steps[0].Step != "journalled" {
 		t.Errorf("have %+v", one)
@@ -122,10 +122,10 @@ func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.take(reconcile.Record{Kind: reconcile.RecordAudit, AtMS: 1, Audit: &reconcile.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
-		reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 1, Strategy: "trend", Level: reconcile.LevelPause, Why: "news"},
-		reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 2, Strategy: "trend", Why: "over"},
-		reconcile.Record{Kind: reconcile.RecordConfig, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key()}) // nobody's change
+	d.take(record.Record{AtMS: 1, Body: record.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
+		record.Record{AtMS: 1, Strategy: "trend", Body: record.Halt{Level: reconcile.LevelPause, Why: "news"}},
+		record.Record{AtMS: 2, Strategy: "trend", Body: record.Halt{Why: "over"}},
+		record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), Body: record.Assigned{}}) // nobody's change
 	want := []view.Audit{
 		{ID: "3", AtMS: 2, Kind: "halt", Actor: "botd", Action: "rearm", Target: "strategy trend", Detail: "over"},
 		{ID: "2", AtMS: 1, Kind: "halt", Actor: "botd", Action: "halt pause", Target: "strategy trend", Detail: "news"},

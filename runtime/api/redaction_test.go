@@ -22,6 +22,7 @@ import (
 	"botd/internal/startclock"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
@@ -130,7 +131,7 @@ type shown struct {
 	history *view.History
 }
 
-func (j shown) Append(ctx context.Context, records []reconcile.Record) error {
+func (j shown) Append(ctx context.Context, records []record.Record) error {
 	err := j.Journal.Append(ctx, records)
 	for i := range records {
 		j.history.Take(&records[i])
@@ -184,7 +185,7 @@ func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) str
 		s.t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := store.Replay(s.t.Context(), func(r *reconcile.Record) error { return json.NewEncoder(&text).Encode(r) }); err != nil {
+	if err := store.Replay(s.t.Context(), func(r *record.Record) error { return json.NewEncoder(&text).Encode(r) }); err != nil {
 		s.t.Fatal(err)
 	}
 	return text.String() + fmt.Sprint(driver.OpenLeft(), client)

@@ -8,44 +8,48 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/view"
 )
 
 // booked is an entry of the ledger: a reading of futures in which positions ended, and
 // what was paid.
-func booked(t testing.TB, atMS int64, fees string, closed ...reconcile.Leg) reconcile.Record {
-	terms := reconcile.TermsOf(bitcoin)
-	lines := []reconcile.Line{{Account: reconcile.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, fees), Derived: true}}
-	return reconcile.Record{Kind: reconcile.RecordEntry, AtMS: atMS, Entry: &reconcile.Posting{Lines: lines,
-		Reading: reconcile.Reading{AtMS: atMS, Market: exchange.Futures, Closed: closed, Terms: []reconcile.Terms{terms}}}}
+func booked(t testing.TB, atMS int64, fees string, closed ...ledger.Position) record.Record {
+	terms := ledger.InstrumentOf(bitcoin)
+	lines := []ledger.Line{{Account: ledger.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, fees), Derived: true}}
+	return record.Record{AtMS: atMS, Body: record.Posting{Posting: ledger.Posting{Lines: lines,
+		Reading: ledger.Reading{AtMS: atMS, Market: exchange.Futures, Closed: closed, Instruments: []ledger.Instrument{terms}}}}}
 }
 
 // closed is a long position of 0.03 that ended, and made 10 a piece.
-func closed(t testing.TB, id int64) reconcile.Leg {
+func closed(t testing.TB, id int64) ledger.Position {
 	a := func(text string) exchange.Amount { return enginetest.Amount(t, text) }
-	return reconcile.Leg{ID: id, Symbol: "BTC-USDT", Opened: a("0.03"), Entry: a("50000"), Close: a("51000"), Realised: a("30"), FromMS: 1_000, UntilMS: 2_000}
+	return ledger.Position{ID: id, Symbol: "BTC-USDT", Opened: a("0.03"), Entry: a("50000"), Close: a("51000"), Realised: a("30"), FromMS: 1_000, UntilMS: 2_000}
 }
 
 // accounted are the records of two positions that ended, one of a strategy, and of
 // each kind of difference.
-func accounted(t testing.TB) []reconcile.Record {
+func accounted(t testing.TB) []record.Record {
 	sold := sending(1, "sold")
-	sold.Purpose, sold.Order = reconcile.StopLoss, &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, Quantity: 30}
+	sold.Body = record.Sending{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, Quantity: 30}}
 	found := sending(7, "found")
-	found.Kind, found.OrderID, found.Evidence = reconcile.RecordFound, 12, "it is open"
-	ended := func(id string) reconcile.Record {
-		return reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 3, ClientOrderID: id, State: reconcile.Filled, Filled: 30}
+	found.Body = record.Found{OrderID: 12, Order: found.Body.(record.Sending).Order, Purpose: found.Body.(record.Sending).Purpose, Evidence: "it is open"}
+	ended := func(id string) record.Record {
+		return record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: reconcile.Filled, Filled: 30}}
 	}
 	liquidated := closed(t, 3)
 	liquidated.Liquidated, liquidated.Short = true, true
 	rest := booked(t, 6, "1", liquidated)
-	rest.Entry.Lines = append(rest.Entry.Lines, reconcile.Line{Account: reconcile.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "-5")})
-	return []reconcile.Record{booked(t, 0, "0"), sending(1, "bought"), ended("bought"), sold, ended("sold"), booked(t, 5, "1.5", closed(t, 2)), rest, found,
-		{Kind: reconcile.RecordQuarantined, AtMS: 8, Symbol: bitcoin.Key(), Why: "differs"},
-		{Kind: reconcile.RecordAdopted, AtMS: 9, Symbol: bitcoin.Key(), Filled: -5, Evidence: "closed by hand"},
-		{Kind: reconcile.RecordIgnored, AtMS: 10, Symbol: bitcoin.Key(), Filled: 7, Evidence: "somebody's"},
-		{Kind: reconcile.RecordQuarantined, AtMS: 11, Symbol: ether.Key(), Why: "not read"}}
+	unexplained := rest.Body.(record.Posting)
+	unexplained.Lines = append(unexplained.Lines, ledger.Line{Account: ledger.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "-5")})
+	rest.Body = unexplained
+	return []record.Record{booked(t, 0, "0"), sending(1, "bought"), ended("bought"), sold, ended("sold"), booked(t, 5, "1.5", closed(t, 2)), rest, found,
+		{AtMS: 8, Symbol: bitcoin.Key(), Body: record.Quarantined{Why: "differs"}},
+		{AtMS: 9, Symbol: bitcoin.Key(), Body: record.Adopted{Quantity: -5, Evidence: "closed by hand"}},
+		{AtMS: 10, Symbol: bitcoin.Key(), Body: record.Ignored{Quantity: 7, Evidence: "somebody's"}},
+		{AtMS: 11, Symbol: ether.Key(), Body: record.Quarantined{Why: "not read"}}}
 }
 
 func TestARoundTripIsNetOfFeesAndAPositionNobodysOrdersMadeIsNone(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 )
 
@@ -22,23 +23,9 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 		fills[i] = p.Filled
 	}
 	stale := e.book.Stale()
-	for _, record := range e.book.Observe(snapshot) {
-		e.keep(record)
-		switch record.Kind {
-		case reconcile.RecordFound:
-			e.note(record.Strategy, e.book.Symbol(record.Symbol).Rules, NoteFound{Evidence: record.Evidence,
-				NoteOrder: NoteOrder{ClientOrderID: record.ClientOrderID, OrderID: record.OrderID, Order: *record.Order}})
-		case reconcile.RecordAdopted:
-			e.note("", e.book.Symbol(record.Symbol).Rules, NoteAdopted{record.Filled, record.Evidence})
-		case reconcile.RecordQuarantined: // of a symbol that a strategy trades, noteRun tells
-			if !slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key == record.Symbol }) {
-				e.note("", &exchange.Symbol{Market: record.Symbol.Market, Name: record.Symbol.Name}, NoteQuarantine{Why: record.Why})
-			}
-		case reconcile.RecordIgnored:
-			if record.ClientOrderID == "" {
-				e.note("", e.book.Symbol(record.Symbol).Rules, NoteIgnored{record.Filled, record.Evidence})
-			}
-		}
+	for _, r := range e.book.Observe(snapshot) {
+		e.keep(r)
+		e.noteObserved(&r)
 	}
 	for i, p := range live {
 		e.notePlacement(p, fills[i])
@@ -50,6 +37,26 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 		e.noteRun(r, before[i])
 	}
 	e.watchForeign()
+}
+
+// noteObserved notes what evidence has decided. What it says of placements, and of
+// symbols that a strategy trades, is noted by what it has changed.
+func (e *Engine) noteObserved(r *record.Record) {
+	rules := e.book.Symbol(r.Symbol).Rules
+	switch body := r.Body.(type) {
+	case record.Found:
+		e.note(r.Strategy, rules, NoteFound{Evidence: body.Evidence, NoteOrder: NoteOrder{ClientOrderID: r.ClientOrderID, OrderID: body.OrderID, Order: body.Order}})
+	case record.Adopted:
+		e.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
+	case record.Quarantined:
+		if !slices.ContainsFunc(e.runs, func(run *run) bool { return run.truth.Key == r.Symbol }) {
+			e.note("", &exchange.Symbol{Market: r.Symbol.Market, Name: r.Symbol.Name}, NoteQuarantine{Why: body.Why})
+		}
+	case record.Ignored:
+		if r.ClientOrderID == "" {
+			e.note("", rules, NoteIgnored{body.Quantity, body.Evidence})
+		}
+	}
 }
 
 // memo is what a round may change of one strategy's symbol.
@@ -219,8 +226,8 @@ func (e *Engine) place(intent reconcile.Intent) {
 	if reserved.IsZero() {
 		reserved = truth.Rules.Notional(max(intent.Last, order.Price), order.Quantity)
 	}
-	e.record(reconcile.Record{Kind: reconcile.RecordSending, Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
-		Order: &order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved})
+	e.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
+		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved}})
 	operation, priority := exchange.FuturesPlace, PriorityExit
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotPlace
@@ -281,48 +288,48 @@ func (e *Engine) placed(p purpose, event *EventAnswer) {
 	if placement == nil {
 		return
 	}
-	record := reconcile.Record{ClientOrderID: p.clientID, Strategy: placement.Strategy, Symbol: placement.Order.Key()}
-	order := noteOrder(placement)
+	key := placement.Order.Key()
+	body, fact := e.outcome(&p, event, noteOrder(placement))
+	e.record(record.Record{ClientOrderID: p.clientID, Strategy: placement.Strategy, Symbol: key, Body: body})
+	e.note(placement.Strategy, e.book.Symbol(key).Rules, fact)
+	if placement.Purpose == reconcile.StopLoss && placement.State == reconcile.Acknowledged {
+		e.bareUntil(e.book.Symbol(key), e.nowMS)
+	}
+	var unknown *exchange.Uncertain
+	if errors.As(event.Err, &unknown) && unknown.Reason == exchange.ReasonRateLimited {
+		e.limited()
+	}
+	e.guardBreaker()
+	e.soon()
+}
+
+// outcome is what the answer to a placement says, as a record and as a note.
+func (e *Engine) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
 	var (
-		fact    Fact
 		refusal *exchange.Refusal
 		unsent  *exchange.Unavailable
 		unknown *exchange.Uncertain
 	)
 	switch {
 	case errors.As(event.Err, &unknown): // first: whatever it wraps, its fate is not known
-		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)
-		fact = NoteUncertain{order, record.Why, event.Err}
 	case event.Err == nil && mistaken(&event.Answer.Order, p.clientID): // case 2
-		record.Kind, record.Why = reconcile.RecordUnknown, "the answer is another order's"
-		fact = NoteUncertain{order, record.Why, nil}
+		const why = "the answer is another order's"
+		return record.Unknown{Why: why}, NoteUncertain{order, why, nil}
 	case event.Err == nil:
-		record.Kind, record.OrderID = reconcile.RecordAcknowledged, event.Answer.Order.ID
 		order.OrderID = event.Answer.Order.ID
-		fact = NoteAcknowledged{order, e.nowMS - p.sentMS}
+		return record.Acknowledged{OrderID: order.OrderID}, NoteAcknowledged{order, e.nowMS - p.sentMS}
 	case errors.As(event.Err, &refusal):
-		record.Kind, record.Why, record.Code = reconcile.RecordRefused, refusal.Message, refusal.Code
-		fact = NoteRefused{order, refusal.Message, event.Err}
 		if !refusal.Unauthorized() && !e.config.Feed {
 			e.rulesMS = e.nowMS // a refusal by rule: the rules may have changed
 		}
+		return record.Refused{Why: refusal.Message, Code: refusal.Code}, NoteRefused{order, refusal.Message, event.Err}
 	case errors.As(event.Err, &unsent):
-		record.Kind, record.State, record.Evidence = reconcile.RecordEnded, reconcile.Expired, "never sent: "+cmp.Or(p.recalled, unsent.Reason)
-		fact = NoteSettled{NoteOrder: order, State: reconcile.Expired, Evidence: record.Evidence, DurationMS: e.nowMS - p.sentMS}
-	default:
-		record.Kind, record.Why = reconcile.RecordUnknown, errorText(event.Err)
-		fact = NoteUncertain{order, record.Why, event.Err}
+		evidence := "never sent: " + cmp.Or(p.recalled, unsent.Reason)
+		return record.Ended{State: reconcile.Expired, Evidence: evidence},
+			NoteSettled{NoteOrder: order, State: reconcile.Expired, Evidence: evidence, DurationMS: e.nowMS - p.sentMS}
 	}
-	e.record(record)
-	e.note(placement.Strategy, e.book.Symbol(placement.Order.Key()).Rules, fact)
-	if placement.Purpose == reconcile.StopLoss && placement.State == reconcile.Acknowledged {
-		e.bareUntil(e.book.Symbol(placement.Order.Key()), e.nowMS)
-	}
-	if unknown != nil && unknown.Reason == exchange.ReasonRateLimited {
-		e.limited()
-	}
-	e.guardBreaker()
-	e.soon()
+	why := errorText(event.Err)
+	return record.Unknown{Why: why}, NoteUncertain{order, why, event.Err}
 }
 
 // mistaken reports whether a placement's answer tells no order, or another one.

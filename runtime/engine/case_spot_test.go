@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -177,7 +178,7 @@ var casesOfSpot = []caseTest{
 		w.give(&EventHalt{Level: reconcile.LevelPause, Why: "a person"})
 		w.pass(5_000)
 		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
-			Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: reconcile.ClientOrderID("t", 1_000, 1)}})
+			Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: placement.ClientOrderID("t", 1_000, 1)}})
 		w.start()
 		w.pass(5_000)
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "not in the journal") {

@@ -40,7 +40,7 @@ var casesOfTruth = []caseTest{
 		w.wantSent(1) // latched: the position ended by something else than its plan
 		w.wantHeld(0)
 		state, evidence := w.ended(0)
-		if state != reconcile.Filled || !strings.Contains(evidence, "closed before the first look") {
+		if state != reconcile.Filled || !strings.Contains(evidence, "closed before the first read") {
 			t.Errorf("want filled and closed, inferred; have %s %q", state, evidence)
 		}
 		if latch := w.engine.Book().Strategy("one").Latch; latch != 1 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -137,7 +138,7 @@ func (e *Engine) latchFlattened(r *run, level reconcile.HaltLevel) {
 	if level != reconcile.LevelFlatten || r.truth.Known == 0 || sign == 0 || r.state.Latch == sign || r.config.Removed {
 		return
 	}
-	e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: r.config.Name, Latch: sign})
+	e.record(record.Record{Strategy: r.config.Name, Body: record.Latch{Side: sign}})
 	e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key).Why, "stopping")})
 }
 
@@ -148,7 +149,7 @@ func (e *Engine) claim(r *run) {
 	holds := r.truth.Known != 0 || e.windsUp(r, reconcile.LevelFlatten)
 	owner := r.truth.Owner
 	if !r.config.Removed && (owner != r.config.Name || r.state.OnRemove != r.config.OnRemove) {
-		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Strategy: r.config.Name, Symbol: r.truth.Key, Why: r.config.OnRemove})
+		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: record.Assigned{OnRemove: r.config.OnRemove}})
 	}
 	why := ""
 	switch {
@@ -159,7 +160,7 @@ func (e *Engine) claim(r *run) {
 		why = "strategy " + r.config.Name + " takes over what " + owner + " holds; its stop stays"
 	}
 	if scope := (reconcile.Scope{Symbol: r.truth.Key}); why != "" && e.book.HaltOf(scope).Level == reconcile.LevelNone {
-		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Symbol: scope.Symbol, Level: reconcile.LevelPause, Why: why})
+		e.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: reconcile.LevelPause, Why: why}})
 		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
 	}
 }

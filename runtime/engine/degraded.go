@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // BreakerConfig is when the account's openings pause by themselves
@@ -185,7 +186,7 @@ func (e *Engine) trip(why string, pauseMS int64) bool {
 	if until <= e.book.Breaker().UntilMS {
 		return false
 	}
-	e.record(reconcile.Record{Kind: reconcile.RecordBreaker, Why: why, UntilMS: until})
+	e.record(record.Record{Body: record.Breaker{Why: why, UntilMS: until}})
 	e.note("", nil, NoteBreaker{Why: why, PauseMS: pauseMS})
 	e.breaking = true
 	return true
@@ -200,13 +201,13 @@ func (e *Engine) halt(event *EventHalt) {
 	if event.Level != reconcile.LevelNone && event.Level <= before.Level {
 		return // in force already, or a severer one is
 	}
-	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: event.Level, Why: event.Why})
+	e.record(record.Record{Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: event.Level, Why: event.Why}})
 	e.note(scope.Strategy, e.symbolOf(scope.Symbol), NoteHalt{event.Why, event.Level == reconcile.LevelNone})
 	if event.Level == reconcile.LevelNone && scope.Symbol == (exchange.SymbolKey{}) {
 		e.rearmed(scope.Strategy)
 	}
 	if r := e.runNamed(scope.Strategy); r != nil && event.Level == reconcile.LevelNone && r.state.Latch != 0 {
-		e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: scope.Strategy})
+		e.record(record.Record{Strategy: scope.Strategy, Body: record.Latch{}})
 		e.note(scope.Strategy, r.config.Symbol, NoteLatch{Why: event.Why, Over: true})
 	}
 	e.roundMS = e.nowMS

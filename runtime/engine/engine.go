@@ -14,6 +14,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 )
 
@@ -43,12 +44,12 @@ type Engine struct {
 	calls    map[int64]purpose // under way
 	nextCall int64
 
-	unwritten      []reconcile.Record // not durable yet, in order
-	writing        int                // how many of them the driver is writing
-	emitted        int64              // records ever made durable or handed out
-	waiting        []waiting          // placements that wait for their record
-	gone           []waiting          // openings handed out, not answered and not called back
-	journalMS      int64              // when a failed append is tried again; never when none failed
+	unwritten      []record.Record // not durable yet, in order
+	writing        int             // how many of them the driver is writing
+	emitted        int64           // records ever made durable or handed out
+	waiting        []waiting       // placements that wait for their record
+	gone           []waiting       // openings handed out, not answered and not called back
+	journalMS      int64           // when a failed append is tried again; never when none failed
 	journalErr     error
 	journalSinceMS int64  // when the first append failed that no later one made good
 	low            string // why the disk is nearly full; empty while it is not
@@ -141,7 +142,7 @@ func (e *Engine) Handle(nowMS int64, event Event, out *Effects) {
 	}
 	if !e.refuses(event) {
 		if audited != nil {
-			e.record(reconcile.Record{Kind: reconcile.RecordAudit, Audit: audited.Audit})
+			e.record(record.Record{Body: *audited.Audit})
 		}
 		e.take(event)
 		e.recall()
@@ -240,13 +241,13 @@ func (e *Engine) NextMS() int64 {
 // start begins: a new epoch, everything unresolved unknown, then the first round.
 func (e *Engine) start() {
 	e.started, e.soundMS, e.breaking = true, e.nowMS, e.book.Breaking(e.nowMS)
-	e.record(reconcile.Record{Kind: reconcile.RecordBoot, Epoch: e.config.Epoch, Account: e.config.Account})
+	e.record(record.Record{Body: record.Boot{Epoch: e.config.Epoch, Account: e.config.Account}})
 	for _, r := range e.runs {
 		e.claim(r)
 	}
 	e.lapse()
 	if e.config.ConfigHash != "" {
-		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: e.config.ConfigHash})
+		e.record(record.Record{Body: record.Config{Hash: e.config.ConfigHash}})
 	}
 	e.roundMS = e.nowMS
 	for _, r := range e.runs {
@@ -292,14 +293,14 @@ func (e *Engine) decideDue() {
 }
 
 // record changes the book by one record and queues it for the journal.
-func (e *Engine) record(record reconcile.Record) {
-	record.AtMS = e.nowMS
-	e.book.Apply(&record)
-	e.unwritten = append(e.unwritten, record)
+func (e *Engine) record(r record.Record) {
+	r.AtMS = e.nowMS
+	e.book.Apply(&r)
+	e.unwritten = append(e.unwritten, r)
 }
 
 // keep queues a record that was applied already.
-func (e *Engine) keep(record reconcile.Record) { e.unwritten = append(e.unwritten, record) }
+func (e *Engine) keep(r record.Record) { e.unwritten = append(e.unwritten, r) }
 
 // note reports a fact of a strategy and a symbol, or of neither.
 func (e *Engine) note(strategy string, symbol *exchange.Symbol, fact Fact) {
@@ -329,8 +330,7 @@ func (e *Engine) journaled(err error) {
 		}
 		e.journalErr, e.journalMS = err, e.nowMS+journalRetryMS
 		for _, w := range e.waiting {
-			e.record(reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: w.intent.Order.ClientOrderID, Strategy: w.intent.Strategy,
-				Symbol: w.intent.Order.Key(), State: reconcile.Expired, Evidence: "the journal could not be written: never sent"})
+			e.neverSent(&w.intent, "the journal could not be written")
 		}
 		e.waiting = e.waiting[:0]
 		return
@@ -353,11 +353,16 @@ func (e *Engine) journaled(err error) {
 	e.waiting = rest
 }
 
+// neverSent ends a placement whose first byte has not left.
+func (e *Engine) neverSent(intent *reconcile.Intent, why string) {
+	e.record(record.Record{ClientOrderID: intent.Order.ClientOrderID, Strategy: intent.Strategy, Symbol: intent.Order.Key(),
+		Body: record.Ended{State: reconcile.Expired, Evidence: why + ": never sent"}})
+}
+
 // send lets a placement go.
 func (e *Engine) send(w waiting) {
 	if why := e.withdrawn(&w); why != "" {
-		e.record(reconcile.Record{Kind: reconcile.RecordEnded, ClientOrderID: w.intent.Order.ClientOrderID, Strategy: w.intent.Strategy,
-			Symbol: w.intent.Order.Key(), State: reconcile.Expired, Evidence: why + ": never sent"})
+		e.neverSent(&w.intent, why)
 		return
 	}
 	w.call.ID = e.begin(w.purpose)

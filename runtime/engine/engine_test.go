@@ -8,6 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -43,9 +44,9 @@ type bench struct {
 	engine    *Engine
 	now       int64
 	out       Effects
-	records   []reconcile.Record // written by the engine, in order
-	placed    []Call             // not answered yet
-	recalls   []int64            // of them, not wanted any more
+	records   []record.Record // written by the engine, in order
+	placed    []Call          // not answered yet
+	recalls   []int64         // of them, not wanted any more
 	notes     []Note
 	orders    []exchange.Order
 	looks     map[int64]exchange.Order
@@ -167,7 +168,7 @@ func TestAPlacementGoesOutAfterItsRecordIsDurable(t *testing.T) {
 	}
 	id := b.placed[0].Request.Order.ClientOrderID
 	last := b.records[len(b.records)-1]
-	if last.Kind != reconcile.RecordSending || last.ClientOrderID != id || b.placed[0].DeadlineMS != last.AtMS+5000 {
+	if last.Kind() != record.KindSending || last.ClientOrderID != id || b.placed[0].DeadlineMS != last.AtMS+5000 {
 		t.Errorf("want the sending record of %s last, with the call's deadline; have %+v", id, last)
 	}
 	b.pass(60_000)
@@ -192,7 +193,7 @@ func TestNothingIsSentWhileTheJournalFails(t *testing.T) {
 	}
 	ids := map[string]int{}
 	for _, r := range b.records[written:] {
-		if r.Kind == reconcile.RecordSending {
+		if r.Kind() == record.KindSending {
 			ids[r.ClientOrderID]++
 		}
 	}
@@ -264,8 +265,8 @@ func TestAWishPastAllBoundsStopsThatStrategyOnly(t *testing.T) {
 		t.Errorf("want the bad one asked once and the good one on: have %d and %d, told %d times", bad.asked, good.asked, len(facts[NoteStrategyFailed](b.notes)))
 	}
 	for _, r := range b.records {
-		if r.Kind == reconcile.RecordPlan && r.Plan.Target.Quantity == bad.target {
-			t.Errorf("want the plan not journalled, have %+v", r.Plan)
+		if p, ok := r.Body.(record.Plan); ok && p.Plan.Target.Quantity == bad.target {
+			t.Errorf("want the plan not journalled, have %+v", p.Plan)
 		}
 	}
 }
@@ -321,7 +322,7 @@ func TestAnIntentPastItsTimeToLiveIsNeverSent(t *testing.T) {
 		t.Fatalf("sent after its time to live: %+v", b.placed)
 	}
 	last := b.records[len(b.records)-1]
-	if last.Kind != reconcile.RecordEnded || last.State != reconcile.Expired {
+	if ended, ok := last.Body.(record.Ended); !ok || ended.State != reconcile.Expired {
 		t.Errorf("want it ended as expired, have %+v", last)
 	}
 }

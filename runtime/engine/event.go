@@ -3,6 +3,7 @@ package engine
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -92,7 +93,7 @@ type EventStop struct{ Shutdown string }
 // EventAudited is what a person asked for: the audit is journalled before anything that
 // follows from the event, and not at all when the event is refused.
 type EventAudited struct {
-	Audit *reconcile.Audit
+	Audit *record.Audit
 	Event Event // nil for a change that is none of the engine's
 }
 
@@ -124,12 +125,12 @@ type Signal struct {
 // Records (all of them, durably, in order), perform Calls, show Notes. The caller owns the
 // buffers and resets them.
 type Effects struct {
-	Records  []reconcile.Record // to be made durable; answered by one EventJournaled of Sequence
-	Sequence int64              // of the last record in Records, counted from 1 at start
-	Calls    []Call             // to be performed; each is answered by one EventAnswer
-	Recalls  []int64            // earlier Calls not wanted any more: answered as never sent, unless they have left
-	Notes    []Note             // facts for logs, metrics and screens
-	Taken    int                // EventStretch: how many candles were taken; the effects are of the last one's close
+	Records  []record.Record // to be made durable; answered by one EventJournaled of Sequence
+	Sequence int64           // of the last record in Records, counted from 1 at start
+	Calls    []Call          // to be performed; each is answered by one EventAnswer
+	Recalls  []int64         // earlier Calls not wanted any more: answered as never sent, unless they have left
+	Notes    []Note          // facts for logs, metrics and screens
+	Taken    int             // EventStretch: how many candles were taken; the effects are of the last one's close
 }
 
 // Reset empties the effects and keeps their buffers.

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -159,7 +160,7 @@ func (e *Engine) withdraw(event *EventWithdraw) {
 		return // told when it was asked for: it ended in between
 	}
 	p, why := e.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
-	e.record(reconcile.Record{Kind: reconcile.RecordWithdrawn, Strategy: p.Strategy, Symbol: p.Order.Key(), ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Why: why})
+	e.record(record.Record{Strategy: p.Strategy, Symbol: p.Order.Key(), ClientOrderID: p.ClientOrderID, Body: record.Withdrawn{OrderID: p.OrderID, Why: why}})
 	e.halt(&EventHalt{deed.Scope, deed.Level, why})
 	e.roundMS = e.nowMS
 }

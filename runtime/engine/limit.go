@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 )
 
@@ -135,7 +136,7 @@ func (e *Engine) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limit
 }
 
 func (e *Engine) recordDay(strategy string, day reconcile.Day) {
-	e.record(reconcile.Record{Kind: reconcile.RecordDay, Strategy: strategy, DayMS: day.StartMS, Equity: day.Equity, Peak: day.Peak, Markets: day.Markets, Spot: day.Spot})
+	e.record(record.Record{Strategy: strategy, Body: record.Day{StartMS: day.StartMS, Equity: day.Equity, Peak: day.Peak, Markets: day.Markets, Spot: day.Spot}})
 }
 
 // regroup keeps what the account's losses are measured from comparable when it
@@ -201,7 +202,7 @@ func (e *Engine) cross(w *reconcile.Watch, r *run, rule string, from, equity exc
 
 // breach keeps a scope's entries back, says so, and has its resting openings canceled.
 func (e *Engine) breach(strategy string, r *run, rule, why string, untilMS int64) {
-	e.record(reconcile.Record{Kind: reconcile.RecordBreach, Strategy: strategy, Rule: rule, Why: why, UntilMS: untilMS})
+	e.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Why: why, UntilMS: untilMS}})
 	fact := NoteLimit{Rule: rule, Why: why}
 	if untilMS != 0 {
 		fact.ForMS = untilMS - e.nowMS
@@ -211,7 +212,7 @@ func (e *Engine) breach(strategy string, r *run, rule, why string, untilMS int64
 }
 
 func (e *Engine) endBreach(strategy string, r *run, rule, why string) {
-	e.record(reconcile.Record{Kind: reconcile.RecordBreach, Strategy: strategy, Rule: rule})
+	e.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule}})
 	e.note(strategy, r.symbol(), NoteLimit{Rule: rule, Why: why, Over: true})
 	e.soon()
 }

@@ -9,6 +9,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -116,7 +117,7 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			w.restart()
 			w.pass(20_000)
 			w.wantHeld(100)
-			if slices.ContainsFunc(w.records, func(r reconcile.Record) bool { return r.Kind == reconcile.RecordResolved && r.Resolved == 200 }) {
+			if slices.ContainsFunc(w.records, func(r record.Record) bool { priced, ok := r.Body.(record.Priced); return ok && priced.Quantity == 200 }) {
 				t.Error("want no size resolved while nothing may open")
 			}
 			wish = 50 // what reduces goes on
@@ -399,7 +400,7 @@ func TestALimitEndsAndADayBeginsAtTheirTimeAndNotWithTheNextIdleRound(t *testing
 	w.pass(1_000)
 	w.give(&EventWake{})
 	w.pass(98_000)
-	w.engine.record(reconcile.Record{Kind: reconcile.RecordBreach, Rule: risk.MaxLosingStreak, Why: "a test", UntilMS: day + 20_500})
+	w.engine.record(record.Record{Body: record.Breach{Rule: risk.MaxLosingStreak, Why: "a test", UntilMS: day + 20_500}})
 	w.pass(2_000)
 	if have := w.engine.Book().Watch("").Day.StartMS; have != day {
 		t.Errorf("a second after midnight: want the day that began %d, have %d", day, have)

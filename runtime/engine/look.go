@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // Bounds of the look.
@@ -252,7 +252,7 @@ func (e *Engine) caughtUp(s *series, taken int) {
 		}
 		sign := r.state.Plan.Target.Sign()
 		if taken > 1 && sign != 0 && before != r.state.Plan.Target && r.wishedMS < nominal && r.state.Latch != sign && r.truth.Known == 0 {
-			e.record(reconcile.Record{Kind: reconcile.RecordLatch, Strategy: r.config.Name, Latch: sign})
+			e.record(record.Record{Strategy: r.config.Name, Body: record.Latch{Side: sign}})
 			e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 // Bounds of the ledger's questions.
@@ -21,19 +23,19 @@ const (
 
 // money is how far the ledger has got with one market.
 type money struct {
-	last    reconcile.Reading // the newest
-	sinceMS int64             // since when it tells the same
-	lackMS  int64             // since when the exchange does not tell all it has to; 0 for never
-	due     bool              // it tells something that is not booked yet
-	dueMS   int64             // since when; 0 while it does not
+	last    ledger.Reading // the newest
+	sinceMS int64          // since when it tells the same
+	lackMS  int64          // since when the exchange does not tell all it has to; 0 for never
+	due     bool           // it tells something that is not booked yet
+	dueMS   int64          // since when; 0 while it does not
 
-	reading reconcile.Reading // being completed by questions
-	hasty   bool              // it was not seen to stand still: it is booked if all of it is explained
-	between int               // of a hasty reading: how far it is
-	refused int               // so many in a row were not all explained
-	waiting int               // for so many answers
+	reading ledger.Reading // being completed by questions
+	hasty   bool           // it was not seen to stand still: it is booked if all of it is explained
+	between int            // of a hasty reading: how far it is
+	refused int            // so many in a row were not all explained
+	waiting int            // for so many answers
 	failed  bool
-	ended   []reconcile.Leg
+	ended   []ledger.Position
 	found   int64 // base units of executions found, of those wanted
 	wanted  int64
 }
@@ -58,7 +60,7 @@ func (e *Engine) keepBooks(snapshot *reconcile.Snapshot) {
 	}
 }
 
-func (e *Engine) readMoney(m *money, r reconcile.Reading, beganMS int64) {
+func (e *Engine) readMoney(m *money, r ledger.Reading, beganMS int64) {
 	if !r.Same(&m.last) || m.sinceMS == 0 {
 		m.sinceMS = max(r.AtMS, beganMS) // a clock set back within the round does not make it older
 	}
@@ -100,11 +102,11 @@ func (e *Engine) differs(market exchange.Market) bool {
 func (e *Engine) takeBetween(m *money, answer *exchange.Answer) {
 	m.between++
 	if m.between%2 == 0 {
-		m.reading.Wallet = reconcile.FuturesWallet(&answer.Account)
+		m.reading.Wallet = ledger.FuturesWallet(&answer.Account)
 		e.askMoney(m, purpose{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		return
 	}
-	open := e.book.Legs(answer.Positions.Items())
+	open := e.book.PositionsRead(answer.Positions.Items())
 	switch {
 	case m.between > 1 && slices.Equal(open, m.reading.Open):
 		m.reading.AtMS = e.nowMS
@@ -170,7 +172,7 @@ func (e *Engine) moneyAnswer(p purpose, event *EventAnswer) {
 func (e *Engine) takeEnded(m *money, page []exchange.Position) {
 	booked := false
 	for i := range page {
-		m.ended = append(m.ended, e.book.Leg(&page[i]))
+		m.ended = append(m.ended, e.book.PositionRead(&page[i]))
 		booked = booked || e.book.Ledger().Booked(page[i].ID)
 	}
 	if len(page) >= closedAsked && !booked && len(m.ended) < closedMost && e.book.Ledger().Opened(exchange.Futures) {
@@ -187,7 +189,7 @@ func (e *Engine) takeExecutions(m *money, p purpose, trades []exchange.UserTrade
 		}
 		before := o.Before
 		for i := range trades {
-			told, known := e.book.Trade(&trades[i])
+			told, known := e.book.TradeRead(&trades[i])
 			if !known || trades[i].OrderID != o.OrderID || slices.Contains(o.Booked, told.ID) {
 				continue
 			}
@@ -219,18 +221,18 @@ func (e *Engine) bookMoney(m *money) {
 	if !m.hasty && !m.reading.Same(&m.last) {
 		return // it moved on while questions were out
 	}
-	m.reading.Partial, m.reading.Hasty = !whole, m.hasty
-	slices.SortFunc(m.reading.Trades, func(a, b reconcile.Trade) int { return cmp.Compare(a.ID, b.ID) })
-	posting := &reconcile.Posting{Reading: m.reading, Lines: e.book.Ledger().Lines(&m.reading)}
+	m.reading.Partial, m.reading.Unstable = !whole, m.hasty
+	slices.SortFunc(m.reading.Trades, func(a, b ledger.Trade) int { return cmp.Compare(a.ID, b.ID) })
+	posting := &ledger.Posting{Reading: m.reading, Lines: e.book.Ledger().Lines(&m.reading)}
 	plausible := !m.hasty || e.book.Ledger().Plausible(&m.reading, posting.Lines)
 	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < hastyTries {
 		m.refused++ // it may be of different moments: the next one tells
 		return
 	}
 	m.due, m.refused = false, 0
-	e.record(reconcile.Record{Kind: reconcile.RecordEntry, Entry: posting})
+	e.record(record.Record{Body: record.Posting{Posting: *posting}})
 	for i := range posting.Lines {
-		if line := &posting.Lines[i]; line.Account == reconcile.Unexplained {
+		if line := &posting.Lines[i]; line.Account == ledger.Unexplained {
 			amount := line.Amount.Neg()
 			e.note("", nil, NoteUnexplained{line.Symbol.Market, line.Asset, amount,
 				line.Symbol.Market.String() + " wallet: " + amount.String() + " " + line.Asset + " that no fill, fee or funding explains"})

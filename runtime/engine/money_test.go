@@ -10,16 +10,18 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
 func books(w *world) { w.config.Ledger = true }
 
 // ledger is the running engine's.
-func (w *world) ledger() *reconcile.Ledger { return w.engine.Book().Ledger() }
+func (w *world) ledger() *ledger.Ledger { return w.engine.Book().Ledger() }
 
 // sum adds up an account of the ledger over all strategies.
-func (w *world) sum(account reconcile.Account, market exchange.Market, asset string) (sum exchange.Amount) {
+func (w *world) sum(account ledger.Account, market exchange.Market, asset string) (sum exchange.Amount) {
 	for _, b := range w.ledger().Balances() {
 		if b.Account == account && b.Symbol.Market == market && b.Asset == asset {
 			sum = sum.Add(b.Amount)
@@ -28,7 +30,7 @@ func (w *world) sum(account reconcile.Account, market exchange.Market, asset str
 	return sum
 }
 
-func (w *world) wantSum(account reconcile.Account, market exchange.Market, asset string, want exchange.Amount) {
+func (w *world) wantSum(account ledger.Account, market exchange.Market, asset string, want exchange.Amount) {
 	w.t.Helper()
 	if have := w.sum(account, market, asset); have != want {
 		w.t.Errorf("%s %s of %s: want %s, have %s\n%s", market, asset, account, want, have, w.postings())
@@ -39,9 +41,9 @@ func (w *world) wantSum(account reconcile.Account, market exchange.Market, asset
 func (w *world) postings() string {
 	text := ""
 	for _, r := range w.records {
-		if r.Kind == reconcile.RecordEntry {
-			text += fmt.Sprintf("  %+9.3f %s wallet %v open %v closed %v partial %t\n", float64(r.AtMS-startMS)/1000, r.Entry.Reading.Market, r.Entry.Reading.Wallet, r.Entry.Reading.Open, r.Entry.Reading.Closed, r.Entry.Reading.Partial)
-			for _, l := range r.Entry.Lines {
+		if p, ok := r.Body.(record.Posting); ok {
+			text += fmt.Sprintf("  %+9.3f %s wallet %v open %v closed %v partial %t\n", float64(r.AtMS-startMS)/1000, p.Reading.Market, p.Reading.Wallet, p.Reading.Open, p.Reading.Closed, p.Reading.Partial)
+			for _, l := range p.Lines {
 				text += fmt.Sprintf("            %-12s %-6s %s %s %s\n", l.Account, l.Strategy, l.Symbol, l.Amount, l.Asset)
 			}
 		}
@@ -56,7 +58,7 @@ func (w *world) wantLedger() {
 	if w.config.Strategies[0].Symbol.Market == exchange.Spot {
 		for _, asset := range []string{"BTC", "USDT"} {
 			free, frozen := w.venue.Balance("one", asset)
-			w.wantSum(reconcile.Wallet, exchange.Spot, asset, free.Add(frozen))
+			w.wantSum(ledger.Wallet, exchange.Spot, asset, free.Add(frozen))
 		}
 	} else {
 		w.wantFutures()
@@ -68,9 +70,9 @@ func (w *world) wantLedger() {
 func (w *world) wantFutures() {
 	w.t.Helper()
 	money := w.venue.Money("one")
-	w.wantSum(reconcile.Wallet, exchange.Futures, "USDT", money.Wallet)
-	w.wantSum(reconcile.Realised, exchange.Futures, "USDT", money.Realized.Neg())
-	spent := w.sum(reconcile.Fees, exchange.Futures, "USDT").Add(w.sum(reconcile.Funding, exchange.Futures, "USDT")).Add(w.sum(reconcile.Unexplained, exchange.Futures, "USDT"))
+	w.wantSum(ledger.Wallet, exchange.Futures, "USDT", money.Wallet)
+	w.wantSum(ledger.Realised, exchange.Futures, "USDT", money.Realized.Neg())
+	spent := w.sum(ledger.Fees, exchange.Futures, "USDT").Add(w.sum(ledger.Funding, exchange.Futures, "USDT")).Add(w.sum(ledger.Unexplained, exchange.Futures, "USDT"))
 	if want := money.Fees.Add(money.Funding).Sub(money.Insurance); spent != want {
 		w.t.Errorf("fees, funding and unexplained: want %s, have %s\n%s", want, spent, w.postings())
 	}
@@ -83,16 +85,20 @@ func (w *world) wantQuantities() {
 	var bought, sold exchange.Quantity
 	for i := range w.records {
 		r := &w.records[i]
-		switch {
-		case r.Kind == reconcile.RecordSending:
-			sides[r.ClientOrderID] = r.Order.Side
-		case r.Filled <= filled[r.ClientOrderID]:
-		case sides[r.ClientOrderID] == exchange.Buy:
-			bought += r.Filled - filled[r.ClientOrderID]
-			filled[r.ClientOrderID] = r.Filled
-		case sides[r.ClientOrderID] == exchange.Sell:
-			sold += r.Filled - filled[r.ClientOrderID]
-			filled[r.ClientOrderID] = r.Filled
+		if sending, ok := r.Body.(record.Sending); ok {
+			sides[r.ClientOrderID] = sending.Order.Side
+			continue
+		}
+		all, _, ok := r.Filled()
+		grown := all - filled[r.ClientOrderID]
+		if !ok || grown <= 0 {
+			continue
+		}
+		filled[r.ClientOrderID] = all
+		if sides[r.ClientOrderID] == exchange.Buy {
+			bought += grown
+		} else {
+			sold += grown
 		}
 	}
 	for _, q := range w.ledger().Quantities() {
@@ -107,7 +113,7 @@ func (w *world) wantQuantities() {
 func (w *world) wantFills() {
 	w.t.Helper()
 	key := w.config.Strategies[0].Symbol.Key()
-	want := reconcile.Moved{Strategy: "one", Symbol: key}
+	want := ledger.Moved{Strategy: "one", Symbol: key}
 	for _, fill := range w.venue.Fills() {
 		if fill.Market == key.Market && fill.Side == exchange.Buy {
 			want.Bought += fill.Quantity
@@ -127,12 +133,12 @@ func (w *world) wantReplay() {
 	book := reconcile.NewBook(w.config.Settle)
 	for i := range w.records {
 		r := &w.records[i]
-		if r.Kind == reconcile.RecordEntry {
-			if asset, sum := r.Entry.Balanced(); !sum.IsZero() {
+		if p, ok := r.Body.(record.Posting); ok {
+			if asset, sum := p.Balanced(); !sum.IsZero() {
 				w.t.Errorf("record %d: its lines of %s sum to %s", i, asset, sum)
 			}
-			if want := book.Ledger().Lines(&r.Entry.Reading); !reflect.DeepEqual(want, r.Entry.Lines) {
-				w.t.Errorf("record %d: want lines %v, have %v", i, want, r.Entry.Lines)
+			if want := book.Ledger().Lines(&p.Reading); !reflect.DeepEqual(want, p.Lines) {
+				w.t.Errorf("record %d: want lines %v, have %v", i, want, p.Lines)
 			}
 		}
 		book.Apply(r)
@@ -160,13 +166,13 @@ func TestTheLedgerHoldsWhatIsMadeAndPaid(t *testing.T) {
 	w.wantLedger()
 	w.wantExplained()
 	money := w.venue.Money("one")
-	w.wantSum(reconcile.Transferred, exchange.Futures, "USDT", exchange.AmountOf(-10_000))
+	w.wantSum(ledger.Transferred, exchange.Futures, "USDT", exchange.AmountOf(-10_000))
 	w.wantFills()
 	if money.Realized.IsZero() || money.Fees.IsZero() {
 		t.Errorf("the test made nothing: %+v", money)
 	}
 	for _, b := range w.ledger().Balances() {
-		if b.Account != reconcile.Wallet && b.Account != reconcile.Transferred && (b.Strategy != "one" || !b.Derived) {
+		if b.Account != ledger.Wallet && b.Account != ledger.Transferred && (b.Strategy != "one" || !b.Derived) {
 			t.Errorf("want it to be strategy one's, and derived: have %+v", b)
 		}
 	}
@@ -196,7 +202,7 @@ func TestAChangeNobodyExplainsIsAnEntryOfItsOwn(t *testing.T) {
 	w.pass(20_000)
 	more = exchange.MustAmount("12.5")
 	w.pass(60_000)
-	w.wantSum(reconcile.Unexplained, exchange.Futures, "USDT", more.Neg())
+	w.wantSum(ledger.Unexplained, exchange.Futures, "USDT", more.Neg())
 	w.wantReplay()
 	if n := len(facts[NoteUnexplained](w.notes)); n != 1 {
 		t.Errorf("want one note of it, have %d", n)
@@ -297,7 +303,7 @@ func TestAMarketThatNeverStandsStillIsBookedToo(t *testing.T) {
 		w.pass(600_000)
 		entries := 0
 		for _, r := range w.records {
-			if r.Kind == reconcile.RecordEntry {
+			if r.Kind() == record.KindPosting {
 				entries++
 			}
 		}
@@ -322,7 +328,7 @@ func TestHundredsOfPositionsThatEndedWhileNobodyLookedAreBooked(t *testing.T) {
 	}
 	w.network = nil
 	w.pass(120_000)
-	w.wantSum(reconcile.Realised, exchange.Futures, "USDT", w.venue.Money("one").Realized.Neg())
+	w.wantSum(ledger.Realised, exchange.Futures, "USDT", w.venue.Money("one").Realized.Neg())
 	w.wantExplained()
 }
 
@@ -354,7 +360,7 @@ func TestWhatAnUnknownPlacementCostIsItsStrategys(t *testing.T) {
 	step, w.network = 1, once(fate{silent: true})
 	w.pass(60_000)
 	w.wantLedger()
-	if want, have := w.venue.Money("one").Fees, w.ledger().Sum(reconcile.Fees, "one", "USDT"); have != want || want.IsZero() {
+	if want, have := w.venue.Money("one").Fees, w.ledger().Sum(ledger.Fees, "one", "USDT"); have != want || want.IsZero() {
 		t.Errorf("fees of one: want %s, have %s\n%s", want, have, w.postings())
 	}
 }
@@ -425,19 +431,19 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 // ledger says, to the last digit. Nothing is held any more.
 func (w *world) wantTrips() {
 	w.t.Helper()
-	trips, market := reconcile.NewTrips(), w.config.Strategies[0].Symbol.Market
+	trips, market := ledger.NewRoundTrips(), w.config.Strategies[0].Symbol.Market
 	var realised, fees, funding exchange.Amount
 	for i := range w.records {
-		for _, trip := range trips.Take(&w.records[i]) {
+		for _, trip := range reconcile.TakeRoundTrips(trips, &w.records[i]) {
 			realised, fees, funding = realised.Add(trip.Realised), fees.Add(trip.Fees), funding.Add(trip.Funding)
 			if trip.LeftMS < trip.EnteredMS || trip.Quantity.Sign() <= 0 || trip.Entry.Sign() <= 0 || trip.Exit.Sign() <= 0 {
 				w.t.Errorf("a round trip out of order: %+v", trip)
 			}
 		}
 	}
-	w.wantSum(reconcile.Realised, market, "USDT", realised.Neg())
-	w.wantSum(reconcile.Fees, market, "USDT", fees)
-	w.wantSum(reconcile.Funding, market, "USDT", funding)
+	w.wantSum(ledger.Realised, market, "USDT", realised.Neg())
+	w.wantSum(ledger.Fees, market, "USDT", fees)
+	w.wantSum(ledger.Funding, market, "USDT", funding)
 }
 
 // wantExplained wants fees and funding told apart exactly, and nothing left over.
@@ -452,8 +458,8 @@ func (w *world) wantExplained() {
 		w.t.Errorf("want nothing unexplained, told of %d\n%s", n, w.postings())
 	}
 	if w.config.Strategies[0].Symbol.Market == exchange.Futures {
-		w.wantSum(reconcile.Fees, exchange.Futures, "USDT", money.Fees)
-		w.wantSum(reconcile.Funding, exchange.Futures, "USDT", money.Funding)
+		w.wantSum(ledger.Fees, exchange.Futures, "USDT", money.Fees)
+		w.wantSum(ledger.Funding, exchange.Futures, "USDT", money.Funding)
 	}
 }
 

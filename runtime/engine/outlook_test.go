@@ -9,6 +9,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -155,8 +156,8 @@ func TestARehearsalLooksAndSendsNothing(t *testing.T) {
 		t.Errorf("want the truth read and a stranger's position told, have %+v", o)
 	}
 	for _, r := range w.records {
-		if r.Kind == reconcile.RecordPlan || r.Kind == reconcile.RecordSending {
-			t.Errorf("want no plan and no placement in the journal, have %s", r.Kind)
+		if r.Kind() == record.KindPlan || r.Kind() == record.KindSending {
+			t.Errorf("want no plan and no placement in the journal, have %s", r.Kind())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -96,14 +97,14 @@ func TestAnExitOfAHaltWhoseAnswerIsLostIsNotRepeatedUnread(t *testing.T) {
 	if n := len(w.sent); n != before {
 		t.Errorf("want what is lost never to have arrived, have %d", n-before)
 	}
-	sending := 0
+	exits := 0
 	for _, r := range w.records {
-		if r.Kind == reconcile.RecordSending && r.Purpose == reconcile.Exit {
-			sending++
+		if sending, ok := r.Body.(record.Sending); ok && sending.Purpose == reconcile.Exit {
+			exits++
 		}
 	}
-	if sending != 1 {
-		t.Errorf("want one exit journalled while nothing is read, have %d\n%s", sending, w.story())
+	if exits != 1 {
+		t.Errorf("want one exit journalled while nothing is read, have %d\n%s", exits, w.story())
 	}
 	w.network = nil
 	w.pass(40_000)

@@ -8,6 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -129,7 +130,7 @@ func (e *Engine) over(r *run, reload *Reload) bool {
 // reload puts a change in force that nothing is against.
 func (e *Engine) reload(reload *Reload) {
 	if reload.ConfigHash != "" {
-		e.record(reconcile.Record{Kind: reconcile.RecordConfig, Hash: reload.ConfigHash})
+		e.record(record.Record{Body: record.Config{Hash: reload.ConfigHash}})
 	}
 	for _, r := range slices.Clone(e.runs) {
 		switch {
@@ -245,7 +246,7 @@ func (e *Engine) end(r *run) {
 // should the strategy come back.
 func (e *Engine) forget(r *run) {
 	if !r.state.Plan.Equal(&strategy.Plan{}) {
-		e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: &strategy.Plan{Reason: "it was removed from the configuration"}})
+		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: record.Plan{Plan: &strategy.Plan{Reason: "it was removed from the configuration"}}})
 	}
 }
 

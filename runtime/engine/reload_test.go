@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -33,7 +33,7 @@ func (w *world) wantRefused(why string, reload Reload) {
 	w.t.Helper()
 	records, calls, notes := len(w.records), len(w.queue), len(w.notes)
 	before := w.engine.Status()
-	w.give(&EventAudited{Audit: &reconcile.Audit{Actor: "a test"}, Event: &EventReload{Reload: &reload}})
+	w.give(&EventAudited{Audit: &record.Audit{Actor: "a test"}, Event: &EventReload{Reload: &reload}})
 	if len(reload.Refused) != 1 || !strings.Contains(reload.Refused[0], why) {
 		w.t.Errorf("want it refused because %s, have %q", why, reload.Refused)
 	}
@@ -302,7 +302,7 @@ func TestAStreakLongerThanATightenedLimitKeepsEntriesBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxLosingStreak: 5, CoolDownMS: 60_000}))
 	w.pass(5_000)
-	w.engine.record(reconcile.Record{Kind: reconcile.RecordResult, Strategy: "one", Symbol: bitcoin, Equity: exchange.AmountOf(10_000), Losses: 3})
+	w.engine.record(record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Result{Base: exchange.AmountOf(10_000), Losses: 3}})
 	for _, c := range []struct {
 		limit  int
 		states int

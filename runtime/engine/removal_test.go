@@ -8,6 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -86,7 +87,7 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 				t.Errorf("want all booked, have\n%s", w.postings())
 			}
 			w.wantFutures()
-			w.wantSum(reconcile.Unexplained, exchange.Futures, "USDT", exchange.Amount{})
+			w.wantSum(ledger.Unexplained, exchange.Futures, "USDT", exchange.Amount{})
 			if have := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }); len(have) > 0 {
 				t.Errorf("want nothing to be known at a start, have %v", have)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // overdueMS is how long after its fence an unknown may stay undecided before its
@@ -18,7 +19,7 @@ type Resolution struct {
 	Adopt   bool // false: ignore
 	Cause   string
 	Lines   []string // what changes, for people
-	records []reconcile.Record
+	records []record.Record
 }
 
 // Quarantine is a symbol that waits for a person, with the evidence to decide by.
@@ -94,26 +95,29 @@ func (e *Engine) Resolving(key exchange.SymbolKey, adopt bool, reason string) (R
 	return r, nil
 }
 
-func resolutionLine(record *reconcile.Record, truth *reconcile.SymbolTruth) string {
+func resolutionLine(r *record.Record, truth *reconcile.SymbolTruth) string {
 	quantity := func(q exchange.Quantity) string {
 		if truth.Rules == nil {
 			return fmt.Sprint(int64(q), " steps")
 		}
 		return truth.Rules.QuantityDecimal(q).String()
 	}
-	switch {
-	case record.Kind == reconcile.RecordEnded:
-		return "placement " + record.ClientOrderID + " is taken to have had no further effect"
-	case record.Kind == reconcile.RecordFound:
-		return fmt.Sprintf("order %d (%s) becomes botd's, as %s", record.OrderID, record.ClientOrderID, record.Purpose)
-	case record.Kind == reconcile.RecordIgnored && record.ClientOrderID != "":
-		return fmt.Sprintf("order %d (%s) is left alone", record.OrderID, record.ClientOrderID)
-	case record.Kind == reconcile.RecordIgnored:
-		return quantity(record.Filled) + " of the position is left to whoever made it"
-	case record.Filled == 0:
-		return "nothing is to be adopted: position and fills agree at " + quantity(truth.Known)
+	switch body := r.Body.(type) {
+	case record.Ended:
+		return "placement " + r.ClientOrderID + " is taken to have had no further effect"
+	case record.Found:
+		return fmt.Sprintf("order %d (%s) becomes botd's, as %s", body.OrderID, r.ClientOrderID, body.Purpose)
+	case record.Ignored:
+		if r.ClientOrderID != "" {
+			return fmt.Sprintf("order %d (%s) is left alone", body.OrderID, r.ClientOrderID)
+		}
+		return quantity(body.Quantity) + " of the position is left to whoever made it"
+	case record.Adopted:
+		if body.Quantity != 0 {
+			return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(body.Quantity), quantity(truth.Known+body.Quantity))
+		}
 	}
-	return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(record.Filled), quantity(truth.Known+record.Filled))
+	return "nothing is to be adopted: position and fills agree at " + quantity(truth.Known)
 }
 
 // resolve ends a quarantine as a person asked. It is journalled; a round follows.
@@ -141,7 +145,7 @@ func (e *Engine) guardOverdue() {
 			continue
 		}
 		why := "placement " + p.ClientOrderID + " is unknown two minutes after it could have been decided: no valid snapshot"
-		e.record(reconcile.Record{Kind: reconcile.RecordHalt, Strategy: r.config.Name, Level: reconcile.LevelPause, Why: why})
+		e.record(record.Record{Strategy: r.config.Name, Body: record.Halt{Level: reconcile.LevelPause, Why: why}})
 		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 )
 
@@ -24,7 +25,7 @@ func (e *Engine) attribute() {
 			e.share(wallet.Sub(account.Wallet), shares)
 		}
 		if !account.Known || account.Wallet != wallet {
-			e.record(reconcile.Record{Kind: reconcile.RecordResult, Wallet: wallet, Losses: account.Losses})
+			e.record(record.Record{Body: record.Accounted{Wallet: wallet, Losses: account.Losses}})
 		}
 	}
 	for i, r := range e.runs {
@@ -103,25 +104,24 @@ func (e *Engine) result(r *run, made exchange.Amount) {
 	if made.IsZero() && position == w.Held && w.Known {
 		return
 	}
-	record := reconcile.Record{Kind: reconcile.RecordResult, Strategy: r.config.Name, Symbol: r.truth.Key, Equity: w.Base, Result: w.Result.Add(made),
-		Trip: w.Trip, Filled: position, Losses: w.Losses}
+	next := record.Result{Base: w.Base, Result: w.Result.Add(made), Trip: w.Trip, Position: position, Losses: w.Losses}
 	if !w.Known {
-		record.Equity = e.marked(r.truth.Key.Market)
+		next.Base = e.marked(r.truth.Key.Market)
+	}
+	if w.Held == 0 {
+		next.Trip = w.Result // fees of the entry belong to the trip
 	}
 	ended := w.Held != 0 && (position == 0 || (position > 0) != (w.Held > 0))
-	if w.Held == 0 {
-		record.Trip = w.Result // fees of the entry belong to the trip
-	}
 	if !ended {
-		e.record(record)
+		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: next})
 		return
 	}
-	trip := record.Result.Sub(record.Trip)
-	record.Trip, record.Losses = record.Result, streak(w.Losses, trip)
-	e.record(record)
+	trip := next.Result.Sub(next.Trip)
+	next.Trip, next.Losses = next.Result, streak(w.Losses, trip)
+	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: next})
 	if e.config.Limits.MaxLosingStreak != 0 {
 		account := e.book.Watch("")
-		e.record(reconcile.Record{Kind: reconcile.RecordResult, Wallet: account.Wallet, Losses: streak(account.Losses, trip)})
+		e.record(record.Record{Body: record.Accounted{Wallet: account.Wallet, Losses: streak(account.Losses, trip)}})
 		e.cool(account, nil, &e.config.Limits)
 	}
 	e.cool(w, r, &r.config.Limits)
@@ -144,14 +144,11 @@ func (e *Engine) cool(w *reconcile.Watch, r *run, limits *risk.Limits) {
 		return
 	}
 	e.breach(w.Strategy, r, risk.MaxLosingStreak, fmt.Sprintf("%d positions in a row lost", w.Losses), e.nowMS+limits.CoolDownMS)
-	e.record(reconcile.Record{Kind: reconcile.RecordResult, Strategy: w.Strategy, Symbol: symbolOf(r), Equity: w.Base, Result: w.Result, Trip: w.Trip, Filled: w.Held, Wallet: w.Wallet})
-}
-
-func symbolOf(r *run) exchange.SymbolKey {
 	if r == nil {
-		return exchange.SymbolKey{}
+		e.record(record.Record{Body: record.Accounted{Wallet: w.Wallet}})
+		return
 	}
-	return r.truth.Key
+	e.record(record.Record{Strategy: w.Strategy, Symbol: r.truth.Key, Body: record.Result{Base: w.Base, Result: w.Result, Trip: w.Trip, Position: w.Held}})
 }
 
 // traded counts a fill for the strategy's result.

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -337,7 +338,7 @@ func (e *Engine) guardPrefix() {
 		return
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
-	e.record(reconcile.Record{Kind: reconcile.RecordHalt, Level: reconcile.LevelPause, Why: why, ClientOrderID: id})
+	e.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: reconcile.LevelPause, Why: why}})
 	e.note("", nil, NoteHalt{Why: why})
 }
 
@@ -349,7 +350,7 @@ func (e *Engine) guardAliens() {
 			continue
 		}
 		why := "order " + truth.Alien + " carries this instance's prefix but is not in the journal: an old backup"
-		e.record(reconcile.Record{Kind: reconcile.RecordQuarantined, Symbol: truth.Key, ClientOrderID: truth.Alien, Why: why})
+		e.record(record.Record{Symbol: truth.Key, ClientOrderID: truth.Alien, Body: record.Quarantined{Why: why}})
 		e.note("", truth.Rules, NoteQuarantine{Why: why})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -166,7 +167,7 @@ func (e *Engine) decided(r *run) {
 	}
 	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
 		if memory, changed := r.state.Memory.With(remembered); changed {
-			e.record(reconcile.Record{Kind: reconcile.RecordMemory, Strategy: r.config.Name, Memory: slices.Clone(memory.Entries())})
+			e.record(record.Record{Strategy: r.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
 		}
 	}
 	if !e.config.Quiet {
@@ -230,7 +231,7 @@ func (e *Engine) adopt(r *run) {
 	merged := r.state.Plan.Clone()
 	merged.Merge(&r.plan)
 	latch := r.state.Latch
-	e.record(reconcile.Record{Kind: reconcile.RecordPlan, Strategy: r.config.Name, Symbol: r.truth.Key, Plan: merged})
+	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: record.Plan{Plan: merged}})
 	e.note(r.config.Name, r.config.Symbol, NoteDecision{merged, r.plan.Reason, r.truth.Last, r.truth.Position})
 	e.noteLatch(r, latch)
 	e.roundMS = e.nowMS

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -35,7 +36,7 @@ func (e *Engine) signal(name string, s *Signal) {
 		return
 	}
 	memory, _ := r.state.Memory.With(r.plan.Remembered())
-	e.record(reconcile.Record{Kind: reconcile.RecordMemory, Strategy: name, Memory: slices.Clone(memory.Entries())})
+	e.record(record.Record{Strategy: name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
 	side := [...]string{"short", "flat", "long"}[s.Side+1]
 	e.note(name, r.config.Symbol, NoteSignal{Text: fmt.Sprintf("%s, %s of its size, as %s", side, s.Share, s.ID)})
 	e.tick(r, e.nowMS)

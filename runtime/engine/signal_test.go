@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 	"botd/strategy/overlay"
 )
@@ -35,7 +35,7 @@ func listens(w *world) {
 
 func (w *world) signal(name string, side int, atMS int64) error {
 	s := &Signal{Signal: strategy.Signal{ID: "s", Side: side, Share: exchange.RateOne, AtMS: atMS}}
-	w.give(&EventAudited{Audit: &reconcile.Audit{Actor: "signal"}, Event: &EventSignal{Strategy: name, Signal: s}})
+	w.give(&EventAudited{Audit: &record.Audit{Actor: "signal"}, Event: &EventSignal{Strategy: name, Signal: s}})
 	return s.Err
 }
 

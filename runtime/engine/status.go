@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -31,8 +32,8 @@ type Status struct {
 	Symbols    []SymbolStatus
 	Balances   []exchange.Balance // spot wallet, as last fetched
 	Live       []reconcile.Placement
-	Limits     []risk.Use          // of every limit, how much is in use
-	Ledger     []reconcile.Balance // of the account's money; empty where it is not booked
+	Limits     []risk.Use       // of every limit, how much is in use
+	Ledger     []ledger.Balance // of the account's money; empty where it is not booked
 }
 
 // SymbolStatus is what the exchange tells of one symbol beside what the journal explains.

@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 )
 
@@ -82,7 +83,7 @@ func (e *Engine) tighten(t *Tighten) {
 }
 
 func (e *Engine) set(s reconcile.SetLimit) {
-	e.record(reconcile.Record{Kind: reconcile.RecordLimit, Strategy: s.Strategy, Rule: s.Rule, Limit: s.Value, By: s.By, Why: s.Why})
+	e.record(record.Record{Strategy: s.Strategy, Body: record.Limit{Rule: s.Rule, Value: s.Value, By: s.By, Why: s.Why}})
 	what := s.Value + ", set by " + s.By
 	if s.Value == "" {
 		what = "as configured again"

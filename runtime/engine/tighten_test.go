@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 )
 
@@ -15,7 +15,7 @@ func (w *world) tightens(refused, strategy string, limits ...Setting) {
 	wish := Tighten{Strategy: strategy, Limits: limits, By: "somebody", Why: "a test"}
 	records := len(w.records)
 	lines, _ := w.engine.Tightening(&wish)
-	w.give(&EventAudited{Audit: &reconcile.Audit{Actor: "somebody"}, Event: &EventTighten{Tighten: &wish}})
+	w.give(&EventAudited{Audit: &record.Audit{Actor: "somebody"}, Event: &EventTighten{Tighten: &wish}})
 	switch {
 	case refused == "" && (wish.Err != nil || len(lines) != len(limits)):
 		w.t.Fatalf("%v: want it taken and told, have %v, %v", limits, lines, wish.Err)

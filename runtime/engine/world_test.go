@@ -10,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -54,7 +55,7 @@ type world struct {
 	now     int64
 	config  Config
 	engine  *Engine
-	records []reconcile.Record
+	records []record.Record
 	disk    error
 	cut     int // dies when that many records are durable; 0 never
 	queue   []due
@@ -234,8 +235,8 @@ func (w *world) gone(call *Call) error {
 // do carries a request out, and checks what must always hold of it.
 func (w *world) do(call *Call) (exchange.Answer, error) {
 	if order := call.Request.Order; call.Request.Operation.Places() {
-		if !slices.ContainsFunc(w.records, func(r reconcile.Record) bool {
-			return r.Kind == reconcile.RecordSending && r.ClientOrderID == order.ClientOrderID
+		if !slices.ContainsFunc(w.records, func(r record.Record) bool {
+			return r.Kind() == record.KindSending && r.ClientOrderID == order.ClientOrderID
 		}) {
 			w.t.Errorf("%s was sent before its record was durable", order.ClientOrderID)
 		}
@@ -333,8 +334,8 @@ func (w *world) truth() *reconcile.SymbolTruth {
 // ended is how a placement ended, by the journal: its state and evidence.
 func (w *world) ended(i int) (reconcile.State, string) {
 	for _, r := range w.records {
-		if r.Kind == reconcile.RecordEnded && i < len(w.sent) && r.ClientOrderID == w.sent[i].ClientOrderID {
-			return r.State, r.Evidence
+		if ended, ok := r.Body.(record.Ended); ok && i < len(w.sent) && r.ClientOrderID == w.sent[i].ClientOrderID {
+			return ended.State, ended.Evidence
 		}
 	}
 	return 0, ""
@@ -344,11 +345,7 @@ func (w *world) ended(i int) (reconcile.State, string) {
 func (w *world) story() string {
 	text := ""
 	for _, r := range w.records {
-		text += fmt.Sprintf("  %+7.3f %-12s %s %s %s filled %d %s%s%s", float64(r.AtMS-startMS)/1000, r.Kind, r.ClientOrderID, r.Purpose, r.State, r.Filled, r.Why, r.Evidence, r.Level)
-		if r.Order != nil {
-			text += fmt.Sprintf(" %s %s %d at %d stop %d", r.Order.Side, r.Order.Type, r.Order.Quantity, r.Order.Price, r.Order.StopPrice)
-		}
-		text += "\n"
+		text += fmt.Sprintf("  %+7.3f %-12s %s\n", float64(r.AtMS-startMS)/1000, r.Kind(), r.Summary())
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/risk"
 )
 
@@ -37,8 +38,8 @@ func TestFactsAreWrittenWhileStoppingWhenTheDiskHasRoomAgain(t *testing.T) {
 	}
 	b.journal = nil
 	b.pass(2_000)
-	if last := b.records[len(b.records)-1]; last.Kind != reconcile.RecordAcknowledged {
-		t.Errorf("want the acknowledgement written while stopping, have %s last", last.Kind)
+	if last := b.records[len(b.records)-1]; last.Kind() != record.KindAcknowledged {
+		t.Errorf("want the acknowledgement written while stopping, have %s last", last.Kind())
 	}
 	if b.engine.InFlight() {
 		t.Error("all is written and answered: nothing is in flight")
@@ -101,10 +102,10 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnWhenADeclaredStateBegan(t *testin
 	for name, begins := range map[string]func(*bench){
 		"the disk is nearly full": func(b *bench) { b.give(&EventDisk{Why: "the disk is full"}) },
 		"a limit is passed": func(b *bench) {
-			b.engine.book.Apply(&reconcile.Record{Kind: reconcile.RecordBreach, Strategy: "BTC-USDT", Rule: "max_drawdown", Why: "lost too much", AtMS: b.now})
+			b.engine.book.Apply(&record.Record{Strategy: "BTC-USDT", AtMS: b.now, Body: record.Breach{Rule: "max_drawdown", Why: "lost too much"}})
 		},
 		"a limit of the account is passed": func(b *bench) {
-			b.engine.book.Apply(&reconcile.Record{Kind: reconcile.RecordBreach, Rule: "max_daily_loss", Why: "lost too much", AtMS: b.now, UntilMS: b.now + 60_000})
+			b.engine.book.Apply(&record.Record{AtMS: b.now, Body: record.Breach{Rule: "max_daily_loss", Why: "lost too much", UntilMS: b.now + 60_000}})
 		},
 		"the configuration is another": func(b *bench) {
 			b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
@@ -169,8 +170,8 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 				return
 			}
 			b.give(&EventAnswer{CallID: entry.ID, Err: &exchange.Unavailable{Operation: entry.Request.Operation, Reason: "it was recalled"}})
-			if !slices.ContainsFunc(b.records, func(r reconcile.Record) bool {
-				return r.Kind == reconcile.RecordEnded && r.ClientOrderID == entry.Request.Order.ClientOrderID && r.State == reconcile.Expired && r.Evidence == "never sent: "+c.why
+			if !slices.ContainsFunc(b.records, func(r record.Record) bool {
+				return r.ClientOrderID == entry.Request.Order.ClientOrderID && r.Body == record.Body(record.Ended{State: reconcile.Expired, Evidence: "never sent: " + c.why})
 			}) {
 				t.Errorf("want the entry ended, never sent: %s; have %+v", c.why, b.records[len(b.records)-1])
 			}
@@ -202,8 +203,9 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) 
 	if len(b.placed) != 2 || !b.placed[1].Request.Order.ReduceOnly {
 		t.Fatalf("want the exit alone, which would eat the entry's fill: have %+v", b.placed[1:])
 	}
-	if !slices.ContainsFunc(b.records, func(r reconcile.Record) bool {
-		return r.Kind == reconcile.RecordEnded && r.ClientOrderID == entry && r.State == reconcile.Expired
+	if !slices.ContainsFunc(b.records, func(r record.Record) bool {
+		ended, ok := r.Body.(record.Ended)
+		return ok && r.ClientOrderID == entry && ended.State == reconcile.Expired
 	}) {
 		t.Error("want the entry ended as never sent")
 	}

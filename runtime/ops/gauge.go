@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
 	"botd/runtime/engine"
 )
 
@@ -116,14 +117,14 @@ func (m *Metrics) books(s *engine.Status) {
 		b := &s.Ledger[i]
 		name := m.known.strategy(b.Strategy)
 		switch {
-		case b.Account == reconcile.Unexplained:
+		case b.Account == ledger.Unexplained:
 			of := wallet{b.Symbol.Market.String(), m.known.asset(b.Asset)}
 			unexplained[of] = unexplained[of].Sub(b.Amount) // where it came from is negative
 		case b.Asset != "USDT":
-		case b.Account == reconcile.Fees:
+		case b.Account == ledger.Fees:
 			paid[name] = paid[name].Add(b.Amount)
 			made[name] = made[name].Sub(b.Amount)
-		case b.Account == reconcile.Realised || b.Account == reconcile.Funding:
+		case b.Account == ledger.Realised || b.Account == ledger.Funding:
 			made[name] = made[name].Sub(b.Amount)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
 	"botd/risk"
 	"botd/runtime/engine"
 )
@@ -51,11 +52,11 @@ func running(t *testing.T) *engine.Status {
 				LiqPrice: enginetest.Amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
 			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: enginetest.Price(t, ether, "3000"), LastMS: 1_700_000_099_500},
 		},
-		Ledger: []reconcile.Balance{
-			{Account: reconcile.Wallet, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "10000")},
-			{Account: reconcile.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "-2.5")},
-			{Account: reconcile.Realised, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "-7")},
-			{Account: reconcile.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "1.25")},
+		Ledger: []ledger.Balance{
+			{Account: ledger.Wallet, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "10000")},
+			{Account: ledger.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "-2.5")},
+			{Account: ledger.Realised, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "-7")},
+			{Account: ledger.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "1.25")},
 		},
 		Live: []reconcile.Placement{
 			{ClientOrderID: "bx-1-1", OrderID: 11, Strategy: "trend", Purpose: reconcile.StopLoss, State: reconcile.Working, SentMS: 5_000,

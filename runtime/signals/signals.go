@@ -21,7 +21,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -177,7 +177,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request, m *message) {
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
 	given := engine.Signal{Signal: *signal}
 	err = s.config.Driver.Send(ctx, &engine.EventAudited{
-		Audit: &reconcile.Audit{Actor: "signal", Role: "signal", From: host, Action: "signal", Target: m.Strategy, Detail: m.String(), RequestID: string(m.ID)},
+		Audit: &record.Audit{Actor: "signal", Role: "signal", From: host, Action: "signal", Target: m.Strategy, Detail: m.String(), RequestID: string(m.ID)},
 		Event: &engine.EventSignal{Strategy: m.Strategy, Signal: &given}})
 	if err != nil {
 		// Whatever became of it: sent again, it is either taken or known.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // Audit is one change that somebody, or botd itself, made: an entry of the journal.
@@ -23,40 +24,9 @@ type Audit struct {
 }
 
 // audited keeps the records that are about who changed what.
-func (h *History) audited(r *reconcile.Record) {
-	a := Audit{AtMS: r.AtMS, Kind: r.Kind.String(), Actor: "botd", Target: targetOf(r), Detail: r.Why}
-	switch r.Kind {
-	case reconcile.RecordAudit:
-		a.Actor, a.Role, a.From, a.Action = r.Audit.Actor, r.Audit.Role, r.Audit.From, r.Audit.Action
-		a.Target, a.Detail, a.RequestID = r.Audit.Target, r.Audit.Detail, r.Audit.RequestID
-	case reconcile.RecordHalt:
-		a.Action = "halt " + r.Level.String()
-		if r.Level == reconcile.LevelNone {
-			a.Action = "rearm"
-		}
-	case reconcile.RecordLimit:
-		a.Action, a.Detail = "limit "+r.Rule+" "+cmp.Or(r.Limit, "as configured"), r.Why
-	case reconcile.RecordBreach:
-		a.Action = "limit " + r.Rule + " breached"
-		if r.Why == "" {
-			a.Action = "limit " + r.Rule + " holds again"
-		}
-	case reconcile.RecordQuarantined:
-		a.Action = "quarantine"
-	case reconcile.RecordAdopted, reconcile.RecordIgnored, reconcile.RecordFound:
-		a.Action, a.Detail = r.Kind.String(), r.Evidence
-	case reconcile.RecordWithdrawn:
-		a.Action, a.Target = "cancel", "order "+r.ClientOrderID
-	case reconcile.RecordBreaker:
-		a.Action = "breaker"
-	case reconcile.RecordBoot:
-		a.Action, a.Detail = "start", "epoch "+number(r.Epoch)
-	case reconcile.RecordConfig:
-		if r.Hash == "" {
-			return // a strategy's symbol
-		}
-		a.Action, a.Detail = "configuration", r.Hash
-	default:
+func (h *History) audited(r *record.Record) {
+	a := Audit{AtMS: r.AtMS, Kind: r.Kind().String(), Actor: "botd", Target: targetOf(r)}
+	if !a.describe(r) {
 		return
 	}
 	if len(h.audit) == maxAudit {
@@ -67,7 +37,48 @@ func (h *History) audited(r *reconcile.Record) {
 	h.publish("audit", a)
 }
 
-func targetOf(r *reconcile.Record) string {
+// describe says what a record changed; false for one that is about nothing that
+// somebody changed.
+func (a *Audit) describe(r *record.Record) bool {
+	switch body := r.Body.(type) {
+	case record.Audit:
+		a.Actor, a.Role, a.From, a.Action = body.Actor, body.Role, body.From, body.Action
+		a.Target, a.Detail, a.RequestID = body.Target, body.Detail, body.RequestID
+	case record.Halt:
+		a.Action, a.Detail = "halt "+body.Level.String(), body.Why
+		if body.Level == reconcile.LevelNone {
+			a.Action = "rearm"
+		}
+	case record.Limit:
+		a.Action, a.Detail = "limit "+body.Rule+" "+cmp.Or(body.Value, "as configured"), body.Why
+	case record.Breach:
+		a.Action, a.Detail = "limit "+body.Rule+" breached", body.Why
+		if body.Why == "" {
+			a.Action = "limit " + body.Rule + " holds again"
+		}
+	case record.Quarantined:
+		a.Action, a.Detail = "quarantine", body.Why
+	case record.Adopted:
+		a.Action, a.Detail = a.Kind, body.Evidence
+	case record.Ignored:
+		a.Action, a.Detail = a.Kind, body.Evidence
+	case record.Found:
+		a.Action, a.Detail = a.Kind, body.Evidence
+	case record.Withdrawn:
+		a.Action, a.Target, a.Detail = "cancel", "order "+r.ClientOrderID, body.Why
+	case record.Breaker:
+		a.Action, a.Detail = "breaker", body.Why
+	case record.Boot:
+		a.Action, a.Detail = "start", "epoch "+number(body.Epoch)
+	case record.Config:
+		a.Action, a.Detail = "configuration", body.Hash
+	default:
+		return false
+	}
+	return true
+}
+
+func targetOf(r *record.Record) string {
 	return reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}.String()
 }
 

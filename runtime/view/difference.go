@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 // maxDifferences bounds those kept in memory; the journal keeps everything.
@@ -34,18 +35,22 @@ type Difference struct {
 }
 
 // differed keeps the records that are about differences.
-func (h *History) differed(r *reconcile.Record) {
-	d := Difference{AtMS: r.AtMS, Kind: r.Kind.String(), Market: r.Symbol.Market.String(), Symbol: r.Symbol.Name, ClientOrderID: r.ClientOrderID, OrderID: r.OrderID, Text: r.Evidence, key: r.Symbol}
-	switch r.Kind {
-	case reconcile.RecordQuarantined:
+func (h *History) differed(r *record.Record) {
+	d := Difference{AtMS: r.AtMS, Kind: r.Kind().String(), Market: r.Symbol.Market.String(), Symbol: r.Symbol.Name, ClientOrderID: r.ClientOrderID, key: r.Symbol}
+	switch body := r.Body.(type) {
+	case record.Quarantined:
 		h.settled(r)
-		d.Kind, d.Text, d.Open = "quarantine", r.Why, true
-	case reconcile.RecordAdopted, reconcile.RecordIgnored:
+		d.Kind, d.Text, d.Open = "quarantine", body.Why, true
+	case record.Adopted:
 		h.settled(r)
-		d.quantity = r.Filled
-	case reconcile.RecordFound:
-	case reconcile.RecordEntry:
-		h.unexplained(r)
+		d.quantity, d.Text = body.Quantity, body.Evidence
+	case record.Ignored:
+		h.settled(r)
+		d.quantity, d.OrderID, d.Text = body.Quantity, body.OrderID, body.Evidence
+	case record.Found:
+		d.OrderID, d.Text = body.OrderID, body.Evidence
+	case record.Posting:
+		h.unexplained(r.AtMS, body.Lines)
 		return
 	default:
 		return
@@ -63,21 +68,18 @@ func (h *History) differs(d Difference) {
 }
 
 // unexplained keeps what a wallet has changed by and nothing explains.
-func (h *History) unexplained(r *reconcile.Record) {
-	if r.Entry == nil {
-		return
-	}
-	for i := range r.Entry.Lines {
-		if line := &r.Entry.Lines[i]; line.Account == reconcile.Unexplained {
+func (h *History) unexplained(atMS int64, lines []ledger.Line) {
+	for i := range lines {
+		if line := &lines[i]; line.Account == ledger.Unexplained {
 			amount := line.Amount.Neg().String() // where it came from is negative
-			h.differs(Difference{AtMS: r.AtMS, Kind: line.Account.String(), Market: line.Symbol.Market.String(), Symbol: line.Symbol.Name, Amount: amount, Asset: line.Asset,
+			h.differs(Difference{AtMS: atMS, Kind: line.Account.String(), Market: line.Symbol.Market.String(), Symbol: line.Symbol.Name, Amount: amount, Asset: line.Asset,
 				Text: fmt.Sprintf("the wallet has changed by %s %s that no fill, fee or funding explains", amount, line.Asset)})
 		}
 	}
 }
 
 // settled ends the quarantine of a symbol.
-func (h *History) settled(r *reconcile.Record) {
+func (h *History) settled(r *record.Record) {
 	for i := len(h.differences) - 1; i >= 0; i-- {
 		if d := &h.differences[i]; d.Open && d.key == r.Symbol {
 			d.Open, d.EndedMS = false, r.AtMS

@@ -1,11 +1,14 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 // Bounds of what is kept in memory; the journal keeps everything.
@@ -25,7 +28,7 @@ type History struct {
 	byTime         []*placed // oldest first
 	fills          []Fill    // oldest first
 	forgot         int64     // fills
-	trips          *reconcile.Trips
+	trips          *ledger.RoundTrips
 	ended          []over // positions, oldest first
 	lastEnded      int64
 	differences    []Difference // oldest first
@@ -47,29 +50,27 @@ type placed struct {
 
 // NewHistory returns an empty history.
 func NewHistory() *History {
-	return &History{orders: map[string]*placed{}, trips: reconcile.NewTrips(), symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
+	return &History{orders: map[string]*placed{}, trips: ledger.NewRoundTrips(), symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
 }
 
 // Take takes the next record.
-func (h *History) Take(r *reconcile.Record) {
+func (h *History) Take(r *record.Record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.taken++
-	switch r.Kind {
-	case reconcile.RecordSending:
-		h.sending(r)
-	case reconcile.RecordAcknowledged, reconcile.RecordRefused, reconcile.RecordUnknown, reconcile.RecordFill, reconcile.RecordEnded:
+	switch body := r.Body.(type) {
+	case record.Sending:
+		h.begin(r, reconcile.Placement{Purpose: body.Purpose, Key: body.Key, Order: body.Order, State: reconcile.Sending, DeadlineMS: body.DeadlineMS}, "journalled", "durable before its first byte")
+	case record.Acknowledged, record.Refused, record.Unknown, record.Fill, record.Ended:
 		h.advance(r)
-	case reconcile.RecordFound:
-		if r.Order != nil {
-			h.sending(r)
-		}
-	case reconcile.RecordWithdrawn:
+	case record.Found:
+		h.begin(r, reconcile.Placement{OrderID: body.OrderID, Purpose: body.Purpose, Key: body.Key, Order: body.Order, State: reconcile.Working, Evidence: body.Evidence}, "fetched", "found on the exchange: "+body.Evidence)
+	case record.Withdrawn:
 		if o := h.orders[r.ClientOrderID]; o != nil {
-			o.step(r.AtMS, "withdrawn", "by a person: "+r.Why)
+			o.step(r.AtMS, "withdrawn", "by a person: "+body.Why)
 			h.tell(o)
 		}
-	case reconcile.RecordBoot:
+	case record.Boot:
 		h.restarted(r)
 	}
 	h.tripped(r)
@@ -77,18 +78,14 @@ func (h *History) Take(r *reconcile.Record) {
 	h.audited(r)
 }
 
-func (h *History) sending(r *reconcile.Record) {
+// begin keeps an order that a record begins with, and its first step.
+func (h *History) begin(r *record.Record, p reconcile.Placement, step, text string) {
 	if len(h.byTime) >= maxOrders {
 		h.forget()
 	}
-	o := &placed{n: h.taken, p: reconcile.Placement{ClientOrderID: r.ClientOrderID, OrderID: r.OrderID, Strategy: r.Strategy, Purpose: r.Purpose, Key: r.Key, Order: *r.Order,
-		State: reconcile.Sending, SentMS: r.AtMS, DeadlineMS: r.DeadlineMS}}
-	if r.Kind == reconcile.RecordFound {
-		o.p.State, o.p.Evidence = reconcile.Working, r.Evidence
-		o.step(r.AtMS, "fetched", "found on the exchange: "+r.Evidence)
-	} else {
-		o.step(r.AtMS, "journalled", "durable before its first byte")
-	}
+	p.ClientOrderID, p.Strategy, p.SentMS = r.ClientOrderID, r.Strategy, r.AtMS
+	o := &placed{n: h.taken, p: p}
+	o.step(r.AtMS, step, text)
 	h.orders[r.ClientOrderID] = o
 	h.byTime = append(h.byTime, o)
 	h.tell(o)
@@ -107,46 +104,45 @@ func (h *History) forget() {
 	})
 }
 
-func (h *History) advance(r *reconcile.Record) {
+func (h *History) advance(r *record.Record) {
 	o := h.orders[r.ClientOrderID]
 	if o == nil {
 		return // of before what is kept
 	}
 	p := &o.p
-	if r.OrderID != 0 {
-		p.OrderID = r.OrderID
-	}
-	switch r.Kind {
-	case reconcile.RecordAcknowledged:
-		p.State = reconcile.Acknowledged
+	switch body := r.Body.(type) {
+	case record.Acknowledged:
+		p.OrderID, p.State = body.OrderID, reconcile.Acknowledged
 		o.step(r.AtMS, "acknowledged", "")
-	case reconcile.RecordRefused:
-		p.State, p.Why, p.EndedMS = reconcile.Refused, r.Why, r.AtMS
-		o.step(r.AtMS, "refused", r.Why)
-	case reconcile.RecordUnknown:
-		p.State, p.Why = reconcile.Uncertain, r.Why
-		o.step(r.AtMS, "uncertain", r.Why)
-	case reconcile.RecordFill:
-		p.State = reconcile.Working
+	case record.Refused:
+		p.State, p.Why, p.EndedMS = reconcile.Refused, body.Why, r.AtMS
+		o.step(r.AtMS, "refused", body.Why)
+	case record.Unknown:
+		p.State, p.Why = reconcile.Uncertain, body.Why
+		o.step(r.AtMS, "uncertain", body.Why)
+	case record.Fill:
+		p.OrderID, p.State = cmp.Or(body.OrderID, p.OrderID), reconcile.Working
 		h.filled(o, r)
-	case reconcile.RecordEnded:
+	case record.Ended:
+		p.OrderID = cmp.Or(body.OrderID, p.OrderID)
 		h.filled(o, r)
-		p.State, p.Evidence, p.EndedMS = r.State, r.Evidence, r.AtMS
-		o.step(r.AtMS, "settled", r.State.String()+": "+r.Evidence)
+		p.State, p.Evidence, p.EndedMS = body.State, body.Evidence, r.AtMS
+		o.step(r.AtMS, "settled", body.State.String()+": "+body.Evidence)
 	}
 	h.tell(o)
 }
 
 // filled notes what was filled beyond what was known.
-func (h *History) filled(o *placed, r *reconcile.Record) {
-	grown := r.Filled - o.p.Filled
-	if !r.Price.IsZero() {
-		o.p.Price = r.Price
+func (h *History) filled(o *placed, r *record.Record) {
+	filled, price, _ := r.Filled()
+	grown := filled - o.p.Filled
+	if !price.IsZero() {
+		o.p.Price = price
 	}
 	if grown <= 0 {
 		return
 	}
-	o.p.Filled = r.Filled
+	o.p.Filled = filled
 	if len(h.fills) == maxFills {
 		h.fills = h.fills[:copy(h.fills, h.fills[maxFills/10:])]
 		h.forgot += maxFills / 10
@@ -188,7 +184,7 @@ func (h *History) see(live []reconcile.Placement, nowMS int64) {
 
 // restarted makes every placement whose outcome was not known uncertain, as the
 // book does.
-func (h *History) restarted(r *reconcile.Record) {
+func (h *History) restarted(r *record.Record) {
 	for _, o := range h.byTime {
 		if o.p.State == reconcile.Sending {
 			o.p.State = reconcile.Uncertain

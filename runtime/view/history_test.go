@@ -6,22 +6,22 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
 	t.Parallel()
 	h := NewHistory()
-	sent := func(id string) *reconcile.Record {
-		return &reconcile.Record{Kind: reconcile.RecordSending, AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Purpose: reconcile.Entry,
-			Order: &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}
+	sent := func(id string) *record.Record {
+		return &record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: reconcile.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
 	}
 	h.Take(sent("lives"))
 	for i := range maxOrders + 10 {
 		id := fmt.Sprint("x", i)
-		ended := reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 3, ClientOrderID: id, State: reconcile.Filled, Filled: 30}
+		ended := record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: reconcile.Filled, Filled: 30}}
 		h.Take(sent(id))
 		h.Take(&ended)
-		h.Take(&reconcile.Record{Kind: reconcile.RecordHalt, AtMS: 4, Level: reconcile.LevelPause})
+		h.Take(&record.Record{AtMS: 4, Body: record.Halt{Level: reconcile.LevelPause}})
 	}
 	if len(h.byTime) > maxOrders || len(h.orders) != len(h.byTime) || len(h.fills) > maxFills || len(h.audit) > maxAudit {
 		t.Errorf("kept: want at most %d orders, %d fills and %d changes, have %d, %d, %d", maxOrders, maxFills, maxAudit, len(h.byTime), len(h.fills), len(h.audit))

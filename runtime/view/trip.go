@@ -3,6 +3,8 @@ package view
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 // maxTrips bounds the positions kept that are over; the journal keeps everything.
@@ -52,12 +54,12 @@ type EndedPosition struct {
 // over is a position that is over, under its number.
 type over struct {
 	n int64
-	reconcile.Trip
+	ledger.RoundTrip
 }
 
 // tripped keeps the positions that a record of the ledger ends.
-func (h *History) tripped(r *reconcile.Record) {
-	for _, trip := range h.trips.Take(r) {
+func (h *History) tripped(r *record.Record) {
+	for _, trip := range reconcile.TakeRoundTrips(h.trips, r) {
 		if len(h.ended) == maxTrips {
 			h.ended = h.ended[:copy(h.ended, h.ended[maxTrips/10:])]
 		}
@@ -70,17 +72,17 @@ func (h *History) tripped(r *reconcile.Record) {
 }
 
 func roundTripOf(o *over) RoundTrip {
-	return RoundTrip{ID: number(o.n), Strategy: o.Strategy, Market: o.Symbol.Market.String(), Symbol: o.Symbol.Name, Side: sideOf(&o.Trip), Quantity: o.Quantity.String(),
+	return RoundTrip{ID: number(o.n), Strategy: o.Strategy, Market: o.Symbol.Market.String(), Symbol: o.Symbol.Name, Side: sideOf(&o.RoundTrip), Quantity: o.Quantity.String(),
 		Entry: o.Entry.String(), Exit: o.Exit.String(), EnteredMS: o.EnteredMS, LeftMS: o.LeftMS, Asset: o.Asset, Realised: o.Realised.String(), Fees: o.Fees.String(),
-		Funding: o.Funding.String(), PNL: o.Net().String(), Derived: o.Derived, Whole: o.Whole, Purpose: endedBy(&o.Trip), PositionID: o.PositionID}
+		Funding: o.Funding.String(), PNL: o.Net().String(), Derived: o.Derived, Whole: o.Whole, Purpose: endedBy(&o.RoundTrip), PositionID: o.PositionID}
 }
 
 func endedPositionOf(o *over) EndedPosition {
-	return EndedPosition{ID: number(o.n), PositionID: o.PositionID, Strategy: o.Strategy, Market: o.Symbol.Market.String(), Symbol: o.Symbol.Name, Side: sideOf(&o.Trip), Quantity: o.Quantity.String(),
-		Entry: o.Entry.String(), Exit: o.Exit.String(), Realised: o.Realised.String(), Liquidated: o.Liquidated, Purpose: endedBy(&o.Trip), FromMS: o.EnteredMS, UntilMS: o.LeftMS}
+	return EndedPosition{ID: number(o.n), PositionID: o.PositionID, Strategy: o.Strategy, Market: o.Symbol.Market.String(), Symbol: o.Symbol.Name, Side: sideOf(&o.RoundTrip), Quantity: o.Quantity.String(),
+		Entry: o.Entry.String(), Exit: o.Exit.String(), Realised: o.Realised.String(), Liquidated: o.Liquidated, Purpose: endedBy(&o.RoundTrip), FromMS: o.EnteredMS, UntilMS: o.LeftMS}
 }
 
-func sideOf(t *reconcile.Trip) string {
+func sideOf(t *ledger.RoundTrip) string {
 	if t.Side == exchange.Sell {
 		return exchange.Short.String()
 	}
@@ -89,7 +91,7 @@ func sideOf(t *reconcile.Trip) string {
 
 // endedBy is what ended a position: an order's purpose, liquidation, or by_hand where
 // it was no order of botd's.
-func endedBy(t *reconcile.Trip) string {
+func endedBy(t *ledger.RoundTrip) string {
 	switch {
 	case t.Liquidated:
 		return "liquidation"

@@ -20,6 +20,7 @@ import (
 	"botd/internal/version"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/api"
 	"botd/runtime/engine"
@@ -35,7 +36,7 @@ type timedJournal struct {
 }
 
 // Append makes the records durable and notes how long that took.
-func (j timedJournal) Append(ctx context.Context, records []reconcile.Record) error {
+func (j timedJournal) Append(ctx context.Context, records []record.Record) error {
 	began := time.Now()
 	err := j.Journal.Append(ctx, records)
 	j.metrics.Commit(time.Since(began), err)

@@ -21,6 +21,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/view"
 	"botd/strategy"
@@ -134,7 +135,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 	book := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle))
 	began := int64(0)
 	from, to := atMS-pastBefore*int64(c.Interval), atMS+pastAfter*int64(c.Interval)
-	if err := store.Replay(ctx, func(r *reconcile.Record) error {
+	if err := store.Replay(ctx, func(r *record.Record) error {
 		if began == 0 {
 			began = r.AtMS
 		}
@@ -142,8 +143,8 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 			book.Apply(r)
 		}
 		mine := r.Strategy == c.Name || r.Symbol == symbol.Key() || r.Strategy == "" && r.Symbol == exchange.SymbolKey{} && r.ClientOrderID == ""
-		if mine && r.AtMS >= from && r.AtMS <= to && r.Kind != reconcile.RecordEntry && len(p.happened) < pastRecords {
-			p.happened = append(p.happened, happened{r.AtMS, r.Kind.String(), recordText(r, symbol)})
+		if mine && r.AtMS >= from && r.AtMS <= to && r.Kind() != record.KindPosting && len(p.happened) < pastRecords {
+			p.happened = append(p.happened, happened{r.AtMS, r.Kind().String(), recordText(r, symbol)})
 		}
 		return nil
 	}); err != nil {
@@ -161,38 +162,46 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 }
 
 // recordText is a record in words, with the symbol's prices and quantities.
-func recordText(r *reconcile.Record, symbol *exchange.Symbol) string {
-	text := r.Brief()
-	if o := r.Order; o != nil {
-		text = fmt.Sprintf("%s %s: %s %s %s", r.ClientOrderID, r.Purpose, o.Side, o.Type, symbol.QuantityDecimal(o.Quantity))
-		if o.Price != 0 {
-			text += " at " + symbol.PriceDecimal(o.Price).String()
-		}
-		if o.StopPrice != 0 {
-			text += " stop " + symbol.PriceDecimal(o.StopPrice).String()
+func recordText(r *record.Record, symbol *exchange.Symbol) string {
+	switch body := r.Body.(type) {
+	case record.Sending:
+		return orderText(r.ClientOrderID, body.Purpose, &body.Order, symbol)
+	case record.Found:
+		return orderText(r.ClientOrderID, body.Purpose, &body.Order, symbol)
+	case record.Fill:
+		return r.ClientOrderID + pastFillText(body.Filled, body.Price, symbol)
+	case record.Ended:
+		text := r.ClientOrderID + " " + body.State.String() + pastFillText(body.Filled, body.Price, symbol)
+		if body.Evidence != "" {
+			text += " (" + body.Evidence + ")"
 		}
 		return text
+	case record.Plan:
+		desired := view.OutlookOf(&engine.Outlook{Symbol: symbol, Plan: *body.Plan}).Plan
+		return wishText(&desired) + because(desired.Reason)
+	case record.Priced:
+		return "the target is " + symbol.QuantityDecimal(body.Quantity).String()
 	}
-	switch r.Kind {
-	case reconcile.RecordFill, reconcile.RecordEnded:
-		text = r.ClientOrderID
-		if r.State != 0 {
-			text += " " + r.State.String()
-		}
-		if r.Filled != 0 {
-			text += ", filled " + symbol.QuantityDecimal(r.Filled).String()
-		}
-		if !r.Price.IsZero() {
-			text += " at " + r.Price.String()
-		}
-		if r.Evidence != "" {
-			text += " (" + r.Evidence + ")"
-		}
-	case reconcile.RecordPlan:
-		wished := view.OutlookOf(&engine.Outlook{Symbol: symbol, Plan: *r.Plan}).Plan
-		text = wishText(&wished) + because(wished.Reason)
-	case reconcile.RecordResolved:
-		text = "the target is " + symbol.QuantityDecimal(r.Resolved).String()
+	return r.Summary()
+}
+
+func orderText(clientOrderID string, purpose reconcile.Purpose, o *exchange.NewOrder, symbol *exchange.Symbol) string {
+	text := fmt.Sprintf("%s %s: %s %s %s", clientOrderID, purpose, o.Side, o.Type, symbol.QuantityDecimal(o.Quantity))
+	if o.Price != 0 {
+		text += " at " + symbol.PriceDecimal(o.Price).String()
+	}
+	if o.StopPrice != 0 {
+		text += " stop " + symbol.PriceDecimal(o.StopPrice).String()
+	}
+	return text
+}
+
+func pastFillText(filled exchange.Quantity, price exchange.Amount, symbol *exchange.Symbol) (text string) {
+	if filled != 0 {
+		text += ", filled " + symbol.QuantityDecimal(filled).String()
+	}
+	if !price.IsZero() {
+		text += " at " + price.String()
 	}
 	return text
 }

@@ -18,6 +18,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/view"
@@ -142,8 +143,8 @@ func (h *laterHalt) scopeNow(config *configs.Config) reconcile.Scope {
 	return scope
 }
 
-func (h *laterHalt) audit(path string, scope reconcile.Scope) *reconcile.Audit {
-	return &reconcile.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
+func (h *laterHalt) audit(path string, scope reconcile.Scope) *record.Audit {
+	return &record.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
 		Detail: h.Level.String() + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
 }
 
@@ -162,15 +163,15 @@ func takeHalts(ctx context.Context, config *configs.Config, directory string, no
 	if err != nil || len(paths) == 0 {
 		return failure.Wrap(failure.IO, err)
 	}
-	var records []reconcile.Record
+	var records []record.Record
 	for _, path := range paths {
 		h, err := readHalt(path)
 		if err != nil {
 			return failure.New(failure.Data, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
 		}
 		scope := h.scopeNow(config)
-		records = append(records, reconcile.Record{Kind: reconcile.RecordAudit, AtMS: nowMS, Audit: h.audit(path, scope)})
-		halt := reconcile.Record{Kind: reconcile.RecordHalt, AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Level: h.Level, Why: h.Reason}
+		records = append(records, record.Record{AtMS: nowMS, Body: *h.audit(path, scope)})
+		halt := record.Record{AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: h.Level, Why: h.Reason}}
 		if h.Level > book.HaltOf(scope).Level {
 			book.Apply(&halt)
 			records = append(records, halt)

@@ -15,8 +15,8 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 func newJournal() *cobra.Command {
@@ -93,18 +93,16 @@ func (f *recordFlags) add(command *cobra.Command) {
 }
 
 func recordKinds() (names []string) {
-	for kind := reconcile.RecordBoot; ; kind++ {
-		if _, err := reconcile.ParseRecordKind(kind.String()); err != nil {
-			return names
-		}
+	for _, kind := range record.Kinds() {
 		names = append(names, kind.String())
 	}
+	return names
 }
 
 func (f *recordFlags) filter() (journal.Filter, error) {
 	filter := journal.Filter{After: f.after, Symbol: f.symbol, Strategy: f.strategy}
 	for _, name := range f.kinds {
-		kind, err := reconcile.ParseRecordKind(name)
+		kind, err := record.ParseKind(name)
 		if err != nil {
 			return filter, failure.Usagef("--kind %s: there is %s", name, strings.Join(recordKinds(), ", "))
 		}

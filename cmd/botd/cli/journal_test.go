@@ -11,6 +11,8 @@ import (
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 // written makes a journal with a strategy's order, what it paid, and a change of
@@ -22,28 +24,28 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	store, err := journal.Open(context.Background(), path, binding)
 	script.Check(err)
 	book := reconcile.NewBook(reconcile.Settle{})
-	add := func(records ...reconcile.Record) {
+	add := func(records ...record.Record) {
 		for i := range records {
 			book.Apply(&records[i])
 		}
 		script.Check(store.Append(context.Background(), records))
 	}
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
-	entry := func(atMS int64, wallet string, open ...reconcile.Leg) {
-		r := reconcile.Reading{AtMS: atMS, Market: exchange.Futures, Wallet: []reconcile.Asset{{Name: "USDT", Amount: exchange.MustAmount(wallet)}}, Open: open}
+	entry := func(atMS int64, wallet string, open ...ledger.Position) {
+		r := ledger.Reading{AtMS: atMS, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.MustAmount(wallet)}}, Open: open}
 		if len(open) == 0 {
-			r.Terms = []reconcile.Terms{{Symbol: key, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"), Grid: exchange.MustAmount("0.0001"), FundingHours: 8}}
+			r.Instruments = []ledger.Instrument{{Symbol: key, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"), Grid: exchange.MustAmount("0.0001"), FundingHours: 8}}
 		}
-		add(reconcile.Record{Kind: reconcile.RecordEntry, AtMS: atMS, Entry: &reconcile.Posting{Reading: r, Lines: book.Ledger().Lines(&r)}})
+		add(record.Record{AtMS: atMS, Body: record.Posting{Posting: ledger.Posting{Reading: r, Lines: book.Ledger().Lines(&r)}}})
 	}
 	const start = 1_800_000_000_000
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10, ClientOrderID: "bmain-1-1"}
-	about := reconcile.Record{AtMS: start + 1_000, Strategy: "trend", Symbol: key, ClientOrderID: order.ClientOrderID}
+	about := record.Record{AtMS: start + 1_000, Strategy: "trend", Symbol: key, ClientOrderID: order.ClientOrderID}
 	sending, ended := about, about
-	sending.Kind, sending.Order, sending.Purpose = reconcile.RecordSending, &order, reconcile.Entry
-	ended.Kind, ended.State, ended.OrderID, ended.Filled, ended.Evidence = reconcile.RecordEnded, reconcile.Filled, 7, 10, "fetched FILLED"
-	leg := reconcile.Leg{ID: 1, Symbol: "BTC-USDT", Opened: exchange.MustAmount("0.01"), Remaining: exchange.MustAmount("0.01"), Entry: exchange.AmountOf(50_000)}
-	add(reconcile.Record{Kind: reconcile.RecordBoot, AtMS: start, Epoch: 1, Account: binding.Text()})
+	sending.Body = record.Sending{Order: order, Purpose: reconcile.Entry}
+	ended.Body = record.Ended{State: reconcile.Filled, OrderID: 7, Filled: 10, Evidence: "fetched FILLED"}
+	leg := ledger.Position{ID: 1, Symbol: "BTC-USDT", Opened: exchange.MustAmount("0.01"), Remaining: exchange.MustAmount("0.01"), Entry: exchange.AmountOf(50_000)}
+	add(record.Record{AtMS: start, Body: record.Boot{Epoch: 1, Account: binding.Text()}})
 	entry(start, "10000")
 	add(sending, ended)
 	entry(start+3_000, "9999.75", leg)

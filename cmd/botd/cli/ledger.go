@@ -15,6 +15,8 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 // ledgerFlags are what botd ledger is asked.
@@ -56,8 +58,8 @@ exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 			book, entries := reconcile.NewBook(reconcile.Settle{}), []entryLine{}
 			err = store.Select(command.Context(), journal.Filter{}, func(s *journal.Stored) error {
 				book.Apply(&s.Record)
-				if s.Entry != nil && flags.entries && s.AtMS >= since {
-					entries = flags.lines(entries, s)
+				if posting, ok := s.Body.(record.Posting); ok && flags.entries && s.AtMS >= since {
+					entries = flags.lines(entries, s, posting.Lines)
 				}
 				return nil
 			})
@@ -85,16 +87,16 @@ exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 // ledgerPage is what botd ledger -o json prints.
 type ledgerPage struct {
 	Schema int `json:"schema"`
-	reconcile.LedgerReport
+	ledger.Report
 }
 
 // Rows are the accounts.
 func (p *ledgerPage) Rows() any { return p.Accounts }
 
 // known refuses a strategy of which nothing was ever booked: it may be misspelt.
-func (f *ledgerFlags) known(ledger *reconcile.Ledger) error {
+func (f *ledgerFlags) known(books *ledger.Ledger) error {
 	var booked []string
-	for _, row := range ledger.Report().Strategies {
+	for _, row := range books.Report().Strategies {
 		if !slices.Contains(booked, row.Strategy) {
 			booked = append(booked, row.Strategy)
 		}
@@ -105,11 +107,11 @@ func (f *ledgerFlags) known(ledger *reconcile.Ledger) error {
 	return failure.New(failure.Negative, "booked are: "+cmp.Or(strings.Join(booked, ", "), "none yet"), "nothing is booked for strategy %q", f.strategy)
 }
 
-func (f *ledgerFlags) report(ledger *reconcile.Ledger) *ledgerPage {
-	page := &ledgerPage{1, ledger.Report()}
+func (f *ledgerFlags) report(books *ledger.Ledger) *ledgerPage {
+	page := &ledgerPage{1, books.Report()}
 	if f.strategy != "" {
-		page.Strategies = slices.DeleteFunc(page.Strategies, func(r reconcile.LedgerRow) bool { return r.Strategy != f.strategy })
-		page.Accounts = slices.DeleteFunc(page.Accounts, func(r reconcile.AccountRow) bool { return r.Strategy != f.strategy })
+		page.Strategies = slices.DeleteFunc(page.Strategies, func(r ledger.Row) bool { return r.Strategy != f.strategy })
+		page.Accounts = slices.DeleteFunc(page.Accounts, func(r ledger.AccountRow) bool { return r.Strategy != f.strategy })
 	}
 	return page
 }
@@ -118,13 +120,13 @@ func (f *ledgerFlags) report(ledger *reconcile.Ledger) *ledgerPage {
 type entryLine struct {
 	Time     time.Time `json:"time"`
 	Sequence int64     `json:"sequence"`
-	reconcile.AccountRow
+	ledger.AccountRow
 }
 
-func (f *ledgerFlags) lines(all []entryLine, s *journal.Stored) []entryLine {
-	for _, l := range s.Entry.Lines {
+func (f *ledgerFlags) lines(all []entryLine, s *journal.Stored, lines []ledger.Line) []entryLine {
+	for _, l := range lines {
 		if f.strategy == "" || f.strategy == l.Strategy {
-			all = append(all, entryLine{time.UnixMilli(s.AtMS).UTC(), s.Sequence, reconcile.AccountRow{Account: l.Account, Strategy: l.Strategy,
+			all = append(all, entryLine{time.UnixMilli(s.AtMS).UTC(), s.Sequence, ledger.AccountRow{Account: l.Account, Strategy: l.Strategy,
 				Market: l.Symbol.Market, Symbol: l.Symbol.Name, Asset: l.Asset, Amount: l.Amount, Derived: l.Derived}})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 // oldJournal writes a journal as a botd of schema 1 left it.
@@ -22,7 +23,7 @@ func oldJournal(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Append(t.Context(), []reconcile.Record{{Kind: reconcile.RecordBoot, AtMS: 1, Epoch: 1}, {Kind: reconcile.RecordHalt, AtMS: 2, Level: reconcile.LevelPause, Why: "news"}}); err != nil {
+	if err := store.Append(t.Context(), []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1}}, {AtMS: 2, Body: record.Halt{Level: reconcile.LevelPause, Why: "news"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {

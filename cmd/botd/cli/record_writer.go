@@ -49,7 +49,7 @@ func (r *recordWriter) record(s *journal.Stored) error {
 		return err
 	}
 	at := time.UnixMilli(s.AtMS).UTC().Format("2006-01-02 15:04:05.000")
-	_, err := fmt.Fprintf(r.w, "%7d  %s  %-12s %-14s %-16s %s\n", s.Sequence, at, s.Kind, s.Strategy, s.Symbol.Name, s.Brief())
+	_, err := fmt.Fprintf(r.w, "%7d  %s  %-12s %-14s %-16s %s\n", s.Sequence, at, s.Kind(), s.Strategy, s.Symbol.Name, s.Summary())
 	return err
 }
 

@@ -23,6 +23,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/api/client"
 	"botd/runtime/engine"
@@ -56,7 +57,7 @@ func (l looking) Do(ctx context.Context, request exchange.Request) (exchange.Ans
 // nowhere is a journal of which nothing is kept.
 type nowhere struct{}
 
-func (nowhere) Append(context.Context, []reconcile.Record) error { return nil }
+func (nowhere) Append(context.Context, []record.Record) error { return nil }
 
 // outlooks asks the running daemon, or where none runs rehearses a start: the
 // journal is read, the venue looked at, and nothing is written or sent.
@@ -139,7 +140,7 @@ func journalled(ctx context.Context, config *configs.Config, directory string) (
 		return nil, journal.Failure(err)
 	}
 	defer store.Close()
-	if err := store.Replay(ctx, func(r *reconcile.Record) error { book.Apply(r); return nil }); err != nil {
+	if err := store.Replay(ctx, func(r *record.Record) error { book.Apply(r); return nil }); err != nil {
 		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
 	}
 	return book, nil

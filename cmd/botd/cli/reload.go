@@ -17,7 +17,7 @@ import (
 	"botd/configs"
 	"botd/configs/engineconfig"
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/api"
 	"botd/runtime/engine"
@@ -120,11 +120,11 @@ func filesOf(config *configs.Config) string {
 // reload reads the configuration again and puts what changed in place: all of it at
 // one moment, or nothing.
 func (r *reloader) reload(ctx context.Context, why string) {
-	_, _ = r.take(ctx, why, false, &reconcile.Audit{Actor: "file", Role: "operator", Action: "reload"}) // told by the log
+	_, _ = r.take(ctx, why, false, &record.Audit{Actor: "file", Role: "operator", Action: "reload"}) // told by the log
 }
 
 // take is a reload, or a trial that changes and tells nobody anything.
-func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reconcile.Audit) (does []string, err error) {
+func (r *reloader) take(ctx context.Context, why string, trial bool, audit *record.Audit) (does []string, err error) {
 	refused := func(event, format string, err error) ([]string, error) {
 		if !trial {
 			r.refused(event, "config    "+format, why, err)
@@ -176,7 +176,7 @@ func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reco
 // reloadWish is a reload that somebody wants over the API.
 type reloadWish struct {
 	trial  bool
-	audit  *reconcile.Audit
+	audit  *record.Audit
 	answer chan<- answered
 }
 
@@ -186,7 +186,7 @@ type answered struct {
 }
 
 // Reload hands a wish to the goroutine that reloads, and waits for what came of it.
-func (r *reloader) Reload(ctx context.Context, trial bool, audit *reconcile.Audit) ([]string, error) {
+func (r *reloader) Reload(ctx context.Context, trial bool, audit *record.Audit) ([]string, error) {
 	answer := make(chan answered, 1)
 	select {
 	case r.wishes <- reloadWish{trial, audit, answer}:
@@ -308,7 +308,7 @@ func valueOf(text string) string {
 // send hands the change to the engine: one event, one entry of the audit. Who asked
 // for a reload that changes nothing is written down too, a file is not. What changed
 // since it was prepared, a position that was opened, is an error here.
-func (r *reloader) send(ctx context.Context, reload *engine.Reload, differences []configs.Difference, audit *reconcile.Audit) error {
+func (r *reloader) send(ctx context.Context, reload *engine.Reload, differences []configs.Difference, audit *record.Audit) error {
 	var names []string
 	for _, s := range reload.Strategies {
 		names = append(names, s.Name)

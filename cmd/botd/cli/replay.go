@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/internal/failure"
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime/ops"
 )
 
@@ -46,7 +46,7 @@ func (r *reading) step(now func() time.Time) {
 }
 
 // replay gives every record of the journal.
-func replay(ctx context.Context, command *cobra.Command, flags runFlags, store *journal.Journal, take func(*reconcile.Record)) error {
+func replay(ctx context.Context, command *cobra.Command, flags runFlags, store *journal.Journal, take func(*record.Record)) error {
 	console, err := newConsole(command, flags, nil, ops.NewLogs())
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func replay(ctx context.Context, command *cobra.Command, flags runFlags, store *
 		say: func(text string) {
 			console.Say("journal.reading", "journal   %s; nothing is sent before all are known", text)
 		}}
-	if err := store.Replay(ctx, func(r *reconcile.Record) error {
+	if err := store.Replay(ctx, func(r *record.Record) error {
 		take(r)
 		told.step(time.Now)
 		return nil

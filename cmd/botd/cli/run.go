@@ -19,6 +19,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
@@ -171,7 +172,7 @@ func trade(ctx context.Context, command *cobra.Command, config *configs.Config, 
 	defer store.Close()
 	v.cut = store.Cut()
 	book, history := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle)), view.NewHistory()
-	if err := replay(ctx, command, flags, store, func(r *reconcile.Record) { book.Apply(r); history.Take(r) }); err != nil {
+	if err := replay(ctx, command, flags, store, func(r *record.Record) { book.Apply(r); history.Take(r) }); err != nil {
 		return err
 	}
 	if err := takeHalts(ctx, config, directory, v.client.ServerNowMS(), store, book, history); err != nil {

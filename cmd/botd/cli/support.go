@@ -27,8 +27,8 @@ import (
 	"botd/internal/failure"
 	"botd/internal/plural"
 	"botd/internal/version"
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 	"botd/runtime/api/auth"
 	"botd/runtime/notify"
 )
@@ -227,7 +227,7 @@ func (b *bundle) journal(ctx context.Context, mode, path string) {
 	}
 	b.addJSON("journal-"+mode+".json", report)
 	var lines [][]byte
-	if err := store.Replay(ctx, func(r *reconcile.Record) error {
+	if err := store.Replay(ctx, func(r *record.Record) error {
 		line, err := json.Marshal(r)
 		if len(lines) == supportRecords {
 			lines = slices.Delete(lines, 0, 1)

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime"
 )
 
@@ -97,13 +97,13 @@ type journal struct {
 	point *point
 }
 
-func (j journal) Append(ctx context.Context, records []reconcile.Record) error {
+func (j journal) Append(ctx context.Context, records []record.Record) error {
 	for i := range records {
-		j.point.pass("before", "journal", records[i].Kind.String())
+		j.point.pass("before", "journal", records[i].Kind().String())
 	}
 	err := j.Keeper.Append(ctx, records)
 	for i := range records {
-		j.point.pass("after", "journal", records[i].Kind.String())
+		j.point.pass("after", "journal", records[i].Kind().String())
 	}
 	return err
 }

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 func everyKindComesBack(t *testing.T, s *Store) {
@@ -16,6 +17,11 @@ func everyKindComesBack(t *testing.T, s *Store) {
 	want := EveryKind()
 	for i := range want { // one append each: the order must hold across transactions
 		add(t, j, want[i])
+	}
+	for _, kind := range record.Kinds() {
+		if !slices.ContainsFunc(want, func(r record.Record) bool { return r.Kind() == kind }) {
+			t.Errorf("the suite has no record of kind %s", kind)
+		}
 	}
 	compare(t, want, all(t, j))
 	before := sound(t, j, len(want))
@@ -46,7 +52,7 @@ func orderUnderFailure(t *testing.T, s *Store) {
 	add(t, j, sending(1))
 	s.Full(true)
 	for i := range 3 {
-		err := j.Append(t.Context(), []reconcile.Record{sending(2), sending(3)})
+		err := j.Append(t.Context(), []record.Record{sending(2), sending(3)})
 		if !errors.Is(err, journal.ErrFull) {
 			t.Fatalf("try %d on a full disk: want %v, have %v", i+1, journal.ErrFull, err)
 		}
@@ -60,7 +66,7 @@ func orderUnderFailure(t *testing.T, s *Store) {
 	s.Full(false)
 	add(t, j, sending(2), sending(3))
 	add(t, j, sending(4))
-	compare(t, []reconcile.Record{sending(1), sending(2), sending(3), sending(4)}, all(t, j))
+	compare(t, []record.Record{sending(1), sending(2), sending(3), sending(4)}, all(t, j))
 	sound(t, j, 4)
 }
 
@@ -73,11 +79,11 @@ func tornAppend(t *testing.T, s *Store) {
 	j := s.open(t)
 	add(t, j, sending(1))
 	s.Tear()
-	err := j.Append(t.Context(), []reconcile.Record{sending(2), sending(3)})
+	err := j.Append(t.Context(), []record.Record{sending(2), sending(3)})
 	if !errors.Is(err, journal.ErrBroken) || !broken(err) {
 		t.Fatalf("want %v, which asks for the process to end, have %v", journal.ErrBroken, err)
 	}
-	if err := j.Append(t.Context(), []reconcile.Record{sending(4)}); !errors.Is(err, journal.ErrBroken) {
+	if err := j.Append(t.Context(), []record.Record{sending(4)}); !errors.Is(err, journal.ErrBroken) {
 		t.Fatalf("nothing more is taken: want %v, have %v", journal.ErrBroken, err)
 	}
 	s.Crash()
@@ -94,18 +100,18 @@ func tornAppend(t *testing.T, s *Store) {
 func allOrNone(t *testing.T, s *Store) {
 	j := s.open(t)
 	add(t, j, sending(1), sending(2))
-	if err := j.Append(t.Context(), []reconcile.Record{sending(3), sending(2)}); err == nil {
+	if err := j.Append(t.Context(), []record.Record{sending(3), sending(2)}); err == nil {
 		t.Fatal("a client order id was journalled twice")
 	}
-	compare(t, []reconcile.Record{sending(1), sending(2)}, all(t, j))
+	compare(t, []record.Record{sending(1), sending(2)}, all(t, j))
 	add(t, j, sending(3))
 	sound(t, j, 3)
 }
 
 func bigRecords(t *testing.T, s *Store) {
 	j := s.open(t)
-	big := reconcile.Record{Kind: reconcile.RecordQuarantined, AtMS: 1, Symbol: bitcoin, Why: strings.Repeat("é\x00\"\\\n", 200_000)}
-	want := []reconcile.Record{big}
+	big := record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Quarantined{Why: strings.Repeat("é\x00\"\\\n", 200_000)}}
+	want := []record.Record{big}
 	for i := range 2_000 {
 		want = append(want, sending(i))
 	}
@@ -116,7 +122,7 @@ func bigRecords(t *testing.T, s *Store) {
 
 func chosen(t *testing.T, s *Store) {
 	j := s.open(t)
-	records := firstKinds()
+	records := EveryKind()[:19]
 	add(t, j, records...)
 	for name, c := range map[string]struct {
 		filter journal.Filter
@@ -124,7 +130,7 @@ func chosen(t *testing.T, s *Store) {
 	}{
 		"all after 15":      {journal.Filter{After: 15}, []int64{16, 17, 18, 19}},
 		"the last two":      {journal.Filter{Last: 2}, []int64{18, 19}},
-		"by kind":           {journal.Filter{Kinds: []reconcile.RecordKind{reconcile.RecordFill, reconcile.RecordBoot}}, []int64{1, 9}},
+		"by kind":           {journal.Filter{Kinds: []record.Kind{record.KindFill, record.KindBoot}}, []int64{1, 9}},
 		"by symbol":         {journal.Filter{Symbol: "BTC-USDT", After: 11}, []int64{12, 13, 17, 18}},
 		"by strategy":       {journal.Filter{Strategy: "one", SinceMS: 4}, []int64{6, 14}},
 		"the last of those": {journal.Filter{Strategy: "one", Last: 1}, []int64{14}},
@@ -152,11 +158,11 @@ func closed(t *testing.T, s *Store) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.Append(t.Context(), []reconcile.Record{sending(2)}); err == nil {
+	if err := j.Append(t.Context(), []record.Record{sending(2)}); err == nil {
 		t.Error("a closed journal took a record")
 	}
 	if err := j.Close(); err != nil {
 		t.Errorf("closing twice: %v", err)
 	}
-	compare(t, []reconcile.Record{sending(1)}, all(t, s.open(t)))
+	compare(t, []record.Record{sending(1)}, all(t, s.open(t)))
 }

@@ -10,14 +10,14 @@ import (
 	"reflect"
 	"testing"
 
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 // Journal is what the suite asks of one.
 type Journal interface {
-	Append(ctx context.Context, records []reconcile.Record) error
-	Replay(ctx context.Context, take func(*reconcile.Record) error) error
+	Append(ctx context.Context, records []record.Record) error
+	Replay(ctx context.Context, take func(*record.Record) error) error
 	Select(ctx context.Context, filter journal.Filter, take func(*journal.Stored) error) error
 	Verify(ctx context.Context) (journal.Report, error)
 	Close() error
@@ -91,29 +91,29 @@ func (s *Store) open(t *testing.T) Journal {
 	return j
 }
 
-func add(t *testing.T, j Journal, records ...reconcile.Record) {
+func add(t *testing.T, j Journal, records ...record.Record) {
 	t.Helper()
 	if err := j.Append(t.Context(), records); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func all(t *testing.T, j Journal) (records []reconcile.Record) {
+func all(t *testing.T, j Journal) (records []record.Record) {
 	t.Helper()
-	if err := j.Replay(t.Context(), func(r *reconcile.Record) error { records = append(records, *r); return nil }); err != nil {
+	if err := j.Replay(t.Context(), func(r *record.Record) error { records = append(records, *r); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return records
 }
 
-func compare(t *testing.T, want, have []reconcile.Record) {
+func compare(t *testing.T, want, have []record.Record) {
 	t.Helper()
 	if len(want) != len(have) {
 		t.Fatalf("want %d records, have %d", len(want), len(have))
 	}
 	for i := range want {
 		if !reflect.DeepEqual(want[i], have[i]) {
-			t.Errorf("record %d, %s:\nwant %+v\nhave %+v", i+1, want[i].Kind, want[i], have[i])
+			t.Errorf("record %d, %s:\nwant %+v\nhave %+v", i+1, want[i].Kind(), want[i], have[i])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/record"
 )
 
 func bound(t *testing.T, s *Store) {
@@ -45,11 +46,11 @@ func epochsGrow(t *testing.T, s *Store) {
 	j.Close()
 	j = s.open(t)
 	for _, epoch := range []int64{0, 7, 9} {
-		if err := j.Append(t.Context(), []reconcile.Record{boot(epoch)}); !errors.Is(err, journal.ErrEpoch) {
+		if err := j.Append(t.Context(), []record.Record{boot(epoch)}); !errors.Is(err, journal.ErrEpoch) {
 			t.Errorf("epoch %d after 9: want %v, have %v", epoch, journal.ErrEpoch, err)
 		}
 	}
-	if err := j.Append(t.Context(), []reconcile.Record{boot(10), boot(10)}); !errors.Is(err, journal.ErrEpoch) {
+	if err := j.Append(t.Context(), []record.Record{boot(10), boot(10)}); !errors.Is(err, journal.ErrEpoch) {
 		t.Errorf("one epoch twice in a batch: want %v, have %v", journal.ErrEpoch, err)
 	}
 	add(t, j, boot(10))
@@ -91,14 +92,14 @@ func readerBesideWriter(t *testing.T, s *Store) {
 	add(t, j, sending(1), sending(2))
 	reader := must[Journal](t)(s.Read())
 	defer reader.Close()
-	if err := reader.Append(t.Context(), []reconcile.Record{sending(99)}); err == nil {
+	if err := reader.Append(t.Context(), []record.Record{sending(99)}); err == nil {
 		t.Error("a journal open for reading was written")
 	}
 	const batches = 60
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for i := range batches {
-			if err := j.Append(t.Context(), []reconcile.Record{sending(3 + 2*i), sending(4 + 2*i)}); err != nil {
+			if err := j.Append(t.Context(), []record.Record{sending(3 + 2*i), sending(4 + 2*i)}); err != nil {
 				t.Error(err)
 			}
 		}

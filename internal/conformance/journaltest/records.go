@@ -1,78 +1,73 @@
 package journaltest
 
 import (
-	"strings"
-
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// EveryKind is a record of each kind: the first of them with all their fields
-// set, kinds that came later with a few.
-func EveryKind() []reconcile.Record {
-	records := firstKinds()
-	for kind := reconcile.RecordFees + 1; !strings.HasPrefix(kind.String(), "record("); kind++ {
-		record := reconcile.Record{Kind: kind, AtMS: 10, Strategy: "two", Symbol: bitcoin, Why: "why"}
-		switch kind {
-		case reconcile.RecordFound:
-			record.Order = &exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Price: 1, Quantity: 2}
-		case reconcile.RecordEntry:
-			record = Entry(10_000)
-		}
-		records = append(records, record)
-	}
-	return records
-}
-
-// Entry is a first entry of the ledger, which takes over a futures wallet.
-func Entry(usdt int64) reconcile.Record {
-	key, amount := exchange.SymbolKey{Market: exchange.Futures}, exchange.AmountOf(usdt)
-	return reconcile.Record{Kind: reconcile.RecordEntry, AtMS: 10, Entry: &reconcile.Posting{
-		Reading: reconcile.Reading{AtMS: 10, Market: exchange.Futures, Wallet: []reconcile.Asset{{Name: "USDT", Amount: amount}}},
-		Lines: []reconcile.Line{{Account: reconcile.Wallet, Symbol: key, Asset: "USDT", Amount: amount},
-			{Account: reconcile.Transferred, Symbol: key, Asset: "USDT", Amount: amount.Neg()}}}}
-}
-
-func firstKinds() []reconcile.Record {
+// EveryKind is a record of each kind, with all its fields set.
+func EveryKind() []record.Record {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
 		WorkingType: exchange.ContractPrice, ClosePosition: true, ClientOrderID: "bmain-1-1"}
 	plan := strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: -exchange.RateOne}, Leverage: 3, OrdersSet: true, Reason: "why",
 		Orders:     []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, Quantity: 2, PostOnly: true}},
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}}
-	return []reconcile.Record{
-		{Kind: reconcile.RecordBoot, AtMS: 1, Epoch: 36},
-		{Kind: reconcile.RecordConfig, AtMS: 1, Hash: "abc"},
-		{Kind: reconcile.RecordPlan, AtMS: 2, Strategy: "one", Symbol: bitcoin, Plan: &plan},
-		{Kind: reconcile.RecordMemory, AtMS: 2, Strategy: "one", Memory: []strategy.MemoryEntry{{Key: "begin_ms", Value: 5}}},
-		{Kind: reconcile.RecordResolved, AtMS: 3, Strategy: "one", Symbol: bitcoin, Target: plan.Target, Resolved: -7},
-		{Kind: reconcile.RecordSending, AtMS: 4, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bmain-1-1", Order: &order, Purpose: reconcile.StopLoss,
-			DeadlineMS: 9, Before: -7, Reserved: exchange.MustAmount("12.000000000000000001")},
-		{Kind: reconcile.RecordAcknowledged, AtMS: 5, ClientOrderID: "bmain-1-1", OrderID: 77},
-		{Kind: reconcile.RecordUnknown, AtMS: 5, ClientOrderID: "bmain-1-1", Why: "timeout"},
-		{Kind: reconcile.RecordFill, AtMS: 6, ClientOrderID: "bmain-1-1", Filled: 3, Price: exchange.AmountOf(48_999)},
-		{Kind: reconcile.RecordEnded, AtMS: 7, ClientOrderID: "bmain-1-1", State: reconcile.Filled, Filled: 7, Evidence: "fetched FILLED"},
-		{Kind: reconcile.RecordRefused, AtMS: 7, ClientOrderID: "bmain-1-2", Why: "no", Code: 2003},
-		{Kind: reconcile.RecordQuarantined, AtMS: 8, Symbol: bitcoin, Why: "why"},
-		{Kind: reconcile.RecordAdopted, AtMS: 8, Symbol: bitcoin, Filled: -2, Evidence: "by hand"},
-		{Kind: reconcile.RecordLatch, AtMS: 8, Strategy: "one", Latch: -1},
-		{Kind: reconcile.RecordDay, AtMS: 9, DayMS: 8, Equity: exchange.AmountOf(5), Peak: exchange.AmountOf(6)},
-		{Kind: reconcile.RecordHalt, AtMS: 9, Level: reconcile.LevelPause, Why: "why"},
-		{Kind: reconcile.RecordBaseline, AtMS: 9, Symbol: bitcoin, Filled: 100},
-		{Kind: reconcile.RecordFees, AtMS: 9, Symbol: bitcoin, Filled: 1},
-		{Kind: reconcile.RecordLimit, AtMS: 9, Rule: "max_open_orders", Limit: "5", By: "socket", Why: "a quiet week"},
+	return []record.Record{
+		{AtMS: 1, Body: record.Boot{Epoch: 36, Account: Bound.Text()}},
+		{AtMS: 1, Body: record.Config{Hash: "abc"}},
+		{AtMS: 2, Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &plan}},
+		{AtMS: 2, Strategy: "one", Body: record.Memory{Entries: []strategy.MemoryEntry{{Key: "begin_ms", Value: 5}}}},
+		{AtMS: 3, Strategy: "one", Symbol: bitcoin, Body: record.Priced{Target: plan.Target, Quantity: -7}},
+		{AtMS: 4, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bmain-1-1", Body: record.Sending{Order: order, Purpose: placement.StopLoss,
+			Key: "bridge", DeadlineMS: 9, Before: -7, Reserved: exchange.MustAmount("12.000000000000000001")}},
+		{AtMS: 5, ClientOrderID: "bmain-1-1", Body: record.Acknowledged{OrderID: 77}},
+		{AtMS: 5, ClientOrderID: "bmain-1-1", Body: record.Unknown{Why: "timeout"}},
+		{AtMS: 6, ClientOrderID: "bmain-1-1", Body: record.Fill{OrderID: 77, Filled: 3, Price: exchange.AmountOf(48_999)}},
+		{AtMS: 7, ClientOrderID: "bmain-1-1", Body: record.Ended{OrderID: 77, State: placement.Filled, Filled: 7, Price: exchange.AmountOf(48_998), Evidence: "fetched FILLED"}},
+		{AtMS: 7, ClientOrderID: "bmain-1-2", Body: record.Refused{Why: "no", Code: 2003}},
+		{AtMS: 8, Symbol: bitcoin, Body: record.Quarantined{Why: "why"}},
+		{AtMS: 8, Symbol: bitcoin, Body: record.Adopted{Quantity: -2, Evidence: "by hand"}},
+		{AtMS: 8, Strategy: "one", Body: record.Latch{Side: -1}},
+		{AtMS: 9, Body: record.Day{StartMS: 8, Equity: exchange.AmountOf(5), Peak: exchange.AmountOf(6), Markets: "futures", Spot: exchange.AmountOf(1)}},
+		{AtMS: 9, Body: record.Halt{Level: record.LevelPause, Why: "why"}},
+		{AtMS: 9, Symbol: bitcoin, Body: record.Baseline{Quantity: 100}},
+		{AtMS: 9, Symbol: bitcoin, Body: record.Fees{Quantity: 1, Evidence: "fees"}},
+		{AtMS: 9, Body: record.Limit{Rule: "max_open_orders", Value: "5", By: "socket", Why: "a quiet week"}},
+		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Assigned{OnRemove: "flatten"}},
+		{AtMS: 10, Body: record.Breaker{UntilMS: 20, Why: "why"}},
+		{AtMS: 10, Symbol: bitcoin, ClientOrderID: "bmain-9-9", Body: record.Ignored{Quantity: -3, OrderID: 99, Evidence: "by hand"}},
+		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8", Body: record.Found{OrderID: 98, Order: order, Purpose: placement.ExitOrder, Key: "found", Filled: 1,
+			Duplicate: true, Evidence: "a second order"}},
+		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Result{Base: exchange.AmountOf(9), Result: exchange.AmountOf(-1), Trip: exchange.AmountOf(2), Position: -4, Losses: 3}},
+		{AtMS: 10, Body: record.Accounted{Wallet: exchange.AmountOf(8), Losses: 1}},
+		{AtMS: 10, Strategy: "two", Body: record.Breach{Rule: "max_daily_loss", Why: "why", UntilMS: 30}},
+		Entry(10_000),
+		{AtMS: 10, Body: record.Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news", RequestID: "r1"}},
+		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8", Body: record.Withdrawn{OrderID: 98, Why: "why"}},
 	}
 }
 
-// sending is the record of a placement.
-func sending(n int) reconcile.Record {
-	id := reconcile.ClientOrderID("main", 36, int64(n))
-	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1, ClientOrderID: id}
-	return reconcile.Record{Kind: reconcile.RecordSending, AtMS: int64(n), Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Order: &order, Purpose: reconcile.Entry}
+// Entry is a first entry of the ledger, which takes over a futures wallet.
+func Entry(usdt int64) record.Record {
+	key, amount := exchange.SymbolKey{Market: exchange.Futures}, exchange.AmountOf(usdt)
+	return record.Record{AtMS: 10, Body: record.Posting{Posting: ledger.Posting{
+		Reading: ledger.Reading{AtMS: 10, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: amount}}},
+		Lines: []ledger.Line{{Account: ledger.Wallet, Symbol: key, Asset: "USDT", Amount: amount},
+			{Account: ledger.Transferred, Symbol: key, Asset: "USDT", Amount: amount.Neg()}}}}}
 }
 
-func boot(epoch int64) reconcile.Record {
-	return reconcile.Record{Kind: reconcile.RecordBoot, Epoch: epoch}
+// sending is the record of a placement.
+func sending(n int) record.Record {
+	id := placement.ClientOrderID("main", 36, int64(n))
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1, ClientOrderID: id}
+	return record.Record{AtMS: int64(n), Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Entry}}
+}
+
+func boot(epoch int64) record.Record {
+	return record.Record{Body: record.Boot{Epoch: epoch}}
 }

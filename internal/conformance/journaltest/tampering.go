@@ -8,6 +8,8 @@ import (
 
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 func alteredRecord(t *testing.T, s *Store) {
@@ -18,7 +20,7 @@ func alteredRecord(t *testing.T, s *Store) {
 	if len(report.Problems) != 1 || report.Problems[0].Table != "record" || report.Problems[0].Key != "8" {
 		t.Errorf("want record 8 found, have %+v", report.Problems)
 	}
-	err := j.Replay(t.Context(), func(*reconcile.Record) error { return nil })
+	err := j.Replay(t.Context(), func(*record.Record) error { return nil })
 	var altered *journal.AlteredError
 	if !errors.As(err, &altered) || altered.Sequence != 8 {
 		t.Errorf("replay: want an error that names record 8, have %v", err)
@@ -57,9 +59,11 @@ func alteredBalance(t *testing.T, s *Store) {
 func wrongEntry(t *testing.T, s *Store) {
 	j := s.open(t)
 	lame, other := Entry(10_000), Entry(10_000)
-	lame.Entry.Lines = lame.Entry.Lines[:1]
-	other.Entry.Lines[0].Account = reconcile.Fees
-	add(t, j, lame, other, reconcile.Record{Kind: reconcile.RecordFound})
+	posting := lame.Body.(record.Posting)
+	posting.Lines = posting.Lines[:1]
+	lame.Body = posting
+	other.Body.(record.Posting).Lines[0].Account = ledger.Fees
+	add(t, j, lame, other, record.Record{Strategy: "one", Body: record.Plan{}})
 	report := must[journal.Report](t)(j.Verify(t.Context()))
 	var places []string
 	for _, p := range report.Problems {
@@ -73,15 +77,15 @@ func wrongEntry(t *testing.T, s *Store) {
 func rowsInTransaction(t *testing.T, s *Store) {
 	j := s.open(t)
 	add(t, j, sending(1))
-	ended := reconcile.Record{Kind: reconcile.RecordEnded, AtMS: 9, ClientOrderID: sending(1).ClientOrderID, State: reconcile.Filled, Filled: 1}
-	if err := j.Append(t.Context(), []reconcile.Record{ended, sending(1)}); err == nil {
+	ended := record.Record{AtMS: 9, ClientOrderID: sending(1).ClientOrderID, Body: record.Ended{State: reconcile.Filled, Filled: 1}}
+	if err := j.Append(t.Context(), []record.Record{ended, sending(1)}); err == nil {
 		t.Fatal("a client order id was journalled twice")
 	}
 	if report := sound(t, j, 1); report.Rows != 1 {
 		t.Errorf("want the one row there was, have %d", report.Rows)
 	}
 	s.Full(true)
-	if err := j.Append(t.Context(), []reconcile.Record{ended}); err == nil {
+	if err := j.Append(t.Context(), []record.Record{ended}); err == nil {
 		t.Fatal("appended to a full disk")
 	}
 	sound(t, j, 1)

@@ -1,4 +1,4 @@
-package reconcile
+package ledger
 
 import (
 	"reflect"
@@ -6,39 +6,42 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 )
 
 // amount reads a literal.
 func amount(text string) exchange.Amount { return exchange.MustAmount(text) }
 
-// accounts is a ledger driven by hand; every reading is an hour after the one before.
+var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+
+// accounts is a ledger driven directly; every reading is an hour after the one before.
 type accounts struct {
 	t   *testing.T
 	l   *Ledger
 	now int64
 }
 
-var terms = Terms{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), FundingCap: 750_000, FundingHours: 8}
+var instrument = Instrument{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), FundingCap: 750_000, FundingHours: 8}
 
 func newAccounts(t *testing.T) *accounts {
-	a := &accounts{t: t, l: NewLedger(), now: 3_600_000}
+	a := &accounts{t: t, l: New(), now: 3_600_000}
 	a.futures("1000", nil, nil)
 	return a
 }
 
 // trades lets a strategy's market order fill.
 func (a *accounts) trades(side exchange.Side, quantity exchange.Quantity) {
-	id := ClientOrderID("t", 1, int64(len(a.l.pending)+1))
-	a.l.filled(&Placement{ClientOrderID: id, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder}}, quantity)
+	id := placement.ClientOrderID("t", 1, int64(len(a.l.pending)+1))
+	a.l.Fill(&Order{ClientOrderID: id, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: side}, quantity)
 }
 
 // futures books a reading a minute later and returns what it says, by account.
-func (a *accounts) futures(wallet string, open, closed []Leg) map[Account]string {
+func (a *accounts) futures(wallet string, open, closed []Position) map[Account]string {
 	a.t.Helper()
 	a.now += 60_000
-	r := Reading{AtMS: a.now, Market: exchange.Futures, Wallet: []Asset{{money, amount(wallet)}}, Open: open, Closed: closed}
-	if len(a.l.terms) == 0 {
-		r.Terms = []Terms{terms}
+	r := Reading{AtMS: a.now, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}}, Open: open, Closed: closed}
+	if len(a.l.instruments) == 0 {
+		r.Instruments = []Instrument{instrument}
 	}
 	return a.book(&r)
 }
@@ -49,13 +52,13 @@ func (a *accounts) book(r *Reading) map[Account]string {
 	if asset, sum := p.Balanced(); !sum.IsZero() {
 		a.t.Errorf("lines of %s sum to %s: %v", asset, sum, p.Lines)
 	}
-	a.l.book(p)
+	a.l.Post(p)
 	if a.l.Due(r) {
 		a.t.Errorf("still due after it was booked: %+v", r)
 	}
 	told := map[Account]exchange.Amount{}
 	for _, line := range p.Lines {
-		if line.Asset == money {
+		if line.Asset == FuturesAsset {
 			told[line.Account] = told[line.Account].Add(line.Amount)
 		}
 	}
@@ -75,8 +78,8 @@ func (a *accounts) want(have map[Account]string, want map[Account]string) {
 	}
 }
 
-func leg(id int64, short bool, opened, remaining, entry, realised string) Leg {
-	return Leg{ID: id, Symbol: "BTC-USDT", Short: short, Opened: amount(opened), Remaining: amount(remaining), Entry: amount(entry), Realised: amount(realised)}
+func position(id int64, short bool, opened, remaining, entry, realised string) Position {
+	return Position{ID: id, Symbol: "BTC-USDT", Short: short, Opened: amount(opened), Remaining: amount(remaining), Entry: amount(entry), Realised: amount(realised)}
 }
 
 func TestFeesAndFundingOfOneReadingAreToldApartByTheRateSeenAlone(t *testing.T) {
@@ -88,13 +91,13 @@ func TestFeesAndFundingOfOneReadingAreToldApartByTheRateSeenAlone(t *testing.T) 
 			side, profit = exchange.Sell, "-10"
 		}
 		a.trades(side, 10) // 0.010 at 50000 for 0.04 %
-		a.want(a.futures("999.8", []Leg{leg(1, short, "0.01", "0.01", "50000", "0")}, nil), map[Account]string{Fees: "0.2"})
+		a.want(a.futures("999.8", []Position{position(1, short, "0.01", "0.01", "50000", "0")}, nil), map[Account]string{Fees: "0.2"})
 		a.now += 8 * 3_600_000
 		// Half of it ends at 52000 for 0.104, and funding of 0.3 was paid before.
 		a.trades(3-side, 5)
 		wallet := amount("999.8").Add(amount(profit)).Sub(amount("0.404")).String()
-		half := leg(1, short, "0.01", "0.005", "50000", profit)
-		a.want(a.futures(wallet, []Leg{half}, nil), map[Account]string{Realised: amount(profit).Neg().String(), Fees: "0.104", Funding: "0.3"})
+		half := position(1, short, "0.01", "0.005", "50000", profit)
+		a.want(a.futures(wallet, []Position{half}, nil), map[Account]string{Realised: amount(profit).Neg().String(), Fees: "0.104", Funding: "0.3"})
 	}
 }
 
@@ -110,10 +113,10 @@ func TestFundingWasNotPaidByWhoCameLaterOrLeftBefore(t *testing.T) {
 		{due - 2_000, due - 1_000, map[Account]string{Fees: "0.9"}},
 	} {
 		a := newAccounts(t)
-		ended := leg(1, false, "0.01", "0", "50000", "0")
+		ended := position(1, false, "0.01", "0", "50000", "0")
 		ended.Close, ended.FromMS, ended.UntilMS = amount("50000"), c.fromMS, c.untilMS
 		a.now = due + 600_000
-		a.want(a.futures("999.1", nil, []Leg{ended}), c.want)
+		a.want(a.futures("999.1", nil, []Position{ended}), c.want)
 	}
 }
 
@@ -121,7 +124,7 @@ func TestFundingChargedLateIsStillFundingButOnlyOnce(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 10)
-	open := []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}
+	open := []Position{position(1, false, "0.01", "0.01", "50000", "0")}
 	a.futures("999.8", open, nil)
 	a.now = 8*3_600_000 - 30_000
 	a.futures("999.8", open, nil) // half a minute after it was due: not charged yet
@@ -135,7 +138,7 @@ func TestWhatIsTooMuchForFundingIsNotCalledFunding(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 10)
-	open := []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}
+	open := []Position{position(1, false, "0.01", "0.01", "50000", "0")}
 	a.futures("999.8", open, nil)
 	a.now += 8 * 3_600_000
 	a.want(a.futures("990", open, nil), map[Account]string{Unexplained: "9.8"}) // the cap allows 3.75, and a fifth
@@ -149,20 +152,20 @@ func TestAFeeBeyondReasonIsNotCalledAFee(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 10)
-	a.want(a.futures("950", []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}, nil), map[Account]string{Fees: "0.25", Unexplained: "49.75"})
+	a.want(a.futures("950", []Position{position(1, false, "0.01", "0.01", "50000", "0")}, nil), map[Account]string{Fees: "0.25", Unexplained: "49.75"})
 }
 
 func TestAPositionOpenedAndEndedInBetweenIsBooked(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
-	ended := leg(7, true, "0.01", "0", "50000", "20")
+	ended := position(7, true, "0.01", "0", "50000", "20")
 	ended.Close = amount("48000")
-	r := Reading{Market: exchange.Futures, Wallet: []Asset{{money, amount("1019.51")}}}
+	r := Reading{Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount("1019.51")}}}
 	if !a.l.WantsClosed(&r) {
 		t.Error("want the ended positions to be asked for")
 	}
-	a.want(a.futures("1019.51", nil, []Leg{ended}), map[Account]string{Realised: "-20", Fees: "0.49"})
-	if fresh, whole := a.l.Fresh(&r, []Leg{ended}); len(fresh) != 0 || !whole {
+	a.want(a.futures("1019.51", nil, []Position{ended}), map[Account]string{Realised: "-20", Fees: "0.49"})
+	if fresh, whole := a.l.Fresh(&r, []Position{ended}); len(fresh) != 0 || !whole {
 		t.Errorf("it is booked once: have %v", fresh)
 	}
 }
@@ -171,7 +174,7 @@ func TestAPositionThatIsInNeitherListIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 10)
-	a.futures("999.8", []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}, nil)
+	a.futures("999.8", []Position{position(1, false, "0.01", "0.01", "50000", "0")}, nil)
 	if _, whole := a.l.Fresh(&Reading{Market: exchange.Futures}, nil); whole {
 		t.Error("position 1 is in neither list, and that is whole")
 	}
@@ -180,20 +183,20 @@ func TestAPositionThatIsInNeitherListIsWaitedFor(t *testing.T) {
 func TestTwoSymbolsShareWhatTheyPaidToTheLastDigit(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
-	other := leg(2, false, "3", "3", "33.3333333", "0")
+	other := position(2, false, "3", "3", "33.3333333", "0")
 	other.Symbol = "ETH-USDT"
 	a.trades(exchange.Buy, 10)
-	have := a.futures("999.123456789012345678", []Leg{leg(1, false, "0.01", "0.01", "50000", "0"), other}, nil)
+	have := a.futures("999.123456789012345678", []Position{position(1, false, "0.01", "0.01", "50000", "0"), other}, nil)
 	a.want(have, map[Account]string{Fees: "0.876543210987654322"})
 }
 
-var spotTerms = Terms{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Base: "BTC", Quote: "USDT", Unit: amount("0.00001"), Grid: amount("0.0000000000001")}
+var spotInstrument = Instrument{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Base: "BTC", Quote: "USDT", Unit: amount("0.00001"), Grid: amount("0.0000000000001")}
 
 // spot is an account with 1 BTC of the user's, and an order that filled.
-func spot(t *testing.T) (*accounts, *Placement) {
-	a := &accounts{t: t, l: NewLedger(), now: 1_000_000}
+func spot(t *testing.T) (*accounts, *Order) {
+	a := &accounts{t: t, l: New(), now: 1_000_000}
 	a.wallet("1", "10000", false)
-	p := &Placement{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit}}
+	p := &Order{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Buy, Rests: true}
 	return a, p
 }
 
@@ -201,8 +204,8 @@ func (a *accounts) wallet(base, quote string, partial bool, trades ...Trade) map
 	a.t.Helper()
 	a.now += 60_000
 	r := Reading{AtMS: a.now, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount(base)}, {"USDT", amount(quote)}}, Trades: trades, Partial: partial}
-	if len(a.l.terms) == 0 {
-		r.Terms = []Terms{spotTerms}
+	if len(a.l.instruments) == 0 {
+		r.Instruments = []Instrument{spotInstrument}
 	}
 	return a.book(&r)
 }
@@ -214,13 +217,13 @@ func trade(id, order int64, price, quantity, fee, asset string) Trade {
 func TestEachExecutionIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
-	a.l.filled(p, 10_000)
+	a.l.Fill(p, 10_000)
 	a.want(a.wallet("1.0999", "5000", false, trade(1, 5, "50000", "0.1", "0.0001", "BTC")), map[Account]string{Holding: "4995", Fees: "5"})
-	a.l.filled(p, 20_000)
+	a.l.Fill(p, 20_000)
 	if orders := a.l.WantsTrades(); len(orders) != 1 || orders[0].Quantity != 20_000 || !reflect.DeepEqual(orders[0].Booked, []int64{1}) {
 		t.Errorf("want 0.2 of order 5 without trade 1, have %+v", orders)
 	}
-	a.l.endedOrder(p)
+	a.l.End(p.ClientOrderID, p.OrderID)
 	a.want(a.wallet("1.2997", "-5000", false, trade(2, 5, "50000", "0.2", "0.0002", "BTC")), map[Account]string{Holding: "9990", Fees: "10"})
 	if orders := a.l.WantsTrades(); len(orders) != 0 || len(a.l.pending) != 0 {
 		t.Errorf("want the order done with, have %+v and %+v", orders, a.l.pending)
@@ -230,12 +233,12 @@ func TestEachExecutionIsBookedOnce(t *testing.T) {
 func TestASaleTellsItsProfitOverTheCost(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
-	a.l.filled(p, 10_000)
-	a.l.endedOrder(p)
+	a.l.Fill(p, 10_000)
+	a.l.End(p.ClientOrderID, p.OrderID)
 	a.wallet("1.1", "5000", false, trade(1, 5, "50000", "0.1", "0", "BTC"))
-	sale := &Placement{ClientOrderID: "b2", OrderID: 6, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit}}
-	a.l.filled(sale, 15_000) // 0.05 of it is the user's own: brought in at the price, without profit
-	a.l.endedOrder(sale)
+	sale := &Order{ClientOrderID: "b2", OrderID: 6, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Sell, Rests: true}
+	a.l.Fill(sale, 15_000) // 0.05 of it is the user's own: brought in at the price, without profit
+	a.l.End(sale.ClientOrderID, sale.OrderID)
 	a.want(a.wallet("0.95", "13990", false, trade(2, 6, "60000", "0.15", "10", "USDT")),
 		map[Account]string{Holding: "-5000", Transferred: "-3000", Realised: "-1000", Fees: "10"})
 }
@@ -243,8 +246,8 @@ func TestASaleTellsItsProfitOverTheCost(t *testing.T) {
 func TestExecutionsNobodyTellsAreGivenUpAndShown(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
-	a.l.filled(p, 10_000)
-	a.l.endedOrder(p)
+	a.l.Fill(p, 10_000)
+	a.l.End(p.ClientOrderID, p.OrderID)
 	a.want(a.wallet("1.1", "5000", true), map[Account]string{Unexplained: "5000"})
 	if len(a.l.pending) != 0 {
 		t.Errorf("want it given up, have %+v", a.l.pending)
@@ -258,7 +261,7 @@ func TestAMeanPriceCutShortStillTellsTheRate(t *testing.T) {
 	t.Parallel()
 	a := newAccounts(t)
 	a.trades(exchange.Buy, 3) // 0.001 at 50000 and 0.002 at 50000.1, for 0.04 %
-	a.futures("999.93999992", []Leg{leg(1, false, "0.003", "0.003", "50000.066666666666666666", "0")}, nil)
+	a.futures("999.93999992", []Position{position(1, false, "0.003", "0.003", "50000.066666666666666666", "0")}, nil)
 	if want := exchange.Rate(40_000); a.l.taker != want {
 		t.Errorf("want rate %d, have %d", want, a.l.taker)
 	}
@@ -266,10 +269,10 @@ func TestAMeanPriceCutShortStillTellsTheRate(t *testing.T) {
 
 func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
 	t.Parallel()
-	l := NewLedger()
+	l := New()
 	for i := range int64(1_000) {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-			l.filled(&Placement{ClientOrderID: ClientOrderID("t", 1, i), OrderID: i, Strategy: "one", Order: exchange.NewOrder{Market: market, Symbol: "BTC-USDT", Side: exchange.Buy}}, 1)
+			l.Fill(&Order{ClientOrderID: placement.ClientOrderID("t", 1, i), OrderID: i, Strategy: "one", Symbol: exchange.SymbolKey{Market: market, Name: "BTC-USDT"}, Side: exchange.Buy}, 1)
 		}
 	}
 	if len(l.pending) != 0 || len(l.owners) != 2 || l.Untouched(exchange.Spot) || l.Untouched(exchange.Futures) {
@@ -279,12 +282,12 @@ func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
 
 func TestWhatFilledBeforeTheWalletWasTakenOverIsNotBookedAgain(t *testing.T) {
 	t.Parallel()
-	a := &accounts{t: t, l: NewLedger(), now: 1_000_000}
-	p := &Placement{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Filled: 10_000, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit}}
-	a.l.filled(p, 10_000)
+	a := &accounts{t: t, l: New(), now: 1_000_000}
+	p := &Order{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Filled: 10_000, Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Buy, Rests: true}
+	a.l.Fill(p, 10_000)
 	a.wallet("1.1", "5000", false)
 	p.Filled = 15_000
-	a.l.filled(p, 5_000)
+	a.l.Fill(p, 5_000)
 	if orders := a.l.WantsTrades(); len(orders) != 1 || orders[0].Before != 10_000 || orders[0].Quantity != 5_000 {
 		t.Errorf("want the last 0.05 of order 5, have %+v", orders)
 	}
@@ -295,25 +298,25 @@ func TestAHastyReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
 	for wallet, want := range map[string]bool{"999.75": true, "999.753": true, "999.747": true, "999.85": false, "999.65": false, "1000": false, "1000.2": false, "999.5": false, "980": false} {
 		a := newAccounts(t)
 		a.trades(exchange.Buy, 10) // 0.010 at 50000: 0.25 at the usual rate
-		r := Reading{AtMS: a.now + 60_000, Market: exchange.Futures, Wallet: []Asset{{money, amount(wallet)}}, Open: []Leg{leg(1, false, "0.01", "0.01", "50000", "0")}, Hasty: true}
+		r := Reading{AtMS: a.now + 60_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}}, Open: []Position{position(1, false, "0.01", "0.01", "50000", "0")}, Unstable: true}
 		if have := a.l.Plausible(&r, a.l.Lines(&r)); have != want {
 			t.Errorf("wallet %s: want plausible %t, have %t", wallet, want, have)
 		}
 		a.book(&r)
 		if a.l.taker != usualTaker {
-			t.Errorf("wallet %s: a hasty reading teaches no rate, have %d", wallet, a.l.taker)
+			t.Errorf("wallet %s: a unstable reading teaches no rate, have %d", wallet, a.l.taker)
 		}
 	}
 }
 
 func TestAnUntouchedWalletIsTakenOverWithoutAskingForEndedPositions(t *testing.T) {
 	t.Parallel()
-	l := NewLedger()
-	r := Reading{Market: exchange.Futures, Wallet: []Asset{{money, amount("1000")}}}
+	l := New()
+	r := Reading{Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount("1000")}}}
 	if l.WantsClosed(&r) {
 		t.Error("nothing was traded yet: want the wallet taken over as it is")
 	}
-	l.filled(&Placement{ClientOrderID: "b1", Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder}}, 10)
+	l.Fill(&Order{ClientOrderID: "b1", Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: exchange.Buy}, 10)
 	if !l.WantsClosed(&r) {
 		t.Error("something filled before the wallet was taken over: want the ended positions asked for")
 	}
@@ -321,9 +324,9 @@ func TestAnUntouchedWalletIsTakenOverWithoutAskingForEndedPositions(t *testing.T
 
 func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T) {
 	t.Parallel()
-	a := &accounts{t: t, l: NewLedger(), now: 940_400}
-	a.futures("1000", []Leg{leg(4, false, "0.01", "0.01", "50000", "0")}, nil) // at 1000.4 s
-	a.futures("1001", []Leg{leg(4, false, "0.01", "0.01", "50000", "0")}, nil) // a later one moves nothing
+	a := &accounts{t: t, l: New(), now: 940_400}
+	a.futures("1000", []Position{position(4, false, "0.01", "0.01", "50000", "0")}, nil) // at 1000.4 s
+	a.futures("1001", []Position{position(4, false, "0.01", "0.01", "50000", "0")}, nil) // a later one moves nothing
 	for _, c := range []struct {
 		name            string
 		id              int64
@@ -337,14 +340,14 @@ func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T)
 		{"its end is not told", 9, 999_999, 0, true},
 		{"it was open when the wallet was read", 4, 10_000, 1_000_000, true},
 	} {
-		ended := leg(c.id, false, "0.01", "0", "50000", "10")
+		ended := position(c.id, false, "0.01", "0", "50000", "10")
 		ended.Close, ended.FromMS, ended.UntilMS = amount("51000"), c.fromMS, c.untilMS
-		other := leg(4, false, "0.01", "0.01", "50000", "0")
-		r := Reading{Market: exchange.Futures, Wallet: []Asset{{money, amount("1001")}}}
+		other := position(4, false, "0.01", "0.01", "50000", "0")
+		r := Reading{Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount("1001")}}}
 		if c.id != other.ID {
-			r.Open = []Leg{other}
+			r.Open = []Position{other}
 		}
-		if fresh, whole := a.l.Fresh(&r, []Leg{ended}); (len(fresh) == 1) != c.booked || !whole {
+		if fresh, whole := a.l.Fresh(&r, []Position{ended}); (len(fresh) == 1) != c.booked || !whole {
 			t.Errorf("%s: want booked %t, have %+v, whole %t", c.name, c.booked, fresh, whole)
 		}
 	}
@@ -354,11 +357,11 @@ func TestATradeThatTheWalletDoesNotShowYetDoesNotHideBehindALargerOne(t *testing
 	t.Parallel()
 	for wallet, want := range map[string]bool{"999.745": true, "999.75": false} { // 0.25 and 0.005 at the usual rate
 		a := newAccounts(t)
-		other := leg(2, false, "1", "1", "10", "0")
+		other := position(2, false, "1", "1", "10", "0")
 		other.Symbol = "ETH-USDT"
 		a.trades(exchange.Buy, 10)
-		r := Reading{AtMS: a.now + 60_000, Market: exchange.Futures, Wallet: []Asset{{money, amount(wallet)}},
-			Open: []Leg{leg(1, false, "0.01", "0.01", "50000", "0"), other}, Hasty: true}
+		r := Reading{AtMS: a.now + 60_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}},
+			Open: []Position{position(1, false, "0.01", "0.01", "50000", "0"), other}, Unstable: true}
 		if have := a.l.Plausible(&r, a.l.Lines(&r)); have != want {
 			t.Errorf("wallet %s: want plausible %t, have %t", wallet, want, have)
 		}
@@ -370,20 +373,20 @@ func TestATradeThatTheWalletDoesNotShowYetDoesNotHideBehindALargerOne(t *testing
 func TestAnAssetThatIsTradedLaterIsTakenOver(t *testing.T) {
 	t.Parallel()
 	a, _ := spot(t)
-	added := Terms{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}, Base: "ETH", Quote: "USDT", Unit: spotTerms.Unit, Grid: spotTerms.Grid}
-	none := Terms{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "SOL-USDT"}, Base: "SOL", Quote: "USDT", Unit: spotTerms.Unit, Grid: spotTerms.Grid}
+	added := Instrument{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}, Base: "ETH", Quote: "USDT", Unit: spotInstrument.Unit, Grid: spotInstrument.Grid}
+	none := Instrument{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "SOL-USDT"}, Base: "SOL", Quote: "USDT", Unit: spotInstrument.Unit, Grid: spotInstrument.Grid}
 	reading := func(eth, sol string) *Reading {
 		a.now += 60_000
 		return &Reading{AtMS: a.now, Market: exchange.Spot, Wallet: []Asset{{"BTC", amount("1")}, {"ETH", amount(eth)}, {"SOL", amount(sol)}, {"USDT", amount("10000")}}}
 	}
 	r := reading("0", "0")
-	r.Terms = []Terms{none}
+	r.Instruments = []Instrument{none}
 	if r.Wallet = slices.DeleteFunc(r.Wallet, func(held Asset) bool { return held.Name == "ETH" }); !a.l.Due(r) {
 		t.Error("want a reading with a new asset booked, of which it holds none")
 	}
 	a.book(r)
 	r = reading("3", "0")
-	r.Terms = []Terms{added}
+	r.Instruments = []Instrument{added}
 	a.book(r)
 	if r = reading("3", "0"); a.l.Due(r) {
 		t.Error("want the same again not booked")

@@ -1,4 +1,4 @@
-package reconcile
+package ledger
 
 import (
 	"cmp"
@@ -7,17 +7,17 @@ import (
 	"botd/exchange"
 )
 
-// LedgerReport is a ledger as people and programs read it.
-type LedgerReport struct {
-	Strategies  []LedgerRow  `json:"strategies"`
+// Report is a ledger as people and programs read it.
+type Report struct {
+	Strategies  []Row        `json:"strategies"`
 	Accounts    []AccountRow `json:"accounts"`
 	Unexplained []AccountRow `json:"unexplained"` // what the wallets have changed beyond all fills, fees and funding
 	FuturesMS   int64        `json:"futures_ms"`  // up to when that market is booked; 0 for not at all
 	SpotMS      int64        `json:"spot_ms"`
 }
 
-// LedgerRow is what one strategy has done on one symbol.
-type LedgerRow struct {
+// Row is what one strategy has done on one symbol.
+type Row struct {
 	Strategy string          `json:"strategy"` // empty for what no strategy of botd's did
 	Market   exchange.Market `json:"market"`
 	Symbol   string          `json:"symbol"`
@@ -43,8 +43,8 @@ type AccountRow struct {
 }
 
 // Report returns the ledger, sorted by strategy and symbol.
-func (l *Ledger) Report() LedgerReport {
-	r := LedgerReport{Strategies: []LedgerRow{}, Accounts: []AccountRow{}, Unexplained: []AccountRow{}, FuturesMS: l.futures.atMS, SpotMS: l.spot.atMS}
+func (l *Ledger) Report() Report {
+	r := Report{Strategies: []Row{}, Accounts: []AccountRow{}, Unexplained: []AccountRow{}, FuturesMS: l.futures.atMS, SpotMS: l.spot.atMS}
 	for i := range l.balances {
 		b := &l.balances[i]
 		row := AccountRow{b.Account, b.Strategy, b.Symbol.Market, b.Symbol.Name, b.Asset, b.Amount, b.Derived}
@@ -58,20 +58,20 @@ func (l *Ledger) Report() LedgerReport {
 	}
 	for i := range l.moved {
 		m := &l.moved[i]
-		terms, known := l.Terms(m.Symbol)
+		instrument, known := l.Instrument(m.Symbol)
 		if !known {
 			continue // nothing of it is booked yet
 		}
-		row := r.row(m.Strategy, m.Symbol, terms.Quote)
-		row.Bought, row.Sold = terms.Unit.Mul(int64(m.Bought)), terms.Unit.Mul(int64(m.Sold))
+		row := r.row(m.Strategy, m.Symbol, instrument.Quote)
+		row.Bought, row.Sold = instrument.Unit.Mul(int64(m.Bought)), instrument.Unit.Mul(int64(m.Sold))
 	}
 	return r
 }
 
 // row returns a strategy's, made when it is new.
-func (r *LedgerReport) row(strategy string, key exchange.SymbolKey, asset string) *LedgerRow {
-	wanted := LedgerRow{Strategy: strategy, Market: key.Market, Symbol: key.Name, Asset: asset}
-	i, found := slices.BinarySearchFunc(r.Strategies, wanted, func(a, b LedgerRow) int {
+func (r *Report) row(strategy string, key exchange.SymbolKey, asset string) *Row {
+	wanted := Row{Strategy: strategy, Market: key.Market, Symbol: key.Name, Asset: asset}
+	i, found := slices.BinarySearchFunc(r.Strategies, wanted, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), cmp.Compare(a.Market, b.Market), cmp.Compare(a.Symbol, b.Symbol), cmp.Compare(a.Asset, b.Asset))
 	})
 	if !found {
@@ -80,7 +80,7 @@ func (r *LedgerReport) row(strategy string, key exchange.SymbolKey, asset string
 	return &r.Strategies[i]
 }
 
-func (w *LedgerRow) add(b *Balance) {
+func (w *Row) add(b *Balance) {
 	w.Derived = w.Derived || b.Derived
 	w.Net = w.Net.Sub(b.Amount)
 	switch b.Account {

@@ -1,16 +1,16 @@
-package reconcile
+package ledger
 
 import "botd/exchange"
 
 // executions takes what a reading of the spot wallet tells of orders.
-func (t *Trips) executions(r *Reading) (ended []Trip) {
+func (t *RoundTrips) executions(r *Reading) (ended []RoundTrip) {
 	for i := range r.Trades {
 		x := &r.Trades[i]
 		o := t.byID[x.OrderID]
 		if o == nil {
 			continue // of before what is kept
 		}
-		if trip, over := t.symbol(o.symbol).execute(o, x, t.termsOf(o.symbol), r.AtMS); over {
+		if trip, over := t.symbol(o.Symbol).execute(o, x, t.instrumentOf(o.Symbol), r.AtMS); over {
 			ended = append(ended, trip)
 		}
 	}
@@ -25,32 +25,32 @@ func (t *Trips) executions(r *Reading) (ended []Trip) {
 // execute takes one execution. What is sold beyond what was bought was there before,
 // and is no part of it. Less than can be traded is left of most round trips: it is
 // taken into the next one at its cost, as in the ledger.
-func (s *tripSymbol) execute(o *tripOrder, x *Trade, terms Terms, atMS int64) (trip Trip, over bool) {
+func (s *tripSymbol) execute(o *Order, x *Trade, instrument Instrument, atMS int64) (trip RoundTrip, over bool) {
 	open, quantity := &s.spot, x.Quantity
-	if o.side == exchange.Sell {
+	if o.Side == exchange.Sell {
 		if quantity = quantity.Min(open.cost.quantity); !open.Begun() || quantity.Sign() <= 0 {
 			return trip, false
 		}
-		open.by = o.purpose
-		open.odd = open.odd || !x.Quantity.Sub(quantity).Less(terms.least())
+		open.by = o.Purpose
+		open.odd = open.odd || !x.Quantity.Sub(quantity).Less(instrument.least())
 	}
 	if !open.Begun() {
-		*open = spotTrip{strategy: o.strategy, enteredMS: atMS, cost: open.cost, RoundTrip: RoundTrip{Held: open.cost.quantity}}
+		*open = spotTrip{strategy: o.Strategy, enteredMS: atMS, cost: open.cost, Pairing: Pairing{Held: open.cost.quantity}}
 	}
-	e := Execution{Side: o.side, Quantity: quantity, Value: x.Price.MulQuo(quantity, unit), Fee: x.Fee, Worth: x.Fee}
+	e := Execution{Side: o.Side, Quantity: quantity, Value: x.Price.MulQuo(quantity, unit), Fee: x.Fee, Worth: x.Fee}
 	switch x.FeeAsset {
-	case terms.Base:
+	case instrument.Base:
 		e.InBase, e.Worth = true, x.Price.MulQuo(x.Fee, unit)
-	case terms.Quote, "":
+	case instrument.Quote, "":
 	default: // a third asset, of which nobody tells the worth
 		e.Fee, e.Worth, open.odd = exchange.Amount{}, exchange.Amount{}, true
 	}
 	open.Execute(&e)
 	open.spend(&e)
-	if !open.Flat(terms.least()) {
+	if !open.Flat(instrument.least()) {
 		return trip, false
 	}
-	trip = Trip{Strategy: open.strategy, Symbol: s.key, Asset: terms.Quote, Side: open.Side, Quantity: open.Bought.Max(open.Sold), Realised: open.realised, Fees: open.Fees,
+	trip = RoundTrip{Strategy: open.strategy, Symbol: s.key, Asset: instrument.Quote, Side: open.Side, Quantity: open.Bought.Max(open.Sold), Realised: open.realised, Fees: open.Fees,
 		EnteredMS: open.enteredMS, LeftMS: atMS, By: open.by, Whole: !open.odd}
 	trip.Entry, trip.Exit = open.Prices()
 	*open = spotTrip{cost: open.cost}

@@ -1,4 +1,4 @@
-package reconcile
+package ledger
 
 import (
 	"cmp"
@@ -30,15 +30,15 @@ func (l *Ledger) setCost(c cost) {
 	l.costs[i] = c
 }
 
-// wait keeps an order until its executions are told.
-func (l *Ledger) wait(p *Placement, grown exchange.Quantity) {
-	i := slices.IndexFunc(l.pending, func(w pending) bool { return w.clientOrderID == p.ClientOrderID })
+// wait keeps an order until its executions are reported.
+func (l *Ledger) wait(o *Order, grown exchange.Quantity) {
+	i := slices.IndexFunc(l.pending, func(w pending) bool { return w.clientOrderID == o.ClientOrderID })
 	if i < 0 {
 		i = len(l.pending)
-		l.pending = append(l.pending, pending{clientOrderID: p.ClientOrderID, strategy: p.Strategy, symbol: p.Order.Key(), buy: p.Order.Side == exchange.Buy, before: p.Filled - grown})
+		l.pending = append(l.pending, pending{clientOrderID: o.ClientOrderID, strategy: o.Strategy, symbol: o.Symbol, buy: o.Side == exchange.Buy, before: o.Filled - grown})
 	}
 	l.pending[i].quantity += grown
-	l.pending[i].orderID = p.OrderID
+	l.pending[i].orderID = o.OrderID
 }
 
 // settled reports whether there is nothing to ask for: all that filled is booked,
@@ -91,7 +91,9 @@ func (l *Ledger) spotLines(r *Reading) []Line {
 
 // counts reports whether an asset of the spot wallet was in a reading that is booked.
 func (l *Ledger) counts(asset string) bool {
-	return slices.ContainsFunc(l.terms, func(t Terms) bool { return t.Symbol.Market == exchange.Spot && (t.Base == asset || t.Quote == asset) })
+	return slices.ContainsFunc(l.instruments, func(t Instrument) bool {
+		return t.Symbol.Market == exchange.Spot && (t.Base == asset || t.Quote == asset)
+	})
 }
 
 // spotBooking is one reading's trades on their way into lines.
@@ -118,7 +120,7 @@ func (b *spotBooking) trade(t *Trade) {
 		return
 	}
 	p := &b.ledger.pending[i]
-	terms := b.ledger.termsFor(b.reading, p.symbol)
+	instrument := b.ledger.instrumentFor(b.reading, p.symbol)
 	value, c := t.Price.MulQuo(t.Quantity, unit), b.cost(p.symbol)
 	put := func(account Account, strategy string, asset string, amount exchange.Amount) {
 		if amount.IsZero() {
@@ -131,47 +133,47 @@ func (b *spotBooking) trade(t *Trade) {
 		b.lines = append(b.lines, line)
 	}
 	if p.buy {
-		put(Wallet, "", terms.Base, t.Quantity)
-		put(Exchanged, p.strategy, terms.Base, t.Quantity.Neg())
-		put(Wallet, "", terms.Quote, value.Neg())
-		put(Holding, p.strategy, terms.Quote, value)
+		put(Wallet, "", instrument.Base, t.Quantity)
+		put(Exchanged, p.strategy, instrument.Base, t.Quantity.Neg())
+		put(Wallet, "", instrument.Quote, value.Neg())
+		put(Holding, p.strategy, instrument.Quote, value)
 		c.quantity, c.paid = c.quantity.Add(t.Quantity), c.paid.Add(value)
 	} else {
-		put(Wallet, "", terms.Base, t.Quantity.Neg())
-		put(Exchanged, p.strategy, terms.Base, t.Quantity)
-		put(Wallet, "", terms.Quote, value)
-		b.sold(put, p, &terms, c, t, value)
+		put(Wallet, "", instrument.Base, t.Quantity.Neg())
+		put(Exchanged, p.strategy, instrument.Base, t.Quantity)
+		put(Wallet, "", instrument.Quote, value)
+		b.sold(put, p, &instrument, c, t, value)
 	}
-	b.fee(put, p, &terms, c, t)
+	b.fee(put, p, &instrument, c, t)
 }
 
 // sold takes a sale out of what is held. What is sold beyond it was there
 // before: it is brought in at the price it is sold for, without profit.
-func (b *spotBooking) sold(put func(Account, string, string, exchange.Amount), p *pending, terms *Terms, c *cost, t *Trade, value exchange.Amount) {
+func (b *spotBooking) sold(put func(Account, string, string, exchange.Amount), p *pending, instrument *Instrument, c *cost, t *Trade, value exchange.Amount) {
 	own := t.Quantity.Min(c.quantity)
 	paid := exchange.Amount{}
 	if !c.quantity.IsZero() {
 		paid = c.paid.MulQuo(own, c.quantity)
 	}
 	brought := t.Price.MulQuo(t.Quantity.Sub(own), unit)
-	put(Holding, p.strategy, terms.Quote, paid.Neg())
-	put(Transferred, p.strategy, terms.Quote, brought.Neg())
-	put(Realised, p.strategy, terms.Quote, value.Sub(paid).Sub(brought).Neg())
+	put(Holding, p.strategy, instrument.Quote, paid.Neg())
+	put(Transferred, p.strategy, instrument.Quote, brought.Neg())
+	put(Realised, p.strategy, instrument.Quote, value.Sub(paid).Sub(brought).Neg())
 	c.quantity, c.paid = c.quantity.Sub(own), c.paid.Sub(paid)
 }
 
 // fee books a fee in its asset. One in the base asset is valued at the
 // execution's price and taken out of what is held.
-func (b *spotBooking) fee(put func(Account, string, string, exchange.Amount), p *pending, terms *Terms, c *cost, t *Trade) {
+func (b *spotBooking) fee(put func(Account, string, string, exchange.Amount), p *pending, instrument *Instrument, c *cost, t *Trade) {
 	put(Wallet, "", t.FeeAsset, t.Fee.Neg())
-	if t.FeeAsset != terms.Base {
+	if t.FeeAsset != instrument.Base {
 		put(Fees, p.strategy, t.FeeAsset, t.Fee)
 		return
 	}
-	put(Exchanged, p.strategy, terms.Base, t.Fee)
+	put(Exchanged, p.strategy, instrument.Base, t.Fee)
 	value := t.Price.MulQuo(t.Fee, unit).Min(c.paid)
-	put(Fees, p.strategy, terms.Quote, value)
-	put(Holding, p.strategy, terms.Quote, value.Neg())
+	put(Fees, p.strategy, instrument.Quote, value)
+	put(Holding, p.strategy, instrument.Quote, value.Neg())
 	c.quantity, c.paid = c.quantity.Sub(t.Fee.Min(c.quantity)), c.paid.Sub(value)
 }
 
@@ -187,8 +189,8 @@ func (l *Ledger) bookSpot(r *Reading) {
 		}
 		p := &l.pending[at]
 		p.trades = append(p.trades, t.ID)
-		if terms := l.termsFor(r, p.symbol); !terms.Unit.IsZero() {
-			p.quantity -= exchange.Quantity(t.Quantity.Quo(terms.Unit))
+		if instrument := l.instrumentFor(r, p.symbol); !instrument.Unit.IsZero() {
+			p.quantity -= exchange.Quantity(t.Quantity.Quo(instrument.Unit))
 		}
 	}
 	for _, c := range b.costs {
@@ -204,11 +206,11 @@ func (l *Ledger) bookSpot(r *Reading) {
 	l.pending = slices.DeleteFunc(l.pending, func(p pending) bool { return p.final && p.settled() })
 }
 
-// endedOrder notes that a placement can not fill any more.
-func (l *Ledger) endedOrder(p *Placement) {
+// End notes that an order cannot fill any more.
+func (l *Ledger) End(clientOrderID string, orderID int64) {
 	for i := range l.pending {
-		if w := &l.pending[i]; w.clientOrderID == p.ClientOrderID {
-			w.final, w.orderID = true, cmp.Or(p.OrderID, w.orderID)
+		if w := &l.pending[i]; w.clientOrderID == clientOrderID {
+			w.final, w.orderID = true, cmp.Or(orderID, w.orderID)
 		}
 	}
 	l.pending = slices.DeleteFunc(l.pending, func(p pending) bool { return p.final && p.settled() })

@@ -1,4 +1,8 @@
-package reconcile
+// Package ledger books money: double entry from what the wallets show, round trips from what was filled.
+//
+// Every posting sums to zero in each asset. Nothing here asks for the time or
+// does I/O; postings change the ledger, and each belongs to a journal record.
+package ledger
 
 import (
 	"cmp"
@@ -6,6 +10,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 )
 
 // Account names an account of the ledger. What the account has is positive
@@ -87,16 +92,21 @@ func (e *Posting) Balanced() (asset string, sum exchange.Amount) {
 // Reading is what the exchange told of one market's money. Quantities are
 // amounts, so that a reading can be understood without the symbols' scales.
 type Reading struct {
-	AtMS   int64           `json:"at_ms"`
-	Market exchange.Market `json:"market"`
-	Wallet []Asset         `json:"wallet"`
-	Open   []Leg           `json:"open,omitempty"`   // futures positions
-	Closed []Leg           `json:"closed,omitempty"` // that ended since the last reading
-	Trades []Trade         `json:"trades,omitempty"` // spot: the account's own
-	Terms  []Terms         `json:"terms,omitempty"`  // of symbols whose terms are new
+	AtMS        int64           `json:"at_ms"`
+	Market      exchange.Market `json:"market"`
+	Wallet      []Asset         `json:"wallet"`
+	Open        []Position      `json:"open,omitempty"`        // futures positions
+	Closed      []Position      `json:"closed,omitempty"`      // that ended since the last reading
+	Trades      []Trade         `json:"trades,omitempty"`      // spot: the account's own
+	Instruments []Instrument    `json:"instruments,omitempty"` // of symbols whose terms are new
 
-	Hasty   bool `json:"hasty,omitempty"`   // it was not seen to stand still
-	Partial bool `json:"partial,omitempty"` // the exchange did not tell all that filled or ended, for as long as it was asked
+	Unstable bool `json:"unstable,omitempty"` // it was not seen to stand still
+	Partial  bool `json:"partial,omitempty"`  // the exchange did not tell all that filled or ended, for as long as it was asked
+}
+
+// Same reports whether two readings tell the same money.
+func (r *Reading) Same(other *Reading) bool {
+	return slices.Equal(r.Wallet, other.Wallet) && slices.Equal(r.Open, other.Open)
 }
 
 // Asset is what a wallet holds of an asset.
@@ -105,8 +115,8 @@ type Asset struct {
 	Amount exchange.Amount `json:"amount"`
 }
 
-// Leg is a futures position as it was read.
-type Leg struct {
+// Position is a futures position as it was read.
+type Position struct {
 	ID         int64           `json:"id"`
 	Symbol     string          `json:"symbol"`
 	Short      bool            `json:"short,omitempty"`
@@ -130,8 +140,8 @@ type Trade struct {
 	FeeAsset string          `json:"fee_asset,omitempty"`
 }
 
-// Terms are what the ledger needs of a symbol's rules.
-type Terms struct {
+// Instrument are what the ledger needs of a symbol's rules.
+type Instrument struct {
 	Symbol       exchange.SymbolKey `json:"symbol"`
 	Base         string             `json:"base"`
 	Quote        string             `json:"quote"`
@@ -142,14 +152,14 @@ type Terms struct {
 	FundingHours int                `json:"funding_hours,omitempty"`
 }
 
-// TermsOf reads them from a symbol.
-func TermsOf(s *exchange.Symbol) Terms {
-	return Terms{Symbol: s.Key(), Base: s.Base, Quote: s.Quote, Unit: s.QuantityAmount(1), Grid: s.Notional(1, s.QuantityTick), Step: s.QuantityAmount(s.QuantityTick),
+// InstrumentOf reads them from a symbol.
+func InstrumentOf(s *exchange.Symbol) Instrument {
+	return Instrument{Symbol: s.Key(), Base: s.Base, Quote: s.Quote, Unit: s.QuantityAmount(1), Grid: s.Notional(1, s.QuantityTick), Step: s.QuantityAmount(s.QuantityTick),
 		FundingCap: max(s.FundingCap, -s.FundingFloor), FundingHours: s.FundingIntervalHours}
 }
 
 // least is the least quantity that can be traded.
-func (t *Terms) least() exchange.Amount { return t.Step.Max(t.Unit) }
+func (t *Instrument) least() exchange.Amount { return t.Step.Max(t.Unit) }
 
 // Balance is what one account of the ledger stands at.
 type Balance struct {
@@ -180,25 +190,25 @@ const maxClosed = 1_000
 // Ledger is one account's money and quantities, double entry. Like the Book it
 // is part of, it changes by records only.
 type Ledger struct {
-	balances []Balance // sorted by strategy, symbol, account, asset
-	moved    []Moved   // sorted by strategy, symbol
-	terms    []Terms   // sorted by symbol
-	owners   []owner   // sorted by symbol
-	pending  []pending // spot orders whose executions are not all booked, oldest first
-	futures  purse
-	spot     purse
-	legs     []Leg   // open at the last reading, sorted by id
-	closed   []int64 // ids of ended positions that are booked, oldest first
-	costs    []cost  // spot: what is held, sorted by symbol
-	taker    exchange.Rate
-	maker    exchange.Rate
+	balances    []Balance    // sorted by strategy, symbol, account, asset
+	moved       []Moved      // sorted by strategy, symbol
+	instruments []Instrument // sorted by symbol
+	owners      []owner      // sorted by symbol
+	pending     []pending    // spot orders whose executions are not all booked, oldest first
+	futures     progress
+	spot        progress
+	positions   []Position // open at the last reading, sorted by id
+	closed      []int64    // ids of ended positions that are booked, oldest first
+	costs       []cost     // spot: what is held, sorted by symbol
+	taker       exchange.Rate
+	maker       exchange.Rate
 }
 
-// purse is how far one market's wallet is booked.
-type purse struct {
+// progress is how far one market's wallet is booked.
+type progress struct {
 	opened   bool
 	traded   bool  // something filled since the last reading
-	hasty    bool  // the last reading was not seen to stand still
+	unstable bool  // the last reading was not seen to stand still
 	openedMS int64 // when the wallet was taken over
 	atMS     int64 // of the last reading
 }
@@ -225,8 +235,8 @@ type pending struct {
 	final         bool              // no more can fill
 }
 
-// NewLedger returns an empty ledger.
-func NewLedger() *Ledger { return &Ledger{taker: usualTaker, maker: usualMaker} }
+// New returns an empty ledger.
+func New() *Ledger { return &Ledger{taker: usualTaker, maker: usualMaker} }
 
 // Balances returns every account, sorted by strategy, symbol, account and asset.
 func (l *Ledger) Balances() []Balance { return l.balances }
@@ -254,7 +264,7 @@ func (l *Ledger) Unexplained() (all []Balance) {
 	return all
 }
 
-func (l *Ledger) purse(market exchange.Market) *purse {
+func (l *Ledger) progress(market exchange.Market) *progress {
 	if market == exchange.Spot {
 		return &l.spot
 	}
@@ -271,21 +281,21 @@ func (l *Ledger) wallet(market exchange.Market, asset string) exchange.Amount {
 	return l.balances[i].Amount
 }
 
-// Terms returns a symbol's terms, as the ledger knows them.
-func (l *Ledger) Terms(key exchange.SymbolKey) (Terms, bool) {
-	i, found := slices.BinarySearchFunc(l.terms, key, func(t Terms, k exchange.SymbolKey) int { return t.Symbol.Compare(k) })
+// Instrument returns a symbol's terms, as the ledger knows them.
+func (l *Ledger) Instrument(key exchange.SymbolKey) (Instrument, bool) {
+	i, found := slices.BinarySearchFunc(l.instruments, key, func(t Instrument, k exchange.SymbolKey) int { return t.Symbol.Compare(k) })
 	if !found {
-		return Terms{}, false
+		return Instrument{}, false
 	}
-	return l.terms[i], true
+	return l.instruments[i], true
 }
 
-func (l *Ledger) learnTerms(terms Terms) {
-	i, found := slices.BinarySearchFunc(l.terms, terms.Symbol, func(t Terms, k exchange.SymbolKey) int { return t.Symbol.Compare(k) })
+func (l *Ledger) learn(instrument Instrument) {
+	i, found := slices.BinarySearchFunc(l.instruments, instrument.Symbol, func(t Instrument, k exchange.SymbolKey) int { return t.Symbol.Compare(k) })
 	if !found {
-		l.terms = slices.Insert(l.terms, i, terms)
+		l.instruments = slices.Insert(l.instruments, i, instrument)
 	}
-	l.terms[i] = terms
+	l.instruments[i] = instrument
 }
 
 // owner returns a symbol's, made when it is new.
@@ -304,24 +314,36 @@ func (l *Ledger) Awaits(key exchange.SymbolKey) bool {
 		return slices.ContainsFunc(l.pending, func(p pending) bool { return p.symbol == key && !p.settled() })
 	}
 	return slices.ContainsFunc(l.owners, func(o owner) bool {
-		return o.symbol == key && (o.takes || o.rests || o.strategy != "" && slices.ContainsFunc(l.legs, func(g Leg) bool { return g.Symbol == key.Name }))
+		return o.symbol == key && (o.takes || o.rests || o.strategy != "" && slices.ContainsFunc(l.positions, func(g Position) bool { return g.Symbol == key.Name }))
 	})
 }
 
-// filled takes what filled of a placement; the Book gives every fill once.
-func (l *Ledger) filled(p *Placement, grown exchange.Quantity) {
-	key, owner := p.Order.Key(), l.owner(p.Order.Key())
-	owner.strategy = p.Strategy
-	l.move(p.Strategy, key, p.Order.Side, grown)
-	purse := l.purse(key.Market)
-	purse.traded = true
+// Order is one of botd's orders, as far as money is concerned.
+type Order struct {
+	ClientOrderID string
+	OrderID       int64 // the exchange's; 0 while it is not known
+	Strategy      string
+	Purpose       placement.Purpose
+	Symbol        exchange.SymbolKey
+	Side          exchange.Side
+	Rests         bool              // it may rest in the order book, for the maker's fee
+	Filled        exchange.Quantity // cumulative
+}
+
+// Fill takes what filled of an order: every fill once.
+func (l *Ledger) Fill(o *Order, grown exchange.Quantity) {
+	owner := l.owner(o.Symbol)
+	owner.strategy = o.Strategy
+	l.move(o.Strategy, o.Symbol, o.Side, grown)
+	progress := l.progress(o.Symbol.Market)
+	progress.traded = true
 	switch {
-	case key.Market == exchange.Futures && (p.Order.Type == exchange.Limit || p.Order.Type == exchange.StopLimit || p.Order.Type == exchange.TakeProfitLimit):
+	case o.Symbol.Market == exchange.Futures && o.Rests:
 		owner.rests = true
-	case key.Market == exchange.Futures:
+	case o.Symbol.Market == exchange.Futures:
 		owner.takes = true
-	case purse.opened:
-		l.wait(p, grown)
+	case progress.opened:
+		l.wait(o, grown)
 	}
 }
 
@@ -341,12 +363,12 @@ func (l *Ledger) move(strategy string, key exchange.SymbolKey, side exchange.Sid
 }
 
 // Opened reports whether a market's wallet was taken over.
-func (l *Ledger) Opened(market exchange.Market) bool { return l.purse(market).opened }
+func (l *Ledger) Opened(market exchange.Market) bool { return l.progress(market).opened }
 
 // Untouched reports whether a market's wallet is yet to be taken over, and
 // nothing was traded there.
 func (l *Ledger) Untouched(market exchange.Market) bool {
-	return !l.Opened(market) && !l.purse(market).traded
+	return !l.Opened(market) && !l.progress(market).traded
 }
 
 // Booked reports whether an ended position is booked.
@@ -354,8 +376,8 @@ func (l *Ledger) Booked(id int64) bool { return slices.Contains(l.closed, id) }
 
 // Due reports whether a reading tells something that is not booked.
 func (l *Ledger) Due(r *Reading) bool {
-	purse := l.purse(r.Market)
-	if !purse.opened || purse.traded && r.Market == exchange.Futures || r.Market == exchange.Spot && slices.ContainsFunc(l.pending, func(p pending) bool { return !p.settled() }) {
+	progress := l.progress(r.Market)
+	if !progress.opened || progress.traded && r.Market == exchange.Futures || r.Market == exchange.Spot && slices.ContainsFunc(l.pending, func(p pending) bool { return !p.settled() }) {
 		return true
 	}
 	for _, a := range r.Wallet {
@@ -363,13 +385,13 @@ func (l *Ledger) Due(r *Reading) bool {
 			return true
 		}
 	}
-	return r.Market == exchange.Futures && !slices.Equal(l.legs, r.Open)
+	return r.Market == exchange.Futures && !slices.Equal(l.positions, r.Open)
 }
 
 // Lines says what a reading means, given all records before it. It changes nothing
 // that is told.
 func (l *Ledger) Lines(r *Reading) []Line {
-	if !l.purse(r.Market).opened {
+	if !l.progress(r.Market).opened {
 		return opening(r)
 	}
 	if r.Market == exchange.Spot {
@@ -378,7 +400,7 @@ func (l *Ledger) Lines(r *Reading) []Line {
 	return l.futuresLines(r)
 }
 
-// Plausible reports whether a hasty reading can be of one moment: all of it is
+// Plausible reports whether a unstable reading can be of one moment: all of it is
 // explained, and on futures by fees that are about as they usually are.
 func (l *Ledger) Plausible(r *Reading, lines []Line) bool {
 	if slices.ContainsFunc(lines, func(l Line) bool { return l.Account == Unexplained }) {
@@ -404,25 +426,25 @@ func transfer(lines []Line, market exchange.Market, a Asset, from Account) []Lin
 	return append(lines, Line{Account: Wallet, Symbol: key, Asset: a.Name, Amount: a.Amount}, Line{Account: from, Symbol: key, Asset: a.Name, Amount: a.Amount.Neg()})
 }
 
-// book takes an entry: its lines, and how far it is booked then.
-func (l *Ledger) book(entry *Posting) {
-	r := &entry.Reading
-	for _, terms := range r.Terms {
-		l.learnTerms(terms)
+// Post books a posting: its lines, and how far the market is booked then.
+func (l *Ledger) Post(posting *Posting) {
+	r := &posting.Reading
+	for _, instrument := range r.Instruments {
+		l.learn(instrument)
 	}
 	if r.Market == exchange.Spot {
 		l.bookSpot(r)
 	} else {
 		l.bookFutures(r)
 	}
-	for i := range entry.Lines {
-		l.add(&entry.Lines[i])
-		if entry.Lines[i].Account == Funding {
-			l.owner(entry.Lines[i].Symbol).fundedMS = r.AtMS
+	for i := range posting.Lines {
+		l.add(&posting.Lines[i])
+		if posting.Lines[i].Account == Funding {
+			l.owner(posting.Lines[i].Symbol).fundedMS = r.AtMS
 		}
 	}
-	before := l.purse(r.Market)
-	*before = purse{opened: true, hasty: r.Hasty, openedMS: cmp.Or(before.openedMS, r.AtMS), atMS: r.AtMS}
+	before := l.progress(r.Market)
+	*before = progress{opened: true, unstable: r.Unstable, openedMS: cmp.Or(before.openedMS, r.AtMS), atMS: r.AtMS}
 }
 
 func (l *Ledger) add(line *Line) {

@@ -1,4 +1,4 @@
-package reconcile
+package ledger
 
 import (
 	"cmp"
@@ -7,8 +7,13 @@ import (
 	"botd/exchange"
 )
 
-// money is the asset of the futures wallet.
-const money = "USDT"
+// FuturesAsset is the asset of the futures wallet.
+const FuturesAsset = "USDT"
+
+// FuturesWallet is what an account shows of its wallet.
+func FuturesWallet(a *exchange.MarginAccount) []Asset {
+	return []Asset{{FuturesAsset, a.WalletBalance}}
+}
 
 // Futures orders carry neither price nor fee. A position's realizedPNL tells the
 // profit exactly; what the wallet changed beyond it is fees and funding. Where
@@ -48,13 +53,13 @@ func (p *part) funding() exchange.Amount {
 
 // futuresLines says what changed since the last reading.
 func (l *Ledger) futuresLines(r *Reading) []Line {
-	change := walletOf(r, money).Sub(l.wallet(exchange.Futures, money))
+	change := walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset))
 	parts := l.parts(r)
 	rest := change.Neg() // what was paid: fees, funding, and what nobody knows
 	var lines []Line
 	pay := func(account Account, p *part, amount exchange.Amount) {
 		if !amount.IsZero() {
-			lines = append(lines, Line{Account: account, Strategy: p.strategy, Symbol: p.key, Asset: money, Amount: amount, Derived: true})
+			lines = append(lines, Line{Account: account, Strategy: p.strategy, Symbol: p.key, Asset: FuturesAsset, Amount: amount, Derived: true})
 		}
 	}
 	for i := range parts {
@@ -69,10 +74,10 @@ func (l *Ledger) futuresLines(r *Reading) []Line {
 	}
 	futures := exchange.SymbolKey{Market: exchange.Futures}
 	if !rest.IsZero() {
-		lines = append(lines, Line{Account: Unexplained, Symbol: futures, Asset: money, Amount: rest})
+		lines = append(lines, Line{Account: Unexplained, Symbol: futures, Asset: FuturesAsset, Amount: rest})
 	}
 	if !change.IsZero() {
-		lines = append(lines, Line{Account: Wallet, Symbol: futures, Asset: money, Amount: change})
+		lines = append(lines, Line{Account: Wallet, Symbol: futures, Asset: FuturesAsset, Amount: change})
 	}
 	return lines
 }
@@ -152,8 +157,8 @@ func (l *Ledger) parts(r *Reading) []part {
 			p.takes, p.rests = o.takes, o.rests
 		}
 	}
-	for i := range l.legs {
-		of(l.legs[i].Symbol)
+	for i := range l.positions {
+		of(l.positions[i].Symbol)
 	}
 	for i := range r.Closed {
 		l.ended(of(r.Closed[i].Symbol), &r.Closed[i])
@@ -163,27 +168,27 @@ func (l *Ledger) parts(r *Reading) []part {
 	}
 	for i := range parts {
 		p := &parts[i]
-		terms := l.termsFor(r, p.key)
-		p.traded = onGrid(p.traded, terms.Grid)
+		instrument := l.instrumentFor(r, p.key)
+		p.traded = onGrid(p.traded, instrument.Grid)
 		rate := l.taker
 		if p.rests && !p.takes {
 			rate = l.maker
 		}
 		p.expected = p.traded.MulRate(rate)
-		l.overFunding(p, r, &terms)
+		l.overFunding(p, r, &instrument)
 	}
 	return parts
 }
 
-// termsFor are a symbol's terms, the reading's own first.
-func (l *Ledger) termsFor(r *Reading, key exchange.SymbolKey) Terms {
-	for _, t := range r.Terms {
+// instrumentFor are a symbol's instrument, the reading's own first.
+func (l *Ledger) instrumentFor(r *Reading, key exchange.SymbolKey) Instrument {
+	for _, t := range r.Instruments {
 		if t.Symbol == key {
 			return t
 		}
 	}
-	terms, _ := l.Terms(key)
-	return terms
+	instrument, _ := l.Instrument(key)
+	return instrument
 }
 
 // onGrid is the nearest multiple of the grid: mean prices are cut at 18 places,
@@ -197,13 +202,13 @@ func onGrid(value, grid exchange.Amount) exchange.Amount {
 
 // overFunding notes what was held when funding was due since the last reading. A
 // position that ended shows when.
-func (l *Ledger) overFunding(p *part, r *Reading, terms *Terms) {
-	if terms.FundingCap > 0 {
-		p.cap = terms.FundingCap
+func (l *Ledger) overFunding(p *part, r *Reading, instrument *Instrument) {
+	if instrument.FundingCap > 0 {
+		p.cap = instrument.FundingCap
 	}
-	interval := int64(max(1, terms.FundingHours)) * int64(exchange.Hour1) // not known: it may be any hour
+	interval := int64(max(1, instrument.FundingHours)) * int64(exchange.Hour1) // not known: it may be any hour
 	sinceMS := max(l.futures.atMS-fundingLateMS, l.owner(p.key).fundedMS)
-	due := func(g *Leg, quantity exchange.Amount, untilMS int64) {
+	due := func(g *Position, quantity exchange.Amount, untilMS int64) {
 		if g.Symbol == p.key.Name {
 			times := untilMS/interval - max(sinceMS, g.FromMS)/interval
 			p.held = p.held.Add(g.value(quantity).Mul(max(0, times)))
@@ -211,7 +216,7 @@ func (l *Ledger) overFunding(p *part, r *Reading, terms *Terms) {
 	}
 	for i := range r.Open {
 		g, most := &r.Open[i], r.Open[i].Remaining
-		if before := l.leg(g.ID); before != nil {
+		if before := l.position(g.ID); before != nil {
 			most = most.Max(before.Remaining)
 		}
 		due(g, most, r.AtMS)
@@ -225,29 +230,31 @@ func (l *Ledger) overFunding(p *part, r *Reading, terms *Terms) {
 var unit = exchange.AmountOf(1)
 
 // value is a quantity at the entry price.
-func (g *Leg) value(quantity exchange.Amount) exchange.Amount { return g.Entry.MulQuo(quantity, unit) }
+func (g *Position) value(quantity exchange.Amount) exchange.Amount {
+	return g.Entry.MulQuo(quantity, unit)
+}
 
 // proceeds is the value of what an exit brought: what it cost, and the profit.
-func (g *Leg) proceeds(cost, profit exchange.Amount) exchange.Amount {
+func (g *Position) proceeds(cost, profit exchange.Amount) exchange.Amount {
 	if g.Short {
 		return cost.Sub(profit)
 	}
 	return cost.Add(profit)
 }
 
-func (l *Ledger) leg(id int64) *Leg {
-	i, found := slices.BinarySearchFunc(l.legs, id, func(g Leg, id int64) int { return cmp.Compare(g.ID, id) })
+func (l *Ledger) position(id int64) *Position {
+	i, found := slices.BinarySearchFunc(l.positions, id, func(g Position, id int64) int { return cmp.Compare(g.ID, id) })
 	if !found {
 		return nil
 	}
-	return &l.legs[i]
+	return &l.positions[i]
 }
 
 // moves takes an open position: what was opened and closed of it since.
-func (l *Ledger) moves(p *part, now *Leg) {
-	before := l.leg(now.ID)
+func (l *Ledger) moves(p *part, now *Position) {
+	before := l.position(now.ID)
 	if before == nil {
-		before = &Leg{Short: now.Short}
+		before = &Position{Short: now.Short}
 	}
 	p.realised = p.realised.Add(now.Realised.Sub(before.Realised))
 	opened := now.Opened.Sub(before.Opened)
@@ -265,8 +272,8 @@ func (l *Ledger) moves(p *part, now *Leg) {
 }
 
 // ended takes a position that ended since.
-func (l *Ledger) ended(p *part, now *Leg) {
-	before := l.leg(now.ID)
+func (l *Ledger) ended(p *part, now *Position) {
+	before := l.position(now.ID)
 	p.forced = p.forced || now.Liquidated
 	if before == nil {
 		p.realised = p.realised.Add(now.Realised)
@@ -290,29 +297,31 @@ func (l *Ledger) WantsClosed(r *Reading) bool {
 	if l.Untouched(exchange.Futures) {
 		return false
 	}
-	return !l.futures.opened || walletOf(r, money) != l.wallet(exchange.Futures, money) ||
-		slices.ContainsFunc(l.legs, func(g Leg) bool { return !slices.ContainsFunc(r.Open, func(o Leg) bool { return o.ID == g.ID }) })
+	return !l.futures.opened || walletOf(r, FuturesAsset) != l.wallet(exchange.Futures, FuturesAsset) ||
+		slices.ContainsFunc(l.positions, func(g Position) bool {
+			return !slices.ContainsFunc(r.Open, func(o Position) bool { return o.ID == g.ID })
+		})
 }
 
 // wasOver reports whether a position had ended when the wallet was taken over;
 // the exchange tells times to the second.
-func (l *Ledger) wasOver(g *Leg) bool {
+func (l *Ledger) wasOver(g *Position) bool {
 	opened := l.futures.openedMS / 1_000
-	return g.UntilMS != 0 && l.leg(g.ID) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
+	return g.UntilMS != 0 && l.position(g.ID) == nil && g.UntilMS/1_000 <= opened && g.FromMS/1_000 < opened
 }
 
 // Fresh chooses, of ended positions, those that are not booked. It reports false
 // when one of the ledger's own is in neither list: the exchange does not tell it yet.
-func (l *Ledger) Fresh(r *Reading, ended []Leg) ([]Leg, bool) {
-	var fresh []Leg
+func (l *Ledger) Fresh(r *Reading, ended []Position) ([]Position, bool) {
+	var fresh []Position
 	for _, g := range ended {
-		if !slices.Contains(l.closed, g.ID) && !l.wasOver(&g) && !slices.ContainsFunc(r.Open, func(o Leg) bool { return o.ID == g.ID }) {
+		if !slices.Contains(l.closed, g.ID) && !l.wasOver(&g) && !slices.ContainsFunc(r.Open, func(o Position) bool { return o.ID == g.ID }) {
 			fresh = append(fresh, g)
 		}
 	}
-	slices.SortFunc(fresh, func(a, b Leg) int { return cmp.Compare(a.ID, b.ID) })
-	for i := range l.legs {
-		is := func(g Leg) bool { return g.ID == l.legs[i].ID }
+	slices.SortFunc(fresh, func(a, b Position) int { return cmp.Compare(a.ID, b.ID) })
+	for i := range l.positions {
+		is := func(g Position) bool { return g.ID == l.positions[i].ID }
 		if !slices.ContainsFunc(r.Open, is) && !slices.ContainsFunc(fresh, is) {
 			return fresh, false
 		}
@@ -336,13 +345,13 @@ func (l *Ledger) usual(r *Reading) bool {
 		}
 	}
 	bound = bound.Add(least.Div(50))
-	paid = paid.Sub(walletOf(r, money).Sub(l.wallet(exchange.Futures, money)))
+	paid = paid.Sub(walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset)))
 	return !bound.Less(paid.Sub(expected).Abs())
 }
 
 // bookFutures moves the ledger on to a reading.
 func (l *Ledger) bookFutures(r *Reading) {
-	if l.futures.opened && !l.futures.hasty && !r.Hasty {
+	if l.futures.opened && !l.futures.unstable && !r.Unstable {
 		l.learnRates(r)
 	}
 	for i := range r.Closed {
@@ -351,7 +360,7 @@ func (l *Ledger) bookFutures(r *Reading) {
 	if extra := len(l.closed) - maxClosed; extra > 0 {
 		l.closed = slices.Delete(l.closed, 0, extra)
 	}
-	l.legs = slices.Clone(r.Open)
+	l.positions = slices.Clone(r.Open)
 	for i := range l.owners {
 		l.owners[i].takes, l.owners[i].rests = false, false
 	}
@@ -365,7 +374,7 @@ func (l *Ledger) learnRates(r *Reading) {
 		return
 	}
 	p := &parts[0]
-	paid := p.realised.Sub(walletOf(r, money).Sub(l.wallet(exchange.Futures, money)))
+	paid := p.realised.Sub(walletOf(r, FuturesAsset).Sub(l.wallet(exchange.Futures, FuturesAsset)))
 	if p.traded.IsZero() || !p.exact || p.forced || !p.held.IsZero() || p.takes == p.rests ||
 		paid.Less(p.traded.MulRate(leastFee)) || p.traded.MulRate(mostFee).Less(paid) {
 		return

@@ -1,0 +1,72 @@
+package ledger
+
+import "botd/exchange"
+
+// Pairing pairs executions, from flat to flat. What a backtest measures and what
+// the journal tells of live trading are paired by it alike.
+type Pairing struct {
+	Side    exchange.Side   // of the first
+	Held    exchange.Amount // signed, of the base asset
+	Bought  exchange.Amount // of the base asset
+	Sold    exchange.Amount
+	Paid    exchange.Amount // value bought
+	Taken   exchange.Amount // value sold
+	Fees    exchange.Amount // all of them, by their worth
+	Charged exchange.Amount // the part of the fees that left the wallet in the quote asset
+}
+
+// Execution is one fill as a round trip counts it.
+type Execution struct {
+	Side     exchange.Side
+	Quantity exchange.Amount // of the base asset
+	Value    exchange.Amount // in the quote asset
+	Fee      exchange.Amount // in the asset it was taken in
+	Worth    exchange.Amount // of the fee, in the quote asset
+	InBase   bool            // the fee was taken from what was bought
+}
+
+// Begun reports whether anything was executed.
+func (t *Pairing) Begun() bool { return !t.Bought.IsZero() || !t.Sold.IsZero() }
+
+// Execute takes the next execution.
+func (t *Pairing) Execute(x *Execution) {
+	if !t.Begun() {
+		t.Side = x.Side
+	}
+	t.Fees = t.Fees.Add(x.Worth)
+	if x.InBase { // the asset is not held, and shows as less sold
+		t.Held = t.Held.Sub(x.Fee)
+	} else {
+		t.Charged = t.Charged.Add(x.Fee)
+	}
+	if x.Side == exchange.Buy {
+		t.Held, t.Bought, t.Paid = t.Held.Add(x.Quantity), t.Bought.Add(x.Quantity), t.Paid.Add(x.Value)
+	} else {
+		t.Held, t.Sold, t.Taken = t.Held.Sub(x.Quantity), t.Sold.Add(x.Quantity), t.Taken.Add(x.Value)
+	}
+}
+
+// Flat reports whether it is over: less is left than can be traded.
+func (t *Pairing) Flat(step exchange.Amount) bool {
+	return !t.Bought.IsZero() && !t.Sold.IsZero() && t.Held.Abs().Less(step)
+}
+
+// Net is what it brought, without funding.
+func (t *Pairing) Net() exchange.Amount { return t.Taken.Sub(t.Paid).Sub(t.Charged) }
+
+// Prices are the mean prices of entry and exit.
+func (t *Pairing) Prices() (entry, exit exchange.Amount) {
+	entry, exit = mean(t.Paid, t.Bought), mean(t.Taken, t.Sold)
+	if t.Side == exchange.Sell {
+		entry, exit = exit, entry
+	}
+	return entry, exit
+}
+
+// mean is a mean price with 18 places, cut towards zero.
+func mean(value, quantity exchange.Amount) exchange.Amount {
+	if quantity.IsZero() {
+		return exchange.Amount{}
+	}
+	return value.MulQuo(unit, quantity)
+}

@@ -1,0 +1,200 @@
+package ledger
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+)
+
+// RoundTrip is a round trip that is over, as the journal tells it.
+type RoundTrip struct {
+	Strategy   string // empty for what no strategy of botd's did
+	Symbol     exchange.SymbolKey
+	Asset      string // of the money
+	PositionID int64  // futures
+	Side       exchange.Side
+	Quantity   exchange.Amount // of the base asset
+	Entry      exchange.Amount // mean prices
+	Exit       exchange.Amount
+	Realised   exchange.Amount // price difference alone
+	Fees       exchange.Amount
+	Funding    exchange.Amount // paid
+	EnteredMS  int64
+	LeftMS     int64
+	By         placement.Purpose // of what ended it; 0 where it was no order of botd's
+	Liquidated bool
+	Derived    bool // fees and funding follow from the wallet; else as told
+	Whole      bool // false: a part of the money is not known
+}
+
+// Net is the profit without fees and funding.
+func (t *RoundTrip) Net() exchange.Amount { return t.Realised.Sub(t.Fees).Sub(t.Funding) }
+
+// maxOrdersKept bounds the orders that ended and whose executions may still be told.
+const maxOrdersKept = 1_000
+
+// RoundTrips finds the round trips of strategies in the records of a journal, given each
+// once and in order. Futures tell a position that ended with its prices and its
+// profit, and what was paid for it is the ledger's; spot tells each execution.
+type RoundTrips struct {
+	orders      map[string]*Order
+	byID        map[int64]*Order // spot
+	ended       []string         // of the orders, oldest first
+	symbols     []*tripSymbol    // sorted by symbol
+	instruments []Instrument
+	opened      bool // the futures wallet was taken over
+}
+
+// tripSymbol is what is under way on a symbol.
+type tripSymbol struct {
+	key      exchange.SymbolKey
+	filling  span     // by botd's own fills
+	spans    []span   // that are over, and whose position was not told yet
+	position Position // futures: open at the last reading
+	fees     exchange.Amount
+	funding  exchange.Amount
+	whole    bool // it began after the wallet was taken over
+	spot     spotTrip
+}
+
+// span is one way from flat to flat by quantities alone, which futures fills tell.
+type span struct {
+	strategy string
+	by       placement.Purpose
+	net      exchange.Quantity // signed
+	opened   exchange.Quantity // all that was opened
+	told     bool              // its position was
+}
+
+// spotTrip is the round trip under way on a spot symbol.
+type spotTrip struct {
+	Pairing
+	strategy  string
+	by        placement.Purpose
+	enteredMS int64
+	cost      cost            // of what is held
+	realised  exchange.Amount // price difference alone
+	odd       bool            // a part of its money is not known
+}
+
+// NewRoundTrips knows of none.
+func NewRoundTrips() *RoundTrips {
+	return &RoundTrips{orders: map[string]*Order{}, byID: map[int64]*Order{}}
+}
+
+// Send takes an order that was journalled, or found on the exchange, and keeps it.
+func (t *RoundTrips) Send(o *Order) {
+	t.orders[o.ClientOrderID] = o
+	t.identify(o, o.OrderID)
+}
+
+func (t *RoundTrips) identify(o *Order, orderID int64) {
+	if orderID != 0 {
+		o.OrderID = orderID
+		if o.Symbol.Market == exchange.Spot {
+			t.byID[orderID] = o
+		}
+	}
+}
+
+func (t *RoundTrips) symbol(key exchange.SymbolKey) *tripSymbol {
+	i, found := slices.BinarySearchFunc(t.symbols, key, func(s *tripSymbol, k exchange.SymbolKey) int { return s.key.Compare(k) })
+	if !found {
+		t.symbols = slices.Insert(t.symbols, i, &tripSymbol{key: key})
+	}
+	return t.symbols[i]
+}
+
+func (t *RoundTrips) instrumentOf(key exchange.SymbolKey) Instrument {
+	for i := range t.instruments {
+		if t.instruments[i].Symbol == key {
+			return t.instruments[i]
+		}
+	}
+	return Instrument{}
+}
+
+// Advance takes what an order has filled, its exchange id where it is known, and
+// whether it has ended.
+func (t *RoundTrips) Advance(clientOrderID string, orderID int64, filled exchange.Quantity, ended bool) {
+	o := t.orders[clientOrderID]
+	if o == nil {
+		return
+	}
+	t.identify(o, orderID)
+	if grown := filled - o.Filled; grown > 0 {
+		o.Filled = filled
+		if o.Symbol.Market == exchange.Futures {
+			t.symbol(o.Symbol).fill(o, grown)
+		}
+	}
+	if !ended {
+		return
+	}
+	if t.ended = append(t.ended, clientOrderID); len(t.ended) > maxOrdersKept {
+		if old := t.orders[t.ended[0]]; old != nil {
+			delete(t.byID, old.OrderID)
+			delete(t.orders, t.ended[0])
+		}
+		t.ended = t.ended[1:]
+	}
+}
+
+// fill takes what filled of an order on futures.
+func (s *tripSymbol) fill(o *Order, grown exchange.Quantity) {
+	f := s.move(grown * exchange.Quantity(o.Side.Sign()))
+	if f.strategy == "" { // what was adopted is the strategy's that goes on with it
+		f.strategy = o.Strategy
+	}
+	if !o.Purpose.Opens() {
+		f.by = o.Purpose
+	}
+	s.over()
+}
+
+// move changes what is held; what makes it larger was opened.
+func (s *tripSymbol) move(by exchange.Quantity) *span {
+	f := &s.filling
+	if f.net == 0 {
+		*f = span{}
+	}
+	before := max(f.net, -f.net)
+	f.net += by
+	f.opened += max(0, max(f.net, -f.net)-before)
+	return f
+}
+
+// over keeps an span that has come back to flat until its position is told.
+func (s *tripSymbol) over() {
+	if f := &s.filling; f.net == 0 && f.opened != 0 {
+		if !f.told {
+			s.spans = append(s.spans, *f)
+		}
+		*f = span{}
+	}
+}
+
+// Adopt takes a change of the position that no order of botd's made.
+func (t *RoundTrips) Adopt(key exchange.SymbolKey, quantity exchange.Quantity) {
+	s := t.symbol(key)
+	if key.Market == exchange.Futures {
+		s.move(quantity).by = 0
+		s.over()
+		return
+	}
+	if s.spot.odd = true; quantity < 0 {
+		s.spot = spotTrip{} // sold outside botd: the price is not reported
+	}
+}
+
+// Post takes a posting of the ledger and returns the round trips that it ends.
+func (t *RoundTrips) Post(p *Posting) (ended []RoundTrip) {
+	for _, instrument := range p.Reading.Instruments {
+		t.instruments = append(slices.DeleteFunc(t.instruments, func(old Instrument) bool { return old.Symbol == instrument.Symbol }), instrument)
+	}
+	if p.Reading.Market == exchange.Spot {
+		return t.executions(&p.Reading)
+	}
+	return t.futures(p)
+}

@@ -1,0 +1,52 @@
+package placement
+
+import "fmt"
+
+// State is the state of a placement. See the diagram in docs/ARCHITECTURE.md.
+type State uint8
+
+// The placement states. From Filled on they are final.
+const (
+	Sending      State = iota + 1 // journalled; the answer is not known
+	Acknowledged                  // has an order id; not yet seen when fetched
+	Working                       // seen on the exchange, not final
+	Uncertain                     // the answer was lost: maybe there, maybe not
+	Filled                        // final
+	Canceled                      // final, maybe part filled
+	Rejected                      // final: the exchange ended it itself
+	Refused                       // final: the exchange never took it
+	Absent                        // final: proven to have had no effect
+	Expired                       // final: never sent, its time to live had passed
+	stateEnd
+)
+
+var stateNames = [stateEnd]string{"", "sending", "acknowledged", "working", "uncertain", "filled", "canceled", "rejected", "refused", "absent", "expired"}
+
+// String returns the state's name.
+func (s State) String() string {
+	if s < stateEnd {
+		return stateNames[s]
+	}
+	return fmt.Sprintf("state(%d)", s)
+}
+
+// MarshalText writes the name.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name.
+func (s *State) UnmarshalText(text []byte) error {
+	for i, name := range stateNames {
+		if i > 0 && name == string(text) {
+			*s = State(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown placement state %q", text)
+}
+
+// Final reports whether nothing can follow.
+func (s State) Final() bool { return s >= Filled }
+
+// Unresolved reports whether the placement's acceptance is not known: from the
+// first byte until a parsed answer.
+func (s State) Unresolved() bool { return s == Sending || s == Uncertain }

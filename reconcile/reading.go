@@ -1,0 +1,106 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/ledger"
+)
+
+// Ledger returns the account's ledger.
+func (b *Book) Ledger() *ledger.Ledger { return b.ledger }
+
+// rulesOf are a symbol's rules, where the book knows them.
+func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
+	i, found := slices.BinarySearchFunc(b.symbols, key, func(t *SymbolTruth, k exchange.SymbolKey) int { return t.Key.Compare(k) })
+	if !found {
+		return nil
+	}
+	return b.symbols[i].Rules
+}
+
+// FuturesReading is what a snapshot tells of the futures wallet; it reports false
+// when it does not tell all of it.
+func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
+	if s.Account == nil || !s.Positions.Done() {
+		return ledger.Reading{}, false
+	}
+	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Futures, Wallet: ledger.FuturesWallet(s.Account), Open: b.PositionsRead(s.Positions.Items())}
+	for _, truth := range b.symbols {
+		if truth.Key.Market == exchange.Futures {
+			b.addInstrument(&r, truth.Rules)
+		}
+	}
+	return r, true
+}
+
+// PositionsRead reads open positions for the ledger, sorted by id.
+func (b *Book) PositionsRead(open []exchange.Position) (read []ledger.Position) {
+	for i := range open {
+		if p := &open[i]; p.Remaining != 0 {
+			read = append(read, b.PositionRead(p))
+		}
+	}
+	slices.SortFunc(read, func(a, b ledger.Position) int { return cmp.Compare(a.ID, b.ID) })
+	return read
+}
+
+// addInstrument adds a symbol to a reading where the ledger does not know it as it is.
+func (b *Book) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
+	if rules == nil {
+		return
+	}
+	instrument := ledger.InstrumentOf(rules)
+	if known, found := b.ledger.Instrument(instrument.Symbol); !found || known != instrument {
+		r.Instruments = append(r.Instruments, instrument)
+	}
+}
+
+// PositionRead reads a position for the ledger; its quantities are zero where the symbol is not known.
+func (b *Book) PositionRead(p *exchange.Position) ledger.Position {
+	read := ledger.Position{ID: p.ID, Symbol: p.Symbol, Short: p.Side == exchange.Short, Entry: p.EntryPrice, Close: p.ClosePrice, Realised: p.RealizedPNL, Liquidated: p.Status == exchange.PositionLiquidated, FromMS: p.CreatedMS}
+	if p.Remaining == 0 {
+		read.UntilMS = p.UpdatedMS
+	}
+	if rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}); rules != nil {
+		read.Opened, read.Remaining = rules.QuantityAmount(p.Quantity), rules.QuantityAmount(p.Remaining)
+	}
+	return read
+}
+
+// SpotReading is what a snapshot tells of the spot wallet: the assets of the
+// book's symbols. It reports false when it does not tell it.
+func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
+	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Spot}
+	if !s.Balances.Done() {
+		return r, false
+	}
+	var names []string
+	for _, truth := range b.symbols {
+		if truth.Key.Market == exchange.Spot && truth.Rules != nil {
+			b.addInstrument(&r, truth.Rules)
+			names = append(names, truth.Rules.Base, truth.Rules.Quote)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		held := ledger.Asset{Name: name}
+		for _, balance := range s.Balances.Items() {
+			if balance.Asset == name {
+				held.Amount = balance.Free.Add(balance.Frozen)
+			}
+		}
+		r.Wallet = append(r.Wallet, held)
+	}
+	return r, len(r.Wallet) > 0
+}
+
+// TradeRead reads an execution of a spot order for the ledger.
+func (b *Book) TradeRead(t *exchange.UserTrade) (ledger.Trade, bool) {
+	rules := b.rulesOf(exchange.SymbolKey{Market: exchange.Spot, Name: t.Symbol})
+	if rules == nil {
+		return ledger.Trade{}, false
+	}
+	return ledger.Trade{ID: t.ID, OrderID: t.OrderID, Price: rules.PriceAmount(t.Price), Quantity: rules.QuantityAmount(t.Quantity), Fee: t.Fee, FeeAsset: t.FeeAsset}, true
+}
