@@ -14,24 +14,24 @@ import (
 	"botd/exchange/sim"
 )
 
-// feed is what is known of one symbol's public data.
+// feed is the known public data of one symbol.
 type feed struct {
-	asOfMS int64 // when the data in force were asked for; 0 before the first
-	stale  bool  // that was too long ago, and it was said
-	err    error // of the last question; nil when it was answered
+	asOfMS int64 // when the present data were requested; 0 before the first
+	stale  bool  // the data are too old, and this was reported
+	err    error // of the last request; nil when it succeeded
 
-	tradeMS int64          // the newest trade taken
-	taken   map[int64]bool // ids of the trades taken at that moment
+	tradeMS int64          // the newest trade processed
+	seen    map[int64]bool // ids of the trades processed at that time
 
 	fundingAsked time.Time
 }
 
 // fresh reports whether the data may still be used.
-func (f *feed) fresh(nowMS int64, most time.Duration) bool {
-	return f.asOfMS > 0 && nowMS-f.asOfMS <= most.Milliseconds()
+func (f *feed) fresh(nowMS int64, maxAge time.Duration) bool {
+	return f.asOfMS > 0 && nowMS-f.asOfMS <= maxAge.Milliseconds()
 }
 
-// because is the last question's fault, for the end of a sentence.
+// because returns the error of the last request as the end of a sentence.
 func (f *feed) because() string {
 	if f.err == nil {
 		return ""
@@ -39,7 +39,7 @@ func (f *feed) because() string {
 	return ": " + f.err.Error()
 }
 
-// staleness tells that the data are too old, or never came.
+// staleness reports data that are too old, or never arrived.
 func (f *feed) staleness(key exchange.SymbolKey) Staleness {
 	s := Staleness{Key: key, Stale: true, SinceMS: f.asOfMS}
 	if f.err != nil {
@@ -52,16 +52,16 @@ func age(ms int64) time.Duration {
 	return (time.Duration(ms) * time.Millisecond).Round(100 * time.Millisecond)
 }
 
-// observation is what one round of questions about a symbol told.
+// observation is the result of one round of requests about a symbol.
 type observation struct {
-	asOfMS  int64 // before the first question went out
+	asOfMS  int64 // before the first request was sent
 	ticker  exchange.Ticker
 	depth   exchange.Depth
 	trades  []exchange.Trade
-	funding *exchange.FundingRate // nil when it was not asked for, or not told
+	funding *exchange.FundingRate // nil when it was not requested or not answered
 }
 
-// Run feeds the market and lets time pass, until the context ends.
+// Run feeds the market and advances its clock until the context ends.
 func (v *Venue) Run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -78,12 +78,11 @@ func (v *Venue) Run(ctx context.Context) {
 	}
 }
 
-// Poll asks once about every symbol that is fed: a start needs prices before the
-// first tick.
+// Poll requests the data of every fed symbol once: a start needs prices before the first tick.
 func (v *Venue) Poll(ctx context.Context) { v.pollAll(ctx) }
 
-// pollAll asks about all symbols at once. A round takes half as long as data are
-// good for at most, so that one symbol that hangs lets no other grow too old.
+// pollAll requests the data of all symbols at once. A round takes at most half as long as data stay
+// fresh, so that one symbol that hangs makes no other stale.
 func (v *Venue) pollAll(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, v.config.MaxAge/2)
 	defer cancel()
@@ -110,8 +109,8 @@ func (v *Venue) watched() []exchange.SymbolKey {
 	return keys
 }
 
-// ask reads a symbol's trades, book and ticker, and its funding rate now and
-// then. All but the last must be told.
+// ask reads a symbol's trades, book and ticker, and from time to time its funding rate. All but the
+// last are required.
 func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, error) {
 	trades, depth, ticker := exchange.FuturesTrades, exchange.FuturesDepth, exchange.FuturesTicker
 	if key.Market == exchange.Spot {
@@ -131,8 +130,8 @@ func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, e
 	question(0, trades, 500, func(a *exchange.Answer) { seen.trades = a.Trades.Items() })
 	question(1, depth, 100, func(a *exchange.Answer) { seen.depth = a.Depth })
 	question(2, ticker, 0, func(a *exchange.Answer) {
-		if told := a.Tickers.Items(); len(told) == 1 {
-			seen.ticker = told[0]
+		if reported := a.Tickers.Items(); len(reported) == 1 {
+			seen.ticker = reported[0]
 		}
 	})
 	if v.fundingDue(key) {
@@ -142,7 +141,7 @@ func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, e
 	return seen, cmp.Or(faults[0], faults[1], faults[2])
 }
 
-// fundingDue reports whether to ask for a funding rate now, at most once a minute.
+// fundingDue reports whether to request a funding rate now, at most once a minute.
 func (v *Venue) fundingDue(key exchange.SymbolKey) bool {
 	if key.Market != exchange.Futures {
 		return false
@@ -157,7 +156,7 @@ func (v *Venue) fundingDue(key exchange.SymbolKey) bool {
 	return true
 }
 
-// take brings what was told, or that nothing was, into the market.
+// take applies an observation, or its failure, to the market.
 func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -172,14 +171,14 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 		err = v.exchange.Feed(key, told)
 	}
 	f.err = err
-	if err != nil { // the data before stay in force until they are too old
+	if err != nil { // the previous data stay in use until they are too old
 		if f.stale || f.asOfMS == 0 {
 			v.config.OnStale(f.staleness(key))
 		}
 		return
 	}
 	if f.stale {
-		v.config.Notify("paper.fresh", fmt.Sprintf("%s is told again after %s; what was traded before the last %s fills nothing", key, age(now-f.asOfMS), v.config.MaxAge))
+		v.config.Notify("paper.fresh", fmt.Sprintf("%s has data again after %s; trades before the last %s fill nothing", key, age(now-f.asOfMS), v.config.MaxAge))
 	}
 	f.asOfMS, f.stale = max(f.asOfMS, seen.asOfMS), false
 	v.config.OnStale(Staleness{Key: key})
@@ -187,12 +186,12 @@ func (v *Venue) take(key exchange.SymbolKey, seen observation, err error) {
 		v.exchange.SetFunding(key.Name, []sim.FundingPoint{{TimeMS: seen.funding.NextMS, Rate: seen.funding.Rate}})
 	}
 	v.watchOpen()
-	if unwritten := v.keep(); unwritten != nil {
+	if unwritten := v.save(); unwritten != nil {
 		v.config.Notify("paper.unwritten", unwritten.Error()) // nothing is answered before it is written
 	}
 }
 
-// examine refuses data that are too old or can not be.
+// examine refuses data that are too old or impossible.
 func (v *Venue) examine(seen *observation, nowMS int64) error {
 	most := v.config.MaxAge.Milliseconds()
 	newest := seen.ticker.CloseMS
@@ -203,7 +202,7 @@ func (v *Venue) examine(seen *observation, nowMS int64) error {
 	case nowMS-seen.asOfMS > most:
 		return fmt.Errorf("the answers took %s", age(nowMS-seen.asOfMS))
 	case newest > 0 && nowMS-newest > most:
-		return fmt.Errorf("the venue's own times stand still: its newest is %s old", age(nowMS-newest))
+		return fmt.Errorf("the venue's own times do not advance: the newest is %s old", age(nowMS-newest))
 	case seen.ticker.Last <= 0:
 		return errors.New("the ticker has no last price")
 	case len(seen.depth.Bids) > 0 && len(seen.depth.Asks) > 0 && seen.depth.Bids[0].Price >= seen.depth.Asks[0].Price:
@@ -212,21 +211,21 @@ func (v *Venue) examine(seen *observation, nowMS int64) error {
 	return nil
 }
 
-// unseen returns the trades not taken before and not older than a moment, oldest
-// first. One that comes late, behind newer ones, is left out: a fill may be missed
-// so, but none is invented.
+// unseen returns the trades that were not processed before and are not older than a time, oldest
+// first. A trade that arrives late, after newer ones, is left out: this may miss a fill, but never
+// invents one.
 func (f *feed) unseen(trades []exchange.Trade, sinceMS int64) []exchange.Trade {
 	trades = slices.Clone(trades)
 	slices.SortStableFunc(trades, func(a, b exchange.Trade) int { return cmp.Or(cmp.Compare(a.TimeMS, b.TimeMS), cmp.Compare(a.ID, b.ID)) })
 	var fresh []exchange.Trade
 	for _, trade := range trades {
 		switch {
-		case trade.TimeMS < f.tradeMS, trade.TimeMS == f.tradeMS && f.taken[trade.ID]:
+		case trade.TimeMS < f.tradeMS, trade.TimeMS == f.tradeMS && f.seen[trade.ID]:
 			continue
 		case trade.TimeMS > f.tradeMS:
-			f.tradeMS, f.taken = trade.TimeMS, map[int64]bool{}
+			f.tradeMS, f.seen = trade.TimeMS, map[int64]bool{}
 		}
-		f.taken[trade.ID] = true
+		f.seen[trade.ID] = true
 		if trade.TimeMS >= sinceMS && trade.Price > 0 && trade.Quantity > 0 {
 			fresh = append(fresh, trade)
 		}
@@ -234,8 +233,8 @@ func (f *feed) unseen(trades []exchange.Trade, sinceMS int64) []exchange.Trade {
 	return fresh
 }
 
-// nextExpiry returns the feed whose data are next too old, and the last moment at
-// which they are good; far away when none is in force.
+// nextExpiry returns the feed whose data expire next, and the last time at which they are fresh;
+// far in the future when there are none.
 func (v *Venue) nextExpiry() (next exchange.SymbolKey, lastMS int64) {
 	lastMS = math.MaxInt64
 	for key, f := range v.feeds {
@@ -249,7 +248,7 @@ func (v *Venue) nextExpiry() (next exchange.SymbolKey, lastMS int64) {
 	return next, lastMS
 }
 
-// withdraw takes a symbol's quotes away: its data are too old.
+// withdraw removes a symbol's quotes: its data are too old.
 func (v *Venue) withdraw(key exchange.SymbolKey) {
 	f := v.feeds[key]
 	f.stale = true
@@ -257,11 +256,10 @@ func (v *Venue) withdraw(key exchange.SymbolKey) {
 		panic("paper: " + err.Error()) // every symbol here is fed
 	}
 	v.config.OnStale(f.staleness(key))
-	v.config.Notify("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: nothing is accepted or fills there until they come again", key, v.config.MaxAge, f.because()))
+	v.config.Notify("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: nothing is accepted or fills there until new data arrive", key, v.config.MaxAge, f.because()))
 }
 
-// runClock lets happen what is due: orders reaching the book, funding, data
-// growing too old.
+// runClock processes what is due: orders reaching the book, funding, data becoming too old.
 func (v *Venue) runClock(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -276,13 +274,12 @@ func (v *Venue) runClock(ctx context.Context) {
 	}
 }
 
-// passTime brings the exchange to the present and returns how long until
-// something is due.
+// passTime brings the exchange to the present and returns how long until something is due.
 func (v *Venue) passTime() time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.advance()
-	if err := v.keep(); err != nil {
+	if err := v.save(); err != nil {
 		v.config.Notify("paper.unwritten", err.Error())
 		return time.Second
 	}
@@ -295,10 +292,10 @@ func (v *Venue) passTime() time.Duration {
 	return max(time.Duration(wait)*time.Millisecond, time.Millisecond)
 }
 
-// wakeClock has runClock look again at what is due.
+// wakeClock makes runClock check again what is due.
 func (v *Venue) wakeClock() {
 	select {
 	case v.wake <- struct{}{}:
-	default: // it has been told already
+	default: // it has been woken already
 	}
 }

@@ -23,71 +23,71 @@ import (
 	"botd/exchange/sim"
 )
 
-// Account is the name of the one account.
+// Account is the name of the only account.
 const Account = "paper"
 
-// The pace of the feed unless the configuration says otherwise.
+// Intervals of the feed unless configured.
 const (
 	DefaultPollEvery = time.Second
 	DefaultMaxAge    = 10 * time.Second
-	fundingEvery     = time.Minute // how often a funding rate is asked for
+	fundingEvery     = time.Minute // how often a funding rate is requested
 )
 
-// Public is the venue's public data. Its errors are of package exchange's taxonomy.
+// Public is the venue's public data. Its errors are those of package exchange.
 type Public interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
-// Clock tells the venue's time.
+// Clock is the venue's clock.
 type Clock interface {
 	ServerNowMS() int64
 }
 
-// Store makes the account durable: Keep returns when every change up to the given
-// one is. look tells what changed since it was last asked and the number of the
-// last change in it; and with all, everything there is.
+// Store makes the account durable. Save returns when every change up to the given one is on disk.
+// source returns the changes since its last call and the number of the last one; with all, also a
+// snapshot.
 type Store interface {
-	Save(change uint64, look func(all bool) (change, snapshot []byte, newest uint64, err error)) error
+	Save(change uint64, source func(all bool) (change, snapshot []byte, newest uint64, err error)) error
 }
 
-// Config is what a paper venue is made of.
+// Config configures a paper venue.
 type Config struct {
 	Public  Public
 	Clock   Clock
-	Symbols []*exchange.Symbol   // as the venue lists them, both markets
-	Watch   []exchange.SymbolKey // fed from the start; what has orders or a position is fed too
+	Symbols []*exchange.Symbol   // as listed by the venue, both markets
+	Watch   []exchange.SymbolKey // fed from the start; symbols with orders or a position are fed too
 
-	Deposit   sim.AccountConfig // deposits count when the account begins, fees always
+	Deposit   sim.AccountConfig // deposits count when the account is created, fees always
 	DelayMS   int64             // from acceptance to the book
 	PollEvery time.Duration     // 0 is DefaultPollEvery
 	MaxAge    time.Duration     // 0 is DefaultMaxAge
 
 	State   []byte                   // the account as the store has it, nil for a new one
-	Store   Store                    // written before an answer goes out; nil keeps nothing
-	Notify  func(event, text string) // for people: data that went stale, or came back; nil is silent. It must not call the venue
-	OnStale func(Staleness)          // told whenever data are too old, why, and when they came back; nil is silent. It must not call the venue
+	Store   Store                    // written before an answer is returned; nil stores nothing
+	Notify  func(event, text string) // for people: data became stale, or fresh again; nil is silent. It must not call the venue
+	OnStale func(Staleness)          // called whenever data become stale, why, and when they are fresh again; nil for none. It must not call the venue
 }
 
-// Staleness is whether a symbol's data are too old to trade on.
+// Staleness says whether a symbol's data are too old to trade on.
 type Staleness struct {
 	Key     exchange.SymbolKey
 	Stale   bool
-	SinceMS int64  // when the data in force were asked for; 0 when there never were any
-	Reason  string // what became of the last question; empty when that is not known
+	SinceMS int64  // when the present data were requested; 0 if they never arrived
+	Reason  string // result of the last request; empty when it is not known
 }
 
-// Venue is the paper venue. It is safe for several goroutines.
+// Venue is the paper venue. It is safe for concurrent use.
 type Venue struct {
 	config Config
-	wake   chan struct{} // what is due next may have changed
+	wake   chan struct{} // the next due time may have changed
 
 	mu       sync.Mutex // guards all below
 	exchange *sim.Exchange
 	feeds    map[exchange.SymbolKey]*feed
-	kept     uint64 // the last change that is durable
+	saved    uint64 // the last durable change
 }
 
-// New makes a venue, with the account as the state left it. It asks for nothing.
+// New makes a venue with the account of the state. It sends no request.
 func New(config Config) (*Venue, error) {
 	if config.PollEvery == 0 {
 		config.PollEvery = DefaultPollEvery
@@ -122,10 +122,10 @@ func New(config Config) (*Venue, error) {
 	}
 	v.skipDowntime()
 	v.watchOpen()
-	return v, v.keep()
+	return v, v.save()
 }
 
-// open makes the simulated exchange, every symbol of it fed.
+// open makes the simulated exchange, with every symbol fed.
 func open(config *Config) (x *sim.Exchange, err error) {
 	settings := sim.Config{Symbols: config.Symbols, StartMS: config.Clock.ServerNowMS(), OrderDelayMS: config.DelayMS}
 	if config.State == nil {
@@ -147,9 +147,8 @@ func open(config *Config) (x *sim.Exchange, err error) {
 	return x, errors.Join(err, x.SetFees(config.Deposit))
 }
 
-// skipDowntime brings a restored exchange to the present. The rates of funding
-// payments that fell due meanwhile are public no more: they are not charged, and
-// that is said.
+// skipDowntime brings a restored exchange to the present. The rates of funding payments that were
+// due meanwhile are not public any more: they are not charged, and this is reported.
 func (v *Venue) skipDowntime() {
 	since, now := v.exchange.NowMS(), v.config.Clock.ServerNowMS()
 	for _, p := range v.positions() {
@@ -159,7 +158,7 @@ func (v *Venue) skipDowntime() {
 			continue
 		}
 		if missed := now/every - since/every; missed > 0 {
-			v.config.Notify("paper.funding_missed", fmt.Sprintf("%s: %d funding payments fell due while botd was not running; their rates are unknown and not charged", p.Symbol, missed))
+			v.config.Notify("paper.funding_missed", fmt.Sprintf("%s: %d funding payments were due while botd was not running; their rates are unknown and not charged", p.Symbol, missed))
 		}
 	}
 	v.exchange.Advance(now)
@@ -170,9 +169,9 @@ func (v *Venue) Do(ctx context.Context, request exchange.Request) (exchange.Answ
 	return v.DoBefore(ctx, request, exchange.SendLimit{})
 }
 
-// DoBefore is Do for a placement that may only be accepted while the venue's time
-// is not past a limit, and not after it was recalled.
-func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error) {
+// DoBefore is Do for a placement that may only be accepted before a time limit, and not after it
+// was recalled.
+func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, limit exchange.SendLimit) (exchange.Answer, error) {
 	if !request.Operation.Signed() {
 		return v.config.Public.Do(ctx, request)
 	}
@@ -184,9 +183,9 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departur
 	defer v.wakeClock()
 	v.advance()
 	switch {
-	case departure.NotAfterMS != 0 && v.exchange.NowMS() > departure.NotAfterMS:
+	case limit.NotAfterMS != 0 && v.exchange.NowMS() > limit.NotAfterMS:
 		return exchange.Answer{}, notDone(&request, "its time to live had passed", nil)
-	case departure.IsRecalled():
+	case limit.IsRecalled():
 		return exchange.Answer{}, notDone(&request, "it was recalled", nil)
 	}
 	if request.Operation.Places() {
@@ -196,7 +195,7 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departur
 	}
 	answer, err := v.exchange.Do(Account, &request)
 	v.watchOpen()
-	if unwritten := v.keep(); unwritten != nil {
+	if unwritten := v.save(); unwritten != nil {
 		if err == nil && request.Operation.Places() {
 			return exchange.Answer{}, &exchange.Uncertain{Reason: "the paper account could not be written", Err: unwritten}
 		}
@@ -205,13 +204,13 @@ func (v *Venue) DoBefore(ctx context.Context, request exchange.Request, departur
 	return answer, err
 }
 
-// notDone is the answer to a request of which nothing was done.
+// notDone is the answer to a request that had no effect.
 func notDone(request *exchange.Request, why string, cause error) error {
 	return &exchange.Unavailable{Operation: request.Operation, Reason: "not sent: " + why, Err: cause}
 }
 
-// notReady says why nothing can be placed on a symbol now; empty when it can. An
-// unknown symbol is the exchange's to refuse.
+// notReady returns why nothing can be placed on a symbol now; empty when it can. The exchange
+// itself refuses an unknown symbol.
 func (v *Venue) notReady(key exchange.SymbolKey) string {
 	if v.exchange.Symbol(key) == nil {
 		return ""
@@ -219,14 +218,14 @@ func (v *Venue) notReady(key exchange.SymbolKey) string {
 	f := v.feeds[key]
 	if f == nil {
 		f = &feed{}
-		v.feeds[key] = f // from now on it is asked for
+		v.feeds[key] = f // it is requested from now on
 	}
 	now := v.exchange.NowMS()
 	switch {
 	case f.fresh(now, v.config.MaxAge):
 		return ""
 	case f.asOfMS == 0:
-		return fmt.Sprintf("the venue has told nothing of %s yet%s", key, f.because())
+		return fmt.Sprintf("the venue has not reported any data of %s yet%s", key, f.because())
 	}
 	return fmt.Sprintf("the venue's data of %s are %s old, more than max_age %s%s", key, age(now-f.asOfMS), v.config.MaxAge, f.because())
 }
@@ -240,8 +239,8 @@ func (v *Venue) Watch(key exchange.SymbolKey) {
 	}
 }
 
-// advance brings the exchange to the venue's time. Quotes whose age runs out on
-// the way are withdrawn at that moment, before anything due later.
+// advance brings the exchange to the venue's time. Quotes that expire on the way are withdrawn at
+// that time, before anything due later.
 func (v *Venue) advance() {
 	now := v.config.Clock.ServerNowMS()
 	for {
@@ -255,21 +254,21 @@ func (v *Venue) advance() {
 	v.exchange.Advance(now)
 }
 
-// keep makes the account durable when it has changed since it last was.
-func (v *Venue) keep() error {
+// save makes the account durable if it has changed.
+func (v *Venue) save() error {
 	change := v.exchange.Version() + 1
-	if v.config.Store == nil || v.kept == change {
+	if v.config.Store == nil || v.saved == change {
 		return nil
 	}
-	if err := v.config.Store.Save(change, v.look); err != nil {
-		return fmt.Errorf("keep the paper account: %w", err)
+	if err := v.config.Store.Save(change, v.collectChanges); err != nil {
+		return fmt.Errorf("save the paper account: %w", err)
 	}
-	v.kept = change
+	v.saved = change
 	return nil
 }
 
-// look tells the store what changed.
-func (v *Venue) look(all bool) (change, snapshot []byte, newest uint64, err error) {
+// collectChanges is the source of the store.
+func (v *Venue) collectChanges(all bool) (change, snapshot []byte, newest uint64, err error) {
 	if change, err = v.exchange.Changes(); err == nil && all {
 		snapshot, err = v.exchange.Snapshot()
 	}
@@ -284,7 +283,7 @@ func (v *Venue) positions() []exchange.Position {
 	return answer.Positions.Items()
 }
 
-// watchOpen has everything fed that has an order or a position.
+// watchOpen has every symbol with an order or a position fed.
 func (v *Venue) watchOpen() {
 	watch := func(market exchange.Market, name string) {
 		key := exchange.SymbolKey{Market: market, Name: name}

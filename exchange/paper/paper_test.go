@@ -46,9 +46,8 @@ func TestPublicOperationsAreTheVenuesAndTradingIsNot(t *testing.T) {
 	})
 }
 
-// TestAPlacementThatMayNotLeaveAnyMoreIsNotDone holds a placement against its time to
-// live and against a recall.
-func TestAPlacementThatMayNotLeaveAnyMoreIsNotDone(t *testing.T) {
+// TestAPlacementBeyondItsSendLimitIsNotDone tests the time to live and a recall.
+func TestAPlacementBeyondItsSendLimitIsNotDone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
@@ -107,21 +106,21 @@ func TestALimitOrderWaitsForTheVenueToTradeThroughIt(t *testing.T) {
 		id := b.place(t, buyLimit)
 		pass(1500 * time.Millisecond)
 		b.want(t, id, exchange.StatusOpen, 0)
-		b.real.trade(49_900, btc) // at it, behind everybody in the queue
+		b.real.trade(49_900, btc) // at its price, behind everybody in the queue
 		pass(time.Second)
 		b.want(t, id, exchange.StatusOpen, 0)
-		b.real.trade(49_899, btc/50) // through it, with less than the order
+		b.real.trade(49_899, btc/50) // through its price, with less than the order
 		pass(time.Second)
 		b.want(t, id, exchange.StatusOpen, btc/50)
 		pass(5 * time.Second)
-		b.want(t, id, exchange.StatusOpen, btc/50) // the same trade told again is one trade
+		b.want(t, id, exchange.StatusOpen, btc/50) // the same trade reported again is one trade
 		b.real.trade(49_899, btc)
 		pass(time.Second)
 		b.want(t, id, exchange.StatusFilled, btc/10)
 	})
 }
 
-func TestOldDataFillNothingAndAreSaid(t *testing.T) {
+func TestStaleDataFillNothingAndAreReported(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"unavailable", "frozen"} {
 		t.Run(fault, func(t *testing.T) {
@@ -136,19 +135,19 @@ func TestOldDataFillNothingAndAreSaid(t *testing.T) {
 					b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 				}
 				pass(9 * time.Second)
-				id := b.place(t, buyMarket) // data of 9 s ago are still good
+				id := b.place(t, buyMarket) // data of 9 s ago are still fresh
 				pass(10 * time.Millisecond)
 				b.want(t, id, exchange.StatusFilled, btc/10)
 				pass(12 * time.Second)
 				if b.heard("paper.stale") != 1 {
-					t.Errorf("want it said once")
+					t.Errorf("want it reported once")
 				}
 				_, err := b.tryPlace(buyMarket)
 				var unavailable *exchange.Unavailable
 				if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "not sent") || !strings.Contains(err.Error(), "max_age 10s") {
 					t.Errorf("a placement on old data: want it surely not sent, with the bound, have %v", err)
 				}
-				b.want(t, resting, exchange.StatusOpen, 0) // reads go on
+				b.want(t, resting, exchange.StatusOpen, 0) // reads continue
 				if _, err := b.Do(t.Context(), exchange.Request{Operation: exchange.FuturesCancel, OrderID: resting}); err != nil {
 					t.Errorf("cancel while the venue is away: %v", err)
 				}
@@ -157,7 +156,7 @@ func TestOldDataFillNothingAndAreSaid(t *testing.T) {
 	}
 }
 
-func TestStalenessIsToldWithItsCauseAndItsEnd(t *testing.T) {
+func TestStalenessIsReportedWithItsCauseAndItsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
@@ -196,13 +195,13 @@ func TestAGapInventsNoFill(t *testing.T) {
 		pass(2 * time.Second)
 		b.real.fail(&exchange.Unavailable{Reason: "timeout"})
 		pass(5 * time.Second)
-		b.real.trade(49_000, btc) // a spike that came back, seen by nobody
+		b.real.trade(49_000, btc) // a price move that nobody saw
 		pass(25 * time.Second)
 		b.real.fail(nil)
 		pass(2 * time.Second)
 		b.want(t, id, exchange.StatusOpen, 0)
 		if b.heard("paper.stale") != 1 || b.heard("paper.fresh") != 1 {
-			t.Errorf("want both ends of the gap said")
+			t.Errorf("want both ends of the gap reported")
 		}
 		b.real.trade(49_000, btc)
 		pass(time.Second)
@@ -210,7 +209,7 @@ func TestAGapInventsNoFill(t *testing.T) {
 	})
 }
 
-func TestAnOrderInFlightWhenDataGrowOldDoesNotFill(t *testing.T) {
+func TestAnOrderInFlightWhenDataBecomeStaleDoesNotFill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
@@ -231,10 +230,10 @@ func TestTheAccountSurvivesAndAStopIsTriggeredAfterwards(t *testing.T) {
 		first.place(t, buyMarket)
 		pass(10 * time.Millisecond)
 		stop := first.place(t, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_500 * usd, WorkingType: exchange.ContractPrice, ClosePosition: true})
-		// The state as it was when the answer went out: what kill -9 leaves.
-		second := newBench(t, real, first.kept())
+		// The state when the answer was returned: what kill -9 leaves.
+		second := newBench(t, real, first.stored())
 		if _, err := second.tryPlace(buyMarket); err == nil {
-			t.Error("before the venue told anything: want a placement refused")
+			t.Error("before the first data: want a placement refused")
 		}
 		second.run(t)
 		pass(10 * time.Millisecond)
@@ -249,7 +248,7 @@ func TestTheAccountSurvivesAndAStopIsTriggeredAfterwards(t *testing.T) {
 	})
 }
 
-func TestFundingIsPaidAtItsHourWithTheRateTold(t *testing.T) {
+func TestFundingIsPaidOnTheHourAtTheReportedRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		real := newVenue()
@@ -264,11 +263,11 @@ func TestFundingIsPaidAtItsHourWithTheRateTold(t *testing.T) {
 		if want := "0.5"; after.Funding.String() != want || before.Funding.String() != "0" { // 0.1 x 50000 x 0.01 %
 			t.Errorf("funding: want 0 then %s, have %s then %s", want, before.Funding, after.Funding)
 		}
-		state := b.kept()
+		state := b.stored()
 		pass(17 * time.Hour)
 		late := newBench(t, real, state)
 		if late.heard("paper.funding_missed") != 1 || late.money().Funding != after.Funding {
-			t.Errorf("two payments fell due while nothing ran: want that said and nothing charged, have %s", late.money().Funding)
+			t.Errorf("two payments were due while nothing ran: want that reported and nothing charged, have %s", late.money().Funding)
 		}
 	})
 }
@@ -300,7 +299,7 @@ func TestNothingIsAnsweredThatIsNotWritten(t *testing.T) {
 	})
 }
 
-func TestOtherSymbolsAreFedOnceSomethingIsAskedOfThem(t *testing.T) {
+func TestOtherSymbolsAreFedOnceAPlacementUsesThem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
@@ -308,7 +307,7 @@ func TestOtherSymbolsAreFedOnceSomethingIsAskedOfThem(t *testing.T) {
 		order := buyMarket
 		order.Market, order.Symbol, order.Quantity = exchange.Futures, "ETH-USDT", 1
 		place := exchange.Request{Operation: exchange.FuturesPlace, Order: order}
-		if _, err := b.Do(t.Context(), place); err == nil || !strings.Contains(err.Error(), "told nothing") {
+		if _, err := b.Do(t.Context(), place); err == nil || !strings.Contains(err.Error(), "not reported any data") {
 			t.Errorf("a symbol nobody fed: want it refused, have %v", err)
 		}
 		pass(time.Second)
@@ -322,14 +321,14 @@ func TestOtherSymbolsAreFedOnceSomethingIsAskedOfThem(t *testing.T) {
 	})
 }
 
-func TestASymbolThatIsWatchedLaterIsFed(t *testing.T) {
+func TestALaterWatchedSymbolIsFed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, newVenue(), nil)
 		b.run(t)
 		ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 		b.Watch(ether)
-		b.Watch(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"}) // is nobody's
+		b.Watch(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"}) // nobody uses it
 		pass(time.Second)
 		order := buyMarket
 		order.Market, order.Symbol, order.Quantity = ether.Market, ether.Name, 1
@@ -339,14 +338,14 @@ func TestASymbolThatIsWatchedLaterIsFed(t *testing.T) {
 	})
 }
 
-func TestFeesOfTheConfigurationHoldForAnOldAccountToo(t *testing.T) {
+func TestConfiguredFeesApplyToAnExistingAccountToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		real := newVenue()
 		first := newBench(t, real, nil)
 		deposit := sim.DefaultAccount("")
 		deposit.FuturesTaker = 100_000
-		made, err := New(Config{Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures}, Deposit: deposit, State: first.kept()})
+		made, err := New(Config{Public: real, Clock: clock{}, Symbols: sim.DefaultSymbols(), Watch: []exchange.SymbolKey{btcFutures}, Deposit: deposit, State: first.stored()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"botd/exchange/sim"
 )
 
-// venue is a real venue's public data in one process: what it tells is set by the test.
+// venue is a real venue's public data in one process. The test sets what it reports.
 type venue struct {
 	mu     sync.Mutex // guards all below
 	last   exchange.Price
@@ -20,7 +20,7 @@ type venue struct {
 	trades []exchange.Trade
 	rate   exchange.Rate
 	fault  error
-	frozen int64 // when its own times stand still; 0 for never
+	frozen int64 // when its own times stop; 0 for never
 	asked  map[exchange.Operation]int
 }
 
@@ -30,7 +30,7 @@ func newVenue() *venue {
 	return v
 }
 
-// set moves price and book: a level of the quantity a dollar away, another ten further.
+// set moves price and book: a level of the quantity a dollar away, another one ten dollars further.
 func (v *venue) set(price exchange.Price, quantity exchange.Quantity) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -82,7 +82,7 @@ func (v *venue) Do(_ context.Context, request exchange.Request) (exchange.Answer
 	}, nil
 }
 
-// clock is the test's own time.
+// clock is the test's own clock.
 type clock struct{}
 
 func (clock) ServerNowMS() int64 { return time.Now().UnixMilli() }
@@ -96,7 +96,7 @@ type bench struct {
 	state []byte
 	full  error // of the disk
 	told  []string
-	stale Staleness // as last told
+	stale Staleness // as last reported
 }
 
 func newBench(t *testing.T, real *venue, state []byte) *bench {
@@ -131,14 +131,14 @@ func pass(wait time.Duration) {
 	synctest.Wait()
 }
 
-// Keep is a disk that may be full.
-func (b *bench) Save(_ uint64, look func(bool) ([]byte, []byte, uint64, error)) error {
+// Save is a disk that may be full.
+func (b *bench) Save(_ uint64, source func(bool) ([]byte, []byte, uint64, error)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.full != nil {
 		return b.full
 	}
-	_, snapshot, _, err := look(true)
+	_, snapshot, _, err := source(true)
 	b.state = snapshot
 	return err
 }
@@ -150,7 +150,7 @@ func (b *bench) disk(fault error) {
 	b.full = fault
 }
 
-func (b *bench) kept() []byte {
+func (b *bench) stored() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.state

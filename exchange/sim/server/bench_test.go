@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// BenchmarkSignedRequests measures one caller over loopback: requests a second,
-// and how long half and 99 of 100 of them take at most.
+// BenchmarkSignedRequests measures one caller over loopback: requests a second, median latency and
+// 99th percentile.
 func BenchmarkSignedRequests(b *testing.B) {
 	for _, c := range []struct {
 		name, method, target, body string
@@ -55,10 +55,10 @@ func BenchmarkSignedRequests(b *testing.B) {
 	}
 }
 
-// BenchmarkSignedRequestsOfManyCallers measures what the server can answer: eight
-// callers on connections of their own, which sign each request and write it to the
-// socket by hand. cpu-us is the processor time of one request, both ends together:
-// other programs on the machine do not change it much.
+// BenchmarkSignedRequestsOfManyCallers measures the server's capacity: eight callers with
+// connections of their own sign each request and write it to the socket directly. cpu-us is the
+// processor time of one request, both ends together: other programs on the machine hardly change
+// it.
 func BenchmarkSignedRequestsOfManyCallers(b *testing.B) {
 	for _, c := range []struct{ name, method, target, body string }{
 		{"open orders", "POST", "/fhapi/v1/order/open", "{}"},
@@ -85,8 +85,7 @@ func BenchmarkSignedRequestsOfManyCallers(b *testing.B) {
 	}
 }
 
-// callByHand sends so many signed requests over one connection, and returns how
-// long each took.
+// callByHand sends signed requests over one connection and returns how long each took.
 func (c *trader) callByHand(b *testing.B, method, target, body string, count int) []time.Duration {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(c.url, "http://"))
 	if err != nil {
@@ -136,7 +135,7 @@ func readReply(reader *bufio.Reader) (status byte, err error) {
 	}
 }
 
-// processorTime is what this process has used of all processors.
+// processorTime is the time this process has used of all processors.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

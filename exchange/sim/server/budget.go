@@ -10,19 +10,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// maxBuckets bounds how many keys or addresses are counted one by one; what
-// comes beyond shares one bucket.
+// maxBuckets bounds how many keys or addresses have a bucket of their own; the others share one.
 const maxBuckets = 4096
 
-// budget counts requests by name in buckets of n, refilled n a second
-// (decisions.md, --budget).
+// budget counts requests by name in buckets of n tokens, refilled with n a second (decisions.md,
+// --budget).
 type budget struct {
 	perSecond int // 0 is unlimited
 
 	mu      sync.Mutex // guards all below
 	buckets map[string]*rate.Limiter
 	rest    *rate.Limiter
-	forgot  time.Time // when full buckets were looked for
+	sweptAt time.Time // when sweep last ran
 }
 
 func newBudget(perSecond int) *budget {
@@ -33,8 +32,8 @@ func newBudget(perSecond int) *budget {
 	}
 }
 
-// spend takes one request from every name's bucket, or from none; then it
-// returns after how many whole seconds to come back.
+// spend takes one token from every name's bucket, or from none; then it returns after how many
+// seconds to try again.
 func (b *budget) spend(names ...string) (retrySeconds int, ok bool) {
 	if b.perSecond == 0 {
 		return 0, true
@@ -62,8 +61,8 @@ func (b *budget) bucket(name string, now time.Time) *rate.Limiter {
 	if limiter, ok := b.buckets[name]; ok {
 		return limiter
 	}
-	if len(b.buckets) >= maxBuckets && now.Sub(b.forgot) >= time.Second {
-		b.forgetFull(now)
+	if len(b.buckets) >= maxBuckets && now.Sub(b.sweptAt) >= time.Second {
+		b.sweep(now)
 	}
 	if len(b.buckets) >= maxBuckets {
 		return b.rest
@@ -73,10 +72,10 @@ func (b *budget) bucket(name string, now time.Time) *rate.Limiter {
 	return limiter
 }
 
-// forgetFull drops the buckets that are full again: a new one would be the same.
-// It looks at all of them, hence at most once a second.
-func (b *budget) forgetFull(now time.Time) {
-	b.forgot = now
+// sweep drops full buckets: a new one would be the same. It checks all of them, so it runs at most
+// once a second.
+func (b *budget) sweep(now time.Time) {
+	b.sweptAt = now
 	for name, limiter := range b.buckets {
 		if limiter.TokensAt(now) >= float64(b.perSecond) {
 			delete(b.buckets, name)
@@ -84,9 +83,8 @@ func (b *budget) forgetFull(now time.Time) {
 	}
 }
 
-// budgetNames returns whose budget a request takes from: its address and, when
-// the key is known, its key. An unknown key is not counted by itself, or guessing
-// keys would fill the memory.
+// budgetNames returns whose budget a request uses: its address's and, when the key is known, its
+// key's. An unknown key has no bucket, or guessing keys would fill the memory.
 func (s *Server) budgetNames(r *http.Request) []string {
 	if s.budget.perSecond == 0 {
 		return nil

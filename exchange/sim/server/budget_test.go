@@ -22,7 +22,7 @@ func TestABudgetIsABucketOfNRefilledNASecond(t *testing.T) {
 	})
 }
 
-func TestARefusedRequestCostsNobodyAnything(t *testing.T) {
+func TestARefusedRequestCostsNoTokens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(2)
@@ -66,7 +66,7 @@ func TestABudgetRemembersABoundedNumberOfNames(t *testing.T) {
 	})
 }
 
-// wantSpent spends n times and wants the next one refused.
+// wantSpent spends n tokens and expects the next request to be refused.
 func wantSpent(t *testing.T, b *budget, n int, names ...string) {
 	t.Helper()
 	for i := range n {

@@ -11,23 +11,22 @@ import (
 // (decisions.md, clock window).
 const defaultWindowMS = 5000
 
-// ManualStartMS is where a manual clock stands unless told otherwise:
-// 2026-01-01T00:00:00Z.
+// ManualStartMS is the start of a manual clock unless configured: 2026-01-01T00:00:00Z.
 const ManualStartMS = 1_767_225_600_000
 
 // maxSpeed bounds Clock.Speed: a day passes in less than a tenth of a second.
 const maxSpeed = 1e6
 
-// Clock says how the exchange's time runs. The zero value is the wall clock.
+// Clock configures the exchange's time. The zero value is the wall clock.
 type Clock struct {
-	Manual  bool    // stands still and moves by the control interface alone
-	StartMS int64   // where it starts; 0 is now, or ManualStartMS when manual
-	Speed   float64 // times as fast as real time; 0 is 1
+	Manual  bool    // moves only by the control interface
+	StartMS int64   // start time; 0 is now, or ManualStartMS when manual
+	Speed   float64 // times real time; 0 is 1
 
-	WindowMS int64 // how far x-timestamp may be off at speed 1; 0 is 5000
+	WindowMS int64 // maximum difference of x-timestamp at speed 1; 0 is 5000
 }
 
-// clock is a Clock under way: start + (wall - wall at start) x speed.
+// clock is a running Clock: start + (wall - wall at start) x speed.
 type clock struct {
 	manual  bool
 	speed   float64
@@ -36,13 +35,12 @@ type clock struct {
 	began   time.Time
 
 	mu       sync.Mutex    // guards the two below
-	manualMS int64         // where a manual clock stands
+	manualMS int64         // time of a manual clock
 	moved    chan struct{} // closed when a manual clock moves
 }
 
-// newClock starts a clock, not before the given time: a restored exchange goes
-// on where it was.
-func newClock(settings Clock, leastMS int64) (*clock, error) {
+// newClock starts a clock, not before the given time: a restored exchange continues where it was.
+func newClock(settings Clock, earliestMS int64) (*clock, error) {
 	if settings.Speed == 0 {
 		settings.Speed = 1
 	}
@@ -65,15 +63,15 @@ func newClock(settings Clock, leastMS int64) (*clock, error) {
 			settings.StartMS = ManualStartMS
 		}
 	}
-	startMS := max(settings.StartMS, leastMS)
+	startMS := max(settings.StartMS, earliestMS)
 	return &clock{
 		manual: settings.Manual, speed: settings.Speed, startMS: startMS, window: settings.WindowMS, began: began,
 		manualMS: startMS, moved: make(chan struct{}),
 	}, nil
 }
 
-// nowMS returns the exchange's time. It never goes back: the real clock is the
-// machine's monotonic one.
+// nowMS returns the exchange's time. It never goes back: the real clock uses the machine's
+// monotonic clock.
 func (c *clock) nowMS() int64 {
 	if c.manual {
 		c.mu.Lock()
@@ -87,8 +85,8 @@ func (c *clock) nowMS() int64 {
 	return c.startMS + int64(float64(elapsed)/float64(time.Millisecond)*c.speed)
 }
 
-// windowMS returns how far a timestamp may be off, in the exchange's time: the
-// same real time at every speed.
+// windowMS returns the maximum difference of a timestamp in the exchange's time: the same real time
+// at every speed.
 func (c *clock) windowMS() int64 {
 	if c.manual {
 		return c.window
@@ -96,8 +94,8 @@ func (c *clock) windowMS() int64 {
 	return int64(math.Ceil(float64(c.window) * c.speed))
 }
 
-// until returns how long it really takes until the exchange's time is reached;
-// false when it does not come by itself.
+// until returns the real time until the exchange's time is reached; false when it is not reached
+// without a control call.
 func (c *clock) until(timeMS int64) (time.Duration, bool) {
 	if c.manual {
 		return 0, false
@@ -125,9 +123,9 @@ func (c *clock) movement() <-chan struct{} {
 	return c.moved
 }
 
-// wait holds a request that came at fromMS back for delayMS of real time. On a
-// manual clock it ends earlier when the clock was moved that far, so that a test
-// need not really wait. It returns false when stop ended it.
+// wait delays a request that arrived at fromMS by delayMS of real time. On a manual clock it ends
+// earlier when the clock was moved that far, so that a test need not really wait. It returns false
+// when stop ended it.
 func (c *clock) wait(fromMS, delayMS int64, stop <-chan struct{}) bool {
 	timer := time.NewTimer(time.Duration(delayMS) * time.Millisecond)
 	defer timer.Stop()

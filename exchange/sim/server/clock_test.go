@@ -23,7 +23,7 @@ func TestARealClockRunsAsFastAsItsSpeed(t *testing.T) {
 	}
 }
 
-func TestAClockTellsHowLongUntilATime(t *testing.T) {
+func TestAClockReturnsHowLongUntilATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := startClock(t, Clock{StartMS: 1_000_000, Speed: 10}, 0)
@@ -81,7 +81,7 @@ func TestARestoredExchangesClockDoesNotGoBack(t *testing.T) {
 	}
 }
 
-func TestAClockRefusesSpeedsThatAreNone(t *testing.T) {
+func TestAClockRefusesInvalidSpeeds(t *testing.T) {
 	t.Parallel()
 	nan := 0.0
 	nan /= nan

@@ -32,8 +32,8 @@ var controls = []struct {
 	{http.MethodGet, "/control/v1/orders", (*Server).listOrders},
 }
 
-// answerControl answers a call of the control interface, which is neither signed
-// nor counted, hence only for programs on this machine.
+// answerControl answers a call of the control interface. It is neither signed nor limited, so only
+// programs on this machine may call it.
 func (s *Server) answerControl(r *http.Request, body []byte) reply {
 	if !s.control {
 		return unknownPath(r)
@@ -57,8 +57,8 @@ func (s *Server) answerControl(r *http.Request, body []byte) reply {
 	return wrongMethod(r, allowed)
 }
 
-// fromThisMachine refuses what a page in a browser of this machine could send:
-// another site's requests, and names that only resolve to a loopback address.
+// fromThisMachine refuses requests that a web page in a browser on this machine could send: those
+// of other sites, and those to names that resolve to a loopback address.
 func fromThisMachine(r *http.Request) error {
 	address, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if address == nil || !loopback(address) {
@@ -84,7 +84,7 @@ func badControl(format string, values ...any) reply {
 	return refused(http.StatusBadRequest, wire.CodeMalformed, fmt.Sprintf(format, values...))
 }
 
-// done is the answer of a call that only does something.
+// done is the answer of a call without a result.
 func done() reply { return answered(map[string]string{"status": "OK"}) }
 
 func (s *Server) setPrice(body []byte) reply {
@@ -145,17 +145,17 @@ func (s *Server) moveClock(body []byte) reply {
 	})
 }
 
-// change does something to the exchange and answers when it is on disk.
+// change changes the exchange and answers when the change is on disk.
 func (s *Server) change(do func() error) reply {
 	var bad error
 	err := s.locked(func() {
 		if bad = do(); bad == nil {
-			s.told++
+			s.controlChanges++
 		}
 	})
 	if err == nil && bad == nil {
 		s.wakeClock()
-		err = s.keep()
+		err = s.save()
 	}
 	switch {
 	case bad != nil:
@@ -189,12 +189,12 @@ func (s *Server) clearFaults([]byte) reply {
 	return done()
 }
 
-// unknownPath is the answer to a path nothing is served on.
+// unknownPath is the answer to an unknown path.
 func unknownPath(r *http.Request) reply {
 	return refused(http.StatusNotFound, http.StatusNotFound, fmt.Sprintf("path %q is unknown", r.URL.Path))
 }
 
-// wrongMethod is the answer to a path served by other methods.
+// wrongMethod is the answer to a path that has other methods.
 func wrongMethod(r *http.Request, allowed []string) reply {
 	slices.Sort(allowed)
 	p := refused(http.StatusMethodNotAllowed, http.StatusMethodNotAllowed,

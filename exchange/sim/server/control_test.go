@@ -13,7 +13,7 @@ import (
 	"botd/exchange/wire"
 )
 
-func TestAToldPriceIsThePriceAndTriggersWhatWaitsForIt(t *testing.T) {
+func TestASetPriceTriggersConditionalOrders(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	c.place(buyMarket)
@@ -35,7 +35,7 @@ func TestAToldPriceIsThePriceAndTriggersWhatWaitsForIt(t *testing.T) {
 	c.control("POST", "/control/v1/price", `{"market":"spot","symbol":"PEPE-USDT","price":1e-05}`)
 }
 
-func TestTheMarkIsThePriceUnlessTold(t *testing.T) {
+func TestTheMarkIsThePriceUnlessSet(t *testing.T) {
 	t.Parallel()
 	s, c := startServer(t, nil)
 	for _, p := range []struct{ body, last, mark string }{
@@ -53,7 +53,7 @@ func TestTheMarkIsThePriceUnlessTold(t *testing.T) {
 	}
 }
 
-func TestAControlCallThatMakesNoSenseIs400(t *testing.T) {
+func TestAnInvalidControlCallIs400(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	for _, call := range []struct{ target, body string }{
@@ -71,7 +71,7 @@ func TestAControlCallThatMakesNoSenseIs400(t *testing.T) {
 	}
 }
 
-func TestAManualClockMovesByTheControlInterfaceAlone(t *testing.T) {
+func TestAManualClockMovesOnlyByTheControlInterface(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	c.advance(8 * 3_600_000)
@@ -83,7 +83,7 @@ func TestAManualClockMovesByTheControlInterfaceAlone(t *testing.T) {
 	c.send("POST", "/control/v1/clock", `{"advance_ms":5}`, nil).wantRefusal(t, 400, wire.CodeMalformed)
 }
 
-func TestTheTruthNamesEveryAccountsOrdersAndFills(t *testing.T) {
+func TestControlListsEveryAccountsOrdersAndFills(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, func(config *Config) {
 		config.Accounts = append(config.Accounts, Account{Key: "SECOND", Secret: testSecret})
@@ -229,7 +229,7 @@ func TestDelayWaitsBeforeExecuting(t *testing.T) {
 	c.wantOrders("one")
 }
 
-func TestADelayedRequestIsAdmittedWithinItsWindowOnly(t *testing.T) {
+func TestADelayedRequestIsAdmittedOnlyWithinItsWindow(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	c.fault(`{"match":"POST /fhapi/v1/order","kind":"delay","delay_ms":6000,"count":1}`)
@@ -238,13 +238,13 @@ func TestADelayedRequestIsAdmittedWithinItsWindowOnly(t *testing.T) {
 	c.wantOrders()
 }
 
-// delayed places an order that a fault of count 1 holds back, and moves the clock.
+// delayed places an order that a fault of count 1 delays, and moves the clock.
 func (c *trader) delayed(delayMS int64) answer {
 	c.t.Helper()
 	answers := make(chan answer, 1)
 	go func() { answers <- c.call("POST", "/fhapi/v1/order", buyMarket) }()
 	for strings.Contains(c.control("GET", "/control/v1/faults", "").body, "delay") {
-		continue // until the request has come, and spent the fault's count
+		continue // until the request has arrived and used the fault's count
 	}
 	select {
 	case a := <-answers:
@@ -291,7 +291,7 @@ func TestHideLeavesTheOrderOutOfListAndGetForAWhile(t *testing.T) {
 	}
 }
 
-// wantOrders wants the ground truth to hold these client ids, oldest first.
+// wantOrders expects the exchange to have orders with these client ids, oldest first.
 func (c *trader) wantOrders(ids ...string) {
 	c.t.Helper()
 	var have []string

@@ -19,8 +19,7 @@ import (
 	"botd/internal/openapi"
 )
 
-// The symbols of the document's test, besides the built-in ones, and what is
-// special about them.
+// Symbols of the document's test, besides the built-in ones, and their special property.
 const (
 	idleSymbol   = "IDLE-USDT"   // isTrade is false
 	reduceSymbol = "REDUCE-USDT" // isReduceOnly is true
@@ -47,7 +46,7 @@ func specialSymbols(t testing.TB) []*exchange.Symbol {
 	return all
 }
 
-// visitor calls the real server by the document.
+// visitor calls the real server as the document describes.
 type visitor struct {
 	*trader
 	*document
@@ -81,8 +80,8 @@ func (v *visitor) ask(id, query, body string) answer {
 	return a
 }
 
-// target is an operation's method and path. A query that begins with a slash is
-// the path's last part.
+// target returns an operation's method and path. A query that begins with a slash is the path's
+// last part.
 func (v *visitor) target(id, query string) (method, target string) {
 	o := v.Operations[id]
 	target = strings.Replace(o.Path, "{symbol}", "BTC-USDT", 1)
@@ -95,7 +94,7 @@ func (v *visitor) target(id, query string) (method, target string) {
 	return o.Method, target
 }
 
-// good wants success, what was sent to be what the document says, and notes it.
+// good expects success, checks the request against the document, and records it.
 func (v *visitor) good(id, query, body string) answer {
 	v.trader.t.Helper()
 	o := v.Operations[id]
@@ -126,15 +125,14 @@ func (v *visitor) good(id, query, body string) answer {
 	return a
 }
 
-// bad wants a refusal with a code.
+// bad expects a refusal with a code.
 func (v *visitor) bad(code int, id, query, body string) {
 	v.trader.t.Helper()
 	v.ask(id, query, body).wantRefusal(v.trader.t, 400, code)
 }
 
-// TestTheServerAnswersAsItsDocumentSays drives a real server through every
-// operation, parameter, field, status and error code of the document, and
-// forbids what the document does not name.
+// TestTheServerAnswersAsItsDocumentSays drives a real server through every operation, parameter,
+// field, status and error code of the document, and allows nothing that the document does not name.
 func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)
@@ -175,7 +173,7 @@ func (v *visitor) goPublic() {
 	v.good("spot_candles", "symbol=BTC-USDT&interval=1d&limit=9&offset=1"+span, "")
 }
 
-// order writes the body of an order: fields as "name=value", strings but for true and numbers.
+// order builds the body of an order: fields as "name=value", strings except for true and numbers.
 func order(symbol, side, kind string, fields ...string) string {
 	all := map[string]any{"symbol": symbol, "side": side, "type": kind}
 	for _, field := range fields {
@@ -251,7 +249,7 @@ func (v *visitor) goControl() {
 	v.bad(1000, "control_price", "", `{"market":"futures","symbol":"NO-USDT","price":"1"}`)
 }
 
-// goRefusals meets every rule an order, a cancel or a parameter can break.
+// goRefusals breaks every rule of an order, a cancel or a parameter.
 func (v *visitor) goRefusals() {
 	const btc, far, near = "BTC-USDT", "price=40000", "qt=0.01"
 	v.good("futures_place", "", order(btc, "BUY", "MARKET", near))
@@ -307,7 +305,7 @@ func (v *visitor) goRefusals() {
 	}
 }
 
-// goFull fills the list of an account's open orders.
+// goFull fills an account's list of open orders.
 func (v *visitor) goFull() {
 	s := newServer(v.trader.t, nil)
 	request := exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{
@@ -332,8 +330,8 @@ func (v *visitor) goFull() {
 	v.codes[sim.CodeTooManyOrders] = true
 }
 
-// goOutside asks every operation wrongly from outside: too large a body, the
-// wrong signature, key and time, a key that may not, and told failures.
+// goOutside sends every operation wrong requests: too large a body, the wrong signature, key and
+// time, a key without permission, and injected failures.
 func (v *visitor) goOutside() {
 	large := strings.Repeat(" ", maxBody+1)
 	for id, o := range v.Operations {
@@ -384,7 +382,7 @@ func (v *visitor) goUnauthorized(id, method, target, body string) {
 // traded reports whether an operation is the interface's own.
 func traded(o *openapi.Operation) bool { return o.Tag != "control" && o.Tag != "document" }
 
-// goForeign asks a control under a name that is not this machine's.
+// goForeign calls a control operation under a host name that is not this machine's.
 func (v *visitor) goForeign(id, method, target, body string) {
 	request, err := http.NewRequest(method, v.url+target, strings.NewReader(body))
 	if err != nil {
@@ -396,7 +394,7 @@ func (v *visitor) goForeign(id, method, target, body string) {
 	a.wantRefusal(v.trader.t, 403, 403)
 }
 
-// goWrong asks for paths and methods that the document does not have.
+// goWrong requests paths and methods that the document does not have.
 func (v *visitor) goWrong() {
 	const responses = "/components/responses/"
 	for _, path := range []string{"/", "/fapi/v1", "/fapi/v1/time/", "//fapi/v1/time", "/fapi/v1/ticker/", "/fapi/v1/ticker/A/B", "/fapi/v2/time", "/control/v1/", "/openapi.json/"} {
@@ -415,7 +413,7 @@ func (v *visitor) goWrong() {
 				continue
 			}
 			a := v.send(method, strings.Replace(path, "{symbol}", "BTC-USDT", 1), "", nil)
-			if method == "HEAD" { // which has no body
+			if method == "HEAD" { // HEAD has no body
 				a.want(v.trader.t, 405)
 			} else {
 				v.reply(method+" "+path, responses+"WrongMethod", a)
@@ -440,12 +438,12 @@ func visitBudget(t *testing.T, d *document) {
 	}
 }
 
-// visitFailure lets the state file fail: what can not be kept is not answered.
+// visitFailure makes the state file fail: what cannot be stored is not answered.
 func visitFailure(t *testing.T, d *document) {
 	path := filepath.Join(t.TempDir(), "state")
 	s, c := startServer(t, withState(path))
 	v := &visitor{c, d}
-	if err := errors.Join(s.state.file.Close(), os.Mkdir(path+newSuffix, 0o700)); err != nil { // neither may be written
+	if err := errors.Join(s.state.file.Close(), os.Mkdir(path+newSuffix, 0o700)); err != nil { // neither can be written
 		t.Fatal(err)
 	}
 	defer os.Remove(path + newSuffix)

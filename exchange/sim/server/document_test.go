@@ -16,8 +16,7 @@ import (
 	"botd/internal/openapi"
 )
 
-// document is docs/openapi.yaml as the server gives it, and what of it the real
-// server has shown.
+// document is docs/openapi.yaml as the server serves it, and what the real server has shown of it.
 type document struct {
 	*openapi.Document
 	codes map[int]bool // every error code, and whether it was seen
@@ -50,7 +49,7 @@ func signed(o *openapi.Operation) bool {
 	return signed
 }
 
-// answer checks one answer of an operation.
+// answered checks one answer of an operation.
 func (v *visitor) answered(id string, a answer) {
 	v.trader.t.Helper()
 	if a.err != nil {
@@ -79,7 +78,7 @@ func TestTheDocumentIsOpenAPI31(t *testing.T) {
 	openapi.Valid(t, content)
 }
 
-func TestTheServerGivesItsDocument(t *testing.T) {
+func TestTheServerServesItsDocument(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	want, err := docs.OpenAPI()
@@ -92,8 +91,8 @@ func TestTheServerGivesItsDocument(t *testing.T) {
 	}
 }
 
-// TestTheDocumentNamesEveryRouteAndParameter compares the table that client and
-// server read with the document, both ways.
+// TestTheDocumentNamesEveryRouteAndParameter compares the table of client and server with the
+// document, in both directions.
 func TestTheDocumentNamesEveryRouteAndParameter(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t)
@@ -109,7 +108,7 @@ func TestTheDocumentNamesEveryRouteAndParameter(t *testing.T) {
 		if o.Method != route.Method || o.Path != route.Path || signed(o) != operation.Signed() {
 			t.Errorf("%s: want %s %s signed %v, have %s %s %v", operation, route.Method, route.Path, operation.Signed(), o.Method, o.Path, signed(o))
 		}
-		if want, have := told(route), takes(d, o); want != have {
+		if want, have := listed(route), takes(d, o); want != have {
 			t.Errorf("%s: want parameters\n%s\nhave\n%s", operation, want, have)
 		}
 	}
@@ -129,8 +128,8 @@ func TestTheDocumentNamesEveryRouteAndParameter(t *testing.T) {
 	}
 }
 
-// told writes a route's parameters, a line each, as takes does the document's.
-func told(route wire.Route) string {
+// listed lists a route's parameters, one a line, in the same form as takes lists the document's.
+func listed(route wire.Route) string {
 	var lines []string
 	if strings.Contains(route.Path, "{symbol}") {
 		lines = append(lines, "symbol path required")
@@ -141,7 +140,7 @@ func told(route wire.Route) string {
 	}
 	for _, p := range route.Parameters {
 		if p.Field == wire.FieldOrder {
-			continue // compared with what the client writes, below
+			continue // compared with the client's encoding, below
 		}
 		line := p.Name + " " + where
 		if p.Required {

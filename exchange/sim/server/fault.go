@@ -15,23 +15,22 @@ const (
 	maxDelayMS = 24 * 60 * 60 * 1000
 )
 
-// FaultKind says what goes wrong with a request (decisions.md, the simulated
-// exchange as a program).
+// FaultKind is a kind of fault (decisions.md, the simulated exchange as a program).
 type FaultKind string
 
 // The kinds of fault.
 const (
 	DropRequest  FaultKind = "drop_request"  // closes the connection without executing
 	DropResponse FaultKind = "drop_response" // executes and closes without an answer
-	Delay        FaultKind = "delay"         // waits before anything is looked at
+	Delay        FaultKind = "delay"         // waits before anything else
 	Status       FaultKind = "status"        // answers a status without executing
 	Truncate     FaultKind = "truncate"      // executes and sends half of the answer
-	Hide         FaultKind = "hide"          // executes, but list and GET leave the order out for a while
+	Hide         FaultKind = "hide"          // executes, but list and GET omit the order for a while
 )
 
 var faultKinds = []FaultKind{DropRequest, DropResponse, Delay, Status, Truncate, Hide}
 
-// Fault is one fault that waits for its requests.
+// Fault is a scheduled fault.
 type Fault struct {
 	Match       string    `json:"match"` // method and exact path without query
 	Kind        FaultKind `json:"kind"`
@@ -42,7 +41,7 @@ type Fault struct {
 	Seed        uint64    `json:"seed,omitempty"`
 }
 
-// check returns what is wrong with a fault, or nil.
+// check returns an error for an invalid fault.
 func (f *Fault) check() error {
 	method, path, found := strings.Cut(f.Match, " ")
 	if !found || method == "" || method != strings.ToUpper(method) || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " ?") {
@@ -66,7 +65,7 @@ func (f *Fault) check() error {
 	return nil
 }
 
-// faults are the faults in force, oldest first.
+// faults are the active faults, oldest first.
 type faults struct {
 	mu    sync.Mutex // guards armed
 	armed []*armedFault
@@ -74,11 +73,11 @@ type faults struct {
 
 type armedFault struct {
 	Fault
-	left int // -1 is without end
+	left int // -1 is unlimited
 	dice *rand.Rand
 }
 
-// add puts a checked fault in force.
+// add activates a checked fault.
 func (f *faults) add(fault Fault) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +99,7 @@ func (f *faults) clear() {
 	f.armed = nil
 }
 
-// list returns the faults in force with what is left of their counts.
+// list returns the active faults with their remaining counts.
 func (f *faults) list() []Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -116,21 +115,21 @@ func (f *faults) list() []Fault {
 	return list
 }
 
-// harm is what the faults do to one request.
-type harm struct {
+// effect is what the faults do to one request.
+type effect struct {
 	delayMS int64     // before anything else
-	kind    FaultKind // one of the four that spoil the answer; empty for none
+	kind    FaultKind // one of the four kinds that change the answer; empty for none
 	status  int
 	hideMS  int64
 }
 
-// strike draws what happens to a request. Every matching fault throws its dice
-// each time, so that one fault's pattern does not depend on another's; of those
-// that spoil the answer the oldest wins, and the others keep their count.
-func (f *faults) strike(r *http.Request) harm {
+// inject decides what happens to a request. Every matching fault draws its random number each time,
+// so that one fault's pattern does not depend on another's. Of the faults that change the answer
+// the oldest wins; the others keep their count.
+func (f *faults) inject(r *http.Request) effect {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var h harm
+	var h effect
 	if len(f.armed) == 0 {
 		return h
 	}
@@ -149,7 +148,7 @@ func (f *faults) strike(r *http.Request) harm {
 }
 
 // add reports whether the fault took part.
-func (h *harm) add(fault *Fault) bool {
+func (h *effect) add(fault *Fault) bool {
 	switch fault.Kind {
 	case Delay:
 		h.delayMS += fault.DelayMS

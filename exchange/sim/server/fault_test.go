@@ -7,7 +7,7 @@ import (
 
 const placePath = "POST /fhapi/v1/order"
 
-func TestAFaultHoldsForItsCountOrUntilDeleted(t *testing.T) {
+func TestAFaultLastsForItsCountOrUntilDeleted(t *testing.T) {
 	t.Parallel()
 	var f faults
 	addFault(t, &f, Fault{Match: placePath, Kind: DropRequest, Count: new(2)})
@@ -32,7 +32,7 @@ func TestAFaultMatchesMethodAndExactPathWithoutQuery(t *testing.T) {
 		{"GET", "/fhapi/v1/order/open", ""},
 		{"GET", "/fhapi/v1/order/", ""},
 	} {
-		if have := f.strike(httptest.NewRequest(c.method, c.target, nil)).kind; have != c.want {
+		if have := f.inject(httptest.NewRequest(c.method, c.target, nil)).kind; have != c.want {
 			t.Errorf("%s %s: want %q, have %q", c.method, c.target, c.want, have)
 		}
 	}
@@ -47,7 +47,7 @@ func TestTheSameSeedGivesTheSamePattern(t *testing.T) {
 		}
 		addFault(t, &f, Fault{Match: placePath, Kind: DropResponse, Probability: new(0.3), Seed: seed})
 		for range 1000 {
-			if f.strike(httptest.NewRequest("POST", "/fhapi/v1/order", nil)).kind == DropResponse {
+			if f.inject(httptest.NewRequest("POST", "/fhapi/v1/order", nil)).kind == DropResponse {
 				text, hits = text+"x", hits+1
 			} else {
 				text += "."
@@ -70,25 +70,25 @@ func TestTheSameSeedGivesTheSamePattern(t *testing.T) {
 	}
 }
 
-func TestDelayAndHideGoTogetherWithAFaultOfTheAnswer(t *testing.T) {
+func TestDelayAndHideCombineWithAFaultOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	var f faults
 	addFault(t, &f, Fault{Match: placePath, Kind: Delay, DelayMS: 10})
 	addFault(t, &f, Fault{Match: placePath, Kind: Hide, DelayMS: 500, Count: new(1)})
 	addFault(t, &f, Fault{Match: placePath, Kind: DropResponse, Count: new(1)})
 	addFault(t, &f, Fault{Match: placePath, Kind: Truncate, Count: new(1)})
-	for i, want := range []harm{
+	for i, want := range []effect{
 		{delayMS: 10, kind: DropResponse, hideMS: 500},
 		{delayMS: 10, kind: Truncate},
 		{delayMS: 10},
 	} {
-		if have := f.strike(httptest.NewRequest("POST", "/fhapi/v1/order", nil)); have != want {
+		if have := f.inject(httptest.NewRequest("POST", "/fhapi/v1/order", nil)); have != want {
 			t.Errorf("request %d: want %+v, have %+v", i+1, want, have)
 		}
 	}
 }
 
-func TestAFaultThatMakesNoSenseIsRefused(t *testing.T) {
+func TestAnInvalidFaultIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []Fault{
 		{Match: placePath, Kind: "explode"},
@@ -123,11 +123,11 @@ func addFault(t *testing.T, f *faults, fault Fault) {
 	}
 }
 
-// wantKinds sends one placement after the other.
+// wantKinds sends placements one after the other.
 func wantKinds(t *testing.T, f *faults, kinds ...FaultKind) {
 	t.Helper()
 	for i, want := range kinds {
-		if have := f.strike(httptest.NewRequest("POST", "/fhapi/v1/order", nil)).kind; have != want {
+		if have := f.inject(httptest.NewRequest("POST", "/fhapi/v1/order", nil)).kind; have != want {
 			t.Errorf("request %d: want %q, have %q", i+1, want, have)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// The variables of the kill test: the first makes this binary an exchange, the
-// second says how often it is killed.
+// Environment variables of the kill test: the first makes this binary an exchange, the second says
+// how often it is killed.
 const (
 	childVariable = "BOTD_TEST_EXCHANGE_STATE"
 	killsVariable = "BOTD_TEST_KILLS"
@@ -37,8 +37,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// serveChild serves until it is killed. Its state file is written anew every few
-// changes, so that a kill meets that too.
+// serveChild serves until it is killed. Its state file is rewritten every few changes, so that a
+// kill also hits that.
 func serveChild(path string) error {
 	s, err := New(Config{Build: buildStill, StatePath: path, Control: true, Accounts: []Account{{Key: testKey, Secret: testSecret}}})
 	if err != nil {
@@ -53,7 +53,7 @@ func serveChild(path string) error {
 	return s.Serve(context.Background(), listener)
 }
 
-// startChild starts an exchange in a process of its own.
+// startChild starts an exchange in its own process.
 func startChild(t *testing.T, path string) (*trader, *exec.Cmd) {
 	t.Helper()
 	command := exec.Command(os.Args[0])
@@ -76,8 +76,8 @@ func startChild(t *testing.T, path string) (*trader, *exec.Cmd) {
 	return &trader{t, client, "http://" + strings.TrimSpace(address), testKey, testSecret, func() int64 { return time.Now().UnixMilli() }}, command
 }
 
-// TestAcknowledgedOrdersSurviveKill kills a real exchange again and again while
-// several callers place orders: each one that was answered must be there after.
+// TestAcknowledgedOrdersSurviveKill kills a real exchange again and again while several callers
+// place orders: each acknowledged order must be there afterwards.
 func TestAcknowledgedOrdersSurviveKill(t *testing.T) {
 	t.Parallel()
 	kills := 5

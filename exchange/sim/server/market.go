@@ -7,19 +7,19 @@ import (
 	"botd/exchange/sim"
 )
 
-// quoteTicks is how far from the price the quotes begin (decisions.md, still).
+// quoteTicks is the distance of the quotes from the price (decisions.md, still).
 const quoteTicks = 1
 
-// tapeSymbol is what a file of recorded candles is played on, in both markets.
+// tapeSymbol is the symbol on which a file of recorded candles is played, in both markets.
 const tapeSymbol = "BTC-USDT"
 
-// tape is a file of candles on one symbol.
+// tape holds the candles of a file for one symbol.
 type tape struct {
 	symbol  *exchange.Symbol
 	candles *exchange.Candles
 }
 
-// tapes reads the market's file for every symbol it is played on.
+// tapes reads the market's file for every symbol on which it is played.
 func (o *Options) tapes(symbols []*exchange.Symbol, load Loaders) ([]tape, error) {
 	if o.Market == "" || o.Market == "still" || o.Market == "random" {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"botd/exchange/wire"
 )
 
-// Options are the flags of `botd exchange` (decisions.md, the simulated exchange
-// as a program). The zero value of each is its default.
+// Options are the flags of `botd exchange` (decisions.md, the simulated exchange as a program). The
+// zero value of each means its default.
 type Options struct {
 	Listen   string   // address; 127.0.0.1:8421
 	Accounts []string // KEY:SECRET or KEY:SECRET:read
@@ -23,47 +23,47 @@ type Options struct {
 	Speed    float64 // of a real clock; 1
 	Seed     uint64  // of the random market and of delays
 	Clock    string  // real (default) or manual
-	Start    string  // RFC 3339; where the clock starts
+	Start    string  // RFC 3339; start of the clock
 	Funding  string  // file of recorded rates
-	Budget   int     // requests per second, unlimited without
+	Budget   int     // requests per second; 0 is unlimited
 	Control  bool
-	State    string // file the accounts survive in
+	State    string // file that keeps the accounts through restarts
 	Symbols  string // file of symbol records
 
-	// Where a venue may decide otherwise than decisions.md.
+	// Settings in which a venue may differ from decisions.md.
 	Signer      wire.Signer
-	Window      time.Duration // how far x-timestamp may be off; 5 s
-	Delay       time.Duration // until an order or a cancel takes effect; 5 ms, below 0 at once
-	DelaySpread time.Duration // up to that much more, drawn for each order
-	Opposite    string        // an opening order opposite to the position: reject (default) or net
+	Window      time.Duration // maximum difference of x-timestamp; 5 s
+	Delay       time.Duration // until an order or a cancel takes effect; 5 ms, negative for none
+	DelaySpread time.Duration // additional random delay up to this for each order
+	Opposite    string        // reject (default) or net for an opening order opposite to the position
 	FuturesFees Fees          // of new accounts; 0.02 % and 0.05 %
 	SpotFees    Fees          // of new accounts; 0.1 % both
-	Liquidation exchange.Rate // fee; 0 is the account's taker fee, below 0 none
+	Liquidation exchange.Rate // fee; 0 is the account's taker fee, negative none
 
 	Log func(format string, values ...any)
 }
 
-// OwnAccount is an account with deposits and fees of its own.
+// CustomAccount is an account with deposits and fees of its own.
 type CustomAccount struct {
 	Account
 	Config sim.AccountConfig // its name is the key
 }
 
-// Fees are the shares of a trade's value an account pays. Below 0 is none.
+// Fees are an account's fees as a share of a trade's value. Negative means none.
 type Fees struct{ Maker, Taker exchange.Rate }
 
-// or fills in what is not given.
+// or fills in defaults.
 func (f Fees) or(maker, taker exchange.Rate) (exchange.Rate, exchange.Rate) {
 	return max(0, cmp.Or(f.Maker, maker)), max(0, cmp.Or(f.Taker, taker))
 }
 
-// terms are what a new account begins with.
-func (o *Options) terms(name string) sim.AccountConfig {
+// newAccount returns the initial state of a new account.
+func (o *Options) account(name string) sim.AccountConfig {
 	for i := range o.Custom {
 		if o.Custom[i].Key == name {
-			terms := o.Custom[i].Config
-			terms.Name = name
-			return terms
+			account := o.Custom[i].Config
+			account.Name = name
+			return account
 		}
 	}
 	account := sim.DefaultAccount(name)
@@ -84,18 +84,18 @@ func (o *Options) delays() (delayMS, spreadMS int64, err error) {
 	return delayMS, spreadMS, nil
 }
 
-// DefaultListen is where `botd exchange` listens.
+// DefaultListen is the address on which `botd exchange` listens.
 const DefaultListen = "127.0.0.1:8421"
 
-// Loaders read files for Open; cmd gives them, so that this package needs to
-// know no file format.
+// Loaders read files for Open. The command line passes them, so that this package needs no file
+// format.
 type Loaders struct {
 	Tape    func(path string, symbol *exchange.Symbol) (*exchange.Candles, error)
 	Funding func(path string) (map[string][]sim.FundingPoint, error) // by futures symbol
 	Symbols func(path string) ([]*exchange.Symbol, error)
 }
 
-// Open builds the exchange that the options describe, and listens.
+// Open builds the exchange that the options describe, and a listener for it.
 func Open(options Options, load Loaders) (*Server, net.Listener, error) {
 	config, err := options.config(load)
 	if err != nil {
@@ -121,7 +121,7 @@ func Open(options Options, load Loaders) (*Server, net.Listener, error) {
 
 func (o *Options) config(load Loaders) (Config, error) {
 	config := Config{
-		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log, NewAccount: o.terms,
+		Signer: o.Signer, Budget: o.Budget, Control: o.Control, StatePath: o.State, Log: o.Log, NewAccount: o.account,
 	}
 	var err error
 	if config.Accounts, err = parseAccounts(o.Accounts); err != nil {
@@ -162,7 +162,7 @@ func (o *Options) config(load Loaders) (Config, error) {
 	return config, nil
 }
 
-// startOf settles where the clock starts, since the market begins there too.
+// startOf determines where the clock starts, since the market starts there too.
 func startOf(c Clock) int64 {
 	switch {
 	case c.StartMS != 0:
@@ -195,11 +195,11 @@ func (o *Options) clock() (Clock, error) {
 	return c, nil
 }
 
-// parseAccounts reads KEY:SECRET and KEY:SECRET:read.
+// parseAccounts parses KEY:SECRET and KEY:SECRET:read.
 func parseAccounts(texts []string) ([]Account, error) {
 	accounts := make([]Account, 0, len(texts))
 	for i, text := range texts {
-		// The text itself is never told: it holds a secret.
+		// The text is never shown: it contains a secret.
 		parts := strings.Split(text, ":")
 		if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || parts[1] == "" || len(parts) == 3 && parts[2] != "read" {
 			return nil, fmt.Errorf("account %d is not KEY:SECRET or KEY:SECRET:read", i+1)

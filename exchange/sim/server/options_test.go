@@ -23,7 +23,7 @@ func noFiles() Loaders {
 	}
 }
 
-func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidOptionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		options Options
@@ -82,7 +82,7 @@ func open(t *testing.T, options Options, load Loaders) (*Server, *trader) {
 	return s, &trader{t, client, "http://" + listener.Addr().String(), testKey, testSecret, s.clock.nowMS}
 }
 
-func TestAStillMarketStandsAtItsPricesOnAManualClock(t *testing.T) {
+func TestAStillMarketHasItsPricesOnAManualClock(t *testing.T) {
 	t.Parallel()
 	_, c := open(t, Options{Market: "still", Clock: "manual"}, noFiles())
 	for symbol, want := range map[string]string{"BTC-USDT": "50000", "ETH-USDT": "2500", "SOL-USDT": "100", "PEPE-USDT": "0.00001"} {
@@ -162,7 +162,7 @@ func TestRecordedCandlesRunFromTheFirstOpenTimeAtTheirSpeed(t *testing.T) {
 	c.send("GET", "/fhapi/v1/leverage", "", header).want(t, 200) // 4 s late, times 600
 }
 
-func TestOptionsWithStateGoOnWhereTheyStopped(t *testing.T) {
+func TestAnExchangeWithStateContinuesWhereItStopped(t *testing.T) {
 	t.Parallel()
 	options := Options{Market: "random", Seed: 3, Clock: "manual", State: filepath.Join(t.TempDir(), "state")}
 	first, c := open(t, options, noFiles())
@@ -181,7 +181,7 @@ func TestOptionsWithStateGoOnWhereTheyStopped(t *testing.T) {
 	}
 }
 
-func TestWhereVenuesDifferIsASetting(t *testing.T) {
+func TestSettingsCoverWhatVenuesDecideDifferently(t *testing.T) {
 	t.Parallel()
 	o := Options{Listen: "127.0.0.1:0", Market: "still", Clock: "manual", Accounts: []string{"KEY:SECRET"}, Window: time.Second, Delay: -1,
 		FuturesFees: Fees{Maker: -1, Taker: 1_000_000}, SpotFees: Fees{Taker: 300_000}}

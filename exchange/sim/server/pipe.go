@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// PipeListener is a listener in memory: what Dial gives is the other end of what
-// Accept gives. It works inside a testing/synctest bubble, which a socket does not.
+// PipeListener is an in-memory listener: Dial returns the other end of what Accept returns. It
+// works inside a testing/synctest bubble; a socket does not.
 type PipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-// NewPipeListener returns a listener that is reached by its own Dial alone.
+// NewPipeListener returns a listener that only its own Dial reaches.
 func NewPipeListener() *PipeListener {
 	return &PipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 }
@@ -45,7 +45,7 @@ type pipeAddress struct{}
 func (pipeAddress) Network() string { return "pipe" }
 func (pipeAddress) String() string  { return "pipe" }
 
-// Dial connects; network and address are not looked at.
+// Dial connects, ignoring network and address.
 func (l *PipeListener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {
@@ -58,9 +58,8 @@ func (l *PipeListener) Dial(ctx context.Context, _, _ string) (net.Conn, error) 
 	}
 }
 
-// Client returns a client whose every connection goes through the listener,
-// whatever the URL's host. Its idle connections are to be closed with
-// CloseIdleConnections.
+// Client returns a client whose connections all go through the listener, whatever the URL's host.
+// Close its idle connections with CloseIdleConnections.
 func (l *PipeListener) Client() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{DialContext: l.Dial, DisableCompression: true},
@@ -68,9 +67,8 @@ func (l *PipeListener) Client() *http.Client {
 	}
 }
 
-// Pipe serves a handler in memory with net/http's real client and server and
-// returns the client; any http:// URL reaches the handler. shut ends both and waits
-// for the server.
+// Pipe serves a handler in memory with net/http's real client and server, and returns the client.
+// Any http:// URL reaches the handler. shut ends both and waits for the server.
 func Pipe(handler http.Handler) (client *http.Client, shut func()) {
 	listener := NewPipeListener()
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}

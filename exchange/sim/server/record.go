@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// A state file is text, a record a line: what it is, then a snapshot, then what
-// changed since, oldest first. Each record begins with the checksum of its
-// content, so that a line cut short by a crash is told from a whole one.
+// A state file is text, one record a line: a title, then a snapshot, then the changes since, oldest
+// first. Each record begins with the checksum of its content, which detects a line that a crash
+// truncated.
 const stateTitle = "botd exchange state 2\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -18,27 +18,26 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // checksumSize is that many hex digits and a space.
 const checksumSize = 9
 
-// appendRecord writes a record behind others. Its content is JSON of one line.
+// appendRecord appends a record. Its content is JSON on one line.
 func appendRecord(lines, content []byte) []byte {
 	lines = fmt.Appendf(lines, "%08x ", crc32.Checksum(content, castagnoli))
 	return append(append(lines, content...), '\n')
 }
 
-// stateContent is what a state file holds.
+// stateContent is the content of a state file.
 type stateContent struct {
 	snapshot []byte
 	changes  [][]byte
-	torn     int // bytes behind the last whole record: a write that never ended
+	torn     int // bytes after the last whole record: an incomplete write
 }
 
-var errNoState = errors.New("it is no state file of botd exchange; give another --state, or move it away to begin anew")
+var errNoState = errors.New("it is not a state file of botd exchange; give another --state, or move it away to start anew")
 
-// parseState reads a state file. A record that a crash cut short can only be the
-// last one: then it was never acknowledged, and is left out. Damage anywhere else
-// is an error.
+// parseState parses a state file. A record that a crash truncated can only be the last one: it was
+// never acknowledged and is left out. Damage anywhere else is an error.
 func parseState(content []byte) (stateContent, error) {
 	var s stateContent
-	if bytes.HasPrefix(content, []byte("{")) { // versions before 2 wrote a snapshot alone
+	if bytes.HasPrefix(content, []byte("{")) { // versions before 2 wrote only a snapshot
 		s.snapshot = content
 		return s, nil
 	}
@@ -55,11 +54,12 @@ func parseState(content []byte) (stateContent, error) {
 		case whole && ok:
 			s.changes = append(s.changes, record)
 		case s.snapshot != nil && (!whole || len(rest) == 0 && bytes.IndexByte(line, 0) >= 0):
-			// Cut short; or, after a power cut, long enough but with pages never written.
+			// Truncated; or, after a power failure, long enough but with pages that were never
+			// written.
 			s.torn = len(lines)
 			return s, nil
 		default:
-			return s, fmt.Errorf("the record at byte %d is damaged: restore the file from a copy, or move it away to begin anew", len(content)-len(lines))
+			return s, fmt.Errorf("the record at byte %d is damaged: restore the file from a copy, or move it away to start anew", len(content)-len(lines))
 		}
 		lines = rest
 	}
@@ -69,7 +69,7 @@ func parseState(content []byte) (stateContent, error) {
 	return s, nil
 }
 
-// recordOf returns a line's content when its checksum is right.
+// recordOf returns a line's content if its checksum is right.
 func recordOf(line []byte) ([]byte, bool) {
 	if len(line) <= checksumSize || line[checksumSize-1] != ' ' {
 		return nil, false

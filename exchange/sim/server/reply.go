@@ -18,8 +18,7 @@ type reply struct {
 	body         []byte
 }
 
-// refused is a reply with the error body of both markets (decisions.md, futures
-// error body).
+// refused is a reply with the error body of both markets (decisions.md, futures error body).
 func refused(status, code int, text string) reply {
 	body, err := json.Marshal(struct {
 		Code  int    `json:"code"`
@@ -40,10 +39,9 @@ func answered(content any) reply {
 	return reply{status: http.StatusOK, body: body}
 }
 
-// send writes the reply; half cuts it in the middle of its body and closes the
-// connection.
+// send writes the reply. half truncates its body and closes the connection.
 func (p *reply) send(w http.ResponseWriter, half bool) {
-	// A listener whose connections know no deadlines simply has none.
+	// A listener whose connections have no deadlines has none here either.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
@@ -57,7 +55,7 @@ func (p *reply) send(w http.ResponseWriter, half bool) {
 	}
 	w.WriteHeader(p.status)
 	if !half {
-		_, _ = w.Write(p.body) // the client is gone; nobody is left to tell
+		_, _ = w.Write(p.body) // the client is gone; there is nobody to report to
 		return
 	}
 	_, _ = w.Write(p.body[:len(p.body)/2])

@@ -14,7 +14,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// serveHTTP lets the faults do their work around the answer.
+// serveHTTP answers a request under the active faults.
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	cameMS := s.clock.nowMS()
-	h := s.faults.strike(r)
+	h := s.faults.inject(r)
 	if h.delayMS > 0 && !s.clock.wait(cameMS, h.delayMS, s.stopped) || h.kind == DropRequest {
 		panic(http.ErrAbortHandler)
 	}
@@ -50,7 +50,7 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	p.send(w, h.kind == Truncate)
 }
 
-// documentPath is where the interface describes itself.
+// documentPath serves the interface's own description.
 const documentPath = "/openapi.json"
 
 func (s *Server) document(r *http.Request) reply {
@@ -79,8 +79,8 @@ func retryOf(status int) int {
 	return 0
 }
 
-// answer does everything the interface asks of a request: budget, route,
-// signature, reading, execution.
+// answer performs everything the interface requires of a request: budget, route, signature,
+// decoding, execution.
 func (s *Server) answer(r *http.Request, body []byte, hideMS int64) reply {
 	if seconds, ok := s.budget.spend(s.budgetNames(r)...); !ok {
 		p := refused(http.StatusTooManyRequests, http.StatusTooManyRequests,
@@ -108,21 +108,21 @@ func (s *Server) answer(r *http.Request, body []byte, hideMS int64) reply {
 	}
 	request, err := wire.DecodeRequest(operation, symbol, query, body, s.symbols)
 	if err != nil {
-		return s.unanswered(err)
+		return s.failure(err)
 	}
-	told, err := s.execute(caller, &request, hideMS)
+	reported, err := s.execute(caller, &request, hideMS)
 	if err != nil {
-		return s.unanswered(err)
+		return s.failure(err)
 	}
-	status, content, err := wire.EncodeAnswer(&told, &request, s.symbols)
+	status, content, err := wire.EncodeAnswer(&reported, &request, s.symbols)
 	if err != nil {
 		return s.failed(fmt.Errorf("encode %s: %w", operation, err))
 	}
 	return reply{status: status, body: content}
 }
 
-// unanswered tells a refusal from a failure of the exchange itself.
-func (s *Server) unanswered(err error) reply {
+// failure distinguishes a refusal from a failure of the exchange itself.
+func (s *Server) failure(err error) reply {
 	var refusal *exchange.Refusal
 	if errors.As(err, &refusal) {
 		return refusalReply(refusal)
@@ -134,13 +134,13 @@ func refusalReply(refusal *exchange.Refusal) reply {
 	return reply{status: refusal.Status, body: wire.EncodeRefusal(refusal)}
 }
 
-// caller is who signed a request, and when.
+// caller is the signer of a request, and when it was signed.
 type caller struct {
 	key     string
 	stampMS int64
 }
 
-// authenticate returns who signed a request.
+// authenticate returns the signer of a request.
 func (s *Server) authenticate(operation exchange.Operation, r *http.Request, body []byte) (caller, *exchange.Refusal) {
 	no := func(status, code int, format string, values ...any) (caller, *exchange.Refusal) {
 		return caller{}, &exchange.Refusal{Operation: operation, Status: status, Code: code, Message: fmt.Sprintf(format, values...)}
@@ -158,7 +158,7 @@ func (s *Server) authenticate(operation exchange.Operation, r *http.Request, bod
 	if err != nil {
 		return no(http.StatusUnauthorized, exchange.CodeInvalidTimestamp, "header %s %.40q is not an integer of milliseconds", wire.HeaderTimestamp, timestamp)
 	}
-	if refusal := s.outside(operation, stampMS, s.clock.nowMS()); refusal != nil {
+	if refusal := s.checkTimestamp(operation, stampMS, s.clock.nowMS()); refusal != nil {
 		return caller{}, refusal
 	}
 	path := r.RequestURI
@@ -175,8 +175,8 @@ func (s *Server) authenticate(operation exchange.Operation, r *http.Request, bod
 	return caller{key, stampMS}, nil
 }
 
-// outside refuses a timestamp that is outside of its window at a time.
-func (s *Server) outside(operation exchange.Operation, stampMS, nowMS int64) *exchange.Refusal {
+// checkTimestamp refuses a timestamp that is outside its window at a time.
+func (s *Server) checkTimestamp(operation exchange.Operation, stampMS, nowMS int64) *exchange.Refusal {
 	window := s.clock.windowMS()
 	if stampMS >= nowMS-window && stampMS <= nowMS+window {
 		return nil
@@ -187,7 +187,7 @@ func (s *Server) outside(operation exchange.Operation, stampMS, nowMS int64) *ex
 	}
 }
 
-// symbolTable finds symbols without the exchange's lock: they never change.
+// symbolTable finds symbols without the exchange's lock: they are immutable.
 type symbolTable map[exchange.SymbolKey]*exchange.Symbol
 
 // Symbol returns a symbol's rules.

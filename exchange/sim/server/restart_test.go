@@ -10,7 +10,7 @@ import (
 	"botd/exchange/sim"
 )
 
-// buildStill builds a still exchange, or restores it.
+// buildStill builds or restores a still exchange.
 func buildStill(state []byte) (*sim.Exchange, error) {
 	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: ManualStartMS, OrderDelayMS: sim.DefaultOrderDelayMS}
 	if state == nil {
@@ -23,8 +23,8 @@ func withState(path string) func(*Config) {
 	return func(config *Config) { config.Build, config.StatePath = buildStill, path }
 }
 
-// killed returns a server that starts from what is on disk now, as after a
-// SIGKILL: the first one gets no chance to write anything more.
+// killed returns a server that starts from what is on disk, as after a SIGKILL: the first one
+// cannot write anything more.
 func killed(t *testing.T, path string) *trader {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -39,7 +39,7 @@ func killed(t *testing.T, path string) *trader {
 	return c
 }
 
-func TestWhatWasAnsweredSurvivesAnAbruptStop(t *testing.T) {
+func TestAcknowledgedChangesSurviveAnAbruptStop(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
 	_, c := startServer(t, withState(path))
@@ -86,7 +86,7 @@ func TestWhatWasAnsweredSurvivesAnAbruptStop(t *testing.T) {
 	}
 }
 
-func TestARestartedExchangeGoesOnCounting(t *testing.T) {
+func TestARestartedExchangeContinuesItsIDs(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
 	_, c := startServer(t, withState(path))
@@ -96,16 +96,16 @@ func TestARestartedExchangeGoesOnCounting(t *testing.T) {
 	}
 }
 
-func TestAChangeThatCanNotBeWrittenIsNotAcknowledged(t *testing.T) {
+func TestAChangeThatCannotBeWrittenIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
 	s, c := startServer(t, withState(path))
-	if err := errors.Join(s.state.file.Close(), os.Mkdir(path+newSuffix, 0o700)); err != nil { // neither may be written
+	if err := errors.Join(s.state.file.Close(), os.Mkdir(path+newSuffix, 0o700)); err != nil { // neither can be written
 		t.Fatal(err)
 	}
 	c.call("POST", "/fhapi/v1/order", buyMarket).wantRefusal(t, 500, 500)
 	c.call("GET", "/fhapi/v1/margin/account", "").wantRefusal(t, 500, 500)
-	c.send("GET", "/fapi/v1/time", "", nil).want(t, 200) // tells nothing of an account
+	c.send("GET", "/fapi/v1/time", "", nil).want(t, 200) // says nothing about an account
 	if err := os.Remove(path + newSuffix); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestAChangeThatCanNotBeWrittenIsNotAcknowledged(t *testing.T) {
 	}
 }
 
-func TestAStateFileThatMakesNoSenseIsNotOverwritten(t *testing.T) {
+func TestAnInvalidStateFileIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
 	for _, content := range []string{"", "{", `{"Schema":99}`} {
@@ -143,9 +143,9 @@ func TestAPanicOfTheExchangeEndsTheService(t *testing.T) {
 	}
 }
 
-// A server reopens a state file cut anywhere in its last two records, with what
-// was whole before the cut.
-func TestAStateCutAnywhereInItsLastRecordsIsReopened(t *testing.T) {
+// TestAStateTruncatedInItsLastRecordsIsReopened: a server reopens a state file that is cut anywhere
+// in its last two records, with everything that was whole before the cut.
+func TestAStateTruncatedInItsLastRecordsIsReopened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
 	_, c := startServer(t, withState(path))

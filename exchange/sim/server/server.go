@@ -30,35 +30,35 @@ const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 30 * time.Second
 	idleTimeout       = 2 * time.Minute
-	stopTimeout       = 5 * time.Second // for requests under way when Serve ends
+	stopTimeout       = 5 * time.Second // for requests in flight when Serve ends
 )
 
-// Account is a key that may use the exchange. Its key names its account there.
+// Account is a key that may use the exchange. The key is also the account's name there.
 type Account struct {
 	Key, Secret string
-	ReadOnly    bool // every call that changes something is refused
+	ReadOnly    bool // refuses every call that changes something
 }
 
-// Config is what a Server is made of. Exchange or Build is all it needs; without
-// accounts only the public calls are answered.
+// Config configures a Server. Exchange or Build is enough; without accounts only the public calls
+// are answered.
 type Config struct {
 	Exchange   *sim.Exchange
-	Build      Build                              // instead of Exchange; needed with StatePath
-	Accounts   []Account                          // the exchange gains those it lacks, with Terms
-	NewAccount func(key string) sim.AccountConfig // what a new account begins with; nil is sim.DefaultAccount
+	Build      Build                              // instead of Exchange; required with StatePath
+	Accounts   []Account                          // those that the exchange lacks are added, with NewAccount
+	NewAccount func(key string) sim.AccountConfig // initial state of a new account; nil is sim.DefaultAccount
 	Signer     wire.Signer
 	Clock      Clock
 	Budget     int    // requests per second of each key and each address; 0 is unlimited
 	Control    bool   // serve the control interface
-	StatePath  string // file the accounts survive in; empty for none
+	StatePath  string // file that keeps the accounts through restarts; empty for none
 	Log        func(format string, values ...any)
 }
 
-// Build makes the exchange: by sim.Restore from the state, by sim.New when that is nil.
+// Build makes the exchange: with sim.Restore from a state, with sim.New when it is nil.
 type Build func(state []byte) (*sim.Exchange, error)
 
-// Server serves one simulated exchange. One with a state file, of which Serve is
-// never called, is to be closed.
+// Server serves one simulated exchange. Close a server that has a state file and on which Serve is
+// never called.
 type Server struct {
 	accounts map[string]*Account
 	symbols  symbolTable
@@ -69,18 +69,18 @@ type Server struct {
 	control  bool
 	state    stateFile
 	log      func(format string, values ...any)
-	wake     chan struct{} // what is due next may have changed
+	wake     chan struct{} // the next due time may have changed
 	stopped  chan struct{} // closed when Serve ends
 	stopOnce sync.Once
 
-	mu       sync.Mutex // guards all below
-	exchange *sim.Exchange
-	told     uint64 // how often the control interface changed a price or the clock
-	hidden   map[hiddenOrder]int64
-	broken   error // a panic of the exchange: nothing it says can be trusted
+	mu             sync.Mutex // guards all below
+	exchange       *sim.Exchange
+	controlChanges uint64 // how often the control interface changed a price or the clock
+	hidden         map[hiddenOrder]int64
+	broken         error // a panic of the exchange: nothing it returns can be trusted
 }
 
-// New makes a server and brings back the state file's accounts, when there is one.
+// New makes a server and restores the accounts of the state file, if there is one.
 func New(config Config) (*Server, error) {
 	if config.Budget < 0 {
 		return nil, fmt.Errorf("budget %d is below 0: give requests per second, or 0 for unlimited", config.Budget)
@@ -96,14 +96,14 @@ func New(config Config) (*Server, error) {
 	if s.log == nil {
 		s.log = func(string, ...any) {}
 	}
-	s.state = stateFile{path: config.StatePath, look: s.look, log: s.log, minRewrite: minRewrite}
+	s.state = stateFile{path: config.StatePath, source: s.collectChanges, log: s.log, minRewrite: minRewrite}
 	if err := s.begin(&config); err != nil {
 		return nil, errors.Join(err, s.state.close())
 	}
 	return s, nil
 }
 
-// begin brings back the exchange, its accounts and its clock.
+// begin restores the exchange, its accounts and its clock.
 func (s *Server) begin(config *Config) (err error) {
 	if s.exchange, err = s.restore(config); err != nil {
 		return err
@@ -124,10 +124,10 @@ func (s *Server) begin(config *Config) (err error) {
 		return err
 	}
 	s.exchange.Advance(s.clock.nowMS())
-	return s.keep()
+	return s.save()
 }
 
-// restore returns the exchange, as the state file left it when there is one.
+// restore returns the exchange, restored from the state file if there is one.
 func (s *Server) restore(config *Config) (*sim.Exchange, error) {
 	if config.Build == nil {
 		if config.Exchange == nil || config.StatePath != "" {
@@ -135,26 +135,22 @@ func (s *Server) restore(config *Config) (*sim.Exchange, error) {
 		}
 		return config.Exchange, nil
 	}
-	kept, err := s.state.open()
+	merged, err := s.state.restore()
 	if err != nil {
 		return nil, err
 	}
-	if kept.snapshot == nil {
+	if merged == nil {
 		return config.Build(nil)
-	}
-	merged, err := sim.Merge(kept.snapshot, kept.changes)
-	if err != nil {
-		return nil, &StateError{fmt.Errorf("restore state %s: %w (move it away to begin anew)", s.state.path, err)}
 	}
 	x, err := config.Build(merged)
 	if err != nil {
-		return nil, &StateError{fmt.Errorf("restore state %s: %w (move it away to begin anew)", s.state.path, err)}
+		return nil, &StateError{restoreError(s.state.path, err)}
 	}
 	return x, nil
 }
 
-// admit notes who may call, and opens the accounts that the exchange lacks.
-func (s *Server) admit(accounts []Account, terms func(key string) sim.AccountConfig) error {
+// admit registers the accounts and opens those that the exchange lacks.
+func (s *Server) admit(accounts []Account, newAccount func(key string) sim.AccountConfig) error {
 	for i, account := range accounts {
 		if account.Key == "" || account.Secret == "" {
 			return fmt.Errorf("account %d has no key or no secret", i+1)
@@ -168,7 +164,7 @@ func (s *Server) admit(accounts []Account, terms func(key string) sim.AccountCon
 		if !errors.As(err, &refusal) || refusal.Code != exchange.CodeUnknownKey {
 			continue
 		}
-		if err := s.exchange.AddAccount(terms(account.Key)); err != nil {
+		if err := s.exchange.AddAccount(newAccount(account.Key)); err != nil {
 			return err
 		}
 	}
@@ -179,24 +175,23 @@ func (s *Server) admit(accounts []Account, terms func(key string) sim.AccountCon
 func symbolsOf(x *sim.Exchange) (symbolTable, error) {
 	table := symbolTable{}
 	for _, operation := range []exchange.Operation{exchange.FuturesSymbols, exchange.SpotPairs} {
-		told, err := x.Do("", &exchange.Request{Operation: operation})
+		answer, err := x.Do("", &exchange.Request{Operation: operation})
 		if err != nil {
 			return nil, err
 		}
-		for _, symbol := range told.Symbols.Items() {
+		for _, symbol := range answer.Symbols.Items() {
 			table[symbol.Key()] = symbol
 		}
 	}
 	return table, nil
 }
 
-// Handler answers the interface, and the control interface when it is configured.
-// Without Serve, time passes when a request comes; what is due in between happens
-// then, in order and at its own time.
+// Handler serves the interface, and the control interface if it is configured. Without Serve, time
+// passes only with a request; what was due in between then happens in order, each at its own time.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serveHTTP) }
 
-// Serve answers requests until the context ends, lets those under way finish, and
-// returns nil then; any other end is an error. A server serves once.
+// Serve answers requests until the context ends, lets those in flight finish, and returns nil; any
+// other end is an error. A server serves once.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	if s.control && !loopback(listener.Addr()) {
 		return errors.Join(controlOff(listener.Addr()), listener.Close())
@@ -225,13 +220,13 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	} else {
 		serveErr = fmt.Errorf("serve %s: %w", listener.Addr(), serveErr)
 	}
-	return errors.Join(clockErr, serveErr, stopErr, s.keep(), s.state.close())
+	return errors.Join(clockErr, serveErr, stopErr, s.save(), s.state.close())
 }
 
-// Close gives the state file back; Serve does so itself when it ends.
+// Close releases the state file. Serve does so itself when it ends.
 func (s *Server) Close() error { return s.state.close() }
 
-// shut lets the requests under way finish; those that would not are cut off.
+// shut lets the requests in flight finish and cuts off those that take too long.
 func (s *Server) shut(server *http.Server) error {
 	s.stopOnce.Do(func() { close(s.stopped) })
 	limited, cancel := context.WithTimeout(context.Background(), stopTimeout)
@@ -259,16 +254,16 @@ func (s *Server) runClock(ctx context.Context) error {
 		}
 		timer.Stop()
 		if due {
-			timer.Reset(max(wait, time.Millisecond)) // many moments of a fast clock pass in one go
+			timer.Reset(max(wait, time.Millisecond)) // many moments of a fast clock pass in one step
 		}
-		if err := s.keep(); err != nil {
+		if err := s.save(); err != nil {
 			s.log("%v", err) // requests are answered 500 until it can be written
 			timer.Reset(time.Second)
 		}
 	}
 }
 
-// advance brings the exchange to the clock and tells how long until something is due.
+// advance brings the exchange to the clock's time and returns how long until something is due.
 func (s *Server) advance() (wait time.Duration, due bool, err error) {
 	err = s.locked(func() {
 		if nextMS, some := s.exchange.NextMS(); some {
@@ -278,8 +273,8 @@ func (s *Server) advance() (wait time.Duration, due bool, err error) {
 	return wait, due, err
 }
 
-// locked brings the exchange to the clock's time and calls do with it. A panic in
-// there is a broken invariant: it is told, and nothing is answered any more.
+// locked brings the exchange to the clock's time and calls do. A panic in there is a broken
+// invariant: it is reported, and no request is answered any more.
 func (s *Server) locked(do func()) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,11 +294,11 @@ func (s *Server) locked(do func()) (err error) {
 	return nil
 }
 
-// wakeClock lets runClock look again at what is due.
+// wakeClock makes runClock check again what is due.
 func (s *Server) wakeClock() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // it has been told already
+	default: // it has been woken already
 	}
 }
 
@@ -311,7 +306,7 @@ func controlOff(address net.Addr) error {
 	return fmt.Errorf("control interface on %s refused: it is not signed; listen on 127.0.0.1", address)
 }
 
-// loopback reports whether an address can be reached from this machine alone.
+// loopback reports whether an address is reachable only from this machine.
 func loopback(address net.Addr) bool {
 	switch a := address.(type) {
 	case *net.TCPAddr:

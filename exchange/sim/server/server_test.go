@@ -112,7 +112,7 @@ func TestAReadOnlyKeyReadsItsOwnAccountAndChangesNothing(t *testing.T) {
 	c.call("GET", "/hapi/v1/spot/wallet", "").want(t, 200)
 }
 
-func TestUnknownPathsAndWrongMethodsAreToldApart(t *testing.T) {
+func TestUnknownPathsAndWrongMethodsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	_, c := startServer(t, nil)
 	for _, target := range []string{"/", "/fapi/v1/nothing", "/fapi/v2/time", "/fhapi/v1/order/", "/openapi.txt", "/control/v1/nothing"} {
@@ -147,7 +147,7 @@ func TestRefusedRequestsAre400WithACode(t *testing.T) {
 	}
 	large := `{"pad":"` + strings.Repeat("x", maxBody) + `"}`
 	if a := c.call("POST", "/fhapi/v1/order", large); a.err == nil {
-		a.want(t, 400) // or the connection was cut while the rest was on its way
+		a.want(t, 400) // or the connection was cut while the rest was in flight
 	}
 }
 
@@ -177,7 +177,7 @@ func TestTheBudgetIsPerKeyAndPerAddress(t *testing.T) {
 		t.Errorf("want Retry-After of whole seconds, have %q", last.header.Get("Retry-After"))
 	}
 	for range 20 {
-		c.control("GET", "/control/v1/orders", "") // control calls are outside of it
+		c.control("GET", "/control/v1/orders", "") // control calls are not limited
 	}
 }
 

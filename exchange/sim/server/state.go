@@ -10,50 +10,52 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"botd/exchange/sim"
 )
 
-// minRewrite is how many bytes of changes a state file holds at least before it
-// is written anew; and never less than its snapshot has, so that what a change
-// costs does not grow with what was before.
+// minRewrite is the minimum number of bytes of changes before a state file is rewritten. It is
+// rewritten only when the changes are also larger than its snapshot, so that the cost of a change
+// does not grow with the history.
 const minRewrite = 4 << 20
 
-// The new files are made under these names.
+// New files are written under these names.
 const (
 	newSuffix     = ".new"
 	rewriteSuffix = ".rewrite"
 )
 
-// stateFile keeps the state on disk: a snapshot and the changes since. Writers
-// queue; one that finds its change already written by the one before it has
-// nothing to do, so that requests arriving together share one write.
+// stateFile stores the state on disk: a snapshot and the changes since. Writers queue. A writer
+// whose change was already written by the one before it has nothing to do, so that simultaneous
+// requests share one write.
 type stateFile struct {
-	path       string // empty: nothing is kept
-	look       look
+	path       string // empty: nothing is stored
+	source     changeSource
 	log        func(format string, values ...any)
 	minRewrite int
 
-	mu      sync.Mutex // guards all below
-	written uint64     // the change up to which the file is right
-	file    *os.File   // holds the lock; nil before the first write
-	whole   bool       // changes may be appended to it
-	size    int        // bytes of its snapshot
-	grown   int        // bytes of changes behind it
-	closed  bool
-	rewrite *rewrite // under way
+	mu       sync.Mutex // guards all below
+	written  uint64     // the file holds all changes up to this one
+	file     *os.File   // holds the lock; nil before the first write
+	whole    bool       // changes may be appended to it
+	size     int        // bytes of its snapshot
+	appended int        // bytes of changes after it
+	closed   bool
+	rewrite  *rewrite // in progress
 
-	group sync.WaitGroup // of the rewrite
+	group sync.WaitGroup // waits for the rewrite
 }
 
-// look tells what changed since the last look and the number of the last change
-// in it; and with all, everything there is at that moment.
-type look func(all bool) (change, snapshot []byte, newest uint64, err error)
+// changeSource returns the changes since its last call and the number of the last one; with all,
+// also a snapshot of everything.
+type changeSource func(all bool) (change, snapshot []byte, newest uint64, err error)
 
-// rewrite is a new file in the making. What is written to the old one meanwhile
-// belongs behind its snapshot.
+// rewrite is a new file being written. What is written to the old one meanwhile must follow its
+// snapshot.
 type rewrite struct{ tail []byte }
 
-// open reads the file and takes it for this process alone. What it returns is
-// empty when there is no file yet.
+// open reads the file and locks it for this process. The content is empty when there is no file
+// yet.
 func (f *stateFile) open() (content stateContent, err error) {
 	if f.path == "" {
 		return content, nil
@@ -72,7 +74,7 @@ func (f *stateFile) open() (content stateContent, err error) {
 		return content, errors.Join(&StateError{fmt.Errorf("read state %s: %w", f.path, err)}, file.Close())
 	}
 	if content.torn > 0 {
-		f.log("state %s: the last %d bytes are a write that never ended; they are left out", f.path, content.torn)
+		f.log("state %s: the last %d bytes are an incomplete write; they are left out", f.path, content.torn)
 	}
 	f.file = file
 	for _, unfinished := range []string{newSuffix, rewriteSuffix} {
@@ -83,8 +85,25 @@ func (f *stateFile) open() (content stateContent, err error) {
 	return content, nil
 }
 
-// openLocked opens a file for this process alone; nil when there is none. The lock
-// ends with the process, however it ends.
+// restore returns the state that the file holds, nil when there is none yet.
+func (f *stateFile) restore() ([]byte, error) {
+	content, err := f.open()
+	if err != nil || content.snapshot == nil {
+		return nil, err
+	}
+	merged, err := sim.Merge(content.snapshot, content.changes)
+	if err != nil {
+		return nil, &StateError{restoreError(f.path, err)}
+	}
+	return merged, nil
+}
+
+func restoreError(path string, err error) error {
+	return fmt.Errorf("restore state %s: %w (move it away to start anew)", path, err)
+}
+
+// openLocked opens and locks a file; nil when there is none. The lock ends with the process,
+// however it ends.
 func openLocked(path string) (*os.File, error) {
 	for {
 		file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -97,7 +116,7 @@ func openLocked(path string) (*os.File, error) {
 		if err := lockFile(file); err != nil {
 			return nil, errors.Join(fmt.Errorf("state %s: %w", path, err), file.Close())
 		}
-		// The one who had it may have put another in its place meanwhile.
+		// The previous owner may have replaced the file meanwhile.
 		mine, err := file.Stat()
 		named, nameErr := os.Stat(path)
 		if err == nil && nameErr == nil && os.SameFile(mine, named) {
@@ -109,10 +128,10 @@ func openLocked(path string) (*os.File, error) {
 	}
 }
 
-// ErrBusy is a state file that another process has.
+// ErrBusy means that another process has locked the state file.
 var ErrBusy = errors.New("another exchange uses it: stop that one, or give another --state")
 
-// StateError is a state file that holds no state to go on from.
+// StateError means that the state file holds no usable state.
 type StateError struct{ Err error }
 
 // Error says what is wrong with the file.
@@ -129,8 +148,8 @@ func lockFile(file *os.File) error {
 	return err
 }
 
-// keep returns when every change up to the given one is on disk.
-func (f *stateFile) keep(change uint64) error {
+// save returns when every change up to the given one is on disk.
+func (f *stateFile) save(change uint64) error {
 	if f.path == "" {
 		return nil
 	}
@@ -143,11 +162,11 @@ func (f *stateFile) keep(change uint64) error {
 		return fmt.Errorf("write state: %w", fs.ErrClosed)
 	}
 	all := !f.whole
-	begin := !all && f.rewrite == nil && f.grown >= max(f.minRewrite, f.size)
-	news, snapshot, newest, err := f.look(all || begin)
+	begin := !all && f.rewrite == nil && f.appended >= max(f.minRewrite, f.size)
+	news, snapshot, newest, err := f.source(all || begin)
 	if err != nil {
-		f.whole = false // what the look told is lost
-		return fmt.Errorf("look at state: %w", err)
+		f.whole = false // the changes that the source returned are lost
+		return fmt.Errorf("collect changes: %w", err)
 	}
 	if all {
 		err = f.replace(snapshot)
@@ -167,7 +186,7 @@ func (f *stateFile) keep(change uint64) error {
 	return nil
 }
 
-// append writes a change behind the others.
+// append appends a change.
 func (f *stateFile) append(change []byte) error {
 	record := appendRecord(nil, change)
 	if _, err := f.file.Write(record); err != nil {
@@ -176,14 +195,14 @@ func (f *stateFile) append(change []byte) error {
 	if err := f.file.Sync(); err != nil {
 		return err
 	}
-	f.grown += len(record)
+	f.appended += len(record)
 	if f.rewrite != nil {
 		f.rewrite.tail = append(f.rewrite.tail, record...)
 	}
 	return nil
 }
 
-// replace puts a file with this snapshot in the place of the one there is.
+// replace replaces the file with one that holds this snapshot.
 func (f *stateFile) replace(snapshot []byte) error {
 	file, err := newStateFile(f.path+newSuffix, snapshot)
 	if err != nil {
@@ -192,12 +211,12 @@ func (f *stateFile) replace(snapshot []byte) error {
 	return f.install(file, len(snapshot))
 }
 
-// finish writes a new file beside the old one, and puts it in its place.
+// finish writes a new file and puts it in the place of the old one.
 func (f *stateFile) finish(r *rewrite, snapshot []byte) {
 	file, err := newStateFile(f.path+rewriteSuffix, snapshot)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err == nil && f.rewrite != r { // a write failed meanwhile: the next one begins anew
+	if err == nil && f.rewrite != r { // a write failed meanwhile: the next one starts again
 		err = errors.Join(os.Remove(file.Name()), file.Close())
 		if err != nil {
 			f.log("state %s: %v", f.path, err)
@@ -216,14 +235,14 @@ func (f *stateFile) finish(r *rewrite, snapshot []byte) {
 	}
 	f.rewrite = nil
 	if err != nil { // the old file is as good as it was
-		f.log("state %s was not written anew: %v", f.path, err)
-		f.grown = 0 // before the next attempt
+		f.log("state %s was not rewritten: %v", f.path, err)
+		f.appended = 0 // before the next attempt
 		return
 	}
-	f.grown = len(r.tail)
+	f.appended = len(r.tail)
 }
 
-// newStateFile writes a file with a snapshot, which this process alone may use.
+// newStateFile writes a locked file with a snapshot.
 func newStateFile(path string, snapshot []byte) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -244,23 +263,23 @@ func newStateFile(path string, snapshot []byte) (*os.File, error) {
 	return file, nil
 }
 
-// install renames a file to the state's name, so that after a crash at any point
-// either the old or the new one is there, whole.
+// install renames a file to the state's name. After a crash at any point either the old or the new
+// file is there, whole.
 func (f *stateFile) install(file *os.File, size int) error {
 	if err := os.Rename(file.Name(), f.path); err != nil {
 		return errors.Join(err, file.Close())
 	}
 	old := f.file
-	f.file, f.size, f.grown = file, size, 0
+	f.file, f.size, f.appended = file, size, 0
 	if old != nil {
-		_ = old.Close() // nothing was written to it that the new one lacks
+		_ = old.Close() // the new file has everything that was written to it
 	}
 	err := syncDirectory(filepath.Dir(f.path))
 	f.whole = err == nil
 	return err
 }
 
-// close gives the file back; nothing is written any more.
+// close releases the file; nothing is written any more.
 func (f *stateFile) close() error {
 	f.group.Wait()
 	f.mu.Lock()

@@ -18,25 +18,25 @@ import (
 	"botd/exchange"
 )
 
-// counter stands for an exchange: its state is a number, and a change one more.
+// counter stands for an exchange: its state is a number, and each change adds one.
 type counter struct {
 	now   atomic.Uint64
-	told  uint64
-	looks atomic.Int64
+	saved uint64
+	calls atomic.Int64
 }
 
-func (c *counter) look(all bool) (change, snapshot []byte, newest uint64, err error) {
-	c.looks.Add(1)
+func (c *counter) changes(all bool) (change, snapshot []byte, newest uint64, err error) {
+	c.calls.Add(1)
 	newest = c.now.Load()
-	change = fmt.Appendf(nil, "+%d", newest-c.told)
-	c.told = newest
+	change = fmt.Appendf(nil, "+%d", newest-c.saved)
+	c.saved = newest
 	if all {
 		snapshot = fmt.Append(nil, newest)
 	}
 	return change, snapshot, newest, nil
 }
 
-// sum reads the state back.
+// sum parses the state.
 func sum(t testing.TB, content []byte) uint64 {
 	t.Helper()
 	s, err := parseState(content)
@@ -60,7 +60,7 @@ func sum(t testing.TB, content []byte) uint64 {
 func newStateTest(t testing.TB) (*stateFile, *counter) {
 	t.Helper()
 	c := &counter{}
-	f := &stateFile{path: filepath.Join(t.TempDir(), "state"), look: c.look, log: t.Logf, minRewrite: 100}
+	f := &stateFile{path: filepath.Join(t.TempDir(), "state"), source: c.changes, log: t.Logf, minRewrite: 100}
 	t.Cleanup(func() {
 		if err := f.close(); err != nil {
 			t.Error(err)
@@ -71,7 +71,7 @@ func newStateTest(t testing.TB) (*stateFile, *counter) {
 
 func (c *counter) add(t testing.TB, f *stateFile) {
 	t.Helper()
-	if err := f.keep(c.now.Add(1)); err != nil {
+	if err := f.save(c.now.Add(1)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,18 +85,18 @@ func read(t testing.TB, path string) []byte {
 	return content
 }
 
-func TestRequestsThatArriveTogetherShareOneWrite(t *testing.T) {
+func TestSimultaneousRequestsShareOneWrite(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	const requests = 64
 	var group, arrived sync.WaitGroup
-	f.mu.Lock() // a write is under way while all of them arrive
+	f.mu.Lock() // a write is in progress while all of them arrive
 	arrived.Add(requests)
 	for range requests {
 		group.Go(func() {
 			mine := c.now.Add(1)
 			arrived.Done()
-			if err := f.keep(mine); err != nil {
+			if err := f.save(mine); err != nil {
 				t.Error(err)
 			}
 		})
@@ -104,7 +104,7 @@ func TestRequestsThatArriveTogetherShareOneWrite(t *testing.T) {
 	arrived.Wait()
 	f.mu.Unlock()
 	group.Wait()
-	if have := c.looks.Load(); have != 1 {
+	if have := c.calls.Load(); have != 1 {
 		t.Errorf("want 1 write, have %d", have)
 	}
 	if have := sum(t, read(t, f.path)); have != requests {
@@ -112,11 +112,11 @@ func TestRequestsThatArriveTogetherShareOneWrite(t *testing.T) {
 	}
 }
 
-func TestEveryChangeIsInTheFileWhenKeepReturns(t *testing.T) {
+func TestEveryChangeIsInTheFileWhenSaveReturns(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	smallest, largest := 1<<30, 0
-	for range 2_000 { // while the file is written anew again and again
+	for range 2_000 { // while the file is rewritten again and again
 		c.add(t, f)
 		content := read(t, f.path)
 		if want, have := c.now.Load(), sum(t, content); want != have {
@@ -126,12 +126,13 @@ func TestEveryChangeIsInTheFileWhenKeepReturns(t *testing.T) {
 	}
 	f.group.Wait()
 	if largest > 100_000 {
-		t.Errorf("want a file that is written anew, have it grow to %d bytes", largest)
+		t.Errorf("want the file rewritten, have it grow to %d bytes", largest)
 	}
 }
 
-// A crash may leave any first part of the last write.
-func TestAFileCutAnywhereInItsLastRecordsHoldsWhatWasWholeBefore(t *testing.T) {
+// TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore: a crash may leave any prefix of the
+// last write.
+func TestAFileTruncatedInItsLastRecordsHoldsTheWholeRecordsBefore(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	f.minRewrite = 1 << 20
@@ -165,7 +166,7 @@ func TestAFileCutAnywhereInItsLastRecordsHoldsWhatWasWholeBefore(t *testing.T) {
 	}
 }
 
-func TestDamageThatIsNoUnfinishedWriteIsRefused(t *testing.T) {
+func TestDamageOtherThanAnIncompleteWriteIsRefused(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	for range 4 {
@@ -186,7 +187,7 @@ func TestDamageThatIsNoUnfinishedWriteIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFailedWriteIsToldAndTheOldStateStays(t *testing.T) {
+func TestAFailedWriteIsReportedAndTheOldStateStays(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	c.add(t, f)
@@ -194,7 +195,7 @@ func TestAFailedWriteIsToldAndTheOldStateStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := f.keep(c.now.Add(1)); err == nil {
+		if err := f.save(c.now.Add(1)); err == nil {
 			t.Error("want an error, have none")
 		}
 	}
@@ -211,7 +212,7 @@ func TestAFailedWriteIsToldAndTheOldStateStays(t *testing.T) {
 	}
 }
 
-func TestAWriteThatFailsWhileTheFileIsWrittenAnewLosesNothing(t *testing.T) {
+func TestAWriteThatFailsDuringARewriteLosesNothing(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	for range 500 {
@@ -222,7 +223,7 @@ func TestAWriteThatFailsWhileTheFileIsWrittenAnewLosesNothing(t *testing.T) {
 			}
 			f.mu.Unlock()
 			c.now.Add(1)
-			_ = f.keep(c.now.Load()) // fails, unless the new file came in between
+			_ = f.save(c.now.Load()) // fails, unless the new file was installed in between
 		}
 		c.add(t, f)
 		if want, have := c.now.Load(), sum(t, read(t, f.path)); want != have {
@@ -231,7 +232,7 @@ func TestAWriteThatFailsWhileTheFileIsWrittenAnewLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAFileThatCanNotBeWrittenAnewGoesOnAsItIs(t *testing.T) {
+func TestAFileThatCannotBeRewrittenStaysInUse(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	c.add(t, f)
@@ -247,7 +248,7 @@ func TestAFileThatCanNotBeWrittenAnewGoesOnAsItIs(t *testing.T) {
 	}
 }
 
-func TestOneExchangeAloneUsesAStateFile(t *testing.T) {
+func TestOnlyOneExchangeUsesAStateFile(t *testing.T) {
 	t.Parallel()
 	f, c := newStateTest(t)
 	c.add(t, f)
@@ -266,10 +267,10 @@ func TestOneExchangeAloneUsesAStateFile(t *testing.T) {
 	}
 }
 
-func TestWithoutAPathNothingIsKept(t *testing.T) {
+func TestWithoutAPathNothingIsStored(t *testing.T) {
 	t.Parallel()
 	var f stateFile
-	if err := f.keep(1); err != nil {
+	if err := f.save(1); err != nil {
 		t.Error(err)
 	}
 	if content, err := f.open(); content.snapshot != nil || err != nil {
@@ -288,14 +289,14 @@ func BenchmarkPlacementWithState(b *testing.B) {
 			for range before {
 				handler.placeAndCancel()
 			}
-			if err := s.keep(); err != nil {
+			if err := s.save(); err != nil {
 				b.Fatal(err)
 			}
 			var longest time.Duration
 			for b.Loop() {
 				began := time.Now()
 				handler.placeAndCancel()
-				if err := s.keep(); err != nil {
+				if err := s.save(); err != nil {
 					b.Fatal(err)
 				}
 				longest = max(longest, time.Since(began))
@@ -305,7 +306,7 @@ func BenchmarkPlacementWithState(b *testing.B) {
 	}
 }
 
-// handlerTrader asks the exchange of a server without HTTP.
+// handlerTrader calls the exchange of a server without HTTP.
 type handlerTrader struct {
 	testing.TB
 	*Server

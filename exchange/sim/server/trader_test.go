@@ -17,8 +17,8 @@ import (
 	"botd/exchange/sim"
 )
 
-// trader speaks the signed interface by hand, so that a fault that server and
-// wire share is seen.
+// trader speaks the signed interface without package wire, so that an error shared by server and
+// wire is found.
 type trader struct {
 	t           testing.TB
 	client      *http.Client
@@ -32,8 +32,8 @@ const (
 	readKey, readSecret = "READER", "OTHER"
 )
 
-// startServer serves a still market on a manual clock over a loopback socket
-// until the test ends; adjust changes the configuration before.
+// startServer serves a still market on a manual clock over a loopback socket until the test ends.
+// adjust changes the configuration first.
 func startServer(t testing.TB, adjust func(*Config)) (*Server, *trader) {
 	t.Helper()
 	s := newServer(t, adjust)
@@ -95,7 +95,7 @@ func (c *trader) sign(method, target, body string, timestampMS int64) http.Heade
 	return header
 }
 
-// answer is what came back; err is set when there was no whole answer.
+// answer is what was received; err is set when there was no whole answer.
 type answer struct {
 	status int
 	header http.Header
@@ -131,7 +131,7 @@ func (c *trader) call(method, target, body string) answer {
 	return c.send(method, target, body, c.sign(method, target, body, c.nowMS()))
 }
 
-// control calls the control interface and wants 200.
+// control calls the control interface and expects 200.
 func (c *trader) control(method, target, body string) answer {
 	c.t.Helper()
 	a := c.send(method, target, body, nil)
@@ -151,7 +151,7 @@ func (a answer) want(t testing.TB, status int) {
 	}
 }
 
-// wantRefusal wants a status and the error body with a code and a text.
+// wantRefusal expects a status and the error body with a code and a text.
 func (a answer) wantRefusal(t testing.TB, status, code int) {
 	t.Helper()
 	a.want(t, status)
@@ -167,7 +167,7 @@ func (a answer) wantRefusal(t testing.TB, status, code int) {
 	}
 }
 
-// read fills a value from the answer's JSON.
+// read decodes the answer's JSON.
 func (a answer) read(t testing.TB, into any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), into); err != nil {
@@ -175,7 +175,7 @@ func (a answer) read(t testing.TB, into any) {
 	}
 }
 
-// placed is the part of an order the tests look at.
+// placed is the part of an order that the tests check.
 type placed struct {
 	ID            int64
 	ClientOrderID string `json:"client_order_id"`
@@ -197,7 +197,7 @@ func (c *trader) place(body string) placed {
 	return order
 }
 
-// truth returns what really is on the exchange.
+// truth returns the exchange's own orders and fills.
 func (c *trader) truth() (truth struct {
 	Orders []placed
 	Fills  []map[string]any

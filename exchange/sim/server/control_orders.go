@@ -11,8 +11,8 @@ import (
 	"botd/exchange/wire"
 )
 
-// toldFill is one fill of the ground truth (decisions.md, GET /control/v1/orders).
-type toldFill struct {
+// fillRecord is one fill (decisions.md, GET /control/v1/orders).
+type fillRecord struct {
 	ID       int64           `json:"id"`
 	Account  string          `json:"account"`
 	Market   exchange.Market `json:"market"`
@@ -27,22 +27,22 @@ type toldFill struct {
 	TimeMS   int64           `json:"time"`
 }
 
-// listOrders answers with the ground truth: every account's orders, hidden ones
-// and those not yet shown included, and every fill.
+// listOrders answers with the exchange's own state: every account's orders, including hidden ones
+// and those not yet shown, and every fill.
 func (s *Server) listOrders([]byte) reply {
 	var orders []sim.OrderState
 	var fills []sim.Fill
 	err := s.locked(func() { orders, fills = s.exchange.AllOrders(), append(fills, s.exchange.Fills()...) })
 	if err == nil {
-		err = s.keep() // an order is not told of before it is kept, here neither
+		err = s.save() // an order is not reported before it is stored, here neither
 	}
 	if err != nil {
 		return s.failed(err)
 	}
 	truth := struct {
 		Orders []json.RawMessage `json:"orders"`
-		Fills  []toldFill        `json:"fills"`
-	}{make([]json.RawMessage, 0, len(orders)), make([]toldFill, 0, len(fills))}
+		Fills  []fillRecord      `json:"fills"`
+	}{make([]json.RawMessage, 0, len(orders)), make([]fillRecord, 0, len(fills))}
 	for i := range orders {
 		record, err := s.orderRecord(&orders[i])
 		if err != nil {
@@ -51,7 +51,7 @@ func (s *Server) listOrders([]byte) reply {
 		truth.Orders = append(truth.Orders, record)
 	}
 	for i := range fills {
-		truth.Fills = append(truth.Fills, s.toldFill(&fills[i]))
+		truth.Fills = append(truth.Fills, s.fillRecord(&fills[i]))
 	}
 	return answered(truth)
 }
@@ -60,10 +60,10 @@ func (s *Server) listOrders([]byte) reply {
 func (s *Server) orderRecord(order *sim.OrderState) (json.RawMessage, error) {
 	operation := exchange.FuturesOrder
 	if order.Market == exchange.Spot {
-		operation = exchange.SpotCancel // the one that answers with a single order, whatever its status
+		operation = exchange.SpotCancel // it answers with a single order, whatever its status
 	}
-	told := exchange.Answer{Operation: operation, Order: order.Order}
-	_, body, err := wire.EncodeAnswer(&told, &exchange.Request{Operation: operation, Symbol: order.Symbol}, s.symbols)
+	answer := exchange.Answer{Operation: operation, Order: order.Order}
+	_, body, err := wire.EncodeAnswer(&answer, &exchange.Request{Operation: operation, Symbol: order.Symbol}, s.symbols)
 	if err != nil {
 		return nil, fmt.Errorf("encode order %d: %w", order.ID, err)
 	}
@@ -74,13 +74,13 @@ func (s *Server) orderRecord(order *sim.OrderState) (json.RawMessage, error) {
 	return fmt.Appendf(body[:len(body)-1], `,"account":%s,"market":%q}`, account, order.Market), nil
 }
 
-func (s *Server) toldFill(fill *sim.Fill) toldFill {
+func (s *Server) fillRecord(fill *sim.Fill) fillRecord {
 	symbol := s.symbols[exchange.SymbolKey{Market: fill.Market, Name: fill.Symbol}]
 	role := "taker"
 	if fill.Maker {
 		role = "maker"
 	}
-	return toldFill{
+	return fillRecord{
 		ID: fill.ID, Account: fill.Account, Market: fill.Market, Symbol: fill.Symbol, OrderID: fill.OrderID, Side: fill.Side,
 		Price: symbol.PriceDecimal(fill.Price), Quantity: symbol.QuantityDecimal(fill.Quantity),
 		Fee: fill.Fee, FeeAsset: fill.FeeAsset, Role: role, TimeMS: fill.TimeMS,
