@@ -9,9 +9,9 @@ import (
 // Deeds are what the user does to a botd that runs, and limits the user set: they
 // have a draw of their own, so that a seed without them is what it was.
 
-// drawDeeds adds deeds to the weather of one seed in five of those that have more
+// drawActions adds deeds to the weather of one seed in five of those that have more
 // than one fault.
-func drawDeeds(d *draw, weather *Weather) {
+func drawActions(d *draw, weather *Weather) {
 	on, faults := d.chance(0.2), 0
 	for _, strength := range weather {
 		if strength > 0 {
@@ -69,7 +69,7 @@ func (w *world) resolve() bool {
 		if d.machine.Book().Symbol(key).Quarantine == "" {
 			continue
 		}
-		adopt := w.deeds.chance(0.5)
+		adopt := w.actions.chance(0.5)
 		if _, err := d.machine.Resolving(key, adopt, byPerson); err != nil {
 			continue
 		}
@@ -92,7 +92,7 @@ func (w *world) crowd() bool {
 	d.low = true
 	w.say("the disk is nearly full")
 	d.handle(&engine.EventDisk{Why: "nearly full"})
-	w.agenda.put(happening{atMS: w.nowMS + w.deeds.between(1_000, 40_000), kind: happenRelease, fault: DiskLow, life: d.life})
+	w.agenda.put(happening{atMS: w.nowMS + w.actions.between(1_000, 40_000), kind: happenRelease, fault: DiskLow, life: d.life})
 	return true
 }
 

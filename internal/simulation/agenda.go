@@ -10,7 +10,7 @@ const (
 	happenCommit                           // the disk has finished an append
 	happenBoot                             // the process starts
 	happenGiveUp                           // a stopping process waits no longer
-	happenStrike                           // a fault that comes by itself: fault
+	happenFault                            // a fault that comes by itself: fault
 	happenRelease                          // what a fault did is undone: fault
 	happenPrices                           // the market moves
 )

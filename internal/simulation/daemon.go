@@ -54,12 +54,12 @@ func (d *daemon) boot() {
 	}
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000,
-		Breaker: w.cast.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.accountLimits(),
+		Breaker: w.portfolio.breaker, CloseLagMS: 2_000, TimeToLive: timeToLiveMS, TakerFee: 50_000, Limits: w.accountLimits(),
 	}
 	if mutant.Is("hurried") {
 		config.BusyRoundMS = 1
 	}
-	d.roles = w.cast.start(w)
+	d.roles = w.portfolio.start(w)
 	for _, r := range d.roles {
 		config.Strategies = append(config.Strategies, r.config)
 	}

@@ -36,20 +36,20 @@ func (w *world) liquidate() bool {
 	return false
 }
 
-// strangerID is the client order id another botd under our prefix would use.
-const strangerID = "b" + instance + "-zzzzzz-1"
+// foreignID is the client order id another botd under our prefix would use.
+const foreignID = "b" + instance + "-zzzzzz-1"
 
 // secondBot is another botd under the same instance on the same account: an
 // order with our prefix that the journal does not know.
 func (w *world) secondBot() bool {
-	if w.venue.stranger {
+	if w.venue.foreign {
 		return false
 	}
 	key := w.venue.keys[w.people.below(int64(len(w.venue.keys)))]
 	h := w.venue.held[key]
 	last, _ := w.venue.x.Price(key)
-	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: w.cast.unit[key] * 2,
-		Price: h.rules.FloorPrice(last / 10 * 8), ClientOrderID: strangerID}
+	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: w.portfolio.unit[key] * 2,
+		Price: h.rules.FloorPrice(last / 10 * 8), ClientOrderID: foreignID}
 	operation := exchange.FuturesPlace
 	switch {
 	case key.Market == exchange.Spot:
@@ -62,7 +62,7 @@ func (w *world) secondBot() bool {
 	if err != nil {
 		return false
 	}
-	w.venue.stranger = true
+	w.venue.foreign = true
 	h.touch(w.nowMS, order.Quantity)
 	return true
 }
@@ -73,16 +73,16 @@ func (w *world) restoreBackup() bool {
 	if !w.daemon.up || len(w.disk.records) == 0 || w.nowMS-w.daemon.bootMS < 1_000 { // it takes longer than the second an epoch is of
 		return false
 	}
-	if slices.ContainsFunc(w.cast.roles, func(r role) bool { return r.absent }) {
+	if slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
 		return false // what it forgot of a symbol is found by the first start alone
 	}
 	w.end("dies with its disk")
-	kept := w.people.below(int64(len(w.disk.records)))
+	restored := w.people.below(int64(len(w.disk.records)))
 	if w.people.chance(0.3) {
-		kept = 0
+		restored = 0
 	}
-	w.say("a backup with %d of %d records is restored", kept, len(w.disk.records))
-	w.disk.records = w.disk.records[:kept]
+	w.say("a backup with %d of %d records is restored", restored, len(w.disk.records))
+	w.disk.records = w.disk.records[:restored]
 	w.inspector.story = newStory()
 	for i := range w.disk.records {
 		w.inspector.story.take(&w.disk.records[i])
@@ -99,7 +99,7 @@ func (w *world) restoreBackup() bool {
 }
 
 // poorAccount is one that has little more than the margin its strategies need.
-func (c *cast) poorAccount(v *venue) sim.AccountConfig {
+func (c *portfolio) poorAccount(v *venue) sim.AccountConfig {
 	config := sim.DefaultAccount(account)
 	var need exchange.Amount
 	for i := range c.roles {

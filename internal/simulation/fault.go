@@ -23,8 +23,8 @@ const (
 
 	Outage        // nothing is answered for a while
 	ClockError    // the daemon's clock is wrong until it is read again
-	HandTrade     // somebody trades on the account by hand
-	HandCancel    // somebody cancels an order of botd's by hand
+	ManualTrade   // somebody trades on the account by hand
+	ManualCancel  // somebody cancels an order of botd's by hand
 	PartialFill   // a stranger's market order takes part of a resting order
 	PriceJump     // the price leaps through stops and limits
 	Liquidation   // the exchange ends a position itself
@@ -50,7 +50,7 @@ const (
 )
 
 var faultNames = [FaultEnd]string{"lost_request", "lost_answer", "late_request", "duplicate", "hidden", "stale_read", "torn_read", "malformed", "server_error",
-	"rate_limited", "slow_answer", "queued", "outage", "clock_error", "hand_trade", "hand_cancel", "partial_fill", "price_jump", "liquidation", "rule_drift",
+	"rate_limited", "slow_answer", "queued", "outage", "clock_error", "manual_trade", "manual_cancel", "partial_fill", "price_jump", "liquidation", "rule_drift",
 	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt", "second_bot", "old_backup", "resolve", "reload", "disk_low", "remove", "tighten"}
 
 // String returns the fault's name.
@@ -78,7 +78,7 @@ type Weather [FaultEnd]float64
 // strongest is the most a fault is drawn to. Crashes count inputs and outputs.
 var strongest = Weather{
 	LostRequest: 0.15, LostAnswer: 0.25, LateRequest: 0.15, Duplicate: 0.05, Hidden: 0.5, StaleRead: 0.4, TornRead: 0.4, Malformed: 0.15, ServerError: 0.2,
-	RateLimited: 0.15, SlowAnswer: 0.2, Queued: 0.3, Outage: 1, ClockError: 1, HandTrade: 0.5, HandCancel: 1, PartialFill: 30, PriceJump: 2, Liquidation: 0.3, RuleDrift: 0.5,
+	RateLimited: 0.15, SlowAnswer: 0.2, Queued: 0.3, Outage: 1, ClockError: 1, ManualTrade: 0.5, ManualCancel: 1, PartialFill: 30, PriceJump: 2, Liquidation: 0.3, RuleDrift: 0.5,
 	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4, SecondBot: 0.05, OldBackup: 0.1,
 	Resolve: 4, Reload: 2, DiskLow: 1, Remove: 4, Tighten: 2,
 }
@@ -98,7 +98,7 @@ var storms = [][]Fault{
 	{LostRequest, LostAnswer, StaleRead, TornRead, PartialFill}, // what is unknown while known orders fill
 	{LateRequest, Queued, Hidden, StaleRead, LostRequest},       // everything as late as it may be
 	{Crash, CommitInDoubt, Stop, SlowDisk, LostAnswer},          // restarts
-	{Duplicate, PartialFill, HandTrade, PriceJump, StaleRead},   // strangers
+	{Duplicate, PartialFill, ManualTrade, PriceJump, StaleRead}, // strangers
 }
 
 // drawWeather draws which faults a seed has: one in twenty has none, one in ten

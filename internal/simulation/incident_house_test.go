@@ -51,7 +51,7 @@ var incidentsOfTheHouse = []incident{
 		want(s, "bids on the exchange", 1, len(s.orders()))
 	}, bids(49_000))},
 	{58, "freqtrade/freqtrade#7187", "banned by the exchange for too many requests", staging(func(s *stage) {
-		s.strike(RateLimited, 100_000, anything)
+		s.inject(RateLimited, 100_000, anything)
 		before := s.w.stats.Requests
 		s.pass(120)
 		want(s, "requests in two minutes are few", true, s.w.stats.Requests-before < 120)
@@ -102,7 +102,7 @@ var incidentsOfTheHouse = []incident{
 	}, hold(10))},
 	{62, "freqtrade/freqtrade#11725", "data 5,148 minutes old until it was reloaded", staging(func(s *stage) {
 		s.pass(5)
-		s.strike(LostRequest, 100_000, asking(exchange.FuturesTicker, exchange.FuturesCandles))
+		s.inject(LostRequest, 100_000, asking(exchange.FuturesTicker, exchange.FuturesCandles))
 		s.pass(120)
 		s.plan = hold(20)
 		s.pass(60)
@@ -110,7 +110,7 @@ var incidentsOfTheHouse = []incident{
 		s.heal()
 		s.pass(40)
 		s.wantHeld(20)
-	}, hold(10), under(risk.Limits{MaxDataAgeMS: 60_000}))},
+	}, hold(10), within(risk.Limits{MaxDataAgeMS: 60_000}))},
 	{63, "djienne/passivbot_lighter#3", "a dead connection: no entries for eight hours, and nothing in the log", staging(func(s *stage) {
 		s.pass(5)
 		s.w.outageMS = s.w.nowMS + 3_600_000

@@ -85,8 +85,8 @@ var incidentsOfOrders = []incident{
 	{49, "freqtrade/freqtrade#6739", "-2022, ReduceOnly rejected, repeated every loop", staging(func(s *stage) {
 		s.pass(10)
 		s.plan = hold(0)
-		s.until("an exit on its way", func() bool { return len(s.w.venue.under) > 0 })
-		s.hand(exchange.Sell, 10, true) // just before it arrives
+		s.until("an exit on its way", func() bool { return len(s.w.venue.inFlight) > 0 })
+		s.manualTrade(exchange.Sell, 10, true) // just before it arrives
 		s.pass(60)
 		s.wantHeld(0)
 		want(s, "exits sent", 1, s.sent(exiting))

@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-type wishing = func(*strategy.View, *strategy.Plan)
+type planner = func(*strategy.View, *strategy.Plan)
 
 var _ = testing.Short
 
@@ -16,20 +16,20 @@ var _ = testing.Short
 // order nobody tracks.
 var incidentsOfPlacing = []incident{
 	{1, "hummingbot/hummingbot#493", "timeouts were treated as failure: two generations of orders live at once", staging(func(s *stage) {
-		s.strike(LostAnswer, 2, placing)
+		s.inject(LostAnswer, 2, placing)
 		s.pass(60)
 		want(s, "bids on the exchange", 2, len(s.orders()))
 		want(s, "openings sent", 2, s.sent(opening))
 	}, bids(49_000, 48_000))},
 	{2, "hummingbot/hummingbot#601", "\"order does not exist\" right after create: failure event, duplicates until the balance was gone", staging(func(s *stage) {
-		s.strike(Hidden, 1, placing) // list and GET leave it out for seconds
+		s.inject(Hidden, 1, placing) // list and GET leave it out for seconds
 		s.pass(30)
 		want(s, "openings sent", 1, s.sent(opening))
 		want(s, "bids on the exchange", 1, len(s.orders()))
 		s.wantSound()
 	}, bids(49_000))},
 	{3, "hummingbot/hummingbot#3374", "network errors, orders forgotten: six \"dead\" buys filled later", staging(func(s *stage) {
-		s.strike(LostAnswer, 3, placing)
+		s.inject(LostAnswer, 3, placing)
 		s.pass(90)
 		want(s, "bids on the exchange", 3, len(s.orders()))
 		s.price("47500")
@@ -38,7 +38,7 @@ var incidentsOfPlacing = []incident{
 		want(s, "openings sent", 3, s.sent(opening))
 	}, bids(49_000, 48_500, 48_000))},
 	{4, "hummingbot/hummingbot#8457", "six accepted sells marked as failed after a DNS outage: a short nobody tracked", staging(func(s *stage) {
-		s.strike(LostAnswer, 1, placing)
+		s.inject(LostAnswer, 1, placing)
 		s.until("an opening", func() bool { return s.sent(opening) == 1 })
 		s.w.outageMS = s.w.nowMS + 45_000
 		s.pass(40)
@@ -48,7 +48,7 @@ var incidentsOfPlacing = []incident{
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(-10))},
 	{5, "hummingbot/hummingbot#397", "orders on the exchange the bot said did not exist", staging(func(s *stage) {
-		s.strike(LostAnswer, 1, placing)
+		s.inject(LostAnswer, 1, placing)
 		s.pass(15)
 		live := s.book().Live()
 		want(s, "orders in the book", 1, len(live))
@@ -56,7 +56,7 @@ var incidentsOfPlacing = []incident{
 		want(s, "its state", reconcile.Working, live[0].State)
 	}, bids(49_000))},
 	{6, "hummingbot/gateway#240", "an order was created on the exchange and lost on the client", staging(func(s *stage) {
-		s.strike(SlowAnswer, 1, placing)
+		s.inject(SlowAnswer, 1, placing)
 		s.until("an order on the exchange", func() bool { return len(s.orders()) == 1 })
 		s.restart() // before the answer
 		s.pass(10)
@@ -65,19 +65,19 @@ var incidentsOfPlacing = []incident{
 		s.wantSound()
 	}, bids(49_000))},
 	{7, "scrtlabs/catalyst#317", "a read timeout, \"ordering again\", ordered twice", staging(func(s *stage) {
-		s.strike(LostAnswer, 1, placing)
+		s.inject(LostAnswer, 1, placing)
 		s.pass(60)
 		s.wantHeld(10)
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(10))},
 	{8, "scrtlabs/catalyst#315", "a read timeout while the order was still under way, ordered twice", staging(func(s *stage) {
-		s.strike(LateRequest, 1, placing) // arrives after it was given up
+		s.inject(LateRequest, 1, placing) // arrives after it was given up
 		s.pass(60)
 		s.wantHeld(10)
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(10))},
 	{9, "s4w3d0ff/python-poloniex#109", "one second of patience and a retry: duplicates one id apart", staging(func(s *stage) {
-		s.strike(SlowAnswer, 3, placing)
+		s.inject(SlowAnswer, 3, placing)
 		s.pass(60)
 		s.wantHeld(10)
 		want(s, "openings sent", 1, s.sent(opening))
@@ -97,7 +97,7 @@ var incidentsOfPlacing = []incident{
 		s.wantState("quarantined")
 	}, hold(10))},
 	{11, "freqtrade/freqtrade#4403", "an order \"not found\" after placing: five tries, then considered lost", staging(func(s *stage) {
-		s.strike(Hidden, 1, placing)
+		s.inject(Hidden, 1, placing)
 		s.until("an order", func() bool { return len(s.orders()) == 1 })
 		s.w.venue.hidden[s.orders()[0].ID] = s.w.nowMS + 5_900 // as long as the bounds allow
 		s.pass(5.5)
@@ -121,7 +121,7 @@ var incidentsOfPlacing = []incident{
 		want(s, "openings sent", 1, s.sent(opening))
 	}, bids(49_000))},
 	{13, "nautechsystems/nautilus_trader#4215", "a retry after OrderAccepted: only the venue's own check saved it", staging(func(s *stage) {
-		s.strike(LostAnswer, 1, placing)
+		s.inject(LostAnswer, 1, placing)
 		s.pass(60)
 		for id, a := range s.w.venue.asked {
 			want(s, id+" was sent", 1, a.sends)
@@ -129,9 +129,9 @@ var incidentsOfPlacing = []incident{
 		}
 	}, hold(10))},
 	{14, "nautechsystems/nautilus_trader#4152", "an ambiguous submit became INFLIGHT_TIMEOUT without evidence", staging(func(s *stage) {
-		s.strike(LostRequest, 1, placing)
+		s.inject(LostRequest, 1, placing)
 		s.until("an opening", func() bool { return s.sent(opening) == 1 })
-		s.strike(LostAnswer, 1_000, asking(exchange.FuturesOpenPositions)) // no evidence is to be had
+		s.inject(LostAnswer, 1_000, asking(exchange.FuturesOpenPositions)) // no evidence is to be had
 		s.pass(60)
 		live := s.book().Live()
 		want(s, "placements not ended", 1, len(live))
@@ -142,7 +142,7 @@ var incidentsOfPlacing = []incident{
 		s.wantHeld(10) // proven absent, decided anew
 	}, hold(10))},
 	{15, "nautechsystems/nautilus_trader#4160", "a market order that filled was told as rejected: a silently orphaned position", staging(func(s *stage) {
-		s.strike(LostAnswer, 1, placing)
+		s.inject(LostAnswer, 1, placing)
 		s.pass(10)
 		want(s, "on the exchange", 10, s.held())
 		want(s, "stops, before the order's fate is known", 1, s.stops())
@@ -151,7 +151,7 @@ var incidentsOfPlacing = []incident{
 		s.wantSound()
 	}, hold(10), protected)},
 	{16, "c9s/bbgo#1100", "retries used different client ids", staging(func(s *stage) {
-		s.strike(LostRequest, 1, placing)
+		s.inject(LostRequest, 1, placing)
 		s.pass(18)
 		want(s, "placements before the fence", 1, s.sent(every))
 		s.pass(60)
@@ -182,13 +182,13 @@ var incidentsOfPlacing = []incident{
 		want(s, "openings sent", 2, s.sent(opening))
 	}, bids(49_000))},
 	{18, "enarjord/passivbot#980", "a fill taken in later than the loop ran: the same entry twice, 142 % of the exposure limit", staging(func(s *stage) {
-		s.strike(StaleRead, 12, asking(exchange.FuturesOpenOrders, exchange.FuturesOpenPositions))
+		s.inject(StaleRead, 12, asking(exchange.FuturesOpenOrders, exchange.FuturesOpenPositions))
 		s.pass(60)
 		s.wantHeld(10)
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(10), limited(10))},
 	{19, "Haehnchen/crypto-trading-bot#53", "\"force retry\" executed an order several times", staging(func(s *stage) {
-		s.strike(ServerError, 1, placing)
+		s.inject(ServerError, 1, placing)
 		s.pass(90)
 		s.wantHeld(10)
 		for id, a := range s.w.venue.asked {
@@ -196,13 +196,13 @@ var incidentsOfPlacing = []incident{
 		}
 	}, hold(10))},
 	{20, "marketcalls/openalgo#721", "an empty body although the order was accepted", staging(func(s *stage) {
-		s.strike(Malformed, 1, placing)
+		s.inject(Malformed, 1, placing)
 		s.pass(60)
 		s.wantHeld(10)
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(10))},
 	{21, "BTCTrader/broker-api-docs#558", "\"\" although the order was accepted, on spot", staging(func(s *stage) {
-		s.strike(Malformed, 1, placing)
+		s.inject(Malformed, 1, placing)
 		s.pass(60)
 		want(s, "openings sent", 1, s.sent(opening))
 		want(s, "bought about 1000", true, s.held() > 950 && s.held() <= 1_000)

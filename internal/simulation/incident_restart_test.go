@@ -69,7 +69,7 @@ var incidentsOfRestarts = []incident{
 	}, hold(10), protected)},
 	{28, "freqtrade/freqtrade#12528", "the stop placed again after the position had closed", staging(func(s *stage) {
 		s.pass(10)
-		s.strike(StaleRead, 2, asking(exchange.FuturesOpenPositions)) // the position is shown a little longer than it is there
+		s.inject(StaleRead, 2, asking(exchange.FuturesOpenPositions)) // the position is shown a little longer than it is there
 		s.price("49000")
 		s.pass(40)
 		s.wantHeld(0)
@@ -77,7 +77,7 @@ var incidentsOfRestarts = []incident{
 	}, hold(10), protected)},
 	{29, "freqtrade/freqtrade#2799", "the stop placed again after the position had closed, and the amount sold a second time", staging(func(s *stage) {
 		s.pass(10)
-		s.strike(LostAnswer, 1, placing)
+		s.inject(LostAnswer, 1, placing)
 		s.plan = hold(0)
 		s.pass(60)
 		s.wantHeld(0) // not -10
@@ -162,7 +162,7 @@ var incidentsOfRestarts = []incident{
 	}},
 	{37, "nautechsystems/nautilus_trader#3622", "position reconciliation never converged", staging(func(s *stage) {
 		s.pass(10)
-		s.hand(exchange.Buy, 5, false)
+		s.manualTrade(exchange.Buy, 5, false)
 		s.pass(25)
 		s.wantState("quarantined")
 		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Why: "mine"})
@@ -195,10 +195,10 @@ var incidentsOfRestarts = []incident{
 		want(s, "openings sent", 60, s.sent(opening))
 	}, hold(0))},
 	{40, "nautechsystems/nautilus_trader#3869", "fills never delivered", staging(func(s *stage) {
-		s.strike(LostAnswer, 30, asking(exchange.FuturesOrder)) // the only place that tells of the fill
+		s.inject(LostAnswer, 30, asking(exchange.FuturesOrder)) // the only place that tells of the fill
 		s.until("a fill", func() bool { return s.held() == 10 })
 		s.pass(20)
-		want(s, "not believed flat and free", true, !s.truth().Settled || s.truth().Known == 10)
+		want(s, "not believed flat and free", true, !s.state().Settled || s.state().Known == 10)
 		s.heal()
 		s.pass(20)
 		s.wantHeld(10)
@@ -217,7 +217,7 @@ var incidentsOfRestarts = []incident{
 		want(s, "stops", 1, s.stops())
 	}, hold(10), protected)},
 	{42, "bitfinexcom/bfx-hf-ui#122", "a restart duplicated the atomic order", staging(func(s *stage) {
-		s.strike(SlowAnswer, 5, placing)
+		s.inject(SlowAnswer, 5, placing)
 		s.until("an order taken", func() bool { return s.held() == 10 })
 		s.restart()
 		s.pass(60)

@@ -17,7 +17,7 @@ type incident struct {
 var incidents = [][]incident{incidentsOfPlacing, incidentsOfRestarts, incidentsOfOrders, incidentsOfTheHouse}
 
 // staging plays an incident on a stage and lets everything come right after it.
-func staging(play func(s *stage), plan wishing, options ...staged) func(t *testing.T) {
+func staging(play func(s *stage), plan planner, options ...staged) func(t *testing.T) {
 	return func(t *testing.T) {
 		s := newStage(t, plan, options...)
 		play(s)

@@ -8,7 +8,7 @@ import (
 
 // Faults that come by themselves. Crash, commit and request faults are drawn
 // where they strike.
-func (w *world) scheduleStrike(f Fault) {
+func (w *world) scheduleFault(f Fault) {
 	switch f {
 	case CommitFails, CommitInDoubt, SlowDisk, Crash:
 		return
@@ -18,29 +18,29 @@ func (w *world) scheduleStrike(f Fault) {
 	}
 	source := &w.people
 	if f >= Resolve {
-		source = &w.deeds
+		source = &w.actions
 	}
 	if f >= Remove {
-		source = &w.turns
+		source = &w.changes
 	}
 	mean := 60_000 / w.weather[f]
-	w.agenda.put(happening{atMS: w.nowMS + 1 + int64(mean*2*source.unit()), kind: happenStrike, fault: f})
+	w.agenda.put(happening{atMS: w.nowMS + 1 + int64(mean*2*source.unit()), kind: happenFault, fault: f})
 }
 
 // strike lets a fault happen and schedules its next time.
-func (w *world) strike(f Fault) {
+func (w *world) faultDue(f Fault) {
 	if w.quiet {
 		return
 	}
-	w.scheduleStrike(f)
-	if !w.befall(f) {
+	w.scheduleFault(f)
+	if !w.inject(f) {
 		return
 	}
 	w.stats.Faults[f]++
 }
 
-// befall does it; false means that there was nothing to do it to.
-func (w *world) befall(f Fault) bool {
+// inject injects it; false means that there was nothing to do it to.
+func (w *world) inject(f Fault) bool {
 	d, p := w.daemon, &w.people
 	switch f {
 	case Outage:
@@ -48,10 +48,10 @@ func (w *world) befall(f Fault) bool {
 		w.say("nothing is answered for %d ms", w.outageMS-w.nowMS)
 	case ClockError:
 		return w.missClock()
-	case HandTrade:
-		return w.tradeByHand()
-	case HandCancel:
-		return w.cancelByHand()
+	case ManualTrade:
+		return w.tradeManually()
+	case ManualCancel:
+		return w.cancelManually()
 	case PartialFill:
 		return w.takePart()
 	case PriceJump:
@@ -138,7 +138,7 @@ func (w *world) halt() bool {
 	switch choice := w.people.below(10); {
 	case choice < 2 && w.withdraw():
 	case choice < 5:
-		scope.Strategy = w.cast.roles[w.people.below(int64(len(w.cast.roles)))].name
+		scope.Strategy = w.portfolio.roles[w.people.below(int64(len(w.portfolio.roles)))].name
 		fallthrough
 	default:
 		w.say("a person halts %s: %s", scope, level)
@@ -166,8 +166,8 @@ func (w *world) withdraw() bool {
 // armAgain is the same person ending every halt of theirs.
 func (w *world) armAgain() {
 	scopes := []reconcile.Scope{{}}
-	for i := range w.cast.roles {
-		scopes = append(scopes, reconcile.Scope{Strategy: w.cast.roles[i].name})
+	for i := range w.portfolio.roles {
+		scopes = append(scopes, reconcile.Scope{Strategy: w.portfolio.roles[i].name})
 	}
 	for _, scope := range scopes {
 		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != reconcile.LevelNone && halt.Why == byPerson {
@@ -203,10 +203,10 @@ func (w *world) release(h *happening) {
 	}
 }
 
-// tradeByHand is the user trading on the account: more, less, or all of it.
-func (w *world) tradeByHand() bool {
+// tradeManually is the user trading on the account: more, less, or all of it.
+func (w *world) tradeManually() bool {
 	key := w.venue.keys[w.people.below(int64(len(w.venue.keys)))]
-	h, unit := w.venue.held[key], w.cast.unit[key]
+	h, unit := w.venue.held[key], w.portfolio.unit[key]
 	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: unit * exchange.Quantity(w.people.between(1, 3))}
 	operation := exchange.FuturesPlace
 	kind := w.people.below(3)
@@ -243,7 +243,7 @@ func (w *world) someOrder(resting bool) (picked exchange.Order, found bool) {
 	count := int64(0)
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) {
-			if o.ClientOrderID == strangerID || resting && (o.Type != exchange.Limit || o.Status == exchange.StatusCreated) {
+			if o.ClientOrderID == foreignID || resting && (o.Type != exchange.Limit || o.Status == exchange.StatusCreated) {
 				return
 			}
 			if count++; w.people.below(count) == 0 {
@@ -254,8 +254,8 @@ func (w *world) someOrder(resting bool) (picked exchange.Order, found bool) {
 	return picked, found
 }
 
-// cancelByHand is the user, or the exchange, ending an order of botd's.
-func (w *world) cancelByHand() bool {
+// cancelManually is the user, or the exchange, ending an order of botd's.
+func (w *world) cancelManually() bool {
 	order, found := w.someOrder(false)
 	if !found {
 		return false
@@ -281,14 +281,14 @@ func (w *world) takePart() bool {
 	if part < rules.QuantityTick {
 		part = rules.QuantityTick
 	}
-	stranger, operation := seller, exchange.FuturesPlace
+	counterparty, operation := seller, exchange.FuturesPlace
 	if order.Side == exchange.Sell {
-		stranger = buyer
+		counterparty = buyer
 	}
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotPlace
 	}
-	_, err := w.venue.x.Do(stranger, &exchange.Request{Operation: operation, Symbol: order.Symbol, Order: exchange.NewOrder{Market: order.Market, Symbol: order.Symbol,
+	_, err := w.venue.x.Do(counterparty, &exchange.Request{Operation: operation, Symbol: order.Symbol, Order: exchange.NewOrder{Market: order.Market, Symbol: order.Symbol,
 		Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: part}})
 	w.venue.takeFills(w)
 	return err == nil
@@ -322,6 +322,6 @@ func (w *world) restoreRules() {
 	}
 	w.venue.drifted = false
 	for i, symbol := range w.venue.symbols {
-		*symbol = *w.cast.original[i]
+		*symbol = *w.portfolio.original[i]
 	}
 }

@@ -8,13 +8,13 @@ import (
 
 // Bounds the inspector holds the daemon to.
 const (
-	beliefMS    = 120_000 // belief may differ from the exchange that long without a declared state
-	nakedMS     = 30_000  // without a stop, once it is quiet
-	recentMS    = 25_000  // an idle round and its reads
-	mostLive    = 64      // placements that are not final
-	mostRefused = 16      // refusals of one kind in a row on one symbol
-	budgetMS    = 10_000
-	mostInTen   = 400 // requests in ten seconds
+	beliefMS          = 120_000 // belief may differ from the exchange that long without a declared state
+	mostUnprotectedMS = 30_000  // without a stop, once it is quiet
+	recentMS          = 25_000  // an idle round and its reads
+	mostLive          = 64      // placements that are not final
+	mostRefused       = 16      // refusals of one kind in a row on one symbol
+	budgetMS          = 10_000
+	mostInTen         = 400 // requests in ten seconds
 )
 
 // inspector judges after every event whether the invariants hold, by what is
@@ -35,14 +35,14 @@ type inspector struct {
 
 // watch is what is followed about one role.
 type watch struct {
-	role      *role
-	held      *held
-	wrongMS   int64 // since when belief and exchange differ undeclared; 0 for not
-	wrongFor  int   // complete rounds since then
-	knownMS   int64 // until when a state was declared, or something was unknown
-	nakedMS   int64 // since when a position is without its stop; 0 for not
-	protected bool
-	idle      int // complete rounds in a row that did nothing about a position the plan wants gone
+	role          *role
+	held          *held
+	wrongMS       int64 // since when belief and exchange differ undeclared; 0 for not
+	wrongFor      int   // complete rounds since then
+	knownMS       int64 // until when a state was declared, or something was unknown
+	unprotectedMS int64 // since when a position is without its stop; 0 for not
+	protected     bool
+	idle          int // complete rounds in a row that did nothing about a position the plan wants gone
 }
 
 type refusalKey struct {
@@ -52,15 +52,15 @@ type refusalKey struct {
 
 func newInspector(w *world) *inspector {
 	i := &inspector{w: w, booked: map[string]exchange.Quantity{}, guessed: map[string]bool{}, uncertain: map[string]int64{}, refusals: map[refusalKey]int{}, story: newStory()}
-	for n := range w.cast.roles {
-		r := &w.cast.roles[n]
+	for n := range w.portfolio.roles {
+		r := &w.portfolio.roles[n]
 		i.watched = append(i.watched, watch{role: r, held: w.venue.held[r.key]})
 	}
 	return i
 }
 
-// look judges the state of things after an event.
-func (i *inspector) look() {
+// judge judges the state of things after an event.
+func (i *inspector) judge() {
 	w := i.w
 	if w.stats.Events > mostEvents {
 		w.fail("livelock", "more than %d events", mostEvents)
@@ -115,7 +115,7 @@ func (i *inspector) exposure() {
 				sells += left
 			}
 		})
-		for _, a := range w.venue.under {
+		for _, a := range w.venue.inFlight {
 			if a.opens && a.order.Key() == watch.role.key {
 				if a.order.Side == exchange.Buy {
 					buys += w.venue.size(a)
@@ -125,7 +125,7 @@ func (i *inspector) exposure() {
 			}
 		}
 		i.within(watch, buys, sells)
-		i.naked(watch)
+		i.followProtection(watch)
 	}
 }
 
@@ -143,18 +143,18 @@ func (i *inspector) within(watch *watch, buys, sells exchange.Quantity) {
 	}
 }
 
-// naked follows how long a position is without the stop its plan wants.
-func (i *inspector) naked(watch *watch) {
+// followProtection follows how long a position is without the stop its plan wants.
+func (i *inspector) followProtection(watch *watch) {
 	if !watch.role.protected || watch.role.key.Market != exchange.Futures {
 		return
 	}
-	if watch.held.position == 0 || watch.protected || i.w.foreign == reconcile.ForeignIgnore && watch.held.handMS != 0 {
-		if watch.nakedMS != 0 {
-			i.w.stats.unprotected(i.w.nowMS - watch.nakedMS)
+	if watch.held.position == 0 || watch.protected || i.w.foreign == reconcile.ForeignIgnore && watch.held.touchedMS != 0 {
+		if watch.unprotectedMS != 0 {
+			i.w.stats.unprotected(i.w.nowMS - watch.unprotectedMS)
 		}
-		watch.nakedMS = 0
-	} else if watch.nakedMS == 0 {
-		watch.nakedMS = i.w.nowMS
+		watch.unprotectedMS = 0
+	} else if watch.unprotectedMS == 0 {
+		watch.unprotectedMS = i.w.nowMS
 	}
 }
 
@@ -172,20 +172,20 @@ func (i *inspector) belief() {
 	}
 	for n := range i.watched {
 		watch := &i.watched[n]
-		truth := book.Symbol(watch.role.key)
-		declared := truth.Quarantine != "" || w.daemon.machine.Blind() || book.Halted().Level != reconcile.LevelNone || i.unresolved(book, watch.role.key)
+		state := book.Symbol(watch.role.key)
+		declared := state.Quarantine != "" || w.daemon.machine.Blind() || book.Halted().Level != reconcile.LevelNone || i.unresolved(book, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
 		}
-		if declared || i.agrees(watch, truth) {
+		if declared || i.agrees(watch, state) {
 			watch.wrongMS = 0
 		} else if watch.wrongMS == 0 {
 			watch.wrongMS, watch.wrongFor = w.nowMS, 0
 		} else if w.nowMS-watch.wrongMS > beliefMS && watch.wrongFor > w.beliefRounds() {
-			w.fail("belief", "%s: %d believed, %d true, for %d s, and nothing is declared", watch.role.key, truth.Known, watch.held.position, (w.nowMS-watch.wrongMS)/1000)
+			w.fail("belief", "%s: %d believed, %d true, for %d s, and nothing is declared", watch.role.key, state.Known, watch.held.position, (w.nowMS-watch.wrongMS)/1000)
 		}
-		if w.quiet && watch.nakedMS != 0 && !declared && truth.Ignored == 0 && w.nowMS-max(watch.nakedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > nakedMS {
-			w.fail("protection", "%s: a position of %d is without its stop for %d s", watch.role.key, watch.held.position, (w.nowMS-watch.nakedMS)/1000)
+		if w.quiet && watch.unprotectedMS != 0 && !declared && state.Ignored == 0 && w.nowMS-max(watch.unprotectedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > mostUnprotectedMS {
+			w.fail("protection", "%s: a position of %d is without its stop for %d s", watch.role.key, watch.held.position, (w.nowMS-watch.unprotectedMS)/1000)
 		}
 	}
 }
@@ -206,13 +206,13 @@ func (i *inspector) rounded() {
 	for n := range i.watched {
 		watch := &i.watched[n]
 		name, key, held := watch.role.name, watch.role.key, watch.held
-		state, truth := book.Strategy(name), book.Symbol(key)
+		target, state := book.Strategy(name).Plan.Target, book.Symbol(key)
 		last, _ := w.venue.x.Price(key)
-		sign := state.Plan.Target.Sign()
-		wanted := state.Plan.Target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
+		sign := target.Sign()
+		wanted := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
 		dust := held.rules.Notional(last, max(held.position, -held.position)).Less(held.rules.MinNotional)
 		exiting := held.triedMS != 0 && w.nowMS-held.triedMS < 10_000
-		if key.Market == exchange.Spot || wanted || watch.role.absent || held.position == 0 || truth.Position == 0 || dust || exiting || held.handMS != 0 {
+		if key.Market == exchange.Spot || wanted || watch.role.absent || held.position == 0 || state.Position == 0 || dust || exiting || held.touchedMS != 0 {
 			watch.idle = 0
 		} else if watch.idle++; watch.idle > mostIdle {
 			w.fail("exit_waits", "%s: the plan is flat, %d are held, and nothing goes out", key, held.position)
@@ -220,11 +220,11 @@ func (i *inspector) rounded() {
 	}
 }
 
-func (i *inspector) agrees(watch *watch, truth *reconcile.SymbolTruth) bool {
+func (i *inspector) agrees(watch *watch, state *reconcile.SymbolTruth) bool {
 	if watch.role.key.Market == exchange.Spot {
 		return true // judged at the end: fees are taken from the asset
 	}
-	return truth.Known+truth.Ignored == watch.held.position
+	return state.Known+state.Ignored == watch.held.position
 }
 
 func (i *inspector) unresolved(book *reconcile.Book, key exchange.SymbolKey) bool {

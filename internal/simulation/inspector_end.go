@@ -25,15 +25,15 @@ func (i *inspector) converged() {
 	for n := range i.watched {
 		i.came(&i.watched[n], book)
 	}
-	if i.strangerOpen() && !i.stopped(book) && w.stats.Faults[Resolve] == 0 {
-		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", strangerID)
+	if i.foreignOpen() && !i.stopped(book) && w.stats.Faults[Resolve] == 0 {
+		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", foreignID)
 	}
 	i.known(book)
 	if w.ledger {
 		i.booksAgree(book)
 	}
 	for id, a := range w.venue.asked {
-		if h := w.venue.held[a.order.Key()]; h.handMS == 0 && !h.recent(w.nowMS) && !i.guessed[id] && i.booked[id] != a.filled {
+		if h := w.venue.held[a.order.Key()]; h.touchedMS == 0 && !h.recent(w.nowMS) && !i.guessed[id] && i.booked[id] != a.filled {
 			w.fail("fill_once", "%s: %d filled, %d booked", id, a.filled, i.booked[id])
 		}
 	}
@@ -86,7 +86,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 		w.fail("ledger", "the futures wallet holds %s USDT, the ledger says %s", money.Wallet, have(exchange.Futures, "USDT"))
 	}
 	for _, b := range book.Ledger().Unexplained() {
-		if w.venue.x.Money(account).Insurance.IsZero() && !i.byHand() {
+		if w.venue.x.Money(account).Insurance.IsZero() && !i.touched() {
 			w.fail("ledger", "%s %s of the %s wallet are not explained", b.Amount.Neg(), b.Asset, b.Symbol.Market)
 		}
 	}
@@ -98,47 +98,47 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	}
 }
 
-// byHand reports whether somebody else traded: on spot nothing tells of that.
-func (i *inspector) byHand() bool {
-	return slices.ContainsFunc(i.watched, func(w watch) bool { return w.held.handMS != 0 })
+// touched reports whether somebody else traded: on spot nothing tells of that.
+func (i *inspector) touched() bool {
+	return slices.ContainsFunc(i.watched, func(w watch) bool { return w.held.touchedMS != 0 })
 }
 
 // came judges one symbol: it is quarantined for a reason, or all is as wished.
 func (i *inspector) came(watch *watch, book *reconcile.Book) {
-	w, truth, held := i.w, book.Symbol(watch.role.key), watch.held
+	w, symbol, held := i.w, book.Symbol(watch.role.key), watch.held
 	switch {
-	case truth.Quarantine != "":
+	case symbol.Quarantine != "":
 		w.stats.Quarantined++
-		if held.handMS == 0 {
-			w.fail("converged", "%s is quarantined though nobody else touched it: %s", watch.role.key, truth.Quarantine)
+		if held.touchedMS == 0 {
+			w.fail("converged", "%s is quarantined though nobody else touched it: %s", watch.role.key, symbol.Quarantine)
 		}
 		return
 	case held.recent(w.nowMS):
 		return // a resting order filled since the last round
-	case !i.agrees(watch, truth):
-		w.fail("converged", "%s: %d believed, %d true", watch.role.key, truth.Known, held.position)
-	case watch.role.key.Market == exchange.Spot && held.handMS == 0:
-		i.walletExplained(watch, truth)
+	case !i.agrees(watch, symbol):
+		w.fail("converged", "%s: %d believed, %d true", watch.role.key, symbol.Known, held.position)
+	case watch.role.key.Market == exchange.Spot && held.touchedMS == 0:
+		i.walletExplained(watch, symbol)
 	}
 	i.reached(watch, book)
 }
 
 // walletExplained: on spot the wallet holds what it held before, and what fills
 // and fees made of it.
-func (i *inspector) walletExplained(watch *watch, truth *reconcile.SymbolTruth) {
+func (i *inspector) walletExplained(watch *watch, symbol *reconcile.SymbolTruth) {
 	free, frozen := i.w.venue.x.Balance(account, watch.held.rules.Base)
 	wallet := watch.held.rules.FloorQuantity(watch.held.rules.QuantityOf(free.Add(frozen)))
-	explained := truth.Baseline + truth.Known - truth.Fees
+	explained := symbol.Baseline + symbol.Known - symbol.Fees
 	slack := watch.held.rules.QuantityOf(watch.held.rules.QuantityAmount(watch.role.most).MulRate(exchange.RateOne/200)) + 2*watch.held.rules.QuantityTick
 	if off := wallet - explained; max(off, -off) > slack {
 		i.w.fail("converged", "%s: the wallet holds %d, explained are %d", watch.role.key, wallet, explained)
 	}
 }
 
-// strangerOpen reports whether the second botd's order is still open.
-func (i *inspector) strangerOpen() (open bool) {
+// foreignOpen reports whether the second botd's order is still open.
+func (i *inspector) foreignOpen() (open bool) {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-		i.w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) { open = open || o.ClientOrderID == strangerID })
+		i.w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) { open = open || o.ClientOrderID == foreignID })
 	}
 	return open
 }
@@ -161,7 +161,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	w, role, held := i.w, watch.role, watch.held
 	state := book.Strategy(role.name)
 	switch {
-	case role.kind != "twap" && role.kind != "swing", held.handMS != 0, state.Latch != 0, book.HaltOn(role.name, role.key).Level != reconcile.LevelNone:
+	case role.kind != "twap" && role.kind != "swing", held.touchedMS != 0, state.Latch != 0, book.HaltOn(role.name, role.key).Level != reconcile.LevelNone:
 		return
 	case i.story.shut: // by a restored backup
 		return

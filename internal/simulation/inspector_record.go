@@ -32,7 +32,7 @@ func (i *inspector) record(r *record.Record) {
 			i.w.fail("needless", "a limit that is far away is breached: %s %s", body.Rule, body.Why)
 		}
 	case record.Quarantined:
-		if h := i.w.venue.held[r.Symbol]; h != nil && h.handMS == 0 {
+		if h := i.w.venue.held[r.Symbol]; h != nil && h.touchedMS == 0 {
 			i.w.fail("needless", "%s is quarantined though nobody else touched it: %s", r.Symbol, body.Why)
 		}
 	case record.Adopted:
@@ -40,7 +40,7 @@ func (i *inspector) record(r *record.Record) {
 		if i.w.foreign == reconcile.ForeignHalt && strings.Contains(body.Evidence, "foreign: adopt") {
 			i.w.fail("foreign", "%s: %d is adopted, and the policy is to halt", r.Symbol, body.Quantity)
 		}
-		if seen := strings.Contains(body.Evidence, "closed before it was seen"); h != nil && h.handMS == 0 && body.Quantity != 0 && !seen {
+		if seen := strings.Contains(body.Evidence, "closed before it was seen"); h != nil && h.touchedMS == 0 && body.Quantity != 0 && !seen {
 			i.w.fail("needless", "%s: %d is adopted though nobody else touched it: %s", r.Symbol, body.Quantity, body.Evidence)
 		}
 	}
@@ -59,7 +59,7 @@ func (i *inspector) posted(p *ledger.Posting) {
 
 // calamity reports whether equity may have changed by more than the market does:
 // by others, by an account that holds next to nothing, or by what was forgotten.
-func (i *inspector) calamity() bool { return i.w.poor || i.byHand() }
+func (i *inspector) calamity() bool { return i.w.poor || i.touched() }
 
 // entering judges an entry by the latch: a position that its protection ended is
 // not opened again by the plan that still stands.
@@ -88,12 +88,12 @@ func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence 
 	i.booked[r.ClientOrderID] = filled
 	a := i.w.venue.asked[r.ClientOrderID]
 	if a == nil {
-		if h := i.w.venue.held[r.Symbol]; filled != 0 && h != nil && h.handMS == 0 && !i.guessed[r.ClientOrderID] {
+		if h := i.w.venue.held[r.Symbol]; filled != 0 && h != nil && h.touchedMS == 0 && !i.guessed[r.ClientOrderID] {
 			i.w.fail("fill_once", "%s was never sent and is booked with %d filled", r.ClientOrderID, filled)
 		}
 		return
 	}
-	if h := i.w.venue.held[a.order.Key()]; filled > a.filled && h.handMS == 0 && !i.guessed[r.ClientOrderID] {
+	if h := i.w.venue.held[a.order.Key()]; filled > a.filled && h.touchedMS == 0 && !i.guessed[r.ClientOrderID] {
 		i.w.fail("fill_once", "%s is booked with %d filled, the exchange filled %d", r.ClientOrderID, filled, a.filled)
 	}
 }

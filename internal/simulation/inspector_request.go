@@ -77,7 +77,7 @@ func (i *inspector) opening(a *asked) {
 	if why := i.declared(a.order.Key()); why != "" {
 		i.w.fail("declared_states", "%s was sent %s", a.id, why)
 	}
-	for _, other := range i.w.venue.under {
+	for _, other := range i.w.venue.inFlight {
 		switch {
 		case other == a || other.order.Key() != a.order.Key() || other.forgotten:
 		case other.opens:
@@ -127,7 +127,7 @@ func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
 	case sim.CodeNoPosition, sim.CodeReduceSide, sim.CodeReduceQuantity, sim.CodeReduceSum, sim.CodeCloseDuplicate, sim.CodeCloseStopPrice,
 		sim.CodeStopPriceEqual, sim.CodeMargin, sim.CodeBalance:
 	case sim.CodeOppositeOrder:
-		if i.w.venue.held[a.order.Key()].handMS == 0 {
+		if i.w.venue.held[a.order.Key()].touchedMS == 0 {
 			i.w.fail("self_inflicted", "%s was sent against an open position: %s", a.id, refusal.Message)
 		}
 	default:
@@ -166,7 +166,7 @@ func (i *inspector) effects(out *engine.Effects) {
 
 // declared says what keeps openings of a symbol back; empty for nothing.
 func (i *inspector) declared(key exchange.SymbolKey) string {
-	machine, strategy := i.w.daemon.machine, i.w.cast.of(key)
+	machine, strategy := i.w.daemon.machine, i.w.portfolio.of(key)
 	switch {
 	case i.story.quarantined[key]:
 		return "on a symbol that the journal says is quarantined"
@@ -199,10 +199,10 @@ func (i *inspector) removed(r *role) {
 	if w.stats.Faults[OldBackup] > 0 {
 		return // it can not know what it forgot
 	}
-	if h.handMS == 0 && r.key.Market == exchange.Futures && h.position != 0 {
+	if h.touchedMS == 0 && r.key.Market == exchange.Futures && h.position != 0 {
 		w.fail("removed", "%s is removed and leaves a position of %d", r.name, h.position)
 	}
-	for _, a := range w.venue.under {
+	for _, a := range w.venue.inFlight {
 		if a.order.Key() == r.key && !a.forgotten {
 			w.fail("removed", "%s is removed while %s may still arrive", r.name, a.id)
 		}
@@ -224,8 +224,8 @@ func (i *inspector) ended() {
 // calm: from now on nothing goes wrong from outside.
 func (i *inspector) calm() {
 	for n := range i.watched {
-		if w := &i.watched[n]; w.nakedMS != 0 {
-			w.nakedMS = i.w.nowMS
+		if w := &i.watched[n]; w.unprotectedMS != 0 {
+			w.unprotectedMS = i.w.nowMS
 		}
 	}
 }

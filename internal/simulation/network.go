@@ -31,7 +31,7 @@ func (w *world) launch(call *engine.Call) {
 	f := &flight{call: *call, life: w.daemon.life, fault: FaultEnd}
 	w.current = f
 	wait := w.network.below(3)
-	if w.strikes(Queued) {
+	if w.injects(Queued) {
 		wait = w.far(0, timeToLiveMS+500)
 	}
 	w.agenda.put(happening{atMS: w.nowMS + wait, kind: happenSend, life: f.life, flight: f})
@@ -100,18 +100,18 @@ func (w *world) route(f *flight) {
 			return
 		}
 		w.giveUp(f, "timeout", timeoutMS)
-	case w.strikes(LostRequest):
+	case w.injects(LostRequest):
 		f.fault = LostRequest
 		w.lose(f)
 		return
-	case changes && w.strikes(LateRequest):
+	case changes && w.injects(LateRequest):
 		f.fault, f.doomed = LateRequest, true
 		w.giveUp(f, "timeout", w.network.between(50, timeoutMS))
 		latency = w.far(50, w.bounds.WindowMS)
-	case w.strikes(LostAnswer):
+	case w.injects(LostAnswer):
 		f.fault, f.doomed = LostAnswer, true
 		w.giveUp(f, "reset", w.patience())
-	case request.Operation.Places() && w.strikes(Duplicate):
+	case request.Operation.Places() && w.injects(Duplicate):
 		f.fault = Duplicate
 		w.agenda.put(happening{atMS: w.nowMS + latency + w.network.between(1, 4_000), kind: happenArrive, flight: &flight{
 			call: f.call, life: f.life, signedMS: f.signedMS, fault: Duplicate, doomed: true, copied: true, asked: f.asked}})
@@ -174,7 +174,7 @@ func (w *world) arrive(f *flight) {
 		return
 	}
 	delay := w.network.between(1, 40)
-	if w.strikes(SlowAnswer) {
+	if w.injects(SlowAnswer) {
 		if delay = w.network.between(500, timeoutMS+2_000); delay > timeoutMS {
 			w.giveUp(f, "timeout", timeoutMS)
 			return
@@ -205,10 +205,10 @@ func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed b
 		}
 		return answer, &exchange.Refusal{Operation: operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}, false
 	}
-	if w.strikes(RateLimited) {
+	if w.injects(RateLimited) {
 		return answer, noAnswer(f, "rate limited"), false
 	}
-	if w.strikes(ServerError) {
+	if w.injects(ServerError) {
 		if w.network.chance(0.5) {
 			w.venue.do(w, f)
 		}
@@ -216,7 +216,7 @@ func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed b
 	}
 	answer, err = w.venue.do(w, f)
 	answer, err = w.venue.stale(w, &f.call.Request, answer, err)
-	return answer, err, err == nil && w.strikes(Malformed)
+	return answer, err, err == nil && w.injects(Malformed)
 }
 
 // deliver hands an answer to the daemon.
@@ -243,12 +243,12 @@ func (w *world) deliver(f *flight) {
 }
 
 // strikes draws whether a fault strikes now, and counts it.
-func (w *world) strikes(f Fault) bool {
+func (w *world) injects(f Fault) bool {
 	switch {
 	case w.quiet:
 		return false
 	case w.options.script != nil:
-		if !w.options.script.strikes(f, w.current) {
+		if !w.options.script.injects(f, w.current) {
 			return false
 		}
 	case !w.network.chance(w.weather[f]):

@@ -36,7 +36,7 @@ type role struct {
 }
 
 // cast is who plays: symbols and strategies, drawn once per seed.
-type cast struct {
+type portfolio struct {
 	symbols  []*exchange.Symbol // the exchange's
 	original []*exchange.Symbol // as they were before any drift
 	roles    []role
@@ -46,7 +46,7 @@ type cast struct {
 }
 
 // of is the strategy that trades a symbol.
-func (c *cast) of(key exchange.SymbolKey) string {
+func (c *portfolio) of(key exchange.SymbolKey) string {
 	for i := range c.roles {
 		if c.roles[i].key == key {
 			return c.roles[i].name
@@ -86,9 +86,9 @@ var kinds = map[exchange.Market][]string{
 	exchange.Spot:    {"twap", "swing"},
 }
 
-// newCast draws one to three strategies, each on a symbol of its own.
-func newCast(d *draw) *cast {
-	c := &cast{unit: map[exchange.SymbolKey]exchange.Quantity{}, anchor: map[exchange.SymbolKey]exchange.Price{}}
+// newPortfolio draws one to three strategies, each on a symbol of its own.
+func newPortfolio(d *draw) *portfolio {
+	c := &portfolio{unit: map[exchange.SymbolKey]exchange.Quantity{}, anchor: map[exchange.SymbolKey]exchange.Price{}}
 	if d.chance(0.7) { // the usual ten minutes would leave little to see
 		c.breaker = engine.BreakerConfig{Unknowns: 3, WithinMS: 120_000, PauseMS: 15_000, EmptyEndings: 3, EmptyPauseMS: 10_000}
 	}
@@ -109,7 +109,7 @@ func newCast(d *draw) *cast {
 	return c
 }
 
-func (c *cast) add(d *draw, symbol *exchange.Symbol, lots exchange.Quantity) {
+func (c *portfolio) add(d *draw, symbol *exchange.Symbol, lots exchange.Quantity) {
 	key := symbol.Key()
 	choice := kinds[key.Market]
 	r := role{key: key, kind: choice[d.below(int64(len(choice)))], unit: lots * symbol.QuantityTick, salt: d.next(), schedule: d.between(1, 8) * 1_000}
@@ -134,7 +134,7 @@ func (c *cast) add(d *draw, symbol *exchange.Symbol, lots exchange.Quantity) {
 
 // markets sets the quotes: sometimes far apart, so that a resting order is the
 // best one and can be filled in part.
-func (c *cast) markets(w *world, d *draw) {
+func (c *portfolio) markets(w *world, d *draw) {
 	for _, symbol := range c.symbols {
 		last, _ := w.venue.x.Price(symbol.Key())
 		c.anchor[symbol.Key()] = last
@@ -147,14 +147,14 @@ func (c *cast) markets(w *world, d *draw) {
 }
 
 // pull brings a price back to where it began, in millionths.
-func (c *cast) pull(key exchange.SymbolKey, last exchange.Price) int64 {
+func (c *portfolio) pull(key exchange.SymbolKey, last exchange.Price) int64 {
 	anchor := c.anchor[key]
 	return int64(anchor-last) / max(1, int64(anchor)/100_000) / 10
 }
 
 // start makes the strategies of one life of the process: what they keep in
 // memory dies with it.
-func (c *cast) start(w *world) []*role {
+func (c *portfolio) start(w *world) []*role {
 	var all []*role
 	for i := range c.roles {
 		r := &c.roles[i]

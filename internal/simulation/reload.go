@@ -14,9 +14,9 @@ import (
 // Changes of the configuration of a botd that runs: another version of a strategy,
 // one that is taken out and comes back, limits.
 
-// drawTurns has strategies taken out and limits tightened in one seed of six of those
+// drawChanges has strategies taken out and limits tightened in one seed of six of those
 // that have more than one fault, by a draw of its own.
-func drawTurns(d *draw, weather *Weather) {
+func drawChanges(d *draw, weather *Weather) {
 	faults := 0
 	for _, strength := range weather {
 		if strength > 0 {
@@ -38,14 +38,14 @@ func (w *world) reload() bool {
 	if !d.listens() {
 		return false
 	}
-	n := w.deeds.below(int64(len(w.cast.roles)))
-	r := &w.cast.roles[n]
+	n := w.actions.below(int64(len(w.portfolio.roles)))
+	r := &w.portfolio.roles[n]
 	if r.absent {
 		return false
 	}
-	if w.deeds.chance(0.5) && r.kind != "ladder" {
+	if w.actions.chance(0.5) && r.kind != "ladder" {
 		r.protected = !r.protected
-		w.inspector.watched[n].nakedMS = 0
+		w.inspector.watched[n].unprotectedMS = 0
 	}
 	given := max(r.spy.openMS, r.spy.given)
 	r.dress(w)
@@ -65,8 +65,8 @@ func (w *world) reload() bool {
 // truth.
 func (w *world) remove() bool {
 	d := w.daemon
-	r := &w.cast.roles[w.turns.below(int64(len(w.cast.roles)))]
-	back := w.nowMS + w.turns.between(3_000, 60_000)
+	r := &w.portfolio.roles[w.changes.below(int64(len(w.portfolio.roles)))]
+	back := w.nowMS + w.changes.between(3_000, 60_000)
 	if !d.listens() || r.absent || w.stats.Faults[OldBackup] > 0 && !d.machine.Book().Symbol(r.key).Read {
 		return false
 	}
@@ -96,8 +96,8 @@ func (w *world) comeBack(h *happening) {
 		return
 	}
 	change := &engine.Reload{}
-	for i := range w.cast.roles {
-		if r := &w.cast.roles[i]; r.absent {
+	for i := range w.portfolio.roles {
+		if r := &w.portfolio.roles[i]; r.absent {
 			r.absent = false
 			r.dress(w)
 			change.Strategies = append(change.Strategies, &r.config)
@@ -117,8 +117,8 @@ func (w *world) comeBack(h *happening) {
 // tighten lets the account's limits forbid every opening for a while: those of the
 // file, or one that a person sets.
 func (w *world) tighten() bool {
-	back := w.nowMS + w.turns.between(2_000, 30_000)
-	byFile := w.turns.chance(0.5)
+	back := w.nowMS + w.changes.between(2_000, 30_000)
+	byFile := w.changes.chance(0.5)
 	if !w.daemon.listens() || w.shut || len(w.daemon.machine.Book().SetLimits()) > 0 {
 		return false
 	}
@@ -151,9 +151,9 @@ func (w *world) loosen(h *happening) {
 // setLimit is a person who sets the account's exposure tighter than the file, or ends
 // that.
 func (w *world) setLimit(value string) {
-	wish := &engine.Tighten{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Why: byPerson}
-	if w.daemon.handle(&engine.EventTighten{Tighten: wish}); wish.Err != nil {
-		w.fail("reload", "a limit can not be set: %v", wish.Err)
+	request := &engine.Tighten{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Why: byPerson}
+	if w.daemon.handle(&engine.EventTighten{Tighten: request}); request.Err != nil {
+		w.fail("reload", "a limit can not be set: %v", request.Err)
 	}
 }
 
@@ -178,7 +178,7 @@ func (w *world) accountLimits() risk.Limits {
 // orphans are what strategies that are not configured now hold, as a start finds it.
 func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
 	configured := func(_ string, key exchange.SymbolKey) bool {
-		return slices.ContainsFunc(w.cast.roles, func(r role) bool { return r.key == key && !r.absent })
+		return slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.key == key && !r.absent })
 	}
 	for _, orphan := range book.Orphans(configured) {
 		if h := w.venue.held[orphan.Symbol]; h != nil {
@@ -193,7 +193,7 @@ func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
 // rest of one.
 func (r *role) dress(w *world) {
 	symbol := *w.venue.held[r.key].rules
-	r.anchor = w.cast.anchor[r.key]
+	r.anchor = w.portfolio.anchor[r.key]
 	r.spy = &spy{inner: r.strategy(&symbol), w: w, role: r}
 	limits := w.limits.strategy
 	limits.MaxPosition = r.limit()

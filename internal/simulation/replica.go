@@ -63,24 +63,24 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 	default:
 		return answer, nil
 	}
-	told := answer
+	shown := answer
 	if known := v.within(w, key); len(known) > 0 {
 		pick := w.network.below(int64(len(known)))
 		if w.harsh {
 			pick = 0
 		}
 		switch old := &known[pick].answer; {
-		case w.strikes(StaleRead):
-			told = *old
-			v.leaveOut(w, &told, w.nowMS-w.bounds.StalenessMS)
-		case w.strikes(TornRead):
-			told = w.torn(old, &answer)
+		case w.injects(StaleRead):
+			shown = *old
+			v.leaveOut(w, &shown, w.nowMS-w.bounds.StalenessMS)
+		case w.injects(TornRead):
+			shown = w.torn(old, &answer)
 		}
 	}
 	if !slices.Contains(lists, request.Operation) {
 		v.keep(w, key, answer)
 	}
-	return told, nil
+	return shown, nil
 }
 
 // within returns what replicas not older than L may show, the oldest first.
@@ -97,33 +97,33 @@ func (v *venue) within(w *world, key replicaKey) []replica {
 
 // torn is a list whose parts come from replicas of different age.
 func (w *world) torn(old, fresh *exchange.Answer) exchange.Answer {
-	told := *fresh
+	shown := *fresh
 	switch {
 	case fresh.Orders.Done():
-		told.Orders = exchange.FetchedOf(mingled(&w.network, old.Orders.Items(), fresh.Orders.Items(), func(o *exchange.Order) int64 { return o.ID }))
+		shown.Orders = exchange.FetchedOf(mingled(&w.network, old.Orders.Items(), fresh.Orders.Items(), func(o *exchange.Order) int64 { return o.ID }))
 	case fresh.Positions.Done():
-		told.Positions = exchange.FetchedOf(mingled(&w.network, old.Positions.Items(), fresh.Positions.Items(), func(p *exchange.Position) int64 { return p.ID }))
+		shown.Positions = exchange.FetchedOf(mingled(&w.network, old.Positions.Items(), fresh.Positions.Items(), func(p *exchange.Position) int64 { return p.ID }))
 	}
-	return told
+	return shown
 }
 
-// mingled draws for each entry whether it is told as it was or as it is.
+// mingled draws for each entry whether it is shown as it was or as it is.
 func mingled[T any](d *draw, old, fresh []T, id func(*T) int64) []T {
-	var told []T
+	var shown []T
 	for i := range fresh {
 		at := slices.IndexFunc(old, func(o T) bool { return id(&o) == id(&fresh[i]) })
 		switch {
 		case d.chance(0.5):
-			told = append(told, fresh[i])
+			shown = append(shown, fresh[i])
 		case at >= 0:
-			told = append(told, old[at])
+			shown = append(shown, old[at])
 		}
 	}
 	for i := range old {
-		gone := !slices.ContainsFunc(fresh, func(f T) bool { return id(&f) == id(&old[i]) })
-		if gone && d.chance(0.5) {
-			told = append(told, old[i])
+		removed := !slices.ContainsFunc(fresh, func(f T) bool { return id(&f) == id(&old[i]) })
+		if removed && d.chance(0.5) {
+			shown = append(shown, old[i])
 		}
 	}
-	return told
+	return shown
 }

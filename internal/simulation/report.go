@@ -43,10 +43,10 @@ func ReportOf(s *Summary) Report {
 		Runs: s.Runs, Failed: s.Failed, ElapsedSeconds: s.Elapsed.Seconds(), RunsASecond: s.Rate(), VirtualHours: float64(s.Stats.VirtualMS) / 3_600_000,
 		Events: s.Stats.Events, Requests: s.Stats.Requests, Starts: s.Stats.Starts, Points: s.Points, CrashPoints: s.Crashed, Unknowns: s.Stats.Unknowns,
 		ResolvedP50: Quantile(&s.Stats.Resolution, 0.5), ResolvedP99: Quantile(&s.Stats.Resolution, 0.99),
-		UnprotectedP50: Quantile(&s.Stats.Naked, 0.5), UnprotectedP99: Quantile(&s.Stats.Naked, 0.99),
+		UnprotectedP50: Quantile(&s.Stats.Unprotected, 0.5), UnprotectedP99: Quantile(&s.Stats.Unprotected, 0.99),
 		Quarantined: s.Stats.Quarantined, Rules: s.Rules, Failures: s.Failures,
 	}
-	for _, n := range s.Stats.Naked {
+	for _, n := range s.Stats.Unprotected {
 		r.Unprotected += int64(n)
 	}
 	for f := range FaultEnd {

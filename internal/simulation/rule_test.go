@@ -23,7 +23,7 @@ type rehearsal struct {
 }
 
 // rehearse plays a scenario on a stage and lets everything come right after it.
-func rehearse(play func(s *stage), plan wishing, options ...staged) func(t testing.TB) {
+func rehearse(play func(s *stage), plan planner, options ...staged) func(t testing.TB) {
 	return func(t testing.TB) {
 		s := newStage(t, plan, options...)
 		play(s)
@@ -65,7 +65,7 @@ func (s *stage) fenced(beforeMS int64) {
 func (s *stage) bidBeside() int64 {
 	s.t.Helper()
 	s.until("the first bid", func() bool { return len(s.orders()) == 1 })
-	s.strike(LostRequest, 1, placing)
+	s.inject(LostRequest, 1, placing)
 	s.fenced(0)
 	return s.orders()[0].ID
 }
@@ -99,10 +99,10 @@ var rehearsals = []rehearsal{
 	}, bids(49_000, 48_000), lagging)},
 	{"an exit fills and is hidden when another's fence passes", []string{"unseen_ignored"}, rehearse(func(s *stage) {
 		s.pass(10)
-		s.strike(LostRequest, 1, placing)
+		s.inject(LostRequest, 1, placing)
 		s.plan = hold(20)
 		s.fenced(1_000)
-		s.strike(Hidden, 1, placing)
+		s.inject(Hidden, 1, placing)
 		s.plan = hold(0)
 		s.until("the exit's fill", func() bool { return s.held() == 0 })
 		for id := range s.w.venue.hidden {
@@ -114,11 +114,11 @@ var rehearsals = []rehearsal{
 	}, hold(10))},
 	{"an exit fills and its answer is under way when another's fence passes", []string{"awaited_ignored"}, rehearse(func(s *stage) {
 		s.pass(10)
-		s.strike(LostRequest, 1, placing)
+		s.inject(LostRequest, 1, placing)
 		s.plan = hold(20)
 		s.fenced(1_000)
 		s.w.network = newDraw(10, 1) // a connection whose end is noticed late
-		s.strike(LostAnswer, 1, placing)
+		s.inject(LostAnswer, 1, placing)
 		s.plan = hold(0)
 		s.until("the exit's fill", func() bool { return s.held() == 0 })
 		s.pass(5)
@@ -129,10 +129,10 @@ var rehearsals = []rehearsal{
 	}, hold(10))},
 	{"a bid arrives, and shows, as late as the bounds allow", []string{"no_fence", "no_window", "no_visibility"}, rehearse(func(s *stage) {
 		s.w.harsh = true
-		s.strike(Queued, 1, placing)
-		s.strike(LateRequest, 1, placing)
-		s.strike(Hidden, 1, placing)
-		s.strike(StaleRead, 1_000, asking(exchange.FuturesOpenOrders))
+		s.inject(Queued, 1, placing)
+		s.inject(LateRequest, 1, placing)
+		s.inject(Hidden, 1, placing)
+		s.inject(StaleRead, 1_000, asking(exchange.FuturesOpenOrders))
 		s.until("a bid", func() bool { return len(s.orders()) == 1 })
 		s.pass(20)
 		want(s, "openings sent", 1, s.sent(opening))
@@ -158,7 +158,7 @@ var rehearsals = []rehearsal{
 	}, protected)},
 	{"somebody sells on spot what botd bought, and botd wants out", []string{"short_sold"}, rehearse(func(s *stage) {
 		s.pass(30)
-		s.hand(exchange.Sell, 600, false)
+		s.manualTrade(exchange.Sell, 600, false)
 		s.pass(30)
 		s.wantState("quarantined")
 		s.plan = hold(0)

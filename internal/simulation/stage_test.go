@@ -24,23 +24,23 @@ var (
 // stage is a scenario: one strategy whose wish the scenario sets, behind a network
 // and over a disk that it breaks. The inspector looks on as in every seed.
 type stage struct {
-	t       testing.TB
-	w       *world
-	key     exchange.SymbolKey
-	role    role
-	plan    func(*strategy.View, *strategy.Plan)
-	strokes []stroke
-	forge   func(*flight)
-	config  sim.AccountConfig
-	limits  risk.Limits
-	trace   bytes.Buffer
-	uneven  bool // it ends in a declared state that only a person ends
-	lagging bool // a replica may lag for longer than two snapshots are apart
-	far     func(least, most int64) int64
+	t          testing.TB
+	w          *world
+	key        exchange.SymbolKey
+	role       role
+	plan       func(*strategy.View, *strategy.Plan)
+	injections []injection
+	forge      func(*flight)
+	config     sim.AccountConfig
+	limits     risk.Limits
+	trace      bytes.Buffer
+	uneven     bool // it ends in a declared state that only a person ends
+	lagging    bool // a replica may lag for longer than two snapshots are apart
+	far        func(least, most int64) int64
 }
 
-// stroke is a fault that strikes the next calls that match.
-type stroke struct {
+// injection is a fault that strikes the next calls that match.
+type injection struct {
 	fault Fault
 	match func(*flight) bool
 	left  int
@@ -68,7 +68,7 @@ func limited(most exchange.Quantity) staged {
 func poor(usdt int64) staged {
 	return func(s *stage) { s.config.FuturesUSDT = exchange.AmountOf(usdt) }
 }
-func under(limits risk.Limits) staged {
+func within(limits risk.Limits) staged {
 	return func(s *stage) { s.limits = limits }
 }
 
@@ -91,7 +91,7 @@ func newStage(t testing.TB, plan func(*strategy.View, *strategy.Plan), options .
 	weather := Weather{}
 	weather[StaleRead] = 1 // what lists showed is kept, so that a scenario can tell it later
 	s.w = newWorld(Options{Seed: 1, Trace: &s.trace, Weather: &weather, script: &script{
-		cast: s.cast, strikes: s.strikes, foreign: reconcile.ForeignHalt, far: s.far,
+		portfolio: s.portfolio, injects: s.injects, foreign: reconcile.ForeignHalt, far: s.far,
 		forge:   func(f *flight) { s.forge(f) },
 		account: func(c *sim.AccountConfig) { s.change(c) }, limits: s.limits,
 	}})
@@ -109,8 +109,8 @@ func (s *stage) change(config *sim.AccountConfig) {
 	}
 }
 
-func (s *stage) cast() *cast {
-	c := &cast{unit: map[exchange.SymbolKey]exchange.Quantity{s.key: 10}, anchor: map[exchange.SymbolKey]exchange.Price{}, roles: []role{s.role}}
+func (s *stage) portfolio() *portfolio {
+	c := &portfolio{unit: map[exchange.SymbolKey]exchange.Quantity{s.key: 10}, anchor: map[exchange.SymbolKey]exchange.Price{}, roles: []role{s.role}}
 	for _, symbol := range market {
 		if symbol.Key() == s.key {
 			fresh := *symbol
@@ -121,10 +121,10 @@ func (s *stage) cast() *cast {
 }
 
 // strikes is asked for every fault that could strike a call.
-func (s *stage) strikes(f Fault, call *flight) bool {
-	for i := range s.strokes {
-		if stroke := &s.strokes[i]; stroke.fault == f && stroke.left > 0 && stroke.match(call) {
-			stroke.left--
+func (s *stage) injects(f Fault, call *flight) bool {
+	for i := range s.injections {
+		if injection := &s.injections[i]; injection.fault == f && injection.left > 0 && injection.match(call) {
+			injection.left--
 			return true
 		}
 	}
@@ -132,8 +132,8 @@ func (s *stage) strikes(f Fault, call *flight) bool {
 }
 
 // strike lets a fault befall the next calls that match.
-func (s *stage) strike(f Fault, times int, match func(*flight) bool) {
-	s.strokes = append(s.strokes, stroke{f, match, times})
+func (s *stage) inject(f Fault, times int, match func(*flight) bool) {
+	s.injections = append(s.injections, injection{f, match, times})
 }
 
 func placing(f *flight) bool { return f.call.Request.Operation.Places() }
@@ -152,7 +152,7 @@ func asking(operations ...exchange.Operation) func(*flight) bool {
 func anything(*flight) bool { return true }
 
 // heal ends all faults.
-func (s *stage) heal() { s.strokes, s.forge, s.w.outageMS = nil, func(*flight) {}, 0 }
+func (s *stage) heal() { s.injections, s.forge, s.w.outageMS = nil, func(*flight) {}, 0 }
 
 // pass lets seconds go by.
 func (s *stage) pass(seconds float64) {
@@ -205,7 +205,7 @@ func (s *stage) price(text string) {
 }
 
 // hand is somebody trading at market on the account.
-func (s *stage) hand(side exchange.Side, quantity exchange.Quantity, reduce bool) {
+func (s *stage) manualTrade(side exchange.Side, quantity exchange.Quantity, reduce bool) {
 	s.t.Helper()
 	operation := exchange.FuturesPlace
 	order := exchange.NewOrder{Market: s.key.Market, Symbol: s.key.Name, Side: side, Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: reduce}
@@ -225,9 +225,9 @@ func (s *stage) hand(side exchange.Side, quantity exchange.Quantity, reduce bool
 func (s *stage) take(orderID int64, quantity exchange.Quantity) {
 	s.t.Helper()
 	order := s.order(orderID)
-	stranger, beside := seller, order.Price+200*s.w.venue.held[s.key].rules.PriceTick
+	counterparty, beside := seller, order.Price+200*s.w.venue.held[s.key].rules.PriceTick
 	if order.Side == exchange.Sell {
-		stranger, beside = buyer, order.Price-200*s.w.venue.held[s.key].rules.PriceTick
+		counterparty, beside = buyer, order.Price-200*s.w.venue.held[s.key].rules.PriceTick
 	}
 	if err := s.w.venue.x.SlideTo(s.key, beside); err != nil {
 		s.t.Fatal(err)
@@ -237,7 +237,7 @@ func (s *stage) take(orderID int64, quantity exchange.Quantity) {
 	if s.key.Market == exchange.Spot {
 		operation = exchange.SpotPlace
 	}
-	if _, err := s.w.venue.x.Do(stranger, &exchange.Request{Operation: operation, Symbol: s.key.Name, Order: exchange.NewOrder{Market: s.key.Market, Symbol: s.key.Name,
+	if _, err := s.w.venue.x.Do(counterparty, &exchange.Request{Operation: operation, Symbol: s.key.Name, Order: exchange.NewOrder{Market: s.key.Market, Symbol: s.key.Name,
 		Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: quantity}}); err != nil {
 		s.t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func (s *stage) stops() (n int) {
 }
 
 func (s *stage) book() *reconcile.Book         { return s.w.daemon.machine.Book() }
-func (s *stage) truth() *reconcile.SymbolTruth { return s.book().Symbol(s.key) }
+func (s *stage) state() *reconcile.SymbolTruth { return s.book().Symbol(s.key) }
 func (s *stage) held() exchange.Quantity       { return s.w.venue.held[s.key].position }
 
 // sent counts the placements that match and whose first byte went out.
@@ -312,7 +312,7 @@ func want[T comparable](s *stage, what string, want, have T) {
 func (s *stage) wantHeld(q exchange.Quantity) {
 	s.t.Helper()
 	want(s, "position on the exchange", q, s.held())
-	want(s, "position in the book", q, s.truth().Known)
+	want(s, "position in the book", q, s.state().Known)
 }
 
 func (s *stage) wantState(state string) engine.Degraded {

@@ -11,7 +11,7 @@ type Stats struct {
 
 	Quarantined int64   // symbols at the end
 	Resolution  Seconds // unknowns by how long they took
-	Naked       Seconds // times without a stop, by how long
+	Unprotected Seconds // times without a stop, by how long
 }
 
 // Seconds counts durations by whole seconds; the last entry is all longer ones.
@@ -20,7 +20,7 @@ type Seconds [600]int32
 func (s *Seconds) count(ms int64) { s[min(ms/1000, int64(len(s)-1))]++ }
 
 func (s *Stats) resolved(ms int64)    { s.Resolution.count(ms) }
-func (s *Stats) unprotected(ms int64) { s.Naked.count(ms) }
+func (s *Stats) unprotected(ms int64) { s.Unprotected.count(ms) }
 
 func (s *Stats) add(other *Stats) {
 	s.Events += other.Events
@@ -34,7 +34,7 @@ func (s *Stats) add(other *Stats) {
 	}
 	for i := range s.Resolution {
 		s.Resolution[i] += other.Resolution[i]
-		s.Naked[i] += other.Naked[i]
+		s.Unprotected[i] += other.Unprotected[i]
 	}
 }
 

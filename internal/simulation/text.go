@@ -113,9 +113,9 @@ func factOf(note engine.Fact) fact {
 func orderFact(note engine.Fact) fact {
 	switch n := note.(type) {
 	case engine.NoteIntent:
-		return fact{name: "intends", order: wished(n.Intent), text: n.Intent.Reason}
+		return fact{name: "intends", order: orderOf(n.Intent), text: n.Intent.Reason}
 	case engine.NoteRefusal:
-		return fact{name: "refuses itself", order: wished(n.Intent), text: n.Refusal.Error()}
+		return fact{name: "refuses itself", order: orderOf(n.Intent), text: n.Refusal.Error()}
 	case engine.NotePlaced:
 		return fact{name: "places", order: n.NoteOrder, text: n.Reason}
 	case engine.NoteAcknowledged:
@@ -134,7 +134,7 @@ func orderFact(note engine.Fact) fact {
 	return fact{name: fmt.Sprintf("%T", note)}
 }
 
-func wished(intent *reconcile.Intent) engine.NoteOrder {
+func orderOf(intent *reconcile.Intent) engine.NoteOrder {
 	return engine.NoteOrder{Purpose: intent.Purpose, ClientOrderID: intent.ClientID, Order: intent.Order}
 }
 

@@ -19,20 +19,20 @@ const (
 // venue is the simulated exchange with what a network of replicas and other
 // people add to it, and the ground truth the inspector judges by.
 type venue struct {
-	x        *sim.Exchange
-	symbols  []*exchange.Symbol // the exchange's own; rule drift changes them in place
-	drifted  bool
-	stranger bool // another botd has placed an order under our prefix
+	x       *sim.Exchange
+	symbols []*exchange.Symbol // the exchange's own; rule drift changes them in place
+	drifted bool
+	foreign bool // another botd has placed an order under our prefix
 
-	asked   map[string]*asked // by client order id: every placement of the daemon's
-	under   []*asked          // those that may still reach the exchange
-	byOrder map[int64]*asked
-	hidden  map[int64]int64          // order id: until when replicas leave it out
-	replica map[replicaKey][]replica // earlier answers, and what lists showed
-	held    map[exchange.SymbolKey]*held
-	keys    []exchange.SymbolKey
-	fills   []sim.Fill
-	version uint64 // of the exchange when its fills were last taken
+	asked    map[string]*asked // by client order id: every placement of the daemon's
+	inFlight []*asked          // those that may still reach the exchange
+	byOrder  map[int64]*asked
+	hidden   map[int64]int64          // order id: until when replicas leave it out
+	replica  map[replicaKey][]replica // earlier answers, and what lists showed
+	held     map[exchange.SymbolKey]*held
+	keys     []exchange.SymbolKey
+	fills    []sim.Fill
+	version  uint64 // of the exchange when its fills were last taken
 }
 
 // asked is one placement as it really went.
@@ -41,7 +41,7 @@ type asked struct {
 	order     exchange.NewOrder
 	opens     bool
 	sends     int
-	under     int  // copies that may still reach the exchange
+	inFlight  int  // copies that may still reach the exchange
 	forgotten bool // it was under way when the journal came back without it
 	executed  int
 	refused   int
@@ -52,17 +52,17 @@ type asked struct {
 
 // held is the truth of one symbol.
 type held struct {
-	key      exchange.SymbolKey
-	rules    *exchange.Symbol
-	position exchange.Quantity // signed: what the fills of the account made
-	own      exchange.Quantity // the part of it by botd's own orders
-	slack    exchange.Quantity // what others may have added to the exposure
-	handMS   int64             // when somebody else last touched it; 0 for never
-	filledMS int64             // when the account's own orders last filled on it
-	exit     *asked            // the last exit at market
-	triedMS  int64             // when one was last written down
-	forgot   exchange.Quantity // spot: what sales under way, or too young to show, sell that a restored backup does not know
-	doubled  bool              // a middlebox delivered an order twice, and both were taken
+	key       exchange.SymbolKey
+	rules     *exchange.Symbol
+	position  exchange.Quantity // signed: what the fills of the account made
+	own       exchange.Quantity // the part of it by botd's own orders
+	slack     exchange.Quantity // what others may have added to the exposure
+	touchedMS int64             // when somebody else last touched it; 0 for never
+	filledMS  int64             // when the account's own orders last filled on it
+	exit      *asked            // the last exit at market
+	triedMS   int64             // when one was last written down
+	forgot    exchange.Quantity // spot: what sales under way, or too young to show, sell that a restored backup does not know
+	doubled   bool              // a middlebox delivered an order twice, and both were taken
 }
 
 func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *venue {
@@ -80,7 +80,7 @@ func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *ve
 	for _, name := range []string{account, buyer, seller} {
 		config := sim.DefaultAccount(name)
 		if name == account && w.poor {
-			config = w.cast.poorAccount(v)
+			config = w.portfolio.poorAccount(v)
 		}
 		if script := w.options.script; name == account && script != nil && script.account != nil {
 			script.account(&config)
@@ -120,7 +120,7 @@ func (v *venue) takeFills(w *world) {
 		if a := v.byOrder[fill.OrderID]; a != nil {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
-			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[HandTrade] > 0 // what somebody bought hides what was forgotten
+			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // what somebody bought hides what was forgotten
 			if fill.Market == exchange.Spot && h.own+h.forgot < 0 && !h.doubled && !covered {
 				w.fail("oversold", "%s: botd sold %d more than it ever bought", h.key, -h.own)
 			}
@@ -135,21 +135,21 @@ func (v *venue) takeFills(w *world) {
 
 // touch notes that somebody else changed the position or may change it.
 func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
-	h.handMS = nowMS
+	h.touchedMS = nowMS
 	h.slack += max(quantity, -quantity)
 }
 
 // depart notes that a copy of a placement is on its way.
 func (v *venue) depart(a *asked) {
-	if a.under++; a.under == 1 {
-		v.under = append(v.under, a)
+	if a.inFlight++; a.inFlight == 1 {
+		v.inFlight = append(v.inFlight, a)
 	}
 }
 
 // ended notes that a copy arrived or never will.
 func (v *venue) ended(a *asked) {
-	if a.under--; a.under == 0 {
-		v.under = slices.DeleteFunc(v.under, func(other *asked) bool { return other == a })
+	if a.inFlight--; a.inFlight == 0 {
+		v.inFlight = slices.DeleteFunc(v.inFlight, func(other *asked) bool { return other == a })
 	}
 }
 
@@ -207,7 +207,7 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	if have := v.x.Leverage(account, a.order.Symbol); a.opens && a.order.Market == exchange.Futures && have != leverage {
 		w.fail("leverage", "%s opens at leverage %d, wished is %d", a.id, have, leverage)
 	}
-	if w.strikes(Hidden) {
+	if w.injects(Hidden) {
 		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, w.bounds.VisibilityMS-w.delayMS-500)
 	}
 }
@@ -217,7 +217,7 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantity) {
 	young := w.bounds.VisibilityMS + w.bounds.StalenessMS
 	for _, a := range v.asked {
-		if a.order.Key() != key || a.under == 0 && (a.executed == 0 || w.nowMS-a.sentMS >= w.bounds.WindowMS+young) {
+		if a.order.Key() != key || a.inFlight == 0 && (a.executed == 0 || w.nowMS-a.sentMS >= w.bounds.WindowMS+young) {
 			continue
 		}
 		if a.opens {

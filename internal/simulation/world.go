@@ -51,13 +51,13 @@ type Options struct {
 // script is what a scenario prescribes instead of the seed: who plays, which
 // fault strikes which call, and that prices stand still.
 type script struct {
-	cast    func() *cast
-	strikes func(f Fault, call *flight) bool
-	forge   func(call *flight) // changes what the exchange answered
-	far     func(least, most int64) int64
-	foreign string
-	account func(*sim.AccountConfig)
-	limits  risk.Limits
+	portfolio func() *portfolio
+	injects   func(f Fault, call *flight) bool
+	forge     func(call *flight) // changes what the exchange answered
+	far       func(least, most int64) int64
+	foreign   string
+	account   func(*sim.AccountConfig)
+	limits    risk.Limits
 }
 
 // Violation is an invariant that did not hold.
@@ -116,14 +116,14 @@ type world struct {
 	venue     *venue
 	disk      *disk
 	daemon    *daemon
-	cast      *cast
+	portfolio *portfolio
 	inspector *inspector
 
-	network, storage, market, people, deeds draw
-	turns                                   draw
-	shut                                    bool // limits allow no opening
-	limits                                  bounded
-	outageMS                                int64
+	network, storage, market, people, actions draw
+	changes                                   draw
+	shut                                      bool // limits allow no opening
+	limits                                    bounded
+	outageMS                                  int64
 
 	current *flight // the call that is on its way
 	points  int
@@ -159,7 +159,7 @@ func newWorld(options Options) *world {
 		w.agenda.put(happening{atMS: w.nowMS + priceStepMS, kind: happenPrices})
 	}
 	for f := Outage; f < FaultEnd; f++ {
-		w.scheduleStrike(f)
+		w.scheduleFault(f)
 	}
 	return w
 }
@@ -168,18 +168,18 @@ func newWorld(options Options) *world {
 func (w *world) setUp() {
 	setup := newDraw(w.seed, 5)
 	w.weather = drawWeather(&setup)
-	w.deeds = newDraw(w.seed, 6)
-	drawDeeds(&w.deeds, &w.weather)
-	w.turns = newDraw(w.seed, 7)
-	drawTurns(&w.turns, &w.weather)
-	if w.limits = drawLimits(&w.deeds); w.options.script != nil {
+	w.actions = newDraw(w.seed, 6)
+	drawActions(&w.actions, &w.weather)
+	w.changes = newDraw(w.seed, 7)
+	drawChanges(&w.changes, &w.weather)
+	if w.limits = drawLimits(&w.actions); w.options.script != nil {
 		w.limits = bounded{account: w.options.script.limits}
 	}
 	if w.options.Weather != nil {
 		w.weather = *w.options.Weather
 	}
 	delay, spread := setup.between(0, 200), setup.between(0, 800)
-	w.cast, w.harsh = newCast(&setup), setup.chance(0.3)
+	w.portfolio, w.harsh = newPortfolio(&setup), setup.chance(0.3)
 	if setup.chance(0.3) {
 		w.bounds = bounds[1]
 	}
@@ -187,16 +187,16 @@ func (w *world) setUp() {
 	w.ledger = setup.chance(0.5)
 	w.poor = setup.chance(0.15) || w.weather[Liquidation] > 0
 	if script := w.options.script; script != nil {
-		w.cast, w.foreign, w.bounds, w.harsh, w.poor, w.ledger, delay, spread = script.cast(), script.foreign, bounds[0], false, false, true, 20, 0
+		w.portfolio, w.foreign, w.bounds, w.harsh, w.poor, w.ledger, delay, spread = script.portfolio(), script.foreign, bounds[0], false, false, true, 20, 0
 	}
 	if w.weather[Remove] > 0 {
-		for i := range w.cast.roles {
-			w.cast.roles[i].onRemove = []string{"", "", "flatten", "leave"}[w.turns.below(4)]
+		for i := range w.portfolio.roles {
+			w.portfolio.roles[i].onRemove = []string{"", "", "flatten", "leave"}[w.changes.below(4)]
 		}
 	}
 	w.delayMS = delay + spread
-	w.venue = newVenue(w, w.cast.symbols, delay, spread)
-	w.cast.markets(w, &setup)
+	w.venue = newVenue(w, w.portfolio.symbols, delay, spread)
+	w.portfolio.markets(w, &setup)
 	w.daemon = &daemon{w: w}
 	w.inspector = newInspector(w)
 	w.settle = believed(w.bounds)
@@ -227,7 +227,7 @@ func (w *world) loop() {
 		case w.daemon.wakeMS() <= w.nowMS:
 			w.daemon.handle(&engine.EventWake{})
 		}
-		w.inspector.look()
+		w.inspector.judge()
 	}
 }
 
@@ -257,8 +257,8 @@ func (w *world) happen(h *happening) {
 	case happenPrices:
 		w.movePrices()
 		return
-	case happenStrike:
-		w.strike(h.fault)
+	case happenFault:
+		w.faultDue(h.fault)
 		return
 	case happenRelease:
 		w.release(h)
@@ -310,7 +310,7 @@ func (w *world) walk(key exchange.SymbolKey, millionths int64) {
 	symbol := w.venue.held[key].rules
 	last, _ := w.venue.x.Price(key)
 	if millionths == 0 {
-		millionths = w.market.between(-300, 300) + w.cast.pull(key, last)
+		millionths = w.market.between(-300, 300) + w.portfolio.pull(key, last)
 	}
 	change := last / 1_000_000 * exchange.Price(millionths)
 	if change == 0 {
