@@ -77,8 +77,10 @@ func (d *disked) trades(decide func(*strategy.View, *strategy.Plan), takes time.
 		d.t.Fatal(err)
 	}
 	machine, err := engine.New(engine.Config{
-		Instance: "test", Epoch: book.Epoch() + 1, Settle: book.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000, Ledger: true,
-		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: decider(decide), Symbol: d.symbol(), Interval: exchange.Minute1, Leverage: 10, Schedule: eachSecond{}}},
+		Instance: "test", Epoch: book.Epoch() + 1, Settle: book.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
+		TimeToLive: 5_000, Ledger: true,
+		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: decider(decide), Symbol: d.symbol(), Interval: exchange.Minute1,
+			Leverage: 10, Schedule: eachSecond{}}},
 	}, book)
 	if err != nil {
 		d.t.Fatal(err)
@@ -171,11 +173,11 @@ func TestAFailedSyncEndsTheRunAndTheNextStartFindsOut(t *testing.T) {
 			d.tearAt = tearAt
 			step := d.symbol().QuantityTick
 			began := time.Now()
-			wish := func(_ *strategy.View, plan *strategy.Plan) {
+			slicewise := func(_ *strategy.View, plan *strategy.Plan) {
 				slices := min(3, exchange.Quantity(time.Since(began)/(5*time.Second)))
 				plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: 2 * slices * step}, "a test")
 			}
-			err := d.trades(wish, 2*time.Minute)
+			err := d.trades(slicewise, 2*time.Minute)
 			if !errors.Is(err, journal.ErrBroken) {
 				t.Fatalf("append %d: want %v, have %v", tearAt, journal.ErrBroken, err)
 			}
@@ -193,7 +195,7 @@ func TestAFailedSyncEndsTheRunAndTheNextStartFindsOut(t *testing.T) {
 			if err := d.store.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := d.trades(wish, 3*time.Minute); err != nil {
+			if err := d.trades(slicewise, 3*time.Minute); err != nil {
 				t.Fatal(err)
 			}
 			d.holds(6 * step)

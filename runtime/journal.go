@@ -11,100 +11,100 @@ import (
 	"botd/runtime/engine"
 )
 
-// write is one batch for the journal.
-type write struct {
+// batch is what the journal appends at once.
+type batch struct {
 	records  []record.Record
 	sequence int64
 }
 
-// durability is somebody who waits for a batch to be durable.
+// durability is a caller of Send that waits for a batch.
 type durability struct {
-	batch int64
-	told  chan<- error
+	batch  int64
+	answer chan<- error
 }
 
-// handOver gives the engine's records to the writer. The engine hands out one
-// batch at a time, which is what keeps their order when an append fails.
-func (d *Driver) handOver() {
+// submit gives the engine's records to the writer. The engine hands out one batch at a
+// time, which preserves their order when an append fails.
+func (d *Driver) submit() {
 	if d.writing {
-		panic("runtime: the engine handed out records while others are being written")
+		panic("runtime: the engine returned records while others are being written")
 	}
 	d.writing = true
 	d.batches++
-	d.writes <- write{slices.Clone(d.effects.Records), d.effects.Sequence}
+	d.writes <- batch{slices.Clone(d.effects.Records), d.effects.Sequence}
 }
 
-// write makes batches durable, one after the other. An append that leaves the
-// journal in doubt ends the run: nothing is sent until a start has replayed it.
+// write makes batches durable, one after the other. An append that leaves the journal in
+// doubt ends the run: nothing is sent until the next start has replayed it.
 func (d *Driver) write(ctx context.Context) (err error) {
 	defer catch(&err)
-	lasting := context.WithoutCancel(ctx)
-	keeper := newKeeping(d.config.Journal)
-	defer keeper.stop()
-	d.lookAfterDisk(ctx, &keeper) // before the first batch: a disk that is full from the start has no room for openings
+	uncanceled := context.WithoutCancel(ctx)
+	disk := newDiskCheck(d.config.Journal)
+	defer disk.stop()
+	d.checkDisk(ctx, &disk) // before the first batch: a disk that is full from the start has no room for openings
 	for {
-		var batch write
+		var next batch
 		select {
-		case batch = <-d.writes:
-		case <-keeper.due:
-			d.lookAfterDisk(ctx, &keeper)
+		case next = <-d.writes:
+		case <-disk.due:
+			d.checkDisk(ctx, &disk)
 			continue
 		case <-ctx.Done():
-			select { // what was handed over last is still written
-			case batch = <-d.writes:
-				return d.config.Journal.Append(lasting, batch.records)
+			select { // the last batch is still written
+			case next = <-d.writes:
+				return d.config.Journal.Append(uncanceled, next.records)
 			default:
 				return nil
 			}
 		}
-		err := d.config.Journal.Append(lasting, batch.records)
+		err := d.config.Journal.Append(uncanceled, next.records)
 		if err != nil && broken(err) {
 			return fmt.Errorf("the journal is in doubt, nothing more is sent: %w", err)
 		}
-		d.lookAfterDisk(ctx, &keeper) // the batch may have taken the last room
+		d.checkDisk(ctx, &disk) // the batch may have taken the last room
 		select {
-		case d.events <- &engine.EventJournaled{Sequence: batch.sequence, Err: err}:
+		case d.events <- &engine.EventJournaled{Sequence: next.sequence, Err: err}:
 		case <-ctx.Done():
 			return err
 		}
 	}
 }
 
-// lookAfterDisk has the journal keep its disk, and tells the engine when what it
-// says of it has changed.
-func (d *Driver) lookAfterDisk(ctx context.Context, k *keeping) {
-	if k.keep == nil {
+// checkDisk has the journal manage its disk reserve, and gives the engine an event when the
+// result changes.
+func (d *Driver) checkDisk(ctx context.Context, c *diskCheck) {
+	if c.check == nil {
 		return
 	}
-	why := k.keep(context.WithoutCancel(ctx))
-	if why == k.low {
+	why := c.check(context.WithoutCancel(ctx))
+	if why == c.low {
 		return
 	}
-	k.low = why
+	c.low = why
 	select {
 	case d.events <- &engine.EventDisk{Why: why}:
 	case <-ctx.Done():
 	}
 }
 
-// keepEvery is how often a journal looks after its disk.
-const keepEvery = time.Second
+// diskCheckEvery is how often a journal checks its disk.
+const diskCheckEvery = time.Second
 
-// keeping asks a journal that can to look after its disk, between appends.
-type keeping struct {
-	keep func(context.Context) (low string) // nil for a journal that has no disk to look after
-	low  string                             // what it said last
-	due  <-chan time.Time                   // never without one
-	stop func()
+// diskCheck asks a journal that has a disk reserve to manage it between appends.
+type diskCheck struct {
+	check func(context.Context) (low string) // nil for a journal without a reserve
+	low   string                             // the last result
+	due   <-chan time.Time                   // never without a reserve
+	stop  func()
 }
 
-func newKeeping(journal Journal) keeping {
+func newDiskCheck(journal Journal) diskCheck {
 	keeper, able := journal.(Keeper)
 	if !able {
-		return keeping{stop: func() {}}
+		return diskCheck{stop: func() {}}
 	}
-	ticker := time.NewTicker(keepEvery)
-	return keeping{keep: keeper.Keep, due: ticker.C, stop: ticker.Stop}
+	ticker := time.NewTicker(diskCheckEvery)
+	return diskCheck{check: keeper.Keep, due: ticker.C, stop: ticker.Stop}
 }
 
 // broken reports whether the journal asks for the process to end.
@@ -113,21 +113,21 @@ func broken(err error) bool {
 	return errors.As(err, &b) && b.Broken()
 }
 
-// Send gives the engine an event from outside, such as a halt, and returns when
-// what the engine recorded of it is durable. ErrUnwritten says that it is in
-// force, but not yet durable; any other error that it was not taken.
+// Send gives the engine an event from outside, such as a halt, and returns once the records
+// that follow from it are durable. ErrUnwritten means that the event is in force but not
+// yet durable; any other error means that it was not taken.
 func (d *Driver) Send(ctx context.Context, event engine.Event) error {
-	told := make(chan error, 1)
-	if err := d.Query(ctx, func() { d.give(event, told) }); err != nil {
+	answer := make(chan error, 1)
+	if err := d.Query(ctx, func() { d.give(event, answer) }); err != nil {
 		return err
 	}
 	select {
-	case err := <-told:
+	case err := <-answer:
 		return err
 	case <-ctx.Done():
 	case <-d.ended:
-		select { // it may have been told just before
-		case err := <-told:
+		select { // the answer may have come just before
+		case err := <-answer:
 			return err
 		default:
 		}
@@ -135,38 +135,38 @@ func (d *Driver) Send(ctx context.Context, event engine.Event) error {
 	return ErrUnwritten
 }
 
-// give handles an event and finds out which batch holds what it recorded: the
-// one it was handed out with, or the next when one is being written.
-func (d *Driver) give(event engine.Event, told chan<- error) {
+// give handles an event and finds the batch that holds its records: the one handed out with
+// it, or the next one while another is being written.
+func (d *Driver) give(event engine.Event, answer chan<- error) {
 	before, writing := d.batches, d.writing
 	d.handle(event)
 	switch {
 	case d.batches > before:
-		d.durable = append(d.durable, durability{d.batches, told})
+		d.durable = append(d.durable, durability{d.batches, answer})
 	case writing:
-		d.durable = append(d.durable, durability{before + 1, told})
+		d.durable = append(d.durable, durability{before + 1, answer})
 	case d.failing != nil:
-		told <- unwritten(d.failing)
+		answer <- unwritten(d.failing)
 	default:
-		told <- nil // nothing was recorded
+		answer <- nil // nothing was recorded
 	}
 }
 
-// tellDurable answers who waited for batches up to the one written; all of them
-// when nothing more was handed out, or when it could not be written.
-func (d *Driver) tellDurable(written int64, err error) {
-	waiting := d.durable[:0]
+// answerDurable answers the callers of Send whose batch is written: those up to the given
+// one, or all when no batch follows or the append failed.
+func (d *Driver) answerDurable(written int64, err error) {
+	pending := d.durable[:0]
 	for _, w := range d.durable {
 		switch {
 		case err != nil:
-			w.told <- unwritten(err)
+			w.answer <- unwritten(err)
 		case w.batch <= written || !d.writing:
-			w.told <- nil
+			w.answer <- nil
 		default:
-			waiting = append(waiting, w)
+			pending = append(pending, w)
 		}
 	}
-	d.durable = waiting
+	d.durable = pending
 }
 
 func unwritten(err error) error { return fmt.Errorf("%w: %w", ErrUnwritten, err) }

@@ -15,23 +15,23 @@ import (
 // journalling makes the engine record each halt, one batch at a time like the
 // real one, and begin a placement when its record is durable.
 func (r *rig) journalling() {
-	var waiting []string
+	var queued []string
 	writing := false
 	r.machine.on = func(_ int64, event engine.Event, out *engine.Effects) {
 		failed := false
 		switch event := event.(type) {
 		case *engine.EventHalt:
-			waiting = append(waiting, event.Why)
+			queued = append(queued, event.Why)
 		case *engine.EventJournaled:
 			writing = false
 			if failed = event.Err != nil; !failed {
-				out.Calls = append(out.Calls, call(event.Sequence, engine.PriorityExit, "after "+waiting[0]))
-				waiting = waiting[1:]
+				out.Calls = append(out.Calls, call(event.Sequence, engine.PriorityExit, "after "+queued[0]))
+				queued = queued[1:]
 			}
 		}
-		if r.machine.inFlight = len(waiting) > 0; r.machine.inFlight && !writing && !failed {
+		if r.machine.inFlight = len(queued) > 0; r.machine.inFlight && !writing && !failed {
 			writing = true
-			out.Records, out.Sequence = append(out.Records, sendingOf(waiting[0])), 1
+			out.Records, out.Sequence = append(out.Records, sendingOf(queued[0])), 1
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestAnEventWaitsForTheBatchThatHoldsItsRecord(t *testing.T) {
 	})
 }
 
-func TestAFailedAppendIsToldAndNothingIsSent(t *testing.T) {
+func TestAFailedAppendIsReportedAndNothingIsSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -179,7 +179,7 @@ func TestABatchHandedOverAsTheRunEndsIsWritten(t *testing.T) {
 	for range 50 { // a select chooses at random
 		r := newRig()
 		d := New(r.config)
-		d.writes <- write{records: []record.Record{sendingOf("last")}, sequence: 1}
+		d.writes <- batch{records: []record.Record{sendingOf("last")}, sequence: 1}
 		if err := d.write(ended); err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestSendingGivesUpWithItsContext(t *testing.T) {
 
 // keeper is a journal whose disk gets full and has room again.
 type keeper struct {
-	*tellingJournal
+	*scriptedJournal
 	low []string
 }
 
@@ -264,7 +264,7 @@ func TestADiskThatIsFullFromTheStartIsHeardOfBeforeTheFirstBatch(t *testing.T) {
 				break
 			}
 		}
-		t.Error("want the disk told before anything is durable")
+		t.Error("want the event of the disk before anything is durable")
 	})
 }
 

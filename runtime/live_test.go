@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-// holder wishes one position and nothing else.
+// holder holds one position and does nothing else.
 type holder struct{ quantity exchange.Quantity }
 
 func (holder) Warmup() int           { return 0 }

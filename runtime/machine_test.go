@@ -63,7 +63,7 @@ type story struct {
 	lines []string
 }
 
-func (s *story) tell(line string) {
+func (s *story) add(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, line)
@@ -75,15 +75,15 @@ func (s *story) all() []string {
 	return append([]string(nil), s.lines...)
 }
 
-// tellingVenue tells which symbol's request came, after a pause.
-type tellingVenue struct {
+// scriptedVenue writes into the story which request came, and answers after a pause.
+type scriptedVenue struct {
 	story *story
 	takes time.Duration
 	do    func(context.Context, exchange.Request) (exchange.Answer, error)
 }
 
-func (v *tellingVenue) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
-	v.story.tell("sent " + request.Symbol + request.Order.ClientOrderID)
+func (v *scriptedVenue) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+	v.story.add("sent " + request.Symbol + request.Order.ClientOrderID)
 	if v.do != nil {
 		return v.do(ctx, request)
 	}
@@ -95,15 +95,15 @@ func (v *tellingVenue) Do(ctx context.Context, request exchange.Request) (exchan
 	}
 }
 
-// tellingJournal tells when an append began and ended.
-type tellingJournal struct {
+// scriptedJournal writes into the story what became durable, after a pause.
+type scriptedJournal struct {
 	story *story
 	takes time.Duration
 	fails func(batch int) error
 	batch int
 }
 
-func (j *tellingJournal) Append(_ context.Context, records []record.Record) error {
+func (j *scriptedJournal) Append(_ context.Context, records []record.Record) error {
 	j.batch++
 	<-time.After(j.takes) // of the bubble
 	if j.fails != nil {
@@ -112,7 +112,7 @@ func (j *tellingJournal) Append(_ context.Context, records []record.Record) erro
 		}
 	}
 	for i := range records {
-		j.story.tell("durable " + records[i].ClientOrderID)
+		j.story.add("durable " + records[i].ClientOrderID)
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ func (j *tellingJournal) Append(_ context.Context, records []record.Record) erro
 type rig struct {
 	machine *machine
 	story   *story
-	venue   *tellingVenue
-	journal *tellingJournal
+	venue   *scriptedVenue
+	journal *scriptedJournal
 	config  Config
 	driver  *Driver
 	ended   chan error
@@ -133,7 +133,8 @@ var errInterrupted = errors.New("received interrupt")
 
 func newRig() *rig {
 	s := &story{}
-	r := &rig{machine: &machine{nextMS: math.MaxInt64}, story: s, venue: &tellingVenue{story: s}, journal: &tellingJournal{story: s}, ended: make(chan error, 1)}
+	r := &rig{machine: &machine{nextMS: math.MaxInt64}, story: s, ended: make(chan error, 1)}
+	r.venue, r.journal = &scriptedVenue{story: s}, &scriptedJournal{story: s}
 	r.config = Config{Machine: r.machine, Venue: r.venue, Journal: r.journal, Clock: bubbleClock{}}
 	return r
 }

@@ -1,8 +1,8 @@
 // Package runtime drives the engine live: schedule, requests, journal, supervision, and shutdown.
 //
-// One goroutine owns the engine. Calls are performed by a bounded number of
-// workers, records are made durable by one writer in order; both answer by
-// events. The package shadows the standard runtime: import that as goruntime.
+// One goroutine owns the engine. A bounded number of workers performs calls, and one
+// writer makes records durable in order; both answer by events. The package shadows the
+// standard runtime: import that as goruntime.
 package runtime
 
 import (
@@ -25,20 +25,20 @@ const (
 	DefaultWorkers     = 8
 	DefaultCallTimeout = 10 * time.Second
 	DefaultStopTimeout = 10 * time.Second
-	maxQueued          = 4_096 // calls waiting for a worker
-	maxEvents          = 256   // answers waiting for the engine; workers wait beyond that
-	longestWait        = time.Second
-	shortestWait       = time.Millisecond // between wakes that did not move the engine on
+	maxQueued          = 4_096            // calls that wait for a worker
+	maxEvents          = 256              // answers that wait for the engine; beyond them workers wait
+	longestWait        = time.Second      // so that a clock that was set is noticed
+	shortestWait       = time.Millisecond // between wakes that changed nothing
 )
 
-// ErrStopped means that the driver does not run, or not any more.
+// ErrStopped means that the driver does not run.
 var ErrStopped = errors.New("botd is stopped")
 
-// ErrUnwritten means that an event is in force but its record is not durable
-// yet: a restart now would forget it.
+// ErrUnwritten means that an event is in force but its record is not durable yet: a
+// restart now would forget it.
 var ErrUnwritten = errors.New("in force, but not written to the journal yet")
 
-// Machine is the engine, as the driver needs it.
+// Machine is the engine as the driver needs it.
 type Machine interface {
 	Handle(nowMS int64, event engine.Event, out *engine.Effects)
 	NextMS() int64
@@ -46,13 +46,13 @@ type Machine interface {
 	OpenLeft() []string
 }
 
-// Venue performs requests. Its errors are of package exchange's taxonomy.
+// Venue performs requests. Its errors are those of package exchange.
 type Venue interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
-// Punctual is a venue that waits before it sends, for its request budget, and
-// looks once more whether a placement may still leave when it signs.
+// Punctual is a venue that waits for its request budget before it sends, and checks once
+// more when it signs whether a placement may still be sent.
 type Punctual interface {
 	DoBefore(ctx context.Context, request exchange.Request, departure exchange.SendLimit) (exchange.Answer, error)
 }
@@ -62,13 +62,13 @@ type Journal interface {
 	Append(ctx context.Context, records []record.Record) error
 }
 
-// Keeper is a journal that keeps some of its disk in reserve for facts and
-// exits. It says why nothing may open while the reserve is in use, else nothing.
+// Keeper is a journal that keeps a reserve of disk for facts and exits. Keep returns why
+// nothing may open while the reserve is in use, and an empty text otherwise.
 type Keeper interface {
 	Keep(ctx context.Context) (low string)
 }
 
-// Clock tells the exchange's time.
+// Clock returns the exchange's time.
 type Clock interface {
 	ServerNowMS() int64
 }
@@ -80,11 +80,11 @@ type Config struct {
 	Journal     Journal
 	Clock       Clock
 	Notes       func(*engine.Note) // called by the owning goroutine; must not block
-	Beat        func(nowMS int64)  // called after every event, with the engine at rest
+	Beat        func(nowMS int64)  // called after every event, while the engine is at rest
 	Workers     int
 	CallTimeout time.Duration
 	StopTimeout time.Duration
-	Shutdown    string // leave, cancel_orders or flatten: what stopping does, within StopTimeout
+	Shutdown    string // what stopping does within StopTimeout: leave, cancel_orders or flatten
 }
 
 // Driver drives one engine, once.
@@ -92,7 +92,7 @@ type Driver struct {
 	config  Config
 	queue   *queue
 	events  chan engine.Event
-	writes  chan write
+	writes  chan batch
 	queries chan func()
 
 	aborted   chan struct{} // closed by Abort
@@ -101,27 +101,26 @@ type Driver struct {
 
 	// The rest belongs to the loop.
 	effects engine.Effects
-	refused []engine.Event // answers of calls that were never sent
-	batches int64          // handed to the writer
+	refused []engine.Event // answers to calls that were never sent
+	batches int64          // given to the writer
 	writing bool           // the last of them is not answered yet
 	failing error          // of the last append
 	durable []durability
 	left    []string
 }
 
-// InternalError is a broken invariant of botd: a bug, with its stack. It ends the
-// run; nothing is restarted silently.
+// InternalError is a broken invariant of botd: a bug, with its stack. It ends the run.
 type InternalError struct {
 	Cause any
 	Stack string
 }
 
-// Error says what broke.
+// Error returns the cause and the stack.
 func (e *InternalError) Error() string {
 	return fmt.Sprintf("internal error: %v\n%s", e.Cause, e.Stack)
 }
 
-// catch turns a panic into the error of a goroutine.
+// catch turns a panic of a goroutine into its error.
 func catch(err *error) {
 	if cause := recover(); cause != nil {
 		*err = &InternalError{cause, string(debug.Stack())}
@@ -146,14 +145,14 @@ func New(config Config) *Driver {
 		config.Beat = func(int64) {}
 	}
 	return &Driver{
-		config: config, queue: newQueue(maxQueued), events: make(chan engine.Event, maxEvents), writes: make(chan write, 1),
+		config: config, queue: newQueue(maxQueued), events: make(chan engine.Event, maxEvents), writes: make(chan batch, 1),
 		queries: make(chan func()), aborted: make(chan struct{}), ended: make(chan struct{}),
 	}
 }
 
-// Run drives the engine until the context ends, then stops: nothing new is
-// sent, and what is in flight is waited for, within the stop timeout. An error
-// is a reason to end the process; the next start replays the journal.
+// Run drives the engine until the context ends, and then stops: nothing new is sent, and
+// Run waits for what is in flight within the stop timeout. An error is a reason to end the
+// process; the next start replays the journal.
 func (d *Driver) Run(ctx context.Context) error {
 	defer close(d.ended)
 	outer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -171,18 +170,18 @@ func (d *Driver) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Abort ends Run at once, without waiting for what is in flight: a second
-// signal. What was being sent is unknown to the next start, which finds out.
+// Abort ends Run at once, without waiting for what is in flight (a second signal). The next
+// start finds out what became of that.
 func (d *Driver) Abort() { d.abortOnce.Do(func() { close(d.aborted) }) }
 
-// OpenLeft says, line by line, what stays open on the exchange. It may be called
-// after Run returned; it is empty when the engine broke.
+// OpenLeft lists, line by line, what stays open on the exchange. It blocks until Run has
+// returned, and is empty when the engine broke.
 func (d *Driver) OpenLeft() []string {
 	<-d.ended
 	return d.left
 }
 
-// Query runs a function while the engine is at rest, for reading it.
+// Query runs a function that reads the engine while the engine is at rest.
 func (d *Driver) Query(ctx context.Context, read func()) error {
 	done := make(chan struct{})
 	select {
@@ -245,9 +244,8 @@ func (d *Driver) loop(ctx, work context.Context) (err error) {
 	}
 }
 
-// wait is how long until the engine wants to be woken, a second at most so that
-// a clock that was set is noticed. An engine that was just woken and still wants
-// it at once is given a pause, so that it never spins.
+// wait is how long until the engine is woken. An engine that was just woken and asks for it
+// again at once waits a moment, so that it never spins.
 func (d *Driver) wait(woken bool) time.Duration {
 	left := d.config.Machine.NextMS() - d.config.Clock.ServerNowMS()
 	switch {
@@ -259,7 +257,7 @@ func (d *Driver) wait(woken bool) time.Duration {
 	return time.Duration(max(0, left)) * time.Millisecond
 }
 
-// wake gives the engine its wake-up when it is due.
+// wake gives the engine its wake event when that is due.
 func (d *Driver) wake() bool {
 	now := d.config.Clock.ServerNowMS()
 	if d.config.Machine.NextMS() > now {
@@ -270,7 +268,7 @@ func (d *Driver) wake() bool {
 	return true
 }
 
-// take takes an answer of a worker or of the writer.
+// take handles an answer of a worker or of the writer.
 func (d *Driver) take(event engine.Event) {
 	journaled, _ := event.(*engine.EventJournaled)
 	if journaled != nil {
@@ -279,12 +277,12 @@ func (d *Driver) take(event engine.Event) {
 	written := d.batches
 	d.handle(event)
 	if journaled != nil {
-		d.tellDurable(written, journaled.Err)
+		d.answerDurable(written, journaled.Err)
 	}
 }
 
-// stop tells the engine, and takes openings and market reads that no worker has
-// begun out of the queue. Exits, protection and settling go on.
+// stop gives the engine its stop event, and drops the openings and market reads that no
+// worker has begun. Exits, protection and settling continue.
 func (d *Driver) stop() {
 	d.handle(&engine.EventStop{Shutdown: d.config.Shutdown})
 	for _, call := range d.queue.drop(engine.PriorityEntry) {
@@ -292,25 +290,25 @@ func (d *Driver) stop() {
 	}
 }
 
-// refuse answers a call that was not sent: that is certain, so it says so.
+// refuse answers a call that was certainly not sent.
 func (d *Driver) refuse(call *engine.Call, why string) {
 	d.refused = append(d.refused, &engine.EventAnswer{CallID: call.ID,
 		Err: &exchange.Unavailable{Operation: call.Request.Operation, Reason: why}})
 }
 
-// handle gives the engine one event and puts its effects on their way: what is
-// called back first, then records, so that no placement can overtake its own.
+// handle gives the engine one event and carries out its effects: recalls first, then
+// records, so that no placement can overtake its own record.
 func (d *Driver) handle(event engine.Event) {
 	d.effects.Reset()
 	now := d.config.Clock.ServerNowMS()
 	d.config.Machine.Handle(now, event, &d.effects)
 	for _, id := range d.effects.Recalls {
-		if call, waited := d.queue.recall(id); waited {
+		if call, removed := d.queue.recall(id); removed {
 			d.refuse(&call, "it was recalled")
 		}
 	}
 	if len(d.effects.Records) > 0 {
-		d.handOver()
+		d.submit()
 	}
 	for i := range d.effects.Calls {
 		if !d.queue.put(d.effects.Calls[i]) {

@@ -115,7 +115,7 @@ func TestAPlacementWhoseTimeToLivePassedIsNotSentAndSaysSo(t *testing.T) {
 
 // punctualVenue notes until when a request may be sent, and waits before it sends.
 type punctualVenue struct {
-	*tellingVenue
+	*scriptedVenue
 	until map[string]int64
 	waits time.Duration
 }
@@ -170,13 +170,13 @@ func TestAnOpeningIsCalledBackWhereverItWaits(t *testing.T) {
 				t.Errorf("call %d: want it surely not sent, have %v", id, err)
 			}
 			if !answered[id].Equal(began) {
-				t.Errorf("call %d: want it told at once, have it after %s", id, answered[id].Sub(began))
+				t.Errorf("call %d: want an answer at once, have it after %s", id, answered[id].Sub(began))
 			}
 		}
 	})
 }
 
-func TestAVenueThatWaitsIsToldTheTimeToLive(t *testing.T) {
+func TestAVenueThatWaitsKnowsTheTimeToLive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
@@ -196,7 +196,7 @@ func TestAVenueThatWaitsIsToldTheTimeToLive(t *testing.T) {
 			t.Error(err)
 		}
 		if want := map[string]int64{"placement": deadline}; !maps.Equal(want, venue.until) {
-			t.Errorf("told: want %v, have %v", want, venue.until)
+			t.Errorf("deadlines: want %v, have %v", want, venue.until)
 		}
 		if want, have := []string{"sent placement", "sent read"}, r.story.all(); !slices.Equal(want, have) {
 			t.Errorf("requests: want %q, have %q", want, have)

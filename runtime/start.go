@@ -12,13 +12,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// Source is a journal that can be read again.
+// Source is a journal that can be replayed.
 type Source interface {
 	Replay(ctx context.Context, take func(*record.Record) error) error
 }
 
-// Replay applies every record of a journal to a book and returns their number.
-// Start-up and recovery after a crash are this one path.
+// Replay applies every record of a journal to a book and returns their number. Start-up and
+// recovery after a crash share this path.
 func Replay(ctx context.Context, source Source, book *reconcile.Book) (records int, err error) {
 	err = source.Replay(ctx, func(record *record.Record) error {
 		book.Apply(record)
@@ -31,12 +31,12 @@ func Replay(ctx context.Context, source Source, book *reconcile.Book) (records i
 	return records, nil
 }
 
-// markName is the file that is there while botd runs.
+// markName is the file that exists while botd runs.
 const markName = "running"
 
-// Mark leaves a file in the data directory until clean is called. It reports
-// whether an earlier run left its own there: that one did not end by a clean
-// stop. The directory must be this process's alone.
+// Mark creates a file in the data directory that exists until clean is called. It reports
+// whether an earlier run left its own: that run did not stop cleanly. No other process may
+// use the directory.
 func Mark(directory string) (clean func() error, unclean bool, err error) {
 	path := filepath.Join(directory, markName)
 	switch _, err := os.Lstat(path); {
@@ -56,7 +56,7 @@ func Mark(directory string) (clean func() error, unclean bool, err error) {
 	}, unclean, nil
 }
 
-// writeMark makes the file, there also after a power failure.
+// writeMark creates the file so that it survives a power failure.
 func writeMark(path string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"botd/reconcile/record"
 )
 
-func TestTheMarkTellsARunThatDidNotEndCleanly(t *testing.T) {
+func TestTheMarkShowsARunThatDidNotEndCleanly(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	mark := func(want bool) func() error {

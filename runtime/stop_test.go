@@ -46,7 +46,7 @@ func TestStoppingWaitsForWhatIsInFlight(t *testing.T) {
 			t.Errorf("open left: want %q, have %q", want, have)
 		}
 		if len(given[*engine.EventStop](r.machine)) == 0 {
-			t.Errorf("want the engine told to stop, have events %T", r.machine.seen)
+			t.Errorf("want a stop event, have %T", r.machine.seen)
 		}
 	})
 }
@@ -67,7 +67,7 @@ func TestStoppingGivesUpAfterItsTimeout(t *testing.T) {
 			t.Errorf("stopping: want %s, have %s", want, have)
 		}
 		if len(r.driver.OpenLeft()) != 1 {
-			t.Error("want what is left open told, have nothing")
+			t.Error("want what is left open listed, have nothing")
 		}
 	})
 }
@@ -104,7 +104,8 @@ func TestStoppingTakesOpeningsOutOfTheQueueAndLetsExitsGo(t *testing.T) {
 			switch event.(type) {
 			case *engine.EventStart:
 				r.machine.inFlight = true
-				out.Calls = append(out.Calls, call(1, engine.PriorityExit, "first"), call(2, engine.PriorityEntry, "entry"), call(3, engine.PriorityExit, "exit"))
+				out.Calls = append(out.Calls, call(1, engine.PriorityExit, "first"), call(2, engine.PriorityEntry, "entry"),
+					call(3, engine.PriorityExit, "exit"))
 			case *engine.EventAnswer:
 				answers++
 				r.machine.inFlight = answers < 3
@@ -130,13 +131,13 @@ func TestAskingAStoppedDriverFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig()
 		r.start(t)
-		if err := r.driver.Query(t.Context(), func() { r.story.tell("read") }); err != nil {
+		if err := r.driver.Query(t.Context(), func() { r.story.add("read") }); err != nil {
 			t.Error(err)
 		}
 		if err := r.finish(); err != nil {
 			t.Error(err)
 		}
-		if err := r.driver.Query(t.Context(), func() { r.story.tell("read late") }); !errors.Is(err, ErrStopped) {
+		if err := r.driver.Query(t.Context(), func() { r.story.add("read late") }); !errors.Is(err, ErrStopped) {
 			t.Errorf("query: want %v, have %v", ErrStopped, err)
 		}
 		if err := r.driver.Send(t.Context(), &engine.EventHalt{}); !errors.Is(err, ErrStopped) {
