@@ -279,6 +279,47 @@ var casesOfTruth = []caseTest{
 			t.Errorf("after resolving: want 10, have %d", known)
 		}
 	}},
+	{"39 an old backup meets a position alone: quarantine, no halt, nothing sent", func(t *testing.T) {
+		w := oldBackup(t)
+		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "differs from the fills by 0.01") {
+			t.Errorf("want what the backup lacks, have %q", d.Cause)
+		}
+		if halt := w.engine.Book().Halted(); halt.Level != reconcile.LevelNone {
+			t.Errorf("want the other symbols traded on, have %+v", halt)
+		}
+		w.wantSent(2)
+		if known := w.truth().Known; known != 10 {
+			t.Errorf("want nothing adopted, have %d", known)
+		}
+		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
+		w.pass(40_000)
+		w.wantSound()
+		w.wantSent(2) // the target was reached before the backup forgot it
+	}},
+	{"39 by policy its strategy takes it, and buys nothing again", func(t *testing.T) {
+		w := oldBackup(t, foreign("adopt"))
+		w.wantSent(2)
+		w.wantHeld(20)
+		w.wantSound()
+	}},
+	{"39 an old backup meets a position and an order: the account halts", func(t *testing.T) {
+		w := newWorld(t, hold(10))
+		w.pass(10_000)
+		backup := len(w.records)
+		w.byHand(w.market(exchange.Buy, 10, false))
+		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 5, ClientOrderID: "bt-1-2"}
+		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
+		w.records = w.records[:backup]
+		w.start()
+		w.pass(120_000)
+		if d := w.wantState("halted"); d.Scope != (reconcile.Scope{}) {
+			t.Errorf("want the account halted, have %+v", d)
+		}
+		w.wantSent(1)
+		if open := w.venue.OpenOrders("one", exchange.Futures); open != 1 {
+			t.Errorf("want the order left alone, have %d open", open)
+		}
+	}},
 	{"38 the side flips by itself: quarantine", func(t *testing.T) {
 		w := newWorld(t, hold(10), foreign("adopt"))
 		w.pass(20_000)
@@ -319,4 +360,23 @@ func TestAQuarantineOfASymbolNobodyTradesIsTold(t *testing.T) {
 	if told := len(facts[NoteQuarantine](w.notes)); told != 1 {
 		t.Errorf("want it told once, have %d times: %+v", told, w.engine.Degraded())
 	}
+}
+
+// oldBackup is a world whose journal lacks the second of two orders, which filled: it
+// is put back to before that, and then two minutes pass.
+func oldBackup(t *testing.T, options ...option) *world {
+	t.Helper()
+	target := exchange.Quantity(10)
+	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
+		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
+	}, options...)
+	w.pass(10_000)
+	backup := len(w.records)
+	target = 20
+	w.pass(70_000)
+	w.wantHeld(20)
+	w.records = w.records[:backup]
+	w.start()
+	w.pass(120_000)
+	return w
 }

@@ -15,6 +15,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
+	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
@@ -217,6 +218,10 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 	}
 	if err := problems.Err(); err != nil {
 		return r, failure.New(failure.Config, "", "%s", problems.String())
+	}
+	if config.Foreign == reconcile.ForeignIgnore {
+		return r, failure.New(failure.Config, "set foreign: halt in botd.yaml until the first start after the restore has settled",
+			"with foreign: ignore, a position that the backup does not know passes for another's, and its strategy enters again")
 	}
 	made, err := journal.CheckBackup(command.Context(), backup)
 	if err != nil {
