@@ -135,8 +135,8 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"margin", Limits{}, nil, entry(2_001), "margin"},
 		{"margin at its limit", Limits{}, nil, entry(2_000), ""},
 		{"margin with one in flight", Limits{}, func(b *table) { b.live("a", entry(1_000).Order, reconcile.Entry) }, entry(1_001), "margin"},
-		{"position limit", Limits{MaxPosition: 99}, nil, entry(100), "max_position"},
-		{"position limit with one in flight", Limits{MaxPosition: 100}, func(b *table) { b.live("a", entry(1).Order, reconcile.Entry) }, entry(100), "max_position"},
+		{"position limit", Limits{MaxPosition: exchange.MustAmount("0.099")}, nil, entry(100), "max_position"},
+		{"position limit with one in flight", Limits{MaxPosition: exchange.MustAmount("0.1")}, func(b *table) { b.live("a", entry(1).Order, reconcile.Entry) }, entry(100), "max_position"},
 		{"gross exposure", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(201), "max_gross_exposure"},
 		{"gross exposure at its limit", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(200), ""},
 		{"daily loss", Limits{MaxDailyLoss: Loss{Share: 5_000_000}}, func(b *table) { b.day(10_527, 0) }, entry(100), "max_daily_loss"},
@@ -214,8 +214,8 @@ func TestOrdersPerMinuteAreCountedFromTheJournal(t *testing.T) {
 
 func TestTheStrategysLimitIsTheTighter(t *testing.T) {
 	t.Parallel()
-	b := newTable(t, Limits{MaxPosition: 1_000})
-	b.facts.Strategy = Limits{MaxPosition: 50}
+	b := newTable(t, Limits{MaxPosition: exchange.MustAmount("1")})
+	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("0.05")}
 	if refusal := b.check(entry(51)); refusal == nil || !strings.Contains(refusal.Limit, "0.05") {
 		t.Fatalf("want refused at 0.05, have %v", refusal)
 	}

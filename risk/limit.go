@@ -1,236 +1,262 @@
 package risk
 
 import (
-	"fmt"
-
 	"botd/exchange"
 	"botd/reconcile"
 )
 
-// The rules of this file are botd's and the user's.
-
-func (g *Gate) halted(intent *reconcile.Intent, facts *Facts) *Refusal {
-	if halt := facts.Book.HaltOn(intent.Strategy, facts.Truth.Key); halt.Level != reconcile.LevelNone {
-		return refuse(halt.Scope.String()+" halted: "+halt.Why, "armed", "botd rearm ends it")
-	}
-	if facts.Book.Breaking(facts.NowMS) {
-		return refuse("breaker: "+facts.Book.Breaker().Why, "no breaker", "it ends by itself; exits and stops go on")
-	}
-	if facts.Blind {
-		return refuse("blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange")
-	}
-	return nil
+// Limits are the user's limits of the account or of a strategy. Zero is no limit.
+type Limits struct {
+	MaxLeverage        int
+	MaxGrossExposure   exchange.Rate // multiple of equity
+	MaxSymbolExposure  exchange.Rate // multiple of equity
+	MaxDailyLoss       Loss
+	MaxDrawdown        Loss
+	MaxOpenOrders      int
+	MaxOrdersPerMinute int
+	PriceCollar        exchange.Rate // share of the last price
+	MaxDataAgeMS       int64
+	MaxLosingStreak    int
+	CoolDownMS         int64
+	MaxPosition        exchange.Amount `json:"max_position,omitzero"` // base units
 }
 
-func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts) *Refusal {
-	truth := facts.Truth
-	switch {
-	case truth.Quarantine != "":
-		return refuse("quarantine: "+truth.Quarantine, "a settled symbol", "botd resolve "+truth.Key.Name+" ends it")
-	case !truth.Read:
-		return refuse("not fetched", "a settled symbol", "nothing opens before the first snapshot")
+// The names of the limits: as they are configured, reported and counted.
+const (
+	MaxLeverage        = "max_leverage"
+	MaxGrossExposure   = "max_gross_exposure"
+	MaxSymbolExposure  = "max_symbol_exposure"
+	MaxDailyLoss       = "max_daily_loss"
+	MaxDrawdown        = "max_drawdown"
+	MaxOpenOrders      = "max_open_orders"
+	MaxOrdersPerMinute = "max_orders_per_minute"
+	PriceCollar        = "price_collar"
+	MaxDataAge         = "max_data_age"
+	MaxLosingStreak    = "max_losing_streak"
+	CoolDown           = "cool_down"
+	MaxPosition        = "max_position"
+)
+
+// Limit is all that is known of one limit. Check, Explain, Utilization, breaches,
+// the metrics, the reader and the schema of the configuration, and the tables of
+// docs/risk.md and docs/configuration.md are derived from the rows of the table: to
+// add a limit, add its name, its field and its row to this file.
+type Limit struct {
+	Name string
+
+	// Configuration.
+	Reach     Reach             // what the account's limit is measured on; strategies may set any
+	Field     func(*Limits) any // where its value stands: *int, *int64 (ms), *exchange.Rate, *exchange.Amount (base units), *Loss
+	Low, High int64             // bounds of the value, in the unit of its field
+	Percent   bool              // an exchange.Rate is written as a percentage
+	Default   string            // of the account
+	Unit      string            // of the value, where its text does not say it
+	Example   string
+	What      string // a phrase
+
+	// The rule. A setting of another limit has none.
+	measure func(*subject) figures
+	levers  bool   // a change of leverage is judged too, not openings alone
+	hint    string // what helps
+	clears  string // what ends it when it is full
+	latch   *latch // set: a breach holds until it ends, whatever the figures do since
+
+	// docs/risk.md: what is counted, what happens at the limit, how that ends.
+	Counts, Effect, Ends string
+}
+
+// Reach says what the account's limit is measured on.
+type Reach uint8
+
+// What the account's limit is measured on. A strategy's own is measured on what
+// the strategy does.
+const (
+	OfAccount Reach = iota + 1
+	OfMarket
+	OfSymbol
+	OfStrategy // only strategies have it
+)
+
+// latch says how a breach of a limit begins and ends.
+type latch struct {
+	moves Mover
+	why   func(figures) string
+	until func(nowMS int64, limits *Limits) int64 // when it ends by itself; nil: by botd rearm
+	rearm bool                                    // botd rearm ends it
+}
+
+// Texts that several limits share.
+const (
+	isRefused = "the opening is refused"
+	isLatched = "latches: no entries, resting openings are canceled"
+	byItself  = "by itself"
+)
+
+// limitTable holds all limits, in the order in which they are checked and documented.
+var limitTable = []Limit{
+	{Name: MaxLeverage, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLeverage }, Low: 1, High: maxMultiple, Default: "20",
+		Unit: "times", Example: "20", What: "the most leverage that is set on the exchange",
+		measure: leverageSet, levers: true, hint: "lower the leverage", clears: "lower the leverage, or raise the limit",
+		Counts: "the leverage set on the exchange for the symbol, and a leverage about to be set",
+		Effect: "openings and the change of leverage are refused", Ends: "lower the leverage, or raise the limit"},
+	{Name: MaxGrossExposure, Reach: OfMarket, Field: func(l *Limits) any { return &l.MaxGrossExposure }, Low: 1, High: maxMultiple * one, Default: "10",
+		Example: "3.0", What: "the value of all positions and openings of a market, as a multiple of that market's equity",
+		measure: grossExposure, hint: "the value with everything in flight filled; ask for less", clears: lessOrHigher,
+		Counts: "the values of all symbols of the market at the last price, with every opening that is open, in flight or uncertain filled, as a multiple of " +
+			"that market's equity; of a strategy: its symbol's value",
+		Effect: isRefused, Ends: "by itself, when the value falls"},
+	{Name: MaxSymbolExposure, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxSymbolExposure }, Low: 1, High: maxMultiple * one,
+		Example: "100%", What: "the same of one symbol",
+		measure: symbolExposure, hint: "the value with everything in flight filled; ask for less", clears: lessOrHigher,
+		Counts: "the same of one symbol", Effect: isRefused, Ends: byItself},
+	{Name: MaxDailyLoss, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDailyLoss }, High: one, Default: "5%",
+		Example: "5%", What: "lost since 00:00 UTC: then no entries until the next day",
+		measure: dailyLoss, hint: "no entries until the next UTC day; exits and stops go on", clears: lessOrHigher,
+		latch:  &latch{moves: ByEquity, why: lostTooMuch, until: func(nowMS int64, _ *Limits) int64 { return exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1) }},
+		Counts: "what equity lost since 00:00 UTC, deposits and withdrawals counted; a share of the day's first equity, or USDT",
+		Effect: isLatched, Ends: "at 00:00 UTC; `botd rearm` does not end it"},
+	{Name: MaxDrawdown, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDrawdown }, High: one, Default: "20%",
+		Example: "500 USDT", What: "lost from the highest equity: then no entries until `botd rearm`",
+		measure: drawdown, hint: "no entries until botd rearm; exits and stops go on", clears: lessOrHigher,
+		latch:  &latch{moves: ByEquity, why: lostTooMuch, rearm: true},
+		Counts: "what equity lost from its highest since it was first watched, or since the last `botd rearm`; a share of that, or USDT",
+		Effect: isLatched, Ends: "`botd rearm` (`--strategy NAME`); the highest equity is then measured anew"},
+	{Name: MaxOpenOrders, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOpenOrders }, Low: 1, High: maxOrders, Default: "200",
+		Unit: "orders", Example: "200", What: "in the book, in flight and of unknown fate",
+		measure: openOrders, hint: "cancel orders", clears: endsByItself,
+		Counts: "orders in the book, in flight and uncertain", Effect: isRefused, Ends: byItself},
+	{Name: MaxOrdersPerMinute, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOrdersPerMinute }, Low: 1, High: maxOrders, Default: "300",
+		Unit: "orders", Example: "300", What: "placed in the last 60 s, whatever became of them",
+		measure: ordersPerMinute, hint: "the next minute is free again", clears: endsByItself,
+		Counts: "placements of the last 60 s, whatever became of them", Effect: isRefused, Ends: byItself},
+	{Name: PriceCollar, Reach: OfSymbol, Field: func(l *Limits) any { return &l.PriceCollar }, Low: 1, High: one, Percent: true, Default: "5%",
+		Example: "5%", What: "how far a limit order that opens may be through the last price, to its own cost",
+		measure: throughPrice, hint: "a price this far through the last price is most likely a mistake", clears: endsByItself,
+		Counts: "how far the price of a LIMIT that opens is through the last price, to its own cost; on spot also how far an exit goes",
+		Effect: isRefused, Ends: byItself},
+	{Name: MaxDataAge, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxDataAgeMS }, Low: 1000, High: 7 * dayMS, Default: "2m",
+		Example: "2m", What: "an older last price opens nothing",
+		measure: dataAge, hint: "the last price is too old to open on", clears: endsByItself,
+		Counts: "the age of the last price", Effect: isRefused, Ends: "with the next price"},
+	{Name: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLosingStreak }, Low: 1, High: 1000,
+		Unit: "positions", Example: "4", What: "losing positions in a row: then no entries for `cool_down`",
+		measure: losingStreak, hint: "no entries until the cool-down is over; exits and stops go on", clears: lessOrHigher,
+		latch:  &latch{moves: ByResults, why: lostInARow, until: func(nowMS int64, limits *Limits) int64 { return nowMS + limits.CoolDownMS }, rearm: true},
+		Counts: "positions that ended with a loss, fees and funding included, one after the other",
+		Effect: "as many as the limit latch for `cool_down`: no entries, resting openings are canceled",
+		Ends:   "after `cool_down`, or `botd rearm`; the count begins anew"},
+	{Name: CoolDown, Reach: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
+		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", What: "for how long; 1h where a streak is bounded and this is not given",
+		Counts: "how long entries wait after such a streak; 1h where none is given", Effect: "-", Ends: "-"},
+	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
+		Unit: "base units", Example: "0.02", What: "its position together with its openings",
+		measure: ownPosition, hint: "the position with everything in flight filled; ask for less", clears: lessOrHigher,
+		Counts: "its position and all its openings of the side, in base units", Effect: isRefused, Ends: byItself},
+}
+
+// Bounds of values, so that a forgotten percent sign is seen.
+const (
+	one          = int64(exchange.RateOne)
+	maxMultiple  = 1000
+	maxOrders    = 100_000
+	dayMS        = 24 * 3_600_000
+	lessOrHigher = "less of it, or a higher limit"
+	endsByItself = "ends by itself"
+
+	usualCoolDownMS = 3_600_000
+)
+
+func leverageSet(s *subject) figures {
+	if s.intent != nil && s.intent.Purpose == reconcile.Leverage {
+		return counts(s.intent.Leverage, s.limits.MaxLeverage)
 	}
-	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == truth.Key && p.State.Unresolved() {
-			return refuse("placement "+p.ClientOrderID+" "+p.State.String(), "a settled symbol", "its outcome is fetched, never guessed")
+	if s.truth != nil {
+		f := counts(s.truth.Leverage, s.limits.MaxLeverage)
+		f.idle = s.truth.Key.Market == exchange.Spot
+		return f
+	}
+	most := 0
+	for _, truth := range s.traded {
+		most = max(most, truth.Leverage)
+	}
+	return counts(most, s.limits.MaxLeverage)
+}
+
+// grossExposure: a strategy has one symbol, so its gross exposure is that one's.
+func grossExposure(s *subject) figures {
+	if s.strategy != "" {
+		return s.exposure(s.limits.MaxGrossExposure, s.truth)
+	}
+	return s.exposure(s.limits.MaxGrossExposure, s.book.Symbols()...)
+}
+
+func symbolExposure(s *subject) figures {
+	return s.exposure(s.limits.MaxSymbolExposure, s.truth)
+}
+
+func dailyLoss(s *subject) figures {
+	return s.loss(s.watch.Day.Equity, s.limits.MaxDailyLoss)
+}
+
+func drawdown(s *subject) figures {
+	return s.loss(s.watch.Day.Peak, s.limits.MaxDrawdown)
+}
+
+// losingStreak is crossed by the result of a position, never by an intent.
+func losingStreak(s *subject) figures {
+	f := counts(s.watch.Losses, s.limits.MaxLosingStreak)
+	f.byResult = true
+	return f
+}
+
+// openOrders counts the orders in the book, in flight and uncertain.
+func openOrders(s *subject) figures {
+	n := s.added()
+	for _, p := range s.book.Live() {
+		if s.strategy == "" || p.Strategy == s.strategy {
+			n++
 		}
 	}
-	if o := facts.Book.HoldsBack(truth); o != nil {
-		return refuse(fmt.Sprintf("order %d, which botd did not make", o.ID), "none that opens (foreign: halt)", "cancel it, or set foreign: ignore or adopt")
-	}
-	return nil
+	return counts(n, s.limits.MaxOpenOrders)
 }
 
-func (g *Gate) dataAge(_ *reconcile.Intent, facts *Facts) *Refusal {
-	limit := tighter(g.limits.MaxDataAgeMS, facts.Strategy.MaxDataAgeMS)
-	if age := facts.NowMS - facts.Truth.LastMS; limit != 0 && age > limit {
-		return refuse(fmt.Sprintf("%d s", age/1000), fmt.Sprintf("%d s", limit/1000), "the last price is too old to open on")
+func ordersPerMinute(s *subject) figures {
+	all, own := s.book.SentWithin(s.nowMS, s.strategy)
+	if s.strategy == "" {
+		own = all
 	}
-	return nil
+	return counts(own+s.added(), s.limits.MaxOrdersPerMinute)
 }
 
-// collar: a limit price may not be further through the last price than allowed.
-func (g *Gate) collar(intent *reconcile.Intent, facts *Facts) *Refusal {
-	limit := tighter(g.limits.PriceCollar, facts.Strategy.PriceCollar)
-	if limit == 0 || intent.Order.Type != exchange.Limit || !intent.Purpose.Opens() {
-		return nil
+// throughPrice is a bound of each order's price: without one nothing is in use.
+func throughPrice(s *subject) figures {
+	if s.truth.Rules == nil || s.truth.Last <= 0 {
+		return figures{unknown: s.truth.Key.String() + " has no price", hint: nextRound}
 	}
-	rules, last := facts.Truth.Rules, facts.Truth.Last
-	through := int64(intent.Order.Price-last) * intent.Order.Side.Sign()
-	if through > 0 && rules.PriceAmount(last).MulRate(limit).Less(rules.PriceAmount(exchange.Price(through))) {
-		return refuse(rules.PriceDecimal(intent.Order.Price), fmt.Sprintf("%s %% through %s", limit.Decimal().Shift(2), rules.PriceDecimal(last)), "a price this far through the market is most likely a mistake")
+	rules, last := s.truth.Rules, s.truth.Last
+	f := figures{limit: rules.PriceAmount(last).MulRate(s.limits.PriceCollar), unit: usdt, idle: true}
+	if s.intent != nil && s.intent.Order.Type == exchange.Limit {
+		f.value, f.idle = rules.PriceAmount(exchange.Price(max(0, int64(s.intent.Order.Price-last)*s.intent.Order.Side.Sign()))), false
 	}
-	return nil
+	return f
 }
 
-func (g *Gate) maxPosition(intent *reconcile.Intent, facts *Facts) *Refusal {
-	limit := tighter(g.limits.MaxPosition, facts.Strategy.MaxPosition)
-	if limit == 0 {
-		return nil
+func dataAge(s *subject) figures {
+	if s.truth.LastMS == 0 {
+		return figures{unknown: "no price of " + s.truth.Key.String() + " was read", hint: nextRound}
 	}
-	rules, order := facts.Truth.Rules, &intent.Order
-	after := own(facts.Truth, facts.Book, order.Side) + order.Quantity
-	if !order.QuoteAmount.IsZero() {
-		after += rules.QuantityFor(order.QuoteAmount, facts.Truth.Last)
-	}
-	if after > limit {
-		return refuse(rules.QuantityDecimal(after), rules.QuantityDecimal(limit), "the position with everything in flight; raise risk.max_position or ask for less")
-	}
-	return nil
+	return figures{value: milliseconds(max(0, s.nowMS-s.truth.LastMS)), limit: milliseconds(s.limits.MaxDataAgeMS), unit: seconds}
 }
 
-// exposure is a symbol's value with everything in flight filled, on the side
-// that is larger. It is not known while a size has no price.
-func exposure(truth *reconcile.SymbolTruth, book *reconcile.Book) (value exchange.Amount, known bool) {
-	size := max(worst(truth, book, exchange.Buy), worst(truth, book, exchange.Sell))
-	if size == 0 {
-		return value, true
+// ownPosition is the strategy's part of the position, never what others hold.
+func ownPosition(s *subject) figures {
+	rules := s.truth.Rules
+	if rules == nil {
+		return figures{unknown: "the rules of " + s.truth.Key.String() + " were not read", hint: nextRound}
 	}
-	if truth.Rules == nil || truth.Last <= 0 {
-		return value, false
+	size := max(own(s.truth, s.book, exchange.Buy), own(s.truth, s.book, exchange.Sell))
+	if s.intent != nil {
+		size = plus(own(s.truth, s.book, s.intent.Order.Side), ordered(&s.intent.Order, s.truth))
 	}
-	return truth.Rules.Notional(truth.Last, size), true
-}
-
-// symbolExposure: one symbol's value, as a multiple of its market's equity. A
-// strategy has one symbol, so its gross exposure is that too.
-func (g *Gate) symbolExposure(intent *reconcile.Intent, facts *Facts) *Refusal {
-	limit := tighter(tighter(g.limits.MaxSymbolExposure, facts.Strategy.MaxSymbolExposure), facts.Strategy.MaxGrossExposure)
-	if limit == 0 {
-		return nil
-	}
-	now, _ := exposure(facts.Truth, facts.Book) // it has a price: rule price
-	rule := MaxSymbolExposure
-	if limit == facts.Strategy.MaxGrossExposure {
-		rule = MaxGrossExposure
-	}
-	return named(rule, exposed(now.Add(value(&intent.Order, facts.Truth)), limit, facts))
-}
-
-// grossExposure: the values of all symbols of the market together.
-func (g *Gate) grossExposure(intent *reconcile.Intent, facts *Facts) *Refusal {
-	if g.limits.MaxGrossExposure == 0 {
-		return nil
-	}
-	gross := value(&intent.Order, facts.Truth)
-	for _, truth := range facts.Book.Symbols() {
-		if truth.Key.Market != facts.Truth.Key.Market {
-			continue
-		}
-		one, known := exposure(truth, facts.Book)
-		if !known {
-			hint := "its price is read with the next round"
-			if truth.Rules == nil {
-				hint = "no strategy trades it, so nothing is read of it: end what is open there"
-			}
-			return refuse("unknown: "+truth.Key.String()+" has no price", g.limits.MaxGrossExposure.String()+" x equity", hint)
-		}
-		gross = gross.Add(one)
-	}
-	return exposed(gross, g.limits.MaxGrossExposure, facts)
-}
-
-func exposed(value exchange.Amount, limit exchange.Rate, facts *Facts) *Refusal {
-	most := facts.Market.MulRate(limit)
-	if most.Less(value) {
-		return refuse(value.Decimal().Round(2).String()+" USDT", most.Decimal().Round(2).String()+" USDT, "+limit.String()+" x equity",
-			"the value with everything in flight; raise the limit or ask for less")
-	}
-	return nil
-}
-
-func (g *Gate) dailyLoss(intent *reconcile.Intent, facts *Facts) *Refusal {
-	account, mine := facts.Book.Watch(""), facts.Book.Watch(intent.Strategy)
-	if refusal := lost(facts.NowMS, account, MaxDailyLoss, account.Day.Equity, facts.Equity, g.limits.MaxDailyLoss); refusal != nil {
-		return refusal
-	}
-	return lost(facts.NowMS, mine, MaxDailyLoss, mine.Day.Equity, facts.Own, facts.Strategy.MaxDailyLoss)
-}
-
-func (g *Gate) drawdown(intent *reconcile.Intent, facts *Facts) *Refusal {
-	account, mine := facts.Book.Watch(""), facts.Book.Watch(intent.Strategy)
-	if refusal := lost(facts.NowMS, account, MaxDrawdown, account.Day.Peak, facts.Equity, g.limits.MaxDrawdown); refusal != nil {
-		return refusal
-	}
-	return lost(facts.NowMS, mine, MaxDrawdown, mine.Day.Peak, facts.Own, facts.Strategy.MaxDrawdown)
-}
-
-// lost: a breach in force keeps entries back until it ends, whatever equity has
-// done since.
-func lost(nowMS int64, watch *reconcile.Watch, rule string, from, equity exchange.Amount, limit Loss) *Refusal {
-	if breach := watch.Breach(rule); breach != nil && !breach.Over(nowMS) {
-		return refuse(breach.Why, limitText(limit, from), wayOut(rule))
-	}
-	switch {
-	case limit.IsZero():
-		return nil
-	case watch.Day.StartMS == 0:
-		return refuse("unknown", limitText(limit, from), "equity was not read yet")
-	}
-	if loss := from.Sub(equity); limit.From(from).Less(loss) {
-		return refuse("-"+loss.Decimal().Round(2).String()+" USDT", limitText(limit, from), wayOut(rule))
-	}
-	return nil
-}
-
-func limitText(limit Loss, from exchange.Amount) string {
-	if limit.Share != 0 {
-		return fmt.Sprintf("%s %% of %s USDT", limit.Share.Decimal().Shift(2), from.Decimal().Round(2))
-	}
-	return limit.USDT.String() + " USDT"
-}
-
-func wayOut(rule string) string {
-	if rule == MaxDailyLoss {
-		return "no entries until the next UTC day; exits and stops go on"
-	}
-	return "no entries until botd rearm; exits and stops go on"
-}
-
-// losingStreak: after so many losing positions in a row, entries wait.
-func (g *Gate) losingStreak(intent *reconcile.Intent, facts *Facts) *Refusal {
-	for _, name := range [...]string{"", intent.Strategy} {
-		if breach := facts.Book.Watch(name).Breach(MaxLosingStreak); breach != nil && !breach.Over(facts.NowMS) {
-			return refuse(breach.Why, "the cool-down's end", fmt.Sprintf("entries go on in %d s", (breach.UntilMS-facts.NowMS+999)/1000))
-		}
-	}
-	return nil
-}
-
-func (g *Gate) openOrders(intent *reconcile.Intent, facts *Facts) *Refusal {
-	all, mine := open(facts.Book, intent.Strategy)
-	if limit := g.limits.MaxOpenOrders; limit != 0 && all >= limit {
-		return refuse(all+1, limit, "cancel orders or raise risk.max_open_orders")
-	}
-	if limit := facts.Strategy.MaxOpenOrders; limit != 0 && mine >= limit {
-		return refuse(mine+1, limit, "cancel orders or raise the strategy's risk.max_open_orders")
-	}
-	return nil
-}
-
-// open counts the orders in the book, in flight and uncertain: all, and a
-// strategy's own.
-func open(book *reconcile.Book, strategy string) (all, mine int) {
-	for _, p := range book.Live() {
-		all++
-		if p.Strategy == strategy {
-			mine++
-		}
-	}
-	return all, mine
-}
-
-func (g *Gate) ordersPerMinute(intent *reconcile.Intent, facts *Facts) *Refusal {
-	account, strategy := g.limits.MaxOrdersPerMinute, facts.Strategy.MaxOrdersPerMinute
-	if account == 0 && strategy == 0 {
-		return nil
-	}
-	all, mine := facts.Book.SentWithin(facts.NowMS, intent.Strategy)
-	if account != 0 && all >= account {
-		return refuse(all+1, account, "the next minute is free again")
-	}
-	if strategy != 0 && mine >= strategy {
-		return refuse(mine+1, strategy, "the next minute is free again")
-	}
-	return nil
+	return figures{value: rules.QuantityAmount(size), limit: s.limits.MaxPosition, unit: sizeOf(rules, 0).unit}
 }

@@ -1,6 +1,8 @@
 package risk
 
 import (
+	"cmp"
+
 	"botd/exchange"
 	"botd/reconcile"
 )
@@ -13,56 +15,47 @@ import (
 // price collar says otherwise.
 const usualSlip = exchange.RateOne / 20
 
-// setLeverage: within the user's limit and the bracket's, and not so low that
-// what is open lacks margin.
-func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts) *Refusal {
+// setLeverage: not above the bracket's, and not so low that what is open lacks
+// margin.
+func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	truth := facts.Truth
-	limit := tighter(g.limits.MaxLeverage, facts.Strategy.MaxLeverage)
-	if limit != 0 && intent.Leverage > limit {
-		return named(MaxLeverage, refuse(intent.Leverage, limit, "lower leverage or raise risk.max_leverage"))
-	}
 	switch {
 	case truth.Rules == nil:
-		return named("leverage", refuse(intent.Leverage, "a known symbol", "its rules were not fetched yet"))
+		return f.refuse(intent.Leverage, "a known symbol", "its rules were not fetched yet")
 	case intent.Leverage < 1:
-		return named("leverage", refuse(intent.Leverage, "at least 1", "leverage is a whole number from 1"))
+		return f.compare(countOf(intent.Leverage), countOf(1).prefixed("at least"), false, "leverage is a whole number from 1")
 	case truth.Last <= 0:
-		return named("leverage", refuse("no price", "a last price", "no price of this symbol was read yet"))
+		return f.refuse("no price", "a last price", "no price of this symbol was read yet")
 	}
-	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == truth.Key && p.State.Unresolved() {
-			return named("leverage", refuse("placement "+p.ClientOrderID+" "+p.State.String(), "a settled symbol", "its outcome is fetched before leverage changes"))
-		}
+	if p := unresolved(facts); p != nil {
+		return f.refuse("placement "+p.ClientOrderID+" "+p.State.String(), "a settled symbol", "its outcome is fetched before leverage changes")
 	}
 	size := max(worst(truth, facts.Book, exchange.Buy), worst(truth, facts.Book, exchange.Sell))
-	if refusal := venueLeverage(intent.Leverage, truth.Rules.Notional(max(truth.Last, truth.Mark), size), facts); refusal != nil {
-		return named("leverage", refusal)
-	}
-	return named("leverage", g.lowered(intent.Leverage, facts))
+	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(truth.Last, truth.Mark), size, facts, f)
 }
 
 // lowered: with a lower leverage, what is open on the symbol needs more margin.
-func (g *Gate) lowered(leverage int, facts *Facts) *Refusal {
+func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	truth := facts.Truth
 	if truth.Leverage != 0 && leverage >= truth.Leverage {
-		return nil
+		return true
+	}
+	if facts.Book.AccountMS == 0 {
+		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
 	}
 	var held exchange.Amount
 	if truth.AtVenue() != 0 {
-		held = amountOf(truth.EntryPrice, truth)
+		held = entryCost(truth)
 	}
 	for _, p := range facts.Book.Live() {
 		if p.Order.Key() == truth.Key && p.Purpose.Opens() {
-			held = held.Add(truth.Rules.Notional(basis(&p.Order, truth), p.Remaining()))
+			held = held.Add(cost(truth.Rules, basis(&p.Order, truth), p.Remaining()))
 		}
 	}
 	for i := range truth.Foreign {
 		if o := &truth.Foreign[i]; !o.Reduces() {
-			held = held.Add(truth.Rules.Notional(max(o.Price, o.StopPrice, truth.Last), o.Remaining()))
+			held = held.Add(cost(truth.Rules, max(o.Price, o.StopPrice, truth.Last), o.Remaining()))
 		}
-	}
-	if facts.Book.AccountMS == 0 {
-		return refuse("unknown", "a fetched margin account", "the account was not fetched yet")
 	}
 	var more exchange.Amount // with nothing open too, the exchange wants no less than nothing available
 	if !held.IsZero() {
@@ -71,73 +64,58 @@ func (g *Gate) lowered(leverage int, facts *Facts) *Refusal {
 	if truth.Leverage != 0 {
 		more = more.Sub(held.Div(int64(truth.Leverage))).Max(exchange.Amount{})
 	}
-	if free := g.free(facts); free.Less(more) {
-		return refuse(more.String()+" USDT more margin", free.String()+" USDT available", "less size or a deposit")
-	}
-	return nil
+	free := g.free(facts)
+	return f.compare(money(more), money(free), !free.Less(more), "more margin than is available; less size or a deposit")
 }
 
-// amountOf is what the position cost.
-func amountOf(entry exchange.Amount, truth *reconcile.SymbolTruth) exchange.Amount {
-	return truth.Rules.Notional(truth.Rules.PriceOf(entry)+1, max(truth.AtVenue(), -truth.AtVenue()))
+// entryCost is what the position cost.
+func entryCost(truth *reconcile.SymbolTruth) exchange.Amount {
+	return cost(truth.Rules, truth.Rules.PriceOf(truth.EntryPrice)+1, max(truth.AtVenue(), -truth.AtVenue()))
 }
 
-func named(rule string, refusal *Refusal) *Refusal {
-	if refusal != nil {
-		refusal.Rule = rule
-	}
-	return refusal
-}
-
-// venueLeverage: the bracket that a size falls in bounds leverage, and the last
+// bracketLeverage: the bracket that a size falls in bounds leverage, and the last
 // one bounds size. A symbol without brackets names no bound.
-func venueLeverage(leverage int, notional exchange.Amount, facts *Facts) *Refusal {
-	brackets := facts.Truth.Rules.Brackets
+func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, facts *Facts, f *finding) bool {
+	rules := facts.Truth.Rules
+	brackets, notional := rules.Brackets, cost(rules, at, size)
 	if len(brackets) == 0 {
-		return nil
+		return f.compare(countOf(leverage), figure{}, true, "")
 	}
 	if last := brackets[len(brackets)-1].Max; last.Less(notional) {
-		return refuse(notional.String()+" USDT", "at most "+last.String()+" USDT", "no margin bracket of the symbol reaches this size")
+		return f.compare(money(notional), money(last), false, "no margin bracket of the symbol reaches this size")
 	}
-	if most := facts.Truth.Rules.BracketOf(notional).MaxLeverage; leverage > most {
-		return refuse(leverage, most, "the margin bracket of "+notional.String()+" USDT allows less leverage: lower it, or ask for less")
-	}
-	return nil
+	most := rules.BracketOf(notional).MaxLeverage
+	return f.compare(countOf(leverage), countOf(most), leverage <= most, "the margin bracket of this size allows less leverage: lower it, or ask for less")
 }
 
-// leverage: the one set on the exchange must be known, within limits, and
-// allowed for the position as it would be.
-func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts) *Refusal {
+// leverage: the one set on the exchange must be known, and allowed for the
+// position as it would be.
+func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	truth := facts.Truth
 	if truth.Key.Market == exchange.Spot {
-		return nil
+		return true
 	}
 	if truth.Leverage == 0 {
-		return refuse("unknown", "the leverage set on the exchange", "it was not fetched yet")
+		return f.refuse("unknown", "the leverage set on the exchange", "it was not fetched yet")
 	}
-	if limit := tighter(g.limits.MaxLeverage, facts.Strategy.MaxLeverage); limit != 0 && truth.Leverage > limit {
-		return named(MaxLeverage, refuse(truth.Leverage, limit, "lower leverage or raise risk.max_leverage"))
-	}
-	price := max(basis(&intent.Order, truth), truth.Last)
-	after := truth.Rules.Notional(price, worst(truth, facts.Book, intent.Order.Side)+intent.Order.Quantity)
-	return venueLeverage(truth.Leverage, after, facts)
+	at := max(basis(&intent.Order, truth), truth.Last)
+	return bracketLeverage(truth.Leverage, at, plus(worst(truth, facts.Book, intent.Order.Side), intent.Order.Quantity), facts, f)
 }
 
 // margin: the order's margin fits what is available, everything in flight
 // counted. Fees are not part of an order's own margin (decisions.md, margin).
-func (g *Gate) margin(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	truth := facts.Truth
 	if truth.Key.Market == exchange.Spot {
-		return nil
+		return true
 	}
 	if facts.Book.AccountMS == 0 {
-		return refuse("unknown", "a fetched margin account", "the account was not fetched yet")
+		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
 	}
-	need, free := value(&intent.Order, truth).Div(int64(max(truth.Leverage, 1))), g.free(facts)
-	if free.Less(need) {
-		return refuse(need.String()+" USDT", free.String()+" USDT available", "less size, more leverage, or a deposit")
-	}
-	return nil
+	needed, _ := value(&intent.Order, truth)
+	needed = needed.Div(int64(max(truth.Leverage, 1)))
+	free := g.free(facts)
+	return f.compare(money(needed), money(free), !free.Less(needed), "more margin than is available: less size, more leverage, or a deposit")
 }
 
 // free is what is available on futures for one more opening: as fetched, less
@@ -167,9 +145,9 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 
 // slip is how far from the last price a fill is counted.
 func (g *Gate) slip(truth *reconcile.SymbolTruth, facts *Facts) exchange.Price {
-	slip := tighter(g.limits.PriceCollar, facts.Strategy.PriceCollar)
-	if slip == 0 {
-		slip = usualSlip
+	slip := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, usualSlip)
+	if account := g.limits.PriceCollar; account != 0 {
+		slip = min(slip, account)
 	}
 	return truth.Rules.PriceOf(truth.Rules.PriceAmount(truth.Last).MulRate(slip)) + 1
 }
@@ -187,29 +165,29 @@ func reserve(p *reconcile.Placement, truth *reconcile.SymbolTruth, away exchange
 			low, high = p.Order.Price, max(high, p.Order.Price)
 		}
 	}
-	sum := rules.Notional(high, left).MulRate(facts.TakerFee)
+	sum := cost(rules, high, left).MulRate(facts.TakerFee)
 	if p.Seen && p.Order.Type.Priced() {
 		return sum // it rests: its margin is in the fetched figures, and it fills at its price
 	}
 	if p.Purpose.Opens() && !p.Seen {
-		sum = sum.Add(rules.Notional(high, left).Div(int64(max(truth.Leverage, 1))))
+		sum = sum.Add(cost(rules, high, left).Div(int64(max(truth.Leverage, 1))))
 	}
 	loss := high - truth.Last
 	if p.Order.Side == exchange.Sell {
 		loss = truth.Last - low
 	}
-	return sum.Add(rules.Notional(max(0, loss), left))
+	return sum.Add(cost(rules, max(0, loss), left))
 }
 
 // balance: a spot order holds what it would spend, the fee included where it is
 // paid in USDT; what is in flight is spent already.
-func (g *Gate) balance(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	truth, order := facts.Truth, &intent.Order
 	if truth.Key.Market != exchange.Spot {
-		return nil
+		return true
 	}
 	if facts.Book.WalletMS == 0 {
-		return refuse("unknown", "a fetched wallet", "the wallet was not fetched yet")
+		return f.refuse("unknown", "a fetched wallet", "the wallet was not fetched yet")
 	}
 	asset := truth.Rules.Quote
 	if order.Side == exchange.Sell {
@@ -226,10 +204,7 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts) *Refusal {
 		}
 		free = free.Sub(spends(&p.Order, p.Remaining(), other, facts))
 	}
-	if free.Less(need) {
-		return refuse(need.String()+" "+asset, free.String()+" "+asset+" free", "less size or a deposit; open orders may hold the rest")
-	}
-	return nil
+	return f.compare(number(need, unit(asset)), number(free, unit(asset)), !free.Less(need), "more than is free: less size or a deposit; open orders may hold the rest")
 }
 
 // spends is what a spot order takes out of the free balance.
@@ -241,9 +216,9 @@ func spends(order *exchange.NewOrder, left exchange.Quantity, truth *reconcile.S
 		}
 		return truth.Rules.QuantityAmount(left)
 	}
-	cost := order.QuoteAmount
+	spent := order.QuoteAmount
 	if !byAmount {
-		cost = truth.Rules.Notional(basis(order, truth), left)
+		spent = cost(truth.Rules, basis(order, truth), left)
 	}
-	return cost.Add(cost.MulRate(facts.TakerFee))
+	return spent.Add(spent.MulRate(facts.TakerFee))
 }

@@ -1,6 +1,8 @@
 package risk
 
 import (
+	"math"
+
 	"botd/exchange"
 	"botd/reconcile"
 )
@@ -19,28 +21,26 @@ func repeats(purpose reconcile.Purpose) bool {
 }
 
 // reduceOnly: a position must be open and the side opposite to it (rule 5).
-func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	if !intent.Order.Reduces() {
-		return nil
+		return true
 	}
 	position := facts.Truth.Position // without what is ignored: that is not botd's to reduce
 	if position == 0 || facts.Truth.AtVenue() == 0 {
-		return refuse("no position", "an open position", "reduceOnly needs a position to reduce (rule 5)")
+		return f.refuse("no position", "an open position", "reduceOnly needs a position to reduce (rule 5)")
 	}
 	if (position > 0) == (intent.Order.Side == exchange.Buy) {
-		return refuse(intent.Order.Side, intent.Order.Side.Opposite(), "a reducing order is opposite to the position (rule 5)")
+		return f.refuse(intent.Order.Side, intent.Order.Side.Opposite(), "a reducing order is opposite to the position (rule 5)")
 	}
 	if (facts.Truth.AtVenue() > 0) == (intent.Order.Side == exchange.Buy) { // what is ignored outweighs what is botd's
-		return refuse(intent.Order.Side, intent.Order.Side.Opposite(), "the exchange's one position, with what others hold of it, is on the other side (rule 5)")
+		return f.refuse(intent.Order.Side, intent.Order.Side.Opposite(), "the exchange's one position, with what others hold of it, is on the other side (rule 5)")
 	}
 	if intent.Order.ClosePosition {
-		return nil
+		return true
 	}
 	held := min(max(position, -position), max(facts.Truth.AtVenue(), -facts.Truth.AtVenue()))
-	if intent.Order.Quantity > held {
-		return refuse(facts.Truth.Rules.QuantityDecimal(intent.Order.Quantity), facts.Truth.Rules.QuantityDecimal(held), "more than the position's remaining quantity (rule 5)")
-	}
-	return nil
+	return f.compare(sizeOf(facts.Truth.Rules, intent.Order.Quantity), sizeOf(facts.Truth.Rules, held), intent.Order.Quantity <= held,
+		"more than the position's remaining quantity (rule 5)")
 }
 
 // reduceOnlySum: all reducing quantities together, this one, those in flight and
@@ -48,82 +48,79 @@ func (g *Gate) reduceOnly(intent *reconcile.Intent, facts *Facts) *Refusal {
 // for uncertain ones; one that must get out does not. Strangers' do not count
 // against a market order of all there is, which takes them with it (rule 6):
 // nobody's order may keep botd in a position.
-func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	if !intent.Order.ReduceOnly {
-		return nil
+		return true
 	}
 	held := max(facts.Truth.AtVenue(), -facts.Truth.AtVenue())
 	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == held
 	for _, p := range facts.Book.Live() {
 		if p.Order.Key() == facts.Truth.Key && p.Order.ReduceOnly && (p.State != reconcile.Uncertain || !repeats(intent.Purpose)) {
-			sum += p.Remaining()
+			sum = plus(sum, p.Remaining())
 		}
 	}
 	for i := range facts.Truth.Foreign {
 		if o := &facts.Truth.Foreign[i]; o.Reduces() && !o.ClosePosition && !sweeps {
-			sum += o.Remaining()
+			sum = plus(sum, o.Remaining())
 		}
 	}
-	if sum > held {
-		return refuse(facts.Truth.Rules.QuantityDecimal(sum), facts.Truth.Rules.QuantityDecimal(held), "open reduceOnly orders already cover the position (rule 5)")
-	}
-	return nil
+	return f.compare(sizeOf(facts.Truth.Rules, sum), sizeOf(facts.Truth.Rules, held), sum <= held, "open reduceOnly orders already cover the position (rule 5)")
 }
 
 // closePosition: one active per symbol and type (rule 8), on its side of the
 // current price (rule 9).
-func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	if !intent.Order.ClosePosition {
-		return nil
+		return true
 	}
 	rules, order := facts.Truth.Rules, &intent.Order
 	if order.Type != exchange.StopMarket && order.Type != exchange.TakeProfitMarket {
-		return refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
+		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
 	}
 	for _, p := range facts.Book.Live() {
 		if p.Order.Key() == facts.Truth.Key && p.Order.ClosePosition && p.Order.Type == order.Type && p.State != reconcile.Uncertain {
-			return refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
+			return f.refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
 		}
 	}
 	for i := range facts.Truth.Foreign {
 		if o := &facts.Truth.Foreign[i]; o.ClosePosition && o.Type == order.Type {
-			return refuse("a second one beside order "+o.ClientOrderID+" that botd did not make", "one per symbol and type", "cancel it, or let it protect the position (rule 8)")
+			return f.refuse("a second one beside order "+o.ClientOrderID+" that botd did not make", "one per symbol and type", "cancel it, or let it protect the position (rule 8)")
 		}
 	}
 	current := working(order, facts.Truth)
-	below := (facts.Truth.AtVenue() > 0) == (order.Type == exchange.StopMarket)
-	if below && order.StopPrice >= current || !below && order.StopPrice <= current {
-		return refuse(rules.PriceDecimal(order.StopPrice), "the other side of "+rules.PriceDecimal(current).String(), "the price has passed it already (rule 9)")
+	side, fits := "above", order.StopPrice > current
+	if (facts.Truth.AtVenue() > 0) == (order.Type == exchange.StopMarket) {
+		side, fits = "below", order.StopPrice < current
 	}
-	return nil
+	return f.compare(priceOf(rules, order.StopPrice), priceOf(rules, current).prefixed(side), fits, "the price has passed it already (rule 9)")
 }
 
 // opposite: an order against an open position without reduceOnly is never sent;
 // its meaning is not documented. An opening in the book or in flight may have
 // become a position by now, so nothing opens against it either.
-func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	truth, side := facts.Truth, intent.Order.Side
 	if truth.Key.Market == exchange.Spot {
-		return nil
+		return true
 	}
 	if held := truth.AtVenue(); held != 0 && (held > 0) != (side == exchange.Buy) {
-		return refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
+		return f.refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
 	}
 	for _, p := range facts.Book.Live() {
 		if p.Order.Key() == truth.Key && p.Purpose.Opens() && p.Order.Side != side {
-			return refuse(side, side.Opposite(), "opening order "+p.ClientOrderID+" of the other side may fill first; it is canceled before (rule 4)")
+			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID+" of the other side may fill first; it is canceled before (rule 4)")
 		}
 	}
-	return nil
+	return true
 }
 
 // worst is the size the exchange's position can reach on a side with every
 // opening of that side filled, strangers' included, and nothing that reduces.
 func worst(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) exchange.Quantity {
-	size := max(0, truth.AtVenue()*exchange.Quantity(side.Sign())) + opening(truth, book, side)
+	size := plus(max(0, truth.AtVenue()*exchange.Quantity(side.Sign())), opening(truth, book, side))
 	for i := range truth.Foreign {
 		if o := &truth.Foreign[i]; !o.Reduces() && o.Side == side && truth.Key.Market == exchange.Futures {
-			size += o.Remaining()
+			size = plus(size, o.Remaining())
 		}
 	}
 	return size
@@ -131,7 +128,7 @@ func worst(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Sid
 
 // own is the size botd's part of it can reach.
 func own(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) exchange.Quantity {
-	return max(0, truth.Position*exchange.Quantity(side.Sign())) + opening(truth, book, side)
+	return plus(max(0, truth.Position*exchange.Quantity(side.Sign())), opening(truth, book, side))
 }
 
 // opening is what botd's openings of a side may still fill.
@@ -140,17 +137,38 @@ func opening(truth *reconcile.SymbolTruth, book *reconcile.Book, side exchange.S
 		if p.Order.Key() != truth.Key || !p.Purpose.Opens() || p.Order.Side != side {
 			continue
 		}
-		size += p.Remaining()
+		size = plus(size, p.Remaining())
 		if truth.Rules != nil && !p.Order.QuoteAmount.IsZero() {
-			size += max(0, truth.Rules.QuantityFor(p.Order.QuoteAmount, max(truth.Last, 1))-p.Filled)
+			size = plus(size, max(0, truth.Rules.QuantityFor(p.Order.QuoteAmount, max(truth.Last, 1))-p.Filled))
 		}
 	}
 	return size
 }
 
+// plus adds two sizes; a sum that would overflow is the largest size there is.
+func plus(a, b exchange.Quantity) exchange.Quantity {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// exposure is a symbol's value with everything in flight filled, on the side that
+// is larger, and whether it is known: a size needs a price.
+func exposure(truth *reconcile.SymbolTruth, book *reconcile.Book) (exchange.Amount, bool) {
+	size := max(worst(truth, book, exchange.Buy), worst(truth, book, exchange.Sell))
+	if size == 0 {
+		return exchange.Amount{}, true
+	}
+	if truth.Rules == nil || truth.Last <= 0 {
+		return exchange.Amount{}, false
+	}
+	return worth(truth.Rules, truth.Last, size)
+}
+
 // orderCount: a limit on everything. The interface names none for open orders;
 // strangers' orders count.
-func (g *Gate) orderCount(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) orderCount(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	count := 1
 	for _, p := range facts.Book.Live() {
 		if p.Order.Market == facts.Truth.Key.Market {
@@ -166,10 +184,7 @@ func (g *Gate) orderCount(intent *reconcile.Intent, facts *Facts) *Refusal {
 	if intent.Purpose.Opens() {
 		most -= keptForExits
 	}
-	if count > most {
-		return refuse(count, most, "cancel orders: an account and market holds no more")
-	}
-	return nil
+	return f.compare(countOf(count), countOf(most), count <= most, "cancel orders: an account and market holds no more")
 }
 
 // Orders of one account and market, and how many of them openings leave free.

@@ -7,52 +7,16 @@ package risk
 
 import (
 	"fmt"
+	"slices"
 
 	"botd/exchange"
 	"botd/reconcile"
 )
 
-// Limits are the user's limits of an account or a strategy. Zero is no limit.
-type Limits struct {
-	MaxLeverage        int
-	MaxGrossExposure   exchange.Rate // account: sum of |notional| of a market as a multiple of its equity; strategy: its own
-	MaxSymbolExposure  exchange.Rate // |notional| of one symbol as a multiple of its market's equity
-	MaxDailyLoss       Loss          // since UTC midnight
-	MaxDrawdown        Loss          // from the highest equity
-	MaxOpenOrders      int           // account: all; strategy: its own
-	MaxOrdersPerMinute int           // placements
-	PriceCollar        exchange.Rate // how far a limit price may be through the last price
-	MaxDataAgeMS       int64         // how old the last price may be for an opening
-	MaxLosingStreak    int           // positions that lost, one after the other
-	CoolDownMS         int64         // how long entries wait after such a streak
-	MaxPosition        exchange.Quantity
-}
-
-// Loss is a bound of a loss: a share of what it is measured from, or USDT.
-type Loss struct {
-	Share exchange.Rate
-	USDT  exchange.Amount
-}
-
-// IsZero reports whether there is no bound.
-func (l Loss) IsZero() bool { return l.Share == 0 && l.USDT.IsZero() }
-
-// From returns the largest loss from an equity.
-func (l Loss) From(equity exchange.Amount) exchange.Amount {
-	if l.Share != 0 {
-		return equity.MulRate(l.Share)
-	}
-	return l.USDT
-}
-
-// Watches reports whether a limit has to follow equity or results between intents.
-func (l *Limits) Watches() bool {
-	return !l.MaxDailyLoss.IsZero() || !l.MaxDrawdown.IsZero() || l.MaxLosingStreak != 0
-}
-
 // Refusal says which rule refused an intent, with its figures.
 type Refusal struct {
 	Rule  string // from Rules
+	Scope string // of a limit: account, account futures, symbol ..., strategy ...
 	Value string // what the intent would be
 	Limit string // what it may be
 	Hint  string
@@ -61,14 +25,6 @@ type Refusal struct {
 // Error puts rule, value, limit and hint into one line.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s: %s, limit %s (%s)", r.Rule, r.Value, r.Limit, r.Hint)
-}
-
-// of names the rule, unless a part of it has a name of its own.
-func (r *Refusal) of(rule string) *Refusal {
-	if r.Rule == "" {
-		r.Rule = rule
-	}
-	return r
 }
 
 // Approved is an intent that every rule let pass. Only a Gate makes one: the
@@ -94,36 +50,30 @@ type Facts struct {
 	Strategy Limits          // the strategy's own, tighter
 	Market   exchange.Amount // equity of the order's market, for exposures
 	Equity   exchange.Amount // of the account, all markets botd trades, for losses
+	Unread   bool            // Equity was not read yet
 	Own      exchange.Amount // of the strategy, when its limits watch it
 	TakerFee exchange.Rate   // counted for what is in flight; on spot reserved
 	Blind    bool            // reads have failed for too long: nothing opens
 }
 
-// Gate is the account's gate. What it needs comes with each check.
-type Gate struct{ limits Limits }
+// Gate is the account's gate. What it needs comes with each check, of which it
+// makes one at a time.
+type Gate struct {
+	limits Limits
+
+	// Room for one check, so that it allocates nothing.
+	found             finding
+	account, strategy subject
+}
 
 // NewGate returns a gate with the account's limits.
 func NewGate(limits Limits) *Gate { return &Gate{limits: limits} }
 
-// The user's limits, by the names they are configured and counted under.
-const (
-	MaxLeverage        = "max_leverage"
-	MaxGrossExposure   = "max_gross_exposure"
-	MaxSymbolExposure  = "max_symbol_exposure"
-	MaxPosition        = "max_position"
-	MaxDailyLoss       = "max_daily_loss"
-	MaxDrawdown        = "max_drawdown"
-	MaxOpenOrders      = "max_open_orders"
-	MaxOrdersPerMinute = "max_orders_per_minute"
-	PriceCollar        = "price_collar"
-	MaxDataAge         = "max_data_age"
-	MaxLosingStreak    = "max_losing_streak"
-)
-
-// rule is one rule's name and check; nil means it has nothing against the intent.
+// rule is one rule of the exchange's or of botd's own: its name, and what it finds
+// about an intent. The user's limits are rules too: limit.go.
 type rule struct {
-	name  string
-	check func(*Gate, *reconcile.Intent, *Facts) *Refusal
+	name string
+	find func(*Gate, *reconcile.Intent, *Facts, *finding) (fits bool)
 }
 
 // always are the rules for every placement, opens those for openings alone.
@@ -136,77 +86,105 @@ var (
 		{"quantity_tick", (*Gate).quantityTick},
 		{"notional", (*Gate).notional},
 		{"stop_price", (*Gate).stopPrice},
-		{PriceCollar, (*Gate).collar},
 		{"reduce_only", (*Gate).reduceOnly},
 		{"reduce_only_sum", (*Gate).reduceOnlySum},
 		{"close_position", (*Gate).closePosition},
 		{"balance", (*Gate).balance},
 		{"order_count", (*Gate).orderCount},
 	}
-	opens = []rule{
-		{"halted", (*Gate).halted},
-		{"unsettled", (*Gate).unsettled},
-		{MaxDataAge, (*Gate).dataAge},
-		{"opposite", (*Gate).opposite},
-		{"leverage", (*Gate).leverage},
-		{"margin", (*Gate).margin},
-		{MaxPosition, (*Gate).maxPosition},
-		{MaxGrossExposure, (*Gate).grossExposure},
-		{MaxSymbolExposure, (*Gate).symbolExposure},
-		{MaxDailyLoss, (*Gate).dailyLoss},
-		{MaxDrawdown, (*Gate).drawdown},
-		{MaxLosingStreak, (*Gate).losingStreak},
-		{MaxOpenOrders, (*Gate).openOrders},
-		{MaxOrdersPerMinute, (*Gate).ordersPerMinute},
-	}
+	opens = append(slices.Clip(always),
+		rule{"halted", (*Gate).halted},
+		rule{"unsettled", (*Gate).unsettled},
+		rule{"opposite", (*Gate).opposite},
+		rule{"leverage", (*Gate).leverage},
+		rule{"margin", (*Gate).margin},
+	)
+	cancels   = []rule{{"symbol", (*Gate).cancelable}}
+	leverages = []rule{{"leverage", (*Gate).setLeverage}}
 )
 
 // Rules returns the names of all rules, for metrics and documents.
 func Rules() []string {
-	var all []string
-	for _, r := range append(append([]rule{}, always...), opens...) {
-		all = append(all, r.name)
-	}
-	return append(all, MaxLeverage)
+	return namesOf(reconcile.Entry)
 }
 
-// Check lets an intent pass or says why not. A cancel always passes.
-func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal) {
-	switch intent.Purpose {
-	case reconcile.Cancel:
-		if refusal := cancelable(facts); refusal != nil {
-			return Approved{}, refusal
-		}
-		return Approved{*intent, true}, nil
-	case reconcile.Leverage:
-		if refusal := g.setLeverage(intent, facts); refusal != nil {
-			return Approved{}, refusal
-		}
-		return Approved{*intent, true}, nil
+// rulesOf are the rules that an intent is judged by before the limits, in order.
+func rulesOf(purpose reconcile.Purpose) []rule {
+	switch {
+	case purpose == reconcile.Cancel:
+		return cancels
+	case purpose == reconcile.Leverage:
+		return leverages
+	case purpose.Opens():
+		return opens
 	}
-	for _, r := range always {
-		if refusal := r.check(g, intent, facts); refusal != nil {
-			return Approved{}, refusal.of(r.name)
+	return always
+}
+
+// judges reports whether an intent is judged by the limit.
+func (l *Limit) judges(purpose reconcile.Purpose) bool {
+	return l.measure != nil && (purpose.Opens() || l.levers && purpose == reconcile.Leverage)
+}
+
+// namesOf are the names of all rules that an intent is judged by, in order.
+func namesOf(purpose reconcile.Purpose) (names []string) {
+	for _, r := range rulesOf(purpose) {
+		names = append(names, r.name)
+	}
+	for i := range limitTable {
+		if limitTable[i].judges(purpose) {
+			names = append(names, limitTable[i].Name)
 		}
 	}
-	if intent.Purpose.Opens() {
-		for _, r := range opens {
-			if refusal := r.check(g, intent, facts); refusal != nil {
-				return Approved{}, refusal.of(r.name)
+	return names
+}
+
+// judge asks each rule about an intent, in order, and returns the finding of the
+// first that refuses, or nil. It gives every finding on its way to whoever takes
+// them, of a limit one for each of the account and the strategy that has set it.
+func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)) *finding {
+	f := &g.found
+	for _, r := range rulesOf(intent.Purpose) {
+		*f = finding{rule: r.name}
+		r.find(g, intent, facts, f)
+		if give(f); f.refused {
+			return f
+		}
+	}
+	g.account = subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, intent: intent, market: facts.Truth.Key.Market, truth: facts.Truth,
+		equity: facts.Market, funds: facts.Equity, unread: facts.Unread}
+	g.strategy = g.account
+	g.strategy.limits, g.strategy.watch, g.strategy.strategy, g.strategy.funds = &facts.Strategy, facts.Book.Watch(intent.Strategy), intent.Strategy, facts.Own
+	for i := range limitTable {
+		l, asked := &limitTable[i], false
+		if !l.judges(intent.Purpose) {
+			continue
+		}
+		for _, s := range [...]*subject{&g.account, &g.strategy} {
+			if !l.isSet(s.limits) && l.breach(s) == nil {
+				continue
+			}
+			asked = true
+			l.judge(s, f)
+			if give(f); f.refused {
+				return f
 			}
 		}
+		if !asked {
+			*f = finding{rule: l.Name}
+			give(f)
+		}
+	}
+	return nil
+}
+
+func nobody(*finding) {}
+
+// Check lets an intent pass or says why not. A cancel passes unless the symbol
+// admits none.
+func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal) {
+	if refused := g.judge(intent, facts, nobody); refused != nil {
+		return Approved{}, refused.refusal()
 	}
 	return Approved{*intent, true}, nil
-}
-
-func refuse(value, limit any, hint string) *Refusal {
-	return &Refusal{Value: fmt.Sprint(value), Limit: fmt.Sprint(limit), Hint: hint}
-}
-
-// tighter returns the smaller of two limits of which zero is none.
-func tighter[T int | int64 | exchange.Rate | exchange.Quantity](a, b T) T {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }

@@ -9,58 +9,62 @@ import (
 )
 
 // The rules of this file are the exchange's own about an order by itself
-// (interface, Rules 1 to 12), judged before sending so that the venue has
-// nothing left to refuse. Rules about what else is in flight stand in
-// position.go and money.go.
+// (interface, Rules 1 to 12), judged before sending so that the exchange has
+// nothing left to refuse. Rules about what else is in flight stand in position.go
+// and money.go.
 
-// mostValue is the largest value of one order in USDT that is looked at at all,
-// so that no product overflows.
-const mostValue = 1e15
-
-func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	rules := facts.Truth.Rules
 	switch {
 	case rules == nil:
-		return refuse(intent.Order.Symbol, "a known symbol", "its rules were not fetched yet")
+		return f.refuse(intent.Order.Symbol, "a known symbol", "its rules were not fetched yet")
 	case !rules.Tradable:
-		return refuse("isTrade false", "true", "the exchange accepts no new orders on this symbol now; its rules are read again soon")
+		return f.refuse("isTrade false", "true", "the exchange accepts no new orders on this symbol now; its rules are read again soon")
 	case rules.ReduceOnly && rules.Market == exchange.Futures && !intent.Order.Reduces():
-		return refuse("isReduceOnly true", "reduceOnly orders", "the exchange lets positions on this symbol only be closed")
+		return f.refuse("isReduceOnly true", "reduceOnly orders", "the exchange lets positions on this symbol only be closed")
 	}
-	return nil
+	return true
+}
+
+// cancelable: an order of a symbol whose isCancelOrder is false stays.
+func (g *Gate) cancelable(_ *reconcile.Intent, facts *Facts, f *finding) bool {
+	if rules := facts.Truth.Rules; rules != nil && !rules.Cancelable {
+		return f.refuse("isCancelOrder false", "true", "the exchange cancels no orders on this symbol now; its rules are read again soon")
+	}
+	return true
 }
 
 // shape: the order's fields go together (interface, POST /fhapi/v1/order and the
 // spot order body).
-func (g *Gate) shape(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.Truth.Rules
 	futures := facts.Truth.Key.Market == exchange.Futures
 	switch {
 	case order.Side != exchange.Buy && order.Side != exchange.Sell:
-		return refuse(order.Side, "BUY or SELL", "an order has a side")
+		return f.refuse(order.Side, "BUY or SELL", "an order has a side")
 	case order.Type < exchange.Limit || order.Type > exchange.TakeProfitMarket,
 		len(rules.OrderTypes) > 0 && !slices.Contains(rules.OrderTypes, order.Type):
-		return refuse(order.Type, fmt.Sprint(rules.OrderTypes), "the symbol accepts these order types")
+		return f.refuse(order.Type, fmt.Sprint(rules.OrderTypes), "the symbol accepts these order types")
 	case order.ReduceOnly && order.ClosePosition:
-		return refuse("reduceOnly and closePosition", "one of them", "they must not both be true (rule 3)")
+		return f.refuse("reduceOnly and closePosition", "one of them", "they must not both be true (rule 3)")
 	case !futures && (order.Reduces() || order.PostOnly):
-		return refuse("reduceOnly, closePosition or postOnly", "none on spot", "spot orders have no such fields")
+		return f.refuse("reduceOnly, closePosition or postOnly", "none on spot", "spot orders have no such fields")
 	case order.PostOnly && order.Type != exchange.Limit:
-		return refuse("postOnly "+order.Type.String(), "LIMIT", "postOnly is for LIMIT alone")
+		return f.refuse("postOnly "+order.Type.String(), "LIMIT", "postOnly is for LIMIT alone")
 	case futures && !order.QuoteAmount.IsZero(), !order.QuoteAmount.IsZero() && order.Type != exchange.MarketOrder:
-		return refuse(order.QuoteAmount.String()+" USDT", "a base quantity", "only a spot MARKET order is by amount")
+		return f.refuse(order.QuoteAmount.String()+" USDT", "a base quantity", "only a spot MARKET order is by amount")
 	case futures && order.Type.Conditional() != (order.WorkingType != exchange.NoWorkingType), order.WorkingType > exchange.MarkPrice:
-		return refuse("workingType "+order.WorkingType.String(), "one for conditional futures orders, none for others", "MARK_PRICE or CONTRACT_PRICE")
+		return f.refuse("workingType "+order.WorkingType.String(), "one for conditional futures orders, none for others", "MARK_PRICE or CONTRACT_PRICE")
 	}
-	return nil
+	return true
 }
 
 // price: there is one to judge by, and the order carries those its type needs
 // and no others.
-func (g *Gate) price(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) price(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.Truth.Rules
 	if facts.Truth.Last <= 0 {
-		return refuse("none", "a last price", "no price of this symbol was read yet")
+		return f.refuse("none", "a last price", "no price of this symbol was read yet")
 	}
 	for _, p := range []struct {
 		name  string
@@ -68,43 +72,45 @@ func (g *Gate) price(intent *reconcile.Intent, facts *Facts) *Refusal {
 		takes bool
 	}{{"price", order.Price, order.Type.Priced()}, {"stopPrice", order.StopPrice, order.Type.Conditional()}} {
 		if p.takes && p.price <= 0 {
-			return refuse(p.name+" "+rules.PriceDecimal(p.price).String(), "above 0", order.Type.String()+" needs a "+p.name)
+			return f.refuse(p.name+" "+rules.PriceDecimal(p.price).String(), "above 0", order.Type.String()+" needs a "+p.name)
 		}
 		if !p.takes && p.price != 0 {
-			return refuse(p.name+" "+rules.PriceDecimal(p.price).String(), "none", order.Type.String()+" takes no "+p.name)
+			return f.refuse(p.name+" "+rules.PriceDecimal(p.price).String(), "none", order.Type.String()+" takes no "+p.name)
 		}
 	}
-	return nil
+	return f.compare(priceOf(rules, basis(order, facts.Truth)), number(exchange.Amount{}, plain).prefixed("above"), true, "")
 }
 
-func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts) *Refusal {
-	rules := facts.Truth.Rules
-	for _, price := range [...]exchange.Price{intent.Order.Price, intent.Order.StopPrice} {
-		if !rules.OnPriceTick(price) {
-			return refuse(rules.PriceDecimal(price), "a multiple of "+rules.PriceDecimal(rules.PriceTick).String(),
-				fmt.Sprintf("nearest: %s or %s", rules.PriceDecimal(rules.FloorPrice(price)), rules.PriceDecimal(rules.CeilPrice(price))))
+func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts, f *finding) bool {
+	rules, shown := facts.Truth.Rules, max(intent.Order.Price, intent.Order.StopPrice)
+	tick := priceOf(rules, rules.PriceTick).prefixed("a multiple of")
+	for _, p := range [...]exchange.Price{intent.Order.Price, intent.Order.StopPrice} {
+		if !rules.OnPriceTick(p) {
+			return f.compare(priceOf(rules, p), tick, false, fmt.Sprintf("nearest: %s or %s", rules.PriceDecimal(rules.FloorPrice(p)), rules.PriceDecimal(rules.CeilPrice(p))))
 		}
 	}
-	return nil
+	if shown == 0 {
+		return true
+	}
+	return f.compare(priceOf(rules, shown), tick, true, "")
 }
 
-func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts) *Refusal {
-	rules, quantity := facts.Truth.Rules, intent.Order.Quantity
+func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts, f *finding) bool {
+	rules, size := facts.Truth.Rules, intent.Order.Quantity
 	byAmount := intent.Order.Market == exchange.Spot && intent.Order.Type == exchange.MarketOrder
 	switch {
 	case intent.Order.ClosePosition || byAmount:
-		if quantity != 0 {
-			return refuse(rules.QuantityDecimal(quantity), "0", "closePosition and spot MARKET orders carry no quantity (rule 8)")
+		if size != 0 {
+			return f.compare(sizeOf(rules, size), countOf(0), false, "closePosition and spot MARKET orders carry no quantity (rule 8)")
 		}
 		if byAmount && intent.Order.QuoteAmount.Sign() <= 0 {
-			return refuse(intent.Order.QuoteAmount, "above 0", "a spot market order carries an amount in USDT")
+			return f.refuse(intent.Order.QuoteAmount, "above 0", "a spot market order carries an amount in USDT")
 		}
-	case quantity <= 0:
-		return refuse(rules.QuantityDecimal(quantity), "above 0", "an order needs a quantity")
-	case !rules.OnQuantityTick(quantity):
-		return refuse(rules.QuantityDecimal(quantity), "a multiple of "+rules.QuantityDecimal(rules.QuantityTick).String(), "quantities are whole ticks")
+		return true
+	case size <= 0:
+		return f.compare(sizeOf(rules, size), countOf(0).prefixed("above"), false, "an order needs a quantity")
 	}
-	return nil
+	return f.compare(sizeOf(rules, size), sizeOf(rules, rules.QuantityTick).prefixed("a multiple of"), rules.OnQuantityTick(size), "quantities are whole ticks")
 }
 
 // basis is the price an order's value is judged at (rule 2).
@@ -118,32 +124,55 @@ func basis(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Pric
 	return truth.Last
 }
 
-func value(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Amount {
-	if !order.QuoteAmount.IsZero() {
-		return order.QuoteAmount
-	}
-	return truth.Rules.Notional(basis(order, truth), order.Quantity)
+// maxWorth is more than anything botd trades is worth, in USDT. What is worth more
+// is counted as this much, and as not known where it would have to be exact: so
+// many of it can be added that no sum overflows.
+var maxWorth = exchange.AmountOf(1_000_000_000_000_000)
+
+// worth is the value of a quantity at a price, and whether that is below maxWorth.
+func worth(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) (exchange.Amount, bool) {
+	amount, known := rules.Worth(at, size, maxWorth)
+	return amount.Min(maxWorth), known
 }
 
-func (g *Gate) notional(intent *reconcile.Intent, facts *Facts) *Refusal {
+// cost is worth where what is beyond all bounds may count as maxWorth.
+func cost(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) exchange.Amount {
+	amount, _ := worth(rules, at, size)
+	return amount
+}
+
+// value is an order's value, and whether it is below maxWorth.
+func value(order *exchange.NewOrder, truth *reconcile.SymbolTruth) (exchange.Amount, bool) {
+	if !order.QuoteAmount.IsZero() {
+		return order.QuoteAmount.Min(maxWorth), order.QuoteAmount.Less(maxWorth)
+	}
+	return worth(truth.Rules, basis(order, truth), order.Quantity)
+}
+
+// ordered is an order's quantity, one by amount at the last price.
+func ordered(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Quantity {
+	if order.QuoteAmount.IsZero() {
+		return order.Quantity
+	}
+	return plus(order.Quantity, truth.Rules.QuantityFor(order.QuoteAmount, truth.Last))
+}
+
+func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.Truth.Rules
 	if order.ClosePosition {
-		return nil
+		return true
 	}
-	tooLarge := func(value any) *Refusal {
-		return refuse(fmt.Sprint(value)+" USDT", "at most "+rules.MaxNotional.String()+" USDT", "the order is too large for this symbol (rule 2)")
+	lowest, highest := money(rules.MinNotional), money(rules.MaxNotional)
+	limit := lowest
+	limit.upTo = rules.MaxNotional
+	notional, known := value(order, facts.Truth)
+	switch {
+	case !known || rules.MaxNotional.Less(notional):
+		return f.compare(money(notional), highest.prefixed("at most"), false, "the order is too large for this symbol (rule 2)")
+	case notional.Less(rules.MinNotional):
+		return f.compare(money(notional), lowest.prefixed("at least"), false, "the order is too small for this symbol (rule 2)")
 	}
-	if rough := rules.PriceFloat(basis(order, facts.Truth)) * rules.QuantityFloat(order.Quantity); rough > mostValue {
-		return tooLarge(rough)
-	}
-	notional := value(order, facts.Truth)
-	if notional.Less(rules.MinNotional) {
-		return refuse(notional.String()+" USDT", "at least "+rules.MinNotional.String()+" USDT", "the order is too small for this symbol (rule 2)")
-	}
-	if rules.MaxNotional.Less(notional) {
-		return tooLarge(notional)
-	}
-	return nil
+	return f.compare(money(notional), limit, true, "")
 }
 
 // working is the price that activates an order: spot has the last price alone.
@@ -157,28 +186,27 @@ func working(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Pr
 // stopPrice: a conditional order's stop price is not the current one, and a
 // protection's lies on the side of its type, else the exchange would take it for
 // the other type (rule 11). closePosition has a rule of its own.
-func (g *Gate) stopPrice(intent *reconcile.Intent, facts *Facts) *Refusal {
+func (g *Gate) stopPrice(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.Truth.Rules
 	if !order.Type.Conditional() || order.ClosePosition {
-		return nil
+		return true
 	}
-	current := working(order, facts.Truth)
-	if order.StopPrice == current {
-		return refuse(rules.PriceDecimal(order.StopPrice), "another than the current price", "a stop at the current price is neither stop-loss nor take-profit (rule 11)")
+	stop, current := order.StopPrice, working(order, facts.Truth)
+	if stop == current {
+		return f.compare(priceOf(rules, stop), priceOf(rules, current).prefixed("another than"), false, "a stop at the current price is neither stop-loss nor take-profit (rule 11)")
 	}
-	above := (order.Side == exchange.Buy) == order.Type.StopLoss()
-	if intent.Purpose.Protects() && (order.StopPrice > current) != above {
-		return refuse(rules.PriceDecimal(order.StopPrice), "the other side of "+rules.PriceDecimal(current).String(), "the price has passed it already (rule 11)")
+	side := "above"
+	if stop < current {
+		side = "below"
 	}
-	return nil
-}
-
-// cancelable: an order of a symbol whose isCancelOrder is false stays.
-func cancelable(facts *Facts) *Refusal {
-	if rules := facts.Truth.Rules; rules != nil && !rules.Cancelable {
-		r := refuse("isCancelOrder false", "true", "the exchange cancels no orders on this symbol now; its rules are read again soon")
-		r.Rule = "symbol"
-		return r
+	fits := true
+	if intent.Purpose.Protects() {
+		above := (order.Side == exchange.Buy) == order.Type.StopLoss()
+		if fits = (stop > current) == above; above {
+			side = "above"
+		} else {
+			side = "below"
+		}
 	}
-	return nil
+	return f.compare(priceOf(rules, stop), priceOf(rules, current).prefixed(side), fits, "the price has passed it already (rule 11)")
 }

@@ -1,0 +1,75 @@
+package risk
+
+import (
+	"fmt"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// Mover says what moves a limit between intents, so that somebody has to watch it.
+type Mover uint8
+
+// What moves limits between intents.
+const (
+	ByEquity  Mover = iota
+	ByResults       // of positions that ended
+)
+
+// Crossing is a limit that was crossed: entries are held back until the breach
+// ends, whatever the figures do.
+type Crossing struct {
+	Rule    string
+	Why     string
+	UntilMS int64 // 0: until botd rearm
+}
+
+// Crossed returns the limits that a mover has taken too far and no breach is in
+// force of. They are the account's, or a strategy's where one is named; equity is
+// its own.
+func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []Crossing) {
+	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
+	for i := range limitTable {
+		limit := &limitTable[i]
+		if limit.latch == nil || limit.latch.moves != by || !limit.isSet(l) || s.watch.Breach(limit.Name) != nil {
+			continue
+		}
+		f := limit.measure(&s)
+		if f.unknown != "" || !f.limit.Less(f.value) && !(f.byResult && f.limit == f.value) {
+			continue
+		}
+		c := Crossing{Rule: limit.Name, Why: limit.latch.why(f)}
+		if limit.latch.until != nil {
+			c.UntilMS = limit.latch.until(nowMS, l)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func lostTooMuch(f figures) string {
+	return fmt.Sprintf("lost %s of %s, more than %s", money(f.value), money(f.start), money(f.limit))
+}
+
+func lostInARow(f figures) string {
+	return f.value.String() + " positions in a row lost"
+}
+
+// Watched reports whether a limit is set that the mover moves between intents.
+func (l *Limits) Watched(by Mover) bool {
+	for i := range limitTable {
+		if limit := &limitTable[i]; limit.latch != nil && limit.latch.moves == by && limit.isSet(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// Watches reports whether a limit has to follow equity or results between intents.
+func (l *Limits) Watches() bool { return l.Watched(ByEquity) || l.Watched(ByResults) }
+
+// Rearms reports whether botd rearm ends a breach of the named limit.
+func Rearms(name string) bool {
+	limit := limitNamed(name)
+	return limit == nil || limit.latch == nil || limit.latch.rearm
+}

@@ -1,0 +1,65 @@
+package risk
+
+import (
+	"testing"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// explained returns what Explain says of the rule, as a person reads it.
+func (b *table) explained(intent reconcile.Intent, rule string) (all []Verdict) {
+	intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
+	for _, v := range b.gate.Explain(&intent, &b.facts) {
+		if v.Rule == rule {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func TestExplainShowsTheStrategysOwnLimitsWithItsOwnFigures(t *testing.T) {
+	t.Parallel()
+	b := newTable(t, Limits{MaxOpenOrders: 200, MaxOrdersPerMinute: 300})
+	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("5"), MaxOpenOrders: 2, MaxOrdersPerMinute: 4}
+	b.truth.Position, b.truth.Known = 1_020, 1_020
+	for _, want := range []Verdict{
+		{Rule: MaxPosition, Outcome: Passed, Value: "1.12 BTC", Limit: "5 BTC"},
+		{Rule: MaxOpenOrders, Outcome: Passed, Value: "1", Limit: "2"},
+		{Rule: MaxOrdersPerMinute, Outcome: Passed, Value: "1", Limit: "4"},
+	} {
+		found := false
+		for _, have := range b.explained(entry(100), want.Rule) {
+			found = found || have.Value == want.Value && have.Limit == want.Limit && have.Outcome == want.Outcome
+		}
+		if !found {
+			t.Errorf("want %+v, have %+v", want, b.explained(entry(100), want.Rule))
+		}
+	}
+}
+
+func TestExplainCountsOnlyTheOwnPositionAgainstMaxPosition(t *testing.T) {
+	t.Parallel()
+	b := newTable(t, Limits{})
+	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("0.15")}
+	b.truth.Ignored = 1_000 // others hold 1.0 of the exchange's one position
+	have := b.explained(entry(100), MaxPosition)
+	if len(have) != 1 || have[0].Outcome != Passed || have[0].Value != "0.1 BTC" || have[0].Limit != "0.15 BTC" {
+		t.Errorf("want 0.1 BTC of 0.15 BTC passed, have %+v", have)
+	}
+}
+
+func TestExplainNeverSaysNoLimitOfAStrategysOwn(t *testing.T) {
+	t.Parallel()
+	b := newTable(t, Limits{})
+	b.facts.Strategy = Limits{MaxOpenOrders: 3, MaxDailyLoss: Loss{USDT: exchange.AmountOf(100)}, MaxDrawdown: Loss{USDT: exchange.AmountOf(200)}, MaxGrossExposure: exchange.RateOne}
+	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordDay, Strategy: "one", DayMS: 1, Equity: exchange.AmountOf(10_010), Peak: exchange.AmountOf(10_020)})
+	for rule, want := range map[string][2]string{
+		MaxOpenOrders: {"1", "3"}, MaxDailyLoss: {"10 USDT", "100 USDT"}, MaxDrawdown: {"20 USDT", "200 USDT"}, MaxGrossExposure: {"5000 USDT", "10000 USDT"},
+	} {
+		have := b.explained(entry(100), rule)
+		if len(have) != 1 || have[0].Outcome != Passed || have[0].Value != want[0] || have[0].Limit != want[1] {
+			t.Errorf("%s: want %s of %s passed, have %+v", rule, want[0], want[1], have)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package risk
+
+import (
+	"cmp"
+	"fmt"
+
+	"botd/exchange"
+)
+
+// finding is what one rule found about an intent: the figures it compared, and
+// whether they let the intent pass. Check, Explain and Utilization read the same
+// findings. Numbers stay numbers until a person reads them, so that a check costs
+// no text.
+type finding struct {
+	rule    string
+	scope   scope // of a limit: whose
+	refused bool
+	value   figure
+	limit   figure
+	hint    string // of a refusal
+
+	setting *Limit  // of a limit: its row
+	limits  *Limits // of a limit: where its value stands
+}
+
+// figure is one number with its unit, a text, or a text before a number.
+type figure struct {
+	text   string
+	number exchange.Amount
+	upTo   exchange.Amount // of a range
+	unit   unit
+}
+
+// unit says what a figure's number counts; without one there is no number.
+type unit string
+
+// Units that are not an asset's name.
+const (
+	plain   unit = "1"
+	usdt    unit = "USDT"
+	seconds unit = "s"
+)
+
+// String writes the figure; money to the cent.
+func (f figure) String() string {
+	if f.unit == usdt {
+		f.number, f.upTo = toCent(f.number), toCent(f.upTo)
+	}
+	return f.exact()
+}
+
+func toCent(a exchange.Amount) exchange.Amount {
+	rounded, err := exchange.AmountFromDecimal(a.Decimal().Round(2))
+	if err != nil {
+		return a
+	}
+	return rounded
+}
+
+// exact writes the figure with every digit it has.
+func (f figure) exact() string {
+	if f.unit == "" {
+		return f.text
+	}
+	text := f.number.String()
+	if !f.upTo.IsZero() {
+		text += " to " + f.upTo.String()
+	}
+	if f.unit != plain {
+		text += " " + string(f.unit)
+	}
+	if f.text != "" {
+		text = f.text + " " + text
+	}
+	return text
+}
+
+func word(text string) figure { return figure{text: text} }
+
+func number(amount exchange.Amount, unit unit) figure { return figure{number: amount, unit: unit} }
+
+func money(amount exchange.Amount) figure { return number(amount, usdt) }
+
+func priceOf(rules *exchange.Symbol, p exchange.Price) figure {
+	return number(rules.PriceAmount(p), plain)
+}
+
+func sizeOf(rules *exchange.Symbol, q exchange.Quantity) figure {
+	return number(rules.QuantityAmount(q), unit(cmp.Or(rules.Base, string(plain))))
+}
+
+func countOf(n int) figure { return number(exchange.AmountOf(int64(n)), plain) }
+
+// prefixed puts a text before the number: a multiple of 0.1.
+func (f figure) prefixed(text string) figure {
+	f.text = text
+	return f
+}
+
+// compare keeps a rule's figures, and returns whether they fit.
+func (f *finding) compare(value, limit figure, fits bool, hint string) bool {
+	f.value, f.limit, f.refused, f.hint = value, limit, !fits, hint
+	return fits
+}
+
+// refuse is a refusal without numbers, or with some of its own.
+func (f *finding) refuse(value, limit any, hint string) bool {
+	return f.compare(word(fmt.Sprint(value)), word(fmt.Sprint(limit)), false, hint)
+}
+
+// texts writes both figures. Where rounding would hide why they do not fit, every
+// digit is shown.
+func (f *finding) texts() (value, limit string) {
+	if value, limit = f.value.String(), f.limit.String(); f.refused && value == limit {
+		return f.value.exact(), f.limit.exact()
+	}
+	return value, limit
+}
+
+// advice is the hint, with the configured value of a limit.
+func (f *finding) advice() string {
+	if f.setting == nil {
+		return f.hint
+	}
+	whose := "risk."
+	if f.scope.strategy != "" {
+		whose = "the strategy's risk."
+	}
+	return f.hint + " (" + whose + f.setting.Name + ": " + f.setting.Text(f.limits) + ")"
+}
+
+func (f *finding) refusal() *Refusal {
+	value, limit := f.texts()
+	return &Refusal{Rule: f.rule, Scope: f.scope.String(), Value: value, Limit: limit, Hint: f.advice()}
+}
+
+func (f *finding) verdict() Verdict {
+	value, limit := f.texts()
+	v := Verdict{Rule: f.rule, Scope: f.scope.String(), Outcome: Passed, Value: value, Limit: limit}
+	if f.refused {
+		v.Outcome, v.Hint = Rejected, f.advice()
+	}
+	return v
+}

@@ -1,0 +1,157 @@
+package risk
+
+import (
+	"cmp"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// scope says whose limit it is and what it is measured on.
+type scope struct {
+	reach    Reach
+	strategy string // of a strategy's own limit
+	key      exchange.SymbolKey
+}
+
+// String names the scope for people; a rule that is no limit has none.
+func (s scope) String() string {
+	switch {
+	case s.strategy != "":
+		return "strategy " + s.strategy
+	case s.reach == OfAccount:
+		return "account"
+	case s.reach == OfMarket:
+		return "account " + s.key.Market.String()
+	case s.key != exchange.SymbolKey{}:
+		return "symbol " + s.key.String()
+	}
+	return ""
+}
+
+// subject is what a limit is measured on, and the intent that is counted as if it
+// were filled; without an intent, what is in use now.
+type subject struct {
+	nowMS    int64
+	book     *reconcile.Book
+	limits   *Limits
+	watch    *reconcile.Watch
+	strategy string // empty: the limits are the account's
+	intent   *reconcile.Intent
+
+	market exchange.Market
+	truth  *reconcile.SymbolTruth   // nil: the account, or a market of it
+	traded []*reconcile.SymbolTruth // where truth is nil
+	equity exchange.Amount          // of the market: exposures are multiples of it
+	funds  exchange.Amount          // of the account, or the strategy's own: losses are measured on it
+	unread bool                     // funds were not read yet
+}
+
+// figures are what a limit compares: it lets pass what is not above it.
+type figures struct {
+	value, limit exchange.Amount
+	unit         unit
+	start        exchange.Amount // of a loss: what it is measured from
+	unknown      string          // what of both is not known: refused
+	hint         string          // what ends that
+	idle         bool            // nothing is in use: the limit bounds each order by itself
+
+	byResult bool // the result of a position crosses it, at the limit; an intent never does
+}
+
+// nextRound ends most of what is not known.
+const nextRound = "it is read with the next round"
+
+func counts(value, limit int) figures {
+	return figures{value: exchange.AmountOf(int64(value)), limit: exchange.AmountOf(int64(limit)), unit: plain}
+}
+
+func milliseconds(ms int64) exchange.Amount { return exchange.AmountOf(ms).Div(1000) }
+
+// added is the intent as one more order.
+func (s *subject) added() int {
+	if s.intent == nil {
+		return 0
+	}
+	return 1
+}
+
+// exposure is the value of the subject's symbols with everything in flight filled,
+// against a multiple of the market's equity. It is not known while a size has no
+// price, or is so large that a sum could overflow.
+func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolTruth) figures {
+	f := figures{unit: usdt}
+	for _, truth := range symbols {
+		if truth.Key.Market != s.market {
+			continue
+		}
+		one, known := exposure(truth, s.book)
+		if !known {
+			f.unknown, f.hint = truth.Key.String()+" has no price, or a size beyond all bounds", nextRound
+			if truth.Rules == nil {
+				f.unknown, f.hint = truth.Key.String()+" has no price", "no strategy trades it, so nothing is read of it: end what is open there"
+			}
+			return f
+		}
+		f.value = f.value.Add(one)
+	}
+	if s.intent != nil {
+		more, known := value(&s.intent.Order, s.truth)
+		if !known {
+			f.unknown, f.hint = "the order's value is beyond all bounds", "ask for less"
+		}
+		f.value = f.value.Add(more)
+	}
+	if s.equity.Sign() <= 0 || maxWorth.Less(s.equity) {
+		f.unknown, f.hint = "equity of "+s.market.String()+" is "+s.equity.String()+" USDT", nextRound
+		return f
+	}
+	f.limit = s.equity.MulRate(multiple)
+	return f
+}
+
+// loss is what the subject's funds lost since they were at the start.
+func (s *subject) loss(start exchange.Amount, limit Loss) figures {
+	if s.unread || s.watch.Day.StartMS == 0 {
+		return figures{unit: usdt, unknown: "equity was not read yet", hint: nextRound}
+	}
+	return figures{value: start.Sub(s.funds).Max(exchange.Amount{}), limit: limit.From(start), unit: usdt, start: start}
+}
+
+// judge compares a limit's figures for a subject. A breach in force refuses until
+// it ends, whatever the figures have done since.
+func (l *Limit) judge(s *subject, found *finding) {
+	f := l.measure(s)
+	*found = finding{rule: l.Name, scope: l.scope(s), value: number(f.value, f.unit), limit: number(f.limit, f.unit), hint: l.hint, setting: l, limits: s.limits}
+	breach := l.breach(s)
+	switch {
+	case breach != nil:
+		found.refused, found.value = true, word(breach.Why)
+	case f.unknown != "":
+		found.refused, found.value, found.limit, found.hint = true, word("unknown: "+f.unknown), word(l.Text(s.limits)), cmp.Or(f.hint, l.hint)
+	case f.idle:
+		found.value, found.limit = figure{}, figure{}
+	default:
+		found.refused = !f.byResult && f.limit.Less(f.value)
+	}
+}
+
+// scope is whose limit it is for a subject.
+func (l *Limit) scope(s *subject) scope {
+	key := exchange.SymbolKey{Market: s.market}
+	if s.truth != nil {
+		key = s.truth.Key
+	}
+	return scope{l.Reach, s.strategy, key}
+}
+
+// breach returns the breach of the limit that holds the subject's entries back.
+func (l *Limit) breach(s *subject) *reconcile.Breach {
+	if l.latch == nil {
+		return nil
+	}
+	if b := s.watch.Breach(l.Name); b != nil && !b.Over(s.nowMS) {
+		return b
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package risk
+
+import (
+	"cmp"
+
+	"botd/exchange"
+	"botd/reconcile"
+)
+
+// Account is what the utilization of all limits is derived from.
+type Account struct {
+	NowMS      int64
+	Book       *reconcile.Book
+	Equity     exchange.Amount // of all markets traded
+	Known      bool            // Equity is
+	Markets    []MarketFacts   // traded
+	Strategies []StrategyFacts
+}
+
+// MarketFacts is one market's equity.
+type MarketFacts struct {
+	Market exchange.Market
+	Equity exchange.Amount
+}
+
+// StrategyFacts is one strategy with its own limits.
+type StrategyFacts struct {
+	Name   string
+	Truth  *reconcile.SymbolTruth
+	Limits Limits
+	Own    exchange.Amount
+}
+
+// The states of a limit.
+const (
+	StateOK       = "ok"
+	StateNear     = "near"     // four fifths are used
+	StateFull     = "full"     // nothing more fits
+	StateBreached = "breached" // entries are held back
+	StateUnknown  = "unknown"  // what it needs was not read yet: refused
+)
+
+// Utilization says how much of one limit is in use.
+type Utilization struct {
+	Scope    string             // account, account futures, account spot, symbol ..., strategy ...
+	Strategy string             // of a strategy's own limit
+	Symbol   exchange.SymbolKey // of a symbol's
+	Rule     string
+	Value    string // in use
+	Limit    string
+	Headroom string
+	Ratio    float64 // share of the limit in use; 1 is the limit
+	State    string
+	Why      string // of a breach
+	WayOut   string // of one that is full or breached
+	SinceMS  int64  // of a breach
+	UntilMS  int64  // of a breach that ends by itself
+
+	Set *reconcile.SetLimit // what a person set it to; nil where it is as configured
+}
+
+// Utilization says how much of every limit is in use: the account's, then each
+// strategy's own.
+func (g *Gate) Utilization(facts *Account) (all []Utilization) {
+	account := subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, funds: facts.Equity, unread: !facts.Known}
+	for i := range facts.Strategies {
+		account.traded = append(account.traded, facts.Strategies[i].Truth)
+	}
+	all = account.utilization(all, OfAccount)
+	for _, market := range facts.Markets {
+		s := account
+		s.market, s.equity = market.Market, market.Equity
+		all = s.utilization(all, OfMarket)
+	}
+	for i := range facts.Strategies {
+		s := account.on(&facts.Strategies[i], facts)
+		all = s.utilization(all, OfSymbol)
+	}
+	for i := range facts.Strategies {
+		own := &facts.Strategies[i]
+		s := account.on(own, facts)
+		s.limits, s.watch, s.strategy, s.funds = &own.Limits, facts.Book.Watch(own.Name), own.Name, own.Own
+		all = s.utilization(all, OfStrategy)
+	}
+	return all
+}
+
+// on is the subject on a strategy's symbol.
+func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
+	s.truth, s.market = strategy.Truth, strategy.Truth.Key.Market
+	for _, market := range facts.Markets {
+		if market.Market == s.market {
+			s.equity = market.Equity
+		}
+	}
+	return s
+}
+
+// utilization appends the limits that are set and measured on what is reached:
+// a strategy's own are all of its.
+func (s *subject) utilization(all []Utilization, reach Reach) []Utilization {
+	for i := range limitTable {
+		l := &limitTable[i]
+		if l.measure == nil || reach != OfStrategy && l.Reach != reach || !l.isSet(s.limits) && l.breach(s) == nil {
+			continue
+		}
+		all = append(all, l.utilization(s))
+	}
+	return all
+}
+
+func (l *Limit) utilization(s *subject) Utilization {
+	f, scope := l.measure(s), l.scope(s)
+	u := Utilization{Scope: scope.String(), Strategy: s.strategy, Rule: l.Name, State: StateOK}
+	if s.strategy == "" && l.Reach == OfSymbol {
+		u.Symbol = scope.key
+	}
+	value, limit := number(f.value, f.unit), number(f.limit, f.unit)
+	u.Value, u.Limit, u.Headroom = value.String(), limit.String(), number(f.limit.Sub(f.value).Max(exchange.Amount{}), f.unit).String()
+	if f.limit.Sign() > 0 {
+		u.Ratio = f.value.Float() / f.limit.Float()
+	} else if f.value.Sign() > 0 {
+		u.Ratio = 1
+	}
+	switch {
+	case f.idle:
+		u.Value = "-"
+	case u.Ratio >= 1:
+		u.State, u.WayOut = StateFull, l.clears
+	case u.Ratio >= 0.8:
+		u.State = StateNear
+	}
+	if f.unknown != "" {
+		u.State, u.WayOut, u.Value, u.Limit, u.Headroom = StateUnknown, cmp.Or(f.hint, nextRound), "-", l.Text(s.limits), "-"
+	}
+	if b := l.breach(s); b != nil {
+		u.State, u.Why, u.SinceMS, u.UntilMS, u.Ratio = StateBreached, b.Why, b.SinceMS, b.UntilMS, max(u.Ratio, 1)
+		u.WayOut = wayOut(b, s.strategy)
+	}
+	return u
+}
+
+// wayOut says what ends a breach.
+func wayOut(b *reconcile.Breach, strategy string) string {
+	switch {
+	case b.UntilMS != 0:
+		return endsByItself
+	case strategy != "":
+		return "botd rearm --strategy " + strategy
+	}
+	return "botd rearm"
+}
