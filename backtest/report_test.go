@@ -287,7 +287,7 @@ func TestWhatWentWrongIsWarnedOf(t *testing.T) {
 		t.Errorf("a panic: have %v", result.Warnings)
 	}
 	config = caseConfig(recorded, &scripted{targets: hold(t, recorded.Symbol, "10 . . .")})
-	config.Limits.MaxPosition = recorded.Symbol.QuantityTick
+	config.Limits.MaxPosition = recorded.Symbol.QuantityAmount(recorded.Symbol.QuantityTick)
 	result := mustRun(t, config)
 	if result.Refusals != 1 || !warned(result, "intents refused by risk: 1, the first by") || !warned(result, "no trade was made") {
 		t.Errorf("a refusal: have %d, %v", result.Refusals, result.Warnings)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 
 	"botd/exchange"
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -47,7 +48,7 @@ type Config struct {
 	Retention RetentionConfig
 	Listen    string // host:port of dashboard, API and metrics
 	Access    AccessConfig
-	Limits    Limits // the account's
+	Limits    risk.Limits // the account's
 	Notify    NotifyConfig
 	Signals   SignalsConfig
 	Telegram  TelegramConfig
@@ -153,7 +154,7 @@ func defaults() *Config {
 			RequestsPerSecond: 50,
 			Breaker:           BreakerConfig{Unknowns: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
 		},
-		Limits:    DefaultLimits(),
+		Limits:    risk.DefaultLimits(),
 		Notify:    NotifyConfig{EveryMS: minute, Daily: Never},
 		Simulated: defaultSimulated(),
 		Paper:     PaperConfig{PollMS: second, MaxAgeMS: 10 * second},

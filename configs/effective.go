@@ -12,6 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/risk"
 )
 
 // outline builds a YAML block key by key, in the order given.
@@ -94,7 +95,7 @@ func (c *Config) Effective() string {
 	}
 	o.put("signals", c.Signals.outline())
 	o.put("telegram", c.Telegram.outline())
-	o.put("risk", c.Limits.outline())
+	o.put("risk", limitsOutline(&c.Limits))
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range c.Strategies {
 		list.Content = append(list.Content, c.Strategies[i].outline().node)
@@ -159,45 +160,10 @@ func (e ExchangeConfig) outline() outline {
 	return o
 }
 
-// Limit is one limit as it is written.
-type Limit struct{ Key, Value string }
-
-// List returns the limits that are set, in the order of the documents.
-func (l Limits) List() (all []Limit) {
-	nodes := l.outline().node.Content
-	for i := 0; i+1 < len(nodes); i += 2 {
-		all = append(all, Limit{nodes[i].Value, nodes[i+1].Value})
-	}
-	return all
-}
-
-func (l Limits) outline() outline {
+func limitsOutline(limits *risk.Limits) outline {
 	o := newOutline()
-	o.setWhole("max_leverage", l.MaxLeverage)
-	if l.MaxGrossExposure != 0 {
-		o.set("max_gross_exposure", l.MaxGrossExposure.String())
-	}
-	if l.MaxSymbolExposure != 0 {
-		o.set("max_symbol_exposure", l.MaxSymbolExposure.String())
-	}
-	if !l.MaxDailyLoss.IsZero() {
-		o.set("max_daily_loss", lossText(l.MaxDailyLoss))
-	}
-	if !l.MaxDrawdown.IsZero() {
-		o.set("max_drawdown", lossText(l.MaxDrawdown))
-	}
-	o.setWhole("max_open_orders", l.MaxOpenOrders)
-	o.setWhole("max_orders_per_minute", l.MaxOrdersPerMinute)
-	o.setShare("price_collar", l.PriceCollar)
-	if l.MaxDataAgeMS != 0 {
-		o.set("max_data_age", durationText(l.MaxDataAgeMS))
-	}
-	o.setWhole("max_losing_streak", l.MaxLosingStreak)
-	if l.MaxLosingStreak != 0 {
-		o.set("cool_down", durationText(l.CoolDownMS))
-	}
-	if !l.MaxPosition.IsZero() {
-		o.set("max_position", l.MaxPosition.String())
+	for _, l := range limits.List() {
+		o.set(l.Name, l.Value)
 	}
 	return o
 }
@@ -227,7 +193,7 @@ func (c *StrategyConfig) outline() outline {
 		params.set(name, c.Params[name])
 	}
 	o.put("params", params)
-	o.put("risk", c.Limits.outline())
+	o.put("risk", limitsOutline(&c.Limits))
 	protect := newOutline()
 	protect.set("stop_loss", c.Protect.StopLoss.text())
 	protect.set("take_profit", c.Protect.TakeProfit.text())

@@ -1,5 +1,7 @@
 package configs
 
+import "botd/risk"
+
 // NotedKeys are the paths that have a note.
 func NotedKeys() (paths []string) {
 	for path := range rootNotes {
@@ -8,8 +10,8 @@ func NotedKeys() (paths []string) {
 	for path := range fileNotes {
 		paths = append(paths, path)
 	}
-	for name := range limitNotes {
-		paths = append(paths, "risk."+name)
+	for _, l := range risk.Table() {
+		paths = append(paths, "risk."+l.Name)
 	}
 	return paths
 }

@@ -11,61 +11,51 @@ import (
 	"botd/risk"
 )
 
-// Limits are the user's own limits, of the account or, tighter, of a strategy.
-// Zero is not set: in a strategy, the account's alone holds.
-type Limits struct {
-	MaxLeverage        int
-	MaxGrossExposure   exchange.Rate // sum of all notionals as a share of equity
-	MaxSymbolExposure  exchange.Rate // one symbol's notional as a share of equity
-	MaxDailyLoss       risk.Loss     // from the equity at 00:00 UTC
-	MaxDrawdown        risk.Loss     // from the highest equity
-	MaxOpenOrders      int
-	MaxOrdersPerMinute int
-	PriceCollar        exchange.Rate // distance of an order's price from the last
-	MaxDataAgeMS       int64
-	MaxLosingStreak    int             // losing positions in a row
-	CoolDownMS         int64           // how long entries wait after them
-	MaxPosition        decimal.Decimal // base units; strategies only
+// maxLeverage is the largest multiple that makes sense, so that a forgotten percent
+// sign is seen.
+const maxLeverage = 1000
+
+// limits reads the limits of the account, or of a strategy, which may have all of
+// them.
+func (s *section) limits(into *risk.Limits, ofStrategy bool) {
+	for _, l := range risk.Table() {
+		if l.Reach == risk.OfStrategy && !ofStrategy {
+			continue
+		}
+		switch field := l.Field(into).(type) {
+		case *int:
+			s.whole(l.Name, field, int(l.Low), int(l.High))
+		case *int64:
+			s.duration(l.Name, field, l.Low, l.High)
+		case *exchange.Rate:
+			s.rate(l.Name, field, exchange.Rate(l.Low), exchange.Rate(l.High))
+		case *exchange.Amount:
+			s.size(l.Name, field)
+		case *risk.Loss:
+			s.loss(l.Name, field)
+		}
+		if node := s.value(l.Name); node != nil && l.Of != "" && into.Text(l.Of) == "" {
+			s.warn(node, "name "+l.Of+" beside it", "%s%s has no effect without %s", s.path, l.Name, l.Of)
+		}
+	}
+	into.Complete()
 }
 
-// DefaultLimits are the account's limits where botd.yaml names none.
-func DefaultLimits() Limits {
-	percent := exchange.RateOne / 100
-	return Limits{
-		MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxDailyLoss: risk.Loss{Share: 5 * percent}, MaxDrawdown: risk.Loss{Share: 20 * percent},
-		MaxOpenOrders: 200, MaxOrdersPerMinute: 300, PriceCollar: 5 * percent, MaxDataAgeMS: 2 * minute,
+// size reads a bound in base units.
+func (s *section) size(key string, into *exchange.Amount) {
+	var d decimal.Decimal
+	node := s.decimal(key, &d)
+	if node == nil {
+		return
 	}
-}
-
-// The largest values that make sense, so that a forgotten percent sign is seen.
-const (
-	maxLeverage = 1000
-	maxOrders   = 100_000
-	maxStreak   = 1_000
-)
-
-// usualCoolDownMS is how long entries wait after a losing streak where no
-// cool_down says otherwise.
-const usualCoolDownMS = hour
-
-func readLimits(s *section, limits *Limits) {
-	one := exchange.RateOne
-	s.whole("max_leverage", &limits.MaxLeverage, 1, maxLeverage)
-	s.rate("max_gross_exposure", &limits.MaxGrossExposure, 1, maxLeverage*one)
-	s.rate("max_symbol_exposure", &limits.MaxSymbolExposure, 1, maxLeverage*one)
-	s.loss("max_daily_loss", &limits.MaxDailyLoss)
-	s.loss("max_drawdown", &limits.MaxDrawdown)
-	s.whole("max_open_orders", &limits.MaxOpenOrders, 1, maxOrders)
-	s.whole("max_orders_per_minute", &limits.MaxOrdersPerMinute, 1, maxOrders)
-	s.rate("price_collar", &limits.PriceCollar, 1, one)
-	s.duration("max_data_age", &limits.MaxDataAgeMS, second, 7*day)
-	s.whole("max_losing_streak", &limits.MaxLosingStreak, 1, maxStreak)
-	s.duration("cool_down", &limits.CoolDownMS, second, 366*day)
-	if node := s.value("cool_down"); node != nil && limits.MaxLosingStreak == 0 {
-		s.warn(node, "name max_losing_streak beside it", "%scool_down has no effect without max_losing_streak", s.path)
-	}
-	if limits.MaxLosingStreak != 0 && limits.CoolDownMS == 0 {
-		limits.CoolDownMS = usualCoolDownMS
+	amount, err := exchange.AmountFromDecimal(d)
+	switch {
+	case d.Sign() <= 0:
+		s.wrong(node, "take the line out for no limit of its own", "%s%s %s is not above zero", s.path, key, node.Value)
+	case err != nil:
+		s.wrong(node, "", "%s%s %s is too large, or has too many decimal places", s.path, key, node.Value)
+	default:
+		*into = amount
 	}
 }
 
@@ -104,45 +94,17 @@ func (s *section) loss(key string, into *risk.Loss) {
 	}
 }
 
-func lossText(loss risk.Loss) string {
-	if !loss.USDT.IsZero() {
-		return loss.USDT.String() + " USDT"
-	}
-	return percent(loss.Share)
-}
-
-// refuseLooser tells of limits in a strategy that are looser than the account's:
+// refuseLooser reports limits of a strategy that are looser than the account's:
 // whoever wrote them believes in something that does not hold.
-func refuseLooser(s *section, own, account Limits) {
-	for _, pair := range []struct {
-		key          string
-		own, account int64
-		limit        string
-	}{
-		{"max_leverage", int64(own.MaxLeverage), int64(account.MaxLeverage), fmt.Sprint(account.MaxLeverage)},
-		{"max_gross_exposure", int64(own.MaxGrossExposure), int64(account.MaxGrossExposure), account.MaxGrossExposure.String()},
-		{"max_symbol_exposure", int64(own.MaxSymbolExposure), int64(account.MaxSymbolExposure), account.MaxSymbolExposure.String()},
-		{"max_daily_loss", int64(own.MaxDailyLoss.Share), int64(account.MaxDailyLoss.Share), lossText(account.MaxDailyLoss)},
-		{"max_daily_loss", looser(own.MaxDailyLoss.USDT, account.MaxDailyLoss.USDT), 1, lossText(account.MaxDailyLoss)},
-		{"max_drawdown", int64(own.MaxDrawdown.Share), int64(account.MaxDrawdown.Share), lossText(account.MaxDrawdown)},
-		{"max_drawdown", looser(own.MaxDrawdown.USDT, account.MaxDrawdown.USDT), 1, lossText(account.MaxDrawdown)},
-		{"max_open_orders", int64(own.MaxOpenOrders), int64(account.MaxOpenOrders), fmt.Sprint(account.MaxOpenOrders)},
-		{"max_orders_per_minute", int64(own.MaxOrdersPerMinute), int64(account.MaxOrdersPerMinute), fmt.Sprint(account.MaxOrdersPerMinute)},
-		{"price_collar", int64(own.PriceCollar), int64(account.PriceCollar), percent(account.PriceCollar)},
-		{"max_data_age", own.MaxDataAgeMS, account.MaxDataAgeMS, durationText(account.MaxDataAgeMS)},
-		{"max_losing_streak", int64(own.MaxLosingStreak), int64(account.MaxLosingStreak), fmt.Sprint(account.MaxLosingStreak)},
-	} {
-		if value := s.value(pair.key); value != nil && pair.account != 0 && pair.own > pair.account {
-			s.wrong(value, "write a tighter limit, take the line out, or raise risk."+pair.key+" in botd.yaml",
-				"%s%s %s is looser than the account's %s", s.path, pair.key, value.Value, pair.limit)
+func refuseLooser(s *section, own, account *risk.Limits) {
+	for _, l := range risk.Table() {
+		value := s.value(l.Name)
+		if value == nil || l.Of != "" || l.Text(own) == "" || l.Text(account) == "" {
+			continue
+		}
+		if order, comparable := l.Compare(own, account); comparable && order > 0 {
+			s.wrong(value, "write a tighter limit, take the line out, or raise risk."+l.Name+" in botd.yaml",
+				"%s%s %s is looser than the account's %s", s.path, l.Name, value.Value, l.Text(account))
 		}
 	}
-}
-
-// looser is 2 when an amount of money is above another that is given.
-func looser(own, account exchange.Amount) int64 {
-	if !account.IsZero() && account.Less(own) {
-		return 2
-	}
-	return 0
 }

@@ -192,9 +192,9 @@ func (l *loader) root(present bool) {
 	l.notify(s)
 	l.signals(s)
 	l.telegram(s)
-	risk := s.section("risk")
-	readLimits(risk, &c.Limits)
-	risk.done()
+	limits := s.section("risk")
+	limits.limits(&c.Limits, false)
+	limits.done()
 	s.done()
 }
 

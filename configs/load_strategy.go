@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -34,7 +35,7 @@ func LoadStrategy(file string, options Options) (*StrategyConfig, Problems) {
 		directory = "."
 	}
 	l := &loader{files: os.DirFS(directory), directory: filepath.ToSlash(directory), options: options, config: defaults(), shown: shown}
-	l.config.Limits = Limits{}
+	l.config.Limits = risk.Limits{}
 	if options.Mode != "" {
 		l.config.Mode = options.Mode
 	}

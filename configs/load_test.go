@@ -9,7 +9,6 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/shopspring/decimal"
 
 	"botd/configs"
 	"botd/exchange"
@@ -51,7 +50,7 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 		t.Fatal(problems)
 	}
 	percent := exchange.RateOne / 100
-	wantLimits := configs.Limits{
+	wantLimits := risk.Limits{
 		MaxLeverage: 20, MaxGrossExposure: 3 * exchange.RateOne, MaxDailyLoss: risk.Loss{Share: 5 * percent}, MaxDrawdown: risk.Loss{Share: 20 * percent},
 		MaxOpenOrders: 200, MaxOrdersPerMinute: 300, PriceCollar: 5 * percent, MaxDataAgeMS: 120_000,
 	}
@@ -62,7 +61,7 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 		Breaker:           configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
 		RequestsPerSecond: 50, // the default
 	}
-	if diff := cmp.Diff(wantLimits, have.Limits, cmp.Comparer(func(a, b risk.Loss) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff(wantLimits, have.Limits, cmp.Comparer(func(a, b risk.Loss) bool { return a == b }), cmp.Comparer(func(a, b exchange.Amount) bool { return a == b })); diff != "" {
 		t.Errorf("limits -want +have\n%s", diff)
 	}
 	if diff := cmp.Diff(wantExchange, have.Exchange); diff != "" {
@@ -82,7 +81,7 @@ func TestTheContractsExampleMeansWhatItSays(t *testing.T) {
 	if want, have := 8, one.ParamLine("slices"); want != have {
 		t.Errorf("want slices on line %d, have %d", want, have)
 	}
-	if !one.Limits.MaxPosition.Equal(decimal.NewFromInt(1)) || one.Limits.MaxLeverage != 0 {
+	if one.Limits.MaxPosition != exchange.AmountOf(1) || one.Limits.MaxLeverage != 0 {
 		t.Errorf("want only max_position 1, have %+v", one.Limits)
 	}
 	if want, have := (configs.ProtectConfig{StopLoss: configs.DistanceConfig{Share: 2 * percent}, TakeProfit: configs.DistanceConfig{Share: 4 * percent}}), one.Protect; want.StopLoss.Share != have.StopLoss.Share || want.TakeProfit.Share != have.TakeProfit.Share {

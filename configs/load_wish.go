@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -237,32 +238,21 @@ func (r *strategyReader) distance(s *section, key string, into *DistanceConfig, 
 func (r *strategyReader) risk() {
 	c := r.into
 	s := r.section.section("risk")
-	readLimits(s, &c.Limits)
-	var most decimal.Decimal
-	if node := s.decimal("max_position", &most); node != nil {
-		switch {
-		case most.Sign() <= 0:
-			s.wrong(node, "take the line out for no limit of its own", "%smax_position %s is not above zero", s.path, node.Value)
-		case !representable(most):
-			s.wrong(node, "", "%smax_position %s is too large, or has too many decimal places", s.path, node.Value)
-		default:
-			c.Limits.MaxPosition = most
-		}
-	}
+	s.limits(&c.Limits, true)
 	if s.value("max_leverage") != nil && c.Limits.MaxLeverage > 0 && c.Leverage > c.Limits.MaxLeverage {
 		r.wrong(r.value("leverage"), "lower leverage, or raise risk.max_leverage", "leverage %d exceeds %d (risk.max_leverage)", c.Leverage, c.Limits.MaxLeverage)
 	}
 	s.done()
 	account := r.loader.config.Limits
-	if account != (Limits{}) {
-		refuseLooser(s, c.Limits, account)
+	if account != (risk.Limits{}) {
+		refuseLooser(s, &c.Limits, &account)
 	}
 	r.exposure(account)
 }
 
 // exposure warns of a size that a limit of exposure refuses every time: most
 // often a percentage without its sign.
-func (r *strategyReader) exposure(account Limits) {
+func (r *strategyReader) exposure(account risk.Limits) {
 	size, node := r.into.Size.Equity, r.equity
 	if node == nil {
 		return

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -24,8 +25,8 @@ func explained(keys []Key, notes map[string]note) {
 	for i := range keys {
 		k := &keys[i]
 		n, found := notes[k.Path]
-		if limit := strings.TrimPrefix(k.Path, "risk."); !found && limit != k.Path {
-			n = limitNotes[limit]
+		if limit := risk.LimitNamed(strings.TrimPrefix(k.Path, "risk.")); !found && limit != nil {
+			n = note{what: limit.What, unit: limit.Unit, example: limit.Example}
 		}
 		k.What, k.Unit, k.Modes, k.Example, k.Instead = n.what, n.unit, n.modes, n.example, n.instead
 	}
@@ -88,22 +89,6 @@ var rootNotes = map[string]note{
 	"telegram.operators":  {what: "the numbers of the Telegram users who may pause, halt and resume", example: "telegram: {token_file: /etc/botd/telegram, operators: [123456789]}"},
 	"telegram.viewers":    {what: "the numbers of those who may ask only", example: "telegram: {token_file: /etc/botd/telegram, viewers: [987654321]}"},
 	"telegram.server":     {what: "a Bot API server of your own; https, or http on this machine", example: "https://telegram.example"},
-}
-
-// limitNotes are those of the limits, of the account or of a strategy.
-var limitNotes = map[string]note{
-	"max_leverage":          {what: "the most leverage that is set on the exchange", unit: "times", example: "20"},
-	"max_gross_exposure":    {what: "the value of all positions and openings of a market, as a multiple of that market's equity", example: "3.0"},
-	"max_symbol_exposure":   {what: "the same of one symbol", example: "100%"},
-	"max_daily_loss":        {what: "lost since 00:00 UTC: then no entries until the next day", example: "5%"},
-	"max_drawdown":          {what: "lost from the highest equity: then no entries until `botd rearm`", example: "500 USDT"},
-	"max_open_orders":       {what: "in the book, in flight and of unknown fate", unit: "orders", example: "200"},
-	"max_orders_per_minute": {what: "placed in the last 60 s, whatever became of them", unit: "orders", example: "300"},
-	"price_collar":          {what: "how far a limit order that opens may be through the last price, to its own cost", example: "5%"},
-	"max_data_age":          {what: "an older last price opens nothing", example: "2m"},
-	"max_losing_streak":     {what: "losing positions in a row: then no entries for `cool_down`", unit: "positions", example: "4"},
-	"cool_down":             {what: "for how long; 1h where a streak is bounded and this is not given", example: "risk: {max_losing_streak: 4, cool_down: 2h}"},
-	"max_position":          {what: "its position together with its openings", unit: "base units", example: "0.02"},
 }
 
 // fileNotes are those of a strategy's file.

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/risk"
 )
 
 // section is one block of keys being read. Every reading method names a key the
@@ -114,7 +115,7 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 	hint := ""
 	if near := Nearest(key.Value, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
-	} else if home, ok := homes[key.Value]; ok && home != strings.TrimSuffix(s.path, ".") {
+	} else if home, ok := homeOf(key.Value); ok && home != strings.TrimSuffix(s.path, ".") {
 		hint = fmt.Sprintf("%q belongs under %s", key.Value, home)
 	} else if word, ok := elsewhere[key.Value]; ok {
 		hint = "here that is " + word
@@ -128,14 +129,24 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 var homes = map[string]string{
 	"base_url": "exchange", "key_file": "exchange", "secret_file": "exchange", "signature": "exchange", "settle": "exchange", "breaker": "exchange", "requests_per_second": "exchange",
 	"window": "exchange.settle", "visibility": "exchange.settle", "staleness": "exchange.settle",
-	"max_leverage": "risk", "max_gross_exposure": "risk", "max_daily_loss": "risk", "max_drawdown": "risk", "max_open_orders": "risk",
-	"max_orders_per_minute": "risk", "price_collar": "risk", "max_data_age": "risk", "max_symbol_exposure": "risk", "max_losing_streak": "risk", "cool_down": "risk", "max_position": "a strategy's risk",
 	"stop_loss": "protect", "take_profit": "protect", "trailing": "protect", "time_limit": "protect", "returns": "protect", "cooldown": "protect",
 	"patience": "entry", "tries": "entry", "equity": "size", "quote": "size",
 	"cash": "backtest", "fees": "backtest", "fill": "backtest", "slippage": "backtest", "latency": "backtest", "slippage_volume": "backtest", "volume_cap": "backtest", "maker": "backtest.fees", "taker": "backtest.fees",
 	"certificate_file": "access", "behind_proxy": "access", "hosts": "access",
 	"poll": "paper", "max_age": "paper",
 	"payload": "exchange.signature", "encoding": "exchange.signature", "decisions": "retention", "recorded_mib": "retention",
+}
+
+// homeOf returns the block in which a key stands.
+func homeOf(key string) (home string, known bool) {
+	if limit := risk.LimitNamed(key); limit != nil {
+		if limit.Reach == risk.OfStrategy {
+			return "a strategy's risk", true
+		}
+		return "risk", true
+	}
+	home, known = homes[key]
+	return home, known
 }
 
 // elsewhere are keys of other bots, and what says the same here.

@@ -7,6 +7,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
+	"botd/risk"
 	"botd/strategy"
 	"botd/strategy/overlay"
 )
@@ -25,7 +26,7 @@ type StrategyConfig struct {
 	Leverage int // futures; 0 leaves what the venue has
 	Size     SizeConfig
 	Params   strategy.Values
-	Limits   Limits // only what the file names
+	Limits   risk.Limits // only what the file names
 	Protect  ProtectConfig
 	Exits    ExitsConfig // under protect too
 	Entry    EntryConfig

@@ -24,18 +24,22 @@ type Crossing struct {
 	UntilMS int64 // 0: until botd rearm
 }
 
-// Crossed returns the limits that a mover has taken too far and no breach is in
-// force of. They are the account's, or a strategy's where one is named; equity is
-// its own.
+// Crossed returns the limits that a mover has taken too far. A loss stays too large,
+// so it is returned while no breach is in force; a streak begins anew after each. They
+// are the account's limits, or a strategy's where one is named; equity is its own.
 func (l *Limits) Crossed(by Mover, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []Crossing) {
 	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
 	for i := range limitTable {
 		limit := &limitTable[i]
-		if limit.latch == nil || limit.latch.moves != by || !limit.isSet(l) || s.watch.Breach(limit.Name) != nil {
+		if limit.latch == nil || limit.latch.moves != by || !limit.isSet(l) {
 			continue
 		}
 		f := limit.measure(&s)
-		if f.unknown != "" || !f.limit.Less(f.value) && !(f.byResult && f.limit == f.value) {
+		crossed := f.limit.Less(f.value) && s.watch.Breach(limit.Name) == nil
+		if f.byResult {
+			crossed = !f.value.Less(f.limit)
+		}
+		if f.unknown != "" || !crossed {
 			continue
 		}
 		c := Crossing{Rule: limit.Name, Why: limit.latch.why(f)}
@@ -70,6 +74,6 @@ func (l *Limits) Watches() bool { return l.Watched(ByEquity) || l.Watched(ByResu
 
 // Rearms reports whether botd rearm ends a breach of the named limit.
 func Rearms(name string) bool {
-	limit := limitNamed(name)
+	limit := LimitNamed(name)
 	return limit == nil || limit.latch == nil || limit.latch.rearm
 }

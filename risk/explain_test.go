@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // explained returns what Explain says of the rule, as a person reads it.
@@ -53,7 +54,7 @@ func TestExplainNeverSaysNoLimitOfAStrategysOwn(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.facts.Strategy = Limits{MaxOpenOrders: 3, MaxDailyLoss: Loss{USDT: exchange.AmountOf(100)}, MaxDrawdown: Loss{USDT: exchange.AmountOf(200)}, MaxGrossExposure: exchange.RateOne}
-	b.book.Apply(&reconcile.Record{Kind: reconcile.RecordDay, Strategy: "one", DayMS: 1, Equity: exchange.AmountOf(10_010), Peak: exchange.AmountOf(10_020)})
+	b.book.Apply(&record.Record{Strategy: "one", Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_010), Peak: exchange.AmountOf(10_020)}})
 	for rule, want := range map[string][2]string{
 		MaxOpenOrders: {"1", "3"}, MaxDailyLoss: {"10 USDT", "100 USDT"}, MaxDrawdown: {"20 USDT", "200 USDT"}, MaxGrossExposure: {"5000 USDT", "10000 USDT"},
 	} {

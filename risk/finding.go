@@ -41,16 +41,19 @@ const (
 	seconds unit = "s"
 )
 
-// String writes the figure; money to the cent.
+// String writes the figure; money to the cent, a time to the second.
 func (f figure) String() string {
-	if f.unit == usdt {
-		f.number, f.upTo = toCent(f.number), toCent(f.upTo)
+	switch f.unit {
+	case usdt:
+		f.number, f.upTo = rounded(f.number, 2), rounded(f.upTo, 2)
+	case seconds:
+		f.number = rounded(f.number, 0)
 	}
 	return f.exact()
 }
 
-func toCent(a exchange.Amount) exchange.Amount {
-	rounded, err := exchange.AmountFromDecimal(a.Decimal().Round(2))
+func rounded(a exchange.Amount, places int32) exchange.Amount {
+	rounded, err := exchange.AmountFromDecimal(a.Decimal().Round(places))
 	if err != nil {
 		return a
 	}

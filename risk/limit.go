@@ -43,6 +43,7 @@ const (
 // add a limit, add its name, its field and its row to this file.
 type Limit struct {
 	Name string
+	Of   string // of a setting: the limit it belongs to
 
 	// Configuration.
 	Reach     Reach             // what the account's limit is measured on; strategies may set any
@@ -145,7 +146,7 @@ var limitTable = []Limit{
 		Counts: "positions that ended with a loss, fees and funding included, one after the other",
 		Effect: "as many as the limit latch for `cool_down`: no entries, resting openings are canceled",
 		Ends:   "after `cool_down`, or `botd rearm`; the count begins anew"},
-	{Name: CoolDown, Reach: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
+	{Name: CoolDown, Of: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
 		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", What: "for how long; 1h where a streak is bounded and this is not given",
 		Counts: "how long entries wait after such a streak; 1h where none is given", Effect: "-", Ends: "-"},
 	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },

@@ -49,12 +49,12 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 	}
 	for _, p := range facts.Book.Live() {
 		if p.Order.Key() == truth.Key && p.Purpose.Opens() {
-			held = held.Add(cost(truth.Rules, basis(&p.Order, truth), p.Remaining()))
+			held = held.Add(boundedNotional(truth.Rules, basis(&p.Order, truth), p.Remaining()))
 		}
 	}
 	for i := range truth.Foreign {
 		if o := &truth.Foreign[i]; !o.Reduces() {
-			held = held.Add(cost(truth.Rules, max(o.Price, o.StopPrice, truth.Last), o.Remaining()))
+			held = held.Add(boundedNotional(truth.Rules, max(o.Price, o.StopPrice, truth.Last), o.Remaining()))
 		}
 	}
 	var more exchange.Amount // with nothing open too, the exchange wants no less than nothing available
@@ -70,14 +70,14 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 
 // entryCost is what the position cost.
 func entryCost(truth *reconcile.SymbolTruth) exchange.Amount {
-	return cost(truth.Rules, truth.Rules.PriceOf(truth.EntryPrice)+1, max(truth.AtVenue(), -truth.AtVenue()))
+	return boundedNotional(truth.Rules, truth.Rules.PriceOf(truth.EntryPrice)+1, max(truth.AtVenue(), -truth.AtVenue()))
 }
 
 // bracketLeverage: the bracket that a size falls in bounds leverage, and the last
 // one bounds size. A symbol without brackets names no bound.
 func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, facts *Facts, f *finding) bool {
 	rules := facts.Truth.Rules
-	brackets, notional := rules.Brackets, cost(rules, at, size)
+	brackets, notional := rules.Brackets, boundedNotional(rules, at, size)
 	if len(brackets) == 0 {
 		return f.compare(countOf(leverage), figure{}, true, "")
 	}
@@ -165,18 +165,18 @@ func reserve(p *reconcile.Placement, truth *reconcile.SymbolTruth, away exchange
 			low, high = p.Order.Price, max(high, p.Order.Price)
 		}
 	}
-	sum := cost(rules, high, left).MulRate(facts.TakerFee)
+	sum := boundedNotional(rules, high, left).MulRate(facts.TakerFee)
 	if p.Seen && p.Order.Type.Priced() {
 		return sum // it rests: its margin is in the fetched figures, and it fills at its price
 	}
 	if p.Purpose.Opens() && !p.Seen {
-		sum = sum.Add(cost(rules, high, left).Div(int64(max(truth.Leverage, 1))))
+		sum = sum.Add(boundedNotional(rules, high, left).Div(int64(max(truth.Leverage, 1))))
 	}
 	loss := high - truth.Last
 	if p.Order.Side == exchange.Sell {
 		loss = truth.Last - low
 	}
-	return sum.Add(cost(rules, max(0, loss), left))
+	return sum.Add(boundedNotional(rules, max(0, loss), left))
 }
 
 // balance: a spot order holds what it would spend, the fee included where it is
@@ -218,7 +218,7 @@ func spends(order *exchange.NewOrder, left exchange.Quantity, truth *reconcile.S
 	}
 	spent := order.QuoteAmount
 	if !byAmount {
-		spent = cost(truth.Rules, basis(order, truth), left)
+		spent = boundedNotional(truth.Rules, basis(order, truth), left)
 	}
 	return spent.Add(spent.MulRate(facts.TakerFee))
 }

@@ -163,7 +163,7 @@ func exposure(truth *reconcile.SymbolTruth, book *reconcile.Book) (exchange.Amou
 	if truth.Rules == nil || truth.Last <= 0 {
 		return exchange.Amount{}, false
 	}
-	return worth(truth.Rules, truth.Last, size)
+	return notionalOf(truth.Rules, truth.Last, size)
 }
 
 // orderCount: a limit on everything. The interface names none for open orders;

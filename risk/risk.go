@@ -147,7 +147,8 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 	for _, r := range rulesOf(intent.Purpose) {
 		*f = finding{rule: r.name}
 		r.find(g, intent, facts, f)
-		if give(f); f.refused {
+		give(f)
+		if f.refused {
 			return f
 		}
 	}
@@ -166,7 +167,8 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 			}
 			asked = true
 			l.judge(s, f)
-			if give(f); f.refused {
+			give(f)
+			if f.refused {
 				return f
 			}
 		}

@@ -102,7 +102,7 @@ func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolT
 		}
 		f.value = f.value.Add(more)
 	}
-	if s.equity.Sign() <= 0 || maxWorth.Less(s.equity) {
+	if s.equity.Sign() <= 0 || maxNotional.Less(s.equity) {
 		f.unknown, f.hint = "equity of "+s.market.String()+" is "+s.equity.String()+" USDT", nextRound
 		return f
 	}

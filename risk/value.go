@@ -47,8 +47,8 @@ func percent(rate exchange.Rate) string { return rate.Decimal().Shift(2).String(
 // Table returns all limits, in the order in which they are checked and documented.
 func Table() []Limit { return slices.Clone(limitTable) }
 
-// limitNamed returns the row of a limit, or nil.
-func limitNamed(name string) *Limit {
+// LimitNamed returns the row of a limit, or nil.
+func LimitNamed(name string) *Limit {
 	for i := range limitTable {
 		if limitTable[i].Name == name {
 			return &limitTable[i]
@@ -84,7 +84,7 @@ func Tightenable() (names []string) {
 // value as the configuration writes it: 5%, 500 USDT, 10, 2m. A value that is not
 // tighter than the one in force is refused, and changes nothing.
 func (l *Limits) Tighten(strategy, name, value string) error {
-	limit, tighter := limitNamed(name), *l
+	limit, tighter := LimitNamed(name), *l
 	switch {
 	case limit == nil || limit.measure == nil:
 		return fmt.Errorf("%s %s: there is no such limit (there are: %s)", name, value, strings.Join(Tightenable(), ", "))
@@ -103,20 +103,35 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 		}
 	}
 	*l = tighter
-	l.complete()
+	l.Complete()
 	return nil
 }
 
-// complete sets what a limit needs beside it.
-func (l *Limits) complete() {
+// Complete sets what a limit needs beside it.
+func (l *Limits) Complete() {
 	if l.MaxLosingStreak != 0 && l.CoolDownMS == 0 {
 		l.CoolDownMS = usualCoolDownMS
 	}
 }
 
+// Setting is one limit with its value, as the configuration writes it.
+type Setting struct{ Name, Value string }
+
+// List returns the limits that are set, in the order of the documents. A setting
+// without its limit is left out.
+func (l *Limits) List() (all []Setting) {
+	for i := range limitTable {
+		limit := &limitTable[i]
+		if value := limit.Text(l); value != "" && (limit.Of == "" || l.Text(limit.Of) != "") {
+			all = append(all, Setting{limit.Name, value})
+		}
+	}
+	return all
+}
+
 // Text writes the named limit as the configuration does; empty for none.
 func (l *Limits) Text(name string) string {
-	if limit := limitNamed(name); limit != nil {
+	if limit := LimitNamed(name); limit != nil {
 		return limit.Text(l)
 	}
 	return ""

@@ -124,29 +124,29 @@ func basis(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Pric
 	return truth.Last
 }
 
-// maxWorth is more than anything botd trades is worth, in USDT. What is worth more
+// maxNotional is more than anything botd trades is worth, in USDT. What is worth more
 // is counted as this much, and as not known where it would have to be exact: so
 // many of it can be added that no sum overflows.
-var maxWorth = exchange.AmountOf(1_000_000_000_000_000)
+var maxNotional = exchange.AmountOf(1_000_000_000_000_000)
 
-// worth is the value of a quantity at a price, and whether that is below maxWorth.
-func worth(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) (exchange.Amount, bool) {
-	amount, known := rules.Worth(at, size, maxWorth)
-	return amount.Min(maxWorth), known
+// notionalOf is the value of a quantity at a price, and whether that is below maxNotional.
+func notionalOf(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) (exchange.Amount, bool) {
+	amount, known := rules.NotionalWithin(at, size, maxNotional)
+	return amount.Min(maxNotional), known
 }
 
-// cost is worth where what is beyond all bounds may count as maxWorth.
-func cost(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) exchange.Amount {
-	amount, _ := worth(rules, at, size)
+// boundedNotional is notionalOf where what is beyond all bounds may count as maxNotional.
+func boundedNotional(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) exchange.Amount {
+	amount, _ := notionalOf(rules, at, size)
 	return amount
 }
 
-// value is an order's value, and whether it is below maxWorth.
+// value is an order's value, and whether it is below maxNotional.
 func value(order *exchange.NewOrder, truth *reconcile.SymbolTruth) (exchange.Amount, bool) {
 	if !order.QuoteAmount.IsZero() {
-		return order.QuoteAmount.Min(maxWorth), order.QuoteAmount.Less(maxWorth)
+		return order.QuoteAmount.Min(maxNotional), order.QuoteAmount.Less(maxNotional)
 	}
-	return worth(truth.Rules, basis(order, truth), order.Quantity)
+	return notionalOf(truth.Rules, basis(order, truth), order.Quantity)
 }
 
 // ordered is an order's quantity, one by amount at the last price.

@@ -6,29 +6,14 @@ import (
 	"botd/exchange"
 	"botd/internal/failure"
 	"botd/reconcile"
-	"botd/risk"
 	"botd/runtime/engine"
 )
-
-// Limits turns configured limits of the account into the gate's.
-func Limits(l configs.Limits) risk.Limits {
-	return risk.Limits{
-		MaxLeverage: l.MaxLeverage, MaxGrossExposure: l.MaxGrossExposure, MaxDailyLoss: l.MaxDailyLoss, MaxDrawdown: l.MaxDrawdown,
-		MaxSymbolExposure: l.MaxSymbolExposure, MaxLosingStreak: l.MaxLosingStreak, CoolDownMS: l.CoolDownMS,
-		MaxOpenOrders: l.MaxOpenOrders, MaxOrdersPerMinute: l.MaxOrdersPerMinute, PriceCollar: l.PriceCollar, MaxDataAgeMS: l.MaxDataAgeMS,
-	}
-}
 
 // Strategy turns one configured strategy into the engine's, with the
 // scales and rules of its symbol.
 func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.StrategyConfig, error) {
 	failed := func(what string, err error) (engine.StrategyConfig, error) {
 		return engine.StrategyConfig{}, failure.New(failure.Config, "", "%s: %s: %w", c.File, what, err)
-	}
-	limits := Limits(c.Limits)
-	var err error
-	if limits.MaxPosition, err = symbol.Quantity(c.Limits.MaxPosition); err != nil {
-		return failed("risk.max_position", err)
 	}
 	setting, err := c.Setting(symbol)
 	if err != nil {
@@ -43,7 +28,7 @@ func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.Strate
 		return failed("params", err)
 	}
 	config := engine.StrategyConfig{Name: c.Name, Kind: c.Kind, Strategy: made, Symbol: symbol, Interval: c.Interval, Leverage: c.Leverage,
-		Size: setting.Size, Protection: protection, Limits: limits, OnRemove: c.OnRemove}
+		Size: setting.Size, Protection: protection, Limits: c.Limits, OnRemove: c.OnRemove}
 	if !c.Schedule.Candle() {
 		config.Schedule = c.Schedule
 	}

@@ -93,14 +93,14 @@ var Table = []Row{
 	{"unsettled_opens", "openings go out while something on the symbol is unknown", "class N", "", []Edit{
 		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", "true"},
 		{"runtime/engine.Engine.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
-		unchecked("opens", "unsettled"),
+		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol go out in one round", "class N", "", []Edit{
 		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", "true"},
 		{"reconcile.derivation.enter", "len(d.towards) > 0", "false"},
 		{"runtime/engine.Engine.act", "opens && opened", "false"},
 		{"runtime/engine.Engine.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
-		unchecked("opens", "unsettled"),
+		unchecked("unsettled"),
 	}},
 	{"opens_beside_exit", "an opening goes out beside an exit in the name of a stop", "19", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.Derive", "d.exiting", "false"},
@@ -113,40 +113,40 @@ var Table = []Row{
 	}},
 	{"halted_opens", "the kill switch holds nothing back", "kill switch", "", []Edit{
 		{"runtime/engine.Engine.heldBack", "e.book.HaltOn(strategy, key).Level != reconcile.LevelNone", "false"},
-		unchecked("opens", "halted"),
+		unchecked("halted"),
 	}},
 	{"blind_opens", "openings go out while reads fail", "23", "", []Edit{
 		{"runtime/engine.Engine.heldBack", "e.Blind()", "false"},
-		unchecked("opens", "halted"),
+		unchecked("halted"),
 	}},
 	{"broken_opens", "openings go out while the breaker is tripped", "25", "", []Edit{
 		{"runtime/engine.Engine.heldBack", "e.book.Breaking(e.nowMS)", "false"},
-		unchecked("opens", "halted"),
+		unchecked("halted"),
 	}},
 	{"quarantined_opens", "openings go out on a quarantined symbol", "equation", "", []Edit{
 		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", `d.truth.Settled && !d.unsettled && !d.unlevered || d.truth.Quarantine != "" && !d.unsettled`},
 		{"runtime/engine.Engine.heldBack", `e.book.Symbol(key).Quarantine != ""`, "false"},
-		unchecked("opens", "unsettled"),
+		unchecked("unsettled"),
 	}},
 	{"stopping_opens", "openings go out after SIGTERM", "33", "", []Edit{
 		{"runtime/engine.Engine.take", "e.stop(event.Shutdown)", ""},
 	}},
 	{"breached_opens", "openings go out after a limit of loss was passed", "limit", "", []Edit{
 		{"runtime/engine.Engine.breached", "!b.Over(e.nowMS)", "false"},
-		unchecked("opens", "max_daily_loss", "max_drawdown", "max_losing_streak"),
+		uncheckedLimit("max_daily_loss", "max_drawdown", "max_losing_streak"),
 	}},
 	{"crowded_opens", "openings go out while the disk is nearly full", "journal", "", []Edit{
 		{"runtime/engine.Engine.disk", "e.low = why", `e.low = ""`},
 	}},
 	{"limit_ignored", "the position limit is not looked at", "risk", "", []Edit{
-		unchecked("opens", "max_position"),
+		uncheckedLimit("max_position"),
 	}},
 	{"terms_ignored", "an opening that was approved under other limits goes out", "risk", "", []Edit{
 		{"runtime/engine.Engine.withdrawn", "w.terms != e.termsOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
 		{"reconcile.derivation.leverage", "w.Leverage == d.truth.Leverage", "true"},
-		unchecked("opens", "leverage"),
+		unchecked("leverage"),
 	}},
 	{"latch_ignored", "a position its stop ended is opened again by the same plan", "latch", "", []Edit{
 		{"reconcile.Book.latch", "state.Latch = state.Plan.Target.Sign()", ""},
@@ -155,7 +155,7 @@ var Table = []Row{
 	// Reducing is never blocked, and never more than there is.
 	{"opposite_opens", "an order against the position goes out without reduceOnly", "classes", "", []Edit{
 		{"reconcile.derivation.target", "position != 0 && signOf(position) != sign", "false"},
-		unchecked("opens", "opposite"),
+		unchecked("opposite"),
 	}},
 	{"exit_at_once", "an exit of unknown fate is sent again without a pause", "20", "", []Edit{
 		{"reconcile.derivation.again", "d.nowMS-max(p.SentMS, p.UnknownMS) >= againMS", "true"},
@@ -168,16 +168,16 @@ var Table = []Row{
 	}},
 	{"key_refilled", "what filled under a key is placed again", "plan", "", []Edit{
 		{"reconcile.StrategyState.FilledUnder", "; «found» {", "false"},
-		unchecked("opens", "max_position"),
+		uncheckedLimit("max_position"),
 	}},
 	{"dust_ordered", "what is too small is ordered all the same", "36", "", []Edit{
 		{"reconcile.derivation.tooSmall", "quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(d.truth.Last, quantity).Less(d.truth.Rules.MinNotional)", "quantity == 0"},
-		unchecked("always", "notional"),
+		unchecked("notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{
 		{"reconcile.derivation.protectionPrice", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))", "rules.PriceOf(base.Add(base.MulRate(distance.Share))) + 1"},
 		{"reconcile.derivation.protectionPrice", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))", "rules.PriceOf(base.Sub(base.MulRate(distance.Share))) + 1"},
-		unchecked("always", "price_tick"),
+		unchecked("price_tick"),
 	}},
 
 	// What botd did not make.
@@ -215,10 +215,19 @@ func believed(condition string) Edit {
 
 // unchecked passes over rules of the gate: most rules stand twice, where an
 // intent is derived and in the gate, and a mutant breaks both.
-func unchecked(loop string, rules ...string) Edit {
-	var passed strings.Builder
+func unchecked(rules ...string) Edit {
+	return Edit{"risk.Gate.judge", "r.find(g, intent, facts, f); give(f); if «f.refused» {", "f.refused" + others(rules)}
+}
+
+// uncheckedLimit passes over limits.
+func uncheckedLimit(limits ...string) Edit {
+	return Edit{"risk.Gate.judge", "l.judge(s, f); give(f); if «f.refused» {", "f.refused" + others(limits)}
+}
+
+func others(rules []string) string {
+	var text strings.Builder
 	for _, rule := range rules {
-		fmt.Fprintf(&passed, " && r.name != %q", rule)
+		fmt.Fprintf(&text, " && f.rule != %q", rule)
 	}
-	return Edit{"risk.Gate.Check", "range " + loop + " { if refusal := r.check(g, intent, facts); «refusal != nil» {", "refusal != nil" + passed.String()}
+	return text.String()
 }

@@ -196,7 +196,7 @@ func (r *role) dress(w *world) {
 	r.anchor = w.portfolio.anchor[r.key]
 	r.spy = &spy{inner: r.strategy(&symbol), w: w, role: r}
 	limits := w.limits.strategy
-	limits.MaxPosition = r.limit()
+	limits.MaxPosition = symbol.QuantityAmount(r.limit())
 	r.config = engine.StrategyConfig{Name: r.name, Strategy: r.spy, Symbol: &symbol, Interval: exchange.Minute1, Limits: limits, OnRemove: r.onRemove}
 	if r.schedule != 0 {
 		r.config.Schedule = each(r.schedule)

@@ -119,8 +119,8 @@ func (v *visitor) live() {
 	s.Halts = []reconcile.Halt{s.Halt, {Level: reconcile.LevelCancel, Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: reconcile.LevelFlatten, Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm", Doing: "to close"},
 		{State: "limit", Scope: reconcile.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined", Scope: reconcile.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
-	s.Limits = []risk.Use{{Scope: "account", Rule: risk.MaxOpenOrders, Use: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
-		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Use: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached, Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
+	s.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
+		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached, Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
 			Set: &reconcile.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}
 	one := &s.Strategies[0]
 	one.Why, one.Reason, one.Latch = "why", "because", 1
@@ -138,7 +138,7 @@ func (v *visitor) live() {
 	v.outlooks = outlooks(t, one.Plan)
 	v.steps = closingSteps()
 	v.steps[1].Intent.Order.Price, v.steps[1].Intent.Order.StopPrice, v.steps[1].Intent.Order.ClosePosition = 1, 1, true
-	verdicts := []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price", Outcome: risk.Passed}}
+	verdicts := []risk.Verdict{{Rule: "margin", Scope: "account", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price", Outcome: risk.Passed}}
 	all := enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin")
 	all = append(all, slices.DeleteFunc(slices.Clone(all), func(n engine.Note) bool {
 		_, refusal := n.Fact.(engine.NoteRefusal)

@@ -189,7 +189,8 @@ func (e *Engine) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Ve
 func (e *Engine) facts(r *run) risk.Facts {
 	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, Truth: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}
 	facts.Market, facts.Own = e.marked(r.truth.Key.Market), e.own(r)
-	facts.Equity, _ = e.total()
+	total, known := e.total()
+	facts.Equity, facts.Unread = total, !known
 	return facts
 }
 

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 
 	"botd/exchange"
@@ -17,7 +16,7 @@ import (
 // follows reports whether anybody needs the results of strategies: a limit, or
 // who looks on.
 func (e *Engine) follows() bool {
-	follows := e.config.Limits.MaxLosingStreak != 0 || e.config.Ledger
+	follows := e.config.Limits.Watched(risk.ByResults) || e.config.Ledger
 	for _, r := range e.runs {
 		follows = follows || r.config.Limits.Watches()
 	}
@@ -131,8 +130,9 @@ func (e *Engine) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limit
 			e.endBreach(w.Strategy, r, b.Rule, "its time is over")
 		}
 	}
-	e.cross(w, r, risk.MaxDailyLoss, w.Day.Equity, equity, limits.MaxDailyLoss, start+int64(exchange.Day1))
-	e.cross(w, r, risk.MaxDrawdown, w.Day.Peak, equity, limits.MaxDrawdown, 0)
+	for _, c := range limits.Crossed(risk.ByEquity, e.nowMS, e.book, w.Strategy, equity) {
+		e.breach(r, w.Strategy, &c)
+	}
 }
 
 func (e *Engine) recordDay(strategy string, day reconcile.Day) {
@@ -191,21 +191,13 @@ func (e *Engine) onSpot() (part exchange.Amount) {
 	return part
 }
 
-func (e *Engine) cross(w *reconcile.Watch, r *run, rule string, from, equity exchange.Amount, limit risk.Loss, untilMS int64) {
-	loss := from.Sub(equity)
-	if limit.IsZero() || w.Breach(rule) != nil || loss.Cmp(limit.From(from)) <= 0 {
-		return
-	}
-	e.breach(w.Strategy, r, rule, fmt.Sprintf("lost %s USDT of %s USDT, more than %s USDT",
-		loss.Decimal().Round(2), from.Decimal().Round(2), limit.From(from).Decimal().Round(2)), untilMS)
-}
-
-// breach keeps a scope's entries back, says so, and has its resting openings canceled.
-func (e *Engine) breach(strategy string, r *run, rule, why string, untilMS int64) {
-	e.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Why: why, UntilMS: untilMS}})
-	fact := NoteLimit{Rule: rule, Why: why}
-	if untilMS != 0 {
-		fact.ForMS = untilMS - e.nowMS
+// breach holds a scope's entries back, reports it, and has its resting openings
+// canceled.
+func (e *Engine) breach(r *run, strategy string, c *risk.Crossing) {
+	e.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: c.Rule, Why: c.Why, UntilMS: c.UntilMS}})
+	fact := NoteLimit{Rule: c.Rule, Why: c.Why}
+	if c.UntilMS != 0 {
+		fact.ForMS = c.UntilMS - e.nowMS
 	}
 	e.note(strategy, r.symbol(), fact)
 	e.soon()
@@ -242,7 +234,7 @@ func (e *Engine) breached(strategy string) *reconcile.Breach {
 func (e *Engine) rearmed(strategy string) {
 	w, r := e.book.Watch(strategy), e.runNamed(strategy)
 	for i := len(w.Breaches) - 1; i >= 0; i-- {
-		if rule := w.Breaches[i].Rule; rule != risk.MaxDailyLoss {
+		if rule := w.Breaches[i].Rule; risk.Rearms(rule) {
 			e.endBreach(strategy, r, rule, "armed again")
 		}
 	}
@@ -257,8 +249,8 @@ func (e *Engine) rearmed(strategy string) {
 	}
 }
 
-// Limits says how much of every limit is in use.
-func (e *Engine) Limits() []risk.Use {
+// Limits returns the utilization of every limit.
+func (e *Engine) Limits() []risk.Utilization {
 	total, known := e.total()
 	facts := risk.Account{NowMS: e.nowMS, Book: e.book, Equity: total, Known: known}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
@@ -269,7 +261,7 @@ func (e *Engine) Limits() []risk.Use {
 	for _, r := range e.runs {
 		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, Truth: r.truth, Limits: r.config.Limits, Own: e.own(r)})
 	}
-	all := e.gate.Uses(&facts)
+	all := e.gate.Utilization(&facts)
 	for i := range all {
 		if s := e.setLimit(all[i].Strategy, all[i].Rule); s != nil {
 			set := *s

@@ -36,7 +36,7 @@ func (w *world) skip(toMS int64) {
 	w.pass(20_000)
 }
 
-func (w *world) use(scope, rule string) risk.Use {
+func (w *world) utilization(scope, rule string) risk.Utilization {
 	w.t.Helper()
 	all := w.engine.Limits()
 	for _, u := range all {
@@ -45,14 +45,14 @@ func (w *world) use(scope, rule string) risk.Use {
 		}
 	}
 	w.t.Fatalf("want a row %s of %s, have %+v", rule, scope, all)
-	return risk.Use{}
+	return risk.Utilization{}
 }
 
-func (w *world) wantUse(scope, rule, state, use, limit string) risk.Use {
+func (w *world) wantUtilization(scope, rule, state, value, limit string) risk.Utilization {
 	w.t.Helper()
-	u := w.use(scope, rule)
-	if u.State != state || u.Use != use || u.Limit != limit {
-		w.t.Errorf("%s of %s: want %s of %s, %s; have %s of %s, %s\n%s", rule, scope, use, limit, state, u.Use, u.Limit, u.State, w.story())
+	u := w.utilization(scope, rule)
+	if u.State != state || u.Value != value || u.Limit != limit {
+		w.t.Errorf("%s of %s: want %s of %s, %s; have %s of %s, %s\n%s", rule, scope, value, limit, state, u.Value, u.Limit, u.State, w.story())
 	}
 	return u
 }
@@ -64,7 +64,7 @@ func (w *world) restart() {
 	w.start()
 	w.pass(10_000)
 	// What is counted by the clock moves on; everything else is the same.
-	moves := func(u risk.Use) bool { return u.Rule == risk.MaxDataAge || u.Rule == risk.MaxOrdersPerMinute }
+	moves := func(u risk.Utilization) bool { return u.Rule == risk.MaxDataAge || u.Rule == risk.MaxOrdersPerMinute }
 	if diff := cmp.Diff(slices.DeleteFunc(before, moves), slices.DeleteFunc(w.engine.Limits(), moves), cmp.AllowUnexported(exchange.Amount{})); diff != "" {
 		w.t.Errorf("the use of limits after a restart: -before +after\n%s", diff)
 	}
@@ -95,13 +95,13 @@ func TestADailyLossKeepsEntriesBackUntilTheNextDay(t *testing.T) {
 			w.wantHeld(100) // 0.1 BTC at 50000.1: 5000.01 USDT, fee 2.500005
 			w.price(c.at)
 			w.pass(20_000) // at 49025.1 lost 97.50 and the fee: 100.000005
-			if u := w.use(c.scope, risk.MaxDailyLoss); u.State != c.state {
+			if u := w.utilization(c.scope, risk.MaxDailyLoss); u.State != c.state {
 				t.Errorf("at %s: want %s, have %+v", c.at, c.state, u)
 			}
 			w.wantSound()
 			w.price("49025")
 			w.pass(20_000)
-			if u := w.wantUse(c.scope, risk.MaxDailyLoss, risk.StateBreached, "100.01 USDT", "100 USDT"); u.WayOut != "ends by itself" || u.UntilMS == 0 {
+			if u := w.wantUtilization(c.scope, risk.MaxDailyLoss, risk.StateBreached, "100.01 USDT", "100 USDT"); u.WayOut != "ends by itself" || u.UntilMS == 0 {
 				t.Errorf("the way out of a daily loss: want the next day, by itself; have %q at %d", u.WayOut, u.UntilMS)
 			}
 			if d := w.wantState("limit"); d.UntilMS != nextDayMS {
@@ -155,7 +155,7 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 			w.pass(20_000) // the peak: 10000 - 2.5 + 99.99
 			w.price("49990")
 			w.pass(20_000) // 101 below it, though hardly below the start
-			if u, want := w.wantUse(c.scope, risk.MaxDrawdown, risk.StateBreached, "101 USDT", "100 USDT"), "botd rearm"+flagOf(reconcile.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")}); u.WayOut != want {
+			if u, want := w.wantUtilization(c.scope, risk.MaxDrawdown, risk.StateBreached, "101 USDT", "100 USDT"), "botd rearm"+flagOf(reconcile.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")}); u.WayOut != want {
 				t.Errorf("the way out of a drawdown: want %q, have %q", want, u.WayOut)
 			}
 			w.wantState("limit")
@@ -170,7 +170,7 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 			w.pass(20_000)
 			w.wantHeld(100)
 			w.wantSound()
-			if use := w.use(c.scope, risk.MaxDrawdown); use.State != risk.StateOK {
+			if use := w.utilization(c.scope, risk.MaxDrawdown); use.State != risk.StateOK {
 				t.Errorf("want it measured anew, have %+v", use)
 			}
 		})
@@ -200,15 +200,15 @@ func TestADaysLossBeginsAnewAndThePeakStays(t *testing.T) {
 	w.pass(20_000)
 	w.price("50400")
 	w.pass(20_000)
-	w.wantUse("account", risk.MaxDrawdown, risk.StateOK, "60 USDT", "100 USDT")
+	w.wantUtilization("account", risk.MaxDrawdown, risk.StateOK, "60 USDT", "100 USDT")
 	w.price("49500")
 	w.price("50400")
 	w.skip(nextDayMS + 1)
-	w.wantUse("account", risk.MaxDailyLoss, risk.StateOK, "0 USDT", "5000 USDT")
-	w.wantUse("account", risk.MaxDrawdown, risk.StateOK, "60 USDT", "100 USDT")
+	w.wantUtilization("account", risk.MaxDailyLoss, risk.StateOK, "0 USDT", "5000 USDT")
+	w.wantUtilization("account", risk.MaxDrawdown, risk.StateOK, "60 USDT", "100 USDT")
 	w.price("50300")
 	w.pass(20_000)
-	w.wantUse("account", risk.MaxDailyLoss, risk.StateOK, "10 USDT", "5000 USDT")
+	w.wantUtilization("account", risk.MaxDailyLoss, risk.StateOK, "10 USDT", "5000 USDT")
 }
 
 func TestWhatAFlipClosesIsThePositionThatWas(t *testing.T) {
@@ -259,14 +259,14 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 				w.wantHeld(0)
 			}
 			trip("49900")
-			w.wantUse(c.scope, risk.MaxLosingStreak, risk.StateOK, "1", "2")
+			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "1", "2")
 			trip("50200") // a winner ends the streak
-			w.wantUse(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
+			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
 			trip("50000") // the fees alone make it a loser
 			w.restart()
 			trip("49900")
 			cooled := w.now + 600_000
-			if u := w.use(c.scope, risk.MaxLosingStreak); u.State != risk.StateBreached || u.UntilMS == 0 || u.Why != "2 positions in a row lost" {
+			if u := w.utilization(c.scope, risk.MaxLosingStreak); u.State != risk.StateBreached || u.UntilMS == 0 || u.Why != "2 positions in a row lost" {
 				t.Fatalf("want it breached, have %+v\n%s", u, w.story())
 			}
 			w.restart()
@@ -276,7 +276,7 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 			w.skip(cooled + 1)
 			w.wantHeld(100)
 			w.wantSound()
-			w.wantUse(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
+			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
 			if result, change := w.engine.book.Watch("one").Result, w.engine.book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)); result != change {
 				t.Errorf("want the result %s, have %s", change, result)
 			}
@@ -354,20 +354,20 @@ func TestSpotResultsFollowTheirFills(t *testing.T) {
 	w.pass(10_000)
 	w.price("49100")
 	w.pass(20_000)
-	if u := w.use("strategy one", risk.MaxDailyLoss); u.State != risk.StateNear && u.State != risk.StateFull {
+	if u := w.utilization("strategy one", risk.MaxDailyLoss); u.State != risk.StateNear && u.State != risk.StateFull {
 		t.Errorf("want some 95 of 100 USDT lost, have %+v", u) // 90 by the price, 5 by the fee in BTC
 	}
 	w.price("48000")
 	w.pass(20_000)
-	if u := w.use("strategy one", risk.MaxDailyLoss); u.State != risk.StateBreached {
+	if u := w.utilization("strategy one", risk.MaxDailyLoss); u.State != risk.StateBreached {
 		t.Errorf("want the daily loss breached, have %+v", u)
 	}
 	wish = 0
 	w.pass(30_000)
-	if u := w.use("strategy one", risk.MaxLosingStreak); u.State != risk.StateBreached {
+	if u := w.utilization("strategy one", risk.MaxLosingStreak); u.State != risk.StateBreached {
 		t.Errorf("want a lost trip, have %+v\n%s", u, w.story())
 	}
-	if u := w.use("account", risk.MaxDailyLoss); u.State != risk.StateOK || u.Ratio == 0 {
+	if u := w.utilization("account", risk.MaxDailyLoss); u.State != risk.StateOK || u.Ratio == 0 {
 		t.Errorf("want the account's loss counted, have %+v", u)
 	}
 }

@@ -120,10 +120,10 @@ func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
 func TestARefusalIsForeseenWithItsFigures(t *testing.T) {
 	t.Parallel()
 	wish := exchange.Quantity(0)
-	w := wishing(t, &wish, ownLimits(risk.Limits{MaxOpenOrders: 5, MaxPosition: 50 * 1e5}))
+	w := wishing(t, &wish, ownLimits(risk.Limits{MaxOpenOrders: 5, MaxPosition: exchange.AmountOf(1)}))
 	w.pass(3_000)
 	wish = 100 * w.truth().Rules.QuantityTick
-	limit := w.truth().Rules.QuantityTick * 50
+	limit := w.truth().Rules.QuantityAmount(w.truth().Rules.QuantityTick * 50)
 	w.config.Strategies[0].Limits.MaxPosition = limit
 	w.engine.runs[0].config.Limits.MaxPosition = limit
 	o := w.engine.Outlooks()[0]

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/record"
@@ -119,7 +117,7 @@ func (e *Engine) result(r *run, made exchange.Amount) {
 	trip := next.Result.Sub(next.Trip)
 	next.Trip, next.Losses = next.Result, streak(w.Losses, trip)
 	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: next})
-	if e.config.Limits.MaxLosingStreak != 0 {
+	if e.config.Limits.Watched(risk.ByResults) {
 		account := e.book.Watch("")
 		e.record(record.Record{Body: record.Accounted{Wallet: account.Wallet, Losses: streak(account.Losses, trip)}})
 		e.cool(account, nil, &e.config.Limits)
@@ -140,10 +138,13 @@ func streak(losses int, trip exchange.Amount) int {
 // cool keeps entries back after too many losing positions in a row. The count
 // begins anew.
 func (e *Engine) cool(w *reconcile.Watch, r *run, limits *risk.Limits) {
-	if limits.MaxLosingStreak == 0 || w.Losses < limits.MaxLosingStreak {
+	crossed := limits.Crossed(risk.ByResults, e.nowMS, e.book, w.Strategy, exchange.Amount{})
+	if len(crossed) == 0 {
 		return
 	}
-	e.breach(w.Strategy, r, risk.MaxLosingStreak, fmt.Sprintf("%d positions in a row lost", w.Losses), e.nowMS+limits.CoolDownMS)
+	for _, c := range crossed {
+		e.breach(r, w.Strategy, &c)
+	}
 	if r == nil {
 		e.record(record.Record{Body: record.Accounted{Wallet: w.Wallet}})
 		return

@@ -32,8 +32,8 @@ type Status struct {
 	Symbols    []SymbolStatus
 	Balances   []exchange.Balance // spot wallet, as last fetched
 	Live       []reconcile.Placement
-	Limits     []risk.Use       // of every limit, how much is in use
-	Ledger     []ledger.Balance // of the account's money; empty where it is not booked
+	Limits     []risk.Utilization // of every limit, how much is in use
+	Ledger     []ledger.Balance   // of the account's money; empty where it is not booked
 }
 
 // SymbolStatus is what the exchange tells of one symbol beside what the journal explains.

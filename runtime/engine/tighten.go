@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/record"
 	"botd/risk"
@@ -27,19 +26,19 @@ type Setting struct{ Rule, Value string }
 // Tightening says what setting limits would do, and does nothing. An error says why
 // they can not be set: nothing of it is done then.
 func (e *Engine) Tightening(t *Tighten) (lines []string, err error) {
-	written, symbol, scope := e.limits, (*exchange.Symbol)(nil), "the account"
+	written, scope := e.limits, "the account"
 	r := e.configured(t.Strategy)
 	if t.Strategy != "" {
 		written, scope = risk.Limits{}, "the strategy "+t.Strategy
 		if r != nil {
-			written, symbol = r.limits, r.config.Symbol
+			written = r.limits
 		}
 	}
 	for _, s := range t.Limits {
 		if t.Strategy != "" && r == nil && s.Value != "" { // what was set of one that is gone can be ended
 			return nil, fmt.Errorf("there is no strategy %q: nothing was changed", t.Strategy)
 		}
-		have := cmp.Or(written.Text(s.Rule, symbol), "none")
+		have := cmp.Or(written.Text(s.Rule), "none")
 		if s.Value == "" {
 			set := e.setLimit(t.Strategy, s.Rule)
 			if set == nil {
@@ -49,12 +48,12 @@ func (e *Engine) Tightening(t *Tighten) (lines []string, err error) {
 			continue
 		}
 		probe := written
-		if err := probe.Tighten(s.Rule, s.Value, symbol); err != nil {
+		if err := probe.Tighten(t.Strategy, s.Rule, s.Value); err != nil {
 			return nil, fmt.Errorf("%s: %w, as configured: a limit is made looser in the files alone", scope, err)
 		}
 		account := e.config.Limits
-		if t.Strategy != "" && account.Text(s.Rule, symbol) != "" {
-			if err := account.Tighten(s.Rule, s.Value, symbol); err != nil {
+		if t.Strategy != "" && account.Text(s.Rule) != "" {
+			if err := account.Tighten(t.Strategy, s.Rule, s.Value); err != nil {
 				return nil, fmt.Errorf("%s: %w, which the account has", scope, err)
 			}
 		}
@@ -106,15 +105,15 @@ func (e *Engine) setLimit(strategy, rule string) *reconcile.SetLimit {
 // should it become looser again, that is meant.
 func (e *Engine) lapse() {
 	for _, s := range append([]reconcile.SetLimit{}, e.book.SetLimits()...) {
-		written, symbol := e.limits, (*exchange.Symbol)(nil)
+		written := e.limits
 		if s.Strategy != "" {
 			r := e.configured(s.Strategy)
 			if r == nil {
 				continue // it may come back
 			}
-			written, symbol = r.limits, r.config.Symbol
+			written = r.limits
 		}
-		if err := written.Tighten(s.Rule, s.Value, symbol); err != nil {
+		if err := written.Tighten(s.Strategy, s.Rule, s.Value); err != nil {
 			s.Value, s.Why = "", err.Error()
 			e.set(s)
 		}
@@ -124,7 +123,7 @@ func (e *Engine) lapse() {
 // enforce puts the limits in force that are configured, and those that people set
 // tighter.
 func (e *Engine) enforce() {
-	limits := e.tightened("", e.limits, nil)
+	limits := e.tightened("", e.limits)
 	if before := e.config.Limits; limits != before {
 		e.config.Limits, e.gate = limits, risk.NewGate(limits)
 		e.terms = e.newTerms()
@@ -133,7 +132,7 @@ func (e *Engine) enforce() {
 		}
 	}
 	for _, r := range e.runs {
-		limits, before := e.tightened(r.config.Name, r.limits, r.config.Symbol), r.config.Limits
+		limits, before := e.tightened(r.config.Name, r.limits), r.config.Limits
 		if limits == before {
 			continue
 		}
@@ -147,10 +146,10 @@ func (e *Engine) enforce() {
 }
 
 // tightened are limits as configured with what people set.
-func (e *Engine) tightened(strategy string, limits risk.Limits, symbol *exchange.Symbol) risk.Limits {
+func (e *Engine) tightened(strategy string, limits risk.Limits) risk.Limits {
 	for _, s := range e.book.SetLimits() {
 		if s.Strategy == strategy {
-			_ = limits.Tighten(s.Rule, s.Value, symbol) // what is no tighter changes nothing
+			_ = limits.Tighten(s.Strategy, s.Rule, s.Value) // what is no tighter changes nothing
 		}
 	}
 	return limits

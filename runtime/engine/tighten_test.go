@@ -44,7 +44,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.wantHeld(10) // nothing is added, and nothing closed
 		w.wantOpen(1)
 		row := map[string]string{"": "account futures", "one": "strategy one"}[scope]
-		if u := w.use(row, risk.MaxGrossExposure); u.Set == nil || u.Set.By != "somebody" || u.Set.Why != "a test" || u.Set.Value != "0.001" || u.Set.AtMS == 0 {
+		if u := w.utilization(row, risk.MaxGrossExposure); u.Set == nil || u.Set.By != "somebody" || u.Set.Why != "a test" || u.Set.Value != "0.001" || u.Set.AtMS == 0 {
 			t.Errorf("want it told who set it, have %+v", u.Set)
 		}
 		w.start() // it holds over a restart

@@ -283,7 +283,7 @@ func TestFamiliesAreTheCatalogues(t *testing.T) {
 	m.WatchFile("journal", "metrics_test.go")
 	m.WatchBackup(func() time.Time { return time.UnixMilli(1_500) })
 	status := running(t)
-	status.Limits = []risk.Use{{Scope: "account", Rule: risk.MaxOpenOrders}}
+	status.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders}}
 	status.Balances = []exchange.Balance{{Asset: "BTC"}}
 	m.Status(status)
 	m.Scraped([]Check{{"loop", true, ""}})

@@ -42,6 +42,7 @@ type Intent struct {
 // Verdict is what one rule said of an intent.
 type Verdict struct {
 	Rule    string `json:"rule"`
+	Scope   string `json:"scope,omitempty"` // of a limit: account, account futures, symbol ..., strategy ...
 	Verdict string `json:"verdict"` // passed, refused, not_reached
 	Value   string `json:"value,omitempty"`
 	Limit   string `json:"limit,omitempty"`
@@ -51,7 +52,7 @@ type Verdict struct {
 func verdictsOf(all []risk.Verdict) []Verdict {
 	out := []Verdict{}
 	for _, v := range all {
-		out = append(out, Verdict{v.Rule, v.Outcome.String(), v.Value, v.Limit, v.Hint})
+		out = append(out, Verdict{v.Rule, v.Scope, v.Outcome.String(), v.Value, v.Limit, v.Hint})
 	}
 	return out
 }
@@ -83,7 +84,7 @@ func (b *Board) judged(atMS int64, refusal *risk.Refusal, verdicts []risk.Verdic
 	in := &b.intents.all[len(b.intents.all)-1]
 	in.Outcome, in.checks = "approved", verdictsOf(verdicts)
 	if refusal == nil {
-		in.step(atMS, "checked", fmt.Sprintf("%d rules passed", len(in.checks)))
+		in.step(atMS, "checked", fmt.Sprintf("%d checks passed", len(in.checks)))
 	} else {
 		in.Outcome, in.Rule, in.Detail = "refused", refusal.Rule, refusal.Error()
 		in.step(atMS, "refused", in.Detail)

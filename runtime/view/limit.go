@@ -9,12 +9,13 @@ import (
 	"botd/runtime/engine"
 )
 
-// Limit is one limit and how much of it is in use.
+// Limit is one limit and its utilization.
 type Limit struct {
 	Scope    string     `json:"scope"` // account, account futures, account spot, symbol ..., strategy ...
 	Strategy string     `json:"strategy,omitempty"`
 	Rule     string     `json:"rule"`
-	Use      string     `json:"use"`
+	Value    string     `json:"value"` // in use
+	Use      string     `json:"use"`   // deprecated: value
 	Limit    string     `json:"limit"`
 	Headroom string     `json:"headroom"`
 	Ratio    float64    `json:"ratio"` // share in use; 1 is the limit
@@ -45,12 +46,12 @@ func limitsOf(s *engine.Status) []Limit {
 	out := []Limit{}
 	for i := range s.Limits {
 		u := &s.Limits[i]
-		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Use, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Why, u.WayOut, moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set)})
+		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Value, u.Value, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Why, u.WayOut, moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set)})
 	}
 	return out
 }
 
-// Limits lists every limit with its use.
+// Limits returns every limit with its utilization.
 func (b *Board) Limits() []Limit {
 	b.mu.Lock()
 	defer b.mu.Unlock()

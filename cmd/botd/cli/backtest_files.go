@@ -102,7 +102,7 @@ func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyCon
 		for i := range config.Strategies {
 			given = append(given, &config.Strategies[i])
 		}
-		limits = engineconfig.Limits(config.Limits)
+		limits = config.Limits
 	}
 	for _, file := range b.strategies {
 		c, err := loadStrategy(file, symbols)

@@ -17,6 +17,7 @@ import (
 	"botd/exchange/sim"
 	"botd/internal/failure"
 	"botd/internal/plural"
+	"botd/risk"
 	"botd/strategy"
 	"botd/strategy/library"
 	"botd/strategy/script"
@@ -96,9 +97,9 @@ type checkLimit struct {
 
 func checkLimitsOf(config *configs.Config) []checkLimit {
 	all := []checkLimit{}
-	add := func(scope string, limits []configs.Limit) {
+	add := func(scope string, limits []risk.Setting) {
 		for _, l := range limits {
-			all = append(all, checkLimit{scope, l.Key, l.Value})
+			all = append(all, checkLimit{scope, l.Name, l.Value})
 		}
 	}
 	if config != nil {

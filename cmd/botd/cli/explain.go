@@ -177,9 +177,9 @@ func protectionText(w io.Writer, p *view.Plan) {
 }
 
 func ruleTable(w io.Writer, checks []view.Verdict) {
-	t := shell.NewTable(w, table.Row{"rule", "says", "value", "limit", "hint"})
+	t := shell.NewTable(w, table.Row{"rule", "scope", "verdict", "value", "limit", "hint"})
 	for _, v := range checks {
-		t.AppendRow(table.Row{v.Rule, strings.ReplaceAll(v.Verdict, "_", " "), v.Value, v.Limit, v.Hint})
+		t.AppendRow(table.Row{v.Rule, v.Scope, strings.ReplaceAll(v.Verdict, "_", " "), v.Value, v.Limit, v.Hint})
 	}
 	t.Render()
 }

@@ -322,7 +322,7 @@ func (t *trial) funding() ([]tape.FundingRow, []backtest.File, error) {
 
 // backtest puts the strategy on its candles.
 func (t *trial) backtest(recorded *tape.Tape, file backtest.File) (backtest.Config, error) {
-	c, limits := t.strategy, engineconfig.Limits(t.config.Limits)
+	c, limits := t.strategy, t.config.Limits
 	input := backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: file}
 	if c.Script.File != "" {
 		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}

@@ -16,7 +16,7 @@ import (
 
 func newLimits() *cobra.Command {
 	command := asking("limits", "every limit, how much of it is in use, and what is left", "/api/v1/risk/limits", func(w io.Writer, p *client.Page[view.Limit]) {
-		t := shell.NewTable(w, table.Row{"scope", "rule", "use", "limit", "headroom", "used", "state", "since", "way out"})
+		t := shell.NewTable(w, table.Row{"scope", "rule", "value", "limit", "headroom", "utilization", "state", "since", "way out"})
 		for _, l := range p.Items {
 			since := ""
 			if l.Since != nil {
@@ -26,7 +26,7 @@ func newLimits() *cobra.Command {
 			if l.Until != nil {
 				out += ", " + l.Until.Format(time.DateTime)
 			}
-			t.AppendRow(table.Row{l.Scope, l.Rule, l.Use, l.Limit, l.Headroom, percentText(l.Ratio), l.State, since, out})
+			t.AppendRow(table.Row{l.Scope, l.Rule, l.Value, l.Limit, l.Headroom, percentText(l.Ratio), l.State, since, out})
 		}
 		t.Render()
 		for _, l := range p.Items {

@@ -31,7 +31,7 @@ Who set what, when and why stands in botd limits, on the risk page and in the au
 		Example: `  botd limits set max_daily_loss=1% max_open_orders=5 --reason "numbers come out tonight"
   botd limits set max_position=0.05 --strategy trend --reason "it is new" --dry-run`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
-			for _, rule := range risk.Tightenable {
+			for _, rule := range risk.Tightenable() {
 				names = append(names, rule+"=")
 			}
 			return names, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
@@ -62,7 +62,7 @@ func newLimitsReset() *cobra.Command {
 		Long: `Ends what botd limits set has set: the limits of the account, or of one strategy,
 are as the configuration has them again. A breach that is in force stays (botd rearm).`,
 		Example:           `  botd limits reset max_daily_loss max_open_orders --reason "the numbers are out"`,
-		ValidArgsFunction: cobra.FixedCompletions(risk.Tightenable, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(risk.Tightenable(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			flags.Limits = map[string]*string{}
 			for _, rule := range arguments {
@@ -103,13 +103,13 @@ func (f *limitFlags) ask(command *cobra.Command) error {
 
 // limitNamed refuses a name that is no limit's, before anybody is asked.
 func limitNamed(rule string) error {
-	for _, known := range risk.Tightenable {
+	for _, known := range risk.Tightenable() {
 		if rule == known {
 			return nil
 		}
 	}
-	text := "there is no limit " + rule + " that can be set (there are: " + strings.Join(risk.Tightenable, ", ") + ")"
-	if near := configs.Nearest(rule, risk.Tightenable); near != "" {
+	text := "there is no limit " + rule + " that can be set (there are: " + strings.Join(risk.Tightenable(), ", ") + ")"
+	if near := configs.Nearest(rule, risk.Tightenable()); near != "" {
 		text += "\nhint: did you mean " + near + "?"
 	}
 	return failure.Usagef("%s", text)

@@ -223,7 +223,7 @@ func needsRestart(differences []configs.Difference) (paths []string) {
 // account's limits. It asks the engine whether anything keeps it from being put in
 // place now; all of that is its error.
 func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
-	limits := engineconfig.Limits(config.Limits)
+	limits := config.Limits
 	reload := &engine.Reload{Limits: &limits, ConfigHash: config.Hash()}
 	var obstacles []string
 	for i := range config.Strategies {

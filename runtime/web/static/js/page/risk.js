@@ -52,7 +52,7 @@ function limits(all) {
   const rows = [...all].sort((a, b) => near(a) - near(b) || order(a) - order(b) || a.scope.localeCompare(b.scope));
   return panel("Limits", { key: "limits", note: [f.plural(all.length, "limit"), ", ", reached(all) ? `${reached(all)} of them near or over` : "none near"] }, table("Limits", [
     { name: "Limit", class: "nowrap lead", cell: (l) => [f.words(l.rule), h("span.note.under", l.strategy ? ["strategy ", strategyLink(l.strategy)] : l.scope)] },
-    { name: "Share", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) }, { name: "%", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) }, { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) }, { name: "In use", num: true, cell: (l) => amount(l.use) }, { name: "Limit", num: true, cell: (l) => amount(l.limit) }, { name: "Left", num: true, cell: (l) => amount(l.headroom) },
+    { name: "Share", class: "share", cell: (l) => meter(l.ratio, `${f.words(l.rule)} of ${l.scope}`, l.state) }, { name: "%", num: true, cell: (l) => f.percent(l.ratio, { places: 1 }) }, { name: "State", cell: (l) => tag(l.state, l.state === "ok" ? "ok" : f.words(l.state)) }, { name: "Value", num: true, cell: (l) => amount(l.value) }, { name: "Limit", num: true, cell: (l) => amount(l.limit) }, { name: "Left", num: true, cell: (l) => amount(l.headroom) },
     { name: "Way out", class: "text", cell: (l) => [[l.why, l.way_out].filter(Boolean).join(". "), l.set ? h("span.note.under", `tighter than the files, set by ${l.set.by} `, time(Date.parse(l.set.at), now()), `: ${l.set.why}`) : null] },
   ], rows, { key: (l) => l.scope + l.rule, none: empty("No limit is known yet", "They are read with the first round.") }));
 }
