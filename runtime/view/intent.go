@@ -43,7 +43,7 @@ type Intent struct {
 type Verdict struct {
 	Rule    string `json:"rule"`
 	Scope   string `json:"scope,omitempty"` // of a limit: account, account futures, symbol ..., strategy ...
-	Verdict string `json:"verdict"` // passed, refused, not_reached
+	Verdict string `json:"verdict"`         // passed, refused, not_reached
 	Value   string `json:"value,omitempty"`
 	Limit   string `json:"limit,omitempty"`
 	Hint    string `json:"hint,omitempty"`
