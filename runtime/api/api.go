@@ -73,10 +73,10 @@ type Config struct {
 	Backups  Backups  // copies the journal; nil where there is none
 	Channels Channels // by which people are told; nil for none
 
-	Bench   Bench        // runs backtests; nil for none
-	Reports string       // the directory below which reports of backtests are; empty for none
-	Sweeps  string       // the directory in which sweeps are kept; empty for none
-	Web     http.Handler // the dashboard's files, served at /; nil for none
+	Runner  BacktestRunner // runs backtests; nil for none
+	Reports string         // the directory below which reports of backtests are; empty for none
+	Sweeps  string         // the directory in which sweeps are kept; empty for none
+	Web     http.Handler   // the dashboard's files, served at /; nil for none
 	Access  Access
 	Address string // URL under which the dashboard is reached; empty when it is served on the socket alone
 }
@@ -90,9 +90,9 @@ type Server struct {
 	repeats  repeats
 	market   *view.MarketData
 	reports  *view.Reports
-	bench    bench
+	runner   runner
 	copying  sync.Mutex    // held while a backup is made
-	telling  sync.Mutex    // held while channels are tested
+	testing  sync.Mutex    // held while channels are tested
 	stopping chan struct{} // closed when serving ends
 	stopOnce sync.Once
 	handler  http.Handler
@@ -139,7 +139,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		left--
 	}
 	s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })
-	s.bench.stop()
+	s.runner.stop()
 	limited, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if server.Shutdown(limited) != nil {

@@ -1,47 +1,54 @@
 package api
 
 import (
+	"io"
 	"net/http"
+
+	"botd/runtime/api/auth"
+	"botd/runtime/view"
 )
 
-// listBacktests serves GET /api/v1/backtests, the newest first.
-func (s *Server) listBacktests(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	items, err := s.reports.List()
-	if err != nil {
-		problem(w, r, http.StatusInternalServerError, "internal", err.Error())
-		return
-	}
-	writeList(w, r, items, "")
+var backtestRoutes = []route{
+	{id: "backtests", tag: "backtests", method: "GET", path: "/api/v1/backtests", minimum: auth.Viewer, endpoint: all((*Server).backtests),
+		summary: "Reports of backtests in `data_dir/backtests`, newest first, at most 500."},
+	{id: "backtest", tag: "backtests", method: "GET", path: "/api/v1/backtests/{id}", minimum: auth.Viewer, endpoint: read((*Server).backtest),
+		summary: "One report, with its assumptions, its configuration and its equity curve.", fails: []int{404}},
+	{id: "backtest_page", tag: "backtests", method: "GET", path: "/api/v1/backtests/{id}/report", minimum: auth.Viewer, endpoint: raw("text/html", (*Server).backtestPage),
+		summary: "The page of a report, in a sandbox: its scripts run, but it has no origin, so that it reaches neither the API nor a cookie.", fails: []int{404}},
+	{id: "sweeps", tag: "backtests", method: "GET", path: "/api/v1/sweeps", minimum: auth.Viewer, endpoint: all((*Server).sweeps),
+		summary: "Sweeps that `botd sweep run --keep NAME` saved in `data_dir/sweeps`, newest first, at most 100. `botd sweep show NAME` prints all of one."},
 }
 
-// oneBacktest serves GET /api/v1/backtests/{id}.
-func (s *Server) oneBacktest(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
+func (s *Server) backtests(*request) ([]view.Backtest, error) { return s.reports.List() }
+
+func (s *Server) backtest(r *request) (view.OneBacktest, error) {
 	out, err := s.reports.One(r.PathValue("id"))
 	if err != nil {
-		missing(w, r, "backtest", r.PathValue("id"))
-		return
+		return out, notFound("backtest", r.PathValue("id"))
 	}
-	answer(w, r, out)
+	return out, nil
 }
 
-// pagePolicy shuts a report's page in: it has scripts of its own, but no origin, so
-// that it can neither ask the API nor read a cookie, and loads nothing.
-const pagePolicy = "sandbox allow-scripts allow-popups; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// pagePolicy puts a report's page into a sandbox: it has scripts of its own, but no origin,
+// so that it can neither ask the API nor read a cookie, and loads nothing.
+const pagePolicy = "sandbox allow-scripts allow-popups; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// backtestPage serves GET /api/v1/backtests/{id}/report.
-func (s *Server) backtestPage(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	content, err := s.reports.Page(id)
+func (s *Server) backtestPage(w http.ResponseWriter, r *request) error {
+	content, err := s.reports.Page(r.PathValue("id"))
 	if err != nil {
-		missing(w, r, "report", id)
-		return
+		return notFound("report", r.PathValue("id"))
 	}
 	w.Header().Set("Content-Security-Policy", pagePolicy)
-	text(w, "text/html; charset=utf-8", string(content))
+	page(w, "text/html; charset=utf-8", string(content))
+	return nil
+}
+
+func (s *Server) sweeps(*request) ([]view.Sweep, error) { return view.Sweeps(s.config.Sweeps) }
+
+// page writes a page or a script.
+func page(w http.ResponseWriter, media, content string) {
+	w.Header().Set("Content-Type", media)
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = io.WriteString(w, content) // a client that is gone gets no answer
 }

@@ -2,16 +2,22 @@ package api
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"time"
+
+	"botd/runtime/api/auth"
 )
+
+var backupRoutes = []route{
+	{id: "backup", tag: "log", method: "POST", path: "/api/v1/backup", minimum: auth.Operator, endpoint: change((*Server).backup), fails: []int{409},
+		summary: "Copies the journal into a new file in data_dir/MODE/backups, while it is written, and verifies the whole copy. The newest 7 such copies are kept. " +
+			"The request ends when the backup is made; if the client disconnects, the backup is abandoned."},
+}
 
 // Backups copies the journal into files of its own directory.
 type Backups interface {
 	// Plan says what a backup would do; an error says why none can be made now.
 	Plan() ([]string, error)
-	// Make makes one and verifies it as a whole.
+	// Make makes one and verifies all of it.
 	Make(ctx context.Context) (Backup, error)
 }
 
@@ -25,54 +31,44 @@ type Backup struct {
 	Hash    string    `json:"hash"` // of the last record
 }
 
-// BackupAnswer is the answer to a request for one.
+// BackupAnswer is the answer to a request for a backup.
 type BackupAnswer struct {
 	Schema int      `json:"schema"`
 	DryRun bool     `json:"dry_run"`
 	Does   []string `json:"does"`
-	Backup *Backup  `json:"backup"` // null on a trial
+	Backup *Backup  `json:"backup"` // null for a dry run
 }
 
-// backupWithin bounds how long a request waits for a backup; a journal of years is
+// backupTimeout bounds how long a request waits for a backup; a journal of years is
 // copied and verified in minutes.
-const backupWithin = 10 * time.Minute
+const backupTimeout = 10 * time.Minute
 
-// makeBackup serves POST /api/v1/backup.
-func (s *Server) makeBackup(w http.ResponseWriter, r *http.Request) {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return
+func (s *Server) backup(r *request, _ *nothing) (BackupAnswer, error) {
+	out := BackupAnswer{Schema: 1, DryRun: r.dryRun}
+	if s.config.Backups == nil {
+		return out, notPossible("this botd has no journal that can be copied")
 	}
-	err := errors.New("this botd keeps no journal that could be copied")
-	out := BackupAnswer{Schema: 1, DryRun: dry}
-	if s.config.Backups != nil {
-		out.Does, err = s.config.Backups.Plan()
+	var err error
+	if out.Does, err = s.config.Backups.Plan(); err != nil {
+		return out, notPossible(err.Error())
 	}
-	if err == nil && !dry && !s.copying.TryLock() {
-		err = errors.New("a backup is under way")
-	} else if err == nil && !dry {
-		defer s.copying.Unlock()
+	if r.dryRun {
+		return out, nil
 	}
-	if err != nil {
-		problem(w, r, http.StatusConflict, "not_possible", err.Error())
-		return
+	if !s.copying.TryLock() {
+		return out, notPossible("another backup is running")
 	}
-	if dry {
-		answerAs(w, http.StatusOK, out)
-		return
+	defer s.copying.Unlock()
+	if err := s.record(r, "journal", "a backup"); err != nil {
+		return out, err
 	}
-	if !s.sent(r.Context(), w, r, audited(r, "journal", "a backup", nil)) {
-		return
-	}
-	// A writer without deadlines, as of a test, is written to all the same.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupWithin))
-	ctx, cancel := context.WithTimeout(r.Context(), backupWithin)
+	r.extend(backupTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), backupTimeout)
 	defer cancel()
 	made, err := s.config.Backups.Make(ctx)
 	if err != nil {
-		problem(w, r, http.StatusServiceUnavailable, "unwritten", "no backup was made: "+err.Error())
-		return
+		return out, unwritten("no backup was made: " + err.Error())
 	}
 	out.Backup = &made
-	answerAs(w, http.StatusOK, out)
+	return out, nil
 }

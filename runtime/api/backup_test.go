@@ -41,12 +41,12 @@ func (k *keeper) Make(context.Context) (Backup, error) {
 
 func (k *keeper) Names() []string { return []string{"phone", "desk"} }
 
-func (k *keeper) Test(_ context.Context, names []string) (all []ToldChannel) {
+func (k *keeper) Test(_ context.Context, names []string) (all []ChannelResult) {
 	k.wait()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, name := range names {
-		one := ToldChannel{Channel: name, Result: "sent", TookMS: 5}
+		one := ChannelResult{Channel: name, Result: "sent", TookMS: 5}
 		if name == "desk" {
 			one.Result, one.Why = "failed", "no answer"
 		}
@@ -72,8 +72,8 @@ func TestABackupIsMadeOnceAtATimeAndAudited(t *testing.T) {
 		first <- out
 	}()
 	<-k.begun
-	if code, _, text := post[BackupAnswer](d, "/api/v1/backup", ""); code != 409 || !strings.Contains(text, "under way") {
-		t.Errorf("a second beside it: want 409, have %d %s", code, text)
+	if code, _, text := post[BackupAnswer](d, "/api/v1/backup", ""); code != 409 || !strings.Contains(text, "another backup is running") {
+		t.Errorf("a second at the same time: want 409, have %d %s", code, text)
 	}
 	close(k.gate)
 	if out := <-first; out.Backup == nil || out.Backup.File != "a.db" || out.Backup.Records != 3 {
@@ -116,7 +116,7 @@ func TestEveryChannelOrOneIsTested(t *testing.T) {
 	if code, _, text = post[ChannelAnswer](d, "/api/v1/notifications/test", `{"channel":"nobody"}`); code != 409 || !strings.Contains(text, "phone, desk") {
 		t.Errorf("an unknown channel: want 409 with those there are, have %d %s", code, text)
 	}
-	if code, _, text = post[ChannelAnswer](newDesk(t), "/api/v1/notifications/test", ""); code != 409 || !strings.Contains(text, "nobody is told") {
+	if code, _, text = post[ChannelAnswer](newDesk(t), "/api/v1/notifications/test", ""); code != 409 || !strings.Contains(text, "nobody is notified") {
 		t.Errorf("no channels: want 409, have %d %s", code, text)
 	}
 }
@@ -160,15 +160,15 @@ func TestOpeningOrdersAreCanceledByWhatTheyAreOf(t *testing.T) {
 	}
 }
 
-func TestOrdersThatNothingFitsAreNotCanceled(t *testing.T) {
+func TestOrdersThatNothingMatchesAreNotCanceled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		body string
 		code int
 		part string
 	}{
-		{`{"strategy":"tremd","reason":"news"}`, 404, "no strategy fits"},
-		{`{"strategy":"hold","market":"futures","reason":"news"}`, 404, "no strategy fits"},
+		{`{"strategy":"tremd","reason":"news"}`, 404, "no strategy matches"},
+		{`{"strategy":"hold","market":"futures","reason":"news"}`, 404, "no strategy matches"},
 		{`{"strategy":"trend"}`, 400, "reason"},
 		{`{"order":"x","reason":"news"}`, 400, "order"},
 	} {
@@ -179,7 +179,7 @@ func TestOrdersThatNothingFitsAreNotCanceled(t *testing.T) {
 	}
 	d := resters(t)
 	d.refuses = errors.New("it is being canceled already")
-	if code, _, text := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"reason":"news"}`); code != 409 || !strings.Contains(text, "none is under way") || len(d.sent) != 0 {
+	if code, _, text := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"reason":"news"}`); code != 409 || !strings.Contains(text, "none is working") || len(d.sent) != 0 {
 		t.Errorf("none left: want 409, have %d %s", code, text)
 	}
 	if code, out, _ := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"dry_run":true}`); code != 200 || !slices.Contains(out.Does, "it is being canceled already") {

@@ -2,22 +2,16 @@ package api
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
 	"botd/exchange"
 	"botd/reconcile/record"
-	"botd/runtime"
 	"botd/runtime/engine"
 )
 
-// engineWithin bounds how long a request waits for the engine and the journal.
-const engineWithin = 5 * time.Second
-
-// maxReason bounds a reason, in bytes.
-const maxReason = 500
+// engineTimeout bounds how long a request waits for the engine and the journal.
+const engineTimeout = 5 * time.Second
 
 // Change is the answer to a change that sends nothing to the exchange.
 type Change struct {
@@ -26,57 +20,53 @@ type Change struct {
 	Does   []string `json:"does"`    // in words
 }
 
-// audit is what the journal keeps of who asked for a change.
-func audit(r *http.Request, target, detail string) *record.Audit {
-	who := who(r)
-	return &record.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r)}
+// audit is what the journal stores of who asked for a change.
+func (r *request) audit(target, detail string) *record.Audit {
+	who := who(r.Request)
+	return &record.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r.Request)}
 }
 
-// audited is an event with who asked for it; without one only that is written down.
-func audited(r *http.Request, target, detail string, event engine.Event) engine.Event {
-	return &engine.EventAudited{Audit: audit(r, target, detail), Event: event}
+// audited is an event with who asked for it; without one only that is journaled.
+func (r *request) audited(target, detail string, event engine.Event) engine.Event {
+	return &engine.EventAudited{Audit: r.audit(target, detail), Event: event}
 }
 
-// sent gives the engine an event; what went wrong is answered.
-func (s *Server) sent(ctx context.Context, w http.ResponseWriter, r *http.Request, event engine.Event) bool {
-	return s.taken(w, r, s.config.Driver.Send(ctx, event))
-}
-
-// taken answers what went wrong when the engine was given an event.
-func (s *Server) taken(w http.ResponseWriter, r *http.Request, err error) bool {
-	switch {
-	case err == nil:
-		return true
-	case errors.Is(err, runtime.ErrUnwritten):
-		problem(w, r, http.StatusServiceUnavailable, "unwritten", "in force now, but not written to the journal yet: a restart would forget it")
-	default:
-		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not take events now: nothing was changed")
-	}
-	return false
-}
-
-// do gives the engine an event and answers, or on a trial only answers.
-func (s *Server) do(w http.ResponseWriter, r *http.Request, event engine.Event, change Change) {
-	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
+// query reads the engine while it rests.
+func (s *Server) query(r *request, read func()) error {
+	ctx, cancel := context.WithTimeout(r.Context(), engineTimeout)
 	defer cancel()
-	if change.DryRun || s.sent(ctx, w, r, event) {
-		answerAs(w, http.StatusOK, change)
+	if s.config.Driver.Query(ctx, read) != nil {
+		return stopped()
 	}
+	return nil
 }
 
-// dryRun reads the one parameter every change has.
-func dryRun(w http.ResponseWriter, r *http.Request) (dry, ok bool) {
-	query, err := queryOf(r, "dry_run")
-	text := query.Get("dry_run")
-	if err == nil && query.Has("dry_run") && text != "true" && text != "false" {
-		err = fmt.Errorf("dry_run %q is neither true nor false", text)
-	}
-	if err != nil {
-		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
-	}
-	return text == "true", err == nil
+// send gives the engine an event, and returns once it is in the journal.
+func (s *Server) send(r *request, event engine.Event) error {
+	ctx, cancel := context.WithTimeout(r.Context(), engineTimeout)
+	defer cancel()
+	return notTaken(s.config.Driver.Send(ctx, event))
 }
 
+// record writes to the journal who asked for a change that is not the engine's. Nothing is
+// done before.
+func (s *Server) record(r *request, target, detail string) error {
+	if s.send(r, r.audited(target, detail, nil)) != nil {
+		return &failure{http.StatusServiceUnavailable, "stopped", "who asked for it cannot be written to the journal now: nothing was done"}
+	}
+	return nil
+}
+
+// do gives the engine an event unless it is a dry run, and answers what it does.
+func (s *Server) do(r *request, event engine.Event, does ...string) (Change, error) {
+	change := Change{1, r.dryRun, does}
+	if r.dryRun {
+		return change, nil
+	}
+	return change, s.send(r, event)
+}
+
+// symbolKey names a symbol; a market that is left out is futures.
 func symbolKey(market, symbol string) (key exchange.SymbolKey, err error) {
 	key = exchange.SymbolKey{Market: exchange.Futures, Name: symbol}
 	if market != "" {

@@ -2,91 +2,85 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/http"
+	"slices"
 	"strings"
+
+	"botd/runtime/api/auth"
 )
 
-// Channels sends test messages through the channels by which people are told.
-type Channels interface {
-	Names() []string
-	Test(ctx context.Context, names []string) []ToldChannel
+var channelRoutes = []route{
+	{id: "test_channels", tag: "log", method: "POST", path: "/api/v1/notifications/test", minimum: auth.Operator, endpoint: change((*Server).testChannels),
+		summary: "Sends a test message through every channel of notify.channels, or through one, and returns the result of each, within 20 s.", fails: []int{409}},
 }
 
-// ToldChannel is what became of a test message.
-type ToldChannel struct {
+// Channels sends test messages through the channels that notify people.
+type Channels interface {
+	Names() []string
+	Test(ctx context.Context, names []string) []ChannelResult
+}
+
+// ChannelResult is the result of a test message.
+type ChannelResult struct {
 	Channel string `json:"channel"`
-	Result  string `json:"result"` // sent, failed, not_sent: it was only tried
+	Result  string `json:"result"` // sent | failed | not_sent; the last for a dry run
 	Why     string `json:"why,omitempty"`
 	TookMS  int64  `json:"took_ms"`
 }
 
-// ChannelRequest is what a test of the channels takes.
+// ChannelRequest is which channels to test.
 type ChannelRequest struct {
 	Channel string `json:"channel,omitempty"` // only this one
 	DryRun  bool   `json:"dry_run,omitempty"`
 }
 
-// ChannelAnswer is the answer.
+// ChannelAnswer is the results of a test.
 type ChannelAnswer struct {
-	Schema int           `json:"schema"`
-	DryRun bool          `json:"dry_run"`
-	Does   []string      `json:"does"`
-	Items  []ToldChannel `json:"items"`
+	Schema int             `json:"schema"`
+	DryRun bool            `json:"dry_run"`
+	Does   []string        `json:"does"`
+	Items  []ChannelResult `json:"items"`
 }
 
-// testChannels serves POST /api/v1/notifications/test.
-func (s *Server) testChannels(w http.ResponseWriter, r *http.Request) {
-	var asked ChannelRequest
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return
-	}
-	if err := optional(r, &asked); err != nil {
-		problemOfBody(w, r, err)
-		return
-	}
-	names, err := s.channels(asked.Channel)
+func (s *Server) testChannels(r *request, body *ChannelRequest) (ChannelAnswer, error) {
+	r.dryRun = r.dryRun || body.DryRun
+	out := ChannelAnswer{Schema: 1, DryRun: r.dryRun, Items: []ChannelResult{}}
+	names, err := s.channels(body.Channel)
 	if err != nil {
-		problem(w, r, http.StatusConflict, "not_possible", err.Error())
-		return
+		return out, err
 	}
-	out := ChannelAnswer{Schema: 1, DryRun: dry || asked.DryRun, Does: []string{"send a test message through " + strings.Join(names, ", ")}, Items: []ToldChannel{}}
-	if out.DryRun {
+	what := "a test message through " + strings.Join(names, ", ")
+	out.Does = []string{"send " + what}
+	if r.dryRun {
 		for _, name := range names {
-			out.Items = append(out.Items, ToldChannel{Channel: name, Result: "not_sent"})
+			out.Items = append(out.Items, ChannelResult{Channel: name, Result: "not_sent"})
 		}
-		answerAs(w, http.StatusOK, out)
-		return
+		return out, nil
 	}
-	if !s.telling.TryLock() {
-		problem(w, r, http.StatusConflict, "not_possible", "a test is under way: a service has not answered yet")
-		return
+	if !s.testing.TryLock() {
+		return out, notPossible("another test is running: a service has not answered yet")
 	}
-	defer s.telling.Unlock()
-	if s.sent(r.Context(), w, r, audited(r, "notifications", "a test message through "+strings.Join(names, ", "), nil)) {
-		out.Items = s.config.Channels.Test(r.Context(), names)
-		answerAs(w, http.StatusOK, out)
+	defer s.testing.Unlock()
+	if err := s.record(r, "notifications", what); err != nil {
+		return out, err
 	}
+	out.Items = s.config.Channels.Test(r.Context(), names)
+	return out, nil
 }
 
-// channels are the names asked for.
+// channels returns the names of the channels to test.
 func (s *Server) channels(only string) ([]string, error) {
 	var names []string
 	if s.config.Channels != nil {
 		names = s.config.Channels.Names()
 	}
-	if len(names) == 0 {
-		return nil, errors.New("nobody is told: there is no channel in notify.channels of botd.yaml")
-	}
-	if only == "" {
+	switch {
+	case len(names) == 0:
+		return nil, notPossible("nobody is notified: there is no channel in notify.channels of botd.yaml")
+	case only == "":
 		return names, nil
+	case slices.Contains(names, only):
+		return []string{only}, nil
 	}
-	for _, name := range names {
-		if name == only {
-			return []string{name}, nil
-		}
-	}
-	return nil, fmt.Errorf("there is no channel %q (there are: %s)", only, strings.Join(names, ", "))
+	return nil, notPossible(fmt.Sprintf("there is no channel %q (there are: %s)", only, strings.Join(names, ", ")))
 }

@@ -3,19 +3,26 @@ package api
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"botd/reconcile/record"
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
 
-// Configuration is what holds, and where each value comes from.
+var configRoutes = []route{
+	{id: "config", tag: "state", method: "GET", path: "/api/v1/config", minimum: auth.Viewer, endpoint: read((*Server).configuration),
+		summary: "The configuration in force, without secrets, and where each value comes from."},
+	{id: "reload", tag: "state", method: "POST", path: "/api/v1/config/reload", minimum: auth.Operator, endpoint: change((*Server).reload),
+		summary: "Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. A dry run says what would change, or what is wrong with it.", fails: []int{409}},
+}
+
+// Configuration is the configuration in force, and where each value comes from.
 type Configuration struct {
 	Schema    int       `json:"schema"`
 	Directory string    `json:"directory"`
 	Files     []string  `json:"files"`
 	Hash      string    `json:"hash"`
-	YAML      string    `json:"yaml"` // effective, without any secret
+	YAML      string    `json:"yaml"` // effective, without secrets
 	Settings  []Setting `json:"settings"`
 }
 
@@ -26,46 +33,33 @@ type Setting struct {
 	Origin string `json:"origin"` // file:line, default, or command line
 }
 
-// configuration serves GET /api/v1/config.
-func (s *Server) configuration(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
+func (s *Server) configuration(*request) (Configuration, error) {
 	out := s.config.Configuration()
 	out.Schema = 1
 	out.Files, out.Settings = view.OrEmpty(out.Files), view.OrEmpty(out.Settings)
-	answer(w, r, out)
+	return out, nil
 }
 
-// Reload reads the configuration anew and puts what changed in place, all of it or
-// nothing, as a SIGHUP does; a trial only says what would change. It journals who asked.
-// Its error is a Refused when the configuration is what keeps it from that.
-type Reload func(ctx context.Context, trial bool, audit *record.Audit) (does []string, err error)
+// Reload reads the configuration again and puts what changed in force, all of it or
+// nothing, as a SIGHUP does; a dry run only says what would change. It journals who asked.
+// Its error is a Refused when the configuration itself prevents it.
+type Reload func(ctx context.Context, dryRun bool, audit *record.Audit) (does []string, err error)
 
-// Refused says why a configuration is not taken over.
+// Refused says why a configuration is not put in force.
 type Refused struct{ Why string }
 
 func (r *Refused) Error() string { return r.Why }
 
-// reload serves POST /api/v1/config/reload.
-func (s *Server) reload(w http.ResponseWriter, r *http.Request) {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return
-	}
+func (s *Server) reload(r *request, _ *nothing) (Change, error) {
 	if s.config.Reload == nil {
-		problem(w, r, http.StatusConflict, "not_possible", "this botd reads no files anew")
-		return
+		return Change{}, notPossible("this botd does not reload files")
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
+	ctx, cancel := context.WithTimeout(r.Context(), engineTimeout)
 	defer cancel()
-	does, err := s.config.Reload(ctx, dry, audit(r, "configuration", ""))
+	does, err := s.config.Reload(ctx, r.dryRun, r.audit("configuration", ""))
 	var refused *Refused
 	if errors.As(err, &refused) {
-		problem(w, r, http.StatusConflict, "not_possible", "nothing of it is taken over, what runs goes on: "+refused.Why)
-		return
+		return Change{}, notPossible("nothing of it is put in force, what runs continues: " + refused.Why)
 	}
-	if s.taken(w, r, err) {
-		answerAs(w, http.StatusOK, Change{1, dry, does})
-	}
+	return Change{1, r.dryRun, does}, notTaken(err)
 }

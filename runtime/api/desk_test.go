@@ -75,8 +75,8 @@ type stub struct {
 }
 
 func (b *stub) Choices() BacktestChoices {
-	return BacktestChoices{MaxCandles: 1000, Strategies: []BenchStrategy{{Name: "trend", Strategy: "sma_cross", Market: "futures", Symbol: "BTC-USDT", Interval: "1h", Params: []BenchParam{{"fast", "10", "candles"}}}},
-		Files: []BenchFile{{File: "futures/BTC-USDT/1h.csv", Market: "futures", Symbol: "BTC-USDT", Interval: "1h", Bytes: 10}}}
+	return BacktestChoices{MaxCandles: 1000, Strategies: []RunnableStrategy{{Name: "trend", Strategy: "sma_cross", Market: "futures", Symbol: "BTC-USDT", Interval: "1h", Params: []StrategyParameter{{"fast", "10", "candles"}}}},
+		Files: []CandleFile{{File: "futures/BTC-USDT/1h.csv", Market: "futures", Symbol: "BTC-USDT", Interval: "1h", Bytes: 10}}}
 }
 
 func (b *stub) Plan(asked *BacktestRequest) ([]string, error) {

@@ -73,7 +73,7 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 	bench := &stub{run: writes}
 	k := &keeper{}
 	d := newDeskWith(t, func(c *Config) {
-		c.Reports, c.Sweeps, c.Bench, c.Backups, c.Channels = shelf(t), sweeps(t), bench, k, k
+		c.Reports, c.Sweeps, c.Runner, c.Backups, c.Channels = shelf(t), sweeps(t), bench, k, k
 	})
 	v := newVisitor(t, d)
 	v.live()
@@ -248,7 +248,7 @@ func (v *visitor) goBench(bench *stub) {
 	v.good("start_backtest", "?dry_run=true", `{"strategy":"trend","file":"futures/BTC-USDT/1h.csv","dry_run":true}`)
 	keyed := func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", "one run") }
 	start(http.StatusAccepted, "mine", keyed)
-	v.server.bench.group.Wait()
+	v.server.runner.group.Wait()
 	start(http.StatusAccepted, "mine", keyed) // answered again, not run again
 	start(http.StatusConflict, "mine", bearer(testToken))
 	start(http.StatusUnprocessableEntity, "next", keyed)
@@ -270,12 +270,12 @@ func (v *visitor) goBench(bench *stub) {
 	keyed = func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", "one end") }
 	v.call(http.StatusOK, "cancel_backtest", "long", "", keyed)
 	v.call(http.StatusUnprocessableEntity, "cancel_backtest", "long?dry_run=true", "", keyed)
-	v.server.bench.group.Wait()
+	v.server.runner.group.Wait()
 	v.call(http.StatusConflict, "cancel_backtest", "long", "", bearer(testToken))
 	v.call(http.StatusNotFound, "cancel_backtest", "nobody", "", bearer(testToken))
 	bench.run = func(context.Context, string, func(string, float64)) error { return errors.New("bad data") }
 	start(http.StatusAccepted, "bad", bearer(testToken))
-	v.server.bench.group.Wait()
+	v.server.runner.group.Wait()
 	v.good("backtest_runs", "", "")
 	for _, id := range []string{"start_backtest", "cancel_backtest"} {
 		v.Operations[id].Parameters["Idempotency-Key"] = true

@@ -351,7 +351,7 @@ func TestPagesAreJoinedByTheirCursors(t *testing.T) {
 		if after != "" {
 			path += "&after=" + after
 		}
-		page := read[List[view.Notice]](t, d.want(200, path))
+		page := decoded[List[view.Notice]](t, d.want(200, path))
 		for _, n := range page.Items {
 			ids = append(ids, n.ID)
 		}
@@ -360,7 +360,7 @@ func TestPagesAreJoinedByTheirCursors(t *testing.T) {
 		}
 		after = *page.Next
 	}
-	all := read[List[view.Notice]](t, d.want(200, "/api/v1/notices?limit=1000"))
+	all := decoded[List[view.Notice]](t, d.want(200, "/api/v1/notices?limit=1000"))
 	var want []string
 	for _, n := range all.Items {
 		want = append(want, n.ID)

@@ -1,29 +1,55 @@
 package api
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"botd/exchange"
 	"botd/reconcile"
 	"botd/risk"
+	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/view"
 )
 
-// HaltRequest is what /api/v1/risk/halt takes; rearm takes the scope alone.
-type HaltRequest struct {
-	Level    reconcile.HaltLevel `json:"level,omitempty"`
-	Reason   string              `json:"reason,omitempty"`
-	Strategy string              `json:"strategy,omitempty"` // of one strategy alone
-	Market   string              `json:"market,omitempty"`   // of one symbol alone: where its name is in both markets
-	Symbol   string              `json:"symbol,omitempty"`
-	DryRun   bool                `json:"dry_run,omitempty"` // says what it would send, and sends nothing
+var haltRoutes = []route{
+	{id: "halt", tag: "risk", method: "POST", path: "/api/v1/risk/halt", minimum: auth.Operator, endpoint: order((*Server).halt),
+		summary: "The kill switch, of the account or a part of it. The answer says exactly what is sent; with dry_run nothing is.", fails: []int{404}},
+	{id: "rearm", tag: "risk", method: "POST", path: "/api/v1/risk/rearm", minimum: auth.Operator, endpoint: order((*Server).rearm),
+		summary: "Ends a halt. Says what ends, and what still blocks trading.", fails: []int{404}},
+	{id: "pause_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/pause", minimum: auth.Operator, endpoint: order(haltingAt(reconcile.LevelPause)),
+		summary: "Nothing opens for this strategy; exits and stops go on.", fails: []int{404}},
+	{id: "stop_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/stop", minimum: auth.Operator, endpoint: order(haltingAt(reconcile.LevelCancel)),
+		summary: "Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops go on.", fails: []int{404}},
+	{id: "flatten_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/flatten", minimum: auth.Operator, endpoint: order(haltingAt(reconcile.LevelFlatten)),
+		summary: "Nothing opens for this strategy, its opening orders are canceled and its position is closed at market.", fails: []int{404}},
+	{id: "resume_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/resume", minimum: auth.Operator, endpoint: order((*Server).resumeStrategy),
+		summary: "Ends the halt of this strategy, and releases its latch.", fails: []int{404}},
+	{id: "halt_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/halt", minimum: auth.Operator, endpoint: order((*Server).haltStrategy),
+		summary: "The kill switch for this strategy alone.", fails: []int{404}},
 }
 
-// HaltAnswer is the answer.
+// HaltRequest is a halt of the account, or of a part of it.
+type HaltRequest struct {
+	Level reconcile.HaltLevel `json:"level"`
+	RearmRequest
+}
+
+// RearmRequest is which halt is to end; the account's without any field.
+type RearmRequest struct {
+	Strategy string `json:"strategy,omitempty"` // of one strategy alone
+	Market   string `json:"market,omitempty"`   // of one symbol alone: needed where both markets trade it
+	Symbol   string `json:"symbol,omitempty"`
+	ReasonRequest
+}
+
+// StrategyHaltRequest is a halt of the strategy that the path names.
+type StrategyHaltRequest struct {
+	Level reconcile.HaltLevel `json:"level"`
+	ReasonRequest
+}
+
+// HaltAnswer is what a halt, its end, or another order of a person does.
 type HaltAnswer struct {
 	Schema int                 `json:"schema"`
 	DryRun bool                `json:"dry_run"`
@@ -32,146 +58,86 @@ type HaltAnswer struct {
 	Reason string              `json:"reason"`
 	Does   []string            `json:"does"`  // in words
 	Steps  []view.HaltStep     `json:"steps"` // what it sends, in order
-	Still  []view.Degraded     `json:"still"` // rearm: what keeps trading back all the same
+	Still  []view.Degraded     `json:"still"` // rearm: what blocks trading all the same
 }
 
-// readHalt reads a halt's body, and dry_run of the query, which says the same.
-func readHalt(w http.ResponseWriter, r *http.Request) (asked HaltRequest, ok bool) {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return asked, false
-	}
-	err := optional(r, &asked)
-	if err == nil && len(asked.Reason) > maxReason {
-		err = fmt.Errorf("reason is %d bytes long, at most %d are kept", len(asked.Reason), maxReason)
-	}
-	if err != nil {
-		problemOfBody(w, r, err)
-		return asked, false
-	}
-	asked.DryRun = asked.DryRun || dry
-	return asked, true
+func newHaltAnswer(r *request, level reconcile.HaltLevel, scope, reason string) HaltAnswer {
+	return HaltAnswer{Schema: 1, DryRun: r.dryRun, Level: level, Scope: scope, Reason: reason, Does: []string{}, Steps: []view.HaltStep{}, Still: []view.Degraded{}}
 }
 
-// halt serves POST /api/v1/risk/halt.
-func (s *Server) halt(w http.ResponseWriter, r *http.Request) {
-	if asked, ok := readHalt(w, r); ok {
-		s.engage(w, r, &asked)
+func (s *Server) halt(r *request, body *HaltRequest) (HaltAnswer, error) {
+	return s.engage(r, body.Level, &body.RearmRequest)
+}
+
+func (s *Server) haltStrategy(r *request, body *StrategyHaltRequest) (HaltAnswer, error) {
+	return s.engage(r, body.Level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: body.ReasonRequest})
+}
+
+// haltingAt halts the strategy that the path names, at the level that the path says.
+func haltingAt(level reconcile.HaltLevel) func(*Server, *request, *ReasonRequest) (HaltAnswer, error) {
+	return func(s *Server, r *request, body *ReasonRequest) (HaltAnswer, error) {
+		return s.engage(r, level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
 	}
 }
 
-// engage halts, once it is clear what is meant.
-func (s *Server) engage(w http.ResponseWriter, r *http.Request, asked *HaltRequest) {
-	if asked.Level == reconcile.LevelNone || !asked.DryRun && strings.TrimSpace(asked.Reason) == "" {
-		problem(w, r, http.StatusBadRequest, "body", `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, dry_run to see what it would send`)
-		return
-	}
-	s.apply(w, r, asked)
+func (s *Server) resumeStrategy(r *request, body *ReasonRequest) (HaltAnswer, error) {
+	return s.rearm(r, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
 }
 
-// rearm serves POST /api/v1/risk/rearm. Its body may be empty.
-func (s *Server) rearm(w http.ResponseWriter, r *http.Request) {
-	if asked, ok := readHalt(w, r); ok {
-		s.arm(w, r, &asked)
+const wantHalt = `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, dry_run to see what it would send`
+
+func (s *Server) engage(r *request, level reconcile.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
+	if err := what.need(r, wantHalt); err != nil || level == reconcile.LevelNone {
+		return HaltAnswer{}, badBody(wantHalt)
 	}
+	return s.setHalt(r, level, what)
 }
 
-func (s *Server) arm(w http.ResponseWriter, r *http.Request, asked *HaltRequest) {
-	if asked.Level != reconcile.LevelNone {
-		problem(w, r, http.StatusBadRequest, "body", `want nothing, or {"strategy": "..."} or {"symbol": "..."} of a halt of its own`)
-		return
+func (s *Server) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
+	if strings.TrimSpace(what.Reason) == "" {
+		what.Reason = "armed again by the operator"
 	}
-	if strings.TrimSpace(asked.Reason) == "" {
-		asked.Reason = "armed again by the operator"
+	out, err := s.setHalt(r, reconcile.LevelNone, what)
+	if err == nil && !r.dryRun {
+		// Another halt may still be in force, and must not be missed.
+		_ = s.query(r, func() { out.Still = view.DegradedOf(s.config.Engine.Status().Degraded) })
 	}
-	s.apply(w, r, asked)
+	return out, err
 }
 
-// haltingAt serves POST /api/v1/strategies/{name}/pause, stop and flatten: each is a
-// halt whose level its path says.
-func haltingAt(level reconcile.HaltLevel) func(s *Server, w http.ResponseWriter, r *http.Request) {
-	return func(s *Server, w http.ResponseWriter, r *http.Request) {
-		s.strategyChange(w, r, func(asked *HaltRequest) {
-			if asked.Level != reconcile.LevelNone {
-				problem(w, r, http.StatusBadRequest, "body", "the path says the level; halt takes one")
-				return
-			}
-			asked.Level = level
-			s.engage(w, r, asked)
-		})
-	}
-}
-
-// haltStrategy serves POST /api/v1/strategies/{name}/halt.
-func (s *Server) haltStrategy(w http.ResponseWriter, r *http.Request) {
-	s.strategyChange(w, r, func(asked *HaltRequest) { s.engage(w, r, asked) })
-}
-
-// resumeStrategy serves POST /api/v1/strategies/{name}/resume.
-func (s *Server) resumeStrategy(w http.ResponseWriter, r *http.Request) {
-	s.strategyChange(w, r, func(asked *HaltRequest) { s.arm(w, r, asked) })
-}
-
-// strategyChange reads the body of a change of the strategy that the path names.
-func (s *Server) strategyChange(w http.ResponseWriter, r *http.Request, do func(asked *HaltRequest)) {
-	asked, ok := readHalt(w, r)
-	if !ok {
-		return
-	}
-	if asked.Strategy != "" || asked.Symbol != "" || asked.Market != "" {
-		problem(w, r, http.StatusBadRequest, "body", "the path names the strategy: want level, reason and dry_run alone")
-		return
-	}
-	asked.Strategy = r.PathValue("name")
-	do(&asked)
-}
-
-// apply hands a halt, or its end, to the engine and answers what it will send.
-func (s *Server) apply(w http.ResponseWriter, r *http.Request, asked *HaltRequest) {
-	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
-	defer cancel()
+// setHalt gives the engine a halt, or its end, and answers what that sends.
+func (s *Server) setHalt(r *request, level reconcile.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
 	var scope reconcile.Scope
 	var unknown error
-	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: asked.Level, Reason: asked.Reason, Does: []string{}, Steps: []view.HaltStep{}, Still: []view.Degraded{}}
-	read := s.config.Driver.Query(ctx, func() {
+	out := newHaltAnswer(r, level, "", what.Reason)
+	err := s.query(r, func() {
 		status := s.config.Engine.Status()
-		if scope, unknown = (reconcile.ScopeName{Strategy: asked.Strategy, Market: asked.Market, Symbol: asked.Symbol}).Resolve(scopes(&status)); unknown != nil {
+		if scope, unknown = (reconcile.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(scopes(&status)); unknown != nil {
 			return
 		}
-		if asked.Level == reconcile.LevelNone {
-			out.Does = arming(&status, scope)
+		if level == reconcile.LevelNone {
+			out.Does = rearming(&status, scope)
 			return
 		}
-		out.Does = append(out.Does, "halt the "+scope.String()+": "+does(asked.Level))
-		for _, step := range s.config.Engine.Preview(asked.Level, scope) {
+		out.Does = append(out.Does, "halt the "+scope.String()+": "+does(level))
+		for _, step := range s.config.Engine.Preview(level, scope) {
 			out.Steps = append(out.Steps, view.HaltStepOf(&step))
 		}
 	})
-	switch {
-	case read != nil:
-		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not take events now: nothing was changed")
-		return
-	case unknown != nil:
-		problem(w, r, http.StatusNotFound, "not_found", unknown.Error())
-		return
-	}
 	out.Scope = scope.String()
-	if asked.DryRun {
-		answerAs(w, http.StatusOK, out)
-		return
+	switch {
+	case err != nil:
+		return out, err
+	case unknown != nil:
+		return out, &failure{http.StatusNotFound, "not_found", unknown.Error()}
+	case r.dryRun:
+		return out, nil
 	}
-	what := asked.Level.String()
-	if asked.Level == reconcile.LevelNone {
-		what = "rearm"
+	action := level.String()
+	if level == reconcile.LevelNone {
+		action = "rearm"
 	}
-	if !s.sent(ctx, w, r, audited(r, scope.String(), what+": "+asked.Reason, &engine.EventHalt{Level: asked.Level, Scope: scope, Why: asked.Reason})) {
-		return
-	}
-	if asked.Level == reconcile.LevelNone {
-		// Arming one thing may leave another in force: that is told, or it would be missed.
-		_ = s.config.Driver.Query(ctx, func() { out.Still = view.DegradedOf(s.config.Engine.Status().Degraded) })
-	}
-	answerAs(w, http.StatusAccepted, out)
+	return out, s.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
 }
 
 // does says what a level does, with what the milder ones do.
@@ -185,8 +151,8 @@ func does(level reconcile.HaltLevel) string {
 	return strings.Join(all, ", ")
 }
 
-// arming says what ends when a scope is armed again.
-func arming(status *engine.Status, scope reconcile.Scope) []string {
+// rearming says what ends when a scope is rearmed.
+func rearming(status *engine.Status, scope reconcile.Scope) []string {
 	lines := []string{}
 	for _, h := range status.Halts {
 		if h.Scope == scope {
@@ -206,7 +172,7 @@ func arming(status *engine.Status, scope reconcile.Scope) []string {
 	if len(lines) == 0 {
 		lines = append(lines, "nothing: the "+scope.String()+" is not halted")
 	}
-	for i := range status.Strategies { // or it would be taken for armed
+	for i := range status.Strategies { // or the strategy would be thought armed
 		if t := &status.Strategies[i]; scope.Strategy == "" && scope.Covers(t.Name, t.Symbol.Key()) && t.Latch != 0 {
 			lines = append(lines, "the latch of "+t.Name+" stays until its target is zero or changes side: botd rearm --strategy "+t.Name+" releases it")
 		}

@@ -35,7 +35,7 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 		record.Record{AtMS: 3, ClientOrderID: "a", Body: record.Fill{Filled: 10, Price: enginetest.Amount(t, "50000")}},
 		record.Record{AtMS: 4, ClientOrderID: "a", Body: record.Fill{Filled: 10}}, // nothing new
 		record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Canceled, Filled: 25, Evidence: "fetched CANCELED"}})
-	one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
+	one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if one.State != "canceled" || one.Live || one.Filled != "0.025" || one.Quantity != "0.03" || one.MeanPrice != "50000" || one.OrderID != 11 || one.SentMS != 1 || one.EndedMS != 5 || one.Evidence != "fetched CANCELED" {
 		t.Errorf("have %+v", one.Order)
 	}
@@ -45,16 +45,16 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 		t.Errorf("steps: want - have +\n%s", diff)
 	}
 	var fills []string
-	for _, f := range read[List[view.Fill]](t, d.want(200, "/api/v1/fills")).Items {
+	for _, f := range decoded[List[view.Fill]](t, d.want(200, "/api/v1/fills")).Items {
 		fills = append(fills, fmt.Sprint(f.ID, " ", f.AtMS, " ", f.Side, " ", f.Quantity))
 	}
 	if want := []string{"2 5 BUY 0.015", "1 3 BUY 0.01"}; !slices.Equal(want, fills) {
 		t.Errorf("fills: want %v, have %v", want, fills)
 	}
-	if items := read[List[view.Order]](t, d.want(200, "/api/v1/orders")).Items; len(items) != 0 {
+	if items := decoded[List[view.Order]](t, d.want(200, "/api/v1/orders")).Items; len(items) != 0 {
 		t.Errorf("live orders: want none, have %+v", items)
 	}
-	if items := read[List[view.Order]](t, d.want(200, "/api/v1/orders?state=canceled")).Items; len(items) != 1 {
+	if items := decoded[List[view.Order]](t, d.want(200, "/api/v1/orders?state=canceled")).Items; len(items) != 1 {
 		t.Errorf("canceled orders: want one, have %+v", items)
 	}
 }
@@ -65,7 +65,7 @@ func TestARestartMakesWhatWasBeingSentUncertain(t *testing.T) {
 	d.take(sending(1, "sent"), sending(1, "known"), record.Record{AtMS: 2, ClientOrderID: "known", Body: record.Acknowledged{OrderID: 11}},
 		record.Record{AtMS: 3, Body: record.Boot{Epoch: 2}})
 	for id, want := range map[string]string{"sent": "uncertain", "known": "acknowledged"} {
-		if one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/"+id)); one.State != want {
+		if one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/"+id)); one.State != want {
 			t.Errorf("%s: want %s, have %s", id, want, one.State)
 		}
 	}
@@ -79,13 +79,13 @@ func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
 	s.Live = []reconcile.Placement{{ClientOrderID: "a", OrderID: 11, State: reconcile.Working, Order: sending(1, "a").Body.(record.Sending).Order}}
 	d.board.Show(s)
 	d.board.Show(s)
-	one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
+	one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if last := one.Steps[len(one.Steps)-1]; one.State != "working" || last.Text != "seen on the exchange" || len(one.Steps) != 3 {
 		t.Errorf("want it working, told once, have %+v", one)
 	}
 	d.take(record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Filled, Filled: 30}})
 	d.board.Show(s) // drawn before
-	if one := read[view.OneOrder](t, d.want(200, "/api/v1/orders/a")); one.State != "filled" {
+	if one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/a")); one.State != "filled" {
 		t.Errorf("want the final state kept, have %s", one.State)
 	}
 }
@@ -94,7 +94,7 @@ func TestAnIntentOfAnEarlierRunIsFoundInTheJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(sending(1, "a"), record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Filled, Filled: 30, Evidence: "fetched FILLED"}})
-	one := read[view.OneIntent](t, d.want(200, "/api/v1/intents/a"))
+	one := decoded[view.OneIntent](t, d.want(200, "/api/v1/intents/a"))
 	if one.Outcome != "filled" || one.Order == nil || len(one.Steps) != 3 || one.Steps[0].Step != "journalled" {
 		t.Errorf("have %+v", one)
 	}
@@ -109,7 +109,7 @@ func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 		}
 	}
 	d.take(sending(1, "bx-1-9"))
-	one := read[view.OneIntent](t, d.want(200, "/api/v1/intents/bx-1-9"))
+	one := decoded[view.OneIntent](t, d.want(200, "/api/v1/intents/bx-1-9"))
 	var steps []string
 	for _, s := range one.Steps {
 		steps = append(steps, s.Step)
@@ -131,7 +131,7 @@ func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 		{ID: "2", AtMS: 1, Kind: "halt", Actor: "botd", Action: "halt pause", Target: "strategy trend", Detail: "news"},
 		{ID: "1", AtMS: 1, Kind: "audit", Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend", Detail: "pause: news", RequestID: "R"},
 	}
-	have := read[List[view.Audit]](t, d.want(200, "/api/v1/audit")).Items
+	have := decoded[List[view.Audit]](t, d.want(200, "/api/v1/audit")).Items
 	if diff := cmp.Diff(want, have, cmp.AllowUnexported(view.Audit{})); diff != "" {
 		t.Errorf("want - have +\n%s", diff)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -72,12 +73,11 @@ func (s *Server) once(serve http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		text, err := io.ReadAll(r.Body)
-		if tooLarge(err) {
-			problemOfBody(w, r, err)
-			return
+		if err == nil && len(key) > maxRepeatID {
+			err = fmt.Errorf("Idempotency-Key is longer than %d bytes", maxRepeatID)
 		}
-		if err != nil || len(key) > maxRepeatID {
-			problem(w, r, http.StatusBadRequest, "body", "the body can not be read, or Idempotency-Key is longer than 128 bytes")
+		if err != nil {
+			fail(w, r, bodyError(err))
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(text))
@@ -131,3 +131,6 @@ func (w *recorder) Write(text []byte) (int, error) {
 	w.body.Write(text)
 	return w.ResponseWriter.Write(text)
 }
+
+// Unwrap is what http.ResponseController looks for.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

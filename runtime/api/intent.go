@@ -1,34 +1,35 @@
 package api
 
 import (
-	"net/http"
-
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
 
-// listIntents serves GET /api/v1/intents.
-func (s *Server) listIntents(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "strategy", "symbol", "market", "outcome", "purpose")
-	if !ok {
-		return
-	}
-	outcome, purpose := query.Get("outcome"), query.Get("purpose")
-	items, next := s.config.Board.Intents(page, func(in *view.Intent) bool {
-		return chosen(query, in.Strategy, in.Market, in.Symbol) && (outcome == "" || outcome == in.Outcome) && (purpose == "" || purpose == in.Purpose)
-	})
-	writeList(w, r, items, next)
+var intentRoutes = []route{
+	{id: "intents", tag: "orders", method: "GET", path: "/api/v1/intents", minimum: auth.Viewer, endpoint: list((*Server).intents),
+		summary: "The intents derived since the start, newest first, each with its outcome.",
+		takes:   []parameter{ofStrategy, ofMarket, ofSymbol, {name: "outcome", text: "Of this outcome alone."}, {name: "purpose", text: "Of this purpose alone."}}},
+	{id: "intent", tag: "orders", method: "GET", path: "/api/v1/intents/{id}", minimum: auth.Viewer, endpoint: read((*Server).intent),
+		summary: "The life of one intent: every rule with its figures, and every step. By the id of the list, or by a client order id, of earlier runs too.", fails: []int{404}},
+	{id: "refusals", tag: "risk", method: "GET", path: "/api/v1/risk/rejections", minimum: auth.Viewer, endpoint: list((*Server).refusals),
+		summary: "Intents that a rule refused in this run, newest first. A refusal that repeats word for word is listed once.",
+		takes:   []parameter{{name: "rule", text: "Of this rule alone."}, ofStrategy, ofMarket, ofSymbol}},
 }
 
-// oneIntent serves GET /api/v1/intents/{id}.
-func (s *Server) oneIntent(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	id := r.PathValue("id")
-	one, found := s.config.Board.Intent(id, s.config.History)
+func (s *Server) intents(r *request) ([]view.Intent, string) {
+	return s.config.Board.Intents(r.page, func(in *view.Intent) bool {
+		return r.isOf(in.Strategy, in.Market, in.Symbol) && r.is("outcome", in.Outcome) && r.is("purpose", in.Purpose)
+	})
+}
+
+func (s *Server) intent(r *request) (view.OneIntent, error) {
+	one, found := s.config.Board.Intent(r.PathValue("id"), s.config.History)
 	if !found {
-		missing(w, r, "intent", id)
-		return
+		return one, notFound("intent", r.PathValue("id"))
 	}
-	answer(w, r, one)
+	return one, nil
+}
+
+func (s *Server) refusals(r *request) ([]view.Refusal, string) {
+	return s.config.Board.Refusals(r.page, func(f *view.Refusal) bool { return r.isOf(f.Strategy, f.Market, f.Symbol) && r.is("rule", f.Rule) })
 }

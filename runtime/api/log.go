@@ -2,74 +2,62 @@ package api
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
+	"botd/runtime/api/auth"
 	"botd/runtime/ops"
 	"botd/runtime/view"
 )
 
-// listLogs serves GET /api/v1/logs: the newest lines first, of a level and the
-// severer ones.
-func (s *Server) listLogs(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "level", "event", "strategy", "symbol", "market", "text")
-	if !ok {
-		return
-	}
-	least := 0
-	if level := query.Get("level"); level != "" {
-		if least = slices.Index(ops.Levels, level); least < 0 {
-			problem(w, r, http.StatusBadRequest, "parameter", fmt.Sprintf("level %q is not one of %s", level, strings.Join(ops.Levels, ", ")))
-			return
-		}
-	}
-	event, text := query.Get("event"), strings.ToLower(query.Get("text"))
-	var items []ops.LogLine
-	var next string
+var logRoutes = []route{
+	{id: "logs", tag: "log", method: "GET", path: "/api/v1/logs", minimum: auth.Viewer, endpoint: list((*Server).logs),
+		summary: "Log lines, newest first, of the last 10000.",
+		takes: []parameter{{name: "level", text: "This level and the more severe ones.", values: ops.Levels}, {name: "event", text: "This event; if it ends in a dot, all that begin with it."},
+			{name: "text", text: "Lines whose message contains this, in any case."}, ofStrategy, ofMarket, ofSymbol}},
+	{id: "log_level", tag: "log", method: "GET", path: "/api/v1/log-level", minimum: auth.Viewer, endpoint: read((*Server).logLevel),
+		summary: "The level below which nothing is written."},
+	{id: "set_log_level", tag: "log", method: "PUT", path: "/api/v1/log-level", minimum: auth.Operator, endpoint: change((*Server).setLogLevel),
+		summary: "Changes the level while botd runs."},
+}
+
+func (s *Server) logs(r *request) (items []ops.LogLine, next string) {
+	minimum := slices.Index(ops.Levels, r.query.Get("level")) // -1 for all
+	event, text := r.query.Get("event"), strings.ToLower(r.query.Get("text"))
 	s.config.Logs.Lines(func(lines []ops.LogLine) {
-		items, next = view.Newest(lines, page, func(l *ops.LogLine) int64 { return l.Sequence() }, func(l *ops.LogLine) bool {
-			return slices.Index(ops.Levels, l.Level) >= least && (event == "" || event == l.Event || strings.HasSuffix(event, ".") && strings.HasPrefix(l.Event, event)) &&
-				chosen(query, l.Strategy, l.Market, l.Symbol) && (text == "" || strings.Contains(strings.ToLower(l.Message), text))
+		items, next = view.Newest(lines, r.page, func(l *ops.LogLine) int64 { return l.Sequence() }, func(l *ops.LogLine) bool {
+			return slices.Index(ops.Levels, l.Level) >= minimum && (r.is("event", l.Event) || strings.HasSuffix(event, ".") && strings.HasPrefix(l.Event, event)) &&
+				r.isOf(l.Strategy, l.Market, l.Symbol) && strings.Contains(strings.ToLower(l.Message), text)
 		}, func(l *ops.LogLine) ops.LogLine { return *l })
 	})
-	writeList(w, r, items, next)
+	return items, next
 }
 
 // LogLevel is the level below which nothing is written.
 type LogLevel struct {
 	Schema int      `json:"schema"`
-	Level  string   `json:"level"`
-	Levels []string `json:"levels"`
+	Level  string   `json:"level"`  // debug | info | warn | error
+	Levels []string `json:"levels"` // debug | info | warn | error
 }
 
-func (s *Server) logLevel(w http.ResponseWriter, r *http.Request) {
-	if noQuery(w, r) {
-		answer(w, r, LogLevel{1, s.config.Logs.Level(), ops.Levels})
-	}
+func (s *Server) logLevel(*request) (LogLevel, error) {
+	return LogLevel{1, s.config.Logs.Level(), ops.Levels}, nil
 }
 
-// setLogLevel serves PUT /api/v1/log-level.
-func (s *Server) setLogLevel(w http.ResponseWriter, r *http.Request) {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return
-	}
-	var asked struct{ Level string }
-	err := body(r, &asked)
-	if err == nil && !slices.Contains(ops.Levels, asked.Level) {
-		err = fmt.Errorf("level %q is not one of %s", asked.Level, strings.Join(ops.Levels, ", "))
-	}
-	if err != nil {
-		problemOfBody(w, r, err)
-		return
+// LevelRequest is the level to write from.
+type LevelRequest struct {
+	Level string `json:"level"` // debug | info | warn | error
+}
+
+func (s *Server) setLogLevel(r *request, body *LevelRequest) (Change, error) {
+	if !slices.Contains(ops.Levels, body.Level) {
+		return Change{}, badBody(fmt.Sprintf("level %q is not one of %s", body.Level, strings.Join(ops.Levels, ", ")))
 	}
 	was := s.config.Logs.Level()
-	if !dry {
-		if err := s.config.Logs.SetLevel(asked.Level); err != nil {
-			problemOfBody(w, r, err)
-			return
+	if !r.dryRun {
+		if err := s.config.Logs.SetLevel(body.Level); err != nil {
+			return Change{}, badBody(err.Error())
 		}
 	}
-	s.do(w, r, audited(r, "log", was+" to "+asked.Level, nil), Change{1, dry, []string{"the log's level goes from " + was + " to " + asked.Level}})
+	return s.do(r, r.audited("log", was+" to "+body.Level, nil), "the log's level changes from "+was+" to "+body.Level)
 }

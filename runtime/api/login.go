@@ -1,9 +1,6 @@
 package api
 
-import (
-	"io"
-	"net/http"
-)
+import "net/http"
 
 // loginHTML is the page a one-time link opens. The code is in the fragment, which
 // no browser sends; the script gives it for a cookie and goes on.
@@ -36,19 +33,13 @@ const landingHTML = `<!doctype html>
 `
 
 func loginPage(w http.ResponseWriter, _ *http.Request) {
-	text(w, "text/html; charset=utf-8", loginHTML)
+	page(w, "text/html; charset=utf-8", loginHTML)
 }
 
 func loginScript(w http.ResponseWriter, _ *http.Request) {
-	text(w, "text/javascript; charset=utf-8", loginJS)
+	page(w, "text/javascript; charset=utf-8", loginJS)
 }
 
 func landing(w http.ResponseWriter, _ *http.Request) {
-	text(w, "text/html; charset=utf-8", landingHTML)
-}
-
-func text(w http.ResponseWriter, kind, content string) {
-	w.Header().Set("Content-Type", kind)
-	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = io.WriteString(w, content) // a client that is gone gets no answer
+	page(w, "text/html; charset=utf-8", landingHTML)
 }

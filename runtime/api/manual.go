@@ -1,103 +1,161 @@
 package api
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"botd/reconcile"
+	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/view"
 )
 
-// HandRequest is what a change of one order or one position takes.
-type HandRequest struct {
-	Reason string `json:"reason,omitempty"`
-	DryRun bool   `json:"dry_run,omitempty"` // says what it would send, and sends nothing
+var manualRoutes = []route{
+	{id: "cancel_orders", tag: "orders", method: "POST", path: "/api/v1/orders/cancel", minimum: auth.Operator, endpoint: order((*Server).cancelOrders),
+		summary: "Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. The answer says exactly what is sent; " +
+			"with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.", fails: []int{404, 409}},
+	{id: "cancel_order", tag: "orders", method: "POST", path: "/api/v1/orders/{id}/cancel", minimum: auth.Operator, endpoint: order((*Server).cancelOrder),
+		summary: "Cancels one opening order, and pauses its strategy so that it is not placed again. The answer says exactly what is sent; with dry_run nothing is. " +
+			"An order that reduces or protects is refused (409): no halt blocks those.", fails: []int{404, 409}},
+	{id: "close_position", tag: "money", method: "POST", path: "/api/v1/positions/{market}/{symbol}/close", minimum: auth.Operator, endpoint: order((*Server).closePosition),
+		summary: "Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. The answer says exactly what is sent, " +
+			"and what the strategy does afterwards; with dry_run nothing is done.", fails: []int{404, 409}},
 }
 
-// cancelOrder serves POST /api/v1/orders/{id}/cancel: one opening order is taken out
-// of the book, and its strategy paused so that it is not placed anew.
-func (s *Server) cancelOrder(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	var asked HandRequest
-	if !readHand(w, r, &asked, &asked) {
-		return
+const wantReason = `want {"reason": "..."}; dry_run shows what it would send`
+
+func (s *Server) cancelOrder(r *request, body *ReasonRequest) (HaltAnswer, error) {
+	if err := body.need(r, wantReason); err != nil {
+		return HaltAnswer{}, err
 	}
-	order, _, known := s.config.History.Order(id)
+	order, _, known := s.config.History.Order(r.PathValue("id"))
 	if !known {
-		missing(w, r, "order", id)
-		return
+		return HaltAnswer{}, notFound("order", r.PathValue("id"))
 	}
-	id = order.ClientOrderID
-	s.byHand(w, r, &asked, func() (engine.Deed, error) { return s.config.Engine.Withdrawing(id) }, func(*engine.Deed) engine.Event {
-		return audited(r, "order "+id, "cancel: "+asked.Reason, &engine.EventWithdraw{ClientOrderID: id, Why: asked.Reason})
-	})
+	id := order.ClientOrderID
+	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Withdrawing(id) }, func(*engine.Deed) engine.Event { return r.withdrawal(id, body) })
 }
 
-// closePosition serves POST /api/v1/positions/{market}/{symbol}/close: the position is
-// closed at market, and its strategy halted so that it is not opened anew.
-func (s *Server) closePosition(w http.ResponseWriter, r *http.Request) {
-	var asked HandRequest
-	if !readHand(w, r, &asked, &asked) {
-		return
+func (r *request) withdrawal(clientOrderID string, body *ReasonRequest) engine.Event {
+	return r.audited("order "+clientOrderID, "cancel: "+body.Reason, &engine.EventWithdraw{ClientOrderID: clientOrderID, Why: body.Reason})
+}
+
+func (s *Server) closePosition(r *request, body *ReasonRequest) (HaltAnswer, error) {
+	if err := body.need(r, wantReason); err != nil {
+		return HaltAnswer{}, err
 	}
 	key, err := symbolKey(r.PathValue("market"), r.PathValue("symbol"))
 	if err != nil {
-		missing(w, r, "market", r.PathValue("market"))
-		return
+		return HaltAnswer{}, notFound("market", r.PathValue("market"))
 	}
-	s.byHand(w, r, &asked, func() (engine.Deed, error) { return s.config.Engine.Closing(key) }, func(deed *engine.Deed) engine.Event {
-		return audited(r, reconcile.Scope{Symbol: key}.String(), "close: "+asked.Reason, &engine.EventHalt{Level: deed.Level, Scope: deed.Scope, Why: asked.Reason})
+	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Closing(key) }, func(deed *engine.Deed) engine.Event {
+		return r.audited(reconcile.Scope{Symbol: key}.String(), "close: "+body.Reason, &engine.EventHalt{Level: deed.Level, Scope: deed.Scope, Why: body.Reason})
 	})
 }
 
-// readHand reads a body that has a reason, which only a trial does without.
-func readHand(w http.ResponseWriter, r *http.Request, into any, asked *HandRequest) bool {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return false
-	}
-	err := optional(r, into)
-	asked.DryRun = asked.DryRun || dry
-	switch {
-	case err != nil:
-	case len(asked.Reason) > maxReason:
-		err = fmt.Errorf("reason is %d bytes long, at most %d are kept", len(asked.Reason), maxReason)
-	case !asked.DryRun && strings.TrimSpace(asked.Reason) == "":
-		err = errors.New(`want {"reason": "..."}; dry_run shows what it would send`)
-	}
-	if err != nil {
-		problemOfBody(w, r, err)
-	}
-	return err == nil
-}
-
-// byHand answers what a deed sends, and unless it is only tried gives the engine its event.
-func (s *Server) byHand(w http.ResponseWriter, r *http.Request, asked *HandRequest, foresee func() (engine.Deed, error), event func(*engine.Deed) engine.Event) {
-	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
-	defer cancel()
+// manually answers what an order of a person sends, and unless it is a dry run gives the
+// engine its event.
+func (s *Server) manually(r *request, body *ReasonRequest, preview func() (engine.Deed, error), event func(*engine.Deed) engine.Event) (HaltAnswer, error) {
 	var deed engine.Deed
 	var refused error
-	if s.config.Driver.Query(ctx, func() { deed, refused = foresee() }) != nil {
-		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not take events now: nothing was changed")
-		return
+	if err := s.query(r, func() { deed, refused = preview() }); err != nil {
+		return HaltAnswer{}, err
 	}
 	if refused != nil {
-		problem(w, r, http.StatusConflict, "not_possible", refused.Error())
-		return
+		return HaltAnswer{}, notPossible(refused.Error())
 	}
-	out := HaltAnswer{Schema: 1, DryRun: asked.DryRun, Level: deed.Level, Scope: deed.Scope.String(), Reason: asked.Reason, Does: view.OrEmpty(deed.Lines), Steps: []view.HaltStep{}, Still: []view.Degraded{}}
+	out := newHaltAnswer(r, deed.Level, deed.Scope.String(), body.Reason)
+	out.Does = view.OrEmpty(deed.Lines)
 	for i := range deed.Steps {
 		out.Steps = append(out.Steps, view.HaltStepOf(&deed.Steps[i]))
 	}
-	if asked.DryRun {
-		answerAs(w, http.StatusOK, out)
-		return
+	if r.dryRun {
+		return out, nil
 	}
-	if s.sent(ctx, w, r, event(&deed)) {
-		answerAs(w, http.StatusAccepted, out)
+	return out, s.send(r, event(&deed))
+}
+
+// CancelRequest is which opening orders to cancel: those that match all that is given.
+type CancelRequest struct {
+	Strategy string `json:"strategy,omitempty"`
+	Market   string `json:"market,omitempty"`
+	Symbol   string `json:"symbol,omitempty"`
+	ReasonRequest
+}
+
+func (c *CancelRequest) matches(strategy, market, symbol string) bool {
+	return (c.Strategy == "" || c.Strategy == strategy) && (c.Market == "" || c.Market == market) && (c.Symbol == "" || c.Symbol == symbol)
+}
+
+// String says which orders are meant.
+func (c *CancelRequest) String() string {
+	text := strings.Join(strings.Fields(c.Market+" "+c.Symbol), " ")
+	if c.Strategy != "" {
+		text = strings.TrimSpace("strategy " + c.Strategy + " " + text)
 	}
+	if text == "" {
+		return "all opening orders"
+	}
+	return "opening orders of " + text
+}
+
+func (s *Server) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, error) {
+	if err := body.need(r, wantReason); err != nil {
+		return HaltAnswer{}, err
+	}
+	var orders []string
+	known := false
+	out := newHaltAnswer(r, reconcile.LevelPause, body.String(), body.Reason)
+	err := s.query(r, func() {
+		status := s.config.Engine.Status()
+		known = slices.ContainsFunc(status.Strategies, func(t engine.StrategyStatus) bool {
+			return body.matches(t.Name, t.Symbol.Market.String(), t.Symbol.Name)
+		})
+		orders = s.withdrawing(body, &status, &out)
+	})
+	switch {
+	case err != nil:
+		return out, err
+	case !known: // whoever mistypes a name must not believe its orders canceled
+		return out, &failure{http.StatusNotFound, "not_found", fmt.Sprintf("%s: no strategy matches: nothing was changed", body)}
+	case r.dryRun:
+		return out, nil
+	case len(orders) == 0:
+		return out, notPossible(body.String() + ": none is working that can be canceled")
+	}
+	for _, id := range orders { // each is a change of its own in the journal, with who asked
+		if err := s.send(r, r.withdrawal(id, &body.ReasonRequest)); err != nil {
+			return out, err // asked again it goes on: those that are canceled already are left out
+		}
+	}
+	return out, nil
+}
+
+// withdrawing returns the orders that can be canceled, and answers what that sends and
+// what follows from it.
+func (s *Server) withdrawing(body *CancelRequest, status *engine.Status, out *HaltAnswer) (orders []string) {
+	for i := range status.Live {
+		p := &status.Live[i]
+		key := p.Order.Key()
+		if !p.Purpose.Opens() || !body.matches(p.Strategy, key.Market.String(), key.Name) {
+			continue
+		}
+		deed, err := s.config.Engine.Withdrawing(p.ClientOrderID)
+		if err != nil {
+			out.Does = append(out.Does, err.Error())
+			continue
+		}
+		orders = append(orders, p.ClientOrderID)
+		for j := range deed.Steps {
+			out.Steps = append(out.Steps, view.HaltStepOf(&deed.Steps[j]))
+		}
+		for _, line := range deed.Lines { // the lines of several orders of a strategy are the same
+			if !slices.Contains(out.Does, line) {
+				out.Does = append(out.Does, line)
+			}
+		}
+	}
+	return orders
 }

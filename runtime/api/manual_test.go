@@ -81,7 +81,7 @@ func TestADeedIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 		{"nobody", closing, `{"reason":"news"}`, nil, nil, 401, ""},
 		{"no reason", cancel, ``, bearer(testToken), nil, 400, "reason"},
 		{"an empty reason", closing, `{"reason":"  "}`, bearer(testToken), nil, 400, "reason"},
-		{"a long reason", closing, `{"reason":"` + strings.Repeat("x", maxReason+1) + `"}`, bearer(testToken), nil, 400, "at most"},
+		{"a long reason", closing, `{"reason":"` + strings.Repeat("x", maxReason+1) + `"}`, bearer(testToken), nil, 400, "the maximum is 500"},
 		{"an unknown field", closing, `{"reason":"news","quantity":"1"}`, bearer(testToken), nil, 400, "quantity"},
 		{"an unknown order", "/api/v1/orders/nobody/cancel", `{"reason":"news"}`, bearer(testToken), nil, 404, "nobody"},
 		{"an unknown market", "/api/v1/positions/bonds/BTC-USDT/close", `{"reason":"news"}`, bearer(testToken), nil, 404, "bonds"},

@@ -4,19 +4,37 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"time"
 
 	"botd/exchange"
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
+
+var marketRoutes = []route{
+	{id: "candles", tag: "market", method: "GET", path: "/api/v1/candles", minimum: auth.Viewer, endpoint: read((*Server).candles),
+		summary: "Candles in columns, oldest first: the last `limit` before `to`, or those from `from`. The exchange records them; final ones are cached.",
+		takes: append([]parameter{{name: "symbol", text: "The symbol.", required: true}, {name: "market", text: "futures by default.", values: ofMarket.values},
+			{name: "interval", text: "1m, 5m, 1h, 1d, ...", required: true}}, candleSpan...), fails: []int{502}},
+	{id: "symbols", tag: "market", method: "GET", path: "/api/v1/market/symbols", minimum: auth.Viewer, endpoint: all((*Server).symbols),
+		summary: "The symbols that the exchange lists, and which strategy trades each.", takes: []parameter{ofMarket}},
+	{id: "market", tag: "market", method: "GET", path: "/api/v1/market/{market}/{symbol}", minimum: auth.Viewer, endpoint: read((*Server).symbolMarket),
+		summary: "A symbol's market now: ticker, book, trades, funding, margin brackets.", fails: []int{404, 502}},
+}
+
+// candleSpan is which candles are shown.
+var candleSpan = []parameter{{name: "from", text: "First open time, milliseconds.", kind: milliseconds}, {name: "to", text: "Open times before this, milliseconds; now by default.", kind: milliseconds},
+	{name: "limit", text: "At most that many candles.", kind: number, fallback: 500, maximum: view.MaxCandles}}
 
 // marketTimeout bounds how long a request waits for the exchange.
 const marketTimeout = 8 * time.Second
 
-// asked is a symbol of a request, checked.
-func (s *Server) asked(market, name string) (*exchange.Symbol, error) {
+func marketContext(r *request) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(r.Context(), marketTimeout)
+}
+
+// tradable finds a symbol that market data can be read of.
+func (s *Server) tradable(market, name string) (*exchange.Symbol, error) {
 	if s.config.Market == nil {
 		return nil, errors.New("no market data is served here")
 	}
@@ -31,103 +49,69 @@ func (s *Server) asked(market, name string) (*exchange.Symbol, error) {
 	return symbol, nil
 }
 
-// listCandles serves GET /api/v1/candles: the last `limit` before `to`, or those
-// from `from`.
-func (s *Server) listCandles(w http.ResponseWriter, r *http.Request) {
-	query, err := queryOf(r, "market", "symbol", "interval", "from", "to", "limit")
-	var symbol *exchange.Symbol
-	if err == nil {
-		symbol, err = s.asked(query.Get("market"), query.Get("symbol"))
-	}
-	var interval exchange.Interval
-	if err == nil {
-		interval, err = exchange.ParseInterval(query.Get("interval"))
-	}
-	var fromMS, toMS int64
-	if err == nil {
-		fromMS, toMS, err = s.span(query, interval)
-	}
+func (s *Server) candles(r *request) (view.Candles, error) {
+	symbol, err := s.tradable(r.query.Get("market"), r.query.Get("symbol"))
 	if err != nil {
-		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
-		return
+		return view.Candles{}, badParameter(err.Error())
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
+	interval, err := exchange.ParseInterval(r.query.Get("interval"))
+	if err != nil {
+		return view.Candles{}, badParameter(err.Error())
+	}
+	fromMS, toMS, err := s.span(r, interval)
+	if err != nil {
+		return view.Candles{}, err
+	}
+	ctx, cancel := marketContext(r)
 	defer cancel()
 	out, err := s.market.Candles(ctx, symbol, interval, fromMS, toMS)
 	if err != nil {
-		unavailable(w, r, err)
-		return
+		return out, unavailable(err)
 	}
-	answer(w, r, out)
+	return out, nil
 }
 
-// span settles which candles are asked for, by their open times.
-func (s *Server) span(query url.Values, interval exchange.Interval) (fromMS, toMS int64, err error) {
-	limit, toMS := 500, s.config.Board.NowMS()+1
-	if query.Has("limit") {
-		limit, err = whole(query, "limit", 1, view.MaxCandles)
-	}
-	if err == nil && query.Has("to") {
-		toMS, err = milliseconds("to", query.Get("to"))
-	}
-	fromMS = max(0, interval.OpenOf(max(0, toMS-1))-int64(limit-1)*int64(interval))
-	if err == nil && query.Has("from") {
-		if fromMS, err = milliseconds("from", query.Get("from")); err == nil && !query.Has("to") {
-			toMS = min(toMS, fromMS+int64(limit)*int64(interval))
+// span is the time whose candles are shown, by their open times.
+func (s *Server) span(r *request, interval exchange.Interval) (fromMS, toMS int64, err error) {
+	limit, step := r.number("limit", 500), int64(interval)
+	toMS = r.number("to", s.config.Board.NowMS()+1)
+	fromMS = max(0, interval.OpenOf(max(0, toMS-1))-(limit-1)*step)
+	if r.query.Has("from") {
+		fromMS = r.number("from", 0)
+		if !r.query.Has("to") {
+			toMS = min(toMS, fromMS+limit*step)
 		}
 	}
-	if err == nil && (toMS-fromMS)/int64(interval) > view.MaxCandles {
-		err = fmt.Errorf("from %d to %d are more than %d candles", fromMS, toMS, view.MaxCandles)
+	if (toMS-fromMS)/step > view.MaxCandles {
+		return 0, 0, badParameter(fmt.Sprintf("from %d to %d are more than %d candles", fromMS, toMS, view.MaxCandles))
 	}
-	return fromMS, toMS, err
+	return fromMS, toMS, nil
 }
 
-func unavailable(w http.ResponseWriter, r *http.Request, err error) {
-	var refusal *exchange.Refusal
-	detail := "the exchange did not answer: " + exchange.ErrorKind(err)
-	if errors.As(err, &refusal) {
-		detail = "the exchange refused: " + refusal.Message
+func (s *Server) symbols(r *request) ([]view.ListedSymbol, error) {
+	owners, items := s.config.Board.Owners(), []view.ListedSymbol{}
+	if s.config.Listed == nil {
+		return items, nil
 	}
-	problem(w, r, http.StatusBadGateway, "exchange", detail)
-}
-
-func (s *Server) listSymbols(w http.ResponseWriter, r *http.Request) {
-	query, err := queryOf(r, "market")
-	if err != nil {
-		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
-		return
-	}
-	owners := s.config.Board.Owners()
-	items := []view.ListedSymbol{}
-	var all []*exchange.Symbol
-	if s.config.Listed != nil {
-		all = s.config.Listed()
-	}
-	for _, symbol := range all {
-		if !chosen(query, "", symbol.Market.String(), "") {
-			continue
+	for _, symbol := range s.config.Listed() {
+		if r.is("market", symbol.Market.String()) {
+			items = append(items, view.ListedSymbolOf(symbol, owners[symbol.Key()]))
 		}
-		items = append(items, view.ListedSymbolOf(symbol, owners[symbol.Key()]))
 	}
-	writeList(w, r, items, "")
+	return items, nil
 }
 
-// oneMarket serves GET /api/v1/market/{market}/{symbol}.
-func (s *Server) oneMarket(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	symbol, err := s.asked(r.PathValue("market"), r.PathValue("symbol"))
+func (s *Server) symbolMarket(r *request) (view.OneMarket, error) {
+	market, name := r.PathValue("market"), r.PathValue("symbol")
+	symbol, err := s.tradable(market, name)
 	if err != nil {
-		missing(w, r, "symbol", r.PathValue("market")+" "+r.PathValue("symbol"))
-		return
+		return view.OneMarket{}, notFound("symbol", market+" "+name)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), marketTimeout)
+	ctx, cancel := marketContext(r)
 	defer cancel()
 	out, err := s.market.Symbol(ctx, symbol)
 	if err != nil {
-		unavailable(w, r, err)
-		return
+		return out, unavailable(err)
 	}
-	answer(w, r, out)
+	return out, nil
 }

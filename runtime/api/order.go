@@ -1,47 +1,44 @@
 package api
 
 import (
-	"net/http"
-
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
 
-// listOrders serves GET /api/v1/orders: live ones unless asked otherwise.
-func (s *Server) listOrders(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "state", "strategy", "symbol", "market")
-	if !ok {
-		return
-	}
-	state := query.Get("state")
-	if state == "" {
-		state = "live"
-	}
-	items, next := s.config.History.Orders(page, func(o *view.Order) bool {
-		return (state == "all" || state == "live" && o.Live || state == "ended" && !o.Live || state == o.State) && chosen(query, o.Strategy, o.Market, o.Symbol)
-	})
-	writeList(w, r, items, next)
+var orderRoutes = []route{
+	{id: "orders", tag: "orders", method: "GET", path: "/api/v1/orders", minimum: auth.Viewer, endpoint: list((*Server).orders),
+		summary: "Placements, newest first; only live ones by default.",
+		takes:   []parameter{{name: "state", text: "live (default), ended, all, or one state such as filled."}, ofStrategy, ofMarket, ofSymbol}},
+	{id: "order", tag: "orders", method: "GET", path: "/api/v1/orders/{id}", minimum: auth.Viewer, endpoint: read((*Server).order),
+		summary: "One placement with its steps, by client order id or order id.", fails: []int{404}},
+	{id: "fills", tag: "orders", method: "GET", path: "/api/v1/fills", minimum: auth.Viewer, endpoint: list((*Server).fills),
+		summary: "Fills, newest first, those of earlier runs too.",
+		takes:   []parameter{ofStrategy, ofMarket, ofSymbol, {name: "order", text: "Of this client order id alone."}}},
 }
 
-func (s *Server) oneOrder(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
+func (s *Server) orders(r *request) ([]view.Order, string) {
+	state := r.query.Get("state")
+	return s.config.History.Orders(r.page, func(o *view.Order) bool {
+		switch state {
+		case "", "live":
+			return o.Live && r.isOf(o.Strategy, o.Market, o.Symbol)
+		case "ended":
+			return !o.Live && r.isOf(o.Strategy, o.Market, o.Symbol)
+		}
+		return (state == "all" || state == o.State) && r.isOf(o.Strategy, o.Market, o.Symbol)
+	})
+}
+
+func (s *Server) order(r *request) (view.OneOrder, error) {
 	order, steps, found := s.config.History.Order(r.PathValue("id"))
 	if !found {
-		missing(w, r, "order", r.PathValue("id"))
-		return
+		return view.OneOrder{}, notFound("order", r.PathValue("id"))
 	}
-	answer(w, r, view.OneOrder{Schema: 1, Order: order, Steps: steps})
+	return view.OneOrder{Schema: 1, Order: order, Steps: steps}, nil
 }
 
-func (s *Server) listFills(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "strategy", "symbol", "market", "order")
-	if !ok {
-		return
-	}
-	order := query.Get("order")
-	items, next := s.config.History.Fills(page, func(f *view.Fill) bool {
-		return chosen(query, f.Strategy, f.Market, f.Symbol) && (order == "" || order == f.ClientOrderID)
+func (s *Server) fills(r *request) ([]view.Fill, string) {
+	return s.config.History.Fills(r.page, func(f *view.Fill) bool {
+		return r.isOf(f.Strategy, f.Market, f.Symbol) && r.is("order", f.ClientOrderID)
 	})
-	writeList(w, r, items, next)
 }

@@ -1,19 +1,42 @@
 package api
 
 import (
-	"net/http"
+	"botd/runtime/api/auth"
+	"botd/runtime/view"
 )
 
-// listPositions serves GET /api/v1/positions.
-func (s *Server) listPositions(w http.ResponseWriter, r *http.Request) {
-	if noQuery(w, r) {
-		writeList(w, r, s.config.Board.Positions(), "")
-	}
+var positionRoutes = []route{
+	{id: "positions", tag: "money", method: "GET", path: "/api/v1/positions", minimum: auth.Viewer, endpoint: all((*Server).positions),
+		summary: "Open positions as the exchange reports them, with what the journal explains and what protects them."},
+	{id: "ended_positions", tag: "money", method: "GET", path: "/api/v1/positions/history", minimum: auth.Viewer, endpoint: list((*Server).endedPositions),
+		summary: "Closed positions, newest first, whoever opened them, those of earlier runs too. On spot, what a strategy bought and sold again.", takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
+	{id: "trades", tag: "money", method: "GET", path: "/api/v1/trades", minimum: auth.Viewer, endpoint: list((*Server).trades),
+		summary: "Round trips of strategies, from flat to flat, net of fees and funding, newest first, those of earlier runs too. A trip is listed once its money is booked.", takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
+	{id: "account", tag: "money", method: "GET", path: "/api/v1/account", minimum: auth.Viewer, endpoint: read((*Server).account),
+		summary: "The balances of both wallets."},
+	{id: "equity", tag: "money", method: "GET", path: "/api/v1/equity", minimum: auth.Viewer, endpoint: read((*Server).equity),
+		summary: "Equity over time, in columns: a point a minute for a week, one an hour before that, with starts, halts and limits as marks.",
+		takes: []parameter{{name: "from", text: "Milliseconds, inclusive.", kind: milliseconds}, {name: "to", text: "Milliseconds, exclusive.", kind: milliseconds},
+			{name: "step", text: "Milliseconds between points; more where an answer would have more than 5000.", kind: milliseconds}}},
 }
 
-func (s *Server) account(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	answer(w, r, s.config.Board.Account())
+func (s *Server) positions(*request) ([]view.Position, error) {
+	return s.config.Board.Positions(), nil
+}
+
+func (s *Server) endedPositions(r *request) ([]view.EndedPosition, string) {
+	return s.config.History.EndedPositions(r.page, r.isOf)
+}
+
+func (s *Server) trades(r *request) ([]view.RoundTrip, string) {
+	return s.config.History.RoundTrips(r.page, r.isOf)
+}
+
+func (s *Server) account(*request) (view.Account, error) { return s.config.Board.Account(), nil }
+
+func (s *Server) equity(r *request) (view.EquitySeries, error) {
+	fromMS, toMS := r.number("from", 0), r.number("to", 1<<62)
+	out := s.config.Equity.Series(fromMS, toMS, r.number("step", 0))
+	out.Marks = s.config.History.Marks(fromMS, toMS)
+	return out, nil
 }

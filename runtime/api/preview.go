@@ -1,58 +1,37 @@
 package api
 
 import (
-	"context"
-	"net/http"
-
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
 
-func (s *Server) outlooks(ctx context.Context) ([]view.Outlook, error) {
-	items := []view.Outlook{}
-	err := s.config.Driver.Query(ctx, func() {
+var previewRoutes = []route{
+	{id: "explain", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/explain", minimum: auth.Viewer, endpoint: read((*Server).explain),
+		summary: "Why a strategy trades or does not: data, conditions, plan, intents rule by rule with their figures, and what blocks it.", fails: []int{404, 503}},
+	{id: "plan", tag: "strategies", method: "GET", path: "/api/v1/plan", minimum: auth.Viewer, endpoint: all((*Server).previews),
+		summary: "What the next tick of each strategy, and the round after it, would do with what is known now. Nothing is sent.", fails: []int{503}},
+}
+
+// previews asks the engine what the next tick of each strategy would do.
+func (s *Server) previews(r *request) ([]view.TickPreview, error) {
+	items := []view.TickPreview{}
+	err := s.query(r, func() {
 		for _, o := range s.config.Engine.Outlooks() {
-			items = append(items, view.OutlookOf(&o))
+			items = append(items, view.TickPreviewOf(&o))
 		}
 	})
 	return items, err
 }
 
-// plan serves GET /api/v1/plan: what the next tick of each strategy would do.
-func (s *Server) plan(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	if items, ok := s.foreseen(w, r); ok {
-		writeList(w, r, items, "")
-	}
-}
-
-// foreseen asks the engine, and tells when it does not answer.
-func (s *Server) foreseen(w http.ResponseWriter, r *http.Request) ([]view.Outlook, bool) {
-	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
-	defer cancel()
-	items, err := s.outlooks(ctx)
+func (s *Server) explain(r *request) (view.OneTickPreview, error) {
+	items, err := s.previews(r)
 	if err != nil {
-		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not answer now")
+		return view.OneTickPreview{}, err
 	}
-	return items, err == nil
-}
-
-// explain serves GET /api/v1/strategies/{name}/explain.
-func (s *Server) explain(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	items, ok := s.foreseen(w, r)
-	if !ok {
-		return
-	}
-	name := r.PathValue("name")
-	for _, o := range items {
-		if o.Strategy == name {
-			answer(w, r, view.OneOutlook{Schema: 1, Outlook: o})
-			return
+	for _, p := range items {
+		if p.Strategy == r.PathValue("name") {
+			return view.OneTickPreview{Schema: 1, TickPreview: p}, nil
 		}
 	}
-	missing(w, r, "strategy", name)
+	return view.OneTickPreview{}, notFound("strategy", r.PathValue("name"))
 }

@@ -43,7 +43,7 @@ func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.outlooks = outlooks(t, strategy.Plan{})
-	var one view.OneOutlook
+	var one view.OneTickPreview
 	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "/api/v1/strategies/trend/explain")), &one); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
 		t.Errorf("want latch, change, data, conditions and blocks told, have %+v", one)
 	}
 	d.want(http.StatusNotFound, "/api/v1/strategies/nobody/explain")
-	var all struct{ Items []view.Outlook }
+	var all struct{ Items []view.TickPreview }
 	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "/api/v1/plan")), &all); err != nil || len(all.Items) != 2 || all.Items[1].Latch != "short" {
 		t.Errorf("plan: want both strategies, have %+v, %v", all.Items, err)
 	}

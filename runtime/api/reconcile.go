@@ -1,59 +1,130 @@
 package api
 
 import (
-	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/view"
 )
 
-// reconcileState serves GET /api/v1/reconcile.
-func (s *Server) reconcileState(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
-	defer cancel()
-	quarantines, err := s.quarantines(ctx)
-	if err != nil {
-		problem(w, r, http.StatusServiceUnavailable, "stopped", "the engine does not answer now")
-		return
-	}
+var reconcileRoutes = []route{
+	{id: "reconcile", tag: "reconcile", method: "GET", path: "/api/v1/reconcile", minimum: auth.Viewer, endpoint: read((*Server).reconcileState),
+		summary: "The last rounds, and everything that nothing explains.", fails: []int{503}},
+	{id: "round", tag: "reconcile", method: "POST", path: "/api/v1/reconcile", minimum: auth.Operator, endpoint: change((*Server).runRound),
+		summary: "Begins a round now."},
+	{id: "rounds", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/runs", minimum: auth.Viewer, endpoint: list((*Server).rounds),
+		summary: "The last rounds of this run, newest first.", takes: []parameter{{name: "complete", text: "Only rounds that read everything, or only the others.", kind: boolean}}},
+	{id: "differences", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/differences", minimum: auth.Viewer, endpoint: list((*Server).differences),
+		summary: "Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.",
+		takes: []parameter{{name: "kind", text: "Of this kind alone.", values: view.DifferenceKinds}, ofMarket, ofSymbol,
+			{name: "open", text: "Only quarantines that wait for a person, or only all others.", kind: boolean}}},
+	{id: "quarantines", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/quarantines", minimum: auth.Viewer, endpoint: all((*Server).quarantines),
+		summary: "Symbols that wait for a person, with the evidence and what each decision would change.", fails: []int{503}},
+	{id: "resolve", tag: "reconcile", method: "POST", path: "/api/v1/reconcile/resolve", minimum: auth.Operator, endpoint: change((*Server).resolve),
+		summary: "Ends a quarantine, by a person's decision.", fails: []int{409}},
+}
+
+func (s *Server) reconcileState(r *request) (view.Reconcile, error) {
+	quarantines, err := s.quarantines(r)
 	out := s.config.Board.Reconcile()
 	out.Quarantines = quarantines
-	answer(w, r, out)
+	return out, err
 }
 
-// listRounds serves GET /api/v1/reconcile/runs.
-func (s *Server) listRounds(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "complete")
-	if !ok || !truth(w, r, query, "complete") {
-		return
-	}
-	complete := query.Get("complete")
-	items, next := s.config.Board.Rounds(page, func(r *view.Round) bool { return complete == "" || (complete == "true") == r.Complete })
-	writeList(w, r, items, next)
+func (s *Server) runRound(r *request, _ *nothing) (Change, error) {
+	return s.do(r, r.audited("account", "a round now", &engine.EventRound{}), "fetch orders and positions now, and act on them")
 }
 
-// listNotices serves GET /api/v1/notices.
-func (s *Server) listNotices(w http.ResponseWriter, r *http.Request) {
-	query, page, ok := pageOf(w, r, "kind", "severity", "strategy", "market", "symbol")
-	if !ok {
-		return
-	}
-	kind, severity := query.Get("kind"), query.Get("severity")
-	items, next := s.config.Board.Notices(page, func(n *view.Notice) bool {
-		return chosen(query, n.Strategy, n.Market, n.Symbol) && (kind == "" || kind == n.Kind) && (severity == "" || severity == n.Severity)
+func (s *Server) rounds(r *request) ([]view.Round, string) {
+	return s.config.Board.Rounds(r.page, func(one *view.Round) bool { return r.isFlag("complete", one.Complete) })
+}
+
+func (s *Server) differences(r *request) ([]view.Difference, string) {
+	return s.config.History.Differences(r.page, func(d *view.Difference) bool {
+		return r.is("market", d.Market) && r.is("symbol", d.Symbol) && r.is("kind", d.Kind) && r.isFlag("open", d.Open)
 	})
-	writeList(w, r, items, next)
 }
 
-// runRound serves POST /api/v1/reconcile: a round begins now.
-func (s *Server) runRound(w http.ResponseWriter, r *http.Request) {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return
+// quarantines asks the engine which symbols wait for a person.
+func (s *Server) quarantines(r *request) ([]view.Quarantine, error) {
+	items := []view.Quarantine{}
+	err := s.query(r, func() {
+		for _, q := range s.config.Engine.Quarantines() {
+			items = append(items, view.QuarantineOf(&q))
+		}
+	})
+	return items, err
+}
+
+// ResolveRequest is how a quarantine is to end.
+type ResolveRequest struct {
+	Market   string `json:"market,omitempty"` // needed where the symbol is quarantined in both
+	Symbol   string `json:"symbol"`
+	Decision string `json:"decision"` // adopt | ignore
+	ReasonRequest
+}
+
+// ResolveAnswer is what the end of a quarantine changes.
+type ResolveAnswer struct {
+	Schema   int      `json:"schema"`
+	DryRun   bool     `json:"dry_run"`
+	Market   string   `json:"market"`
+	Symbol   string   `json:"symbol"`
+	Decision string   `json:"decision"` // adopt | ignore
+	Reason   string   `json:"reason"`
+	Cause    string   `json:"cause"`   // of the quarantine
+	Changes  []string `json:"changes"` // to botd's state; nothing is sent
+}
+
+const wantResolve = `want {"symbol": "BTC-USDT", "decision": "adopt"|"ignore", "reason": "..."}, market where both are quarantined, dry_run to see what it would change`
+
+func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error) {
+	if err := body.need(r, wantResolve); err != nil || body.Symbol == "" || body.Decision != "adopt" && body.Decision != "ignore" {
+		return ResolveAnswer{}, badBody(wantResolve)
 	}
-	s.do(w, r, audited(r, "account", "a round now", &engine.EventRound{}), Change{1, dry, []string{"fetch orders and positions now, and act on what is true"}})
+	var resolution engine.Resolution
+	var refused error
+	err := s.query(r, func() {
+		var key exchange.SymbolKey
+		if key, refused = quarantined(body, s.config.Engine.Quarantines()); refused == nil {
+			resolution, refused = s.config.Engine.Resolving(key, body.Decision == "adopt", body.Reason)
+		}
+	})
+	switch {
+	case err != nil:
+		return ResolveAnswer{}, err
+	case refused != nil:
+		return ResolveAnswer{}, &failure{http.StatusConflict, "not_quarantined", refused.Error()}
+	}
+	out := ResolveAnswer{Schema: 1, DryRun: r.dryRun, Market: resolution.Symbol.Market.String(), Symbol: resolution.Symbol.Name, Decision: body.Decision,
+		Reason: body.Reason, Cause: resolution.Cause, Changes: view.OrEmpty(resolution.Lines)}
+	if r.dryRun {
+		return out, nil
+	}
+	scope := reconcile.Scope{Symbol: resolution.Symbol}
+	return out, s.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{Symbol: resolution.Symbol, Adopt: resolution.Adopt, Why: out.Reason}))
+}
+
+// quarantined finds the symbol that is meant.
+func quarantined(body *ResolveRequest, all []engine.Quarantine) (found exchange.SymbolKey, err error) {
+	count := 0
+	for i := range all {
+		if key := all[i].Symbol; key.Name == body.Symbol && (body.Market == "" || body.Market == key.Market.String()) {
+			found = key
+			count++
+		}
+	}
+	switch count {
+	case 0:
+		return found, fmt.Errorf("%s is not quarantined: there is nothing to resolve", strings.TrimSpace(body.Market+" "+body.Symbol))
+	case 1:
+		return found, nil
+	}
+	return found, errors.New(body.Symbol + " is quarantined in both markets: say which")
 }

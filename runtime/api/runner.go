@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -12,60 +11,71 @@ import (
 	"sync"
 	"time"
 
-	"botd/reconcile/record"
-	"botd/runtime/engine"
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
 
-// Bounds of backtests that are run beside trading.
+var runnerRoutes = []route{
+	{id: "backtest_choices", tag: "backtests", method: "GET", path: "/api/v1/backtests/choices", minimum: auth.Viewer, endpoint: read((*Server).backtestChoices),
+		summary: "What a backtest can be made of: the configured strategies, and the files of candles: those that the daemon recorded (`recorded/...`) and those in `data_dir/candles` (`candles/...`)."},
+	{id: "start_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests", minimum: auth.Operator, endpoint: order((*Server).startBacktest), fails: []int{409},
+		summary: "Runs a backtest in this process, beside trading: one at a time, on half a core at most, within an hour, of at most `max_candles` candles and 200000 fills. " +
+			"The topic `backtest` reports its progress; its report is added to those in `data_dir/backtests`."},
+	{id: "backtest_runs", tag: "backtests", method: "GET", path: "/api/v1/backtests/runs", minimum: auth.Viewer, endpoint: all((*Server).backtestRuns),
+		summary: "The backtests started here since botd started, newest first, at most 20."},
+	{id: "cancel_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests/runs/{id}/cancel", minimum: auth.Operator, endpoint: change((*Server).cancelBacktest), fails: []int{404, 409},
+		summary: "Cancels a backtest that is running. It leaves no report."},
+}
+
+// Limits of backtests that are run beside trading.
 const (
-	maxRuns      = 20 // kept, with the one under way
-	benchWithin  = time.Hour
-	tellEvery    = 250 * time.Millisecond
-	benchStop    = 2 * time.Second // waited for when botd stops
-	maxParams    = 50
-	maxParamText = 200
+	maxRuns          = 20 // listed, with the one that is running
+	runTimeout       = time.Hour
+	progressInterval = 250 * time.Millisecond
+	stopTimeout      = 2 * time.Second // when botd stops
+	maxParams        = 50
+	maxParamText     = 200
 )
 
-// Bench runs backtests in this process. It knows the strategies and the data; the
+// BacktestRunner runs backtests in this process. It knows the strategies and the data; the
 // server asks it for one at a time.
-type Bench interface {
-	// Choices are what a backtest may be made of.
+type BacktestRunner interface {
+	// Choices are what a backtest can be made of.
 	Choices() BacktestChoices
-	// Plan says what running would do, or what is wrong with what is asked for.
-	Plan(asked *BacktestRequest) (does []string, err error)
-	// Run runs it and writes its report into a directory. It tells how far it is.
-	Run(ctx context.Context, asked *BacktestRequest, directory string, tell func(phase string, share float64)) error
+	// Plan says what running would do, or what is wrong with the request.
+	Plan(given *BacktestRequest) (does []string, err error)
+	// Run runs it, writes its report into a directory, and reports its progress.
+	Run(ctx context.Context, given *BacktestRequest, directory string, progress func(phase string, share float64)) error
 }
 
-// BacktestChoices are what a backtest may be made of.
+// BacktestChoices are what a backtest can be made of.
 type BacktestChoices struct {
-	Schema     int             `json:"schema"`
-	Strategies []BenchStrategy `json:"strategies"`
-	Files      []BenchFile     `json:"files"`       // of candles: recorded by the daemon, or in data_dir/candles
-	MaxCandles int             `json:"max_candles"` // of one run
+	Schema     int                `json:"schema"`
+	Strategies []RunnableStrategy `json:"strategies"`
+	Files      []CandleFile       `json:"files"`       // of candles: recorded by the daemon, or in data_dir/candles
+	MaxCandles int                `json:"max_candles"` // of one run
 }
 
-// BenchStrategy is a configured strategy, with the parameters that a run may change.
-type BenchStrategy struct {
-	Name     string       `json:"name"`
-	Strategy string       `json:"strategy"`
-	Market   string       `json:"market"`
-	Symbol   string       `json:"symbol"`
-	Interval string       `json:"interval"`
-	Params   []BenchParam `json:"params"`
+// RunnableStrategy is a configured strategy, with the parameters that a run may change.
+type RunnableStrategy struct {
+	Name     string              `json:"name"`
+	Strategy string              `json:"strategy"`
+	Market   string              `json:"market"`
+	Symbol   string              `json:"symbol"`
+	Interval string              `json:"interval"`
+	Params   []StrategyParameter `json:"params"`
 }
 
-// BenchParam is a parameter as it is configured.
-type BenchParam struct {
+// StrategyParameter is a parameter as it is configured.
+type StrategyParameter struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Help  string `json:"help"`
 }
 
-// BenchFile is a file of candles. Market, symbol and interval are empty where its
-// place does not tell them.
-type BenchFile struct {
+// CandleFile is a file of candles. Market, symbol and interval are empty where its path
+// does not name them.
+type CandleFile struct {
 	File     string `json:"file"`
 	Market   string `json:"market"`
 	Symbol   string `json:"symbol"`
@@ -73,26 +83,26 @@ type BenchFile struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-// BacktestRequest is what POST /api/v1/backtests takes.
+// BacktestRequest is a backtest to run.
 type BacktestRequest struct {
-	Strategy string            `json:"strategy"`         // the name of a configured one
-	Params   map[string]string `json:"params,omitempty"` // instead of the configured ones
-	File     string            `json:"file,omitempty"`   // one of the choices; without it a market is made up
-	Seed     uint64            `json:"seed,omitempty"`   // of the made-up market
-	Candles  int               `json:"candles,omitempty"`
-	From     string            `json:"from,omitempty"` // a date or RFC 3339, in UTC; of a file the part that is used
+	Strategy string            `json:"strategy"`          // the name of a configured one
+	Params   map[string]string `json:"params,omitempty"`  // instead of the configured ones
+	File     string            `json:"file,omitempty"`    // one of the choices; without it a synthetic market is generated
+	Seed     uint64            `json:"seed,omitempty"`    // of the synthetic market
+	Candles  int               `json:"candles,omitempty"` // of the synthetic market
+	From     string            `json:"from,omitempty"`    // a date or RFC 3339, in UTC; of a file the part that is used
 	To       string            `json:"to,omitempty"`
-	Study    bool              `json:"study,omitempty"` // also runs again under worse circumstances
+	Study    bool              `json:"study,omitempty"` // also runs again under worse conditions
 	Name     string            `json:"name,omitempty"`  // of the report
 	DryRun   bool              `json:"dry_run,omitempty"`
 }
 
-// BacktestRun is a backtest that was asked for here, and how far it is.
+// BacktestRun is a backtest that was started here, and its progress.
 type BacktestRun struct {
 	ID        string  `json:"id"` // of its report
 	Strategy  string  `json:"strategy"`
 	Data      string  `json:"data"`
-	State     string  `json:"state"` // running, done, failed, canceled
+	State     string  `json:"state"` // running | done | failed | canceled
 	Phase     string  `json:"phase"` // of running: reading, running, study, writing
 	Share     float64 `json:"share"` // of the whole that is done
 	Error     string  `json:"error,omitempty"`
@@ -101,7 +111,7 @@ type BacktestRun struct {
 	EndedMS   int64   `json:"ended_ms"` // 0 while it runs
 }
 
-// BacktestStart is the answer to POST /api/v1/backtests.
+// BacktestStart is the answer to a backtest to run.
 type BacktestStart struct {
 	Schema int          `json:"schema"`
 	DryRun bool         `json:"dry_run"`
@@ -110,14 +120,14 @@ type BacktestStart struct {
 	Run    *BacktestRun `json:"run"` // null when nothing was started
 }
 
-// bench is the one backtest under way, and those before it.
-type bench struct {
-	mu      sync.Mutex    // guards the five below
-	runs    []BacktestRun // oldest first
-	cancel  context.CancelCauseFunc
-	busy    bool // a run is under way, or about to begin
-	stopped bool // nothing begins any more
-	toldAt  time.Time
+// runner is the backtest that is running, and those before it.
+type runner struct {
+	mu         sync.Mutex    // guards the five below
+	runs       []BacktestRun // oldest first
+	cancel     context.CancelCauseFunc
+	busy       bool // a run is under way, or about to begin
+	stopped    bool // nothing begins any more
+	reportedAt time.Time
 
 	group sync.WaitGroup
 }
@@ -125,83 +135,85 @@ type bench struct {
 var (
 	errCanceled = errors.New("canceled by a person")
 	errStopping = errors.New("botd stopped")
-	errLate     = fmt.Errorf("it was not done within %s", benchWithin)
+	errTimeout  = fmt.Errorf("it was not done within %s", runTimeout)
 )
 
-// benchChoices serves GET /api/v1/backtests/choices.
-func (s *Server) benchChoices(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
+func (s *Server) backtestChoices(*request) (BacktestChoices, error) {
 	out := BacktestChoices{}
-	if s.config.Bench != nil {
-		out = s.config.Bench.Choices()
+	if s.config.Runner != nil {
+		out = s.config.Runner.Choices()
 	}
 	out.Schema, out.Strategies, out.Files = 1, view.OrEmpty(out.Strategies), view.OrEmpty(out.Files)
-	answer(w, r, out)
+	return out, nil
 }
 
-// benchRuns serves GET /api/v1/backtests/runs, the newest first.
-func (s *Server) benchRuns(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	s.bench.mu.Lock()
-	items := slices.Clone(s.bench.runs)
-	s.bench.mu.Unlock()
+func (s *Server) backtestRuns(*request) ([]BacktestRun, error) {
+	s.runner.mu.Lock()
+	defer s.runner.mu.Unlock()
+	items := slices.Clone(s.runner.runs)
 	slices.Reverse(items)
-	writeList(w, r, items, "")
+	return items, nil
 }
 
-// startBacktest serves POST /api/v1/backtests.
-func (s *Server) startBacktest(w http.ResponseWriter, r *http.Request) {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return
+func (s *Server) startBacktest(r *request, body *BacktestRequest) (BacktestStart, error) {
+	r.dryRun = r.dryRun || body.DryRun
+	out := BacktestStart{Schema: 1, DryRun: r.dryRun}
+	if s.config.Runner == nil || s.config.Reports == "" {
+		return out, notPossible("this botd runs no backtests")
 	}
-	var asked BacktestRequest
-	err := body(r, &asked)
-	asked.DryRun = asked.DryRun || dry
-	var does []string
-	switch {
-	case s.config.Bench == nil || s.config.Reports == "":
-		problem(w, r, http.StatusConflict, "not_possible", "this botd runs no backtests")
-		return
-	case err != nil:
-	default:
-		if err = asked.check(time.Now()); err == nil {
-			does, err = s.config.Bench.Plan(&asked)
-		}
+	err := body.check(time.Now())
+	if err == nil {
+		out.Does, err = s.config.Runner.Plan(body)
 	}
 	if err != nil {
-		problemOfBody(w, r, err)
-		return
+		return out, badBody(err.Error())
 	}
-	if err := s.reports.Room(asked.Name); err != nil {
-		problem(w, r, http.StatusConflict, "not_possible", err.Error())
-		return
+	if err := s.reports.Room(body.Name); err != nil {
+		return out, notPossible(err.Error())
 	}
-	out := BacktestStart{Schema: 1, DryRun: asked.DryRun, ID: asked.Name, Does: view.OrEmpty(does)}
-	if asked.DryRun {
-		answerAs(w, http.StatusOK, out)
-		return
+	out.ID, out.Does = body.Name, view.OrEmpty(out.Does)
+	if r.dryRun {
+		return out, nil
 	}
-	run := BacktestRun{ID: asked.Name, Strategy: asked.Strategy, Data: asked.data(), State: "running", Phase: "reading", By: who(r).By, StartedMS: time.Now().UnixMilli()}
-	if !s.bench.claim() {
-		problem(w, r, http.StatusConflict, "not_possible", "a backtest is under way: one runs at a time, beside trading; cancel it, or wait for it")
-		return
+	if !s.runner.claim() {
+		return out, notPossible("a backtest is running: one at a time, beside trading; cancel it, or wait for it")
 	}
-	if !s.wrote(w, r, audit(r, "backtest "+asked.Name, asked.Strategy+" over "+run.Data)) {
-		s.bench.release()
-		return
+	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: who(r.Request).By, StartedMS: time.Now().UnixMilli()}
+	if err := s.record(r, "backtest "+body.Name, body.Strategy+" over "+run.Data); err != nil {
+		s.runner.release()
+		return out, err
 	}
-	s.bench.begin(&run, func(ctx context.Context) { s.runBacktest(ctx, &asked) })
+	s.runner.begin(&run, func(ctx context.Context) { s.runBacktest(ctx, body) })
 	s.stream.Publish("backtest", run)
 	out.Run = &run
-	answerAs(w, http.StatusAccepted, out)
+	return out, nil
 }
 
-// check bounds what is asked for, and names the report where nobody did.
+func (s *Server) cancelBacktest(r *request, _ *nothing) (Change, error) {
+	id := r.PathValue("id")
+	s.runner.mu.Lock()
+	running := slices.ContainsFunc(s.runner.runs, func(run BacktestRun) bool { return run.ID == id && run.EndedMS == 0 })
+	known := slices.ContainsFunc(s.runner.runs, func(run BacktestRun) bool { return run.ID == id })
+	cancel := s.runner.cancel
+	s.runner.mu.Unlock()
+	switch {
+	case !known:
+		return Change{}, notFound("run", id)
+	case !running || cancel == nil:
+		return Change{}, notPossible("the backtest has ended: there is nothing to cancel")
+	}
+	out := Change{1, r.dryRun, []string{"the backtest " + id + " ends, and leaves no report"}}
+	if r.dryRun {
+		return out, nil
+	}
+	if err := s.record(r, "backtest "+id, "cancel"); err != nil {
+		return out, err
+	}
+	cancel(errCanceled)
+	return out, nil
+}
+
+// check limits a request, and names the report where nobody did.
 func (b *BacktestRequest) check(now time.Time) error {
 	if b.Name == "" {
 		b.Name = b.Strategy + "-" + now.UTC().Format("20060102-150405")
@@ -214,7 +226,7 @@ func (b *BacktestRequest) check(now time.Time) error {
 	case len(b.Params) > maxParams:
 		return fmt.Errorf("%d params are more than %d", len(b.Params), maxParams)
 	case b.File != "" && (b.Seed != 0 || b.Candles != 0):
-		return errors.New("seed and candles are of a made-up market: give file, or those")
+		return errors.New("seed and candles are of a synthetic market: give file, or those")
 	}
 	for name, value := range b.Params {
 		if len(name) > maxParamText || len(value) > maxParamText {
@@ -224,103 +236,92 @@ func (b *BacktestRequest) check(now time.Time) error {
 	return nil
 }
 
-// data says what it runs over.
+// data names what it runs over.
 func (b *BacktestRequest) data() string {
 	if b.File != "" {
 		return b.File
 	}
-	return fmt.Sprintf("a made-up market, seed %d", b.Seed)
+	return fmt.Sprintf("a synthetic market, seed %d", b.Seed)
 }
 
-// wrote has a change journalled that is none of the engine. Nothing is done before.
-func (s *Server) wrote(w http.ResponseWriter, r *http.Request, asked *record.Audit) bool {
-	ctx, cancel := context.WithTimeout(r.Context(), engineWithin)
-	defer cancel()
-	if s.config.Driver.Send(ctx, &engine.EventAudited{Audit: asked}) != nil {
-		problem(w, r, http.StatusServiceUnavailable, "stopped", "who asked for it can not be written to the journal now: nothing was done")
-		return false
-	}
-	return true
-}
-
-// claim takes the one place, which release gives back.
-func (b *bench) claim() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	mine := !b.busy && !b.stopped
-	b.busy = b.busy || mine
+// claim takes the one place; release gives it back.
+func (q *runner) claim() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	mine := !q.busy && !q.stopped
+	q.busy = q.busy || mine
 	return mine
 }
 
-func (b *bench) release() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.busy, b.cancel = false, nil
+func (q *runner) release() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy, q.cancel = false, nil
 }
 
-// begin lets a run go that has claimed the place.
-func (b *bench) begin(run *BacktestRun, do func(context.Context)) {
+// begin starts a run that has claimed the place.
+func (q *runner) begin(run *BacktestRun, do func(context.Context)) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.runs) == maxRuns {
-		b.runs = b.runs[:copy(b.runs, b.runs[1:])]
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.runs) == maxRuns {
+		q.runs = q.runs[:copy(q.runs, q.runs[1:])]
 	}
-	b.runs, b.cancel, b.toldAt = append(b.runs, *run), cancel, time.Time{}
-	b.group.Go(func() {
+	q.runs, q.cancel, q.reportedAt = append(q.runs, *run), cancel, time.Time{}
+	q.group.Go(func() {
 		defer cancel(nil)
-		limited, stop := context.WithTimeoutCause(ctx, benchWithin, errLate)
+		limited, stop := context.WithTimeoutCause(ctx, runTimeout, errTimeout)
 		defer stop()
 		do(limited)
 	})
 }
 
-// now changes the newest run and returns it; due says that it is time to tell it.
-func (b *bench) now(change func(*BacktestRun)) (run BacktestRun, due bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	last := &b.runs[len(b.runs)-1]
+// now changes the newest run and returns it; due says that it is time to report it.
+func (q *runner) now(change func(*BacktestRun)) (run BacktestRun, due bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	last := &q.runs[len(q.runs)-1]
 	phase := last.Phase
 	change(last)
-	if due = last.Phase != phase || last.EndedMS != 0 || time.Since(b.toldAt) >= tellEvery; due {
-		b.toldAt = time.Now()
+	if due = last.Phase != phase || last.EndedMS != 0 || time.Since(q.reportedAt) >= progressInterval; due {
+		q.reportedAt = time.Now()
 	}
 	return *last, due
 }
 
-// stop ends a run, and waits for that a while.
-func (b *bench) stop() {
-	b.mu.Lock()
-	if b.cancel != nil {
-		b.cancel(errStopping)
+// stop ends a run, and waits for that a short time.
+func (q *runner) stop() {
+	q.mu.Lock()
+	if q.cancel != nil {
+		q.cancel(errStopping)
 	}
-	b.stopped = true
-	b.mu.Unlock()
+	q.stopped = true
+	q.mu.Unlock()
 	ended := make(chan struct{})
-	go func() { b.group.Wait(); close(ended) }()
+	go func() { q.group.Wait(); close(ended) }()
 	select {
 	case <-ended:
-	case <-time.After(benchStop):
+	case <-time.After(stopTimeout):
 	}
 }
 
-// runBacktest runs what was asked for and puts its report among the others as a whole.
-func (s *Server) runBacktest(ctx context.Context, asked *BacktestRequest) {
-	beside := filepath.Join(s.config.Reports, ".running-"+s.config.Board.Mode()) // one at a time: what an earlier start left is in the way
-	err := os.RemoveAll(beside)
+// runBacktest runs what is asked for and puts its whole report among the others.
+func (s *Server) runBacktest(ctx context.Context, given *BacktestRequest) {
+	partial := filepath.Join(s.config.Reports, ".running-"+s.config.Board.Mode()) // one at a time: what an earlier start left is in the way
+	err := os.RemoveAll(partial)
 	if err == nil {
-		err = os.MkdirAll(beside, 0o755)
+		err = os.MkdirAll(partial, 0o755)
 	}
 	if err == nil {
-		err = s.runGuarded(ctx, asked, beside)
+		err = s.recovered(ctx, given, partial)
 	}
 	if err == nil {
-		err = os.Rename(beside, filepath.Join(s.config.Reports, asked.Name))
+		err = os.Rename(partial, filepath.Join(s.config.Reports, given.Name))
 	}
 	if err != nil {
-		err = errors.Join(err, os.RemoveAll(beside))
+		err = errors.Join(err, os.RemoveAll(partial))
 	}
-	run, _ := s.bench.now(func(run *BacktestRun) {
+	run, _ := s.runner.now(func(run *BacktestRun) {
 		run.State, run.Phase, run.Share, run.EndedMS = "done", "", 1, time.Now().UnixMilli()
 		if err == nil {
 			return
@@ -330,51 +331,20 @@ func (s *Server) runBacktest(ctx context.Context, asked *BacktestRequest) {
 			run.State, run.Error = "canceled", cause.Error()
 		}
 	})
-	s.bench.release()
+	s.runner.release()
 	s.stream.Publish("backtest", run)
 }
 
-// runGuarded runs it; a fault of a strategy or of botd ends this run and nothing else.
-func (s *Server) runGuarded(ctx context.Context, asked *BacktestRequest, directory string) (err error) {
+// recovered runs it; a panic of a strategy or of botd ends this run and nothing else.
+func (s *Server) recovered(ctx context.Context, given *BacktestRequest, directory string) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("internal error: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	return s.config.Bench.Run(ctx, asked, directory, func(phase string, share float64) {
-		if run, due := s.bench.now(func(run *BacktestRun) { run.Phase, run.Share = phase, view.RoundRatio(max(0, min(1, share))) }); due {
+	return s.config.Runner.Run(ctx, given, directory, func(phase string, share float64) {
+		if run, due := s.runner.now(func(run *BacktestRun) { run.Phase, run.Share = phase, view.RoundRatio(max(0, min(1, share))) }); due {
 			s.stream.Publish("backtest", run)
 		}
 	})
-}
-
-// cancelBacktest serves POST /api/v1/backtests/runs/{id}/cancel.
-func (s *Server) cancelBacktest(w http.ResponseWriter, r *http.Request) {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return
-	}
-	id := r.PathValue("id")
-	s.bench.mu.Lock()
-	at := slices.IndexFunc(s.bench.runs, func(run BacktestRun) bool { return run.ID == id && run.EndedMS == 0 })
-	known := slices.ContainsFunc(s.bench.runs, func(run BacktestRun) bool { return run.ID == id })
-	cancel := s.bench.cancel
-	s.bench.mu.Unlock()
-	switch {
-	case !known:
-		missing(w, r, "run", id)
-		return
-	case at < 0 || cancel == nil:
-		problem(w, r, http.StatusConflict, "not_possible", "the backtest has ended: there is nothing to cancel")
-		return
-	}
-	out := Change{1, dry, []string{"the backtest " + id + " ends, and leaves no report"}}
-	if dry {
-		answerAs(w, http.StatusOK, out)
-		return
-	}
-	if s.wrote(w, r, audit(r, "backtest "+id, "cancel")) {
-		cancel(errCanceled)
-		answerAs(w, http.StatusOK, out)
-	}
 }

@@ -20,8 +20,8 @@ import (
 func benched(t *testing.T, run func(context.Context, string, func(string, float64)) error) (*desk, *stub, string) {
 	t.Helper()
 	bench, reports := &stub{run: run}, filepath.Join(t.TempDir(), "backtests")
-	d := newDeskWith(t, func(c *Config) { c.Reports, c.Bench = reports, bench })
-	t.Cleanup(d.server.bench.stop)
+	d := newDeskWith(t, func(c *Config) { c.Reports, c.Runner = reports, bench })
+	t.Cleanup(d.server.runner.stop)
 	return d, bench, reports
 }
 
@@ -53,8 +53,8 @@ func TestABacktestRunsAndItsReportJoinsTheOthers(t *testing.T) {
 	if code != 202 || out.Run == nil || out.Run.State != "running" || out.ID != "mine" {
 		t.Fatalf("want it started, have %d %s", code, text)
 	}
-	d.server.bench.group.Wait()
-	if runs := d.runs(); len(runs) != 1 || runs[0].State != "done" || runs[0].Share != 1 || runs[0].EndedMS == 0 || runs[0].Data != "a made-up market, seed 7" || runs[0].By != "token" {
+	d.server.runner.group.Wait()
+	if runs := d.runs(); len(runs) != 1 || runs[0].State != "done" || runs[0].Share != 1 || runs[0].EndedMS == 0 || runs[0].Data != "a synthetic market, seed 7" || runs[0].By != "token" {
 		t.Errorf("want it done, have %+v", runs)
 	}
 	if body := d.want(200, "/api/v1/backtests"); !strings.Contains(body, `"id":"mine"`) {
@@ -87,13 +87,13 @@ func TestOneBacktestRunsAtATimeAndCanBeCanceled(t *testing.T) {
 	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"long"}`); code != 202 {
 		t.Fatalf("want it started, have %d %s", code, text)
 	}
-	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"second"}`); code != 409 || !strings.Contains(text, "one runs at a time") || len(d.sent) != 1 {
+	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"second"}`); code != 409 || !strings.Contains(text, "one at a time") || len(d.sent) != 1 {
 		t.Errorf("want a second refused, and not audited as if it ran, have %d %s %+v", code, text, d.sent)
 	}
 	if code, _, _ := post[Change](d, "/api/v1/backtests/runs/long/cancel", `{}`); code != 200 {
 		t.Errorf("want it canceled, have %d", code)
 	}
-	d.server.bench.group.Wait()
+	d.server.runner.group.Wait()
 	if runs := d.runs(); runs[0].State != "canceled" || !strings.Contains(runs[0].Error, "by a person") {
 		t.Errorf("want it canceled, have %+v", runs)
 	}
@@ -124,11 +124,11 @@ func TestAFaultOfABacktestEndsItAlone(t *testing.T) {
 		if code, _, _ := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"bad"}`); code != 202 {
 			t.Fatalf("%s: want it started, have %d", name, code)
 		}
-		d.server.bench.group.Wait()
+		d.server.runner.group.Wait()
 		if runs := d.runs(); runs[0].State != "failed" || !strings.Contains(runs[0].Error, c.part) || len(entries(t, reports)) != 0 {
 			t.Errorf("%s: want it told and nothing left, have %+v %q", name, runs, entries(t, reports))
 		}
-		if !d.server.bench.claim() {
+		if !d.server.runner.claim() {
 			t.Errorf("%s: want the place free again", name)
 		}
 	}
@@ -157,7 +157,7 @@ func TestABacktestIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 		{"an absolute name", `{"strategy":"trend","name":"/tmp/x"}`, bearer(testToken), 400, "name"},
 		{"a word of the API", `{"strategy":"trend","name":"runs"}`, bearer(testToken), 400, "name"},
 		{"a strategy that leads out", `{"strategy":"../x"}`, bearer(testToken), 400, "name"},
-		{"a file and a made-up market", `{"strategy":"trend","file":"a.csv","seed":1}`, bearer(testToken), 400, "made-up"},
+		{"a file and a synthetic market", `{"strategy":"trend","file":"a.csv","seed":1}`, bearer(testToken), 400, "synthetic"},
 		{"many parameters", many, bearer(testToken), 400, "params"},
 		{"a long parameter", `{"strategy":"trend","params":{"fast":"` + strings.Repeat("9", maxParamText+1) + `"}}`, bearer(testToken), 400, "longer"},
 		{"too long", `{"strategy":"` + strings.Repeat("x", maxRequest) + `"}`, bearer(testToken), 413, "larger"},
@@ -214,11 +214,11 @@ func TestStoppingEndsABacktest(t *testing.T) {
 	if code, _, _ := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"long"}`); code != 202 {
 		t.Fatalf("want it started, have %d", code)
 	}
-	d.server.bench.stop()
+	d.server.runner.stop()
 	if runs := d.runs(); runs[0].State != "canceled" || !strings.Contains(runs[0].Error, "stopped") || len(entries(t, reports)) != 0 {
 		t.Errorf("want it ended with nothing left, have %+v", runs)
 	}
-	if d.server.bench.claim() {
+	if d.server.runner.claim() {
 		t.Error("want nothing begin while botd stops")
 	}
 }
@@ -230,7 +230,7 @@ func TestABacktestEndsAtItsTime(t *testing.T) {
 		if code, _, _ := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"long"}`); code != 202 {
 			t.Fatalf("want it started, have %d", code)
 		}
-		d.server.bench.group.Wait() // an hour of virtual time
+		d.server.runner.group.Wait() // an hour of virtual time
 		if runs := d.runs(); runs[0].State != "canceled" || !strings.Contains(runs[0].Error, "within 1h") {
 			t.Errorf("want it ended, have %+v", runs)
 		}

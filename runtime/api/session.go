@@ -7,6 +7,17 @@ import (
 	"botd/runtime/api/auth"
 )
 
+var sessionRoutes = []route{
+	{id: "session", tag: "session", method: "GET", path: "/api/v1/session", minimum: auth.Viewer, endpoint: read((*Server).session),
+		summary: "Who asks, and with which role."},
+	{id: "login", tag: "session", method: "POST", path: "/api/v1/session", minimum: auth.Nobody, endpoint: secret((*Server).login),
+		summary: "Exchanges a token, or the code of a one-time link, for a session cookie.", fails: []int{401, 413, 429}},
+	{id: "logout", tag: "session", method: "DELETE", path: "/api/v1/session", minimum: auth.Viewer, endpoint: raw("", (*Server).logout),
+		summary: "Ends the session."},
+	{id: "link", tag: "session", method: "POST", path: "/api/v1/session/link", minimum: auth.Operator, endpoint: secret((*Server).makeLink),
+		summary: "Makes a one-time link that logs an operator in. Over the unix socket alone."},
+}
+
 // Session is who asks, and what for.
 type Session struct {
 	Schema   int        `json:"schema"`
@@ -27,32 +38,27 @@ func (s *Server) sessionOf(who auth.Identity) Session {
 	return out
 }
 
-// showSession serves GET /api/v1/session.
-func (s *Server) showSession(w http.ResponseWriter, r *http.Request) {
-	answer(w, r, s.sessionOf(who(r)))
+func (s *Server) session(r *request) (Session, error) { return s.sessionOf(who(r.Request)), nil }
+
+// LoginRequest is a token, or the code of a one-time link.
+type LoginRequest struct {
+	Token string `json:"token,omitempty"`
+	Code  string `json:"code,omitempty"` // of a one-time link
 }
 
-// login serves POST /api/v1/session: a token, or a one-time code, for a cookie.
-func (s *Server) login(w http.ResponseWriter, r *http.Request) {
-	var asked struct{ Token, Code string }
-	if err := body(r, &asked); err != nil {
-		problemOfBody(w, r, err)
-		return
-	}
-	cookie, who, denied := s.guard.Login(r, asked.Token, asked.Code, time.Now())
+func (s *Server) login(r *request, body *LoginRequest) (Session, error) {
+	cookie, who, denied := s.guard.Login(r.Request, body.Token, body.Code, time.Now())
 	if denied != nil {
-		deny(w, r, denied)
-		return
+		return Session{}, denied
 	}
-	http.SetCookie(w, cookie)
-	w.Header().Set("Cache-Control", "no-store")
-	answer(w, r, s.sessionOf(who))
+	http.SetCookie(r.writer, cookie)
+	return s.sessionOf(who), nil
 }
 
-// logout serves DELETE /api/v1/session.
-func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, s.guard.Logout(r))
+func (s *Server) logout(w http.ResponseWriter, r *request) error {
+	http.SetCookie(w, s.guard.Logout(r.Request))
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // Link is a one-time code that logs an operator in.
@@ -70,12 +76,9 @@ func (s *Server) NewLink() Link {
 	return Link{1, code, s.config.Address, "/login#" + code, ends.UTC()}
 }
 
-// makeLink serves POST /api/v1/session/link, over the socket alone.
-func (s *Server) makeLink(w http.ResponseWriter, r *http.Request) {
-	if who := who(r); !who.OnSocket() {
-		problem(w, r, http.StatusForbidden, "role", "a link is made over the unix socket alone: botd login")
-		return
+func (s *Server) makeLink(r *request, _ *nothing) (Link, error) {
+	if who := who(r.Request); !who.OnSocket() {
+		return Link{}, &failure{http.StatusForbidden, "role", "a link is made over the unix socket alone: botd login"}
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	answer(w, r, s.NewLink())
+	return s.NewLink(), nil
 }

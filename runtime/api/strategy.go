@@ -1,31 +1,74 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 
+	"botd/runtime/api/auth"
 	"botd/runtime/view"
+	"botd/strategy"
 )
 
-func (s *Server) listStrategies(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
-	writeList(w, r, s.config.Board.Status().Strategies, "")
+var strategyRoutes = []route{
+	{id: "strategies", tag: "strategies", method: "GET", path: "/api/v1/strategies", minimum: auth.Viewer, endpoint: all((*Server).strategies),
+		summary: "All strategies at a glance."},
+	{id: "strategy", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}", minimum: auth.Viewer, endpoint: read((*Server).strategy),
+		summary: "One strategy: its plan in force, limits, last decisions, live orders and configuration.", fails: []int{404}},
+	{id: "decisions", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/decisions", minimum: auth.Viewer, endpoint: read((*Server).decisions),
+		summary: "The decisions of a strategy, newest first, as long as `retention.decisions` keeps them. A page can be short although there is a `next`: it reads only a few of the stored files.",
+		takes:   []parameter{pageLimit, pageAfter}, fails: []int{404}},
+	{id: "plots", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/plots", minimum: auth.Viewer, endpoint: read((*Server).plots),
+		summary: "The indicators that a built-in strategy reads, over the candles it decides on; none for the kinds that read prices alone.", takes: candleSpan, fails: []int{404, 502}},
 }
 
-// oneStrategy serves GET /api/v1/strategies/{name}.
-func (s *Server) oneStrategy(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
+func (s *Server) strategies(*request) ([]view.Strategy, error) {
+	return s.config.Board.Status().Strategies, nil
+}
+
+func (s *Server) strategy(r *request) (view.OneStrategy, error) {
 	name := r.PathValue("name")
 	one, known := s.config.Board.Strategy(name)
 	if !known {
-		missing(w, r, "strategy", name)
-		return
+		return one, notFound("strategy", name)
 	}
 	one.Config = s.config.StrategyConfig(name)
-	one.Orders, _ = s.config.History.Orders(view.Page{Limit: defaultLimit}, func(o *view.Order) bool { return o.Live && o.Strategy == name })
-	one.Orders = view.OrEmpty(one.Orders)
-	answer(w, r, one)
+	orders, _ := s.config.History.Orders(view.Page{Limit: defaultLimit}, func(o *view.Order) bool { return o.Live && o.Strategy == name })
+	one.Orders = view.OrEmpty(orders)
+	return one, nil
+}
+
+func (s *Server) decisions(r *request) (List[view.Decision], error) {
+	name := r.PathValue("name")
+	if _, _, known := s.config.Board.Traded(name); !known {
+		return List[view.Decision]{}, notFound("strategy", name)
+	}
+	return listOf(s.config.Board.Decisions(name, view.Page{Limit: int(r.number("limit", defaultLimit)), After: r.number("after", 0)})), nil
+}
+
+func (s *Server) plots(r *request) (view.Plots, error) {
+	name := r.PathValue("name")
+	symbol, interval, known := s.config.Board.Traded(name)
+	if !known {
+		return view.Plots{}, notFound("strategy", name)
+	}
+	fromMS, toMS, err := s.span(r, interval)
+	if err != nil {
+		return view.Plots{}, err
+	}
+	var plots []strategy.Plot
+	if s.config.Plots != nil && s.config.Market != nil {
+		plots = s.config.Plots(name)
+	}
+	ctx, cancel := marketContext(r)
+	defer cancel()
+	out, err := s.market.Plots(ctx, symbol, interval, plots, fromMS, toMS)
+	var wrong *view.WrongPlot
+	switch {
+	case errors.As(err, &wrong):
+		return out, &failure{http.StatusInternalServerError, "internal", err.Error()}
+	case err != nil:
+		return out, unavailable(err)
+	}
+	out.Strategy = name
+	return out, nil
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"botd/runtime/api/auth"
 	"botd/runtime/ops"
 )
 
@@ -224,31 +226,26 @@ func (s *Stream) Close() {
 	s.closed = true
 }
 
-// events serves GET /api/v1/events.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	query, err := queryOf(r, "topics", "since")
-	if err != nil {
-		problem(w, r, http.StatusBadRequest, "parameter", err.Error())
-		return
-	}
+var streamRoutes = []route{
+	{id: "events", tag: "stream", method: "GET", path: "/api/v1/events", minimum: auth.Viewer, endpoint: raw("text/event-stream", (*Server).events),
+		summary: "The live event stream.", fails: []int{503},
+		takes: []parameter{{name: "topics", text: "Topics, separated by commas; all but log by default."},
+			{name: "since", text: "An event id to resume after, like the header Last-Event-ID."}}},
+}
+
+func (s *Server) events(w http.ResponseWriter, r *request) error {
 	var topics []string
-	if text := query.Get("topics"); text != "" {
+	if text := r.query.Get("topics"); text != "" {
 		topics = strings.Split(text, ",")
 		for _, topic := range topics {
 			if !slices.Contains(Topics, topic) {
-				problem(w, r, http.StatusBadRequest, "parameter", fmt.Sprintf("topic %q is unknown (known: %s)", topic, strings.Join(Topics, ", ")))
-				return
+				return badParameter(fmt.Sprintf("topic %q is unknown (known: %s)", topic, strings.Join(Topics, ", ")))
 			}
 		}
 	}
-	after := r.Header.Get("Last-Event-ID")
-	if after == "" {
-		after = query.Get("since")
-	}
-	client, missed, gap, hello, err := s.stream.join(topics, after)
+	client, missed, gap, hello, err := s.stream.join(topics, cmp.Or(r.Header.Get("Last-Event-ID"), r.query.Get("since")))
 	if err != nil {
-		problem(w, r, http.StatusServiceUnavailable, "stream", err.Error())
-		return
+		return &failure{http.StatusServiceUnavailable, "stream", err.Error()}
 	}
 	s.metrics.StreamClients(s.stream.clientCount())
 	defer s.stream.leave(client)
@@ -267,7 +264,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		flow.write(e.frame)
 	}
 	flow.flush()
-	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, who(r).Key.Hash))
+	s.metrics.StreamEnded(s.follow(r.Context(), flow, client, who(r.Request).Key.Hash))
+	return nil
 }
 
 // follow writes events until one side ends it, or the named token that began it is

@@ -16,7 +16,7 @@ import (
 	"botd/runtime/view"
 )
 
-func read[T any](t *testing.T, text string) (out T) {
+func decoded[T any](t *testing.T, text string) (out T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		t.Fatalf("%s: %v", text, err)
@@ -120,7 +120,7 @@ func TestAClientThatComesBackMissesNothing(t *testing.T) {
 	d := newDesk(t)
 	address, _ := d.serve()
 	l := listen(t, address, "", "")
-	hello := read[Hello](t, l.want("hello").data)
+	hello := decoded[Hello](t, l.want("hello").data)
 	if hello.Epoch != "e1" || hello.Last != "e1-0" || hello.Version != "1.2.3" {
 		t.Errorf("want epoch, version and last id, have %+v", hello)
 	}
@@ -160,7 +160,7 @@ func TestWhatCanNotBeResumedIsAGap(t *testing.T) {
 		l := listen(t, address, "", after)
 		l.want("hello")
 		gap := l.want("gap")
-		if g := read[Gap](t, gap.data); !strings.Contains(g.Why, why) || g.After != after || gap.id != d.server.stream.LastID() || g.Last != gap.id {
+		if g := decoded[Gap](t, gap.data); !strings.Contains(g.Why, why) || g.After != after || gap.id != d.server.stream.LastID() || g.Last != gap.id {
 			t.Errorf("after %s: want a gap because %q, up to the newest, have %+v", after, why, gap)
 		}
 		l.close()
@@ -277,12 +277,12 @@ func TestAStatusAndTheStreamJoinWithoutAHole(t *testing.T) {
 	d := newDesk(t)
 	address, _ := d.serve()
 	d.board.Show(d.status)
-	status := read[view.Status](t, d.want(200, "/api/v1/status"))
+	status := decoded[view.Status](t, d.want(200, "/api/v1/status"))
 	d.status.Halt.Level = reconcile.LevelPause
 	d.board.Show(d.status)
 	l := listen(t, address, "?since="+status.EventID, "")
 	l.want("hello")
-	if e := l.want("status"); read[view.Status](t, e.data).Halted != reconcile.LevelPause {
+	if e := l.want("status"); decoded[view.Status](t, e.data).Halted != reconcile.LevelPause {
 		t.Errorf("want the halt told, have %s", e.data)
 	}
 	d.board.Show(d.status) // nothing changed
@@ -297,7 +297,7 @@ func TestLogsAreFilteredAndTheirLevelIsChangedWhileItRuns(t *testing.T) {
 	console.Say("daemon.started", "started with %d", 3)
 	console.Warn("clock.jumped", "the clock jumped")
 	messages := func(query string) (all []string) {
-		for _, line := range read[List[ops.LogLine]](t, d.want(200, "/api/v1/logs"+query)).Items {
+		for _, line := range decoded[List[ops.LogLine]](t, d.want(200, "/api/v1/logs"+query)).Items {
 			all = append(all, line.Message)
 		}
 		return all

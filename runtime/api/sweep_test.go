@@ -32,7 +32,7 @@ func sweeps(t *testing.T) string {
 func TestSweepsThatWereKeptAreListedWithTheirBest(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Sweeps = sweeps(t) })
-	items := read[List[view.Sweep]](t, d.want(200, "/api/v1/sweeps")).Items
+	items := decoded[List[view.Sweep]](t, d.want(200, "/api/v1/sweeps")).Items
 	if len(items) != 2 || items[0].Name != "first" || items[1].Name != "second" {
 		t.Fatalf("want first and second, the newest first, have %+v", items)
 	}
@@ -40,7 +40,7 @@ func TestSweepsThatWereKeptAreListedWithTheirBest(t *testing.T) {
 	if one.Strategy != "sma_cross" || one.Trials != 2 || one.Refused != 2 || one.Best["fast"] != "5" || one.Seen == nil || *one.Seen != 1.5 || one.Unseen == nil || *one.Unseen != -0.2 || one.Split == nil || *one.Lucky != 0.9 {
 		t.Errorf("want the best of two trials, have %+v", one)
 	}
-	if d := newDeskWith(t, func(c *Config) { c.Sweeps = "nowhere" }); len(read[List[view.Sweep]](t, d.want(200, "/api/v1/sweeps")).Items) != 0 {
+	if d := newDeskWith(t, func(c *Config) { c.Sweeps = "nowhere" }); len(decoded[List[view.Sweep]](t, d.want(200, "/api/v1/sweeps")).Items) != 0 {
 		t.Error("without the directory: want none")
 	}
 }

@@ -2,12 +2,21 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
 	"botd/runtime/api/auth"
 )
+
+var tokenRoutes = []route{
+	{id: "tokens", tag: "session", method: "GET", path: "/api/v1/tokens", minimum: auth.Viewer, endpoint: all((*Server).tokens),
+		summary: "The named tokens, in the order they were made. The tokens themselves are stored nowhere."},
+	{id: "create_token", tag: "session", method: "POST", path: "/api/v1/tokens", minimum: auth.Operator, endpoint: secret((*Server).createToken), // not repeated under a key: its answer is shown once
+		summary: "Makes a token with a name, a role and an end, and shows it this once. Over the unix socket, and in a session that the link of `botd login` opened " +
+			"(ends is needed then, within 366 days): a token makes no others.", fails: []int{409, 413, 503}},
+	{id: "revoke_token", tag: "session", method: "DELETE", path: "/api/v1/tokens/{name}", minimum: auth.Operator, endpoint: change((*Server).revokeToken),
+		summary: "Ends a named token, and the sessions it opened.", fails: []int{404}},
+}
 
 // NamedToken is a named token as the API lists it.
 type NamedToken struct {
@@ -34,80 +43,52 @@ type TokenRequest struct {
 	Ends *time.Time `json:"ends,omitempty"`
 }
 
-// listTokens serves GET /api/v1/tokens.
-func (s *Server) listTokens(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
-	}
+func (s *Server) tokens(*request) ([]NamedToken, error) {
 	items := []NamedToken{}
 	for _, k := range s.config.Keyring.List() {
 		items = append(items, NamedToken{k.Name, k.Role, k.Made, k.Ends, k.Expired(time.Now())})
 	}
-	writeList(w, r, items, "")
+	return items, nil
 }
 
 // maxTokenLife bounds the life of a token that is made in a browser.
 const maxTokenLife = 366 * 24 * time.Hour
 
-// createToken serves POST /api/v1/tokens, over the socket and to a session that a
-// one-time link opened: a stolen token must not make others.
-func (s *Server) createToken(w http.ResponseWriter, r *http.Request) {
-	if !noQuery(w, r) {
-		return
+func (s *Server) createToken(r *request, body *TokenRequest) (NewToken, error) {
+	who := who(r.Request)
+	if !who.MakesTokens() || s.config.Keyring == nil { // a stolen token must not make others
+		return NewToken{}, &failure{http.StatusForbidden, "role", "a token makes no others: use botd token create, or log in by the link of botd login"}
 	}
-	who := who(r)
-	if !who.MakesTokens() || s.config.Keyring == nil {
-		problem(w, r, http.StatusForbidden, "role", "a token makes no others: botd token create makes one, and so does who logged in by the link of botd login")
-		return
-	}
-	var asked TokenRequest
-	err := body(r, &asked)
-	key := auth.Key{Name: asked.Name, Role: asked.Role, Made: time.Now().UTC().Truncate(time.Second), Ends: asked.Ends}
-	if err == nil {
-		err = key.Check()
-	}
+	key := auth.Key{Name: body.Name, Role: body.Role, Made: time.Now().UTC().Truncate(time.Second), Ends: body.Ends}
+	err := key.Check()
 	if err == nil && who.Linked() && (key.Ends == nil || key.Ends.Sub(key.Made) > maxTokenLife) {
 		err = errors.New("ends is needed, within 366 days: botd token create makes tokens without an end")
 	}
 	if err != nil {
-		problemOfBody(w, r, err)
-		return
+		return NewToken{}, badBody(err.Error())
 	}
 	if err := s.config.Keyring.Room(key.Name); err != nil {
-		problem(w, r, http.StatusConflict, "not_possible", err.Error())
-		return
+		return NewToken{}, notPossible(err.Error())
 	}
-	if !s.sent(r.Context(), w, r, audited(r, "token "+key.Name, "a token for a "+key.Role, nil)) {
-		return
+	if err := s.record(r, "token "+key.Name, "a token for a "+key.Role); err != nil {
+		return NewToken{}, err
 	}
 	token, err := s.config.Keyring.Add(key)
 	if err != nil {
-		problem(w, r, http.StatusServiceUnavailable, "unwritten", "the token could not be saved, and is worth nothing: "+err.Error())
-		return
+		return NewToken{}, unwritten("the token could not be saved, and is worth nothing: " + err.Error())
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	answer(w, r, NewToken{1, key.Name, key.Role, key.Ends, token})
+	return NewToken{1, key.Name, key.Role, key.Ends, token}, nil
 }
 
-// revokeToken serves DELETE /api/v1/tokens/{name}.
-func (s *Server) revokeToken(w http.ResponseWriter, r *http.Request) {
-	dry, ok := dryRun(w, r)
-	if !ok {
-		return
-	}
+func (s *Server) revokeToken(r *request, _ *nothing) (Change, error) {
 	name := r.PathValue("name")
 	if !s.config.Keyring.Has(name) {
-		problem(w, r, http.StatusNotFound, "not_found", fmt.Sprintf("there is no token %q", name))
-		return
+		return Change{}, notFound("token", name)
 	}
-	change := Change{1, dry, []string{"the token " + name + " is worth nothing from now on; sessions that it opened end"}}
-	if dry {
-		answerAs(w, http.StatusOK, change)
-		return
+	if !r.dryRun {
+		if err := s.config.Keyring.Remove(name); err != nil {
+			return Change{}, unwritten("the token is still good: " + err.Error())
+		}
 	}
-	if err := s.config.Keyring.Remove(name); err != nil {
-		problem(w, r, http.StatusServiceUnavailable, "unwritten", "the token is still good: "+err.Error())
-		return
-	}
-	s.do(w, r, audited(r, "token "+name, "revoked", nil), change)
+	return s.do(r, r.audited("token "+name, "revoked", nil), "the token "+name+" is worth nothing from now on; sessions that it opened end")
 }

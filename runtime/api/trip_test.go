@@ -56,7 +56,7 @@ func TestARoundTripIsNetOfFeesAndAPositionNobodysOrdersMadeIsNone(t *testing.T) 
 	t.Parallel()
 	d := newDesk(t)
 	d.take(accounted(t)...)
-	trades := read[List[view.RoundTrip]](t, d.want(200, "/api/v1/trades")).Items
+	trades := decoded[List[view.RoundTrip]](t, d.want(200, "/api/v1/trades")).Items
 	if len(trades) != 1 {
 		t.Fatalf("want one round trip, have %+v", trades)
 	}
@@ -66,13 +66,13 @@ func TestARoundTripIsNetOfFeesAndAPositionNobodysOrdersMadeIsNone(t *testing.T) 
 		t.Errorf("want %+v\nhave %+v", want, trades[0])
 	}
 	var over []string
-	for _, p := range read[List[view.EndedPosition]](t, d.want(200, "/api/v1/positions/history")).Items {
+	for _, p := range decoded[List[view.EndedPosition]](t, d.want(200, "/api/v1/positions/history")).Items {
 		over = append(over, fmt.Sprint(p.PositionID, p.Strategy, p.Side, p.Purpose))
 	}
 	if want := []string{"3SHORTliquidation", "2trendLONGstop_loss"}; !slices.Equal(want, over) {
 		t.Errorf("positions that are over: want %v, have %v", want, over)
 	}
-	if items := read[List[view.RoundTrip]](t, d.want(200, "/api/v1/trades?strategy=hold")).Items; len(items) != 0 {
+	if items := decoded[List[view.RoundTrip]](t, d.want(200, "/api/v1/trades?strategy=hold")).Items; len(items) != 0 {
 		t.Errorf("of another strategy: want none, have %+v", items)
 	}
 }
@@ -82,7 +82,7 @@ func TestEveryDifferenceIsListedAndAQuarantineIsOpenUntilItIsResolved(t *testing
 	d := newDesk(t)
 	d.take(accounted(t)...)
 	told := func(query string) (all []string) {
-		for _, one := range read[List[view.Difference]](t, d.want(200, "/api/v1/reconcile/differences"+query)).Items {
+		for _, one := range decoded[List[view.Difference]](t, d.want(200, "/api/v1/reconcile/differences"+query)).Items {
 			all = append(all, fmt.Sprint(one.Kind, " ", one.Symbol, one.Quantity, one.Amount, " ", one.Open, one.EndedMS))
 		}
 		return all
@@ -111,7 +111,7 @@ func TestRefusedIntentsAreListedNewestFirstByRule(t *testing.T) {
 		}
 	}
 	told := func(query string) (all []string) {
-		for _, one := range read[List[view.Refusal]](t, d.want(200, "/api/v1/risk/rejections"+query)).Items {
+		for _, one := range decoded[List[view.Refusal]](t, d.want(200, "/api/v1/risk/rejections"+query)).Items {
 			all = append(all, one.ID+" "+one.Rule+" "+one.Strategy)
 		}
 		return all
@@ -122,8 +122,8 @@ func TestRefusedIntentsAreListedNewestFirstByRule(t *testing.T) {
 	if want, have := []string{"3 margin trend", "1 margin trend"}, told("?rule=margin"); !slices.Equal(want, have) {
 		t.Errorf("of one rule: want %q, have %q", want, have)
 	}
-	one := read[List[view.Refusal]](t, d.want(200, "/api/v1/risk/rejections?limit=1")).Items[0]
-	if in := read[view.OneIntent](t, d.want(200, "/api/v1/intents/"+one.Intent)); in.Rule != "margin" || one.Value == "" || one.Limit == "" {
+	one := decoded[List[view.Refusal]](t, d.want(200, "/api/v1/risk/rejections?limit=1")).Items[0]
+	if in := decoded[view.OneIntent](t, d.want(200, "/api/v1/intents/"+one.Intent)); in.Rule != "margin" || one.Value == "" || one.Limit == "" {
 		t.Errorf("want the intent it is of, with value and limit; have %+v of %+v", one, in.Intent)
 	}
 }

@@ -32,10 +32,10 @@ const (
 
 // pending is what waits for its code.
 type pending struct {
-	code   string
-	path   string
-	asked  api.HaltRequest
-	before time.Time
+	code     string
+	level    reconcile.HaltLevel // none for the end of a halt
+	strategy string
+	before   time.Time
 }
 
 // order is one message of a listed user, under way.
@@ -71,18 +71,18 @@ func (o *order) obey(text string) (reply string, ok bool) {
 	case name == "/positions" && len(rest) == 0:
 		return o.positions()
 	case name == "/pause" && take(1):
-		return o.halt(reconcile.LevelPause, strategy)
+		return o.change(reconcile.LevelPause, strategy) // at once: stopping must not wait
 	case name == "/halt" && len(rest) > 0:
 		level, err := reconcile.ParseHaltLevel(strings.ToLower(rest[0]))
 		if rest = rest[1:]; err != nil || level == reconcile.LevelNone || !take(1) {
 			return help, false
 		}
 		if level == reconcile.LevelFlatten {
-			return o.ask("/api/v1/risk/halt", api.HaltRequest{Level: level, Strategy: strategy})
+			return o.preview(level, strategy)
 		}
-		return o.halt(level, strategy)
+		return o.change(level, strategy)
 	case name == "/resume" && take(1):
-		return o.ask("/api/v1/risk/rearm", api.HaltRequest{Strategy: strategy})
+		return o.preview(reconcile.LevelNone, strategy)
 	case name == "/confirm" && len(rest) == 1:
 		return o.confirm(rest[0])
 	}
@@ -107,17 +107,21 @@ func (o *order) call(method, path string, body, into any) (problem string) {
 
 func (o *order) reason() string { return "asked for on Telegram by " + o.caller.From }
 
-// halt engages at once: stopping must not wait.
-func (o *order) halt(level reconcile.HaltLevel, strategy string) (string, bool) {
-	return o.change("/api/v1/risk/halt", api.HaltRequest{Level: level, Strategy: strategy})
+// request returns the path and the body of a halt, or without a level of its end.
+func (o *order) request(level reconcile.HaltLevel, strategy string, dryRun bool) (path string, body any) {
+	scope := api.RearmRequest{Strategy: strategy, ReasonRequest: api.ReasonRequest{Reason: o.reason(), DryRun: dryRun}}
+	if level == reconcile.LevelNone {
+		return "/api/v1/risk/rearm", scope
+	}
+	return "/api/v1/risk/halt", api.HaltRequest{Level: level, RearmRequest: scope}
 }
 
-// change does it.
-func (o *order) change(path string, asked api.HaltRequest) (string, bool) {
-	asked.Reason = o.reason()
+// change carries a halt out, or its end.
+func (o *order) change(level reconcile.HaltLevel, strategy string) (string, bool) {
+	path, body := o.request(level, strategy, false)
 	var done api.HaltAnswer
-	if problem := o.call(http.MethodPost, path, asked, &done); problem != "" {
-		o.bot.config.Warn("telegram.refused", fmt.Sprintf("%s: %s %s %s: %s", o.caller.From, path, asked.Level, asked.Strategy, problem))
+	if problem := o.call(http.MethodPost, path, body, &done); problem != "" {
+		o.bot.config.Warn("telegram.refused", fmt.Sprintf("%s: %s %s %s: %s", o.caller.From, path, level, strategy, problem))
 		return problem, false
 	}
 	o.bot.config.Say("telegram.command", fmt.Sprintf("%s (%s): %s", o.caller.From, o.caller.Role, strings.Join(done.Does, "; ")))
@@ -128,21 +132,20 @@ func (o *order) change(path string, asked api.HaltRequest) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// ask shows what a change would do, and gives the code that does it.
-func (o *order) ask(path string, asked api.HaltRequest) (string, bool) {
-	asked.Reason, asked.DryRun = o.reason(), true
+// preview shows what a change would do, and gives the code that carries it out.
+func (o *order) preview(level reconcile.HaltLevel, strategy string) (string, bool) {
+	path, body := o.request(level, strategy, true)
 	var would api.HaltAnswer
-	if problem := o.call(http.MethodPost, path, asked, &would); problem != "" {
+	if problem := o.call(http.MethodPost, path, body, &would); problem != "" {
 		return problem, false
 	}
-	asked.DryRun = false
 	number, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {
-		return "Not done: there is no code to be had.", false
+		return "Not done: no code could be generated.", false
 	}
 	code := fmt.Sprintf("%06d", number)
 	o.bot.mu.Lock()
-	o.bot.waiting[o.user] = pending{code, path, asked, time.Now().Add(confirmWithin)}
+	o.bot.waiting[o.user] = pending{code, level, strategy, time.Now().Add(confirmWithin)}
 	o.bot.mu.Unlock()
 	lines := append([]string{"Would do: " + strings.Join(would.Does, "; ")}, steps("would send", would.Steps)...)
 	return strings.Join(append(lines, "Within a minute: /confirm "+code), "\n"), true
@@ -162,7 +165,7 @@ func (o *order) confirm(code string) (string, bool) {
 	case code != waits.code:
 		return "Not done: that is not the code. Send the command again.", false
 	}
-	return o.change(waits.path, waits.asked)
+	return o.change(waits.level, waits.strategy)
 }
 
 func steps(what string, all []view.HaltStep) (lines []string) {

@@ -165,7 +165,7 @@ func TestAnOperatorPausesAtOnceAndIsTold(t *testing.T) {
 	}
 	d.fake.write(operator, "/Halt@my_bot CANCEL trend", 0)
 	d.fake.answered(2)
-	d.wantChanges(halting+`{"level":"pause","reason":"asked for on Telegram by user 11"}`, halting+`{"level":"cancel","reason":"asked for on Telegram by user 11","strategy":"trend"}`)
+	d.wantChanges(halting+`{"level":"pause","reason":"asked for on Telegram by user 11"}`, halting+`{"level":"cancel","strategy":"trend","reason":"asked for on Telegram by user 11"}`)
 	if have := d.story(); !strings.Contains(have, "telegram.command user 11 (operator): pause it all") {
 		t.Errorf("want it logged, have %s", have)
 	}

@@ -101,3 +101,6 @@ func (h *History) Differences(page Page, keep func(*Difference) bool) ([]Differe
 	defer h.mu.Unlock()
 	return Newest(h.differences, page, func(d *Difference) int64 { return d.n }, keep, h.difference)
 }
+
+// DifferenceKinds are the kinds of difference.
+var DifferenceKinds = []string{"quarantine", "adopted", "ignored", "found", "unexplained"}

@@ -4,28 +4,28 @@ import (
 	"botd/runtime/engine"
 )
 
-// Outlook is what a strategy's next tick and the round after it would do with what
+// TickPreview is what a strategy's next tick and the round after it would do with what
 // is known now, and why. Nothing is changed by asking.
-type Outlook struct {
-	Strategy   string      `json:"strategy"`
-	Kind       string      `json:"kind"`
-	Market     string      `json:"market"`
-	Symbol     string      `json:"symbol"`
-	Interval   string      `json:"interval"`
-	AtMS       int64       `json:"at_ms"`
-	NextMS     int64       `json:"next_tick_ms"` // 0 when there is none
-	Data       OutlookData `json:"data"`
-	Conditions []Condition `json:"conditions"`
-	InForce    Plan        `json:"plan_in_force"`
-	Plan       Plan        `json:"plan"`    // after the tick
-	Changes    bool        `json:"changes"` // the tick would change the plan
-	Latch      string      `json:"latch,omitempty"`
-	Steps      []Foreseen  `json:"steps"`
-	Blocks     []Block     `json:"blocks"`
+type TickPreview struct {
+	Strategy   string            `json:"strategy"`
+	Kind       string            `json:"kind"`
+	Market     string            `json:"market"`
+	Symbol     string            `json:"symbol"`
+	Interval   string            `json:"interval"`
+	AtMS       int64             `json:"at_ms"`
+	NextMS     int64             `json:"next_tick_ms"` // 0 when there is none
+	Data       PreviewData       `json:"data"`
+	Conditions []Condition       `json:"conditions"`
+	InForce    Plan              `json:"plan_in_force"`
+	Plan       Plan              `json:"plan"`    // after the tick
+	Changes    bool              `json:"changes"` // the tick would change the plan
+	Latch      string            `json:"latch,omitempty"`
+	Steps      []PreviewedIntent `json:"steps"`
+	Blocks     []Block           `json:"blocks"`
 }
 
-// OutlookData is what the strategy sees.
-type OutlookData struct {
+// PreviewData is what the strategy sees.
+type PreviewData struct {
 	Candles  int    `json:"candles"` // seen
 	Warmup   int    `json:"warmup"`
 	Open     string `json:"open,omitempty"` // of the newest closed candle
@@ -48,8 +48,8 @@ type Condition struct {
 	Met      bool   `json:"holds"`
 }
 
-// Foreseen is one intent that would be derived.
-type Foreseen struct {
+// PreviewedIntent is one intent that would be derived.
+type PreviewedIntent struct {
 	Purpose   string    `json:"purpose"`
 	Side      string    `json:"side,omitempty"`
 	Type      string    `json:"type,omitempty"`
@@ -70,19 +70,19 @@ type Block struct {
 	WayOut string `json:"way_out"`
 }
 
-// OneOutlook is one strategy's.
-type OneOutlook struct {
+// OneTickPreview is one strategy's.
+type OneTickPreview struct {
 	Schema int `json:"schema"`
-	Outlook
+	TickPreview
 }
 
-// OutlookOf tells an engine's outlook.
-func OutlookOf(o *engine.Outlook) Outlook {
+// TickPreviewOf tells an engine's outlook.
+func TickPreviewOf(o *engine.Outlook) TickPreview {
 	s := o.Symbol
-	out := Outlook{Strategy: o.Strategy, Kind: o.Kind, Market: s.Market.String(), Symbol: s.Name, Interval: o.Interval.String(), AtMS: o.NowMS, NextMS: o.NextMS, Changes: o.Changes,
-		Data: OutlookData{Candles: o.Seen, Warmup: o.Warmup, CloseMS: o.CandleMS, Last: s.PriceDecimal(o.Last).String(), LastMS: o.LastMS,
+	out := TickPreview{Strategy: o.Strategy, Kind: o.Kind, Market: s.Market.String(), Symbol: s.Name, Interval: o.Interval.String(), AtMS: o.NowMS, NextMS: o.NextMS, Changes: o.Changes,
+		Data: PreviewData{Candles: o.Seen, Warmup: o.Warmup, CloseMS: o.CandleMS, Last: s.PriceDecimal(o.Last).String(), LastMS: o.LastMS,
 			Position: s.QuantityDecimal(o.Position).String(), Entry: o.EntryPrice.String(), Equity: o.Equity.String()},
-		InForce: planOf(&o.InForce, s, o.InForce.Remembered()), Plan: planOf(&o.Plan, s, o.Plan.Remembered()), Conditions: []Condition{}, Steps: []Foreseen{}, Blocks: []Block{}}
+		InForce: planOf(&o.InForce, s, o.InForce.Remembered()), Plan: planOf(&o.Plan, s, o.Plan.Remembered()), Conditions: []Condition{}, Steps: []PreviewedIntent{}, Blocks: []Block{}}
 	if o.CandleMS != 0 {
 		c := &o.Candle
 		out.Data.Open, out.Data.High, out.Data.Low, out.Data.Close = s.PriceDecimal(c.Open).String(), s.PriceDecimal(c.High).String(), s.PriceDecimal(c.Low).String(), s.PriceDecimal(c.Close).String()
@@ -97,7 +97,7 @@ func OutlookOf(o *engine.Outlook) Outlook {
 		out.Conditions = append(out.Conditions, Condition(c))
 	}
 	for i := range o.Steps {
-		out.Steps = append(out.Steps, foreseenOf(o, &o.Steps[i]))
+		out.Steps = append(out.Steps, previewedIntentOf(o, &o.Steps[i]))
 	}
 	for _, b := range o.Blocks {
 		out.Blocks = append(out.Blocks, Block(b))
@@ -105,9 +105,9 @@ func OutlookOf(o *engine.Outlook) Outlook {
 	return out
 }
 
-func foreseenOf(o *engine.Outlook, step *engine.Foreseen) Foreseen {
+func previewedIntentOf(o *engine.Outlook, step *engine.Foreseen) PreviewedIntent {
 	in := intentOf(o.NowMS, o.Symbol, &step.Intent)
-	out := Foreseen{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, OrderID: in.OrderID, Reason: in.Reason,
+	out := PreviewedIntent{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, OrderID: in.OrderID, Reason: in.Reason,
 		Outcome: "approved", Checks: verdictsOf(step.Verdicts)}
 	if amount := step.Intent.Order.QuoteAmount; !amount.IsZero() {
 		out.Amount, out.Quantity = amount.String(), ""

@@ -57,8 +57,8 @@ func explainNow(command *cobra.Command, flags *askFlags, name string) error {
 	var names []string
 	for i := range all {
 		if all[i].Strategy == name {
-			one := view.OneOutlook{Schema: 1, Outlook: all[i]}
-			return shell.Print(command.OutOrStdout(), flags.output, one, func(w io.Writer) { explainText(w, &one.Outlook) })
+			one := view.OneTickPreview{Schema: 1, TickPreview: all[i]}
+			return shell.Print(command.OutOrStdout(), flags.output, one, func(w io.Writer) { explainText(w, &one.TickPreview) })
 		}
 		names = append(names, all[i].Strategy)
 	}
@@ -75,7 +75,7 @@ func unknownStrategy(name string, names []string) error {
 
 // explainText tells a person all of it, in the order of a tick: look, decide,
 // derive, check.
-func explainText(w io.Writer, o *view.Outlook) {
+func explainText(w io.Writer, o *view.TickPreview) {
 	fmt.Fprintf(w, "%s: %s on %s %s %s, looked at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
 	dataText(w, &o.Data, o.AtMS)
 	conditionTable(w, o.Conditions)
@@ -116,7 +116,7 @@ func because(reason string) string {
 }
 
 // idle says why nothing would be done, in one line.
-func idle(o *view.Outlook) string {
+func idle(o *view.TickPreview) string {
 	switch {
 	case len(o.Blocks) > 0:
 		return "see what is in the way"
@@ -126,7 +126,7 @@ func idle(o *view.Outlook) string {
 	return "what is wished is true already"
 }
 
-func dataText(w io.Writer, d *view.OutlookData, atMS int64) {
+func dataText(w io.Writer, d *view.PreviewData, atMS int64) {
 	fmt.Fprintf(w, "\nDATA\n  candles   %d seen, %d needed", d.Candles, d.Warmup)
 	if d.CloseMS != 0 {
 		fmt.Fprintf(w, "; the newest closed %s: open %s high %s low %s close %s", shell.Second(d.CloseMS), d.Open, d.High, d.Low, d.Close)

@@ -45,7 +45,7 @@ type happened struct {
 // past is what botd explain --at prints.
 type past struct {
 	Schema int `json:"schema"`
-	view.Outlook
+	view.TickPreview
 	Happened []happened `json:"happened"`
 }
 
@@ -83,7 +83,7 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 	if err := p.remade(command.Context(), c, symbol, v, atMS); err != nil {
 		return err
 	}
-	shown := past{1, view.OutlookOf(&p.outlook), p.happened}
+	shown := past{1, view.TickPreviewOf(&p.outlook), p.happened}
 	return shell.Print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { pastText(w, &shown) })
 }
 
@@ -177,7 +177,7 @@ func recordText(r *record.Record, symbol *exchange.Symbol) string {
 		}
 		return text
 	case record.Plan:
-		desired := view.OutlookOf(&engine.Outlook{Symbol: symbol, Plan: *body.Plan}).Plan
+		desired := view.TickPreviewOf(&engine.Outlook{Symbol: symbol, Plan: *body.Plan}).Plan
 		return wishText(&desired) + because(desired.Reason)
 	case record.Priced:
 		return "the target is " + symbol.QuantityDecimal(body.Quantity).String()
@@ -309,7 +309,7 @@ func candlesUntil(ctx context.Context, v *publicVenue, symbol *exchange.Symbol, 
 
 // pastText tells a person what was.
 func pastText(w io.Writer, p *past) {
-	o := &p.Outlook
+	o := &p.TickPreview
 	fmt.Fprintf(w, "%s: %s on %s %s %s, at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
 	dataText(w, &o.Data, o.AtMS)
 	fmt.Fprintln(w, "  (position by the journal; equity at the start of that day, UTC)")

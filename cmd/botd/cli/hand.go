@@ -19,7 +19,7 @@ import (
 // handFlags are those of a change of one order or one position.
 type handFlags struct {
 	askFlags
-	api.HandRequest
+	api.ReasonRequest
 	market string
 	wait   time.Duration
 }
@@ -37,7 +37,7 @@ func (f *handFlags) by(command *cobra.Command, what string, path func(name strin
 		if err != nil {
 			return err
 		}
-		return f.perform(command, at, func(dry bool) any { return api.HandRequest{Reason: f.Reason, DryRun: dry} })
+		return f.perform(command, at, func(dry bool) any { return api.ReasonRequest{Reason: f.Reason, DryRun: dry} })
 	}
 	return f.flags(command)
 }
@@ -146,10 +146,10 @@ orders back. Close the position instead (botd positions close), or change the st
 			case len(ids) == 1 && filtered:
 				return failure.Usagef("%s takes an order id or --strategy, --symbol, --market and --all, not both", command.CommandPath())
 			case len(ids) == 1:
-				return flags.perform(command, "/api/v1/orders/"+url.PathEscape(ids[0])+"/cancel", func(dry bool) any { return api.HandRequest{Reason: flags.Reason, DryRun: dry} })
+				return flags.perform(command, "/api/v1/orders/"+url.PathEscape(ids[0])+"/cancel", func(dry bool) any { return api.ReasonRequest{Reason: flags.Reason, DryRun: dry} })
 			}
 			return flags.perform(command, "/api/v1/orders/cancel", func(dry bool) any {
-				asked.HandRequest = api.HandRequest{Reason: flags.Reason, DryRun: dry}
+				asked.ReasonRequest = api.ReasonRequest{Reason: flags.Reason, DryRun: dry}
 				return asked
 			})
 		},

@@ -74,14 +74,14 @@ func (l *lab) Choices() api.BacktestChoices {
 	config := l.current()
 	for i := range config.Strategies {
 		c := &config.Strategies[i]
-		one := api.BenchStrategy{Name: c.Name, Strategy: c.Kind, Market: c.Market.String(), Symbol: c.Symbol, Interval: c.Interval.String(), Params: []api.BenchParam{}}
+		one := api.RunnableStrategy{Name: c.Name, Strategy: c.Kind, Market: c.Market.String(), Symbol: c.Symbol, Interval: c.Interval.String(), Params: []api.StrategyParameter{}}
 		if definition, known := c.Definition(); known {
 			for _, p := range definition.Parameters {
 				value, given := c.Params[p.Name]
 				if !given {
 					value = p.Default
 				}
-				one.Params = append(one.Params, api.BenchParam{Name: p.Name, Value: value, Help: p.Help})
+				one.Params = append(one.Params, api.StrategyParameter{Name: p.Name, Value: value, Help: p.Help})
 			}
 		}
 		out.Strategies = append(out.Strategies, one)
@@ -91,15 +91,15 @@ func (l *lab) Choices() api.BacktestChoices {
 
 // files are the files of candles in both folders. Only what is listed is ever
 // opened, so no name leads out of them; links are not followed.
-func (l *lab) files() []api.BenchFile {
-	files := []api.BenchFile{}
+func (l *lab) files() []api.CandleFile {
+	files := []api.CandleFile{}
 	for _, folder := range []string{labRecorded, labStore} {
 		files = candlesBelow(files, folder, l.folders()[folder])
 	}
 	return files
 }
 
-func candlesBelow(files []api.BenchFile, folder, root string) []api.BenchFile {
+func candlesBelow(files []api.CandleFile, folder, root string) []api.CandleFile {
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error { // what can not be read is not listed
 		name, outside := filepath.Rel(root, path)
 		switch {
@@ -116,7 +116,7 @@ func candlesBelow(files []api.BenchFile, folder, root string) []api.BenchFile {
 		if err != nil {
 			return nil
 		}
-		one := api.BenchFile{File: folder + "/" + filepath.ToSlash(name), Bytes: about.Size()}
+		one := api.CandleFile{File: folder + "/" + filepath.ToSlash(name), Bytes: about.Size()}
 		if parts := strings.Split(filepath.ToSlash(name), "/"); len(parts) == 3 { // as the store keeps them
 			stem, _, _ := strings.Cut(parts[2], ".")
 			_, bad := exchange.ParseMarket(parts[0])
@@ -217,7 +217,7 @@ func (t *trial) data(l *lab) (err error) {
 		return fmt.Errorf("to %s is not after from %s", asked.To, asked.From)
 	}
 	if asked.File != "" {
-		if !slices.ContainsFunc(l.files(), func(f api.BenchFile) bool { return f.File == asked.File }) {
+		if !slices.ContainsFunc(l.files(), func(f api.CandleFile) bool { return f.File == asked.File }) {
 			return fmt.Errorf("file %q is none of those that are listed", asked.File)
 		}
 		t.path = l.path(asked.File)

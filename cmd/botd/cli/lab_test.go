@@ -55,7 +55,7 @@ func TestALabOffersWhatIsConfiguredAndRecorded(t *testing.T) {
 	if len(c.Files) != 1 || c.Files[0].File != stored || c.Files[0].Symbol != "BTC-USDT" || c.Files[0].Interval != "1h" || c.Files[0].Bytes == 0 {
 		t.Errorf("want the recorded file alone: no link, no other file; have %+v", c.Files)
 	}
-	if len(c.Strategies) != 1 || c.Strategies[0].Name != "cross" || !slices.ContainsFunc(c.Strategies[0].Params, func(p api.BenchParam) bool { return p.Name == "fast" && p.Value == "5" && p.Help != "" }) {
+	if len(c.Strategies) != 1 || c.Strategies[0].Name != "cross" || !slices.ContainsFunc(c.Strategies[0].Params, func(p api.StrategyParameter) bool { return p.Name == "fast" && p.Value == "5" && p.Help != "" }) {
 		t.Errorf("want the strategy with its parameters, have %+v", c.Strategies)
 	}
 }

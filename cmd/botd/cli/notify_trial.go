@@ -59,9 +59,9 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 
 // namedOnly says through which channels a message would go, and which can not be opened.
 func namedOnly(command *cobra.Command, open []opened, output string) error {
-	var all []api.ToldChannel
+	var all []api.ChannelResult
 	for _, one := range open {
-		told := api.ToldChannel{Channel: one.Name, Result: "not_sent"}
+		told := api.ChannelResult{Channel: one.Name, Result: "not_sent"}
 		if one.err != nil {
 			told.Result, told.Why = notify.Failed, one.err.Error()
 		}
@@ -70,7 +70,7 @@ func namedOnly(command *cobra.Command, open []opened, output string) error {
 	return errors.Join(showTold(command, all, output), unopened(open))
 }
 
-func showTold(command *cobra.Command, all []api.ToldChannel, output string) error {
+func showTold(command *cobra.Command, all []api.ChannelResult, output string) error {
 	return shell.Print(command.OutOrStdout(), output, api.Items(all), func(w io.Writer) {
 		t := shell.NewTable(w, table.Row{"channel", "result", "took", "why"})
 		for _, r := range all {
@@ -111,10 +111,10 @@ func testOpened(command *cobra.Command, config *configs.Config, open []opened, o
 const testWithin = 20 * time.Second
 
 // tellAll sends a test message through every channel at once, and waits for each.
-func tellAll(ctx context.Context, config *configs.Config, open []opened) []api.ToldChannel {
+func tellAll(ctx context.Context, config *configs.Config, open []opened) []api.ChannelResult {
 	host, _ := os.Hostname() // the message does without it
 	text := fmt.Sprintf("%s\ntest message from %s at %s: this channel works", title(config), host, time.Now().UTC().Format(time.DateTime+" UTC"))
-	all := make([]api.ToldChannel, len(open))
+	all := make([]api.ChannelResult, len(open))
 	var group sync.WaitGroup
 	for i := range open {
 		group.Go(func() { all[i] = tell(ctx, &open[i], text) })
@@ -123,7 +123,7 @@ func tellAll(ctx context.Context, config *configs.Config, open []opened) []api.T
 	return all
 }
 
-func tell(ctx context.Context, to *opened, text string) api.ToldChannel {
+func tell(ctx context.Context, to *opened, text string) api.ChannelResult {
 	began, err := time.Now(), to.err
 	if err == nil {
 		done := make(chan error, 1)
@@ -138,7 +138,7 @@ func tell(ctx context.Context, to *opened, text string) api.ToldChannel {
 			err = context.Cause(ctx)
 		}
 	}
-	told := api.ToldChannel{Channel: to.Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
+	told := api.ChannelResult{Channel: to.Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
 	if err != nil {
 		told.Result, told.Why = notify.Failed, err.Error()
 	}
@@ -157,7 +157,7 @@ func (c *channels) Names() (names []string) {
 }
 
 // Test sends a test message through those named.
-func (c *channels) Test(ctx context.Context, names []string) []api.ToldChannel {
+func (c *channels) Test(ctx context.Context, names []string) []api.ChannelResult {
 	open := slices.DeleteFunc(openAll(c.config), func(o opened) bool { return !slices.Contains(names, o.Name) })
 	return tellAll(ctx, c.config, open)
 }

@@ -42,7 +42,7 @@ Prices move until then, so this is no promise. Why in detail: botd explain STRAT
 	return command
 }
 
-func planTable(w io.Writer, all []view.Outlook) {
+func planTable(w io.Writer, all []view.TickPreview) {
 	t := shell.NewTable(w, table.Row{"strategy", "symbol", "next tick (UTC)", "wishes now", "would wish", "would do"})
 	for i := range all {
 		o := &all[i]
@@ -89,7 +89,7 @@ func wishText(p *view.Plan) string {
 }
 
 // doing is what would be done, a line an intent.
-func doing(o *view.Outlook) string {
+func doing(o *view.TickPreview) string {
 	if len(o.Steps) == 0 {
 		return "nothing"
 	}
@@ -100,7 +100,7 @@ func doing(o *view.Outlook) string {
 	return strings.Join(lines, "\n")
 }
 
-func stepText(s *view.Foreseen) string {
+func stepText(s *view.PreviewedIntent) string {
 	text := s.Purpose
 	switch {
 	case s.OrderID != 0:

@@ -61,10 +61,10 @@ func (nowhere) Append(context.Context, []record.Record) error { return nil }
 
 // outlooks asks the running daemon, or where none runs rehearses a start: the
 // journal is read, the venue looked at, and nothing is written or sent.
-func outlooks(command *cobra.Command, flags *askFlags) ([]view.Outlook, error) {
+func outlooks(command *cobra.Command, flags *askFlags) ([]view.TickPreview, error) {
 	d, err := flags.daemon(command.Context())
 	if err == nil {
-		all, _, err := client.Ask[client.Page[view.Outlook]](command.Context(), d, "GET", "/api/v1/plan", nil)
+		all, _, err := client.Ask[client.Page[view.TickPreview]](command.Context(), d, "GET", "/api/v1/plan", nil)
 		return all.Items, err
 	}
 	if failure.CodeOf(err) != failure.Unavailable {
@@ -80,7 +80,7 @@ func outlooks(command *cobra.Command, flags *askFlags) ([]view.Outlook, error) {
 
 // rehearse starts an engine that decides and sends nothing, lets it look once, and
 // returns what its strategies' next ticks would do.
-func rehearse(ctx context.Context, config *configs.Config) ([]view.Outlook, error) {
+func rehearse(ctx context.Context, config *configs.Config) ([]view.TickPreview, error) {
 	directory := filepath.Join(config.DataDir, string(config.Mode))
 	v, err := openRehearsal(ctx, config, directory)
 	if err != nil {
@@ -104,10 +104,10 @@ func rehearse(ctx context.Context, config *configs.Config) ([]view.Outlook, erro
 }
 
 // look drives the engine until everything was read once.
-func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]view.Outlook, error) {
+func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]view.TickPreview, error) {
 	limited, enough := context.WithTimeout(ctx, rehearsalPatience)
 	defer enough()
-	var all []view.Outlook
+	var all []view.TickPreview
 	driver := runtime.New(runtime.Config{Machine: machine, Venue: looking{v.trading}, Journal: nowhere{}, Clock: v.clock, Beat: func(int64) {
 		if limited.Err() != nil {
 			return
@@ -116,7 +116,7 @@ func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]view.Out
 		all = nil
 		for _, o := range machine.Outlooks() {
 			known = known && o.CandleMS > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read
-			all = append(all, view.OutlookOf(&o))
+			all = append(all, view.TickPreviewOf(&o))
 		}
 		if known {
 			enough()

@@ -62,7 +62,7 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	s.api.Epoch = strconv.FormatInt(s.api.Engine.Epoch(), 36)
 	s.api.Web, s.api.Reports = web.Handler(), filepath.Join(s.current().DataDir, "backtests")
 	s.api.Sweeps = filepath.Join(s.current().DataDir, sweepFolder)
-	s.api.Bench = &lab{current: s.current, symbols: table.All, recorded: filepath.Join(s.directory, recordedFolder)}
+	s.api.Runner = &lab{current: s.current, symbols: table.All, recorded: filepath.Join(s.directory, recordedFolder)}
 	s.api.Backups = &backups{s.directory, fmt.Sprintf("%s-%s-", s.config.Mode, s.config.Instance)}
 	s.api.Channels = &channels{s.config}
 	s.api.Configuration, s.api.StrategyConfig = configuration(s.current), strategyYAML(s.current)

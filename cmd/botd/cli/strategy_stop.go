@@ -61,7 +61,7 @@ func (f *haltFlags) rearm(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	out, raw, err := post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", f.HaltRequest)
+	out, raw, err := post[api.HaltAnswer](command, d, "/api/v1/risk/rearm", f.RearmRequest)
 	if err != nil {
 		return err
 	}

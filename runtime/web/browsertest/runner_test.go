@@ -34,7 +34,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	d.settle()
 	v := d.enter(light)
 	v.visit("/backtests")
-	v.do(chromedp.Click(chromedp.CSS("#bench-open")))
+	v.do(chromedp.Click(chromedp.CSS("#backtest-open")))
 	choose := func(id, value string) {
 		t.Helper()
 		v.until("there is "+value, `[...document.querySelectorAll("#`+id+` option")].some(o => o.value === `+quoted(value)+`)`)
@@ -50,13 +50,13 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	}
 
 	// A long one over a made-up market, canceled on its way.
-	choose("bench-strategy", "levels")
-	fill("bench-candles", "2000000")
+	choose("backtest-strategy", "levels")
+	fill("backtest-candles", "2000000")
 	previews("candles 2000000: from 1 to 1000000")
-	fill("bench-candles", "1000000")
-	fill("bench-name", "../../out")
+	fill("backtest-candles", "1000000")
+	fill("backtest-name", "../../out")
 	previews("want letters, digits")
-	fill("bench-name", "long")
+	fill("backtest-name", "long")
 	previews("runs levels (grid) on futures ETH-USDT, 1m candles, over 1000000 candles of a made-up market (seed 1)")
 	v.forget() // what was refused
 	eval[bool](v, `(document.querySelector("details.params").open = true)`)
@@ -67,7 +67,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 		v.shoot(l.name + " backtest form")
 	}
 	v.show(light)
-	v.do(chromedp.Focus(chromedp.CSS("#bench-start")))
+	v.do(chromedp.Focus(chromedp.CSS("#backtest-start")))
 	v.press(kb.Enter)
 	v.until("it runs, and its progress grows", `Number(document.querySelector("[role=progressbar]")?.ariaValueNow) >= 2`)
 	v.accessible("a backtest under way")
@@ -75,20 +75,20 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	v.show(phone)
 	v.shoot("phone backtest under way")
 	v.show(light)
-	if eval[bool](v, `!document.querySelector("#bench-start").disabled`) {
+	if eval[bool](v, `!document.querySelector("#backtest-start").disabled`) {
 		t.Error("want no second one while one runs")
 	}
 	eval[bool](v, `(document.querySelector('[aria-label="Cancel the backtest long"]').click(), true)`)
 	v.until("it is canceled", `!document.querySelector("[role=progressbar]") && `+says+`("canceled by a person")`)
 
 	// One over recorded candles, with another parameter; its report is compared.
-	choose("bench-file", "candles/futures/ETH-USDT/1m.csv")
-	fill("bench-from", "2024-01-02")
-	fill("bench-param-lines", "12")
-	fill("bench-name", "mine")
+	choose("backtest-file", "candles/futures/ETH-USDT/1m.csv")
+	fill("backtest-from", "2024-01-02")
+	fill("backtest-param-lines", "12")
+	fill("backtest-name", "mine")
 	previews("over candles/futures/ETH-USDT/1m.csv from 2024-01-02 00:00")
 	previews("with lines = 12")
-	v.do(chromedp.Focus(chromedp.CSS("#bench-start")))
+	v.do(chromedp.Focus(chromedp.CSS("#backtest-start")))
 	v.press(kb.Enter)
 	v.until("its report is among the others", `!!document.querySelector('[aria-label="Compare mine"]')?.checked`)
 	v.accessible("a backtest done")
@@ -109,7 +109,7 @@ func TestBacktestIsStartedFollowedCanceledAndCompared(t *testing.T) {
 	viewer := openBrowser(t).open(d, dark)
 	viewer.login(d.token("token-viewer"))
 	viewer.visit("/backtests?new=1")
-	if eval[bool](viewer, `!!document.querySelector("#bench-open, #bench-start")`) {
+	if eval[bool](viewer, `!!document.querySelector("#backtest-open, #backtest-start")`) {
 		t.Error("want no way to start one for a viewer")
 	}
 	if text := eval[string](viewer, `document.body.innerText`); !strings.Contains(text, "mine") {

@@ -19,7 +19,7 @@ const charts = () => import("./chart.js").then((module) => { module.need().catch
 const loaders = {
   overview: () => together(import("./page/overview.js"), charts(), import("./feed.js")), strategies: () => import("./page/strategies.js"), strategy: () => together(import("./page/strategy.js"), charts(), halts(), import("./yaml.js")),
   orders: () => together(import("./page/orders.js"), halts()), intents: () => import("./page/intents.js"), intent: () => import("./page/intent.js"), positions: () => together(import("./page/positions.js"), halts()), risk: () => together(import("./page/risk.js"), halts()),
-  reconcile: () => together(import("./page/reconcile.js"), halts()), backtests: () => together(import("./page/backtests.js"), import("./bench.js")), compare: () => together(import("./page/compare.js"), charts()), market: () => import("./page/market.js"), symbol: () => together(import("./page/symbol.js"), charts()),
+  reconcile: () => together(import("./page/reconcile.js"), halts()), backtests: () => together(import("./page/backtests.js"), import("./runner.js")), compare: () => together(import("./page/compare.js"), charts()), market: () => import("./page/market.js"), symbol: () => together(import("./page/symbol.js"), charts()),
   logs: () => import("./page/logs.js"), settings: () => together(import("./page/settings.js"), import("./chart.js"), import("./yaml.js")), audit: () => import("./page/audit.js"), missing: () => import("./page/missing.js"),
 };
 

@@ -8,12 +8,12 @@ import { now, operator } from "./live.js";
 import { say } from "./menu.js";
 import { button, choose, empty, field, panel, table, tag, time } from "./parts.js";
 
-const MADE = ""; // no file: a made-up market
+const MADE = ""; // no file: a synthetic market
 const LOOK_MS = 300; // after the last key
 
-// BenchForm is the form on a page; draw is called when it has changed, started with
+// BacktestForm is the form on a page; draw is called when it has changed, started with
 // the run that was begun.
-export class BenchForm {
+export class BacktestForm {
   constructor(draw, started) {
     Object.assign(this, { draw, started, choices: null, strategy: "", file: MADE, seed: "1", candles: "10000", from: "", to: "", params: {}, study: false, name: "", preview: null, problem: null, busy: false, asked: 0, timer: 0 });
   }
@@ -82,35 +82,35 @@ export class BenchForm {
     if (!this.chosen) return panel(title, { key }, empty("No strategy is configured", "A backtest runs one of the configured strategies; a file in configs/strategies makes one."));
     return panel(title, { key, note: "in this botd, beside trading: one at a time, half a core at most" },
       h("form.switch", { on: { submit: (event) => { event.preventDefault(); this.start(); } } },
-        h("div.row", choose("Strategy", this.choices.strategies.map((one) => [one.name, `${one.name} · ${one.strategy}, ${one.symbol} ${one.market}, ${one.interval}`]), this.strategy, (value) => this.set("strategy", value), { id: "bench-strategy" }),
-          choose("Candles", [[MADE, "a made-up market"], ...this.fits.map((one) => [one.file, one.file])], this.file, (value) => this.set("file", value), { id: "bench-file" })),
+        h("div.row", choose("Strategy", this.choices.strategies.map((one) => [one.name, `${one.name} · ${one.strategy}, ${one.symbol} ${one.market}, ${one.interval}`]), this.strategy, (value) => this.set("strategy", value), { id: "backtest-strategy" }),
+          choose("Candles", [[MADE, "a synthetic market"], ...this.fits.map((one) => [one.file, one.file])], this.file, (value) => this.set("file", value), { id: "backtest-file" })),
         h("div.row", this.file === MADE
           ? [this.input("Seed", "seed", { type: "number", min: "0", step: "1" }), this.input("Candles, at most a million", "candles", { type: "number", min: "1", max: this.choices.max_candles, step: "1" }), this.input("First day", "from", { type: "date" })]
           : [this.input("From", "from", { type: "date" }), this.input("Until", "to", { type: "date" })],
         h("div.grow", this.input("Name of the report (may stay empty)", "name", { maxlength: 100, autocomplete: "off", placeholder: `${this.strategy}-…` }))),
         this.parameters(),
-        h("label.check", h("input", { type: "checkbox", checked: this.study, id: "bench-study", on: { change: (event) => this.set("study", event.target.checked) } }), h("span", "Also a study: worse costs, a candle late, cut-off data (takes about four times as long)")),
+        h("label.check", h("input", { type: "checkbox", checked: this.study, id: "backtest-study", on: { change: (event) => this.set("study", event.target.checked) } }), h("span", "Also a study: worse costs, a candle late, cut-off data (takes about four times as long)")),
         h("div.preview", { "aria-live": "polite" }, h("strong", "What it does"), this.problem ? h("p.bad", this.problem) : !this.preview ? h("p.note", "Asking botd…") : this.preview.does.map((line) => h("p", line))),
-        h("div.row", button(this.busy ? "Starting…" : "Start", null, { type: "submit", icon: "play", tone: "primary", disabled: this.busy || running || !this.preview, id: "bench-start" }), h("p.note", running ? "One is under way." : this.choices.files.length ? "" : `Recorded candles come from botd data download or import, into data_dir/candles.`))));
+        h("div.row", button(this.busy ? "Starting…" : "Start", null, { type: "submit", icon: "play", tone: "primary", disabled: this.busy || running || !this.preview, id: "backtest-start" }), h("p.note", running ? "One is under way." : this.choices.files.length ? "" : `Recorded candles come from botd data download or import, into data_dir/candles.`))));
   }
 
   input(label, name, more) {
-    return h("div", { key: name }, field(label, h("input", { id: "bench-" + name, ...more, value: this[name], on: { input: (event) => this.set(name, event.target.value) } })));
+    return h("div", { key: name }, field(label, h("input", { id: "backtest-" + name, ...more, value: this[name], on: { input: (event) => this.set(name, event.target.value) } })));
   }
 
   parameters() {
     if (!this.chosen.params.length) return null;
     const changed = Object.keys(this.body().params ?? {}).length;
     return h("details.params", { key: "params " + this.strategy }, h("summary", changed ? `Parameters, ${changed} changed` : "Parameters, as configured"),
-      h("div.fields", this.chosen.params.map((one) => h("div", { key: one.name }, field(f.words(one.name), h("input", { id: "bench-param-" + one.name, value: this.params[one.name] ?? one.value, autocomplete: "off", on: { input: (event) => { this.params[one.name] = event.target.value; this.set("params", this.params); } } }), one.help)))));
+      h("div.fields", this.chosen.params.map((one) => h("div", { key: one.name }, field(f.words(one.name), h("input", { id: "backtest-param-" + one.name, value: this.params[one.name] ?? one.value, autocomplete: "off", on: { input: (event) => { this.params[one.name] = event.target.value; this.set("params", this.params); } } }), one.help)))));
   }
 }
 
 const phases = { reading: "reading candles", running: "running", study: "studying it", writing: "writing the report" };
 
-// benchRuns shows what was started here: the one under way with its progress, and
+// backtestRuns shows what was started here: the one under way with its progress, and
 // those before it.
-export function benchRuns(runs, done, form) {
+export function backtestRuns(runs, done, form) {
   const running = runs.find((one) => one.state === "running"), ended = runs.filter((one) => one.state !== "running");
   return [
     running ? panel(`Running ${running.id}`, { key: "running", note: `${running.strategy} over ${running.data}`, actions: operator() ? button("Cancel", () => cancel(running, done), { tone: "small", "aria-label": `Cancel the backtest ${running.id}` }) : null },

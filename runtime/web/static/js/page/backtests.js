@@ -1,5 +1,5 @@
 import { get, part } from "../api.js";
-import { BenchForm, benchRuns } from "../bench.js";
+import { BacktestForm, backtestRuns } from "../runner.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { now, operator } from "../live.js";
@@ -15,7 +15,7 @@ export const gain = (one) => Number(one.final_equity) / Number(one.initial_equit
 
 export async function open(page) {
   let items = [], runs = [], text = page.query.get("q") ?? "";
-  const chosen = new Set(), form = new BenchForm(() => page.draw(), (run) => took(run));
+  const chosen = new Set(), form = new BacktestForm(() => page.draw(), (run) => took(run));
   const read = page.reader(async () => { const [list, here] = await Promise.all([get("backtests"), get("backtests/runs")]); items = list.items; runs = here.items; });
   const asking = () => page.query.get("new") !== null && operator();
   const ask = () => { page.choose("new", asking() ? "" : "1"); if (asking()) form.read().catch((error) => say(error.message, "bad")); page.draw(); };
@@ -25,8 +25,8 @@ export async function open(page) {
   page.on("backtest", took);
   page.view(() => [
     h("div.page-head", h("h1", "Backtests"), h("p.note", "Reports in data_dir/backtests, of runs started here or on the command line."),
-      h("div.actions", operator() ? button(asking() ? "Close the form" : "Start a backtest…", ask, { tone: asking() ? "" : "primary", id: "bench-open", "aria-expanded": String(asking()) }) : null, h("button.button", { type: "button", disabled: chosen.size < 2, on: { click: () => navigate("/backtests/compare?ids=" + [...chosen].map(part).join(",")) } }, chosen.size < 2 ? "Choose two to compare" : `Compare ${chosen.size}`))),
-    benchRuns(runs, () => read.now(), asking() ? form : null),
+      h("div.actions", operator() ? button(asking() ? "Close the form" : "Start a backtest…", ask, { tone: asking() ? "" : "primary", id: "backtest-open", "aria-expanded": String(asking()) }) : null, h("button.button", { type: "button", disabled: chosen.size < 2, on: { click: () => navigate("/backtests/compare?ids=" + [...chosen].map(part).join(",")) } }, chosen.size < 2 ? "Choose two to compare" : `Compare ${chosen.size}`))),
+    backtestRuns(runs, () => read.now(), asking() ? form : null),
     items.length ? panel("Reports", { note: f.plural(shown().length, "report") }, h("div.filters", h("div.grow", field("Search", h("input", { type: "search", value: text, placeholder: "name, strategy or symbol", "data-search": true, on: { input: (event) => { text = event.target.value; page.choose("q", text); page.draw(); } } })))), list()) : panel("Reports", {}, none()),
   ]);
   if (asking()) await form.read();

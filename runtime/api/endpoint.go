@@ -1,0 +1,108 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"strings"
+)
+
+// endpoint answers the requests to a route. Its types are what the document is derived from.
+type endpoint struct {
+	serve   func(*Server, http.ResponseWriter, *request) error
+	body    reflect.Type // nil: none
+	answer  reflect.Type // nil: none that is JSON
+	media   string       // of an answer that is not JSON
+	paged   bool         // takes limit and after
+	changes bool         // takes dry_run and Idempotency-Key
+	later   bool         // is carried out after the answer, which is 202
+}
+
+// read answers a document, with a tag by which a client that has it already is told so.
+func read[A any](get func(*Server, *request) (A, error)) endpoint {
+	return endpoint{answer: reflect.TypeFor[A](), serve: func(s *Server, w http.ResponseWriter, r *request) error {
+		value, err := get(s, r)
+		if err == nil {
+			answer(w, r.Request, value)
+		}
+		return err
+	}}
+}
+
+// list answers a page of a list, newest first.
+func list[T any](get func(*Server, *request) ([]T, string)) endpoint {
+	e := read(func(s *Server, r *request) (List[T], error) { return listOf(get(s, r)), nil })
+	e.paged = true
+	return e
+}
+
+// all answers a whole list.
+func all[T any](get func(*Server, *request) ([]T, error)) endpoint {
+	return read(func(s *Server, r *request) (List[T], error) {
+		items, err := get(s, r)
+		return listOf(items, ""), err
+	})
+}
+
+// change answers what a change does. A dry run only answers; the rest is done once it is answered.
+func change[B, A any](do func(*Server, *request, *B) (A, error)) endpoint {
+	return changing(http.StatusOK, do)
+}
+
+// order answers what a change will send to the exchange.
+func order[B, A any](do func(*Server, *request, *B) (A, error)) endpoint {
+	e := changing(http.StatusAccepted, do)
+	e.later = true
+	return e
+}
+
+func changing[B, A any](status int, do func(*Server, *request, *B) (A, error)) endpoint {
+	return endpoint{body: reflect.TypeFor[B](), answer: reflect.TypeFor[A](), changes: true, serve: func(s *Server, w http.ResponseWriter, r *request) error {
+		var given B
+		r.writer = w
+		if err := r.read(&given); err != nil {
+			return err
+		}
+		value, err := do(s, r, &given)
+		if err != nil {
+			return err
+		}
+		if r.dryRun {
+			answerAs(w, http.StatusOK, value)
+		} else {
+			answerAs(w, status, value)
+		}
+		return nil
+	}}
+}
+
+// secret answers what must not be repeated or stored by anybody: it is no change that can be
+// tried, or sent again under a key.
+func secret[B, A any](do func(*Server, *request, *B) (A, error)) endpoint {
+	e := changing(http.StatusOK, do)
+	e.changes = false
+	return e
+}
+
+// raw answers by itself.
+func raw(media string, serve func(*Server, http.ResponseWriter, *request) error) endpoint {
+	return endpoint{media: media, serve: serve}
+}
+
+// nothing is the body of a change that takes none.
+type nothing struct{}
+
+// ReasonRequest is what every change may say, and whether it is only tried.
+type ReasonRequest struct {
+	Reason string `json:"reason,omitempty"`  // why, for the journal; needed unless it is a dry run
+	DryRun bool   `json:"dry_run,omitempty"` // answers what would be done, and does nothing
+}
+
+func (b *ReasonRequest) given() *ReasonRequest { return b }
+
+// need refuses a change without a reason, unless it is a dry run.
+func (b *ReasonRequest) need(r *request, want string) error {
+	if !r.dryRun && strings.TrimSpace(b.Reason) == "" {
+		return badBody(want)
+	}
+	return nil
+}

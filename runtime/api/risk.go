@@ -1,0 +1,68 @@
+package api
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"botd/reconcile"
+	"botd/runtime/api/auth"
+	"botd/runtime/engine"
+	"botd/runtime/view"
+)
+
+var riskRoutes = []route{
+	{id: "risk", tag: "risk", method: "GET", path: "/api/v1/risk", minimum: auth.Viewer, endpoint: read((*Server).risk),
+		summary: "Halts, limits with their utilization, refusals by rule, and the history of halts and breaches."},
+	{id: "limits", tag: "risk", method: "GET", path: "/api/v1/risk/limits", minimum: auth.Viewer, endpoint: all((*Server).limits),
+		summary: "Every limit with its utilization."},
+	{id: "limits_too", tag: "risk", method: "GET", path: "/api/v1/limits", minimum: auth.Viewer, endpoint: all((*Server).limits),
+		summary: "The same as /api/v1/risk/limits."},
+	{id: "set_limits", tag: "risk", method: "PUT", path: "/api/v1/risk/limits", minimum: auth.Operator, endpoint: change((*Server).setLimits),
+		summary: "Sets limits of the account or of a strategy tighter than the configuration does, never looser. They survive restarts, until they are withdrawn or the configuration is as tight.",
+		fails:   []int{409}},
+}
+
+func (s *Server) risk(*request) (view.Risk, error) { return s.config.Board.Risk(), nil }
+
+func (s *Server) limits(*request) ([]view.Limit, error) { return s.config.Board.Limits(), nil }
+
+// LimitsRequest is which limits to set.
+type LimitsRequest struct {
+	Strategy string             `json:"strategy,omitempty"` // of the account without one
+	Limits   map[string]*string `json:"limits"`             // by rule: a value tighter than the configuration's, or null to go back to that
+	ReasonRequest
+}
+
+const wantLimits = `want {"limits": {"max_daily_loss": "2%"}, "reason": "..."}, null for a limit that goes back to the configuration, strategy for a strategy's own, ` +
+	`dry_run to see what it would change`
+
+func (s *Server) setLimits(r *request, body *LimitsRequest) (Change, error) {
+	if err := body.need(r, wantLimits); err != nil || len(body.Limits) == 0 {
+		return Change{}, badBody(wantLimits)
+	}
+	tighten := engine.Tighten{Strategy: body.Strategy, By: r.audit("", "").Actor, Why: body.Reason}
+	var texts []string
+	for _, rule := range slices.Sorted(maps.Keys(body.Limits)) {
+		setting := engine.Setting{Rule: rule}
+		if value := body.Limits[rule]; value != nil {
+			setting.Value = strings.TrimSpace(*value)
+		}
+		tighten.Limits = append(tighten.Limits, setting)
+		texts = append(texts, rule+" "+cmp.Or(setting.Value, "as configured"))
+	}
+	var does []string
+	var refused error
+	if err := s.query(r, func() { does, refused = s.config.Engine.Tightening(&tighten) }); err != nil {
+		return Change{}, err
+	}
+	if refused != nil {
+		return Change{}, notPossible(refused.Error())
+	}
+	change, err := s.do(r, r.audited(reconcile.Scope{Strategy: body.Strategy}.String(), strings.Join(texts, ", ")+": "+body.Reason, &engine.EventTighten{Tighten: &tighten}), does...)
+	if err == nil && tighten.Err != nil { // it changed in between
+		return Change{}, notPossible(tighten.Err.Error())
+	}
+	return change, err
+}
