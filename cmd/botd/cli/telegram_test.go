@@ -92,7 +92,7 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 	telegram.write(22, "/status")
 	eventually(t, "the viewer's answer", func() bool { return telegram.told("botd main demo") })
 	telegram.write(22, "/pause")
-	eventually(t, "a refusal", func() bool { return telegram.told("a viewer may look, and change nothing") })
+	eventually(t, "a refusal", func() bool { return telegram.told("a viewer can read everything and change nothing") })
 	telegram.write(11, "/pause")
 	first.until(t, "trading.halted")
 	eventually(t, "what was done", func() bool { return telegram.told("Done: halt the account") })
