@@ -6,11 +6,11 @@ import (
 	"botd/runtime/engine"
 )
 
-// Deeds are what the user does to a botd that runs, and limits the user set: they
-// have a draw of their own, so that a seed without them is what it was.
+// User actions on a running botd, and limits that the user set. They have a draw of
+// their own, so that seeds without them are unchanged.
 
-// drawActions adds deeds to the weather of one seed in five of those that have more
-// than one fault.
+// drawActions adds user actions to the weather of one in five of the seeds that have
+// more than one fault.
 func drawActions(d *draw, weather *Weather) {
 	on, faults := d.chance(0.2), 0
 	for _, strength := range weather {
@@ -28,14 +28,14 @@ func drawActions(d *draw, weather *Weather) {
 	}
 }
 
-// bounded are limits that follow equity and results: of the account, and of each
-// strategy. Those that are far can not be reached by what the market does.
+// bounded holds limits on equity and results, of the account and of each strategy. Far
+// ones cannot be reached by market moves.
 type bounded struct {
 	account, strategy risk.Limits
 	far               bool
 }
 
-// drawLimits sets limits in one seed of six.
+// drawLimits sets limits in one seed out of six.
 func drawLimits(d *draw) (b bounded) {
 	if !d.chance(0.17) {
 		return b
@@ -59,7 +59,7 @@ func drawLimits(d *draw) (b bounded) {
 	return b
 }
 
-// resolve is a person who ends a quarantine one way or the other.
+// resolve ends a quarantine as a person would, in one of the two ways.
 func (w *world) resolve() bool {
 	d := w.daemon
 	if !d.listens() {
@@ -73,7 +73,7 @@ func (w *world) resolve() bool {
 		if _, err := d.machine.Resolving(key, adopt, byPerson); err != nil {
 			continue
 		}
-		if h := w.venue.held[key]; !adopt || key.Market == exchange.Spot { // what is there is somebody else's from now on, and is traded beside
+		if h := w.venue.held[key]; !adopt || key.Market == exchange.Spot { // the position counts as foreign from now on, and botd trades beside it
 			h.touch(w.nowMS, max(h.position, -h.position)+w.venue.resting(key))
 		}
 		w.say("a person resolves %s: adopt %t", key, adopt)
@@ -83,7 +83,7 @@ func (w *world) resolve() bool {
 	return false
 }
 
-// crowd lets the journal's disk be nearly full for a while.
+// crowd makes the journal's disk nearly full for a while.
 func (w *world) crowd() bool {
 	d := w.daemon
 	if !d.listens() || d.low {
@@ -96,7 +96,7 @@ func (w *world) crowd() bool {
 	return true
 }
 
-// roomy ends that.
+// roomy ends the effect of crowd.
 func (w *world) roomy(life int) {
 	if d := w.daemon; d.up && d.life == life {
 		d.low = false

@@ -1,17 +1,17 @@
 package simulation
 
-// happeningKind says what is to happen.
+// happeningKind is the kind of a scheduled happening.
 type happeningKind uint8
 
 const (
 	happenSend    happeningKind = iota + 1 // a worker sends a call: flight
 	happenArrive                           // a request reaches the exchange: flight
-	happenAnswer                           // an answer, or giving up, reaches the daemon: flight
+	happenAnswer                           // an answer, or a timeout, reaches the daemon: flight
 	happenCommit                           // the disk has finished an append
 	happenBoot                             // the process starts
-	happenGiveUp                           // a stopping process waits no longer
-	happenFault                            // a fault that comes by itself: fault
-	happenRelease                          // what a fault did is undone: fault
+	happenGiveUp                           // the supervisor stops waiting for a stopping process
+	happenFault                            // a spontaneous fault is due: fault
+	happenRelease                          // the effect of a fault ends: fault
 	happenPrices                           // the market moves
 )
 
@@ -29,7 +29,7 @@ func (h *happening) before(other *happening) bool {
 	return h.atMS < other.atMS || h.atMS == other.atMS && h.sequence < other.sequence
 }
 
-// agenda is a binary heap: earliest first and, at one moment, in the order given.
+// agenda is a binary heap: earliest first, and in insertion order within a millisecond.
 type agenda struct {
 	entries  []happening
 	sequence int64
@@ -70,7 +70,7 @@ func (a *agenda) take() happening {
 	}
 }
 
-// nextMS is when the first entry is due; never for none.
+// nextMS returns when the first entry is due; never if there is none.
 func (a *agenda) nextMS() int64 {
 	if len(a.entries) == 0 {
 		return never

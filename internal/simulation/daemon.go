@@ -9,34 +9,34 @@ import (
 	"botd/runtime/engine"
 )
 
-// instance is part of every client_order_id.
+// instance is part of every client order id.
 const instance = "sim"
 
-// timeToLiveMS is from the journal's record to the first byte.
+// timeToLiveMS is the time allowed from the journal's record to the first byte.
 const timeToLiveMS = 5_000
 
-// daemon is the process under test: the engine, and the driver's work between
-// its effects and its events. What it knows dies with it; the disk stays.
+// daemon is the process under test: the engine, and the driver that turns its effects
+// into events. Its memory dies with the process; the disk remains.
 type daemon struct {
 	w          *world
-	life       int // counts starts
+	life       int // number of starts
 	up         bool
 	stopping   bool
-	low        bool // it was told that its disk is nearly full
+	low        bool // its disk has been reported nearly full
 	machine    *engine.Engine
 	effects    engine.Effects
 	roles      []*role
-	clockError int64 // its belief of the server's time minus the server's time
-	pausedMS   int64 // stands still until then
-	wokenMS    int64 // until then answers of before were on their way to it
+	clockError int64 // its estimate of the server's time minus the server's time
+	pausedMS   int64 // the process is suspended until then
+	wokenMS    int64 // until then, answers sent during the pause were still arriving
 	bootMS     int64
 }
 
-// clock is the server's time as the daemon believes it.
+// clock returns the daemon's estimate of the server's time.
 func (d *daemon) clock() int64 { return d.w.nowMS + d.clockError }
 
-// boot starts the process: the journal is replayed, then the engine begins.
-// Start-up and recovery after a crash are this one path.
+// boot starts the process: it replays the journal and starts the engine. Start-up and
+// recovery after a crash are the same path.
 func (d *daemon) boot() {
 	w := d.w
 	book := reconcile.NewBook(w.settle)
@@ -79,8 +79,8 @@ func (d *daemon) boot() {
 	d.handle(&engine.EventStart{})
 }
 
-// handle gives the engine one event and puts its effects on their way: records
-// first, so that no placement can overtake its own.
+// handle gives the engine one event and dispatches its effects: records first, so that
+// no placement can overtake its own record.
 func (d *daemon) handle(event engine.Event) {
 	w := d.w
 	d.effects.Reset()
@@ -99,7 +99,7 @@ func (d *daemon) handle(event engine.Event) {
 		w.write(d.effects.Records, d.effects.Sequence)
 	}
 	if !d.up || d.life != life {
-		return // it crashed while handing over
+		return // it crashed while the effects were dispatched
 	}
 	for i := range d.effects.Calls {
 		w.launch(&d.effects.Calls[i])
@@ -109,7 +109,7 @@ func (d *daemon) handle(event engine.Event) {
 	}
 }
 
-// wakeMS is when the engine wants to be woken, in the server's time.
+// wakeMS returns when the engine's next wake is due, in the server's time.
 func (d *daemon) wakeMS() int64 {
 	if !d.up {
 		return never
@@ -121,8 +121,8 @@ func (d *daemon) wakeMS() int64 {
 	return max(next-d.clockError, d.pausedMS, d.w.nowMS)
 }
 
-// crash ends the process at once: what was being written is there or not, and
-// what was sent is on its way.
+// crash ends the process at once: a write in progress is durable or lost, and requests
+// already sent are in flight.
 func (w *world) crash(why string) {
 	if !w.daemon.up {
 		return
@@ -131,7 +131,7 @@ func (w *world) crash(why string) {
 	w.end("dies: " + why)
 }
 
-// end takes the process away and lets it start again after a while.
+// end removes the process and schedules its next start.
 func (w *world) end(how string) {
 	if w.tracing {
 		w.tracef("daemon", "%s", how)
@@ -146,8 +146,8 @@ func (w *world) end(how string) {
 	w.agenda.put(happening{atMS: w.nowMS + pause, kind: happenBoot})
 }
 
-// point is an input or output: a place where the process may die. It reports
-// whether it did.
+// point marks an input or output, where the process may die. It reports whether it
+// did.
 func (w *world) point() bool {
 	if !w.daemon.up {
 		return true
@@ -155,7 +155,7 @@ func (w *world) point() bool {
 	w.points++
 	switch {
 	case w.points == w.options.CrashAt:
-		if w.quiet { // it has as long to come right as after any other fault
+		if w.quiet { // recovery gets as long as after any other fault
 			w.endMS = max(w.endMS, w.nowMS+quietMS)
 		}
 		w.crash(fmt.Sprintf("at point %d, as asked", w.points))
@@ -167,7 +167,7 @@ func (w *world) point() bool {
 	return false
 }
 
-// note shows a fact in the trace, and counts those that the summary tells.
+// note writes a note to the trace, and counts those in the summary.
 func (w *world) note(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteUncertain:
@@ -187,8 +187,8 @@ func (w *world) note(n *engine.Note) {
 	}
 }
 
-// eventNumber is a kind of event in the hash of a run. A number is never given anew: a
-// run would no longer equal the same run of an earlier version.
+// eventNumber returns the number of an event kind in the hash of a run. Numbers are
+// never reused: the same run would hash differently in two versions.
 func eventNumber(event engine.Event) uint64 {
 	switch event.(type) {
 	case *engine.EventStart:
@@ -217,7 +217,7 @@ func eventNumber(event engine.Event) uint64 {
 	panic(fmt.Sprintf("simulation: an event that is a %T has no number", event))
 }
 
-// describe is a request in a few words.
+// describe returns a request in a few words.
 func (w *world) describe(r *exchange.Request) string {
 	if !r.Operation.Places() {
 		text := r.Operation.String()

@@ -8,11 +8,11 @@ import (
 	"botd/reconcile"
 )
 
-// Faults that are no weather: after them the truth is not what botd made it, and
-// what counts is that it stops and says so.
+// Disasters change the account behind botd's back. botd cannot repair them; it must
+// stop and declare the state.
 
-// liquidate lets the price run until the exchange ends a position itself, where
-// the account is poor enough for that.
+// liquidate moves the price until the exchange liquidates a position, if the account
+// is poor enough for that.
 func (w *world) liquidate() bool {
 	for _, key := range w.venue.keys {
 		h := w.venue.held[key]
@@ -36,11 +36,11 @@ func (w *world) liquidate() bool {
 	return false
 }
 
-// foreignID is the client order id another botd under our prefix would use.
+// foreignID is a client order id that another botd under our prefix would use.
 const foreignID = "b" + instance + "-zzzzzz-1"
 
-// secondBot is another botd under the same instance on the same account: an
-// order with our prefix that the journal does not know.
+// secondBot places an order as another botd of the same instance on the same account
+// would: under our prefix, and unknown to the journal.
 func (w *world) secondBot() bool {
 	if w.venue.foreign {
 		return false
@@ -67,14 +67,14 @@ func (w *world) secondBot() bool {
 	return true
 }
 
-// restoreBackup is a machine that died and came up again with an old copy of
-// the journal, or none.
+// restoreBackup ends the process and brings it back with an old copy of the journal,
+// or with none.
 func (w *world) restoreBackup() bool {
-	if !w.daemon.up || len(w.disk.records) == 0 || w.nowMS-w.daemon.bootMS < 1_000 { // it takes longer than the second an epoch is of
+	if !w.daemon.up || len(w.disk.records) == 0 || w.nowMS-w.daemon.bootMS < 1_000 { // restoring takes longer than a second, the resolution of an epoch
 		return false
 	}
 	if slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.absent }) {
-		return false // what it forgot of a symbol is found by the first start alone
+		return false // only the first start that trades a symbol can find what was forgotten of it
 	}
 	w.end("dies with its disk")
 	restored := w.people.below(int64(len(w.disk.records)))
@@ -89,16 +89,16 @@ func (w *world) restoreBackup() bool {
 	}
 	for _, key := range w.venue.keys {
 		h := w.venue.held[key]
-		lost := w.venue.forget(w, key) // nobody can know of it before it is there
+		lost := w.venue.forget(w, key) // nobody can know of these before they arrive
 		if w.foreign == reconcile.ForeignIgnore {
-			lost += max(h.position, -h.position) + w.venue.resting(key) // forgotten fills are a stranger's, and are traded beside
+			lost += max(h.position, -h.position) + w.venue.resting(key) // forgotten fills count as foreign, and botd trades beside them
 		}
 		h.touch(w.nowMS, lost)
 	}
 	return true
 }
 
-// poorAccount is one that has little more than the margin its strategies need.
+// poorAccount returns an account with little more than the margin its strategies need.
 func (c *portfolio) poorAccount(v *venue) sim.AccountConfig {
 	config := sim.DefaultAccount(account)
 	var need exchange.Amount

@@ -9,15 +9,15 @@ import (
 	"botd/runtime/engine"
 )
 
-// disk keeps the journal: runtime.Journal's contract in virtual time. An append
-// is all or nothing and takes a while; a crash in between leaves either.
+// disk stores the journal: the contract of runtime.Journal in virtual time. An append
+// is all or nothing and takes time; a crash during one leaves either.
 type disk struct {
 	records  []record.Record // durable, in order
 	sending  map[string]exchange.NewOrder
 	pending  []record.Record // being written
 	sequence int64           // of the last of them
 	writing  bool
-	fullMS   int64 // until when nothing can be written
+	fullMS   int64 // writes fail until then
 }
 
 func newDisk() *disk { return &disk{sending: map[string]exchange.NewOrder{}} }
@@ -89,7 +89,7 @@ func (d *disk) settle(w *world) {
 	d.pending, d.writing = d.pending[:0], false
 }
 
-// torn is a crash while something may be being written: it is there or not.
+// torn handles a crash: a write in progress is either durable as a whole or lost.
 func (d *disk) torn(w *world, whole bool) {
 	if d.writing && whole {
 		d.settle(w)

@@ -1,7 +1,7 @@
 package simulation
 
-// draw is a seeded source of choices (splitmix64). Each part of the world has
-// one of its own, so that a choice more in one does not change all others.
+// draw is a seeded random source (splitmix64). Each part of the world has its own, so
+// that an extra draw in one does not change the others.
 type draw struct{ state uint64 }
 
 func newDraw(seed, stream uint64) draw { return draw{mix(seed ^ mix(stream))} }
@@ -21,11 +21,11 @@ func (d *draw) next() uint64 {
 	return n ^ n>>31
 }
 
-// unit returns a number in 0..1, 1 excluded.
+// unit returns a number in [0, 1).
 func (d *draw) unit() float64 { return float64(d.next()>>11) / (1 << 53) }
 
-// chance is true with that probability. It draws nothing when there is none, so
-// that a fault that is off changes nothing.
+// chance returns true with the given probability. At zero it draws nothing, so that a
+// fault that is off changes nothing.
 func (d *draw) chance(probability float64) bool { return probability > 0 && d.unit() < probability }
 
 // below returns a number in 0..n-1.

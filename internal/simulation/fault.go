@@ -5,17 +5,17 @@ import "fmt"
 // Fault names one kind of thing that goes wrong (incidents.md, fault catalogue).
 type Fault uint8
 
-// The faults. Those up to SlowAnswer strike single requests, by probability; the
-// others come by themselves, some times a minute.
+// The faults. Those up to Queued are injected into single requests, by probability;
+// the others occur spontaneously, at a rate per minute.
 const (
 	LostRequest Fault = iota // never arrives
 	LostAnswer               // executed, the answer is lost
 	LateRequest              // arrives after the caller gave up
 	Duplicate                // a middlebox delivers it twice
 	Hidden                   // accepted, but lists and GET leave it out for a while
-	StaleRead                // a replica answers with what was true a little earlier
-	TornRead                 // one list, parts of it older than others
-	Malformed                // a 2xx that can not be understood
+	StaleRead                // a replica answers with an earlier state
+	TornRead                 // one list whose parts differ in age
+	Malformed                // a 2xx that cannot be parsed
 	ServerError              // 5xx, executed or not
 	RateLimited              // 429, not executed
 	SlowAnswer               // the answer takes seconds
@@ -23,35 +23,37 @@ const (
 
 	Outage        // nothing is answered for a while
 	ClockError    // the daemon's clock is wrong until it is read again
-	ManualTrade   // somebody trades on the account by hand
-	ManualCancel  // somebody cancels an order of botd's by hand
-	PartialFill   // a stranger's market order takes part of a resting order
-	PriceJump     // the price leaps through stops and limits
-	Liquidation   // the exchange ends a position itself
+	ManualTrade   // a person trades on the account
+	ManualCancel  // a person cancels one of botd's orders
+	PartialFill   // a counterparty takes part of a resting order
+	PriceJump     // the price jumps through stops and limits
+	Liquidation   // the exchange liquidates a position
 	RuleDrift     // ticks, bounds and permissions of a symbol change
-	CommitFails   // an append is refused, nothing was written
-	CommitInDoubt // a commit fails and nobody knows whether it holds
+	CommitFails   // an append fails, nothing was written
+	CommitInDoubt // a commit fails and its outcome is unknown
 	SlowDisk      // a commit takes seconds
 	DiskFull      // no append succeeds for a while
 	Crash         // the process dies at an input or output
 	Stop          // SIGTERM
-	Pause         // the process stands still: SIGSTOP, a laptop's lid
-	Halt          // a person uses the kill switch, and arms again later
+	Pause         // the process is suspended: SIGSTOP, a closed laptop
+	Halt          // a person halts trading, and rearms it later
 	SecondBot     // another botd trades under our prefix
-	OldBackup     // the process starts again over an old journal, or an empty one
+	OldBackup     // the process restarts with an old journal, or an empty one
 
 	Resolve // a person ends a quarantine
-	Reload  // a new version of a running strategy takes its place
+	Reload  // a new version replaces a running strategy
 	DiskLow // the journal's disk is nearly full for a while
 
-	Remove  // a strategy is taken out of the configuration, and comes back
-	Tighten // limits allow nothing for a while
+	Remove  // a strategy is removed from the configuration, and returns
+	Tighten // limits block all openings for a while
 	FaultEnd
 )
 
 var faultNames = [FaultEnd]string{"lost_request", "lost_answer", "late_request", "duplicate", "hidden", "stale_read", "torn_read", "malformed", "server_error",
-	"rate_limited", "slow_answer", "queued", "outage", "clock_error", "manual_trade", "manual_cancel", "partial_fill", "price_jump", "liquidation", "rule_drift",
-	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt", "second_bot", "old_backup", "resolve", "reload", "disk_low", "remove", "tighten"}
+	"rate_limited", "slow_answer", "queued", "outage", "clock_error", "manual_trade", "manual_cancel", "partial_fill", "price_jump", "liquidation",
+	"rule_drift",
+	"commit_fails", "commit_in_doubt", "slow_disk", "disk_full", "crash", "stop", "pause", "halt", "second_bot", "old_backup", "resolve", "reload",
+	"disk_low", "remove", "tighten"}
 
 // String returns the fault's name.
 func (f Fault) String() string {
@@ -71,20 +73,21 @@ func ParseFault(name string) (Fault, error) {
 	return 0, fmt.Errorf("unknown fault %q (known: %v)", name, faultNames)
 }
 
-// Weather is which faults are on and how strong: the probability that one
-// request or commit is struck, or how often a minute. Zero is off.
+// Weather is the strength of each fault: the probability per request or commit, or the
+// rate per minute. Zero is off.
 type Weather [FaultEnd]float64
 
-// strongest is the most a fault is drawn to. Crashes count inputs and outputs.
+// strongest is the upper bound of each drawn strength. Crash is per input or output.
 var strongest = Weather{
 	LostRequest: 0.15, LostAnswer: 0.25, LateRequest: 0.15, Duplicate: 0.05, Hidden: 0.5, StaleRead: 0.4, TornRead: 0.4, Malformed: 0.15, ServerError: 0.2,
-	RateLimited: 0.15, SlowAnswer: 0.2, Queued: 0.3, Outage: 1, ClockError: 1, ManualTrade: 0.5, ManualCancel: 1, PartialFill: 30, PriceJump: 2, Liquidation: 0.3, RuleDrift: 0.5,
+	RateLimited: 0.15, SlowAnswer: 0.2, Queued: 0.3, Outage: 1, ClockError: 1, ManualTrade: 0.5, ManualCancel: 1, PartialFill: 30, PriceJump: 2,
+	Liquidation: 0.3, RuleDrift: 0.5,
 	CommitFails: 0.1, CommitInDoubt: 0.02, SlowDisk: 0.1, DiskFull: 0.5, Crash: 0.02, Stop: 0.5, Pause: 1, Halt: 0.4, SecondBot: 0.05, OldBackup: 0.1,
 	Resolve: 4, Reload: 2, DiskLow: 1, Remove: 4, Tighten: 2,
 }
 
-// most is the largest strength there can be: certainty for a fault that strikes
-// requests, commits, inputs or outputs by probability, else very often a minute.
+// most returns the largest strength allowed: certainty for a fault with a probability,
+// a very high rate for the others.
 func (f Fault) most() float64 {
 	switch {
 	case f < Outage, f == CommitFails, f == CommitInDoubt, f == SlowDisk, f == Crash:
@@ -93,16 +96,16 @@ func (f Fault) most() float64 {
 	return 1_000
 }
 
-// storms are faults that are worst together.
+// storms are faults that are worst in combination.
 var storms = [][]Fault{
-	{LostRequest, LostAnswer, StaleRead, TornRead, PartialFill}, // what is unknown while known orders fill
-	{LateRequest, Queued, Hidden, StaleRead, LostRequest},       // everything as late as it may be
+	{LostRequest, LostAnswer, StaleRead, TornRead, PartialFill}, // uncertain placements while known orders fill
+	{LateRequest, Queued, Hidden, StaleRead, LostRequest},       // everything as late as allowed
 	{Crash, CommitInDoubt, Stop, SlowDisk, LostAnswer},          // restarts
-	{Duplicate, PartialFill, ManualTrade, PriceJump, StaleRead}, // strangers
+	{Duplicate, PartialFill, ManualTrade, PriceJump, StaleRead}, // other people
 }
 
-// drawWeather draws which faults a seed has: one in twenty has none, one in ten
-// a single one, one in five a storm, the rest about a third of all.
+// drawWeather draws the faults of a seed: one seed in twenty has none, one in ten a
+// single one, one in five a storm, the rest about a third of all faults.
 func drawWeather(d *draw) (w Weather) {
 	kind := d.below(20)
 	if storm := d.below(int64(len(storms))); kind >= 16 {

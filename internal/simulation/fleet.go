@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// mostFailures is how many failing seeds are kept with all they have to tell.
+// mostFailures bounds the failing seeds that are reported in full.
 const mostFailures = 50
 
-// Fleet is many seeds.
+// Fleet runs a range of seeds.
 type Fleet struct {
 	From     uint64
 	Seeds    int
-	Jobs     int  // at a time; 0 is one per core
-	Crashes  bool // each seed once more for every crash point of it
+	Jobs     int  // run in parallel; 0 means one per core
+	Crashes  bool // rerun each seed once for each of its crash points
 	Options  Options
 	Progress func(done, total int) // called by one goroutine at a time; nil for none
-	Broke    func(Failure)         // the same, of a seed that fails, at once
+	Broke    func(Failure)         // called likewise, at once, for each failing seed
 }
 
-// Failure is a seed whose invariants did not hold.
+// Failure is a seed that broke an invariant.
 type Failure struct {
 	Seed    uint64    `json:"seed"`
 	CrashAt int       `json:"crash_at,omitempty"`
@@ -31,7 +31,7 @@ type Failure struct {
 	Command string    `json:"command"` // reproduces it, with a trace
 }
 
-// Summary is what came of many seeds.
+// Summary is the result of many seeds.
 type Summary struct {
 	Runs     int            `json:"runs"`
 	Failed   int            `json:"failed"`
@@ -43,8 +43,8 @@ type Summary struct {
 	Elapsed  time.Duration  `json:"elapsed"`
 }
 
-// Run runs all seeds, several at a time. A context that ends, ends it after the
-// seeds under way.
+// Run runs all seeds, several in parallel. When the context ends, it finishes the
+// seeds in progress and returns.
 func (f *Fleet) Run(ctx context.Context) Summary {
 	jobs := f.Jobs
 	if jobs == 0 {
@@ -91,7 +91,7 @@ func (f *Fleet) Run(ctx context.Context) Summary {
 	return summary
 }
 
-// seed runs one seed, and when asked once more for each of its crash points.
+// seed runs one seed, and with Crashes once more for each of its crash points.
 func (f *Fleet) seed(ctx context.Context, seed uint64) []Result {
 	options := f.Options
 	options.Seed = seed
@@ -125,5 +125,5 @@ func failureOf(r *Result) Failure {
 	return Failure{Seed: r.Seed, CrashAt: r.CrashAt, Broken: *r.Violation, Command: r.Command()}
 }
 
-// Rate is the runs a second.
+// Rate returns the runs per second.
 func (s *Summary) Rate() float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 1e-9) }

@@ -7,25 +7,25 @@ import (
 	"botd/internal/mutant"
 )
 
-// huntBlock is how many seeds are run before looking whether one failed.
+// huntBlock is the number of seeds run between two checks for a failure.
 const huntBlock = 64
 
-// Hunt is how the simulation fared against one rule broken on purpose.
+// Hunt is the result of the simulation against one rule broken on purpose.
 type Hunt struct {
 	Mutant  string `json:"mutant"`
 	Does    string `json:"does"`
 	Where   string `json:"where"`
-	Caught  string `json:"caught_by"` // the invariant; empty for not caught
-	Seeds   int    `json:"seeds"`     // that were needed: the first failing one is the last of them
+	Caught  string `json:"caught_by"` // the broken invariant; empty if not caught
+	Seeds   int    `json:"seeds"`     // needed until the first failure
 	Failing int    `json:"failing"`   // of the seeds tried
 	Tried   int    `json:"tried"`     // whole blocks
-	Example string `json:"example"`   // what the first failing seed said
-	Shown   string `json:"shown_by"`  // the test that shows it where seeds do so seldom or never; empty for none
+	Example string `json:"example"`   // the message of the first failing seed
+	Shown   string `json:"shown_by"`  // the test that shows it if seeds rarely or never do; empty for none
 }
 
-// HuntMutants breaks one rule after another and runs seeds until one fails, at
-// most so many. Progress is called with each hunt that ended. It needs a build
-// with the overlay of internal/mutant; nothing else may run meanwhile.
+// HuntMutants breaks one rule after another and runs seeds, at most that many, until
+// one fails. It calls progress after each hunt. It needs a build with the overlay of
+// internal/mutant, and nothing else may run meanwhile.
 func HuntMutants(ctx context.Context, rules []mutant.Row, most, jobs int, progress func(*Hunt)) []Hunt {
 	var hunts []Hunt
 	defer mutant.Break("")

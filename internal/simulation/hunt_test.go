@@ -13,33 +13,33 @@ import (
 	"botd/internal/mutant"
 )
 
-// doubt is a test that may fail: it keeps what was said first.
+// doubt is a test that may fail: it saves the first message.
 type doubt struct {
 	testing.TB
 	said string
 }
 
-// Helper marks nothing.
+// Helper does nothing.
 func (*doubt) Helper() {}
 
-// Errorf keeps what is said first.
+// Errorf saves the first message.
 func (d *doubt) Errorf(format string, values ...any) {
 	if d.said == "" {
 		d.said, _, _ = strings.Cut(fmt.Sprintf(format, values...), "\n")
 	}
 }
 
-// Fatalf keeps it and ends the test.
+// Fatalf saves the message and ends the test.
 func (d *doubt) Fatalf(format string, values ...any) {
 	d.Errorf(format, values...)
 	runtime.Goexit()
 }
 
-// Fatal keeps it and ends the test.
+// Fatal saves the message and ends the test.
 func (d *doubt) Fatal(values ...any) { d.Fatalf("%s", fmt.Sprint(values...)) }
 
-// rehearsed plays the rehearsals a rule has, and returns how many there are and
-// what the first that failed said.
+// rehearsed plays the rehearsals of a rule. It returns their number and the message of
+// the first that failed.
 func rehearsed(t *testing.T, rule string) (played int, said string) {
 	for _, r := range rehearsals {
 		if !slices.Contains(r.rules, rule) {
@@ -60,9 +60,9 @@ func rehearsed(t *testing.T, rule string) (played int, said string) {
 	return played, said
 }
 
-// TestEveryMutantIsCaught breaks one rule after another; the simulation must fail
-// each time: the rehearsals a rule has, the seed that noticed it last, or after that
-// a seed of as many as BOTD_SEEDS says. Two show in reconcile's own tests only.
+// TestEveryMutantIsCaught breaks one rule after another; the simulation must fail each
+// time: in the rule's rehearsals, in the seed that noticed it last, or in one of
+// BOTD_SEEDS seeds. Two rules show only in reconcile's own tests.
 func TestEveryMutantIsCaught(t *testing.T) {
 	if !mutant.Built {
 		t.Skip("no rule can be broken in this build: .ci/run makes the one with the overlay of internal/mutant")
@@ -102,7 +102,7 @@ func TestEveryMutantIsCaught(t *testing.T) {
 	}
 }
 
-// knownSeeds are the seeds that notice each mutant, as last hunted for.
+// knownSeeds returns the seed that last noticed each mutant.
 func knownSeeds(t *testing.T) map[string]uint64 {
 	t.Helper()
 	text, err := os.ReadFile("testdata/mutants.txt")

@@ -22,11 +22,11 @@ import (
 	"botd/strategy"
 )
 
-// incidentsOfTheHouse: clock, limits, data, storage, resources, the kill switch, secrets.
+// incidentsOfTheHouse are about clock, limits, data, storage, resources, kill switch and secrets.
 var incidentsOfTheHouse = []incident{
 	{56, "hummingbot/hummingbot#1075", "-1021 killed the bot", staging(func(s *stage) {
 		s.pass(5)
-		s.w.daemon.clockError = -7_000 // a laptop that slept: its time is outside the window
+		s.w.daemon.clockError = -7_000 // a laptop wakes from sleep with its time outside the window
 		s.pass(30)
 		want(s, "starts", 1, s.w.daemon.life)
 		s.plan = hold(20)
@@ -34,12 +34,13 @@ var incidentsOfTheHouse = []incident{
 		s.wantHeld(20)
 		s.wantSound()
 	}, hold(10))},
-	{57, "hummingbot/hummingbot#1388", "out of step: cancels failed, two bids live where one was wished", staging(func(s *stage) {
+	{57, "hummingbot/hummingbot#1388", "out of step: cancels failed, two bids live instead of one", staging(func(s *stage) {
 		s.pass(5)
 		s.plan = bids(48_500)
 		s.forge = func(f *flight) {
 			if f.call.Request.Operation == exchange.FuturesCancel {
-				f.err = &exchange.Refusal{Operation: exchange.FuturesCancel, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}
+				f.err = &exchange.Refusal{Operation: exchange.FuturesCancel, Status: 401, Code: exchange.CodeInvalidTimestamp,
+					Message: "timestamp outside the window"}
 			}
 		}
 		for range 20 {
@@ -96,9 +97,9 @@ var incidentsOfTheHouse = []incident{
 			if old.Candles == nil {
 				old = f.answer
 			}
-			f.answer = old // the same old candles, for ever
+			f.answer = old // the same old candles forever
 		}
-		s.pass(300) // the spy fails when one is given twice or out of order
+		s.pass(300) // the spy fails on a repeated or misplaced candle
 	}, hold(10))},
 	{62, "freqtrade/freqtrade#11725", "data 5,148 minutes old until it was reloaded", staging(func(s *stage) {
 		s.pass(5)
@@ -106,7 +107,7 @@ var incidentsOfTheHouse = []incident{
 		s.pass(120)
 		s.plan = hold(20)
 		s.pass(60)
-		s.wantHeld(10) // nothing opens at a price of minutes ago
+		s.wantHeld(10) // nothing opens at a price that is minutes old
 		s.heal()
 		s.pass(40)
 		s.wantHeld(20)
@@ -134,7 +135,7 @@ var incidentsOfTheHouse = []incident{
 		s.wantSound()
 		s.restart()
 		s.pass(10)
-		s.wantHeld(10) // what was queued is on the disk
+		s.wantHeld(10) // the queued records are on disk
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(10))},
 	{66, "freqtrade/freqtrade#4038", "a disk error killed the process", staging(func(s *stage) {
@@ -154,7 +155,7 @@ var incidentsOfTheHouse = []incident{
 			return s.w.disk.writing && slices.ContainsFunc(s.w.disk.pending, func(r record.Record) bool { return r.Kind() == record.KindSending })
 		})
 		s.w.weather[SlowDisk] = 0
-		s.crash() // nobody knows whether it holds
+		s.crash() // the outcome of the commit is unknown
 		s.pass(60)
 		want(s, "starts", 2, s.w.daemon.life)
 		s.wantHeld(10)
@@ -192,7 +193,7 @@ var incidentsOfTheHouse = []incident{
 			s.pass(5)
 		}
 		s.wantHeld(0)
-		want(s, "openings sent", 1, s.sent(opening)) // the stop's end is latched
+		want(s, "openings sent", 1, s.sent(opening)) // the stop's fill is latched
 	}, hold(10), protected)},
 	{73, "c9s/bbgo#1764", "stuck after a stop-loss", staging(func(s *stage) {
 		s.pass(10)
@@ -203,7 +204,7 @@ var incidentsOfTheHouse = []incident{
 		s.pass(5)
 		s.plan = hold(10)
 		s.pass(10)
-		s.wantHeld(10) // the target was zero: free again
+		s.wantHeld(10) // a target of zero ended the latch
 		want(s, "stops", 1, s.stops())
 	}, hold(10), protected)},
 	{75, "hummingbot/gateway#652", "an exposed gateway, and a real loss", func(t *testing.T) {
@@ -215,7 +216,8 @@ var incidentsOfTheHouse = []incident{
 	}},
 	{76, "vz-risk/VCDB#19288", "API keys leaked", func(t *testing.T) {
 		const secret = "hunter2hunter2hunter2hunter2hunter2"
-		_, problems := configs.Load(fstest.MapFS{"botd.yaml": {Data: []byte("mode: live\nexchange: {base_url: https://x.invalid, secret_file: " + secret + "}\n")}}, ".", configs.Options{})
+		_, problems := configs.Load(fstest.MapFS{"botd.yaml": {Data: []byte("mode: live\nexchange: {base_url: https://x.invalid, secret_file: " +
+			secret + "}\n")}}, ".", configs.Options{})
 		if problems.Err() == nil {
 			t.Error("want a secret in the configuration refused")
 		}
@@ -229,7 +231,8 @@ var incidentsOfTheHouse = []incident{
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = client.Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT"}})
+		_, err = client.Do(t.Context(), exchange.Request{Operation: exchange.FuturesPlace,
+			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT"}})
 		for _, text := range []string{fmt.Sprint(err), fmt.Sprintf("%+v", client), fmt.Sprintf("%#v", client)} {
 			if err == nil || strings.Contains(text, key) || strings.Contains(text, secret) {
 				t.Errorf("want an error without key and secret, have %s", text)

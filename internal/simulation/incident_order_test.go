@@ -7,13 +7,13 @@ import (
 	"botd/strategy"
 )
 
-// incidentsOfOrders: cancels that race with fills, part fills, and orders that
-// are refused again and again.
+// incidentsOfOrders are about cancels that race with fills, partial fills, and repeated
+// refusals.
 var incidentsOfOrders = []incident{
 	{43, "hummingbot/hummingbot#2501", "filled while it was being canceled: the hedge was never sent", staging(func(s *stage) {
 		s.pass(5)
 		id := s.orders()[0].ID
-		s.plan = func(view *strategy.View, plan *strategy.Plan) { // no bid any more; what was bought is sold
+		s.plan = func(view *strategy.View, plan *strategy.Plan) { // no more bids; sell what was bought
 			plan.OrdersSet, plan.ExitsSet, plan.Reason = true, true, "hedge"
 			if view.Position.Quantity > 0 {
 				price, _ := view.Symbol.Price(decimal.NewFromInt(51_000))
@@ -33,7 +33,7 @@ var incidentsOfOrders = []incident{
 	{44, "hummingbot/hummingbot#7139", "filled while it was being canceled, its cancel refused: the hedge was never sent", staging(func(s *stage) {
 		s.pass(5)
 		s.price("48900")
-		s.plan = hold(0) // decided before anybody knows of the fill
+		s.plan = hold(0) // decided before the fill is known
 		s.pass(20)
 		s.wantHeld(0)
 		want(s, "exits sent", 1, s.sent(exiting))
@@ -53,7 +53,7 @@ var incidentsOfOrders = []incident{
 	}, bids(49_000))},
 	{46, "freqtrade/freqtrade#2877", "filled in part, a stop impossible, a force-sell loop", staging(func(s *stage) {
 		s.pass(5)
-		s.take(s.orders()[0].ID, 1) // less than an order of its own may be worth, were the price lower
+		s.take(s.orders()[0].ID, 1) // less than the minimum notional of an order at a lower price
 		s.pass(16)
 		want(s, "stops", 1, s.stops())
 		want(s, "the stop needs no quantity", true, s.sent(func(a *asked) bool { return a.order.ClosePosition }) > 0)
@@ -72,11 +72,11 @@ var incidentsOfOrders = []incident{
 	}, hold(1_000), onSpot, protected)},
 	{48, "freqtrade/freqtrade#13537", "a check for dust blocked every exit, the stop included, for half an hour", staging(func(s *stage) {
 		s.pass(10)
-		s.w.venue.held[s.key].rules.MinNotional = exchange.AmountOf(1_000) // what is held is worth 500: dust now
+		s.w.venue.held[s.key].rules.MinNotional = exchange.AmountOf(1_000) // the position is worth 500, so it is dust now
 		s.w.weather[RuleDrift] = 1
 		s.plan = hold(0)
 		s.pass(20)
-		want(s, "stops a tick from the price", 1, s.stops()) // closePosition: no quantity, so none too small
+		want(s, "stops a tick from the price", 1, s.stops()) // closePosition has no quantity that could be too small
 		s.price("49999")
 		s.pass(20)
 		s.wantHeld(0)
@@ -106,7 +106,7 @@ var incidentsOfOrders = []incident{
 		want(s, "exits sent are few", true, s.sent(exiting) <= 3)
 		s.wantSound()
 	}, hold(10))},
-	{51, "xLydianSoftware/Qubx#386", "full-size reduceOnly stop and profit leave no room: the position can not be closed", staging(func(s *stage) {
+	{51, "xLydianSoftware/Qubx#386", "full-size reduceOnly stop and profit leave no room: the position cannot be closed", staging(func(s *stage) {
 		s.pass(10)
 		want(s, "stop and take-profit", 2, len(s.orders()))
 		s.plan = hold(0)
@@ -117,7 +117,7 @@ var incidentsOfOrders = []incident{
 	{52, "JKorf/Binance.Net#716", "the exchange changed a tick: -4014", staging(func(s *stage) {
 		s.pass(5)
 		s.w.venue.held[s.key].rules.PriceTick *= 5
-		s.w.weather[RuleDrift] = 1 // it is no fault of botd's that the first is refused
+		s.w.weather[RuleDrift] = 1 // botd is not to blame for the first refusal
 		s.plan = hold(20)          // stops now need another price
 		s.pass(60)
 		s.wantHeld(20)
@@ -127,9 +127,10 @@ var incidentsOfOrders = []incident{
 		s.pass(5)
 		s.w.venue.held[s.key].rules.PriceTick *= 5
 		s.w.weather[RuleDrift] = 1
-		s.plan = func(view *strategy.View, plan *strategy.Plan) { // a price that is whole in the old tick, and in the new one once it is known
+		s.plan = func(view *strategy.View, plan *strategy.Plan) { // a multiple of the old tick, and of the new one once it is known
 			price, _ := view.Symbol.Price(decimal.RequireFromString("48123.7"))
-			plan.OrdersSet, plan.Orders, plan.Reason = true, []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: view.Symbol.FloorPrice(price), Quantity: 10}}, "a bid"
+			plan.OrdersSet, plan.Orders, plan.Reason = true,
+				[]strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: view.Symbol.FloorPrice(price), Quantity: 10}}, "a bid"
 		}
 		s.pass(30)
 		refused := 0
@@ -141,7 +142,7 @@ var incidentsOfOrders = []incident{
 	{54, "hummingbot/hummingbot#462", "insufficient balance, again and again: 100,000 orders a day", staging(func(s *stage) {
 		s.pass(120)
 		s.wantHeld(0)
-		want(s, "placements sent", 0, s.sent(every)) // refused before they go
+		want(s, "placements sent", 0, s.sent(every)) // refused before they are sent
 	}, hold(10_000), poor(100))},
 	{55, "ccxt/binance-trade-bot#26", "an endless loop of BUY with quantity 0", staging(func(s *stage) {
 		s.plan = func(_ *strategy.View, plan *strategy.Plan) {

@@ -12,8 +12,8 @@ type planner = func(*strategy.View, *strategy.Plan)
 
 var _ = testing.Short
 
-// incidentsOfPlacing: an outcome that is not known becomes a duplicate, or an
-// order nobody tracks.
+// incidentsOfPlacing are about uncertain placements that became duplicates or untracked
+// orders.
 var incidentsOfPlacing = []incident{
 	{1, "hummingbot/hummingbot#493", "timeouts were treated as failure: two generations of orders live at once", staging(func(s *stage) {
 		s.inject(LostAnswer, 2, placing)
@@ -21,13 +21,14 @@ var incidentsOfPlacing = []incident{
 		want(s, "bids on the exchange", 2, len(s.orders()))
 		want(s, "openings sent", 2, s.sent(opening))
 	}, bids(49_000, 48_000))},
-	{2, "hummingbot/hummingbot#601", "\"order does not exist\" right after create: failure event, duplicates until the balance was gone", staging(func(s *stage) {
-		s.inject(Hidden, 1, placing) // list and GET leave it out for seconds
-		s.pass(30)
-		want(s, "openings sent", 1, s.sent(opening))
-		want(s, "bids on the exchange", 1, len(s.orders()))
-		s.wantSound()
-	}, bids(49_000))},
+	{2, "hummingbot/hummingbot#601", "\"order does not exist\" right after create: failure event, duplicates until the balance was gone",
+		staging(func(s *stage) {
+			s.inject(Hidden, 1, placing) // lists and GET omit it for seconds
+			s.pass(30)
+			want(s, "openings sent", 1, s.sent(opening))
+			want(s, "bids on the exchange", 1, len(s.orders()))
+			s.wantSound()
+		}, bids(49_000))},
 	{3, "hummingbot/hummingbot#3374", "network errors, orders forgotten: six \"dead\" buys filled later", staging(func(s *stage) {
 		s.inject(LostAnswer, 3, placing)
 		s.pass(90)
@@ -71,7 +72,7 @@ var incidentsOfPlacing = []incident{
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(10))},
 	{8, "scrtlabs/catalyst#315", "a read timeout while the order was still under way, ordered twice", staging(func(s *stage) {
-		s.inject(LateRequest, 1, placing) // arrives after it was given up
+		s.inject(LateRequest, 1, placing) // arrives after the timeout
 		s.pass(60)
 		s.wantHeld(10)
 		want(s, "openings sent", 1, s.sent(opening))
@@ -131,7 +132,7 @@ var incidentsOfPlacing = []incident{
 	{14, "nautechsystems/nautilus_trader#4152", "an ambiguous submit became INFLIGHT_TIMEOUT without evidence", staging(func(s *stage) {
 		s.inject(LostRequest, 1, placing)
 		s.until("an opening", func() bool { return s.sent(opening) == 1 })
-		s.inject(LostAnswer, 1_000, asking(exchange.FuturesOpenPositions)) // no evidence is to be had
+		s.inject(LostAnswer, 1_000, asking(exchange.FuturesOpenPositions)) // no evidence is available
 		s.pass(60)
 		live := s.book().Live()
 		want(s, "placements not ended", 1, len(live))
@@ -139,9 +140,9 @@ var incidentsOfPlacing = []incident{
 		s.wantState("blind")
 		s.heal()
 		s.pass(60)
-		s.wantHeld(10) // proven absent, decided anew
+		s.wantHeld(10) // proven absent, decided again
 	}, hold(10))},
-	{15, "nautechsystems/nautilus_trader#4160", "a market order that filled was told as rejected: a silently orphaned position", staging(func(s *stage) {
+	{15, "nautechsystems/nautilus_trader#4160", "a market order that filled was reported as rejected: a silently orphaned position", staging(func(s *stage) {
 		s.inject(LostAnswer, 1, placing)
 		s.pass(10)
 		want(s, "on the exchange", 10, s.held())
@@ -158,29 +159,30 @@ var incidentsOfPlacing = []incident{
 		s.wantHeld(10)
 		want(s, "placements after it", 2, s.sent(every))
 	}, hold(10))},
-	{17, "enarjord/passivbot#514", "a cancel failed because the order had filled, read as \"never existed\", placed again: double exposure", staging(func(s *stage) {
-		s.pass(5)
-		id := s.orders()[0].ID
-		filled := false
-		s.plan = bids(48_000) // the bid at 49000 is to be canceled
-		s.forge = func(f *flight) {
-			if f.call.Request.Operation == exchange.FuturesPlace {
-				return
+	{17, "enarjord/passivbot#514", "a cancel failed because the order had filled, read as \"never existed\", placed again: double exposure",
+		staging(func(s *stage) {
+			s.pass(5)
+			id := s.orders()[0].ID
+			filled := false
+			s.plan = bids(48_000) // the bid at 49000 is to be canceled
+			s.forge = func(f *flight) {
+				if f.call.Request.Operation == exchange.FuturesPlace {
+					return
+				}
+				if f.call.Request.Operation == exchange.FuturesCancel && f.call.Request.OrderID == id {
+					want(s, "the cancel is refused", true, filled && f.err != nil)
+				}
+				if filled {
+					return
+				}
+				filled = true
+				s.price("48900") // just before the cancel arrives
 			}
-			if f.call.Request.Operation == exchange.FuturesCancel && f.call.Request.OrderID == id {
-				want(s, "the cancel is refused", true, filled && f.err != nil)
-			}
-			if filled {
-				return
-			}
-			filled = true
-			s.price("48900") // just before the cancel arrives
-		}
-		s.pass(20)
-		s.wantHeld(10)
-		want(s, "bids on the exchange", 1, len(s.orders()))
-		want(s, "openings sent", 2, s.sent(opening))
-	}, bids(49_000))},
+			s.pass(20)
+			s.wantHeld(10)
+			want(s, "bids on the exchange", 1, len(s.orders()))
+			want(s, "openings sent", 2, s.sent(opening))
+		}, bids(49_000))},
 	{18, "enarjord/passivbot#980", "a fill taken in later than the loop ran: the same entry twice, 142 % of the exposure limit", staging(func(s *stage) {
 		s.inject(StaleRead, 12, asking(exchange.FuturesOpenOrders, exchange.FuturesOpenPositions))
 		s.pass(60)
@@ -212,10 +214,11 @@ var incidentsOfPlacing = []incident{
 		s.pass(5)
 		s.forge = func(f *flight) {
 			if f.call.Request.Operation == exchange.FuturesOpenOrders {
-				f.err = &exchange.Refusal{Operation: f.call.Request.Operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}
+				f.err = &exchange.Refusal{Operation: f.call.Request.Operation, Status: 401, Code: exchange.CodeInvalidTimestamp,
+					Message: "timestamp outside the window"}
 			}
 		}
-		s.plan = bids(49_000, 48_000) // a change, so that rounds are held
+		s.plan = bids(49_000, 48_000) // a change, so that rounds run
 		s.pass(10)
 		want(s, "orders in the book", 1, len(s.book().Live()))
 		want(s, "nothing was concluded", reconcile.Working, s.book().Live()[0].State)

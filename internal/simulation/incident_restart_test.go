@@ -9,8 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// incidentsOfRestarts: what was known before a restart, or is put together from
-// pieces, is not what is true.
+// incidentsOfRestarts are about stale or pieced-together state after a restart.
 var incidentsOfRestarts = []incident{
 	{23, "freqtrade/freqtrade#10436", "restarted with an open entry: believed filled, a stop placed for a position that was not there", staging(func(s *stage) {
 		s.pass(5)
@@ -39,7 +38,7 @@ var incidentsOfRestarts = []incident{
 		}
 		s.contradicted()
 		s.pass(40)
-		s.wantState("quarantined") // declared, and the position is not touched
+		s.wantState("quarantined") // declared, and the position is left alone
 		want(s, "on the exchange", 10, s.held())
 		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
 		s.heal()
@@ -51,7 +50,7 @@ var incidentsOfRestarts = []incident{
 		s.pass(10)
 		want(s, "stops", 1, s.stops())
 		s.crash()
-		s.price("49000") // the stop fills while nobody looks
+		s.price("49000") // the stop fills unobserved
 		s.plan = hold(-10)
 		s.until("a start", func() bool { return s.w.daemon.up })
 		s.pass(20)
@@ -69,7 +68,7 @@ var incidentsOfRestarts = []incident{
 	}, hold(10), protected)},
 	{28, "freqtrade/freqtrade#12528", "the stop placed again after the position had closed", staging(func(s *stage) {
 		s.pass(10)
-		s.inject(StaleRead, 2, asking(exchange.FuturesOpenPositions)) // the position is shown a little longer than it is there
+		s.inject(StaleRead, 2, asking(exchange.FuturesOpenPositions)) // the position is listed a little longer than it exists
 		s.price("49000")
 		s.pass(40)
 		s.wantHeld(0)
@@ -94,24 +93,25 @@ var incidentsOfRestarts = []incident{
 		s.contradicted()
 		s.price("49000")
 		s.pass(60)
-		s.wantState("quarantined") // never "lost": a person decides, and the slot is free again
+		s.wantState("quarantined") // never "lost": a person decides, and the symbol is free again
 		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Why: "the stop filled"})
 		s.heal()
 		s.plan = hold(-10)
 		s.pass(20)
 		s.wantHeld(-10)
 	}, hold(10), protected)},
-	{31, "nautechsystems/nautilus_trader#4736", "a warm restart booked an opposite fill: believed flat while the venue held the position", staging(func(s *stage) {
-		s.pass(10)
-		for range 3 {
-			before := fills(s)
-			s.restart()
+	{31, "nautechsystems/nautilus_trader#4736", "a warm restart booked an opposite fill: believed flat while the venue held the position",
+		staging(func(s *stage) {
 			s.pass(10)
-			s.wantHeld(10)
-			want(s, "fills booked by the restart", before, fills(s))
-		}
-		want(s, "openings sent", 1, s.sent(opening))
-	}, hold(10))},
+			for range 3 {
+				before := fills(s)
+				s.restart()
+				s.pass(10)
+				s.wantHeld(10)
+				want(s, "fills booked by the restart", before, fills(s))
+			}
+			want(s, "openings sent", 1, s.sent(opening))
+		}, hold(10))},
 	{32, "nautechsystems/nautilus_trader#3176", "duplicates created on every restart", staging(func(s *stage) {
 		s.pass(5)
 		for range 5 {
@@ -168,7 +168,7 @@ var incidentsOfRestarts = []incident{
 		s.person(&engine.EventResolve{Symbol: bitcoin, Adopt: true, Why: "mine"})
 		s.pass(20)
 		s.wantSound()
-		s.wantHeld(10) // adopted, and brought back to what is wished
+		s.wantHeld(10) // adopted, and brought back to the target
 	}, hold(10))},
 	{38, "nautechsystems/nautilus_trader#3081", "the cached state could not be loaded again", staging(func(s *stage) {
 		s.plan = func(view *strategy.View, plan *strategy.Plan) {
@@ -195,7 +195,7 @@ var incidentsOfRestarts = []incident{
 		want(s, "openings sent", 60, s.sent(opening))
 	}, hold(0))},
 	{40, "nautechsystems/nautilus_trader#3869", "fills never delivered", staging(func(s *stage) {
-		s.inject(LostAnswer, 30, asking(exchange.FuturesOrder)) // the only place that tells of the fill
+		s.inject(LostAnswer, 30, asking(exchange.FuturesOrder)) // the only read that shows the fill
 		s.until("a fill", func() bool { return s.held() == 10 })
 		s.pass(20)
 		want(s, "not believed flat and free", true, !s.state().Settled || s.state().Known == 10)
@@ -204,7 +204,7 @@ var incidentsOfRestarts = []incident{
 		s.wantHeld(10)
 		want(s, "openings sent", 1, s.sent(opening))
 	}, hold(10))},
-	{41, "Drakkar-Software/OctoBot#3190", "stop and take-profit lost on restart, buys left bare", staging(func(s *stage) {
+	{41, "Drakkar-Software/OctoBot#3190", "stop and take-profit lost on restart, buys left unprotected", staging(func(s *stage) {
 		s.pass(10)
 		want(s, "stop and take-profit", 2, len(s.orders()))
 		s.crash()

@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// An incident is one that befell other bots (docs/simulation.md), played to botd.
+// An incident happened to another bot (docs/simulation.md) and is replayed on botd.
 type incident struct {
-	number int    // in the list
+	number int    // in the list of incidents
 	source string // repository and issue
 	was    string // what happened there
 	play   func(t *testing.T)
 }
 
-// incidents are all of them, by their parts of the list.
+// incidents holds all of them, by parts of the list.
 var incidents = [][]incident{incidentsOfPlacing, incidentsOfRestarts, incidentsOfOrders, incidentsOfTheHouse}
 
-// staging plays an incident on a stage and lets everything come right after it.
+// staging plays an incident on a stage and checks that everything converges after it.
 func staging(play func(s *stage), plan planner, options ...staged) func(t *testing.T) {
 	return func(t *testing.T) {
 		s := newStage(t, plan, options...)

@@ -6,8 +6,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// Faults that come by themselves. Crash, commit and request faults are drawn
-// where they strike.
+// scheduleFault schedules the next occurrence of a spontaneous fault. Crashes, commit
+// and request faults are drawn where they are injected.
 func (w *world) scheduleFault(f Fault) {
 	switch f {
 	case CommitFails, CommitInDoubt, SlowDisk, Crash:
@@ -27,7 +27,7 @@ func (w *world) scheduleFault(f Fault) {
 	w.agenda.put(happening{atMS: w.nowMS + 1 + int64(mean*2*source.unit()), kind: happenFault, fault: f})
 }
 
-// strike lets a fault happen and schedules its next time.
+// faultDue injects a spontaneous fault and schedules its next occurrence.
 func (w *world) faultDue(f Fault) {
 	if w.quiet {
 		return
@@ -39,13 +39,13 @@ func (w *world) faultDue(f Fault) {
 	w.stats.Faults[f]++
 }
 
-// inject injects it; false means that there was nothing to do it to.
+// inject injects a spontaneous fault. It returns false if there was no target for it.
 func (w *world) inject(f Fault) bool {
 	d, p := w.daemon, &w.people
 	switch f {
 	case Outage:
 		w.outageMS = w.nowMS + p.between(1_000, 45_000)
-		w.say("nothing is answered for %d ms", w.outageMS-w.nowMS)
+		w.say("no answers for %d ms", w.outageMS-w.nowMS)
 	case ClockError:
 		return w.missClock()
 	case ManualTrade:
@@ -69,7 +69,7 @@ func (w *world) inject(f Fault) bool {
 		}
 		d.pausedMS = w.nowMS + p.between(500, 30_000)
 		d.wokenMS = d.pausedMS
-		w.say("the process stands still for %d ms", d.pausedMS-w.nowMS)
+		w.say("the process is suspended for %d ms", d.pausedMS-w.nowMS)
 	case Halt:
 		return w.halt()
 	case Liquidation:
@@ -98,8 +98,8 @@ func (w *world) say(format string, values ...any) {
 	}
 }
 
-// missClock makes the daemon's clock wrong for a while. Requests signed with a
-// time outside the window are refused, and the clock is read anew then.
+// missClock makes the daemon's clock wrong for a while. Requests signed outside the
+// window are refused, whereupon the client rereads the clock.
 func (w *world) missClock() bool {
 	d := w.daemon
 	if !d.up {
@@ -111,8 +111,8 @@ func (w *world) missClock() bool {
 	return true
 }
 
-// stop is SIGTERM: the daemon stops cleanly, in one of its ways, and is ended
-// after ten seconds.
+// stop sends SIGTERM: the daemon shuts down in one of its ways, and is killed after ten
+// seconds.
 func (w *world) stop() bool {
 	d := w.daemon
 	if !d.up || d.stopping || d.pausedMS > w.nowMS {
@@ -126,8 +126,8 @@ func (w *world) stop() bool {
 	return true
 }
 
-// halt is a person at the kill switch, of the account or of one strategy, or one
-// who takes an order out of the book, which holds its strategy back too.
+// halt acts as a person who halts the account or a strategy, or cancels one order, which
+// pauses its strategy too.
 func (w *world) halt() bool {
 	d := w.daemon
 	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != reconcile.LevelNone {
@@ -148,14 +148,14 @@ func (w *world) halt() bool {
 	return true
 }
 
-// byPerson is why trading is halted where a person did it.
+// byPerson is the reason given for a user action.
 const byPerson = "a person"
 
-// withdraw is a person who cancels one opening order by way of botd.
+// withdraw cancels one opening order through botd, as a person would.
 func (w *world) withdraw() bool {
 	for _, p := range w.daemon.machine.Book().Live() {
 		if p.Purpose.Opens() && p.Withdrawn == "" {
-			w.say("a person takes %s out of the book", p.ClientOrderID)
+			w.say("a person withdraws %s", p.ClientOrderID)
 			w.daemon.handle(&engine.EventWithdraw{ClientOrderID: p.ClientOrderID, Why: byPerson})
 			return true
 		}
@@ -163,7 +163,7 @@ func (w *world) withdraw() bool {
 	return false
 }
 
-// armAgain is the same person ending every halt of theirs.
+// armAgain ends every halt made by halt.
 func (w *world) armAgain() {
 	scopes := []reconcile.Scope{{}}
 	for i := range w.portfolio.roles {
@@ -171,13 +171,13 @@ func (w *world) armAgain() {
 	}
 	for _, scope := range scopes {
 		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != reconcile.LevelNone && halt.Why == byPerson {
-			w.say("a person arms %s again", scope)
+			w.say("a person rearms %s", scope)
 			w.daemon.handle(&engine.EventHalt{Scope: scope, Why: byPerson})
 		}
 	}
 }
 
-// release undoes what a fault did.
+// release ends the effect of a fault.
 func (w *world) release(h *happening) {
 	d := w.daemon
 	switch h.fault {
@@ -203,11 +203,12 @@ func (w *world) release(h *happening) {
 	}
 }
 
-// tradeManually is the user trading on the account: more, less, or all of it.
+// tradeManually trades on the account as the user might: more, a part, or all.
 func (w *world) tradeManually() bool {
 	key := w.venue.keys[w.people.below(int64(len(w.venue.keys)))]
 	h, unit := w.venue.held[key], w.portfolio.unit[key]
-	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: unit * exchange.Quantity(w.people.between(1, 3))}
+	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.MarketOrder,
+		Quantity: unit * exchange.Quantity(w.people.between(1, 3))}
 	operation := exchange.FuturesPlace
 	kind := w.people.below(3)
 	switch {
@@ -229,7 +230,7 @@ func (w *world) tradeManually() bool {
 		}
 	}
 	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
-	w.say("somebody trades by hand: %s: %s", orderText(h.rules, &order), outcome(exchange.Answer{}, err))
+	w.say("a person trades: %s: %s", orderText(h.rules, &order), outcome(exchange.Answer{}, err))
 	if err != nil {
 		return false
 	}
@@ -238,7 +239,7 @@ func (w *world) tradeManually() bool {
 	return true
 }
 
-// someOrder draws an order of botd's that is open.
+// someOrder draws one of botd's open orders.
 func (w *world) someOrder(resting bool) (picked exchange.Order, found bool) {
 	count := int64(0)
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
@@ -254,7 +255,7 @@ func (w *world) someOrder(resting bool) (picked exchange.Order, found bool) {
 	return picked, found
 }
 
-// cancelManually is the user, or the exchange, ending an order of botd's.
+// cancelManually cancels one of botd's orders, as the user or the exchange might.
 func (w *world) cancelManually() bool {
 	order, found := w.someOrder(false)
 	if !found {
@@ -265,12 +266,12 @@ func (w *world) cancelManually() bool {
 		operation = exchange.SpotCancel
 	}
 	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: order.Symbol, OrderID: order.ID})
-	w.say("somebody cancels order %d: %s", order.ID, outcome(exchange.Answer{}, err))
+	w.say("a person cancels order %d: %s", order.ID, outcome(exchange.Answer{}, err))
 	w.venue.takeFills(w)
 	return err == nil
 }
 
-// takePart is a stranger who takes a part of a resting order of botd's.
+// takePart fills a part of one of botd's resting orders by a counterparty.
 func (w *world) takePart() bool {
 	order, found := w.someOrder(true)
 	if !found {
@@ -288,8 +289,9 @@ func (w *world) takePart() bool {
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotPlace
 	}
-	_, err := w.venue.x.Do(counterparty, &exchange.Request{Operation: operation, Symbol: order.Symbol, Order: exchange.NewOrder{Market: order.Market, Symbol: order.Symbol,
-		Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: part}})
+	_, err := w.venue.x.Do(counterparty, &exchange.Request{Operation: operation, Symbol: order.Symbol,
+		Order: exchange.NewOrder{Market: order.Market, Symbol: order.Symbol,
+			Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: part}})
 	w.venue.takeFills(w)
 	return err == nil
 }
@@ -311,7 +313,8 @@ func (w *world) driftRules() bool {
 	case 3:
 		symbol.ReduceOnly = symbol.Market == exchange.Futures
 	}
-	w.say("the rules of %s change: tick %d, minNotional %s, isTrade %t, isReduceOnly %t", symbol.Key(), symbol.PriceTick, symbol.MinNotional, symbol.Tradable, symbol.ReduceOnly)
+	w.say("the rules of %s change: tick %d, minNotional %s, isTrade %t, isReduceOnly %t", symbol.Key(), symbol.PriceTick, symbol.MinNotional,
+		symbol.Tradable, symbol.ReduceOnly)
 	w.agenda.put(happening{atMS: w.nowMS + w.people.between(10_000, 90_000), kind: happenRelease, fault: RuleDrift})
 	return true
 }

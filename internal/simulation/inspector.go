@@ -8,24 +8,24 @@ import (
 
 // Bounds the inspector holds the daemon to.
 const (
-	beliefMS          = 120_000 // belief may differ from the exchange that long without a declared state
-	mostUnprotectedMS = 30_000  // without a stop, once it is quiet
-	recentMS          = 25_000  // an idle round and its reads
+	beliefMS          = 120_000 // how long the book may differ from the exchange without a declared state
+	mostUnprotectedMS = 30_000  // time without a stop, after the faults end
+	recentMS          = 25_000  // an idle round with its reads
 	mostLive          = 64      // placements that are not final
-	mostRefused       = 16      // refusals of one kind in a row on one symbol
+	mostRefused       = 16      // consecutive refusals of one kind on one symbol
 	budgetMS          = 10_000
 	mostInTen         = 400 // requests in ten seconds
 )
 
-// inspector judges after every event whether the invariants hold, by what is
-// true on the exchange and not by what the daemon believes.
+// inspector checks the invariants after every event, against the exchange's state and
+// not against the daemon's.
 type inspector struct {
 	w       *world
 	budget  budget
-	version uint64 // of the exchange when the exposure was last looked at
-	sent    int64  // requests when the exposure was last looked at
+	version uint64 // of the exchange at the last check of the exposure
+	sent    int64  // requests at the last check of the exposure
 
-	booked    map[string]exchange.Quantity // filled, as the records say
+	booked    map[string]exchange.Quantity // filled quantity by the records
 	guessed   map[string]bool              // ended by the position equation
 	uncertain map[string]int64             // since when
 	refusals  map[refusalKey]int
@@ -33,16 +33,16 @@ type inspector struct {
 	watched   []watch // by role
 }
 
-// watch is what is followed about one role.
+// watch is the inspector's state of one role.
 type watch struct {
 	role          *role
 	held          *held
-	wrongMS       int64 // since when belief and exchange differ undeclared; 0 for not
+	wrongMS       int64 // since when book and exchange differ without a declared state; 0 if they agree
 	wrongFor      int   // complete rounds since then
-	knownMS       int64 // until when a state was declared, or something was unknown
-	unprotectedMS int64 // since when a position is without its stop; 0 for not
+	knownMS       int64 // the last time a state was declared or an order uncertain
+	unprotectedMS int64 // since when a position lacks its stop; 0 if it has one
 	protected     bool
-	idle          int // complete rounds in a row that did nothing about a position the plan wants gone
+	idle          int // consecutive complete rounds that did nothing about a position the plan wants closed
 }
 
 type refusalKey struct {
@@ -51,7 +51,8 @@ type refusalKey struct {
 }
 
 func newInspector(w *world) *inspector {
-	i := &inspector{w: w, booked: map[string]exchange.Quantity{}, guessed: map[string]bool{}, uncertain: map[string]int64{}, refusals: map[refusalKey]int{}, story: newStory()}
+	i := &inspector{w: w, booked: map[string]exchange.Quantity{}, guessed: map[string]bool{}, uncertain: map[string]int64{},
+		refusals: map[refusalKey]int{}, story: newStory()}
 	for n := range w.portfolio.roles {
 		r := &w.portfolio.roles[n]
 		i.watched = append(i.watched, watch{role: r, held: w.venue.held[r.key]})
@@ -59,14 +60,14 @@ func newInspector(w *world) *inspector {
 	return i
 }
 
-// judge judges the state of things after an event.
+// judge checks all invariants after an event.
 func (i *inspector) judge() {
 	w := i.w
 	if w.stats.Events > mostEvents {
 		w.fail("livelock", "more than %d events", mostEvents)
 	}
 	if len(w.agenda.entries) > mostAgenda {
-		w.fail("memory", "%d things are under way", len(w.agenda.entries))
+		w.fail("memory", "%d entries are on the agenda", len(w.agenda.entries))
 	}
 	if version := w.venue.x.Version(); version != i.version || w.stats.Requests != i.sent {
 		i.version, i.sent = version, w.stats.Requests
@@ -78,16 +79,16 @@ func (i *inspector) judge() {
 	}
 }
 
-// wallet: the identity holds to the last digit.
+// wallet checks the exchange's wallet identity to the last digit.
 func (i *inspector) wallet() {
 	m := i.w.venue.x.Money(account)
 	if sum := m.Deposits.Add(m.Realized).Sub(m.Funding).Sub(m.Fees).Add(m.Insurance); sum != m.Wallet {
-		i.w.fail("wallet", "the wallet holds %s, its parts sum up to %s", m.Wallet, sum)
+		i.w.fail("wallet", "the wallet holds %s, its parts add up to %s", m.Wallet, sum)
 	}
 }
 
-// exposure: |position| + open + unknown openings stay within the limit, judged
-// on the exchange.
+// exposure checks that |position| + open + uncertain openings stay within the limit, by
+// the exchange's state.
 func (i *inspector) exposure() {
 	w := i.w
 	for n := range i.watched {
@@ -143,7 +144,7 @@ func (i *inspector) within(watch *watch, buys, sells exchange.Quantity) {
 	}
 }
 
-// followProtection follows how long a position is without the stop its plan wants.
+// followProtection measures how long a position lacks the stop of its plan.
 func (i *inspector) followProtection(watch *watch) {
 	if !watch.role.protected || watch.role.key.Market != exchange.Futures {
 		return
@@ -158,12 +159,12 @@ func (i *inspector) followProtection(watch *watch) {
 	}
 }
 
-// beliefRounds is how many complete rounds belief may differ undeclared: of the
-// time between two no more than a second counts towards L, and a list that is
-// stale or torn begins it anew.
+// beliefRounds returns how many complete rounds the book may differ without a declared
+// state: at most a second between two rounds counts toward L, and a stale or torn list
+// restarts the count.
 func (w *world) beliefRounds() int { return 10 + 3*int(w.bounds.StalenessMS/1_000) }
 
-// belief: what the daemon believes is true, or it says that it does not know.
+// belief checks that the book equals the exchange, or that a state is declared.
 func (i *inspector) belief() {
 	w := i.w
 	book := w.daemon.machine.Book()
@@ -182,25 +183,27 @@ func (i *inspector) belief() {
 		} else if watch.wrongMS == 0 {
 			watch.wrongMS, watch.wrongFor = w.nowMS, 0
 		} else if w.nowMS-watch.wrongMS > beliefMS && watch.wrongFor > w.beliefRounds() {
-			w.fail("belief", "%s: %d believed, %d true, for %d s, and nothing is declared", watch.role.key, state.Known, watch.held.position, (w.nowMS-watch.wrongMS)/1000)
+			w.fail("belief", "%s: the book holds %d, the exchange %d, for %d s, and no state is declared", watch.role.key, state.Known,
+				watch.held.position, (w.nowMS-watch.wrongMS)/1000)
 		}
-		if w.quiet && watch.unprotectedMS != 0 && !declared && state.Ignored == 0 && w.nowMS-max(watch.unprotectedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > mostUnprotectedMS {
+		if w.quiet && watch.unprotectedMS != 0 && !declared && state.Ignored == 0 &&
+			w.nowMS-max(watch.unprotectedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > mostUnprotectedMS {
 			w.fail("protection", "%s: a position of %d is without its stop for %d s", watch.role.key, watch.held.position, (w.nowMS-watch.unprotectedMS)/1000)
 		}
 	}
 }
 
-// mostIdle is how many complete rounds may pass before an exit goes out.
+// mostIdle bounds the complete rounds before an exit is sent.
 const mostIdle = 8
 
-// rounded judges after a complete round: uncertainty never blocks what reduces.
+// rounded checks, after a complete round, that uncertainty never blocks a reduction.
 func (i *inspector) rounded() {
 	w := i.w
 	for n := range i.watched {
 		i.watched[n].wrongFor++
 	}
 	if w.weather[RuleDrift]+w.weather[DiskFull]+w.weather[CommitFails]+w.weather[SlowDisk]+w.weather[ClockError] > 0 || w.daemon.stopping {
-		return // other reasons why an exit waits
+		return // an exit may wait for other reasons
 	}
 	book := w.daemon.machine.Book()
 	for n := range i.watched {
@@ -215,14 +218,14 @@ func (i *inspector) rounded() {
 		if key.Market == exchange.Spot || wanted || watch.role.absent || held.position == 0 || state.Position == 0 || dust || exiting || held.touchedMS != 0 {
 			watch.idle = 0
 		} else if watch.idle++; watch.idle > mostIdle {
-			w.fail("exit_waits", "%s: the plan is flat, %d are held, and nothing goes out", key, held.position)
+			w.fail("exit_waits", "%s: the plan is flat, the position is %d, and no exit is sent", key, held.position)
 		}
 	}
 }
 
 func (i *inspector) agrees(watch *watch, state *reconcile.SymbolTruth) bool {
 	if watch.role.key.Market == exchange.Spot {
-		return true // judged at the end: fees are taken from the asset
+		return true // checked at the end: fees are taken from the asset
 	}
 	return state.Known+state.Ignored == watch.held.position
 }

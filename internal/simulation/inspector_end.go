@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/ledger"
 )
 
-// converged judges the end, after the quiet: everything has come right.
+// converged checks the end of a run, after the quiet period.
 func (i *inspector) converged() {
 	w := i.w
 	if !w.daemon.up {
@@ -39,8 +39,8 @@ func (i *inspector) converged() {
 	}
 }
 
-// known: there is no order of botd's on the exchange that its book does not hold;
-// of two under one id both are held, until the younger is canceled (case 14).
+// known checks that the book holds every order of botd's on the exchange; of two under
+// one id it holds both, until the younger one is canceled (case 14).
 func (i *inspector) known(book *reconcile.Book) {
 	w := i.w
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
@@ -56,11 +56,11 @@ func (i *inspector) known(book *reconcile.Book) {
 	}
 }
 
-// accountedMS is how late the ledger may be: until an idle round sees a fill, as
-// long as a read may be old, and the rounds in between.
+// accountedMS is how late the ledger may be: an idle round until a fill is seen, the
+// staleness of reads, and the rounds in between.
 const accountedMS = 45_000
 
-// booksAgree: the ledger's wallets are the exchange's, to the last digit.
+// booksAgree checks that the ledger's wallets equal the exchange's, to the last digit.
 func (i *inspector) booksAgree(book *reconcile.Book) {
 	w := i.w
 	futures, assets := false, map[string]bool{}
@@ -98,12 +98,12 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	}
 }
 
-// touched reports whether somebody else traded: on spot nothing tells of that.
+// touched reports whether anybody else traded: on spot the interface does not show it.
 func (i *inspector) touched() bool {
 	return slices.ContainsFunc(i.watched, func(w watch) bool { return w.held.touchedMS != 0 })
 }
 
-// came judges one symbol: it is quarantined for a reason, or all is as wished.
+// came checks one symbol: it is quarantined for a reason, or as planned.
 func (i *inspector) came(watch *watch, book *reconcile.Book) {
 	w, symbol, held := i.w, book.Symbol(watch.role.key), watch.held
 	switch {
@@ -116,22 +116,21 @@ func (i *inspector) came(watch *watch, book *reconcile.Book) {
 	case held.recent(w.nowMS):
 		return // a resting order filled since the last round
 	case !i.agrees(watch, symbol):
-		w.fail("converged", "%s: %d believed, %d true", watch.role.key, symbol.Known, held.position)
+		w.fail("converged", "%s: the book holds %d, the exchange %d", watch.role.key, symbol.Known, held.position)
 	case watch.role.key.Market == exchange.Spot && held.touchedMS == 0:
 		i.walletExplained(watch, symbol)
 	}
 	i.reached(watch, book)
 }
 
-// walletExplained: on spot the wallet holds what it held before, and what fills
-// and fees made of it.
+// walletExplained checks on spot that the wallet's change equals fills and fees.
 func (i *inspector) walletExplained(watch *watch, symbol *reconcile.SymbolTruth) {
 	free, frozen := i.w.venue.x.Balance(account, watch.held.rules.Base)
 	wallet := watch.held.rules.FloorQuantity(watch.held.rules.QuantityOf(free.Add(frozen)))
 	explained := symbol.Baseline + symbol.Known - symbol.Fees
 	slack := watch.held.rules.QuantityOf(watch.held.rules.QuantityAmount(watch.role.most).MulRate(exchange.RateOne/200)) + 2*watch.held.rules.QuantityTick
 	if off := wallet - explained; max(off, -off) > slack {
-		i.w.fail("converged", "%s: the wallet holds %d, explained are %d", watch.role.key, wallet, explained)
+		i.w.fail("converged", "%s: the wallet holds %d, of which %d are explained", watch.role.key, wallet, explained)
 	}
 }
 
@@ -143,8 +142,7 @@ func (i *inspector) foreignOpen() (open bool) {
 	return open
 }
 
-// stopped reports whether trading is halted, or the symbol of a stranger's order
-// waits for a person.
+// stopped reports whether trading is halted or a symbol quarantined.
 func (i *inspector) stopped(book *reconcile.Book) bool {
 	quarantined := false
 	for _, key := range i.w.venue.keys {
@@ -153,10 +151,10 @@ func (i *inspector) stopped(book *reconcile.Book) bool {
 	return quarantined || book.Halted().Level != reconcile.LevelNone
 }
 
-// unchangedMS is for how long a wish must have stood to be judged.
+// unchangedMS is how long a target must have been unchanged to be checked.
 const unchangedMS = 20_000
 
-// reached: a target that nothing forbids is reached.
+// reached checks that a target is reached if nothing forbids it.
 func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	w, role, held := i.w, watch.role, watch.held
 	state := book.Strategy(role.name)
@@ -169,19 +167,19 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 		return
 	case book.Breaker().UntilMS > w.nowMS-60_000, w.nowMS-i.story.planMS[role.name] < unchangedMS:
 		return
-	case w.stats.Faults[RuleDrift] > 0: // rules are read hourly: what was too small by those of then stays
+	case w.stats.Faults[RuleDrift] > 0: // rules are read hourly: a rest that was too small by the old ones stays
 		return
 	case w.poor: // margin may forbid it
 		return
 	}
 	want := state.Plan.Target.Quantity
 	if role.kind == "twap" && max(want, -want) != role.most {
-		w.fail("reached", "%s wished %d in the end, of %d", role.name, want, role.most)
+		w.fail("reached", "%s targets %d in the end, of %d", role.name, want, role.most)
 	}
 	last, _ := w.venue.x.Price(role.key)
 	off := want - held.position
 	near := role.key.Market == exchange.Spot && held.rules.Notional(last, max(off, -off)).Less(held.rules.MinNotional.Mul(2))
 	if off != 0 && !near {
-		w.fail("reached", "%s wished %d in the end and holds %d", role.name, want, held.position)
+		w.fail("reached", "%s targets %d in the end and holds %d", role.name, want, held.position)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// record judges what was written down.
+// record checks a durable record.
 func (i *inspector) record(r *record.Record) {
 	i.story.take(r)
 	switch body := r.Body.(type) {
@@ -28,7 +28,7 @@ func (i *inspector) record(r *record.Record) {
 	case record.Posting:
 		i.posted(&body.Posting)
 	case record.Breach:
-		if i.w.limits.far && body.Why != "" && !i.calamity() {
+		if i.w.limits.far && body.Why != "" && !i.distorted() {
 			i.w.fail("needless", "a limit that is far away is breached: %s %s", body.Rule, body.Why)
 		}
 	case record.Quarantined:
@@ -53,16 +53,16 @@ func (i *inspector) posted(p *ledger.Posting) {
 		}
 	}
 	if asset, sum := p.Balanced(); !sum.IsZero() {
-		i.w.fail("ledger", "the lines of an entry sum up to %s %s", sum, asset)
+		i.w.fail("ledger", "the lines of an entry add up to %s %s", sum, asset)
 	}
 }
 
-// calamity reports whether equity may have changed by more than the market does:
-// by others, by an account that holds next to nothing, or by what was forgotten.
-func (i *inspector) calamity() bool { return i.w.poor || i.touched() }
+// distorted reports whether equity may have changed by more than market moves: by other
+// traders, or in an account that holds next to nothing.
+func (i *inspector) distorted() bool { return i.w.poor || i.touched() }
 
-// entering judges an entry by the latch: a position that its protection ended is
-// not opened again by the plan that still stands.
+// entering checks an entry against the latch: the same plan must not reopen a position
+// that its protection closed.
 func (i *inspector) entering(r *record.Record, body *record.Sending) {
 	if body.Purpose != reconcile.Entry {
 		return
@@ -72,7 +72,7 @@ func (i *inspector) entering(r *record.Record, body *record.Sending) {
 	}
 }
 
-// filled: each fill is booked once and never goes back.
+// filled checks that each fill is booked once and never shrinks.
 func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence string) {
 	if since, found := i.uncertain[r.ClientOrderID]; found {
 		delete(i.uncertain, r.ClientOrderID)
@@ -80,7 +80,7 @@ func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence 
 	}
 	before := i.booked[r.ClientOrderID]
 	if strings.Contains(evidence, "the position after the fence") {
-		i.guessed[r.ClientOrderID] = true // by the sum of all: judged by the sum of all
+		i.guessed[r.ClientOrderID] = true // inferred from the sum of all placements, and checked by that sum
 	}
 	if filled < before {
 		i.w.fail("fill_once", "%s had %d filled and is booked with %d", r.ClientOrderID, before, filled)
@@ -98,7 +98,7 @@ func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence 
 	}
 }
 
-// booted: what was not durable is forgotten with the process.
+// booted drops what was not durable when the process died.
 func (i *inspector) booted() {
 	clear(i.booked)
 	i.story = newStory()
@@ -111,14 +111,14 @@ func (i *inspector) booted() {
 	}
 }
 
-// story is what the durable records say of each strategy, read apart from the book.
+// story is the state of each strategy by the durable records, kept apart from the book.
 type story struct {
 	latched map[string]int    // the side of the target a protection ended
 	target  map[string]int    // the side of the plan's target
-	planMS  map[string]int64  // since when the target is what it is
-	guards  map[string]string // protections, by client order id: whose
+	planMS  map[string]int64  // since when the target is unchanged
+	guards  map[string]string // protection orders by client order id, with their strategy
 	filled  map[string]bool   // those of them that filled
-	last    map[string]string // the target as text, to see it change
+	last    map[string]string // the target as text, to detect a change
 
 	quarantined map[exchange.SymbolKey]bool
 	halts       map[reconcile.Scope]bool
@@ -127,7 +127,7 @@ type story struct {
 	shut        bool             // a person has set a limit that allows nothing
 }
 
-// breach is a limit that was crossed.
+// breach is a limit that was exceeded.
 type breach struct{ strategy, rule string }
 
 func newStory() *story {
@@ -135,7 +135,7 @@ func newStory() *story {
 		map[exchange.SymbolKey]bool{}, map[reconcile.Scope]bool{}, map[breach]int64{}, map[string]int64{}, false}
 }
 
-// limited reports whether a limit keeps a strategy from opening at that time.
+// limited reports whether a limit blocks openings of a strategy at that time.
 func (s *story) limited(strategy string, atMS int64) bool {
 	for b, until := range s.breaches {
 		if (b.strategy == "" || b.strategy == strategy) && (until == 0 || atMS < until) {
@@ -145,7 +145,7 @@ func (s *story) limited(strategy string, atMS int64) bool {
 	return false
 }
 
-// halted reports whether a halt holds for a strategy's symbol.
+// halted reports whether a halt covers a strategy's symbol.
 func (s *story) halted(strategy string, key exchange.SymbolKey) bool {
 	for scope := range s.halts {
 		if scope.Covers(strategy, key) {

@@ -7,7 +7,7 @@ import (
 	"botd/runtime/engine"
 )
 
-// sending judges a request at its first byte.
+// sending checks a request at its first byte.
 func (i *inspector) sending(f *flight) {
 	w := i.w
 	if count := i.budget.count(w.nowMS, budgetMS); count > mostInTen {
@@ -45,11 +45,11 @@ func (i *inspector) sending(f *flight) {
 	}
 }
 
-// exitPaceMS is the least between an exit and the next while the first may still
-// arrive (case 20), less what a worker may be late.
+// exitPaceMS is the minimum time between an exit and the next one while the first may
+// still arrive (case 20), minus the latency of a worker.
 const exitPaceMS = 1_900
 
-// exiting judges an exit at market: while another is unknown it waits a while.
+// exiting checks a market exit: it waits while another one is uncertain.
 func (i *inspector) exiting(a *asked) {
 	w, key := i.w, a.order.Key()
 	last := w.venue.held[key].exit
@@ -62,7 +62,7 @@ func (i *inspector) exiting(a *asked) {
 	}
 }
 
-// opens reports whether an order can make a position larger.
+// opens reports whether an order can increase a position.
 func opens(o *exchange.NewOrder) bool {
 	if o.Market == exchange.Spot {
 		return o.Side == exchange.Buy
@@ -70,9 +70,9 @@ func opens(o *exchange.NewOrder) bool {
 	return !o.Reduces()
 }
 
-// opening judges one that is about to go, which may have waited since the engine
-// let it: nothing keeps it back now, no older one, and no exit that could eat the
-// new position, may still arrive.
+// opening checks an opening that is about to be sent, which may have waited since the
+// engine released it: no declared state blocks it now, and neither an older opening nor
+// an exit, which would reduce the new position, may still arrive.
 func (i *inspector) opening(a *asked) {
 	if why := i.declared(a.order.Key()); why != "" {
 		i.w.fail("declared_states", "%s was sent %s", a.id, why)
@@ -88,7 +88,7 @@ func (i *inspector) opening(a *asked) {
 	}
 }
 
-// answered takes an answer about to be given to the daemon.
+// answered observes an answer before the daemon receives it.
 func (i *inspector) answered(f *flight) {
 	if f.asked == nil {
 		return
@@ -107,9 +107,8 @@ func (i *inspector) answered(f *flight) {
 	}
 }
 
-// refused judges a placement the exchange did not take. What can be known before
-// sending must not be refused; what hangs on the moment may be, but not again
-// and again.
+// refused checks a placement that the exchange refused. A refusal that could be foreseen
+// is a fault; one that depends on the moment is allowed, but not in a loop.
 func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
 	key := refusalKey{a.order.Key(), refusal.Code}
 	i.refusals[key]++
@@ -138,8 +137,8 @@ func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
 	}
 }
 
-// alone: nothing opens on a symbol while another opening on it has no answer, or
-// anything on it is unknown.
+// alone checks that nothing opens on a symbol while another opening on it is unanswered
+// or anything on it is uncertain.
 func (i *inspector) alone(book *reconcile.Book, order *exchange.NewOrder) {
 	for _, p := range book.Live() {
 		switch {
@@ -150,7 +149,7 @@ func (i *inspector) alone(book *reconcile.Book, order *exchange.NewOrder) {
 	}
 }
 
-// effects judges what the engine wants done, while its state is as it was then.
+// effects checks the effects of an event against the state that produced them.
 func (i *inspector) effects(out *engine.Effects) {
 	for n := range out.Calls {
 		call := &out.Calls[n]
@@ -164,7 +163,7 @@ func (i *inspector) effects(out *engine.Effects) {
 	}
 }
 
-// declared says what keeps openings of a symbol back; empty for nothing.
+// declared returns the declared state that blocks openings of a symbol; empty for none.
 func (i *inspector) declared(key exchange.SymbolKey) string {
 	machine, strategy := i.w.daemon.machine, i.w.portfolio.of(key)
 	switch {
@@ -192,12 +191,12 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 	return ""
 }
 
-// removed: a strategy that ended with nothing said leaves nothing behind, by the
-// exchange's truth.
+// removed checks that a strategy removed without on_remove leaves nothing behind on the
+// exchange.
 func (i *inspector) removed(r *role) {
 	w, h := i.w, i.w.venue.held[r.key]
 	if w.stats.Faults[OldBackup] > 0 {
-		return // it can not know what it forgot
+		return // it cannot know what it forgot
 	}
 	if h.touchedMS == 0 && r.key.Market == exchange.Futures && h.position != 0 {
 		w.fail("removed", "%s is removed and leaves a position of %d", r.name, h.position)
@@ -214,14 +213,14 @@ func (i *inspector) removed(r *role) {
 	})
 }
 
-// ended: the process is gone.
+// ended resets what is measured of a process that died.
 func (i *inspector) ended() {
 	for n := range i.watched {
 		i.watched[n].wrongMS = 0
 	}
 }
 
-// calm: from now on nothing goes wrong from outside.
+// calm restarts the measurements when the faults end.
 func (i *inspector) calm() {
 	for n := range i.watched {
 		if w := &i.watched[n]; w.unprotectedMS != 0 {

@@ -9,10 +9,10 @@ import (
 	"botd/reconcile/record"
 )
 
-// The mutants of what lies between the engine and the world: the client, the
-// journal and the start. Those of the engine itself stand where their rule does.
+// Mutants of the simulated parts around the engine: the client, the journal and the
+// start. Mutants of the engine itself are edits in internal/mutant.
 
-// believed are the bounds the daemon is given.
+// believed returns the bounds that the daemon is configured with.
 func believed(bounds reconcile.Settle) reconcile.Settle {
 	switch {
 	case mutant.Is("no_fence"):
@@ -27,8 +27,7 @@ func believed(bounds reconcile.Settle) reconcile.Settle {
 	return bounds
 }
 
-// misread takes an answer for something else. It reports whether the daemon is
-// not to see it.
+// misread misinterprets an answer. It reports whether the daemon does not receive it.
 func (w *world) misread(f *flight) bool {
 	operation := f.call.Request.Operation
 	var unknown *exchange.Uncertain
@@ -37,7 +36,7 @@ func (w *world) misread(f *flight) bool {
 		case mutant.Is("timeout_is_refused") && (why == "timeout" || why == "reset"),
 			mutant.Is("server_error_is_refused") && why == "status 503",
 			mutant.Is("malformed_is_refused") && why == "malformed answer":
-			f.err = &exchange.Refusal{Operation: operation, Status: 400, Code: 1, Message: "a mutant takes it for a refusal"}
+			f.err = &exchange.Refusal{Operation: operation, Status: 400, Code: 1, Message: "a mutant treats it as a refusal"}
 		case mutant.Is("blind_retry") && f.asked.sends < 3:
 			again := *f
 			again.doomed, again.fault, again.answered, again.err = false, FaultEnd, false, nil
@@ -55,8 +54,10 @@ func (w *world) misread(f *flight) bool {
 	case mutant.Is("not_known_is_canceled") && is(f.err, &refusal):
 		for _, p := range w.daemon.machine.Book().Live() {
 			if p.OrderID == f.call.Request.OrderID {
-				f.err, f.answer = nil, exchange.Answer{Operation: operation, Order: exchange.Order{ID: p.OrderID, ClientOrderID: p.ClientOrderID, Market: p.Order.Market,
-					Symbol: p.Order.Symbol, Side: p.Order.Side, Type: p.Order.Type, Quantity: p.Order.Quantity, Filled: p.Filled, Status: exchange.StatusCanceled}}
+				f.err, f.answer = nil, exchange.Answer{Operation: operation,
+					Order: exchange.Order{ID: p.OrderID, ClientOrderID: p.ClientOrderID, Market: p.Order.Market,
+						Symbol: p.Order.Symbol, Side: p.Order.Side, Type: p.Order.Type, Quantity: p.Order.Quantity, Filled: p.Filled,
+						Status: exchange.StatusCanceled}}
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func emptyForFailed(f *flight) {
 	}
 }
 
-// replay applies a record at a start.
+// replay applies a record during a start.
 func replay(book *reconcile.Book, r *record.Record) {
 	if !mutant.Built {
 		book.Apply(r)
@@ -88,7 +89,7 @@ func replay(book *reconcile.Book, r *record.Record) {
 	}
 }
 
-// remembered reports whether a start does not forget the record.
+// remembered reports whether a start applies the record.
 func remembered(r *record.Record) bool {
 	switch r.Kind() {
 	case record.KindFill:
@@ -103,11 +104,12 @@ func remembered(r *record.Record) bool {
 	return true
 }
 
-// forgetSending ends what a crash left without an answer.
+// forgetSending ends the placements that a crash left without an answer.
 func forgetSending(book *reconcile.Book) {
 	for _, p := range slices.Clone(book.Live()) {
 		if p.State == reconcile.Sending {
-			book.Apply(&record.Record{ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(), Body: record.Ended{State: reconcile.Expired}})
+			book.Apply(&record.Record{ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(),
+				Body: record.Ended{State: reconcile.Expired}})
 		}
 	}
 }

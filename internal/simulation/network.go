@@ -15,18 +15,18 @@ const timeoutMS = 8_000
 type flight struct {
 	call     engine.Call
 	life     int   // of the process that made it
-	signedMS int64 // its x-timestamp: the server's time as the daemon believes it
-	fault    Fault // that struck it; FaultEnd for none
-	recalled bool  // before it was sent: it never is
-	doomed   bool  // its answer can not come back
-	copied   bool  // a middlebox made it
+	signedMS int64 // its x-timestamp: the daemon's estimate of the server's time
+	fault    Fault // injected into it; FaultEnd for none
+	recalled bool  // before it was sent, so it never is
+	doomed   bool  // its answer cannot come back
+	copied   bool  // a middlebox duplicated it
 	answered bool
 	answer   exchange.Answer
 	err      error
 	asked    *asked // placements
 }
 
-// launch hands a call to a worker, which needs a moment.
+// launch hands a call to a worker, which takes a moment.
 func (w *world) launch(call *engine.Call) {
 	f := &flight{call: *call, life: w.daemon.life, fault: FaultEnd}
 	w.current = f
@@ -37,7 +37,7 @@ func (w *world) launch(call *engine.Call) {
 	w.agenda.put(happening{atMS: w.nowMS + wait, kind: happenSend, life: f.life, flight: f})
 }
 
-// recall takes a call back that no worker has sent yet.
+// recall recalls a call that no worker has sent yet.
 func (w *world) recall(id int64) {
 	for i := range w.agenda.entries {
 		h := &w.agenda.entries[i]
@@ -50,11 +50,11 @@ func (w *world) recall(id int64) {
 	}
 }
 
-// send is a worker's work up to the last byte: the time to live is looked at
-// once more, then the request is signed and goes.
+// send is a worker's part up to the last byte: it checks the time to live once more,
+// then signs and sends the request.
 func (w *world) send(f *flight) {
 	if f.recalled {
-		return // it is answered
+		return // it has been answered
 	}
 	now := w.daemon.clock()
 	if f.call.DeadlineMS != 0 && now > f.call.DeadlineMS && !mutant.Is("no_time_to_live") {
@@ -73,7 +73,7 @@ func (w *world) send(f *flight) {
 	w.route(f)
 }
 
-// far draws a time; where the weather is harsh it is mostly all but the longest.
+// far draws a time; in harsh weather mostly one near the maximum.
 func (w *world) far(least, most int64) int64 {
 	if script := w.options.script; script != nil && script.far != nil {
 		return script.far(least, most)
@@ -84,7 +84,7 @@ func (w *world) far(least, most int64) int64 {
 	return w.network.between(least, most)
 }
 
-// route draws what becomes of a request.
+// route draws the fate of a request.
 func (w *world) route(f *flight) {
 	w.current = f
 	request := &f.call.Request
@@ -119,7 +119,7 @@ func (w *world) route(f *flight) {
 	w.agenda.put(happening{atMS: w.nowMS + latency, kind: happenArrive, flight: f})
 }
 
-// patience is how long a broken connection takes to be noticed.
+// patience draws how long it takes to notice a broken connection.
 func (w *world) patience() int64 {
 	if w.network.chance(0.5) {
 		return timeoutMS
@@ -127,7 +127,7 @@ func (w *world) patience() int64 {
 	return w.network.between(3, 300)
 }
 
-// lose drops a request: it never arrives.
+// lose drops a request.
 func (w *world) lose(f *flight) {
 	f.doomed = true
 	if f.asked != nil {
@@ -136,12 +136,12 @@ func (w *world) lose(f *flight) {
 	w.giveUp(f, "reset", w.patience())
 }
 
-// giveUp tells the daemon after a while that no answer came.
+// giveUp reports to the daemon, after a while, that no answer came.
 func (w *world) giveUp(f *flight, why string, afterMS int64) {
 	w.answerAt(f, w.nowMS+afterMS, exchange.Answer{}, noAnswer(f, why))
 }
 
-// noAnswer is what exchange/rest makes of a call that was not answered.
+// noAnswer returns the error that exchange/rest returns for an unanswered call.
 func noAnswer(f *flight, why string) error {
 	if operation := f.call.Request.Operation; !operation.Places() {
 		return &exchange.Unavailable{Operation: operation, Reason: why}
@@ -154,7 +154,7 @@ func (w *world) answerAt(f *flight, atMS int64, answer exchange.Answer, err erro
 	w.agenda.put(happening{atMS: atMS, kind: happenAnswer, life: f.life, flight: f})
 }
 
-// arrive is a request reaching the exchange.
+// arrive handles a request that reaches the exchange.
 func (w *world) arrive(f *flight) {
 	w.current = f
 	operation := f.call.Request.Operation
@@ -196,12 +196,12 @@ func faultMark(f Fault) string {
 	return "(" + f.String() + ")"
 }
 
-// serve lets the exchange answer a request, or its gateway.
+// serve answers a request by the exchange or its gateway.
 func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed bool) {
 	operation := f.call.Request.Operation
 	if age := w.nowMS - f.signedMS; operation.Signed() && (age > w.bounds.WindowMS || age < -w.bounds.WindowMS) {
 		if f.asked != nil {
-			f.asked.refused++ // a second copy may come when the time has reached its timestamp
+			f.asked.refused++ // a second copy may arrive when its timestamp has become valid
 		}
 		return answer, &exchange.Refusal{Operation: operation, Status: 401, Code: exchange.CodeInvalidTimestamp, Message: "timestamp outside the window"}, false
 	}
@@ -219,7 +219,7 @@ func (w *world) serve(f *flight) (answer exchange.Answer, err error, malformed b
 	return answer, err, err == nil && w.injects(Malformed)
 }
 
-// deliver hands an answer to the daemon.
+// deliver passes an answer to the daemon.
 func (w *world) deliver(f *flight) {
 	if f.answered {
 		return
@@ -230,7 +230,7 @@ func (w *world) deliver(f *flight) {
 	f.answered = true
 	var refusal *exchange.Refusal
 	if is(f.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
-		w.daemon.clockError = 0 // the client reads the clock anew
+		w.daemon.clockError = 0 // the client rereads the clock
 	}
 	w.inspector.answered(f)
 	if w.tracing && (f.err != nil || f.call.Request.Operation.Changes()) {
@@ -242,7 +242,7 @@ func (w *world) deliver(f *flight) {
 	w.daemon.handle(&engine.EventAnswer{CallID: f.call.ID, Answer: f.answer, Err: f.err})
 }
 
-// strikes draws whether a fault strikes now, and counts it.
+// injects draws whether a fault is injected into the current call, and counts it.
 func (w *world) injects(f Fault) bool {
 	switch {
 	case w.quiet:
@@ -258,7 +258,7 @@ func (w *world) injects(f Fault) bool {
 	return true
 }
 
-// budget tells how many requests the daemon sent in the seconds before.
+// budget counts the requests of the last seconds.
 type budget struct{ times []int64 }
 
 func (b *budget) count(nowMS, windowMS int64) int {

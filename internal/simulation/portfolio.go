@@ -8,44 +8,44 @@ import (
 	"botd/strategy/library"
 )
 
-// each is a schedule of one tick a period.
+// each is a schedule of one tick per period.
 type each int64
 
 // Next returns the next multiple of the period.
 func (p each) Next(afterMS int64) int64 { return afterMS - afterMS%int64(p) + int64(p) }
 
-// leverage is what every strategy of futures asks for.
+// leverage is the leverage of every futures strategy.
 const leverage = 5
 
-// role is one strategy of a run and what is asked of it.
+// role is one strategy of a run and its configuration.
 type role struct {
 	name      string
 	key       exchange.SymbolKey
 	kind      string
 	unit      exchange.Quantity
-	most      exchange.Quantity // the largest position its plan ever wishes
+	most      exchange.Quantity // the largest position its plan ever targets
 	protected bool
 	schedule  int64 // ms; 0 for once per closed candle
 	salt      uint64
-	anchor    exchange.Price // the price it all began at
+	anchor    exchange.Price // the price at the start of the run
 	config    engine.StrategyConfig
 	spy       *spy
 	scripted  strategy.Strategy // of a scenario
 	onRemove  string
-	absent    bool // it is taken out of the configuration
+	absent    bool // it has been removed from the configuration
 }
 
-// cast is who plays: symbols and strategies, drawn once per seed.
+// portfolio holds the symbols and strategies of a run, drawn once per seed.
 type portfolio struct {
-	symbols  []*exchange.Symbol // the exchange's
-	original []*exchange.Symbol // as they were before any drift
+	symbols  []*exchange.Symbol // the exchange's own
+	original []*exchange.Symbol // as they were before any rule drift
 	roles    []role
 	unit     map[exchange.SymbolKey]exchange.Quantity
 	anchor   map[exchange.SymbolKey]exchange.Price
 	breaker  engine.BreakerConfig
 }
 
-// of is the strategy that trades a symbol.
+// of returns the name of the strategy that trades a symbol.
 func (c *portfolio) of(key exchange.SymbolKey) string {
 	for i := range c.roles {
 		if c.roles[i].key == key {
@@ -69,14 +69,14 @@ func find(name string) strategy.Definition {
 	panic("simulation: no strategy " + name)
 }
 
-// pairings are the symbols, with the usual quantity of one order in lots.
+// pairings are the symbols, each with the usual quantity of one order in lots.
 var pairings = []struct {
 	key  exchange.SymbolKey
 	lots exchange.Quantity
 }{
 	{exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, 4},
 	{exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}, 6},
-	{exchange.SymbolKey{Market: exchange.Futures, Name: "PEPE-USDT"}, 7_000}, // 7 USDT: parts are dust
+	{exchange.SymbolKey{Market: exchange.Futures, Name: "PEPE-USDT"}, 7_000}, // 7 USDT, so parts of it are dust
 	{exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, 40},
 	{exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}, 70},
 }
@@ -89,7 +89,7 @@ var kinds = map[exchange.Market][]string{
 // newPortfolio draws one to three strategies, each on a symbol of its own.
 func newPortfolio(d *draw) *portfolio {
 	c := &portfolio{unit: map[exchange.SymbolKey]exchange.Quantity{}, anchor: map[exchange.SymbolKey]exchange.Price{}}
-	if d.chance(0.7) { // the usual ten minutes would leave little to see
+	if d.chance(0.7) { // the usual ten minutes would leave little of the run
 		c.breaker = engine.BreakerConfig{Unknowns: 3, WithinMS: 120_000, PauseMS: 15_000, EmptyEndings: 3, EmptyPauseMS: 10_000}
 	}
 	first, count := d.below(int64(len(pairings))), d.between(1, 3)
@@ -132,8 +132,8 @@ func (c *portfolio) add(d *draw, symbol *exchange.Symbol, lots exchange.Quantity
 	c.roles = append(c.roles, r)
 }
 
-// markets sets the quotes: sometimes far apart, so that a resting order is the
-// best one and can be filled in part.
+// markets sets the quotes, sometimes with a wide spread, so that a resting order is
+// the best one and can be filled in part.
 func (c *portfolio) markets(w *world, d *draw) {
 	for _, symbol := range c.symbols {
 		last, _ := w.venue.x.Price(symbol.Key())
@@ -146,14 +146,14 @@ func (c *portfolio) markets(w *world, d *draw) {
 	}
 }
 
-// pull brings a price back to where it began, in millionths.
+// pull returns a step, in millionths, that brings a price back toward its anchor.
 func (c *portfolio) pull(key exchange.SymbolKey, last exchange.Price) int64 {
 	anchor := c.anchor[key]
 	return int64(anchor-last) / max(1, int64(anchor)/100_000) / 10
 }
 
-// start makes the strategies of one life of the process: what they keep in
-// memory dies with it.
+// start creates the strategies for one life of the process. Their memory dies with
+// the process.
 func (c *portfolio) start(w *world) []*role {
 	var all []*role
 	for i := range c.roles {
@@ -167,8 +167,8 @@ func (c *portfolio) start(w *world) []*role {
 	return all
 }
 
-// limit is the position limit: what the plan needs, and on spot, where a buy is
-// sent as an amount, what a moving price adds.
+// limit returns the position limit: the largest planned position, plus a margin on
+// spot, where a buy is sent as an amount and the price may move.
 func (r *role) limit() exchange.Quantity {
 	if r.key.Market == exchange.Spot {
 		return r.most + r.most/10
@@ -198,16 +198,16 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 	return &swing{*r}
 }
 
-// swing wishes long, flat or short by the time alone.
+// swing targets long, flat or short, depending on the time alone.
 type swing struct{ role role }
 
-// Warmup is none.
+// Warmup returns none.
 func (*swing) Warmup() int { return 0 }
 
-// Candle takes nothing.
+// Candle ignores the candle.
 func (*swing) Candle(*strategy.View) {}
 
-// Decide wishes what the hash of a span of time says.
+// Decide sets a target from the hash of the current interval.
 func (s *swing) Decide(view *strategy.View, plan *strategy.Plan) {
 	n := exchange.Quantity(mix(s.role.salt^uint64(view.NowMS/25_000))%5) - 2
 	if view.Symbol.Market == exchange.Spot {
@@ -216,17 +216,17 @@ func (s *swing) Decide(view *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: n * s.role.unit}, "the time says so")
 }
 
-// ladder keeps three bids below the price and an offer for what they bought.
+// ladder keeps three bids below the price and an offer for what they have bought.
 type ladder struct{ role role }
 
-// Warmup is none.
+// Warmup returns none.
 func (*ladder) Warmup() int { return 0 }
 
-// Candle takes nothing.
+// Candle ignores the candle.
 func (*ladder) Candle(*strategy.View) {}
 
-// Decide wishes bids on a coarse grid, and none at some times, so that what was
-// filled under their keys is forgotten.
+// Decide plans bids on a coarse grid, and at some times none, so that the fills under
+// their keys are reset.
 func (s *ladder) Decide(view *strategy.View, plan *strategy.Plan) {
 	symbol := view.Symbol
 	plan.OrdersSet, plan.ExitsSet, plan.Reason = true, true, "the grid"
@@ -239,21 +239,22 @@ func (s *ladder) Decide(view *strategy.View, plan *strategy.Plan) {
 		}
 	}
 	if view.Position.Quantity > 0 {
-		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: "x", Side: exchange.Sell, Price: symbol.CeilPrice(base + view.Last/2_000), Quantity: s.role.unit * 1_000})
+		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: "x", Side: exchange.Sell, Price: symbol.CeilPrice(base + view.Last/2_000),
+			Quantity: s.role.unit * 1_000})
 	}
 }
 
-// breakout waits with a stop order above the price, and leaves by protection or
-// by a resting exit.
+// breakout enters by a stop order above the price, and exits by protection or by a
+// resting exit.
 type breakout struct{ role role }
 
-// Warmup is none.
+// Warmup returns none.
 func (*breakout) Warmup() int { return 0 }
 
-// Candle takes nothing.
+// Candle ignores the candle.
 func (*breakout) Candle(*strategy.View) {}
 
-// Decide wishes the stop while flat, and at some times nothing.
+// Decide plans the stop order while flat, and at some times nothing.
 func (s *breakout) Decide(view *strategy.View, plan *strategy.Plan) {
 	symbol := view.Symbol
 	plan.OrdersSet, plan.ExitsSet, plan.Reason = true, true, "above the grid"
@@ -262,23 +263,25 @@ func (s *breakout) Decide(view *strategy.View, plan *strategy.Plan) {
 	on := mix(s.role.salt^uint64(view.NowMS/30_000))%3 != 0
 	if on && view.Position.Quantity == 0 {
 		stop := symbol.CeilPrice(base + grid + grid/2)
-		plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: "up", Side: exchange.Buy, Price: symbol.CeilPrice(stop + grid), StopPrice: stop, Quantity: s.role.unit})
+		plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: "up", Side: exchange.Buy, Price: symbol.CeilPrice(stop + grid), StopPrice: stop,
+			Quantity: s.role.unit})
 	}
 	if view.Position.Quantity > 0 && mix(s.role.salt^uint64(view.NowMS/20_000))%2 == 0 {
-		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: "x", Side: exchange.Sell, Price: symbol.CeilPrice(base + grid), Quantity: s.role.unit * 1_000})
+		plan.Exits = append(plan.Exits, strategy.DesiredOrder{Key: "x", Side: exchange.Sell, Price: symbol.CeilPrice(base + grid),
+			Quantity: s.role.unit * 1_000})
 	}
 }
 
-// spy looks over a strategy's shoulder: it sees each closed candle once, in order.
+// spy wraps a strategy and checks that it receives each closed candle once, in order.
 type spy struct {
 	inner  strategy.Strategy
 	w      *world
 	role   *role
 	openMS int64
-	given  int64 // the newest candle that the version before it was given
+	given  int64 // the newest candle that the previous version received
 }
 
-// Warmup is the strategy's own.
+// Warmup returns the strategy's own warm-up.
 func (s *spy) Warmup() int { return s.inner.Warmup() }
 
 // Candle checks the order of candles.
@@ -286,13 +289,13 @@ func (s *spy) Candle(view *strategy.View) {
 	step := int64(view.Interval)
 	switch {
 	case view.Candle.OpenMS > s.given && view.Candle.OpenMS+step > s.w.nowMS+max(0, s.w.daemon.clockError):
-		s.w.fail("candles", "%s was given the candle of %d before it closed", s.role.name, view.Candle.OpenMS)
+		s.w.fail("candles", "%s received the candle of %d before it closed", s.role.name, view.Candle.OpenMS)
 	case s.openMS != 0 && view.Candle.OpenMS != s.openMS+step:
-		s.w.fail("candles", "%s was given the candle of %d after that of %d", s.role.name, view.Candle.OpenMS, s.openMS)
+		s.w.fail("candles", "%s received the candle of %d after that of %d", s.role.name, view.Candle.OpenMS, s.openMS)
 	}
 	s.openMS = view.Candle.OpenMS
 	s.inner.Candle(view)
 }
 
-// Decide is the strategy's own.
+// Decide delegates to the strategy.
 func (s *spy) Decide(view *strategy.View, plan *strategy.Plan) { s.inner.Decide(view, plan) }

@@ -11,11 +11,11 @@ import (
 	"botd/strategy"
 )
 
-// Changes of the configuration of a botd that runs: another version of a strategy,
-// one that is taken out and comes back, limits.
+// Configuration changes of a running botd: a new version of a strategy, a strategy that
+// is removed and returns, limits.
 
-// drawChanges has strategies taken out and limits tightened in one seed of six of those
-// that have more than one fault, by a draw of its own.
+// drawChanges removes strategies and tightens limits in one of six of the seeds that
+// have more than one fault. It has a draw of its own.
 func drawChanges(d *draw, weather *Weather) {
 	faults := 0
 	for _, strength := range weather {
@@ -31,8 +31,7 @@ func drawChanges(d *draw, weather *Weather) {
 	}
 }
 
-// reload puts a new version of a running strategy in its place; in some its
-// protection is another one.
+// reload replaces a running strategy by a new version, sometimes with other protection.
 func (w *world) reload() bool {
 	d := w.daemon
 	if !d.listens() {
@@ -52,7 +51,7 @@ func (w *world) reload() bool {
 	r.spy.given = given
 	change := &engine.Reload{Strategies: []*engine.StrategyConfig{&r.config}}
 	if why := d.machine.Reloadable(change); len(why) > 0 {
-		w.fail("reload", "%s can not be replaced: %s", r.name, why)
+		w.fail("reload", "%s cannot be replaced: %s", r.name, why)
 		return false
 	}
 	w.say("a new version of %s, protected %t", r.name, r.protected)
@@ -60,9 +59,8 @@ func (w *world) reload() bool {
 	return true
 }
 
-// remove takes a strategy out of the configuration for a while. One that does not say
-// what is to become of it goes only while nothing of it is there, by the exchange's
-// truth.
+// remove removes a strategy from the configuration for a while. One without on_remove
+// may only be removed while it has nothing on the exchange.
 func (w *world) remove() bool {
 	d := w.daemon
 	r := &w.portfolio.roles[w.changes.below(int64(len(w.portfolio.roles)))]
@@ -78,7 +76,7 @@ func (w *world) remove() bool {
 		}
 		return false
 	}
-	w.say("%s is taken out of the configuration, on_remove: %s", r.name, r.config.OnRemove)
+	w.say("%s is removed from the configuration, on_remove: %s", r.name, r.config.OnRemove)
 	if r.config.OnRemove == "" {
 		w.inspector.removed(r)
 	}
@@ -87,7 +85,7 @@ func (w *world) remove() bool {
 	return true
 }
 
-// comeBack has every strategy configured again.
+// comeBack configures every removed strategy again.
 func (w *world) comeBack(h *happening) {
 	d := w.daemon
 	if !d.listens() {
@@ -103,9 +101,9 @@ func (w *world) comeBack(h *happening) {
 			change.Strategies = append(change.Strategies, &r.config)
 		}
 	}
-	w.say("%d strategies come back", len(change.Strategies))
+	w.say("%d strategies return", len(change.Strategies))
 	if d.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
-		w.fail("reload", "a strategy can not come back: %q", change.Refused)
+		w.fail("reload", "a strategy cannot return: %q", change.Refused)
 	}
 	for _, halt := range slices.Clone(d.machine.Book().Halts()) {
 		if strings.Contains(halt.Why, "was removed from the configuration") {
@@ -114,8 +112,8 @@ func (w *world) comeBack(h *happening) {
 	}
 }
 
-// tighten lets the account's limits forbid every opening for a while: those of the
-// file, or one that a person sets.
+// tighten makes the account's limits block every opening for a while: in the file, or
+// by a person's setting.
 func (w *world) tighten() bool {
 	back := w.nowMS + w.changes.between(2_000, 30_000)
 	byFile := w.changes.chance(0.5)
@@ -132,7 +130,7 @@ func (w *world) tighten() bool {
 	return true
 }
 
-// loosen ends that.
+// loosen ends the effect of tighten.
 func (w *world) loosen(h *happening) {
 	if !w.daemon.listens() {
 		h.atMS = w.nowMS + 1_000
@@ -148,12 +146,11 @@ func (w *world) loosen(h *happening) {
 	}
 }
 
-// setLimit is a person who sets the account's exposure tighter than the file, or ends
-// that.
+// setLimit sets a tighter exposure limit than the file's as a person would, or ends it.
 func (w *world) setLimit(value string) {
 	request := &engine.Tighten{Limits: []engine.Setting{{Rule: risk.MaxGrossExposure, Value: value}}, By: byPerson, Why: byPerson}
 	if w.daemon.handle(&engine.EventTighten{Tighten: request}); request.Err != nil {
-		w.fail("reload", "a limit can not be set: %v", request.Err)
+		w.fail("reload", "a limit cannot be set: %v", request.Err)
 	}
 }
 
@@ -162,11 +159,11 @@ func (w *world) limit(shut bool) {
 	limits := w.accountLimits()
 	change := &engine.Reload{Limits: &limits}
 	if w.daemon.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
-		w.fail("reload", "limits are not taken over: %q", change.Refused)
+		w.fail("reload", "limits are not applied: %q", change.Refused)
 	}
 }
 
-// accountLimits are those that the configuration has now.
+// accountLimits returns the limits of the current configuration.
 func (w *world) accountLimits() risk.Limits {
 	limits := w.limits.account
 	if w.shut {
@@ -175,7 +172,7 @@ func (w *world) accountLimits() risk.Limits {
 	return limits
 }
 
-// orphans are what strategies that are not configured now hold, as a start finds it.
+// orphans returns the positions of strategies that are not configured, as a start does.
 func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
 	configured := func(_ string, key exchange.SymbolKey) bool {
 		return slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.key == key && !r.absent })
@@ -189,8 +186,8 @@ func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
 	return all
 }
 
-// dress makes a version of the role's strategy for one life of the process, or the
-// rest of one.
+// dress creates a version of the role's strategy for one life of the process, or the
+// rest of it.
 func (r *role) dress(w *world) {
 	symbol := *w.venue.held[r.key].rules
 	r.anchor = w.portfolio.anchor[r.key]

@@ -6,26 +6,26 @@ import (
 	"botd/exchange"
 )
 
-// replicaKey is what was asked.
+// replicaKey identifies a read.
 type replicaKey struct {
 	operation exchange.Operation
 	symbol    string
-	number    int64 // of an order, or the start of a span of time
+	number    int64 // order id, or start of a time range
 }
 
-// replica is an answer that was true from a time on.
+// replica is an answer that was current from a time on.
 type replica struct {
 	fromMS int64
 	answer exchange.Answer
 }
 
-// mostReplicas bounds how many are kept of one question.
+// mostReplicas bounds the saved answers per read.
 const mostReplicas = 8
 
-// lists are the questions whose answers are kept whenever they change.
+// lists are the reads whose answers are saved whenever they change.
 var lists = []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotWallet}
 
-// show keeps what the lists show from now on.
+// show saves the current lists.
 func (v *venue) show(w *world) {
 	if w.quiet || w.weather[StaleRead]+w.weather[TornRead] == 0 {
 		return
@@ -38,8 +38,8 @@ func (v *venue) show(w *world) {
 	}
 }
 
-// keep adds an answer, and drops what no replica shows any more: one is shown
-// until L after the next was true.
+// keep saves an answer and drops those that no replica may return any more: an answer
+// expires L after its successor became current.
 func (v *venue) keep(w *world, key replicaKey, answer exchange.Answer) {
 	known, old := v.replica[key], 0
 	for len(known)-old > 1 && (known[old+1].fromMS < w.nowMS-w.bounds.StalenessMS || len(known)-old >= mostReplicas) {
@@ -48,8 +48,8 @@ func (v *venue) keep(w *world, key replicaKey, answer exchange.Answer) {
 	v.replica[key] = append(slices.Delete(known, 0, old), replica{w.nowMS, answer})
 }
 
-// stale answers a read by what was true a little earlier, when the weather says
-// so and something was kept.
+// stale replaces the answer to a read by an earlier one, if the weather says so and one
+// was saved.
 func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answer, err error) (exchange.Answer, error) {
 	if w.quiet || w.weather[StaleRead]+w.weather[TornRead] == 0 || err != nil {
 		return answer, err
@@ -83,31 +83,32 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 	return shown, nil
 }
 
-// within returns what replicas not older than L may show, the oldest first.
+// within returns the answers not older than L, the oldest first.
 func (v *venue) within(w *world, key replicaKey) []replica {
 	known := v.replica[key]
 	for len(known) > 1 && known[1].fromMS < w.nowMS-w.bounds.StalenessMS {
 		known = known[1:]
 	}
 	if len(known) > 0 && !slices.Contains(lists, key.operation) && known[0].fromMS < w.nowMS-w.bounds.StalenessMS {
-		known = known[1:] // an answer, of which only the moment it was given is known
+		known = known[1:] // only the moment of this answer is known, not how long it stayed current
 	}
 	return known
 }
 
-// torn is a list whose parts come from replicas of different age.
+// torn returns a list whose parts come from replicas of different age.
 func (w *world) torn(old, fresh *exchange.Answer) exchange.Answer {
 	shown := *fresh
 	switch {
 	case fresh.Orders.Done():
 		shown.Orders = exchange.FetchedOf(mingled(&w.network, old.Orders.Items(), fresh.Orders.Items(), func(o *exchange.Order) int64 { return o.ID }))
 	case fresh.Positions.Done():
-		shown.Positions = exchange.FetchedOf(mingled(&w.network, old.Positions.Items(), fresh.Positions.Items(), func(p *exchange.Position) int64 { return p.ID }))
+		shown.Positions = exchange.FetchedOf(mingled(&w.network, old.Positions.Items(), fresh.Positions.Items(),
+			func(p *exchange.Position) int64 { return p.ID }))
 	}
 	return shown
 }
 
-// mingled draws for each entry whether it is shown as it was or as it is.
+// mingled draws for each entry whether its old or its current form is returned.
 func mingled[T any](d *draw, old, fresh []T, id func(*T) int64) []T {
 	var shown []T
 	for i := range fresh {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Report is a summary as people and programs read it.
+// Report is a summary in the form that is printed.
 type Report struct {
 	Runs           int            `json:"runs"`
 	Failed         int            `json:"failed"`
@@ -30,14 +30,14 @@ type Report struct {
 	Failures       []Failure      `json:"failures"`
 }
 
-// FaultCount is how often a fault struck.
+// FaultCount counts the injections of a fault.
 type FaultCount struct {
 	Name  string  `json:"name"`
 	Count int64   `json:"count"`
 	ARun  float64 `json:"per_run"`
 }
 
-// ReportOf tells a summary.
+// ReportOf returns the report of a summary.
 func ReportOf(s *Summary) Report {
 	r := Report{
 		Runs: s.Runs, Failed: s.Failed, ElapsedSeconds: s.Elapsed.Seconds(), RunsASecond: s.Rate(), VirtualHours: float64(s.Stats.VirtualMS) / 3_600_000,
@@ -55,8 +55,8 @@ func ReportOf(s *Summary) Report {
 	return r
 }
 
-// ParseWeather reads NAME=STRENGTH pairs; nil for none, which leaves each seed
-// its own weather.
+// ParseWeather parses NAME=STRENGTH pairs. It returns nil for none, so that each seed
+// draws its own weather.
 func ParseWeather(pairs []string) (*Weather, error) {
 	if len(pairs) == 0 {
 		return nil, nil

@@ -13,16 +13,15 @@ import (
 	"botd/strategy"
 )
 
-// A rehearsal is a scenario whose end hangs on rules of the protocol that seeds
-// show seldom: what has to come together is brought together. Where one of them is
-// broken it must fail (TestEveryMutantIsCaught).
+// A rehearsal is a directed scenario for rules of the protocol whose breach seeds rarely
+// show. It must fail if one of its rules is broken (TestEveryMutantIsCaught).
 type rehearsal struct {
 	name  string
 	rules []string
 	play  func(t testing.TB)
 }
 
-// rehearse plays a scenario on a stage and lets everything come right after it.
+// rehearse plays a scenario on a stage and checks that everything converges after it.
 func rehearse(play func(s *stage), plan planner, options ...staged) func(t testing.TB) {
 	return func(t testing.TB) {
 		s := newStage(t, plan, options...)
@@ -31,7 +30,7 @@ func rehearse(play func(s *stage), plan planner, options ...staged) func(t testi
 	}
 }
 
-// aged answers an operation by what is true now for a while.
+// aged freezes the answer of an operation for a while.
 func (s *stage) aged(operation exchange.Operation, ms int64) {
 	s.t.Helper()
 	old, err := s.w.venue.x.Do(account, &exchange.Request{Operation: operation})
@@ -46,8 +45,8 @@ func (s *stage) aged(operation exchange.Operation, ms int64) {
 	}
 }
 
-// fenced waits for a placement of unknown fate, and until so long before a snapshot
-// may prove something of it.
+// fenced waits for an uncertain placement, and then until the given time before its
+// fence.
 func (s *stage) fenced(beforeMS int64) {
 	s.t.Helper()
 	s.until("an unknown placement", func() bool { return s.book().Unknowns() })
@@ -60,8 +59,8 @@ func (s *stage) fenced(beforeMS int64) {
 	s.pass(float64(fence-beforeMS-s.w.nowMS) / 1_000)
 }
 
-// bidBeside lets a bid rest and another one get lost, and waits for the other's
-// fence. It returns the first one's order id.
+// bidBeside rests one bid, loses another, and waits for the fence of the lost one. It
+// returns the order id of the first.
 func (s *stage) bidBeside() int64 {
 	s.t.Helper()
 	s.until("the first bid", func() bool { return len(s.orders()) == 1 })
@@ -117,12 +116,13 @@ var rehearsals = []rehearsal{
 		s.inject(LostRequest, 1, placing)
 		s.plan = hold(20)
 		s.fenced(1_000)
-		s.w.network = newDraw(10, 1) // a connection whose end is noticed late
+		s.w.network = newDraw(10, 1) // a broken connection that is noticed late
 		s.inject(LostAnswer, 1, placing)
 		s.plan = hold(0)
 		s.until("the exit's fill", func() bool { return s.held() == 0 })
 		s.pass(5)
-		want(s, "the exit waits for its answer", true, slices.ContainsFunc(s.book().Live(), func(p *reconcile.Placement) bool { return p.State == reconcile.Sending }))
+		want(s, "the exit waits for its answer", true, slices.ContainsFunc(s.book().Live(),
+			func(p *reconcile.Placement) bool { return p.State == reconcile.Sending }))
 		s.pass(20)
 		s.wantHeld(0)
 		s.wantSound()

@@ -21,8 +21,8 @@ var (
 	coin    = exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 )
 
-// stage is a scenario: one strategy whose wish the scenario sets, behind a network
-// and over a disk that it breaks. The inspector looks on as in every seed.
+// stage is a scenario: one strategy whose plan the scenario sets, with a network and a
+// disk whose faults the scenario injects. The inspector checks it like every seed.
 type stage struct {
 	t          testing.TB
 	w          *world
@@ -34,12 +34,12 @@ type stage struct {
 	config     sim.AccountConfig
 	limits     risk.Limits
 	trace      bytes.Buffer
-	uneven     bool // it ends in a declared state that only a person ends
-	lagging    bool // a replica may lag for longer than two snapshots are apart
+	uneven     bool // the run ends in a declared state that only a person can end
+	lagging    bool // a replica may lag by more than the time between two snapshots
 	far        func(least, most int64) int64
 }
 
-// injection is a fault that strikes the next calls that match.
+// injection is a fault for the next calls that match.
 type injection struct {
 	fault Fault
 	match func(*flight) bool
@@ -51,8 +51,8 @@ type staged func(*stage)
 func onSpot(s *stage)  { s.key = coin }
 func lagging(s *stage) { s.lagging = true }
 
-// latest lets all that a bound allows take as long as it may, and a call wait for
-// nearly its time to live.
+// latest makes everything take as long as its bound allows, and calls wait for nearly
+// their time to live.
 func latest(s *stage) {
 	s.far = func(_, most int64) int64 {
 		if most > timeToLiveMS && most < timeToLiveMS+1_000 {
@@ -72,14 +72,14 @@ func within(limits risk.Limits) staged {
 	return func(s *stage) { s.limits = limits }
 }
 
-// actor asks the scenario what to wish.
+// actor takes its plan from the scenario.
 type actor struct{ s *stage }
 
 func (actor) Warmup() int                                       { return 0 }
 func (actor) Candle(*strategy.View)                             {}
 func (a actor) Decide(view *strategy.View, plan *strategy.Plan) { a.s.plan(view, plan) }
 
-// newStage starts a daemon whose strategy wishes what the plan says.
+// newStage starts a daemon whose strategy follows the plan.
 func newStage(t testing.TB, plan func(*strategy.View, *strategy.Plan), options ...staged) *stage {
 	t.Helper()
 	s := &stage{t: t, key: bitcoin, plan: plan, forge: func(*flight) {}}
@@ -89,7 +89,7 @@ func newStage(t testing.TB, plan func(*strategy.View, *strategy.Plan), options .
 	}
 	s.role.key, s.role.scripted = s.key, actor{s}
 	weather := Weather{}
-	weather[StaleRead] = 1 // what lists showed is kept, so that a scenario can tell it later
+	weather[StaleRead] = 1 // lists are saved, so that a scenario can return them later
 	s.w = newWorld(Options{Seed: 1, Trace: &s.trace, Weather: &weather, script: &script{
 		portfolio: s.portfolio, injects: s.injects, foreign: reconcile.ForeignHalt, far: s.far,
 		forge:   func(f *flight) { s.forge(f) },
@@ -120,7 +120,7 @@ func (s *stage) portfolio() *portfolio {
 	return c
 }
 
-// strikes is asked for every fault that could strike a call.
+// injects decides for each possible fault whether it is injected into a call.
 func (s *stage) injects(f Fault, call *flight) bool {
 	for i := range s.injections {
 		if injection := &s.injections[i]; injection.fault == f && injection.left > 0 && injection.match(call) {
@@ -131,7 +131,7 @@ func (s *stage) injects(f Fault, call *flight) bool {
 	return false
 }
 
-// strike lets a fault befall the next calls that match.
+// inject injects a fault into the next calls that match.
 func (s *stage) inject(f Fault, times int, match func(*flight) bool) {
 	s.injections = append(s.injections, injection{f, match, times})
 }
@@ -154,7 +154,7 @@ func anything(*flight) bool { return true }
 // heal ends all faults.
 func (s *stage) heal() { s.injections, s.forge, s.w.outageMS = nil, func(*flight) {}, 0 }
 
-// pass lets seconds go by.
+// pass advances time by some seconds.
 func (s *stage) pass(seconds float64) {
 	s.t.Helper()
 	s.w.endMS = s.w.nowMS + int64(seconds*1000)
@@ -164,7 +164,7 @@ func (s *stage) pass(seconds float64) {
 	}
 }
 
-// until lets time go by until something has happened.
+// until advances time until something has happened.
 func (s *stage) until(what string, happened func() bool) {
 	s.t.Helper()
 	for range 60_000 {
@@ -176,7 +176,7 @@ func (s *stage) until(what string, happened func() bool) {
 	s.t.Fatalf("want %s within two minutes\n%s", what, s.story())
 }
 
-// story is the end of the trace.
+// story returns the end of the trace.
 func (s *stage) story() string {
 	lines := strings.Split(s.trace.String(), "\n")
 	return strings.Join(lines[max(0, len(lines)-90):], "\n")
@@ -191,7 +191,7 @@ func (s *stage) restart() {
 	s.until("a start", func() bool { return s.w.daemon.up && s.w.daemon.life > life })
 }
 
-// price moves the price, through stops and limits on its way.
+// price moves the price, through stops and limits on the way.
 func (s *stage) price(text string) {
 	s.t.Helper()
 	price, err := s.w.venue.held[s.key].rules.Price(decimal.RequireFromString(text))
@@ -204,7 +204,7 @@ func (s *stage) price(text string) {
 	s.w.venue.takeFills(s.w)
 }
 
-// hand is somebody trading at market on the account.
+// manualTrade trades at market on the account, as a person would.
 func (s *stage) manualTrade(side exchange.Side, quantity exchange.Quantity, reduce bool) {
 	s.t.Helper()
 	operation := exchange.FuturesPlace
@@ -220,8 +220,7 @@ func (s *stage) manualTrade(side exchange.Side, quantity exchange.Quantity, redu
 	s.w.venue.takeFills(s.w)
 }
 
-// take is a stranger taking part of an order that rests, which is the best there
-// is then.
+// take fills a part of a resting order by a counterparty, after making it the best one.
 func (s *stage) take(orderID int64, quantity exchange.Quantity) {
 	s.t.Helper()
 	order := s.order(orderID)
@@ -237,14 +236,15 @@ func (s *stage) take(orderID int64, quantity exchange.Quantity) {
 	if s.key.Market == exchange.Spot {
 		operation = exchange.SpotPlace
 	}
-	if _, err := s.w.venue.x.Do(counterparty, &exchange.Request{Operation: operation, Symbol: s.key.Name, Order: exchange.NewOrder{Market: s.key.Market, Symbol: s.key.Name,
-		Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: quantity}}); err != nil {
+	if _, err := s.w.venue.x.Do(counterparty, &exchange.Request{Operation: operation, Symbol: s.key.Name,
+		Order: exchange.NewOrder{Market: s.key.Market, Symbol: s.key.Name,
+			Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: quantity}}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.pass(0.5)
 }
 
-// cancel is somebody canceling an order of botd's.
+// cancel cancels one of botd's orders, as a person would.
 func (s *stage) cancel(orderID int64) {
 	s.t.Helper()
 	operation := exchange.FuturesCancel
@@ -256,7 +256,7 @@ func (s *stage) cancel(orderID int64) {
 	}
 }
 
-// orders are the account's open orders, the oldest first.
+// orders returns the account's open orders, the oldest first.
 func (s *stage) orders() (open []exchange.Order) {
 	s.w.venue.x.EachOpenOrder(account, s.key.Market, func(o *exchange.Order) { open = append(open, *o) })
 	return open
@@ -308,7 +308,7 @@ func want[T comparable](s *stage, what string, want, have T) {
 	}
 }
 
-// wantHeld wants a position, true and believed.
+// wantHeld expects a position, on the exchange and in the book.
 func (s *stage) wantHeld(q exchange.Quantity) {
 	s.t.Helper()
 	want(s, "position on the exchange", q, s.held())
@@ -333,17 +333,17 @@ func (s *stage) wantSound() {
 	}
 }
 
-// contradicted says that the exchange contradicts itself, so that only a person
-// can tell what is true.
+// contradicted declares that the exchange contradicts itself, so that only a person can
+// resolve it.
 func (s *stage) contradicted() {
 	s.uneven = true
 	s.w.venue.held[s.key].touch(s.w.nowMS, 0)
 }
 
-// person gives the daemon an order of a person's.
+// person sends the daemon a user action.
 func (s *stage) person(event engine.Event) { s.w.daemon.handle(event) }
 
-// finish heals everything; then all must come right.
+// finish ends all faults and expects everything to converge.
 func (s *stage) finish() {
 	s.t.Helper()
 	s.heal()
@@ -357,14 +357,14 @@ func (s *stage) finish() {
 	}
 }
 
-// hold wishes a position.
+// hold plans a position.
 func hold(q exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 	return func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: q}, fmt.Sprint("hold ", q))
 	}
 }
 
-// bids wishes a bid of ten under each price, in whole USDT.
+// bids plans a bid of ten at each price, in whole USDT.
 func bids(prices ...int64) func(*strategy.View, *strategy.Plan) {
 	return func(view *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet, plan.Reason = true, "bids"

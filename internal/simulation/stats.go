@@ -1,6 +1,6 @@
 package simulation
 
-// Stats are what happened in one run or in many.
+// Stats counts what happened in one run or in many.
 type Stats struct {
 	Events    int64
 	Requests  int64
@@ -10,8 +10,8 @@ type Stats struct {
 	VirtualMS int64
 
 	Quarantined int64   // symbols at the end
-	Resolution  Seconds // unknowns by how long they took
-	Unprotected Seconds // times without a stop, by how long
+	Resolution  Seconds // uncertain placements by their duration
+	Unprotected Seconds // times without a stop, by their duration
 }
 
 // Seconds counts durations by whole seconds; the last entry is all longer ones.
@@ -38,8 +38,8 @@ func (s *Stats) add(other *Stats) {
 	}
 }
 
-// Quantile returns the seconds that a share of the counted times stays within;
-// -1 when nothing was counted.
+// Quantile returns the seconds within which a share of the counted times lies; -1 if
+// nothing was counted.
 func Quantile(counts *Seconds, share float64) int {
 	var total, sum int64
 	for _, n := range counts {

@@ -12,7 +12,7 @@ import (
 
 func is[T error](err error, target *T) bool { return errors.As(err, target) }
 
-// orderText is an order in a few words.
+// orderText returns an order in a few words.
 func orderText(rules *exchange.Symbol, o *exchange.NewOrder) string {
 	text := fmt.Sprintf("%s %s %s %s", o.ClientOrderID, o.Symbol, o.Side, o.Type)
 	if rules == nil {
@@ -48,7 +48,7 @@ func outcome(answer exchange.Answer, err error) string {
 	return "ok"
 }
 
-// fact is a note in words.
+// fact is a note as text.
 type fact struct {
 	name     string
 	order    engine.NoteOrder
@@ -58,7 +58,7 @@ type fact struct {
 	over     bool
 }
 
-// factOf reads a note. What is written in capitals is what a person looks for.
+// factOf converts a note. Capitals mark what a reader searches for.
 func factOf(note engine.Fact) fact {
 	switch n := note.(type) {
 	case engine.NoteCandle:
@@ -109,7 +109,7 @@ func factOf(note engine.Fact) fact {
 	return orderFact(note)
 }
 
-// orderFact reads a note of one order's life.
+// orderFact converts a note about an order.
 func orderFact(note engine.Fact) fact {
 	switch n := note.(type) {
 	case engine.NoteIntent:
@@ -138,7 +138,7 @@ func orderOf(intent *reconcile.Intent) engine.NoteOrder {
 	return engine.NoteOrder{Purpose: intent.Purpose, ClientOrderID: intent.ClientID, Order: intent.Order}
 }
 
-// noteText is a fact of the engine's in a line.
+// noteText returns a note of the engine in one line.
 func noteText(n *engine.Note) string {
 	f := factOf(n.Fact)
 	parts := []string{f.name}

@@ -8,41 +8,41 @@ import (
 	"botd/exchange/sim"
 )
 
-// The accounts of the simulated exchange. Strangers only buy or only sell, so
-// that their orders never stand against a position of their own.
+// The accounts of the simulated exchange. Each counterparty only buys or only sells, so
+// that its orders never oppose a position of its own.
 const (
 	account = "botd"
 	buyer   = "buyer"
 	seller  = "seller"
 )
 
-// venue is the simulated exchange with what a network of replicas and other
-// people add to it, and the ground truth the inspector judges by.
+// venue is the simulated exchange, its replicas and other traders, with the state that
+// the inspector checks against.
 type venue struct {
 	x       *sim.Exchange
 	symbols []*exchange.Symbol // the exchange's own; rule drift changes them in place
 	drifted bool
 	foreign bool // another botd has placed an order under our prefix
 
-	asked    map[string]*asked // by client order id: every placement of the daemon's
-	inFlight []*asked          // those that may still reach the exchange
+	asked    map[string]*asked // every placement of the daemon, by client order id
+	inFlight []*asked          // placements that may still reach the exchange
 	byOrder  map[int64]*asked
-	hidden   map[int64]int64          // order id: until when replicas leave it out
-	replica  map[replicaKey][]replica // earlier answers, and what lists showed
+	hidden   map[int64]int64          // by order id: until when replicas omit it
+	replica  map[replicaKey][]replica // earlier answers and lists
 	held     map[exchange.SymbolKey]*held
 	keys     []exchange.SymbolKey
 	fills    []sim.Fill
 	version  uint64 // of the exchange when its fills were last taken
 }
 
-// asked is one placement as it really went.
+// asked is one placement and its actual fate.
 type asked struct {
 	id        string
 	order     exchange.NewOrder
 	opens     bool
 	sends     int
 	inFlight  int  // copies that may still reach the exchange
-	forgotten bool // it was under way when the journal came back without it
+	forgotten bool // it was in flight when a journal without it was restored
 	executed  int
 	refused   int
 	orders    []int64
@@ -50,19 +50,19 @@ type asked struct {
 	sentMS    int64
 }
 
-// held is the truth of one symbol.
+// held is the actual state of one symbol.
 type held struct {
 	key       exchange.SymbolKey
 	rules     *exchange.Symbol
-	position  exchange.Quantity // signed: what the fills of the account made
-	own       exchange.Quantity // the part of it by botd's own orders
-	slack     exchange.Quantity // what others may have added to the exposure
-	touchedMS int64             // when somebody else last touched it; 0 for never
+	position  exchange.Quantity // signed: the sum of the account's fills
+	own       exchange.Quantity // the part made by botd's own orders
+	slack     exchange.Quantity // exposure that others may have added
+	touchedMS int64             // when anybody else last traded it; 0 for never
 	filledMS  int64             // when the account's own orders last filled on it
 	exit      *asked            // the last exit at market
-	triedMS   int64             // when one was last written down
-	forgot    exchange.Quantity // spot: what sales under way, or too young to show, sell that a restored backup does not know
-	doubled   bool              // a middlebox delivered an order twice, and both were taken
+	triedMS   int64             // when an exit was last recorded
+	forgot    exchange.Quantity // spot: sales that a restored backup does not know, in flight or too young to be listed
+	doubled   bool              // a middlebox delivered an order twice, and both were accepted
 }
 
 func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *venue {
@@ -70,7 +70,7 @@ func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *ve
 		replica: map[replicaKey][]replica{}, held: map[exchange.SymbolKey]*held{}, symbols: symbols}
 	x, err := sim.New(sim.Config{Symbols: symbols, StartMS: w.nowMS, OrderDelayMS: delayMS, OrderDelaySpreadMS: spreadMS, Seed: w.seed})
 	if err != nil {
-		panic(err) // the built-in symbols make an exchange
+		panic(err) // the built-in symbols are valid
 	}
 	v.x = x
 	for _, symbol := range symbols {
@@ -87,7 +87,8 @@ func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *ve
 		}
 		if name != account {
 			config.FuturesUSDT = exchange.AmountOf(100_000_000)
-			config.Spot = map[string]exchange.Amount{"USDT": exchange.AmountOf(100_000_000), "BTC": exchange.AmountOf(10_000), "ETH": exchange.AmountOf(100_000)}
+			config.Spot = map[string]exchange.Amount{"USDT": exchange.AmountOf(100_000_000), "BTC": exchange.AmountOf(10_000),
+				"ETH": exchange.AmountOf(100_000)}
 		}
 		if err := x.AddAccount(config); err != nil {
 			panic(err)
@@ -96,7 +97,7 @@ func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *ve
 	return v
 }
 
-// advance brings the exchange to a time and takes the fills into the truth.
+// advance advances the exchange to a time and applies the fills.
 func (v *venue) advance(w *world, nowMS int64) {
 	v.x.Advance(nowMS)
 	v.takeFills(w)
@@ -120,7 +121,7 @@ func (v *venue) takeFills(w *world) {
 		if a := v.byOrder[fill.OrderID]; a != nil {
 			a.filled += fill.Quantity
 			h.own, h.filledMS = h.own+signed, w.nowMS
-			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // what somebody bought hides what was forgotten
+			covered := w.stats.Faults[OldBackup] > 0 && w.stats.Faults[ManualTrade] > 0 // a manual purchase hides what was forgotten
 			if fill.Market == exchange.Spot && h.own+h.forgot < 0 && !h.doubled && !covered {
 				w.fail("oversold", "%s: botd sold %d more than it ever bought", h.key, -h.own)
 			}
@@ -128,35 +129,36 @@ func (v *venue) takeFills(w *world) {
 			h.touch(w.nowMS, fill.Quantity)
 		}
 		if w.tracing {
-			w.tracef("venue", "filled %s %s %s at %s (order %d)", fill.Symbol, fill.Side, h.rules.QuantityDecimal(fill.Quantity), h.rules.PriceDecimal(fill.Price), fill.OrderID)
+			w.tracef("venue", "filled %s %s %s at %s (order %d)", fill.Symbol, fill.Side, h.rules.QuantityDecimal(fill.Quantity),
+				h.rules.PriceDecimal(fill.Price), fill.OrderID)
 		}
 	}
 }
 
-// touch notes that somebody else changed the position or may change it.
+// touch notes that anybody else changed the position or may change it.
 func (h *held) touch(nowMS int64, quantity exchange.Quantity) {
 	h.touchedMS = nowMS
 	h.slack += max(quantity, -quantity)
 }
 
-// depart notes that a copy of a placement is on its way.
+// depart notes that a copy of a placement is in flight.
 func (v *venue) depart(a *asked) {
 	if a.inFlight++; a.inFlight == 1 {
 		v.inFlight = append(v.inFlight, a)
 	}
 }
 
-// ended notes that a copy arrived or never will.
+// ended notes that a copy has arrived or never will.
 func (v *venue) ended(a *asked) {
 	if a.inFlight--; a.inFlight == 0 {
 		v.inFlight = slices.DeleteFunc(v.inFlight, func(other *asked) bool { return other == a })
 	}
 }
 
-// recent reports whether a fill may be younger than the daemon's last round.
+// recent reports whether a fill may be newer than the daemon's last round.
 func (h *held) recent(nowMS int64) bool { return h.filledMS != 0 && nowMS-h.filledMS < recentMS }
 
-// do performs a request that arrived.
+// do executes a request that arrived.
 func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
 	request := &f.call.Request
 	answer, err := v.x.Do(account, request)
@@ -174,7 +176,8 @@ func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
 		v.leaveOut(w, &answer, w.nowMS)
 	case exchange.FuturesOrder:
 		if v.hidden[request.OrderID] > w.nowMS {
-			return exchange.Answer{}, &exchange.Refusal{Operation: request.Operation, Status: 400, Code: sim.CodeUnknownOrder, Message: "no such order here yet"}
+			return exchange.Answer{}, &exchange.Refusal{Operation: request.Operation, Status: 400, Code: sim.CodeUnknownOrder,
+				Message: "no such order here yet"}
 		}
 	}
 	return answer, nil
@@ -189,7 +192,7 @@ func cloned(symbols []*exchange.Symbol) []*exchange.Symbol {
 	return all
 }
 
-// placed takes the outcome of a placement into the truth.
+// placed applies the outcome of a placement.
 func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) {
 	a := f.asked
 	if err != nil {
@@ -199,21 +202,21 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 	a.executed++
 	a.orders = append(a.orders, answer.Order.ID)
 	v.byOrder[answer.Order.ID] = a
-	if a.executed > 1 || a.refused > 0 { // a middlebox's second copy of what was taken or refused already
+	if a.executed > 1 || a.refused > 0 { // a second copy of a placement that was already accepted or refused
 		h := v.held[a.order.Key()]
 		h.doubled = true
 		h.touch(w.nowMS, v.size(a))
 	}
 	if have := v.x.Leverage(account, a.order.Symbol); a.opens && a.order.Market == exchange.Futures && have != leverage {
-		w.fail("leverage", "%s opens at leverage %d, wished is %d", a.id, have, leverage)
+		w.fail("leverage", "%s opens at leverage %d, want %d", a.id, have, leverage)
 	}
 	if w.injects(Hidden) {
 		v.hidden[answer.Order.ID] = w.nowMS + w.far(100, w.bounds.VisibilityMS-w.delayMS-500)
 	}
 }
 
-// forget marks the openings on a symbol that are under way, or too young for a
-// list to show, as forgotten by the journal, and returns how much they may open.
+// forget marks the openings on a symbol that are in flight or too young to be listed as
+// forgotten by the journal, and returns how much they may open.
 func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantity) {
 	young := w.bounds.VisibilityMS + w.bounds.StalenessMS
 	for _, a := range v.asked {
@@ -230,7 +233,7 @@ func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantit
 	return opens
 }
 
-// resting is how much botd's resting openings on a symbol may still fill.
+// resting returns how much botd's resting openings on a symbol may still fill.
 func (v *venue) resting(key exchange.SymbolKey) (sum exchange.Quantity) {
 	v.x.EachOpenOrder(account, key.Market, func(o *exchange.Order) {
 		if a := v.byOrder[o.ID]; o.Symbol == key.Name && a != nil && a.opens {
@@ -240,7 +243,7 @@ func (v *venue) resting(key exchange.SymbolKey) (sum exchange.Quantity) {
 	return sum
 }
 
-// size is the base quantity of a placement at its worst.
+// size returns the largest possible base quantity of a placement.
 func (v *venue) size(a *asked) exchange.Quantity {
 	h := v.held[a.order.Key()]
 	if !a.order.QuoteAmount.IsZero() {
@@ -250,7 +253,7 @@ func (v *venue) size(a *asked) exchange.Quantity {
 	return a.order.Quantity
 }
 
-// leaveOut drops the orders that a replica of so long ago did not show yet.
+// leaveOut drops the orders that a replica of that age did not list yet.
 func (v *venue) leaveOut(w *world, answer *exchange.Answer, atMS int64) {
 	maps.DeleteFunc(v.hidden, func(_, until int64) bool { return until <= w.nowMS-w.bounds.StalenessMS })
 	if len(v.hidden) == 0 || !answer.Orders.Done() {

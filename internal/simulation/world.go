@@ -1,10 +1,10 @@
 // Package simulation runs the whole daemon under seeded faults on virtual time.
 //
 // One event loop runs the exchange (exchange/sim itself), the network, the disk,
-// the clock and the daemon's engine from one seed. For eight virtual minutes
-// faults happen; then it is quiet, and everything must come right in bounded
-// time. The inspector judges after every event, by what is true on the exchange.
-// The same seed gives the same run.
+// the clock and the daemon's engine from one seed. For eight virtual minutes faults
+// occur; then they stop, and everything must converge in bounded time. The inspector
+// checks the invariants after every event, against the exchange's state. The same seed
+// gives the same run.
 package simulation
 
 import (
@@ -31,55 +31,55 @@ const (
 	priceStepMS = 1_000
 )
 
-// bounds are those the simulated network keeps: W, D and L. Most seeds have the
-// first; in the second a replica may lag for longer than two snapshots are apart.
+// bounds are the W, D and L of the simulated network. Most seeds use the first; in the
+// second a replica may lag by more than the time between two snapshots.
 var bounds = []reconcile.Settle{
 	{WindowMS: 5_000, VisibilityMS: 6_000, StalenessMS: 3_000},
 	{WindowMS: 8_000, VisibilityMS: 3_000, StalenessMS: 7_000},
 }
 
-// Options say what to run. The zero value of all but Seed is an ordinary run.
+// Options selects a run. All fields but Seed may be zero.
 type Options struct {
 	Seed    uint64
-	CrashAt int       // the process dies at this input or output; 0 for none but the weather's
-	Trace   io.Writer // a readable account of everything; nil for none
+	CrashAt int       // the process dies at this input or output; 0 leaves crashes to the weather
+	Trace   io.Writer // receives a readable trace; nil for none
 	Weather *Weather  // instead of the seed's own
 
-	script *script // what a scenario prescribes; nil for none
+	script *script // of a scenario; nil for none
 }
 
-// script is what a scenario prescribes instead of the seed: who plays, which
-// fault strikes which call, and that prices stand still.
+// script replaces what the seed draws in a scenario: the portfolio, the injected faults,
+// and constant prices.
 type script struct {
 	portfolio func() *portfolio
 	injects   func(f Fault, call *flight) bool
-	forge     func(call *flight) // changes what the exchange answered
+	forge     func(call *flight) // changes the exchange's answer
 	far       func(least, most int64) int64
 	foreign   string
 	account   func(*sim.AccountConfig)
 	limits    risk.Limits
 }
 
-// Violation is an invariant that did not hold.
+// Violation is a broken invariant.
 type Violation struct {
 	Rule string `json:"rule"`
 	AtMS int64  `json:"at_ms"` // since the start
 	Text string `json:"text"`
 }
 
-// Result is what came of one run.
+// Result is the result of one run.
 type Result struct {
 	Seed      uint64
 	CrashAt   int
 	Hash      uint64 // of everything that happened: the same seed gives the same hash
 	Points    int    // inputs and outputs, at each of which the process may die
 	Weather   Weather
-	Given     bool // the weather: it is not the seed's own
+	Given     bool // the weather is not the seed's own
 	Violation *Violation
 	Stats     Stats
 }
 
-// Command reproduces the run with a readable trace.
+// Command returns the command that reproduces the run with a readable trace.
 func (r *Result) Command() string {
 	command := fmt.Sprintf("go run ./cmd/botd-sim simulate --seed %d", r.Seed)
 	if r.CrashAt > 0 {
@@ -100,15 +100,15 @@ type world struct {
 	options Options
 	seed    uint64
 	weather Weather
-	bounds  reconcile.Settle // that hold
-	settle  reconcile.Settle // that the daemon believes
+	bounds  reconcile.Settle // of the network
+	settle  reconcile.Settle // configured in the daemon
 	nowMS   int64
-	quietMS int64 // faults end
+	quietMS int64 // when the faults end
 	endMS   int64
 	quiet   bool
-	delayMS int64  // the most an accepted order takes to reach the book
-	foreign string // policy for what botd did not make
-	harsh   bool   // times are drawn from the ends of what the bounds allow
+	delayMS int64  // the maximum time until an accepted order reaches the book
+	foreign string // policy for positions and orders that botd did not make
+	harsh   bool   // times are drawn near their bounds
 	ledger  bool   // the daemon keeps a ledger
 	poor    bool   // the account has little more than the margin it needs
 
@@ -121,11 +121,11 @@ type world struct {
 
 	network, storage, market, people, actions draw
 	changes                                   draw
-	shut                                      bool // limits allow no opening
+	shut                                      bool // limits block every opening
 	limits                                    bounded
 	outageMS                                  int64
 
-	current *flight // the call that is on its way
+	current *flight // the call being processed
 	points  int
 	hash    uint64
 	stats   Stats
@@ -144,7 +144,8 @@ func Run(options Options) Result {
 	if w.tracing && w.failure != nil {
 		w.tracef("broken", "%s: %s", w.failure.Rule, w.failure.Text)
 	}
-	return Result{Seed: options.Seed, CrashAt: options.CrashAt, Hash: w.hash, Points: w.points, Weather: w.weather, Given: options.Weather != nil, Violation: w.failure, Stats: w.stats}
+	return Result{Seed: options.Seed, CrashAt: options.CrashAt, Hash: w.hash, Points: w.points, Weather: w.weather, Given: options.Weather != nil,
+		Violation: w.failure, Stats: w.stats}
 }
 
 func newWorld(options Options) *world {
@@ -164,7 +165,7 @@ func newWorld(options Options) *world {
 	return w
 }
 
-// setUp draws who plays where, and under which bounds.
+// setUp draws weather, portfolio, bounds and policies.
 func (w *world) setUp() {
 	setup := newDraw(w.seed, 5)
 	w.weather = drawWeather(&setup)
@@ -202,7 +203,7 @@ func (w *world) setUp() {
 	w.settle = believed(w.bounds)
 }
 
-// loop lets everything happen in order.
+// loop processes all happenings in order.
 func (w *world) loop() {
 	for w.failure == nil {
 		next := min(w.agenda.nextMS(), w.daemon.wakeMS())
@@ -242,7 +243,7 @@ func (w *world) calm() {
 	}
 }
 
-// happen lets one entry of the agenda happen.
+// happen processes one entry of the agenda.
 func (w *world) happen(h *happening) {
 	d := w.daemon
 	switch h.kind {
@@ -265,7 +266,7 @@ func (w *world) happen(h *happening) {
 		return
 	}
 	if !d.up || h.life != d.life {
-		return // of a process that is gone
+		return // of a process that has ended
 	}
 	if d.pausedMS > w.nowMS {
 		h.atMS = d.pausedMS
@@ -284,7 +285,7 @@ func (w *world) happen(h *happening) {
 	}
 }
 
-// fail notes the first invariant that did not hold; the run ends there.
+// fail notes the first broken invariant, which ends the run.
 func (w *world) fail(rule, format string, values ...any) {
 	if w.failure == nil {
 		w.failure = &Violation{Rule: rule, AtMS: w.nowMS - startMS, Text: fmt.Sprintf(format, values...)}
@@ -305,7 +306,7 @@ func (w *world) movePrices() {
 	}
 }
 
-// walk moves a price by a drawn share, or by one given in millionths.
+// walk moves a price by a drawn share, or by the given millionths.
 func (w *world) walk(key exchange.SymbolKey, millionths int64) {
 	symbol := w.venue.held[key].rules
 	last, _ := w.venue.x.Price(key)

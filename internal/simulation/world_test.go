@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// TestMain collects garbage seldom: a run is small and short-lived.
+// TestMain collects garbage rarely: a run is small and short-lived.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
 	m.Run()
 }
 
-// seedsToRun is how many seeds the test runs; BOTD_SEEDS raises it.
+// seedsToRun returns the number of seeds; BOTD_SEEDS sets it.
 func seedsToRun(t *testing.T) int {
 	t.Helper()
 	seeds := 3_000
@@ -41,7 +41,8 @@ func expectNone(t *testing.T, fleet Fleet) {
 	t.Helper()
 	summary := fleet.Run(t.Context())
 	for _, failure := range summary.Failures {
-		t.Errorf("seed %d at %d ms: want %s to hold, have: %s\n%s", failure.Seed, failure.Broken.AtMS, failure.Broken.Rule, failure.Broken.Text, failure.Command)
+		t.Errorf("seed %d at %d ms: want %s to hold, have: %s\n%s", failure.Seed, failure.Broken.AtMS, failure.Broken.Rule, failure.Broken.Text,
+			failure.Command)
 	}
 	t.Logf("%d runs, %.0f a second, %.0f virtual hours", summary.Runs, summary.Rate(), float64(summary.Stats.VirtualMS)/3_600_000)
 }
@@ -68,7 +69,8 @@ func TestSeedsThatOnceFailedHoldTheInvariants(t *testing.T) {
 			options.CrashAt = at
 		}
 		if result := Run(options); result.Violation != nil {
-			t.Errorf("seed %d at %d ms: want %s to hold, have: %s\n%s", seed, result.Violation.AtMS, result.Violation.Rule, result.Violation.Text, result.Command())
+			t.Errorf("seed %d at %d ms: want %s to hold, have: %s\n%s", seed, result.Violation.AtMS, result.Violation.Rule, result.Violation.Text,
+				result.Command())
 		}
 		ran++
 	}
@@ -123,7 +125,8 @@ func TestACrashInTheLastMomentHasItsTimeToComeRight(t *testing.T) {
 		points := Run(Options{Seed: seed}).Points
 		for _, at := range []int{points - 1, points - 4} {
 			if result := Run(Options{Seed: seed, CrashAt: at}); result.Violation != nil {
-				t.Errorf("seed %d, the process dies at point %d of %d: want all to come right, have %s: %s", seed, at, points, result.Violation.Rule, result.Violation.Text)
+				t.Errorf("seed %d, the process dies at point %d of %d: want all to come right, have %s: %s", seed, at, points, result.Violation.Rule,
+					result.Violation.Text)
 			}
 		}
 	}
