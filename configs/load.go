@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"botd/internal/spell"
 )
 
 // Names inside a configuration directory.
@@ -292,7 +294,7 @@ func checkPayload(s *section, node *yaml.Node) {
 	hint := "known are " + strings.Join(known, ", ")
 	found := placeholder.FindAllString(node.Value, -1)
 	for _, word := range found {
-		if near := Nearest(word, known); near != word {
+		if near := spell.Nearest(word, known); near != word {
 			if near != "" {
 				hint = fmt.Sprintf("did you mean %s?", near)
 			}

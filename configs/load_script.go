@@ -11,6 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"botd/internal/spell"
 	"botd/strategy"
 )
 
@@ -120,7 +121,7 @@ func (r *strategyReader) inRule(name string, line int, text *strategy.SourceErro
 
 // spelling suggests what a name that is not defined was meant to be.
 func spelling(text *strategy.SourceError) string {
-	if near := Nearest(text.Unknown, text.Known); near != "" {
+	if near := spell.Nearest(text.Unknown, text.Known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	switch what := text.Fault(); {

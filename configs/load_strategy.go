@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/internal/spell"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -162,7 +163,7 @@ func (r *strategyReader) identity() {
 		r.script()
 		return
 	}
-	if near := Nearest(strings.ToLower(strings.ReplaceAll(c.Kind, "-", "_")), known); near != "" {
+	if near := spell.Nearest(strings.ToLower(strings.ReplaceAll(c.Kind, "-", "_")), known); near != "" {
 		list = fmt.Sprintf("did you mean %q? there are %s", near, strings.Join(known, ", "))
 	}
 	r.wrong(node, list, "unknown strategy %q", shortened(c.Kind))
@@ -206,7 +207,7 @@ func (r *strategyReader) findSymbol(node *yaml.Node) {
 		hint = fmt.Sprintf("%s has %s", c.Market, strings.Join(known, ", "))
 		// One letter only: SOL is not what DOGE was meant to be.
 		written := strings.ToUpper(strings.NewReplacer("/", "-", "_", "-").Replace(c.Symbol))
-		if near := Nearest(written, known); near != "" && distance(written, near) <= 1 {
+		if near := spell.Nearest(written, known); near != "" && spell.Distance(written, near) <= 1 {
 			hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 		}
 	}

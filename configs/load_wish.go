@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/internal/spell"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -111,7 +112,7 @@ func (r *strategyReader) params() {
 			if r.into.Script.File != "" {
 				hint = fmt.Sprintf("%s declares none: %s = param(%q, ...) makes it one", r.into.Script.File, name, name)
 			}
-			if near := Nearest(name, known); near != "" {
+			if near := spell.Nearest(name, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			} else if len(known) > 0 {
 				hint = fmt.Sprintf("%s takes %s", r.into.Kind, strings.Join(known, ", "))
@@ -182,7 +183,7 @@ func (r *strategyReader) param(s *section, name string, parameter strategy.Param
 	}
 	if err != nil {
 		r.broken = true
-		if near := Nearest(strings.ToLower(text), parameter.OneOf); near != "" {
+		if near := spell.Nearest(strings.ToLower(text), parameter.OneOf); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		} else if hint == "" {
 			hint = parameter.Help

@@ -8,6 +8,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"botd/exchange"
+	"botd/internal/spell"
 )
 
 // Schedule says when a strategy is asked. Its moments are nominal: they follow
@@ -52,7 +53,7 @@ func parseSchedule(spec string, interval exchange.Interval) (Schedule, string, e
 		return Schedule{}, "leave " + shortened(word) + " out; schedules are in UTC", fmt.Errorf("schedule %q names a time zone", shortened(spec))
 	case strings.HasPrefix(spec, "@"):
 		known := []string{"@candle", "@every", "@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"}
-		if near := Nearest(word, known); near != word {
+		if near := spell.Nearest(word, known); near != word {
 			hint := scheduleHint
 			if near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)

@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/internal/spell"
 	"botd/risk"
 )
 
@@ -113,7 +114,7 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 		return
 	}
 	hint := ""
-	if near := Nearest(key.Value, known); near != "" {
+	if near := spell.Nearest(key.Value, known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	} else if home, ok := homeOf(key.Value); ok && home != strings.TrimSuffix(s.path, ".") {
 		hint = fmt.Sprintf("%q belongs under %s", key.Value, home)
@@ -250,7 +251,7 @@ func (s *section) choice(key string, into *string, words ...string) {
 	}
 	if !slices.Contains(words, node.Value) {
 		hint := "one of " + strings.Join(words, ", ")
-		if near := Nearest(strings.ToLower(node.Value), words); near != "" {
+		if near := spell.Nearest(strings.ToLower(node.Value), words); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		s.wrong(node, hint, "%s%s %q is not known", s.path, key, shortened(node.Value))

@@ -152,6 +152,22 @@ func (c *Candles) Append(candle Candle) {
 	c.TakerQuote = append(c.TakerQuote, candle.TakerQuote)
 }
 
+// Merge adds a shorter candle to the last one, or begins a new one with it.
+func (c *Candles) Merge(part Candle) {
+	open, n := c.Interval.OpenOf(part.OpenMS), c.Len()-1
+	if n < 0 || c.OpenMS[n] != open {
+		part.OpenMS = open
+		c.Append(part)
+		return
+	}
+	c.High[n], c.Low[n], c.Close[n] = max(c.High[n], part.High), min(c.Low[n], part.Low), part.Close
+	c.Volume[n] += part.Volume
+	c.QuoteVolume[n] += part.QuoteVolume
+	c.Trades[n] += part.Trades
+	c.TakerBase[n] += part.TakerBase
+	c.TakerQuote[n] += part.TakerQuote
+}
+
 // Slice returns the candles from..to, to excluded. The columns are shared.
 func (c *Candles) Slice(from, to int) *Candles {
 	part := &Candles{
@@ -168,6 +184,25 @@ func (c *Candles) Slice(from, to int) *Candles {
 		part.TakerBase, part.TakerQuote = c.TakerBase[from:to], c.TakerQuote[from:to]
 	}
 	return part
+}
+
+// Join extends a candle by the one that follows it.
+func (c *Candle) Join(next *Candle) {
+	c.High, c.Low, c.Close = max(c.High, next.High), min(c.Low, next.Low), next.Close
+	c.Volume += next.Volume
+	c.QuoteVolume += next.QuoteVolume
+	c.Trades += next.Trades
+	c.TakerBase += next.TakerBase
+	c.TakerQuote += next.TakerQuote
+}
+
+// CheckBuilds returns an error unless candles of the longer interval can be built from candles of
+// this one.
+func (i Interval) CheckBuilds(longer Interval) error {
+	if i <= 0 || longer <= i || longer%i != 0 {
+		return fmt.Errorf("candles of %s cannot be built from candles of %s: the interval must be a multiple", longer, i)
+	}
+	return nil
 }
 
 // Plausible returns what is wrong with a candle, or nil: prices are above zero, high is the

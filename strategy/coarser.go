@@ -1,10 +1,6 @@
 package strategy
 
-import (
-	"fmt"
-
-	"botd/exchange"
-)
+import "botd/exchange"
 
 // Coarser builds candles of a longer interval from the strategy's own candles. A strategy on hourly
 // candles that also uses daily ones gets a day when its last hour has closed, never before.
@@ -17,8 +13,8 @@ type Coarser struct {
 // NewCoarser returns a builder of candles of the interval, which must be a multiple of the
 // strategy's own.
 func NewCoarser(own, interval exchange.Interval) (*Coarser, error) {
-	if own <= 0 || interval <= own || interval%own != 0 {
-		return nil, fmt.Errorf("candles of %s cannot be built from candles of %s: the interval must be a multiple", interval, own)
+	if err := own.CheckBuilds(interval); err != nil {
+		return nil, err
 	}
 	return &Coarser{own: own, interval: interval}, nil
 }
@@ -30,7 +26,7 @@ func (c *Coarser) Next(candle exchange.Candle, closed func(exchange.Candle)) {
 	at := c.interval.OpenOf(candle.OpenMS)
 	switch {
 	case c.begun && at == c.forming.OpenMS:
-		c.join(candle)
+		c.forming.Join(&candle)
 	case c.begun:
 		closed(c.forming)
 		c.begin(candle, at)
@@ -48,14 +44,4 @@ func (c *Coarser) Next(candle exchange.Candle, closed func(exchange.Candle)) {
 func (c *Coarser) begin(candle exchange.Candle, openMS int64) {
 	c.forming, c.begun = candle, true
 	c.forming.OpenMS = openMS
-}
-
-func (c *Coarser) join(next exchange.Candle) {
-	all := &c.forming
-	all.High, all.Low, all.Close = max(all.High, next.High), min(all.Low, next.Low), next.Close
-	all.Volume += next.Volume
-	all.QuoteVolume += next.QuoteVolume
-	all.Trades += next.Trades
-	all.TakerBase += next.TakerBase
-	all.TakerQuote += next.TakerQuote
 }

@@ -193,15 +193,7 @@ func seriesOf(result *backtest.Result, source *Source) series {
 func joined(c *exchange.Candles, longer exchange.Interval) *exchange.Candles {
 	all := &exchange.Candles{Interval: longer}
 	for i := range c.Len() {
-		open, n := longer.OpenOf(c.OpenMS[i]), all.Len()-1
-		if n < 0 || all.OpenMS[n] != open {
-			candle := c.At(i)
-			candle.OpenMS = open
-			all.Append(exchange.Candle{OpenMS: open, Open: candle.Open, High: candle.High, Low: candle.Low, Close: candle.Close, Volume: candle.Volume})
-			continue
-		}
-		all.High[n], all.Low[n], all.Close[n] = max(all.High[n], c.High[i]), min(all.Low[n], c.Low[i]), c.Close[i]
-		all.Volume[n] += c.Volume[i]
+		all.Merge(c.At(i))
 	}
 	return all
 }

@@ -103,27 +103,10 @@ func (b *book) builtFrom(interval exchange.Interval, fromMS int64) *exchange.Can
 	snap(minutes, 0, grain, quoteGrain)
 	all := &exchange.Candles{Interval: interval}
 	for i := range minutes.Len() {
-		merge(all, minutes.At(i))
+		all.Merge(minutes.At(i))
 		snap(all, all.Len()-1, grain, quoteGrain)
 	}
 	return all
-}
-
-// merge adds a shorter candle to the last one of a longer interval, or begins a new one with it.
-func merge(all *exchange.Candles, part exchange.Candle) {
-	open, n := all.Interval.OpenOf(part.OpenMS), all.Len()-1
-	if n < 0 || all.OpenMS[n] != open {
-		part.OpenMS = open
-		all.Append(part)
-		return
-	}
-	all.High[n], all.Low[n] = max(all.High[n], part.High), min(all.Low[n], part.Low)
-	all.Close[n] = part.Close
-	all.Volume[n] += part.Volume
-	all.QuoteVolume[n] += part.QuoteVolume
-	all.Trades[n] += part.Trades
-	all.TakerBase[n] += part.TakerBase
-	all.TakerQuote[n] += part.TakerQuote
 }
 
 func clone(c *exchange.Candles) *exchange.Candles {

@@ -269,7 +269,7 @@ func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.
 	}
 	for s.consumed < m.candles.Len() && m.candles.CloseMS(s.consumed) <= now {
 		if interval > m.candles.Interval {
-			merge(&s.candles, m.candles.At(s.consumed))
+			s.candles.Merge(m.candles.At(s.consumed))
 		}
 		s.consumed++
 	}
@@ -283,7 +283,7 @@ func (m *tape) candlesOf(b *book, interval exchange.Interval) (closed *exchange.
 		closed = closed.Slice(0, n)
 	}
 	if s.consumed < m.candles.Len() && m.candles.OpenMS[s.consumed] <= now {
-		merge(under, m.forming(s.consumed, now))
+		under.Merge(m.forming(s.consumed, now))
 	}
 	if under.Len() == 0 {
 		return closed, last, false

@@ -12,8 +12,8 @@ import (
 // recorded whole; in the middle it is made of what there is and is named in
 // incomplete by its open time.
 func Resample(fine *exchange.Candles, interval exchange.Interval) (coarse *exchange.Candles, incomplete []int64, err error) {
-	if interval <= fine.Interval || interval%fine.Interval != 0 {
-		return nil, nil, fmt.Errorf("candles of %s can not be made of candles of %s: it must be a multiple", interval, fine.Interval)
+	if err := fine.Interval.CheckBuilds(interval); err != nil {
+		return nil, nil, err
 	}
 	coarse = &exchange.Candles{Interval: interval}
 	perCandle := int(interval / fine.Interval)
@@ -40,12 +40,7 @@ func joined(c *exchange.Candles, i, end int, openMS int64) exchange.Candle {
 	all.OpenMS = openMS
 	for k := i + 1; k < end; k++ {
 		next := c.At(k)
-		all.High, all.Low, all.Close = max(all.High, next.High), min(all.Low, next.Low), next.Close
-		all.Volume += next.Volume
-		all.QuoteVolume += next.QuoteVolume
-		all.Trades += next.Trades
-		all.TakerBase += next.TakerBase
-		all.TakerQuote += next.TakerQuote
+		all.Join(&next)
 	}
 	return all
 }

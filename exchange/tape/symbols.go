@@ -1,6 +1,7 @@
 package tape
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/exchange"
+	"botd/internal/spell"
 )
 
 // LoadSymbols reads a YAML list of symbol records for both markets. The futures
@@ -161,7 +163,7 @@ func (r *record) read(node *yaml.Node) error {
 		}
 	}
 	if base, quote, found := strings.Cut(r.spec.Name, "-"); found {
-		r.spec.Base, r.spec.Quote = or(r.spec.Base, base), or(r.spec.Quote, quote)
+		r.spec.Base, r.spec.Quote = cmp.Or(r.spec.Base, base), cmp.Or(r.spec.Quote, quote)
 	}
 	if r.spec.MaxNotional.IsZero() {
 		r.spec.MaxNotional = decimal.NewFromInt(1_000_000)
@@ -169,15 +171,16 @@ func (r *record) read(node *yaml.Node) error {
 	return r.err
 }
 
-func or(text, fallback string) string {
-	if text != "" {
-		return text
-	}
-	return fallback
-}
-
 func (r *record) field(key, value *yaml.Node) {
 	s := &r.spec
+	decimals := map[string]*decimal.Decimal{
+		"quantityTick": &s.QuantityTick, "priceTick": &s.PriceTick, "minNotional": &s.MinNotional, "maxNotional": &s.MaxNotional,
+		"adjustedFundingRateCap": &s.FundingCap, "adjustedFundingRateFloor": &s.FundingFloor,
+	}
+	if into := decimals[key.Value]; into != nil {
+		*into = r.decimal(value)
+		return
+	}
 	switch key.Value {
 	case "symbol":
 		s.Name = value.Value
@@ -191,18 +194,6 @@ func (r *record) field(key, value *yaml.Node) {
 		s.Base = value.Value
 	case "quote", "quoteAsset":
 		s.Quote = value.Value
-	case "quantityTick":
-		s.QuantityTick = r.decimal(value)
-	case "priceTick":
-		s.PriceTick = r.decimal(value)
-	case "minNotional":
-		s.MinNotional = r.decimal(value)
-	case "maxNotional":
-		s.MaxNotional = r.decimal(value)
-	case "adjustedFundingRateCap":
-		s.FundingCap = r.decimal(value)
-	case "adjustedFundingRateFloor":
-		s.FundingFloor = r.decimal(value)
 	case "fundingIntervalHours":
 		s.FundingIntervalHours = r.whole(value, 24*7)
 	case "isTrade":
@@ -222,7 +213,7 @@ func (r *record) field(key, value *yaml.Node) {
 
 func (r *record) unknown(key *yaml.Node, known []string) {
 	hint := "known: " + strings.Join(known, ", ")
-	if near := nearest(key.Value, known); near != "" {
+	if near := spell.Nearest(key.Value, known); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	r.fail(key, hint, "unknown key %q", key.Value)
@@ -324,38 +315,4 @@ func (r *record) bracket(node *yaml.Node) (b exchange.Bracket) {
 		r.fail(node, "", "maxLeverage is missing")
 	}
 	return b
-}
-
-// nearest returns the known key that takes the fewest letters added, taken away
-// or changed, or empty when it takes more than a third of them.
-func nearest(misspelt string, known []string) string {
-	best, least := "", 1+max(1, len(misspelt)/3)
-	if len(misspelt) > 64 {
-		return ""
-	}
-	for _, name := range known {
-		if d := distance(strings.ToLower(misspelt), strings.ToLower(name)); d < least {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-func distance(a, b string) int {
-	above, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range above {
-		above[j] = j
-	}
-	for i := range len(a) {
-		row[0] = i + 1
-		for j := range len(b) {
-			change := above[j]
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(above[j+1]+1, row[j]+1, change)
-		}
-		above, row = row, above
-	}
-	return above[len(b)]
 }

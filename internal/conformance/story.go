@@ -146,12 +146,7 @@ func merged(c *exchange.Candles) exchange.Candle {
 	sum := c.At(0)
 	for i := 1; i < c.Len(); i++ {
 		part := c.At(i)
-		sum.High, sum.Low, sum.Close = max(sum.High, part.High), min(sum.Low, part.Low), part.Close
-		sum.Volume += part.Volume
-		sum.QuoteVolume += part.QuoteVolume
-		sum.Trades += part.Trades
-		sum.TakerBase += part.TakerBase
-		sum.TakerQuote += part.TakerQuote
+		sum.Join(&part)
 	}
 	return sum
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/spell"
 	"botd/runtime/view"
 )
 
@@ -67,7 +67,7 @@ func explainNow(command *cobra.Command, flags *askFlags, name string) error {
 
 func unknownStrategy(name string, names []string) error {
 	hint := "there are " + strings.Join(names, ", ")
-	if near := configs.Nearest(name, names); near != "" {
+	if near := spell.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return failure.Usagef("there is no strategy %q\nhint: %s", name, hint)

@@ -14,6 +14,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/spell"
 	"botd/reconcile"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
@@ -75,7 +76,7 @@ func levelNamed(name string) (reconcile.HaltLevel, error) {
 	}
 	names := reconcile.HaltLevels()
 	text := fmt.Sprintf("--level %s: there is %s", name, strings.Join(names, ", "))
-	if near := configs.Nearest(name, names); near != "" {
+	if near := spell.Nearest(name, names); near != "" {
 		text += "\nhint: did you mean " + near + "?"
 	}
 	return level, failure.Usagef("%s", text)

@@ -22,6 +22,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/plural"
+	"botd/internal/spell"
 )
 
 // initFlags are what a new configuration is made from.
@@ -165,7 +166,7 @@ func wrongMode(answer string) string {
 	if slices.Contains(modes, answer) {
 		return ""
 	}
-	if near := configs.Nearest(answer, modes); near != "" {
+	if near := spell.Nearest(answer, modes); near != "" {
 		return "there is no mode " + answer + "; did you mean " + near + "?"
 	}
 	return "demo, paper or live"

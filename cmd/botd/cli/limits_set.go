@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/spell"
 	"botd/risk"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
@@ -109,7 +109,7 @@ func limitNamed(rule string) error {
 		}
 	}
 	text := "there is no limit " + rule + " that can be set (there are: " + strings.Join(risk.Tightenable(), ", ") + ")"
-	if near := configs.Nearest(rule, risk.Tightenable()); near != "" {
+	if near := spell.Nearest(rule, risk.Tightenable()); near != "" {
 		text += "\nhint: did you mean " + near + "?"
 	}
 	return failure.Usagef("%s", text)

@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/spell"
 	"botd/internal/version"
 	"botd/strategy"
 )
@@ -162,7 +162,7 @@ func flagError(command *cobra.Command, err error) error {
 	for _, flags := range []*pflag.FlagSet{command.Flags(), command.InheritedFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	}
-	if near := configs.Nearest(name, names); near != "" {
+	if near := spell.Nearest(name, names); near != "" {
 		return failure.Usagef("%w\nhint: did you mean --%s?", err, near)
 	}
 	if word, known := elsewhereFlags[name]; known {

@@ -25,6 +25,7 @@ import (
 	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/internal/plural"
+	"botd/internal/spell"
 	"botd/strategy"
 )
 
@@ -266,7 +267,7 @@ func (f *sweepFlags) choices(given *configs.StrategyConfig) ([]map[string]string
 		name, list, _ := strings.Cut(text, "=")
 		if !slices.Contains(names, name) {
 			hint := "there are " + strings.Join(names, ", ")
-			if near := configs.Nearest(name, names); near != "" {
+			if near := spell.Nearest(name, names); near != "" {
 				hint = "did you mean " + near + "?"
 			}
 			return nil, failure.Usagef("--vary %s: %s takes no parameter %q\nhint: %s", text, given.Kind, name, hint)

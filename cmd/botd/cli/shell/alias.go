@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/spell"
 )
 
 // Alias is a command under a second name by which it is looked for. Help and documents
@@ -54,7 +54,7 @@ func UnknownCommand(command *cobra.Command, arguments []string) error {
 	text := fmt.Sprintf("unknown command %q for %s", arguments[0], command.CommandPath())
 	if now := moved[command.CommandPath()+" "+arguments[0]]; now != "" {
 		text += "\nhint: it is " + now
-	} else if near := configs.Nearest(arguments[0], names); near != "" {
+	} else if near := spell.Nearest(arguments[0], names); near != "" {
 		text += "\nhint: did you mean " + near + "?"
 	}
 	return failure.Usagef("%s", text)
