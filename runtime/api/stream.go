@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"botd/runtime/api/auth"
 	"botd/runtime/ops"
+	"botd/runtime/view"
 )
 
 // Bounds of the stream (ops.md, API).
@@ -28,8 +30,40 @@ const (
 	streamRetryMS = 2000
 )
 
-// Topics are the types of event. Logs are sent only to who asks for them.
-var Topics = []string{"status", "account", "strategy", "decision", "intent", "order", "fill", "trade", "position", "risk", "reconcile", "candle", "notice", "audit", "backtest", "log"}
+// Topics are the kinds of event, each with its content. Logs are sent only on request.
+var Topics = []Topic{
+	{"status", reflect.TypeFor[view.Status](), "something in it changed; its `strategies` are empty"},
+	{"account", reflect.TypeFor[view.AccountEvent](), "every second"},
+	{"strategy", reflect.TypeFor[view.Strategy](), "it changed"},
+	{"decision", reflect.TypeFor[view.Decision](), "a strategy changed its plan"},
+	{"intent", reflect.TypeFor[view.Intent](), "derived, and at each step"},
+	{"order", reflect.TypeFor[view.Order](), "placed, and at each change"},
+	{"fill", reflect.TypeFor[view.Fill](), "polled"},
+	{"trade", reflect.TypeFor[view.RoundTrip](), "a round trip was booked"},
+	{"position", reflect.TypeFor[view.PositionChange](), "a position changed"},
+	{"risk", reflect.TypeFor[view.Notice](), "a halt, a breaker or a limit began or ended"},
+	{"reconcile", reflect.TypeFor[view.Notice](), "quarantined, adopted, found, stale"},
+	{"candle", reflect.TypeFor[view.CandleEvent](), "a candle closed"},
+	{"notice", reflect.TypeFor[view.Notice](), "anything that a person may want to know"},
+	{"audit", reflect.TypeFor[view.Audit](), "a change was journaled"},
+	{"backtest", reflect.TypeFor[BacktestRun](), "a backtest that was started here progressed, four times a second at most, or ended"},
+	{"log", reflect.TypeFor[ops.LogLine](), "a line was written; only on request, by `topics`"},
+}
+
+// Topic is one kind of event.
+type Topic struct {
+	Name    string
+	Content reflect.Type
+	When    string // it is sent
+}
+
+func topicNames() []string {
+	names := make([]string, len(Topics))
+	for i := range Topics {
+		names[i] = Topics[i].Name
+	}
+	return names
+}
 
 // event is one event of the stream, encoded once for all clients.
 type event struct {
@@ -238,8 +272,8 @@ func (s *Server) events(w http.ResponseWriter, r *request) error {
 	if text := r.query.Get("topics"); text != "" {
 		topics = strings.Split(text, ",")
 		for _, topic := range topics {
-			if !slices.Contains(Topics, topic) {
-				return badParameter(fmt.Sprintf("topic %q is unknown (known: %s)", topic, strings.Join(Topics, ", ")))
+			if known := topicNames(); !slices.Contains(known, topic) {
+				return badParameter(fmt.Sprintf("topic %q is unknown (known: %s)", topic, strings.Join(known, ", ")))
 			}
 		}
 	}

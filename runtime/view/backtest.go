@@ -43,17 +43,17 @@ type Backtest struct {
 	Candles      int64     `json:"candles"`
 	RoundTrips   int64     `json:"round_trips"`
 	Wins         int64     `json:"wins"`
-	Initial      string    `json:"initial_equity"`
-	Final        string    `json:"final_equity"`
-	Fees         string    `json:"total_fees"`
-	Funding      string    `json:"total_funding"`
+	Initial      Decimal   `json:"initial_equity"`
+	Final        Decimal   `json:"final_equity"`
+	Fees         Decimal   `json:"total_fees"`
+	Funding      Decimal   `json:"total_funding"`
 	Drawdown     *float64  `json:"max_drawdown_pct"`
 	Sharpe       *float64  `json:"sharpe"`
 	Sortino      *float64  `json:"sortino"`
 	Calmar       *float64  `json:"calmar"`
 	CAGR         *float64  `json:"cagr_pct"`
 	ProfitFactor *float64  `json:"profit_factor"`
-	Expectancy   *string   `json:"expectancy"`
+	Expectancy   *Decimal  `json:"expectancy"`
 	Exposure     *float64  `json:"exposure_pct"`
 	Warnings     []string  `json:"warnings"`
 	Page         bool      `json:"page"` // there is a page of it
@@ -66,10 +66,10 @@ type Backtest struct {
 type OneBacktest struct {
 	Schema int `json:"schema"`
 	Backtest
-	Assumptions []string `json:"assumptions"`
-	Config      []string `json:"config"`  // of each strategy, effective, as YAML
-	TimeMS      []int64  `json:"time_ms"` // of the curve, at most a thousand points
-	Equity      []string `json:"equity"`
+	Assumptions []string  `json:"assumptions"`
+	Config      []string  `json:"config"`  // of each strategy, effective, as YAML
+	TimeMS      []int64   `json:"time_ms"` // of the curve, at most a thousand points
+	Equity      []Decimal `json:"equity"`
 }
 
 // reportMore is what of a report.json is read besides.

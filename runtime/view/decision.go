@@ -9,16 +9,16 @@ import (
 type Decision struct {
 	n int64
 
-	ID       string `json:"id"`
-	AtMS     int64  `json:"at_ms"`
-	Strategy string `json:"strategy"`
-	Market   string `json:"market"`
-	Symbol   string `json:"symbol"`
-	Wish     string `json:"wish"`
-	Side     string `json:"side"` // of the target: long, short, flat; empty where none is wished
-	Reason   string `json:"reason"`
-	Last     string `json:"last_price"`
-	Position string `json:"position"`
+	ID       string  `json:"id"`
+	AtMS     int64   `json:"at_ms"`
+	Strategy string  `json:"strategy"`
+	Market   string  `json:"market"`
+	Symbol   string  `json:"symbol"`
+	Wish     string  `json:"wish"`
+	Side     string  `json:"side"` // of the target: long, short, flat; empty where none is wished
+	Reason   string  `json:"reason"`
+	Last     Decimal `json:"last_price"`
+	Position Decimal `json:"position"`
 }
 
 func (b *Board) noteDecision(n *engine.Note, fact *engine.NoteDecision) {

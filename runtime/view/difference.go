@@ -16,19 +16,19 @@ const maxDifferences = 5_000
 type Difference struct {
 	n int64
 
-	ID            string `json:"id"`
-	AtMS          int64  `json:"at_ms"`
-	Kind          string `json:"kind"` // quarantine, adopted, ignored, found, unexplained
-	Market        string `json:"market"`
-	Symbol        string `json:"symbol,omitempty"`
-	Quantity      string `json:"quantity,omitempty"` // signed: what was adopted, or is left to others
-	Amount        string `json:"amount,omitempty"`   // unexplained: what the wallet has more, of the asset
-	Asset         string `json:"asset,omitempty"`
-	ClientOrderID string `json:"client_order_id,omitempty"`
-	OrderID       int64  `json:"order_id,omitempty"`
-	Text          string `json:"text"`
-	Open          bool   `json:"open"`               // a quarantine that waits for a person
-	EndedMS       int64  `json:"ended_ms,omitempty"` // of one that does not any more
+	ID            string  `json:"id"`
+	AtMS          int64   `json:"at_ms"`
+	Kind          string  `json:"kind"` // quarantine, adopted, ignored, found, unexplained
+	Market        string  `json:"market"`
+	Symbol        string  `json:"symbol,omitempty"`
+	Quantity      Decimal `json:"quantity,omitempty"` // signed: what was adopted, or is left to others
+	Amount        Decimal `json:"amount,omitempty"`   // unexplained: what the wallet has more, of the asset
+	Asset         string  `json:"asset,omitempty"`
+	ClientOrderID string  `json:"client_order_id,omitempty"`
+	OrderID       int64   `json:"order_id,omitempty"`
+	Text          string  `json:"text"`
+	Open          bool    `json:"open"`               // a quarantine that waits for a person
+	EndedMS       int64   `json:"ended_ms,omitempty"` // of one that does not any more
 
 	key      exchange.SymbolKey
 	quantity exchange.Quantity

@@ -143,10 +143,10 @@ func (e *Equity) Sample(board *Board) error {
 
 // AccountEvent is the event of the account's equity.
 type AccountEvent struct {
-	AtMS       int64  `json:"at_ms"`
-	Equity     string `json:"equity"`
-	Wallet     string `json:"wallet"`
-	Unrealized string `json:"unrealized"`
+	AtMS       int64   `json:"at_ms"`
+	Equity     Decimal `json:"equity"`
+	Wallet     Decimal `json:"wallet"`
+	Unrealized Decimal `json:"unrealized"`
 }
 
 // sample takes a point; the first of each minute is kept.
@@ -220,13 +220,13 @@ func (e *Equity) thin() {
 
 // EquitySeries is the account's equity, in columns.
 type EquitySeries struct {
-	Schema     int      `json:"schema"`
-	StepMS     int64    `json:"step_ms"`
-	TimeMS     []int64  `json:"time_ms"`
-	Equity     []string `json:"equity"`
-	Wallet     []string `json:"wallet"`
-	Unrealized []string `json:"unrealized"`
-	Marks      []Audit  `json:"marks"` // starts, halts, breakers, limits: oldest first
+	Schema     int       `json:"schema"`
+	StepMS     int64     `json:"step_ms"`
+	TimeMS     []int64   `json:"time_ms"`
+	Equity     []Decimal `json:"equity"`
+	Wallet     []Decimal `json:"wallet"`
+	Unrealized []Decimal `json:"unrealized"`
+	Marks      []Audit   `json:"marks"` // starts, halts, breakers, limits: oldest first
 }
 
 // Series returns the last point of each step; a step too short for the bound of

@@ -10,21 +10,21 @@ import (
 
 // HaltStep is one thing a halt sends.
 type HaltStep struct {
-	Strategy      string `json:"strategy"`
-	Market        string `json:"market"`
-	Symbol        string `json:"symbol"`
-	Action        string `json:"action"` // cancel, exit
-	Side          string `json:"side,omitempty"`
-	Type          string `json:"type,omitempty"`
-	Quantity      string `json:"quantity,omitempty"`
-	Price         string `json:"price,omitempty"`
-	StopPrice     string `json:"stop_price,omitempty"`
-	ReduceOnly    bool   `json:"reduce_only,omitempty"`
-	ClosePosition bool   `json:"close_position,omitempty"`
-	ClientOrderID string `json:"client_order_id,omitempty"` // cancel: of which order
-	OrderID       int64  `json:"order_id,omitempty"`
-	Later         bool   `json:"later,omitempty"` // once the cancels before it are confirmed
-	Text          string `json:"text"`            // for people
+	Strategy      string  `json:"strategy"`
+	Market        string  `json:"market"`
+	Symbol        string  `json:"symbol"`
+	Action        string  `json:"action"` // cancel, exit
+	Side          string  `json:"side,omitempty"`
+	Type          string  `json:"type,omitempty"`
+	Quantity      Decimal `json:"quantity,omitempty"`
+	Price         Decimal `json:"price,omitempty"`
+	StopPrice     Decimal `json:"stop_price,omitempty"`
+	ReduceOnly    bool    `json:"reduce_only,omitempty"`
+	ClosePosition bool    `json:"close_position,omitempty"`
+	ClientOrderID string  `json:"client_order_id,omitempty"` // cancel: of which order
+	OrderID       int64   `json:"order_id,omitempty"`
+	Later         bool    `json:"later,omitempty"` // once the cancels before it are confirmed
+	Text          string  `json:"text"`            // for people
 }
 
 // HaltStepOf writes one thing a halt sends.

@@ -222,17 +222,17 @@ type Step struct {
 type Fill struct {
 	n int64
 
-	ID            string `json:"id"`
-	AtMS          int64  `json:"at_ms"` // when it was seen
-	ClientOrderID string `json:"client_order_id"`
-	OrderID       int64  `json:"order_id"`
-	Strategy      string `json:"strategy"`
-	Purpose       string `json:"purpose"`
-	Market        string `json:"market"`
-	Symbol        string `json:"symbol"`
-	Side          string `json:"side"`
-	Quantity      string `json:"quantity"`
-	Price         string `json:"price"` // mean of the order so far; 0 when the exchange told none
+	ID            string  `json:"id"`
+	AtMS          int64   `json:"at_ms"` // when it was seen
+	ClientOrderID string  `json:"client_order_id"`
+	OrderID       int64   `json:"order_id"`
+	Strategy      string  `json:"strategy"`
+	Purpose       string  `json:"purpose"`
+	Market        string  `json:"market"`
+	Symbol        string  `json:"symbol"`
+	Side          string  `json:"side"`
+	Quantity      Decimal `json:"quantity"`
+	Price         Decimal `json:"price"` // mean of the order so far; 0 when the exchange told none
 
 	key   exchange.SymbolKey
 	grown exchange.Quantity

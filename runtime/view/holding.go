@@ -12,8 +12,8 @@ import (
 
 // Holding is what an account has of an asset.
 type Holding struct {
-	Asset    string `json:"asset"`
-	Quantity string `json:"quantity"`
+	Asset    string  `json:"asset"`
+	Quantity Decimal `json:"quantity"`
 }
 
 // uncounted is what the spot wallet holds beyond equity: equity counts the asset

@@ -15,25 +15,25 @@ import (
 type Intent struct {
 	n int64
 
-	ID            string `json:"id"`
-	AtMS          int64  `json:"at_ms"`
-	Strategy      string `json:"strategy"`
-	Purpose       string `json:"purpose"` // entry, exit, order, exit_order, stop_loss, take_profit, cancel, leverage
-	Market        string `json:"market"`
-	Symbol        string `json:"symbol"`
-	Side          string `json:"side,omitempty"`
-	Type          string `json:"type,omitempty"`
-	Quantity      string `json:"quantity,omitempty"`
-	QuoteAmount   string `json:"quote_amount,omitempty"` // of a spot purchase at the market, instead of a quantity
-	Price         string `json:"price,omitempty"`
-	StopPrice     string `json:"stop_price,omitempty"`
-	Last          string `json:"last_price,omitempty"` // when it was derived
-	Reason        string `json:"reason,omitempty"`
-	Outcome       string `json:"outcome"` // derived, refused, approved, placed, acknowledged, refused_by_exchange, uncertain, or a placement's final state
-	Rule          string `json:"rule,omitempty"`
-	Detail        string `json:"detail,omitempty"`
-	ClientOrderID string `json:"client_order_id,omitempty"`
-	OrderID       int64  `json:"order_id,omitempty"`
+	ID            string  `json:"id"`
+	AtMS          int64   `json:"at_ms"`
+	Strategy      string  `json:"strategy"`
+	Purpose       string  `json:"purpose"` // entry, exit, order, exit_order, stop_loss, take_profit, cancel, leverage
+	Market        string  `json:"market"`
+	Symbol        string  `json:"symbol"`
+	Side          string  `json:"side,omitempty"`
+	Type          string  `json:"type,omitempty"`
+	Quantity      Decimal `json:"quantity,omitempty"`
+	QuoteAmount   Decimal `json:"quote_amount,omitempty"` // of a spot purchase at the market, instead of a quantity
+	Price         Decimal `json:"price,omitempty"`
+	StopPrice     Decimal `json:"stop_price,omitempty"`
+	Last          Decimal `json:"last_price,omitempty"` // when it was derived
+	Reason        string  `json:"reason,omitempty"`
+	Outcome       string  `json:"outcome"` // derived, refused, approved, placed, acknowledged, refused_by_exchange, uncertain, or a placement's final state
+	Rule          string  `json:"rule,omitempty"`
+	Detail        string  `json:"detail,omitempty"`
+	ClientOrderID string  `json:"client_order_id,omitempty"`
+	OrderID       int64   `json:"order_id,omitempty"`
 
 	checks []Verdict
 	steps  []Step

@@ -24,10 +24,10 @@ type Candles struct {
 	Symbol   string    `json:"symbol"`
 	Interval string    `json:"interval"`
 	OpenMS   []int64   `json:"open_ms"`
-	Open     []string  `json:"open"`
-	High     []string  `json:"high"`
-	Low      []string  `json:"low"`
-	Close    []string  `json:"close"`
+	Open     []Decimal `json:"open"`
+	High     []Decimal `json:"high"`
+	Low      []Decimal `json:"low"`
+	Close    []Decimal `json:"close"`
 	Volume   []float64 `json:"volume"`
 	Gaps     int       `json:"gaps"` // candles missing between the first and the last
 }
@@ -142,15 +142,15 @@ func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Ca
 
 // ListedSymbol is one symbol of the venue.
 type ListedSymbol struct {
-	Market       string `json:"market"`
-	Symbol       string `json:"symbol"`
-	PriceTick    string `json:"price_tick"`
-	QuantityTick string `json:"quantity_tick"`
-	MinNotional  string `json:"min_notional"`
-	MaxNotional  string `json:"max_notional"`
-	Tradable     bool   `json:"tradable"`
-	MaxLeverage  int    `json:"max_leverage"` // 0 on spot
-	Strategy     string `json:"strategy"`     // that trades it; empty for none
+	Market       string  `json:"market"`
+	Symbol       string  `json:"symbol"`
+	PriceTick    Decimal `json:"price_tick"`
+	QuantityTick Decimal `json:"quantity_tick"`
+	MinNotional  Decimal `json:"min_notional"`
+	MaxNotional  Decimal `json:"max_notional"`
+	Tradable     bool    `json:"tradable"`
+	MaxLeverage  int     `json:"max_leverage"` // 0 on spot
+	Strategy     string  `json:"strategy"`     // that trades it; empty for none
 }
 
 // ListedSymbolOf writes a symbol and who trades it.
@@ -167,10 +167,10 @@ type OneMarket struct {
 	Schema int `json:"schema"`
 	ListedSymbol
 	TimeMS   int64       `json:"time_ms"`
-	Last     string      `json:"last_price"`
-	Open     string      `json:"open_24h"`
-	High     string      `json:"high_24h"`
-	Low      string      `json:"low_24h"`
+	Last     Decimal     `json:"last_price"`
+	Open     Decimal     `json:"open_24h"`
+	High     Decimal     `json:"high_24h"`
+	Low      Decimal     `json:"low_24h"`
 	Volume   float64     `json:"volume_24h"`
 	Change   float64     `json:"change_percent_24h"`
 	Bids     [][2]string `json:"bids"` // price, quantity: best first
@@ -182,23 +182,23 @@ type OneMarket struct {
 
 // Trade is one public trade.
 type Trade struct {
-	TimeMS   int64  `json:"time_ms"`
-	Side     string `json:"side"` // of the taker
-	Price    string `json:"price"`
-	Quantity string `json:"quantity"`
+	TimeMS   int64   `json:"time_ms"`
+	Side     string  `json:"side"` // of the taker
+	Price    Decimal `json:"price"`
+	Quantity Decimal `json:"quantity"`
 }
 
 // Funding is a futures symbol's funding; null on spot.
 type Funding struct {
-	Rate   string `json:"rate"`
-	NextMS int64  `json:"next_ms"`
+	Rate   Decimal `json:"rate"`
+	NextMS int64   `json:"next_ms"`
 }
 
 // Bracket is one margin level of a futures symbol.
 type Bracket struct {
-	Max         string `json:"max_notional"`
-	MarginRatio string `json:"margin_ratio"`
-	MaxLeverage int    `json:"max_leverage"`
+	Max         Decimal `json:"max_notional"`
+	MarginRatio Decimal `json:"margin_ratio"`
+	MaxLeverage int     `json:"max_leverage"`
 }
 
 // Symbol returns what a symbol's market looks like now.

@@ -9,30 +9,30 @@ import (
 
 // Order is one placement.
 type Order struct {
-	ClientOrderID string `json:"client_order_id"`
-	OrderID       int64  `json:"order_id"` // 0 until acknowledged
-	Strategy      string `json:"strategy"`
-	Purpose       string `json:"purpose"`
-	Key           string `json:"key,omitempty"` // the plan's
-	Market        string `json:"market"`
-	Symbol        string `json:"symbol"`
-	Side          string `json:"side"`
-	Type          string `json:"type"`
-	State         string `json:"state"`
-	Live          bool   `json:"live"` // not in a final state
-	Price         string `json:"price"`
-	StopPrice     string `json:"stop_price"`
-	Quantity      string `json:"quantity"`
-	QuoteAmount   string `json:"quote_amount,omitempty"`
-	ReduceOnly    bool   `json:"reduce_only"`
-	ClosePosition bool   `json:"close_position"`
-	PostOnly      bool   `json:"post_only"`
-	Filled        string `json:"filled"`
-	MeanPrice     string `json:"mean_price"` // of what was filled; 0 when not known
-	SentMS        int64  `json:"sent_ms"`
-	EndedMS       int64  `json:"ended_ms,omitempty"`
-	Why           string `json:"why,omitempty"`      // of refused, uncertain
-	Evidence      string `json:"evidence,omitempty"` // of a final state
+	ClientOrderID string  `json:"client_order_id"`
+	OrderID       int64   `json:"order_id"` // 0 until acknowledged
+	Strategy      string  `json:"strategy"`
+	Purpose       string  `json:"purpose"`
+	Key           string  `json:"key,omitempty"` // the plan's
+	Market        string  `json:"market"`
+	Symbol        string  `json:"symbol"`
+	Side          string  `json:"side"`
+	Type          string  `json:"type"`
+	State         string  `json:"state"`
+	Live          bool    `json:"live"` // not in a final state
+	Price         Decimal `json:"price"`
+	StopPrice     Decimal `json:"stop_price"`
+	Quantity      Decimal `json:"quantity"`
+	QuoteAmount   Decimal `json:"quote_amount,omitempty"`
+	ReduceOnly    bool    `json:"reduce_only"`
+	ClosePosition bool    `json:"close_position"`
+	PostOnly      bool    `json:"post_only"`
+	Filled        Decimal `json:"filled"`
+	MeanPrice     Decimal `json:"mean_price"` // of what was filled; 0 when not known
+	SentMS        int64   `json:"sent_ms"`
+	EndedMS       int64   `json:"ended_ms,omitempty"`
+	Why           string  `json:"why,omitempty"`      // of refused, uncertain
+	Evidence      string  `json:"evidence,omitempty"` // of a final state
 }
 
 // orderOf writes a placement; prices and quantities stay empty while the

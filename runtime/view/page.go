@@ -20,3 +20,6 @@ func Newest[T, V any](all []T, page Page, of func(*T) int64, keep func(*T) bool,
 	}
 	return items, ""
 }
+
+// Decimal is a number in decimal notation, which keeps every digit; empty where there is none.
+type Decimal = string

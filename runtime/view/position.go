@@ -11,34 +11,34 @@ type Position struct {
 	Strategy   string       `json:"strategy"`
 	Market     string       `json:"market"`
 	Symbol     string       `json:"symbol"`
-	Quantity   string       `json:"quantity"` // as the exchange told; signed
-	Journal    string       `json:"journal"`  // as the journal explains, fees of spot included
-	Difference string       `json:"difference"`
-	Ignored    string       `json:"ignored"` // of the exchange's position, left to whoever made it
+	Quantity   Decimal      `json:"quantity"` // as the exchange told; signed
+	Journal    Decimal      `json:"journal"`  // as the journal explains, fees of spot included
+	Difference Decimal      `json:"difference"`
+	Ignored    Decimal      `json:"ignored"` // of the exchange's position, left to whoever made it
 	Settled    bool         `json:"settled"`
 	Quarantine string       `json:"quarantine,omitempty"`
-	Entry      string       `json:"entry_price"`
-	Last       string       `json:"last_price"`
-	Mark       string       `json:"mark_price,omitempty"`
-	LiqPrice   string       `json:"liq_price"`
+	Entry      Decimal      `json:"entry_price"`
+	Last       Decimal      `json:"last_price"`
+	Mark       Decimal      `json:"mark_price,omitempty"`
+	LiqPrice   Decimal      `json:"liq_price"`
 	Distance   *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
-	Notional   string       `json:"notional"`
-	Unrealized string       `json:"unrealized"`
+	Notional   Decimal      `json:"notional"`
+	Unrealized Decimal      `json:"unrealized"`
 	Leverage   int          `json:"leverage"`
 	SinceMS    int64        `json:"since_ms,omitempty"`
 	Protected  bool         `json:"protected"`      // a stop the exchange has covers it
 	BareMS     int64        `json:"unprotected_ms"` // how long its positions lacked the stop wished for them, since the start
 	Protection []Protection `json:"protection"`
-	Reducing   string       `json:"reducing"` // sum of open reduceOnly quantities
+	Reducing   Decimal      `json:"reducing"` // sum of open reduceOnly quantities
 }
 
 // Protection is one stop or take-profit that stands on the exchange.
 type Protection struct {
-	Purpose       string `json:"purpose"`
-	State         string `json:"state"`
-	StopPrice     string `json:"stop_price"`
-	Quantity      string `json:"quantity"` // empty: all of it
-	ClientOrderID string `json:"client_order_id"`
+	Purpose       string  `json:"purpose"`
+	State         string  `json:"state"`
+	StopPrice     Decimal `json:"stop_price"`
+	Quantity      Decimal `json:"quantity"` // empty: all of it
+	ClientOrderID string  `json:"client_order_id"`
 }
 
 // Positions lists what is held, and what differs.
@@ -97,13 +97,13 @@ func protectionOf(o *reconcile.Placement, s *exchange.Symbol) Protection {
 
 // PositionChange is the event of a position that changed.
 type PositionChange struct {
-	AtMS     int64  `json:"at_ms"`
-	Strategy string `json:"strategy"`
-	Market   string `json:"market"`
-	Symbol   string `json:"symbol"`
-	Quantity string `json:"quantity"`
-	Entry    string `json:"entry_price"`
-	Last     string `json:"last_price"`
+	AtMS     int64   `json:"at_ms"`
+	Strategy string  `json:"strategy"`
+	Market   string  `json:"market"`
+	Symbol   string  `json:"symbol"`
+	Quantity Decimal `json:"quantity"`
+	Entry    Decimal `json:"entry_price"`
+	Last     Decimal `json:"last_price"`
 }
 
 func positionEvent(n *engine.Note, fact *engine.NotePosition) PositionChange {
@@ -115,21 +115,21 @@ func positionEvent(n *engine.Note, fact *engine.NotePosition) PositionChange {
 type Account struct {
 	Schema      int       `json:"schema"`
 	AtMS        int64     `json:"at_ms"` // 0: not yet
-	Wallet      string    `json:"wallet"`
-	Unrealized  string    `json:"unrealized"`
-	Available   string    `json:"available"`
-	MarginUsed  string    `json:"margin_used"`
-	Maintenance string    `json:"maintenance_margin"`
-	Equity      string    `json:"equity"` // of the futures account
-	Total       string    `json:"total_equity"`
+	Wallet      Decimal   `json:"wallet"`
+	Unrealized  Decimal   `json:"unrealized"`
+	Available   Decimal   `json:"available"`
+	MarginUsed  Decimal   `json:"margin_used"`
+	Maintenance Decimal   `json:"maintenance_margin"`
+	Equity      Decimal   `json:"equity"` // of the futures account
+	Total       Decimal   `json:"total_equity"`
 	Balances    []Balance `json:"balances"` // spot
 }
 
 // Balance is one asset of the spot wallet.
 type Balance struct {
-	Asset  string `json:"asset"`
-	Free   string `json:"free"`
-	Frozen string `json:"frozen"`
+	Asset  string  `json:"asset"`
+	Free   Decimal `json:"free"`
+	Frozen Decimal `json:"frozen"`
 }
 
 // Account returns what both wallets hold.

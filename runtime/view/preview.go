@@ -26,18 +26,18 @@ type TickPreview struct {
 
 // PreviewData is what the strategy sees.
 type PreviewData struct {
-	Candles  int    `json:"candles"` // seen
-	Warmup   int    `json:"warmup"`
-	Open     string `json:"open,omitempty"` // of the newest closed candle
-	High     string `json:"high,omitempty"`
-	Low      string `json:"low,omitempty"`
-	Close    string `json:"close,omitempty"`
-	CloseMS  int64  `json:"candle_close_ms"`
-	Last     string `json:"last_price"`
-	LastMS   int64  `json:"last_price_ms"`
-	Position string `json:"position"`
-	Entry    string `json:"entry_price"`
-	Equity   string `json:"equity"` // of the market's account
+	Candles  int     `json:"candles"` // seen
+	Warmup   int     `json:"warmup"`
+	Open     Decimal `json:"open,omitempty"` // of the newest closed candle
+	High     Decimal `json:"high,omitempty"`
+	Low      Decimal `json:"low,omitempty"`
+	Close    Decimal `json:"close,omitempty"`
+	CloseMS  int64   `json:"candle_close_ms"`
+	Last     Decimal `json:"last_price"`
+	LastMS   int64   `json:"last_price_ms"`
+	Position Decimal `json:"position"`
+	Entry    Decimal `json:"entry_price"`
+	Equity   Decimal `json:"equity"` // of the market's account
 }
 
 // Condition is one thing a strategy decides by.
@@ -53,10 +53,10 @@ type PreviewedIntent struct {
 	Purpose   string    `json:"purpose"`
 	Side      string    `json:"side,omitempty"`
 	Type      string    `json:"type,omitempty"`
-	Quantity  string    `json:"quantity,omitempty"`
-	Amount    string    `json:"quote_amount,omitempty"` // spot: USDT to spend
-	Price     string    `json:"price,omitempty"`
-	StopPrice string    `json:"stop_price,omitempty"`
+	Quantity  Decimal   `json:"quantity,omitempty"`
+	Amount    Decimal   `json:"quote_amount,omitempty"` // spot: USDT to spend
+	Price     Decimal   `json:"price,omitempty"`
+	StopPrice Decimal   `json:"stop_price,omitempty"`
 	OrderID   int64     `json:"order_id,omitempty"` // of a cancel
 	Reason    string    `json:"reason,omitempty"`
 	Outcome   string    `json:"outcome"` // approved, refused, waits: one opening a symbol and round

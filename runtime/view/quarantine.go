@@ -16,10 +16,10 @@ type Quarantine struct {
 	Strategy   string    `json:"strategy,omitempty"`
 	Cause      string    `json:"cause"`
 	Since      time.Time `json:"since"`
-	Position   string    `json:"position"`   // as the exchange tells it
-	Explained  string    `json:"explained"`  // by botd's own fills and what was adopted
-	Ignored    string    `json:"ignored"`    // left to somebody else
-	Difference string    `json:"difference"` // what nothing explains
+	Position   Decimal   `json:"position"`   // as the exchange tells it
+	Explained  Decimal   `json:"explained"`  // by botd's own fills and what was adopted
+	Ignored    Decimal   `json:"ignored"`    // left to somebody else
+	Difference Decimal   `json:"difference"` // what nothing explains
 	Unknown    []Order   `json:"unknown"`    // placements whose fate is not known
 	Orders     []Stray   `json:"orders"`     // open orders the journal does not know
 	Adopt      []string  `json:"adopt"`      // what --adopt would change
@@ -29,14 +29,14 @@ type Quarantine struct {
 
 // Stray is an open order that the journal does not know.
 type Stray struct {
-	OrderID       int64  `json:"order_id"`
-	ClientOrderID string `json:"client_order_id"`
-	Side          string `json:"side"`
-	Type          string `json:"type"`
-	Quantity      string `json:"quantity"`
-	Filled        string `json:"filled"`
-	Price         string `json:"price"`
-	StopPrice     string `json:"stop_price"`
+	OrderID       int64   `json:"order_id"`
+	ClientOrderID string  `json:"client_order_id"`
+	Side          string  `json:"side"`
+	Type          string  `json:"type"`
+	Quantity      Decimal `json:"quantity"`
+	Filled        Decimal `json:"filled"`
+	Price         Decimal `json:"price"`
+	StopPrice     Decimal `json:"stop_price"`
 }
 
 // QuarantineOf writes a symbol that waits for a person.

@@ -116,10 +116,10 @@ type CandleEvent struct {
 	Symbol   string  `json:"symbol"`
 	Strategy string  `json:"strategy,omitempty"`
 	OpenMS   int64   `json:"open_ms"`
-	Open     string  `json:"open"`
-	High     string  `json:"high"`
-	Low      string  `json:"low"`
-	Close    string  `json:"close"`
+	Open     Decimal `json:"open"`
+	High     Decimal `json:"high"`
+	Low      Decimal `json:"low"`
+	Close    Decimal `json:"close"`
 	Volume   float64 `json:"volume"`
 }
 

@@ -12,23 +12,23 @@ const maxRefusals = 2_000
 type Refusal struct {
 	n int64
 
-	ID        string `json:"id"`
-	AtMS      int64  `json:"at_ms"`
-	Rule      string `json:"rule"`
-	Value     string `json:"value"`
-	Limit     string `json:"limit"`
-	Hint      string `json:"hint"`
-	Strategy  string `json:"strategy"`
-	Market    string `json:"market"`
-	Symbol    string `json:"symbol"`
-	Purpose   string `json:"purpose"`
-	Side      string `json:"side,omitempty"`
-	Type      string `json:"type,omitempty"`
-	Quantity  string `json:"quantity,omitempty"`
-	Price     string `json:"price,omitempty"`
-	StopPrice string `json:"stop_price,omitempty"`
-	Detail    string `json:"detail"` // in words
-	Intent    string `json:"intent"` // its id, for the whole life and every rule
+	ID        string  `json:"id"`
+	AtMS      int64   `json:"at_ms"`
+	Rule      string  `json:"rule"`
+	Value     string  `json:"value"`
+	Limit     string  `json:"limit"`
+	Hint      string  `json:"hint"`
+	Strategy  string  `json:"strategy"`
+	Market    string  `json:"market"`
+	Symbol    string  `json:"symbol"`
+	Purpose   string  `json:"purpose"`
+	Side      string  `json:"side,omitempty"`
+	Type      string  `json:"type,omitempty"`
+	Quantity  Decimal `json:"quantity,omitempty"`
+	Price     Decimal `json:"price,omitempty"`
+	StopPrice Decimal `json:"stop_price,omitempty"`
+	Detail    string  `json:"detail"` // in words
+	Intent    string  `json:"intent"` // its id, for the whole life and every rule
 }
 
 // keepRefusal keeps a refusal after the intent it is of, which is the newest one.

@@ -23,13 +23,13 @@ type Status struct {
 	Ready      bool                `json:"ready"`
 	Checks     []ops.Check         `json:"checks"`
 	EventID    string              `json:"event_id"`  // follow the stream from here
-	Equity     string              `json:"equity"`    // of all markets traded
+	Equity     Decimal             `json:"equity"`    // of all markets traded
 	Uncounted  []Holding           `json:"uncounted"` // in the spot wallet and not in equity: what botd did not buy
-	Futures    string              `json:"futures_equity"`
-	Wallet     string              `json:"wallet"`
-	Available  string              `json:"available"`
-	Unrealized string              `json:"unrealized"`
-	MarginUsed string              `json:"margin_used"`
+	Futures    Decimal             `json:"futures_equity"`
+	Wallet     Decimal             `json:"wallet"`
+	Available  Decimal             `json:"available"`
+	Unrealized Decimal             `json:"unrealized"`
+	MarginUsed Decimal             `json:"margin_used"`
 	Today      Day                 `json:"today"`
 	Halted     reconcile.HaltLevel `json:"halted,omitempty"` // the account's kill switch: its level
 	Why        string              `json:"why,omitempty"`
@@ -47,17 +47,17 @@ type Status struct {
 // Day is what the account made since midnight UTC, and from its highest equity.
 type Day struct {
 	Start         *time.Time `json:"start"` // null while nothing is known
-	StartEquity   string     `json:"start_equity"`
-	Change        string     `json:"change"`
+	StartEquity   Decimal    `json:"start_equity"`
+	Change        Decimal    `json:"change"`
 	ChangeRatio   float64    `json:"change_ratio"`
-	Peak          string     `json:"peak"`
+	Peak          Decimal    `json:"peak"`
 	DrawdownRatio float64    `json:"drawdown_ratio"` // fall from the peak, 0 to 1
 }
 
 // Liquidation is how near the nearest one is.
 type Liquidation struct {
 	Symbol   string  `json:"symbol"`
-	Price    string  `json:"price"`
+	Price    Decimal `json:"price"`
 	Distance float64 `json:"distance_ratio"`
 }
 

@@ -8,28 +8,28 @@ import (
 
 // Strategy is one strategy at a glance.
 type Strategy struct {
-	Name       string `json:"name"`
-	Kind       string `json:"kind"`
-	Market     string `json:"market"`
-	Symbol     string `json:"symbol"`
-	Interval   string `json:"interval"`
-	State      string `json:"state"` // running, warming_up, halted, quarantined, latched, failed
-	Why        string `json:"why,omitempty"`
-	Reason     string `json:"reason,omitempty"` // of the plan in force
-	Target     string `json:"target"`
-	Position   string `json:"position"`
-	Entry      string `json:"entry_price"`
-	LiqPrice   string `json:"liq_price"`
-	Last       string `json:"last_price"`
-	PriceMS    int64  `json:"last_price_ms"`
-	CandleMS   int64  `json:"candle_close_ms"` // of the newest candle
-	Unrealized string `json:"unrealized"`
-	Realized   string `json:"realized"` // since the strategy began, fees and funding included
-	Equity     string `json:"equity"`   // attributed to it
-	Settled    bool   `json:"settled"`
-	Protected  bool   `json:"protected"` // a stop the exchange has covers the position
-	LastMS     int64  `json:"last_tick_ms"`
-	NextMS     int64  `json:"next_tick_ms"`
+	Name       string  `json:"name"`
+	Kind       string  `json:"kind"`
+	Market     string  `json:"market"`
+	Symbol     string  `json:"symbol"`
+	Interval   string  `json:"interval"`
+	State      string  `json:"state"` // running, warming_up, halted, quarantined, latched, failed
+	Why        string  `json:"why,omitempty"`
+	Reason     string  `json:"reason,omitempty"` // of the plan in force
+	Target     Decimal `json:"target"`
+	Position   Decimal `json:"position"`
+	Entry      Decimal `json:"entry_price"`
+	LiqPrice   Decimal `json:"liq_price"`
+	Last       Decimal `json:"last_price"`
+	PriceMS    int64   `json:"last_price_ms"`
+	CandleMS   int64   `json:"candle_close_ms"` // of the newest candle
+	Unrealized Decimal `json:"unrealized"`
+	Realized   Decimal `json:"realized"` // since the strategy began, fees and funding included
+	Equity     Decimal `json:"equity"`   // attributed to it
+	Settled    bool    `json:"settled"`
+	Protected  bool    `json:"protected"` // a stop the exchange has covers the position
+	LastMS     int64   `json:"last_tick_ms"`
+	NextMS     int64   `json:"next_tick_ms"`
 }
 
 func strategyOf(t *engine.StrategyStatus) Strategy {
@@ -53,12 +53,12 @@ type Plan struct {
 
 // Wish is one order a strategy wants in the book.
 type Wish struct {
-	Key       string `json:"key"`
-	Side      string `json:"side"`
-	Price     string `json:"price"`
-	StopPrice string `json:"stop_price,omitempty"`
-	Quantity  string `json:"quantity"`
-	PostOnly  bool   `json:"post_only"`
+	Key       string  `json:"key"`
+	Side      string  `json:"side"`
+	Price     Decimal `json:"price"`
+	StopPrice Decimal `json:"stop_price,omitempty"`
+	Quantity  Decimal `json:"quantity"`
+	PostOnly  bool    `json:"post_only"`
 }
 
 // Remembered is one value a strategy keeps in the journal.

@@ -12,43 +12,43 @@ const maxTrips = 20_000
 
 // RoundTrip is one round trip of a strategy, from flat to flat.
 type RoundTrip struct {
-	ID         string `json:"id"`
-	Strategy   string `json:"strategy"`
-	Market     string `json:"market"`
-	Symbol     string `json:"symbol"`
-	Side       string `json:"side"` // LONG, SHORT
-	Quantity   string `json:"quantity"`
-	Entry      string `json:"entry_price"` // mean
-	Exit       string `json:"exit_price"`
-	EnteredMS  int64  `json:"entered_ms"`
-	LeftMS     int64  `json:"left_ms"`
-	Asset      string `json:"asset"`    // of the money
-	Realised   string `json:"realised"` // price difference alone
-	Fees       string `json:"fees"`
-	Funding    string `json:"funding"` // paid
-	PNL        string `json:"pnl"`     // net of fees and funding
-	Derived    bool   `json:"derived"` // fees and funding follow from the wallet; else as the exchange told them
-	Whole      bool   `json:"whole"`   // false: a part of the money is not known
-	Purpose    string `json:"exit_purpose"`
-	PositionID int64  `json:"position_id,omitempty"` // futures
+	ID         string  `json:"id"`
+	Strategy   string  `json:"strategy"`
+	Market     string  `json:"market"`
+	Symbol     string  `json:"symbol"`
+	Side       string  `json:"side"` // LONG, SHORT
+	Quantity   Decimal `json:"quantity"`
+	Entry      Decimal `json:"entry_price"` // mean
+	Exit       Decimal `json:"exit_price"`
+	EnteredMS  int64   `json:"entered_ms"`
+	LeftMS     int64   `json:"left_ms"`
+	Asset      string  `json:"asset"`    // of the money
+	Realised   Decimal `json:"realised"` // price difference alone
+	Fees       Decimal `json:"fees"`
+	Funding    Decimal `json:"funding"` // paid
+	PNL        Decimal `json:"pnl"`     // net of fees and funding
+	Derived    bool    `json:"derived"` // fees and funding follow from the wallet; else as the exchange told them
+	Whole      bool    `json:"whole"`   // false: a part of the money is not known
+	Purpose    string  `json:"exit_purpose"`
+	PositionID int64   `json:"position_id,omitempty"` // futures
 }
 
 // EndedPosition is a position that is over, whoever had it.
 type EndedPosition struct {
-	ID         string `json:"id"`
-	PositionID int64  `json:"position_id,omitempty"` // futures
-	Strategy   string `json:"strategy"`              // empty for what no strategy of botd's did
-	Market     string `json:"market"`
-	Symbol     string `json:"symbol"`
-	Side       string `json:"side"`
-	Quantity   string `json:"quantity"`
-	Entry      string `json:"entry_price"`
-	Exit       string `json:"close_price"`
-	Realised   string `json:"realised"`
-	Liquidated bool   `json:"liquidated"`
-	Purpose    string `json:"exit_purpose"`
-	FromMS     int64  `json:"from_ms"`
-	UntilMS    int64  `json:"until_ms"`
+	ID         string  `json:"id"`
+	PositionID int64   `json:"position_id,omitempty"` // futures
+	Strategy   string  `json:"strategy"`              // empty for what no strategy of botd's did
+	Market     string  `json:"market"`
+	Symbol     string  `json:"symbol"`
+	Side       string  `json:"side"`
+	Quantity   Decimal `json:"quantity"`
+	Entry      Decimal `json:"entry_price"`
+	Exit       Decimal `json:"close_price"`
+	Realised   Decimal `json:"realised"`
+	Liquidated bool    `json:"liquidated"`
+	Purpose    string  `json:"exit_purpose"`
+	FromMS     int64   `json:"from_ms"`
+	UntilMS    int64   `json:"until_ms"`
 }
 
 // over is a position that is over, under its number.
