@@ -15,6 +15,7 @@ import (
 	"botd/backtest"
 	"botd/backtest/report"
 	"botd/cmd/botd/cli/shell"
+	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 )
@@ -82,7 +83,7 @@ share its margin and limits. Their files are given in the same order, or as SYMB
   botd backtest run -c configs --data BTC-USDT=btc.csv --data ETH-USDT=eth.csv`,
 		RunE: func(command *cobra.Command, _ []string) error { return runBacktest(command, flags) },
 	}
-	flags.files.add(run)
+	addFiles(run, &flags.files)
 	f := run.Flags()
 	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, fills.csv, trades.csv, equity.csv")
 	f.StringVar(&flags.keep, "keep", "", "a name: the report is kept in backtests/NAME in data_dir, where botd backtest list and the dashboard find it")
@@ -98,7 +99,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
-	config, err := flags.files.config(command)
+	config, err := flags.files.config()
 	if err != nil {
 		return err
 	}
@@ -208,4 +209,28 @@ func dataError(err error) error {
 		return err
 	}
 	return failure.Wrap(failure.Internal, err)
+}
+
+// addFiles adds the flags of what a backtest is made of.
+func addFiles(command *cobra.Command, b *backtestFiles) {
+	loadWith(command, b)
+	f := command.Flags()
+	f.StringArrayVarP(&b.strategies, "strategy", "s", nil, "strategy file (YAML); may be repeated")
+	f.StringVarP(&b.directory, "config", "c", "", "configuration directory: all its strategies, and the account's limits")
+	f.StringArrayVar(&b.data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
+	f.StringArrayVar(&b.funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
+	f.StringArrayVar(&b.detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
+	f.StringVar(&b.recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
+	f.StringVar(&b.symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
+	f.BoolVar(&b.repair, "repair", false, "drop rows that are wrong, and say which")
+	f.StringVar(&b.from, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
+	f.StringVar(&b.to, "to", "", "only candles that have closed by this time (UTC)")
+}
+
+// loadWith has files read with the command's progress and messages.
+func loadWith(command *cobra.Command, b *backtestFiles) {
+	b.options = options("")
+	b.load = func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
+		return loadCandles(command, path, symbol, interval, repair)
+	}
 }

@@ -35,7 +35,7 @@ know what comes after it. Exit code 1 when a decision depends on later candles.`
 			if cuts < 1 || cuts > 10_000 {
 				return failure.Usagef("--cuts %d is not between 1 and 10000", cuts)
 			}
-			config, err := files.config(command)
+			config, err := files.config()
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ know what comes after it. Exit code 1 when a decision depends on later candles.`
 			return failure.Quiet()
 		},
 	}
-	files.add(command)
+	addFiles(command, &files)
 	command.Flags().IntVar(&cuts, "cuts", 20, "runs on cut-off data")
 	shell.OutputFlag(command, &output)
 	return command
@@ -82,7 +82,7 @@ forget, and strategies that wait for an event, need more candles than they decla
 they get what they declare.`,
 		Example: "  botd backtest warmup -s trend.yaml --data candles.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, err := files.config(command)
+			config, err := files.config()
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ they get what they declare.`,
 			return shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { warmupTable(w, found) })
 		},
 	}
-	files.add(command)
+	addFiles(command, &files)
 	shell.OutputFlag(command, &output)
 	return command
 }
@@ -136,6 +136,7 @@ same result on any machine. Exit code 1 when anything differs.`,
 			return failure.Quiet()
 		},
 	}
+	loadWith(command, &files)
 	f := command.Flags()
 	f.StringArrayVar(&files.data, "data", nil, "the candles, where they are now; as in run")
 	f.StringArrayVar(&files.funding, "funding", nil, "the funding rates, where they are now")
@@ -147,38 +148,47 @@ same result on any machine. Exit code 1 when anything differs.`,
 
 // verifyReport runs a kept report again.
 func verifyReport(command *cobra.Command, path string, files backtestFiles) (*backtest.Verified, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, dataError(err)
-	}
-	var kept backtest.Result
-	if err := json.Unmarshal(text, &kept); err != nil {
-		return nil, failure.New(failure.Data, "give the report.json of botd backtest run --out", "%s: %w", path, err)
-	}
-	if kept.Inputs == nil || len(kept.Inputs.Strategies) == 0 {
-		return nil, failure.New(failure.Data, "it was written by another program, or by an older botd", "%s does not say what it was made of", path)
-	}
-	files.elsewhere(kept.Inputs)
-	symbols, err := files.instruments()
+	kept, config, err := files.again(path)
 	if err != nil {
 		return nil, err
-	}
-	given, err := writtenStrategies(kept.Inputs, symbols)
-	if err != nil {
-		return nil, err
-	}
-	config, err := files.legs(command, symbols, given, kept.Inputs.Limits)
-	if err != nil {
-		return nil, err
-	}
-	for i := range kept.Inputs.Strategies {
-		config.Inputs.Strategies[i].File = kept.Inputs.Strategies[i].File
 	}
 	fresh, err := runColumns(command, config, kept.Inputs.Columns)
 	if err != nil {
 		return nil, err
 	}
-	return backtest.Verify(&kept, fresh), nil
+	return backtest.Verify(kept, fresh), nil
+}
+
+// again reads what a report was made of.
+func (b *backtestFiles) again(path string) (*backtest.Result, backtest.Config, error) {
+	var kept backtest.Result
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, backtest.Config{}, dataError(err)
+	}
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return nil, backtest.Config{}, failure.New(failure.Data, "give the report.json of botd backtest run --out", "%s: %w", path, err)
+	}
+	if kept.Inputs == nil || len(kept.Inputs.Strategies) == 0 {
+		return nil, backtest.Config{}, failure.New(failure.Data, "it was written by another program, or by an older botd", "%s does not say what it was made of", path)
+	}
+	b.elsewhere(kept.Inputs)
+	symbols, err := b.instruments()
+	if err != nil {
+		return nil, backtest.Config{}, err
+	}
+	given, err := b.written(kept.Inputs, symbols)
+	if err != nil {
+		return nil, backtest.Config{}, err
+	}
+	config, err := b.legs(symbols, given, kept.Inputs.Limits)
+	if err != nil {
+		return nil, backtest.Config{}, err
+	}
+	for i := range kept.Inputs.Strategies {
+		config.Inputs.Strategies[i].File = kept.Inputs.Strategies[i].File
+	}
+	return &kept, config, nil
 }
 
 // elsewhere takes each file from where the report had it, unless told otherwise.
@@ -210,8 +220,8 @@ func (b *backtestFiles) elsewhere(inputs *backtest.Inputs) {
 	}
 }
 
-// writtenStrategies reads the strategies that stand in a report.
-func writtenStrategies(inputs *backtest.Inputs, symbols []*exchange.Symbol) (given []*configs.StrategyConfig, err error) {
+// written reads the strategies that stand in a report.
+func (b *backtestFiles) written(inputs *backtest.Inputs, symbols []*exchange.Symbol) (given []*configs.StrategyConfig, err error) {
 	directory, err := os.MkdirTemp("", "botd-verify-*")
 	if err != nil {
 		return nil, failure.Wrap(failure.IO, err)
@@ -222,7 +232,7 @@ func writtenStrategies(inputs *backtest.Inputs, symbols []*exchange.Symbol) (giv
 		if err := errors.Join(writeNew(file, input.YAML), writeScript(filepath.Dir(file), input.Script)); err != nil {
 			return nil, failure.Wrap(failure.IO, err)
 		}
-		c, err := loadStrategy(file, symbols)
+		c, err := b.loadStrategy(file, symbols)
 		if err != nil {
 			return nil, err
 		}

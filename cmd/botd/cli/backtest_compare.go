@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -48,7 +49,7 @@ fill of the second that is not the first's.`,
 				c.Runs = append(c.Runs, run)
 			}
 			c.compare()
-			return shell.Print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { c.table(w, shell.Colours(command, w)) })
+			return shell.Print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { comparisonTable(w, &c, shell.Colours(command, w)) })
 		},
 	}
 	flags.add(command)
@@ -103,10 +104,10 @@ func fillText(r *backtest.Result, i int) string {
 		return "none"
 	}
 	e := &r.Executions[i]
-	return fmt.Sprintf("%s %s %s %s at %s", shell.Minute(e.TimeMS), e.Symbol, e.Side, e.Quantity, e.Price)
+	return fmt.Sprintf("%s %s %s %s at %s", time.UnixMilli(e.TimeMS).UTC().Format("2006-01-02 15:04"), e.Symbol, e.Side, e.Quantity, e.Price)
 }
 
-func (c *comparison) table(w io.Writer, colour bool) {
+func comparisonTable(w io.Writer, c *comparison, colour bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)

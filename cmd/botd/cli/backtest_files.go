@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"botd/backtest"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
@@ -35,21 +33,13 @@ type backtestFiles struct {
 	repair                bool
 	from, to              string // the part of the candles; empty for all
 	fromMS, toMS          int64
+
+	options configs.Options // by which strategies are read
+	load    candleLoader
 }
 
-func (b *backtestFiles) add(command *cobra.Command) {
-	f := command.Flags()
-	f.StringArrayVarP(&b.strategies, "strategy", "s", nil, "strategy file (YAML); may be repeated")
-	f.StringVarP(&b.directory, "config", "c", "", "configuration directory: all its strategies, and the account's limits")
-	f.StringArrayVar(&b.data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
-	f.StringArrayVar(&b.funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
-	f.StringArrayVar(&b.detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
-	f.StringVar(&b.recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
-	f.StringVar(&b.symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
-	f.BoolVar(&b.repair, "repair", false, "drop rows that are wrong, and say which")
-	f.StringVar(&b.from, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
-	f.StringVar(&b.to, "to", "", "only candles that have closed by this time (UTC)")
-}
+// candleLoader reads a file of candles.
+type candleLoader func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error)
 
 // times reads the part of the candles that is asked for.
 func (b *backtestFiles) times() (err error) {
@@ -70,9 +60,9 @@ func (b *backtestFiles) times() (err error) {
 }
 
 // config reads strategies, symbols, candles and funding.
-func (b *backtestFiles) config(command *cobra.Command) (backtest.Config, error) {
+func (b *backtestFiles) config() (backtest.Config, error) {
 	if len(b.strategies) == 0 && b.directory == "" || len(b.data) == 0 && b.recorded == "" {
-		return backtest.Config{}, failure.Usagef("backtest %s needs -s STRATEGY.yaml and --data FILE, or --recorded DIR", command.Name())
+		return backtest.Config{}, failure.Usagef("a backtest needs -s STRATEGY.yaml and --data FILE, or --recorded DIR")
 	}
 	if err := b.times(); err != nil {
 		return backtest.Config{}, err
@@ -85,7 +75,7 @@ func (b *backtestFiles) config(command *cobra.Command) (backtest.Config, error) 
 	if err != nil {
 		return backtest.Config{}, err
 	}
-	return b.legs(command, symbols, given, limits)
+	return b.legs(symbols, given, limits)
 }
 
 // read loads the strategies, and of a directory the account's limits.
@@ -93,7 +83,7 @@ func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyCon
 	var given []*configs.StrategyConfig
 	limits := risk.Limits{}
 	if b.directory != "" {
-		settings := options("")
+		settings := b.options
 		settings.Symbols = symbols
 		config, problems := configs.LoadDirectory(b.directory, settings)
 		if err := problems.Err(); err != nil {
@@ -105,7 +95,7 @@ func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyCon
 		limits = config.Limits
 	}
 	for _, file := range b.strategies {
-		c, err := loadStrategy(file, symbols)
+		c, err := b.loadStrategy(file, symbols)
 		if err != nil {
 			return nil, limits, err
 		}
@@ -114,8 +104,8 @@ func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyCon
 	return given, limits, nil
 }
 
-func loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyConfig, error) {
-	settings := options("")
+func (b *backtestFiles) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyConfig, error) {
+	settings := b.options
 	settings.Symbols = symbols
 	c, problems := configs.LoadStrategy(file, settings)
 	if err := problems.Err(); err != nil {
@@ -129,7 +119,7 @@ func loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyCon
 }
 
 // legs puts each strategy on its files.
-func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
+func (b *backtestFiles) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
 	config := backtest.Config{Limits: limits, Version: version.Read().Version, Inputs: &backtest.Inputs{Repair: b.repair, Limits: limits}}
 	data, err := b.candles(given)
 	if err != nil {
@@ -155,7 +145,7 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 			return config, failure.New(failure.Config, "as live, one strategy trades a symbol of a market; run them one by one",
 				"%s and %s both trade %s %s", given[first].File, c.File, c.Market, c.Symbol)
 		}
-		leg, input, err := b.leg(command, symbols, c, data[i], detail[i])
+		leg, input, err := b.leg(symbols, c, data[i], detail[i])
 		if err != nil {
 			return config, err
 		}
@@ -177,12 +167,12 @@ func (b *backtestFiles) legs(command *cobra.Command, symbols []*exchange.Symbol,
 }
 
 // leg loads one strategy's candles.
-func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail string) (leg backtest.Leg, input backtest.Input, err error) {
+func (b *backtestFiles) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail string) (leg backtest.Leg, input backtest.Input, err error) {
 	symbol, found := exchange.FindSymbol(symbols, c.Market, c.Symbol)
 	if !found {
 		return leg, input, failure.New(failure.Config, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
 	}
-	recorded, err := loadCandles(command, data, symbol, c.Interval, b.repair)
+	recorded, err := b.load(data, symbol, c.Interval, b.repair)
 	if err != nil {
 		return leg, input, err
 	}
@@ -192,12 +182,12 @@ func (b *backtestFiles) leg(command *cobra.Command, symbols []*exchange.Symbol, 
 		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
 	}
 	if detail != "" {
-		if leg.Detail, err = loadCandles(command, detail, recorded.Symbol, 0, b.repair); err != nil {
+		if leg.Detail, err = b.load(detail, recorded.Symbol, 0, b.repair); err != nil {
 			return leg, input, err
 		}
 		input.Detail = &backtest.File{Path: detail, SHA256: leg.Detail.SHA256}
 		if leg.Detail.Symbol.PriceScale > recorded.Symbol.PriceScale { // read again with as many places
-			if leg.Tape, err = loadCandles(command, data, leg.Detail.Symbol, c.Interval, b.repair); err != nil {
+			if leg.Tape, err = b.load(data, leg.Detail.Symbol, c.Interval, b.repair); err != nil {
 				return leg, input, err
 			}
 		}
@@ -270,7 +260,7 @@ func assign(flag string, files []string, given []*configs.StrategyConfig, all bo
 
 func (b *backtestFiles) instruments() ([]*exchange.Symbol, error) {
 	if b.symbols == "" {
-		return options("").Symbols, nil
+		return b.options.Symbols, nil
 	}
 	return symbolsOf(b.symbols)
 }

@@ -14,6 +14,7 @@ import (
 	"botd/backtest"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
+	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 )
@@ -104,7 +105,7 @@ func (b *bench) run() (err error) {
 	if err := b.command(); err != nil {
 		return err
 	}
-	symbol, _ := exchange.FindSymbol(options("").Symbols, exchange.Futures, "BTC-USDT")
+	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
 	b.recorded = &tape.Tape{Symbol: symbol, Candles: tape.Generate(benchSeed, symbol, exchange.Minute1, benchStartMS, b.candles)}
 	return b.engine()
 }

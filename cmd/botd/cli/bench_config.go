@@ -9,6 +9,7 @@ import (
 	"botd/exchange/tape"
 	"botd/runtime/engine"
 	"botd/strategy"
+	"botd/strategy/library"
 )
 
 // nothingWished wishes nothing.
@@ -30,7 +31,7 @@ func (b *bench) costs() backtest.Config {
 
 // leg puts a strategy of the library on a tape.
 func (b *bench) leg(recorded *tape.Tape, kind string, size strategy.Size, values strategy.Values) (backtest.Leg, error) {
-	definition, found := registry().Find(kind)
+	definition, found := strategy.NewRegistry(library.All()...).Find(kind)
 	if !found {
 		return backtest.Leg{}, fmt.Errorf("no strategy %s", kind)
 	}

@@ -88,7 +88,6 @@ func unreadable(config *configs.Config) (all []error) {
 
 // Bounds of the disk.
 const (
-	leastFree  = 64 << 20
 	enoughFree = 1 << 30
 	slowSync   = 50 * time.Millisecond
 	syncTries  = 5

@@ -152,14 +152,14 @@ func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
 		return nil, err
 	}
 	c := t.strategy
-	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, asked.Seed, shell.Minute(t.fromMS))
+	over := fmt.Sprintf("%d candles of a made-up market (seed %d) from %s", t.candles, asked.Seed, minute(t.fromMS))
 	if t.path != "" {
 		over = asked.File
 		if t.fromMS != 0 {
-			over += " from " + shell.Minute(t.fromMS)
+			over += " from " + minute(t.fromMS)
 		}
 		if t.toMS != 0 {
-			over += " to " + shell.Minute(t.toMS)
+			over += " to " + minute(t.toMS)
 		}
 	}
 	does := []string{fmt.Sprintf("runs %s (%s) on %s %s, %s candles, over %s", c.Name, c.Kind, c.Market, c.Symbol, c.Interval, over)}
@@ -299,7 +299,7 @@ func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, e
 		to, _ = slices.BinarySearch(candles.OpenMS, t.toMS)
 	}
 	if from >= to {
-		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To, shell.Minute(candles.OpenMS[0]), shell.Minute(candles.CloseMS(candles.Len()-1)))
+		return nil, backtest.File{}, fmt.Errorf("%s has none from %s to %s: it holds %s to %s", t.asked.File, t.asked.From, t.asked.To, minute(candles.OpenMS[0]), minute(candles.CloseMS(candles.Len()-1)))
 	}
 	recorded.Candles = candles.Slice(from, to)
 	recorded.Holes = slices.DeleteFunc(recorded.Holes, func(h tape.Hole) bool { return h.BeforeMS <= candles.OpenMS[from] || h.AfterMS >= candles.OpenMS[to-1] })
@@ -368,3 +368,6 @@ func (p *pace) step(done, total int) {
 	}
 	p.last = time.Now()
 }
+
+// minute writes a time as people read it.
+func minute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04") }

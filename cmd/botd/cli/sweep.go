@@ -29,12 +29,14 @@ import (
 	"botd/strategy"
 )
 
-// Bounds of a sweep.
-const (
-	maxTrials   = 10_000
-	sweepFolder = "sweeps" // in data_dir
-	sweepShown  = 20       // trials in the table
-)
+// sweepShown bounds the trials in the table.
+const sweepShown = 20
+
+// maxTrials bounds the combinations of a sweep.
+const maxTrials = 10_000
+
+// sweepFolder is where sweeps are kept, in data_dir.
+const sweepFolder = "sweeps"
 
 // sweepResult is what botd sweep prints, and keeps.
 type sweepResult struct {
@@ -90,7 +92,7 @@ of the luckiest; Bailey and Lopez de Prado).`,
 		Example: "  botd sweep run -s trend.yaml --data candles.csv --vary fast=5..20..5 --vary slow=30,50,100 --split 70% --keep first\n  botd sweep run -s trend.yaml --data candles.csv --vary fast=5,10 -o csv",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
-	flags.files.add(command)
+	addFiles(command, &flags.files)
 	f := command.Flags()
 	f.StringArrayVar(&flags.vary, "vary", nil, "NAME=VALUE,VALUE or NAME=FROM..TO..STEP of one parameter; may be repeated")
 	f.StringVar(&flags.split, "split", "", "share of the candles that ranks, 70%; the rest has no say")
@@ -189,13 +191,13 @@ type swept struct {
 
 // prepare reads them.
 func (f *sweepFlags) prepare(command *cobra.Command) (s swept, err error) {
-	if s.config, err = f.files.config(command); err != nil {
+	if s.config, err = f.files.config(); err != nil {
 		return s, err
 	}
 	if s.given, err = f.one(); err != nil {
 		return s, err
 	}
-	choices, err := f.choices(s.given)
+	choices, err := choicesOf(f.vary, s.given)
 	if err != nil {
 		return s, err
 	}
@@ -252,9 +254,9 @@ func (f *sweepFlags) one() (*configs.StrategyConfig, error) {
 	return given[0], nil
 }
 
-// choices are all combinations of what --vary says, in its order.
-func (f *sweepFlags) choices(given *configs.StrategyConfig) ([]map[string]string, error) {
-	if len(f.vary) == 0 {
+// choicesOf are all combinations of what --vary says, in its order.
+func choicesOf(vary []string, given *configs.StrategyConfig) ([]map[string]string, error) {
+	if len(vary) == 0 {
 		return nil, failure.Usagef("botd sweep run needs --vary NAME=VALUE,VALUE: botd strategy show %s lists its parameters", given.Kind)
 	}
 	definition, _ := given.Definition()
@@ -263,7 +265,7 @@ func (f *sweepFlags) choices(given *configs.StrategyConfig) ([]map[string]string
 		names = append(names, p.Name)
 	}
 	all := []map[string]string{{}}
-	for _, text := range f.vary {
+	for _, text := range vary {
 		name, list, _ := strings.Cut(text, "=")
 		if !slices.Contains(names, name) {
 			hint := "there are " + strings.Join(names, ", ")

@@ -65,7 +65,7 @@ the choice holds, near 0 it was fitted to what is past.`,
 			return flags.walk(command, windows, train)
 		},
 	}
-	flags.files.add(command)
+	addFiles(command, &flags.files)
 	f := command.Flags()
 	f.StringArrayVar(&flags.vary, "vary", nil, "NAME=VALUE,VALUE or NAME=FROM..TO..STEP of one parameter; may be repeated")
 	f.IntVar(&windows, "windows", 6, "parts that are traded unseen")
