@@ -64,9 +64,29 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 	command.Flags().StringVar(&flags.logLevel, "log-level", "", strings.Join(ops.Levels, ", ")+" (default info; botd log-level changes it while it runs)")
 	shell.CompleteWith(command, "log-level", ops.Levels...)
 	command.Flags().Uint64Var(&flags.market.seed, "seed", 1, "of the demo's market")
-	command.Flags().Var(&flags.market.start, "start", "where the clock of a new demo starts (RFC 3339, default now); the same seed and start give the same market")
+	command.Flags().Var((*timeFlag)(&flags.market.startMS), "start", "where the clock of a new demo starts (RFC 3339, default now); the same seed and start give the same market")
 	return command
 }
+
+// timeFlag is a time in milliseconds; 0 is none.
+type timeFlag int64
+
+func (f *timeFlag) Set(text string) error {
+	given, err := time.Parse(time.RFC3339, text)
+	if err != nil || given.UnixMilli() <= 0 {
+		return fmt.Errorf("%q is not a time after 1970 such as 2026-01-01T00:00:00Z", text)
+	}
+	*f = timeFlag(given.UnixMilli())
+	return nil
+}
+
+func (f *timeFlag) String() string {
+	if *f == 0 {
+		return ""
+	}
+	return time.UnixMilli(int64(*f)).UTC().Format(time.RFC3339)
+}
+func (*timeFlag) Type() string { return "time" }
 
 // run starts everything from the inside out and stops it in the other order.
 func run(command *cobra.Command, flags runFlags) error {

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -84,7 +83,7 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 		Build: func(state []byte) (*sim.Exchange, error) {
 			return demoMarket(state, market, simulatedAccount(demoAccount, &config.Simulated))
 		},
-		Clock:    server.Clock{StartMS: market.start.ms},
+		Clock:    server.Clock{StartMS: market.startMS},
 		Accounts: []server.Account{{Key: demoAccount, Secret: secret}}, StatePath: filepath.Join(directory, "exchange.json"),
 	})
 	if err != nil {
@@ -121,34 +120,14 @@ func simulatedAccount(name string, c *configs.SimulatedConfig) sim.AccountConfig
 
 // demoStart says which market a new demo begins with.
 type demoStart struct {
-	seed  uint64
-	start moment
+	seed    uint64
+	startMS int64 // 0 for now
 }
-
-// moment is a flag's time; the zero value is now.
-type moment struct{ ms int64 }
-
-func (m *moment) Set(text string) error {
-	given, err := time.Parse(time.RFC3339, text)
-	if err != nil || given.UnixMilli() <= 0 {
-		return fmt.Errorf("%q is not a time after 1970 such as 2026-01-01T00:00:00Z", text)
-	}
-	m.ms = given.UnixMilli()
-	return nil
-}
-
-func (m *moment) String() string {
-	if m.ms == 0 {
-		return ""
-	}
-	return time.UnixMilli(m.ms).UTC().Format(time.RFC3339)
-}
-func (*moment) Type() string { return "time" }
 
 // demoMarket is the built-in market, moving at random; it has a past of two weeks
 // at once. One seed serves all symbols, so that futures and spot of one move alike.
 func demoMarket(state []byte, market demoStart, account sim.AccountConfig) (*sim.Exchange, error) {
-	settings := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: cmp.Or(market.start.ms, time.Now().UnixMilli()), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: market.seed}
+	settings := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: cmp.Or(market.startMS, time.Now().UnixMilli()), OrderDelayMS: sim.DefaultOrderDelayMS, Seed: market.seed}
 	var (
 		x   *sim.Exchange
 		err error
