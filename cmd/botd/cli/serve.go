@@ -63,8 +63,8 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	s.api.Web, s.api.Reports = web.Handler(), filepath.Join(s.current().DataDir, "backtests")
 	s.api.Sweeps = filepath.Join(s.current().DataDir, sweepFolder)
 	s.api.Runner = &lab{current: s.current, symbols: table.All, recorded: filepath.Join(s.directory, recordedFolder)}
-	s.api.Backups = &backups{s.directory, fmt.Sprintf("%s-%s-", s.config.Mode, s.config.Instance)}
-	s.api.Channels = &channels{s.config}
+	s.api.Backups = &backups{directory: s.directory, prefix: fmt.Sprintf("%s-%s-", s.config.Mode, s.config.Instance)}
+	s.api.Channels = &channels{config: s.config}
 	s.api.Configuration, s.api.StrategyConfig = configuration(s.current), strategyYAML(s.current)
 	s.api.Plots = func(name string) []strategy.Plot {
 		if c := s.current().Strategy(name); c != nil {
