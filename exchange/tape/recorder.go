@@ -216,3 +216,7 @@ func (r *Recorder) tell(path string, err error) {
 		r.config.Notify(err)
 	}
 }
+
+// RecordedFolder is where a mode's directory has what its daemon polled. It is the
+// daemon's alone: what is downloaded stands elsewhere and is never cut.
+const RecordedFolder = "recorded"

@@ -1,30 +1,26 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/inputs"
 	"botd/backtest/report"
+	"botd/backtest/saved"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 )
 
-// gcPercent is how much garbage a backtest gathers, as a share of what it keeps.
-const gcPercent = 30
-
 type backtestFlags struct {
-	files   backtestFiles
+	files   inputs.Files
 	out     string
 	keep    string // a name, below the reports that are kept
 	note    string
@@ -99,7 +95,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 	if err := flags.check(); err != nil {
 		return err
 	}
-	config, err := flags.files.config()
+	config, err := flags.files.Config()
 	if err != nil {
 		return err
 	}
@@ -113,7 +109,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 				return err
 			}
 		}
-		if err := errors.Join(writeReport(flags.out, config, result), writeNote(flags.out, flags.note)); err != nil {
+		if err := errors.Join(report.WriteDirectory(flags.out, config, result), saved.WriteNote(flags.out, flags.note)); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
@@ -129,14 +125,14 @@ func (f *backtestFlags) check() error {
 	switch {
 	case f.keep != "" && f.out != "":
 		return failure.Usagef("--keep and --out: give one of them")
-	case f.keep != "" && !keptName.MatchString(f.keep):
+	case f.keep != "" && !saved.Name.MatchString(f.keep):
 		return failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	case f.keep != "":
-		reports, err := keptDirectory(f.files.directory, "")
+		reports, err := keptDirectory(f.files.Directory, "")
 		if err != nil {
 			return err
 		}
-		if f.out = filepath.Join(reports, f.keep); exists(f.out) {
+		if f.out = filepath.Join(reports, f.keep); saved.Exists(f.out) {
 			return failure.New(failure.Usage, "choose another name, or take the directory away", "%s is there already", f.out)
 		}
 	case f.note != "" && f.out == "":
@@ -153,7 +149,7 @@ func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*
 	}
 	// Candles are most of the memory and hold no pointer: collecting more often costs
 	// little, and keeps a run below twice the size of its file.
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
 	bar := shell.NewProgress(command, candles, "candles")
 	config.Progress = bar.Set
 	run := backtest.Run
@@ -163,7 +159,7 @@ func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*
 	result, err := run(command.Context(), config)
 	bar.End()
 	if err != nil {
-		return nil, dataError(err)
+		return nil, tape.Failure(err)
 	}
 	return result, nil
 }
@@ -171,66 +167,29 @@ func runColumns(command *cobra.Command, config backtest.Config, columns bool) (*
 // runStudy asks how far a result can be trusted.
 func runStudy(command *cobra.Command, config backtest.Config, result *backtest.Result) (*backtest.Study, error) {
 	study, err := backtest.RunStudy(command.Context(), config, result)
-	return study, dataError(err)
-}
-
-// writeReport writes the page beside the files.
-func writeReport(directory string, config backtest.Config, result *backtest.Result) error {
-	if err := result.WriteDir(directory); err != nil {
-		return err
-	}
-	var sources []report.Source
-	for _, leg := range config.Legs {
-		sources = append(sources, report.Source{Symbol: leg.Tape.Symbol, Candles: leg.Tape.Candles})
-	}
-	file, err := os.Create(filepath.Join(directory, "report.html"))
-	if err != nil {
-		return err
-	}
-	return errors.Join(report.Write(file, result, sources), file.Close())
-}
-
-// dataError gives errors of recorded files their exit codes.
-func dataError(err error) error {
-	var data *tape.DataError
-	switch {
-	case errors.As(err, &data):
-		return failure.Wrap(failure.Data, err)
-	case errors.Is(err, os.ErrNotExist):
-		return failure.Wrap(failure.NoInput, err)
-	case errors.Is(err, syscall.EISDIR):
-		return failure.New(failure.NoInput, "name the file, not the directory it is in", "%w", err)
-	case errors.Is(err, os.ErrPermission):
-		return failure.Wrap(failure.IO, err)
-	case errors.Is(err, context.Canceled):
-		return err
-	}
-	if _, stopped := failure.SignalOf(err); stopped {
-		return err
-	}
-	return failure.Wrap(failure.Internal, err)
+	return study, tape.Failure(err)
 }
 
 // addFiles adds the flags of what a backtest is made of.
-func addFiles(command *cobra.Command, b *backtestFiles) {
+func addFiles(command *cobra.Command, b *inputs.Files) {
 	loadWith(command, b)
 	f := command.Flags()
-	f.StringArrayVarP(&b.strategies, "strategy", "s", nil, "strategy file (YAML); may be repeated")
-	f.StringVarP(&b.directory, "config", "c", "", "configuration directory: all its strategies, and the account's limits")
-	f.StringArrayVar(&b.data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
-	f.StringArrayVar(&b.funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
-	f.StringArrayVar(&b.detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
-	f.StringVar(&b.recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
-	f.StringVar(&b.symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
-	f.BoolVar(&b.repair, "repair", false, "drop rows that are wrong, and say which")
-	f.StringVar(&b.from, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
-	f.StringVar(&b.to, "to", "", "only candles that have closed by this time (UTC)")
+	f.StringArrayVarP(&b.StrategyFiles, "strategy", "s", nil, "strategy file (YAML); may be repeated")
+	f.StringVarP(&b.Directory, "config", "c", "", "configuration directory: all its strategies, and the account's limits")
+	f.StringArrayVar(&b.Data, "data", nil, "recorded candles (CSV, maybe gzip); FILE, SYMBOL=FILE or NAME=FILE, may be repeated")
+	f.StringArrayVar(&b.Funding, "funding", nil, "recorded funding rates (CSV), of one symbol or of several; without it the rate is the constant one")
+	f.StringArrayVar(&b.Detail, "detail", nil, "candles of a shorter interval, which replace the guessed path; as --data")
+	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, as data/demo/recorded: candles and funding rates that no file is given for")
+	f.StringVar(&b.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
+	f.BoolVar(&b.Repair, "repair", false, "drop rows that are wrong, and say which")
+	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up in them")
+	f.StringVar(&b.To, "to", "", "only candles that have closed by this time (UTC)")
 }
 
 // loadWith has files read with the command's progress and messages.
-func loadWith(command *cobra.Command, b *backtestFiles) {
-	b.options = options("")
-	b.load = func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
+func loadWith(command *cobra.Command, b *inputs.Files) {
+	b.Options = options("")
+	b.Load = func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error) {
 		return loadCandles(command, path, symbol, interval, repair)
 	}
 }

@@ -1,27 +1,22 @@
 package cli
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/inputs"
 	"botd/cmd/botd/cli/shell"
-	"botd/configs"
-	"botd/exchange"
+	"botd/exchange/tape"
 	"botd/internal/failure"
 )
 
 func newLookahead() *cobra.Command {
 	var (
-		files  backtestFiles
+		files  inputs.Files
 		output string
 		cuts   int
 	)
@@ -35,7 +30,7 @@ know what comes after it. Exit code 1 when a decision depends on later candles.`
 			if cuts < 1 || cuts > 10_000 {
 				return failure.Usagef("--cuts %d is not between 1 and 10000", cuts)
 			}
-			config, err := files.config()
+			config, err := files.Config()
 			if err != nil {
 				return err
 			}
@@ -44,7 +39,7 @@ know what comes after it. Exit code 1 when a decision depends on later candles.`
 			found, err := backtest.FindLookahead(command.Context(), config, cuts)
 			bar.End()
 			if err != nil {
-				return dataError(err)
+				return tape.Failure(err)
 			}
 			if err := shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { lookaheadTable(w, found) }); err != nil || found.OK {
 				return err
@@ -71,7 +66,7 @@ func lookaheadTable(w io.Writer, found *backtest.Lookahead) {
 
 func newWarmup() *cobra.Command {
 	var (
-		files  backtestFiles
+		files  inputs.Files
 		output string
 	)
 	command := &cobra.Command{
@@ -82,13 +77,13 @@ forget, and strategies that wait for an event, need more candles than they decla
 they get what they declare.`,
 		Example: "  botd backtest warmup -s trend.yaml --data candles.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
-			config, err := files.config()
+			config, err := files.Config()
 			if err != nil {
 				return err
 			}
 			found, err := backtest.FindWarmup(command.Context(), config)
 			if err != nil {
-				return dataError(err)
+				return tape.Failure(err)
 			}
 			return shell.Print(command.OutOrStdout(), output, found, func(w io.Writer) { warmupTable(w, found) })
 		},
@@ -116,7 +111,7 @@ func warmupTable(w io.Writer, found *backtest.Warmup) {
 
 func newVerify() *cobra.Command {
 	var (
-		files  backtestFiles
+		files  inputs.Files
 		output string
 	)
 	command := &cobra.Command{
@@ -138,17 +133,17 @@ same result on any machine. Exit code 1 when anything differs.`,
 	}
 	loadWith(command, &files)
 	f := command.Flags()
-	f.StringArrayVar(&files.data, "data", nil, "the candles, where they are now; as in run")
-	f.StringArrayVar(&files.funding, "funding", nil, "the funding rates, where they are now")
-	f.StringArrayVar(&files.detail, "detail", nil, "the finer candles, where they are now")
-	f.StringVar(&files.symbols, "symbols", "", "the symbol records, where they are now")
+	f.StringArrayVar(&files.Data, "data", nil, "the candles, where they are now; as in run")
+	f.StringArrayVar(&files.Funding, "funding", nil, "the funding rates, where they are now")
+	f.StringArrayVar(&files.Detail, "detail", nil, "the finer candles, where they are now")
+	f.StringVar(&files.Symbols, "symbols", "", "the symbol records, where they are now")
 	shell.OutputFlag(command, &output)
 	return command
 }
 
 // verifyReport runs a kept report again.
-func verifyReport(command *cobra.Command, path string, files backtestFiles) (*backtest.Verified, error) {
-	kept, config, err := files.again(path)
+func verifyReport(command *cobra.Command, path string, files inputs.Files) (*backtest.Verified, error) {
+	kept, config, err := files.Again(path)
 	if err != nil {
 		return nil, err
 	}
@@ -157,106 +152,6 @@ func verifyReport(command *cobra.Command, path string, files backtestFiles) (*ba
 		return nil, err
 	}
 	return backtest.Verify(kept, fresh), nil
-}
-
-// again reads what a report was made of.
-func (b *backtestFiles) again(path string) (*backtest.Result, backtest.Config, error) {
-	var kept backtest.Result
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, backtest.Config{}, dataError(err)
-	}
-	if err := json.Unmarshal(text, &kept); err != nil {
-		return nil, backtest.Config{}, failure.New(failure.Data, "give the report.json of botd backtest run --out", "%s: %w", path, err)
-	}
-	if kept.Inputs == nil || len(kept.Inputs.Strategies) == 0 {
-		return nil, backtest.Config{}, failure.New(failure.Data, "it was written by another program, or by an older botd", "%s does not say what it was made of", path)
-	}
-	b.elsewhere(kept.Inputs)
-	symbols, err := b.instruments()
-	if err != nil {
-		return nil, backtest.Config{}, err
-	}
-	given, err := b.written(kept.Inputs, symbols)
-	if err != nil {
-		return nil, backtest.Config{}, err
-	}
-	config, err := b.legs(symbols, given, kept.Inputs.Limits)
-	if err != nil {
-		return nil, backtest.Config{}, err
-	}
-	for i := range kept.Inputs.Strategies {
-		config.Inputs.Strategies[i].File = kept.Inputs.Strategies[i].File
-	}
-	return &kept, config, nil
-}
-
-// elsewhere takes each file from where the report had it, unless told otherwise.
-func (b *backtestFiles) elsewhere(inputs *backtest.Inputs) {
-	b.repair, b.fromMS, b.toMS = inputs.Repair, inputs.FromMS, inputs.ToMS
-	if b.symbols == "" && inputs.Symbols != nil {
-		b.symbols = inputs.Symbols.Path
-	}
-	data, funding, detail := len(b.data) == 0, len(b.funding) == 0, len(b.detail) == 0
-	for _, input := range inputs.Strategies {
-		if data {
-			b.data = append(b.data, input.Name+"="+input.Data.Path)
-		}
-		if detail && input.Detail != nil {
-			b.detail = append(b.detail, input.Name+"="+input.Detail.Path)
-		}
-	}
-	if !funding {
-		return
-	}
-	for _, input := range inputs.Strategies { // every one that has any has them all
-		if len(input.Funding) == 0 {
-			continue
-		}
-		for _, file := range input.Funding {
-			b.funding = append(b.funding, file.Path)
-		}
-		return
-	}
-}
-
-// written reads the strategies that stand in a report.
-func (b *backtestFiles) written(inputs *backtest.Inputs, symbols []*exchange.Symbol) (given []*configs.StrategyConfig, err error) {
-	directory, err := os.MkdirTemp("", "botd-verify-*")
-	if err != nil {
-		return nil, failure.Wrap(failure.IO, err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	for i, input := range inputs.Strategies {
-		file := filepath.Join(directory, strconv.Itoa(i+1), "strategy.yaml")
-		if err := errors.Join(writeNew(file, input.YAML), writeScript(filepath.Dir(file), input.Script)); err != nil {
-			return nil, failure.Wrap(failure.IO, err)
-		}
-		c, err := b.loadStrategy(file, symbols)
-		if err != nil {
-			return nil, err
-		}
-		given = append(given, c)
-	}
-	return given, nil
-}
-
-// writeScript puts a script where its strategy's file looks for it.
-func writeScript(directory string, script *backtest.Text) error {
-	if script == nil {
-		return nil
-	}
-	if !filepath.IsLocal(script.Path) {
-		return fmt.Errorf("the report's script %q is not beside its strategy", script.Path)
-	}
-	return writeNew(filepath.Join(directory, script.Path), script.Text)
-}
-
-func writeNew(file, text string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(text), 0o600)
 }
 
 func verifiedTable(w io.Writer, found *backtest.Verified) {

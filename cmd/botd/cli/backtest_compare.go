@@ -3,33 +3,19 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
-	"botd/backtest"
+	"botd/backtest/saved"
 	"botd/cmd/botd/cli/shell"
 )
 
 // maxCompared is how many reports stand side by side.
 const maxCompared = 8
-
-// comparison is what several reports have and do not have in common.
-type comparison struct {
-	Schema     int        `json:"schema"`
-	Runs       []*keptRun `json:"runs"`
-	SameData   bool       `json:"same_data"`
-	SameConfig bool       `json:"same_config"`
-	Config     [][]string `json:"config"`      // of each run, the lines of its strategies that not every run has
-	Assumed    [][]string `json:"assumptions"` // likewise
-	FirstFill  string     `json:"first_fill_that_differs"`
-}
 
 func newBacktestCompare() *cobra.Command {
 	var flags keptFlags
@@ -40,7 +26,7 @@ assumptions not all of them have, whether they are of the same candles, and whic
 fill of the second that is not the first's.`,
 		Example: "  botd backtest compare first second\n  botd backtest compare report-a report-b -o json",
 		RunE: func(command *cobra.Command, names []string) error {
-			c := comparison{Schema: 1, SameData: true, SameConfig: true}
+			c := saved.Comparison{Schema: 1, SameData: true, SameConfig: true}
 			for _, name := range names {
 				run, err := flags.find(name)
 				if err != nil {
@@ -48,7 +34,7 @@ fill of the second that is not the first's.`,
 				}
 				c.Runs = append(c.Runs, run)
 			}
-			c.compare()
+			c.Compare()
 			return shell.Print(command.OutOrStdout(), flags.output, &c, func(w io.Writer) { comparisonTable(w, &c, shell.Colours(command, w)) })
 		},
 	}
@@ -57,57 +43,7 @@ fill of the second that is not the first's.`,
 	return command
 }
 
-func (c *comparison) compare() {
-	var config, assumed [][]string
-	for _, run := range c.Runs {
-		c.SameData = c.SameData && run.DataSHA256 == c.Runs[0].DataSHA256
-		c.SameConfig = c.SameConfig && run.ConfigSHA256 == c.Runs[0].ConfigSHA256
-		lines := []string{}
-		if run.result.Inputs != nil {
-			for _, input := range run.result.Inputs.Strategies {
-				lines = append(lines, strings.Split(strings.TrimSpace(input.YAML), "\n")...)
-			}
-		}
-		config, assumed = append(config, lines), append(assumed, run.result.Assumptions)
-	}
-	c.Config, c.Assumed = apart(config), apart(assumed)
-	c.FirstFill = firstFill(c.Runs[0].result, c.Runs[1].result)
-}
-
-// apart keeps of each list what not every list has.
-func apart(lists [][]string) [][]string {
-	own := make([][]string, len(lists))
-	for i, list := range lists {
-		own[i] = []string{}
-		for _, line := range list {
-			if slices.ContainsFunc(lists, func(other []string) bool { return !slices.Contains(other, line) }) {
-				own[i] = append(own[i], line)
-			}
-		}
-	}
-	return own
-}
-
-// firstFill tells the first fill in which two results differ.
-func firstFill(a, b *backtest.Result) string {
-	for i := range max(len(a.Executions), len(b.Executions)) {
-		one, other := fillText(a, i), fillText(b, i)
-		if one != other {
-			return fmt.Sprintf("fill %d: %s; %s", i+1, one, other)
-		}
-	}
-	return ""
-}
-
-func fillText(r *backtest.Result, i int) string {
-	if i >= len(r.Executions) {
-		return "none"
-	}
-	e := &r.Executions[i]
-	return fmt.Sprintf("%s %s %s %s at %s", time.UnixMilli(e.TimeMS).UTC().Format("2006-01-02 15:04"), e.Symbol, e.Side, e.Quantity, e.Price)
-}
-
-func comparisonTable(w io.Writer, c *comparison, colour bool) {
+func comparisonTable(w io.Writer, c *saved.Comparison, colour bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
@@ -122,28 +58,28 @@ func comparisonTable(w io.Writer, c *comparison, colour bool) {
 	t.SetColumnConfigs(right)
 	for _, line := range []struct {
 		name string
-		of   func(*keptRun) string
+		of   func(*saved.Run) string
 	}{
-		{"strategy", func(r *keptRun) string { return r.Strategy }},
-		{"symbol", func(r *keptRun) string { return r.Symbol + " " + r.Interval }},
-		{"from", func(r *keptRun) string { return r.From.Format("2006-01-02 15:04") }},
-		{"to", func(r *keptRun) string { return r.To.Format("2006-01-02 15:04") }},
-		{"final equity", func(r *keptRun) string { return amountText(r.FinalEquity) }},
-		{"profit %", func(r *keptRun) string { return gainText(r.Profit, colour) }},
-		{"CAGR %", func(r *keptRun) string { return floatText(r.result.CAGR) }},
-		{"max drawdown %", func(r *keptRun) string { return fmt.Sprintf("%.2f", r.MaxDrawdown) }},
-		{"Sharpe", func(r *keptRun) string { return floatText(r.Sharpe) }},
-		{"Sortino", func(r *keptRun) string { return floatText(r.result.Sortino) }},
-		{"profit factor", func(r *keptRun) string { return floatText(r.result.ProfitFactor) }},
-		{"round trips", func(r *keptRun) string { return strconv.Itoa(r.RoundTrips) }},
-		{"wins", func(r *keptRun) string { return strconv.Itoa(r.result.Wins) }},
-		{"fees", func(r *keptRun) string { return amountText(r.Fees) }},
-		{"funding paid", func(r *keptRun) string { return amountText(r.result.TotalFunding) }},
-		{"in the market %", func(r *keptRun) string { return fmt.Sprintf("%.1f", r.result.Exposure) }},
-		{"data", func(r *keptRun) string { return fmt.Sprintf("%.8s", r.DataSHA256) }},
-		{"config", func(r *keptRun) string { return fmt.Sprintf("%.8s", r.ConfigSHA256) }},
-		{"result", func(r *keptRun) string { return fmt.Sprintf("%.8s", r.ResultSHA256) }},
-		{"note", func(r *keptRun) string { return r.Note }},
+		{"strategy", func(r *saved.Run) string { return r.Strategy }},
+		{"symbol", func(r *saved.Run) string { return r.Symbol + " " + r.Interval }},
+		{"from", func(r *saved.Run) string { return r.From.Format("2006-01-02 15:04") }},
+		{"to", func(r *saved.Run) string { return r.To.Format("2006-01-02 15:04") }},
+		{"final equity", func(r *saved.Run) string { return amountText(r.FinalEquity) }},
+		{"profit %", func(r *saved.Run) string { return gainText(r.Profit, colour) }},
+		{"CAGR %", func(r *saved.Run) string { return floatText(r.Result.CAGR) }},
+		{"max drawdown %", func(r *saved.Run) string { return fmt.Sprintf("%.2f", r.MaxDrawdown) }},
+		{"Sharpe", func(r *saved.Run) string { return floatText(r.Sharpe) }},
+		{"Sortino", func(r *saved.Run) string { return floatText(r.Result.Sortino) }},
+		{"profit factor", func(r *saved.Run) string { return floatText(r.Result.ProfitFactor) }},
+		{"round trips", func(r *saved.Run) string { return strconv.Itoa(r.RoundTrips) }},
+		{"wins", func(r *saved.Run) string { return strconv.Itoa(r.Result.Wins) }},
+		{"fees", func(r *saved.Run) string { return amountText(r.Fees) }},
+		{"funding paid", func(r *saved.Run) string { return amountText(r.Result.TotalFunding) }},
+		{"in the market %", func(r *saved.Run) string { return fmt.Sprintf("%.1f", r.Result.Exposure) }},
+		{"data", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.DataSHA256) }},
+		{"config", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.ConfigSHA256) }},
+		{"result", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.ResultSHA256) }},
+		{"note", func(r *saved.Run) string { return r.Note }},
 	} {
 		row := table.Row{line.name}
 		for _, run := range c.Runs {

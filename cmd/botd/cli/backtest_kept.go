@@ -1,35 +1,21 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/saved"
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
 )
-
-// Names inside a directory of reports; the dashboard lists the same.
-const (
-	keptFolder = "backtests"
-	keptFile   = "report.json"
-	noteFile   = "note.txt"
-	maxNote    = 4_096
-)
-
-var keptName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // keptDirectory is where reports are kept: where told, or in the configuration's data_dir.
 func keptDirectory(configuration, reports string) (string, error) {
@@ -43,80 +29,7 @@ func keptDirectory(configuration, reports string) (string, error) {
 	if err := problems.Err(); err != nil {
 		return "", failure.New(failure.Config, "--reports DIR needs no configuration", "%s", problems.String())
 	}
-	return filepath.Join(config.DataDir, keptFolder), nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// keptRun is a report with what is told of it in a list.
-type keptRun struct {
-	Name         string    `json:"name"`
-	Path         string    `json:"path"`
-	At           time.Time `json:"at"` // when it was written
-	Strategy     string    `json:"strategy"`
-	Symbol       string    `json:"symbol"`
-	Interval     string    `json:"interval"`
-	From         time.Time `json:"from"`
-	To           time.Time `json:"to"`
-	FinalEquity  string    `json:"final_equity"`
-	Profit       *float64  `json:"profit_pct"`
-	MaxDrawdown  float64   `json:"max_drawdown_pct"`
-	Sharpe       *float64  `json:"sharpe"`
-	RoundTrips   int       `json:"round_trips"`
-	Fees         string    `json:"total_fees"`
-	Warnings     int       `json:"warnings"`
-	Note         string    `json:"note"`
-	Version      string    `json:"botd_version"`
-	DataSHA256   string    `json:"data_sha256"`
-	ConfigSHA256 string    `json:"config_sha256"`
-	ResultSHA256 string    `json:"result_sha256"`
-	Intact       bool      `json:"intact"` // its hash is that of what it tells
-
-	result *backtest.Result
-}
-
-// readKept reads the report in a directory, or the report.json given.
-func readKept(path string) (*keptRun, error) {
-	file := path
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		file = filepath.Join(path, keptFile)
-	}
-	r, intact, err := backtest.Read(file)
-	if err != nil {
-		return nil, dataError(err)
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, dataError(err)
-	}
-	directory := filepath.Dir(file)
-	run := &keptRun{Name: filepath.Base(directory), Path: file, At: info.ModTime().UTC(), Strategy: r.Strategy, Symbol: r.Symbol, Interval: r.Interval, From: r.From, To: r.To,
-		FinalEquity: r.FinalEquity, MaxDrawdown: r.MaxDrawdown, Sharpe: r.Sharpe, RoundTrips: r.RoundTrips, Fees: r.TotalFees, Warnings: len(r.Warnings),
-		Version: r.Version, DataSHA256: r.DataSHA256, ConfigSHA256: r.ConfigSHA256, ResultSHA256: r.ResultSHA256, Intact: intact, result: r}
-	first := decimal.RequireFromString(r.InitialEquity)
-	if !first.IsZero() {
-		profit := decimal.RequireFromString(r.FinalEquity).Div(first).Sub(decimal.NewFromInt(1)).Shift(2).Round(4).InexactFloat64()
-		run.Profit = &profit
-	}
-	if note, err := os.ReadFile(filepath.Join(directory, noteFile)); err == nil {
-		run.Note = strings.TrimSpace(string(note[:min(len(note), maxNote)]))
-	}
-	return run, nil
-}
-
-// writeNote keeps words with a report; none take them away.
-func writeNote(directory, note string) error {
-	path := filepath.Join(directory, noteFile)
-	if note == "" {
-		if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	return os.WriteFile(path, []byte(note+"\n"), 0o644)
+	return filepath.Join(config.DataDir, saved.Folder), nil
 }
 
 // keptFlags say where reports are.
@@ -128,18 +41,18 @@ func (k *keptFlags) add(command *cobra.Command) {
 }
 
 // find reads a report by its name or its path.
-func (k *keptFlags) find(name string) (*keptRun, error) {
-	if strings.ContainsAny(name, `/\`) || exists(name) {
-		return readKept(name)
+func (k *keptFlags) find(name string) (*saved.Run, error) {
+	if strings.ContainsAny(name, `/\`) || saved.Exists(name) {
+		return saved.Read(name)
 	}
 	reports, err := keptDirectory(k.directory, k.reports)
 	if err != nil {
 		return nil, err
 	}
-	if !keptName.MatchString(name) || !exists(filepath.Join(reports, name, keptFile)) {
+	if !saved.Name.MatchString(name) || !saved.Exists(filepath.Join(reports, name, saved.ReportFile)) {
 		return nil, failure.New(failure.NoInput, "botd backtest list tells what is kept", "no report %s is in %s", name, reports)
 	}
-	return readKept(filepath.Join(reports, name))
+	return saved.Read(filepath.Join(reports, name))
 }
 
 func newBacktestList() *cobra.Command {
@@ -154,7 +67,7 @@ whose hash is not that of what it tells was changed by hand or written by anothe
 			if err != nil {
 				return err
 			}
-			rows, err := listKept(command.ErrOrStderr(), reports)
+			rows, err := saved.List(command.ErrOrStderr(), reports)
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
@@ -166,30 +79,7 @@ whose hash is not that of what it tells was changed by hand or written by anothe
 	return command
 }
 
-// listKept reads every report below a directory; what is none is passed over, and said.
-func listKept(messages io.Writer, reports string) ([]*keptRun, error) {
-	rows := []*keptRun{}
-	entries, err := os.ReadDir(reports)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	for _, entry := range entries {
-		path := filepath.Join(reports, entry.Name())
-		if !exists(filepath.Join(path, keptFile)) {
-			continue
-		}
-		run, err := readKept(path)
-		if err != nil {
-			fmt.Fprintf(messages, "%v\n", err)
-			continue
-		}
-		rows = append(rows, run)
-	}
-	slices.SortStableFunc(rows, func(a, b *keptRun) int { return b.At.Compare(a.At) })
-	return rows, nil
-}
-
-func keptTable(w io.Writer, reports string, rows []*keptRun, colour bool) {
+func keptTable(w io.Writer, reports string, rows []*saved.Run, colour bool) {
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME puts one there\n", reports)
 		return
@@ -226,8 +116,8 @@ list, or the path of a report.json.`,
 			if !run.Intact {
 				fmt.Fprintf(command.ErrOrStderr(), "warning: %s was changed by hand, or written by another version: its hash is not that of what it tells\n", run.Path)
 			}
-			return shell.Print(command.OutOrStdout(), flags.output, run.result, func(w io.Writer) {
-				resultTable(w, run.result, period, shell.Colours(command, w))
+			return shell.Print(command.OutOrStdout(), flags.output, run.Result, func(w io.Writer) {
+				resultTable(w, run.Result, period, shell.Colours(command, w))
 				if run.Note != "" {
 					fmt.Fprintln(w, "note:", run.Note)
 				}
@@ -253,7 +143,7 @@ backtest list, or the path of a report.json.`,
 				return err
 			}
 			page := filepath.Join(filepath.Dir(run.Path), "report.html")
-			if !exists(page) {
+			if !saved.Exists(page) {
 				return failure.New(failure.NoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s is not there", page)
 			}
 			return shell.Print(command.OutOrStdout(), flags.output, map[string]any{"schema": 1, "name": run.Name, "page": page}, func(w io.Writer) { fmt.Fprintln(w, page) })
@@ -280,10 +170,10 @@ and change none of its hashes.`,
 			if len(arguments) > 1 {
 				note = strings.TrimSpace(arguments[1])
 			}
-			if len(note) > maxNote {
-				return failure.Usagef("a note has at most %d bytes, this one has %d", maxNote, len(note))
+			if len(note) > saved.MaxNote {
+				return failure.Usagef("a note has at most %d bytes, this one has %d", saved.MaxNote, len(note))
 			}
-			return failure.Wrap(failure.IO, writeNote(filepath.Dir(run.Path), note))
+			return failure.Wrap(failure.IO, saved.WriteNote(filepath.Dir(run.Path), note))
 		},
 	}
 	flags.add(command)

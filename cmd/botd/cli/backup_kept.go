@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"botd/internal/disk"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
 )
@@ -37,8 +38,8 @@ func (b *backups) Plan() ([]string, error) {
 		return nil, err
 	}
 	folder := filepath.Join(b.directory, backupFolder)
-	if free, known := freeBytes(b.directory); known && free-info.Size() < leastFree {
-		return nil, fmt.Errorf("a copy of the journal (%d MiB) would leave less than %d MiB free in %s", info.Size()>>20, leastFree>>20, b.directory)
+	if free, known := disk.Free(b.directory); known && free-info.Size() < disk.MinFree {
+		return nil, fmt.Errorf("a copy of the journal (%d MiB) would leave less than %d MiB free in %s", info.Size()>>20, disk.MinFree>>20, b.directory)
 	}
 	kept, err := b.kept()
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"botd/internal/failure"
+	"botd/runtime/support"
 )
 
 // Canaries: a key and a secret that nothing but their files may hold.
@@ -156,7 +157,7 @@ func (p *place) scan() {
 	p.t.Helper()
 	var forbidden []string
 	for _, secret := range []string{canaryKey, canarySecret, canarySignal, canaryTelegram, strings.Split(canaryTelegram, ":")[1], canaryTopic, canaryUser, canaryWord} {
-		forbidden = append(forbidden, encodings(secret)...)
+		forbidden = append(forbidden, support.Encodings(secret)...)
 	}
 	err := filepath.WalkDir(p.directory, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -168,7 +169,7 @@ func (p *place) scan() {
 		}
 		switch name := entry.Name(); name {
 		case "token", "token-viewer":
-			forbidden = append(forbidden, encodings(strings.TrimSpace(string(text)))...)
+			forbidden = append(forbidden, support.Encodings(strings.TrimSpace(string(text)))...)
 		case "key", "secret", "wrong", "accounts.yaml", "signal-token", "telegram-token", "channel":
 		default:
 			p.sinks[path] = string(text)
@@ -194,21 +195,21 @@ func (p *place) scan() {
 // them in every form.
 func TestABundleHoldsNoSecretHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
-	b := &bundle{}
+	b := &support.Bundle{}
 	for _, secret := range []string{canaryKey, canarySecret, canarySecret + "LONGER"} {
-		b.secrets = append(encodings(secret), b.secrets...)
+		b.Secrets = append(support.Encodings(secret), b.Secrets...)
 	}
-	for i, form := range b.secrets {
-		b.add("leak", []byte("before "+form+" after "+form+" end"))
-		if have := b.redact("x" + form + "y"); strings.Contains(have, form) {
+	for i, form := range b.Secrets {
+		b.Add("leak", []byte("before "+form+" after "+form+" end"))
+		if have := b.Redact("x" + form + "y"); strings.Contains(have, form) {
 			t.Errorf("form %d %q: still there in %q", i, form, have)
 		}
 	}
 	var packed bytes.Buffer
-	if err := b.pack(&packed); err != nil {
+	if err := b.Pack(&packed); err != nil {
 		t.Fatal(err)
 	}
-	if b.redacted < 2*len(b.files) {
-		t.Errorf("secrets taken out: want at least %d, have %d", 2*len(b.files), b.redacted)
+	if b.Redacted < 2*len(b.Files) {
+		t.Errorf("secrets taken out: want at least %d, have %d", 2*len(b.Files), b.Redacted)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
+	"botd/exchange/rest"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 )
@@ -51,9 +52,9 @@ closed ones alone, so that a backtest can read them. For long spans: botd data d
 
 func (f *candlesFlags) request(nowMS int64, symbol *exchange.Symbol) (exchange.Request, error) {
 	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Limit: f.limit}
-	most := futuresPage
+	most := rest.FuturesCandlesPage
 	if symbol.Market == exchange.Spot {
-		request.Operation, most = exchange.SpotCandles, spotPage
+		request.Operation, most = exchange.SpotCandles, rest.SpotCandlesPage
 	}
 	var err error
 	if request.Interval, err = exchange.ParseInterval(f.interval); err != nil {

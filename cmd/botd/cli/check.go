@@ -17,7 +17,6 @@ import (
 	"botd/exchange/sim"
 	"botd/internal/failure"
 	"botd/internal/plural"
-	"botd/risk"
 	"botd/strategy"
 	"botd/strategy/library"
 	"botd/strategy/script"
@@ -64,53 +63,6 @@ func load(directory string, mode configs.Mode) (*configs.Config, configs.Problem
 	return config, problems, nil
 }
 
-// checkResult is what botd check -o json prints.
-type checkResult struct {
-	Schema     int            `json:"schema"`
-	OK         bool           `json:"ok"`
-	Files      []string       `json:"files"`
-	Mode       string         `json:"mode,omitempty"`
-	Strategies int            `json:"strategies"`
-	Errors     int            `json:"errors"`
-	Warnings   int            `json:"warnings"`
-	Problems   []checkProblem `json:"problems"`
-	Limits     []checkLimit   `json:"limits"` // that hold: the account's, then what each strategy sets tighter
-}
-
-func (r checkResult) Rows() any { return r.Problems }
-
-type checkProblem struct {
-	File     string `json:"file"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Severity string `json:"severity"`
-	What     string `json:"what"`
-	Hint     string `json:"hint,omitempty"`
-}
-
-// checkLimit is one limit as it will hold.
-type checkLimit struct {
-	Scope string `json:"scope"` // account, or strategy NAME
-	Rule  string `json:"rule"`
-	Limit string `json:"limit"`
-}
-
-func checkLimitsOf(config *configs.Config) []checkLimit {
-	all := []checkLimit{}
-	add := func(scope string, limits []risk.Setting) {
-		for _, l := range limits {
-			all = append(all, checkLimit{scope, l.Name, l.Value})
-		}
-	}
-	if config != nil {
-		add("account", config.Limits.List())
-		for i := range config.Strategies {
-			add("strategy "+config.Strategies[i].Name, config.Strategies[i].Limits.List())
-		}
-	}
-	return all
-}
-
 func newCheck() *cobra.Command {
 	var directory, output string
 	var strict bool
@@ -123,7 +75,7 @@ func newCheck() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			result := checkResultOf(config, problems)
+			result := configs.NewReport(config, problems)
 			err = shell.Print(command.OutOrStdout(), output, result, func(w io.Writer) { checkTable(w, result, problems) })
 			if err == nil && (!result.OK || strict && result.Warnings > 0) {
 				return failure.Quiet()
@@ -141,19 +93,7 @@ func newCheck() *cobra.Command {
 	return command
 }
 
-func checkResultOf(config *configs.Config, problems configs.Problems) checkResult {
-	result := checkResult{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(), Problems: []checkProblem{}, Files: []string{}}
-	if config != nil {
-		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
-	}
-	result.Limits = checkLimitsOf(config)
-	for _, p := range problems {
-		result.Problems = append(result.Problems, checkProblem{p.File, p.Line, p.Column, p.Severity.String(), p.What, p.Hint})
-	}
-	return result
-}
-
-func checkTable(w io.Writer, result checkResult, problems configs.Problems) {
+func checkTable(w io.Writer, result configs.Report, problems configs.Problems) {
 	for _, p := range problems {
 		fmt.Fprintln(w, p.String())
 	}

@@ -16,6 +16,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/internal/moment"
 )
 
 // seriesFlags name one series and the store it is in.
@@ -128,7 +129,7 @@ The format is CSV, or what the file's name says: .csv, .csv.gz, .parquet. Withou
 			if err != nil {
 				return err
 			}
-			fromMS, err := shell.ParseTime("--from", from)
+			fromMS, err := moment.Parse("--from", from)
 			if err != nil {
 				return err
 			}
@@ -212,7 +213,7 @@ each of other files, left to right; what is passed over is a dash.`,
 				}
 				saved, err := store.Save(recorded.Symbol, recorded.Candles, replace)
 				if err != nil {
-					return dataError(fmt.Errorf("%s: %w", file, err))
+					return tape.Failure(fmt.Errorf("%s: %w", file, err))
 				}
 				all = append(all, saved)
 			}

@@ -3,16 +3,15 @@ package cli
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/internal/moment"
 )
 
 func newFunding() *cobra.Command {
@@ -45,7 +44,7 @@ func newFundingGenerate() *cobra.Command {
 long as one side of the market is crowded. The same seed gives the same rates on every machine.`,
 		Example: "  botd data funding generate --symbol BTC-USDT --payments 1095 --seed 7 --out funding.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
-			fromMS, err := shell.ParseTime("--from", from)
+			fromMS, err := moment.Parse("--from", from)
 			if err != nil {
 				return err
 			}
@@ -101,7 +100,7 @@ already with the same rate are passed over; those with another are an error, unl
 			for _, file := range files {
 				rows, err := tape.LoadFunding(file)
 				if err != nil {
-					return dataError(err)
+					return tape.Failure(err)
 				}
 				own := tape.FundingOf(rows, series.symbol)
 				if len(own) == 0 {
@@ -109,7 +108,7 @@ already with the same rate are passed over; those with another are an error, unl
 				}
 				saved, err := store.SaveFunding(series.symbol, own, replace)
 				if err != nil {
-					return dataError(fmt.Errorf("%s: %w", file, err))
+					return tape.Failure(fmt.Errorf("%s: %w", file, err))
 				}
 				all = append(all, saved)
 			}
@@ -127,55 +126,6 @@ already with the same rate are passed over; those with another are an error, unl
 	return command
 }
 
-// fundingSpan is what verify and list tell of the rates of one symbol.
-type fundingSpan struct {
-	File     string        `json:"file"`
-	Symbol   string        `json:"symbol"`
-	Payments int           `json:"payments"`
-	Every    int           `json:"every_hours"` // between most of them
-	FromMS   int64         `json:"from_ms"`
-	ToMS     int64         `json:"to_ms"`
-	Lowest   exchange.Rate `json:"lowest"`
-	Highest  exchange.Rate `json:"highest"`
-	Holes    []hole        `json:"holes"` // from and to: the payments on both sides; candles: those missing
-}
-
-// fundingSpans tells of the rates of a file, symbol by symbol.
-func fundingSpans(file string) ([]fundingSpan, error) {
-	rows, err := tape.LoadFunding(file)
-	if err != nil {
-		return nil, dataError(err)
-	}
-	of := map[string][]tape.FundingRow{}
-	var symbols []string
-	for _, row := range rows {
-		if _, known := of[row.Symbol]; !known {
-			symbols = append(symbols, row.Symbol)
-		}
-		of[row.Symbol] = append(of[row.Symbol], row)
-	}
-	if len(rows) == 0 {
-		return nil, failure.New(failure.Data, "", "%s holds no funding rates", file)
-	}
-	slices.Sort(symbols)
-	var spans []fundingSpan
-	for _, symbol := range symbols {
-		own := of[symbol]
-		span := fundingSpan{File: file, Symbol: symbol, Payments: len(own), FromMS: own[0].TimeMS, ToMS: own[len(own)-1].TimeMS, Lowest: own[0].Rate, Highest: own[0].Rate, Holes: []hole{}}
-		for _, row := range own {
-			span.Lowest, span.Highest = min(span.Lowest, row.Rate), max(span.Highest, row.Rate)
-		}
-		var gaps []tape.FundingGap
-		span.Every, gaps = tape.FundingGaps(own)
-		for _, gap := range gaps {
-			missing := int((gap.BeforeMS-gap.AfterMS)/(int64(span.Every)*int64(exchange.Hour1))) - 1
-			span.Holes = append(span.Holes, hole{gap.AfterMS, gap.BeforeMS, max(1, missing)})
-		}
-		spans = append(spans, span)
-	}
-	return spans, nil
-}
-
 func newFundingVerify() *cobra.Command {
 	var output string
 	command := &cobra.Command{
@@ -184,9 +134,9 @@ func newFundingVerify() *cobra.Command {
 missing between others. Exit code 1 when any is.`,
 		Example: "  botd data funding verify funding.csv",
 		RunE: func(command *cobra.Command, files []string) error {
-			all, missing := []fundingSpan{}, 0
+			all, missing := []tape.FundingSummary{}, 0
 			for _, file := range files {
-				spans, err := fundingSpans(file)
+				spans, err := tape.SummarizeFunding(file)
 				if err != nil {
 					return err
 				}
@@ -208,7 +158,7 @@ missing between others. Exit code 1 when any is.`,
 	return command
 }
 
-func fundingText(w io.Writer, spans []fundingSpan) {
+func fundingText(w io.Writer, spans []tape.FundingSummary) {
 	for _, s := range spans {
 		name := strings.TrimSpace(s.File + " " + s.Symbol)
 		fmt.Fprintf(w, "%s: %d payments, every %d hours, %s to %s, %s to %s\n", name, s.Payments, s.Every, shell.Minute(s.FromMS), shell.Minute(s.ToMS), s.Lowest, s.Highest)
@@ -235,9 +185,9 @@ highest rate, and in how many places payments are missing.`,
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
-			all := []fundingSpan{}
+			all := []tape.FundingSummary{}
 			for _, symbol := range symbols {
-				spans, err := fundingSpans(store.FundingPath(symbol))
+				spans, err := tape.SummarizeFunding(store.FundingPath(symbol))
 				if err != nil {
 					return err
 				}

@@ -14,46 +14,9 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/internal/moment"
+	"botd/runtime/gateway"
 )
-
-// coverage is what list and verify tell of a series.
-type coverage struct {
-	File     string            `json:"file"`
-	Market   string            `json:"market,omitempty"`
-	Symbol   string            `json:"symbol,omitempty"`
-	Interval exchange.Interval `json:"interval"`
-	Candles  int               `json:"candles"`
-	FromMS   int64             `json:"from_ms"`
-	ToMS     int64             `json:"to_ms"` // the last candle's close
-	Missing  int               `json:"missing"`
-	Holes    []hole            `json:"holes"`
-	Map      string            `json:"map"` // # all there, + some, - none
-	Problems []string          `json:"problems"`
-	Warnings []string          `json:"warnings"`
-}
-
-type hole struct {
-	FromMS  int64 `json:"from_ms"` // open time of the first candle that is missing
-	ToMS    int64 `json:"to_ms"`   // and of the first that is there again
-	Candles int   `json:"candles"`
-}
-
-func coverageOf(file string, t *tape.Tape) coverage {
-	c := t.Candles
-	seen := coverage{File: file, Interval: c.Interval, Candles: c.Len(), FromMS: c.OpenMS[0], ToMS: c.CloseMS(c.Len() - 1), Holes: []hole{},
-		Map: tape.Coverage(t, 40), Problems: t.Repaired, Warnings: append(tape.Jumps(t), t.Warnings...)}
-	if seen.Problems == nil {
-		seen.Problems = []string{}
-	}
-	if seen.Warnings == nil {
-		seen.Warnings = []string{}
-	}
-	for _, h := range t.Holes {
-		seen.Missing += h.Missing
-		seen.Holes = append(seen.Holes, hole{h.AfterMS + int64(c.Interval), h.BeforeMS, h.Missing})
-	}
-	return seen
-}
 
 func newDataList() *cobra.Command {
 	var series seriesFlags
@@ -72,7 +35,7 @@ time is missing. What the holes are: botd data verify.`,
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
-			rows := []coverage{}
+			rows := []tape.Summary{}
 			for _, s := range all {
 				named := seriesFlags{market: s.Market.String(), symbol: s.Symbol}
 				symbol, err := named.instrument()
@@ -83,7 +46,7 @@ time is missing. What the holes are: botd data verify.`,
 				if err != nil {
 					return err
 				}
-				row := coverageOf(s.Path, recorded)
+				row := tape.Summarize(s.Path, recorded)
 				row.Market, row.Symbol = s.Market.String(), s.Symbol
 				rows = append(rows, row)
 			}
@@ -95,7 +58,7 @@ time is missing. What the holes are: botd data verify.`,
 	return command
 }
 
-func listTable(w io.Writer, store tape.Store, rows []coverage) {
+func listTable(w io.Writer, store tape.Store, rows []tape.Summary) {
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "no candles in %s\nhint: botd data download, or botd data import, puts some there\n", store.Directory)
 		return
@@ -118,13 +81,13 @@ impossible prices) with its line, and what is odd: holes, candles without volume
 still forming, jumps. Exit code 1 when a row is wrong; with --strict also when anything is odd.`,
 		Example: "  botd data verify candles.csv\n  botd data verify --strict -o json *.csv",
 		RunE: func(command *cobra.Command, files []string) error {
-			rows, bad := []coverage{}, 0
+			rows, bad := []tape.Summary{}, 0
 			for _, file := range files {
 				recorded, err := loadAnyCandles(quiet(command), file, series.interval, true)
 				if err != nil {
 					return err
 				}
-				row := coverageOf(file, recorded)
+				row := tape.Summarize(file, recorded)
 				if rows = append(rows, row); len(row.Problems) > 0 || strict && row.Missing+len(row.Warnings) > 0 {
 					bad++
 				}
@@ -152,7 +115,7 @@ func quiet(command *cobra.Command) *cobra.Command {
 	return silent
 }
 
-func verifyText(w io.Writer, rows []coverage) {
+func verifyText(w io.Writer, rows []tape.Summary) {
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s: %d candles of %s, %s to %s\n  [%s]\n", r.File, r.Candles, r.Interval, shell.Minute(r.FromMS), shell.Minute(r.ToMS), r.Map)
 		for _, p := range r.Problems {
@@ -183,9 +146,6 @@ func (v venueCandles) Candles(ctx context.Context, interval exchange.Interval, f
 	}
 	return v.client.FuturesCandles(ctx, v.symbol.Name, interval, span)
 }
-
-// Candles a page (interface, Limits).
-const futuresPage, spotPage = 1500, 500
 
 type downloadFlags struct {
 	series          seriesFlags
@@ -224,11 +184,11 @@ func (f *downloadFlags) parse() (err error) {
 	if f.from == "" {
 		return failure.Usagef("--from is missing, as 2024-01-01")
 	}
-	if f.fromMS, err = shell.ParseTime("--from", f.from); err != nil {
+	if f.fromMS, err = moment.Parse("--from", f.from); err != nil {
 		return err
 	}
 	if f.to != "" {
-		if f.untilMS, err = shell.ParseTime("--to", f.to); err != nil {
+		if f.untilMS, err = moment.Parse("--to", f.to); err != nil {
 			return err
 		}
 		if f.untilMS <= f.fromMS {
@@ -257,7 +217,7 @@ func download(command *cobra.Command, flags downloadFlags) error {
 		return err
 	}
 	ctx := command.Context()
-	client, err := openClient(ctx, rest.Config{BaseURL: flags.url})
+	client, err := gateway.Client(ctx, rest.Config{BaseURL: flags.url})
 	if err != nil {
 		return err
 	}
@@ -274,9 +234,9 @@ func download(command *cobra.Command, flags downloadFlags) error {
 	if flags.untilMS == 0 || flags.untilMS > closed {
 		flags.untilMS = closed
 	}
-	page := futuresPage
+	page := rest.FuturesCandlesPage
 	if market == exchange.Spot {
-		page = spotPage
+		page = rest.SpotCandlesPage
 	}
 	bar := shell.NewProgress(command, 0, "candles")
 	saved, err := tape.Download{Store: store, Symbol: symbol, Interval: flags.interval, FromMS: flags.fromMS, ToMS: flags.untilMS, Page: page, Replace: flags.replace,

@@ -10,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"botd/runtime/doctor"
 )
 
 // diagnose writes a demo's configuration, breaks something, and asks botd doctor.
-func diagnose(t *testing.T, listen string, spoil func(directory string) error) diagnosis {
+func diagnose(t *testing.T, listen string, spoil func(directory string) error) doctor.Diagnosis {
 	t.Helper()
 	directory := t.TempDir()
 	data := filepath.Join(directory, "data")
@@ -26,7 +28,7 @@ func diagnose(t *testing.T, listen string, spoil func(directory string) error) d
 	}
 	var out, log bytes.Buffer
 	execute([]string{"doctor", "-c", directory, "-o", "json"}, &out, &log)
-	var d diagnosis
+	var d doctor.Diagnosis
 	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
 		t.Fatalf("%v: %s%s", err, out.String(), log.String())
 	}
@@ -60,10 +62,10 @@ func TestEverythingTheDoctorFindsBrokenHasAMend(t *testing.T) {
 		d := diagnose(t, c.listen, c.spoil)
 		told := false
 		for _, f := range d.Findings {
-			if f.State != stateOK && f.Mend == "" {
+			if f.State != doctor.StateOK && f.Mend == "" {
 				t.Errorf("%s: %s: %q has no mend", c.name, f.Check, f.What)
 			}
-			told = told || f.Check == c.check && f.State == stateFail && strings.Contains(f.Mend, c.mend)
+			told = told || f.Check == c.check && f.State == doctor.StateFail && strings.Contains(f.Mend, c.mend)
 		}
 		if !told || d.OK {
 			t.Errorf("%s: want a failure of %s whose mend says %q, have %+v", c.name, c.check, c.mend, d.Findings)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"botd/backtest/inputs"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -197,14 +198,14 @@ func loaders() server.Loaders {
 		Tape: func(path string, symbol *exchange.Symbol) (*exchange.Candles, error) {
 			recorded, err := tape.LoadCandles(path, symbol, 0, tape.Options{})
 			if err != nil {
-				return nil, dataError(err)
+				return nil, tape.Failure(err)
 			}
 			return recorded.Candles, nil
 		},
 		Funding: func(path string) (map[string][]sim.FundingPoint, error) {
 			rows, err := tape.LoadFunding(path)
 			if err != nil {
-				return nil, dataError(err)
+				return nil, tape.Failure(err)
 			}
 			if len(rows) > 0 && rows[0].Symbol == "" {
 				return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL writes one that does", "%s does not say whose rates it has", path)
@@ -215,6 +216,6 @@ func loaders() server.Loaders {
 			}
 			return points, nil
 		},
-		Symbols: symbolsOf,
+		Symbols: inputs.Symbols,
 	}
 }

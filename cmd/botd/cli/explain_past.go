@@ -19,6 +19,7 @@ import (
 	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/internal/failure"
+	"botd/internal/moment"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
@@ -50,7 +51,7 @@ type past struct {
 }
 
 func explainPast(command *cobra.Command, flags *askFlags, name, at string) error {
-	if _, err := shell.ParseMoment("--at", at, time.Now()); err != nil {
+	if _, err := moment.ParsePast("--at", at, time.Now()); err != nil {
 		return err
 	}
 	config, err := loadGood(flags.directory)
@@ -65,7 +66,7 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 	if err != nil {
 		return err
 	}
-	atMS, err := shell.ParseMoment("--at", at, time.UnixMilli(v.now())) // records carry the exchange's time
+	atMS, err := moment.ParsePast("--at", at, time.UnixMilli(v.now())) // records carry the exchange's time
 	if err != nil {
 		return err
 	}

@@ -193,7 +193,7 @@ func loadColumns(command *cobra.Command, path string, symbol *exchange.Symbol, i
 	recorded, err := tape.LoadCandles(path, symbol, interval, options)
 	bar.End()
 	if err != nil {
-		return nil, dataError(err)
+		return nil, tape.Failure(err)
 	}
 	for _, line := range recorded.Repaired {
 		fmt.Fprintln(command.ErrOrStderr(), "repaired:", line)

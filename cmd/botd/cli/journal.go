@@ -15,6 +15,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
+	"botd/internal/moment"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 )
@@ -108,7 +109,7 @@ func (f *recordFlags) filter() (journal.Filter, error) {
 		}
 		filter.Kinds = append(filter.Kinds, kind)
 	}
-	since, err := shell.ParseSince(f.since)
+	since, err := moment.ParseSince(f.since)
 	filter.SinceMS = since
 	return filter, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"botd/backtest/runner"
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -19,7 +20,7 @@ import (
 
 // newLab is a lab over a configuration with one strategy and some files of candles,
 // one of them linked from outside.
-func newLab(t *testing.T) (*lab, string) {
+func newLab(t *testing.T) (*runner.Runner, string) {
 	t.Helper()
 	directory := t.TempDir()
 	write := func(name, text string) {
@@ -43,7 +44,7 @@ func newLab(t *testing.T) (*lab, string) {
 	if err := problems.Err(); err != nil {
 		t.Fatal(problems.String())
 	}
-	return &lab{current: func() *configs.Config { return config }, symbols: func() []*exchange.Symbol { return sim.DefaultSymbols() }, recorded: filepath.Join(directory, "data/demo/recorded")}, directory
+	return &runner.Runner{Current: func() *configs.Config { return config }, Symbols: func() []*exchange.Symbol { return sim.DefaultSymbols() }, Recorded: filepath.Join(directory, "data/demo/recorded")}, directory
 }
 
 const stored = "candles/futures/BTC-USDT/1h.csv"
@@ -79,7 +80,7 @@ func TestALabRefusesWhatItCanNotRun(t *testing.T) {
 		{"another kind of file", api.BacktestRequest{Strategy: "cross", File: "candles/notes.txt"}, "none of those"},
 		{"a time that is none", api.BacktestRequest{Strategy: "cross", File: stored, From: "yesterday"}, "yesterday"},
 		{"an end before the beginning", api.BacktestRequest{Strategy: "cross", File: stored, From: "2024-02-01", To: "2024-01-01"}, "not after"},
-		{"too many candles", api.BacktestRequest{Strategy: "cross", Candles: labCandles + 1}, "from 1 to"},
+		{"too many candles", api.BacktestRequest{Strategy: "cross", Candles: runner.MaxCandles + 1}, "from 1 to"},
 		{"fewer than none", api.BacktestRequest{Strategy: "cross", Candles: -1}, "from 1 to"},
 		{"an end of a made-up market", api.BacktestRequest{Strategy: "cross", To: "2024-02-01"}, "made-up"},
 	} {
@@ -164,7 +165,7 @@ func TestALabRunsWhatTheCommandLineRuns(t *testing.T) {
 	if part.Candles != 240 || !strings.HasPrefix(part.From, "2024-02-01") || !strings.Contains(part.Inputs.Strategies[0].YAML, "fast: 8") {
 		t.Errorf("want ten days with another parameter, have %+v", part)
 	}
-	if l.current().Strategies[0].Params["fast"] != "5" {
+	if l.Current().Strategies[0].Params["fast"] != "5" {
 		t.Error("the strategy that trades was changed")
 	}
 }
@@ -174,7 +175,7 @@ func TestALabRunsWhatTheCommandLineRuns(t *testing.T) {
 func TestALabRunsWhatTheDaemonRecords(t *testing.T) {
 	t.Parallel()
 	l, directory := newLab(t)
-	text, err := os.ReadFile(l.path(stored))
+	text, err := os.ReadFile(l.Path(stored))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +184,8 @@ func TestALabRunsWhatTheDaemonRecords(t *testing.T) {
 	for ms := int64(1_704_067_200_000); ms < 1_704_067_200_000+3000*3_600_000; ms += 8 * 3_600_000 {
 		rates += fmt.Sprintf("BTC-USDT,%d,0.001\n", ms)
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(l.path(file)), 0o755), os.WriteFile(l.path(file), append(text, "17148"...), 0o600),
-		os.WriteFile(filepath.Join(filepath.Dir(l.path(file)), fundingName), []byte(rates), 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(l.Path(file)), 0o755), os.WriteFile(l.Path(file), append(text, "17148"...), 0o600),
+		os.WriteFile(filepath.Join(filepath.Dir(l.Path(file)), runner.FundingName), []byte(rates), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if files := l.Choices().Files; len(files) != 2 || files[0].File != file || files[0].Symbol != "BTC-USDT" {

@@ -13,6 +13,7 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
+	"botd/internal/moment"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/ledger"
@@ -46,7 +47,7 @@ derived. A change that no fill, fee or funding explains (a deposit, a correction
 exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 		Example: "  botd ledger\n  botd ledger -o json | jq '.unexplained'\n  botd ledger --entries --strategy trend --since 24h -o csv > entries.csv",
 		RunE: func(command *cobra.Command, _ []string) error {
-			since, err := shell.ParseSince(flags.since)
+			since, err := moment.ParseSince(flags.since)
 			if err != nil {
 				return err
 			}

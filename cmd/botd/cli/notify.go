@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -12,73 +9,17 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
-	"botd/internal/failure"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/notify"
+	"botd/runtime/notify/channels"
 	"botd/runtime/ops"
 )
-
-// opened is a channel of a configuration, or why it can not be opened.
-type opened struct {
-	notify.Route
-	err error
-}
-
-// openAll opens the channels of a configuration, each for itself.
-func openAll(config *configs.Config) (all []opened) {
-	for i := range config.Notify.Channels {
-		c := &config.Notify.Channels[i]
-		sender, err := openChannel(config, c)
-		all = append(all, opened{notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)), Also: c.Also, Never: c.Never}, err})
-	}
-	return all
-}
-
-// routes opens the channels of a configuration. The error tells of each that can not be.
-func routes(config *configs.Config) (all []notify.Route, err error) {
-	open := openAll(config)
-	for _, one := range open {
-		all = append(all, one.Route)
-	}
-	return all, unopened(open)
-}
-
-// unopened tells of each channel that can not be opened.
-func unopened(open []opened) error {
-	var wrong []error
-	for _, one := range open {
-		if one.err != nil {
-			wrong = append(wrong, one.err)
-		}
-	}
-	if len(wrong) == 0 {
-		return nil
-	}
-	return failure.Wrap(failure.CodeOf(wrong[0]), errors.Join(wrong...))
-}
-
-func openChannel(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, error) {
-	address, err := configs.ReadAddress(c, config.Exchange.CredentialsDirectory)
-	if err != nil {
-		return nil, failure.Wrap(failure.Credentials, err)
-	}
-	sender, err := notify.Open(address)
-	if err != nil {
-		return nil, failure.New(failure.Config, "", "notify.channels.%s: %w", c.Name, err)
-	}
-	return sender, nil
-}
-
-// title begins each message: which botd tells.
-func title(config *configs.Config) string {
-	return fmt.Sprintf("botd %s (%s)", config.Instance, config.Mode)
-}
 
 // startNotices tells people what the log tells, until stop is called; stop sends
 // what is left, within seconds.
 func startNotices(config *configs.Config, metrics *ops.Metrics, logs *ops.Logs, console *ops.Console, driver *runtime.Driver, machine *engine.Engine) (stop func(), err error) {
-	open, err := routes(config)
+	open, err := channels.Routes(config)
 	if err != nil || len(open) == 0 {
 		return func() {}, err
 	}
@@ -87,7 +28,7 @@ func startNotices(config *configs.Config, metrics *ops.Metrics, logs *ops.Logs, 
 			metrics.Notified(open[i].Name, result, 0)
 		}
 	}
-	notifier := notify.New(notify.Config{Title: title(config), Every: time.Duration(config.Notify.EveryMS) * time.Millisecond, Routes: open,
+	notifier := notify.New(notify.Config{Title: channels.Title(config), Every: time.Duration(config.Notify.EveryMS) * time.Millisecond, Routes: open,
 		Count: metrics.Notified, Log: func(event, text string) { console.Warn(event, "notify    %s", text) }})
 	var tally notify.Tally
 	logs.Offer(func(l ops.LogLine) {

@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -18,6 +15,7 @@ import (
 	"botd/internal/failure"
 	"botd/runtime/api"
 	"botd/runtime/notify"
+	"botd/runtime/notify/channels"
 )
 
 func newNotifyTest() *cobra.Command {
@@ -37,7 +35,7 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 			if err != nil {
 				return err
 			}
-			open := slices.DeleteFunc(openAll(config), func(o opened) bool { return channel != "" && o.Name != channel })
+			open := slices.DeleteFunc(channels.OpenAll(config), func(o channels.Channel) bool { return channel != "" && o.Name != channel })
 			if len(open) == 0 && channel == "" {
 				return failure.New(failure.Config, "botd notify --help shows how to write one", "there is no channel in notify.channels of botd.yaml")
 			}
@@ -58,16 +56,16 @@ keeps no other from being tried. It ends with 1 when any of them failed.`,
 }
 
 // namedOnly says through which channels a message would go, and which can not be opened.
-func namedOnly(command *cobra.Command, open []opened, output string) error {
+func namedOnly(command *cobra.Command, open []channels.Channel, output string) error {
 	var all []api.ChannelResult
 	for _, one := range open {
 		told := api.ChannelResult{Channel: one.Name, Result: "not_sent"}
-		if one.err != nil {
-			told.Result, told.Why = notify.Failed, one.err.Error()
+		if one.Err != nil {
+			told.Result, told.Why = notify.Failed, one.Err.Error()
 		}
 		all = append(all, told)
 	}
-	return errors.Join(showTold(command, all, output), unopened(open))
+	return errors.Join(showTold(command, all, output), channels.Unopened(open))
 }
 
 func showTold(command *cobra.Command, all []api.ChannelResult, output string) error {
@@ -80,13 +78,13 @@ func showTold(command *cobra.Command, all []api.ChannelResult, output string) er
 	})
 }
 
-func testOpened(command *cobra.Command, config *configs.Config, open []opened, output string) error {
+func testOpened(command *cobra.Command, config *configs.Config, open []channels.Channel, output string) error {
 	for _, one := range open {
-		if one.err == nil {
+		if one.Err == nil {
 			fmt.Fprintf(command.ErrOrStderr(), "sending to %s\n", one.Name)
 		}
 	}
-	all := tellAll(command.Context(), config, open)
+	all := channels.Test(command.Context(), config, open)
 	if command.Context().Err() != nil {
 		return context.Cause(command.Context())
 	}
@@ -97,67 +95,12 @@ func testOpened(command *cobra.Command, config *configs.Config, open []opened, o
 		}
 	}
 	err := showTold(command, all, output)
-	wrong := unopened(open)
+	wrong := channels.Unopened(open)
 	if err != nil || failed == 0 {
 		return err
 	}
-	if !slices.ContainsFunc(open, func(o opened) bool { return o.err == nil }) {
+	if !slices.ContainsFunc(open, func(o channels.Channel) bool { return o.Err == nil }) {
 		return wrong // none could be tried
 	}
 	return failure.Wrap(failure.Negative, errors.Join(wrong, failure.New(failure.Negative, "the address stands in the channel's url_file", "%d of %d channels failed", failed, len(all))))
-}
-
-// testWithin bounds one test message.
-const testWithin = 20 * time.Second
-
-// tellAll sends a test message through every channel at once, and waits for each.
-func tellAll(ctx context.Context, config *configs.Config, open []opened) []api.ChannelResult {
-	host, _ := os.Hostname() // the message does without it
-	text := fmt.Sprintf("%s\ntest message from %s at %s: this channel works", title(config), host, time.Now().UTC().Format(time.DateTime+" UTC"))
-	all := make([]api.ChannelResult, len(open))
-	var group sync.WaitGroup
-	for i := range open {
-		group.Go(func() { all[i] = tell(ctx, &open[i], text) })
-	}
-	group.Wait()
-	return all
-}
-
-func tell(ctx context.Context, to *opened, text string) api.ChannelResult {
-	began, err := time.Now(), to.err
-	if err == nil {
-		done := make(chan error, 1)
-		go func() { done <- to.Sender.Send(text) }()
-		timer := time.NewTimer(testWithin)
-		defer timer.Stop()
-		select {
-		case err = <-done:
-		case <-timer.C:
-			err = fmt.Errorf("no answer within %s", testWithin)
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
-	}
-	told := api.ChannelResult{Channel: to.Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
-	if err != nil {
-		told.Result, told.Why = notify.Failed, err.Error()
-	}
-	return told
-}
-
-// channels are those of a daemon, for who asks it to test them.
-type channels struct{ config *configs.Config }
-
-// Names are those that are configured.
-func (c *channels) Names() (names []string) {
-	for i := range c.config.Notify.Channels {
-		names = append(names, c.config.Notify.Channels[i].Name)
-	}
-	return names
-}
-
-// Test sends a test message through those named.
-func (c *channels) Test(ctx context.Context, names []string) []api.ChannelResult {
-	open := slices.DeleteFunc(openAll(c.config), func(o opened) bool { return !slices.Contains(names, o.Name) })
-	return tellAll(ctx, c.config, open)
 }

@@ -14,6 +14,7 @@ import (
 	"botd/exchange/rest"
 	"botd/exchange/sim"
 	"botd/internal/failure"
+	"botd/runtime/gateway"
 )
 
 // publicFlags say which venue is looked at.
@@ -76,7 +77,7 @@ func loadGood(directory string) (*configs.Config, error) {
 }
 
 func openPublic(ctx context.Context, address string) (*publicVenue, error) {
-	client, err := openClient(ctx, rest.Config{BaseURL: address})
+	client, err := gateway.Client(ctx, rest.Config{BaseURL: address})
 	if err != nil {
 		return nil, err
 	}

@@ -9,14 +9,11 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/exchange/tape"
+	"botd/internal/disk"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 	"botd/runtime/view"
 )
-
-// recordedFolder is where a mode's directory has what its daemon polled. It is the
-// daemon's alone: what is downloaded stands elsewhere and is never cut.
-const recordedFolder = "recorded"
 
 // decisionsFolder is where a mode's directory has what strategies decided.
 const decisionsFolder = "decisions"
@@ -26,7 +23,7 @@ func keepDecisions(config *configs.Config, directory string, board *view.Board, 
 	store := view.NewDecisionStore(view.DecisionStoreConfig{
 		Directory: filepath.Join(directory, decisionsFolder), Keep: time.Duration(config.Retention.DecisionsMS) * time.Millisecond,
 		Room: func() error {
-			if free, known := freeBytes(directory); known && free < leastFree {
+			if free, known := disk.Free(directory); known && free < disk.MinFree {
 				return errors.New("the disk is nearly full: its last room is left to the journal")
 			}
 			return nil
@@ -52,8 +49,8 @@ func startRecording(config *configs.Config, directory string, metrics *ops.Metri
 		return recording{}
 	}
 	recorder := tape.NewRecorder(tape.RecorderConfig{
-		Store: tape.Store{Directory: filepath.Join(directory, recordedFolder)}, MaxBytes: int64(config.Retention.RecordedMiB) << 20,
-		Free: freeBytes, MinFreeBytes: leastFree, Count: metrics.Recorded,
+		Store: tape.Store{Directory: filepath.Join(directory, tape.RecordedFolder)}, MaxBytes: int64(config.Retention.RecordedMiB) << 20,
+		Free: disk.Free, MinFreeBytes: disk.MinFree, Count: metrics.Recorded,
 		Notify: func(err error) {
 			if err == nil {
 				console.Say("recorder.back", "recorder  what is polled is kept again")

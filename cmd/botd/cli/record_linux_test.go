@@ -18,7 +18,7 @@ func TestRecordingOnADiskThatFillsUp(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "data")
 	smallDisk(t, directory, "256k")
 	disk := &filler{t, filepath.Join(directory, "ballast")}
-	symbol, store := sim.DefaultSymbols()[0], tape.Store{Directory: filepath.Join(directory, recordedFolder)}
+	symbol, store := sim.DefaultSymbols()[0], tape.Store{Directory: filepath.Join(directory, tape.RecordedFolder)}
 	candles := tape.Generate(5, symbol, exchange.Minute1, 1_704_067_200_000, 400)
 	kept, lost, told := 0, 0, []bool{}
 	record := func(from, to int) {

@@ -27,6 +27,7 @@ import (
 	"botd/runtime"
 	"botd/runtime/api/client"
 	"botd/runtime/engine"
+	"botd/runtime/gateway"
 	"botd/runtime/view"
 )
 
@@ -191,7 +192,7 @@ func rehearseDemo(config *configs.Config, directory string) (*rehearsed, error) 
 }
 
 func rehearsePaper(ctx context.Context, config *configs.Config, directory string) (*rehearsed, error) {
-	client, err := openClient(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Budget: float64(config.Exchange.RequestsPerSecond)})
+	client, err := gateway.Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Budget: float64(config.Exchange.RequestsPerSecond)})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/configs/engineconfig"
-	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/internal/failure"
 	"botd/reconcile"
@@ -151,30 +150,6 @@ type venue struct {
 	cut     string     // what the journal lacks of what it held; empty for nothing
 	unclean bool       // the run before this one did not end by a clean stop
 	began   bool       // the engine was driven
-}
-
-// openClient makes the signed client, reads the symbols and the clock.
-func openClient(ctx context.Context, config rest.Config) (*rest.Client, error) {
-	client, err := rest.New(config)
-	if err != nil {
-		return nil, failure.Wrap(failure.Config, err)
-	}
-	if err := client.SyncClock(ctx); err != nil {
-		return nil, failure.New(failure.Unavailable, "is the address right, and the exchange up?", "reach %s: %w", config.BaseURL, err)
-	}
-	if config.Key != "" { // a wrong key or signature is found before anything else
-		if _, err := client.Do(ctx, exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
-			var refusal *exchange.Refusal
-			if errors.As(err, &refusal) && refusal.Unauthorized() {
-				return nil, failure.New(failure.Credentials, "check key_file, secret_file and exchange.signature", "%w", err)
-			}
-			return nil, failure.New(failure.Unavailable, "", "read the account: %w", err)
-		}
-	}
-	if err := client.RefreshSymbols(ctx); err != nil {
-		return nil, failure.New(failure.Unavailable, "", "read symbols of %s: %w", config.BaseURL, err)
-	}
-	return client, nil
 }
 
 // trade replays the journal, builds the engine and drives it until the context ends.

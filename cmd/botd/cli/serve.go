@@ -11,11 +11,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"botd/backtest/runner"
+	"botd/backtest/saved"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
+	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/runtime/api"
 	"botd/runtime/api/auth"
+	"botd/runtime/notify/channels"
 	"botd/runtime/ops"
 	"botd/runtime/view"
 	"botd/runtime/web"
@@ -61,10 +65,10 @@ func serve(ctx context.Context, command *cobra.Command, s serving) (stop func() 
 	s.api.Equity, s.api.Tokens, s.api.Market, s.api.Symbols, s.api.Listed = equity, tokens, s.venue.client, table.Symbol, table.All
 	s.api.Epoch = strconv.FormatInt(s.api.Engine.Epoch(), 36)
 	s.api.Web, s.api.Reports = web.Handler(), filepath.Join(s.current().DataDir, "backtests")
-	s.api.Sweeps = filepath.Join(s.current().DataDir, sweepFolder)
-	s.api.Runner = &lab{current: s.current, symbols: table.All, recorded: filepath.Join(s.directory, recordedFolder)}
+	s.api.Sweeps = filepath.Join(s.current().DataDir, saved.SweepFolder)
+	s.api.Runner = &runner.Runner{Current: s.current, Symbols: table.All, Recorded: filepath.Join(s.directory, tape.RecordedFolder)}
 	s.api.Backups = &backups{directory: s.directory, prefix: fmt.Sprintf("%s-%s-", s.config.Mode, s.config.Instance)}
-	s.api.Channels = &channels{config: s.config}
+	s.api.Channels = &channels.Channels{Config: s.config}
 	s.api.Configuration, s.api.StrategyConfig = configuration(s.current), strategyYAML(s.current)
 	s.api.Plots = func(name string) []strategy.Plot {
 		if c := s.current().Strategy(name); c != nil {

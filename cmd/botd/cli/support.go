@@ -1,42 +1,15 @@
 package cli
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
-	"context"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
-	"os"
-	"path/filepath"
-	goruntime "runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/plural"
-	"botd/internal/version"
-	"botd/reconcile/journal"
-	"botd/reconcile/record"
-	"botd/runtime/api/auth"
-	"botd/runtime/notify"
-)
-
-// Bounds of a bundle.
-const (
-	supportRecords = 1_000 // of the journal, the newest
-	supportLines   = 1_000 // of the log, the newest
+	"botd/runtime/support"
 )
 
 func newSupport() *cobra.Command {
@@ -62,14 +35,14 @@ symbols and addresses stay: look into the file before you give it away.`,
 				out = "botd-support-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
 			}
 			where, _, _ := whereabouts(flags.directory) // what keeps it from being read is collected
-			b := collect(command.Context(), flags.patient(), where.DataDir)
-			if err := b.write(out); err != nil {
+			b := support.Collect(command.Context(), flags.patient(), where.DataDir)
+			if err := b.Write(out); err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
-			for _, gap := range b.gaps {
+			for _, gap := range b.Gaps {
 				fmt.Fprintln(command.ErrOrStderr(), "not there:", gap)
 			}
-			fmt.Fprintf(command.ErrOrStderr(), "%s; %s taken out\n", plural.Of(len(b.files), "file"), plural.Of(b.redacted, "secret"))
+			fmt.Fprintf(command.ErrOrStderr(), "%s; %s taken out\n", plural.Of(len(b.Files), "file"), plural.Of(b.Redacted, "secret"))
 			fmt.Fprintln(command.OutOrStdout(), out)
 			return nil
 		},
@@ -77,217 +50,4 @@ symbols and addresses stay: look into the file before you give it away.`,
 	flags.add(command)
 	command.Flags().StringVar(&out, "out", "", "file to write (default botd-support-TIME.tar.gz); it must not be there yet")
 	return command
-}
-
-// bundle is what is collected.
-type bundle struct {
-	files    []bundled
-	gaps     []string
-	secrets  []string
-	redacted int
-}
-
-type bundled struct {
-	name string
-	text []byte
-}
-
-func (b *bundle) add(name string, text []byte) { b.files = append(b.files, bundled{name, text}) }
-
-func (b *bundle) addJSON(name string, value any) {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		b.gap(name, err)
-		return
-	}
-	b.add(name, append(text, '\n'))
-}
-
-// gap notes what could not be had: a bundle is wanted most when something is broken.
-func (b *bundle) gap(name string, err error) {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	b.gaps = append(b.gaps, b.redact(name+": "+line))
-}
-
-// collect gathers everything that can be had.
-func collect(ctx context.Context, of patient, dataDir string) *bundle {
-	b := &bundle{}
-	b.addJSON("version.json", version.Read())
-	b.addJSON("machine.json", map[string]any{"os": goruntime.GOOS, "arch": goruntime.GOARCH, "cpus": goruntime.NumCPU(), "time": time.Now().UTC()})
-	config, problems, err := of.load()
-	if err != nil {
-		b.gap("configuration", err)
-		return b
-	}
-	b.knowSecrets(config, dataDir)
-	b.addJSON("doctor.json", examine(ctx, of))
-	b.addJSON("check.json", checkResultOf(config, problems))
-	if config != nil { // one with mistakes keeps nobody from what runs
-		b.add("config.yaml", []byte(config.Effective()))
-	}
-	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
-		b.journal(ctx, string(mode), filepath.Join(dataDir, string(mode), journal.FileName))
-	}
-	b.running(ctx, of)
-	return b
-}
-
-// knowSecrets reads what must not be in the bundle. Of a configuration with mistakes the
-// tokens of the data directory are known; keys and addresses of channels stand neither in
-// a journal nor in what a daemon tells.
-func (b *bundle) knowSecrets(config *configs.Config, dataDir string) {
-	var plain []string
-	if config != nil {
-		plain = configuredSecrets(config)
-	}
-	for _, mode := range []configs.Mode{configs.Demo, configs.Paper, configs.Live} {
-		for _, name := range []string{auth.OperatorFile, auth.ViewerFile} {
-			if text, err := os.ReadFile(filepath.Join(dataDir, string(mode), name)); err == nil {
-				plain = append(plain, strings.TrimSpace(string(text)))
-			}
-		}
-	}
-	for _, secret := range plain {
-		if secret != "" {
-			b.secrets = append(b.secrets, encodings(secret)...)
-		}
-	}
-	slices.SortFunc(b.secrets, func(a, c string) int { return len(c) - len(a) }) // the longest first: one may be part of another
-}
-
-// configuredSecrets are those that a configuration names.
-func configuredSecrets(config *configs.Config) (plain []string) {
-	if key, secret, err := configs.ReadSecrets(config.Exchange); err == nil {
-		plain = append(plain, key, string(secret))
-	}
-	if address, err := url.Parse(config.Journal); err == nil && address.User != nil {
-		if password, given := address.User.Password(); given {
-			plain = append(plain, password)
-		}
-	}
-	return append(plain, otherSecrets(config)...)
-}
-
-// otherSecrets are those that are not the exchange's nor botd's own: tokens of signals
-// and of Telegram, addresses of channels. What can not be read is in no file either.
-func otherSecrets(config *configs.Config) (plain []string) {
-	directory := config.Exchange.CredentialsDirectory
-	if token, err := configs.ReadSignalToken(&config.Signals, directory); err == nil {
-		plain = append(plain, token)
-	}
-	if token, err := configs.ReadTelegramToken(&config.Telegram, directory); err == nil {
-		_, secret, _ := strings.Cut(token, ":")
-		plain = append(plain, token, secret)
-	}
-	for i := range config.Notify.Channels {
-		if address, err := configs.ReadAddress(&config.Notify.Channels[i], directory); err == nil {
-			const shortest = 8 // a word of an address that is shorter stands in many texts
-			plain = append(plain, slices.DeleteFunc(notify.SecretParts(address), func(part string) bool { return len(part) < shortest })...)
-		}
-	}
-	return plain
-}
-
-// encodings are the forms in which a secret may stand somewhere.
-func encodings(secret string) []string {
-	quoted, err := json.Marshal(secret)
-	if err != nil {
-		quoted = nil
-	}
-	all := []string{secret, strings.Trim(string(quoted), `"`), url.QueryEscape(secret), hex.EncodeToString([]byte(secret)),
-		base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))}
-	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
-}
-
-// redact takes every secret out of a text.
-func (b *bundle) redact(text string) string {
-	for _, secret := range b.secrets {
-		if n := strings.Count(text, secret); n > 0 {
-			b.redacted += n
-			text = strings.ReplaceAll(text, secret, "[redacted]")
-		}
-	}
-	return text
-}
-
-// journal adds a journal's newest records and what verifying it says.
-func (b *bundle) journal(ctx context.Context, mode, path string) {
-	if _, err := os.Stat(path); err != nil {
-		return // that mode was never run here
-	}
-	store, err := journal.Read(ctx, path)
-	if err != nil {
-		b.gap("journal of "+mode, err)
-		return
-	}
-	defer store.Close()
-	report, err := store.Verify(ctx)
-	if err != nil {
-		b.gap("journal of "+mode, err)
-	}
-	b.addJSON("journal-"+mode+".json", report)
-	var lines [][]byte
-	if err := store.Replay(ctx, func(r *record.Record) error {
-		line, err := json.Marshal(r)
-		if len(lines) == supportRecords {
-			lines = slices.Delete(lines, 0, 1)
-		}
-		lines = append(lines, line)
-		return err
-	}); err != nil {
-		b.gap("journal of "+mode, err)
-	}
-	b.add("journal-"+mode+".jsonl", append(bytes.Join(lines, []byte("\n")), '\n'))
-}
-
-// asked are the documents of a running daemon that go into a bundle.
-var asked = []string{"status", "health", "strategies", "orders", "intents", "positions", "account", "risk", "risk/limits", "reconcile", "notices", "config", "audit",
-	fmt.Sprintf("logs?limit=%d", supportLines)}
-
-// running adds what a running daemon tells.
-func (b *bundle) running(ctx context.Context, of patient) {
-	d, err := of.daemon(ctx)
-	if err != nil {
-		b.gap("daemon", err)
-		return
-	}
-	for _, path := range asked {
-		name, _, _ := strings.Cut(strings.ReplaceAll(path, "/", "-"), "?")
-		answer, err := d.Call(ctx, http.MethodGet, "/api/v1/"+path, nil)
-		if err != nil {
-			b.gap("daemon's "+path, err)
-			continue
-		}
-		b.add("daemon-"+name+".json", answer)
-	}
-	if text, status, err := d.Send(ctx, http.MethodGet, "/metrics", nil); err == nil && status == http.StatusOK {
-		b.add("daemon-metrics.txt", text)
-	} else {
-		b.gap("daemon's metrics", errors.Join(err, fmt.Errorf("status %d", status)))
-	}
-}
-
-// write makes the file, for its owner alone. It must not be there yet.
-func (b *bundle) write(path string) (err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("write the bundle: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return b.pack(file)
-}
-
-func (b *bundle) pack(w io.Writer) error {
-	packed := gzip.NewWriter(w)
-	archive := tar.NewWriter(packed)
-	for _, f := range b.files {
-		text := b.redact(string(f.text))
-		if err := archive.WriteHeader(&tar.Header{Name: "botd-support/" + f.name, Mode: 0o600, Size: int64(len(text)), ModTime: time.Now()}); err != nil {
-			return err
-		}
-		if _, err := io.WriteString(archive, text); err != nil {
-			return err
-		}
-	}
-	return errors.Join(archive.Close(), packed.Close())
 }

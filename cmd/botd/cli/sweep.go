@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,47 +17,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
+	"botd/backtest/inputs"
+	"botd/backtest/saved"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
-	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/internal/plural"
-	"botd/internal/spell"
-	"botd/strategy"
 )
 
 // sweepShown bounds the trials in the table.
 const sweepShown = 20
 
-// maxTrials bounds the combinations of a sweep.
-const maxTrials = 10_000
-
-// sweepFolder is where sweeps are kept, in data_dir.
-const sweepFolder = "sweeps"
-
-// sweepResult is what botd sweep prints, and keeps.
-type sweepResult struct {
-	Schema     int              `json:"schema"`
-	Strategy   string           `json:"strategy"`
-	Symbol     string           `json:"symbol"`
-	Interval   string           `json:"interval"`
-	Candles    int              `json:"candles"`
-	Split      *time.Time       `json:"split"` // behind it nobody looked when the best was chosen; null without one
-	Sort       string           `json:"sort"`
-	Lucky      *float64         `json:"sharpe_by_luck"` // the best that as many trials without any skill would show
-	Refused    int              `json:"refused"`        // choices that the strategy does not take
-	Why        string           `json:"refused_why"`    // of the first of them
-	Trials     []backtest.Trial `json:"trials"`         // the best first
-	DataSHA256 string           `json:"data_sha256"`
-	Elapsed    float64          `json:"elapsed_s"`
-}
-
-func (r *sweepResult) Rows() any { return r.Trials }
-
 type sweepFlags struct {
-	files                     backtestFiles
+	files                     inputs.Files
 	vary                      []string
 	split, sort, keep, output string
 }
@@ -96,9 +69,9 @@ of the luckiest; Bailey and Lopez de Prado).`,
 	f := command.Flags()
 	f.StringArrayVar(&flags.vary, "vary", nil, "NAME=VALUE,VALUE or NAME=FROM..TO..STEP of one parameter; may be repeated")
 	f.StringVar(&flags.split, "split", "", "share of the candles that ranks, 70%; the rest has no say")
-	f.StringVar(&flags.sort, "sort", "sharpe", "rank by "+strings.Join(sweepOrders(), ", "))
+	f.StringVar(&flags.sort, "sort", "sharpe", "rank by "+strings.Join(backtest.Rankings(), ", "))
 	f.StringVar(&flags.keep, "keep", "", "a name: the result is kept in sweeps/NAME.json in data_dir, for botd sweep show")
-	shell.CompleteWith(command, "sort", sweepOrders()...)
+	shell.CompleteWith(command, "sort", backtest.Rankings()...)
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -111,7 +84,7 @@ func newSweepShow() *cobra.Command {
 		Example: "  botd sweep show first\n  botd sweep show first -o csv",
 		RunE: func(command *cobra.Command, names []string) error {
 			path := names[0]
-			if !strings.ContainsAny(path, `/\`) && !exists(path) {
+			if !strings.ContainsAny(path, `/\`) && !saved.Exists(path) {
 				directory, err := sweepDirectory(flags.directory)
 				if err != nil {
 					return err
@@ -122,7 +95,7 @@ func newSweepShow() *cobra.Command {
 			if err != nil {
 				return failure.New(failure.NoInput, "botd sweep run --keep NAME keeps one", "read the sweep: %w", err)
 			}
-			var result sweepResult
+			var result saved.Sweep
 			if err := json.Unmarshal(text, &result); err != nil {
 				return failure.Wrap(failure.Data, fmt.Errorf("%s is no sweep: %w", path, err))
 			}
@@ -139,7 +112,7 @@ func newSweepShow() *cobra.Command {
 
 func sweepDirectory(configuration string) (string, error) {
 	reports, err := keptDirectory(configuration, "")
-	return filepath.Join(filepath.Dir(reports), sweepFolder), err
+	return filepath.Join(filepath.Dir(reports), saved.SweepFolder), err
 }
 
 func (f *sweepFlags) run(command *cobra.Command) error {
@@ -153,15 +126,15 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 		return err
 	}
 	config, given, trials := s.config, s.given, s.trials
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
 	bar := shell.NewProgress(command, len(trials), "trials")
 	splitMS, err := backtest.Sweep(command.Context(), config, trials, split, bar.Set)
 	bar.End()
 	if err != nil {
-		return dataError(err)
+		return tape.Failure(err)
 	}
 	leg := &config.Legs[0]
-	result := &sweepResult{Schema: 1, Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(), Sort: f.sort, Refused: s.refused, Why: s.why,
+	result := &saved.Sweep{Schema: 1, Strategy: given.Name, Symbol: given.Symbol, Interval: given.Interval.String(), Candles: leg.Tape.Candles.Len(), Sort: f.sort, Refused: s.refused, Why: s.why,
 		Trials: trials, DataSHA256: leg.Tape.SHA256, Elapsed: time.Since(began).Seconds()}
 	if splitMS != 0 {
 		at := time.UnixMilli(splitMS).UTC()
@@ -170,8 +143,8 @@ func (f *sweepFlags) run(command *cobra.Command) error {
 	if lucky, known := backtest.LuckySharpe(trials); known {
 		result.Lucky = &lucky
 	}
-	rank(trials, f.sort)
-	if err := keepSweep(kept, result); err != nil {
+	backtest.Rank(trials, f.sort)
+	if err := saved.WriteSweep(kept, result); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
 	if kept != "" {
@@ -191,24 +164,24 @@ type swept struct {
 
 // prepare reads them.
 func (f *sweepFlags) prepare(command *cobra.Command) (s swept, err error) {
-	if s.config, err = f.files.config(); err != nil {
+	if s.config, err = f.files.Config(); err != nil {
 		return s, err
 	}
 	if s.given, err = f.one(); err != nil {
 		return s, err
 	}
-	choices, err := choicesOf(f.vary, s.given)
+	choices, err := inputs.Choices(f.vary, s.given)
 	if err != nil {
 		return s, err
 	}
-	s.trials, s.refused, s.why, err = trialsOf(s.given, s.config.Legs[0].Tape, choices)
+	s.trials, s.refused, s.why, err = inputs.Trials(s.given, s.config.Legs[0].Tape, choices)
 	return s, err
 }
 
 // check looks at the flags before anything is read.
 func (f *sweepFlags) check() (split exchange.Rate, kept string, err error) {
-	if !slices.Contains(sweepOrders(), f.sort) {
-		return 0, "", failure.Usagef("--sort %s: there is %s", f.sort, strings.Join(sweepOrders(), ", "))
+	if !slices.Contains(backtest.Rankings(), f.sort) {
+		return 0, "", failure.Usagef("--sort %s: there is %s", f.sort, strings.Join(backtest.Rankings(), ", "))
 	}
 	if f.split != "" {
 		share, err := decimal.NewFromString(strings.TrimSuffix(f.split, "%"))
@@ -225,14 +198,14 @@ func (f *sweepFlags) check() (split exchange.Rate, kept string, err error) {
 	if f.keep == "" {
 		return split, "", nil
 	}
-	if !keptName.MatchString(f.keep) {
+	if !saved.Name.MatchString(f.keep) {
 		return 0, "", failure.Usagef("--keep %q: a name of a-z, A-Z, 0-9, dots, - and _", f.keep)
 	}
-	directory, err := sweepDirectory(f.files.directory)
+	directory, err := sweepDirectory(f.files.Directory)
 	if err != nil {
 		return 0, "", err
 	}
-	if kept = filepath.Join(directory, f.keep+".json"); exists(kept) {
+	if kept = filepath.Join(directory, f.keep+".json"); saved.Exists(kept) {
 		return 0, "", failure.New(failure.Usage, "choose another name, or take the file away", "%s is there already", kept)
 	}
 	return split, kept, nil
@@ -240,11 +213,11 @@ func (f *sweepFlags) check() (split exchange.Rate, kept string, err error) {
 
 // one is the strategy that is swept.
 func (f *sweepFlags) one() (*configs.StrategyConfig, error) {
-	symbols, err := f.files.instruments()
+	symbols, err := f.files.Instruments()
 	if err != nil {
 		return nil, err
 	}
-	given, _, err := f.files.read(symbols)
+	given, _, err := f.files.Strategies(symbols)
 	if err != nil {
 		return nil, err
 	}
@@ -254,159 +227,7 @@ func (f *sweepFlags) one() (*configs.StrategyConfig, error) {
 	return given[0], nil
 }
 
-// choicesOf are all combinations of what --vary says, in its order.
-func choicesOf(vary []string, given *configs.StrategyConfig) ([]map[string]string, error) {
-	if len(vary) == 0 {
-		return nil, failure.Usagef("botd sweep run needs --vary NAME=VALUE,VALUE: botd strategy show %s lists its parameters", given.Kind)
-	}
-	definition, _ := given.Definition()
-	var names []string
-	for _, p := range definition.Parameters {
-		names = append(names, p.Name)
-	}
-	all := []map[string]string{{}}
-	for _, text := range vary {
-		name, list, _ := strings.Cut(text, "=")
-		if !slices.Contains(names, name) {
-			hint := "there are " + strings.Join(names, ", ")
-			if near := spell.Nearest(name, names); near != "" {
-				hint = "did you mean " + near + "?"
-			}
-			return nil, failure.Usagef("--vary %s: %s takes no parameter %q\nhint: %s", text, given.Kind, name, hint)
-		}
-		values, err := valuesOf(list)
-		if err != nil {
-			return nil, failure.Usagef("--vary %s: %w", text, err)
-		}
-		if len(all)*len(values) > maxTrials {
-			return nil, failure.Usagef("--vary: more than %d trials", maxTrials)
-		}
-		next := make([]map[string]string, 0, len(all)*len(values))
-		for _, choice := range all {
-			for _, value := range values {
-				with := maps.Clone(choice)
-				with[name] = value
-				next = append(next, with)
-			}
-		}
-		all = next
-	}
-	return all, nil
-}
-
-// valuesOf reads VALUE,VALUE and FROM..TO..STEP; a step that is not given is 1.
-func valuesOf(list string) (values []string, err error) {
-	for _, part := range strings.Split(list, ",") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			return nil, fmt.Errorf("a value is missing: want NAME=5,10 or NAME=5..20..5")
-		}
-		ends := strings.Split(part, "..")
-		if len(ends) == 1 {
-			values = append(values, part)
-			continue
-		}
-		numbers := []decimal.Decimal{{}, {}, decimal.NewFromInt(1)}
-		for i, end := range ends {
-			if i >= len(numbers) {
-				return nil, fmt.Errorf("%q: want FROM..TO..STEP", part)
-			}
-			if numbers[i], err = decimal.NewFromString(end); err != nil {
-				return nil, fmt.Errorf("%q: %q is not a number", part, end)
-			}
-		}
-		from, to, step := numbers[0], numbers[1], numbers[2]
-		if step.Sign() <= 0 || to.LessThan(from) {
-			return nil, fmt.Errorf("%q: want a step above zero, and an end that is not below the beginning", part)
-		}
-		for at := from; !at.GreaterThan(to); at = at.Add(step) {
-			if values = append(values, at.String()); len(values) > maxTrials {
-				return nil, fmt.Errorf("%q: more than %d values", part, maxTrials)
-			}
-		}
-	}
-	return values, nil
-}
-
-// trialsOf makes a trial of each choice that the strategy takes.
-func trialsOf(given *configs.StrategyConfig, recorded *tape.Tape, choices []map[string]string) (trials []backtest.Trial, refused int, why string, err error) {
-	for _, choice := range choices {
-		with := given.With(choice)
-		made, err := engineconfig.Strategy(with, recorded.Symbol)
-		if err != nil {
-			refused, why = refused+1, cmp.Or(why, choiceText(choice)+": "+err.Error())
-			continue
-		}
-		trials = append(trials, backtest.Trial{Params: choice, Leg: backtest.Leg{Strategy: made,
-			Make: func(over *tape.Tape) (strategy.Strategy, error) { return with.Build(over.Symbol) }}})
-	}
-	if len(trials) == 0 {
-		return nil, refused, why, failure.New(failure.Usage, "botd strategy show "+given.Kind+" tells the bounds of each", "every choice is refused; the first, %s", why)
-	}
-	return trials, refused, why, nil
-}
-
-func choiceText(choice map[string]string) string {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(choice)) {
-		words = append(words, name+"="+choice[name])
-	}
-	return strings.Join(words, " ")
-}
-
-func keepSweep(path string, result *sweepResult) error {
-	if path == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(result, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o600)
-}
-
-// orders are what trials are ranked by: the larger the better, and nothing last.
-var orders = []struct {
-	name string
-	of   func(c *backtest.Column) *float64
-}{
-	{"sharpe", func(c *backtest.Column) *float64 { return c.Sharpe }},
-	{"profit", func(c *backtest.Column) *float64 { return c.Profit }},
-	{"profit_factor", func(c *backtest.Column) *float64 { return c.ProfitFactor }},
-	{"drawdown", func(c *backtest.Column) *float64 { kept := -c.MaxDrawdown; return &kept }},
-}
-
-func sweepOrders() (names []string) {
-	for _, o := range orders {
-		names = append(names, o.name)
-	}
-	return names
-}
-
-func rank(trials []backtest.Trial, by string) {
-	of := orders[slices.Index(sweepOrders(), by)].of
-	slices.SortStableFunc(trials, func(a, b backtest.Trial) int {
-		x, y := of(a.Seen), of(b.Seen)
-		switch {
-		case x == nil || y == nil:
-			return cmp.Compare(present(y), present(x))
-		default:
-			return cmp.Compare(*y, *x)
-		}
-	})
-}
-
-func present(x *float64) int {
-	if x == nil {
-		return 0
-	}
-	return 1
-}
-
-func sweepTable(w io.Writer, r *sweepResult) {
+func sweepTable(w io.Writer, r *saved.Sweep) {
 	fmt.Fprintf(w, "%s on %s %s, %d candles: %s, ranked by %s\n", r.Strategy, r.Symbol, r.Interval, r.Candles, plural.Of(len(r.Trials), "trial"), r.Sort)
 	if r.Split != nil {
 		fmt.Fprintf(w, "ranked by what was before %s; the columns named unseen are of what came after\n", r.Split.Format(time.DateTime))

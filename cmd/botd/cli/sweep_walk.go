@@ -14,6 +14,7 @@ import (
 
 	"botd/backtest"
 	"botd/cmd/botd/cli/shell"
+	"botd/exchange/tape"
 	"botd/internal/failure"
 	"botd/internal/plural"
 )
@@ -70,8 +71,8 @@ the choice holds, near 0 it was fitted to what is past.`,
 	f.StringArrayVar(&flags.vary, "vary", nil, "NAME=VALUE,VALUE or NAME=FROM..TO..STEP of one parameter; may be repeated")
 	f.IntVar(&windows, "windows", 6, "parts that are traded unseen")
 	f.IntVar(&train, "train", 3, "parts before each that choose")
-	f.StringVar(&flags.sort, "sort", "sharpe", "choose by "+strings.Join(sweepOrders(), ", "))
-	shell.CompleteWith(command, "sort", sweepOrders()...)
+	f.StringVar(&flags.sort, "sort", "sharpe", "choose by "+strings.Join(backtest.Rankings(), ", "))
+	shell.CompleteWith(command, "sort", backtest.Rankings()...)
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -85,16 +86,16 @@ func (f *sweepFlags) walk(command *cobra.Command, windows, train int) error {
 	if err != nil {
 		return err
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
 	bar := shell.NewProgress(command, windows*len(s.trials), "trials")
 	best := func(trials []backtest.Trial) *backtest.Trial {
-		rank(trials, f.sort)
+		backtest.Rank(trials, f.sort)
 		return &trials[0]
 	}
 	walked, err := backtest.Walk(command.Context(), s.config, s.trials, windows, train, best, bar.Set)
 	bar.End()
 	if err != nil {
-		return dataError(err)
+		return tape.Failure(err)
 	}
 	recorded := s.config.Legs[0].Tape
 	result := &walkResult{Schema: 1, Strategy: s.given.Name, Symbol: s.given.Symbol, Interval: s.given.Interval.String(), Candles: recorded.Candles.Len(), Sort: f.sort, Train: train,

@@ -22,6 +22,7 @@ import (
 	"botd/exchange/wire"
 	"botd/internal/failure"
 	"botd/reconcile/journal"
+	"botd/runtime/gateway"
 	"botd/runtime/ops"
 )
 
@@ -53,7 +54,7 @@ func openLive(ctx context.Context, config *configs.Config) (*venue, error) {
 	}
 	v := &venue{where: config.Exchange.BaseURL, stop: func() error { return nil }, observe: &observed{},
 		binding: journal.Binding{Mode: string(config.Mode), URL: config.Exchange.BaseURL, KeyFingerprint: fingerprint(key), Instance: config.Instance}}
-	v.client, err = openClient(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
+	v.client, err = gateway.Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
 		Budget: float64(config.Exchange.RequestsPerSecond),
 		Signer: wire.Signer{Template: config.Exchange.Signature.Payload, Encoding: config.Exchange.Signature.Encoding}})
 	v.trading = v.client
@@ -104,7 +105,7 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 	v := &venue{where: "a simulated exchange inside botd (demo)", observe: &observed{},
 		stop:    func() error { cancel(); return errors.Join(group.Wait(), os.Remove(tellAddress)) },
 		binding: journal.Binding{Mode: string(configs.Demo), URL: "embedded", KeyFingerprint: fingerprint(demoAccount), Instance: config.Instance}}
-	v.client, err = openClient(ctx, rest.Config{BaseURL: address, Key: demoAccount, Secret: []byte(secret), Observe: v.observe.see})
+	v.client, err = gateway.Client(ctx, rest.Config{BaseURL: address, Key: demoAccount, Secret: []byte(secret), Observe: v.observe.see})
 	if err != nil {
 		return nil, errors.Join(err, v.stop())
 	}

@@ -21,6 +21,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/engine"
+	"botd/runtime/gateway"
 	"botd/runtime/ops"
 )
 
@@ -30,7 +31,7 @@ func openPaper(ctx context.Context, config *configs.Config, directory string) (*
 	v := &venue{where: "the public data of " + config.Exchange.BaseURL + ", no keys", observe: &observed{},
 		binding: journal.Binding{Mode: string(configs.Paper), URL: config.Exchange.BaseURL, KeyFingerprint: fingerprint(paper.Account), Instance: config.Instance}}
 	var err error
-	if v.client, err = openClient(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond)}); err != nil {
+	if v.client, err = gateway.Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond)}); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(directory, "exchange.json")

@@ -1,4 +1,5 @@
-package cli
+// Package inputs reads what a backtest is made of: strategies, candles, funding rates, symbols.
+package inputs
 
 import (
 	"crypto/sha256"
@@ -11,81 +12,81 @@ import (
 	"strings"
 
 	"botd/backtest"
-	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/internal/failure"
+	"botd/internal/moment"
 	"botd/internal/version"
 	"botd/risk"
 	"botd/strategy"
 )
 
-// backtestFiles are what a backtest is made of.
-type backtestFiles struct {
-	strategies            []string
-	directory             string
-	data, funding, detail []string
-	symbols               string
-	recorded              string
-	repair                bool
-	from, to              string // the part of the candles; empty for all
+// Files are what a backtest is made of.
+type Files struct {
+	StrategyFiles         []string
+	Directory             string
+	Data, Funding, Detail []string
+	Symbols               string
+	Recorded              string
+	Repair                bool
+	From, To              string // the part of the candles; empty for all
 	fromMS, toMS          int64
 
-	options configs.Options // by which strategies are read
-	load    candleLoader
+	Options configs.Options // by which strategies are read
+	Load    Loader
 }
 
-// candleLoader reads a file of candles.
-type candleLoader func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error)
+// Loader reads a file of candles.
+type Loader func(path string, symbol *exchange.Symbol, interval exchange.Interval, repair bool) (*tape.Tape, error)
 
 // times reads the part of the candles that is asked for.
-func (b *backtestFiles) times() (err error) {
-	if b.from != "" {
-		if b.fromMS, err = shell.ParseTime("--from", b.from); err != nil {
+func (b *Files) times() (err error) {
+	if b.From != "" {
+		if b.fromMS, err = moment.Parse("--from", b.From); err != nil {
 			return err
 		}
 	}
-	if b.to != "" {
-		if b.toMS, err = shell.ParseTime("--to", b.to); err != nil {
+	if b.To != "" {
+		if b.toMS, err = moment.Parse("--to", b.To); err != nil {
 			return err
 		}
 		if b.toMS <= b.fromMS {
-			return failure.Usagef("--to %s is not after --from %s", b.to, b.from)
+			return failure.Usagef("--to %s is not after --from %s", b.To, b.From)
 		}
 	}
 	return nil
 }
 
-// config reads strategies, symbols, candles and funding.
-func (b *backtestFiles) config() (backtest.Config, error) {
-	if len(b.strategies) == 0 && b.directory == "" || len(b.data) == 0 && b.recorded == "" {
+// Config reads strategies, symbols, candles and funding.
+func (b *Files) Config() (backtest.Config, error) {
+	if len(b.StrategyFiles) == 0 && b.Directory == "" || len(b.Data) == 0 && b.Recorded == "" {
 		return backtest.Config{}, failure.Usagef("a backtest needs -s STRATEGY.yaml and --data FILE, or --recorded DIR")
 	}
 	if err := b.times(); err != nil {
 		return backtest.Config{}, err
 	}
-	symbols, err := b.instruments()
+	symbols, err := b.Instruments()
 	if err != nil {
 		return backtest.Config{}, err
 	}
-	given, limits, err := b.read(symbols)
+	given, limits, err := b.Strategies(symbols)
 	if err != nil {
 		return backtest.Config{}, err
 	}
 	return b.legs(symbols, given, limits)
 }
 
-// read loads the strategies, and of a directory the account's limits.
-func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyConfig, risk.Limits, error) {
+// Strategies loads the strategies, and of a directory the account's limits.
+func (b *Files) Strategies(symbols []*exchange.Symbol) ([]*configs.StrategyConfig, risk.Limits, error) {
 	var given []*configs.StrategyConfig
 	limits := risk.Limits{}
-	if b.directory != "" {
-		settings := b.options
+	if b.Directory != "" {
+		settings := b.Options
 		settings.Symbols = symbols
-		config, problems := configs.LoadDirectory(b.directory, settings)
+		config, problems := configs.LoadDirectory(b.Directory, settings)
 		if err := problems.Err(); err != nil {
 			return nil, limits, failure.New(failure.Config, "", "%s", problems.String())
 		}
@@ -94,7 +95,7 @@ func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyCon
 		}
 		limits = config.Limits
 	}
-	for _, file := range b.strategies {
+	for _, file := range b.StrategyFiles {
 		c, err := b.loadStrategy(file, symbols)
 		if err != nil {
 			return nil, limits, err
@@ -104,8 +105,8 @@ func (b *backtestFiles) read(symbols []*exchange.Symbol) ([]*configs.StrategyCon
 	return given, limits, nil
 }
 
-func (b *backtestFiles) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyConfig, error) {
-	settings := b.options
+func (b *Files) loadStrategy(file string, symbols []*exchange.Symbol) (*configs.StrategyConfig, error) {
+	settings := b.Options
 	settings.Symbols = symbols
 	c, problems := configs.LoadStrategy(file, settings)
 	if err := problems.Err(); err != nil {
@@ -119,17 +120,17 @@ func (b *backtestFiles) loadStrategy(file string, symbols []*exchange.Symbol) (*
 }
 
 // legs puts each strategy on its files.
-func (b *backtestFiles) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
-	config := backtest.Config{Limits: limits, Version: version.Read().Version, Inputs: &backtest.Inputs{Repair: b.repair, Limits: limits}}
+func (b *Files) legs(symbols []*exchange.Symbol, given []*configs.StrategyConfig, limits risk.Limits) (backtest.Config, error) {
+	config := backtest.Config{Limits: limits, Version: version.Read().Version, Inputs: &backtest.Inputs{Repair: b.Repair, Limits: limits}}
 	data, err := b.candles(given)
 	if err != nil {
 		return config, err
 	}
-	detail, err := assign("--detail", b.detail, given, false)
+	detail, err := assign("--detail", b.Detail, given, false)
 	if err != nil {
 		return config, err
 	}
-	mustBe := len(b.funding) > 0 // what was recorded may begin later, or be of some symbols
+	mustBe := len(b.Funding) > 0 // what was recorded may begin later, or be of some symbols
 	if err := b.recordedRates(given); err != nil {
 		return config, err
 	}
@@ -137,8 +138,8 @@ func (b *backtestFiles) legs(symbols []*exchange.Symbol, given []*configs.Strate
 	if err != nil {
 		return config, err
 	}
-	if b.symbols != "" {
-		config.Inputs.Symbols = &backtest.File{Path: b.symbols, SHA256: fileSHA(b.symbols)}
+	if b.Symbols != "" {
+		config.Inputs.Symbols = &backtest.File{Path: b.Symbols, SHA256: fileSHA(b.Symbols)}
 	}
 	for i, c := range given {
 		if first := slices.IndexFunc(given, func(o *configs.StrategyConfig) bool { return o.Market == c.Market && o.Symbol == c.Symbol }); first < i {
@@ -152,13 +153,13 @@ func (b *backtestFiles) legs(symbols []*exchange.Symbol, given []*configs.Strate
 		if c.Market == exchange.Futures && (len(rows) > 0 || mustBe) {
 			leg.Funding = tape.FundingOf(rows, c.Symbol)
 			if len(leg.Funding) == 0 && mustBe {
-				return config, failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.funding, ", "), c.Symbol)
+				return config, failure.New(failure.Data, "is it the right file?", "%s holds no funding rates of %s", strings.Join(b.Funding, ", "), c.Symbol)
 			}
-			input.Funding = fundingFiles(b.funding)
+			input.Funding = FundingFiles(b.Funding)
 		}
 		config.Legs, config.Inputs.Strategies = append(config.Legs, leg), append(config.Inputs.Strategies, input)
 	}
-	if err := shareAccount(&config, given); err != nil {
+	if err := ShareAccount(&config, given); err != nil {
 		return config, err
 	}
 	config.Inputs.FromMS, config.Inputs.ToMS = b.fromMS, b.toMS
@@ -167,12 +168,12 @@ func (b *backtestFiles) legs(symbols []*exchange.Symbol, given []*configs.Strate
 }
 
 // leg loads one strategy's candles.
-func (b *backtestFiles) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail string) (leg backtest.Leg, input backtest.Input, err error) {
+func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data, detail string) (leg backtest.Leg, input backtest.Input, err error) {
 	symbol, found := exchange.FindSymbol(symbols, c.Market, c.Symbol)
 	if !found {
 		return leg, input, failure.New(failure.Config, "--symbols FILE gives its ticks", "%s: no %s symbol %s is known", c.File, c.Market, c.Symbol)
 	}
-	recorded, err := b.load(data, symbol, c.Interval, b.repair)
+	recorded, err := b.Load(data, symbol, c.Interval, b.Repair)
 	if err != nil {
 		return leg, input, err
 	}
@@ -182,12 +183,12 @@ func (b *backtestFiles) leg(symbols []*exchange.Symbol, c *configs.StrategyConfi
 		input.Script = &backtest.Text{Path: c.Script.File, Text: c.Script.Text}
 	}
 	if detail != "" {
-		if leg.Detail, err = b.load(detail, recorded.Symbol, 0, b.repair); err != nil {
+		if leg.Detail, err = b.Load(detail, recorded.Symbol, 0, b.Repair); err != nil {
 			return leg, input, err
 		}
 		input.Detail = &backtest.File{Path: detail, SHA256: leg.Detail.SHA256}
 		if leg.Detail.Symbol.PriceScale > recorded.Symbol.PriceScale { // read again with as many places
-			if leg.Tape, err = b.load(data, leg.Detail.Symbol, c.Interval, b.repair); err != nil {
+			if leg.Tape, err = b.Load(data, leg.Detail.Symbol, c.Interval, b.Repair); err != nil {
 				return leg, input, err
 			}
 		}
@@ -197,8 +198,8 @@ func (b *backtestFiles) leg(symbols []*exchange.Symbol, c *configs.StrategyConfi
 	return leg, input, err
 }
 
-// shareAccount takes what the one account has from the strategies, which must agree.
-func shareAccount(config *backtest.Config, given []*configs.StrategyConfig) error {
+// ShareAccount takes what the one account has from the strategies, which must agree.
+func ShareAccount(config *backtest.Config, given []*configs.StrategyConfig) error {
 	first := given[0].Backtest
 	config.Cash, config.RiskFree = first.Cash, first.RiskFree
 	config.Costs = backtest.Costs{Slippage: first.Slippage, Impact: first.Impact, VolumeCap: first.VolumeCap, LatencyMS: first.LatencyMS,
@@ -258,18 +259,18 @@ func assign(flag string, files []string, given []*configs.StrategyConfig, all bo
 	return own, nil
 }
 
-func (b *backtestFiles) instruments() ([]*exchange.Symbol, error) {
-	if b.symbols == "" {
-		return b.options.Symbols, nil
+func (b *Files) Instruments() ([]*exchange.Symbol, error) {
+	if b.Symbols == "" {
+		return b.Options.Symbols, nil
 	}
-	return symbolsOf(b.symbols)
+	return Symbols(b.Symbols)
 }
 
-// symbolsOf reads a file of symbol records, for both markets.
-func symbolsOf(path string) ([]*exchange.Symbol, error) {
+// Symbols reads a file of symbol records, for both markets.
+func Symbols(path string) ([]*exchange.Symbol, error) {
 	given, err := tape.LoadSymbols(path)
 	if err != nil {
-		return nil, dataError(err)
+		return nil, tape.Failure(err)
 	}
 	for i := range given {
 		given[i] = sim.WithBrackets(given[i])
@@ -278,12 +279,12 @@ func symbolsOf(path string) ([]*exchange.Symbol, error) {
 }
 
 // rates reads all funding files.
-func (b *backtestFiles) rates(several bool) ([]tape.FundingRow, error) {
+func (b *Files) rates(several bool) ([]tape.FundingRow, error) {
 	var all []tape.FundingRow
-	for _, path := range b.funding {
+	for _, path := range b.Funding {
 		rows, err := tape.LoadFunding(path)
 		if err != nil {
-			return nil, dataError(err)
+			return nil, tape.Failure(err)
 		}
 		if len(rows) > 0 && rows[0].Symbol == "" && several {
 			return nil, failure.New(failure.Data, "botd data funding import "+path+" --symbol SYMBOL puts it where its symbol is known", "%s does not say whose rates it has, and several symbols are traded", path)
@@ -293,7 +294,7 @@ func (b *backtestFiles) rates(several bool) ([]tape.FundingRow, error) {
 	return all, nil
 }
 
-func fundingFiles(paths []string) []backtest.File {
+func FundingFiles(paths []string) []backtest.File {
 	var files []backtest.File
 	for _, path := range paths {
 		files = append(files, backtest.File{Path: path, SHA256: fileSHA(path)})

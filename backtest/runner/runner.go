@@ -1,4 +1,5 @@
-package cli
+// Package runner runs the backtests of the dashboard, in the process that trades and without holding it up.
+package runner
 
 import (
 	"context"
@@ -16,12 +17,14 @@ import (
 	"time"
 
 	"botd/backtest"
-	"botd/cmd/botd/cli/shell"
+	"botd/backtest/inputs"
+	"botd/backtest/report"
 	"botd/configs"
 	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/tape"
+	"botd/internal/moment"
 	"botd/internal/version"
 	"botd/runtime/api"
 	"botd/strategy"
@@ -30,48 +33,48 @@ import (
 // Bounds of backtests that are started in the dashboard: they run in the process
 // that trades.
 const (
-	labCandles  = 1_000_000 // of one run: about 100 MB
-	labMade     = 10_000    // candles of a made-up market, unless told otherwise
-	labFills    = 200_000   // of one run
-	labFiles    = 1_000     // listed
-	labDepth    = 4         // folders below data_dir/candles
-	labPause    = 5 * time.Millisecond
-	labLongest  = 250 * time.Millisecond
-	columnRuns  = 3 // of backtest.RunColumns
-	studyRuns   = 8 // of backtest.RunStudy: three under other costs, one whole, four cut off
-	labBeginsAt = "2024-01-01"
-	fundingName = "funding.csv" // beside recorded candles
+	MaxCandles    = 1_000_000 // of one run: about 100 MB
+	madeUpCandles = 10_000    // candles of a made-up market, unless told otherwise
+	maxFills      = 200_000   // of one run
+	maxFiles      = 1_000     // listed
+	maxDepth      = 4         // folders below data_dir/candles
+	pauseAfter    = 5 * time.Millisecond
+	longestPause  = 250 * time.Millisecond
+	columnRuns    = 3 // of backtest.RunColumns
+	studyRuns     = 8 // of backtest.RunStudy: three under other costs, one whole, four cut off
+	madeUpFrom    = "2024-01-01"
+	FundingName   = "funding.csv" // beside recorded candles
 )
 
-// lab runs backtests of the configured strategies beside trading: by one goroutine
+// Runner runs backtests of the configured strategies beside trading: by one goroutine
 // that rests as long as it works.
-type lab struct {
-	current  func() *configs.Config
-	symbols  func() []*exchange.Symbol
-	recorded string // where the daemon keeps what it saw
+type Runner struct {
+	Current  func() *configs.Config
+	Symbols  func() []*exchange.Symbol
+	Recorded string // where the daemon keeps what it saw
 }
 
 // The folders that files of candles are offered from, as their names begin.
 const (
-	labStore    = "candles"
-	labRecorded = recordedFolder
+	storeFolder    = "candles"
+	recordedFolder = tape.RecordedFolder
 )
 
 // folders are where those are.
-func (l *lab) folders() map[string]string {
-	return map[string]string{labStore: filepath.Join(l.current().DataDir, "candles"), labRecorded: l.recorded}
+func (l *Runner) folders() map[string]string {
+	return map[string]string{storeFolder: filepath.Join(l.Current().DataDir, "candles"), recordedFolder: l.Recorded}
 }
 
-// path is where a listed file is.
-func (l *lab) path(file string) string {
+// Path is where a listed file is.
+func (l *Runner) Path(file string) string {
 	folder, name, _ := strings.Cut(file, "/")
 	return filepath.Join(l.folders()[folder], filepath.FromSlash(name))
 }
 
 // Choices lists the configured strategies, and the files of candles.
-func (l *lab) Choices() api.BacktestChoices {
-	out := api.BacktestChoices{MaxCandles: labCandles, Files: l.files()}
-	config := l.current()
+func (l *Runner) Choices() api.BacktestChoices {
+	out := api.BacktestChoices{MaxCandles: MaxCandles, Files: l.files()}
+	config := l.Current()
 	for i := range config.Strategies {
 		c := &config.Strategies[i]
 		one := api.RunnableStrategy{Name: c.Name, Strategy: c.Kind, Market: c.Market.String(), Symbol: c.Symbol, Interval: c.Interval.String(), Params: []api.StrategyParameter{}}
@@ -91,9 +94,9 @@ func (l *lab) Choices() api.BacktestChoices {
 
 // files are the files of candles in both folders. Only what is listed is ever
 // opened, so no name leads out of them; links are not followed.
-func (l *lab) files() []api.CandleFile {
+func (l *Runner) files() []api.CandleFile {
 	files := []api.CandleFile{}
-	for _, folder := range []string{labRecorded, labStore} {
+	for _, folder := range []string{recordedFolder, storeFolder} {
 		files = candlesBelow(files, folder, l.folders()[folder])
 	}
 	return files
@@ -105,11 +108,11 @@ func candlesBelow(files []api.CandleFile, folder, root string) []api.CandleFile 
 		switch {
 		case err != nil || outside != nil:
 			return nil
-		case len(files) == labFiles:
+		case len(files) == maxFiles:
 			return fs.SkipAll
-		case entry.IsDir() && strings.Count(filepath.ToSlash(name), "/") >= labDepth:
+		case entry.IsDir() && strings.Count(filepath.ToSlash(name), "/") >= maxDepth:
 			return fs.SkipDir
-		case !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") || entry.Name() == fundingName || !candleFile(name):
+		case !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), ".") || entry.Name() == FundingName || !candleFile(name):
 			return nil
 		}
 		about, err := entry.Info()
@@ -134,8 +137,8 @@ func candleFile(name string) bool {
 	return slices.ContainsFunc([]string{".csv", ".csv.gz", ".csv.zip", ".zip", ".parquet"}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
-// trial is a backtest that was checked.
-type trial struct {
+// planned is a backtest that was checked.
+type planned struct {
 	asked        *api.BacktestRequest
 	strategy     *configs.StrategyConfig
 	symbol       *exchange.Symbol
@@ -146,7 +149,7 @@ type trial struct {
 }
 
 // Plan says what would be run.
-func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
+func (l *Runner) Plan(asked *api.BacktestRequest) ([]string, error) {
 	t, err := l.trial(asked)
 	if err != nil {
 		return nil, err
@@ -167,7 +170,7 @@ func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
 		does = append(does, fmt.Sprintf("with %s = %s", p, c.Params[p]))
 	}
 	does = append(does, fmt.Sprintf("with %s USDT, the account's limits, and the costs of the strategy's backtest block", c.Backtest.Cash),
-		fmt.Sprintf("in botd's own process, beside trading: half a core, an hour, %d candles and %d fills at most", labCandles, labFills))
+		fmt.Sprintf("in botd's own process, beside trading: half a core, an hour, %d candles and %d fills at most", MaxCandles, maxFills))
 	if asked.Study {
 		does = append(does, "and again under worse circumstances: a study of how far to trust it")
 	}
@@ -175,8 +178,8 @@ func (l *lab) Plan(asked *api.BacktestRequest) ([]string, error) {
 }
 
 // trial finds what is asked for, and says what is wrong with it.
-func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
-	t := &trial{asked: asked, config: l.current()}
+func (l *Runner) trial(asked *api.BacktestRequest) (*planned, error) {
+	t := &planned{asked: asked, config: l.Current()}
 	given := t.config.Strategy(asked.Strategy)
 	if given == nil {
 		return nil, fmt.Errorf("there is no strategy %q", asked.Strategy)
@@ -188,7 +191,7 @@ func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
 		}
 	}
 	t.strategy = given.With(asked.Params)
-	symbol, found := exchange.FindSymbol(l.symbols(), given.Market, given.Symbol)
+	symbol, found := exchange.FindSymbol(l.Symbols(), given.Market, given.Symbol)
 	if !found {
 		return nil, fmt.Errorf("the exchange has no %s symbol %s now", given.Market, given.Symbol)
 	}
@@ -200,7 +203,7 @@ func (l *lab) trial(asked *api.BacktestRequest) (*trial, error) {
 }
 
 // data finds the candles.
-func (t *trial) data(l *lab) (err error) {
+func (t *planned) data(l *Runner) (err error) {
 	asked := t.asked
 	for _, end := range []struct {
 		name, text string
@@ -209,7 +212,7 @@ func (t *trial) data(l *lab) (err error) {
 		if end.text == "" {
 			continue
 		}
-		if *end.to, err = shell.ParseTime(end.name, end.text); err != nil {
+		if *end.to, err = moment.Parse(end.name, end.text); err != nil {
 			return err
 		}
 	}
@@ -220,25 +223,25 @@ func (t *trial) data(l *lab) (err error) {
 		if !slices.ContainsFunc(l.files(), func(f api.CandleFile) bool { return f.File == asked.File }) {
 			return fmt.Errorf("file %q is none of those that are listed", asked.File)
 		}
-		t.path = l.path(asked.File)
+		t.path = l.Path(asked.File)
 		return nil
 	}
 	if t.candles = asked.Candles; t.candles == 0 {
-		t.candles = labMade
+		t.candles = madeUpCandles
 	}
 	switch {
-	case t.candles < 1 || t.candles > labCandles:
-		return fmt.Errorf("candles %d: from 1 to %d", t.candles, labCandles)
+	case t.candles < 1 || t.candles > MaxCandles:
+		return fmt.Errorf("candles %d: from 1 to %d", t.candles, MaxCandles)
 	case asked.To != "":
 		return errors.New("to is of a file: a made-up market has as many candles as asked for")
 	case t.fromMS == 0:
-		t.fromMS, err = shell.ParseTime("from", labBeginsAt)
+		t.fromMS, err = moment.Parse("from", madeUpFrom)
 	}
 	return err
 }
 
 // Run runs one backtest in three columns and writes its report.
-func (l *lab) Run(ctx context.Context, asked *api.BacktestRequest, directory string, tell func(string, float64)) error {
+func (l *Runner) Run(ctx context.Context, asked *api.BacktestRequest, directory string, tell func(string, float64)) error {
 	t, err := l.trial(asked)
 	if err != nil {
 		return err
@@ -246,7 +249,7 @@ func (l *lab) Run(ctx context.Context, asked *api.BacktestRequest, directory str
 	// As on the command line: candles hold no pointer, so that collecting more often
 	// costs little; what a run took is given back at its end.
 	defer debug.FreeOSMemory()
-	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(backtest.CollectorPercent))
 	tell("reading", 0)
 	recorded, file, err := t.load(func(done, total int64) { tell("reading", 0.02*float64(done)/float64(max(1, total))) })
 	if err != nil {
@@ -272,11 +275,11 @@ func (l *lab) Run(ctx context.Context, asked *api.BacktestRequest, directory str
 		}
 	}
 	tell("writing", 0.99)
-	return writeReport(directory, config, result)
+	return report.WriteDirectory(directory, config, result)
 }
 
 // load reads the file, or makes the market up.
-func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, error) {
+func (t *planned) load(tell func(done, total int64)) (*tape.Tape, backtest.File, error) {
 	if t.path == "" {
 		made := &tape.Tape{Symbol: t.symbol, Candles: tape.Generate(t.asked.Seed, t.symbol, t.strategy.Interval, t.fromMS, t.candles)}
 		sum := sha256.New() // of the file that botd data generate writes
@@ -288,7 +291,7 @@ func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, e
 			t.symbol.Market, t.symbol.Name, t.strategy.Interval, t.candles, t.asked.Seed, t.fromMS)
 		return made, backtest.File{Path: path, SHA256: made.SHA256}, nil
 	}
-	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: tell, MaxCandles: labCandles, Repair: t.grows()})
+	recorded, err := tape.LoadCandles(t.path, t.symbol, t.strategy.Interval, tape.Options{Progress: tell, MaxCandles: MaxCandles, Repair: t.grows()})
 	if err != nil {
 		return nil, backtest.File{}, err
 	}
@@ -307,21 +310,21 @@ func (t *trial) load(tell func(done, total int64)) (*tape.Tape, backtest.File, e
 }
 
 // grows reports whether the daemon may be writing the file: its last line may be cut.
-func (t *trial) grows() bool { return strings.HasPrefix(t.asked.File, labRecorded+"/") }
+func (t *planned) grows() bool { return strings.HasPrefix(t.asked.File, recordedFolder+"/") }
 
 // funding reads the rates beside the candles, as the daemon records them.
-func (t *trial) funding() ([]tape.FundingRow, []backtest.File, error) {
-	beside := filepath.Join(filepath.Dir(t.path), fundingName)
+func (t *planned) funding() ([]tape.FundingRow, []backtest.File, error) {
+	beside := filepath.Join(filepath.Dir(t.path), FundingName)
 	about, err := os.Lstat(beside)
 	if t.path == "" || t.symbol.Market != exchange.Futures || err != nil || !about.Mode().IsRegular() {
 		return nil, nil, nil
 	}
 	rows, err := tape.LoadFunding(beside)
-	return tape.FundingOf(rows, t.symbol.Name), fundingFiles([]string{beside}), err
+	return tape.FundingOf(rows, t.symbol.Name), inputs.FundingFiles([]string{beside}), err
 }
 
 // backtest puts the strategy on its candles.
-func (t *trial) backtest(recorded *tape.Tape, file backtest.File) (backtest.Config, error) {
+func (t *planned) backtest(recorded *tape.Tape, file backtest.File) (backtest.Config, error) {
 	c, limits := t.strategy, t.config.Limits
 	input := backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(), Data: file}
 	if c.Script.File != "" {
@@ -335,9 +338,9 @@ func (t *trial) backtest(recorded *tape.Tape, file backtest.File) (backtest.Conf
 	if leg.Funding, input.Funding, err = t.funding(); err != nil {
 		return backtest.Config{}, err
 	}
-	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: version.Read().Version, InTurn: true, Most: labFills,
+	config := backtest.Config{Legs: []backtest.Leg{leg}, Limits: limits, Version: version.Read().Version, InTurn: true, Most: maxFills,
 		Inputs: &backtest.Inputs{Limits: limits, Columns: true, Repair: t.grows(), Strategies: []backtest.Input{input}}}
-	return config, shareAccount(&config, []*configs.StrategyConfig{c})
+	return config, inputs.ShareAccount(&config, []*configs.StrategyConfig{c})
 }
 
 // pace has a run rest as long as it works, so that it takes half a core at most,
@@ -357,10 +360,10 @@ func (p *pace) step(done, total int) {
 	}
 	p.tell(p.phase, 0.02+0.97*(float64(p.begun-1)+float64(done)/float64(max(1, total)))/float64(p.runs))
 	worked := time.Since(p.last)
-	if worked < labPause {
+	if worked < pauseAfter {
 		return
 	}
-	rest := time.NewTimer(min(worked, labLongest))
+	rest := time.NewTimer(min(worked, longestPause))
 	defer rest.Stop()
 	select {
 	case <-rest.C:

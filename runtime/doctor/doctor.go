@@ -1,22 +1,27 @@
-package cli
+// Package doctor examines everything that keeps botd from running well, and names what mends it.
+package doctor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"syscall"
 	"time"
 
 	"botd/configs"
+	"botd/configs/engineconfig"
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/exchange/wire"
+	"botd/internal/disk"
 	"botd/internal/failure"
 	"botd/internal/plural"
 	"botd/internal/version"
@@ -24,10 +29,144 @@ import (
 	"botd/runtime/api"
 	"botd/runtime/api/auth"
 	"botd/runtime/api/client"
+	"botd/runtime/gateway"
 	"botd/runtime/view"
 )
 
-// This file looks at what is outside the program: files, disk, journal, venue, daemon.
+// finding is one thing the doctor looked at.
+type finding struct {
+	Check string `json:"check"`
+	State string `json:"state"` // ok, warn, fail
+	What  string `json:"what"`
+	Mend  string `json:"mend,omitempty"`
+}
+
+// The states of a finding.
+const (
+	StateOK   = "ok"
+	StateWarn = "warn"
+	StateFail = "fail"
+)
+
+// Patient is what the doctor looks at.
+type Patient struct {
+	Load    func() (*configs.Config, configs.Problems, error) // reads the configuration
+	Daemon  func(context.Context) (*client.Daemon, error)     // finds the daemon that runs on it
+	Address string                                            // of the daemon, when a person gave one
+}
+
+// examination is what botd doctor found so far.
+type examination struct {
+	ctx       context.Context
+	of        Patient
+	config    *configs.Config // nil when it could not be read
+	directory string          // of the mode's data
+	findings  []finding
+}
+
+func (e *examination) ok(check, format string, values ...any) {
+	e.find(check, StateOK, "", format, values...)
+}
+
+func (e *examination) warn(check, mend, format string, values ...any) {
+	e.find(check, StateWarn, mend, format, values...)
+}
+
+func (e *examination) fail(check, mend, format string, values ...any) {
+	e.find(check, StateFail, mend, format, values...)
+}
+
+func (e *examination) find(check, state, mend, format string, values ...any) {
+	e.findings = append(e.findings, finding{check, state, fmt.Sprintf(format, values...), mend})
+}
+
+// hinted takes an error of botd's own, whose hint is what mends it.
+func (e *examination) hinted(check, state string, err error) { e.hintedOr(check, state, "", err) }
+
+// hintedOr takes an error that may come from elsewhere; mend is for one without a hint.
+func (e *examination) hintedOr(check, state, mend string, err error) {
+	what, hint, _ := strings.Cut(err.Error(), "hint: ")
+	e.find(check, state, cmp.Or(strings.TrimSpace(hint), mend), "%s", strings.TrimSpace(what))
+}
+
+// Diagnosis is what botd doctor -o json prints.
+type Diagnosis struct {
+	Schema   int       `json:"schema"`
+	OK       bool      `json:"ok"` // nothing failed
+	Failures int       `json:"failures"`
+	Warnings int       `json:"warnings"`
+	Findings []finding `json:"findings"`
+}
+
+func (d Diagnosis) Rows() any { return d.Findings }
+
+// doctorPatience bounds each look at something outside this process.
+const doctorPatience = 15 * time.Second
+
+// Examine makes every check, each whatever the ones before it found.
+func Examine(ctx context.Context, of Patient) Diagnosis {
+	e := &examination{ctx: ctx, of: of}
+	e.version()
+	e.configuration()
+	if e.config != nil {
+		e.directory = filepath.Join(e.config.DataDir, string(e.config.Mode))
+		e.permissions()
+		e.disk()
+		e.journal()
+		e.venue()
+		e.daemon()
+	}
+	d := Diagnosis{Schema: 1, Findings: e.findings}
+	for _, f := range e.findings {
+		switch f.State {
+		case StateFail:
+			d.Failures++
+		case StateWarn:
+			d.Warnings++
+		}
+	}
+	d.OK = d.Failures == 0
+	return d
+}
+
+func (e *examination) version() {
+	info := version.Read()
+	revision := info.Revision
+	if len(revision) > 12 {
+		revision = revision[:12]
+	}
+	if info.Modified {
+		e.warn("version", "build from a clean checkout before trading with money", "%s, built from changed sources, %s", version.Spaced("botd", info.Version, revision), info.Go)
+		return
+	}
+	e.ok("version", "%s, %s, %s", version.Spaced("botd", info.Version, revision), info.Go, info.Platform)
+}
+
+func (e *examination) configuration() {
+	config, problems, err := e.of.Load()
+	if err != nil {
+		e.hinted("configuration", StateFail, err)
+		return
+	}
+	e.config = config
+	switch {
+	case problems.Errors() > 0:
+		e.fail("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Errors(), "error"), first(problems))
+		return
+	case problems.Warnings() > 0:
+		e.warn("configuration", "botd check says each with file and line", "%s; the first: %s", plural.Of(problems.Warnings(), "warning"), first(problems))
+	default:
+		e.ok("configuration", "%s, %s, mode %s", plural.Of(len(config.Files), "file"), plural.Of(len(config.Strategies), "strategy"), config.Mode)
+	}
+	if err := engineconfig.Supported(config); err != nil {
+		e.hinted("configuration", StateFail, err)
+	}
+}
+
+func first(problems configs.Problems) string {
+	line, _, _ := strings.Cut(problems[0].String(), "\n")
+	return line
+}
 
 // permissions: whoever reads the keys can trade, and so can whoever writes the
 // configuration.
@@ -49,60 +188,29 @@ func (e *examination) permissions() {
 	}
 	if e.config.Mode == configs.Live {
 		if _, _, err := configs.ReadSecrets(e.config.Exchange); err != nil {
-			e.hinted(check, stateFail, err)
+			e.hinted(check, StateFail, err)
 		} else {
 			e.ok(check, "key and secret are readable, and by nobody else")
 		}
 	}
 	for _, err := range unreadable(e.config) {
-		e.hinted(check, stateFail, err)
+		e.hinted(check, StateFail, err)
 	}
 	if len(e.findings) == before {
 		e.ok(check, "data and configuration are their owner's")
 	}
 }
 
-// unreadable says what keeps the tokens and addresses that are configured from being
-// read: botd run would end by it.
-func unreadable(config *configs.Config) (all []error) {
-	directory := config.Exchange.CredentialsDirectory
-	add := func(err error) {
-		if err != nil {
-			all = append(all, err)
-		}
-	}
-	if config.Signals.Listen != "" {
-		_, err := configs.ReadSignalToken(&config.Signals, directory)
-		add(err)
-	}
-	if config.Telegram.On() {
-		_, err := configs.ReadTelegramToken(&config.Telegram, directory)
-		add(err)
-	}
-	for i := range config.Notify.Channels {
-		_, err := openChannel(config, &config.Notify.Channels[i])
-		add(err)
-	}
-	return all
-}
-
-// Bounds of the disk.
-const (
-	enoughFree = 1 << 30
-	slowSync   = 50 * time.Millisecond
-	syncTries  = 5
-)
-
 func (e *examination) disk() {
 	const check = "disk"
 	directory := existing(e.directory)
 	if err := journal.CheckWritable(directory); err != nil {
-		e.hinted(check, stateFail, err)
+		e.hinted(check, StateFail, err)
 		return
 	}
-	free, known := freeBytes(directory)
+	free, known := disk.Free(directory)
 	switch {
-	case known && free < leastFree:
+	case known && free < disk.MinFree:
 		e.fail(check, "make room: nothing opens when the journal's disk is full", "%d MiB are free in %s", free>>20, e.directory)
 	case known && free < enoughFree:
 		e.warn(check, "make room before it is full: then nothing opens", "%d MiB are free in %s", free>>20, e.directory)
@@ -112,44 +220,12 @@ func (e *examination) disk() {
 	took, err := timeSync(directory)
 	switch {
 	case err != nil:
-		e.hintedOr(check, stateFail, "make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first", err)
+		e.hintedOr(check, StateFail, "make room, or set data_dir in botd.yaml to a disk that can be written: nothing is sent that is not written first", err)
 	case took > slowSync:
 		e.warn(check, "every order waits for one write like that: use a local disk", "a durable write takes %s", took.Round(time.Millisecond))
 	default:
 		e.ok(check, "a durable write takes %s", took.Round(10*time.Microsecond))
 	}
-}
-
-// existing is a directory, or the nearest above it that is there: looking makes none.
-func existing(directory string) string {
-	for {
-		if _, err := os.Stat(directory); err == nil || directory == filepath.Dir(directory) {
-			return directory
-		}
-		directory = filepath.Dir(directory)
-	}
-}
-
-// timeSync is how long a small durable write takes, the median of some.
-func timeSync(directory string) (median time.Duration, err error) {
-	file, err := os.CreateTemp(directory, ".doctor-*")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	var took []time.Duration
-	for range syncTries {
-		began := time.Now()
-		if _, err := file.Write(make([]byte, 4096)); err != nil {
-			return 0, err
-		}
-		if err := file.Sync(); err != nil {
-			return 0, err
-		}
-		took = append(took, time.Since(began))
-	}
-	slices.Sort(took)
-	return took[len(took)/2], nil
 }
 
 func (e *examination) journal() {
@@ -191,12 +267,6 @@ func (e *examination) noDirectory() bool {
 	return errors.Is(err, syscall.ENOTDIR)
 }
 
-// Bounds of the clock.
-const (
-	clockSlight = time.Second
-	clockFar    = 30 * time.Second
-)
-
 // venue looks at address, clock, signature and symbols.
 func (e *examination) venue() {
 	const check = "venue"
@@ -224,9 +294,9 @@ func (e *examination) venue() {
 	ctx, cancel := context.WithTimeout(e.ctx, doctorPatience)
 	defer cancel()
 	began := time.Now()
-	client, err := openClient(ctx, settings)
+	client, err := gateway.Client(ctx, settings)
 	if err != nil {
-		e.hintedOr(check, stateFail, "botd probe --base-url "+e.config.Exchange.BaseURL+" looks closer", err)
+		e.hintedOr(check, StateFail, "botd probe --base-url "+e.config.Exchange.BaseURL+" looks closer", err)
 		return
 	}
 	e.clock(client)
@@ -266,7 +336,7 @@ func (e *examination) clock(client *rest.Client) {
 // daemon looks whether one runs, how it is, and whether its address is free when not.
 func (e *examination) daemon() {
 	const check = "daemon"
-	d, err := e.of.daemon(e.ctx)
+	d, err := e.of.Daemon(e.ctx)
 	if err == nil {
 		e.running(d)
 		return
@@ -289,12 +359,12 @@ func (e *examination) running(d *client.Daemon) {
 	ctx, cancel := context.WithTimeout(e.ctx, doctorPatience)
 	defer cancel()
 	status, _, err := client.Ask[view.Status](ctx, d, http.MethodGet, "/api/v1/status", nil)
-	if err != nil && failure.CodeOf(err) == failure.Credentials && e.of.address == "" && d.Where == e.config.Listen {
+	if err != nil && failure.CodeOf(err) == failure.Credentials && e.of.Address == "" && d.Where == e.config.Listen {
 		e.fail(check, "stop that one, or give this configuration another listen in botd.yaml", "it does not run, and another botd has its address %s", d.Where)
 		return
 	}
 	if err != nil {
-		e.hintedOr(check, stateFail, "botd logs, or the journal of its service, tell what it does", err)
+		e.hintedOr(check, StateFail, "botd logs, or the journal of its service, tell what it does", err)
 		return
 	}
 	for _, c := range status.Checks {

@@ -1,11 +1,11 @@
 //go:build linux || darwin || freebsd
 
-package cli
+package disk
 
 import "syscall"
 
-// freeBytes is what is free for this user on a directory's file system.
-func freeBytes(directory string) (free int64, known bool) {
+// Free is what is free for this user on a directory's file system.
+func Free(directory string) (free int64, known bool) {
 	var stat syscall.Statfs_t
 	if syscall.Statfs(directory, &stat) != nil {
 		return 0, false

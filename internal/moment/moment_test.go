@@ -1,4 +1,4 @@
-package shell
+package moment
 
 import (
 	"testing"
@@ -21,13 +21,13 @@ func TestAMomentIsNamedAsPeopleSayIt(t *testing.T) {
 		{"2026-11-20 09:08:07", "2026-11-20T09:08:07Z"},
 		{"2026-11-20T09:08:07+02:00", "2026-11-20T07:08:07Z"},
 	} {
-		ms, err := ParseMoment("--at", c.text, now.In(time.FixedZone("elsewhere", 7200)))
+		ms, err := ParsePast("--at", c.text, now.In(time.FixedZone("elsewhere", 7200)))
 		if have := time.UnixMilli(ms).UTC().Format(time.RFC3339); err != nil || have != c.want {
 			t.Errorf("%s: want %s, have %s, %v", c.text, c.want, have, err)
 		}
 	}
 	for _, text := range []string{"", "yesterday", "-10m", "25:00"} {
-		if ms, err := ParseMoment("--at", text, now); err == nil || failure.CodeOf(err) != failure.Usage {
+		if ms, err := ParsePast("--at", text, now); err == nil || failure.CodeOf(err) != failure.Usage {
 			t.Errorf("%q: want it refused, have %d", text, ms)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package inputs
 
 import (
 	"errors"
@@ -12,8 +12,8 @@ import (
 )
 
 // candles gives each strategy its file: a given one, or what a daemon recorded.
-func (b *backtestFiles) candles(given []*configs.StrategyConfig) ([]string, error) {
-	data, err := assign("--data", b.data, given, b.recorded == "")
+func (b *Files) candles(given []*configs.StrategyConfig) ([]string, error) {
+	data, err := assign("--data", b.Data, given, b.Recorded == "")
 	if err != nil {
 		return nil, err
 	}
@@ -21,28 +21,28 @@ func (b *backtestFiles) candles(given []*configs.StrategyConfig) ([]string, erro
 		if data[i] != "" {
 			continue
 		}
-		data[i] = tape.Store{Directory: b.recorded}.Path(c.Market, c.Symbol, c.Interval)
+		data[i] = tape.Store{Directory: b.Recorded}.Path(c.Market, c.Symbol, c.Interval)
 		if _, err := os.Stat(data[i]); errors.Is(err, os.ErrNotExist) {
 			return nil, failure.New(failure.NoInput, "a daemon records what it polls into recorded, in the directory of its mode in data_dir; give --data "+c.Symbol+"=FILE for what it did not",
-				"%s: no daemon has recorded %s %s %s into %s", c.File, c.Market, c.Symbol, c.Interval, b.recorded)
+				"%s: no daemon has recorded %s %s %s into %s", c.File, c.Market, c.Symbol, c.Interval, b.Recorded)
 		}
 	}
 	return data, nil
 }
 
 // recordedRates adds the recorded rates, where there are some and none are given.
-func (b *backtestFiles) recordedRates(given []*configs.StrategyConfig) error {
-	if b.recorded == "" || len(b.funding) > 0 {
+func (b *Files) recordedRates(given []*configs.StrategyConfig) error {
+	if b.Recorded == "" || len(b.Funding) > 0 {
 		return nil
 	}
 	for _, c := range given {
-		path := tape.Store{Directory: b.recorded}.FundingPath(c.Symbol)
-		if c.Market != exchange.Futures || slices.Contains(b.funding, path) {
+		path := tape.Store{Directory: b.Recorded}.FundingPath(c.Symbol)
+		if c.Market != exchange.Futures || slices.Contains(b.Funding, path) {
 			continue
 		}
 		switch _, err := os.Stat(path); {
 		case err == nil:
-			b.funding = append(b.funding, path)
+			b.Funding = append(b.Funding, path)
 		case !errors.Is(err, os.ErrNotExist):
 			return failure.Wrap(failure.IO, err)
 		}

@@ -1,0 +1,385 @@
+// Package benchmark measures how fast backtests are on this machine.
+package benchmark
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"botd/backtest"
+	"botd/exchange"
+	"botd/exchange/sim"
+	"botd/exchange/tape"
+	"botd/runtime/engine"
+	"botd/strategy"
+	"botd/strategy/library"
+)
+
+// measured is one line of the bench.
+type measured struct {
+	What      string  `json:"what"`
+	Seconds   float64 `json:"seconds"`
+	Processor float64 `json:"processor_s"`           // of all cores together, the collector of garbage included
+	Speed     float64 `json:"million_candles_per_s"` // by the processor's time
+	Times     float64 `json:"times_as_long"`         // as the bare loop, or the hand-written program
+	Fills     int     `json:"fills,omitempty"`
+	Allocs    uint64  `json:"allocations,omitempty"`
+	Memory    float64 `json:"peak_mb,omitempty"` // of the process
+}
+
+type Result struct {
+	Machine string     `json:"machine"`
+	Candles int        `json:"candles"`
+	CSV     int64      `json:"csv_bytes"`
+	Report  int64      `json:"report_bytes"`
+	Engine  []measured `json:"engine"`  // candles in memory; times the bare loop
+	Command []measured `json:"command"` // from the file; times a hand-written parse and loop
+}
+
+// Benchmark measures.
+type Benchmark struct {
+	Ctx           context.Context
+	Candles, Runs int
+	Tell          io.Writer
+	Result        Result
+	recorded      *tape.Tape
+	directory     string
+}
+
+func (b *Benchmark) Run() (err error) {
+	b.Result = Result{Machine: machineText(), Candles: b.Candles}
+	if b.directory, err = os.MkdirTemp("", "botd-bench-*"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.directory)
+	// First the commands: the memory of a process counts what its parent had.
+	if err := b.command(); err != nil {
+		return err
+	}
+	symbol, _ := exchange.FindSymbol(sim.DefaultSymbols(), exchange.Futures, "BTC-USDT")
+	b.recorded = &tape.Tape{Symbol: symbol, Candles: tape.Generate(benchSeed, symbol, exchange.Minute1, benchStartMS, b.Candles)}
+	return b.engine()
+}
+
+const benchSeed, benchStartMS = 7, 1_704_067_200_000
+
+func machineText() string {
+	return fmt.Sprintf("%s/%s, %d cores, %s", goruntime.GOOS, goruntime.GOARCH, goruntime.NumCPU(), goruntime.Version())
+}
+
+// best runs something several times and keeps the shortest.
+func (b *Benchmark) best(what string, candles int, do func() (fills int, err error)) (measured, error) {
+	fmt.Fprintln(b.Tell, "measuring", what)
+	m := measured{What: what, Seconds: math.MaxFloat64, Processor: math.MaxFloat64}
+	for range b.Runs {
+		if b.Ctx.Err() != nil {
+			return m, context.Cause(b.Ctx)
+		}
+		var before, after goruntime.MemStats
+		goruntime.GC()
+		goruntime.ReadMemStats(&before)
+		began, used := time.Now(), processorTime()
+		fills, err := do()
+		elapsed, spent := time.Since(began).Seconds(), (processorTime() - used).Seconds()
+		if err != nil {
+			return m, fmt.Errorf("%s: %w", what, err)
+		}
+		goruntime.ReadMemStats(&after)
+		if spent == 0 { // not told by this system
+			spent = elapsed
+		}
+		m.Seconds, m.Processor = min(m.Seconds, elapsed), min(m.Processor, spent)
+		m.Fills, m.Allocs = fills, after.Mallocs-before.Mallocs
+	}
+	m.Speed = float64(candles) / m.Processor / 1e6
+	return m, nil
+}
+
+// engine measures runs over candles in memory.
+func (b *Benchmark) engine() error {
+	opens, closes := make([]float64, b.Candles), make([]float64, b.Candles)
+	for i, price := range b.recorded.Candles.Close {
+		opens[i], closes[i] = float64(b.recorded.Candles.Open[i]), float64(price)
+	}
+	bare, err := b.best("bare loop over float64 columns: 200/1000 cross, position, equity, drawdown", b.Candles, func() (int, error) {
+		fills, _ := bareBacktest(opens, closes, 200, 1000)
+		return fills, nil
+	})
+	if err != nil {
+		return err
+	}
+	bare.Times = 1
+	b.Result.Engine = append(b.Result.Engine, bare)
+	symbols := 10
+	several := b.several(symbols)
+	for _, c := range []struct {
+		what    string
+		candles int
+		config  func() (backtest.Config, error)
+	}{
+		{"quiet: nothing is wished", b.Candles, b.quiet},
+		{"sma_cross 2000/10000", b.Candles, func() (backtest.Config, error) { return b.cross("2000", "10000") }},
+		{"sma_cross 200/1000", b.Candles, func() (backtest.Config, error) { return b.cross("200", "1000") }},
+		{"sma_cross 10/50", b.Candles, func() (backtest.Config, error) { return b.cross("10", "50") }},
+		{"grid, 200 orders at rest, lines 0.1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.001) }},
+		{"grid, 200 orders at rest, lines 1 % apart", b.Candles, func() (backtest.Config, error) { return b.grid(0.01) }},
+		{fmt.Sprintf("sma_cross 200/1000 on %d symbols at once", symbols), several[0].Candles.Len() * symbols, func() (backtest.Config, error) { return b.together(several) }},
+	} {
+		m, err := b.best(c.what, c.candles, func() (int, error) {
+			config, err := c.config()
+			if err != nil {
+				return 0, err
+			}
+			result, err := backtest.Run(b.Ctx, config)
+			if err != nil {
+				return 0, err
+			}
+			return result.Fills, nil
+		})
+		if err != nil {
+			return err
+		}
+		m.Times = bare.Speed / m.Speed
+		b.Result.Engine = append(b.Result.Engine, m)
+	}
+	return nil
+}
+
+// bareBacktest is what a backtest is at the least: two averages and their crosses,
+// a position taken at the next open, equity at each close, the deepest fall; no
+// exchange, no rules, no fees.
+func bareBacktest(opens, closes []float64, fast, slow int) (fills int, deepest float64) {
+	sumFast, sumSlow, above, scale := 0.0, 0.0, false, float64(slow)/float64(fast)
+	cash, held, peak := 1.0, 0.0, 1.0
+	for i, price := range closes {
+		sumFast, sumSlow = sumFast+price, sumSlow+price
+		if i >= fast {
+			sumFast -= closes[i-fast]
+		}
+		equity := cash + held*price
+		peak = max(peak, equity)
+		deepest = max(deepest, 1-equity/peak)
+		if i < slow {
+			continue
+		}
+		sumSlow -= closes[i-slow]
+		now := sumFast*scale > sumSlow
+		if now == above || i+1 == len(opens) {
+			continue
+		}
+		above = now
+		fills++
+		cash += held * opens[i+1]
+		if held = 0; now {
+			held = cash / opens[i+1]
+			cash = 0
+		}
+	}
+	return fills, deepest
+}
+
+// command measures whole processes, from the CSV file on.
+func (b *Benchmark) command() error {
+	csv, strategyFile, out := filepath.Join(b.directory, "candles.csv"), filepath.Join(b.directory, "bench.yaml"), filepath.Join(b.directory, "report")
+	if _, err := b.process("writing the candles", false, []string{"data", "generate", "--symbol", "BTC-USDT", "--interval", "1m", "--seed", fmt.Sprint(benchSeed),
+		"--from", fmt.Sprint(benchStartMS), "--candles", fmt.Sprint(b.Candles), "--out", csv}); err != nil {
+		return err
+	}
+	if err := os.WriteFile(strategyFile, []byte(benchStrategy), 0o600); err != nil {
+		return err
+	}
+	info, err := os.Stat(csv)
+	if err != nil {
+		return err
+	}
+	b.Result.CSV = info.Size()
+	run := []string{"backtest", "run", "-s", strategyFile, "--data", csv}
+	hand := measured{}
+	for _, c := range []struct {
+		what      string
+		cached    bool
+		arguments []string
+	}{
+		{"a hand-written program: split the lines, ParseFloat, the bare loop", false, []string{"bench", "--hand", csv}},
+		{"botd backtest run --one-column", false, append(run[:len(run):len(run)], "--one-column")},
+		{"the same, candles from the cache", true, append(run[:len(run):len(run)], "--one-column")},
+		{"botd backtest run: ideal, realistic, pessimistic", false, run},
+		{"the same, candles from the cache", true, run},
+		{"the same with --out: the report, and a study of 4 runs and 4 cuts", true, append(run[:len(run):len(run)], "--out", out)},
+	} {
+		m, err := b.process(c.what, c.cached, c.arguments)
+		if err != nil {
+			return err
+		}
+		if hand.Processor == 0 {
+			hand = m
+		}
+		m.Times = m.Seconds / hand.Seconds
+		b.Result.Command = append(b.Result.Command, m)
+	}
+	page, err := os.Stat(filepath.Join(out, "report.html"))
+	if err != nil {
+		return err
+	}
+	b.Result.Report = page.Size()
+	return nil
+}
+
+// process measures this program run again. The cache is warmed before, or off.
+func (b *Benchmark) process(what string, cached bool, arguments []string) (measured, error) {
+	fmt.Fprintln(b.Tell, "measuring", what)
+	m := measured{What: what, Seconds: math.MaxFloat64, Processor: math.MaxFloat64}
+	self, err := os.Executable()
+	if err != nil {
+		return m, err
+	}
+	cache := "off"
+	if cached {
+		cache = filepath.Join(b.directory, "cache")
+	}
+	runs := b.Runs
+	if arguments[0] == "data" {
+		runs = 1
+	}
+	if cached {
+		runs++ // the first one fills it
+	}
+	for i := range runs {
+		command := exec.CommandContext(b.Ctx, self, arguments...)
+		command.Env = append(os.Environ(), "BOTD_CACHE="+cache)
+		var said bytes.Buffer
+		command.Stderr = &said
+		began := time.Now()
+		if err := command.Run(); err != nil {
+			if b.Ctx.Err() != nil {
+				return m, context.Cause(b.Ctx)
+			}
+			return m, fmt.Errorf("%s: %w\n%s", what, err, said.String())
+		}
+		if cached && i == 0 {
+			continue
+		}
+		m.Seconds = min(m.Seconds, time.Since(began).Seconds())
+		m.Processor = min(m.Processor, (command.ProcessState.UserTime() + command.ProcessState.SystemTime()).Seconds())
+		m.Memory = max(m.Memory, peakMB(command.ProcessState))
+	}
+	m.Speed = float64(b.Candles) / m.Processor / 1e6
+	return m, nil
+}
+
+func (r *Result) Table(w io.Writer) { r.write(w, table.Writer.Render) }
+
+// write writes both tables.
+func (r *Result) write(w io.Writer, render func(table.Writer) string) {
+	fmt.Fprintf(w, "%s; %d one-minute candles, %.1f MB of CSV.\n\n", r.Machine, r.Candles, float64(r.CSV)/1e6)
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"engine, candles in memory", "M candles/s", "bare loop", "fills", "allocations", "wall s", "processor s"})
+	right := []table.ColumnConfig{}
+	for i := 2; i <= 7; i++ {
+		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(right)
+	for _, m := range r.Engine {
+		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Speed), fmt.Sprintf("%.1f x", m.Times), m.Fills, m.Allocs, fmt.Sprintf("%.3f", m.Seconds), fmt.Sprintf("%.3f", m.Processor)})
+	}
+	fmt.Fprintf(w, "%s\n\n", render(t))
+	t = table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.SetColumnConfigs(right)
+	t.AppendHeader(table.Row{"whole command, from the CSV file", "wall s", "hand-written", "processor s", "peak MB", "of the file"})
+	for _, m := range r.Command {
+		t.AppendRow(table.Row{m.What, fmt.Sprintf("%.2f", m.Seconds), fmt.Sprintf("%.2f x", m.Times), fmt.Sprintf("%.2f", m.Processor), fmt.Sprintf("%.0f", m.Memory), fmt.Sprintf("%.2f x", m.Memory*1e6/float64(r.CSV))})
+	}
+	fmt.Fprintf(w, "%s\n\nThe report of that run is one page of %.1f MB.\n", render(t), float64(r.Report)/1e6)
+}
+
+// Insert writes the tables into a Markdown file, between its marks.
+func (r *Result) Insert(path string) error {
+	page, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, begun := strings.Cut(string(page), benchBegin)
+	_, after, ended := strings.Cut(rest, benchEnd)
+	if !begun || !ended {
+		return fmt.Errorf("%s has no lines %q and %q", path, strings.TrimSpace(benchBegin), strings.TrimSpace(benchEnd))
+	}
+	var tables bytes.Buffer
+	r.write(&tables, table.Writer.RenderMarkdown)
+	return os.WriteFile(path, []byte(before+benchBegin+"\n"+tables.String()+"\n"+benchEnd+after), 0o644)
+}
+
+func (b *Benchmark) quiet() (backtest.Config, error) {
+	config := b.costs()
+	config.Legs = []backtest.Leg{{Kind: "idle", Tape: b.recorded, Strategy: engine.StrategyConfig{Name: "idle", Interval: exchange.Minute1, Leverage: 3, Strategy: nothingWished{}}}}
+	return config, nil
+}
+
+func (b *Benchmark) costs() backtest.Config {
+	return backtest.Config{Cash: exchange.AmountOf(10_000), Costs: backtest.Costs{Futures: backtest.Fees{Maker: 20_000, Taker: 50_000}}}
+}
+
+// leg puts a strategy of the library on a tape.
+func (b *Benchmark) leg(recorded *tape.Tape, kind string, size strategy.Size, values strategy.Values) (backtest.Leg, error) {
+	definition, found := strategy.NewRegistry(library.All()...).Find(kind)
+	if !found {
+		return backtest.Leg{}, fmt.Errorf("no strategy %s", kind)
+	}
+	built, err := definition.New(strategy.Setting{Market: exchange.Futures, Symbol: recorded.Symbol, Interval: exchange.Minute1, Size: size}, values)
+	return backtest.Leg{Kind: kind, Tape: recorded, Strategy: engine.StrategyConfig{Name: recorded.Symbol.Name, Interval: exchange.Minute1, Leverage: 3, Size: size, Strategy: built}}, err
+}
+
+func (b *Benchmark) one(kind string, size strategy.Size, values strategy.Values) (backtest.Config, error) {
+	config := b.costs()
+	leg, err := b.leg(b.recorded, kind, size, values)
+	config.Legs = []backtest.Leg{leg}
+	return config, err
+}
+
+func (b *Benchmark) cross(fast, slow string) (backtest.Config, error) {
+	return b.one("sma_cross", strategy.Size{Quote: exchange.AmountOf(5_000)}, strategy.Values{"fast": fast, "slow": slow, "mode": "long_short"})
+}
+
+// grid rests 200 buys below the first price, a share of it apart; what would be
+// below nothing stands an equal ratio apart.
+func (b *Benchmark) grid(apart float64) (backtest.Config, error) {
+	first := b.recorded.Symbol.PriceFloat(b.recorded.Candles.Open[0])
+	upper := first * (1 - apart)
+	values := strategy.Values{"upper": fmt.Sprintf("%.1f", upper), "lower": fmt.Sprintf("%.1f", upper*math.Pow(1-apart, 200)), "lines": "201", "orders": "200", "quantity": "0.001", "spacing": "geometric"}
+	return b.one("grid", strategy.Size{}, values)
+}
+
+// several are the candles of so many symbols, a tenth as many of each.
+func (b *Benchmark) several(symbols int) []*tape.Tape {
+	all := make([]*tape.Tape, symbols)
+	for i := range all {
+		own := *b.recorded.Symbol
+		own.Name = fmt.Sprintf("S%d-USDT", i)
+		all[i] = &tape.Tape{Symbol: &own, Candles: tape.Generate(uint64(i+1), &own, exchange.Minute1, benchStartMS, b.Candles/symbols)}
+	}
+	return all
+}
+
+func (b *Benchmark) together(tapes []*tape.Tape) (backtest.Config, error) {
+	config := b.costs()
+	for _, recorded := range tapes {
+		leg, err := b.leg(recorded, "sma_cross", strategy.Size{Quote: exchange.AmountOf(500)}, strategy.Values{"fast": "200", "slow": "1000", "mode": "long_short"})
+		if err != nil {
+			return config, err
+		}
+		config.Legs = append(config.Legs, leg)
+	}
+	return config, nil
+}

@@ -1,0 +1,58 @@
+package benchmark
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+const benchStrategy = `name: bench
+strategy: sma_cross
+market: futures
+symbol: BTC-USDT
+interval: 1m
+leverage: 3
+size: {quote: 5000}
+params: {fast: 500, slow: 2000, mode: long_short}
+`
+
+// HandWritten is what a person would write in an hour: it reads lines, splits them,
+// parses floats, and loops.
+func HandWritten(path string) (fills int, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Scan() // the header
+	var (
+		times                               []int64
+		opens, highs, lows, closes, volumes []float64
+	)
+	columns := []*[]float64{&opens, &highs, &lows, &closes, &volumes}
+	for lines.Scan() {
+		fields := strings.Split(lines.Text(), ",")
+		at, err := strconv.ParseInt(fields[0], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		times = append(times, at)
+		for i, column := range columns {
+			value, err := strconv.ParseFloat(fields[i+1], 64)
+			if err != nil {
+				return 0, err
+			}
+			*column = append(*column, value)
+		}
+	}
+	fills, _ = bareBacktest(opens, closes, 500, 2000)
+	if len(times) != len(closes) {
+		return 0, fmt.Errorf("%d times, %d prices", len(times), len(closes))
+	}
+	return fills, lines.Err()
+}
+
+const benchBegin, benchEnd = "<!-- botd bench: begin -->\n", "<!-- botd bench: end -->\n"

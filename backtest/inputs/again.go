@@ -1,0 +1,116 @@
+package inputs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"botd/backtest"
+	"botd/configs"
+	"botd/exchange"
+	"botd/exchange/tape"
+	"botd/internal/failure"
+)
+
+// Again reads what a report was made of.
+func (b *Files) Again(path string) (*backtest.Result, backtest.Config, error) {
+	var kept backtest.Result
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, backtest.Config{}, tape.Failure(err)
+	}
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return nil, backtest.Config{}, failure.New(failure.Data, "give the report.json of botd backtest run --out", "%s: %w", path, err)
+	}
+	if kept.Inputs == nil || len(kept.Inputs.Strategies) == 0 {
+		return nil, backtest.Config{}, failure.New(failure.Data, "it was written by another program, or by an older botd", "%s does not say what it was made of", path)
+	}
+	b.elsewhere(kept.Inputs)
+	symbols, err := b.Instruments()
+	if err != nil {
+		return nil, backtest.Config{}, err
+	}
+	given, err := b.written(kept.Inputs, symbols)
+	if err != nil {
+		return nil, backtest.Config{}, err
+	}
+	config, err := b.legs(symbols, given, kept.Inputs.Limits)
+	if err != nil {
+		return nil, backtest.Config{}, err
+	}
+	for i := range kept.Inputs.Strategies {
+		config.Inputs.Strategies[i].File = kept.Inputs.Strategies[i].File
+	}
+	return &kept, config, nil
+}
+
+// elsewhere takes each file from where the report had it, unless told otherwise.
+func (b *Files) elsewhere(inputs *backtest.Inputs) {
+	b.Repair, b.fromMS, b.toMS = inputs.Repair, inputs.FromMS, inputs.ToMS
+	if b.Symbols == "" && inputs.Symbols != nil {
+		b.Symbols = inputs.Symbols.Path
+	}
+	data, funding, detail := len(b.Data) == 0, len(b.Funding) == 0, len(b.Detail) == 0
+	for _, input := range inputs.Strategies {
+		if data {
+			b.Data = append(b.Data, input.Name+"="+input.Data.Path)
+		}
+		if detail && input.Detail != nil {
+			b.Detail = append(b.Detail, input.Name+"="+input.Detail.Path)
+		}
+	}
+	if !funding {
+		return
+	}
+	for _, input := range inputs.Strategies { // every one that has any has them all
+		if len(input.Funding) == 0 {
+			continue
+		}
+		for _, file := range input.Funding {
+			b.Funding = append(b.Funding, file.Path)
+		}
+		return
+	}
+}
+
+// written reads the strategies that stand in a report.
+func (b *Files) written(inputs *backtest.Inputs, symbols []*exchange.Symbol) (given []*configs.StrategyConfig, err error) {
+	directory, err := os.MkdirTemp("", "botd-verify-*")
+	if err != nil {
+		return nil, failure.Wrap(failure.IO, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	for i, input := range inputs.Strategies {
+		file := filepath.Join(directory, strconv.Itoa(i+1), "strategy.yaml")
+		if err := errors.Join(writeNew(file, input.YAML), writeScript(filepath.Dir(file), input.Script)); err != nil {
+			return nil, failure.Wrap(failure.IO, err)
+		}
+		c, err := b.loadStrategy(file, symbols)
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, c)
+	}
+	return given, nil
+}
+
+// writeScript puts a script where its strategy's file looks for it.
+func writeScript(directory string, script *backtest.Text) error {
+	if script == nil {
+		return nil
+	}
+	if !filepath.IsLocal(script.Path) {
+		return fmt.Errorf("the report's script %q is not beside its strategy", script.Path)
+	}
+	return writeNew(filepath.Join(directory, script.Path), script.Text)
+}
+
+func writeNew(file, text string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o600)
+}

@@ -1,0 +1,62 @@
+package configs
+
+import "botd/risk"
+
+// Report is what botd check -o json prints.
+type Report struct {
+	Schema     int               `json:"schema"`
+	OK         bool              `json:"ok"`
+	Files      []string          `json:"files"`
+	Mode       string            `json:"mode,omitempty"`
+	Strategies int               `json:"strategies"`
+	Errors     int               `json:"errors"`
+	Warnings   int               `json:"warnings"`
+	Problems   []ReportedProblem `json:"problems"`
+	Limits     []ReportedLimit   `json:"limits"` // that hold: the account's, then what each strategy sets tighter
+}
+
+func (r Report) Rows() any { return r.Problems }
+
+type ReportedProblem struct {
+	File     string `json:"file"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Severity string `json:"severity"`
+	What     string `json:"what"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// ReportedLimit is one limit as it will hold.
+type ReportedLimit struct {
+	Scope string `json:"scope"` // account, or strategy NAME
+	Rule  string `json:"rule"`
+	Limit string `json:"limit"`
+}
+
+func reportedLimits(config *Config) []ReportedLimit {
+	all := []ReportedLimit{}
+	add := func(scope string, limits []risk.Setting) {
+		for _, l := range limits {
+			all = append(all, ReportedLimit{scope, l.Name, l.Value})
+		}
+	}
+	if config != nil {
+		add("account", config.Limits.List())
+		for i := range config.Strategies {
+			add("strategy "+config.Strategies[i].Name, config.Strategies[i].Limits.List())
+		}
+	}
+	return all
+}
+
+func NewReport(config *Config, problems Problems) Report {
+	result := Report{Schema: 1, OK: problems.Errors() == 0, Errors: problems.Errors(), Warnings: problems.Warnings(), Problems: []ReportedProblem{}, Files: []string{}}
+	if config != nil {
+		result.Files, result.Mode, result.Strategies = config.Files, string(config.Mode), len(config.Strategies)
+	}
+	result.Limits = reportedLimits(config)
+	for _, p := range problems {
+		result.Problems = append(result.Problems, ReportedProblem{p.File, p.Line, p.Column, p.Severity.String(), p.What, p.Hint})
+	}
+	return result
+}

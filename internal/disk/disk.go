@@ -1,0 +1,5 @@
+// Package disk reads how much room a file system has left.
+package disk
+
+// MinFree is what is left free for the journal: nothing else is written below it.
+const MinFree = 64 << 20

@@ -1,0 +1,35 @@
+// Package gateway opens the exchange of a mode: the embedded one, the paper account, the real service.
+package gateway
+
+import (
+	"context"
+	"errors"
+
+	"botd/exchange"
+	"botd/exchange/rest"
+	"botd/internal/failure"
+)
+
+// Client makes the signed client, reads the symbols and the clock.
+func Client(ctx context.Context, config rest.Config) (*rest.Client, error) {
+	client, err := rest.New(config)
+	if err != nil {
+		return nil, failure.Wrap(failure.Config, err)
+	}
+	if err := client.SyncClock(ctx); err != nil {
+		return nil, failure.New(failure.Unavailable, "is the address right, and the exchange up?", "reach %s: %w", config.BaseURL, err)
+	}
+	if config.Key != "" { // a wrong key or signature is found before anything else
+		if _, err := client.Do(ctx, exchange.Request{Operation: exchange.FuturesAccount}); err != nil {
+			var refusal *exchange.Refusal
+			if errors.As(err, &refusal) && refusal.Unauthorized() {
+				return nil, failure.New(failure.Credentials, "check key_file, secret_file and exchange.signature", "%w", err)
+			}
+			return nil, failure.New(failure.Unavailable, "", "read the account: %w", err)
+		}
+	}
+	if err := client.RefreshSymbols(ctx); err != nil {
+		return nil, failure.New(failure.Unavailable, "", "read symbols of %s: %w", config.BaseURL, err)
+	}
+	return client, nil
+}

@@ -1,0 +1,68 @@
+// Package channels opens the configured notification channels, and tests them.
+package channels
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"botd/configs"
+	"botd/internal/failure"
+	"botd/runtime/notify"
+)
+
+// Channel is a channel of a configuration, or why it can not be opened.
+type Channel struct {
+	notify.Route
+	Err error
+}
+
+// OpenAll opens the channels of a configuration, each for itself.
+func OpenAll(config *configs.Config) (all []Channel) {
+	for i := range config.Notify.Channels {
+		c := &config.Notify.Channels[i]
+		sender, err := Open(config, c)
+		all = append(all, Channel{notify.Route{Name: c.Name, Sender: sender, Least: notify.Severity(slices.Index(notify.Severities, c.Least)), Also: c.Also, Never: c.Never}, err})
+	}
+	return all
+}
+
+// Routes opens the channels of a configuration. The error tells of each that can not be.
+func Routes(config *configs.Config) (all []notify.Route, err error) {
+	open := OpenAll(config)
+	for _, one := range open {
+		all = append(all, one.Route)
+	}
+	return all, Unopened(open)
+}
+
+// Unopened tells of each channel that can not be opened.
+func Unopened(open []Channel) error {
+	var wrong []error
+	for _, one := range open {
+		if one.Err != nil {
+			wrong = append(wrong, one.Err)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return failure.Wrap(failure.CodeOf(wrong[0]), errors.Join(wrong...))
+}
+
+func Open(config *configs.Config, c *configs.ChannelConfig) (notify.Sender, error) {
+	address, err := configs.ReadAddress(c, config.Exchange.CredentialsDirectory)
+	if err != nil {
+		return nil, failure.Wrap(failure.Credentials, err)
+	}
+	sender, err := notify.Open(address)
+	if err != nil {
+		return nil, failure.New(failure.Config, "", "notify.channels.%s: %w", c.Name, err)
+	}
+	return sender, nil
+}
+
+// Title begins each message: which botd tells.
+func Title(config *configs.Config) string {
+	return fmt.Sprintf("botd %s (%s)", config.Instance, config.Mode)
+}

@@ -1,0 +1,69 @@
+package channels
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"botd/configs"
+	"botd/runtime/api"
+	"botd/runtime/notify"
+)
+
+// testWithin bounds one test message.
+const testWithin = 20 * time.Second
+
+// Test sends a test message through every channel at once, and waits for each.
+func Test(ctx context.Context, config *configs.Config, open []Channel) []api.ChannelResult {
+	host, _ := os.Hostname() // the message does without it
+	text := fmt.Sprintf("%s\ntest message from %s at %s: this channel works", Title(config), host, time.Now().UTC().Format(time.DateTime+" UTC"))
+	all := make([]api.ChannelResult, len(open))
+	var group sync.WaitGroup
+	for i := range open {
+		group.Go(func() { all[i] = send(ctx, &open[i], text) })
+	}
+	group.Wait()
+	return all
+}
+
+func send(ctx context.Context, to *Channel, text string) api.ChannelResult {
+	began, err := time.Now(), to.Err
+	if err == nil {
+		done := make(chan error, 1)
+		go func() { done <- to.Sender.Send(text) }()
+		timer := time.NewTimer(testWithin)
+		defer timer.Stop()
+		select {
+		case err = <-done:
+		case <-timer.C:
+			err = fmt.Errorf("no answer within %s", testWithin)
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	told := api.ChannelResult{Channel: to.Name, Result: notify.Sent, TookMS: time.Since(began).Milliseconds()}
+	if err != nil {
+		told.Result, told.Why = notify.Failed, err.Error()
+	}
+	return told
+}
+
+// Channels are those of a daemon, for who asks it to test them.
+type Channels struct{ Config *configs.Config }
+
+// Names are those that are configured.
+func (c *Channels) Names() (names []string) {
+	for i := range c.Config.Notify.Channels {
+		names = append(names, c.Config.Notify.Channels[i].Name)
+	}
+	return names
+}
+
+// Test sends a test message through those named.
+func (c *Channels) Test(ctx context.Context, names []string) []api.ChannelResult {
+	open := slices.DeleteFunc(OpenAll(c.Config), func(o Channel) bool { return !slices.Contains(names, o.Name) })
+	return Test(ctx, c.Config, open)
+}
