@@ -32,27 +32,27 @@ func newChaos() *cobra.Command {
 	command := &cobra.Command{
 		Use: "chaos", Short: "kill the real binary over a failing exchange, and count what it bought", Args: cobra.NoArgs,
 		Long: `Buys a quantity in slices while botd is killed again and again (SIGKILL) and the exchange
-drops a quarter of its answers and a tenth of the requests, cuts answers in half, is
-late, and answers 503 and 429. Exchange and daemon are processes of their own; what is
-between them sees every byte.
+drops a quarter of its answers and a tenth of the requests, truncates and delays answers,
+and answers 503 and 429. Exchange and daemon are separate processes; a proxy between them
+sees every byte.
 
 At the end the exchange must hold exactly the quantity, no order's id may have left the
 daemon twice, nothing may have been refused, every order must be in the journal, and the
-position's stop must stand. Exit code 1 when anything is otherwise.`,
+position's stop must be open. The exit code is 1 otherwise.`,
 		Example: "  botd-sim chaos\n  botd-sim chaos --kills 100 --every 1s --slices 60 --seed 7",
 		RunE:    func(command *cobra.Command, _ []string) error { return flags.run(command) },
 	}
 	f := command.Flags()
-	f.IntVar(&flags.kills, "kills", 12, "how often the daemon is killed")
-	f.DurationVar(&flags.every, "every", 4*time.Second, "between a start and its kill, on average")
+	f.IntVar(&flags.kills, "kills", 12, "number of kills")
+	f.DurationVar(&flags.every, "every", 4*time.Second, "average time between a start and its kill")
 	f.StringVar(&flags.quantity, "quantity", "0.6", "BTC to buy")
-	f.IntVar(&flags.slices, "slices", 30, "into how many equal slices")
-	f.DurationVar(&flags.sliceEvery, "slice-every", time.Second, "between two slices")
-	f.DurationVar(&flags.patience, "patience", 5*time.Minute, "after the last kill, until all must be as wished")
-	f.Uint64Var(&flags.seed, "seed", 1, "of kills and faults")
-	f.BoolVar(&flags.calm, "no-faults", false, "kills alone")
+	f.IntVar(&flags.slices, "slices", 30, "number of equal slices")
+	f.DurationVar(&flags.sliceEvery, "slice-every", time.Second, "time between two slices")
+	f.DurationVar(&flags.patience, "patience", 5*time.Minute, "time after the last kill until the quantity must be reached")
+	f.Uint64Var(&flags.seed, "seed", 1, "seed of kills and faults")
+	f.BoolVar(&flags.calm, "no-faults", false, "kill only, without faults of the exchange")
 	f.StringVar(&flags.binary, "botd", "", "the botd to kill (default: the one beside botd-sim, or else one built from the source here)")
-	f.StringVar(&flags.directory, "dir", "", "where configuration, journal and logs are kept (default: a new directory, removed when all is well)")
+	f.StringVar(&flags.directory, "dir", "", "directory for configuration, journal and logs (default: a new one, removed on success)")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -65,8 +65,8 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 	if err != nil || quantity.Sign() <= 0 || f.kills < 0 || f.slices < 1 || f.every <= 0 || f.sliceEvery < 100*time.Millisecond {
 		return failure.Usagef("--quantity, --kills, --slices, --every and --slice-every must be above zero (--slice-every 100ms at least)")
 	}
-	directory, kept := f.directory, f.directory != ""
-	if !kept {
+	directory, given := f.directory, f.directory != ""
+	if !given {
 		if directory, err = os.MkdirTemp("", "botd-chaos-"); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
@@ -81,10 +81,10 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 		return err
 	}
 	trial := chaos.Trial{
-		Binary: binary, Directory: directory, Kills: f.kills, Every: f.every, Seed: f.seed, Patience: f.patience, Lasting: true,
-		Wishes: []chaos.Wish{{Name: "accumulate", Market: "futures", Symbol: "BTC-USDT", Side: "buy", Quantity: quantity, Slices: f.slices,
+		Binary: binary, Directory: directory, Kills: f.kills, Every: f.every, Seed: f.seed, Patience: f.patience, UntilEnd: true,
+		Targets: []chaos.Target{{Name: "accumulate", Market: "futures", Symbol: "BTC-USDT", Side: "buy", Quantity: quantity, Slices: f.slices,
 			EveryMS: f.sliceEvery.Milliseconds(), Stop: true}},
-		Tell: func(e chaos.Event) {
+		Progress: func(e chaos.Event) {
 			fmt.Fprintf(command.ErrOrStderr(), "%7.1fs  %-8s  %s\n", e.At.Seconds(), e.What, e.Text)
 		},
 	}
@@ -102,7 +102,7 @@ func (f *chaosFlags) run(command *cobra.Command) error {
 		fmt.Fprintf(command.ErrOrStderr(), "configuration, journal and logs are in %s\n", directory)
 		return failure.Quiet()
 	}
-	if !kept {
+	if !given {
 		return failure.Wrap(failure.IO, os.RemoveAll(directory))
 	}
 	return nil
@@ -130,7 +130,8 @@ func (f *chaosFlags) daemon(command *cobra.Command, directory string) (binary st
 func showChaos(w io.Writer, r *chaos.Report) {
 	t := shell.NewTable(w, table.Row{"after " + (time.Duration(r.ElapsedS) * time.Second).String(), ""})
 	t.AppendRows([]table.Row{
-		{"kills (SIGKILL)", fmt.Sprintf("%d: %d with a placement in flight, %d before the start knew where it stood", r.Kills+r.PointKills, r.InFlight, r.BeforeSafe)},
+		{"kills (SIGKILL)", fmt.Sprintf("%d: %d with a placement in flight, %d before the start knew where it stood", r.Kills+r.PointKills,
+			r.InFlight, r.BeforeSafe)},
 		{"starts", fmt.Sprintf("%d, %d gave up since the exchange did not answer", r.Starts, r.GaveUp)},
 		{"from start to safe", fmt.Sprintf("p50 %.2f s, p99 %.2f s", r.SafeP50S, r.SafeP99S)},
 		{"placements sent", fmt.Sprintf("%d: %d accepted, %d lost without an answer, %d answered 503 or 429", r.Sent, r.Accepted, r.Lost, r.Unavailable)},
@@ -140,7 +141,7 @@ func showChaos(w io.Writer, r *chaos.Report) {
 		{"journal", fmt.Sprintf("%d records, the chain is whole", r.Records)},
 	})
 	for _, h := range r.Held {
-		t.AppendRow(table.Row{h.Symbol, fmt.Sprintf("wished %s, held %s, stops on the exchange %d", h.Wished, h.Held, h.Stops)})
+		t.AppendRow(table.Row{h.Symbol, fmt.Sprintf("target %s, position %s, stops on the exchange %d", h.Target, h.Held, h.Stops)})
 	}
 	t.Render()
 	for _, problem := range r.Problems {

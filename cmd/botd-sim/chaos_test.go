@@ -15,8 +15,7 @@ import (
 	"botd/internal/startclock"
 )
 
-// killsEnvironment says how often the real binary is killed in all: 6 without it,
-// hundreds in .ci/run, thousands when somebody asks.
+// killsEnvironment names the variable with the total number of kills, 6 by default.
 const killsEnvironment = "BOTD_KILLS"
 
 func killsAsked(t *testing.T) int {
@@ -27,15 +26,15 @@ func killsAsked(t *testing.T) int {
 	}
 	kills, err := strconv.Atoi(text)
 	if err != nil || kills < 0 {
-		t.Fatalf("%s=%s is no number of kills", killsEnvironment, text)
+		t.Fatalf("%s=%s is not a number of kills", killsEnvironment, text)
 	}
 	return kills
 }
 
-// wishes are a long and a short position with stops on futures, and a holding on spot.
-func wishes(slices int) []chaos.Wish {
+// targets returns a long and a short position with stops on futures, and a holding on spot.
+func targets(slices int) []chaos.Target {
 	quantity := decimal.RequireFromString
-	return []chaos.Wish{
+	return []chaos.Target{
 		{Name: "long", Market: "futures", Symbol: "BTC-USDT", Side: "buy", Quantity: quantity("0.3"), Slices: slices, EveryMS: 1_000, Stop: true},
 		{Name: "short", Market: "futures", Symbol: "ETH-USDT", Side: "sell", Quantity: quantity("3"), Slices: slices, EveryMS: 1_000, Stop: true},
 		{Name: "spot", Market: "spot", Symbol: "SOL-USDT", Side: "buy", Quantity: quantity("30"), Slack: quantity("0.05"), Slices: slices, EveryMS: 1_000},
@@ -59,12 +58,13 @@ func TestTheRealBinaryIsKilledAtRandom(t *testing.T) {
 		harsh := i%2 == 1
 		t.Run(fmt.Sprintf("trial %d harsh=%t", i, harsh), func(t *testing.T) {
 			t.Parallel()
-			trial := chaos.Trial{Binary: binary, Directory: t.TempDir(), Kills: 4 * kills / trials / 3, Every: 1500 * time.Millisecond, Seed: uint64(i) + 1, Patience: 4 * time.Minute}
+			trial := chaos.Trial{Binary: binary, Directory: t.TempDir(), Kills: 4 * kills / trials / 3, Every: 1500 * time.Millisecond,
+				Seed: uint64(i) + 1, Patience: 4 * time.Minute}
 			if harsh { // half as many: a start takes longer there
 				trial.Kills, trial.Every, trial.Faults = 2*kills/trials-trial.Kills, 3*time.Second, chaos.Harsh(uint64(i))
 			}
 			trial.Pauses = 1 + trial.Kills/20
-			trial.Wishes = wishes(min(100, 10+trial.Kills))
+			trial.Targets = targets(min(100, 10+trial.Kills))
 			undergo(t, trial)
 		})
 	}
@@ -96,19 +96,20 @@ func TestTheRealBinaryIsKilledAtNamedPoints(t *testing.T) {
 	for i, points := range groups {
 		t.Run(fmt.Sprintf("group %d", i), func(t *testing.T) {
 			t.Parallel()
-			report := undergo(t, chaos.Trial{Binary: binary, Directory: t.TempDir(), Points: points, Seed: 1, Patience: 4 * time.Minute, Wishes: wishes(8 * len(points))})
+			report := undergo(t, chaos.Trial{Binary: binary, Directory: t.TempDir(), Points: points, Seed: 1, Patience: 4 * time.Minute,
+				Targets: targets(8 * len(points))})
 			if len(report.Missed) > 0 {
-				t.Errorf("points that never came: %q", report.Missed)
+				t.Errorf("points never reached: %q", report.Missed)
 			}
 		})
 	}
 }
 
-// undergo runs a trial and tells what it measured.
+// undergo runs a trial and prints what it measured.
 func undergo(t *testing.T, trial chaos.Trial) *chaos.Report {
 	t.Helper()
 	trial.Start = startclock.Time()
-	trial.Tell = func(e chaos.Event) { t.Logf("%7.1fs  %-8s  %s", e.At.Seconds(), e.What, e.Text) }
+	trial.Progress = func(e chaos.Event) { t.Logf("%7.1fs  %-8s  %s", e.At.Seconds(), e.What, e.Text) }
 	r, err := trial.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,9 @@ func undergo(t *testing.T, trial chaos.Trial) *chaos.Report {
 	for _, problem := range r.Problems {
 		t.Error(problem)
 	}
-	fmt.Printf("%s: %d kills at random (%d in flight), %d at points, %d pauses, %d starts in %.0f s; start to safe p50 %.2f s, p99 %.2f s (%d killed before); %d placements sent, %d lost, %d unknown; %d fills, %d goroutines, exactly as wished: %t\n",
-		t.Name(), r.Kills, r.InFlight, r.PointKills, r.Pauses, r.Starts, r.ElapsedS, r.SafeP50S, r.SafeP99S, r.BeforeSafe, r.Sent, r.Lost, r.Unknown, r.Fills, r.Goroutines, r.OK)
+	fmt.Printf("%s: %d kills at random (%d in flight), %d at points, %d pauses, %d starts in %.0f s; start to safe p50 %.2f s, p99 %.2f s (%d killed before); "+
+		"%d placements sent, %d lost, %d unknown; %d fills, %d goroutines, targets reached: %t\n",
+		t.Name(), r.Kills, r.InFlight, r.PointKills, r.Pauses, r.Starts, r.ElapsedS, r.SafeP50S, r.SafeP99S, r.BeforeSafe, r.Sent, r.Lost, r.Unknown,
+		r.Fills, r.Goroutines, r.OK)
 	return r
 }

@@ -28,7 +28,8 @@ repository, and is run at its root. docs/simulation.md has more.`,
 			}
 			path, err := mutant.Overlay(root, directory)
 			if err != nil {
-				return failure.New(failure.Data, "it is run at the root of the repository; go doc ./internal/mutant says how to carry a mutant along", "%w", err)
+				return failure.New(failure.Data, "it is run at the root of the repository; go doc ./internal/mutant says how to carry a mutant along",
+					"%w", err)
 			}
 			_, err = fmt.Fprintln(command.OutOrStdout(), path)
 			return failure.Wrap(failure.IO, err)

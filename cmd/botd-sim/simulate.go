@@ -31,7 +31,7 @@ func newSimulate() *cobra.Command {
 		Use: "simulate", Short: "run the whole daemon under seeded faults on virtual time", Args: cobra.NoArgs,
 		Long: `Runs the engine against the simulated exchange behind a network that loses, delays,
 doubles and garbles, on a disk that fails, with crashes at any input or output: eight
-virtual minutes of faults, then quiet, then everything must come right. After every
+virtual minutes of faults, then none, and everything must converge. After every
 event the invariants of "placing an order exactly once" are checked, by the
 exchange's own state. One seed is one run; the same seed gives the same run.
 
@@ -44,16 +44,16 @@ A seed that fails is printed with the command that reproduces it. The exit code 
 		RunE: func(command *cobra.Command, _ []string) error { return runSimulate(command, &flags) },
 	}
 	f := command.Flags()
-	f.IntVar(&flags.seeds, "seeds", 1000, "how many seeds")
-	f.Uint64Var(&flags.from, "from", 1, "the first of them")
+	f.IntVar(&flags.seeds, "seeds", 1000, "number of seeds")
+	f.Uint64Var(&flags.from, "from", 1, "the first seed")
 	f.Uint64Var(&flags.seed, "seed", 0, "run this seed alone")
-	f.IntVar(&flags.jobs, "jobs", 0, "seeds at a time (0: one per core)")
+	f.IntVar(&flags.jobs, "jobs", 0, "seeds run in parallel (0: one per core)")
 	f.BoolVar(&flags.trace, "trace", false, "with --seed: print everything that happens")
 	f.IntVar(&flags.at, "crash-at", 0, "with --seed: the process dies at this input or output")
-	f.BoolVar(&flags.crashes, "crashes", false, "each seed once more for every input and output, at which the process dies")
-	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and count the seeds until one notices (a build with the overlay)")
-	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: with --mutants this one only; repeatable")
-	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the seed's own weather; repeatable")
+	f.BoolVar(&flags.crashes, "crashes", false, "rerun each seed once for every input and output, where the process dies")
+	f.BoolVar(&flags.mutants, "mutants", false, "break one rule of the protocol after another, and count the seeds until one notices")
+	f.StringArrayVar(&flags.mutant, "mutant", nil, "NAME: only this mutant; repeatable")
+	f.StringArrayVar(&flags.faults, "fault", nil, "NAME=STRENGTH instead of the faults that the seed draws; repeatable")
 	shell.OutputFlag(command, &flags.output)
 	return command
 }
@@ -84,7 +84,7 @@ func runSimulate(command *cobra.Command, flags *simulateFlags) error {
 	bar := shell.NewProgress(command, fleet.Seeds, "seeds")
 	fleet.Progress = bar.Set
 	if fleet.Seeds > 1 || fleet.Crashes {
-		fleet.Broke = func(failure simulation.Failure) { bar.Log(failureText(&failure)) } // hours may pass before the table
+		fleet.Broke = func(failure simulation.Failure) { bar.Log(failureText(&failure)) } // the table may be hours away
 	}
 	summary := fleet.Run(command.Context())
 	bar.End()

@@ -32,8 +32,10 @@ func CrashEdits() []overlay.Edit {
 		return func(code string) string { return function + "(" + code + ")" }
 	}
 	return []overlay.Edit{
-		{Name: "crash points of requests", Table: table, In: "cmd/botd/cli.drive", Code: "Venue: «v.trading»", Replace: around("crash.Venue"), Import: imported},
-		{Name: "crash points of commits", Table: table, In: "cmd/botd/cli.drive", Code: "Journal: «timedJournal{store, metrics, history}»", Replace: around("crash.Journal"), Import: imported},
+		{Name: "crash points of requests", Table: table, In: "cmd/botd/cli.drive", Code: "Venue: «v.trading»", Replace: around("crash.Venue"),
+			Import: imported},
+		{Name: "crash points of commits", Table: table, In: "cmd/botd/cli.drive", Code: "Journal: «timedJournal{store, metrics, history}»",
+			Replace: around("crash.Journal"), Import: imported},
 	}
 }
 

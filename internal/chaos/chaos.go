@@ -1,9 +1,9 @@
 // Package chaos kills the real binary over a failing exchange and judges the outcome by the exchange's own state.
 //
-// A trial starts a simulated exchange and a daemon as processes, with a witness
-// between them that sees every placement's bytes. The daemon is killed again and
-// again, at random or at named points, while the exchange drops, delays and
-// refuses; then it is left alone, and everything must be exactly as wished.
+// A trial starts a simulated exchange and a daemon as processes, with a witness between
+// them that sees the bytes of every placement. The daemon is killed again and again, at
+// random or at named points, while the exchange drops, delays and refuses requests; then
+// it is left alone, and the position must equal the target exactly.
 package chaos
 
 import (
@@ -19,60 +19,60 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Trial is one exchange, one daemon, and what is done to them. Binary, Directory
-// and Wishes are needed.
+// Trial configures one exchange, one daemon, and the faults of both. Binary, Directory and
+// Targets are required.
 type Trial struct {
 	Binary    string // botd
-	Directory string // configuration, data and logs go here
-	Wishes    []Wish
-	Kills     int           // at random moments
-	Every     time.Duration // between a start and its kill, on average
-	Points    []string      // and once at each of these, by a binary that knows them (see Points)
-	Pauses    int           // and so often it is stopped for longer than a placement may live, before it is killed
-	Faults    []Fault       // of the exchange, while it is killed
-	Lasting   bool          // the faults go on to the end
+	Directory string // for configuration, data and logs
+	Targets   []Target
+	Kills     int           // number of kills at random moments
+	Every     time.Duration // average time between a start and its kill
+	Points    []string      // crash points to die at, one after another; the binary must be built for them (crash.Points)
+	Pauses    int           // number of times it is suspended for longer than a placement's time to live, then killed
+	Faults    []Fault       // of the exchange, during the kills
+	UntilEnd  bool          // the faults last until the end
 	Seed      uint64
-	Start     time.Time     // where the exchange's clock starts; zero is a time of its own, so that a trial is the same at any hour
-	Patience  time.Duration // after the last kill, until everything must be as wished
-	Tell      func(Event)   // progress; nil for none
+	Start     time.Time     // of the exchange's clock; zero is a fixed time, so that a trial is the same at any hour
+	Patience  time.Duration // time after the last kill until the targets must be reached
+	Progress  func(Event)   // receives the events; nil for none
 }
 
-// Wish is a quantity that a twap is to reach, exactly.
-type Wish struct {
+// Target is a quantity that a twap must reach exactly.
+type Target struct {
 	Name, Market, Symbol, Side string // side: buy, sell
 	Quantity                   decimal.Decimal
-	Slack                      decimal.Decimal // spot: a rest below minNotional can not be bought
+	Slack                      decimal.Decimal // spot: a rest below minNotional cannot be bought
 	Slices                     int
 	EveryMS                    int64
-	Stop                       bool // with a stop-loss on the exchange, which must stand at the end
+	Stop                       bool // with a stop-loss order, which must be on the exchange at the end
 }
 
-func (w *Wish) signed() decimal.Decimal {
+func (w *Target) signed() decimal.Decimal {
 	if w.Side == "sell" {
 		return w.Quantity.Neg()
 	}
 	return w.Quantity
 }
 
-// Event is one thing to tell.
+// Event is a step of a trial.
 type Event struct {
 	At    time.Duration // since the trial began
-	What  string        // exchange, start, safe, kill, point, gone, calm, done
-	Count int           // of the kill
+	What  string        // exchange, start, safe, kill, point, exit, calm, done
+	Count int           // number of kills so far
 	Text  string
 }
 
-// bounds of a trial's patience.
+// Bounds of a trial.
 const (
 	startWithin  = 60 * time.Second // from exec to listening
 	pointWithin  = 60 * time.Second // from exec to the point's kill
 	exitWithin   = 45 * time.Second // from the stop signal to the end
-	lookEvery    = 250 * time.Millisecond
-	mostStarts   = 20 // in a row that the daemon itself gave up, the exchange being unreachable
+	pollEvery    = 250 * time.Millisecond
+	mostStarts   = 20 // consecutive starts that the daemon gave up because the exchange was unreachable
 	firstPatient = 3 * time.Minute
 )
 
-// trial is a Trial under way.
+// trial is a running Trial.
 type trial struct {
 	Trial
 	began   time.Time
@@ -83,8 +83,8 @@ type trial struct {
 	report  *Report
 }
 
-// Run runs the trial. An error is one of the machinery; what the daemon did wrong
-// is in the report's Problems.
+// Run runs the trial. An error is a failure of the trial itself; the daemon's faults are
+// the report's Problems.
 func (t Trial) Run(ctx context.Context) (*Report, error) {
 	if t.Patience == 0 {
 		t.Patience = firstPatient
@@ -92,8 +92,8 @@ func (t Trial) Run(ctx context.Context) (*Report, error) {
 	if t.Start.IsZero() {
 		t.Start = time.Date(2026, 3, 14, 10, 20, 10, 0, time.UTC)
 	}
-	if t.Tell == nil {
-		t.Tell = func(Event) {}
+	if t.Progress == nil {
+		t.Progress = func(Event) {}
 	}
 	run := &trial{Trial: t, began: time.Now(), dice: rand.New(rand.NewPCG(t.Seed, 1)), report: &Report{Schema: 1}}
 	err := run.run(ctx)
@@ -101,8 +101,8 @@ func (t Trial) Run(ctx context.Context) (*Report, error) {
 	return run.report, errors.Join(err, run.close())
 }
 
-func (t *trial) tell(what, format string, values ...any) {
-	t.Tell(Event{time.Since(t.began), what, t.report.Kills + t.report.PointKills, fmt.Sprintf(format, values...)})
+func (t *trial) progress(what, format string, values ...any) {
+	t.Progress(Event{time.Since(t.began), what, t.report.Kills + t.report.PointKills, fmt.Sprintf(format, values...)})
 }
 
 func (t *trial) run(ctx context.Context) (err error) {
@@ -115,10 +115,10 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if t.witness, err = newWitness(t.venue.address, t.venue.ahead); err != nil {
 		return err
 	}
-	if err := writeConfig(t.Directory, "http://"+t.witness.address(), t.Wishes); err != nil {
+	if err := writeConfig(t.Directory, "http://"+t.witness.address(), t.Targets); err != nil {
 		return err
 	}
-	t.tell("exchange", "a simulated exchange at http://%s; %d faults", t.venue.address, len(t.Faults))
+	t.progress("exchange", "a simulated exchange at http://%s; %d faults", t.venue.address, len(t.Faults))
 	if err := t.venue.faults(ctx, t.Faults); err != nil {
 		return err
 	}
@@ -137,12 +137,12 @@ func (t *trial) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if !t.Lasting {
+	if !t.UntilEnd {
 		if err := t.venue.faults(ctx, nil); err != nil {
 			return err
 		}
 	}
-	t.tell("calm", "no more kills")
+	t.progress("calm", "no more kills")
 	if err := t.start(ctx, ""); err != nil {
 		return err
 	}
@@ -152,8 +152,8 @@ func (t *trial) run(ctx context.Context) (err error) {
 	return t.judge(ctx)
 }
 
-// start starts the daemon, again where it gave up by itself since the exchange
-// did not answer, as a supervisor would.
+// start starts the daemon, and again if it gave up because the exchange did not answer, as
+// a supervisor would.
 func (t *trial) start(ctx context.Context, point string) error {
 	for range mostStarts {
 		d, err := startDaemon(t.Binary, t.Directory, point)
@@ -162,17 +162,17 @@ func (t *trial) start(ctx context.Context, point string) error {
 		}
 		t.daemon = d
 		t.report.Starts++
-		t.tell("start", "start %d", t.report.Starts)
+		t.progress("start", "start %d", t.report.Starts)
 		select {
 		case <-d.listening:
 			return nil
 		case <-d.ended:
 			if d.code() == exitUnavailable {
 				t.report.GaveUp++
-				t.tell("gone", "the exchange did not answer at the start: exit code %d, started again", d.code())
+				t.progress("exit", "the exchange did not answer at the start: exit code %d, started again", d.code())
 				continue
 			}
-			return nil // it died where it was to, or of something the caller finds
+			return nil // it died as planned, or the caller finds the reason
 		case <-time.After(startWithin):
 			return fmt.Errorf("the daemon did not start within %s: %s", startWithin, d.lastLines())
 		case <-ctx.Done():
@@ -182,12 +182,12 @@ func (t *trial) start(ctx context.Context, point string) error {
 	return fmt.Errorf("the daemon gave up %d times in a row", mostStarts)
 }
 
-// flightWithin is how long after a placement left the daemon it is killed, when it
-// is to die with one in flight: before, during and after the exchange takes it.
+// flightWithin bounds the time from a placement's departure to the kill, for kills with a
+// placement in flight: before, during and after the exchange accepts it.
 const flightWithin = 8 * time.Millisecond
 
-// killOnce starts the daemon and kills it after a random while, every other time
-// sooner, when a placement is in flight.
+// killOnce starts the daemon and kills it after a random time, in half of the cases
+// sooner, as soon as a placement is in flight.
 func (t *trial) killOnce(ctx context.Context) error {
 	after, how := time.Duration(t.dice.Float64()*2*float64(t.Every)), ""
 	flight := time.Duration(t.dice.Float64() * float64(flightWithin))
@@ -214,16 +214,15 @@ func (t *trial) killOnce(ctx context.Context) error {
 	t.daemon.kill()
 	t.report.Kills++
 	t.wasSafe()
-	t.tell("kill", "killed after %s%s; %s", time.Since(began).Round(time.Millisecond), how, t.held(ctx))
+	t.progress("kill", "killed after %s%s; %s", time.Since(began).Round(time.Millisecond), how, t.held(ctx))
 	return nil
 }
 
-// pausedFor is longer than a placement's time to live and the exchange's window.
+// pausedFor exceeds a placement's time to live and the exchange's window.
 const pausedFor = 7 * time.Second
 
-// pauseOnce stops the daemon right after a placement left, or when none comes, as
-// a machine that swaps or a container that is frozen does, lets it go on for a
-// while, and kills it.
+// pauseOnce suspends the daemon right after a placement has left, or after a while, as
+// swapping or a frozen container would; then it resumes the daemon and kills it.
 func (t *trial) pauseOnce(ctx context.Context) error {
 	if err := t.start(ctx, ""); err != nil {
 		return err
@@ -252,7 +251,7 @@ func (t *trial) pauseOnce(ctx context.Context) error {
 	}
 	t.daemon.kill()
 	t.report.Pauses++
-	t.tell("pause", "stood still for %s, went on and was killed; %s", pausedFor, t.held(ctx))
+	t.progress("pause", "suspended for %s, resumed and killed; %s", pausedFor, t.held(ctx))
 	return nil
 }
 
@@ -266,7 +265,7 @@ func (t *trial) killAt(ctx context.Context, point string) error {
 	case <-time.After(pointWithin):
 		t.daemon.kill()
 		t.report.Missed = append(t.report.Missed, point)
-		t.tell("point", "%s never came", point)
+		t.progress("point", "%s was never reached", point)
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -276,11 +275,11 @@ func (t *trial) killAt(ctx context.Context, point string) error {
 	}
 	t.report.PointKills++
 	t.wasSafe()
-	t.tell("point", "died %s", point)
+	t.progress("point", "died %s", point)
 	return nil
 }
 
-// wasSafe notes how long the daemon that just ended took to know where it stands.
+// wasSafe notes how long the daemon that just ended took to read orders and positions.
 func (t *trial) wasSafe() {
 	if took, ok := t.daemon.safeAfter(); ok {
 		t.report.safe = append(t.report.safe, took)
@@ -289,57 +288,57 @@ func (t *trial) wasSafe() {
 	t.report.BeforeSafe++
 }
 
-// held says in words what the exchange has filled.
+// held returns the filled quantities as text.
 func (t *trial) held(ctx context.Context) string {
-	truth, err := t.venue.truth(ctx)
+	state, err := t.venue.state(ctx)
 	if err != nil {
-		return "the exchange can not be asked"
+		return "the exchange does not answer"
 	}
 	var text string
-	for i := range t.Wishes {
-		w := &t.Wishes[i]
+	for i := range t.Targets {
+		w := &t.Targets[i]
 		if i > 0 {
 			text += ", "
 		}
-		text += fmt.Sprintf("%s %s of %s", w.Symbol, truth.position(w), w.signed())
+		text += fmt.Sprintf("%s %s of %s", w.Symbol, state.position(w), w.signed())
 	}
 	return text
 }
 
-// converge waits until the exchange holds what is wished, and the daemon knows it.
+// converge waits until the targets are reached and the daemon knows it.
 func (t *trial) converge(ctx context.Context) error {
 	limit := time.NewTimer(t.Patience)
 	defer limit.Stop()
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
 		case <-limit.C:
-			t.report.problem("not as wished %s after the last kill: %s; the daemon says %s", t.Patience, t.held(ctx), t.daemon.why(ctx))
+			t.report.problem("targets not reached %s after the last kill: %s; the daemon reports %s", t.Patience, t.held(ctx), t.daemon.why(ctx))
 			return nil
 		case <-t.daemon.ended:
 			return fmt.Errorf("the daemon ended by itself with exit code %d: %s", t.daemon.code(), t.daemon.lastLines())
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		truth, err := t.venue.truth(ctx)
+		state, err := t.venue.state(ctx)
 		if err != nil {
 			return err
 		}
-		if t.reached(truth) && t.daemon.settled(ctx, t.Wishes) {
-			t.tell("done", "as wished: %s", t.held(ctx))
+		if t.reached(state) && t.daemon.settled(ctx, t.Targets) {
+			t.progress("done", "targets reached: %s", t.held(ctx))
 			return nil
 		}
 	}
 }
 
-// reached reports whether the exchange holds what is wished; more of it will never
-// go away again, so it ends the wait too.
-func (t *trial) reached(truth *truth) bool {
-	for i := range t.Wishes {
-		w := &t.Wishes[i]
-		if truth.position(w).Abs().LessThan(w.Quantity.Sub(w.Slack)) || w.Stop && !truth.stopStands(w) {
+// reached reports whether the targets are reached. More than the target ends the wait too,
+// since it never shrinks again.
+func (t *trial) reached(state *accountState) bool {
+	for i := range t.Targets {
+		w := &t.Targets[i]
+		if state.position(w).Abs().LessThan(w.Quantity.Sub(w.Slack)) || w.Stop && !state.stopStands(w) {
 			return false
 		}
 	}

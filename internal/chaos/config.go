@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// writeConfig writes what a person would: a live account on the trial's exchange,
-// a strategy a wish. The breaker is as good as off: it would pause for the faults
-// that are the point of a trial.
-func writeConfig(directory, address string, wishes []Wish) error {
+// writeConfig writes the configuration of a live account on the trial's exchange, with a
+// strategy for each target. The breaker is practically off: it would pause trading because
+// of the faults that a trial is about.
+func writeConfig(directory, address string, targets []Target) error {
 	files := map[string]string{
 		"key":    accountKey,
 		"secret": accountSecret,
@@ -23,11 +23,19 @@ exchange:
   settle: {window: 5s, visibility: 1s, staleness: 1s}
   breaker: {unknowns: 1000, within: 1s, pause: 1s, empty_endings: 1000, empty_pause: 1s}
 data_dir: data
-risk: {max_leverage: 20, max_gross_exposure: 20, max_daily_loss: 50%%, max_drawdown: 50%%, max_open_orders: 100, max_orders_per_minute: 1000, price_collar: 5%%, max_data_age: 2m}
+risk:
+  max_leverage: 20
+  max_gross_exposure: 20
+  max_daily_loss: 50%%
+  max_drawdown: 50%%
+  max_open_orders: 100
+  max_orders_per_minute: 1000
+  price_collar: 5%%
+  max_data_age: 2m
 `, address, filepath.Join(directory, "key"), filepath.Join(directory, "secret")),
 	}
-	for i := range wishes {
-		w := &wishes[i]
+	for i := range targets {
+		w := &targets[i]
 		var text strings.Builder
 		fmt.Fprintf(&text, "name: %s\nstrategy: twap\nmarket: %s\nsymbol: %s\ninterval: 1m\nschedule: \"@every 1s\"\n", w.Name, w.Market, w.Symbol)
 		if w.Market == "futures" {

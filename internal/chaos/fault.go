@@ -21,7 +21,8 @@ var (
 	reads      = []string{
 		"GET /fhapi/v1/order", "POST /fhapi/v1/order/open", "POST /fhapi/v1/order/cancel", "GET /fhapi/v1/leverage", "POST /fhapi/v1/leverage",
 		"GET /fhapi/v1/margin/account", "POST /fhapi/v1/positions/open", "GET /fhapi/v1/positions/history",
-		"GET /hapi/v1/spot/order/open", "POST /hapi/v1/spot/cancel", "GET /hapi/v1/spot/order/history", "GET /hapi/v1/spot/order/trades", "GET /hapi/v1/spot/wallet",
+		"GET /hapi/v1/spot/order/open", "POST /hapi/v1/spot/cancel", "GET /hapi/v1/spot/order/history", "GET /hapi/v1/spot/order/trades",
+		"GET /hapi/v1/spot/wallet",
 	}
 )
 
@@ -30,9 +31,9 @@ const (
 	spotPlacement    = "POST /hapi/v1/spot/order"
 )
 
-// Harsh are the faults of an exchange on its worst day: of each call it uses to
-// trade it drops a quarter of the answers and a tenth of the requests, cuts
-// answers in half, answers 503 and 429, and is late with every fifth.
+// Harsh returns the faults of an exchange on its worst day: for each call used in trading
+// it drops a quarter of the answers and a tenth of the requests, truncates answers,
+// answers 503 and 429, and delays every fifth answer.
 func Harsh(seed uint64) []Fault {
 	dice := rand.New(rand.NewPCG(seed, 2))
 	var all []Fault

@@ -14,46 +14,46 @@ import (
 	"botd/reconcile/record"
 )
 
-// Report is what became of a trial.
+// Report is the result of a trial.
 type Report struct {
 	Schema      int      `json:"schema"`
 	OK          bool     `json:"ok"`
-	Problems    []string `json:"problems"` // empty when all is as it must be
+	Problems    []string `json:"problems"` // empty if all is well
 	ElapsedS    float64  `json:"elapsed_s"`
-	Kills       int      `json:"kills"`                   // at random moments
+	Kills       int      `json:"kills"`                   // number of kills at random moments
 	PointKills  int      `json:"point_kills"`             // at named points
-	Missed      []string `json:"missed_points,omitempty"` // that never came
-	InFlight    int      `json:"kills_in_flight"`         // of the random ones, right after a placement left
-	Pauses      int      `json:"pauses"`                  // stopped for longer than a placement may live
+	Missed      []string `json:"missed_points,omitempty"` // never reached
+	InFlight    int      `json:"kills_in_flight"`         // random kills right after a placement left
+	Pauses      int      `json:"pauses"`                  // suspended for longer than a placement's time to live
 	Starts      int      `json:"starts"`
-	GaveUp      int      `json:"gave_up"`     // starts that ended by themselves: the exchange did not answer
+	GaveUp      int      `json:"gave_up"`     // starts given up because the exchange did not answer
 	BeforeSafe  int      `json:"before_safe"` // kills before the first complete round
 	SafeP50S    float64  `json:"safe_p50_s"`  // from a start to its first complete round
 	SafeP99S    float64  `json:"safe_p99_s"`
 	Sent        int      `json:"sent"`     // placements whose bytes left the daemon
-	Accepted    int      `json:"accepted"` // of them, by the exchange
-	Lost        int      `json:"lost"`     // answers the daemon never got, or only a part of
+	Accepted    int      `json:"accepted"` // by the exchange
+	Lost        int      `json:"lost"`     // answers that were lost or truncated
 	Unavailable int      `json:"unavailable"`
-	Late        int      `json:"late_refused"`    // signed, held by a pause, and refused for their timestamp
-	Repeats     int      `json:"repeats_refused"` // exits and stops sent anew that the exchange had already
+	Late        int      `json:"late_refused"`    // refused for a timestamp that a pause made late
+	Repeats     int      `json:"repeats_refused"` // repeated exits and stops that the exchange already had
 	Fills       int      `json:"fills"`
 	Records     int      `json:"journal_records"`
-	Unknown     int      `json:"unknown"`    // placements whose fate was unknown for a while
+	Unknown     int      `json:"unknown"`    // placements that were uncertain for a while
 	Goroutines  int      `json:"goroutines"` // of the daemon at the end
 	Held        []Held   `json:"held"`
 
 	safe []time.Duration
 }
 
-// mostGoroutines bounds what a daemon of a few strategies needs: workers, writer,
-// loop, servers, connections and the database's own.
+// mostGoroutines bounds the goroutines of a daemon with a few strategies: workers, writer,
+// loop, servers, connections, database.
 const mostGoroutines = 120
 
-// Held is what the exchange holds of a wish.
+// Held compares a target with the position on the exchange.
 type Held struct {
 	Market string `json:"market"`
 	Symbol string `json:"symbol"`
-	Wished string `json:"wished"`
+	Target string `json:"target"`
 	Held   string `json:"held"`
 	Stops  int    `json:"stops"`
 }
@@ -62,7 +62,7 @@ func (r *Report) problem(format string, values ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, values...))
 }
 
-// judge stops the daemon and holds exchange, witness and journal against each other.
+// judge stops the daemon and compares exchange, witness and journal.
 func (t *trial) judge(ctx context.Context) error {
 	if took, ok := t.daemon.safeAfter(); ok {
 		t.report.safe = append(t.report.safe, took)
@@ -72,7 +72,7 @@ func (t *trial) judge(ctx context.Context) error {
 		return err
 	}
 	if t.report.Goroutines > mostGoroutines {
-		t.report.problem("goroutines: want %d at most, have %d: some are never ended", mostGoroutines, t.report.Goroutines)
+		t.report.problem("goroutines: want %d at most, have %d: some never end", mostGoroutines, t.report.Goroutines)
 	}
 	code, err := t.daemon.stop()
 	if err != nil {
@@ -84,22 +84,22 @@ func (t *trial) judge(ctx context.Context) error {
 	if err := t.judgeLog(); err != nil {
 		return err
 	}
-	truth, err := t.venue.truth(ctx)
+	state, err := t.venue.state(ctx)
 	if err != nil {
 		return err
 	}
-	t.judgeHoldings(truth)
+	t.judgeHoldings(state)
 	records, err := t.replay(ctx)
 	if err != nil {
 		return err
 	}
 	sent, unread := t.witness.seen()
-	t.judgeSending(truth, sent, unread, records)
+	t.judgeSending(state, sent, unread, records)
 	t.report.OK = len(t.report.Problems) == 0
 	return nil
 }
 
-// judgeLog looks for what no life of the daemon may tell.
+// judgeLog searches the log for panics and data races.
 func (t *trial) judgeLog() error {
 	text, err := os.ReadFile(filepath.Join(t.Directory, "daemon.log"))
 	if err != nil {
@@ -113,14 +113,15 @@ func (t *trial) judgeLog() error {
 	return nil
 }
 
-func (t *trial) judgeHoldings(truth *truth) {
-	t.report.Fills = len(truth.Fills)
-	for i := range t.Wishes {
-		w := &t.Wishes[i]
-		held := Held{w.Market, w.Symbol, w.signed().String(), truth.position(w).String(), truth.stops(w)}
+func (t *trial) judgeHoldings(state *accountState) {
+	t.report.Fills = len(state.Fills)
+	for i := range t.Targets {
+		w := &t.Targets[i]
+		held := Held{w.Market, w.Symbol, w.signed().String(), state.position(w).String(), state.stops(w)}
 		t.report.Held = append(t.report.Held, held)
-		if missing := w.Quantity.Sub(truth.position(w).Abs()); missing.Sign() < 0 || missing.GreaterThan(w.Slack) || truth.position(w).Sign() != w.signed().Sign() {
-			t.report.problem("%s %s: want exactly %s (less %s at most), have %s", w.Market, w.Symbol, held.Wished, w.Slack, held.Held)
+		if missing := w.Quantity.Sub(state.position(w).Abs()); missing.Sign() < 0 || missing.GreaterThan(w.Slack) ||
+			state.position(w).Sign() != w.signed().Sign() {
+			t.report.problem("%s %s: want exactly %s (less %s at most), have %s", w.Market, w.Symbol, held.Target, w.Slack, held.Held)
 		}
 		if w.Stop && held.Stops != 1 {
 			t.report.problem("%s %s: want one stop on the exchange, have %d", w.Market, w.Symbol, held.Stops)
@@ -128,7 +129,7 @@ func (t *trial) judgeHoldings(truth *truth) {
 	}
 }
 
-// replay reads the journal as a start does, which checks its chain.
+// replay reads the journal as a start does, which verifies its chain.
 func (t *trial) replay(ctx context.Context) (records []record.Record, err error) {
 	path := filepath.Join(t.Directory, "data", "live", "journal.db")
 	if _, err := os.Stat(path); err != nil {
@@ -146,8 +147,8 @@ func (t *trial) replay(ctx context.Context) (records []record.Record, err error)
 	return records, nil
 }
 
-// journalled returns the ids of all placements in the journal, and counts those
-// whose fate was unknown: the answer was lost, or nobody was left to hear it.
+// journalled returns the ids of all placements in the journal, and counts those that were
+// uncertain: the answer was lost, or the daemon died before it came.
 func (r *Report) journalled(records []record.Record) map[string]bool {
 	ids, unanswered := map[string]bool{}, map[string]bool{}
 	epoch := int64(0)
@@ -175,8 +176,8 @@ func (r *Report) journalled(records []record.Record) map[string]bool {
 	return ids
 }
 
-// judgeSending holds what left the daemon against the journal and the exchange.
-func (t *trial) judgeSending(truth *truth, sent []placement, unread []string, records []record.Record) {
+// judgeSending compares the placements sent with the journal and the exchange.
+func (t *trial) judgeSending(state *accountState, sent []placement, unread []string, records []record.Record) {
 	r := t.report
 	for _, body := range unread {
 		r.problem("a placement without a client order id: %s", body)
@@ -198,7 +199,7 @@ func (t *trial) judgeSending(truth *truth, sent []placement, unread []string, re
 		case p.status == http.StatusServiceUnavailable || p.status == http.StatusTooManyRequests:
 			r.Unavailable++
 		case p.status == http.StatusUnauthorized && p.late:
-			r.Late++ // the window that a dead placement's proof rests on did its work
+			r.Late++ // the window, on which the proof of absence relies, worked
 		case p.status/100 == 4 && p.reduces:
 			r.Repeats++
 		case p.status/100 == 4:
@@ -206,8 +207,8 @@ func (t *trial) judgeSending(truth *truth, sent []placement, unread []string, re
 		}
 	}
 	accepted := map[string]bool{}
-	for i := range truth.Orders {
-		id := cmp.Or(truth.Orders[i].ClientOrderID, truth.Orders[i].SpotID)
+	for i := range state.Orders {
+		id := cmp.Or(state.Orders[i].ClientOrderID, state.Orders[i].SpotID)
 		r.Accepted++
 		if accepted[id] {
 			r.problem("%s is on the exchange twice", id)

@@ -3,6 +3,7 @@ package chaos
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -17,13 +18,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// evidence is what a trial that went well leaves.
-func evidence() (*truth, []placement, []record.Record) {
+// evidence returns what a successful trial leaves.
+func evidence() (*accountState, []placement, []record.Record) {
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
-	return &truth{
-			Orders: []trueOrder{{ClientOrderID: "bchaos-1-1", Market: "futures", Symbol: "BTC-USDT", Type: "MARKET", Status: "FILLED"},
+	return &accountState{
+			Orders: []orderState{{ClientOrderID: "bchaos-1-1", Market: "futures", Symbol: "BTC-USDT", Type: "MARKET", Status: "FILLED"},
 				{ClientOrderID: "bchaos-1-2", Market: "futures", Symbol: "BTC-USDT", Type: "STOP_MARKET", Status: "NEW"}},
-			Fills: []trueFill{{"futures", "BTC-USDT", "BUY", decimal.RequireFromString("0.5")}},
+			Fills: []fillState{{"futures", "BTC-USDT", "BUY", decimal.RequireFromString("0.5")}},
 		}, []placement{{clientID: "bchaos-1-1", status: 201}, {clientID: "bchaos-1-2", reduces: true, status: 201}}, []record.Record{
 			{Body: record.Boot{Epoch: 1}},
 			{ClientOrderID: "bchaos-1-1", Symbol: key, Body: record.Sending{}},
@@ -37,34 +38,38 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		change func(*truth, *[]placement, *[]record.Record)
+		change func(*accountState, *[]placement, *[]record.Record)
 		want   string // a part of the only problem; empty for none
 	}{
-		{"all is well", func(*truth, *[]placement, *[]record.Record) {}, ""},
-		{"too much", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Fills = append(v.Fills, v.Fills[0]) }, "want exactly 0.5"},
-		{"too little", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Fills = nil }, "want exactly 0.5"},
-		{"the other side", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Fills[0].Side = "SELL" }, "want exactly 0.5"},
-		{"no stop", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Orders[1].Status = "CANCELED" }, "want one stop"},
-		{"sent twice", func(_ *truth, p *[]placement, _ *[]record.Record) { *p = append(*p, (*p)[0]) }, "left the daemon twice"},
-		{"accepted twice", func(v *truth, _ *[]placement, _ *[]record.Record) { v.Orders = append(v.Orders, v.Orders[0]) }, "on the exchange twice"},
-		{"sent without a record", func(_ *truth, p *[]placement, _ *[]record.Record) {
+		{"all is well", func(*accountState, *[]placement, *[]record.Record) {}, ""},
+		{"too much", func(v *accountState, _ *[]placement, _ *[]record.Record) { v.Fills = append(v.Fills, v.Fills[0]) }, "want exactly 0.5"},
+		{"too little", func(v *accountState, _ *[]placement, _ *[]record.Record) { v.Fills = nil }, "want exactly 0.5"},
+		{"the other side", func(v *accountState, _ *[]placement, _ *[]record.Record) { v.Fills[0].Side = "SELL" }, "want exactly 0.5"},
+		{"no stop", func(v *accountState, _ *[]placement, _ *[]record.Record) { v.Orders[1].Status = "CANCELED" }, "want one stop"},
+		{"sent twice", func(_ *accountState, p *[]placement, _ *[]record.Record) { *p = append(*p, (*p)[0]) }, "left the daemon twice"},
+		{"accepted twice", func(v *accountState, _ *[]placement, _ *[]record.Record) { v.Orders = append(v.Orders, v.Orders[0]) }, "on the exchange twice"},
+		{"sent without a record", func(_ *accountState, p *[]placement, _ *[]record.Record) {
 			*p = append(*p, placement{clientID: "bchaos-1-9", status: 201})
 		}, "without a durable record"},
-		{"accepted without a record", func(v *truth, _ *[]placement, _ *[]record.Record) {
-			v.Orders = append(v.Orders, trueOrder{SpotID: "bchaos-1-9"})
+		{"accepted without a record", func(v *accountState, _ *[]placement, _ *[]record.Record) {
+			v.Orders = append(v.Orders, orderState{SpotID: "bchaos-1-9"})
 		}, "not in the journal"},
-		{"refused", func(_ *truth, p *[]placement, _ *[]record.Record) { (*p)[0].status = 400 }, "refused by the exchange"},
-		{"refused for a timestamp in time", func(_ *truth, p *[]placement, _ *[]record.Record) { (*p)[0].status = 401 }, "refused by the exchange"},
-		{"refused for a timestamp that a pause made late", func(_ *truth, p *[]placement, _ *[]record.Record) { (*p)[0].status, (*p)[0].late = 401, true }, ""},
-		{"a stop sent anew and refused", func(_ *truth, p *[]placement, _ *[]record.Record) { (*p)[1].status = 400 }, ""},
-		{"an epoch used twice", func(_ *truth, _ *[]placement, r *[]record.Record) { (*r)[4].Body = record.Boot{Epoch: 1} }, "epoch 1 after 1"},
-		{"journalled twice", func(_ *truth, _ *[]placement, r *[]record.Record) { *r = append(*r, (*r)[1]) }, "in the journal twice"},
+		{"refused", func(_ *accountState, p *[]placement, _ *[]record.Record) { (*p)[0].status = 400 }, "refused by the exchange"},
+		{"refused for a timestamp in time", func(_ *accountState, p *[]placement, _ *[]record.Record) { (*p)[0].status = 401 }, "refused by the exchange"},
+		{"refused for a timestamp that a pause made late", func(_ *accountState, p *[]placement, _ *[]record.Record) {
+			(*p)[0].status,
+				(*p)[0].late = 401, true
+		}, ""},
+		{"a stop sent anew and refused", func(_ *accountState, p *[]placement, _ *[]record.Record) { (*p)[1].status = 400 }, ""},
+		{"an epoch used twice", func(_ *accountState, _ *[]placement, r *[]record.Record) { (*r)[4].Body = record.Boot{Epoch: 1} }, "epoch 1 after 1"},
+		{"journalled twice", func(_ *accountState, _ *[]placement, r *[]record.Record) { *r = append(*r, (*r)[1]) }, "in the journal twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			venue, sent, records := evidence()
 			c.change(venue, &sent, &records)
-			run := trial{Trial: Trial{Wishes: []Wish{{Market: "futures", Symbol: "BTC-USDT", Side: "buy", Quantity: decimal.RequireFromString("0.5"), Stop: true}}}, report: &Report{}}
+			run := trial{Trial: Trial{Targets: []Target{{Market: "futures", Symbol: "BTC-USDT", Side: "buy", Quantity: decimal.RequireFromString("0.5"),
+				Stop: true}}}, report: &Report{}}
 			run.judgeHoldings(venue)
 			run.judgeSending(venue, sent, nil, records)
 			switch problems := run.report.Problems; {
@@ -80,23 +85,29 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 	}
 }
 
-func TestADaemonKnowsOnlyWhatItsStatusTells(t *testing.T) {
+func TestADaemonKnowsOnlyWhatItsStatusReports(t *testing.T) {
 	t.Parallel()
-	wishes := []Wish{{Name: "short", Market: "futures", Side: "sell", Quantity: decimal.RequireFromString("3")}, {Name: "spot", Market: "spot", Side: "buy", Quantity: decimal.RequireFromString("30")}}
+	targets := []Target{{Name: "short", Market: "futures", Side: "sell", Quantity: decimal.RequireFromString("3")},
+		{Name: "spot", Market: "spot", Side: "buy", Quantity: decimal.RequireFromString("30")}}
+	const settled = `{"name":"short","position":"-3","settled":true}`
+	const spot = `{"name":"spot","position":"29.99","settled":true}`
+	of := func(unsettled int, degraded string, strategies ...string) string {
+		return fmt.Sprintf(`{"unsettled":%d,"degraded":[%s],"strategies":[%s]}`, unsettled, degraded, strings.Join(strategies, ","))
+	}
 	for text, want := range map[string]bool{
-		`{"unsettled":0,"degraded":[],"strategies":[{"name":"short","position":"-3","settled":true},{"name":"spot","position":"29.99","settled":true}]}`:                   true,
-		`{"unsettled":0,"degraded":[],"strategies":[{"name":"short","position":"-2.9","settled":true},{"name":"spot","position":"29.99","settled":true}]}`:                 false,
-		`{"unsettled":0,"degraded":[],"strategies":[{"name":"short","position":"-3","settled":false},{"name":"spot","position":"29.99","settled":true}]}`:                  false,
-		`{"unsettled":0,"degraded":[],"strategies":[{"name":"short","position":"-3","settled":true}]}`:                                                                     false,
-		`{"unsettled":1,"degraded":[],"strategies":[{"name":"short","position":"-3","settled":true},{"name":"spot","position":"29.99","settled":true}]}`:                   false,
-		`{"unsettled":0,"degraded":[{"state":"halted"}],"strategies":[{"name":"short","position":"-3","settled":true},{"name":"spot","position":"29.99","settled":true}]}`: false,
-		`{"title":"log in"}`: false,
+		of(0, "", settled, spot): true,
+		of(0, "", `{"name":"short","position":"-2.9","settled":true}`, spot): false,
+		of(0, "", `{"name":"short","position":"-3","settled":false}`, spot):  false,
+		of(0, "", settled):                         false,
+		of(1, "", settled, spot):                   false,
+		of(0, `{"state":"halted"}`, settled, spot): false,
+		`{"title":"log in"}`:                       false,
 	} {
 		var s status
 		if err := json.Unmarshal([]byte(text), &s); err != nil {
 			t.Fatal(err)
 		}
-		if have := s.knows(wishes); have != want {
+		if have := s.knows(targets); have != want {
 			t.Errorf("%s: want %t, have %t", text, want, have)
 		}
 	}
@@ -161,7 +172,8 @@ func TestTheWitnessHidesNoFault(t *testing.T) {
 		}
 	}
 	sent, unread := w.seen()
-	if len(sent) != 4 || sent[0].status != 201 || sent[1].clientID != "gone" || sent[1].status != 0 || sent[1].late || !sent[2].reduces || !sent[2].late || len(unread) != 1 {
+	if len(sent) != 4 || sent[0].status != 201 || sent[1].clientID != "gone" || sent[1].status != 0 || sent[1].late || !sent[2].reduces ||
+		!sent[2].late || len(unread) != 1 {
 		t.Errorf("have %+v, unread %q", sent, unread)
 	}
 	if err := w.close(); err != nil {

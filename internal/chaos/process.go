@@ -24,7 +24,7 @@ import (
 	"botd/internal/chaos/crash"
 )
 
-// Exit codes of botd that a supervisor starts again after.
+// exitUnavailable is the exit code of botd after which a supervisor restarts it.
 const exitUnavailable = 69
 
 // mostLines bounds the log lines kept of a process.
@@ -33,14 +33,13 @@ const mostLines = 40
 // process is a child whose log is read line by line.
 type process struct {
 	command *exec.Cmd
-	ended   chan struct{} // closed when it is gone and its log is read
+	ended   chan struct{} // closed when the process has ended and its log is read
 
 	mu    sync.Mutex // guards lines
-	lines []string   // the last ones
+	lines []string   // the last lines
 }
 
-// startProcess starts botd with what the environment of the trial's own process
-// must not change: no credentials, no proxies.
+// startProcess starts botd with an environment of its own: no credentials, no proxies.
 func startProcess(binary, directory string, env []string, log io.Writer, line func(string), arguments ...string) (*process, error) {
 	command := exec.Command(binary, arguments...)
 	command.Args[0] = "botd"
@@ -83,17 +82,17 @@ func (p *process) lastLines() string {
 	return strings.Join(p.lines[max(0, len(p.lines)-3):], " | ")
 }
 
-// kill ends it as a power failure does, and waits until it is gone.
+// kill ends the process as a power failure would, and waits for its end.
 func (p *process) kill() {
-	_ = p.command.Process.Kill() // it may be gone already
+	_ = p.command.Process.Kill() // it may have ended already
 	<-p.ended
 }
 
-// freeze stops it where it is; thaw lets it go on.
+// freeze suspends the process; thaw resumes it.
 func (p *process) freeze() error { return p.command.Process.Signal(syscall.SIGSTOP) }
 func (p *process) thaw() error   { return p.command.Process.Signal(syscall.SIGCONT) }
 
-// code is its exit code, once it has ended; -1 after a signal.
+// code returns the exit code after the end; -1 after a signal.
 func (p *process) code() int { return p.command.ProcessState.ExitCode() }
 
 func (p *process) killed() bool { return p.code() == -1 }
@@ -101,13 +100,13 @@ func (p *process) killed() bool { return p.code() == -1 }
 // daemon is a botd that trades.
 type daemon struct {
 	*process
-	directory string // of its configuration, data and logs
+	directory string // with its configuration, data and logs
 	started   time.Time
 	listening chan struct{} // closed when its API answers
 
 	mu      sync.Mutex // guards all below
 	address string
-	safe    time.Duration // from exec to its first complete round; 0 not yet
+	safe    time.Duration // from exec to its first complete round; 0 before that
 	log     *os.File
 }
 
@@ -123,14 +122,15 @@ func startDaemon(binary, directory, point string) (*daemon, error) {
 	if point != "" {
 		env = []string{crash.Variable + "=" + point}
 	}
-	d.process, err = startProcess(binary, directory, env, log, d.read, "run", "-c", "configs", "--mode", "live", "--listen", "127.0.0.1:0", "--log-format", "json")
+	d.process, err = startProcess(binary, directory, env, log, d.read, "run", "-c", "configs", "--mode", "live", "--listen", "127.0.0.1:0",
+		"--log-format", "json")
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	return d, nil
 }
 
-// read takes a line of the daemon's log.
+// read parses a line of the daemon's log.
 func (d *daemon) read(text string) {
 	var line struct{ Event, Msg string }
 	if json.Unmarshal([]byte(text), &line) != nil {
@@ -151,14 +151,14 @@ func (d *daemon) read(text string) {
 	}
 }
 
-// safeAfter is how long after its start it had read orders and positions.
+// safeAfter returns how long after its start it had read orders and positions.
 func (d *daemon) safeAfter() (time.Duration, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.safe, d.safe != 0
 }
 
-// status is the part of its /api/v1/status that is looked at.
+// status is the part of /api/v1/status that a trial reads.
 type status struct {
 	Ready      bool `json:"ready"`
 	Unsettled  int  `json:"unsettled"`
@@ -172,7 +172,7 @@ type strategyStatus struct {
 	Settled  bool
 }
 
-// get asks its API as a viewer.
+// get requests a path of its API as a viewer.
 func (d *daemon) get(ctx context.Context, path string, read func(io.Reader) error) error {
 	d.mu.Lock()
 	address := d.address
@@ -204,7 +204,7 @@ func (d *daemon) status(ctx context.Context) (*status, error) {
 	return &s, d.get(ctx, "/api/v1/status", func(body io.Reader) error { return json.NewDecoder(body).Decode(&s) })
 }
 
-// goroutines is how many it has, as its metrics tell.
+// goroutines returns the number of its goroutines, by its metrics.
 func (d *daemon) goroutines(ctx context.Context) (n int, err error) {
 	return n, d.get(ctx, "/metrics", func(body io.Reader) error {
 		for scanner := bufio.NewScanner(body); scanner.Scan(); {
@@ -213,23 +213,23 @@ func (d *daemon) goroutines(ctx context.Context) (n int, err error) {
 				return err
 			}
 		}
-		return errors.New("the daemon's metrics tell no go_goroutines")
+		return errors.New("the daemon's metrics have no go_goroutines")
 	})
 }
 
-// settled reports whether the daemon knows what the exchange holds, and no
-// declared state keeps it from going on.
-func (d *daemon) settled(ctx context.Context, wishes []Wish) bool {
+// settled reports whether the daemon's positions are the targets and no declared state
+// blocks it.
+func (d *daemon) settled(ctx context.Context, targets []Target) bool {
 	s, err := d.status(ctx)
-	return err == nil && s.knows(wishes)
+	return err == nil && s.knows(targets)
 }
 
-func (s *status) knows(wishes []Wish) bool {
+func (s *status) knows(targets []Target) bool {
 	if s.Unsettled > 0 || len(s.Degraded) > 0 {
 		return false
 	}
-	for i := range wishes {
-		w := &wishes[i]
+	for i := range targets {
+		w := &targets[i]
 		if !slices.ContainsFunc(s.Strategies, func(t strategyStatus) bool {
 			return t.Name == w.Name && t.Settled && (w.Market == "spot" || t.Position.Equal(w.signed()))
 		}) {
@@ -239,7 +239,7 @@ func (s *status) knows(wishes []Wish) bool {
 	return true
 }
 
-// why says what the daemon believes, for a failure.
+// why returns the daemon's status as text, for a failure.
 func (d *daemon) why(ctx context.Context) string {
 	s, err := d.status(ctx)
 	if err != nil {
@@ -252,7 +252,7 @@ func (d *daemon) why(ctx context.Context) string {
 	return string(text)
 }
 
-// stop ends it as a person does, and returns its exit code.
+// stop interrupts it as a person would, and returns its exit code.
 func (d *daemon) stop() (int, error) {
 	if err := d.command.Process.Signal(os.Interrupt); err != nil {
 		return 0, fmt.Errorf("stop the daemon: %w", err)
@@ -266,7 +266,7 @@ func (d *daemon) stop() (int, error) {
 	}
 }
 
-// kill ends it as a power failure does.
+// kill ends it as a power failure would.
 func (d *daemon) kill() {
 	d.process.kill()
 	d.log.Close()

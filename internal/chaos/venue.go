@@ -47,7 +47,8 @@ func startVenue(ctx context.Context, binary, logPath string, start time.Time) (*
 			default:
 			}
 		}
-	}, "exchange", "--listen", "127.0.0.1:0", "--account", accountKey+":"+accountSecret, "--market", "still", "--control", "--start", start.UTC().Format(time.RFC3339))
+	}, "exchange", "--listen", "127.0.0.1:0", "--account", accountKey+":"+accountSecret, "--market", "still", "--control", "--start",
+		start.UTC().Format(time.RFC3339))
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -129,13 +130,13 @@ func (v *venue) faults(ctx context.Context, all []Fault) error {
 	return nil
 }
 
-// truth is what really happened on the exchange.
-type truth struct {
-	Orders []trueOrder
-	Fills  []trueFill
+// accountState is what happened on the exchange.
+type accountState struct {
+	Orders []orderState
+	Fills  []fillState
 }
 
-type trueOrder struct {
+type orderState struct {
 	ID            json.Number
 	ClientOrderID string `json:"client_order_id"`
 	SpotID        string `json:"clientOrderId"`
@@ -147,18 +148,18 @@ type trueOrder struct {
 	ClosePosition bool `json:"closePosition"`
 }
 
-type trueFill struct {
+type fillState struct {
 	Market, Symbol, Side string
 	Quantity             decimal.Decimal `json:"qty"`
 }
 
-func (v *venue) truth(ctx context.Context) (*truth, error) {
-	var t truth
+func (v *venue) state(ctx context.Context) (*accountState, error) {
+	var t accountState
 	return &t, v.control(ctx, http.MethodGet, "orders", nil, &t)
 }
 
-// position is the signed sum of the fills on a wish's symbol.
-func (t *truth) position(w *Wish) decimal.Decimal {
+// position returns the signed sum of the fills on a target's symbol.
+func (t *accountState) position(w *Target) decimal.Decimal {
 	sum := decimal.Zero
 	for i := range t.Fills {
 		f := &t.Fills[i]
@@ -173,10 +174,10 @@ func (t *truth) position(w *Wish) decimal.Decimal {
 	return sum
 }
 
-// stopStands reports whether exactly one closePosition stop waits on a wish's symbol.
-func (t *truth) stopStands(w *Wish) bool { return t.stops(w) == 1 }
+// stopStands reports whether a target's symbol has exactly one open closePosition stop.
+func (t *accountState) stopStands(w *Target) bool { return t.stops(w) == 1 }
 
-func (t *truth) stops(w *Wish) (standing int) {
+func (t *accountState) stops(w *Target) (standing int) {
 	for i := range t.Orders {
 		o := &t.Orders[i]
 		if o.Market == w.Market && o.Symbol == w.Symbol && o.Type == "STOP_MARKET" && slices.Contains([]string{"NEW", "CREATED", "OPEN"}, o.Status) {

@@ -19,46 +19,46 @@ import (
 	"time"
 )
 
-// witness stands between daemon and exchange. It sees each placement's bytes and
-// what was answered, and passes on every fault: an answer that was cut or never
-// came is cut or never comes.
+// witness is a proxy between daemon and exchange. It records each placement's bytes and
+// answer, and passes on every fault: a truncated or missing answer stays truncated or
+// missing.
 type witness struct {
 	server   *http.Server
 	listener net.Listener
 	done     chan error
-	arrived  chan struct{} // one when a placement comes
+	arrived  chan struct{} // signalled when a placement arrives
 	ahead    time.Duration // the exchange's clock minus this machine's
 
 	mu     sync.Mutex // guards sent
 	sent   []placement
-	unread []string // placements whose body is no order
+	unread []string // placements whose body is not an order
 }
 
-// placement is one placement that arrived.
+// placement is a placement that the witness saw.
 type placement struct {
 	clientID string
-	reduces  bool // reduceOnly or closePosition: it may be sent anew, and refused
-	late     bool // it came when the exchange's window for its timestamp was over
-	status   int  // 0: cut, or never answered
+	reduces  bool // reduceOnly or closePosition: a repeat may be refused
+	late     bool // it arrived after the exchange's window for its timestamp
+	status   int  // 0: truncated or unanswered
 	body     string
 }
 
-// headerTimestamp is typed from the interface (3.1): the witness trusts no part of
-// the client it watches.
+// headerTimestamp is copied from the interface (3.1): the witness shares no code with the
+// client it observes.
 const headerTimestamp = "x-timestamp"
 
-// lateAfter is the exchange's window (exchange/sim/server), less what lies between
-// the witness and the exchange.
+// lateAfter is the exchange's window (exchange/sim/server), minus the latency between the
+// witness and the exchange.
 const lateAfter = 4500 * time.Millisecond
 
-// late reports whether a request signed at a stamp is outside of its window, as
-// one is whose process stood still between signing and sending.
+// late reports whether a request is outside the window of its timestamp, as after a pause
+// between signing and sending.
 func late(stamp string, now time.Time) bool {
 	ms, err := strconv.ParseInt(stamp, 10, 64)
 	return err == nil && now.Sub(time.UnixMilli(ms)) > lateAfter
 }
 
-// mostSeen is how much of an order's body is read.
+// mostSeen bounds how much of an order's body is read.
 const mostSeen = 1 << 20
 
 func newWitness(exchange string, ahead time.Duration) (*witness, error) {
@@ -67,12 +67,12 @@ func newWitness(exchange string, ahead time.Duration) (*witness, error) {
 		return nil, err
 	}
 	w := &witness{listener: listener, done: make(chan error, 1), arrived: make(chan struct{}, 1), ahead: ahead}
-	// No connection is used twice: the transport would repeat a read by itself when
-	// one breaks, and hide the fault.
+	// Connections are not reused: the transport would silently retry a read on a broken
+	// one, and hide the fault.
 	proxy := &httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: exchange}) },
 		Transport:      &http.Transport{DisableKeepAlives: true, DisableCompression: true},
-		FlushInterval:  -1, // an answer cut in half is passed on as far as it came
+		FlushInterval:  -1, // a truncated answer is passed on as far as it came
 		ModifyResponse: w.answered,
 		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:       log.New(io.Discard, "", 0),
@@ -98,7 +98,7 @@ func (w *witness) close() error {
 
 type numbered struct{}
 
-// watch writes a placement down before it goes on.
+// watch records a placement before it passes it on.
 func (w *witness) watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		switch request.Method + " " + request.URL.Path {
@@ -109,11 +109,12 @@ func (w *witness) watch(next http.Handler) http.Handler {
 		}
 		body, err := io.ReadAll(io.LimitReader(request.Body, mostSeen))
 		if err != nil {
-			panic(http.ErrAbortHandler) // it died while sending: the exchange sees nothing of it
+			panic(http.ErrAbortHandler) // the daemon died while sending: the exchange sees nothing
 		}
 		request.Body = io.NopCloser(bytes.NewReader(body))
 		request.ContentLength = int64(len(body))
-		next.ServeHTTP(response, request.WithContext(context.WithValue(request.Context(), numbered{}, w.saw(body, late(request.Header.Get(headerTimestamp), time.Now().Add(w.ahead))))))
+		next.ServeHTTP(response, request.WithContext(context.WithValue(request.Context(), numbered{},
+			w.saw(body, late(request.Header.Get(headerTimestamp), time.Now().Add(w.ahead))))))
 	})
 }
 
@@ -135,13 +136,14 @@ func (w *witness) saw(body []byte, late bool) int {
 	case w.arrived <- struct{}{}:
 	default:
 	}
-	w.sent = append(w.sent, placement{clientID: order.ClientOrderID, reduces: yes(order.ReduceOnly) || yes(order.ClosePosition), late: late, body: string(body)})
+	w.sent = append(w.sent, placement{clientID: order.ClientOrderID, reduces: yes(order.ReduceOnly) || yes(order.ClosePosition), late: late,
+		body: string(body)})
 	return len(w.sent) - 1
 }
 
 func yes(v any) bool { return strings.EqualFold(fmt.Sprint(v), "true") }
 
-// answered notes what a placement was answered.
+// answered records the answer to a placement.
 func (w *witness) answered(response *http.Response) error {
 	if i, ok := response.Request.Context().Value(numbered{}).(int); ok {
 		w.mu.Lock()
@@ -151,7 +153,7 @@ func (w *witness) answered(response *http.Response) error {
 	return nil
 }
 
-// forget drops the word of a placement that came before.
+// forget drops the signal of an earlier placement.
 func (w *witness) forget() {
 	select {
 	case <-w.arrived:
@@ -159,7 +161,7 @@ func (w *witness) forget() {
 	}
 }
 
-// seen returns what arrived until now.
+// seen returns the placements so far.
 func (w *witness) seen() (sent []placement, unread []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,11 +10,11 @@ import (
 	"botd/exchange/wire"
 )
 
-// listener keeps what a venue answers.
+// listener records the answers of a venue.
 type listener struct {
 	Venue
 	symbols table
-	told    []any
+	answers []any
 }
 
 func (l *listener) Do(account string, request exchange.Request) (exchange.Answer, error) {
@@ -22,38 +22,38 @@ func (l *listener) Do(account string, request exchange.Request) (exchange.Answer
 	var refusal *exchange.Refusal
 	switch {
 	case errors.As(err, &refusal) && refusal.Status == 400:
-		l.told = append(l.told, fmt.Sprint(refusal.Status, refusal.Code, refusal.Message))
+		l.answers = append(l.answers, fmt.Sprint(refusal.Status, refusal.Code, refusal.Message))
 	case errors.As(err, &refusal): // about the key, which the client hides
-		l.told = append(l.told, fmt.Sprint(refusal.Status, refusal.Code))
+		l.answers = append(l.answers, fmt.Sprint(refusal.Status, refusal.Code))
 	case err != nil:
-		l.told = append(l.told, err.Error())
+		l.answers = append(l.answers, err.Error())
 	case moreInProcess[request.Operation]:
 		_, body, err := wire.EncodeAnswer(&answer, &request, l.symbols)
-		l.told = append(l.told, fmt.Sprint(string(body), err))
+		l.answers = append(l.answers, fmt.Sprint(string(body), err))
 	default:
-		told := answer
+		plain := answer
 		if answer.Orders.Done() && len(answer.Orders.Items()) == 0 {
-			told.Orders = exchange.FetchedOf[exchange.Order](nil) // an empty list is one, however it is held
+			plain.Orders = exchange.FetchedOf[exchange.Order](nil) // an empty list is empty, nil or not
 		}
 		if answer.Trades.Done() && len(answer.Trades.Items()) == 0 {
-			told.Trades = exchange.FetchedOf[exchange.Trade](nil)
+			plain.Trades = exchange.FetchedOf[exchange.Trade](nil)
 		}
-		l.told = append(l.told, told)
+		l.answers = append(l.answers, plain)
 	}
 	return answer, err
 }
 
-// moreInProcess are answers in which the simulated exchange tells more than the
+// moreInProcess are answers in which the simulated exchange returns more than the
 // interface has fields for; they are compared as the interface writes them.
 var moreInProcess = map[exchange.Operation]bool{
 	exchange.FuturesSymbols: true, exchange.FuturesTicker: true, exchange.FuturesTickers: true, exchange.FuturesTrades: true,
 	exchange.SpotPairs: true, exchange.SpotTicker: true, exchange.SpotTickers: true,
 }
 
-// TestTheClientToldOverHTTPIsToldTheSame runs the cases on the simulated exchange
-// and on the client over its server, and compares what Do returned, field by field:
-// a backtest must see what a live run sees.
-func TestTheClientToldOverHTTPIsToldTheSame(t *testing.T) {
+// TestTheClientOverHTTPReceivesTheSameAnswers runs the cases on the simulated exchange
+// and on the client over its server, and compares the answers field by field: a
+// backtest must see what a live run sees.
+func TestTheClientOverHTTPReceivesTheSameAnswers(t *testing.T) {
 	t.Parallel()
 	cases, err := Cases()
 	if err != nil {
@@ -66,23 +66,23 @@ func TestTheClientToldOverHTTPIsToldTheSame(t *testing.T) {
 		}
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
-			var told [2][]any
+			var answers [2][]any
 			for at, open := range []Open{Simulated, Served} {
 				l := &listener{symbols: tableOf(c.World.Symbols())}
 				err := Run(c, func(w World) (_ Venue, err error) {
 					l.Venue, err = open(w)
 					return l, err
 				})
-				if told[at] = l.told; err != nil {
+				if answers[at] = l.answers; err != nil {
 					t.Error(err)
 				}
 			}
-			if len(told[0]) != len(told[1]) {
-				t.Fatalf("want %d answers, have %d", len(told[0]), len(told[1]))
+			if len(answers[0]) != len(answers[1]) {
+				t.Fatalf("want %d answers, have %d", len(answers[0]), len(answers[1]))
 			}
-			for n := range told[0] {
-				if !reflect.DeepEqual(told[0][n], told[1][n]) {
-					t.Fatalf("answer %d\nwant %+v\nhave %+v", n, told[0][n], told[1][n])
+			for n := range answers[0] {
+				if !reflect.DeepEqual(answers[0][n], answers[1][n]) {
+					t.Fatalf("answer %d\nwant %+v\nhave %+v", n, answers[0][n], answers[1][n])
 				}
 			}
 		})

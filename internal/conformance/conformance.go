@@ -1,11 +1,11 @@
 // Package conformance tests every exchange alike: the simulated one, the client over its server, and a real venue.
 //
-// The cases are text a trader can read (rules/*.txt), grouped by what of the
-// interface they are about (Subjects). Every case runs on the simulated exchange
-// directly and on the signed client over its server; those that speak HTTP
-// themselves run on the server alone. What they expect is typed from the interface
-// and decisions.md. Read asks any venue, simulated or real, for what it may be asked
-// without changing anything, and checks that its answers tell one story.
+// The cases are text that a trader can read (rules/*.txt), grouped by the part of the
+// interface that they test (Subjects). Every case runs on the simulated exchange directly
+// and on the signed client over its server; those that speak HTTP themselves run on the
+// server alone. Their expectations are copied from the interface and decisions.md. Read
+// performs all reads on any venue, simulated or real, and checks that the answers are
+// consistent.
 package conformance
 
 import (
@@ -15,25 +15,25 @@ import (
 	"botd/exchange"
 )
 
-// Venue is what a case runs on: an exchange with the accounts and symbols of a
-// World, whose prices and clock stand still until they are told.
+// Venue is an exchange with the accounts and symbols of a World. Its prices and its clock
+// move only when the case sets them.
 type Venue interface {
 	Do(account string, request exchange.Request) (exchange.Answer, error)
-	Tell(key exchange.SymbolKey, price, mark exchange.Price) error // mark 0 is the price
+	SetPrice(key exchange.SymbolKey, price, mark exchange.Price) error // a mark of 0 is the price
 	Advance(ms int64) error
 	Close() error
 }
 
-// Open makes a venue of a world.
+// Open creates the venue of a world.
 type Open func(World) (Venue, error)
 
-// Wired is a Venue that can be asked over HTTP by hand.
+// Wired is a Venue that accepts raw HTTP requests.
 type Wired interface {
 	Send(Call) (Reply, error)
 }
 
-// Run runs one case on a fresh venue. Its error names file, line, step, and what
-// was wanted before what was had.
+// Run runs one case on a new venue. Its error names file, line and step, and what was
+// wanted before what was received.
 func Run(c *Case, open Open) (err error) {
 	venue, err := open(c.World)
 	if err != nil {

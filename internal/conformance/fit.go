@@ -19,7 +19,8 @@ func (s *story) checkTicker(t *tape) []error {
 		when(k.High < k.Low || k.Open > k.High || k.Open < k.Low || k.Last > k.High || k.Last < k.Low,
 			"open %d and last %d are not within low %d and high %d", k.Open, k.Last, k.Low, k.High),
 		when(k.Change != k.Last-k.Open, "priceChange %d is not last %d - open %d", k.Change, k.Last, k.Open),
-		when(math.Abs(k.ChangePercent-float64(k.Change)/float64(k.Open)*100) > part, "priceChangePercent %v is not %d of %d", k.ChangePercent, k.Change, k.Open),
+		when(math.Abs(k.ChangePercent-float64(k.Change)/float64(k.Open)*100) > part, "priceChangePercent %v is not %d of %d", k.ChangePercent,
+			k.Change, k.Open),
 		when(k.CloseMS > s.nowMS+int64(exchange.Minute1), "it is of %d, the server's time is %d", k.CloseMS, s.nowMS),
 		when(k.Volume < 0 || k.QuoteVolume < 0, "volume %v, quoteVolume %v", k.Volume, k.QuoteVolume),
 	}
@@ -61,7 +62,8 @@ func (s *story) checkBook(t *tape) []error {
 		s.near(t.symbol, "best ask and lastPrice", max(d.Asks[0].Price, t.ticker.Last), t.ticker.Last+t.reach(d.Asks[0].Price-t.ticker.Last)),
 	}
 	if t.symbol.Market == exchange.Futures {
-		faults = append(faults, s.near(t.symbol, "best bid and bidPrice", d.Bids[0].Price, t.ticker.Bid), s.near(t.symbol, "best ask and askPrice", d.Asks[0].Price, t.ticker.Ask))
+		faults = append(faults, s.near(t.symbol, "best bid and bidPrice", d.Bids[0].Price, t.ticker.Bid),
+			s.near(t.symbol, "best ask and askPrice", d.Asks[0].Price, t.ticker.Ask))
 	}
 	for i, levels := range [][]exchange.Level{d.Bids, d.Asks} {
 		for j, level := range levels {
@@ -87,9 +89,11 @@ func (s *story) checkTrades(t *tape) []error {
 	for i := range t.trades {
 		trade := &t.trades[i]
 		faults = append(faults, when(trade.Price <= 0 || trade.Quantity <= 0, "trade %d: %d at %d", trade.ID, trade.Quantity, trade.Price),
-			when(!t.symbol.OnPriceTick(trade.Price) || !t.symbol.OnQuantityTick(trade.Quantity), "trade %d: %d at %d is not on the ticks", trade.ID, trade.Quantity, trade.Price),
+			when(!t.symbol.OnPriceTick(trade.Price) || !t.symbol.OnQuantityTick(trade.Quantity), "trade %d: %d at %d is not on the ticks", trade.ID,
+				trade.Quantity, trade.Price),
 			when(trade.TimeMS > s.nowMS+int64(exchange.Minute1), "trade %d is of the future", trade.ID),
-			when(t.symbol.Market == exchange.Spot && trade.QuoteAmount != t.symbol.Notional(trade.Price, trade.Quantity), "trade %d: quoteQty %s is not price x qty", trade.ID, trade.QuoteAmount))
+			when(t.symbol.Market == exchange.Spot && trade.QuoteAmount != t.symbol.Notional(trade.Price, trade.Quantity),
+				"trade %d: quoteQty %s is not price x qty", trade.ID, trade.QuoteAmount))
 		if i > 0 {
 			faults = append(faults, when(trade.ID == t.trades[i-1].ID, "trade %d is there twice", trade.ID),
 				when(trade.TimeMS < t.trades[i-1].TimeMS, "trade %d is older than the one before", trade.ID))
@@ -186,12 +190,14 @@ func (s *story) bracketsOf(symbol *exchange.Symbol, listed map[string][]exchange
 		return
 	}
 	levels := answer.Levels.Items()
-	faults := []error{when(len(levels) == 0, "there are none"), when(len(levels) != len(listed[symbol.Name]), "%d, and %d in the list of all", len(levels), len(listed[symbol.Name]))}
+	faults := []error{when(len(levels) == 0, "there are none"),
+		when(len(levels) != len(listed[symbol.Name]), "%d, and %d in the list of all", len(levels), len(listed[symbol.Name]))}
 	for i := 1; i < len(levels); i++ {
 		before, level := levels[i-1], levels[i]
 		faults = append(faults, when(before.Max != level.Min, "level %d begins at %s, the one before ends at %s", i, level.Min, before.Max),
 			when(level.MaxLeverage > before.MaxLeverage, "level %d allows leverage %d, the one before %d", i, level.MaxLeverage, before.MaxLeverage),
-			when(level.Min.MulRate(level.MarginRatio).Sub(level.MarginAmount) != before.Max.MulRate(before.MarginRatio).Sub(before.MarginAmount), "maintenance jumps at %s", level.Min))
+			when(level.Min.MulRate(level.MarginRatio).Sub(level.MarginAmount) != before.Max.MulRate(before.MarginRatio).Sub(before.MarginAmount),
+				"maintenance jumps at %s", level.Min))
 	}
 	s.note("margin levels: "+symbol.Name, faults...)
 }

@@ -143,8 +143,8 @@ func (l *ledger) checkWallet(name string, p *page) {
 	l.want(name, "fees", p.fees, money.Fees.Decimal())
 	l.want(name, "realised", p.realised, money.Realized.Decimal())
 	wallet := decimal.NewFromInt(deposits[name]).Add(p.realised).Sub(money.Funding.Decimal()).Sub(p.fees).Add(money.Insurance.Decimal())
-	told := l.account(name)
-	l.want(name, "wallet", wallet, told.WalletBalance.Decimal())
+	reported := l.account(name)
+	l.want(name, "wallet", wallet, reported.WalletBalance.Decimal())
 	l.want(name, "realised by all positions", p.realised, l.realised(name))
 	if len(l.positions(name)) == 0 && wallet.IsNegative() {
 		l.r.Fatalf("%s: a wallet of %s and nothing open", name, wallet)

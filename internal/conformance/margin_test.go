@@ -35,19 +35,19 @@ func (l *ledger) checkMargins(name string, p *page) {
 		maintenance = maintenance.Add(maintenanceOf(symbol, held.quantity.Abs().Mul(mark)))
 		l.checkLiqPrice(name, &position, mark)
 	}
-	told := l.account(name)
-	l.want(name, "totalUnrealizedPnl", unrealised, told.UnrealizedPNL.Decimal())
-	l.want(name, "positionMarginUsd", margin, told.PositionMargin.Decimal())
-	l.want(name, "totalMaintMargin", maintenance, told.MaintenanceMargin.Decimal())
+	reported := l.account(name)
+	l.want(name, "totalUnrealizedPnl", unrealised, reported.UnrealizedPNL.Decimal())
+	l.want(name, "positionMarginUsd", margin, reported.PositionMargin.Decimal())
+	l.want(name, "totalMaintMargin", maintenance, reported.MaintenanceMargin.Decimal())
 	if held, known := l.marginBy(name); known {
-		l.want(name, "orderMarginUsd", held, told.OrderMargin.Decimal())
+		l.want(name, "orderMarginUsd", held, reported.OrderMargin.Decimal())
 	}
-	equity, used := told.WalletBalance.Add(told.UnrealizedPNL), told.OrderMargin.Add(told.PositionMargin)
-	if told.OrderMargin.Sign() < 0 || told.MarginUsed != used || told.AvailableBalance != equity.Sub(used) {
-		l.r.Fatalf("%s: margins do not add up: %+v", name, told)
+	equity, used := reported.WalletBalance.Add(reported.UnrealizedPNL), reported.OrderMargin.Add(reported.PositionMargin)
+	if reported.OrderMargin.Sign() < 0 || reported.MarginUsed != used || reported.AvailableBalance != equity.Sub(used) {
+		l.r.Fatalf("%s: margins do not add up: %+v", name, reported)
 	}
-	if len(open) > 0 && equity.Cmp(told.MaintenanceMargin) <= 0 {
-		l.r.Fatalf("%s: equity %s is not above maintenance %s, and was not liquidated", name, equity, told.MaintenanceMargin)
+	if len(open) > 0 && equity.Cmp(reported.MaintenanceMargin) <= 0 {
+		l.r.Fatalf("%s: equity %s is not above maintenance %s, and was not liquidated", name, equity, reported.MaintenanceMargin)
 	}
 }
 

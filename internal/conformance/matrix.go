@@ -34,7 +34,7 @@ var statuses = []string{"200", "201", "400", "401", "403", "404", "405", "429", 
 // httpCodes are refusals that only a server can make: the common codes of the
 // interface, and what is no request at all.
 var httpCodes = [][2]string{
-	{"-1021", "invalid timestamp"}, {"-1022", "invalid signature"}, {"malformed", "a body or a parameter can not be read"},
+	{"-1021", "invalid timestamp"}, {"-1022", "invalid signature"}, {"malformed", "a body or a parameter cannot be read"},
 	{"404", "an unknown path"}, {"405", "a wrong method"}, {"429", "rate limited"},
 }
 
@@ -186,7 +186,7 @@ func (m *Matrix) Missing() []Row {
 // Write prints the matrix.
 func (m *Matrix) Write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "\t\tCASES\tHTTP ONLY\tCHECKS\t") // Flush tells of faults
+	_, _ = fmt.Fprintln(table, "\t\tCASES\tHTTP ONLY\tCHECKS\t") // Flush reports errors
 	for _, row := range m.rows {
 		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%s\n", row.What, row.Name, row.Cases, row.Wired, row.Checks, row.Text)
 	}

@@ -22,7 +22,8 @@ func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
 		l := newLedger(r)
 		steps := map[string]func(*rapid.T){}
 		for name, step := range map[string]func(){
-			"advance": l.advance, "cancel": l.cancel, "leverage": l.leverage, "order": func() { l.order(false) }, "price": l.price, "reduce": func() { l.order(true) },
+			"advance": l.advance, "cancel": l.cancel, "leverage": l.leverage, "order": func() { l.order(false) }, "price": l.price,
+			"reduce": func() { l.order(true) },
 		} {
 			steps[name] = func(*rapid.T) {
 				mark, before := l.markOf("BTC-USDT"), l.x.NowMS()
@@ -38,7 +39,8 @@ func TestMoneyIsNeitherMadeNorLost(t *testing.T) {
 // newLedger opens an exchange with three accounts, one of them with fees of its
 // own, under one of the settings decisions.md leaves to a venue.
 func newLedger(r *rapid.T) *ledger {
-	l := &ledger{r: r, names: []string{"alice", "bob", "carol"}, nets: rapid.Bool().Draw(r, "nets"), states: map[int64]exchange.Order{}, ended: map[string]int{}}
+	l := &ledger{r: r, names: []string{"alice", "bob", "carol"}, nets: rapid.Bool().Draw(r, "nets"), states: map[int64]exchange.Order{},
+		ended: map[string]int{}}
 	config := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: StartMS + fundingMS - 60_000, Seed: 1, OppositeOrder: "reject",
 		OrderDelayMS: rapid.SampledFrom([]int64{0, 5}).Draw(r, "delay")}
 	if l.nets {

@@ -27,15 +27,15 @@ type Bounds struct {
 	Own   bool          // accounts trade on it besides the market: a fill need not be the last price
 }
 
-// LiveBounds are those of a market that goes on while it is asked.
+// LiveBounds are the bounds for a market that moves while it is read.
 var LiveBounds = Bounds{Moves: exchange.RateOne / 50}
 
-// mostSymbols is how many symbols of each market Read looks at.
+// mostSymbols bounds the symbols that Read reads per market.
 const mostSymbols = 4
 
-// Read asks a venue for all public operations, changes nothing, and checks that
-// the answers tell one story: symbols, tickers, books, trades, candles of all
-// intervals, funding and margin levels. It returns everything it looked at.
+// Read performs all public operations on a venue, changes nothing, and checks that the
+// answers are consistent: symbols, tickers, books, trades, candles of all intervals,
+// funding and margin levels. It returns everything it checked.
 func Read(ctx context.Context, venue Reader, bounds Bounds) []Finding {
 	s := &story{ctx: ctx, venue: venue, bounds: bounds}
 	s.service()
@@ -46,7 +46,7 @@ func Read(ctx context.Context, venue Reader, bounds Bounds) []Finding {
 	return s.findings
 }
 
-// story is a reading under way.
+// story is a reading in progress.
 type story struct {
 	ctx      context.Context
 	venue    Reader
@@ -56,7 +56,7 @@ type story struct {
 	last     map[exchange.SymbolKey]float64
 }
 
-// note keeps one finding; its error is all of the faults.
+// note adds a finding; its error joins all faults.
 func (s *story) note(what string, faults ...error) {
 	s.findings = append(s.findings, Finding{what, errors.Join(faults...)})
 }
@@ -102,7 +102,8 @@ func (s *story) symbols(market exchange.Market) {
 	for _, symbol := range listed {
 		base, quote, hyphen := strings.Cut(symbol.Name, "-")
 		faults = append(faults, when(!hyphen || base != symbol.Base || quote != symbol.Quote, "%s is not %s-%s", symbol.Name, symbol.Base, symbol.Quote),
-			when(symbol.MinNotional.Sign() < 0 || symbol.MaxNotional.Less(symbol.MinNotional), "%s: minNotional %s, maxNotional %s", symbol.Name, symbol.MinNotional, symbol.MaxNotional))
+			when(symbol.MinNotional.Sign() < 0 || symbol.MaxNotional.Less(symbol.MinNotional), "%s: minNotional %s, maxNotional %s", symbol.Name,
+				symbol.MinNotional, symbol.MaxNotional))
 	}
 	s.note(operation.String(), faults...)
 	tickers := s.tickers(market, listed)

@@ -43,9 +43,8 @@ func randomExchange(t testing.TB, seed uint64) *sim.Exchange {
 	return x
 }
 
-// TestTheRandomMarketTellsOneStory lets a random market run, and asks everything
-// about it at several moments.
-func TestTheRandomMarketTellsOneStory(t *testing.T) {
+// TestTheRandomMarketIsConsistent reads a random market at several moments.
+func TestTheRandomMarketIsConsistent(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
 		x := randomExchange(t, seed)
@@ -56,7 +55,7 @@ func TestTheRandomMarketTellsOneStory(t *testing.T) {
 	}
 }
 
-// asked notes which operations a reader was asked for.
+// asked counts the operations of a reader.
 type asked struct {
 	Reader
 	operations map[exchange.Operation]int
@@ -67,9 +66,9 @@ func (a *asked) Do(ctx context.Context, request exchange.Request) (exchange.Answ
 	return a.Reader.Do(ctx, request)
 }
 
-// TestTheRandomMarketTellsTheSameStoryOverHTTP reads a served random market with the
-// client; all 18 public operations are asked.
-func TestTheRandomMarketTellsTheSameStoryOverHTTP(t *testing.T) {
+// TestTheRandomMarketIsConsistentOverHTTP reads a served random market with the client, by
+// all 18 public operations.
+func TestTheRandomMarketIsConsistentOverHTTP(t *testing.T) {
 	t.Parallel()
 	venue, err := Served(World{Random: 21})
 	if err != nil {
@@ -105,8 +104,8 @@ func TestTheRandomMarketTellsTheSameStoryOverHTTP(t *testing.T) {
 	}
 }
 
-// TestTheStillMarketTellsOneStory does the same with prices that are told.
-func TestTheStillMarketTellsOneStory(t *testing.T) {
+// TestTheStillMarketIsConsistent does the same with prices that the test sets.
+func TestTheStillMarketIsConsistent(t *testing.T) {
 	t.Parallel()
 	world := World{}
 	x, err := world.exchange()
@@ -125,8 +124,8 @@ func TestTheStillMarketTellsOneStory(t *testing.T) {
 	wantStory(t, Read(context.Background(), direct{x}, Bounds{Own: true}), 90)
 }
 
-// TestAVenueTellsOneStory reads a venue of the reader's choice, and nothing but reads.
-func TestAVenueTellsOneStory(t *testing.T) {
+// TestAVenueIsConsistent reads the venue of BOTD_CONFORMANCE_URL, and changes nothing.
+func TestAVenueIsConsistent(t *testing.T) {
 	t.Parallel()
 	base := os.Getenv("BOTD_CONFORMANCE_URL")
 	if base == "" {

@@ -90,7 +90,7 @@ func (r *runner) set(words []string) (err error) {
 			mark, err = r.price(words[3])
 		}
 		if err == nil {
-			err = r.venue.Tell(r.key, price, mark)
+			err = r.venue.SetPrice(r.key, price, mark)
 		}
 	default:
 		err = fmt.Errorf("unknown step %q", verb)

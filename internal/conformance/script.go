@@ -33,7 +33,7 @@ func (c *Case) Wired() bool {
 	return false
 }
 
-// step is one line: what to do, and what is to come of it.
+// step is one line: an action and its expected outcome.
 //
 //	[+5ms] [label:] words... [-> expectation...]
 type step struct {
@@ -48,7 +48,7 @@ type step struct {
 	outcome outcome
 }
 
-// outcome is how a call is to end; the zero value is well.
+// outcome is the expected end of a call; the zero value is success.
 type outcome struct {
 	status int    // 200 and above
 	code   string // of the error body: a number or a name of sim.Rules
@@ -143,7 +143,7 @@ func parseStep(text string) (step, error) {
 	return s, s.expect(strings.Fields(expectation))
 }
 
-// expect reads an expectation: a status with its code, a kind of error, a bare
+// expect reads an expectation: a status with its code, a kind of error, a single
 // word for the field status, "none" for an empty list, and wants.
 func (s *step) expect(words []string) error {
 	for i, word := range words {

@@ -20,7 +20,7 @@ import (
 // callTimeout bounds every call of a case: nothing here may hang.
 const callTimeout = 20 * time.Second
 
-// Served opens a world on a server behind a loopback socket, asked by the signed
+// Served opens a world on a server behind a loopback socket, used through the signed
 // client, one per account.
 func Served(w World) (Venue, error) {
 	x, err := w.exchange()
@@ -72,7 +72,7 @@ func (v *served) client(account string) (*rest.Client, error) {
 	return v.clients[account], nil
 }
 
-// Do asks through the client.
+// Do sends a request through the client.
 func (v *served) Do(account string, request exchange.Request) (exchange.Answer, error) {
 	c, err := v.client(account)
 	if err != nil {
@@ -83,8 +83,8 @@ func (v *served) Do(account string, request exchange.Request) (exchange.Answer, 
 	return c.Do(ctx, request)
 }
 
-// Tell sets a price through the control interface.
-func (v *served) Tell(key exchange.SymbolKey, price, mark exchange.Price) error {
+// SetPrice sets a price through the control interface.
+func (v *served) SetPrice(key exchange.SymbolKey, price, mark exchange.Price) error {
 	s := v.symbols[key]
 	if mark == 0 {
 		mark = price

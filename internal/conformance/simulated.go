@@ -16,14 +16,9 @@ func Simulated(w World) (Venue, error) {
 
 type simulated struct{ *sim.Exchange }
 
-// Do asks the exchange.
+// Do executes a request.
 func (v simulated) Do(account string, request exchange.Request) (exchange.Answer, error) {
 	return v.Exchange.Do(account, &request)
-}
-
-// Tell sets a price.
-func (v simulated) Tell(key exchange.SymbolKey, price, mark exchange.Price) error {
-	return v.SetPrice(key, price, mark)
 }
 
 // Advance passes time.

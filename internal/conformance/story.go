@@ -7,7 +7,7 @@ import (
 	"botd/exchange"
 )
 
-// tape is what a symbol's public operations told.
+// tape holds the answers of a symbol's public operations.
 type tape struct {
 	symbol *exchange.Symbol
 	ticker exchange.Ticker
@@ -24,7 +24,7 @@ func (t *tape) operation(futures, spot exchange.Operation) exchange.Operation {
 	return futures
 }
 
-// symbol reads everything about one symbol and holds it against each other.
+// symbol reads everything about one symbol and checks that it is consistent.
 func (s *story) symbol(symbol *exchange.Symbol, listed exchange.Ticker) {
 	t := &tape{symbol: symbol}
 	name := symbol.Key().String()
@@ -93,7 +93,7 @@ func (s *story) intervals(t *tape) map[exchange.Interval]*exchange.Candles {
 	return all
 }
 
-// near compares two prices that were asked for one after the other.
+// near compares two prices that were read one after the other.
 func (s *story) near(symbol *exchange.Symbol, what string, one, other exchange.Price) error {
 	off := math.Abs(float64(one - other))
 	return when(off > float64(one)*s.bounds.Moves.Float(), "%s: %s and %s", what, symbol.PriceDecimal(one), symbol.PriceDecimal(other))
@@ -117,8 +117,7 @@ func (s *story) checkCandles(symbol *exchange.Symbol, c *exchange.Candles) []err
 		when(c.Len() > 0 && c.OpenMS[c.Len()-1] > s.nowMS+int64(exchange.Minute1), "the newest begins in the future"))
 }
 
-// checkMerged holds the complete longer candles against the shorter ones they are
-// made of.
+// checkMerged compares the complete longer candles with the shorter ones they consist of.
 func (s *story) checkMerged(t *tape, shorter, longer *exchange.Candles) []error {
 	if shorter == nil || longer == nil {
 		return nil
@@ -136,12 +135,13 @@ func (s *story) checkMerged(t *tape, shorter, longer *exchange.Candles) []error 
 			"%s candle of %d: want %d %d %d %d from %s ones, have %d %d %d %d", longer.Interval, have.OpenMS,
 			want.Open, want.High, want.Low, want.Close, shorter.Interval, have.Open, have.High, have.Low, have.Close),
 			when(want.Trades != have.Trades || !sameVolume(&want, &have),
-				"%s candle of %d: want volume %v in %d trades, have %v in %d", longer.Interval, have.OpenMS, want.Volume, want.Trades, have.Volume, have.Trades))
+				"%s candle of %d: want volume %v in %d trades, have %v in %d", longer.Interval, have.OpenMS, want.Volume, want.Trades, have.Volume,
+				have.Trades))
 	}
 	return faults
 }
 
-// merged is one candle of several.
+// merged merges several candles into one.
 func merged(c *exchange.Candles) exchange.Candle {
 	sum := c.At(0)
 	for i := 1; i < c.Len(); i++ {
@@ -151,7 +151,7 @@ func merged(c *exchange.Candles) exchange.Candle {
 	return sum
 }
 
-// sameVolume compares all that candles sum.
+// sameVolume compares the sums of two candles.
 func sameVolume(a, b *exchange.Candle) bool {
 	return alike(a.Volume, b.Volume) && alike(a.QuoteVolume, b.QuoteVolume) && alike(a.TakerBase, b.TakerBase) && alike(a.TakerQuote, b.TakerQuote)
 }

@@ -2,7 +2,7 @@ package conformance
 
 import "slices"
 
-// Subject is something the interface or decisions.md says, which cases are about.
+// Subject is a statement of the interface or of decisions.md that cases test.
 type Subject struct {
 	Key     string
 	Text    string // what it says, in a few words
@@ -22,7 +22,7 @@ const (
 
 var subjects = []Subject{
 	{"service-4", "symbols are BASE-QUOTE, read from each market's list", "What the service does, 4"},
-	{"service-5", "a placement only acknowledges; fetching tells what became of it", "What the service does, 5"},
+	{"service-5", "a placement only acknowledges; its outcome is fetched", "What the service does, 5"},
 	{"order-fields", "what a futures order takes, requires and forbids", placement + ", body"},
 	{"futures-rule-1", "LIMIT is good till canceled; timeInForce is ignored", placement + ", rule 1"},
 	{"futures-rule-2", "value between minNotional and maxNotional, MARKET at the market price", placement + ", rule 2"},
@@ -57,7 +57,7 @@ var subjects = []Subject{
 	{"spot-cancel", "one by id and symbol, all of a symbol", "Spot trading"},
 	{"spot-history", "newest first; filters", "GET /hapi/v1/spot/order/history"},
 	{"spot-user-trades", "role, fee, filters", "GET /hapi/v1/spot/order/trades"},
-	{"cancel-all-null", "cancel-all with nothing to cancel is the bare NULL", "Other error behavior, 1"},
+	{"cancel-all-null", "cancel-all with nothing to cancel answers plain NULL", "Other error behavior, 1"},
 	{"candles", "one stream, all intervals, bounds", "Futures candle; decisions: smaller ones"},
 	{"depth", "accounts' orders and quotes in one book", "Futures depth, Spot order book"},
 	{"public-trades", "fills become public trades", "Futures public trade, Spot public trade"},

@@ -14,7 +14,7 @@ import (
 	"botd/strategy"
 )
 
-// Price is a price of a symbol, from its text.
+// Price parses a price of a symbol.
 func Price(t testing.TB, s *exchange.Symbol, text string) exchange.Price {
 	t.Helper()
 	p, err := s.Price(decimal.RequireFromString(text))
@@ -24,7 +24,7 @@ func Price(t testing.TB, s *exchange.Symbol, text string) exchange.Price {
 	return p
 }
 
-// Amount is an amount of money, from its text.
+// Amount parses an amount of money.
 func Amount(t testing.TB, text string) exchange.Amount {
 	t.Helper()
 	a, err := exchange.AmountFromDecimal(decimal.RequireFromString(text))
@@ -54,9 +54,11 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NoteSettled{NoteOrder: order, State: reconcile.Filled, Filled: 10, Price: mean, Evidence: id, DurationMS: 120},
 		engine.NotePosition{Quantity: 10, EntryPrice: mean, Last: price}, engine.NoteRound{Acted: 2, DurationMS: 120},
 		engine.NoteFetchFailed{What: id, Err: err, Count: 2}, engine.NoteStale{Count: 2, Text: id}, engine.NoteFound{NoteOrder: order, Evidence: id},
-		engine.NoteAdopted{Quantity: 10, Evidence: id}, engine.NoteIgnored{Quantity: 10, Evidence: id}, engine.NoteUnexplained{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
+		engine.NoteAdopted{Quantity: 10, Evidence: id}, engine.NoteIgnored{Quantity: 10, Evidence: id},
+		engine.NoteUnexplained{Market: symbol.Market, Asset: "USDT", Amount: mean, Text: id},
 		engine.NoteStrategyFailed{Why: id}, engine.NoteReload{Text: id}, engine.NoteSignal{Text: id, Err: err}, engine.NoteLatch{Side: 1, Why: id},
-		engine.NoteQuarantine{Why: id}, engine.NoteForeign{OrderID: 7, Why: id}, engine.NoteHalt{Why: id}, engine.NoteBlind{Why: id}, engine.NoteFrozen{Text: id},
+		engine.NoteQuarantine{Why: id}, engine.NoteForeign{OrderID: 7, Why: id}, engine.NoteHalt{Why: id}, engine.NoteBlind{Why: id},
+		engine.NoteFrozen{Text: id},
 		engine.NoteBreaker{Why: id, PauseMS: 120}, engine.NoteLimit{Rule: rule, Why: id, ForMS: 120}, engine.NoteTightened{Rule: rule, Text: id},
 		engine.NoteJournal{Err: err, Why: id, Records: 2},
 	} {

@@ -20,7 +20,7 @@ const (
 	Usage       = 64 // the command line is wrong
 	Data        = 65 // bad data
 	NoInput     = 66 // an input is missing
-	Unavailable = 69 // the daemon or the exchange can not be reached
+	Unavailable = 69 // the daemon or the exchange cannot be reached
 	Internal    = 70 // a bug
 	IO          = 74
 	Temporary   = 75 // try again
@@ -83,7 +83,8 @@ func CodeOf(err error) int {
 		return NoInput
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EROFS):
 		return IO
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "accepts "), strings.HasPrefix(err.Error(), "requires at "), strings.HasPrefix(err.Error(), "required flag"):
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "accepts "),
+		strings.HasPrefix(err.Error(), "requires at "), strings.HasPrefix(err.Error(), "required flag"):
 		return Usage
 	}
 	if s, ok := SignalOf(err); ok {

@@ -10,9 +10,9 @@ var Table = []Row{
 	// An answer that does not come, or cannot be read, is an unknown outcome.
 	{"timeout_is_refused", "a placement without an answer counts as failed", "1", "", nil},
 	{"server_error_is_refused", "a placement answered by 5xx counts as failed", "1", "", nil},
-	{"malformed_is_refused", "a placement answered by what nobody can read counts as failed", "2", "", nil},
-	{"blind_retry", "a placement without an answer is sent again under its id", "class N", "", nil},
-	{"empty_for_failed", "a read that failed is an empty list", "principle", "", nil},
+	{"malformed_is_refused", "a placement with a malformed answer counts as failed", "2", "", nil},
+	{"blind_retry", "a placement without an answer is resent under its id", "class N", "", nil},
+	{"empty_for_failed", "a failed read counts as an empty list", "principle", "", nil},
 	{"not_known_is_canceled", "an acknowledged order that GET does not know yet counts as canceled", "12", "", nil},
 	{"vanished_is_canceled", "an order that left the open list counts as canceled", "28", "", nil},
 	{"cancel_is_the_end", "PRE_CANCELED counts as the end", "27", "", []Edit{
@@ -23,56 +23,58 @@ var Table = []Row{
 	}},
 
 	// Absence proves nothing before the fence.
-	{"no_fence", "an unknown placement is decided at once", "principle", "internal/simulation TestRehearsal", nil},
-	{"no_window", "the fence forgets how long a signed request is admitted", "W", "internal/simulation TestRehearsal", nil},
-	{"no_visibility", "the fence forgets how long an order takes to show", "D", "internal/simulation TestRehearsal", nil},
-	{"no_staleness", "reads are taken to be fresh", "L", "", nil},
-	{"one_snapshot", "one snapshot decides an unknown placement", "equation", "internal/simulation TestRehearsal", []Edit{
+	{"no_fence", "an uncertain placement is decided at once", "principle", "internal/simulation TestRehearsal", nil},
+	{"no_window", "the fence ignores how long a signed request is admitted", "W", "internal/simulation TestRehearsal", nil},
+	{"no_visibility", "the fence ignores how long an order takes to be listed", "D", "internal/simulation TestRehearsal", nil},
+	{"no_staleness", "reads count as current", "L", "", nil},
+	{"one_snapshot", "one snapshot decides an uncertain placement", "equation", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.decideUnknown", "truth.lasts.sinceMS == 0 || truth.stable != cut", "false"},
 		{"reconcile.Book.decideUnknown", "truth.lasts.forMS < max(stableGapMS, b.settle.StalenessMS)", "false"},
 	}},
-	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot", "reconcile TestASnapshotInWhichThePositionMovedDoesNotCount", []Edit{
-		{"reconcile.Book.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
-	}},
-	{"fills_meanwhile", "an unknown placement is decided while known orders fill", "equation", "reconcile TestAnUnknownIsNotDecidedWhileKnownOrdersFill", []Edit{
-		{"reconcile.Book.decideUnknown", "b.filledLately(s, truth)", "false"},
-	}},
-	{"unseen_ignored", "an accepted order nobody has seen yet counts as without fills", "11", "internal/simulation TestRehearsal", []Edit{
+	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot",
+		"reconcile TestASnapshotInWhichThePositionMovedDoesNotCount", []Edit{
+			{"reconcile.Book.takePosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
+		}},
+	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
+		"reconcile TestAnUnknownIsNotDecidedWhileKnownOrdersFill", []Edit{
+			{"reconcile.Book.decideUnknown", "b.filledLately(s, truth)", "false"},
+		}},
+	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.unseen", "!p.Seen", "false"},
 	}},
 	{"awaited_ignored", "the equation does not wait for placements without an answer", "equation", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.awaited", "p.State == Sending", "false"},
 	}},
-	{"never_decided", "an unknown placement stays unknown", "principle", "", []Edit{
+	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
 		{"reconcile.Book.decideUnknown", "s.BeganMS < fence", "true"},
 	}},
-	{"always_absent", "a residual is never an unknown placement's", "equation", "", []Edit{
+	{"always_absent", "a residual is never attributed to an uncertain placement", "equation", "", []Edit{
 		{"reconcile.explained", "side*residual <= 0", "true"},
 	}},
 	{"inferred_whole", "an inferred fill is always the whole order", "equation", "", []Edit{
 		{"reconcile.explained", "p.Order.ClosePosition", "false"},
 		{"reconcile.explained", "min(side*residual, most)", "most"},
 	}},
-	{"closed_once", "what filled and closed unseen is booked as filled only", "9", "", []Edit{
+	{"closed_once", "a position that opened and closed unseen is booked as opened only", "9", "", []Edit{
 		{"reconcile.Book.closedAlready", "grown := «filled - p.Filled»", "0"},
 	}},
-	{"lost_at_once", "an acknowledged order that GET does not know is lost at the first look", "12", "", []Edit{
+	{"lost_at_once", "an acknowledged order that GET does not know counts as lost at once", "12", "", []Edit{
 		{"reconcile.Book.lost", "s.BeganMS < p.Fence(b.settle)", "false"},
 	}},
-	{"fills_go_back", "a smaller fill is believed", "13", "", []Edit{
+	{"fills_go_back", "a smaller filled quantity is accepted", "13", "", []Edit{
 		{"reconcile.Book.seen", "max(order.Filled, p.Filled)", "order.Filled"},
 		{"reconcile.Book.fillTo", "grown > 0", "grown != 0"},
 	}},
-	{"second_order_ignored", "a second order under one id is not looked at", "14", "", []Edit{
+	{"second_order_ignored", "a second order under one id is ignored", "14", "", []Edit{
 		{"reconcile.Book.observeList", "b.observeSurplus(order, emit)", ""},
 	}},
 	{"difference_at_once", "a difference counts as foreign without waiting for L", "equation", "", []Edit{
 		{"reconcile.Book.observePosition", "truth.differs.longer(b.settle.StalenessMS)", "true"},
 	}},
-	{"double_at_once", "two positions in one torn list are believed", "38", "", []Edit{
+	{"double_at_once", "two positions in one torn list are accepted", "38", "", []Edit{
 		{"reconcile.Book.takePosition", "truth.doubled.longer(b.settle.StalenessMS)", "true"},
 	}},
-	{"everything_adopted", "a stranger's position is adopted whatever the policy", "16", "", []Edit{
+	{"everything_adopted", "a foreign position is adopted whatever the policy", "16", "", []Edit{
 		{"reconcile.Book.foreign", "b.Foreign == ForeignAdopt", "true"},
 	}},
 
@@ -80,123 +82,127 @@ var Table = []Row{
 	{"sent_before_durable", "a placement goes out before its record is durable", "journal", "", []Edit{
 		{"runtime/engine.Engine.place", "e.waiting = append(e.waiting, w)", "e.send(w)"},
 	}},
-	{"failed_commit_holds", "a commit that failed is taken to hold", "7", "", nil},
+	{"failed_commit_holds", "a failed commit counts as durable", "7", "", nil},
 	{"records_reversed", "records of one batch are written in reverse", "journal", "", nil},
-	{"forgotten_sending", "what was being sent at a crash was never sent", "6", "", nil},
+	{"forgotten_sending", "a placement in flight at a crash counts as never sent", "6", "", nil},
 	{"forgotten_fills", "a restart forgets the fills", "journal", "", nil},
-	{"forgotten_halts", "a restart arms a halted account", "kill switch", "", nil},
+	{"forgotten_halts", "a restart rearms a halted account", "kill switch", "", nil},
 	{"forgotten_quarantine", "a restart ends a quarantine", "equation", "", nil},
 	{"same_epoch", "every start counts its ids from the same epoch", "journal", "", nil},
-	{"no_time_to_live", "a placement goes out however old it is", "22", "", nil},
+	{"no_time_to_live", "a placement is sent however old it is", "22", "", nil},
 
 	// Uncertainty blocks what opens.
-	{"unsettled_opens", "openings go out while something on the symbol is unknown", "class N", "", []Edit{
+	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
 		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", "true"},
 		{"runtime/engine.Engine.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
-	{"several_open", "several openings of a symbol go out in one round", "class N", "", []Edit{
+	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
 		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", "true"},
 		{"reconcile.derivation.enter", "len(d.towards) > 0", "false"},
 		{"runtime/engine.Engine.act", "opens && opened", "false"},
 		{"runtime/engine.Engine.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
-	{"opens_beside_exit", "an opening goes out beside an exit in the name of a stop", "19", "internal/simulation TestRehearsal", []Edit{
+	{"opens_beside_exit", "an opening is sent together with an exit that replaces a stop", "19", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.Derive", "d.exiting", "false"},
 	}},
-	{"opens_despite_news", "an opening is not looked at again when its record is durable", "class N", "", []Edit{
+	{"opens_despite_news", "an opening is not checked again when its record is durable", "class N", "", []Edit{
 		{"runtime/engine.Engine.withdrawn", "!w.intent.Purpose.Opens()", "true"},
 	}},
-	{"never_called_back", "an opening that waits for the request budget goes out whatever happened meanwhile", "class N", "", []Edit{
+	{"never_called_back", "an opening that waits for the request budget is never recalled", "class N", "", []Edit{
 		{"runtime/engine.Engine.recall", "len(e.gone) == 0", "true"},
 	}},
-	{"halted_opens", "the kill switch holds nothing back", "kill switch", "", []Edit{
+	{"halted_opens", "a halt blocks nothing", "kill switch", "", []Edit{
 		{"runtime/engine.Engine.heldBack", "e.book.HaltOn(strategy, key).Level != reconcile.LevelNone", "false"},
 		unchecked("halted"),
 	}},
-	{"blind_opens", "openings go out while reads fail", "23", "", []Edit{
+	{"blind_opens", "openings are sent while reads fail", "23", "", []Edit{
 		{"runtime/engine.Engine.heldBack", "e.Blind()", "false"},
 		unchecked("halted"),
 	}},
-	{"broken_opens", "openings go out while the breaker is tripped", "25", "", []Edit{
+	{"broken_opens", "openings are sent while the breaker is tripped", "25", "", []Edit{
 		{"runtime/engine.Engine.heldBack", "e.book.Breaking(e.nowMS)", "false"},
 		unchecked("halted"),
 	}},
-	{"quarantined_opens", "openings go out on a quarantined symbol", "equation", "", []Edit{
-		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", `d.truth.Settled && !d.unsettled && !d.unlevered || d.truth.Quarantine != "" && !d.unsettled`},
+	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
+		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered",
+			`d.truth.Settled && !d.unsettled && !d.unlevered || d.truth.Quarantine != "" && !d.unsettled`},
 		{"runtime/engine.Engine.heldBack", `e.book.Symbol(key).Quarantine != ""`, "false"},
 		unchecked("unsettled"),
 	}},
-	{"stopping_opens", "openings go out after SIGTERM", "33", "", []Edit{
+	{"stopping_opens", "openings are sent after SIGTERM", "33", "", []Edit{
 		{"runtime/engine.Engine.take", "e.stop(event.Shutdown)", ""},
 	}},
-	{"breached_opens", "openings go out after a limit of loss was passed", "limit", "", []Edit{
+	{"breached_opens", "openings are sent after a loss limit was exceeded", "limit", "", []Edit{
 		{"runtime/engine.Engine.breached", "!b.Over(e.nowMS)", "false"},
 		uncheckedLimit("max_daily_loss", "max_drawdown", "max_losing_streak"),
 	}},
-	{"crowded_opens", "openings go out while the disk is nearly full", "journal", "", []Edit{
+	{"crowded_opens", "openings are sent while the disk is nearly full", "journal", "", []Edit{
 		{"runtime/engine.Engine.disk", "e.low = why", `e.low = ""`},
 	}},
-	{"limit_ignored", "the position limit is not looked at", "risk", "", []Edit{
+	{"limit_ignored", "the position limit is not checked", "risk", "", []Edit{
 		uncheckedLimit("max_position"),
 	}},
-	{"terms_ignored", "an opening that was approved under other limits goes out", "risk", "", []Edit{
+	{"terms_ignored", "an opening approved under earlier limits is sent", "risk", "", []Edit{
 		{"runtime/engine.Engine.withdrawn", "w.terms != e.termsOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
 		{"reconcile.derivation.leverage", "w.Leverage == d.truth.Leverage", "true"},
 		unchecked("leverage"),
 	}},
-	{"latch_ignored", "a position its stop ended is opened again by the same plan", "latch", "", []Edit{
+	{"latch_ignored", "the same plan reopens a position that its stop closed", "latch", "", []Edit{
 		{"reconcile.Book.latch", "state.Latch = state.Plan.Target.Sign()", ""},
 	}},
 
 	// Reducing is never blocked, and never more than there is.
-	{"opposite_opens", "an order against the position goes out without reduceOnly", "classes", "", []Edit{
+	{"opposite_opens", "an order against the position is sent without reduceOnly", "classes", "", []Edit{
 		{"reconcile.derivation.target", "position != 0 && signOf(position) != sign", "false"},
 		unchecked("opposite"),
 	}},
-	{"exit_at_once", "an exit of unknown fate is sent again without a pause", "20", "", []Edit{
+	{"exit_at_once", "an uncertain exit is repeated without a pause", "20", "", []Edit{
 		{"reconcile.derivation.again", "d.nowMS-max(p.SentMS, p.UnknownMS) >= againMS", "true"},
 	}},
-	{"exit_blocked", "an exit waits until nothing is unknown", "20", "", []Edit{
+	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "", []Edit{
 		{"reconcile.derivation.exit", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},
 	}},
 	{"stop_missing", "no stop is placed", "protection", "", []Edit{
 		{"reconcile.derivation.protect", "d.dusting", "true"},
 	}},
-	{"key_refilled", "what filled under a key is placed again", "plan", "", []Edit{
+	{"key_refilled", "a quantity filled under a key is placed again", "plan", "", []Edit{
 		{"reconcile.StrategyState.FilledUnder", "; «found» {", "false"},
 		uncheckedLimit("max_position"),
 	}},
-	{"dust_ordered", "what is too small is ordered all the same", "36", "", []Edit{
-		{"reconcile.derivation.tooSmall", "quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(d.truth.Last, quantity).Less(d.truth.Rules.MinNotional)", "quantity == 0"},
+	{"dust_ordered", "an order below the minimum is sent", "36", "", []Edit{
+		{"reconcile.derivation.tooSmall", "quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(d.truth.Last, quantity)." +
+			"Less(d.truth.Rules.MinNotional)", "quantity == 0"},
 		unchecked("notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{
-		{"reconcile.derivation.protectionPrice", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))", "rules.PriceOf(base.Add(base.MulRate(distance.Share))) + 1"},
-		{"reconcile.derivation.protectionPrice", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))", "rules.PriceOf(base.Sub(base.MulRate(distance.Share))) + 1"},
+		{"reconcile.derivation.protectionPrice", "rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))",
+			"rules.PriceOf(base.Add(base.MulRate(distance.Share))) + 1"},
+		{"reconcile.derivation.protectionPrice", "rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))",
+			"rules.PriceOf(base.Sub(base.MulRate(distance.Share))) + 1"},
 		unchecked("price_tick"),
 	}},
 
 	// What botd did not make.
-	{"prefix_ignored", "another botd under our prefix is not noticed", "15", "", []Edit{
+	{"prefix_ignored", "another botd under our prefix is ignored", "15", "", []Edit{
 		{"runtime/engine.Engine.guardPrefix", `id == ""`, "true"},
 	}},
-	{"alien_ignored", "the spot history is not asked for orders the journal does not know", "35", "", []Edit{
+	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "", []Edit{
 		{"reconcile.Book.observeNewest", "b.prefixed(order.ClientOrderID)", "false"},
 	}},
-	{"short_sold", "on spot what the wallet misses is sold all the same", "16", "internal/simulation TestRehearsal", []Edit{
+	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.SymbolTruth.heldOnSpot", "max(0, t.Known-t.Fees+t.short)", "t.Known-t.Fees"},
 	}},
 
 	// Candles, the request budget and memory.
-	{"candle_twice", "a candle is given twice", "candles", "", []Edit{
+	{"candle_twice", "a candle is delivered twice", "candles", "", []Edit{
 		{"runtime/engine.Engine.pollSeries", "s.candles.OpenMS[s.end-1] + int64(s.interval)", "s.candles.OpenMS[s.end-1]"},
 		{"runtime/engine.Engine.takeClosed", "candle.OpenMS <= s.candles.OpenMS[s.end-1]", "false"},
 	}},
-	{"candle_early", "a candle is given before it closed", "candles", "", []Edit{
+	{"candle_early", "a candle is delivered before it closed", "candles", "", []Edit{
 		{"runtime/engine.Engine.takeClosed", "candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS", "true"},
 	}},
 	{"hurried", "rounds follow each other without a pause", "budget", "", nil},
@@ -208,7 +214,8 @@ var Table = []Row{
 // believed takes the answer of a cancel for the end of its order.
 func believed(condition string) Edit {
 	return Edit{"runtime/engine.Engine.answer", "case callCancel: «e.soon()»", `if o := e.book.Placement(p.clientID); o != nil && ` + condition + ` {
-		e.record(record.Record{ClientOrderID: p.clientID, Strategy: o.Strategy, Symbol: o.Order.Key(), Body: record.Ended{State: reconcile.Canceled, Filled: o.Filled}})
+		e.record(record.Record{ClientOrderID: p.clientID, Strategy: o.Strategy, Symbol: o.Order.Key(),
+			Body: record.Ended{State: reconcile.Canceled, Filled: o.Filled}})
 	}
 	e.soon()`}
 }

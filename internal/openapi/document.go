@@ -1,8 +1,8 @@
 // Package openapi checks what a server accepts and answers against an OpenAPI document.
 //
-// Every answer is validated with fields that the document does not name
-// forbidden; operations, statuses, parameters and fields that no answer had are
-// listed at the end. So document and server agree both ways.
+// Answers may have no field that the document does not name; operations, statuses,
+// parameters and fields that no answer had are listed at the end. Document and server
+// therefore agree in both directions.
 package openapi
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Document is a document, and what of it a server has shown.
+// Document is a document, with the parts that a server has used.
 type Document struct {
 	Root       map[string]any
 	Operations map[string]*Operation // by operationId
@@ -40,7 +40,7 @@ type Operation struct {
 	Parameters            map[string]bool // and whether it was given
 }
 
-// Valid holds a document against what OpenAPI 3.1 asks of one.
+// Valid validates a document against OpenAPI 3.1.
 func Valid(t testing.TB, content []byte) {
 	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(content)
@@ -60,7 +60,8 @@ const documentURL = "mem:///openapi.json"
 // Read reads a document, as JSON.
 func Read(t testing.TB, content []byte) *Document {
 	t.Helper()
-	d := &Document{Operations: map[string]*Operation{}, Fields: map[string]bool{}, t: t, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	d := &Document{Operations: map[string]*Operation{}, Fields: map[string]bool{}, t: t, compiler: jsonschema.NewCompiler(),
+		schemas: map[string]*jsonschema.Schema{}}
 	d.compiler.RegisterFormat(&jsonschema.Format{Name: "decimal", Validate: decimal})
 	d.compiler.AssertFormat()
 	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
@@ -83,7 +84,7 @@ func Read(t testing.TB, content []byte) *Document {
 	return d
 }
 
-// close forbids unknown fields, and notes every field there is.
+// close forbids unknown fields, and lists every field.
 func (d *Document) close(pointer string, node any) {
 	switch node := node.(type) {
 	case map[string]any:
@@ -105,7 +106,7 @@ func (d *Document) close(pointer string, node any) {
 	}
 }
 
-// Escape writes a key as a part of a pointer.
+// Escape encodes a key as a part of a JSON pointer.
 func Escape(key string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 }
@@ -134,7 +135,7 @@ func (d *Document) add(method, path string, node map[string]any, shared []map[st
 	d.Operations[id] = o
 }
 
-// Objects are a list's objects, which may be absent.
+// Objects returns a list's objects; nil if the list is absent.
 func Objects(list any) (all []map[string]any) {
 	each, _ := list.([]any)
 	for _, item := range each {
@@ -146,7 +147,7 @@ func Objects(list any) (all []map[string]any) {
 // List returns an operation's list of objects.
 func (o *Operation) List(name string) []map[string]any { return Objects(o.Node[name]) }
 
-// At returns an object by the keys that lead to it.
+// At returns the object at a path of keys.
 func (d *Document) At(keys ...string) map[string]any {
 	node := d.Root
 	for _, key := range keys {
@@ -159,7 +160,7 @@ func (d *Document) At(keys ...string) map[string]any {
 	return node
 }
 
-// Find follows a pointer, and references on the way to its end.
+// Find follows a pointer and the references on its way.
 func (d *Document) Find(pointer string) (string, any) {
 	var node any = d.Root
 	for _, key := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
@@ -180,7 +181,7 @@ func (d *Document) Find(pointer string) (string, any) {
 	return pointer, node
 }
 
-// Check validates a value, and notes the fields it has.
+// Check validates a value, and marks its fields as used.
 func (d *Document) Check(what, pointer string, content []byte) {
 	d.t.Helper()
 	pointer, _ = d.Find(pointer)
@@ -204,7 +205,7 @@ func (d *Document) Check(what, pointer string, content []byte) {
 	d.see(pointer, value)
 }
 
-// see notes the fields of a value that fits a schema.
+// see marks the fields of a valid value as used.
 func (d *Document) see(pointer string, value any) {
 	pointer, found := d.Find(pointer)
 	schema, ok := found.(map[string]any)
@@ -235,8 +236,8 @@ func (d *Document) see(pointer string, value any) {
 	}
 }
 
-// seeOne finds which of several schemas an object is of: the only one that is no
-// null, or the one of its market.
+// seeOne finds the schema of an object among several: the only one that is not null, or
+// the one of its market.
 func (d *Document) seeOne(pointer string, options []any, value map[string]any) {
 	for i := range options {
 		at, node := d.Find(fmt.Sprintf("%s/oneOf/%d", pointer, i))
@@ -245,13 +246,13 @@ func (d *Document) seeOne(pointer string, options []any, value map[string]any) {
 			continue
 		}
 		market, _ := properties["market"].(map[string]any)
-		if want, told := market["const"]; !told || want == value["market"] {
+		if want, fixed := market["const"]; !fixed || want == value["market"] {
 			d.see(at, value)
 		}
 	}
 }
 
-// Body returns the schema of an operation's body, nil for none.
+// Body returns the schema of an operation's body; nil for none.
 func (d *Document) Body(o *Operation) (string, map[string]any) {
 	if o.Node["requestBody"] == nil {
 		return "", nil
@@ -260,8 +261,8 @@ func (d *Document) Body(o *Operation) (string, map[string]any) {
 	return at, schema.(map[string]any)
 }
 
-// Answered notes a status of an operation, and returns where its response is
-// described; false when it is not.
+// Answered marks a status of an operation as used. It returns where the response is
+// described; false if it is not.
 func (d *Document) Answered(id string, status int, body []byte) (pointer string, known bool) {
 	d.t.Helper()
 	o := d.Operations[id]
@@ -273,17 +274,16 @@ func (d *Document) Answered(id string, status int, body []byte) (pointer string,
 	return fmt.Sprintf("/paths/%s/%s/responses/%d", Escape(o.Path), strings.ToLower(o.Method), status), true
 }
 
-// Reply checks an answer against a response: its type, those headers the
-// document may name, and its body.
+// Reply checks an answer against a response: content type, documented headers, and body.
 func (d *Document) Reply(what, pointer string, header http.Header, body []byte) {
 	d.t.Helper()
 	pointer, node := d.Find(pointer)
 	response := node.(map[string]any)
 	headers, _ := response["headers"].(map[string]any)
 	for _, name := range []string{"Retry-After", "Allow"} {
-		_, told := headers[name]
-		if have := header.Get(name); (have != "") != told {
-			d.t.Errorf("%s: want header %s %v, have %q", what, name, told, have)
+		_, documented := headers[name]
+		if have := header.Get(name); (have != "") != documented {
+			d.t.Errorf("%s: want header %s %v, have %q", what, name, documented, have)
 		}
 	}
 	content, _ := response["content"].(map[string]any)
@@ -294,7 +294,7 @@ func (d *Document) Reply(what, pointer string, header http.Header, body []byte) 
 		}
 		return
 	}
-	if _, told := content[have]; !told {
+	if _, documented := content[have]; !documented {
 		d.t.Errorf("%s: content type %q is not in the document", what, have)
 		return
 	}
@@ -303,7 +303,7 @@ func (d *Document) Reply(what, pointer string, header http.Header, body []byte) 
 	}
 }
 
-// Unseen lists what no answer has shown.
+// Unseen lists the parts that no answer used.
 func (d *Document) Unseen() (all []string) {
 	for id, o := range d.Operations {
 		for status, seen := range o.Statuses {
@@ -328,7 +328,7 @@ func (d *Document) Unseen() (all []string) {
 
 var isDecimal = regexp.MustCompile(`^(-?[0-9]+(\.[0-9]+)?)?$`)
 
-// decimal refuses a text that is neither a number nor none.
+// decimal refuses text that is neither a number nor empty.
 func decimal(value any) error {
 	if text, is := value.(string); is && !isDecimal.MatchString(text) {
 		return fmt.Errorf("%q is no decimal", text)

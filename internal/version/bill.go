@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Bill is what a binary is made of, as CycloneDX 1.6 tells it. It holds nothing
+// Bill is the bill of materials of a binary, in the form of CycloneDX 1.6. It holds nothing
 // that differs between two builds of the same source.
 type Bill struct {
 	Format       string           `json:"bomFormat"`
@@ -83,11 +83,11 @@ func newBill(build *debug.BuildInfo) *Bill {
 	return b
 }
 
-// ReadBill is the bill of the binary that runs.
+// ReadBill returns the bill of materials of the running binary.
 func ReadBill() (*Bill, error) {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
-		return nil, fmt.Errorf("the binary does not tell what it is made of")
+		return nil, fmt.Errorf("the binary has no build information")
 	}
 	return newBill(build), nil
 }

@@ -9,7 +9,8 @@ import (
 func TestTheBillOfMaterialsNamesEveryModuleOnce(t *testing.T) {
 	t.Parallel()
 	b := newBill(&debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Path: "botd", Version: "v1.2.3"},
-		Deps: []*debug.Module{{Path: "example.org/a b", Version: "v1.0.0+x", Sum: "h1:="}, {Path: "old", Version: "v1.0.0", Replace: &debug.Module{Path: "new", Version: "v2.0.0"}}}})
+		Deps: []*debug.Module{{Path: "example.org/a b", Version: "v1.0.0+x", Sum: "h1:="},
+			{Path: "old", Version: "v1.0.0", Replace: &debug.Module{Path: "new", Version: "v2.0.0"}}}})
 	var have []string
 	for _, c := range b.Components {
 		have = append(have, c.PURL)

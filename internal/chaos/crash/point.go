@@ -14,7 +14,9 @@ var Points = [][]string{
 	{"before journal ended 1", "after journal ended 1", "before call futures_order 1"},
 	{"before journal fill 1", "before journal plan 1", "after journal plan 1"},
 	{"before journal day 1", "after journal day 1", "after journal fill 1"},
-	{"before call futures_open_orders 1", "after call futures_open_orders 2", "before call futures_open_positions 1", "after call futures_open_positions 1", "after call futures_account 1"},
+	{"before call futures_open_orders 1", "after call futures_open_orders 2", "before call futures_open_positions 1",
+		"after call futures_open_positions 1", "after call futures_account 1"},
 	{"before journal memory 1", "after journal memory 1"},
-	{"before call futures_set_leverage 1", "after call futures_set_leverage 1"}, // not after the others: while a slow disk writes the memory, the leverage may be set already
+	// not after the others: while a slow disk writes the memory, the leverage may be set already
+	{"before call futures_set_leverage 1", "after call futures_set_leverage 1"},
 }

@@ -10,18 +10,18 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// FaultyLayer is a file layer under SQLite that is the operating system's, until
-// a directory is told to fail: then writes find no room, or a sync fails.
+// FaultyLayer names a file layer under SQLite that behaves like the operating system's,
+// until a directory is set to fail: then its disk is full, or a sync fails.
 const FaultyLayer = "faults"
 
-// Faults are what goes wrong in one directory.
+// Faults holds the faults of one directory.
 type Faults struct {
 	mu   sync.Mutex
 	full bool
 	sync bool // the next one fails, once
 }
 
-// Full makes the directory's disk full, or gives it room again.
+// Full fills the directory's disk, or frees it.
 func (f *Faults) Full(full bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -64,15 +64,15 @@ type (
 	syncFile  = func(*libc.TLS, uintptr, int32) int32
 )
 
-// pointer and function turn a function into what SQLite calls, and back.
+// pointer and function convert a function to the pointer that SQLite calls, and back.
 func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
 func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{p})) }
 
-// at is what lies at an address outside of Go's memory.
+// at returns the value at an address outside of Go's memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// RegisterFaults makes the layer known to SQLite.
+// RegisterFaults registers the layer with SQLite.
 var RegisterFaults = sync.OnceValue(func() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -97,8 +97,7 @@ var RegisterFaults = sync.OnceValue(func() error {
 	return nil
 })
 
-// faultyOpen opens a file as the operating system does, and puts our write and
-// sync before its own.
+// faultyOpen opens a file like the operating system, and wraps its write and sync.
 func faultyOpen(tls *libc.TLS, layer, name, file uintptr, flags int32, out uintptr) int32 {
 	base := at[sqlite3.Tsqlite3_vfs](faults.base)
 	code := function[openFile](base.FxOpen)(tls, layer, name, file, flags, out)
@@ -130,8 +129,7 @@ func openedFile(file uintptr) *faultyFile {
 	return faults.files[file]
 }
 
-// faultyWrite writes half of what it was given before it finds the disk full, as
-// a disk does.
+// faultyWrite writes half of the data before it finds the disk full, as a disk would.
 func faultyWrite(tls *libc.TLS, file, buffer uintptr, amount int32, offset int64) int32 {
 	f := openedFile(file)
 	f.faults.mu.Lock()

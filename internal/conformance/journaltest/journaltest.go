@@ -1,8 +1,8 @@
 // Package journaltest tests every journal alike: SQLite, memory, and any store to come.
 //
-// A journal that passes it can be trusted with what exactly-once.md asks of the
-// durable memory: order kept under failure, durable before it returns, a chain
-// that shows tampering, one writer, one account, epochs that only grow.
+// A journal that passes has the properties that exactly-once.md requires: order is
+// preserved under failure, appends are durable when they return, the chain reveals
+// tampering, there is one writer and one account, and epochs only grow.
 package journaltest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// Journal is what the suite asks of one.
+// Journal is a journal under test.
 type Journal interface {
 	Append(ctx context.Context, records []record.Record) error
 	Replay(ctx context.Context, take func(*record.Record) error) error
@@ -23,8 +23,8 @@ type Journal interface {
 	Close() error
 }
 
-// Store makes journals of one kind, and does to them what the world does. A
-// subtest gets a store of its own.
+// Store opens journals of one kind and injects faults into them. Each subtest gets its own
+// store.
 type Store struct {
 	Open   func(binding journal.Binding) (Journal, error) // the one journal of this store
 	Read   func() (Journal, error)                        // the same, for reading beside a writer
@@ -41,7 +41,7 @@ type Store struct {
 // Bound is the binding of the suite's journals.
 var Bound = journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: "f", Instance: "main"}
 
-// Run runs the whole suite; newStore makes an empty store.
+// Run runs the whole suite; newStore returns an empty store.
 func Run(t *testing.T, newStore func(t *testing.T) *Store) {
 	for _, one := range []struct {
 		name string

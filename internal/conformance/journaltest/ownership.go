@@ -57,11 +57,11 @@ func epochsGrow(t *testing.T, s *Store) {
 	sound(t, j, 3)
 }
 
-// epochsAfterBackup: the epoch a start takes is max(journalled + 1, now), so ids
-// made after the backup are not made again though the journal forgot them.
+// epochsAfterBackup checks that a start takes the epoch max(journalled + 1, now), so that
+// ids made after the backup, which the journal forgot, are not reused.
 func epochsAfterBackup(t *testing.T, s *Store) {
 	if s.Backup == nil {
-		t.Skip("this store can not be put back to an earlier state by the suite")
+		t.Skip("the suite cannot restore an earlier state of this store")
 	}
 	j := s.open(t)
 	add(t, j, boot(1_000))

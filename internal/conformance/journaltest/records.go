@@ -10,7 +10,7 @@ import (
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// EveryKind is a record of each kind, with all its fields set.
+// EveryKind returns a record of each kind, with all fields set.
 func EveryKind() []record.Record {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: 49_000e8,
 		WorkingType: exchange.ContractPrice, ClosePosition: true, ClientOrderID: "bmain-1-1"}
@@ -28,7 +28,8 @@ func EveryKind() []record.Record {
 		{AtMS: 5, ClientOrderID: "bmain-1-1", Body: record.Acknowledged{OrderID: 77}},
 		{AtMS: 5, ClientOrderID: "bmain-1-1", Body: record.Unknown{Why: "timeout"}},
 		{AtMS: 6, ClientOrderID: "bmain-1-1", Body: record.Fill{OrderID: 77, Filled: 3, Price: exchange.AmountOf(48_999)}},
-		{AtMS: 7, ClientOrderID: "bmain-1-1", Body: record.Ended{OrderID: 77, State: placement.Filled, Filled: 7, Price: exchange.AmountOf(48_998), Evidence: "fetched FILLED"}},
+		{AtMS: 7, ClientOrderID: "bmain-1-1", Body: record.Ended{OrderID: 77, State: placement.Filled, Filled: 7, Price: exchange.AmountOf(48_998),
+			Evidence: "fetched FILLED"}},
 		{AtMS: 7, ClientOrderID: "bmain-1-2", Body: record.Refused{Why: "no", Code: 2003}},
 		{AtMS: 8, Symbol: bitcoin, Body: record.Quarantined{Why: "why"}},
 		{AtMS: 8, Symbol: bitcoin, Body: record.Adopted{Quantity: -2, Evidence: "by hand"}},
@@ -41,18 +42,21 @@ func EveryKind() []record.Record {
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Assigned{OnRemove: "flatten"}},
 		{AtMS: 10, Body: record.Breaker{UntilMS: 20, Why: "why"}},
 		{AtMS: 10, Symbol: bitcoin, ClientOrderID: "bmain-9-9", Body: record.Ignored{Quantity: -3, OrderID: 99, Evidence: "by hand"}},
-		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8", Body: record.Found{OrderID: 98, Order: order, Purpose: placement.ExitOrder, Key: "found", Filled: 1,
-			Duplicate: true, Evidence: "a second order"}},
-		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Result{Base: exchange.AmountOf(9), Result: exchange.AmountOf(-1), Trip: exchange.AmountOf(2), Position: -4, Losses: 3}},
+		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8",
+			Body: record.Found{OrderID: 98, Order: order, Purpose: placement.ExitOrder, Key: "found", Filled: 1,
+				Duplicate: true, Evidence: "a second order"}},
+		{AtMS: 10, Strategy: "two", Symbol: bitcoin, Body: record.Result{Base: exchange.AmountOf(9), Result: exchange.AmountOf(-1),
+			Trip: exchange.AmountOf(2), Position: -4, Losses: 3}},
 		{AtMS: 10, Body: record.Accounted{Wallet: exchange.AmountOf(8), Losses: 1}},
 		{AtMS: 10, Strategy: "two", Body: record.Breach{Rule: "max_daily_loss", Why: "why", UntilMS: 30}},
 		Entry(10_000),
-		{AtMS: 10, Body: record.Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news", RequestID: "r1"}},
+		{AtMS: 10, Body: record.Audit{Actor: "socket", Role: "operator", From: "pid 1", Action: "POST /halt", Target: "account", Detail: "news",
+			RequestID: "r1"}},
 		{AtMS: 10, Strategy: "two", Symbol: bitcoin, ClientOrderID: "bmain-9-8", Body: record.Withdrawn{OrderID: 98, Why: "why"}},
 	}
 }
 
-// Entry is a first entry of the ledger, which takes over a futures wallet.
+// Entry returns a first ledger entry, which takes over a futures wallet.
 func Entry(usdt int64) record.Record {
 	key, amount := exchange.SymbolKey{Market: exchange.Futures}, exchange.AmountOf(usdt)
 	return record.Record{AtMS: 10, Body: record.Posting{Posting: ledger.Posting{
@@ -61,7 +65,7 @@ func Entry(usdt int64) record.Record {
 			{Account: ledger.Transferred, Symbol: key, Asset: "USDT", Amount: amount.Neg()}}}}}
 }
 
-// sending is the record of a placement.
+// sending returns the record of a placement.
 func sending(n int) record.Record {
 	id := placement.ClientOrderID("main", 36, int64(n))
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1, ClientOrderID: id}

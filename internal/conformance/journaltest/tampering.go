@@ -36,7 +36,8 @@ func alteredRow(t *testing.T, s *Store) {
 	if len(report.Problems) != 1 {
 		t.Fatalf("want one problem, have %+v", report.Problems)
 	}
-	if p := report.Problems[0]; p.Table != "placement" || p.Key != "bmain-1-1" || !strings.Contains(p.Want, "state=filled") || !strings.Contains(p.Have, "state=absent") {
+	if p := report.Problems[0]; p.Table != "placement" || p.Key != "bmain-1-1" || !strings.Contains(p.Want, "state=filled") ||
+		!strings.Contains(p.Have, "state=absent") {
 		t.Errorf("want the placement found with both states, have %s", p)
 	}
 }
@@ -49,13 +50,14 @@ func alteredBalance(t *testing.T, s *Store) {
 	}
 	s.AlterSum("transferred", "-9999")
 	report := must[journal.Report](t)(j.Verify(t.Context()))
-	if len(report.Problems) != 1 || report.Problems[0].Table != "balance" || !strings.Contains(report.Problems[0].Want, "-10000 ") || !strings.Contains(report.Problems[0].Have, "-9999 ") {
+	if len(report.Problems) != 1 || report.Problems[0].Table != "balance" || !strings.Contains(report.Problems[0].Want, "-10000 ") ||
+		!strings.Contains(report.Problems[0].Have, "-9999 ") {
 		t.Errorf("want the balance found with both amounts, have %+v", report.Problems)
 	}
 }
 
-// wrongEntry: an entry whose lines do not sum to zero, one that is not what its
-// reading leads to, and a record that no start could apply.
+// wrongEntry checks that a journal refuses an entry whose lines do not add up to zero, one
+// that does not follow from its reading, and a record that no start could apply.
 func wrongEntry(t *testing.T, s *Store) {
 	j := s.open(t)
 	lame, other := Entry(10_000), Entry(10_000)
