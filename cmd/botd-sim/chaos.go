@@ -130,15 +130,15 @@ func (f *chaosFlags) daemon(command *cobra.Command, directory string) (binary st
 func showChaos(w io.Writer, r *chaos.Report) {
 	t := shell.NewTable(w, table.Row{"after " + (time.Duration(r.ElapsedS) * time.Second).String(), ""})
 	t.AppendRows([]table.Row{
-		{"kills (SIGKILL)", fmt.Sprintf("%d: %d with a placement in flight, %d before the start knew where it stood", r.Kills+r.PointKills,
+		{"kills (SIGKILL)", fmt.Sprintf("%d: %d with a placement in flight, %d before the start had read orders and positions", r.Kills+r.PointKills,
 			r.InFlight, r.BeforeSafe)},
-		{"starts", fmt.Sprintf("%d, %d gave up since the exchange did not answer", r.Starts, r.GaveUp)},
+		{"starts", fmt.Sprintf("%d, of which %d gave up because the exchange did not answer", r.Starts, r.GaveUp)},
 		{"from start to safe", fmt.Sprintf("p50 %.2f s, p99 %.2f s", r.SafeP50S, r.SafeP99S)},
 		{"placements sent", fmt.Sprintf("%d: %d accepted, %d lost without an answer, %d answered 503 or 429", r.Sent, r.Accepted, r.Lost, r.Unavailable)},
-		{"unknown for a while", r.Unknown},
-		{"exits and stops sent anew, had already", r.Repeats},
+		{"uncertain for a while", r.Unknown},
+		{"repeated exits and stops, refused", r.Repeats},
 		{"fills", r.Fills},
-		{"journal", fmt.Sprintf("%d records, the chain is whole", r.Records)},
+		{"journal", fmt.Sprintf("%d records, the chain is intact", r.Records)},
 	})
 	for _, h := range r.Held {
 		t.AppendRow(table.Row{h.Symbol, fmt.Sprintf("target %s, position %s, stops on the exchange %d", h.Target, h.Held, h.Stops)})
@@ -148,6 +148,6 @@ func showChaos(w io.Writer, r *chaos.Report) {
 		fmt.Fprintln(w, "WRONG: "+problem)
 	}
 	if r.OK {
-		fmt.Fprintln(w, "ok: exactly the quantity, no id sent twice, nothing refused")
+		fmt.Fprintln(w, "ok: exactly the quantity, no id sent twice, nothing else refused")
 	}
 }
