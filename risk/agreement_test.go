@@ -1,0 +1,295 @@
+package risk
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/record"
+)
+
+// TestCheckExplainAndUtilizationAgreeOnRandomStates puts random limits, positions,
+// orders, losses and breaches before the gate: Explain says of every intent what Check
+// decides, with the figures of a count that this test makes by itself, and Utilization
+// shows the same limits.
+func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
+	t.Parallel()
+	seen := map[string]int{}
+	property := func(r *rapid.T) {
+		s := drawState(t, r)
+		intent := s.drawIntent(r)
+		approved, refusal := s.gate.Check(&intent, &s.facts)
+		verdicts := s.gate.Explain(&intent, &s.facts)
+		s.wantSameDecision(r, refusal, verdicts)
+		if refusal == nil && approved.Intent().Order != intent.Order {
+			r.Fatalf("approved something else: want %+v, have %+v", intent.Order, approved.Intent().Order)
+		}
+		utilization := map[string]Utilization{}
+		for _, u := range s.gate.Utilization(&s.account) {
+			utilization[u.Rule+" "+u.Scope] = u
+			value, most := s.counted(nil, u.Rule, u.Strategy)
+			if u.Rule == PriceCollar {
+				u.Value = "0" // nothing is in use without an order
+			}
+			if !same(value, numberIn(r, u.Value)) || !most.Equal(numberIn(r, u.Limit)) {
+				r.Fatalf("%s of %s: want %s of %s in use, have %+v", u.Rule, u.Scope, value, most, u)
+			}
+		}
+		for _, v := range verdicts {
+			if limit := LimitNamed(v.Rule); limit != nil && v.Scope != "" {
+				s.wantFigures(r, &intent, limit, &v, utilization[v.Rule+" "+v.Scope])
+				seen[v.Rule+" "+strings.Fields(v.Scope)[0]+" "+v.Outcome.String()]++
+			}
+		}
+	}
+	var missing []string
+	for range 100 { // until every limit has passed and refused, of the account and of a strategy
+		if rapid.Check(t, property); t.Failed() {
+			return
+		}
+		if missing = outcomesMissing(seen); len(missing) == 0 {
+			return
+		}
+	}
+	t.Errorf("no random state shows %v", missing)
+}
+
+// outcomesMissing are the limits, scopes and outcomes that no state had so far.
+func outcomesMissing(seen map[string]int) (missing []string) {
+	scopes := map[Reach][]string{OfAccount: {"account", "strategy"}, OfMarket: {"account", "strategy"}, OfSymbol: {"symbol", "strategy"}, OfStrategy: {"strategy"}}
+	for i := range limitTable {
+		l := &limitTable[i]
+		for _, scope := range scopes[l.Reach] {
+			for _, outcome := range []string{"passed", "refused"} {
+				if key := l.Name + " " + scope + " " + outcome; l.Of == "" && seen[key] == 0 {
+					missing = append(missing, key)
+				}
+			}
+		}
+	}
+	return missing
+}
+
+// state is a random state of one account, as lists that this test counts by itself.
+type state struct {
+	*table
+	account Account
+	limits  map[string]*Limits // account, strategy one
+
+	orders  []live
+	foreign exchange.Quantity // of resting foreign openings, buys
+	sends   map[string]int
+	losses  map[string]int
+	equity  map[string][3]int64 // of the account (empty) and one: day's start, peak, now
+}
+
+type live struct {
+	strategy string
+	quantity exchange.Quantity
+}
+
+func drawState(t *testing.T, r *rapid.T) *state {
+	few := func(name string, values ...int) int { return rapid.SampledFrom(values).Draw(r, name) }
+	limits := func(scope string) Limits {
+		rarely := func(name string, values ...int) int { // most states have few limits, so that each is reached
+			return few(scope+" "+name, append(values, 0, 0, 0, 0, 0)...)
+		}
+		return Limits{
+			MaxLeverage:       rarely("max leverage", 5, 10),
+			MaxGrossExposure:  exchange.Rate(rarely("gross", 1, 4)) * exchange.RateOne / 2,
+			MaxSymbolExposure: exchange.Rate(rarely("symbol", 1, 3)) * exchange.RateOne / 2,
+			MaxDailyLoss:      Loss{USDT: exchange.AmountOf(int64(rarely("daily", 500)))},
+			MaxDrawdown:       Loss{Share: exchange.Rate(rarely("drawdown", 10)) * exchange.RateOne / 100},
+			MaxOpenOrders:     rarely("orders", 2, 4), MaxOrdersPerMinute: rarely("a minute", 2, 4),
+			PriceCollar:     exchange.Rate(rarely("collar", 1)) * exchange.RateOne / 100,
+			MaxDataAgeMS:    int64(rarely("age", 2_000)),
+			MaxLosingStreak: rarely("streak", 3), CoolDownMS: 60_000,
+		}
+	}
+	account, own := limits("account"), limits("one")
+	own.MaxPosition = exchange.AmountOf(int64(few("max position", 0, 1, 3))).Div(10)
+	b := newTable(t, account)
+	s := &state{table: b, limits: map[string]*Limits{"": &account, "one": &own}, sends: map[string]int{}, losses: map[string]int{"": few("losses", 0, 2, 5), "one": few("own losses", 0, 2, 5)}, equity: map[string][3]int64{}}
+	b.facts.Strategy, b.facts.NowMS = own, 100_000
+	b.truth.Leverage, b.truth.LastMS = few("leverage", 3, 7, 12), int64(100_000-few("age", 100, 2_000, 2_001, 9_000))
+	b.truth.Position = exchange.Quantity(few("position", 0, 0, 50, 200))
+	b.truth.Ignored = exchange.Quantity(few("held by others", 0, 0, 100))
+	if s.foreign = exchange.Quantity(few("foreign opening", 0, 0, 30)); s.foreign != 0 {
+		b.truth.Foreign = []exchange.Order{{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8, Quantity: s.foreign}}
+	}
+	for i := range few("orders", 0, 0, 1, 2, 4) {
+		o := live{rapid.SampledFrom([]string{"one", "two"}).Draw(r, "owner"), exchange.Quantity(few("quantity", 1, 40))}
+		s.orders = append(s.orders, o)
+		s.rest(fmt.Sprint("o", i), o)
+	}
+	for i, age := range []int{60_000, 59_999, 10}[few("sent", 3, 2, 1, 0):] {
+		strategy := rapid.SampledFrom([]string{"one", "two"}).Draw(r, "sender")
+		b.sent(fmt.Sprint("s", i), strategy, b.facts.NowMS-int64(age))
+		if age < 60_000 {
+			s.sends[strategy]++
+		}
+	}
+	b.book.Apply(&record.Record{Body: record.Accounted{Losses: s.losses[""]}})
+	b.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Result{Losses: s.losses["one"]}})
+	for _, strategy := range []string{"", "one"} {
+		start := int64(few("start", 10_000, 9_000))
+		e := [3]int64{start, start + int64(few("peak above", 0, 1_000)), int64(few("equity", 8_400, 8_900, 9_500, 11_000))}
+		s.equity[strategy] = e
+		b.book.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(e[0]), Peak: exchange.AmountOf(e[1])}})
+		if rule := rapid.SampledFrom([]string{"", "", "", "", "", "", MaxDailyLoss, MaxDrawdown, MaxLosingStreak}).Draw(r, "breach"); rule != "" {
+			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Why: "lost before", UntilMS: int64(few("until", 0, 99_999, 100_001))}})
+		}
+	}
+	b.facts.Equity, b.facts.Own = exchange.AmountOf(s.equity[""][2]), exchange.AmountOf(s.equity["one"][2])
+	s.account = Account{NowMS: b.facts.NowMS, Book: b.book, Equity: b.facts.Equity, Known: true, Markets: []MarketFacts{{exchange.Futures, b.facts.Market}},
+		Strategies: []StrategyFacts{{"one", b.truth, own, b.facts.Own}}}
+	return s
+}
+
+// rest puts an acknowledged opening of a strategy into the book, sent long ago.
+func (s *state) rest(id string, o live) {
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8, Quantity: o.quantity, ClientOrderID: id}
+	s.book.Apply(&record.Record{Strategy: o.strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: reconcile.Order}})
+	s.book.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
+}
+
+func (s *state) drawIntent(r *rapid.T) reconcile.Intent {
+	quantity := exchange.Quantity(rapid.SampledFrom([]int{1, 60, 100, 300}).Draw(r, "order quantity"))
+	intent := rapid.SampledFrom([]reconcile.Intent{
+		entry(quantity), limit(50_500e8, quantity), limit(50_500.1e8, quantity), limit(49_000e8, quantity), exit(quantity, exchange.Sell), stop(49_000e8),
+		{Purpose: reconcile.Leverage, Leverage: 8}, {Purpose: reconcile.Cancel, OrderID: 5},
+	}).Draw(r, "intent")
+	intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
+	return intent
+}
+
+func (s *state) wantSameDecision(r *rapid.T, refusal *Refusal, verdicts []Verdict) {
+	var refused *Verdict
+	for i := range verdicts {
+		v := &verdicts[i]
+		switch {
+		case refused != nil && v.Outcome != NotReached, refused == nil && v.Outcome == NotReached:
+			r.Fatalf("want nothing reached after the first refusal and all before it, have %+v", verdicts)
+		case v.Outcome == Rejected:
+			refused = v
+		}
+	}
+	if (refusal == nil) != (refused == nil) {
+		r.Fatalf("Check refuses %v, Explain %+v", refusal, verdicts)
+	}
+	if refusal != nil && *refusal != (Refusal{refused.Rule, refused.Scope, refused.Value, refused.Limit, refused.Hint}) {
+		r.Fatalf("Check refuses %+v, Explain %+v", refusal, refused)
+	}
+}
+
+// wantFigures compares one verdict with what this test counts, and with the limit as
+// Utilization shows it.
+func (s *state) wantFigures(r *rapid.T, intent *reconcile.Intent, l *Limit, v *Verdict, u Utilization) {
+	strategy := ""
+	if strings.HasPrefix(v.Scope, "strategy ") {
+		strategy = "one"
+	}
+	breached := l.latch != nil && l.breach(&subject{nowMS: s.facts.NowMS, watch: s.book.Watch(strategy)}) != nil
+	if breached != (u.State == StateBreached) {
+		r.Fatalf("%s of %s: breached %t, Utilization %+v", v.Rule, v.Scope, breached, u)
+	}
+	if breached {
+		if v.Outcome != Rejected || v.Value != "lost before" {
+			r.Fatalf("%s of %s: want a breach to refuse, have %+v", v.Rule, v.Scope, v)
+		}
+		return
+	}
+	value, most := s.counted(intent, v.Rule, strategy)
+	if v.Rule == PriceCollar && intent.Order.Type != exchange.Limit {
+		if v.Value != "" || v.Outcome != Passed {
+			r.Fatalf("a collar bounds limit orders alone, have %+v", v)
+		}
+		return
+	}
+	if !same(value, numberIn(r, v.Value)) {
+		r.Fatalf("%s of %s: want %s, have %s", v.Rule, v.Scope, value, v.Value)
+	}
+	if have := v.Limit; !most.Equal(numberIn(r, have)) || u.Limit != have {
+		r.Fatalf("limit %s of %s: want %s, have %s in Explain and %s in Utilization", v.Rule, v.Scope, most, have, u.Limit)
+	}
+	if fits := value.LessThanOrEqual(most) || v.Rule == MaxLosingStreak; fits != (v.Outcome == Passed) {
+		r.Fatalf("%s of %s: %s of %s, have %+v", v.Rule, v.Scope, value, most, v)
+	}
+}
+
+// same reports whether a figure is the value as it is written: money to the cent, a
+// time to the second.
+func same(value, figure decimal.Decimal) bool {
+	return value.Equal(figure) || value.Round(2).Equal(figure) || value.Round(0).Equal(figure)
+}
+
+// counted is what a limit compares, counted from the lists: value and limit. Without
+// an intent it is what is in use.
+func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value, most decimal.Decimal) {
+	limits, whole := s.limits[strategy], func(n int) decimal.Decimal { return decimal.NewFromInt(int64(n)) }
+	rate := func(rate exchange.Rate, of int64) decimal.Decimal { return rate.Decimal().Mul(decimal.NewFromInt(of)) }
+	openings, mine := exchange.Quantity(0), 0
+	for _, o := range s.orders {
+		openings += o.quantity
+		if strategy == "" || o.strategy == strategy {
+			mine++
+		}
+	}
+	base := func(q exchange.Quantity) decimal.Decimal { return decimal.New(int64(q), -3) }
+	added := 1
+	if intent == nil {
+		added, intent = 0, new(reconcile.Intent)
+	}
+	price := decimal.New(int64(intent.Order.Price), -8)
+	if intent.Order.Price == 0 {
+		price = whole(50_000)
+	}
+	exposure := base(s.truth.Position + s.truth.Ignored + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
+	equity := s.equity[strategy]
+	switch rule {
+	case MaxLeverage:
+		if intent.Purpose == reconcile.Leverage {
+			return whole(intent.Leverage), whole(limits.MaxLeverage)
+		}
+		return whole(s.truth.Leverage), whole(limits.MaxLeverage)
+	case MaxGrossExposure:
+		return exposure, rate(limits.MaxGrossExposure, 10_000)
+	case MaxSymbolExposure:
+		return exposure, rate(limits.MaxSymbolExposure, 10_000)
+	case MaxDailyLoss:
+		return decimal.NewFromInt(max(0, equity[0]-equity[2])), limits.MaxDailyLoss.USDT.Decimal()
+	case MaxDrawdown:
+		return decimal.NewFromInt(max(0, equity[1]-equity[2])), rate(limits.MaxDrawdown.Share, equity[1])
+	case MaxOpenOrders:
+		return whole(mine + added), whole(limits.MaxOpenOrders)
+	case MaxOrdersPerMinute:
+		sent := s.sends[strategy]
+		if strategy == "" {
+			sent = s.sends["one"] + s.sends["two"]
+		}
+		return whole(sent + added), whole(limits.MaxOrdersPerMinute)
+	case PriceCollar:
+		return decimal.Max(price.Sub(whole(50_000)), decimal.Zero), rate(limits.PriceCollar, 50_000)
+	case MaxDataAge:
+		return decimal.New(s.facts.NowMS-s.truth.LastMS, -3), decimal.New(limits.MaxDataAgeMS, -3)
+	case MaxLosingStreak:
+		return whole(s.losses[strategy]), whole(limits.MaxLosingStreak)
+	case MaxPosition:
+		return base(s.truth.Position + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
+	}
+	panic("no count of " + rule)
+}
+
+func numberIn(r *rapid.T, text string) decimal.Decimal {
+	first, _, _ := strings.Cut(text, " ")
+	d, err := decimal.NewFromString(first)
+	if err != nil {
+		r.Fatalf("want a number, have %q", text)
+	}
+	return d
+}
