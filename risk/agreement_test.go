@@ -61,7 +61,8 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 
 // outcomesMissing are the limits, scopes and outcomes that no state had so far.
 func outcomesMissing(seen map[string]int) (missing []string) {
-	scopes := map[Reach][]string{OfAccount: {"account", "strategy"}, OfMarket: {"account", "strategy"}, OfSymbol: {"symbol", "strategy"}, OfStrategy: {"strategy"}}
+	scopes := map[Reach][]string{OfAccount: {"account", "strategy"}, OfMarket: {"account", "strategy"}, OfSymbol: {"symbol", "strategy"},
+		OfStrategy: {"strategy"}}
 	for i := range limitTable {
 		l := &limitTable[i]
 		for _, scope := range scopes[l.Reach] {
@@ -114,13 +115,15 @@ func drawState(t *testing.T, r *rapid.T) *state {
 	account, own := limits("account"), limits("one")
 	own.MaxPosition = exchange.AmountOf(int64(few("max position", 0, 1, 3))).Div(10)
 	b := newTable(t, account)
-	s := &state{table: b, limits: map[string]*Limits{"": &account, "one": &own}, sends: map[string]int{}, losses: map[string]int{"": few("losses", 0, 2, 5), "one": few("own losses", 0, 2, 5)}, equity: map[string][3]int64{}}
+	s := &state{table: b, limits: map[string]*Limits{"": &account, "one": &own}, sends: map[string]int{},
+		losses: map[string]int{"": few("losses", 0, 2, 5), "one": few("own losses", 0, 2, 5)}, equity: map[string][3]int64{}}
 	b.facts.Strategy, b.facts.NowMS = own, 100_000
-	b.truth.Leverage, b.truth.LastMS = few("leverage", 3, 7, 12), int64(100_000-few("age", 100, 2_000, 2_001, 9_000))
-	b.truth.Position = exchange.Quantity(few("position", 0, 0, 50, 200))
-	b.truth.Ignored = exchange.Quantity(few("held by others", 0, 0, 100))
+	b.state.Leverage, b.state.LastMS = few("leverage", 3, 7, 12), int64(100_000-few("age", 100, 2_000, 2_001, 9_000))
+	b.state.Position = exchange.Quantity(few("position", 0, 0, 50, 200))
+	b.state.Ignored = exchange.Quantity(few("held by others", 0, 0, 100))
 	if s.foreign = exchange.Quantity(few("foreign opening", 0, 0, 30)); s.foreign != 0 {
-		b.truth.Foreign = []exchange.Order{{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8, Quantity: s.foreign}}
+		b.state.Foreign = []exchange.Order{{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8,
+			Quantity: s.foreign}}
 	}
 	for i := range few("orders", 0, 0, 1, 2, 4) {
 		o := live{rapid.SampledFrom([]string{"one", "two"}).Draw(r, "owner"), exchange.Quantity(few("quantity", 1, 40))}
@@ -142,18 +145,20 @@ func drawState(t *testing.T, r *rapid.T) *state {
 		s.equity[strategy] = e
 		b.book.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(e[0]), Peak: exchange.AmountOf(e[1])}})
 		if rule := rapid.SampledFrom([]string{"", "", "", "", "", "", MaxDailyLoss, MaxDrawdown, MaxLosingStreak}).Draw(r, "breach"); rule != "" {
-			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Why: "lost before", UntilMS: int64(few("until", 0, 99_999, 100_001))}})
+			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Why: "lost before",
+				UntilMS: int64(few("until", 0, 99_999, 100_001))}})
 		}
 	}
 	b.facts.Equity, b.facts.Own = exchange.AmountOf(s.equity[""][2]), exchange.AmountOf(s.equity["one"][2])
 	s.account = Account{NowMS: b.facts.NowMS, Book: b.book, Equity: b.facts.Equity, Known: true, Markets: []MarketFacts{{exchange.Futures, b.facts.Market}},
-		Strategies: []StrategyFacts{{"one", b.truth, own, b.facts.Own}}}
+		Strategies: []StrategyFacts{{"one", b.state, own, b.facts.Own}}}
 	return s
 }
 
 // rest puts an acknowledged opening of a strategy into the book, sent long ago.
 func (s *state) rest(id string, o live) {
-	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8, Quantity: o.quantity, ClientOrderID: id}
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8,
+		Quantity: o.quantity, ClientOrderID: id}
 	s.book.Apply(&record.Record{Strategy: o.strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: reconcile.Order}})
 	s.book.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
 }
@@ -249,14 +254,14 @@ func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value,
 	if intent.Order.Price == 0 {
 		price = whole(50_000)
 	}
-	exposure := base(s.truth.Position + s.truth.Ignored + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
+	exposure := base(s.state.Position + s.state.Ignored + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
 	equity := s.equity[strategy]
 	switch rule {
 	case MaxLeverage:
 		if intent.Purpose == reconcile.Leverage {
 			return whole(intent.Leverage), whole(limits.MaxLeverage)
 		}
-		return whole(s.truth.Leverage), whole(limits.MaxLeverage)
+		return whole(s.state.Leverage), whole(limits.MaxLeverage)
 	case MaxGrossExposure:
 		return exposure, rate(limits.MaxGrossExposure, 10_000)
 	case MaxSymbolExposure:
@@ -276,11 +281,11 @@ func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value,
 	case PriceCollar:
 		return decimal.Max(price.Sub(whole(50_000)), decimal.Zero), rate(limits.PriceCollar, 50_000)
 	case MaxDataAge:
-		return decimal.New(s.facts.NowMS-s.truth.LastMS, -3), decimal.New(limits.MaxDataAgeMS, -3)
+		return decimal.New(s.facts.NowMS-s.state.LastMS, -3), decimal.New(limits.MaxDataAgeMS, -3)
 	case MaxLosingStreak:
 		return whole(s.losses[strategy]), whole(limits.MaxLosingStreak)
 	case MaxPosition:
-		return base(s.truth.Position + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
+		return base(s.state.Position + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
 	}
 	panic("no count of " + rule)
 }

@@ -57,7 +57,7 @@ func boundaries() []boundary {
 		}
 	}
 	return []boundary{
-		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) { b.truth.Leverage = 10 + one01(beyond) }, entry(100), nil},
+		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) { b.state.Leverage = 10 + one01(beyond) }, entry(100), nil},
 		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ }},
 		{MaxGrossExposure, Limits{MaxGrossExposure: exchange.RateOne}, equity, entry(100), nil},
 		{MaxSymbolExposure, Limits{MaxSymbolExposure: exchange.RateOne}, equity, entry(100), nil},
@@ -74,19 +74,22 @@ func boundaries() []boundary {
 		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ }},
 
 		// The exchange's bounds, floors among them.
-		{"notional", Limits{}, func(b *table, _ string, beyond bool) { b.truth.Last = 5_000e8 - exchange.Price(one01(beyond)) }, entry(1), nil},
+		{"notional", Limits{}, func(b *table, _ string, beyond bool) { b.state.Last = 5_000e8 - exchange.Price(one01(beyond)) }, entry(1), nil},
 		{"notional", Limits{}, nil, exit(20_000, exchange.Sell), func(i *reconcile.Intent) { i.Order.Quantity++ }},
 		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 50}, func(i *reconcile.Intent) { i.Leverage++ }},
 		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 1}, func(i *reconcile.Intent) { i.Leverage-- }},
-		{"leverage", Limits{}, func(b *table, _ string, _ bool) { b.truth.Leverage = 50 }, entry(5_000), func(i *reconcile.Intent) { i.Order.Quantity++ }},
+		{"leverage", Limits{}, func(b *table, _ string, _ bool) { b.state.Leverage = 50 }, entry(5_000), func(i *reconcile.Intent) { i.Order.Quantity++ }},
 		{"margin", Limits{}, func(b *table, _ string, beyond bool) {
 			if b.book.Account.AvailableBalance = exchange.AmountOf(500); beyond {
 				b.book.Account.AvailableBalance = b.book.Account.AvailableBalance.Sub(least)
 			}
 		}, entry(100), nil},
-		{"reduce_only", Limits{}, func(b *table, _ string, _ bool) { b.truth.Position = 100 }, exit(100, exchange.Sell), func(i *reconcile.Intent) { i.Order.Quantity++ }},
-		{"stop_price", Limits{}, func(b *table, _ string, _ bool) { b.truth.Position = 100 }, protection(49_999.9e8), func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }},
-		{"close_position", Limits{}, func(b *table, _ string, _ bool) { b.truth.Position = 100 }, stop(49_999.9e8), func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }},
+		{"reduce_only", Limits{}, func(b *table, _ string, _ bool) { b.state.Position = 100 }, exit(100, exchange.Sell),
+			func(i *reconcile.Intent) { i.Order.Quantity++ }},
+		{"stop_price", Limits{}, func(b *table, _ string, _ bool) { b.state.Position = 100 }, protection(49_999.9e8),
+			func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }},
+		{"close_position", Limits{}, func(b *table, _ string, _ bool) { b.state.Position = 100 }, stop(49_999.9e8),
+			func(i *reconcile.Intent) { i.Order.StopPrice += 0.1e8 }},
 	}
 }
 
@@ -104,7 +107,8 @@ func sellLimit(price exchange.Price, quantity exchange.Quantity) reconcile.Inten
 }
 
 func protection(price exchange.Price) reconcile.Intent {
-	return reconcile.Intent{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: price, Quantity: 100,
+	return reconcile.Intent{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: price,
+		Quantity:   100,
 		ReduceOnly: true, WorkingType: exchange.ContractPrice}}
 }
 
@@ -124,9 +128,9 @@ func TestWhatIsAtABoundPassesAndOneStepBeyondIsRefused(t *testing.T) {
 					if b.facts.Strategy = c.limits; strategy == "" {
 						b.facts.Strategy, b.gate = Limits{}, NewGate(c.limits)
 					}
-					b.truth.Position = 0
+					b.state.Position = 0
 					if c.intent.Order.Reduces() {
-						b.truth.Position = 20_001
+						b.state.Position = 20_001
 					}
 					if c.state != nil {
 						c.state(b, strategy, beyond)
@@ -178,22 +182,24 @@ func TestWhatCannotBeCountedIsRefused(t *testing.T) {
 		state  func(*table)
 		rule   string
 	}{
-		{"a position that fills the number", Limits{MaxPosition: exchange.AmountOf(1)}, func(b *table) { b.truth.Position = huge }, MaxPosition},
+		{"a position that fills the number", Limits{MaxPosition: exchange.AmountOf(1)}, func(b *table) { b.state.Position = huge }, MaxPosition},
 		{"orders whose sum wraps around", Limits{MaxPosition: exchange.AmountOf(1)}, func(b *table) {
 			b.live("a", limit(40_000e8, huge).Order, reconcile.Order)
 			b.live("b", limit(40_000e8, huge).Order, reconcile.Order)
 		}, MaxPosition},
 		{"foreign orders whose sum wraps around", Limits{MaxSymbolExposure: 1000 * exchange.RateOne}, func(b *table) {
 			o := exchange.Order{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: huge}
-			b.truth.Foreign = []exchange.Order{o, o}
+			b.state.Foreign = []exchange.Order{o, o}
 		}, MaxSymbolExposure},
-		{"an equity beyond all bounds", Limits{MaxGrossExposure: 1000 * exchange.RateOne}, func(b *table) { b.facts.Market = exchange.AmountOf(80_000_000_000_000_000).Mul(1000) }, MaxGrossExposure},
+		{"an equity beyond all bounds", Limits{MaxGrossExposure: 1000 * exchange.RateOne},
+			func(b *table) { b.facts.Market = exchange.AmountOf(80_000_000_000_000_000).Mul(1000) }, MaxGrossExposure},
 		{"no equity of the market", Limits{MaxGrossExposure: exchange.RateOne}, func(b *table) { b.facts.Market = exchange.Amount{} }, MaxGrossExposure},
 		{"a debt for equity", Limits{MaxSymbolExposure: exchange.RateOne}, func(b *table) { b.facts.Market = exchange.AmountOf(-5) }, MaxSymbolExposure},
 		{"no equity read for the daily loss", Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 2}}, func(b *table) {}, MaxDailyLoss},
 		{"no equity read for the drawdown", Limits{MaxDrawdown: Loss{Share: exchange.RateOne / 2}}, func(b *table) {}, MaxDrawdown},
-		{"equity not known now", Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 2}}, func(b *table) { b.day(10_000, 10_000); b.facts.Unread = true }, MaxDailyLoss},
-		{"no time of the last price", Limits{MaxDataAgeMS: 1_000}, func(b *table) { b.truth.LastMS = 0 }, MaxDataAge},
+		{"equity not known now", Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 2}}, func(b *table) { b.day(10_000, 10_000); b.facts.Unread = true },
+			MaxDailyLoss},
+		{"no time of the last price", Limits{MaxDataAgeMS: 1_000}, func(b *table) { b.state.LastMS = 0 }, MaxDataAge},
 		{"another symbol without a price", Limits{MaxGrossExposure: 100 * exchange.RateOne}, func(b *table) {
 			b.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}).Position = 5
 		}, MaxGrossExposure},
@@ -207,7 +213,8 @@ func TestWhatCannotBeCountedIsRefused(t *testing.T) {
 				t.Errorf("want it refused with its figures, have %+v", refusal)
 			}
 			var found finding // by the limit itself, whatever else refuses it
-			s := subject{nowMS: b.facts.NowMS, book: b.book, watch: b.book.Watch(""), limits: &c.limits, intent: &intent, market: exchange.Futures, truth: b.truth,
+			s := subject{nowMS: b.facts.NowMS, book: b.book, watch: b.book.Watch(""), limits: &c.limits, intent: &intent, market: exchange.Futures,
+				state:  b.state,
 				equity: b.facts.Market, funds: b.facts.Equity, unread: b.facts.Unread}
 			if LimitNamed(c.rule).judge(&s, &found); !found.refused {
 				t.Errorf("want %s to refuse it, have %+v", c.rule, found)

@@ -65,7 +65,10 @@ func TestTheDocumentsTableOfLimitsIsWrittenFromTheTable(t *testing.T) {
 	}
 }
 
-var scopes = map[Reach]string{OfAccount: "account, strategy", OfMarket: "account: each market; strategy: its symbol", OfSymbol: "account: each symbol; strategy: its symbol", OfStrategy: "strategy"}
+var scopes = map[Reach]string{
+	OfAccount: "account, strategy", OfStrategy: "strategy",
+	OfMarket: "account: each market; strategy: its symbol", OfSymbol: "account: each symbol; strategy: its symbol",
+}
 
 func defaultOf(l *Limit) string {
 	if l.Default == "" {

@@ -23,7 +23,7 @@ func TestExplainShowsTheStrategysOwnLimitsWithItsOwnFigures(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{MaxOpenOrders: 200, MaxOrdersPerMinute: 300})
 	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("5"), MaxOpenOrders: 2, MaxOrdersPerMinute: 4}
-	b.truth.Position, b.truth.Known = 1_020, 1_020
+	b.state.Position, b.state.Known = 1_020, 1_020
 	for _, want := range []Verdict{
 		{Rule: MaxPosition, Outcome: Passed, Value: "1.12 BTC", Limit: "5 BTC"},
 		{Rule: MaxOpenOrders, Outcome: Passed, Value: "1", Limit: "2"},
@@ -43,7 +43,7 @@ func TestExplainCountsOnlyTheOwnPositionAgainstMaxPosition(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("0.15")}
-	b.truth.Ignored = 1_000 // others hold 1.0 of the exchange's one position
+	b.state.Ignored = 1_000 // others hold 1.0 of the exchange's one position
 	have := b.explained(entry(100), MaxPosition)
 	if len(have) != 1 || have[0].Outcome != Passed || have[0].Value != "0.1 BTC" || have[0].Limit != "0.15 BTC" {
 		t.Errorf("want 0.1 BTC of 0.15 BTC passed, have %+v", have)
@@ -53,7 +53,8 @@ func TestExplainCountsOnlyTheOwnPositionAgainstMaxPosition(t *testing.T) {
 func TestExplainNeverSaysNoLimitOfAStrategysOwn(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
-	b.facts.Strategy = Limits{MaxOpenOrders: 3, MaxDailyLoss: Loss{USDT: exchange.AmountOf(100)}, MaxDrawdown: Loss{USDT: exchange.AmountOf(200)}, MaxGrossExposure: exchange.RateOne}
+	b.facts.Strategy = Limits{MaxOpenOrders: 3, MaxDailyLoss: Loss{USDT: exchange.AmountOf(100)},
+		MaxDrawdown: Loss{USDT: exchange.AmountOf(200)}, MaxGrossExposure: exchange.RateOne}
 	b.book.Apply(&record.Record{Strategy: "one", Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_010), Peak: exchange.AmountOf(10_020)}})
 	for rule, want := range map[string][2]string{
 		MaxOpenOrders: {"1", "3"}, MaxDailyLoss: {"10 USDT", "100 USDT"}, MaxDrawdown: {"20 USDT", "200 USDT"}, MaxGrossExposure: {"5000 USDT", "10000 USDT"},

@@ -13,7 +13,8 @@ import (
 // stop, beside so many orders in the book.
 func BenchmarkGate(b *testing.B) {
 	percent := exchange.RateOne / 100
-	limits := Limits{MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxOpenOrders: 20_000, MaxOrdersPerMinute: 20_000, PriceCollar: 5 * percent, MaxDataAgeMS: 120_000}
+	limits := Limits{MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxOpenOrders: 20_000, MaxOrdersPerMinute: 20_000,
+		PriceCollar: 5 * percent, MaxDataAgeMS: 120_000}
 	benchmarkLimits(&limits)
 	for _, orders := range []int{0, 10, 200} {
 		for _, c := range []struct {
@@ -22,7 +23,7 @@ func BenchmarkGate(b *testing.B) {
 		}{{"entry", entry(10)}, {"stop", stop(49_000e8)}} {
 			b.Run(fmt.Sprintf("%s/orders=%d", c.name, orders), func(b *testing.B) {
 				t := newTable(&testing.T{}, limits)
-				t.truth.Position, t.truth.Known = 100, 100
+				t.state.Position, t.state.Known = 100, 100
 				benchmarkDay(t)
 				for i := range orders {
 					t.live(fmt.Sprint("o", i), exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8, Quantity: 1}, reconcile.Order)

@@ -17,7 +17,7 @@ var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 type table struct {
 	t     *testing.T
 	book  *reconcile.Book
-	truth *reconcile.SymbolTruth
+	state *reconcile.SymbolTruth
 	gate  *Gate
 	facts Facts
 }
@@ -28,17 +28,21 @@ func newTable(t *testing.T, limits Limits) *table {
 		Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
 		PriceTick: decimal.RequireFromString("0.1"), QuantityTick: decimal.RequireFromString("0.001"),
 		MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true,
-		Brackets: []exchange.Bracket{{Max: exchange.AmountOf(250_000), MaxLeverage: 50}, {Min: exchange.AmountOf(250_000), Max: exchange.AmountOf(1_000_000), MaxLeverage: 20}},
+		Brackets: []exchange.Bracket{
+			{Max: exchange.AmountOf(250_000), MaxLeverage: 50},
+			{Min: exchange.AmountOf(250_000), Max: exchange.AmountOf(1_000_000), MaxLeverage: 20},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	book := reconcile.NewBook(reconcile.Settle{})
-	truth := book.Symbol(bitcoin)
-	truth.Rules, truth.Leverage, truth.Last, truth.LastMS, truth.Read, truth.Settled = rules, 10, 50_000e8, 1_000, true, true
+	state := book.Symbol(bitcoin)
+	state.Rules, state.Leverage, state.Last, state.LastMS, state.Read, state.Settled = rules, 10, 50_000e8, 1_000, true, true
 	book.AccountMS = 1_000
 	book.Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
-	return &table{t, book, truth, NewGate(limits), Facts{NowMS: 2_000, Book: book, Truth: truth, Market: exchange.AmountOf(10_000), Equity: exchange.AmountOf(10_000), Own: exchange.AmountOf(10_000)}}
+	equity := exchange.AmountOf(10_000)
+	return &table{t, book, state, NewGate(limits), Facts{NowMS: 2_000, Book: book, State: state, Market: equity, Equity: equity, Own: equity}}
 }
 
 func (b *table) check(intent reconcile.Intent) *Refusal {
@@ -66,7 +70,8 @@ func exit(quantity exchange.Quantity, side exchange.Side) reconcile.Intent {
 }
 
 func limit(price exchange.Price, quantity exchange.Quantity) reconcile.Intent {
-	return reconcile.Intent{Purpose: reconcile.Order, Key: "k", Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: price, Quantity: quantity}}
+	return reconcile.Intent{Purpose: reconcile.Order, Key: "k",
+		Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: price, Quantity: quantity}}
 }
 
 func stop(price exchange.Price) reconcile.Intent {
@@ -76,7 +81,7 @@ func stop(price exchange.Price) reconcile.Intent {
 
 func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 	t.Parallel()
-	long := func(b *table) { b.truth.Position, b.truth.Known = 100, 100 }
+	long := func(b *table) { b.state.Position, b.state.Known = 100, 100 }
 	for _, c := range []struct {
 		name   string
 		limits Limits
@@ -85,22 +90,28 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		rule   string // empty: passes
 	}{
 		{"an ordinary entry passes", Limits{}, nil, entry(100), ""},
-		{"rules not fetched", Limits{}, func(b *table) { b.truth.Rules = nil }, entry(100), "symbol"},
+		{"rules not fetched", Limits{}, func(b *table) { b.state.Rules = nil }, entry(100), "symbol"},
 		{"not tradable", Limits{}, func(b *table) { b.change(func(s *exchange.Symbol) { s.Tradable = false }) }, entry(100), "symbol"},
 		{"reduce-only symbol", Limits{}, func(b *table) { b.change(func(s *exchange.Symbol) { s.ReduceOnly = true }) }, entry(100), "symbol"},
-		{"reduce-only symbol lets an exit pass", Limits{}, func(b *table) { long(b); b.change(func(s *exchange.Symbol) { s.ReduceOnly = true }) }, exit(100, exchange.Sell), ""},
-		{"no price", Limits{}, func(b *table) { b.truth.Last = 0 }, entry(100), "price"},
+		{"reduce-only symbol lets an exit pass", Limits{}, func(b *table) {
+			long(b)
+			b.change(func(s *exchange.Symbol) { s.ReduceOnly = true })
+		}, exit(100, exchange.Sell), ""},
+		{"no price", Limits{}, func(b *table) { b.state.Last = 0 }, entry(100), "price"},
 		{"price off its tick", Limits{}, nil, limit(49_999.95e8, 100), "price_tick"},
 		{"price on its tick", Limits{}, nil, limit(49_999.9e8, 100), ""},
 		{"no quantity", Limits{}, nil, entry(0), "quantity_tick"},
-		{"below minNotional", Limits{}, func(b *table) { b.truth.Last = 4_999e8 }, entry(1), "notional"},
-		{"at minNotional", Limits{}, func(b *table) { b.truth.Last = 5_000e8 }, entry(1), ""},
+		{"below minNotional", Limits{}, func(b *table) { b.state.Last = 4_999e8 }, entry(1), "notional"},
+		{"at minNotional", Limits{}, func(b *table) { b.state.Last = 5_000e8 }, entry(1), ""},
 		{"above maxNotional", Limits{}, nil, entry(20_001), "notional"},
 		{"reduceOnly without a position", Limits{}, nil, exit(100, exchange.Sell), "reduce_only"},
 		{"reduceOnly on the position's side", Limits{}, long, exit(100, exchange.Buy), "reduce_only"},
 		{"reduceOnly of more than is left", Limits{}, long, exit(101, exchange.Sell), "reduce_only"},
-		{"reduceOnly where what is ignored puts the exchange's position on the other side", Limits{}, func(b *table) { long(b); b.truth.Ignored = -150 }, exit(50, exchange.Sell), "reduce_only"},
-		{"reduceOnly beside what is ignored on the same side", Limits{}, func(b *table) { long(b); b.truth.Ignored = 150 }, exit(100, exchange.Sell), ""},
+		{"reduceOnly where the ignored part puts the exchange's position on the other side", Limits{}, func(b *table) {
+			long(b)
+			b.state.Ignored = -150
+		}, exit(50, exchange.Sell), "reduce_only"},
+		{"reduceOnly beside what is ignored on the same side", Limits{}, func(b *table) { long(b); b.state.Ignored = 150 }, exit(100, exchange.Sell), ""},
 		{"reduceOnly of all", Limits{}, long, exit(100, exchange.Sell), ""},
 		{"reduceOnly sum", Limits{}, func(b *table) {
 			long(b)
@@ -116,8 +127,8 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"halted", Limits{}, func(b *table) { b.halt() }, entry(100), "halted"},
 		{"halted lets an exit pass", Limits{}, func(b *table) { long(b); b.halt() }, exit(100, exchange.Sell), ""},
 		{"blind", Limits{}, func(b *table) { b.facts.Blind = true }, entry(100), "halted"},
-		{"quarantined", Limits{}, func(b *table) { b.truth.Quarantine = "why" }, entry(100), "unsettled"},
-		{"not read", Limits{}, func(b *table) { b.truth.Read = false }, entry(100), "unsettled"},
+		{"quarantined", Limits{}, func(b *table) { b.state.Quarantine = "why" }, entry(100), "unsettled"},
+		{"not read", Limits{}, func(b *table) { b.state.Read = false }, entry(100), "unsettled"},
 		{"something unknown", Limits{}, func(b *table) {
 			b.live("a", entry(100).Order, reconcile.Entry)
 			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
@@ -128,15 +139,17 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 		}, exit(100, exchange.Sell), ""},
 		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "max_data_age"},
-		{"against the position", Limits{}, func(b *table) { b.truth.Position = -100 }, entry(100), "opposite"},
-		{"leverage not known", Limits{}, func(b *table) { b.truth.Leverage = 0 }, entry(100), "leverage"},
-		{"leverage above the bracket", Limits{}, func(b *table) { b.truth.Leverage = 21 }, entry(5_001), "leverage"},
+		{"against the position", Limits{}, func(b *table) { b.state.Position = -100 }, entry(100), "opposite"},
+		{"leverage not known", Limits{}, func(b *table) { b.state.Leverage = 0 }, entry(100), "leverage"},
+		{"leverage above the bracket", Limits{}, func(b *table) { b.state.Leverage = 21 }, entry(5_001), "leverage"},
 		{"leverage above the user's", Limits{MaxLeverage: 5}, nil, entry(100), "max_leverage"},
 		{"margin", Limits{}, nil, entry(2_001), "margin"},
 		{"margin at its limit", Limits{}, nil, entry(2_000), ""},
 		{"margin with one in flight", Limits{}, func(b *table) { b.live("a", entry(1_000).Order, reconcile.Entry) }, entry(1_001), "margin"},
 		{"position limit", Limits{MaxPosition: exchange.MustAmount("0.099")}, nil, entry(100), "max_position"},
-		{"position limit with one in flight", Limits{MaxPosition: exchange.MustAmount("0.1")}, func(b *table) { b.live("a", entry(1).Order, reconcile.Entry) }, entry(100), "max_position"},
+		{"position limit with one in flight", Limits{MaxPosition: exchange.MustAmount("0.1")}, func(b *table) {
+			b.live("a", entry(1).Order, reconcile.Entry)
+		}, entry(100), "max_position"},
 		{"gross exposure", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(201), "max_gross_exposure"},
 		{"gross exposure at its limit", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(200), ""},
 		{"daily loss", Limits{MaxDailyLoss: Loss{Share: 5_000_000}}, func(b *table) { b.day(10_527, 0) }, entry(100), "max_daily_loss"},
@@ -171,9 +184,9 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 }
 
 func (b *table) change(f func(*exchange.Symbol)) {
-	rules := *b.truth.Rules
+	rules := *b.state.Rules
 	f(&rules)
-	b.truth.Rules = &rules
+	b.state.Rules = &rules
 }
 
 func (b *table) halt() {
@@ -186,7 +199,9 @@ func (b *table) day(start, peak int64) {
 
 // sent writes a placement into the book that is over at once.
 func (b *table) sent(id, strategy string, atMS int64) {
-	b.book.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}, Purpose: reconcile.Entry}})
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}
+	b.book.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order,
+		Purpose: reconcile.Entry}})
 	b.book.Apply(&record.Record{AtMS: atMS, ClientOrderID: id, Body: record.Ended{State: reconcile.Absent}})
 }
 
@@ -196,7 +211,8 @@ func TestOrdersPerMinuteAreCountedFromTheJournal(t *testing.T) {
 		name         string
 		account, own int
 		refused      bool
-	}{{"below both", 3, 2, false}, {"at the account's", 2, 0, true}, {"at the strategy's own", 0, 1, true}, {"another strategy's do not count", 3, 2, false}} {
+	}{{"below both", 3, 2, false}, {"at the account's", 2, 0, true}, {"at the strategy's own", 0, 1, true}, {"another strategy's do not count", 3, 2,
+		false}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := newTable(t, Limits{MaxOrdersPerMinute: c.account})

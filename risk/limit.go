@@ -113,7 +113,8 @@ var limitTable = []Limit{
 	{Name: MaxDailyLoss, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDailyLoss }, High: one, Default: "5%",
 		Example: "5%", What: "lost since 00:00 UTC: then no entries until the next day",
 		measure: dailyLoss, hint: "no entries until the next UTC day; exits and stops go on", clears: lessOrHigher,
-		latch:  &latch{moves: ByEquity, why: lostTooMuch, until: func(nowMS int64, _ *Limits) int64 { return exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1) }},
+		latch: &latch{moves: ByEquity, why: lostTooMuch,
+			until: func(nowMS int64, _ *Limits) int64 { return exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1) }},
 		Counts: "what equity lost since 00:00 UTC, deposits and withdrawals counted; a share of the day's first equity, or USDT",
 		Effect: isLatched, Ends: "at 00:00 UTC; `botd rearm` does not end it"},
 	{Name: MaxDrawdown, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDrawdown }, High: one, Default: "20%",
@@ -171,14 +172,14 @@ func leverageSet(s *subject) figures {
 	if s.intent != nil && s.intent.Purpose == reconcile.Leverage {
 		return counts(s.intent.Leverage, s.limits.MaxLeverage)
 	}
-	if s.truth != nil {
-		f := counts(s.truth.Leverage, s.limits.MaxLeverage)
-		f.idle = s.truth.Key.Market == exchange.Spot
+	if s.state != nil {
+		f := counts(s.state.Leverage, s.limits.MaxLeverage)
+		f.idle = s.state.Key.Market == exchange.Spot
 		return f
 	}
 	most := 0
-	for _, truth := range s.traded {
-		most = max(most, truth.Leverage)
+	for _, state := range s.traded {
+		most = max(most, state.Leverage)
 	}
 	return counts(most, s.limits.MaxLeverage)
 }
@@ -186,13 +187,13 @@ func leverageSet(s *subject) figures {
 // grossExposure: a strategy has one symbol, so its gross exposure is that one's.
 func grossExposure(s *subject) figures {
 	if s.strategy != "" {
-		return s.exposure(s.limits.MaxGrossExposure, s.truth)
+		return s.exposure(s.limits.MaxGrossExposure, s.state)
 	}
 	return s.exposure(s.limits.MaxGrossExposure, s.book.Symbols()...)
 }
 
 func symbolExposure(s *subject) figures {
-	return s.exposure(s.limits.MaxSymbolExposure, s.truth)
+	return s.exposure(s.limits.MaxSymbolExposure, s.state)
 }
 
 func dailyLoss(s *subject) figures {
@@ -231,10 +232,10 @@ func ordersPerMinute(s *subject) figures {
 
 // throughPrice is a bound of each order's price: without one nothing is in use.
 func throughPrice(s *subject) figures {
-	if s.truth.Rules == nil || s.truth.Last <= 0 {
-		return figures{unknown: s.truth.Key.String() + " has no price", hint: nextRound}
+	if s.state.Rules == nil || s.state.Last <= 0 {
+		return figures{unknown: s.state.Key.String() + " has no price", hint: nextRound}
 	}
-	rules, last := s.truth.Rules, s.truth.Last
+	rules, last := s.state.Rules, s.state.Last
 	f := figures{limit: rules.PriceAmount(last).MulRate(s.limits.PriceCollar), unit: usdt, idle: true}
 	if s.intent != nil && s.intent.Order.Type == exchange.Limit {
 		f.value, f.idle = rules.PriceAmount(exchange.Price(max(0, int64(s.intent.Order.Price-last)*s.intent.Order.Side.Sign()))), false
@@ -243,21 +244,21 @@ func throughPrice(s *subject) figures {
 }
 
 func dataAge(s *subject) figures {
-	if s.truth.LastMS == 0 {
-		return figures{unknown: "no price of " + s.truth.Key.String() + " was read", hint: nextRound}
+	if s.state.LastMS == 0 {
+		return figures{unknown: "no price of " + s.state.Key.String() + " was read", hint: nextRound}
 	}
-	return figures{value: milliseconds(max(0, s.nowMS-s.truth.LastMS)), limit: milliseconds(s.limits.MaxDataAgeMS), unit: seconds}
+	return figures{value: milliseconds(max(0, s.nowMS-s.state.LastMS)), limit: milliseconds(s.limits.MaxDataAgeMS), unit: seconds}
 }
 
 // ownPosition is the strategy's part of the position, never what others hold.
 func ownPosition(s *subject) figures {
-	rules := s.truth.Rules
+	rules := s.state.Rules
 	if rules == nil {
-		return figures{unknown: "the rules of " + s.truth.Key.String() + " were not read", hint: nextRound}
+		return figures{unknown: "the rules of " + s.state.Key.String() + " were not read", hint: nextRound}
 	}
-	size := max(own(s.truth, s.book, exchange.Buy), own(s.truth, s.book, exchange.Sell))
+	size := max(own(s.state, s.book, exchange.Buy), own(s.state, s.book, exchange.Sell))
 	if s.intent != nil {
-		size = plus(own(s.truth, s.book, s.intent.Order.Side), ordered(&s.intent.Order, s.truth))
+		size = plus(own(s.state, s.book, s.intent.Order.Side), ordered(&s.intent.Order, s.state))
 	}
 	return figures{value: rules.QuantityAmount(size), limit: s.limits.MaxPosition, unit: sizeOf(rules, 0).unit}
 }

@@ -7,76 +7,77 @@ import (
 	"botd/reconcile"
 )
 
-// The rules of this file are the exchange's own about money: leverage, margin,
-// balances. What is in flight or uncertain counts as if it had been accepted and
-// filled at a bad price; what the last fetch saw is in its figures already.
+// The rules of this file are the exchange's rules about money: leverage, margin,
+// balances. An order in flight or uncertain counts as accepted and filled at a bad
+// price; the figures of the last read contain what that read saw.
 
-// usualSlip is how far a market order in flight is counted to slip where no
-// price collar says otherwise.
-const usualSlip = exchange.RateOne / 20
+// defaultSlip is the slippage counted for a market order in flight where no price
+// collar is set.
+const defaultSlip = exchange.RateOne / 20
 
-// setLeverage: not above the bracket's, and not so low that what is open lacks
-// margin.
+// setLeverage allows what the bracket allows, and no less than the open position and
+// orders have margin for.
 func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	truth := facts.Truth
+	state := facts.State
 	switch {
-	case truth.Rules == nil:
+	case state.Rules == nil:
 		return f.refuse(intent.Leverage, "a known symbol", "its rules were not fetched yet")
 	case intent.Leverage < 1:
 		return f.compare(countOf(intent.Leverage), countOf(1).prefixed("at least"), false, "leverage is a whole number from 1")
-	case truth.Last <= 0:
+	case state.Last <= 0:
 		return f.refuse("no price", "a last price", "no price of this symbol was read yet")
 	}
 	if p := unresolved(facts); p != nil {
 		return f.refuse("placement "+p.ClientOrderID+" "+p.State.String(), "a settled symbol", "its outcome is fetched before leverage changes")
 	}
-	size := max(worst(truth, facts.Book, exchange.Buy), worst(truth, facts.Book, exchange.Sell))
-	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(truth.Last, truth.Mark), size, facts, f)
+	size := max(worst(state, facts.Book, exchange.Buy), worst(state, facts.Book, exchange.Sell))
+	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last, state.Mark), size, facts, f)
 }
 
-// lowered: with a lower leverage, what is open on the symbol needs more margin.
+// lowered requires the margin that a lower leverage needs for the open position and
+// orders of the symbol.
 func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
-	truth := facts.Truth
-	if truth.Leverage != 0 && leverage >= truth.Leverage {
+	state := facts.State
+	if state.Leverage != 0 && leverage >= state.Leverage {
 		return true
 	}
 	if facts.Book.AccountMS == 0 {
 		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
 	}
-	var held exchange.Amount
-	if truth.AtVenue() != 0 {
-		held = entryCost(truth)
+	var open exchange.Amount
+	if state.AtVenue() != 0 {
+		open = entryCost(state)
 	}
 	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == truth.Key && p.Purpose.Opens() {
-			held = held.Add(boundedNotional(truth.Rules, basis(&p.Order, truth), p.Remaining()))
+		if p.Order.Key() == state.Key && p.Purpose.Opens() {
+			open = open.Add(boundedNotional(state.Rules, basis(&p.Order, state), p.Remaining()))
 		}
 	}
-	for i := range truth.Foreign {
-		if o := &truth.Foreign[i]; !o.Reduces() {
-			held = held.Add(boundedNotional(truth.Rules, max(o.Price, o.StopPrice, truth.Last), o.Remaining()))
+	for i := range state.Foreign {
+		if o := &state.Foreign[i]; !o.Reduces() {
+			open = open.Add(boundedNotional(state.Rules, max(o.Price, o.StopPrice, state.Last), o.Remaining()))
 		}
 	}
-	var more exchange.Amount // with nothing open too, the exchange wants no less than nothing available
-	if !held.IsZero() {
-		more = held.Div(int64(leverage)).Add(exchange.AmountOf(1).Div(100)) // a cent for rounding
+	var more exchange.Amount // the exchange refuses with a negative balance even when nothing is open
+	if !open.IsZero() {
+		more = open.Div(int64(leverage)).Add(exchange.AmountOf(1).Div(100)) // a cent for rounding
 	}
-	if truth.Leverage != 0 {
-		more = more.Sub(held.Div(int64(truth.Leverage))).Max(exchange.Amount{})
+	if state.Leverage != 0 {
+		more = more.Sub(open.Div(int64(state.Leverage))).Max(exchange.Amount{})
 	}
 	free := g.free(facts)
 	return f.compare(money(more), money(free), !free.Less(more), "more margin than is available; less size or a deposit")
 }
 
-// entryCost is what the position cost.
-func entryCost(truth *reconcile.SymbolTruth) exchange.Amount {
-	return boundedNotional(truth.Rules, truth.Rules.PriceOf(truth.EntryPrice)+1, max(truth.AtVenue(), -truth.AtVenue()))
+// entryCost returns what the position cost.
+func entryCost(state *reconcile.SymbolTruth) exchange.Amount {
+	return boundedNotional(state.Rules, state.Rules.PriceOf(state.EntryPrice)+1, max(state.AtVenue(), -state.AtVenue()))
 }
 
-// bracketLeverage: the bracket that a size falls in bounds leverage, and the last
-// one bounds size. A symbol without brackets names no bound.
+// bracketLeverage applies the margin bracket of a size, which bounds leverage. The last
+// bracket bounds the size; a symbol without brackets bounds neither.
 func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, facts *Facts, f *finding) bool {
-	rules := facts.Truth.Rules
+	rules := facts.State.Rules
 	brackets, notional := rules.Brackets, boundedNotional(rules, at, size)
 	if len(brackets) == 0 {
 		return f.compare(countOf(leverage), figure{}, true, "")
@@ -88,76 +89,75 @@ func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, fa
 	return f.compare(countOf(leverage), countOf(most), leverage <= most, "the margin bracket of this size allows less leverage: lower it, or ask for less")
 }
 
-// leverage: the one set on the exchange must be known, and allowed for the
-// position as it would be.
+// leverage requires that the leverage set on the exchange is known, and allowed for the
+// position that would result.
 func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	truth := facts.Truth
-	if truth.Key.Market == exchange.Spot {
+	state := facts.State
+	if state.Key.Market == exchange.Spot {
 		return true
 	}
-	if truth.Leverage == 0 {
+	if state.Leverage == 0 {
 		return f.refuse("unknown", "the leverage set on the exchange", "it was not fetched yet")
 	}
-	at := max(basis(&intent.Order, truth), truth.Last)
-	return bracketLeverage(truth.Leverage, at, plus(worst(truth, facts.Book, intent.Order.Side), intent.Order.Quantity), facts, f)
+	at := max(basis(&intent.Order, state), state.Last)
+	return bracketLeverage(state.Leverage, at, plus(worst(state, facts.Book, intent.Order.Side), intent.Order.Quantity), facts, f)
 }
 
-// margin: the order's margin fits what is available, everything in flight
-// counted. Fees are not part of an order's own margin (decisions.md, margin).
+// margin requires the order's margin to be available, with everything in flight counted.
+// Fees are not part of an order's own margin (decisions.md, margin).
 func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	truth := facts.Truth
-	if truth.Key.Market == exchange.Spot {
+	state := facts.State
+	if state.Key.Market == exchange.Spot {
 		return true
 	}
 	if facts.Book.AccountMS == 0 {
 		return f.refuse("unknown", "a fetched margin account", "the account was not fetched yet")
 	}
-	needed, _ := value(&intent.Order, truth)
-	needed = needed.Div(int64(max(truth.Leverage, 1)))
+	needed, _ := value(&intent.Order, state)
+	needed = needed.Div(int64(max(state.Leverage, 1)))
 	free := g.free(facts)
 	return f.compare(money(needed), money(free), !free.Less(needed), "more margin than is available: less size, more leverage, or a deposit")
 }
 
-// free is what is available on futures for one more opening: as fetched, less
-// what the prices have taken since, less all that is in flight at its worst.
+// free returns the margin available for one more opening: as last read, less the losses
+// by price since, less everything in flight at its worst.
 func (g *Gate) free(facts *Facts) exchange.Amount {
 	free := facts.Book.Account.AvailableBalance
-	for _, truth := range facts.Book.Symbols() {
-		free = free.Add(truth.Moved().Min(exchange.Amount{}))
+	for _, state := range facts.Book.Symbols() {
+		free = free.Add(state.Moved().Min(exchange.Amount{}))
 	}
-	var of *reconcile.SymbolTruth // whose slip is known: most orders stand beside others of their symbol
+	var of *reconcile.SymbolTruth // the symbol whose slip is computed: orders of one symbol are mostly neighbours
 	var away exchange.Price
 	for _, p := range facts.Book.Live() {
 		if p.Order.Market != exchange.Futures || p.Order.ClosePosition {
 			continue
 		}
-		truth := facts.Book.Symbol(p.Order.Key())
-		if truth.Rules == nil {
+		state := facts.Book.Symbol(p.Order.Key())
+		if state.Rules == nil {
 			continue
 		}
-		if truth != of {
-			of, away = truth, g.slip(truth, facts)
+		if state != of {
+			of, away = state, g.slip(state, facts)
 		}
-		free = free.Sub(reserve(p, truth, away, facts))
+		free = free.Sub(reserve(p, state, away, facts))
 	}
 	return free
 }
 
-// slip is how far from the last price a fill is counted.
-func (g *Gate) slip(truth *reconcile.SymbolTruth, facts *Facts) exchange.Price {
-	slip := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, usualSlip)
+// slip returns how far from the last price a fill is counted.
+func (g *Gate) slip(state *reconcile.SymbolTruth, facts *Facts) exchange.Price {
+	slip := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, defaultSlip)
 	if account := g.limits.PriceCollar; account != 0 {
 		slip = min(slip, account)
 	}
-	return truth.Rules.PriceOf(truth.Rules.PriceAmount(truth.Last).MulRate(slip)) + 1
+	return state.Rules.PriceOf(state.Rules.PriceAmount(state.Last).MulRate(slip)) + 1
 }
 
-// reserve is what a placement may still take from what is available: the margin
-// of an opening no fetch has seen, its fee, and the loss of a fill through the
-// price.
-func reserve(p *reconcile.Placement, truth *reconcile.SymbolTruth, away exchange.Price, facts *Facts) exchange.Amount {
-	left, rules := p.Remaining(), truth.Rules
-	low, high := max(0, truth.Last-away), truth.Last+away
+// reserve returns what a placement may still take from the available margin: the margin
+// of an opening that no read has seen, its fee, and the loss of a fill through the price.
+func reserve(p *reconcile.Placement, state *reconcile.SymbolTruth, away exchange.Price, facts *Facts) exchange.Amount {
+	left, rules := p.Remaining(), state.Rules
+	low, high := max(0, state.Last-away), state.Last+away
 	if p.Order.Type.Priced() {
 		if p.Order.Side == exchange.Buy {
 			high = p.Order.Price
@@ -167,33 +167,33 @@ func reserve(p *reconcile.Placement, truth *reconcile.SymbolTruth, away exchange
 	}
 	sum := boundedNotional(rules, high, left).MulRate(facts.TakerFee)
 	if p.Seen && p.Order.Type.Priced() {
-		return sum // it rests: its margin is in the fetched figures, and it fills at its price
+		return sum // it rests: its margin is in the figures of the read, and it fills at its price
 	}
 	if p.Purpose.Opens() && !p.Seen {
-		sum = sum.Add(boundedNotional(rules, high, left).Div(int64(max(truth.Leverage, 1))))
+		sum = sum.Add(boundedNotional(rules, high, left).Div(int64(max(state.Leverage, 1))))
 	}
-	loss := high - truth.Last
+	loss := high - state.Last
 	if p.Order.Side == exchange.Sell {
-		loss = truth.Last - low
+		loss = state.Last - low
 	}
 	return sum.Add(boundedNotional(rules, max(0, loss), left))
 }
 
-// balance: a spot order holds what it would spend, the fee included where it is
-// paid in USDT; what is in flight is spent already.
+// balance requires what a spot order spends to be free, its fee included where that is
+// paid in USDT. Orders in flight count as spent.
 func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	truth, order := facts.Truth, &intent.Order
-	if truth.Key.Market != exchange.Spot {
+	state, order := facts.State, &intent.Order
+	if state.Key.Market != exchange.Spot {
 		return true
 	}
 	if facts.Book.WalletMS == 0 {
 		return f.refuse("unknown", "a fetched wallet", "the wallet was not fetched yet")
 	}
-	asset := truth.Rules.Quote
+	asset := state.Rules.Quote
 	if order.Side == exchange.Sell {
-		asset = truth.Rules.Base
+		asset = state.Rules.Base
 	}
-	need, free := spends(order, order.Quantity, truth, facts), facts.Book.Balance(asset).Free
+	need, free := spends(order, order.Quantity, state, facts), facts.Book.Balance(asset).Free
 	for _, p := range facts.Book.Live() {
 		if p.Order.Market != exchange.Spot || p.Order.Side != order.Side || p.Seen {
 			continue
@@ -204,21 +204,22 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 		}
 		free = free.Sub(spends(&p.Order, p.Remaining(), other, facts))
 	}
-	return f.compare(number(need, unit(asset)), number(free, unit(asset)), !free.Less(need), "more than is free: less size or a deposit; open orders may hold the rest")
+	return f.compare(number(need, unit(asset)), number(free, unit(asset)), !free.Less(need),
+		"more than is free: less size or a deposit; open orders may hold the rest")
 }
 
-// spends is what a spot order takes out of the free balance.
-func spends(order *exchange.NewOrder, left exchange.Quantity, truth *reconcile.SymbolTruth, facts *Facts) exchange.Amount {
+// spends returns what a spot order takes from the free balance.
+func spends(order *exchange.NewOrder, left exchange.Quantity, state *reconcile.SymbolTruth, facts *Facts) exchange.Amount {
 	byAmount := !order.QuoteAmount.IsZero()
 	if order.Side == exchange.Sell {
 		if byAmount {
-			left = truth.Rules.QuantityFor(order.QuoteAmount, truth.Last) + truth.Rules.QuantityTick
+			left = state.Rules.QuantityFor(order.QuoteAmount, state.Last) + state.Rules.QuantityTick
 		}
-		return truth.Rules.QuantityAmount(left)
+		return state.Rules.QuantityAmount(left)
 	}
 	spent := order.QuoteAmount
 	if !byAmount {
-		spent = boundedNotional(truth.Rules, basis(order, truth), left)
+		spent = boundedNotional(state.Rules, basis(order, state), left)
 	}
 	return spent.Add(spent.MulRate(facts.TakerFee))
 }

@@ -1,8 +1,11 @@
 // Package risk checks every intent against the rules, is the only maker of Approved, and fails closed.
 //
-// A Gate checks one intent against the truth with everything in flight counted
-// at its worst case. What it does not know, it refuses. Only reducing and
-// protecting intents pass while something is uncertain.
+// A Gate checks one intent against the state of the account, with everything in
+// flight counted at its worst case. It refuses whatever it cannot judge. While an
+// order is uncertain, only reducing and protecting intents pass.
+//
+// The rules of the exchange and of botd itself are in venue.go, position.go, money.go
+// and halted.go. The user's limits are rows of one table, in limit.go.
 package risk
 
 import (
@@ -13,28 +16,28 @@ import (
 	"botd/reconcile"
 )
 
-// Refusal says which rule refused an intent, with its figures.
+// Refusal names the rule that refused an intent, with its figures.
 type Refusal struct {
 	Rule  string // from Rules
 	Scope string // of a limit: account, account futures, symbol ..., strategy ...
-	Value string // what the intent would be
-	Limit string // what it may be
+	Value string // with the intent
+	Limit string
 	Hint  string
 }
 
-// Error puts rule, value, limit and hint into one line.
+// Error returns rule, value, limit and hint in one line.
 func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s: %s, limit %s (%s)", r.Rule, r.Value, r.Limit, r.Hint)
 }
 
-// Approved is an intent that every rule let pass. Only a Gate makes one: the
-// zero value panics when it is used.
+// Approved is an intent that no rule refused. Only a Gate makes one: the zero value
+// panics when it is used.
 type Approved struct {
 	intent reconcile.Intent
 	passed bool
 }
 
-// Intent returns what was approved; it panics on a value no gate made.
+// Intent returns the approved intent. It panics on a value that no gate made.
 func (a Approved) Intent() reconcile.Intent {
 	if !a.passed {
 		panic("risk: an intent that no gate approved")
@@ -42,26 +45,25 @@ func (a Approved) Intent() reconcile.Intent {
 	return a.intent
 }
 
-// Facts are what one check is made against.
+// Facts are the state that one check judges an intent against.
 type Facts struct {
 	NowMS    int64
 	Book     *reconcile.Book
-	Truth    *reconcile.SymbolTruth
+	State    *reconcile.SymbolTruth
 	Strategy Limits          // the strategy's own, tighter
 	Market   exchange.Amount // equity of the order's market, for exposures
 	Equity   exchange.Amount // of the account, all markets botd trades, for losses
-	Unread   bool            // Equity was not read yet
-	Own      exchange.Amount // of the strategy, when its limits watch it
-	TakerFee exchange.Rate   // counted for what is in flight; on spot reserved
+	Unread   bool            // Equity is not known yet
+	Own      exchange.Amount // equity of the strategy, when one of its limits follows it
+	TakerFee exchange.Rate   // counted for orders in flight; reserved on spot
 	Blind    bool            // reads have failed for too long: nothing opens
 }
 
-// Gate is the account's gate. What it needs comes with each check, of which it
-// makes one at a time.
+// Gate checks the intents of one account. It is not safe for concurrent use.
 type Gate struct {
 	limits Limits
 
-	// Room for one check, so that it allocates nothing.
+	// Scratch space of one check, so that it does not allocate.
 	found             finding
 	account, strategy subject
 }
@@ -69,14 +71,13 @@ type Gate struct {
 // NewGate returns a gate with the account's limits.
 func NewGate(limits Limits) *Gate { return &Gate{limits: limits} }
 
-// rule is one rule of the exchange's or of botd's own: its name, and what it finds
-// about an intent. The user's limits are rules too: limit.go.
+// rule is one rule of the exchange or of botd itself.
 type rule struct {
 	name string
 	find func(*Gate, *reconcile.Intent, *Facts, *finding) (fits bool)
 }
 
-// always are the rules for every placement, opens those for openings alone.
+// The rules by the kind of intent, in the order in which they are checked.
 var (
 	always = []rule{
 		{"symbol", (*Gate).symbol},
@@ -103,12 +104,12 @@ var (
 	leverages = []rule{{"leverage", (*Gate).setLeverage}}
 )
 
-// Rules returns the names of all rules, for metrics and documents.
+// Rules returns the names of all rules and limits.
 func Rules() []string {
 	return namesOf(reconcile.Entry)
 }
 
-// rulesOf are the rules that an intent is judged by before the limits, in order.
+// rulesOf returns the rules that apply to an intent. The limits follow them.
 func rulesOf(purpose reconcile.Purpose) []rule {
 	switch {
 	case purpose == reconcile.Cancel:
@@ -121,12 +122,12 @@ func rulesOf(purpose reconcile.Purpose) []rule {
 	return always
 }
 
-// judges reports whether an intent is judged by the limit.
+// judges reports whether the limit applies to an intent.
 func (l *Limit) judges(purpose reconcile.Purpose) bool {
 	return l.measure != nil && (purpose.Opens() || l.levers && purpose == reconcile.Leverage)
 }
 
-// namesOf are the names of all rules that an intent is judged by, in order.
+// namesOf returns the names of all rules and limits that apply to an intent.
 func namesOf(purpose reconcile.Purpose) (names []string) {
 	for _, r := range rulesOf(purpose) {
 		names = append(names, r.name)
@@ -139,9 +140,9 @@ func namesOf(purpose reconcile.Purpose) (names []string) {
 	return names
 }
 
-// judge asks each rule about an intent, in order, and returns the finding of the
-// first that refuses, or nil. It gives every finding on its way to whoever takes
-// them, of a limit one for each of the account and the strategy that has set it.
+// judge checks an intent against each rule in order and returns the finding of the
+// first that refuses, or nil. It passes every finding to give. A limit has a finding
+// for the account and another for the strategy, where they set it.
 func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)) *finding {
 	f := &g.found
 	for _, r := range rulesOf(intent.Purpose) {
@@ -152,8 +153,8 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 			return f
 		}
 	}
-	g.account = subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, intent: intent, market: facts.Truth.Key.Market, truth: facts.Truth,
-		equity: facts.Market, funds: facts.Equity, unread: facts.Unread}
+	g.account = subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, intent: intent,
+		market: facts.State.Key.Market, state: facts.State, equity: facts.Market, funds: facts.Equity, unread: facts.Unread}
 	g.strategy = g.account
 	g.strategy.limits, g.strategy.watch, g.strategy.strategy, g.strategy.funds = &facts.Strategy, facts.Book.Watch(intent.Strategy), intent.Strategy, facts.Own
 	for i := range limitTable {
@@ -180,12 +181,12 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 	return nil
 }
 
-func nobody(*finding) {}
+func discard(*finding) {}
 
-// Check lets an intent pass or says why not. A cancel passes unless the symbol
-// admits none.
+// Check approves an intent or returns the refusal. A cancel passes unless the symbol
+// allows none.
 func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal) {
-	if refused := g.judge(intent, facts, nobody); refused != nil {
+	if refused := g.judge(intent, facts, discard); refused != nil {
 		return Approved{}, refused.refusal()
 	}
 	return Approved{*intent, true}, nil

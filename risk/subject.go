@@ -40,8 +40,8 @@ type subject struct {
 	intent   *reconcile.Intent
 
 	market exchange.Market
-	truth  *reconcile.SymbolTruth   // nil: the account, or a market of it
-	traded []*reconcile.SymbolTruth // where truth is nil
+	state  *reconcile.SymbolTruth   // nil: the account, or a market of it
+	traded []*reconcile.SymbolTruth // where state is nil
 	equity exchange.Amount          // of the market: exposures are multiples of it
 	funds  exchange.Amount          // of the account, or the strategy's own: losses are measured on it
 	unread bool                     // funds were not read yet
@@ -81,22 +81,22 @@ func (s *subject) added() int {
 // price, or is so large that a sum could overflow.
 func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolTruth) figures {
 	f := figures{unit: usdt}
-	for _, truth := range symbols {
-		if truth.Key.Market != s.market {
+	for _, state := range symbols {
+		if state.Key.Market != s.market {
 			continue
 		}
-		one, known := exposure(truth, s.book)
+		one, known := exposure(state, s.book)
 		if !known {
-			f.unknown, f.hint = truth.Key.String()+" has no price, or a size beyond all bounds", nextRound
-			if truth.Rules == nil {
-				f.unknown, f.hint = truth.Key.String()+" has no price", "no strategy trades it, so nothing is read of it: end what is open there"
+			f.unknown, f.hint = state.Key.String()+" has no price, or a size beyond all bounds", nextRound
+			if state.Rules == nil {
+				f.unknown, f.hint = state.Key.String()+" has no price", "no strategy trades it, so nothing is read of it: end what is open there"
 			}
 			return f
 		}
 		f.value = f.value.Add(one)
 	}
 	if s.intent != nil {
-		more, known := value(&s.intent.Order, s.truth)
+		more, known := value(&s.intent.Order, s.state)
 		if !known {
 			f.unknown, f.hint = "the order's value is beyond all bounds", "ask for less"
 		}
@@ -122,7 +122,8 @@ func (s *subject) loss(start exchange.Amount, limit Loss) figures {
 // it ends, whatever the figures have done since.
 func (l *Limit) judge(s *subject, found *finding) {
 	f := l.measure(s)
-	*found = finding{rule: l.Name, scope: l.scope(s), value: number(f.value, f.unit), limit: number(f.limit, f.unit), hint: l.hint, setting: l, limits: s.limits}
+	*found = finding{rule: l.Name, scope: l.scope(s), value: number(f.value, f.unit), limit: number(f.limit, f.unit), hint: l.hint, setting: l,
+		limits: s.limits}
 	breach := l.breach(s)
 	switch {
 	case breach != nil:
@@ -139,8 +140,8 @@ func (l *Limit) judge(s *subject, found *finding) {
 // scope is whose limit it is for a subject.
 func (l *Limit) scope(s *subject) scope {
 	key := exchange.SymbolKey{Market: s.market}
-	if s.truth != nil {
-		key = s.truth.Key
+	if s.state != nil {
+		key = s.state.Key
 	}
 	return scope{l.Reach, s.strategy, key}
 }

@@ -26,7 +26,7 @@ type MarketFacts struct {
 // StrategyFacts is one strategy with its own limits.
 type StrategyFacts struct {
 	Name   string
-	Truth  *reconcile.SymbolTruth
+	State  *reconcile.SymbolTruth
 	Limits Limits
 	Own    exchange.Amount
 }
@@ -64,7 +64,7 @@ type Utilization struct {
 func (g *Gate) Utilization(facts *Account) (all []Utilization) {
 	account := subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, funds: facts.Equity, unread: !facts.Known}
 	for i := range facts.Strategies {
-		account.traded = append(account.traded, facts.Strategies[i].Truth)
+		account.traded = append(account.traded, facts.Strategies[i].State)
 	}
 	all = account.utilization(all, OfAccount)
 	for _, market := range facts.Markets {
@@ -87,7 +87,7 @@ func (g *Gate) Utilization(facts *Account) (all []Utilization) {
 
 // on is the subject on a strategy's symbol.
 func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
-	s.truth, s.market = strategy.Truth, strategy.Truth.Key.Market
+	s.state, s.market = strategy.State, strategy.State.Key.Market
 	for _, market := range facts.Markets {
 		if market.Market == s.market {
 			s.equity = market.Equity

@@ -10,17 +10,23 @@ import (
 
 func TestALimitIsSetTighterAndNeverLooser(t *testing.T) {
 	t.Parallel()
-	has := risk.Limits{MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 20}, MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(500)},
+	has := risk.Limits{MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxDailyLoss: risk.Loss{Share: exchange.RateOne / 20},
+		MaxDrawdown:   risk.Loss{USDT: exchange.AmountOf(500)},
 		MaxOpenOrders: 200, MaxOrdersPerMinute: 300, PriceCollar: exchange.RateOne / 20, MaxDataAgeMS: 120_000, MaxPosition: exchange.MustAmount("0.1")}
 	for _, c := range []struct{ rule, value, want string }{ // want: the limit afterwards, or what the error says
-		{risk.MaxLeverage, "5", "5"}, {risk.MaxLeverage, "20", "not tighter than 20"}, {risk.MaxLeverage, "21", "not tighter than 20"}, {risk.MaxLeverage, "0", "from 1 on"}, {risk.MaxLeverage, "x", "from 1 on"},
+		{risk.MaxLeverage, "5", "5"}, {risk.MaxLeverage, "20", "not tighter than 20"}, {risk.MaxLeverage, "21", "not tighter than 20"},
+		{risk.MaxLeverage, "0", "from 1 on"}, {risk.MaxLeverage, "x", "from 1 on"},
 		{risk.MaxGrossExposure, "0.5", "0.5"}, {risk.MaxGrossExposure, "11", "not tighter than 10"}, {risk.MaxGrossExposure, "-1", "above zero"},
 		{risk.MaxSymbolExposure, "2", "2"}, {risk.MaxLosingStreak, "3", "3"},
-		{risk.MaxDailyLoss, "2%", "2%"}, {risk.MaxDailyLoss, "0.02", "2%"}, {risk.MaxDailyLoss, "5%", "not tighter than 5%"}, {risk.MaxDailyLoss, "100 USDT", "in the same way"}, {risk.MaxDailyLoss, "200%", "up to 100%"},
-		{risk.MaxDrawdown, "100 USDT", "100 USDT"}, {risk.MaxDrawdown, "600USDT", "not tighter than 500 USDT"}, {risk.MaxDrawdown, "1%", "in the same way"}, {risk.MaxDrawdown, "-5 USDT", "above zero"},
-		{risk.MaxOpenOrders, "10", "10"}, {risk.MaxOrdersPerMinute, "10", "10"}, {risk.PriceCollar, "1%", "1%"}, {risk.PriceCollar, "6%", "not tighter than 5%"},
+		{risk.MaxDailyLoss, "2%", "2%"}, {risk.MaxDailyLoss, "0.02", "2%"}, {risk.MaxDailyLoss, "5%", "not tighter than 5%"},
+		{risk.MaxDailyLoss, "100 USDT", "in the same way"}, {risk.MaxDailyLoss, "200%", "up to 100%"},
+		{risk.MaxDrawdown, "100 USDT", "100 USDT"}, {risk.MaxDrawdown, "600USDT", "not tighter than 500 USDT"},
+		{risk.MaxDrawdown, "1%", "in the same way"}, {risk.MaxDrawdown, "-5 USDT", "above zero"},
+		{risk.MaxOpenOrders, "10", "10"}, {risk.MaxOrdersPerMinute, "10", "10"}, {risk.PriceCollar, "1%", "1%"}, {risk.PriceCollar, "6%",
+			"not tighter than 5%"},
 		{risk.MaxDataAge, "30s", "30s"}, {risk.MaxDataAge, "3m", "not tighter than 2m"}, {risk.MaxDataAge, "1", "a second or more"},
-		{risk.MaxPosition, "0.05", "0.05"}, {risk.MaxPosition, "0.2", "not tighter than 0.1"}, {"cool_down", "1h", "no such limit"}, {"max_fun", "1", "no such limit"},
+		{risk.MaxPosition, "0.05", "0.05"}, {risk.MaxPosition, "0.2", "not tighter than 0.1"},
+		{"cool_down", "1h", "no such limit"}, {"max_fun", "1", "no such limit"},
 	} {
 		limits := has
 		err := limits.Tighten("one", c.rule, c.value)

@@ -8,13 +8,12 @@ import (
 	"botd/reconcile"
 )
 
-// The rules of this file are the exchange's own about an order by itself
-// (interface, Rules 1 to 12), judged before sending so that the exchange has
-// nothing left to refuse. Rules about what else is in flight stand in position.go
-// and money.go.
+// The rules of this file are the exchange's rules about an order by itself (interface,
+// rules 1 to 12), checked before sending so that the exchange has nothing to refuse.
+// Rules that depend on other orders are in position.go and money.go.
 
 func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	rules := facts.Truth.Rules
+	rules := facts.State.Rules
 	switch {
 	case rules == nil:
 		return f.refuse(intent.Order.Symbol, "a known symbol", "its rules were not fetched yet")
@@ -26,19 +25,19 @@ func (g *Gate) symbol(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	return true
 }
 
-// cancelable: an order of a symbol whose isCancelOrder is false stays.
+// cancelable refuses a cancel while the symbol's isCancelOrder is false.
 func (g *Gate) cancelable(_ *reconcile.Intent, facts *Facts, f *finding) bool {
-	if rules := facts.Truth.Rules; rules != nil && !rules.Cancelable {
+	if rules := facts.State.Rules; rules != nil && !rules.Cancelable {
 		return f.refuse("isCancelOrder false", "true", "the exchange cancels no orders on this symbol now; its rules are read again soon")
 	}
 	return true
 }
 
-// shape: the order's fields go together (interface, POST /fhapi/v1/order and the
-// spot order body).
+// shape requires fields that go together (interface, POST /fhapi/v1/order and the spot
+// order body).
 func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	order, rules := &intent.Order, facts.Truth.Rules
-	futures := facts.Truth.Key.Market == exchange.Futures
+	order, rules := &intent.Order, facts.State.Rules
+	futures := facts.State.Key.Market == exchange.Futures
 	switch {
 	case order.Side != exchange.Buy && order.Side != exchange.Sell:
 		return f.refuse(order.Side, "BUY or SELL", "an order has a side")
@@ -59,11 +58,10 @@ func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	return true
 }
 
-// price: there is one to judge by, and the order carries those its type needs
-// and no others.
+// price requires a last price to judge by, and exactly the prices that the type takes.
 func (g *Gate) price(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	order, rules := &intent.Order, facts.Truth.Rules
-	if facts.Truth.Last <= 0 {
+	order, rules := &intent.Order, facts.State.Rules
+	if facts.State.Last <= 0 {
 		return f.refuse("none", "a last price", "no price of this symbol was read yet")
 	}
 	for _, p := range []struct {
@@ -78,15 +76,16 @@ func (g *Gate) price(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 			return f.refuse(p.name+" "+rules.PriceDecimal(p.price).String(), "none", order.Type.String()+" takes no "+p.name)
 		}
 	}
-	return f.compare(priceOf(rules, basis(order, facts.Truth)), number(exchange.Amount{}, plain).prefixed("above"), true, "")
+	return f.compare(priceOf(rules, basis(order, facts.State)), number(exchange.Amount{}, plain).prefixed("above"), true, "")
 }
 
 func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	rules, shown := facts.Truth.Rules, max(intent.Order.Price, intent.Order.StopPrice)
+	rules, shown := facts.State.Rules, max(intent.Order.Price, intent.Order.StopPrice)
 	tick := priceOf(rules, rules.PriceTick).prefixed("a multiple of")
 	for _, p := range [...]exchange.Price{intent.Order.Price, intent.Order.StopPrice} {
 		if !rules.OnPriceTick(p) {
-			return f.compare(priceOf(rules, p), tick, false, fmt.Sprintf("nearest: %s or %s", rules.PriceDecimal(rules.FloorPrice(p)), rules.PriceDecimal(rules.CeilPrice(p))))
+			nearest := fmt.Sprintf("nearest: %s or %s", rules.PriceDecimal(rules.FloorPrice(p)), rules.PriceDecimal(rules.CeilPrice(p)))
+			return f.compare(priceOf(rules, p), tick, false, nearest)
 		}
 	}
 	if shown == 0 {
@@ -96,7 +95,7 @@ func (g *Gate) priceTick(intent *reconcile.Intent, facts *Facts, f *finding) boo
 }
 
 func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	rules, size := facts.Truth.Rules, intent.Order.Quantity
+	rules, size := facts.State.Rules, intent.Order.Quantity
 	byAmount := intent.Order.Market == exchange.Spot && intent.Order.Type == exchange.MarketOrder
 	switch {
 	case intent.Order.ClosePosition || byAmount:
@@ -110,62 +109,63 @@ func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts, f *finding) 
 	case size <= 0:
 		return f.compare(sizeOf(rules, size), countOf(0).prefixed("above"), false, "an order needs a quantity")
 	}
-	return f.compare(sizeOf(rules, size), sizeOf(rules, rules.QuantityTick).prefixed("a multiple of"), rules.OnQuantityTick(size), "quantities are whole ticks")
+	return f.compare(sizeOf(rules, size), sizeOf(rules, rules.QuantityTick).prefixed("a multiple of"), rules.OnQuantityTick(size),
+		"quantities are whole ticks")
 }
 
-// basis is the price an order's value is judged at (rule 2).
-func basis(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Price {
+// basis returns the price that an order's value is judged at (rule 2).
+func basis(order *exchange.NewOrder, state *reconcile.SymbolTruth) exchange.Price {
 	switch {
 	case order.Type.Priced():
 		return order.Price
 	case order.Type.Conditional():
 		return order.StopPrice
 	}
-	return truth.Last
+	return state.Last
 }
 
-// maxNotional is more than anything botd trades is worth, in USDT. What is worth more
-// is counted as this much, and as not known where it would have to be exact: so
-// many of it can be added that no sum overflows.
+// maxNotional bounds every value that is computed, in USDT, far above any real one. A
+// larger value counts as this much, or as unknown where it has to be exact, so that no
+// sum overflows.
 var maxNotional = exchange.AmountOf(1_000_000_000_000_000)
 
-// notionalOf is the value of a quantity at a price, and whether that is below maxNotional.
+// notionalOf returns the value of a quantity at a price, and whether it is exact.
 func notionalOf(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) (exchange.Amount, bool) {
 	amount, known := rules.NotionalWithin(at, size, maxNotional)
 	return amount.Min(maxNotional), known
 }
 
-// boundedNotional is notionalOf where what is beyond all bounds may count as maxNotional.
+// boundedNotional returns notionalOf where maxNotional may stand for a larger value.
 func boundedNotional(rules *exchange.Symbol, at exchange.Price, size exchange.Quantity) exchange.Amount {
 	amount, _ := notionalOf(rules, at, size)
 	return amount
 }
 
-// value is an order's value, and whether it is below maxNotional.
-func value(order *exchange.NewOrder, truth *reconcile.SymbolTruth) (exchange.Amount, bool) {
+// value returns an order's value, and whether it is exact.
+func value(order *exchange.NewOrder, state *reconcile.SymbolTruth) (exchange.Amount, bool) {
 	if !order.QuoteAmount.IsZero() {
 		return order.QuoteAmount.Min(maxNotional), order.QuoteAmount.Less(maxNotional)
 	}
-	return notionalOf(truth.Rules, basis(order, truth), order.Quantity)
+	return notionalOf(state.Rules, basis(order, state), order.Quantity)
 }
 
-// ordered is an order's quantity, one by amount at the last price.
-func ordered(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Quantity {
+// ordered returns an order's quantity. An amount is converted at the last price.
+func ordered(order *exchange.NewOrder, state *reconcile.SymbolTruth) exchange.Quantity {
 	if order.QuoteAmount.IsZero() {
 		return order.Quantity
 	}
-	return plus(order.Quantity, truth.Rules.QuantityFor(order.QuoteAmount, truth.Last))
+	return plus(order.Quantity, state.Rules.QuantityFor(order.QuoteAmount, state.Last))
 }
 
 func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	order, rules := &intent.Order, facts.Truth.Rules
+	order, rules := &intent.Order, facts.State.Rules
 	if order.ClosePosition {
 		return true
 	}
 	lowest, highest := money(rules.MinNotional), money(rules.MaxNotional)
 	limit := lowest
 	limit.upTo = rules.MaxNotional
-	notional, known := value(order, facts.Truth)
+	notional, known := value(order, facts.State)
 	switch {
 	case !known || rules.MaxNotional.Less(notional):
 		return f.compare(money(notional), highest.prefixed("at most"), false, "the order is too large for this symbol (rule 2)")
@@ -175,25 +175,26 @@ func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool
 	return f.compare(money(notional), limit, true, "")
 }
 
-// working is the price that activates an order: spot has the last price alone.
-func working(order *exchange.NewOrder, truth *reconcile.SymbolTruth) exchange.Price {
-	if order.WorkingType == exchange.MarkPrice && truth.Mark > 0 {
-		return truth.Mark
+// working returns the price that triggers an order: on spot the last price.
+func working(order *exchange.NewOrder, state *reconcile.SymbolTruth) exchange.Price {
+	if order.WorkingType == exchange.MarkPrice && state.Mark > 0 {
+		return state.Mark
 	}
-	return truth.Last
+	return state.Last
 }
 
-// stopPrice: a conditional order's stop price is not the current one, and a
-// protection's lies on the side of its type, else the exchange would take it for
-// the other type (rule 11). closePosition has a rule of its own.
+// stopPrice refuses a conditional order at the current price, and a protection on the
+// wrong side of it, which the exchange would take for the other type (rule 11).
+// closePosition has a rule of its own.
 func (g *Gate) stopPrice(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	order, rules := &intent.Order, facts.Truth.Rules
+	order, rules := &intent.Order, facts.State.Rules
 	if !order.Type.Conditional() || order.ClosePosition {
 		return true
 	}
-	stop, current := order.StopPrice, working(order, facts.Truth)
+	stop, current := order.StopPrice, working(order, facts.State)
 	if stop == current {
-		return f.compare(priceOf(rules, stop), priceOf(rules, current).prefixed("another than"), false, "a stop at the current price is neither stop-loss nor take-profit (rule 11)")
+		return f.compare(priceOf(rules, stop), priceOf(rules, current).prefixed("another than"), false,
+			"a stop at the current price is neither stop-loss nor take-profit (rule 11)")
 	}
 	side := "above"
 	if stop < current {

@@ -14,21 +14,22 @@ import (
 	"botd/reconcile/record"
 )
 
-// TestWhateverRiskApprovesTheExchangeAccepts draws an account with positions,
-// resting orders, strangers' orders, and placements in flight or of unknown
-// fate, and lets the gate judge random intents. Whatever it approves is sent in
-// every world those placements may have made: each unknown absent, accepted, or
-// accepted and filled; each resting order at the best price filled or not.
+// TestWhateverRiskApprovesTheExchangeAccepts draws an account with positions, resting
+// orders, foreign orders, and placements that are in flight or whose outcome is unknown,
+// and lets the gate judge random intents. It sends what the gate approves in every world
+// that those placements may have led to: each unknown one absent, accepted, or accepted
+// and filled; each resting order at the best price filled or not.
 //
-// An opening must be accepted in all of them. What reduces or protects may be
-// refused in one way only: because what it would close is closed already.
+// The exchange must accept an opening in all of them. It may refuse a reducing or
+// protecting order for one reason only: what it would close is closed already.
 func TestWhateverRiskApprovesTheExchangeAccepts(t *testing.T) {
 	t.Parallel()
 	counts := map[string]int{}
 	for range 60 { // -rapid.checks N makes N scenes of each
 		checkScenes(t, counts)
 	}
-	for _, kind := range []string{"approved entry", "approved order", "approved exit", "approved exit_order", "approved stop_loss", "approved take_profit", "approved leverage", "worlds", "repeats refused"} {
+	for _, kind := range []string{"approved entry", "approved order", "approved exit", "approved exit_order", "approved stop_loss",
+		"approved take_profit", "approved leverage", "worlds", "repeats refused"} {
 		if counts[kind] == 0 {
 			t.Errorf("%s: want some, have none: %v", kind, counts)
 		}
@@ -103,7 +104,8 @@ func (s *scene) newWorld() *world {
 		x.SetMarket(symbol.Key(), sim.Still(sim.StillConfig{SpreadTicks: 1, Price: s.prices[symbol.Key()]}))
 	}
 	rich := sim.DefaultAccount(other)
-	rich.FuturesUSDT, rich.Spot = exchange.AmountOf(1_000_000_000), map[string]exchange.Amount{"USDT": exchange.AmountOf(1_000_000_000), "BTC": exchange.AmountOf(100_000)}
+	rich.FuturesUSDT, rich.Spot = exchange.AmountOf(1_000_000_000), map[string]exchange.Amount{"USDT": exchange.AmountOf(1_000_000_000),
+		"BTC": exchange.AmountOf(100_000)}
 	if err := errors.Join(x.AddAccount(s.wallet), x.AddAccount(rich)); err != nil {
 		panic(err)
 	}
@@ -132,7 +134,8 @@ func drawScene(r *rapid.T) *scene {
 	percent := exchange.RateOne / 100
 	s := newScene(sim.DefaultSymbols(), Limits{PriceCollar: rapid.SampledFrom([]exchange.Rate{0, 5 * percent}).Draw(r, "collar")})
 	s.wallet.FuturesUSDT = exchange.AmountOf(rapid.SampledFrom([]int64{10, 200, 3_000, 500_000}).Draw(r, "futures"))
-	s.wallet.Spot = map[string]exchange.Amount{"USDT": exchange.AmountOf(rapid.SampledFrom([]int64{0, 50, 90, 400, 3_000}).Draw(r, "usdt")), "BTC": exchange.MustAmount(rapid.SampledFrom([]string{"0", "0.01", "2"}).Draw(r, "btc"))}
+	s.wallet.Spot = map[string]exchange.Amount{"USDT": exchange.AmountOf(rapid.SampledFrom([]int64{0, 50, 90, 400, 3_000}).Draw(r, "usdt")),
+		"BTC": exchange.MustAmount(rapid.SampledFrom([]string{"0", "0.01", "2"}).Draw(r, "btc"))}
 	s.wallet.FeeFromQuote = rapid.Bool().Draw(r, "fee from quote")
 	x := s.newWorld()
 	s.openWorld(r, x)
@@ -164,14 +167,16 @@ func (s *scene) openWorld(r *rapid.T, x *world) {
 	for range rapid.IntRange(0, 6).Draw(r, "steps before") {
 		symbol := s.drawSymbol(r)
 		if symbol.Market == exchange.Futures && rapid.IntRange(0, 3).Draw(r, "set leverage") == 0 {
-			do(exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: symbol.Name, Leverage: rapid.SampledFrom([]int{1, 5, 20, 50}).Draw(r, "leverage before")})
+			do(exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: symbol.Name, Leverage: rapid.SampledFrom([]int{1, 5, 20, 50}).Draw(r,
+				"leverage before")})
 			continue
 		}
 		intent := s.drawIntentOn(r, symbol, x)
 		if rapid.IntRange(0, 2).Draw(r, "a position first") == 0 {
 			intent.Purpose, intent.Order.Type, intent.Order.Price, intent.Order.StopPrice = reconcile.Entry, exchange.MarketOrder, 0, 0
 			intent.Order.ReduceOnly, intent.Order.ClosePosition, intent.Order.PostOnly, intent.Order.WorkingType = false, false, false, 0
-			intent.Order.Quantity = symbol.QuantityFor(exchange.AmountOf(rapid.SampledFrom([]int64{10, 90, 1_500, 100_000}).Draw(r, "position")), s.prices[symbol.Key()])
+			intent.Order.Quantity = symbol.QuantityFor(exchange.AmountOf(rapid.SampledFrom([]int64{10, 90, 1_500, 100_000}).Draw(r, "position")),
+				s.prices[symbol.Key()])
 		}
 		if intent.Purpose == reconcile.Leverage {
 			continue
@@ -191,7 +196,8 @@ func (s *scene) openWorld(r *rapid.T, x *world) {
 // journal writes a placement into the book as sent.
 func (s *scene) journal(intent reconcile.Intent) *reconcile.Placement {
 	order := intent.Order
-	s.book.Apply(&record.Record{Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID, AtMS: 1, Body: record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key}})
+	s.book.Apply(&record.Record{Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID, AtMS: 1, Body: record.Sending{Order: order,
+		Purpose: intent.Purpose, Key: intent.Key}})
 	return s.book.Placement(order.ClientOrderID)
 }
 
@@ -205,22 +211,24 @@ func (s *scene) fetch(x *world) {
 		return answer
 	}
 	for _, symbol := range s.symbols {
-		truth := s.book.Symbol(symbol.Key())
-		truth.Rules, truth.Last, truth.Mark, truth.LastMS = symbol, s.prices[symbol.Key()], s.prices[symbol.Key()], x.NowMS()
+		state := s.book.Symbol(symbol.Key())
+		state.Rules, state.Last, state.Mark, state.LastMS = symbol, s.prices[symbol.Key()], s.prices[symbol.Key()], x.NowMS()
 	}
 	for _, setting := range do(exchange.Request{Operation: exchange.FuturesLeverages}).Leverages.Items() {
 		s.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).Leverage = setting.Leverage
 	}
 	account := do(exchange.Request{Operation: exchange.FuturesAccount}).Account
 	snapshot := &reconcile.Snapshot{BeganMS: x.NowMS(), EndedMS: x.NowMS(), Account: &account,
-		FuturesOrders: do(exchange.Request{Operation: exchange.FuturesOpenOrders}).Orders, SpotOrders: do(exchange.Request{Operation: exchange.SpotOpenOrders}).Orders,
-		Positions: do(exchange.Request{Operation: exchange.FuturesOpenPositions}).Positions, Balances: do(exchange.Request{Operation: exchange.SpotWallet}).Balances,
-		History: do(exchange.Request{Operation: exchange.SpotOrderHistory}).Orders}
-	for _, truth := range x.AllOrders() {
-		if p := s.book.Placement(truth.ClientOrderID); p != nil && truth.Account == me {
-			s.book.Apply(&record.Record{ClientOrderID: truth.ClientOrderID, Body: record.Acknowledged{OrderID: truth.ID}})
-			if truth.Market == exchange.Futures && truth.Status.Final() {
-				snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: truth.ID, Order: truth.Order, Known: true})
+		FuturesOrders: do(exchange.Request{Operation: exchange.FuturesOpenOrders}).Orders,
+		SpotOrders:    do(exchange.Request{Operation: exchange.SpotOpenOrders}).Orders,
+		Positions:     do(exchange.Request{Operation: exchange.FuturesOpenPositions}).Positions,
+		Balances:      do(exchange.Request{Operation: exchange.SpotWallet}).Balances,
+		History:       do(exchange.Request{Operation: exchange.SpotOrderHistory}).Orders}
+	for _, state := range x.AllOrders() {
+		if p := s.book.Placement(state.ClientOrderID); p != nil && state.Account == me {
+			s.book.Apply(&record.Record{ClientOrderID: state.ClientOrderID, Body: record.Acknowledged{OrderID: state.ID}})
+			if state.Market == exchange.Futures && state.Status.Final() {
+				snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: state.ID, Order: state.Order, Known: true})
 			}
 		}
 	}
@@ -234,8 +242,8 @@ func (s *scene) fetch(x *world) {
 
 // bestFor is the price at which a resting order stands first.
 func (s *scene) bestFor(order exchange.NewOrder) exchange.Price {
-	truth := s.book.Symbol(order.Key())
-	return truth.Last - truth.Rules.PriceTick*exchange.Price(order.Side.Sign())
+	state := s.book.Symbol(order.Key())
+	return state.Last - state.Rules.PriceTick*exchange.Price(order.Side.Sign())
 }
 
 func (s *scene) limbo() int { return len(s.sent) + len(s.resting) }
@@ -282,7 +290,7 @@ func (s *scene) everyWorld(visit func(*world)) {
 	}
 }
 
-// live plays what happened since the fetch. It reports false when the world can not be.
+// live plays what happened since the fetch. It reports false when the world cannot be.
 func (w *world) live(s *scene, fated []fate) bool {
 	w.fates = fated
 	for i, l := range append(slices.Clone(s.resting), s.sent...) {
@@ -307,7 +315,8 @@ func (w *world) fill(s *scene, order exchange.NewOrder) {
 	if order.Type != exchange.Limit || order.Price != s.bestFor(order) {
 		return
 	}
-	taker := exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: order.Quantity}
+	taker := exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price,
+		Quantity: order.Quantity}
 	request := requestOf(&reconcile.Intent{Purpose: reconcile.Entry, Order: taker})
 	_, _ = w.Do(other, &request) // against a position of the other's own it may be refused: then nothing filled
 }
@@ -321,26 +330,28 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 	if err == nil || !errors.As(err, &refusal) {
 		return
 	}
-	gone := []int{sim.CodeNoPosition, sim.CodeReduceQuantity, sim.CodeReduceSum, sim.CodeCloseDuplicate}
-	if intent.Order.Reduces() && slices.Contains(gone, refusal.Code) && s.reducingUnknown(intent) {
+	closed := []int{sim.CodeNoPosition, sim.CodeReduceQuantity, sim.CodeReduceSum, sim.CodeCloseDuplicate}
+	if intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && s.reducingUnknown(intent) {
 		counts["repeats refused"]++
 		return
 	}
 	if refusal.Code == sim.CodeReduceSum && s.outgrown(intent) {
 		return
 	}
-	r.Fatalf("approved, and refused by the exchange: %s %+v: %v\nfates %v\nresting %+v\nsent %+v", intent.Purpose, intent.Order, err, w.fates, s.resting, s.sent)
+	r.Fatalf("approved, and refused by the exchange: %s %+v: %v\nfates %v\nresting %+v\nsent %+v", intent.Purpose, intent.Order, err, w.fates,
+		s.resting, s.sent)
 }
 
-// outgrown reports whether a market order of the whole position may be one of a part
-// by now, because an opening under way has filled: foreign reducing orders, which the
-// whole sweeps (rule 6), then count against it. Waiting for the opening would let
-// them keep botd in its position, so the exit is sent all the same.
+// outgrown reports whether a market order of the whole position may be of a part of it
+// by now, because an opening has filled. Foreign reducing orders, which an order of the
+// whole removes (rule 6), then count against it. Waiting for the opening would let them
+// keep botd in its position, so the exit is sent all the same.
 func (s *scene) outgrown(intent *reconcile.Intent) bool {
-	truth := s.book.Symbol(intent.Order.Key())
-	foreign := slices.ContainsFunc(truth.Foreign, func(o exchange.Order) bool { return o.Reduces() && !o.ClosePosition })
+	state := s.book.Symbol(intent.Order.Key())
+	foreign := slices.ContainsFunc(state.Foreign, func(o exchange.Order) bool { return o.Reduces() && !o.ClosePosition })
 	return foreign && intent.Order.Type == exchange.MarketOrder && intent.Order.ReduceOnly &&
-		slices.ContainsFunc(append(slices.Clone(s.resting), s.sent...), func(l limboOrder) bool { return l.order.Key() == intent.Order.Key() && !l.order.Reduces() })
+		slices.ContainsFunc(append(slices.Clone(s.resting), s.sent...),
+			func(l limboOrder) bool { return l.order.Key() == intent.Order.Key() && !l.order.Reduces() })
 }
 
 // reducingUnknown reports whether something in flight may have closed what the
@@ -357,7 +368,7 @@ func (s *scene) reducingUnknown(intent *reconcile.Intent) bool {
 }
 
 func (s *scene) facts(intent *reconcile.Intent) *Facts {
-	return &Facts{NowMS: 1_700_000_000_000, Book: s.book, Truth: s.book.Symbol(intent.Order.Key()), TakerFee: s.fee}
+	return &Facts{NowMS: 1_700_000_000_000, Book: s.book, State: s.book.Symbol(intent.Order.Key()), TakerFee: s.fee}
 }
 
 func (s *scene) drawSymbol(r *rapid.T) *exchange.Symbol {
@@ -421,7 +432,8 @@ func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reco
 		}
 		if held > 0 {
 			order.Side = exchange.SideOf(-position)
-			order.Quantity = rapid.SampledFrom([]exchange.Quantity{held, symbol.FloorQuantity(held / 2), held + symbol.QuantityTick, quantity}).Draw(r, "part")
+			order.Quantity = rapid.SampledFrom([]exchange.Quantity{held, symbol.FloorQuantity(held / 2), held + symbol.QuantityTick,
+				quantity}).Draw(r, "part")
 		}
 	case reconcile.StopLoss, reconcile.TakeProfit:
 		order.Type, order.StopPrice, order.ClosePosition, order.Quantity = exchange.StopMarket, near(), true, 0

@@ -15,7 +15,7 @@ import (
 // sending, an intent that just keeps it and one that just breaks it.
 type venueRow struct {
 	code   int
-	rule   string // of the gate; empty: why says how the rule can not be broken
+	rule   string // of the gate; empty: why says how the rule cannot be broken
 	why    string
 	before []reconcile.Intent // accepted and fetched before
 	change func(*exchange.Symbol)
@@ -40,20 +40,24 @@ func limitBuy(price exchange.Price, quantity exchange.Quantity, change ...func(*
 }
 
 func stopBuy(stop exchange.Price, change ...func(*exchange.NewOrder)) reconcile.Intent {
-	return with(intentOf(reconcile.Order, bitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.StopLimit, Price: 50_100e8, StopPrice: stop, Quantity: 10,
+	return with(intentOf(reconcile.Order, bitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.StopLimit, Price: 50_100e8, StopPrice: stop,
+		Quantity:    10,
 		WorkingType: exchange.ContractPrice}), change...)
 }
 
 func sell(quantity exchange.Quantity, change ...func(*exchange.NewOrder)) reconcile.Intent {
-	return with(intentOf(reconcile.Exit, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}), change...)
+	return with(intentOf(reconcile.Exit, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: quantity,
+		ReduceOnly: true}), change...)
 }
 
 func restingSell(quantity exchange.Quantity) reconcile.Intent {
-	return intentOf(reconcile.ExitOrder, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 51_000e8, Quantity: quantity, ReduceOnly: true})
+	return intentOf(reconcile.ExitOrder, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 51_000e8, Quantity: quantity,
+		ReduceOnly: true})
 }
 
 func closing(kind exchange.OrderType, stop exchange.Price, change ...func(*exchange.NewOrder)) reconcile.Intent {
-	return with(intentOf(reconcile.StopLoss, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: kind, StopPrice: stop, ClosePosition: true, WorkingType: exchange.ContractPrice}), change...)
+	return with(intentOf(reconcile.StopLoss, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: kind, StopPrice: stop, ClosePosition: true,
+		WorkingType: exchange.ContractPrice}), change...)
 }
 
 func spotBuy(amount string) reconcile.Intent {
@@ -86,11 +90,12 @@ func venueTable() []venueRow {
 		{code: exchange.CodeSpotInvalidSymbol, rule: "symbol", keeps: spotBuy("100"),
 			breaks: with(spotBuy("100"), func(o *exchange.NewOrder) { o.Symbol = "NO-USDT" })},
 		{code: exchange.CodeFuturesInvalidSymbol, rule: "symbol", keeps: buy(10), breaks: with(buy(10), func(o *exchange.NewOrder) { o.Symbol = "NO-USDT" })},
-		{code: exchange.CodeNotPermitted, why: "of the key, not of an order: 403, told as credentials"},
-		{code: exchange.CodeUnknownKey, why: "of the key, not of an order: 401, told as credentials"},
+		{code: exchange.CodeNotPermitted, why: "of the key, not of an order: 403, reported as credentials"},
+		{code: exchange.CodeUnknownKey, why: "of the key, not of an order: 401, reported as credentials"},
 		{code: sim.CodeParameter, why: "of reads alone: placements have no parameter with bounds of its own"},
 		{code: sim.CodeSide, rule: "shape", keeps: buy(10), breaks: buy(10, func(o *exchange.NewOrder) { o.Side = 0 })},
-		{code: sim.CodeType, rule: "shape", change: func(s *exchange.Symbol) { s.OrderTypes = []exchange.OrderType{exchange.Limit} }, keeps: limitBuy(49_000e8, 10), breaks: buy(10)},
+		{code: sim.CodeType, rule: "shape", change: func(s *exchange.Symbol) { s.OrderTypes = []exchange.OrderType{exchange.Limit} },
+			keeps: limitBuy(49_000e8, 10), breaks: buy(10)},
 		{code: sim.CodeNotTradable, rule: "symbol", change: func(s *exchange.Symbol) { s.Tradable = false }, breaks: buy(10)},
 		{code: sim.CodeReduceOnlySymbol, rule: "symbol", change: func(s *exchange.Symbol) { s.ReduceOnly = true }, breaks: buy(10)},
 		{code: sim.CodeQuantity, rule: "quantity_tick", keeps: buy(1), breaks: buy(0)},
@@ -101,19 +106,24 @@ func venueTable() []venueRow {
 		{code: sim.CodePriceForbidden, rule: "price", keeps: buy(10), breaks: buy(10, func(o *exchange.NewOrder) { o.Price = 50_000e8 })},
 		{code: sim.CodePriceTick, rule: "price_tick", keeps: limitBuy(49_000.1e8, 10), breaks: limitBuy(49_000.15e8, 10)},
 		{code: sim.CodeStopPriceMissing, rule: "price", keeps: stopBuy(50_000.1e8), breaks: stopBuy(0)},
-		{code: sim.CodeStopPriceForbidden, rule: "price", keeps: limitBuy(49_000e8, 10), breaks: limitBuy(49_000e8, 10, func(o *exchange.NewOrder) { o.StopPrice = 50_100e8 })},
+		{code: sim.CodeStopPriceForbidden, rule: "price", keeps: limitBuy(49_000e8, 10), breaks: limitBuy(49_000e8, 10,
+			func(o *exchange.NewOrder) { o.StopPrice = 50_100e8 })},
 		{code: sim.CodeStopPriceTick, rule: "price_tick", keeps: stopBuy(50_000.1e8), breaks: stopBuy(50_000.05e8)},
 		{code: sim.CodeStopPriceEqual, rule: "stop_price", keeps: stopBuy(50_000.1e8), breaks: stopBuy(50_000e8)},
 		{code: sim.CodeWorkingTypeMissing, rule: "shape", keeps: stopBuy(50_100e8), breaks: stopBuy(50_100e8, working0)},
-		{code: sim.CodeWorkingTypeForbidden, rule: "shape", keeps: buy(10), breaks: buy(10, func(o *exchange.NewOrder) { o.WorkingType = exchange.MarkPrice })},
-		{code: sim.CodeMinNotional, rule: "notional", change: func(s *exchange.Symbol) { s.MinNotional = exchange.AmountOf(100) }, keeps: buy(2), breaks: buy(1)},
+		{code: sim.CodeWorkingTypeForbidden, rule: "shape", keeps: buy(10), breaks: buy(10,
+			func(o *exchange.NewOrder) { o.WorkingType = exchange.MarkPrice })},
+		{code: sim.CodeMinNotional, rule: "notional", change: func(s *exchange.Symbol) { s.MinNotional = exchange.AmountOf(100) }, keeps: buy(2),
+			breaks: buy(1)},
 		{code: sim.CodeMinNotional, rule: "notional", keeps: spotBuy("5"), breaks: spotBuy("4.99")},
-		{code: sim.CodeMaxNotional, rule: "notional", change: func(s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(1_000) }, keeps: buy(20), breaks: buy(21)},
+		{code: sim.CodeMaxNotional, rule: "notional", change: func(s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(1_000) }, keeps: buy(20),
+			breaks: buy(21)},
 		{code: sim.CodePostOnlyType, rule: "shape", keeps: limitBuy(49_000e8, 10, postOnly), breaks: buy(10, postOnly)},
 		{code: sim.CodeReduceAndClose, rule: "shape", before: long, keeps: closing(exchange.StopMarket, 49_000e8),
 			breaks: closing(exchange.StopMarket, 49_000e8, func(o *exchange.NewOrder) { o.ReduceOnly = true })},
 		{code: sim.CodeNoPosition, rule: "reduce_only", breaks: sell(10)},
-		{code: sim.CodeReduceSide, rule: "reduce_only", before: long, keeps: sell(10), breaks: sell(10, func(o *exchange.NewOrder) { o.Side = exchange.Buy })},
+		{code: sim.CodeReduceSide, rule: "reduce_only", before: long, keeps: sell(10), breaks: sell(10,
+			func(o *exchange.NewOrder) { o.Side = exchange.Buy })},
 		{code: sim.CodeReduceQuantity, rule: "reduce_only", before: long, keeps: sell(100), breaks: sell(101)},
 		{code: sim.CodeReduceSum, rule: "reduce_only_sum", before: append(slices.Clone(long), restingSell(60)), keeps: sell(40), breaks: sell(41)},
 		{code: sim.CodeCloseType, rule: "close_position", before: long, keeps: closing(exchange.StopMarket, 49_000e8),
@@ -122,22 +132,28 @@ func venueTable() []venueRow {
 			breaks: closing(exchange.StopMarket, 49_000e8, func(o *exchange.NewOrder) { o.Quantity = 10 })},
 		{code: sim.CodeCloseDuplicate, rule: "close_position", before: append(slices.Clone(long), closing(exchange.StopMarket, 48_000e8)),
 			keeps: closing(exchange.TakeProfitMarket, 51_000e8), breaks: closing(exchange.StopMarket, 49_000e8)},
-		{code: sim.CodeCloseStopPrice, rule: "close_position", before: long, keeps: closing(exchange.StopMarket, 49_999.9e8), breaks: closing(exchange.StopMarket, 50_000e8)},
-		{code: sim.CodeCloseStopPrice, rule: "close_position", before: long, keeps: closing(exchange.TakeProfitMarket, 50_000.1e8), breaks: closing(exchange.TakeProfitMarket, 50_000e8)},
-		{code: sim.CodeOppositeOrder, rule: "opposite", before: long, keeps: buy(10), breaks: with(buy(10), func(o *exchange.NewOrder) { o.Side = exchange.Sell })},
+		{code: sim.CodeCloseStopPrice, rule: "close_position", before: long, keeps: closing(exchange.StopMarket, 49_999.9e8),
+			breaks: closing(exchange.StopMarket, 50_000e8)},
+		{code: sim.CodeCloseStopPrice, rule: "close_position", before: long, keeps: closing(exchange.TakeProfitMarket, 50_000.1e8),
+			breaks: closing(exchange.TakeProfitMarket, 50_000e8)},
+		{code: sim.CodeOppositeOrder, rule: "opposite", before: long, keeps: buy(10), breaks: with(buy(10),
+			func(o *exchange.NewOrder) { o.Side = exchange.Sell })},
 		{code: sim.CodeMargin, rule: "margin", wallet: func(c *sim.AccountConfig) { c.FuturesUSDT = exchange.AmountOf(50) }, keeps: buy(10), breaks: buy(11)},
 		{code: sim.CodeBalance, rule: "balance", wallet: func(c *sim.AccountConfig) { c.Spot["USDT"], c.FeeFromQuote = exchange.MustAmount("100.1"), true },
 			keeps: spotBuy("100"), breaks: spotBuy("100.01")},
-		{code: sim.CodeBalance, rule: "balance", wallet: func(c *sim.AccountConfig) { c.Spot["BTC"] = exchange.MustAmount("0.01") }, keeps: spotSell(1_000), breaks: spotSell(1_001)},
+		{code: sim.CodeBalance, rule: "balance", wallet: func(c *sim.AccountConfig) { c.Spot["BTC"] = exchange.MustAmount("0.01") }, keeps: spotSell(1_000),
+			breaks: spotSell(1_001)},
 		{code: sim.CodeUnknownOrder, why: "a cancel names an id that the exchange gave"},
 		{code: sim.CodeFinishedOrder, why: "a race that only a fetch ends: GET decides filled or canceled (exactly-once.md, case 28)"},
-		{code: sim.CodeNotCancelable, rule: "symbol", before: []reconcile.Intent{limitBuy(49_000e8, 10)}, change: func(s *exchange.Symbol) { s.Cancelable = false },
+		{code: sim.CodeNotCancelable, rule: "symbol", before: []reconcile.Intent{limitBuy(49_000e8, 10)},
+			change: func(s *exchange.Symbol) { s.Cancelable = false },
 			breaks: reconcile.Intent{Purpose: reconcile.Cancel, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT"}, OrderID: 1}},
 		{code: sim.CodeLeverage, rule: "leverage", keeps: setLeverageTo(50), breaks: setLeverageTo(51)},
 		{code: sim.CodeLeverage, rule: "leverage", keeps: setLeverageTo(1), breaks: setLeverageTo(0)},
 		{code: sim.CodeLeverageMargin, rule: "leverage", before: long, wallet: func(c *sim.AccountConfig) { c.FuturesUSDT = exchange.AmountOf(1_100) },
 			keeps: setLeverageTo(5), breaks: setLeverageTo(4)}, // 0.1 BTC cost 5000.01: 500 margin at 10, 1000 at 5, 1250 at 4
-		{code: sim.CodeNoPrice, rule: "price", why: "every market of the simulated exchange has a price from its start; the gate's side is TestEveryRuleRefusesAndLetsPass"},
+		{code: sim.CodeNoPrice, rule: "price",
+			why: "every market of the simulated exchange has a price from its start; the gate's side is TestEveryRuleRefusesAndLetsPass"},
 		{code: sim.CodeTooManyOrders, rule: "order_count", why: "TestOrdersAreCounted: " + "10000 open orders of an account and market"},
 		{code: sim.CodeClientOrderID, why: "botd's ids have at most 32 characters: TestAnIDIsNeverLongerThanTheExchangeTakes"},
 	}
@@ -208,8 +224,8 @@ func (row *venueRow) check(t *testing.T) {
 	_, refusal := s.gate.Check(&row.breaks, s.facts(&row.breaks))
 	request := requestOf(&row.breaks)
 	_, err := s.newWorld().Do(me, &request)
-	var told *exchange.Refusal
-	if !errors.As(err, &told) || told.Code != row.code {
+	var refused *exchange.Refusal
+	if !errors.As(err, &refused) || refused.Code != row.code {
 		t.Errorf("what breaks the rule, on the exchange: want code %d, have %v", row.code, err)
 	}
 	if refusal == nil || refusal.Rule != row.rule {
@@ -218,7 +234,8 @@ func (row *venueRow) check(t *testing.T) {
 }
 
 func requestOf(intent *reconcile.Intent) exchange.Request {
-	request := exchange.Request{Operation: exchange.FuturesPlace, Symbol: intent.Order.Symbol, Order: intent.Order, Leverage: intent.Leverage, OrderID: intent.OrderID}
+	request := exchange.Request{Operation: exchange.FuturesPlace, Symbol: intent.Order.Symbol, Order: intent.Order, Leverage: intent.Leverage,
+		OrderID: intent.OrderID}
 	switch {
 	case intent.Purpose == reconcile.Leverage:
 		request.Operation = exchange.FuturesSetLeverage
@@ -233,16 +250,16 @@ func requestOf(intent *reconcile.Intent) exchange.Request {
 func TestOrdersAreCounted(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
-	b.truth.Position, b.truth.Known = 100, 100
-	b.truth.Foreign = make([]exchange.Order, mostOrders-keptForExits-1)
-	for i := range b.truth.Foreign {
-		b.truth.Foreign[i].ClosePositionID = 1 // strangers' stops: they open nothing, so they do not unsettle
-		b.truth.Foreign[i].ClosePosition = true
+	b.state.Position, b.state.Known = 100, 100
+	b.state.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1)
+	for i := range b.state.Foreign {
+		b.state.Foreign[i].ClosePositionID = 1 // foreign stops: they open nothing, so they do not block an opening
+		b.state.Foreign[i].ClosePosition = true
 	}
 	if refusal := b.check(entry(10)); refusal != nil {
 		t.Errorf("the last opening: want it to pass, have %v", refusal)
 	}
-	b.truth.Foreign = append(b.truth.Foreign, b.truth.Foreign[0])
+	b.state.Foreign = append(b.state.Foreign, b.state.Foreign[0])
 	if refusal := b.check(entry(10)); refusal == nil || refusal.Rule != "order_count" {
 		t.Errorf("one opening more: want order_count, have %v", refusal)
 	}

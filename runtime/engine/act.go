@@ -187,7 +187,7 @@ func (e *Engine) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Ve
 
 // facts are what the gate judges a strategy's intents against.
 func (e *Engine) facts(r *run) risk.Facts {
-	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, Truth: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}
+	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, State: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}
 	facts.Market, facts.Own = e.marked(r.truth.Key.Market), e.own(r)
 	total, known := e.total()
 	facts.Equity, facts.Unread = total, !known

@@ -259,7 +259,7 @@ func (e *Engine) Limits() []risk.Utilization {
 		}
 	}
 	for _, r := range e.runs {
-		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, Truth: r.truth, Limits: r.config.Limits, Own: e.own(r)})
+		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, State: r.truth, Limits: r.config.Limits, Own: e.own(r)})
 	}
 	all := e.gate.Utilization(&facts)
 	for i := range all {
