@@ -80,7 +80,7 @@ var Table = []Row{
 
 	// Durable before the first byte, in order, and never an id twice.
 	{"sent_before_durable", "a placement goes out before its record is durable", "journal", "", []Edit{
-		{"runtime/engine.Engine.place", "e.waiting = append(e.waiting, w)", "e.send(w)"},
+		{"runtime/engine.placer.place", "e.sender.queued = append(e.sender.queued, w)", "e.sender.send(w)"},
 	}},
 	{"failed_commit_holds", "a failed commit counts as durable", "7", "", nil},
 	{"records_reversed", "records of one batch are written in reverse", "journal", "", nil},
@@ -94,58 +94,58 @@ var Table = []Row{
 	// Uncertainty blocks what opens.
 	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
 		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", "true"},
-		{"runtime/engine.Engine.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
+		{"runtime/engine.permission.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
 		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", "true"},
 		{"reconcile.derivation.enter", "len(d.towards) > 0", "false"},
-		{"runtime/engine.Engine.act", "opens && opened", "false"},
-		{"runtime/engine.Engine.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
+		{"runtime/engine.placer.act", "opens && opened", "false"},
+		{"runtime/engine.permission.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"opens_beside_exit", "an opening is sent together with an exit that replaces a stop", "19", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.Book.Derive", "d.exiting", "false"},
 	}},
 	{"opens_despite_news", "an opening is not checked again when its record is durable", "class N", "", []Edit{
-		{"runtime/engine.Engine.withdrawn", "!w.intent.Purpose.Opens()", "true"},
+		{"runtime/engine.permission.withdrawn", "!w.intent.Purpose.Opens()", "true"},
 	}},
 	{"never_called_back", "an opening that waits for the request budget is never recalled", "class N", "", []Edit{
-		{"runtime/engine.Engine.recall", "len(e.gone) == 0", "true"},
+		{"runtime/engine.sender.recall", "len(e.sent) == 0", "true"},
 	}},
 	{"halted_opens", "a halt blocks nothing", "kill switch", "", []Edit{
-		{"runtime/engine.Engine.heldBack", "e.book.HaltOn(strategy, key).Level != reconcile.LevelNone", "false"},
+		{"runtime/engine.permission.heldBack", "e.book.HaltOn(strategy, key).Level != reconcile.LevelNone", "false"},
 		unchecked("halted"),
 	}},
 	{"blind_opens", "openings are sent while reads fail", "23", "", []Edit{
-		{"runtime/engine.Engine.heldBack", "e.Blind()", "false"},
+		{"runtime/engine.permission.heldBack", "e.sight.Blind()", "false"},
 		unchecked("halted"),
 	}},
 	{"broken_opens", "openings are sent while the breaker is tripped", "25", "", []Edit{
-		{"runtime/engine.Engine.heldBack", "e.book.Breaking(e.nowMS)", "false"},
+		{"runtime/engine.permission.heldBack", "e.book.Breaking(e.nowMS)", "false"},
 		unchecked("halted"),
 	}},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
 		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered",
 			`d.truth.Settled && !d.unsettled && !d.unlevered || d.truth.Quarantine != "" && !d.unsettled`},
-		{"runtime/engine.Engine.heldBack", `e.book.Symbol(key).Quarantine != ""`, "false"},
+		{"runtime/engine.permission.heldBack", `e.book.Symbol(key).Quarantine != ""`, "false"},
 		unchecked("unsettled"),
 	}},
 	{"stopping_opens", "openings are sent after SIGTERM", "33", "", []Edit{
-		{"runtime/engine.Engine.take", "e.stop(event.Shutdown)", ""},
+		{"runtime/engine.Engine.take", "e.halts.stop(event.Shutdown)", ""},
 	}},
 	{"breached_opens", "openings are sent after a loss limit was exceeded", "limit", "", []Edit{
-		{"runtime/engine.Engine.breached", "!b.Over(e.nowMS)", "false"},
+		{"runtime/engine.limits.breached", "!b.Over(e.nowMS)", "false"},
 		uncheckedLimit("max_daily_loss", "max_drawdown", "max_losing_streak"),
 	}},
 	{"crowded_opens", "openings are sent while the disk is nearly full", "journal", "", []Edit{
-		{"runtime/engine.Engine.disk", "e.low = why", `e.low = ""`},
+		{"runtime/engine.permission.disk", "e.low = why", `e.low = ""`},
 	}},
 	{"limit_ignored", "the position limit is not checked", "risk", "", []Edit{
 		uncheckedLimit("max_position"),
 	}},
 	{"terms_ignored", "an opening approved under earlier limits is sent", "risk", "", []Edit{
-		{"runtime/engine.Engine.withdrawn", "w.terms != e.termsOf(w.intent.Strategy)", "false"},
+		{"runtime/engine.permission.withdrawn", "w.terms != e.ruleset.termsOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
 		{"reconcile.derivation.leverage", "w.Leverage == d.truth.Leverage", "true"},
@@ -188,7 +188,7 @@ var Table = []Row{
 
 	// What botd did not make.
 	{"prefix_ignored", "another botd under our prefix is ignored", "15", "", []Edit{
-		{"runtime/engine.Engine.guardPrefix", `id == ""`, "true"},
+		{"runtime/engine.alarms.guardPrefix", `id == ""`, "true"},
 	}},
 	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "", []Edit{
 		{"reconcile.Book.observeNewest", "b.prefixed(order.ClientOrderID)", "false"},
@@ -199,11 +199,11 @@ var Table = []Row{
 
 	// Candles, the request budget and memory.
 	{"candle_twice", "a candle is delivered twice", "candles", "", []Edit{
-		{"runtime/engine.Engine.pollSeries", "s.candles.OpenMS[s.end-1] + int64(s.interval)", "s.candles.OpenMS[s.end-1]"},
-		{"runtime/engine.Engine.takeClosed", "candle.OpenMS <= s.candles.OpenMS[s.end-1]", "false"},
+		{"runtime/engine.market.pollSeries", "s.candles.OpenMS[s.end-1] + int64(s.interval)", "s.candles.OpenMS[s.end-1]"},
+		{"runtime/engine.market.takeClosed", "candle.OpenMS <= s.candles.OpenMS[s.end-1]", "false"},
 	}},
 	{"candle_early", "a candle is delivered before it closed", "candles", "", []Edit{
-		{"runtime/engine.Engine.takeClosed", "candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS", "true"},
+		{"runtime/engine.market.takeClosed", "candle.OpenMS+int64(s.interval)+e.config.CloseLagMS <= e.nowMS", "true"},
 	}},
 	{"hurried", "rounds follow each other without a pause", "budget", "", nil},
 	{"hoarding", "ended placements stay in memory", "memory", "", []Edit{

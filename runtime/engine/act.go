@@ -12,7 +12,7 @@ import (
 )
 
 // settle advances every placement by what was fetched, and notes what changed.
-func (e *Engine) settle(snapshot *reconcile.Snapshot) {
+func (e *round) settle(snapshot *reconcile.Snapshot) {
 	before := make([]memo, 0, len(e.runs))
 	for _, r := range e.runs {
 		before = append(before, memo{r.truth.Position, r.truth.Quarantine, r.state.Latch})
@@ -36,12 +36,12 @@ func (e *Engine) settle(snapshot *reconcile.Snapshot) {
 	for i, r := range e.runs {
 		e.noteRun(r, before[i])
 	}
-	e.watchForeign()
+	e.alarms.watchForeign()
 }
 
 // noteObserved notes what evidence has decided. What it says of placements, and of
 // symbols that a strategy trades, is noted by what it has changed.
-func (e *Engine) noteObserved(r *record.Record) {
+func (e *round) noteObserved(r *record.Record) {
 	rules := e.book.Symbol(r.Symbol).Rules
 	switch body := r.Body.(type) {
 	case record.Found:
@@ -70,7 +70,7 @@ func noteOrder(p *reconcile.Placement) NoteOrder {
 	return NoteOrder{p.Purpose, p.ClientOrderID, p.OrderID, p.Order}
 }
 
-func (e *Engine) notePlacement(p *reconcile.Placement, filledBefore exchange.Quantity) {
+func (e *round) notePlacement(p *reconcile.Placement, filledBefore exchange.Quantity) {
 	if p.Filled <= filledBefore && !p.State.Final() {
 		return
 	}
@@ -79,33 +79,46 @@ func (e *Engine) notePlacement(p *reconcile.Placement, filledBefore exchange.Qua
 		if !e.config.Quiet {
 			e.note(p.Strategy, truth.Rules, NoteFill{noteOrder(p), grown, p.Price, truth.Last})
 		}
-		e.traded(p, grown)
+		e.results.traded(p, grown)
 	}
 	if p.State.Final() {
 		e.note(p.Strategy, truth.Rules, NoteSettled{noteOrder(p), p.State, p.Filled, p.Price, p.Evidence, e.nowMS - p.SentMS})
 	}
 }
 
-func (e *Engine) noteRun(r *run, before memo) {
+func (e *round) noteRun(r *run, before memo) {
 	if r.truth.Position != before.position && !e.config.Quiet {
 		e.note(r.config.Name, r.config.Symbol, NotePosition{r.truth.Position, r.truth.EntryPrice, r.truth.Last})
 	}
 	if r.truth.Quarantine != before.quarantine {
 		e.note(r.config.Name, r.config.Symbol, NoteQuarantine{r.truth.Quarantine, r.truth.Quarantine == ""})
 	}
-	e.noteLatch(r, before.latch)
+	e.tick.noteLatch(r, before.latch)
+}
+
+// placer derives what is to change, has it checked, and lets it go.
+type placer struct {
+	*base
+	sight      *sight
+	breaker    *breaker
+	protection *protection
+	ruleset    *ruleset
+	halts      *halts
+	permission *permission
+	sender     *sender
+	refusals   told
 }
 
 // act derives what one strategy's wish needs, checks it and lets it go. It
 // returns how many intents went.
-func (e *Engine) act(r *run) int {
-	level := e.levelOn(r, reconcile.LevelNone)
+func (e *placer) act(r *run) int {
+	level := e.halts.levelOn(r, reconcile.LevelNone)
 	if e.config.Rehearse || r.config.Removed && level == reconcile.LevelNone {
 		return 0 // what protects its position stays as it is
 	}
 	wish := e.wishOf(r)
 	under(&wish, level)
-	e.latchFlattened(r, level)
+	e.halts.latchFlattened(r, level)
 	intents, priced := e.book.Derive(&wish, e.nowMS)
 	if priced != nil {
 		e.record(*priced)
@@ -124,12 +137,8 @@ func (e *Engine) act(r *run) int {
 	return acted
 }
 
-func (e *Engine) mayEnter(r *run) bool {
-	return e.heldBack(r.config.Name, r.truth.Key) == "" && e.low == "" && e.closing == reconcile.LevelNone && !r.config.Removed && r.failed == "" && e.breached(r.config.Name) == nil
-}
-
 // collar is how far through the price a spot exit may go: 5 % unless the limits say less.
-func (e *Engine) collar(r *run) exchange.Rate {
+func (e *placer) collar(r *run) exchange.Rate {
 	collar := exchange.RateOne / 20
 	for _, limit := range []exchange.Rate{e.config.Limits.PriceCollar, r.config.Limits.PriceCollar} {
 		if limit != 0 {
@@ -141,7 +150,7 @@ func (e *Engine) collar(r *run) exchange.Rate {
 
 // dispatch checks one intent, and when approved lets it go: an order by way of
 // the journal, a cancel and a leverage at once, since they may be repeated.
-func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
+func (e *placer) dispatch(r *run, intent *reconcile.Intent) bool {
 	if e.journalErr != nil && intent.Purpose != reconcile.Cancel {
 		return false // no intent until the facts queued are written; a cancel is in no record and only reduces
 	}
@@ -170,24 +179,24 @@ func (e *Engine) dispatch(r *run, intent *reconcile.Intent) bool {
 }
 
 // checked asks the gate.
-func (e *Engine) checked(intent *reconcile.Intent, facts *risk.Facts) (risk.Approved, *risk.Refusal) {
+func (e *placer) checked(intent *reconcile.Intent, facts *risk.Facts) (risk.Approved, *risk.Refusal) {
 	if e.measure != nil {
 		defer e.measure(MeasuredCheck, intent.Strategy)()
 	}
-	return e.gate.Check(intent, facts)
+	return e.ruleset.gate.Check(intent, facts)
 }
 
 // verdicts says what every rule said, for people who look on.
-func (e *Engine) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Verdict {
+func (e *placer) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Verdict {
 	if e.config.Feed {
 		return nil
 	}
-	return e.gate.Explain(intent, facts)
+	return e.ruleset.gate.Explain(intent, facts)
 }
 
 // facts are what the gate judges a strategy's intents against.
-func (e *Engine) facts(r *run) risk.Facts {
-	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, State: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.Blind()}
+func (e *placer) facts(r *run) risk.Facts {
+	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, State: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.sight.Blind()}
 	facts.Market, facts.Own = e.marked(r.truth.Key.Market), e.own(r)
 	total, known := e.total()
 	facts.Equity, facts.Unread = total, !known
@@ -196,7 +205,7 @@ func (e *Engine) facts(r *run) risk.Facts {
 
 // execute is the only way to the exchange for anything that changes it, and it
 // takes an Approved.
-func (e *Engine) execute(approved risk.Approved) {
+func (e *placer) execute(approved risk.Approved) {
 	intent := approved.Intent()
 	switch intent.Purpose {
 	case reconcile.Cancel:
@@ -218,7 +227,7 @@ func (e *Engine) execute(approved risk.Approved) {
 }
 
 // place journals the order; it is sent when its record is durable.
-func (e *Engine) place(intent reconcile.Intent) {
+func (e *placer) place(intent reconcile.Intent) {
 	intent.Order.ClientOrderID = e.book.NextClientOrderID(e.config.Instance)
 	order := intent.Order
 	truth := e.book.Symbol(order.Key())
@@ -236,14 +245,14 @@ func (e *Engine) place(intent reconcile.Intent) {
 	if intent.Purpose.Opens() {
 		priority = PriorityEntry
 	}
-	w := waiting{
+	w := queued{
 		sequence: e.emitted + int64(len(e.unwritten)),
 		call:     Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
 		purpose:  purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: e.nowMS},
 		intent:   intent,
-		terms:    e.termsOf(intent.Strategy),
+		terms:    e.ruleset.termsOf(intent.Strategy),
 	}
-	e.waiting = append(e.waiting, w)
+	e.sender.queued = append(e.sender.queued, w)
 }
 
 // answer takes the answer of a call under way.
@@ -255,7 +264,7 @@ func (e *Engine) answer(event *EventAnswer) {
 	delete(e.calls, event.CallID)
 	switch p.kind {
 	case callPlace:
-		e.placed(p, event)
+		e.placer.placed(p, event)
 	case callCancel:
 		// An accepted cancel is no end, and a refused one no proof: the next round looks.
 		e.soon()
@@ -267,24 +276,26 @@ func (e *Engine) answer(event *EventAnswer) {
 		}
 		e.soon()
 	case callCandles:
-		e.candlesAnswered(p.series, event)
+		e.market.candlesAnswered(p.series, event)
 	case callEnded, callExecutions, callBetween:
-		e.moneyAnswer(p, event)
+		e.accounting.moneyAnswer(p, event)
 	case callFunding:
-		e.fundingAnswered(p.run, event)
+		e.market.fundingAnswered(p.run, event)
 	case callRules:
-		e.takeRules(event)
+		e.market.takeRules(event)
 	default:
-		e.roundAnswer(p, event)
+		if e.round.roundAnswer(p, event) {
+			e.roster.sweep()
+		}
 	}
 }
 
 // soon asks for a round while something is in flight.
-func (e *Engine) soon() { e.roundMS = min(e.roundMS, e.nowMS+e.config.BusyRoundMS) }
+func (e *base) soon() { e.roundMS = min(e.roundMS, e.nowMS+e.config.BusyRoundMS) }
 
 // placed takes the answer to a placement: acknowledged, refused, surely not
 // sent, or unknown. Everything that is not certain is unknown.
-func (e *Engine) placed(p purpose, event *EventAnswer) {
+func (e *placer) placed(p purpose, event *EventAnswer) {
 	placement := e.book.Placement(p.clientID)
 	if placement == nil {
 		return
@@ -294,18 +305,18 @@ func (e *Engine) placed(p purpose, event *EventAnswer) {
 	e.record(record.Record{ClientOrderID: p.clientID, Strategy: placement.Strategy, Symbol: key, Body: body})
 	e.note(placement.Strategy, e.book.Symbol(key).Rules, fact)
 	if placement.Purpose == reconcile.StopLoss && placement.State == reconcile.Acknowledged {
-		e.bareUntil(e.book.Symbol(key), e.nowMS)
+		e.protection.bareUntil(e.book.Symbol(key), e.nowMS)
 	}
 	var unknown *exchange.Uncertain
 	if errors.As(event.Err, &unknown) && unknown.Reason == exchange.ReasonRateLimited {
-		e.limited()
+		e.breaker.limited()
 	}
-	e.guardBreaker()
+	e.breaker.guardBreaker()
 	e.soon()
 }
 
 // outcome is what the answer to a placement says, as a record and as a note.
-func (e *Engine) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
+func (e *placer) outcome(p *purpose, event *EventAnswer, order NoteOrder) (record.Body, Fact) {
 	var (
 		refusal *exchange.Refusal
 		unsent  *exchange.Unavailable
@@ -340,7 +351,7 @@ func mistaken(told *exchange.Order, clientID string) bool {
 
 // takeRules takes the symbols' rules as they are now. Scales never change while
 // botd runs: a rule that no longer fits them keeps the symbol from opening.
-func (e *Engine) takeRules(event *EventAnswer) {
+func (e *market) takeRules(event *EventAnswer) {
 	if event.Err != nil || !event.Answer.Symbols.Done() {
 		return
 	}

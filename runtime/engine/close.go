@@ -35,9 +35,17 @@ func (r *run) removal() reconcile.HaltLevel {
 	return reconcile.LevelNone
 }
 
+// halts is the kill switch, and shutting down.
+type halts struct {
+	*base
+	limits  *limits
+	closing reconcile.HaltLevel // the level at which botd shuts down; LevelNone while it trades
+	stopped bool
+}
+
 // stop ends what is new. Leaving, nothing more is sent. Canceling or flattening,
 // rounds go on without ticks until nothing is left to do, or the driver gives up.
-func (e *Engine) stop(shutdown string) {
+func (e *halts) stop(shutdown string) {
 	switch shutdown {
 	case ShutdownCancel:
 		e.closing = reconcile.LevelCancel
@@ -51,8 +59,8 @@ func (e *Engine) stop(shutdown string) {
 }
 
 // closed ends stopping when a round found nothing left to do.
-func (e *Engine) closed(acted int) {
-	if e.closing == reconcile.LevelNone || e.stopped || acted > 0 || len(e.waiting) > 0 {
+func (e *halts) closed(acted, queued int) {
+	if e.closing == reconcile.LevelNone || e.stopped || acted > 0 || queued > 0 {
 		return
 	}
 	for _, r := range e.runs {
@@ -64,7 +72,7 @@ func (e *Engine) closed(acted int) {
 }
 
 // windsUp reports whether something is left that a level takes away.
-func (e *Engine) windsUp(r *run, level reconcile.HaltLevel) bool {
+func (e *halts) windsUp(r *run, level reconcile.HaltLevel) bool {
 	if level == reconcile.LevelFlatten && r.truth.Position != 0 {
 		return true
 	}
@@ -78,7 +86,7 @@ func (e *Engine) windsUp(r *run, level reconcile.HaltLevel) bool {
 
 // pressing reports whether a halt has still something to take away, or an order is
 // withdrawn: a round that fails is then tried again soon.
-func (e *Engine) pressing() bool {
+func (e *halts) pressing() bool {
 	for _, r := range e.runs {
 		if level := e.levelOn(r, reconcile.LevelNone); level > reconcile.LevelPause && e.windsUp(r, level) {
 			return true
@@ -89,7 +97,7 @@ func (e *Engine) pressing() bool {
 
 // doing says what a halt has still to take away, and what keeps it; empty when it
 // is done.
-func (e *Engine) doing(scope reconcile.Scope, level reconcile.HaltLevel) string {
+func (e *report) doing(scope reconcile.Scope, level reconcile.HaltLevel) string {
 	positions, orders, kept := []string(nil), 0, ""
 	for _, r := range e.runs {
 		if !scope.Covers(r.config.Name, r.truth.Key) {
@@ -97,12 +105,12 @@ func (e *Engine) doing(scope reconcile.Scope, level reconcile.HaltLevel) string 
 		}
 		if level == reconcile.LevelFlatten && r.truth.Position != 0 {
 			positions = append(positions, r.truth.Key.String()+" "+r.config.Symbol.QuantityDecimal(r.truth.Position).String())
-			if refused := e.refusals.why(r.config.Name+" "+reconcile.Exit.String()+" ", e.nowMS); refused != "" {
+			if refused := e.placer.refusals.why(r.config.Name+" "+reconcile.Exit.String()+" ", e.nowMS); refused != "" {
 				kept = "the exit of " + r.truth.Key.String() + " is held back by " + refused
 			}
 		}
 		for _, p := range e.book.Live() {
-			if p.Order.Key() == r.truth.Key && p.Purpose == reconcile.Exit && e.failed > 0 {
+			if p.Order.Key() == r.truth.Key && p.Purpose == reconcile.Exit && e.sight.failed > 0 {
 				kept = "an exit of " + r.truth.Key.String() + " was sent, and what became of it only a read tells"
 			}
 			if p.Order.Key() == r.truth.Key && (p.Withdrawn != "" || level == reconcile.LevelFlatten || level == reconcile.LevelCancel && p.Purpose.Opens()) {
@@ -125,15 +133,15 @@ func (e *Engine) doing(scope reconcile.Scope, level reconcile.HaltLevel) string 
 		return ""
 	case e.journalErr != nil:
 		left = append(left, "the journal can not be written, tried again every second")
-	case e.failed > 0:
-		left = append(left, fmt.Sprintf("the exchange fails (%d times in a row), tried again every %d s", e.failed, pressingMS/1000))
+	case e.sight.failed > 0:
+		left = append(left, fmt.Sprintf("the exchange fails (%d times in a row), tried again every %d s", e.sight.failed, pressingMS/1000))
 	}
 	return strings.Join(left, "; ")
 }
 
 // latchFlattened keeps a strategy whose position is closed over its head from
 // opening it again by the plan that still stands.
-func (e *Engine) latchFlattened(r *run, level reconcile.HaltLevel) {
+func (e *halts) latchFlattened(r *run, level reconcile.HaltLevel) {
 	sign := r.state.Plan.Target.Sign()
 	if level != reconcile.LevelFlatten || r.truth.Known == 0 || sign == 0 || r.state.Latch == sign || r.config.Removed {
 		return
@@ -145,8 +153,8 @@ func (e *Engine) latchFlattened(r *run, level reconcile.HaltLevel) {
 // claim writes down whose a symbol is, and what is to become of it should its
 // strategy be removed. A symbol that holds what another strategy left halts until
 // a person accepts that: its protection stays.
-func (e *Engine) claim(r *run) {
-	holds := r.truth.Known != 0 || e.windsUp(r, reconcile.LevelFlatten)
+func (e *roster) claim(r *run) {
+	holds := r.truth.Known != 0 || e.halts.windsUp(r, reconcile.LevelFlatten)
 	owner := r.truth.Owner
 	if !r.config.Removed && (owner != r.config.Name || r.state.OnRemove != r.config.OnRemove) {
 		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: record.Assigned{OnRemove: r.config.OnRemove}})

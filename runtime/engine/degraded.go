@@ -37,18 +37,38 @@ type Degraded struct {
 	Doing   string // a halt that takes something away: what is left of that, and what keeps it
 }
 
+// sight knows whether reads fail.
+type sight struct {
+	*base
+	readingMS int64 // when the round under way began; never between rounds
+	failed    int   // rounds failed in a row
+	soundMS   int64 // when the last complete round ended
+	blind     bool  // told so
+	blindMS   int64
+	blindWhy  string
+}
+
+// breaker pauses openings after too many lost answers.
+type breaker struct {
+	*base
+	breaking bool // it was tripped, and its end is not told yet
+}
+
+// alarms halt what needs a person, and say what keeps openings back.
+type alarms struct{ *base }
+
 // Degraded lists the declared states in force: the account's first, then the
 // symbols', then the strategies'.
-func (e *Engine) Degraded() []Degraded {
+func (e *report) Degraded() []Degraded {
 	var all []Degraded
 	if e.journalErr != nil {
 		all = append(all, Degraded{State: "journal", Cause: e.journalErr.Error(), SinceMS: e.journalSinceMS, WayOut: "nothing opens until a record can be written; it is tried every second"})
 	}
-	if e.low != "" {
-		all = append(all, Degraded{State: "journal", Cause: e.low, SinceMS: e.lowMS, WayOut: "make room on the disk of data_dir; exits and stops go on"})
+	if e.permission.low != "" {
+		all = append(all, Degraded{State: "journal", Cause: e.permission.low, SinceMS: e.permission.lowMS, WayOut: "make room on the disk of data_dir; exits and stops go on"})
 	}
-	if e.blind {
-		all = append(all, Degraded{State: "blind", Cause: e.blindWhy, SinceMS: cmp.Or(e.soundMS, e.blindMS), // what is known is from then
+	if e.sight.blind {
+		all = append(all, Degraded{State: "blind", Cause: e.sight.blindWhy, SinceMS: cmp.Or(e.sight.soundMS, e.sight.blindMS), // what is known is from then
 			WayOut: "ends with the first complete round, tried every few seconds; meanwhile nothing opens, stops stay on the exchange"})
 	}
 	if b := e.book.Breaker(); e.book.Breaking(e.nowMS) {
@@ -57,7 +77,7 @@ func (e *Engine) Degraded() []Degraded {
 	for _, h := range e.book.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Why, SinceMS: h.AtMS, WayOut: "botd rearm" + flagOf(h.Scope), Doing: e.doing(h.Scope, h.Level)})
 	}
-	all = append(all, e.limitedBy("")...)
+	all = append(all, e.limits.limitedBy("")...)
 	for _, truth := range e.book.Symbols() {
 		if truth.Quarantine != "" {
 			all = append(all, Degraded{State: "quarantined", Scope: reconcile.Scope{Symbol: truth.Key}, Cause: truth.Quarantine, SinceMS: truth.QuarantineMS,
@@ -70,13 +90,13 @@ func (e *Engine) Degraded() []Degraded {
 				WayOut: "cancel it on the exchange, or set foreign: adopt or ignore; exits and stops go on"})
 		}
 	}
-	for _, s := range e.series {
+	for _, s := range e.market.series {
 		if s.stale(e.nowMS) {
 			all = append(all, s.degraded(e.nowMS))
 		}
 	}
 	for _, r := range e.runs {
-		all = append(all, e.limitedBy(r.config.Name)...)
+		all = append(all, e.limits.limitedBy(r.config.Name)...)
 		if r.failed != "" {
 			all = append(all, Degraded{State: "failed", Scope: reconcile.Scope{Strategy: r.config.Name}, Cause: r.failed, SinceMS: r.failedMS,
 				WayOut: "mend it: a changed file is taken over; its protection stays"})
@@ -98,13 +118,13 @@ func flagOf(scope reconcile.Scope) string {
 // Blind reports whether reads have failed for so long that nothing may open
 // (case 23): three rounds in a row, or 30 s without a complete one, also while
 // one hangs.
-func (e *Engine) Blind() bool {
+func (e *sight) Blind() bool {
 	return e.failed >= blindAfter || e.failed > 0 && e.nowMS-e.soundMS > blindAfterMS ||
-		e.round.phase != 0 && e.nowMS-e.round.snapshot.BeganMS > blindAfterMS
+		e.nowMS-e.readingMS > blindAfterMS
 }
 
 // watchBlind tells when blindness begins and ends.
-func (e *Engine) watchBlind(why error) {
+func (e *sight) watchBlind(why error) {
 	blind := e.Blind()
 	if blind && why != nil {
 		e.blindWhy = errorText(why) // the newest cause is the one to look at
@@ -121,7 +141,7 @@ func (e *Engine) watchBlind(why error) {
 
 // watchForeign tells when orders that botd did not make begin to hold openings of a
 // symbol back, and when none does any more.
-func (e *Engine) watchForeign() {
+func (e *alarms) watchForeign() {
 	for _, truth := range e.book.Symbols() {
 		o := e.book.HoldsBack(truth)
 		if (o != nil) == (truth.ForeignMS != 0) {
@@ -145,7 +165,7 @@ func foreignText(truth *reconcile.SymbolTruth, o *exchange.Order) string {
 
 // guardBreaker trips the account's breaker when too much was unknown, or too
 // much ended without a fill (cases 25 and 26), and tells when it has ended.
-func (e *Engine) guardBreaker() {
+func (e *breaker) guardBreaker() {
 	config := &e.config.Breaker
 	if config.Unknowns == 0 {
 		return
@@ -173,7 +193,7 @@ func (e *Engine) guardBreaker() {
 }
 
 // limited trips the breaker after a placement was answered by "too many requests" (case 4).
-func (e *Engine) limited() {
+func (e *breaker) limited() {
 	if e.config.Breaker.Unknowns != 0 {
 		e.trip("a placement was rate limited", cmp.Or(e.config.Breaker.EmptyPauseMS, 45_000))
 	}
@@ -181,7 +201,7 @@ func (e *Engine) limited() {
 
 // trip pauses openings for a while, and reports whether it did; a longer pause in
 // force stays.
-func (e *Engine) trip(why string, pauseMS int64) bool {
+func (e *breaker) trip(why string, pauseMS int64) bool {
 	until := e.nowMS + pauseMS
 	if until <= e.book.Breaker().UntilMS {
 		return false
@@ -195,7 +215,7 @@ func (e *Engine) trip(why string, pauseMS int64) bool {
 // halt takes an order of the kill switch: a halt is escalated, never made milder;
 // LevelNone arms its scope again, and releases the latch of a strategy
 // that is armed by name.
-func (e *Engine) halt(event *EventHalt) {
+func (e *halts) halt(event *EventHalt) {
 	scope := event.Scope
 	before := e.book.HaltOf(scope)
 	if event.Level != reconcile.LevelNone && event.Level <= before.Level {
@@ -204,7 +224,7 @@ func (e *Engine) halt(event *EventHalt) {
 	e.record(record.Record{Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: event.Level, Why: event.Why}})
 	e.note(scope.Strategy, e.symbolOf(scope.Symbol), NoteHalt{event.Why, event.Level == reconcile.LevelNone})
 	if event.Level == reconcile.LevelNone && scope.Symbol == (exchange.SymbolKey{}) {
-		e.rearmed(scope.Strategy)
+		e.limits.rearmed(scope.Strategy)
 	}
 	if r := e.runNamed(scope.Strategy); r != nil && event.Level == reconcile.LevelNone && r.state.Latch != 0 {
 		e.record(record.Record{Strategy: scope.Strategy, Body: record.Latch{}})
@@ -214,14 +234,14 @@ func (e *Engine) halt(event *EventHalt) {
 	e.pressMS = min(e.pressMS, e.nowMS+pressingMS) // a round under way may hang
 }
 
-func (e *Engine) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
+func (e *base) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
 	if (key == exchange.SymbolKey{}) {
 		return nil
 	}
 	return e.book.Symbol(key).Rules
 }
 
-func (e *Engine) runNamed(name string) *run {
+func (e *base) runNamed(name string) *run {
 	for _, r := range e.runs {
 		if r.config.Name == name {
 			return r

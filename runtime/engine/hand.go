@@ -21,9 +21,16 @@ type Deed struct {
 	Lines []string            // what comes of it, for people
 }
 
+// manual is what a person does to one order or one position.
+type manual struct {
+	*base
+	halts    *halts
+	outlooks *outlooks
+}
+
 // Withdrawing says what taking one order out of the book would do, and does
 // nothing. An error says why it can not be taken out.
-func (e *Engine) Withdrawing(clientOrderID string) (Deed, error) {
+func (e *manual) Withdrawing(clientOrderID string) (Deed, error) {
 	p := e.book.Placement(clientOrderID)
 	if p == nil || p.State.Final() {
 		return Deed{}, fmt.Errorf("order %s is not under way any more: there is nothing to cancel", clientOrderID)
@@ -55,7 +62,7 @@ func (e *Engine) Withdrawing(clientOrderID string) (Deed, error) {
 
 // Closing says what closing the position of one symbol would do, and does nothing.
 // An error says why there is nothing that botd could close.
-func (e *Engine) Closing(key exchange.SymbolKey) (Deed, error) {
+func (e *manual) Closing(key exchange.SymbolKey) (Deed, error) {
 	r := e.runOn(key)
 	if r == nil {
 		return Deed{}, fmt.Errorf("no strategy trades %s now: a position there is none of botd's", key)
@@ -70,7 +77,7 @@ func (e *Engine) Closing(key exchange.SymbolKey) (Deed, error) {
 		return Deed{}, fmt.Errorf("none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so", key, key.Name)
 	}
 	deed := Deed{Scope: reconcile.Scope{Strategy: r.config.Name}, Level: reconcile.LevelFlatten}
-	deed.Steps = e.Preview(deed.Level, deed.Scope)
+	deed.Steps = e.outlooks.Preview(deed.Level, deed.Scope)
 	deed.say("%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; that goes on until it is done, through failures and restarts", deed.Scope, e.after(&deed))
 	if left := r.truth.AtVenue() - held; left != 0 {
 		deed.say("%s of the exchange's position is not known to be botd's, and is left", r.config.Symbol.QuantityDecimal(left))
@@ -96,7 +103,7 @@ func (d *Deed) say(format string, values ...any) {
 }
 
 // after is the level at which the strategy's own halt stands after a deed.
-func (e *Engine) after(d *Deed) string {
+func (e *manual) after(d *Deed) string {
 	if before := e.book.HaltOf(d.Scope).Level; d.Level <= before {
 		return before.String() + " already"
 	}
@@ -105,12 +112,12 @@ func (e *Engine) after(d *Deed) string {
 
 // foretell says what the rules refuse now, and what the strategy does when it is
 // armed again.
-func (e *Engine) foretell(r *run, d *Deed) {
+func (e *manual) foretell(r *run, d *Deed) {
 	for i := range d.Steps {
 		if d.Steps[i].Later {
 			continue
 		}
-		for _, v := range e.judge(r, &d.Steps[i].Intent).Verdicts {
+		for _, v := range e.outlooks.judge(r, &d.Steps[i].Intent).Verdicts {
 			if v.Outcome == risk.Rejected {
 				d.say("the rule %s refuses a step of this now (%s, limit %s): it is tried again each round", v.Rule, v.Value, v.Limit)
 			}
@@ -143,7 +150,7 @@ func wishText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 }
 
 // runOn is the strategy that trades a symbol.
-func (e *Engine) runOn(key exchange.SymbolKey) *run {
+func (e *base) runOn(key exchange.SymbolKey) *run {
 	for _, r := range e.runs {
 		if r.truth.Key == key {
 			return r
@@ -154,13 +161,13 @@ func (e *Engine) runOn(key exchange.SymbolKey) *run {
 
 // withdraw takes one order out of the book as a person asked: it is canceled, again
 // if need be, until it has ended, and its strategy is held back. Both are journalled.
-func (e *Engine) withdraw(event *EventWithdraw) {
+func (e *manual) withdraw(event *EventWithdraw) {
 	deed, err := e.Withdrawing(event.ClientOrderID)
 	if err != nil {
 		return // told when it was asked for: it ended in between
 	}
 	p, why := e.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
 	e.record(record.Record{Strategy: p.Strategy, Symbol: p.Order.Key(), ClientOrderID: p.ClientOrderID, Body: record.Withdrawn{OrderID: p.OrderID, Why: why}})
-	e.halt(&EventHalt{deed.Scope, deed.Level, why})
+	e.halts.halt(&EventHalt{deed.Scope, deed.Level, why})
 	e.roundMS = e.nowMS
 }

@@ -15,7 +15,7 @@ import (
 
 // follows reports whether anybody needs the results of strategies: a limit, or
 // who looks on.
-func (e *Engine) follows() bool {
+func (e *results) follows() bool {
 	follows := e.config.Limits.Watched(risk.ByResults) || e.config.Ledger
 	for _, r := range e.runs {
 		follows = follows || r.config.Limits.Watches()
@@ -23,8 +23,14 @@ func (e *Engine) follows() bool {
 	return follows
 }
 
+// limits follow equity from round to round.
+type limits struct {
+	*base
+	watching bool // between rounds too
+}
+
 // marked is a market's equity at the last prices.
-func (e *Engine) marked(market exchange.Market) exchange.Amount {
+func (e *base) marked(market exchange.Market) exchange.Amount {
 	if market == exchange.Futures {
 		return e.book.Marked()
 	}
@@ -32,7 +38,7 @@ func (e *Engine) marked(market exchange.Market) exchange.Amount {
 }
 
 // total is the equity of all markets traded, and whether it is known.
-func (e *Engine) total() (total exchange.Amount, known bool) {
+func (e *base) total() (total exchange.Amount, known bool) {
 	futures, spot := e.trades(exchange.Futures), e.trades(exchange.Spot)
 	if futures && e.book.AccountMS == 0 || spot && e.book.WalletMS == 0 || !futures && !spot {
 		return total, false
@@ -48,7 +54,7 @@ func (e *Engine) total() (total exchange.Amount, known bool) {
 
 // own is a strategy's equity: what the account had when it was first watched,
 // and what the strategy made since.
-func (e *Engine) own(r *run) exchange.Amount {
+func (e *base) own(r *run) exchange.Amount {
 	w, truth := e.book.Watch(r.config.Name), r.truth
 	own := w.Base.Add(w.Result)
 	held := truth.Position
@@ -65,18 +71,14 @@ func (e *Engine) own(r *run) exchange.Amount {
 	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.PriceOf(truth.EntryPrice), held))
 }
 
-// watchLimits looks at every limit that follows equity. After a round it also
-// says which strategy made what.
-func (e *Engine) watchLimits(fetched bool) {
+// watchLimits looks at every limit that follows equity.
+func (e *limits) watchLimits(fetched bool) {
 	if !fetched && !e.watching {
 		return
 	}
 	total, known := e.total()
 	if !known {
 		return
-	}
-	if fetched && e.following {
-		e.attribute()
 	}
 	e.regroup()
 	e.watch(e.book.Watch(""), nil, total, &e.config.Limits)
@@ -89,7 +91,7 @@ func (e *Engine) watchLimits(fetched bool) {
 
 // turnMS is when limits change by time alone: the UTC day ends, or a limit that was
 // crossed does.
-func (e *Engine) turnMS() int64 {
+func (e *limits) turnMS() int64 {
 	turn := exchange.Day1.OpenOf(e.nowMS) + int64(exchange.Day1)
 	look := func(scope string) {
 		for _, b := range e.book.Watch(scope).Breaches {
@@ -107,7 +109,7 @@ func (e *Engine) turnMS() int64 {
 
 // watch keeps one scope's day and peak, ends what has ended, and latches what is
 // crossed. The peak is journalled in steps of a thousandth.
-func (e *Engine) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limits *risk.Limits) {
+func (e *limits) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(e.nowMS)
 	step := w.Day.Peak.MulRate(exchange.RateOne / 1000)
 	switch {
@@ -135,14 +137,14 @@ func (e *Engine) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limit
 	}
 }
 
-func (e *Engine) recordDay(strategy string, day reconcile.Day) {
+func (e *limits) recordDay(strategy string, day reconcile.Day) {
 	e.record(record.Record{Strategy: strategy, Body: record.Day{StartMS: day.StartMS, Equity: day.Equity, Peak: day.Peak, Markets: day.Markets, Spot: day.Spot}})
 }
 
 // regroup keeps what the account's losses are measured from comparable when it
 // begins, or ceases, to trade a market: equity comes or goes then that nobody won or
 // lost. A market that goes takes the part along that the day began with.
-func (e *Engine) regroup() {
+func (e *limits) regroup() {
 	day, now := e.book.Watch("").Day, e.markets()
 	if day.StartMS == 0 || day.Markets == now {
 		return
@@ -173,7 +175,7 @@ func (e *Engine) regroup() {
 }
 
 // markets names the markets traded.
-func (e *Engine) markets() string {
+func (e *base) markets() string {
 	var all []string
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		if e.trades(market) {
@@ -184,7 +186,7 @@ func (e *Engine) markets() string {
 }
 
 // onSpot is the part of the account's equity that is on spot.
-func (e *Engine) onSpot() (part exchange.Amount) {
+func (e *base) onSpot() (part exchange.Amount) {
 	if e.trades(exchange.Spot) {
 		part = e.marked(exchange.Spot)
 	}
@@ -193,7 +195,7 @@ func (e *Engine) onSpot() (part exchange.Amount) {
 
 // breach holds a scope's entries back, reports it, and has its resting openings
 // canceled.
-func (e *Engine) breach(r *run, strategy string, c *risk.Crossing) {
+func (e *limits) breach(r *run, strategy string, c *risk.Crossing) {
 	e.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: c.Rule, Why: c.Why, UntilMS: c.UntilMS}})
 	fact := NoteLimit{Rule: c.Rule, Why: c.Why}
 	if c.UntilMS != 0 {
@@ -203,7 +205,7 @@ func (e *Engine) breach(r *run, strategy string, c *risk.Crossing) {
 	e.soon()
 }
 
-func (e *Engine) endBreach(strategy string, r *run, rule, why string) {
+func (e *limits) endBreach(strategy string, r *run, rule, why string) {
 	e.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule}})
 	e.note(strategy, r.symbol(), NoteLimit{Rule: rule, Why: why, Over: true})
 	e.soon()
@@ -218,7 +220,7 @@ func (r *run) symbol() *exchange.Symbol {
 }
 
 // breached returns the breach that keeps a strategy's entries back, or nil.
-func (e *Engine) breached(strategy string) *reconcile.Breach {
+func (e *limits) breached(strategy string) *reconcile.Breach {
 	for _, name := range [...]string{"", strategy} {
 		for i := range e.book.Watch(name).Breaches {
 			if b := &e.book.Watch(name).Breaches[i]; !b.Over(e.nowMS) {
@@ -231,7 +233,7 @@ func (e *Engine) breached(strategy string) *reconcile.Breach {
 
 // rearmed ends the breaches of a scope that wait for a person. A drawdown is
 // measured anew from here; a daily loss stays until its day is over.
-func (e *Engine) rearmed(strategy string) {
+func (e *limits) rearmed(strategy string) {
 	w, r := e.book.Watch(strategy), e.runNamed(strategy)
 	for i := len(w.Breaches) - 1; i >= 0; i-- {
 		if rule := w.Breaches[i].Rule; risk.Rearms(rule) {
@@ -250,7 +252,7 @@ func (e *Engine) rearmed(strategy string) {
 }
 
 // Limits returns the utilization of every limit.
-func (e *Engine) Limits() []risk.Utilization {
+func (e *report) Limits() []risk.Utilization {
 	total, known := e.total()
 	facts := risk.Account{NowMS: e.nowMS, Book: e.book, Equity: total, Known: known}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
@@ -261,9 +263,9 @@ func (e *Engine) Limits() []risk.Utilization {
 	for _, r := range e.runs {
 		facts.Strategies = append(facts.Strategies, risk.StrategyFacts{Name: r.config.Name, State: r.truth, Limits: r.config.Limits, Own: e.own(r)})
 	}
-	all := e.gate.Utilization(&facts)
+	all := e.ruleset.gate.Utilization(&facts)
 	for i := range all {
-		if s := e.setLimit(all[i].Strategy, all[i].Rule); s != nil {
+		if s := e.ruleset.setLimit(all[i].Strategy, all[i].Rule); s != nil {
 			set := *s
 			all[i].Set = &set
 		}
@@ -272,7 +274,7 @@ func (e *Engine) Limits() []risk.Utilization {
 }
 
 // limitedBy lists a scope's breaches as declared states.
-func (e *Engine) limitedBy(strategy string) (all []Degraded) {
+func (e *limits) limitedBy(strategy string) (all []Degraded) {
 	scope := reconcile.Scope{Strategy: strategy}
 	for _, b := range e.book.Watch(strategy).Breaches {
 		if b.Over(e.nowMS) {

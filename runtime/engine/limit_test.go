@@ -232,7 +232,7 @@ func TestWhatAFlipClosesIsThePositionThatWas(t *testing.T) {
 	} {
 		w.engine.book.Watch("one").Held, r.truth.Position, r.entry = c.held, c.now, exchange.MustAmount(c.entry)
 		r.truth.Mark, _ = r.truth.Rules.Price(exchange.MustAmount(c.price).Decimal())
-		if have := w.engine.estimate(r); have != exchange.MustAmount(c.want) {
+		if have := w.engine.results.estimate(r); have != exchange.MustAmount(c.want) {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 	}

@@ -33,7 +33,15 @@ type series struct {
 	fault    string // of the last of them
 }
 
-func (e *Engine) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
+// market reads candles, prices, the symbols' rules and funding rates.
+type market struct {
+	*base
+	limits *limits
+	tick   *tick
+	series []*series // sorted by key and interval
+}
+
+func (e *market) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *series {
 	compare := func(s *series) int {
 		if c := s.key.Compare(key); c != 0 {
 			return c
@@ -48,7 +56,7 @@ func (e *Engine) seriesOf(key exchange.SymbolKey, interval exchange.Interval) *s
 }
 
 // takeCandles takes candles the driver feeds: the columns are the tape's own.
-func (e *Engine) takeCandles(event *EventCandles) {
+func (e *market) takeCandles(event *EventCandles) {
 	for _, s := range e.series {
 		if s.key != event.Series || s.interval != event.Candles.Interval {
 			continue
@@ -59,17 +67,17 @@ func (e *Engine) takeCandles(event *EventCandles) {
 		}
 		s.end = event.To
 		e.lookAround()
-		e.watchLimits(false)
+		e.limits.watchLimits(false)
 		e.ticked(s, event.To-event.From)
 	}
 }
 
-func (e *Engine) takeOne(s *series, i int) {
+func (e *market) takeOne(s *series, i int) {
 	candle := s.candles.At(i)
 	truth := s.runs[0].truth
 	truth.Last, truth.Mark, truth.LastMS = candle.Close, candle.Close, candle.OpenMS+int64(s.interval)
 	for _, r := range s.runs {
-		e.candle(r, &candle, i+1)
+		e.tick.candle(r, &candle, i+1)
 	}
 	if !e.config.Quiet && candle.OpenMS+2*int64(s.interval)+e.config.CloseLagMS > e.nowMS { // those of the warm-up are no news
 		e.note("", s.runs[0].config.Symbol, NoteCandle{candle})
@@ -77,20 +85,20 @@ func (e *Engine) takeOne(s *series, i int) {
 }
 
 // ticked asks the strategies that decide once per closed candle.
-func (e *Engine) ticked(s *series, taken int) {
+func (e *market) ticked(s *series, taken int) {
 	if taken == 0 {
 		return
 	}
 	nominal := s.candles.CloseMS(s.end - 1)
 	for _, r := range s.runs {
 		if r.decidesByCandle() {
-			e.tick(r, nominal)
+			e.tick.tick(r, nominal)
 		}
 	}
 }
 
 // takePrice takes a last trade price.
-func (e *Engine) takePrice(event *EventPrice) {
+func (e *market) takePrice(event *EventPrice) {
 	truth := e.book.Symbol(event.Series)
 	truth.Last, truth.LastMS = event.Last, e.nowMS
 	if truth.Mark = event.Mark; truth.Mark == 0 {
@@ -99,7 +107,7 @@ func (e *Engine) takePrice(event *EventPrice) {
 }
 
 // look asks for the candles that are due, and hourly for the symbols' rules.
-func (e *Engine) look() {
+func (e *market) look() {
 	for _, s := range e.series {
 		if s.pollMS <= e.nowMS && !s.asking {
 			e.pollSeries(s)
@@ -111,7 +119,7 @@ func (e *Engine) look() {
 	}
 }
 
-func (e *Engine) askRules() {
+func (e *market) askRules() {
 	if e.trades(exchange.Futures) {
 		e.ask(purpose{kind: callRules}, PriorityMarket, exchange.Request{Operation: exchange.FuturesSymbols})
 	}
@@ -120,12 +128,12 @@ func (e *Engine) askRules() {
 	}
 }
 
-func (e *Engine) trades(market exchange.Market) bool {
+func (e *base) trades(market exchange.Market) bool {
 	return slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key.Market == market })
 }
 
 // pollSeries asks for what closed since the newest candle held, or for the warm-up.
-func (e *Engine) pollSeries(s *series) {
+func (e *market) pollSeries(s *series) {
 	s.asking, s.pollMS = true, never
 	from := s.interval.OpenOf(e.nowMS) - int64(s.warmup+1)*int64(s.interval)
 	if s.end > 0 {
@@ -139,7 +147,7 @@ func (e *Engine) pollSeries(s *series) {
 }
 
 // candlesAnswered takes a poll's answer: the closed candles not held yet.
-func (e *Engine) candlesAnswered(s *series, event *EventAnswer) {
+func (e *market) candlesAnswered(s *series, event *EventAnswer) {
 	s.asking = false
 	if event.Err != nil || event.Answer.Candles == nil {
 		s.pollMS = e.nowMS + pollBackoffMS
@@ -170,7 +178,7 @@ func (e *Engine) candlesAnswered(s *series, event *EventAnswer) {
 }
 
 // takeClosed appends what is closed and new, and reports whether the page was full.
-func (e *Engine) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
+func (e *market) takeClosed(s *series, answer *exchange.Candles) (taken int, full bool) {
 	polled := &exchange.Candles{Interval: s.interval}
 	for i := range answer.Len() {
 		candle := answer.At(i)
@@ -221,13 +229,13 @@ func (s *series) trim() {
 
 // follow asks each strategy at every candle of an answer, and notes since when it has
 // had its target, so that an entry decided long ago is not made late.
-func (e *Engine) follow(s *series) {
+func (e *market) follow(s *series) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	for _, r := range s.runs {
 		if !r.decidesByCandle() || r.failed != "" {
 			continue
 		}
-		e.decide(r, nominal)
+		e.tick.decide(r, nominal)
 		if r.plan.Target != r.wished {
 			r.wished, r.wishedMS = r.plan.Target, nominal
 		}
@@ -236,7 +244,7 @@ func (e *Engine) follow(s *series) {
 
 // caughtUp ends a poll's catch-up: of the plans that were followed only the last
 // counts; exits stand, entries older than one interval lapse.
-func (e *Engine) caughtUp(s *series, taken int) {
+func (e *market) caughtUp(s *series, taken int) {
 	nominal := s.candles.CloseMS(s.end - 1)
 	if taken > 1 && s.begun {
 		e.note("", s.runs[0].config.Symbol, NoteMissed{taken - 1, "candles came late; only the last decides"})
@@ -248,7 +256,7 @@ func (e *Engine) caughtUp(s *series, taken int) {
 		before := r.state.Plan.Target
 		if r.failed == "" {
 			r.lastMS = nominal
-			e.decided(r)
+			e.tick.decided(r)
 		}
 		sign := r.state.Plan.Target.Sign()
 		if taken > 1 && sign != 0 && before != r.state.Plan.Target && r.wishedMS < nominal && r.state.Latch != sign && r.truth.Known == 0 {

@@ -43,13 +43,19 @@ type money struct {
 // stands reports whether a reading is to be booked and no answer is waited for.
 func (m *money) stands() bool { return m.due && m.waiting == 0 }
 
+// accounting books what the exchange tells of the account's money.
+type accounting struct {
+	*base
+	futures, spot money // how far the ledger has got
+}
+
 // keepBooks takes what a round read of the money into the ledger. Wallet and
 // positions are read one after the other, and replicas may be old: a reading is
 // booked when a later one tells the same, which began as long as a read may be old
 // after it. What is there at first is taken over at once, before anything is
 // traded. In a backtest all is read at one moment.
-func (e *Engine) keepBooks(snapshot *reconcile.Snapshot) {
-	if !e.config.Ledger || e.stopped || e.journalErr != nil {
+func (e *accounting) keepBooks(snapshot *reconcile.Snapshot) {
+	if !e.config.Ledger || e.journalErr != nil {
 		return
 	}
 	if r, whole := e.book.FuturesReading(snapshot); whole && e.trades(exchange.Futures) {
@@ -60,7 +66,7 @@ func (e *Engine) keepBooks(snapshot *reconcile.Snapshot) {
 	}
 }
 
-func (e *Engine) readMoney(m *money, r ledger.Reading, beganMS int64) {
+func (e *accounting) readMoney(m *money, r ledger.Reading, beganMS int64) {
 	if !r.Same(&m.last) || m.sinceMS == 0 {
 		m.sinceMS = max(r.AtMS, beganMS) // a clock set back within the round does not make it older
 	}
@@ -89,7 +95,7 @@ func (e *Engine) readMoney(m *money, r ledger.Reading, beganMS int64) {
 
 // differs reports whether a position the exchange tells is not the one the fills
 // make: one of them is old, or a fill is not known yet, and the wallet may have it.
-func (e *Engine) differs(market exchange.Market) bool {
+func (e *accounting) differs(market exchange.Market) bool {
 	return slices.ContainsFunc(e.book.Symbols(), func(t *reconcile.SymbolTruth) bool {
 		residual, _ := t.Residual()
 		return residual != 0 && t.Key.Market == market && t.Quarantine == ""
@@ -99,7 +105,7 @@ func (e *Engine) differs(market exchange.Market) bool {
 // takeBetween takes what a hasty reading asks for, one after the other: positions,
 // the account, and positions again. When they are the same the account is of the
 // same moment, else these are the first ones.
-func (e *Engine) takeBetween(m *money, answer *exchange.Answer) {
+func (e *accounting) takeBetween(m *money, answer *exchange.Answer) {
 	m.between++
 	if m.between%2 == 0 {
 		m.reading.Wallet = ledger.FuturesWallet(&answer.Account)
@@ -118,7 +124,7 @@ func (e *Engine) takeBetween(m *money, answer *exchange.Answer) {
 }
 
 // complete asks for what a reading lacks.
-func (e *Engine) complete(m *money) {
+func (e *accounting) complete(m *money) {
 	m.ended, m.found, m.wanted = nil, 0, 0
 	if m.reading.Market == exchange.Futures && e.book.Ledger().WantsClosed(&m.reading) {
 		e.askEnded(m)
@@ -134,18 +140,18 @@ func (e *Engine) complete(m *money) {
 	}
 }
 
-func (e *Engine) askMoney(m *money, p purpose, request exchange.Request) {
+func (e *accounting) askMoney(m *money, p purpose, request exchange.Request) {
 	m.waiting++
 	e.ask(p, PriorityMarket, request)
 }
 
 // askEnded asks for a page of the positions that ended, newest first.
-func (e *Engine) askEnded(m *money) {
+func (e *accounting) askEnded(m *money) {
 	e.askMoney(m, purpose{kind: callEnded}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Offset: len(m.ended), Limit: closedAsked})
 }
 
 // moneyAnswer takes the answer to a question of the ledger's.
-func (e *Engine) moneyAnswer(p purpose, event *EventAnswer) {
+func (e *accounting) moneyAnswer(p purpose, event *EventAnswer) {
 	m := &e.futures
 	if p.kind == callExecutions {
 		m = &e.spot
@@ -169,7 +175,7 @@ func (e *Engine) moneyAnswer(p purpose, event *EventAnswer) {
 
 // takeEnded takes a page of the positions that ended, and asks for the next one
 // while none of them is booked already.
-func (e *Engine) takeEnded(m *money, page []exchange.Position) {
+func (e *accounting) takeEnded(m *money, page []exchange.Position) {
 	booked := false
 	for i := range page {
 		m.ended = append(m.ended, e.book.PositionRead(&page[i]))
@@ -181,7 +187,7 @@ func (e *Engine) takeEnded(m *money, page []exchange.Position) {
 }
 
 // takeExecutions takes those of one order that are not booked, oldest first.
-func (e *Engine) takeExecutions(m *money, p purpose, trades []exchange.UserTrade) {
+func (e *accounting) takeExecutions(m *money, p purpose, trades []exchange.UserTrade) {
 	trades = slices.SortedFunc(slices.Values(trades), func(a, b exchange.UserTrade) int { return cmp.Compare(a.ID, b.ID) })
 	for _, o := range e.book.Ledger().WantsTrades() {
 		if o.OrderID != p.orderID {
@@ -205,7 +211,7 @@ func (e *Engine) takeExecutions(m *money, p purpose, trades []exchange.UserTrade
 
 // bookMoney books a reading whose questions are answered, unless the exchange
 // does not tell all of it yet: then the next round asks again, for a minute.
-func (e *Engine) bookMoney(m *money) {
+func (e *accounting) bookMoney(m *money) {
 	whole := m.found >= m.wanted
 	if m.reading.Market == exchange.Futures {
 		m.reading.Closed, whole = e.book.Ledger().Fresh(&m.reading, m.ended)

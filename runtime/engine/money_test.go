@@ -245,7 +245,7 @@ func TestAClockSetBackWithinARoundMakesNoReadingStand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(1), books)
 	w.pass(30_000)
-	e, m := w.engine, &w.engine.futures
+	e, m := w.engine.accounting, &w.engine.accounting.futures
 	e.config.Settle.StalenessMS, e.out = 3_000, &w.out
 	reading := m.last
 	reading.Wallet = slices.Clone(reading.Wallet)
@@ -267,7 +267,7 @@ func TestWhileAPositionDiffersFromTheFillsNoReadingStands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(1), books)
 	w.pass(30_000)
-	e, m := w.engine, &w.engine.futures
+	e, m := w.engine.accounting, &w.engine.accounting.futures
 	e.config.Settle.StalenessMS, e.out = 3_000, &w.out
 	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesOpenPositions})
 	if err != nil || len(answer.Positions.Items()) != 1 {

@@ -51,8 +51,18 @@ type Block struct {
 	WayOut string
 }
 
+// outlooks say what would be done now, without doing it.
+type outlooks struct {
+	*base
+	ruleset *ruleset
+	halts   *halts
+	placer  *placer
+	tick    *tick
+	report  *report
+}
+
 // Outlooks are those of all strategies, in the order of their names.
-func (e *Engine) Outlooks() []Outlook {
+func (e *outlooks) Outlooks() []Outlook {
 	all := make([]Outlook, 0, len(e.runs))
 	for _, r := range e.runs {
 		all = append(all, e.outlook(r))
@@ -60,8 +70,8 @@ func (e *Engine) Outlooks() []Outlook {
 	return all
 }
 
-func (e *Engine) outlook(r *run) Outlook {
-	o := Outlook{Strategy: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, NowMS: e.nowMS, NextMS: e.nextTick(r),
+func (e *outlooks) outlook(r *run) Outlook {
+	o := Outlook{Strategy: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, NowMS: e.nowMS, NextMS: r.nextTick(e.nowMS),
 		Seen: r.seen, Warmup: r.config.Strategy.Warmup(), Last: r.truth.Last, LastMS: r.truth.LastMS, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice,
 		Equity: e.marked(r.truth.Key.Market), InForce: *r.state.Plan.Clone(), Latch: r.state.Latch}
 	if r.series.end > 0 {
@@ -69,7 +79,7 @@ func (e *Engine) outlook(r *run) Outlook {
 	}
 	o.Plan = *e.foresee(r, &o)
 	o.Changes = !o.InForce.Equal(&o.Plan)
-	wish := e.wishOf(r)
+	wish := e.placer.wishOf(r)
 	wish.State = r.state.Under(&o.Plan)
 	if o.Plan.Leverage != 0 {
 		wish.Leverage = o.Plan.Leverage
@@ -78,7 +88,7 @@ func (e *Engine) outlook(r *run) Outlook {
 		wish.Protection = o.Plan.Protection
 	}
 	o.Latch = wish.State.Latch
-	under(&wish, e.levelOn(r, reconcile.LevelNone))
+	under(&wish, e.halts.levelOn(r, reconcile.LevelNone))
 	intents, _ := e.book.Derive(&wish, e.nowMS)
 	opened := false
 	if len(intents) == 1 && intents[0].Purpose == reconcile.Leverage { // what comes once it is set
@@ -97,27 +107,14 @@ func (e *Engine) outlook(r *run) Outlook {
 	return o
 }
 
-// nextTick is when the strategy is asked next.
-func (e *Engine) nextTick(r *run) int64 {
-	switch {
-	case r.failed != "" || r.config.Removed:
-		return 0
-	case r.config.Schedule != nil:
-		return r.nextMS
-	case r.series.end > 0:
-		return r.series.candles.CloseMS(r.series.end-1) + int64(r.config.Interval)
-	}
-	return r.config.Interval.OpenOf(e.nowMS) + int64(r.config.Interval)
-}
-
 // foresee asks the strategy as the next tick would, and returns the plan that
 // would be in force then.
-func (e *Engine) foresee(r *run, o *Outlook) *strategy.Plan {
+func (e *outlooks) foresee(r *run, o *Outlook) *strategy.Plan {
 	plan := r.state.Plan.Clone()
 	if o.NextMS == 0 || r.truth.Last == 0 {
 		return plan
 	}
-	e.see(r, o.NextMS)
+	e.tick.see(r, o.NextMS)
 	defer func() {
 		if cause := recover(); cause != nil { // told as a block; the tick itself would stop the strategy
 			o.Blocks = append(o.Blocks, Block{"the strategy would fail: " + fmt.Sprint(cause), "mend it"})
@@ -140,9 +137,9 @@ func (e *Engine) foresee(r *run, o *Outlook) *strategy.Plan {
 }
 
 // judge asks every rule about an intent.
-func (e *Engine) judge(r *run, intent *reconcile.Intent) Foreseen {
-	facts := e.facts(r)
-	step := Foreseen{Intent: *intent, Approved: true, Verdicts: e.gate.Explain(intent, &facts)}
+func (e *outlooks) judge(r *run, intent *reconcile.Intent) Foreseen {
+	facts := e.placer.facts(r)
+	step := Foreseen{Intent: *intent, Approved: true, Verdicts: e.ruleset.gate.Explain(intent, &facts)}
 	for _, v := range step.Verdicts {
 		step.Approved = step.Approved && v.Outcome == risk.Passed
 	}
@@ -150,7 +147,7 @@ func (e *Engine) judge(r *run, intent *reconcile.Intent) Foreseen {
 }
 
 // blocks says what keeps the strategy from acting, beside what the rules say.
-func (e *Engine) blocks(r *run, o *Outlook) []Block {
+func (e *outlooks) blocks(r *run, o *Outlook) []Block {
 	all := o.Blocks
 	add := func(wayOut, format string, values ...any) {
 		all = append(all, Block{fmt.Sprintf(format, values...), wayOut})
@@ -173,7 +170,7 @@ func (e *Engine) blocks(r *run, o *Outlook) []Block {
 	if o.Latch != 0 {
 		add("the strategy wishes no position, or the other side; or botd rearm --strategy "+r.config.Name, "latched: its position of this side was ended by something else than its plan")
 	}
-	for _, d := range e.Degraded() {
+	for _, d := range e.report.Degraded() {
 		if d.Scope == (reconcile.Scope{}) || d.Scope.Covers(r.config.Name, r.truth.Key) {
 			if d.State != "failed" {
 				add(d.WayOut, "%s: %s", d.State, d.Cause)

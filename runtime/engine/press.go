@@ -11,19 +11,19 @@ import (
 // a futures position is closed at market by what was last read of it, once, since
 // reduceOnly can not flip. Whatever became of that, another exit is sent from a
 // fresh read only (class R). What protects stays until then.
-func (e *Engine) press() {
-	if e.stopped {
+func (e *placer) press() {
+	if e.halts.stopped {
 		return
 	}
 	e.pressMS = e.nowMS + pressingMS
 	for _, r := range e.runs {
-		level := e.levelOn(r, reconcile.LevelNone)
+		level := e.halts.levelOn(r, reconcile.LevelNone)
 		if !e.takesAway(r, level) {
 			continue
 		}
 		wish := e.wishOf(r)
 		under(&wish, level)
-		e.latchFlattened(r, level)
+		e.halts.latchFlattened(r, level)
 		intents, _ := e.book.Derive(&wish, e.nowMS)
 		for i := range intents {
 			if e.needsNoRead(r, &intents[i], level) {
@@ -35,21 +35,21 @@ func (e *Engine) press() {
 
 // takesAway reports whether a halt at this level, or a person who withdrew an order,
 // wants something of the run's symbol ended.
-func (e *Engine) takesAway(r *run, level reconcile.HaltLevel) bool {
+func (e *placer) takesAway(r *run, level reconcile.HaltLevel) bool {
 	return level >= reconcile.LevelCancel ||
 		slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool { return p.Order.Key() == r.truth.Key && p.Withdrawn != "" })
 }
 
-func (e *Engine) needsNoRead(r *run, intent *reconcile.Intent, level reconcile.HaltLevel) bool {
+func (e *placer) needsNoRead(r *run, intent *reconcile.Intent, level reconcile.HaltLevel) bool {
 	switch intent.Purpose {
 	case reconcile.Cancel:
 		p := e.book.Placement(intent.ClientID)
 		return p != nil && (p.Purpose.Opens() || p.Purpose == reconcile.ExitOrder)
 	case reconcile.Exit:
-		if level != reconcile.LevelFlatten || !intent.Order.ReduceOnly || r.pressedMS == e.soundMS {
+		if level != reconcile.LevelFlatten || !intent.Order.ReduceOnly || r.pressedMS == e.sight.soundMS {
 			return false
 		}
-		r.pressedMS = e.soundMS
+		r.pressedMS = e.sight.soundMS
 		return true
 	}
 	return false

@@ -16,14 +16,14 @@ type Step struct {
 
 // Preview says exactly what a halt would send now, and sends nothing: what a
 // round under it would derive, and for flatten the exits that follow its cancels.
-func (e *Engine) Preview(level reconcile.HaltLevel, scope reconcile.Scope) []Step {
+func (e *outlooks) Preview(level reconcile.HaltLevel, scope reconcile.Scope) []Step {
 	var steps []Step
 	for _, r := range e.runs {
 		if !scope.Covers(r.config.Name, r.truth.Key) {
 			continue
 		}
-		wish := e.wishOf(r)
-		under(&wish, e.levelOn(r, level))
+		wish := e.placer.wishOf(r)
+		under(&wish, e.halts.levelOn(r, level))
 		wish.Entries = false
 		intents, _ := e.book.Derive(&wish, e.nowMS)
 		exits := false
@@ -48,10 +48,10 @@ func (e *Engine) Preview(level reconcile.HaltLevel, scope reconcile.Scope) []Ste
 }
 
 // wishOf is what one strategy wants, with what deriving from it needs.
-func (e *Engine) wishOf(r *run) reconcile.Wish {
+func (e *placer) wishOf(r *run) reconcile.Wish {
 	wish := reconcile.Wish{
 		State: r.state, Truth: r.truth, Protection: protectionOf(r), Leverage: r.config.Leverage,
-		Entries: e.mayEnter(r), Equity: e.equity(r.truth.Key.Market), TakerFee: e.config.TakerFee,
+		Entries: e.permission.mayEnter(r), Equity: e.equity(r.truth.Key.Market), TakerFee: e.config.TakerFee,
 		Collar: e.collar(r), Interval: r.config.Interval, Bridge: e.config.BusyRoundMS > 0, Frozen: r.config.Removed,
 	}
 	if r.state.Plan.Leverage != 0 {
@@ -63,8 +63,8 @@ func (e *Engine) wishOf(r *run) reconcile.Wish {
 // levelOn is the severest level that holds for a strategy: of the kill switch, of
 // stopping, of its removal from the configuration, of a limit passed, and of the
 // one given.
-func (e *Engine) levelOn(r *run, level reconcile.HaltLevel) reconcile.HaltLevel {
-	if e.breached(r.config.Name) != nil {
+func (e *halts) levelOn(r *run, level reconcile.HaltLevel) reconcile.HaltLevel {
+	if e.limits.breached(r.config.Name) != nil {
 		level = max(level, reconcile.LevelCancel) // an order that rests would still open
 	}
 	return max(level, e.book.HaltOn(r.config.Name, r.truth.Key).Level, e.closing, r.removal())

@@ -23,11 +23,23 @@ type Reload struct {
 	Refused    []string          // set by Handle: why nothing of it was done
 }
 
-// Reloadable lists what keeps a reload from being put in force now; nothing when
-// nothing does. Handle asks the same again: what holds a position may have changed.
-func (e *Engine) Reloadable(reload *Reload) (obstacles []string) {
+// roster knows which strategies there are: those of the start, and those that a reload
+// brings, replaces and removes.
+type roster struct {
+	*base
+	accounting *accounting
+	limits     *limits
+	ruleset    *ruleset
+	halts      *halts
+	tick       *tick
+	market     *market
+	round      *round
+}
+
+// obstacles lists what keeps a reload from being put in force now.
+func (e *roster) obstacles(reload *Reload) (obstacles []string) {
 	refuse := func(format string, values ...any) { obstacles = append(obstacles, fmt.Sprintf(format, values...)) }
-	if e.stopped || e.closing != reconcile.LevelNone {
+	if e.halts.stopped || e.halts.closing != reconcile.LevelNone {
 		refuse("botd is stopping")
 	}
 	for _, name := range reload.Gone {
@@ -67,13 +79,13 @@ func (e *Engine) Reloadable(reload *Reload) (obstacles []string) {
 }
 
 // refused reports whether something is against a reload, which is told in it.
-func (e *Engine) refused(reload *Reload) bool {
-	reload.Refused = e.Reloadable(reload)
+func (e *roster) refused(reload *Reload) bool {
+	reload.Refused = e.obstacles(reload)
 	return len(reload.Refused) > 0
 }
 
 // pairs are what strategies would watch after a reload besides their own symbols.
-func (e *Engine) pairs(reload *Reload) map[string]exchange.SymbolKey {
+func (e *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
 	pairs := map[string]exchange.SymbolKey{}
 	for _, r := range e.runs {
 		if r.around.pair != nil && !slices.Contains(reload.Gone, r.config.Name) {
@@ -90,7 +102,7 @@ func (e *Engine) pairs(reload *Reload) map[string]exchange.SymbolKey {
 }
 
 // configured is the run of a strategy that the configuration has.
-func (e *Engine) configured(name string) *run {
+func (e *base) configured(name string) *run {
 	if r := e.runNamed(name); r != nil && !r.config.Removed {
 		return r
 	}
@@ -99,7 +111,7 @@ func (e *Engine) configured(name string) *run {
 
 // holding says what keeps a run from ending without a trace; empty when it is flat,
 // and nothing of it is under way or in doubt.
-func (e *Engine) holding(r *run) string {
+func (e *roster) holding(r *run) string {
 	truth, orders := r.truth, 0
 	for _, p := range e.book.Live() {
 		if p.Order.Key() == truth.Key {
@@ -121,14 +133,14 @@ func (e *Engine) holding(r *run) string {
 
 // over reports whether nothing is left of a strategy that is configured no more. The
 // ledger may await something of its symbol still; another strategy there is told it.
-func (e *Engine) over(r *run, reload *Reload) bool {
+func (e *roster) over(r *run, reload *Reload) bool {
 	key := r.truth.Key
 	return e.holding(r) == "" && (!e.config.Ledger || !e.book.Ledger().Awaits(key) ||
 		slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
 // reload puts a change in force that nothing is against.
-func (e *Engine) reload(reload *Reload) {
+func (e *roster) reload(reload *Reload) {
 	if reload.ConfigHash != "" {
 		e.record(record.Record{Body: record.Config{Hash: reload.ConfigHash}})
 	}
@@ -141,7 +153,7 @@ func (e *Engine) reload(reload *Reload) {
 		}
 	}
 	if reload.Limits != nil {
-		e.limits = *reload.Limits
+		e.ruleset.written = *reload.Limits
 	}
 	var replaced []*StrategyConfig
 	for _, config := range reload.Strategies {
@@ -159,9 +171,9 @@ func (e *Engine) reload(reload *Reload) {
 			panic("engine: " + err.Error()) // Reloadable would have said so
 		}
 	}
-	e.lapse()
-	e.enforce()
-	e.watchLimits(false)
+	e.ruleset.lapse()
+	e.ruleset.enforce()
+	e.limits.watchLimits(false)
 	e.roundMS = e.nowMS
 }
 
@@ -170,21 +182,21 @@ func (e *Engine) reload(reload *Reload) {
 // and memory stay. The new version sees the candles that are held, as at a start;
 // while they are fewer than its warm-up it decides nothing and what stands, stands.
 // A strategy that failed runs again.
-func (e *Engine) replace(r *run, config *StrategyConfig) {
+func (e *roster) replace(r *run, config *StrategyConfig) {
 	config.Symbol = r.config.Symbol // the rules as they are by now
 	inForce := r.config.Limits
 	r.config, r.limits = *config, config.Limits
 	r.config.Limits = inForce // until they are enforced
-	r.terms = e.newTerms()
+	r.terms = e.ruleset.newTerms()
 	e.claim(r)
 	r.view.Size, r.view.Leverage = config.Size, config.Leverage
 	r.failed, r.failedMS, r.seen = "", 0, 0
 	r.wished, r.wishedMS = r.state.Plan.Target, e.nowMS
 	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
-	e.fillView(r)
+	e.tick.fillView(r)
 	for n := range r.series.end {
 		candle := r.series.candles.At(n)
-		e.candle(r, &candle, n+1)
+		e.tick.candle(r, &candle, n+1)
 	}
 	r.nextMS = never
 	if config.Schedule != nil && r.failed == "" {
@@ -200,7 +212,7 @@ func (e *Engine) replace(r *run, config *StrategyConfig) {
 // join adds a strategy as New does. What was read of its symbol before is not about
 // a symbol that is traded: the next round reads it as the first one after a start,
 // and a round under way would not know all of it.
-func (e *Engine) join(config *StrategyConfig) {
+func (e *roster) join(config *StrategyConfig) {
 	if r := e.runNamed(config.Name); r != nil { // it was removed and comes back: what it holds is the book's
 		e.drop(r)
 	}
@@ -208,8 +220,8 @@ func (e *Engine) join(config *StrategyConfig) {
 	if err != nil {
 		panic("engine: " + err.Error()) // Reloadable would have said so
 	}
-	e.abandonRound()
-	r.terms = e.newTerms()
+	e.round.abandonRound()
+	r.terms = e.ruleset.newTerms()
 	r.truth.Forget()
 	e.claim(r)
 	e.commence(r)
@@ -219,13 +231,13 @@ func (e *Engine) join(config *StrategyConfig) {
 // remove ends a strategy that is configured no more. One that holds something, or
 // of which the ledger awaits something, stays as one without a strategy, which is
 // wound up or left as on_remove says; as after a restart without it.
-func (e *Engine) remove(r *run, reload *Reload) {
+func (e *roster) remove(r *run, reload *Reload) {
 	if e.over(r, reload) {
 		e.end(r)
 		return
 	}
 	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
-	r.limits, r.terms, r.failed, r.failedMS, r.nextMS = risk.Limits{}, e.newTerms(), "", 0, never
+	r.limits, r.terms, r.failed, r.failedMS, r.nextMS = risk.Limits{}, e.ruleset.newTerms(), "", 0, never
 	text := "it is configured no more; on_remove: " + r.state.OnRemove
 	if e.holding(r) == "" {
 		e.forget(r)
@@ -236,7 +248,7 @@ func (e *Engine) remove(r *run, reload *Reload) {
 }
 
 // end has a removed strategy that holds nothing leave no trace but its records.
-func (e *Engine) end(r *run) {
+func (e *roster) end(r *run) {
 	e.forget(r)
 	e.tellReload(r, "it is configured no more, holds nothing, and has ended")
 	e.drop(r)
@@ -244,18 +256,18 @@ func (e *Engine) end(r *run) {
 
 // forget takes away what a removed strategy wished: it must not be what begins,
 // should the strategy come back.
-func (e *Engine) forget(r *run) {
+func (e *roster) forget(r *run) {
 	if !r.state.Plan.Equal(&strategy.Plan{}) {
 		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: record.Plan{Plan: &strategy.Plan{Reason: "it was removed from the configuration"}}})
 	}
 }
 
 // sweep ends removed strategies that are wound up, when their money is booked.
-func (e *Engine) sweep() {
+func (e *roster) sweep() {
 	for _, r := range slices.Clone(e.runs) {
-		m := &e.futures
+		m := &e.accounting.futures
 		if r.truth.Key.Market == exchange.Spot {
-			m = &e.spot
+			m = &e.accounting.spot
 		}
 		if r.config.Removed && e.over(r, &Reload{}) && !m.due && m.waiting == 0 {
 			e.end(r)
@@ -264,13 +276,13 @@ func (e *Engine) sweep() {
 }
 
 // drop takes a run away. Answers that are on their way to it reach nobody.
-func (e *Engine) drop(r *run) {
-	e.abandonRound()
+func (e *roster) drop(r *run) {
+	e.round.abandonRound()
 	s := r.series
 	e.runs = slices.DeleteFunc(e.runs, func(other *run) bool { return other == r })
 	s.runs = slices.DeleteFunc(s.runs, func(other *run) bool { return other == r })
 	if len(s.runs) == 0 {
-		e.series = slices.DeleteFunc(e.series, func(other *series) bool { return other == s })
+		e.market.series = slices.DeleteFunc(e.market.series, func(other *series) bool { return other == s })
 	}
 	maps.DeleteFunc(e.calls, func(_ int64, p purpose) bool {
 		return p.run == r || p.kind == callCandles && p.series == s && len(s.runs) == 0 || p.kind == callSetLeverage && p.truth == r.truth
@@ -286,17 +298,18 @@ func (e *Engine) drop(r *run) {
 
 // abandonRound begins a round under way anew: it did not ask for all that a round
 // asks for now.
-func (e *Engine) abandonRound() {
-	if e.round.phase == 0 {
+func (e *round) abandonRound() {
+	if !e.underWay() {
 		return
 	}
 	maps.DeleteFunc(e.calls, func(_ int64, p purpose) bool { return p.kind.ofRound() })
-	e.round.phase, e.round.waiting, e.roundMS = 0, 0, e.nowMS
+	e.end()
+	e.reading.waiting, e.roundMS = 0, e.nowMS
 }
 
 // termsOf is the number of the last change of what a strategy's orders are judged
 // by; none of one that is gone.
-func (e *Engine) termsOf(strategy string) int {
+func (e *ruleset) termsOf(strategy string) int {
 	if r := e.runNamed(strategy); r != nil {
 		return max(e.terms, r.terms)
 	}
@@ -304,11 +317,11 @@ func (e *Engine) termsOf(strategy string) int {
 }
 
 // newTerms numbers a change of that. Numbers are never used twice.
-func (e *Engine) newTerms() int {
+func (e *ruleset) newTerms() int {
 	e.changes++
 	return e.changes
 }
 
-func (e *Engine) tellReload(r *run, text string) {
+func (e *roster) tellReload(r *run, text string) {
 	e.note(r.config.Name, r.config.Symbol, NoteReload{text})
 }

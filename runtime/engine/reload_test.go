@@ -186,7 +186,7 @@ func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
 		w := newWorld(t, hold(0), onSpot)
 		w.pass(20_000)
 		w.engine.roundMS = w.now
-		for at != 0 && w.engine.round.phase != at {
+		for at != 0 && w.engine.round.reading.phase != at {
 			w.pass(1)
 		}
 		histories := 0
@@ -338,16 +338,16 @@ func TestNoTwoTermsAreTheSame(t *testing.T) {
 	w := standing(t)
 	config := w.config.Strategies[0]
 	config.OnRemove = "leave"
-	last := w.engine.termsOf("one")
+	last := w.engine.ruleset.termsOf("one")
 	for i, change := range []Reload{{Strategies: []*StrategyConfig{&config}}, {Gone: []string{"one"}}, {Limits: &risk.Limits{MaxOpenOrders: 50}}, {Strategies: []*StrategyConfig{&config}}, {Limits: &risk.Limits{}}} {
 		w.change(change)
-		if now := w.engine.termsOf("one"); now <= last {
+		if now := w.engine.ruleset.termsOf("one"); now <= last {
 			t.Errorf("change %d: want terms after %d, have %d", i, last, now)
 		} else {
 			last = now
 		}
 	}
-	if w.engine.termsOf("nobody") >= 0 {
+	if w.engine.ruleset.termsOf("nobody") >= 0 {
 		t.Error("want no terms of one that is gone")
 	}
 }

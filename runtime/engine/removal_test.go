@@ -66,7 +66,7 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 			w.pass(60_000)
 			w.halt(reconcile.LevelFlatten, reconcile.Scope{Strategy: "one"})
 			for range 100 {
-				if w.pass(100); w.engine.holding(w.engine.runs[0]) == "" {
+				if w.pass(100); w.engine.roster.holding(w.engine.runs[0]) == "" {
 					break
 				}
 			}
@@ -166,8 +166,8 @@ func TestAnAnswerToAStrategyThatIsGoneReachesNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0))
 	w.pass(30_000)
-	asking := func() bool { return w.engine.series[0].asking && w.engine.round.phase == 0 }
-	for w.engine.series[0].asking = false; !asking(); {
+	asking := func() bool { return w.engine.market.series[0].asking && !w.engine.round.underWay() }
+	for w.engine.market.series[0].asking = false; !asking(); {
 		w.pass(1)
 	}
 	w.change(Reload{Gone: []string{"one"}})

@@ -40,8 +40,11 @@ type Quarantine struct {
 	Blocked    string // why it can not be resolved now
 }
 
+// quarantines wait for a person, who is shown the evidence.
+type quarantines struct{ *base }
+
 // Quarantines lists the symbols that wait for a person.
-func (e *Engine) Quarantines() []Quarantine {
+func (e *quarantines) Quarantines() []Quarantine {
 	var all []Quarantine
 	for _, truth := range e.book.Symbols() {
 		if truth.Quarantine == "" {
@@ -73,7 +76,7 @@ func (e *Engine) Quarantines() []Quarantine {
 
 // Resolving says what ending a symbol's quarantine would change, and changes
 // nothing. An error says why it can not be ended now.
-func (e *Engine) Resolving(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
+func (e *quarantines) Resolving(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
 	truth := e.book.Symbol(key)
 	r := Resolution{Symbol: key, Adopt: adopt, Cause: truth.Quarantine}
 	switch {
@@ -121,7 +124,7 @@ func resolutionLine(r *record.Record, truth *reconcile.SymbolTruth) string {
 }
 
 // resolve ends a quarantine as a person asked. It is journalled; a round follows.
-func (e *Engine) resolve(event *EventResolve) {
+func (e *quarantines) resolve(event *EventResolve) {
 	resolution, err := e.Resolving(event.Symbol, event.Adopt, event.Why)
 	if err != nil {
 		return // told when it was asked for: it ended in between
@@ -138,7 +141,7 @@ func (e *Engine) resolve(event *EventResolve) {
 
 // guardOverdue halts a strategy whose unknown placement could not be decided for
 // two minutes after its fence: no valid snapshot was to be had (case 24).
-func (e *Engine) guardOverdue() {
+func (e *alarms) guardOverdue() {
 	for _, r := range e.runs {
 		p := e.book.Overdue(r.truth.Key, e.nowMS, overdueMS)
 		if p == nil || e.book.HaltOf(reconcile.Scope{Strategy: r.config.Name}).Level != reconcile.LevelNone {
@@ -152,7 +155,7 @@ func (e *Engine) guardOverdue() {
 
 // askEvidence asks for what decides unknowns beyond the lists: positions/history
 // on futures (case 9), user trades of an order on spot.
-func (e *Engine) askEvidence() {
+func (e *round) askEvidence() {
 	for _, r := range e.runs {
 		if p := e.book.AsksClosed(r.truth, e.nowMS); p != nil {
 			e.roundAsk(purpose{kind: callClosed, truth: r.truth}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: r.truth.Key.Name,
@@ -168,7 +171,7 @@ func (e *Engine) askEvidence() {
 }
 
 // takeTrades sums an order's user trades.
-func (e *Engine) takeTrades(p purpose, answer *exchange.Answer) {
+func (e *round) takeTrades(p purpose, answer *exchange.Answer) {
 	told := reconcile.Traded{OrderID: p.orderID}
 	var value exchange.Amount
 	rules := p.truth.Rules
@@ -183,6 +186,6 @@ func (e *Engine) takeTrades(p purpose, answer *exchange.Answer) {
 	}
 	if told.Filled > 0 {
 		told.Price = rules.AverageCost(value, told.Filled)
-		e.round.snapshot.Trades = append(e.round.snapshot.Trades, told)
+		e.reading.snapshot.Trades = append(e.reading.snapshot.Trades, told)
 	}
 }

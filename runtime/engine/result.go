@@ -7,6 +7,13 @@ import (
 	"botd/risk"
 )
 
+// results say what each strategy made.
+type results struct {
+	*base
+	limits    *limits
+	following bool // somebody needs them
+}
+
 // attribute says what each strategy made since the last round, for its limits.
 //
 // On spot a fill tells its price. On futures neither price nor fee is told, so
@@ -14,7 +21,10 @@ import (
 // or held; where there are several, each is given what it closed at the last
 // price, and the rest, fees above all, in proportion to what they traded, or held
 // (funding). So the strategies' results always sum to the wallet's change.
-func (e *Engine) attribute() {
+func (e *results) attribute() {
+	if _, known := e.total(); !e.following || !known {
+		return
+	}
 	account := e.book.Watch("")
 	shares := make([]exchange.Amount, len(e.runs))
 	if e.trades(exchange.Futures) {
@@ -36,7 +46,7 @@ func (e *Engine) attribute() {
 }
 
 // share divides a change of the futures wallet.
-func (e *Engine) share(change exchange.Amount, shares []exchange.Amount) {
+func (e *results) share(change exchange.Amount, shares []exchange.Amount) {
 	weights, weight := make([]exchange.Amount, len(e.runs)), exchange.Amount{}
 	rest := change
 	for _, held := range [...]bool{false, true} { // who traded; when nobody did, who holds
@@ -79,7 +89,7 @@ func (e *Engine) share(change exchange.Amount, shares []exchange.Amount) {
 }
 
 // estimate is what a strategy's fills closed brought at the last price.
-func (e *Engine) estimate(r *run) exchange.Amount {
+func (e *results) estimate(r *run) exchange.Amount {
 	rules, held := r.truth.Rules, e.book.Watch(r.config.Name).Held
 	closed := held - r.truth.Position
 	if held == 0 || r.entry.IsZero() || (closed > 0) != (held > 0) {
@@ -92,7 +102,7 @@ func (e *Engine) estimate(r *run) exchange.Amount {
 }
 
 // result books what one strategy made, and when its position ended whether that lost.
-func (e *Engine) result(r *run, made exchange.Amount) {
+func (e *results) result(r *run, made exchange.Amount) {
 	w := e.book.Watch(r.config.Name)
 	position := r.truth.Position
 	if r.truth.Key.Market == exchange.Spot && r.truth.Rules != nil &&
@@ -137,13 +147,13 @@ func streak(losses int, trip exchange.Amount) int {
 
 // cool keeps entries back after too many losing positions in a row. The count
 // begins anew.
-func (e *Engine) cool(w *reconcile.Watch, r *run, limits *risk.Limits) {
+func (e *results) cool(w *reconcile.Watch, r *run, limits *risk.Limits) {
 	crossed := limits.Crossed(risk.ByResults, e.nowMS, e.book, w.Strategy, exchange.Amount{})
 	if len(crossed) == 0 {
 		return
 	}
 	for _, c := range crossed {
-		e.breach(r, w.Strategy, &c)
+		e.limits.breach(r, w.Strategy, &c)
 	}
 	if r == nil {
 		e.record(record.Record{Body: record.Accounted{Wallet: w.Wallet}})
@@ -153,7 +163,7 @@ func (e *Engine) cool(w *reconcile.Watch, r *run, limits *risk.Limits) {
 }
 
 // traded counts a fill for the strategy's result.
-func (e *Engine) traded(p *reconcile.Placement, grown exchange.Quantity) {
+func (e *results) traded(p *reconcile.Placement, grown exchange.Quantity) {
 	r := e.runNamed(p.Strategy)
 	if r == nil || !e.following {
 		return

@@ -19,8 +19,26 @@ const (
 	phasePositions                  // positions, account, wallet, prices
 )
 
-// round is the round under way: it settles, then derives, checks, journals and places.
+// round settles, and has the placer derive, check and place.
 type round struct {
+	*base
+	sight      *sight
+	breaker    *breaker
+	protection *protection
+	accounting *accounting
+	alarms     *alarms
+	limits     *limits
+	results    *results
+	halts      *halts
+	sender     *sender
+	placer     *placer
+	tick       *tick
+	market     *market
+	reading    reading
+}
+
+// reading is how far the round under way has got.
+type reading struct {
 	phase    phase
 	waiting  int // answers of this phase still out
 	failed   error
@@ -77,9 +95,15 @@ type purpose struct {
 	recalled string // placements: why it was recalled; empty when it was not
 }
 
-func (e *Engine) beginRound() {
-	e.round = round{phase: phaseLists, snapshot: reconcile.Snapshot{BeganMS: e.nowMS, Looked: e.round.snapshot.Looked[:0]}, version: e.book.Version()}
-	if e.pressMS = never; e.pressing() { // reads may hang
+// underWay reports whether answers of a round are out.
+func (e *round) underWay() bool { return e.reading.phase != 0 }
+
+func (e *round) end() { e.reading.phase, e.sight.readingMS = 0, never }
+
+func (e *round) beginRound() {
+	e.sight.readingMS = e.nowMS
+	e.reading = reading{phase: phaseLists, snapshot: reconcile.Snapshot{BeganMS: e.nowMS, Looked: e.reading.snapshot.Looked[:0]}, version: e.book.Version()}
+	if e.pressMS = never; e.halts.pressing() { // reads may hang
 		e.pressMS = e.nowMS + pressingMS
 	}
 	if e.trades(exchange.Futures) {
@@ -94,42 +118,46 @@ func (e *Engine) beginRound() {
 	if e.trades(exchange.Spot) {
 		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.SpotOpenOrders})
 	}
-	if e.round.waiting == 0 {
-		e.round.phase, e.roundMS = 0, never // no strategies: nothing to reconcile
+	if e.reading.waiting == 0 {
+		e.end()
+		e.roundMS = never // no strategies: nothing to reconcile
 	}
 }
 
-func (e *Engine) roundAsk(p purpose, request exchange.Request) {
-	e.round.waiting++
+func (e *round) roundAsk(p purpose, request exchange.Request) {
+	e.reading.waiting++
 	e.ask(p, PrioritySettle, request)
 }
 
-// roundAnswer takes one answer of the round and moves on when all are in.
-func (e *Engine) roundAnswer(p purpose, event *EventAnswer) {
-	e.round.waiting--
-	if err := e.takeRound(p, event); err != nil && e.round.failed == nil {
-		e.round.failed = err
+// roundAnswer takes one answer of the round and moves on when all are in. It reports whether
+// the round is complete.
+func (e *round) roundAnswer(p purpose, event *EventAnswer) (complete bool) {
+	e.reading.waiting--
+	if err := e.takeRound(p, event); err != nil && e.reading.failed == nil {
+		e.reading.failed = err
 	}
-	for e.round.waiting == 0 && e.round.phase != 0 {
+	for e.reading.waiting == 0 && e.reading.phase != 0 {
 		switch {
-		case e.round.failed != nil:
+		case e.reading.failed != nil:
 			e.roundFailed()
-		case e.round.phase == phaseLists:
-			e.round.phase = phaseLooks
+		case e.reading.phase == phaseLists:
+			e.reading.phase = phaseLooks
 			e.lookForVanished()
-		case e.round.phase == phaseLooks:
-			e.round.phase = phasePositions
+		case e.reading.phase == phaseLooks:
+			e.reading.phase = phasePositions
 			e.askPositions()
 		default:
 			e.finishRound()
+			complete = true
 		}
 	}
+	return complete
 }
 
 // takeRound puts an answer into the snapshot. A list that was not fetched stays
 // unfetched: its failure ends the round.
-func (e *Engine) takeRound(p purpose, event *EventAnswer) error {
-	snapshot := &e.round.snapshot
+func (e *round) takeRound(p purpose, event *EventAnswer) error {
+	snapshot := &e.reading.snapshot
 	var refusal *exchange.Refusal
 	if p.kind == callLook && errors.As(event.Err, &refusal) && !refusal.Unauthorized() && refusal.Code != exchange.CodeInvalidTimestamp {
 		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID})
@@ -143,8 +171,8 @@ func (e *Engine) takeRound(p purpose, event *EventAnswer) error {
 	case p.kind == callLook:
 		snapshot.Looked = append(snapshot.Looked, reconcile.Look{OrderID: p.orderID, Order: answer.Order, Known: true})
 	case p.kind == callHistory:
-		e.round.history = append(e.round.history, answer.Orders.Items()...)
-		e.round.partial = e.round.partial || len(answer.Orders.Items()) >= spotHistory
+		e.reading.history = append(e.reading.history, answer.Orders.Items()...)
+		e.reading.partial = e.reading.partial || len(answer.Orders.Items()) >= spotHistory
 	case p.kind == callNewest:
 		snapshot.Newest = append(snapshot.Newest, answer.Orders.Items()...)
 	case p.kind == callClosed:
@@ -174,18 +202,18 @@ func (e *Engine) takeRound(p purpose, event *EventAnswer) error {
 	return nil
 }
 
-func (e *Engine) takeTickers(p purpose, answer *exchange.Answer) {
+func (e *round) takeTickers(p purpose, answer *exchange.Answer) {
 	for _, ticker := range answer.Tickers.Items() {
 		if ticker.Symbol == p.truth.Key.Name && ticker.Last > 0 {
-			p.truth.Last, p.truth.Mark, p.truth.LastMS = ticker.Last, ticker.Last, e.pricedMS(p.truth.Key, ticker.CloseMS)
+			p.truth.Last, p.truth.Mark, p.truth.LastMS = ticker.Last, ticker.Last, e.market.pricedMS(p.truth.Key, ticker.CloseMS)
 		}
 	}
 }
 
 // lookForVanished asks for each live order its list does not show: futures by
 // id, spot (which has no get) by the symbol's history.
-func (e *Engine) lookForVanished() {
-	for _, p := range e.book.Vanished(&e.round.snapshot) {
+func (e *round) lookForVanished() {
+	for _, p := range e.book.Vanished(&e.reading.snapshot) {
 		if p.Order.Market == exchange.Futures {
 			e.roundAsk(purpose{kind: callLook, orderID: p.OrderID}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID})
 		}
@@ -196,7 +224,7 @@ func (e *Engine) lookForVanished() {
 			continue
 		}
 		asked = append(asked, p.Order.Symbol)
-		e.round.asked = true
+		e.reading.asked = true
 		e.roundAsk(purpose{kind: callHistory}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order.Symbol, StartMS: max(0, p.SentMS-60_000), Limit: spotHistory})
 	}
 	for _, r := range e.runs {
@@ -210,13 +238,13 @@ func (e *Engine) lookForVanished() {
 // spotHistory is how many orders or trades one page of spot history holds.
 const spotHistory = 1_000
 
-func (e *Engine) vanished(p *reconcile.Placement) bool {
-	return !slices.ContainsFunc(e.round.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID })
+func (e *round) vanished(p *reconcile.Placement) bool {
+	return !slices.ContainsFunc(e.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID })
 }
 
 // askPositions reads positions last, so that a fill between the lists and here
 // shows as a difference that the next round explains, never as a wrong sum.
-func (e *Engine) askPositions() {
+func (e *round) askPositions() {
 	if e.trades(exchange.Futures) {
 		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
@@ -240,7 +268,7 @@ func (e *Engine) askPositions() {
 }
 
 // wantsPrice reports whether a round could act on the symbol's price.
-func (e *Engine) wantsPrice(r *run) bool {
+func (e *round) wantsPrice(r *run) bool {
 	return r.truth.LastMS == 0 || r.truth.Position != 0 || r.config.Schedule != nil ||
 		r.state.Plan.Target.Sign() != 0 || r.state.Plan.OrdersSet
 }
@@ -251,72 +279,75 @@ const pressingMS = 2_000
 
 // roundFailed ends a round that could not read everything: nothing is concluded
 // and nothing is done.
-func (e *Engine) roundFailed() {
-	e.failed++
-	e.note("", nil, NoteFetchFailed{"orders and positions", e.round.failed, e.failed})
-	e.note("", nil, NoteRound{DurationMS: e.nowMS - e.round.snapshot.BeganMS})
-	e.round.phase = 0
-	e.watchBlind(e.round.failed)
-	e.guardOverdue()
-	e.press()
+func (e *round) roundFailed() {
+	e.sight.failed++
+	e.note("", nil, NoteFetchFailed{"orders and positions", e.reading.failed, e.sight.failed})
+	e.note("", nil, NoteRound{DurationMS: e.nowMS - e.reading.snapshot.BeganMS})
+	e.end()
+	e.sight.watchBlind(e.reading.failed)
+	e.alarms.guardOverdue()
+	e.placer.press()
 	most := int64(15_000)
-	if e.pressing() {
+	if e.halts.pressing() {
 		most = pressingMS
 	}
-	e.roundMS = e.nowMS + min(most, max(1_000, e.config.BusyRoundMS)<<min(e.failed-1, 4))
+	e.roundMS = e.nowMS + min(most, max(1_000, e.config.BusyRoundMS)<<min(e.sight.failed-1, 4))
 }
 
 // finishRound settles, then acts on what is true now.
-func (e *Engine) finishRound() {
-	snapshot := &e.round.snapshot
+func (e *round) finishRound() {
+	snapshot := &e.reading.snapshot
 	snapshot.EndedMS = e.nowMS
-	if e.round.asked {
-		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(e.round.history), !e.round.partial
+	if e.reading.asked {
+		snapshot.History, snapshot.HistoryWhole = exchange.FetchedOf(e.reading.history), !e.reading.partial
 	}
-	e.failed, e.soundMS, e.round.phase = 0, e.nowMS, 0
-	e.watchBlind(nil)
+	e.end()
+	e.sight.failed, e.sight.soundMS = 0, e.nowMS
+	e.sight.watchBlind(nil)
 	e.settle(snapshot)
-	e.keepBooks(snapshot)
-	e.guardBreaker()
-	e.watchLimits(true)
-	e.guardPrefix()
-	e.guardOverdue()
+	if !e.halts.stopped {
+		e.accounting.keepBooks(snapshot)
+	}
+	e.breaker.guardBreaker()
+	e.results.attribute()
+	e.limits.watchLimits(true)
+	e.alarms.guardPrefix()
+	e.alarms.guardOverdue()
 	acted := 0
-	if !e.stopped {
+	if !e.halts.stopped {
 		for _, r := range e.runs {
-			acted += e.act(r)
+			acted += e.placer.act(r)
 		}
 	}
 	for _, r := range e.runs {
-		e.measureBare(r)
+		e.protection.measureBare(r)
 	}
-	e.lookedMS = snapshot.BeganMS
+	e.protection.readMS = snapshot.BeganMS
 	if !e.config.Quiet {
 		e.note("", nil, NoteRound{true, acted, e.nowMS - snapshot.BeganMS})
 	}
 	e.schedule(acted > 0)
-	e.closed(acted)
-	e.sweep()
+	e.halts.closed(acted, len(e.sender.queued))
 }
 
 // schedule says when the next round is due: soon while anything is in flight,
 // uncertain or unprotected, else after the idle time.
-func (e *Engine) schedule(acted bool) {
-	changed := e.book.Version() != e.round.version
+func (e *round) schedule(acted bool) {
+	changed := e.book.Version() != e.reading.version
 	switch {
 	case acted || e.busy() && (e.config.BusyRoundMS > 0 || changed):
 		e.roundMS = e.nowMS + e.config.BusyRoundMS
-	case e.futures.stands() || e.spot.stands(): // the ledger waits until what it read is old enough
+	case e.accounting.futures.stands() || e.accounting.spot.stands(): // the ledger waits until what it read is old enough
 		e.roundMS = e.nowMS + max(e.config.BusyRoundMS, min(e.config.IdleRoundMS, e.config.Settle.StalenessMS))
 	case e.config.IdleRoundMS > 0:
-		e.roundMS = min(e.nowMS+e.config.IdleRoundMS, e.turnMS())
+		e.roundMS = min(e.nowMS+e.config.IdleRoundMS, e.limits.turnMS())
 	default:
 		e.roundMS = never
 	}
 }
 
 // busy reports whether a round soon could learn something.
-func (e *Engine) busy() bool {
+func (e *round) busy() bool {
 	for _, p := range e.book.Live() {
 		resting := p.State == reconcile.Working && p.CancelMS == 0 && p.Order.Type != exchange.MarketOrder
 		if !resting {
@@ -328,7 +359,7 @@ func (e *Engine) busy() bool {
 
 // guardPrefix halts the account when another instance, or an old backup, trades
 // under our prefix (case 15).
-func (e *Engine) guardPrefix() {
+func (e *alarms) guardPrefix() {
 	id := e.book.ForeignPrefix()
 	if id == "" {
 		return
@@ -344,7 +375,7 @@ func (e *Engine) guardPrefix() {
 
 // guardAliens quarantines the symbols whose history tells of an order the journal
 // does not know: unlike an open one it is not found again.
-func (e *Engine) guardAliens() {
+func (e *alarms) guardAliens() {
 	for _, truth := range e.book.Symbols() {
 		if truth.Alien == "" || truth.Quarantine != "" {
 			continue

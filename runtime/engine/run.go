@@ -44,7 +44,7 @@ type run struct {
 }
 
 // addRun adds a strategy; commence has it begin.
-func (e *Engine) addRun(config *StrategyConfig) (*run, error) {
+func (e *roster) addRun(config *StrategyConfig) (*run, error) {
 	if config.Removed {
 		config.Strategy = nobody{}
 	}
@@ -62,7 +62,7 @@ func (e *Engine) addRun(config *StrategyConfig) (*run, error) {
 	r := &run{config: *config, limits: config.Limits, truth: truth, state: e.book.Strategy(config.Name), nextMS: never}
 	r.state.Symbol = key
 	r.view.Symbol, r.view.Interval, r.view.Size, r.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
-	r.series = e.seriesOf(key, config.Interval)
+	r.series = e.market.seriesOf(key, config.Interval)
 	r.series.runs = append(r.series.runs, r)
 	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
 	i, _ := slices.BinarySearchFunc(e.runs, config.Name, func(r *run, name string) int { return strings.Compare(r.config.Name, name) })
@@ -71,7 +71,7 @@ func (e *Engine) addRun(config *StrategyConfig) (*run, error) {
 }
 
 // commence has a strategy asked, and its candles read, from now on.
-func (e *Engine) commence(r *run) {
+func (e *roster) commence(r *run) {
 	if r.config.Schedule != nil {
 		r.nextMS = r.config.Schedule.Next(e.nowMS)
 	}
@@ -80,8 +80,14 @@ func (e *Engine) commence(r *run) {
 	}
 }
 
+// tick asks strategies: View to Plan.
+type tick struct {
+	*base
+	halts *halts
+}
+
 // candle gives the strategy one closed candle.
-func (e *Engine) candle(r *run, candle *exchange.Candle, end int) {
+func (e *tick) candle(r *run, candle *exchange.Candle, end int) {
 	if r.failed != "" {
 		return
 	}
@@ -98,7 +104,7 @@ func callDecide(r *run) { r.config.Strategy.Decide(&r.view, &r.plan) }
 
 // guard calls into the strategy. A panic stops that strategy only: its
 // protection stays on the exchange.
-func (e *Engine) guard(r *run, call func(*run)) {
+func (e *tick) guard(r *run, call func(*run)) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			e.fail(r, fmt.Sprint(cause))
@@ -108,14 +114,14 @@ func (e *Engine) guard(r *run, call func(*run)) {
 }
 
 // fail stops a strategy.
-func (e *Engine) fail(r *run, why string) {
+func (e *tick) fail(r *run, why string) {
 	r.failed, r.failedMS, r.nextMS = why, e.nowMS, never
 	e.note(r.config.Name, r.config.Symbol, NoteStrategyFailed{why})
 }
 
 // scheduled runs a tick that is due by the schedule. Ticks that were missed are
 // counted and skipped, never replayed.
-func (e *Engine) scheduled(r *run) {
+func (e *tick) scheduled(r *run) {
 	nominal, missed := r.nextMS, 0
 	for next := r.config.Schedule.Next(nominal); next <= e.nowMS; next = r.config.Schedule.Next(next) {
 		nominal = next
@@ -141,7 +147,7 @@ func (r *run) decidesByCandle() bool {
 }
 
 // tick decides: View to Plan.
-func (e *Engine) tick(r *run, nominalMS int64) {
+func (e *tick) tick(r *run, nominalMS int64) {
 	if r.failed != "" {
 		return
 	}
@@ -153,7 +159,7 @@ func (e *Engine) tick(r *run, nominalMS int64) {
 }
 
 // decided takes what the strategy wished. A plan that changes nothing ends here.
-func (e *Engine) decided(r *run) {
+func (e *tick) decided(r *run) {
 	if e.config.Rehearse {
 		return
 	}
@@ -179,7 +185,7 @@ func (e *Engine) decided(r *run) {
 }
 
 // decide fills the view and asks the strategy.
-func (e *Engine) decide(r *run, nominalMS int64) {
+func (e *tick) decide(r *run, nominalMS int64) {
 	e.see(r, nominalMS)
 	if e.measure == nil {
 		e.guard(r, callDecide)
@@ -191,7 +197,7 @@ func (e *Engine) decide(r *run, nominalMS int64) {
 }
 
 // see brings the view up to date and empties the plan.
-func (e *Engine) see(r *run, nominalMS int64) {
+func (e *tick) see(r *run, nominalMS int64) {
 	r.view.NowMS, r.view.Last = nominalMS, r.truth.Last
 	if r.version != e.book.Version() {
 		e.fillView(r)
@@ -203,7 +209,7 @@ func (e *Engine) see(r *run, nominalMS int64) {
 }
 
 // fillView copies what the strategy may see of the book.
-func (e *Engine) fillView(r *run) {
+func (e *tick) fillView(r *run) {
 	r.version = e.book.Version()
 	r.view.Version = r.version + 1
 	r.view.Position = strategy.Position{Quantity: r.truth.Position, EntryPrice: r.truth.EntryPrice, SinceMS: r.truth.SinceMS}
@@ -227,7 +233,7 @@ func (e *Engine) fillView(r *run) {
 }
 
 // adopt puts the new wish in force, journalled, and asks for a round.
-func (e *Engine) adopt(r *run) {
+func (e *tick) adopt(r *run) {
 	merged := r.state.Plan.Clone()
 	merged.Merge(&r.plan)
 	latch := r.state.Latch
@@ -237,7 +243,7 @@ func (e *Engine) adopt(r *run) {
 	e.roundMS = e.nowMS
 }
 
-func (e *Engine) noteLatch(r *run, before int) {
+func (e *tick) noteLatch(r *run, before int) {
 	if r.state.Latch != before {
 		e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: r.state.Latch, Over: r.state.Latch == 0})
 	}
@@ -246,7 +252,7 @@ func (e *Engine) noteLatch(r *run, before int) {
 // equity is what sizes and limits are shares of. Futures: wallet plus
 // unrealised, marked at the last prices. Spot: USDT plus what was bought, at
 // the last prices.
-func (e *Engine) equity(market exchange.Market) exchange.Amount {
+func (e *base) equity(market exchange.Market) exchange.Amount {
 	if market == exchange.Futures {
 		return e.book.Account.Equity()
 	}
@@ -264,4 +270,17 @@ func (e *Engine) equity(market exchange.Market) exchange.Amount {
 		total = total.Add(r.config.Symbol.Notional(r.truth.Last, r.truth.Position))
 	}
 	return total
+}
+
+// nextTick is when the strategy is asked next.
+func (r *run) nextTick(nowMS int64) int64 {
+	switch {
+	case r.failed != "" || r.config.Removed:
+		return 0
+	case r.config.Schedule != nil:
+		return r.nextMS
+	case r.series.end > 0:
+		return r.series.candles.CloseMS(r.series.end-1) + int64(r.config.Interval)
+	}
+	return r.config.Interval.OpenOf(nowMS) + int64(r.config.Interval)
 }

@@ -21,13 +21,13 @@ var (
 
 // signal gives a strategy a wish from outside. What it remembers of it is a record,
 // and it is asked at once what it wishes now.
-func (e *Engine) signal(name string, s *Signal) {
+func (e *tick) signal(name string, s *Signal) {
 	i := slices.IndexFunc(e.runs, func(r *run) bool { return r.config.Name == name && !r.config.Removed })
 	if i < 0 {
 		s.Err = fmt.Errorf("%w: %q", ErrNoStrategy, name)
 		return
 	}
-	if s.Err = ErrStopping; e.stopped || e.closing != reconcile.LevelNone {
+	if s.Err = ErrStopping; e.halts.stopped || e.halts.closing != reconcile.LevelNone {
 		return
 	}
 	r := e.runs[i]
@@ -43,7 +43,7 @@ func (e *Engine) signal(name string, s *Signal) {
 }
 
 // receive asks the strategy to take the signal into its memory.
-func (e *Engine) receive(r *run, s *strategy.Signal) error {
+func (e *tick) receive(r *run, s *strategy.Signal) error {
 	receiver, takes := strategy.ReceiverOf(r.config.Strategy)
 	switch {
 	case !takes:

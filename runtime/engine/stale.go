@@ -32,7 +32,7 @@ func (s *series) failed(nowMS int64, err error) {
 
 // watchFrozen looks, after an answer, whether the venue's candles go on, and tells
 // when they do not, and when they do again.
-func (e *Engine) watchFrozen(s *series) {
+func (e *market) watchFrozen(s *series) {
 	frozen := s.end > 0 && e.nowMS > s.candles.CloseMS(s.end-1)+frozenAfter*int64(s.interval)+e.config.CloseLagMS
 	if frozen == s.frozen {
 		return
@@ -65,7 +65,7 @@ func (s *series) degraded(nowMS int64) Degraded {
 // stand still it is as old as the exchange's own times say, so that a market that
 // is frozen there is no fresh price (max_data_age); else it is what is paid now,
 // also where it was traded long ago.
-func (e *Engine) pricedMS(key exchange.SymbolKey, toldMS int64) int64 {
+func (e *market) pricedMS(key exchange.SymbolKey, toldMS int64) int64 {
 	newest, frozen := toldMS, false
 	for _, s := range e.series {
 		if s.key == key && s.end > 0 {

@@ -101,10 +101,22 @@ func (s *StrategyStatus) Unrealized() exchange.Amount {
 	return s.Symbol.Notional(s.Last-s.Symbol.PriceOf(s.EntryPrice), s.Position)
 }
 
+// report shows the engine between events.
+type report struct {
+	*base
+	sight      *sight
+	protection *protection
+	limits     *limits
+	ruleset    *ruleset
+	permission *permission
+	placer     *placer
+	market     *market
+}
+
 // Status summarises the engine between events.
-func (e *Engine) Status() Status {
+func (e *report) Status() Status {
 	status := Status{NowMS: e.nowMS, Equity: e.equity(exchange.Futures), Account: e.book.Account, AccountMS: e.book.AccountMS,
-		Halt: e.book.Halted(), Blind: e.Blind(), SoundMS: e.soundMS, Failed: e.failed, JournalErr: e.journalErr, DiskLow: e.low}
+		Halt: e.book.Halted(), Blind: e.sight.Blind(), SoundMS: e.sight.soundMS, Failed: e.sight.failed, JournalErr: e.journalErr, DiskLow: e.permission.low}
 	status.Ledger = slices.Clone(e.book.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = e.Degraded(), e.Limits(), e.book.Today()
 	if total, known := e.total(); known {
@@ -140,12 +152,12 @@ func (r *run) target() exchange.Quantity {
 	return 0
 }
 
-func (e *Engine) strategyStatus(r *run) StrategyStatus {
+func (e *report) strategyStatus(r *run) StrategyStatus {
 	s := StrategyStatus{Name: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan.Reason,
 		Target: r.target(), Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
 		TickMS: r.lastMS, NextMS: min(r.nextMS, r.series.pollMS), Settled: r.truth.Settled}
 	if s.NextMS == never { // its candle is being read
-		s.NextMS = e.nextTick(r)
+		s.NextMS = r.nextTick(e.nowMS)
 	}
 	s.Plan, s.Memory, s.Latch = *r.state.Plan.Clone(), r.state.Memory, r.state.Latch
 	watch := e.book.Watch(r.config.Name)
@@ -159,7 +171,7 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 	if r.series.end > 0 {
 		s.CandleMS = r.series.candles.CloseMS(r.series.end - 1)
 	}
-	s.Protected, s.BareMS = e.guarded(r), r.truth.BareMS
+	s.Protected, s.BareMS = e.protection.guarded(r), r.truth.BareMS
 	if since := r.truth.BareSinceMS; since != 0 {
 		s.BareMS += e.nowMS - since
 	}
@@ -186,7 +198,7 @@ func (e *Engine) strategyStatus(r *run) StrategyStatus {
 }
 
 // OpenLeft says, line by line, what stays open on the exchange.
-func (e *Engine) OpenLeft() []string {
+func (e *report) OpenLeft() []string {
 	var lines []string
 	for _, truth := range e.book.Symbols() {
 		if truth.Position != 0 && truth.Rules != nil {

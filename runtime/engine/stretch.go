@@ -6,18 +6,18 @@ import "botd/strategy"
 // anything comes of one. The driver vouches that nothing else happens meanwhile:
 // no fill, no payment, no tick by schedule. What comes of it is what would have
 // come had each candle been an event of its own.
-func (e *Engine) takeStretch(event *EventStretch) {
+func (e *market) takeStretch(event *EventStretch) {
 	s := e.seriesOf(event.Series, event.Candles.Interval)
-	if len(e.runs) != 1 || len(s.runs) != 1 || !e.config.Quiet || e.watching || s.runs[0].around.wanted != (strategy.Watching{}) || s.runs[0].config.Schedule != nil || s.runs[0].failed != "" {
+	if len(e.runs) != 1 || len(s.runs) != 1 || !e.config.Quiet || e.limits.watching || s.runs[0].around.wanted != (strategy.Watching{}) || s.runs[0].config.Schedule != nil || s.runs[0].failed != "" {
 		e.takeEach(event)
 		return
 	}
 	s.candles = event.Candles
 	r, at, changed := s.runs[0], event.From, false
 	warmup := r.config.Strategy.Warmup()
-	e.guard(r, func(r *run) { // a panic stops the strategy at its candle
+	e.tick.guard(r, func(r *run) { // a panic stops the strategy at its candle
 		for ; at < event.To; at++ {
-			if changed = e.takeNext(r, s, at, warmup); changed {
+			if changed = e.tick.takeNext(r, s, at, warmup); changed {
 				return
 			}
 		}
@@ -25,13 +25,13 @@ func (e *Engine) takeStretch(event *EventStretch) {
 	s.end = min(at+1, event.To)
 	e.out.Taken = s.end - event.From
 	if changed && r.failed == "" {
-		e.decided(r)
+		e.tick.decided(r)
 	}
 }
 
 // takeNext gives the strategy one closed candle and asks it, and reports whether
 // its plan or its memory changes.
-func (e *Engine) takeNext(r *run, s *series, at, warmup int) bool {
+func (e *tick) takeNext(r *run, s *series, at, warmup int) bool {
 	closes := s.candles.CloseMS(at)
 	e.nowMS = closes
 	s.candles.Load(at, &r.view.Candle)
@@ -58,7 +58,7 @@ func (e *Engine) takeNext(r *run, s *series, at, warmup int) bool {
 }
 
 // takeEach takes the stretch's candles as events of their own.
-func (e *Engine) takeEach(event *EventStretch) {
+func (e *market) takeEach(event *EventStretch) {
 	one := EventCandles{Series: event.Series, Candles: event.Candles}
 	for i := event.From; i < event.To; i++ {
 		e.nowMS = event.Candles.CloseMS(i)

@@ -23,10 +23,21 @@ type Tighten struct {
 // Setting is one limit's value, as the configuration writes it.
 type Setting struct{ Rule, Value string }
 
-// Tightening says what setting limits would do, and does nothing. An error says why
-// they can not be set: nothing of it is done then.
-func (e *Engine) Tightening(t *Tighten) (lines []string, err error) {
-	written, scope := e.limits, "the account"
+// ruleset holds the limits in force: those of the configuration, and those that a person
+// set tighter.
+type ruleset struct {
+	*base
+	limits  *limits
+	results *results
+	written risk.Limits // of the account, as configured
+	gate    *risk.Gate
+	terms   int // the number of the last change of the account's limits
+	changes int // numbered so far
+}
+
+// preview says what setting limits would do, and does nothing.
+func (e *ruleset) preview(t *Tighten) (lines []string, err error) {
+	written, scope := e.written, "the account"
 	r := e.configured(t.Strategy)
 	if t.Strategy != "" {
 		written, scope = risk.Limits{}, "the strategy "+t.Strategy
@@ -66,22 +77,22 @@ func (e *Engine) Tightening(t *Tighten) (lines []string, err error) {
 }
 
 // tooLoose reports whether limits can not be set, which is told in what asked for it.
-func (e *Engine) tooLoose(t *Tighten) bool {
-	_, t.Err = e.Tightening(t)
+func (e *ruleset) tooLoose(t *Tighten) bool {
+	_, t.Err = e.preview(t)
 	return t.Err != nil
 }
 
 // tighten puts limits in force that nothing is against, journalled.
-func (e *Engine) tighten(t *Tighten) {
+func (e *ruleset) tighten(t *Tighten) {
 	for _, s := range t.Limits {
 		e.set(reconcile.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Why: t.Why})
 	}
 	e.enforce()
-	e.watchLimits(false)
+	e.limits.watchLimits(false)
 	e.roundMS = e.nowMS
 }
 
-func (e *Engine) set(s reconcile.SetLimit) {
+func (e *ruleset) set(s reconcile.SetLimit) {
 	e.record(record.Record{Strategy: s.Strategy, Body: record.Limit{Rule: s.Rule, Value: s.Value, By: s.By, Why: s.Why}})
 	what := s.Value + ", set by " + s.By
 	if s.Value == "" {
@@ -91,7 +102,7 @@ func (e *Engine) set(s reconcile.SetLimit) {
 	e.note(s.Strategy, e.runNamed(s.Strategy).symbol(), NoteTightened{s.Rule, text, s.Value == ""})
 }
 
-func (e *Engine) setLimit(strategy, rule string) *reconcile.SetLimit {
+func (e *ruleset) setLimit(strategy, rule string) *reconcile.SetLimit {
 	all := e.book.SetLimits()
 	for i := range all {
 		if all[i].Strategy == strategy && all[i].Rule == rule {
@@ -103,9 +114,9 @@ func (e *Engine) setLimit(strategy, rule string) *reconcile.SetLimit {
 
 // lapse ends what people set and the configuration has overtaken: it is as tight, and
 // should it become looser again, that is meant.
-func (e *Engine) lapse() {
+func (e *ruleset) lapse() {
 	for _, s := range append([]reconcile.SetLimit{}, e.book.SetLimits()...) {
-		written := e.limits
+		written := e.written
 		if s.Strategy != "" {
 			r := e.configured(s.Strategy)
 			if r == nil {
@@ -122,13 +133,13 @@ func (e *Engine) lapse() {
 
 // enforce puts the limits in force that are configured, and those that people set
 // tighter.
-func (e *Engine) enforce() {
-	limits := e.tightened("", e.limits)
+func (e *ruleset) enforce() {
+	limits := e.tightened("", e.written)
 	if before := e.config.Limits; limits != before {
 		e.config.Limits, e.gate = limits, risk.NewGate(limits)
 		e.terms = e.newTerms()
 		if e.started && before.MaxLosingStreak != 0 && before.MaxLosingStreak != limits.MaxLosingStreak {
-			e.cool(e.book.Watch(""), nil, &e.config.Limits)
+			e.results.cool(e.book.Watch(""), nil, &e.config.Limits)
 		}
 	}
 	for _, r := range e.runs {
@@ -139,14 +150,14 @@ func (e *Engine) enforce() {
 		r.config.Limits = limits
 		r.terms = e.newTerms()
 		if e.started && before.MaxLosingStreak != limits.MaxLosingStreak {
-			e.cool(e.book.Watch(r.config.Name), r, &r.config.Limits)
+			e.results.cool(e.book.Watch(r.config.Name), r, &r.config.Limits)
 		}
 	}
-	e.following, e.watching = e.follows(), e.follows() || e.config.Limits.Watches()
+	e.results.following, e.limits.watching = e.results.follows(), e.results.follows() || e.config.Limits.Watches()
 }
 
 // tightened are limits as configured with what people set.
-func (e *Engine) tightened(strategy string, limits risk.Limits) risk.Limits {
+func (e *ruleset) tightened(strategy string, limits risk.Limits) risk.Limits {
 	for _, s := range e.book.SetLimits() {
 		if s.Strategy == strategy {
 			_ = limits.Tighten(s.Strategy, s.Rule, s.Value) // what is no tighter changes nothing

@@ -23,7 +23,7 @@ type watching struct {
 
 // watchFor finds what a strategy wants to see. The pair must be traded by the
 // account, or nothing would be known of it.
-func (e *Engine) watchFor(r *run) error {
+func (e *roster) watchFor(r *run) error {
 	before := r.around
 	r.around = watching{wanted: strategy.WatchingOf(r.config.Strategy), fundingMS: never}
 	if r.around.wanted == before.wanted && before != (watching{}) {
@@ -45,7 +45,7 @@ func (e *Engine) watchFor(r *run) error {
 }
 
 // lookAround asks for the funding rates that are due.
-func (e *Engine) lookAround() {
+func (e *market) lookAround() {
 	for _, r := range e.runs {
 		if r.around.fundingMS <= e.nowMS && !r.around.asking {
 			r.around.asking = true
@@ -56,7 +56,7 @@ func (e *Engine) lookAround() {
 
 // fundingAnswered takes a rate. In a backtest the exchange knows what it will
 // charge, which nobody knew then: it is shown when it has been paid.
-func (e *Engine) fundingAnswered(r *run, event *EventAnswer) {
+func (e *market) fundingAnswered(r *run, event *EventAnswer) {
 	a := &r.around
 	a.asking, a.fundingMS = false, e.nowMS+fundingEveryMS
 	if event.Err != nil {
