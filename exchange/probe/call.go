@@ -21,20 +21,20 @@ import (
 // Bounds of one request.
 const (
 	callTimeout = 8 * time.Second
-	mostBody    = 8 << 20
+	maxBody     = 8 << 20
 )
 
-// Pace of requests: a venue nobody has measured is asked gently, and more slowly
-// after each answer 429.
+// Pace of requests: the probe asks a venue that nobody has measured slowly, and more slowly after
+// each answer 429.
 const (
-	firstGap    = 20 * time.Millisecond
-	longestGap  = time.Second
-	longestWait = 10 * time.Second // of one Retry-After
-	mostWaiting = time.Minute      // for all of them; then what is limited fails
+	firstGap     = 20 * time.Millisecond
+	maxGap       = time.Second
+	maxWait      = 10 * time.Second // for one Retry-After
+	maxTotalWait = time.Minute      // for all of them; after that a limited request fails
 )
 
-// caller sends single requests and keeps what they show. It tries nothing again:
-// what a venue answers is what the probe is after.
+// caller sends single requests and records what they show. It retries nothing: the probe is after
+// the venue's own answer.
 type caller struct {
 	base    string
 	http    *http.Client
@@ -42,21 +42,21 @@ type caller struct {
 	secret  []byte
 	signer  wire.Signer
 	symbols *rest.SymbolTable
-	offset  time.Duration // the server's time minus the local one
+	offset  time.Duration // server time minus local time
 
 	headers map[string]string
 	calls   int
 	limited int
 	began   time.Time     // of the first request
-	next    time.Time     // when the next may go
+	next    time.Time     // when the next one may be sent
 	gap     time.Duration // between two
-	waited  time.Duration // because of 429
+	waited  time.Duration // total wait because of 429
 }
 
-// reply is what one request brought.
+// reply is the result of one request.
 type reply struct {
 	answer       exchange.Answer
-	err          error // of package exchange's taxonomy, or of the network
+	err          error // of package exchange, or of the network
 	status       int   // 0 without an answer
 	began, ended time.Time
 	retryAfter   time.Duration
@@ -64,8 +64,8 @@ type reply struct {
 
 func (r *reply) took() time.Duration { return r.ended.Sub(r.began) }
 
-// newCaller has one connection pool, no proxy, no HTTP/2 and follows no redirect,
-// as the client botd trades with.
+// newCaller has one connection pool, no proxy, no HTTP/2 and follows no redirect, like the client
+// that botd trades with.
 func newCaller(config *Config) *caller {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -79,7 +79,7 @@ func newCaller(config *Config) *caller {
 	}
 }
 
-// call sends a request once. A signed one carries the server's time plus a shift.
+// call sends a request once. A signed request has the server's time plus a shift.
 func (c *caller) call(ctx context.Context, request exchange.Request, shift time.Duration) reply {
 	encoded, err := wire.EncodeRequest(&request, c.symbols)
 	if err != nil {
@@ -109,12 +109,12 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 		return r
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, mostBody+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	r.ended, r.status = time.Now(), response.StatusCode
 	switch {
 	case err != nil:
 		r.err = network(err)
-	case len(body) > mostBody:
+	case len(body) > maxBody:
 		r.err = errors.New("the answer is longer than 8 MiB")
 	default:
 		received := wire.HTTPResponse{Status: response.StatusCode, RetryAfter: response.Header.Get("Retry-After"), Body: body}
@@ -125,7 +125,7 @@ func (c *caller) call(ctx context.Context, request exchange.Request, shift time.
 		r.err = &page{start(body)}
 	}
 	if to := response.Header.Get("Location"); response.StatusCode/100 == 3 && to != "" {
-		r.err = fmt.Errorf("it redirects to %s: that is not followed, since it would carry the key along", to)
+		r.err = fmt.Errorf("it redirects to %s: it is not followed, since that would send the key there", to)
 	}
 	if r.err != nil {
 		r.err = &scrubbed{r.err, c.scrub(r.err.Error(), signature)}
@@ -144,27 +144,27 @@ func (c *caller) sign(request *http.Request, encoded *wire.HTTPRequest, nowMS in
 	return signature
 }
 
-// page is a web page where JSON was wanted.
+// page is a web page received instead of JSON.
 type page struct{ start string }
 
-func (p *page) Error() string { return fmt.Sprintf("a web page came, no JSON: %q", p.start) }
+func (p *page) Error() string { return fmt.Sprintf("received a web page instead of JSON: %q", p.start) }
 
-// pageHint says where pages come from.
-const pageHint = "is this the address of the API itself, not of a website? a guard before it (captcha, firewall, maintenance) answers so too"
+// pageHint explains where web pages come from.
+const pageHint = "is this the address of the API itself, not of a website? a gateway in front of it (captcha, firewall, maintenance page) answers like this too"
 
 func looksLikePage(body []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) }
 
-// start is how a page begins, on one line.
+// start returns the beginning of a page on one line.
 func start(body []byte) string {
-	const most = 80
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 4*most)]), "?")), " ")
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "..."
+	const maxLength = 80
+	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(body[:min(len(body), 4*maxLength)]), "?")), " ")
+	if runes := []rune(text); len(runes) > maxLength {
+		text = string(runes[:maxLength]) + "..."
 	}
 	return text
 }
 
-// scrubbed is an error whose text holds no secret, in case the venue said one back.
+// scrubbed is an error without secrets, in case the venue repeated one.
 type scrubbed struct {
 	error
 	text string
@@ -177,7 +177,7 @@ func (c *caller) scrub(text, signature string) string {
 	return wire.Redact(text, string(c.secret), signature, c.key)
 }
 
-// network is a fault without the address, which is known.
+// network returns an error without the address, which is known.
 func network(err error) error {
 	var outer *url.Error
 	if errors.As(err, &outer) {
@@ -186,11 +186,11 @@ func network(err error) error {
 	return err
 }
 
-// note keeps what the headers tell of limits.
+// note records the headers about rate limits.
 func (c *caller) note(response *http.Response) {
 	if response.StatusCode == http.StatusTooManyRequests {
 		c.limited++
-		c.gap = min(2*c.gap, longestGap)
+		c.gap = min(2*c.gap, maxGap)
 	}
 	for name, values := range response.Header {
 		lower := strings.ToLower(name)
@@ -200,11 +200,11 @@ func (c *caller) note(response *http.Response) {
 	}
 }
 
-// unlimited is call, again after a pause while the venue says "too many requests".
+// unlimited is call with a retry after a pause while the venue answers "too many requests".
 func (c *caller) unlimited(ctx context.Context, request exchange.Request, shift time.Duration) reply {
 	r := c.call(ctx, request, shift)
-	for try := 0; try < 3 && r.status == http.StatusTooManyRequests && c.waited < mostWaiting; try++ {
-		wait := min(max(r.retryAfter, 500*time.Millisecond), longestWait)
+	for try := 0; try < 3 && r.status == http.StatusTooManyRequests && c.waited < maxTotalWait; try++ {
+		wait := min(max(r.retryAfter, 500*time.Millisecond), maxWait)
 		c.waited += wait
 		if !pause(ctx, wait) {
 			break
@@ -214,11 +214,11 @@ func (c *caller) unlimited(ctx context.Context, request exchange.Request, shift 
 	return r
 }
 
-// patiently is unlimited, and once more after a pause when the venue was away.
+// patiently is unlimited with one more retry after a pause when the venue was unavailable.
 func (c *caller) patiently(ctx context.Context, request exchange.Request, shift time.Duration) reply {
 	r := c.unlimited(ctx, request, shift)
 	for try := 0; try < 3 && (r.status == 0 || r.status >= http.StatusInternalServerError); try++ {
-		if !pause(ctx, min(max(r.retryAfter, 500*time.Millisecond), longestWait)) {
+		if !pause(ctx, min(max(r.retryAfter, 500*time.Millisecond), maxWait)) {
 			break
 		}
 		r = c.unlimited(ctx, request, shift)
@@ -226,7 +226,7 @@ func (c *caller) patiently(ctx context.Context, request exchange.Request, shift 
 	return r
 }
 
-// pause waits, unless the context ends before.
+// pause waits, unless the context ends first.
 func pause(ctx context.Context, wait time.Duration) bool {
 	if wait <= 0 {
 		return ctx.Err() == nil
@@ -241,7 +241,7 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// ms is a duration as the report has it.
+// ms is a duration in the form of the report.
 func ms(d time.Duration) float64 {
 	return float64(d.Round(10*time.Microsecond)) / float64(time.Millisecond)
 }

@@ -1,10 +1,10 @@
 // Package probe examines a venue from outside, step by step.
 //
-// It tells what botd has to know of a venue that nobody described: whether it is
-// reached, how each public operation answers, how far its clock is off, what it
-// wants signed, how old a signed request may be (W), and, with one tiny order that
-// rests far from the price, how long an order takes to be seen (D) and how old a
-// read may be (L). Without Trade nothing is placed, canceled or changed.
+// It finds out what botd must know about a venue that nobody described: whether it is reachable,
+// how each public operation answers, how far its clock is off, what it wants signed, how old a
+// signed request may be (W), and, with one tiny order far from the price, how long an order takes
+// to become visible (D) and how old a read may be (L). Without Trade nothing is placed, canceled or
+// changed.
 package probe
 
 import (
@@ -19,7 +19,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// Outcome is how a step ended.
+// Outcome is the result of a step.
 type Outcome string
 
 // The outcomes of a step.
@@ -27,10 +27,10 @@ const (
 	OK   Outcome = "ok"
 	Warn Outcome = "warn"
 	Fail Outcome = "fail"
-	Skip Outcome = "skip" // and why
+	Skip Outcome = "skip" // with the reason
 )
 
-// Step is one thing that was looked at.
+// Step is one examined aspect.
 type Step struct {
 	Name      string  `json:"name"`
 	Outcome   Outcome `json:"outcome"`
@@ -40,71 +40,71 @@ type Step struct {
 	Hint      string  `json:"hint,omitempty"`
 }
 
-// Report is everything a probe found.
+// Report is everything that a probe found.
 type Report struct {
 	Schema      int               `json:"schema"`
 	BaseURL     string            `json:"base_url"`
 	Steps       []Step            `json:"steps"`
-	Clock       *Clock            `json:"clock"`        // null when it was not told
+	Clock       *Clock            `json:"clock"`        // null when it was not reported
 	Signature   *Signature        `json:"signature"`    // null when none was accepted, or tried
 	Window      *Window           `json:"window"`       // null when it was not measured
 	Delays      *Delays           `json:"delays"`       // null without Trade
 	RateLimits  map[string]string `json:"rate_limits"`  // headers about limits, as last seen
 	Requests    int               `json:"requests"`     // sent
-	RateLimited int               `json:"rate_limited"` // of them answered 429
+	RateLimited int               `json:"rate_limited"` // number answered 429
 	Settings    Settings          `json:"settings"`
 	Reached     bool              `json:"-"`
 	Refused     bool              `json:"-"` // key or signature were not accepted
 }
 
-// Clock is the server's time minus the local one.
+// Clock is the server's time minus the local time.
 type Clock struct {
 	OffsetMS int64 `json:"offset_ms"`
-	BoundMS  int64 `json:"bound_ms"` // how far off that may be either way
+	BoundMS  int64 `json:"bound_ms"` // maximum error
 }
 
-// Signature is what the venue wants signed.
+// Signature describes what the venue wants signed.
 type Signature struct {
 	Payload  string `json:"payload"`
 	Encoding string `json:"encoding"`
 }
 
-// Window is how far a timestamp may be from the server's time.
+// Window is the maximum difference of a timestamp from the server's time.
 type Window struct {
 	PastMS    int64 `json:"past_ms"`
 	FutureMS  int64 `json:"future_ms"`
-	Unbounded bool  `json:"unbounded"` // the oldest that was tried was still accepted
+	Unbounded bool  `json:"unbounded"` // even the oldest one was accepted
 }
 
-// Delays are the largest seen, from sending.
+// Delays are the longest ones observed, measured from sending.
 type Delays struct {
 	VisibilityMS int64 `json:"visibility_ms"` // until GET and the open list showed the order
-	StalenessMS  int64 `json:"staleness_ms"`  // a read told less than one before it had
+	StalenessMS  int64 `json:"staleness_ms"`  // a read was older than one before it
 	Rounds       int   `json:"rounds"`
 }
 
-// Settings are the bounds to put into the YAML, in milliseconds; measured says
-// which of them this probe measured. The others are the cautious defaults for a
-// venue nobody has measured (exactly-once.md).
+// Settings are the bounds for the YAML, in milliseconds; measured lists those that this probe
+// measured. The others are cautious defaults for a venue that nobody has measured
+// (exactly-once.md).
 type Settings struct {
 	WindowMS     int64    `json:"window_ms"`
 	VisibilityMS int64    `json:"visibility_ms"`
 	StalenessMS  int64    `json:"staleness_ms"`
 	Measured     []string `json:"measured"`
 
-	RequestsPerSecond int `json:"requests_per_second,omitempty"` // at which the probe ended, when it was limited
+	RequestsPerSecond int `json:"requests_per_second,omitempty"` // rate at which the probe ended, when it was limited
 }
 
-// The bounds of a venue nobody has measured.
+// Bounds of a venue that nobody has measured.
 const (
 	unmeasuredWindow     = 60 * time.Second
 	unmeasuredVisibility = 45 * time.Second
 	unmeasuredStaleness  = 15 * time.Second
-	delayFactor          = 4     // D and L are the largest seen, times 4,
-	leastDelayMS         = 1_000 // and never below what is taken for the simulated exchange: a few quiet orders prove little
+	delayFactor          = 4     // D and L are the longest observed, times 4,
+	minDelayMS           = 1_000 // and never below what is assumed for the simulated exchange: a few orders in a quiet market prove little
 )
 
-// Config is what a probe is given. BaseURL is all the public steps need.
+// Config configures a probe. BaseURL is enough for the public steps.
 type Config struct {
 	BaseURL string
 	Key     string
@@ -113,16 +113,16 @@ type Config struct {
 	TLS     *tls.Config // nil is the system's
 
 	Trade    bool          // place tiny orders, far from the price, and cancel them
-	Symbol   string        // of the public steps and of Trade; empty picks one
+	Symbol   string        // of the public steps and of Trade; empty chooses one
 	Distance exchange.Rate // of the order's price from the best bid; 0 is 20 %
 	Rounds   int           // orders placed; 0 is 3
 
 	MaxAge   time.Duration // oldest and newest timestamp tried; 0 is 10 minutes
-	Patience time.Duration // how long an order is waited for; 0 is a minute
-	Progress func(Step)    // called as each step ends; nil for none
+	MaxWait  time.Duration // for an order to become visible; 0 is a minute
+	Progress func(Step)    // called after each step; nil for none
 }
 
-// prober is a probe under way.
+// prober is a running probe.
 type prober struct {
 	config Config
 	*caller
@@ -131,11 +131,11 @@ type prober struct {
 	listed map[exchange.Market][]*exchange.Symbol
 }
 
-// Run examines a venue. An error is about the configuration alone: what the venue
-// does is in the report.
+// Run examines a venue. An error is only about the configuration: the venue's behaviour is in the
+// report.
 func Run(ctx context.Context, config Config) (*Report, error) {
 	if _, err := rest.New(rest.Config{BaseURL: config.BaseURL, Signer: config.Signer}); err != nil {
-		return nil, err // the rules of an address are the client's
+		return nil, err // the client has the rules for addresses
 	}
 	if config.Trade && (config.Key == "" || config.Symbol == "") {
 		return nil, errors.New("trading needs keys and a symbol")
@@ -164,15 +164,15 @@ func (c *Config) fill() {
 	if c.MaxAge == 0 {
 		c.MaxAge = 10 * time.Minute
 	}
-	if c.Patience == 0 {
-		c.Patience = time.Minute
+	if c.MaxWait == 0 {
+		c.MaxWait = time.Minute
 	}
 	if c.Progress == nil {
 		c.Progress = func(Step) {}
 	}
 }
 
-// signed does the steps that need keys, each when the one before allows it.
+// signed runs the steps that need keys, each if the one before allows it.
 func (p *prober) signed(ctx context.Context) {
 	switch {
 	case p.config.Key == "":
@@ -188,7 +188,7 @@ func (p *prober) signed(ctx context.Context) {
 	}
 	p.window(ctx)
 	if !p.config.Trade {
-		p.skip("it takes a real order: ask with --trade --symbol SYMBOL", "delays")
+		p.skip("needs a real order: run with --trade --symbol SYMBOL", "delays")
 		return
 	}
 	p.delays(ctx)
@@ -215,7 +215,7 @@ func (r *Report) Failed() (count int) {
 	return count
 }
 
-// settle turns what was measured into bounds that hold.
+// settle turns the measurements into bounds that hold.
 func (r *Report) settle() {
 	s := &r.Settings
 	s.WindowMS, s.VisibilityMS, s.StalenessMS = unmeasuredWindow.Milliseconds(), unmeasuredVisibility.Milliseconds(), unmeasuredStaleness.Milliseconds()
@@ -228,8 +228,8 @@ func (r *Report) settle() {
 		}
 	}
 	if d := r.Delays; d != nil {
-		s.VisibilityMS = roundUp(max(leastDelayMS, delayFactor*d.VisibilityMS), 100)
-		s.StalenessMS = roundUp(max(leastDelayMS, delayFactor*d.StalenessMS), 100)
+		s.VisibilityMS = roundUp(max(minDelayMS, delayFactor*d.VisibilityMS), 100)
+		s.StalenessMS = roundUp(max(minDelayMS, delayFactor*d.StalenessMS), 100)
 		s.Measured = append(s.Measured, "visibility", "staleness")
 	}
 }
@@ -237,5 +237,5 @@ func (r *Report) settle() {
 // Has reports whether a setting was measured.
 func (s *Settings) Has(name string) bool { return slices.Contains(s.Measured, name) }
 
-// roundUp returns the first multiple of the step from n on.
+// roundUp returns the first multiple of the step that is at least n.
 func roundUp(n, step int64) int64 { return (n + step - 1) / step * step }

@@ -84,7 +84,7 @@ func TestEveryPublicOperationIsExaminedWithoutKeys(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	venue := serve(t, setup{})
-	late := time.Since(began).Milliseconds() + 1 // at most: the clock starts after it was told where
+	late := time.Since(began).Milliseconds() + 1 // at most: the clock starts after it was set
 	r := probed(t, Config{BaseURL: venue.URL})
 	public := 0
 	for _, operation := range exchange.Operations() {
@@ -120,7 +120,7 @@ func TestTheSignatureIsFound(t *testing.T) {
 		{Template: "{timestamp}{key}{query}{body}", Encoding: "hex"},
 		{Template: "{method}{path}{timestamp}{body}", Encoding: "base64"},
 		{Template: "{timestamp}\n{method}\n{path}\n{body}", Encoding: "hex"},
-		{Template: "{timestamp}{method}{path}", Encoding: "hex"}, // what a read without body does not tell from the default
+		{Template: "{timestamp}{method}{path}", Encoding: "hex"}, // a read without body does not distinguish it from the default
 	} {
 		t.Run(want.Template+want.Encoding, func(t *testing.T) {
 			t.Parallel()
@@ -132,7 +132,7 @@ func TestTheSignatureIsFound(t *testing.T) {
 	}
 }
 
-func TestAnUnknownSignatureKeyOrSecretIsSaid(t *testing.T) {
+func TestAnUnknownSignatureKeyOrSecretIsReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		signer      wire.Signer
@@ -201,7 +201,7 @@ func TestTheWindowIsMeasured(t *testing.T) {
 	}
 }
 
-func TestAWindowWithoutEndIsWarnedOf(t *testing.T) {
+func TestAnUnboundedWindowIsAWarning(t *testing.T) {
 	t.Parallel()
 	r := probed(t, Config{BaseURL: serve(t, setup{}).URL, Key: "key", MaxAge: 3 * time.Second})
 	if step := r.step(t, "window"); step.Outcome != Warn || !r.Window.Unbounded || r.Settings.WindowMS < 60_000 {
@@ -227,7 +227,7 @@ func TestDelaysAreMeasuredWithAnOrderThatIsGoneAfterwards(t *testing.T) {
 			if c.hideMS > 0 {
 				control(t, venue, http.MethodPost, "/control/v1/faults", fmt.Sprintf(`{"match":"POST /fhapi/v1/order","kind":"hide","delay_ms":%d}`, c.hideMS))
 			}
-			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second, Patience: 10 * time.Second})
+			r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second, MaxWait: 10 * time.Second})
 			if r.Delays == nil || r.Delays.VisibilityMS < c.least || r.Delays.VisibilityMS > c.most || r.Failed() > 0 {
 				t.Fatalf("want D within %d..%d ms, have %+v, %+v", c.least, c.most, r.Delays, r.Steps)
 			}
@@ -250,12 +250,12 @@ func TestDelaysAreMeasuredWithAnOrderThatIsGoneAfterwards(t *testing.T) {
 
 func TestAnOldReadIsMeasured(t *testing.T) {
 	t.Parallel()
-	// The open list goes on telling of an order for some reads after it is known to
-	// be canceled: reads and not a time, so that no slow machine makes it another case.
+	// The open list still reports an order for some reads after its cancel is confirmed: reads and
+	// not a time, so that a slow machine does not change the case.
 	const old = 12
 	var mu sync.Mutex // guards all below
 	var stale []byte
-	var gone, last time.Time // the venue told so first; the last old read was asked for
+	var gone, last time.Time // the venue first reported it gone; the last old read was sent
 	left := 0
 	between := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -283,7 +283,7 @@ func TestAnOldReadIsMeasured(t *testing.T) {
 	r := probed(t, Config{BaseURL: serve(t, setup{between: between}).URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: 2 * time.Second})
 	mu.Lock()
 	defer mu.Unlock()
-	least, most := ((old - 1) * lookEvery).Milliseconds(), last.Sub(gone).Milliseconds()+1
+	least, most := ((old - 1) * pollInterval).Milliseconds(), last.Sub(gone).Milliseconds()+1
 	if d := r.Delays; left != 0 || d == nil || d.StalenessMS < least || d.StalenessMS > most {
 		t.Errorf("want L from %d to %d ms and %d old reads, %d are left; have %+v, %+v", least, most, old, left, d, r.Steps)
 	}
@@ -301,7 +301,7 @@ func TestAnOrderWhoseAnswerIsLostIsFoundAndCanceled(t *testing.T) {
 	t.Parallel()
 	venue := serve(t, setup{})
 	control(t, venue, http.MethodPost, "/control/v1/faults", `{"match":"POST /fhapi/v1/order","kind":"drop_response","count":1}`)
-	r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, Patience: 5 * time.Second})
+	r := probed(t, Config{BaseURL: venue.URL, Key: "key", Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second, MaxWait: 5 * time.Second})
 	if r.Failed() > 0 {
 		t.Errorf("want it found by its client id, have %+v", r.Steps)
 	}
@@ -319,7 +319,7 @@ func TestAnOrderIsCanceledWhenTheUserGivesUp(t *testing.T) {
 	config := Config{BaseURL: venue.URL, Key: "key", Secret: []byte(secret), Trade: true, Symbol: "BTC-USDT", Rounds: 1, MaxAge: time.Second}
 	config.Progress = func(step Step) {
 		if step.Name == "window" {
-			time.AfterFunc(500*time.Millisecond, cancel) // while the order is looked for
+			time.AfterFunc(500*time.Millisecond, cancel) // while the order is being watched
 		}
 	}
 	if _, err := Run(ctx, config); err != nil {
@@ -330,7 +330,7 @@ func TestAnOrderIsCanceledWhenTheUserGivesUp(t *testing.T) {
 	}
 }
 
-func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
+func TestFaultsAndLimitsOfAVenueAreReported(t *testing.T) {
 	t.Parallel()
 	limited := false
 	r := probed(t, Config{BaseURL: serve(t, setup{between: func(next http.Handler) http.Handler {
@@ -377,7 +377,7 @@ func TestFaultsAndLimitsOfAVenueAreTold(t *testing.T) {
 	}
 }
 
-func TestAVenueThatAllowsFewRequestsIsProbedAllTheSame(t *testing.T) {
+func TestAVenueThatAllowsFewRequestsIsProbed(t *testing.T) {
 	t.Parallel()
 	x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: nowMS()})
 	if err != nil {
@@ -412,14 +412,14 @@ func TestAWebPageInsteadOfASignedAnswerIsNoVerdictOnTheKey(t *testing.T) {
 	}}).URL})
 	step := r.step(t, "signature")
 	if step.Outcome != Fail || step.Status != http.StatusForbidden || step.Hint != pageHint || r.Refused {
-		t.Errorf("want it told as a page, not as a refused key, have %+v, refused %v", step, r.Refused)
+		t.Errorf("want it reported as a page, not as a refused key, have %+v, refused %v", step, r.Refused)
 	}
 	if !strings.Contains(step.What, "<html>blocked: (hidden)") {
 		t.Errorf("want the signature hidden, have %s", step.What)
 	}
 }
 
-func TestTLSIsLookedAt(t *testing.T) {
+func TestTheCertificateIsChecked(t *testing.T) {
 	t.Parallel()
 	plain := serve(t, setup{})
 	secure := httptest.NewTLSServer(plain.Config.Handler)
@@ -436,7 +436,7 @@ func TestTLSIsLookedAt(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatIsNoneIsAnError(t *testing.T) {
+func TestAnInvalidAddressIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "venue.example", "http://venue.example", "https://user:pass@venue.example"} {
 		if _, err := Run(t.Context(), Config{BaseURL: address}); err == nil {
@@ -445,7 +445,7 @@ func TestAnAddressThatIsNoneIsAnError(t *testing.T) {
 	}
 }
 
-// control asks the control interface.
+// control calls the control interface.
 func control(t *testing.T, venue *httptest.Server, method, path, body string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, venue.URL+path, strings.NewReader(body))

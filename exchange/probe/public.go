@@ -14,7 +14,7 @@ import (
 	"botd/exchange/rest"
 )
 
-// reach connects once, and looks at the certificate.
+// reach connects once and checks the certificate.
 func (p *prober) reach(ctx context.Context) bool {
 	address, err := url.Parse(p.base)
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *prober) unreached(err error) bool {
 	return false
 }
 
-// certificateWarning is how long before its end a certificate is warned of.
+// certificateWarning is how long before a certificate expires the probe warns.
 const certificateWarning = 14 * 24 * time.Hour
 
 func reached(target string, state *tls.ConnectionState, took time.Duration) Step {
@@ -66,12 +66,12 @@ func reached(target string, state *tls.ConnectionState, took time.Duration) Step
 	ends := state.PeerCertificates[0].NotAfter
 	step.What += ", certificate until " + ends.UTC().Format(time.DateOnly)
 	if time.Until(ends) < certificateWarning {
-		step.Outcome, step.Hint = Warn, "the venue's certificate ends soon: then botd can not connect until it is renewed"
+		step.Outcome, step.Hint = Warn, "the venue's certificate expires soon: botd cannot connect then until it is renewed"
 	}
 	return step
 }
 
-// publicOrder is every public operation, the lists first: the others need scales.
+// publicOrder has every public operation, the lists first: the others need scales.
 var publicOrder = []exchange.Operation{
 	exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesTime,
 	exchange.FuturesSymbols, exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels, exchange.FuturesTickers, exchange.FuturesTicker,
@@ -79,14 +79,14 @@ var publicOrder = []exchange.Operation{
 	exchange.SpotPairs, exchange.SpotTickers, exchange.SpotTicker, exchange.SpotDepth, exchange.SpotTrades, exchange.SpotCandles,
 }
 
-// public asks every public operation once.
+// public calls every public operation once.
 func (p *prober) public(ctx context.Context) {
 	for _, operation := range publicOrder {
 		p.ask(ctx, operation)
 	}
 }
 
-// needsList reports whether an answer's numbers are read in a symbol's units.
+// needsList reports whether an answer's numbers are in a symbol's units.
 func needsList(operation exchange.Operation) bool {
 	switch operation {
 	case exchange.FuturesHealth, exchange.FuturesPing, exchange.FuturesTime, exchange.FuturesSymbols, exchange.FuturesMarginLevels, exchange.SpotPairs:
@@ -121,7 +121,7 @@ func (p *prober) ask(ctx context.Context, operation exchange.Operation) {
 		case errors.As(r.err, &web):
 			step.Hint = pageHint
 		case errors.As(r.err, &malformed):
-			step.Hint = "botd does not understand this answer: strategies that need it can not run there"
+			step.Hint = "botd does not understand this answer: strategies that need it cannot run there"
 		}
 		p.add(step)
 		return
@@ -134,7 +134,7 @@ func (p *prober) ask(ctx context.Context, operation exchange.Operation) {
 	p.add(step)
 }
 
-// keep remembers the lists, and the server's time until clock measures it.
+// keep stores the lists.
 func (p *prober) keep(operation exchange.Operation, r *reply) {
 	if operation == exchange.FuturesTime {
 		p.offset = time.UnixMilli(r.answer.ServerTimeMS).Sub(r.ended)
@@ -146,7 +146,7 @@ func (p *prober) keep(operation exchange.Operation, r *reply) {
 	p.symbols = rest.NewSymbolTable(slices.Concat(p.listed[exchange.Futures], p.listed[exchange.Spot])...)
 }
 
-// pick returns the symbol asked for, else BTC-USDT, else the first that is traded.
+// pick returns the requested symbol, else BTC-USDT, else the first tradable one.
 func (p *prober) pick(market exchange.Market) *exchange.Symbol {
 	all := p.listed[market]
 	for _, name := range []string{p.config.Symbol, "BTC-USDT"} {
@@ -167,7 +167,7 @@ func (p *prober) pick(market exchange.Market) *exchange.Symbol {
 	return nil
 }
 
-// describe says what an answer holds, and what is odd about it.
+// describe returns what an answer contains, and what is odd about it.
 func describe(request *exchange.Request, a *exchange.Answer) (what, odd string) {
 	switch request.Operation {
 	case exchange.FuturesHealth, exchange.FuturesPing:
@@ -181,7 +181,7 @@ func describe(request *exchange.Request, a *exchange.Answer) (what, odd string) 
 		return fmt.Sprintf("%d symbols", len(a.Symbols.Items())), ""
 	case exchange.FuturesMarginLevels, exchange.FuturesSymbolMarginLevels:
 		if len(a.Levels.Items()) == 0 {
-			return "0 levels", "without margin levels botd takes leverage 1 as the most"
+			return "0 levels", "without margin levels botd assumes a maximum leverage of 1"
 		}
 		return fmt.Sprintf("%d levels", len(a.Levels.Items())), ""
 	case exchange.FuturesTickers, exchange.SpotTickers, exchange.FuturesTicker, exchange.SpotTicker:
@@ -225,7 +225,7 @@ func describeCandles(request *exchange.Request, c *exchange.Candles) (what, odd 
 	for i := range c.Len() {
 		switch {
 		case c.OpenMS[i] != request.Interval.OpenOf(c.OpenMS[i]):
-			return what, fmt.Sprintf("a candle opens at %d, which is no multiple of %s", c.OpenMS[i], request.Interval)
+			return what, fmt.Sprintf("a candle opens at %d, which is not a multiple of %s", c.OpenMS[i], request.Interval)
 		case i > 0 && c.OpenMS[i] <= c.OpenMS[i-1]:
 			return what, "candles are not oldest first, each once"
 		}
@@ -238,8 +238,8 @@ func describeCandles(request *exchange.Request, c *exchange.Candles) (what, odd 
 
 const clockTries = 5
 
-// clock reads the server's time a few times; the shortest round trip counts, since
-// the time is taken somewhere within it.
+// clock reads the server's time several times; the shortest round trip counts, since the time is
+// taken somewhere within it.
 func (p *prober) clock(ctx context.Context) {
 	best := time.Duration(1<<63 - 1)
 	var fault error
@@ -255,19 +255,19 @@ func (p *prober) clock(ctx context.Context) {
 		}
 	}
 	if best > callTimeout {
-		p.add(Step{Name: "clock", Outcome: Fail, What: fmt.Sprintf("the server's time was not told: %v", fault), Hint: "every signature needs it"})
+		p.add(Step{Name: "clock", Outcome: Fail, What: fmt.Sprintf("the server did not report its time: %v", fault), Hint: "every signature needs it"})
 		return
 	}
-	bound := best + time.Millisecond // the server's time is cut to the millisecond
+	bound := best + time.Millisecond // the server truncates its time to the millisecond
 	p.report.Clock = &Clock{OffsetMS: p.offset.Milliseconds(), BoundMS: (bound + time.Millisecond - 1).Milliseconds()}
 	step := Step{Name: "clock", Outcome: OK, LatencyMS: ms(2 * best), What: fmt.Sprintf("the venue is %+d ms from this machine, +-%d ms", p.report.Clock.OffsetMS, p.report.Clock.BoundMS)}
 	if p.offset.Abs() > time.Second {
-		step.Outcome, step.Hint = Warn, "botd signs with the venue's time, so it works; but set this machine's clock (NTP): logs and schedules hang on it"
+		step.Outcome, step.Hint = Warn, "botd signs with the venue's time, so it works; but set this machine's clock (NTP): logs and schedules depend on it"
 	}
 	p.add(step)
 }
 
-// limits tells what the answers said of rate limits.
+// limits reports what the answers said about rate limits.
 func (p *prober) limits() {
 	rate := float64(p.calls) / max(time.Since(p.began).Seconds(), 0.001)
 	if p.limited > 0 {

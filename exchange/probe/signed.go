@@ -11,8 +11,7 @@ import (
 	"botd/exchange/wire"
 )
 
-// payloads are what is commonly signed, the default of decisions.md first. {path}
-// has ?query with it.
+// payloads are commonly signed texts, the default of decisions.md first. {path} includes ?query.
 var payloads = []string{
 	wire.DefaultTemplate,
 	"{timestamp}{path}{body}", "{method}{path}{timestamp}{body}", "{method}{path}{body}{timestamp}", "{path}{timestamp}{body}", "{path}{body}{timestamp}",
@@ -23,8 +22,7 @@ var payloads = []string{
 	"{timestamp}.{body}", "{timestamp}.{method}.{path}.{body}", "{timestamp}|{method}|{path}|{body}", "{timestamp}&{method}&{path}&{body}",
 }
 
-// variants are the signers tried: what the configuration says, then each payload
-// in each encoding.
+// variants are the signers to try: the configured one, then each payload in each encoding.
 func (p *prober) variants() []wire.Signer {
 	own := p.config.Signer
 	if own.Template == "" {
@@ -44,15 +42,15 @@ func (p *prober) variants() []wire.Signer {
 	return all
 }
 
-// verdict is what a signed read says of its signature.
+// verdict is what a signed read shows about its signature.
 type verdict uint8
 
 const (
 	accepted    verdict = iota
-	otherwise           // the signature is not this
+	otherwise           // the signature is a different one
 	outside             // the timestamp is outside the window
 	keyRefused          // nothing else need be tried
-	unavailable         // no answer that says anything
+	unavailable         // no answer that proves anything
 	guarded             // a web page
 )
 
@@ -75,13 +73,13 @@ func judge(r *reply) verdict {
 	case r.status == http.StatusUnauthorized, errors.As(r.err, &refusal) && refusal.Code == exchange.CodeInvalidSignature:
 		return otherwise
 	case r.status == http.StatusBadRequest:
-		return otherwise // some say it so
+		return otherwise // some say it this way
 	}
 	return unavailable
 }
 
-// reads are signed reads that place nothing: one plain, one with a query, one with
-// a body. Together they tell payloads apart that agree on one of them.
+// reads are signed reads that place nothing: one plain, one with a query, one with a body. Together
+// they distinguish payloads that are equal for one of them.
 func (p *prober) reads() []exchange.Request {
 	return []exchange.Request{
 		{Operation: exchange.FuturesAccount},
@@ -90,7 +88,7 @@ func (p *prober) reads() []exchange.Request {
 	}
 }
 
-// signature tries what may be signed until signed reads are accepted.
+// signature tries payloads until signed reads are accepted.
 func (p *prober) signature(ctx context.Context) bool {
 	step := Step{Name: "signature", Outcome: Fail}
 	tried, partly := 0, ""
@@ -107,7 +105,7 @@ func (p *prober) signature(ctx context.Context) bool {
 				continue
 			}
 			if v != otherwise {
-				step.What, step.Hint = "the venue said: "+r.err.Error(), hints[v]
+				step.What, step.Hint = "the venue answered: "+r.err.Error(), hints[v]
 				p.report.Refused = v == keyRefused
 				p.add(step)
 				return false
@@ -138,11 +136,11 @@ var hints = map[verdict]string{
 	guarded:     pageHint,
 }
 
-// windowStep is how finely the window is found.
+// windowStep is the precision of the window.
 const windowStep = 50 * time.Millisecond
 
-// window finds the oldest and the newest timestamp a signed read may carry. The
-// reads place nothing, so any may be accepted.
+// window finds the oldest and the newest timestamp that a signed read may have. The reads place
+// nothing, so any may be accepted.
 func (p *prober) window(ctx context.Context) {
 	began := p.calls
 	past, pastOpen, err := p.bound(ctx, -1)
@@ -153,7 +151,7 @@ func (p *prober) window(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		p.add(Step{Name: "window", Outcome: Fail, What: "the venue said: " + err.Error(), Hint: "try again later; unmeasured, take 60s"})
+		p.add(Step{Name: "window", Outcome: Fail, What: "the venue answered: " + err.Error(), Hint: "try again later; unmeasured, take 60s"})
 		return
 	}
 	w := p.report.Window
@@ -162,14 +160,13 @@ func (p *prober) window(ctx context.Context) {
 	if w.Unbounded {
 		step.Outcome = Warn
 		step.What = fmt.Sprintf("a timestamp %s old is still accepted", p.config.MaxAge)
-		step.Hint = "a placement whose answer is lost could be admitted that late: botd has to wait as long for its fate"
+		step.Hint = "a placement whose answer is lost could be admitted that late: botd has to wait as long for its outcome"
 	}
 	p.add(step)
 }
 
-// bound finds how far a timestamp may be shifted in a direction: the shift doubles
-// until it is refused, then the gap is halved. open is true when even the longest
-// was accepted.
+// bound finds how far a timestamp may be shifted in a direction: it doubles the shift until it is
+// refused, then halves the gap. open is true when even the largest shift was accepted.
 func (p *prober) bound(ctx context.Context, sign time.Duration) (within time.Duration, open bool, err error) {
 	good, bad := time.Duration(0), time.Duration(0)
 	for shift := time.Second; bad == 0; shift *= 2 {
@@ -201,8 +198,8 @@ func (p *prober) bound(ctx context.Context, sign time.Duration) (within time.Dur
 	return good, false, nil
 }
 
-// admits asks whether a timestamp shifted so is accepted. The signature is known
-// to be right, so any refusal is about the timestamp.
+// admits reports whether a timestamp with that shift is accepted. The signature is known to be
+// right, so any refusal is about the timestamp.
 func (p *prober) admits(ctx context.Context, shift time.Duration) (bool, error) {
 	r := p.patiently(ctx, exchange.Request{Operation: exchange.FuturesAccount}, shift)
 	switch judge(&r) {

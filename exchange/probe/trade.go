@@ -10,14 +10,14 @@ import (
 	"botd/exchange"
 )
 
-// Pace of looking for an order.
+// Intervals of watching an order.
 const (
-	lookEvery = 20 * time.Millisecond
-	settleFor = time.Second // reads go on for as long after an order is gone, to catch an old one
+	pollInterval = 20 * time.Millisecond
+	settleFor    = time.Second // reads continue this long after an order is gone, to catch an old one
 )
 
-// delays places a tiny order far from the price a few times, watches how long it
-// takes to be seen, cancels it, and watches how long it is still told of.
+// delays places a tiny order far from the price several times, measures how long it takes to become
+// visible, cancels it, and measures how long it is still reported.
 func (p *prober) delays(ctx context.Context) {
 	order, err := p.tiny(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p *prober) delays(ctx context.Context) {
 		seen.VisibilityMS, seen.StalenessMS, seen.Rounds)})
 }
 
-// tiny is the smallest order the symbol allows, a LIMIT BUY that only rests.
+// tiny returns the smallest order that the symbol allows: a LIMIT BUY that rests.
 func (p *prober) tiny(ctx context.Context) (exchange.NewOrder, error) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: p.config.Symbol, Side: exchange.Buy, Type: exchange.Limit, PostOnly: true}
 	symbol, found := p.symbols.Symbol(order.Key())
@@ -55,7 +55,7 @@ func (p *prober) tiny(ctx context.Context) (exchange.NewOrder, error) {
 	bid := depth.answer.Depth.Bids[0].Price
 	order.Price = symbol.FloorPrice(bid - exchange.Price(float64(bid)*p.config.Distance.Float()))
 	if order.Price <= 0 {
-		return order, fmt.Errorf("a price %s below %s is none", p.config.Distance, symbol.PriceDecimal(bid))
+		return order, fmt.Errorf("a price %s below %s is not possible", p.config.Distance, symbol.PriceDecimal(bid))
 	}
 	order.Quantity = max(symbol.QuantityFor(symbol.MinNotional, order.Price), symbol.QuantityTick)
 	for symbol.Notional(order.Price, order.Quantity).Less(symbol.MinNotional) {
@@ -64,7 +64,7 @@ func (p *prober) tiny(ctx context.Context) (exchange.NewOrder, error) {
 	return order, nil
 }
 
-// round is one order's life.
+// round runs one order's life.
 func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delays) Step {
 	symbol, _ := p.symbols.Symbol(order.Key())
 	placed := p.call(ctx, exchange.Request{Operation: exchange.FuturesPlace, Order: order}, 0)
@@ -77,7 +77,7 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 			return step
 		}
 	}
-	looked := watch{p: p, id: id, symbol: order.Symbol, sent: placed.began}
+	looked := orderWatch{p: p, id: id, symbol: order.Symbol, sent: placed.began}
 	shown, err := looked.until(ctx, true)
 	cancelErr := p.withdraw(context.WithoutCancel(ctx), id) // even when the user gave up
 	if err == nil && cancelErr == nil {
@@ -86,7 +86,7 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 	if err := errors.Join(err, cancelErr); err != nil {
 		step.Outcome, step.What = Fail, fmt.Sprintf("order %d: %v", id, err)
 		if cancelErr != nil {
-			step.Hint = fmt.Sprintf("order %d may still be open on %s: look, and cancel it by hand", id, order.Symbol)
+			step.Hint = fmt.Sprintf("order %d may still be open on %s: check, and cancel it manually", id, order.Symbol)
 		}
 		return step
 	}
@@ -98,15 +98,14 @@ func (p *prober) round(ctx context.Context, order exchange.NewOrder, seen *Delay
 	return step
 }
 
-// lost looks for an order whose placement was not answered; 0 when it was refused
-// or does not turn up.
+// lost looks for an order whose placement got no answer; 0 when it was refused or does not appear.
 func (p *prober) lost(ctx context.Context, order *exchange.NewOrder, err error) int64 {
 	var refusal *exchange.Refusal
 	if errors.As(err, &refusal) {
 		return 0
 	}
 	ctx = context.WithoutCancel(ctx)
-	for end := time.Now().Add(p.config.Patience); time.Now().Before(end); {
+	for end := time.Now().Add(p.config.MaxWait); time.Now().Before(end); {
 		r := p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: order.Symbol}, 0)
 		if r.err == nil {
 			for _, o := range r.answer.Orders.Items() {
@@ -115,12 +114,12 @@ func (p *prober) lost(ctx context.Context, order *exchange.NewOrder, err error) 
 				}
 			}
 		}
-		pause(ctx, lookEvery)
+		pause(ctx, pollInterval)
 	}
 	return 0
 }
 
-// withdraw cancels an order, until the venue says it is done or it is not there.
+// withdraw cancels an order until the venue confirms, or the order does not exist.
 func (p *prober) withdraw(ctx context.Context, id int64) error {
 	var err error
 	for range 5 {
@@ -128,14 +127,14 @@ func (p *prober) withdraw(ctx context.Context, id int64) error {
 		if err = r.err; err == nil {
 			return nil
 		}
-		pause(ctx, 10*lookEvery)
+		pause(ctx, 10*pollInterval)
 	}
 	return fmt.Errorf("cancel: %w", err)
 }
 
-// watch follows one order through GET and the open list, and notes reads that told
-// less than one before them had.
-type watch struct {
+// orderWatch follows one order through GET and the open list, and records reads that showed less
+// than an earlier one.
+type orderWatch struct {
 	p      *prober
 	id     int64
 	symbol string
@@ -143,20 +142,20 @@ type watch struct {
 	stale  time.Duration
 }
 
-// look is what one read told: whether the order is open.
-type look struct {
+// observation is the result of one read: whether the order is open.
+type observation struct {
 	open bool
 	reply
 }
 
-// until reads until both ways tell that the order is open, or that it is not, and
-// go on telling so for a while. It returns how long after sending both first did.
-func (w *watch) until(ctx context.Context, open bool) (time.Duration, error) {
-	var first [2]time.Time // when GET and the list first told it
-	var newest time.Time   // when it was first told at all
-	end := time.Now().Add(w.p.config.Patience)
+// until reads until both ways agree that the order is open, or that it is not, and stay so for a
+// while. It returns the time from sending until both agreed.
+func (w *orderWatch) until(ctx context.Context, open bool) (time.Duration, error) {
+	var first [2]time.Time // when GET and the list first reported it
+	var newest time.Time   // when it was first reported at all
+	end := time.Now().Add(w.p.config.MaxWait)
 	for {
-		for i, read := range [2]func(context.Context) (look, error){w.get, w.list} {
+		for i, read := range [2]func(context.Context) (observation, error){w.get, w.list} {
 			seen, err := read(ctx)
 			if err != nil {
 				return 0, err
@@ -168,19 +167,19 @@ func (w *watch) until(ctx context.Context, open bool) (time.Duration, error) {
 					newest = seen.ended
 				}
 			case seen.open != open && !newest.IsZero():
-				// Asked after the news was out, and it did not know them.
+				// The read began after the change was visible, and did not show it.
 				w.stale = max(w.stale, seen.began.Sub(newest))
 				first[i] = time.Time{}
 			}
 		}
-		told := !first[0].IsZero() && !first[1].IsZero()
+		agreed := !first[0].IsZero() && !first[1].IsZero()
 		switch now := time.Now(); {
-		case told && now.Sub(newest) >= settleFor:
+		case agreed && now.Sub(newest) >= settleFor:
 			return laterOf(first).Sub(w.sent), nil
-		case !told && now.After(end):
-			return 0, fmt.Errorf("after %s GET and the open list do not both tell whether it is open", w.p.config.Patience)
+		case !agreed && now.After(end):
+			return 0, fmt.Errorf("after %s GET and the open list still disagree whether it is open", w.p.config.MaxWait)
 		}
-		if !pause(ctx, lookEvery) {
+		if !pause(ctx, pollInterval) {
 			return 0, ctx.Err()
 		}
 	}
@@ -193,30 +192,30 @@ func laterOf(times [2]time.Time) time.Time {
 	return times[1]
 }
 
-// get asks for the order. Before it is visible the venue may say that there is none.
-func (w *watch) get(ctx context.Context) (look, error) {
+// get reads the order. Before it is visible the venue may answer that it does not exist.
+func (w *orderWatch) get(ctx context.Context) (observation, error) {
 	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: w.id}, 0)
 	var refusal *exchange.Refusal
 	if r.err != nil && !(errors.As(r.err, &refusal) && (r.status == 400 || r.status == 404)) {
-		return look{}, fmt.Errorf("get: %w", r.err)
+		return observation{}, fmt.Errorf("get: %w", r.err)
 	}
 	if r.answer.Order.Filled > 0 {
-		return look{}, errors.New("it was filled: that must not happen so far from the price")
+		return observation{}, errors.New("it was filled: that must not happen so far from the price")
 	}
 	status := r.answer.Order.Status
-	return look{r.err == nil && (status == exchange.StatusOpen || status == exchange.StatusNew || status == exchange.StatusCreated), r}, nil
+	return observation{r.err == nil && (status == exchange.StatusOpen || status == exchange.StatusNew || status == exchange.StatusCreated), r}, nil
 }
 
-// list looks for it among the open orders.
-func (w *watch) list(ctx context.Context) (look, error) {
+// list looks for the order in the open list.
+func (w *orderWatch) list(ctx context.Context) (observation, error) {
 	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: w.symbol}, 0)
 	if r.err != nil {
-		return look{}, fmt.Errorf("open orders: %w", r.err)
+		return observation{}, fmt.Errorf("open orders: %w", r.err)
 	}
 	for _, o := range r.answer.Orders.Items() {
 		if o.ID == w.id {
-			return look{o.Status != exchange.StatusPreCanceled, r}, nil
+			return observation{o.Status != exchange.StatusPreCanceled, r}, nil
 		}
 	}
-	return look{false, r}, nil
+	return observation{false, r}, nil
 }

@@ -160,7 +160,7 @@ func (x *Exchange) restoreAccount(state *accountState) error {
 		return fmt.Errorf("snapshot: account %q has no settings", state.Name)
 	}
 	if x.byName[state.Name] != nil {
-		return fmt.Errorf("snapshot: account %q stands twice", state.Name)
+		return fmt.Errorf("snapshot: account %q appears twice", state.Name)
 	}
 	a := x.join(*state.Config)
 	a.money, a.trades = state.Money, state.Trades

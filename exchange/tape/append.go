@@ -15,11 +15,10 @@ import (
 	"botd/exchange"
 )
 
-// Extend adds candles behind the last one of their series and returns how many
-// were new. Those it has already are passed over, and stand as they are; older
-// ones than its first are put in front. The end of a line that a crash tore is
-// cut off first. It is for candles as they close; Save takes many at once, and
-// makes them durable.
+// Extend appends candles to their series and returns how many were new. Candles that the series
+// already has are skipped and stay as they are; older ones are put in front. A last line that a
+// crash truncated is cut off first. Extend is for candles as they close; Save writes many at once
+// and makes them durable.
 func (s Store) Extend(symbol *exchange.Symbol, candles *exchange.Candles) (added int, err error) {
 	if candles.Len() == 0 {
 		return 0, nil
@@ -44,7 +43,7 @@ func (s Store) Extend(symbol *exchange.Symbol, candles *exchange.Candles) (added
 	return candles.Len() - from, series.add(lines)
 }
 
-// put merges candles into a series that begins later; what it has stands.
+// put merges candles into a series that begins later; its own candles stay.
 func (s Store) put(path string, symbol *exchange.Symbol, candles *exchange.Candles) (added int, err error) {
 	old, err := s.Load(symbol, candles.Interval)
 	if err != nil {
@@ -57,7 +56,7 @@ func (s Store) put(path string, symbol *exchange.Symbol, candles *exchange.Candl
 	return merged.Len() - old.Candles.Len(), WriteFile(path, merged, old.Symbol, nil)
 }
 
-// ExtendFunding adds a payment behind the last one of its symbol, in the same way.
+// ExtendFunding appends a payment to the rates of its symbol, in the same way.
 func (s Store) ExtendFunding(row FundingRow) (added int, err error) {
 	series, err := openSeries(s.FundingPath(row.Symbol), fundingHeader, 1)
 	if err != nil {
@@ -70,24 +69,24 @@ func (s Store) ExtendFunding(row FundingRow) (added int, err error) {
 	return 1, series.add(fmt.Appendf(nil, "%s,%d,%s\n", row.Symbol, row.TimeMS, row.Rate))
 }
 
-// FundingPath returns where a symbol's rates are kept.
+// FundingPath returns the path of a symbol's rates.
 func (s Store) FundingPath(symbol string) string {
 	return filepath.Join(s.Directory, exchange.Futures.String(), symbol, "funding.csv")
 }
 
-// growing is a file of rows that is written at its end.
+// growing is a file of rows to which rows are appended.
 type growing struct {
 	file            *os.File
-	end             int64 // of its last whole line
+	end             int64 // offset after its last whole line
 	firstMS, lastMS int64 // of its rows
-	rows            bool  // there are some
+	rows            bool  // it has rows
 }
 
-// maxLine is more than the longest line that is written.
+// maxLine is longer than any line that is written.
 const maxLine = 1 << 12
 
-// openSeries opens a file of rows, made when there is none, with the time in a
-// column. What follows its last line's end, where a crash tore one, is cut off.
+// openSeries opens a file of rows with the time in a column, and creates it if necessary. It cuts
+// off a last line that a crash truncated.
 func openSeries(path, header string, column int) (*growing, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +117,7 @@ func (g *growing) begin(header string, column int) error {
 	if _, err := g.file.ReadAt(head, 0); err != nil && err != io.EOF {
 		return err
 	}
-	if size <= int64(len(header)) && bytes.HasPrefix([]byte(header), head) { // new, or torn in its first line
+	if size <= int64(len(header)) && bytes.HasPrefix([]byte(header), head) { // new, or truncated in its first line
 		if err := g.file.Truncate(0); err != nil {
 			return err
 		}
@@ -126,7 +125,7 @@ func (g *growing) begin(header string, column int) error {
 	}
 	rest, right := bytes.CutPrefix(head, []byte(header+"\n"))
 	if !right {
-		return &DataError{What: "it does not begin with the header " + header, Hint: "is it a series of botd's? move it away to begin a new one"}
+		return &DataError{What: "it does not begin with the header " + header, Hint: "is it a series of botd? move it away to begin a new one"}
 	}
 	last, err := g.mend(size)
 	if err != nil || string(last) == header {
@@ -140,15 +139,15 @@ func (g *growing) begin(header string, column int) error {
 	}{{first, &g.firstMS}, {last, &g.lastMS}} {
 		at, known := timeIn(row.line, column)
 		if !known {
-			return &DataError{What: fmt.Sprintf("the line %q has no time", shorten(string(row.line))), Hint: "botd data verify tells what is wrong; move it away to begin a new one"}
+			return &DataError{What: fmt.Sprintf("the line %q has no time", shorten(string(row.line))), Hint: "botd data verify shows what is wrong; move it away to begin a new one"}
 		}
 		*row.into = at
 	}
 	return nil
 }
 
-// mend cuts off what follows the last line's end and returns that line. The
-// file has at least one: its header.
+// mend cuts off what follows the last whole line and returns that line. The file has at least one:
+// its header.
 func (g *growing) mend(size int64) (last []byte, err error) {
 	var tail []byte
 	for from := size; ; {
@@ -160,7 +159,7 @@ func (g *growing) mend(size int64) (last []byte, err error) {
 		tail = append(part, tail...)
 		end := bytes.LastIndexByte(tail, '\n')
 		if end < 0 {
-			continue // a torn tail longer than a part
+			continue // a truncated line longer than a part
 		}
 		begin := bytes.LastIndexByte(tail[:end], '\n')
 		if begin < 0 && from > 0 {
@@ -175,12 +174,12 @@ func (g *growing) mend(size int64) (last []byte, err error) {
 	return last, err
 }
 
-// add writes whole lines at the end. They are not synced: a lost power costs the
-// last of them, which are told again, and a sync would make the journal's wait.
+// add appends whole lines. They are not synced: a power failure may lose the last of them, which
+// arrive again, and a sync would make the journal wait.
 func (g *growing) add(lines []byte) error {
 	n, err := g.file.WriteAt(lines, g.end)
 	if err != nil {
-		return errors.Join(err, g.file.Truncate(g.end)) // a full disk: no half line stays
+		return errors.Join(err, g.file.Truncate(g.end)) // after a full disk, no partial line stays
 	}
 	g.end += int64(n)
 	return nil
@@ -195,7 +194,7 @@ func timeIn(line []byte, column int) (int64, bool) {
 	return at, err == nil
 }
 
-// cutFront takes the older quarter of its rows from a file.
+// cutFront removes the older quarter of a file's rows.
 func cutFront(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestASeriesIsExtendedWithEachCandleOnce(t *testing.T) {
 	extend(t, store, symbol, candles.Slice(10, 20), 10) // a warm-up
 	for i := 20; i < 40; i++ {
 		extend(t, store, symbol, candles.Slice(i, i+1), 1)
-		extend(t, store, symbol, candles.Slice(i-3, i), 0) // told again
+		extend(t, store, symbol, candles.Slice(i-3, i), 0) // repeated
 	}
 	extend(t, store, symbol, candles.Slice(30, 50), 10) // the next start's warm-up
 	extend(t, store, symbol, candles.Slice(0, 45), 10)  // a longer one
@@ -43,7 +43,7 @@ func TestASeriesIsExtendedWithEachCandleOnce(t *testing.T) {
 	}
 }
 
-func TestWhatWasKeptFirstStands(t *testing.T) {
+func TestStoredCandlesStay(t *testing.T) {
 	t.Parallel()
 	store := tape.Store{Directory: t.TempDir()}
 	symbol := bitcoin(t)
@@ -71,9 +71,9 @@ func TestAGapStaysAGap(t *testing.T) {
 	}
 }
 
-// TestATornEndIsCutOff cuts a series at any byte behind its beginning, with and
-// without what a lost power leaves there, and goes on.
-func TestATornEndIsCutOff(t *testing.T) {
+// TestATruncatedLastLineIsCutOff truncates a series after any byte, with and without the zeros of a
+// power failure, and continues.
+func TestATruncatedLastLineIsCutOff(t *testing.T) {
 	t.Parallel()
 	symbol := bitcoin(t)
 	candles := tape.Generate(3, symbol, exchange.Minute1, january, 8)
@@ -123,7 +123,7 @@ func TestAFileOfAnotherKindIsLeftAlone(t *testing.T) {
 		}
 		_, err := store.Extend(symbol, tape.Generate(3, symbol, exchange.Minute1, january+600_000, 1))
 		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "move it away") {
-			t.Errorf("%q: want an error that names it and says what to do, have %v", content, err)
+			t.Errorf("%q: want an error that names it with a hint, have %v", content, err)
 		}
 		if after, err := os.ReadFile(path); err != nil || string(after) != content {
 			t.Errorf("%q: want it left as it is, have %q (%v)", content, after, err)
@@ -131,7 +131,7 @@ func TestAFileOfAnotherKindIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestRatesAreKeptOnce(t *testing.T) {
+func TestRatesAreStoredOnce(t *testing.T) {
 	t.Parallel()
 	store := tape.Store{Directory: t.TempDir()}
 	for i := range int64(4) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// zipped returns the one CSV file inside a ZIP archive, as exchanges offer them.
+// zipped returns the only CSV file inside a ZIP archive, as exchanges offer them.
 func zipped(name string) (io.ReadCloser, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -23,7 +23,7 @@ func zipped(name string) (io.ReadCloser, error) {
 	stream, err := inside.Open()
 	if err != nil {
 		file.Close()
-		return nil, &DataError{Path: name, What: fmt.Sprintf("%s in the archive can not be read: %v", inside.Name, err)}
+		return nil, &DataError{Path: name, What: fmt.Sprintf("%s in the archive cannot be read: %v", inside.Name, err)}
 	}
 	return &archived{name, stream, file}, nil
 }
@@ -45,12 +45,12 @@ func onlyFile(name string, file *os.File) (*zip.File, error) {
 		}
 	}
 	if len(found) != 1 {
-		return nil, &DataError{Path: name, What: fmt.Sprintf("the ZIP archive holds %d CSV files", len(found)), Hint: "it must be one; unpack it and give the files by themselves"}
+		return nil, &DataError{Path: name, What: fmt.Sprintf("the ZIP archive holds %d CSV files", len(found)), Hint: "it must hold one; unpack it and pass the files separately"}
 	}
 	return found[0], nil
 }
 
-// archived names the archive in errors of the stream, and closes both.
+// archived adds the archive's name to errors of the stream, and closes both.
 type archived struct {
 	name   string
 	stream io.ReadCloser

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	blockSize = 1 << 20 // bytes, and so the longest line
-	padding   = 8       // bytes behind a block, so that eight can be loaded anywhere in it
+	blockSize = 1 << 20 // bytes, and so the maximum line length
+	padding   = 8       // bytes after a block, so that eight can be loaded anywhere in it
 )
 
 // block is a part of a file that ends with a newline.
@@ -24,8 +24,8 @@ type block struct {
 	done int64 // bytes of the file read so far
 }
 
-// feed reads a file in blocks, a block or two ahead of who parses them: reading,
-// hashing and unpacking go on beside the parsing.
+// feed reads a file in blocks, one or two ahead of the parser: reading, hashing and unpacking run
+// in parallel with parsing.
 type feed struct {
 	blocks chan block
 	free   chan []byte
@@ -34,7 +34,7 @@ type feed struct {
 	sha    string // set before blocks is closed
 }
 
-// newFeed starts reading; close must be called in the end.
+// newFeed starts reading; the caller must call close.
 func newFeed(path string, size int64) (*feed, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -54,10 +54,10 @@ func newFeed(path string, size int64) (*feed, error) {
 	return f, nil
 }
 
-// close ends the reading, if it has not ended, and waits for that.
+// close stops the reading and waits for its end.
 func (f *feed) close() {
 	close(f.stop)
-	for range f.blocks { // until the reader has let go of the file
+	for range f.blocks { // until the reader has closed the file
 	}
 }
 
@@ -105,7 +105,7 @@ func broken(path string, err error) error {
 	return &DataError{Path: path, What: "the gzip stream is broken: " + err.Error(), Hint: "was the download complete?"}
 }
 
-// gunzip names the file in errors of the stream.
+// gunzip adds the file's name to errors of the stream.
 type gunzip struct {
 	path   string
 	reader *gzip.Reader
@@ -119,7 +119,7 @@ func (g *gunzip) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// counted hashes and counts what is read.
+// counted hashes and counts the bytes that are read.
 type counted struct {
 	reader io.Reader
 	hash   hash.Hash
@@ -133,9 +133,9 @@ func (c *counted) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// split cuts the stream behind newlines and hands the parts on.
+// split cuts the stream at newlines and passes the blocks on.
 func (f *feed) split(path string, raw *counted, stream io.Reader) error {
-	var rest []byte // the begin of a line whose end is in the next block
+	var rest []byte // the beginning of a line that continues in the next block
 	for total := int64(0); ; {
 		var buffer []byte
 		select {
@@ -143,7 +143,7 @@ func (f *feed) split(path string, raw *counted, stream io.Reader) error {
 		case <-f.stop:
 			return errStopped
 		}
-		room := buffer[:len(buffer)-padding-1] // and a byte for the newline a last line may lack
+		room := buffer[:len(buffer)-padding-1] // and one byte for the newline that a last line may lack
 		kept := copy(room, rest)
 		n, err := io.ReadFull(stream, room[kept:])
 		if total += int64(n); total > maxUnpacked {

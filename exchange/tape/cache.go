@@ -17,24 +17,23 @@ import (
 	"botd/exchange"
 )
 
-// Cache keeps parsed candles in columns, so that a file is parsed once. What it
-// holds is named by the file's content and by how it was read: another content is
-// another entry, wherever the file lies. Whatever is wrong with the cache, the file
-// itself is read.
+// Cache stores parsed candles in columns, so that a file is parsed once. An entry is named by the
+// file's content and the way it was read, wherever the file is. Whatever is wrong with the cache,
+// the file itself is read.
 type Cache struct {
 	Directory string
-	MaxBytes  int64 // bytes on disk: the oldest go beyond that; 0 is mostCached
+	MaxBytes  int64 // on disk: the oldest entries beyond it are removed; 0 is defaultCacheBytes
 	writing   sync.WaitGroup
 }
 
 const (
-	mostCached  = 2 << 30
-	leastCached = 1 << 20 // bytes of a file that is worth it
-	cacheEnding = ".columns"
+	defaultCacheBytes = 2 << 30
+	minCachedBytes    = 1 << 20 // minimum size of a file that is worth caching
+	cacheEnding       = ".columns"
 )
 
-// OpenCache is the user's cache: $BOTD_CACHE, or the system's place for such; nil
-// when BOTD_CACHE is off, or there is no place.
+// OpenCache returns the user's cache: $BOTD_CACHE, or the system's cache directory; nil when
+// BOTD_CACHE is off, or there is no directory.
 func OpenCache() *Cache {
 	switch directory := os.Getenv("BOTD_CACHE"); directory {
 	case "off":
@@ -50,33 +49,32 @@ func OpenCache() *Cache {
 	return &Cache{Directory: filepath.Join(directory, "botd", "candles")}
 }
 
-// Wait returns when everything is written that was begun.
+// Wait returns when all writes have finished.
 func (c *Cache) Wait() {
 	if c != nil {
 		c.writing.Wait()
 	}
 }
 
-// request is what a cached tape must be the answer to.
+// request identifies a cached tape.
 type request struct {
 	path     string
 	size     int64
-	scale    int // places of prices that the symbol asks for
+	scale    int // decimal places of prices that the symbol requires
 	interval exchange.Interval
 	repair   bool
 }
 
-// name is an entry's file name: the size comes first, since it is known without
-// reading.
+// name is an entry's file name. The size comes first, since it is known without reading.
 func (r *request) name(sha string) string {
 	key := sha256.Sum256(fmt.Appendf(nil, "%d %s %d %d %t", columnsVersion, sha, r.scale, r.interval, r.repair))
 	return fmt.Sprintf("%d-%s%s", r.size, hex.EncodeToString(key[:16]), cacheEnding)
 }
 
-// load returns the cached tape of a file, or nil. The file is hashed all the same,
-// beside the unpacking: a tape is never that of a file as it was.
+// load returns the cached tape of a file, or nil. The file is hashed nevertheless, in parallel with
+// the unpacking: a tape never belongs to an earlier content.
 func (c *Cache) load(r *request, symbol *exchange.Symbol) *Tape {
-	if c == nil || r.size < leastCached {
+	if c == nil || r.size < minCachedBytes {
 		return nil
 	}
 	found, err := filepath.Glob(filepath.Join(c.Directory, fmt.Sprintf("%d-*%s", r.size, cacheEnding)))
@@ -110,14 +108,14 @@ func (c *Cache) load(r *request, symbol *exchange.Symbol) *Tape {
 	if err != nil {
 		return nil
 	}
-	now := time.Now() // the oldest go first: it is young again
+	now := time.Now() // the oldest entries are removed first: this one is fresh again
 	_ = os.Chtimes(own, now, now)
 	return &Tape{Symbol: with, Candles: s.candles, Holes: s.header.Holes, Repaired: s.header.Repaired, Warnings: s.header.Warnings, SHA256: sha}
 }
 
-// save keeps a tape; it goes on beside the caller.
+// save stores a tape in the background.
 func (c *Cache) save(r *request, t *Tape) {
-	if c == nil || r.size < leastCached {
+	if c == nil || r.size < minCachedBytes {
 		return
 	}
 	c.writing.Go(func() {
@@ -128,7 +126,7 @@ func (c *Cache) save(r *request, t *Tape) {
 	})
 }
 
-// prune removes the entries longest unused beyond what may be kept.
+// prune removes the least recently used entries beyond the maximum size.
 func (c *Cache) prune(keep string) {
 	entries, err := os.ReadDir(c.Directory)
 	if err != nil {
@@ -142,12 +140,12 @@ func (c *Cache) prune(keep string) {
 		}
 	}
 	slices.SortFunc(all, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
-	most := c.MaxBytes
-	if most == 0 {
-		most = mostCached
+	maximum := c.MaxBytes
+	if maximum == 0 {
+		maximum = defaultCacheBytes
 	}
 	for _, info := range all {
-		if total <= most {
+		if total <= maximum {
 			return
 		}
 		if path := filepath.Join(c.Directory, info.Name()); path != keep && os.Remove(path) == nil {

@@ -36,7 +36,7 @@ func load(t testing.TB, path string, cache *tape.Cache) *tape.Tape {
 	return read
 }
 
-// long is a file that is worth keeping: of everything that is odd about one.
+// long is a file that is worth caching, with every oddity.
 func long(t testing.TB, rows int) []byte {
 	t.Helper()
 	var text bytes.Buffer
@@ -76,7 +76,7 @@ func TestAFileIsParsedOnce(t *testing.T) {
 	if len(want.Holes) == 0 || len(want.Repaired) == 0 || len(entries(t, cache)) != 1 {
 		t.Errorf("want holes, repairs, and one entry; have %d, %d, %v", len(want.Holes), len(want.Repaired), entries(t, cache))
 	}
-	// Proof that the entry is what is read: another one in its place is told.
+	// Proof that the entry is read: replacing it changes the result.
 	small := load(t, file(t, "small.csv", long(t, 18_000)), nil)
 	other := &tape.Cache{Directory: filepath.Join(t.TempDir(), "cache")}
 	load(t, file(t, "other.csv", long(t, 18_000)), other)
@@ -98,7 +98,7 @@ func TestAnotherContentIsParsed(t *testing.T) {
 	path := file(t, "long.csv", content)
 	load(t, path, cache)
 	cache.Wait()
-	changed := bytes.Replace(content, []byte(",4"), []byte(",5"), 1) // as long as before
+	changed := bytes.Replace(content, []byte(",4"), []byte(",5"), 1) // same length
 	if err := os.WriteFile(path, changed, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestAnotherContentIsParsed(t *testing.T) {
 	}
 }
 
-func TestABrokenEntryIsNoHarm(t *testing.T) {
+func TestABrokenCacheEntryIsIgnored(t *testing.T) {
 	t.Parallel()
 	cache := &tape.Cache{Directory: t.TempDir()}
 	path := file(t, "long.csv", long(t, 20_000))
@@ -129,12 +129,12 @@ func TestABrokenEntryIsNoHarm(t *testing.T) {
 			t.Errorf("%s: want the file's own tape", name)
 		}
 		if again, err := os.ReadFile(entries(t, cache)[0]); err != nil || !bytes.Equal(again, whole) {
-			t.Errorf("%s: want the entry made anew (%v)", name, err)
+			t.Errorf("%s: want a new entry (%v)", name, err)
 		}
 	}
 }
 
-func TestTheOldestEntriesGo(t *testing.T) {
+func TestTheOldestEntriesAreRemoved(t *testing.T) {
 	t.Parallel()
 	cache := &tape.Cache{Directory: t.TempDir(), MaxBytes: 1}
 	for i := range 3 {
@@ -163,7 +163,7 @@ func TestAPackedFileIsUnpackedOnce(t *testing.T) {
 	}
 }
 
-// TestColumnsKeepEveryBit writes candles of any numbers and reads them back.
+// TestColumnsKeepEveryBit writes candles of random numbers and reads them back.
 func TestColumnsKeepEveryBit(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

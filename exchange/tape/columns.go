@@ -16,15 +16,14 @@ import (
 	"botd/exchange"
 )
 
-// The file of columns: magic, the header's length and sum, the header as JSON, then
-// a zstd frame a column. A column of whole numbers is its differences in units of
-// their greatest common divisor, byte by byte: first all lowest bytes, then all of
-// the next, as many as the largest has. Prices go up and down a little, so one or
-// two bytes are left of eight.
+// The file of columns: magic, length and checksum of the header, the header as JSON, then one zstd
+// frame per column. An integer column is stored as differences in units of their greatest common
+// divisor, by byte position: first all lowest bytes, then all second bytes, as many as the largest
+// difference has. Prices move little from candle to candle, so one or two bytes of eight remain.
 const (
 	columnsMagic   = "botdcol1"
 	columnsVersion = 1
-	mostHeader     = 1 << 28
+	maxHeader      = 1 << 28
 )
 
 type columnsHeader struct {
@@ -37,16 +36,16 @@ type columnsHeader struct {
 	Warnings []string          `json:"warnings"`
 }
 
-// columnHeader is a column: nothing of it when it is empty.
+// columnHeader describes a column; it is zero for an empty one.
 type columnHeader struct {
 	First  int64 `json:"first"`
 	Unit   int64 `json:"unit"`   // of the differences
-	Width  int   `json:"width"`  // bytes of one
-	Places int   `json:"places"` // floats: whole numbers of 10^-places; -1 are the floats' bits
-	Bytes  int   `json:"bytes"`  // of the frame
+	Width  int   `json:"width"`  // bytes per difference
+	Places int   `json:"places"` // floats: integers of 10^-places; -1 for the floats' bits
+	Bytes  int   `json:"bytes"`  // size of the frame
 }
 
-// stored is what a file of columns holds.
+// stored is the content of a file of columns.
 type stored struct {
 	header  columnsHeader
 	scale   int
@@ -113,7 +112,7 @@ func writeColumns(w io.Writer, t *Tape) error {
 	return nil
 }
 
-// planes writes a column's differences as bytes, and how to read them.
+// planes returns a column's differences as bytes and sets how to read them.
 func planes(numbers []int64, column *columnHeader) []byte {
 	n := len(numbers)
 	if n == 0 {
@@ -140,8 +139,8 @@ func planes(numbers []int64, column *columnHeader) []byte {
 	return bytes
 }
 
-// divisor is the greatest common one of two numbers, either of which may be zero.
-// A difference that wrapped around is only divided by one.
+// divisor returns the greatest common divisor of two numbers, either of which may be zero. A
+// difference that wrapped around has only the divisor one.
 func divisor(a, b int64) int64 {
 	if a == math.MinInt64 || b == math.MinInt64 {
 		return 1
@@ -156,7 +155,8 @@ func zigzag(n int64) uint64      { return uint64(n<<1) ^ uint64(n>>63) }
 func zagzig(u uint64) int64      { return int64(u>>1) ^ -int64(u&1) }
 func powerOf(places int) float64 { return float64(powers[places]) }
 
-// wholes writes floats as whole numbers of so many places, exactly, or else as their bits.
+// wholes stores floats as integers of that many decimal places if they are exact, else as their
+// bits.
 func wholes(floats []float64, into []int64) (places int) {
 	const exact = 1 << 53
 	for places = 0; places <= 8; places++ {
@@ -182,7 +182,7 @@ func wholes(floats []float64, into []int64) (places int) {
 
 var errColumns = errors.New("the file of columns is broken")
 
-// readColumns reads a file of columns, the columns side by side.
+// readColumns reads a file of columns, all columns in parallel.
 func readColumns(path string) (*stored, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -192,7 +192,7 @@ func readColumns(path string) (*stored, error) {
 		return nil, errColumns
 	}
 	length := int(binary.LittleEndian.Uint32(data[8:]))
-	if length > mostHeader || 16+length > len(data) || crc32.ChecksumIEEE(data[16:16+length]) != binary.LittleEndian.Uint32(data[12:]) {
+	if length > maxHeader || 16+length > len(data) || crc32.ChecksumIEEE(data[16:16+length]) != binary.LittleEndian.Uint32(data[12:]) {
 		return nil, errColumns
 	}
 	s := &stored{candles: &exchange.Candles{}}
@@ -232,7 +232,7 @@ func (s *stored) unpack(frames []byte) error {
 		frame := frames[at : at+column.Bytes]
 		at += column.Bytes
 		if column.Unit == 0 {
-			continue // the file had nothing of it
+			continue // the file has no such column
 		}
 		group.Go(func() {
 			n := s.header.Candles
@@ -250,7 +250,7 @@ func (s *stored) unpack(frames []byte) error {
 	return errors.Join(errs[:]...)
 }
 
-// sums reads a column's differences and adds them up.
+// sums reads a column's differences and accumulates them.
 func sums[T ~int64](unpacker *zstd.Decoder, frame []byte, column *columnHeader, n int) ([]T, error) {
 	bytes, err := unpacker.DecodeAll(frame, make([]byte, 0, column.Width*n))
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"botd/exchange"
 )
 
-// Source gives candles from open times fromMS up to, but without, toMS, at most
-// as many as a page has.
+// Source returns candles with open times from fromMS to toMS, toMS excluded, at most a page of
+// them.
 type Source interface {
 	Candles(ctx context.Context, interval exchange.Interval, fromMS, toMS int64) (*exchange.Candles, error)
 }
 
-// Download fetches what a store does not have of a series, in pages.
+// Download fetches the candles of a series that a store lacks, in pages.
 type Download struct {
 	Store    Store
 	Symbol   *exchange.Symbol
@@ -27,11 +27,11 @@ type Download struct {
 	Progress func(done, total int) // candles
 }
 
-// saveEvery is how many candles are kept in memory before they are saved.
+// saveEvery is how many candles stay in memory before they are saved.
 const saveEvery = 60_000
 
-// Run fetches the missing parts. What was fetched is saved also when it ends
-// early, so that the next run goes on from there.
+// Run fetches the missing parts. Candles that were fetched are saved even when it ends early, so
+// that the next run continues there.
 func (d Download) Run(ctx context.Context, source Source) (Saved, error) {
 	gaps, have, err := d.missing()
 	if err != nil {
@@ -76,14 +76,14 @@ func (d Download) Run(ctx context.Context, source Source) (Saved, error) {
 	return sum, flush()
 }
 
-// take checks a page and adds it.
+// take checks a page and adds its candles.
 func (d Download) take(fetched, page *exchange.Candles, fromMS, toMS int64) error {
 	lastMS := fromMS - 1
 	for i := range page.Len() {
 		candle := page.At(i)
 		switch {
 		case candle.OpenMS >= toMS || candle.OpenMS < fromMS:
-			continue // some venues answer with more than was asked for
+			continue // some venues return more than was requested
 		case d.Interval.OpenOf(candle.OpenMS) != candle.OpenMS:
 			return fmt.Errorf("the venue's candle at %d is off the grid of %s", candle.OpenMS, d.Interval)
 		case candle.OpenMS <= lastMS:
@@ -100,7 +100,7 @@ func (d Download) take(fetched, page *exchange.Candles, fromMS, toMS int64) erro
 
 type gap struct{ fromMS, toMS int64 }
 
-// missing returns the parts of the span that the store does not have.
+// missing returns the parts of the span that the store lacks.
 func (d Download) missing() (gaps []gap, have int, err error) {
 	from, to := d.Interval.OpenOf(d.FromMS+int64(d.Interval)-1), d.Interval.OpenOf(d.ToMS)
 	old, err := d.Store.Load(d.Symbol, d.Interval)

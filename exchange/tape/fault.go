@@ -8,7 +8,7 @@ import (
 	"botd/exchange"
 )
 
-// fault is what is wrong with a row.
+// fault is an error in a row.
 type fault struct {
 	column column
 	what   string
@@ -19,9 +19,8 @@ func wrong(c column, format string, arguments ...any) *fault {
 	return &fault{column: c, what: fmt.Sprintf(format, arguments...)}
 }
 
-// slow reads a row with care: numbers written in other ways, holes, and all
-// faults. With Repair a wrong row is dropped and told. It returns the places
-// needed when the scale has too few.
+// slow parses a row with care: other number formats, gaps, and all faults. With Repair it drops and
+// reports a wrong row. It returns the decimal places needed when the scale has too few.
 func (p *parser) slow(line, below []byte) (finer int, err error) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return 0, nil
@@ -40,7 +39,7 @@ func (p *parser) slow(line, below []byte) (finer int, err error) {
 	}
 	if !p.options.Repair {
 		if wrong.hint == "" {
-			wrong.hint = "--repair drops rows that are wrong and says which"
+			wrong.hint = "--repair drops wrong rows and lists them"
 		}
 		return 0, &DataError{Path: p.path, Line: p.line, Column: columnNames[wrong.column], What: wrong.what, Hint: wrong.hint}
 	}
@@ -50,7 +49,7 @@ func (p *parser) slow(line, below []byte) (finer int, err error) {
 	return 0, nil
 }
 
-// split cuts a line at its commas; blanks and quotes around a field are no part of it.
+// split splits a line at its commas, without blanks and quotes around the fields.
 func split(fields [][]byte, line []byte) [][]byte {
 	for field := range bytes.SplitSeq(line, []byte{','}) {
 		field = bytes.TrimSpace(field)
@@ -62,7 +61,7 @@ func split(fields [][]byte, line []byte) [][]byte {
 	return fields
 }
 
-// read takes the fields as numbers.
+// read parses the fields as numbers.
 func (p *parser) read() (finer int, f *fault) {
 	if have, want := len(p.fields), len(p.layout); have != want {
 		return 0, wrong(skipped, "%d columns, the header has %d", have, want)
@@ -97,7 +96,7 @@ func (p *parser) read() (finer int, f *fault) {
 	return finer, p.plausible()
 }
 
-// String says what a column's text should be.
+// String says what a column should contain.
 func (k kind) String() string {
 	switch k {
 	case whole:
@@ -133,7 +132,7 @@ func (p *parser) plausible() *fault {
 	return nil
 }
 
-// place checks the row's time against the grid and the row above, and notes a hole.
+// place checks the row's time against the grid and the previous row, and records a gap.
 func (p *parser) place(below []byte) *fault {
 	at, interval := p.row.whole[openTime], exchange.Interval(p.interval)
 	if at >= microseconds {
@@ -149,7 +148,7 @@ func (p *parser) place(below []byte) *fault {
 	case p.n == 0:
 		return nil
 	case at == p.lastMS:
-		return wrong(openTime, "open time %d stands twice", at)
+		return wrong(openTime, "open time %d appears twice", at)
 	case at < p.lastMS:
 		return wrong(openTime, "open time %d is before the row above (%d): out of order", at, p.lastMS)
 	}
@@ -157,7 +156,7 @@ func (p *parser) place(below []byte) *fault {
 	if missing == 0 {
 		return nil
 	}
-	// When rows are dropped, one time too far ahead must not cost all rows below it.
+	// When rows are dropped, one time far in the future must not drop all rows after it.
 	if next, ok := p.timeOf(below); p.options.Repair && ok && next > p.lastMS && next < at {
 		return wrong(openTime, "open time %d is after the row below (%d): out of order", at, next)
 	}
@@ -176,7 +175,7 @@ func (p *parser) offGrid(at int64) *fault {
 	return f
 }
 
-// timeOf reads the open time of the next row, when the block has one.
+// timeOf reads the open time of the next row, if the block has one.
 func (p *parser) timeOf(below []byte) (int64, bool) {
 	end := bytes.IndexByte(below, '\n')
 	if end < 0 {

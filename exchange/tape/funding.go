@@ -15,25 +15,25 @@ import (
 // FundingRow is one recorded funding payment.
 type FundingRow struct {
 	Symbol string
-	TimeMS int64 // on the hour: recorded stamps are often some ms late
+	TimeMS int64 // on the hour: recorded times are often some ms late
 	Rate   exchange.Rate
 }
 
 const (
 	hourMS     = int64(exchange.Hour1)
-	lateMS     = 60_000 // a stamp this close to the hour is the hour's
+	lateMS     = 60_000 // a time this close to the hour counts as the hour
 	maxFunding = 1 << 28
 )
 
 const (
 	fundingHeader  = "symbol,funding_time_ms,funding_rate"
-	binanceFunding = "calc_time,funding_interval_hours,last_funding_rate" // its files are of one symbol, which they do not name
+	binanceFunding = "calc_time,funding_interval_hours,last_funding_rate" // its files have a single symbol, which they do not name
 )
 
-// LoadFunding reads CSV with the header symbol,funding_time_ms,funding_rate, or
-// Binance's, whose rows have no symbol; plain, gzip or in a ZIP. Stamps up to a minute beside a full hour are put on it, and
-// rates are rounded to the eight places a Rate has. The rows of each symbol must
-// be in the order of time.
+// LoadFunding reads CSV with the header symbol,funding_time_ms,funding_rate, or Binance's, whose
+// rows have no symbol; plain, gzip or in a ZIP. Times up to a minute from a full hour are moved to
+// it, and rates are rounded to the eight places of a Rate. The rows of each symbol must be in order
+// of time.
 func LoadFunding(path string) ([]FundingRow, error) {
 	data, err := readAll(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func fundingRow(line []byte, binance bool) (row FundingRow, column, what string)
 		at += early
 	}
 	rate, err := decimal.NewFromString(string(fields[2]))
-	// The exponent is bounded before anything is computed with it.
+	// The exponent is bounded before it is used in a computation.
 	if err != nil || len(fields[2]) > 40 || rate.Exponent() > 0 || rate.Exponent() < -40 || rate.Abs().GreaterThan(decimal.NewFromInt(1)) {
 		return row, "funding_rate", fmt.Sprintf("funding rate %q is not a number within -1 and 1", shorten(string(fields[2])))
 	}
@@ -92,7 +92,7 @@ func fundingRow(line []byte, binance bool) (row FundingRow, column, what string)
 	return FundingRow{Symbol: string(fields[0]), TimeMS: at, Rate: units}, "", ""
 }
 
-// readAll returns a small file's bytes, unpacked when they are gzip.
+// readAll returns the bytes of a small file, unpacked if it is gzip.
 func readAll(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

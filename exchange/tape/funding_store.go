@@ -15,7 +15,7 @@ import (
 	"botd/exchange"
 )
 
-// WriteFunding writes rates as LoadFunding reads them.
+// WriteFunding writes rates in the format of LoadFunding.
 func WriteFunding(w io.Writer, rows []FundingRow) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, fundingHeader)
@@ -25,13 +25,13 @@ func WriteFunding(w io.Writer, rows []FundingRow) error {
 	return out.Flush()
 }
 
-// WriteFundingFile writes rates to a file, which is always whole.
+// WriteFundingFile writes rates to a file, which is never partial.
 func WriteFundingFile(path string, rows []FundingRow) error {
 	return replaceFile(path, func(w io.Writer) error { return WriteFunding(w, rows) })
 }
 
-// FundingOf picks a symbol's rows; files write it with and without the hyphen, or
-// not at all.
+// FundingOf returns a symbol's rows. Files write the symbol with or without the hyphen, or not at
+// all.
 func FundingOf(rows []FundingRow, symbol string) []FundingRow {
 	var own []FundingRow
 	plain := strings.ReplaceAll(symbol, "-", "")
@@ -44,8 +44,8 @@ func FundingOf(rows []FundingRow, symbol string) []FundingRow {
 	return own
 }
 
-// SaveFunding adds a symbol's rates to those kept. Where both have a payment and
-// the rates differ, the new one stands when replace is set; else nothing is written.
+// SaveFunding adds a symbol's rates to the stored ones. Where both have a payment with different
+// rates, the new one replaces the old if replace is set; else nothing is written.
 func (s Store) SaveFunding(symbol string, rows []FundingRow, replace bool) (Saved, error) {
 	path := s.FundingPath(symbol)
 	saved := Saved{Path: path}
@@ -65,8 +65,8 @@ func (s Store) SaveFunding(symbol string, rows []FundingRow, replace bool) (Save
 			saved.Same++
 		default:
 			if saved.Replaced++; !replace {
-				return saved, &DataError{Path: path, What: fmt.Sprintf("the rate of %d is kept as %s, and is %s now", row.TimeMS, merged[i].Rate, row.Rate),
-					Hint: "is the symbol right? --replace puts the new ones in their place"}
+				return saved, &DataError{Path: path, What: fmt.Sprintf("the rate of %d is stored as %s and is %s now", row.TimeMS, merged[i].Rate, row.Rate),
+					Hint: "is the symbol right? --replace overwrites the stored ones"}
 			}
 			merged[i] = row
 		}
@@ -77,7 +77,7 @@ func (s Store) SaveFunding(symbol string, rows []FundingRow, replace bool) (Save
 	return saved, WriteFundingFile(path, merged)
 }
 
-// ListFunding returns the symbols whose rates are kept.
+// ListFunding returns the symbols with stored rates.
 func (s Store) ListFunding() ([]string, error) {
 	directory := filepath.Join(s.Directory, exchange.Futures.String())
 	symbols, err := os.ReadDir(directory)
@@ -93,11 +93,10 @@ func (s Store) ListFunding() ([]string, error) {
 	return found, err
 }
 
-// GenerateFunding makes the rates of a market that never was, one every so many
-// hours: they hover around a hundredth of a per cent and stay away from it for days,
-// as long as one side of the market is crowded. The same seed gives the same rates.
+// GenerateFunding generates synthetic rates, one every so many hours: they vary around 0.01 % and
+// leave it for days, like those of a crowded market. The same seed gives the same rates.
 func GenerateFunding(seed uint64, symbol string, everyHours int, fromMS int64, count int) []FundingRow {
-	const usual, most = 10_000, 750_000 // 0.01 % and 0.75 %, in units of a Rate
+	const usual, limit = 10_000, 750_000 // 0.01 % and 0.75 %, in units of a Rate
 	m := &market{random: seed ^ 0x9e3779b97f4a7c15}
 	every := int64(everyHours) * hourMS
 	at := (fromMS + every - 1) / every * every
@@ -105,20 +104,19 @@ func GenerateFunding(seed uint64, symbol string, everyHours int, fromMS int64, c
 	away := int64(0)
 	for i := range rows {
 		away += -away/8 + int64(m.next()%20_001) - 10_000
-		rate := max(-most, min(most, usual+away))
+		rate := max(-limit, min(limit, usual+away))
 		rows[i] = FundingRow{Symbol: symbol, TimeMS: at, Rate: exchange.Rate(rate)}
 		at += every
 	}
 	return rows
 }
 
-// FundingGap is payments that are missing, by the hours between most of them.
+// FundingGap is a run of missing payments.
 type FundingGap struct {
 	AfterMS, BeforeMS int64
 }
 
-// FundingGaps returns the longer gaps between payments and how many hours lie
-// between most of them.
+// FundingGaps returns the gaps between payments, and how many hours apart most of them are.
 func FundingGaps(rows []FundingRow) (everyHours int, gaps []FundingGap) {
 	counts := map[int64]int{}
 	usual := int64(0)

@@ -30,7 +30,7 @@ func TestFundingIsSavedMergedAndListed(t *testing.T) {
 	}
 	other := []tape.FundingRow{{Symbol: "x", TimeMS: rows[5].TimeMS, Rate: rows[5].Rate + 1}}
 	if _, err := store.SaveFunding("BTC-USDT", other, false); err == nil || !strings.Contains(err.Error(), "--replace") {
-		t.Errorf("another rate: want an error that says --replace, have %v", err)
+		t.Errorf("another rate: want an error that names --replace, have %v", err)
 	}
 	if saved, err := store.SaveFunding("BTC-USDT", other, true); err != nil || saved.Replaced != 1 || saved.Total != 300 {
 		t.Errorf("want it replaced, have %+v (%v)", saved, err)

@@ -6,11 +6,10 @@ import (
 	"botd/exchange"
 )
 
-// Generate makes count candles of a market that never was: calm and wild times
-// follow each other, trends last for some days' worth of candles, and now and
-// then the price jumps. The same arguments give the same candles on every
-// machine: only operations that IEEE 754 rounds in one way are used, and none
-// that a compiler may fuse.
+// Generate generates synthetic candles: calm and volatile periods alternate, trends last for some
+// days' worth of candles, and now and then the price jumps. The same arguments give the same
+// candles on every machine: it only uses operations that IEEE 754 rounds in one way, and none that
+// a compiler may fuse.
 func Generate(seed uint64, symbol *exchange.Symbol, interval exchange.Interval, startMS int64, count int) *exchange.Candles {
 	m := newMarket(seed, symbol, interval)
 	candles := &exchange.Candles{
@@ -26,20 +25,20 @@ func Generate(seed uint64, symbol *exchange.Symbol, interval exchange.Interval, 
 	return candles
 }
 
-// market is the state from candle to candle. Prices are in the symbol's ticks.
+// market is the state between candles. Prices are in the symbol's ticks.
 type market struct {
 	symbol *exchange.Symbol
 	random uint64
 
 	start, last float64
-	usual       float64 // a candle's usual move, as a share of the price
-	wild        float64 // how much wilder than usual it is now
+	usual       float64 // a candle's typical move, as a share of the price
+	wild        float64 // present volatility, as a multiple of the usual one
 	drift       float64 // a candle's trend, as a share of the price
-	trendLeft   int     // candles until it changes
-	lots        float64 // a candle's usual volume, in quantity ticks
+	trendLeft   int     // candles until the trend changes
+	lots        float64 // a candle's typical volume, in quantity ticks
 }
 
-// startPrices are where the symbols of the built-in market begin, in USDT.
+// startPrices are the first prices of the built-in market's symbols, in USDT.
 var startPrices = map[string]exchange.Amount{
 	"BTC": exchange.AmountOf(50_000), "ETH": exchange.AmountOf(2_500), "SOL": exchange.AmountOf(100), "PEPE": exchange.MustAmount("0.00001"),
 }
@@ -51,7 +50,7 @@ func newMarket(seed uint64, symbol *exchange.Symbol, interval exchange.Interval)
 		m.start = max(1, math.Floor(price.Float()/symbol.PriceFloat(symbol.PriceTick)))
 	}
 	m.last = m.start
-	// About 60 % a year: 0.0008 a minute, growing with the root of the time.
+	// About 60 % a year: 0.0008 a minute, growing with the square root of time.
 	minutes := float64(interval) / float64(exchange.Minute1)
 	m.usual = 0.0008 * math.Sqrt(minutes)
 	const usualUSDT = 400_000 // a minute
@@ -69,11 +68,11 @@ func (m *market) next() uint64 {
 	return z ^ z>>31
 }
 
-// share returns a number from 0 up to, but without, 1.
+// share returns a number from 0 to 1, 1 excluded.
 func (m *market) share() float64 { return float64(m.next()>>11) / (1 << 53) }
 
-// normal returns a number of mean 0 and deviation 1: twelve shares less six,
-// whose tails end at six deviations.
+// normal returns a number with mean 0 and deviation 1: the sum of twelve uniform numbers minus six.
+// Its tails end at six deviations.
 func (m *market) normal() float64 {
 	sum := -6.0
 	for range 6 {
@@ -108,9 +107,9 @@ func (m *market) move() float64 {
 	if m.next()%2_000 == 0 {
 		move += float64(m.usual * float64(m.normal()*8))
 	}
-	// What was wild stays wild for a while: GARCH(1,1) of the deviation.
+	// Volatility persists for a while: GARCH(1,1) of the deviation.
 	m.wild = min(8, float64(0.06)+float64(0.87*m.wild)+float64(0.0875*float64(m.wild*math.Abs(shock))))
-	// Far from where it began the market is drawn back, so that prices stay prices.
+	// Far from its first price the market is drawn back, so that prices stay in bounds.
 	switch {
 	case m.last > 8*m.start:
 		move -= float64(m.usual * 0.05)
@@ -120,8 +119,8 @@ func (m *market) move() float64 {
 	return max(-0.3, min(0.3, move))
 }
 
-// within rounds a price to whole ticks and keeps it between bounds that no order
-// and no sum can overflow.
+// within rounds a price to whole ticks and keeps it within bounds that no order and no sum can
+// overflow.
 func (m *market) within(ticks float64) float64 {
 	return max(1, math.Floor(min(ticks, 64*m.start)+0.5))
 }
@@ -130,7 +129,7 @@ func (m *market) price(ticks float64) exchange.Price {
 	return exchange.Price(ticks) * m.symbol.PriceTick
 }
 
-// trade fills in what was traded: more when the price moves.
+// trade fills in the volume: more when the price moves.
 func (m *market) trade(c *exchange.Candle, move, meanTicks float64) {
 	busy := 0.3 + float64(0.7*float64(m.share()+float64(move/m.usual)))
 	tick := m.symbol.QuantityTick

@@ -2,13 +2,12 @@ package tape
 
 import "fmt"
 
-// Jumps names candles that open far from where the one before closed, without a
-// hole between: often a symbol that was renamed or redenominated, or two sources
-// put together.
+// Jumps describes candles that open far from the previous close without a gap between: often a
+// symbol that was renamed or redenominated, or two sources put together.
 func Jumps(t *Tape) []string {
 	const (
-		far  = 0.2 // of the price
-		most = 20  // named
+		far     = 0.2 // of the price
+		maximum = 20  // described
 	)
 	var named []string
 	c, count := t.Candles, 0
@@ -17,12 +16,12 @@ func Jumps(t *Tape) []string {
 		if c.OpenMS[i] != c.CloseMS(i-1) || open < before*(1+far) && open > before*(1-far) {
 			continue
 		}
-		if count++; count <= most {
+		if count++; count <= maximum {
 			named = append(named, fmt.Sprintf("the candle of %d opens at %s, the one before closed at %s", c.OpenMS[i], t.Symbol.PriceDecimal(c.Open[i]), t.Symbol.PriceDecimal(c.Close[i-1])))
 		}
 	}
-	if count > most {
-		named = append(named, fmt.Sprintf("and %d jumps more", count-most))
+	if count > maximum {
+		named = append(named, fmt.Sprintf("and %d more jumps", count-maximum))
 	}
 	return named
 }

@@ -7,10 +7,10 @@ import (
 	"unicode"
 )
 
-// column says what stands in a column of the file.
+// column is the meaning of a column of the file.
 type column uint8
 
-// The columns; what has no name here is skipped.
+// The columns. A column without a name here is skipped.
 const (
 	skipped column = iota
 	openTime
@@ -28,11 +28,11 @@ const (
 )
 
 const (
-	required = volume     // the columns up to it must be there
-	filled   = closePrice // and those up to it have a number in every row
+	required = volume     // the columns up to this one must exist
+	filled   = closePrice // those up to this one have a number in every row
 )
 
-// kind is how a column's text is read.
+// kind is the number format of a column.
 type kind uint8
 
 const (
@@ -45,22 +45,22 @@ var kinds = [columnEnd]kind{openPrice: price, highPrice: price, lowPrice: price,
 
 var columnNames = [columnEnd]string{"", "open_time_ms", "open", "high", "low", "close", "volume", "close_time_ms", "quote_volume", "trades", "taker_buy_base", "taker_buy_quote"}
 
-// otherNames are those of the header that some of Binance's files have.
+// otherNames are those in the header of some of Binance's files.
 var otherNames = map[string]column{"open_time": openTime, "close_time": closeTime, "count": trades, "taker_buy_volume": takerBase, "taker_buy_quote_volume": takerQuote}
 
 // klines are the columns of Binance's kline CSV, which has no header.
 var klines = layout{openTime, openPrice, highPrice, lowPrice, closePrice, volume, closeTime, quoteVolume, trades, takerBase, takerQuote, skipped}
 
-// header is how a file written by this package begins.
+// header is the header of files that this package writes.
 var header = strings.Join(columnNames[1:], ",")
 
-// layout is what stands in each column, left to right.
+// layout is the meaning of each column, from left to right.
 type layout []column
 
 func (l layout) has(c column) bool { return slices.Contains(l, c) }
 
-// layoutOf finds the columns by the first line: by its names, or as a kline file
-// when it begins with a number, and then it is a row.
+// layoutOf derives the layout from the first line: from its names, or that of a kline file when it
+// begins with a number. In that case the line is a row.
 func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	line = strings.TrimSpace(strings.TrimPrefix(line, "\xef\xbb\xbf"))
 	fail := func(column, format string, arguments ...any) (layout, bool, error) {
@@ -83,14 +83,14 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 			c = otherNames[name]
 		}
 		if c != skipped && l.has(c) {
-			return fail(name, "column %s stands twice", columnNames[c])
+			return fail(name, "column %s appears twice", columnNames[c])
 		}
 		l = append(l, c)
 	}
 	for c := openTime; c <= required; c++ {
 		if !l.has(c) {
 			if len(names) == 1 && strings.ContainsAny(line, ";\t") {
-				return fail("", "no comma stands between the columns (%s)", shorten(line))
+				return fail("", "there is no comma between the columns (%s)", shorten(line))
 			}
 			return fail(columnNames[c], "column %s is missing (there are: %s)", columnNames[c], shorten(line))
 		}
@@ -98,23 +98,23 @@ func layoutOf(path, line string) (l layout, isRow bool, err error) {
 	return l, false, nil
 }
 
-// layoutGiven takes the columns as a person says them; the first line is a row when
-// it begins with a number.
+// layoutGiven parses a layout given by the user; the first line is a row when it begins with a
+// number.
 func layoutGiven(columns, line string) (l layout, isRow bool, err error) {
 	if l, isRow, err = layoutOf("", columns); err != nil || isRow {
-		return nil, false, &DataError{What: fmt.Sprintf("the columns %q are none", shorten(columns)), Hint: "write all that are there, left to right, as open_time_ms,open,high,low,close,volume; - is one to pass over"}
+		return nil, false, &DataError{What: fmt.Sprintf("the columns %q are unknown", shorten(columns)), Hint: "list all of them, left to right, as open_time_ms,open,high,low,close,volume; - skips one"}
 	}
 	line = strings.TrimPrefix(line, "\xef\xbb\xbf")
 	return l, line != "" && line[0] >= '0' && line[0] <= '9', nil
 }
 
-// shorten bounds what an error shows of a file, which may hold anything: what a
-// terminal would obey is not shown.
+// shorten bounds what an error shows of a file with any content: control characters of a terminal
+// are removed.
 func shorten(text string) string {
-	const most = 120
+	const maxLength = 120
 	rest := ""
-	if len(text) > most {
-		text, rest = text[:most], "..."
+	if len(text) > maxLength {
+		text, rest = text[:maxLength], "..."
 	}
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) && r != unicode.ReplacementChar {

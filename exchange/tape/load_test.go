@@ -37,10 +37,10 @@ func file(t testing.TB, name string, content []byte) string {
 
 const header = "open_time_ms,open,high,low,close,volume\n"
 
-// minutes are good rows of 1704067200000 and the minutes after it.
+// minutes are valid rows of 1704067200000 and the minutes after it.
 const minutes = "1704067200000,10,12,9,11,1.5\n1704067260000,11,13.25,10,12,\n1704067320000,12,12,12,12,0\n"
 
-func TestWrongFilesAreToldWithTheLine(t *testing.T) {
+func TestWrongFilesAreReportedWithTheLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, content, want string }{
 		{"empty", "", "x.csv:1: the file is empty"},
@@ -54,7 +54,7 @@ func TestWrongFilesAreToldWithTheLine(t *testing.T) {
 		{"zero price", header + "1704067200000,0,12,0,11,1\n", "x.csv:2: impossible prices: low 0"},
 		{"negative volume", header + "1704067200000,10,12,9,11,-1\n", "x.csv:2: volume -1 is below zero"},
 		{"infinite volume", header + "1704067200000,10,12,9,11,Inf\n", "x.csv:2: volume"},
-		{"doubled", header + minutes + "1704067320000,12,12,12,12,0\n", "x.csv:5: open time 1704067320000 stands twice"},
+		{"doubled", header + minutes + "1704067320000,12,12,12,12,0\n", "x.csv:5: open time 1704067320000 appears twice"},
 		{"out of order", header + minutes + "1704067260000,12,12,12,12,0\n", "x.csv:5: open time 1704067260000 is before"},
 		{"off the grid", header + minutes + "1704067380001,12,12,12,12,0\n", "x.csv:5: open time 1704067380001 is off the grid of 1m"},
 		{"broken gzip", "\x1f\x8bnot gzip", "the gzip stream is broken"},
@@ -70,7 +70,7 @@ func TestWrongFilesAreToldWithTheLine(t *testing.T) {
 	}
 }
 
-func TestARightFileIsReadExactly(t *testing.T) {
+func TestAValidFileIsReadExactly(t *testing.T) {
 	t.Parallel()
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -109,7 +109,7 @@ func TestHolesAreReportedAndNotFilled(t *testing.T) {
 	}
 }
 
-func TestRepairDropsWrongRowsAndSaysSo(t *testing.T) {
+func TestRepairDropsAndReportsWrongRows(t *testing.T) {
 	t.Parallel()
 	got, err := tape.LoadCandles(file(t, "x.csv", []byte(header+minutes+"1704067320000,12,12,12,12,0\n1704067380000,12,1,12,12,0\n1704067440000,12,12,12,12,0\n")), bitcoin(t), 0, tape.Options{Repair: true})
 	if err != nil {
@@ -160,7 +160,7 @@ func TestRecordedCandlesLoad(t *testing.T) {
 	}
 }
 
-func TestFundingStampsAreTheHours(t *testing.T) {
+func TestFundingTimesAreFullHours(t *testing.T) {
 	t.Parallel()
 	rows, err := tape.LoadFunding(file(t, "f.csv", []byte("symbol,funding_time_ms,funding_rate\nBTCUSDT,1577836800003,-0.00012359\nBTCUSDT,1577865600000,0.0001\n")))
 	if err != nil || len(rows) != 2 || rows[0] != (tape.FundingRow{Symbol: "BTCUSDT", TimeMS: 1577836800000, Rate: -12359}) {
@@ -186,7 +186,7 @@ func TestSymbolRecordsTakeEitherMarketsNames(t *testing.T) {
 		"- symbol: ETH-USDT\n  market: spot\n  priceTick: 0.01\n  quantityTick: 0.0001\n":                                                "spot ETH-USDT 0.0001",
 		"- {symbol: A-USDT, base: A, priceTick: 1, quantityTick: 2}\n- {symbol: A-USDT, baseAsset: A, priceTick: 1, quantityTick: 3}":    "spot A-USDT 2, futures A-USDT 3",
 		"- {symbol: A-USDT, market: futures, priceTick: 1, quantityTick: 2}\n- {symbol: A-USDT, base: A, priceTick: 1, quantityTick: 3}": "futures A-USDT 2, spot A-USDT 3",
-		// As the two lists of a venue answer it, one after the other.
+		// The two lists of a venue, one after the other.
 		`[{"symbol":"A-USDT","baseAsset":"A","quoteAsset":"USDT","quantityTick":100,"priceTick":1e-08,"minNotional":5,"maxNotional":1000000,"isTrade":true,"isReduceOnly":false,"isCancelOrder":true,"adjustedFundingRateCap":0.0075,"adjustedFundingRateFloor":-0.0075,"fundingIntervalHours":8},` +
 			`{"symbol":"A-USDT","base":"A","quote":"USDT","priceTick":1e-08,"quantityTick":1,"minNotional":5,"maxNotional":1000000,"orderTypes":"LIMIT,MARKET","isTrade":true,"isCancelOrder":true}]`: "futures A-USDT 100, spot A-USDT 1",
 	} {
@@ -210,7 +210,7 @@ func TestSymbolRecordsTakeEitherMarketsNames(t *testing.T) {
 		"- {symbol: X-Y, priceTick: 0.1}":                                                                "s.yaml:1: quantityTick is missing",
 		"- {symbol: X-Y, priceTick: 0.1, quantityTick: 0.1, colour: red}":                                `s.yaml:1: unknown key "colour"`,
 		"- {symbol: X-Y, priceTick: none, quantityTick: 0.1}":                                            `s.yaml:1: "none" is not a decimal number`,
-		"- {symbol: X-Y, priceTick: 1, quantityTick: 1}\n- {symbol: X-Y, priceTick: 1, quantityTick: 1}": "s.yaml:2: futures X-Y stands twice",
+		"- {symbol: X-Y, priceTick: 1, quantityTick: 1}\n- {symbol: X-Y, priceTick: 1, quantityTick: 1}": "s.yaml:2: futures X-Y appears twice",
 		"symbol: X-Y": "s.yaml:1: not a list",
 	} {
 		if _, err := tape.LoadSymbols(file(t, "s.yaml", []byte(content))); err == nil || !strings.Contains(err.Error(), want) {
@@ -255,9 +255,9 @@ func BenchmarkLoadCandles(b *testing.B) {
 	b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds()/1e6, "Mcandles/s")
 }
 
-// TestWhatATerminalWouldObeyIsNotShown reads a file of any bytes: what an error
-// shows of it neither moves a cursor nor rings a bell.
-func TestWhatATerminalWouldObeyIsNotShown(t *testing.T) {
+// TestControlCharactersAreNotShown reads a file of random bytes: what an error shows of it neither
+// moves a cursor nor rings a bell.
+func TestControlCharactersAreNotShown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.csv")
 	if err := os.WriteFile(path, []byte("open\x1b[2Jtime\a\x00\x9b\xff\u202ehigh\n1,2\n"), 0o600); err != nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// maxDigits of a number that is read the fast way: 10^18 fits an int64.
+// maxDigits of a number for the fast path: 10^18 fits an int64.
 const maxDigits = 18
 
 var powers = [maxDigits + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// floatPowers are exact in a float64.
+// floatPowers are exact as float64.
 var floatPowers = [maxDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// scan reads a plain decimal number at i: its digits as a whole number, how many
-// of them are decimal places, and where it ends. The end is -1 when there is no
-// number or too long a one. Eight bytes behind the data must be readable.
+// scan parses a plain decimal number at i: its digits as an integer, how many of them are decimal
+// places, and where it ends. The end is -1 when there is no number or it is too long. Eight bytes
+// after the data must be readable.
 func scan(data []byte, i int) (mantissa uint64, places, end int) {
 	begin := i
 	if x, other := eight(data, i); other == 0 {
@@ -45,30 +45,30 @@ func scan(data []byte, i int) (mantissa uint64, places, end int) {
 	return mantissa, places, i
 }
 
-// eight loads eight bytes: x has the values of those that are digits, and other
-// a high bit for each that is not, up to the first of which it can be trusted.
+// eight loads eight bytes: x has the values of the digits, and other a high bit for each byte that
+// is not a digit. It is reliable up to the first such byte.
 func eight(data []byte, i int) (x, other uint64) {
 	x = binary.LittleEndian.Uint64(data[i:]) ^ 0x3030303030303030
 	return x, (x + 0x7676767676767676 | x) & 0x8080808080808080 // adding 0x76 to more than 9 sets the high bit
 }
 
-// number returns eight digits' values, the first in the lowest byte, as one number.
+// number returns the values of eight digits, the first in the lowest byte, as one number.
 func number(x uint64) uint64 {
 	x = x*10 + x>>8
 	return ((x&0x000000ff000000ff)*0x000f424000000064 + (x>>16&0x000000ff000000ff)*0x0000271000000001) >> 32
 }
 
-// digits reads the digits that are left at i: value becomes value followed by them.
+// digits parses the remaining digits at i and appends them to value.
 func digits(data []byte, value uint64, i int) (uint64, int) {
 	for data[i]-'0' <= 9 {
 		x, other := eight(data, i)
-		n := bits.TrailingZeros64(other) / 8 // eight when there is no other
+		n := bits.TrailingZeros64(other) / 8 // eight when all are digits
 		value, i = value*powers[n]+number(x<<(64-8*n)), i+n
 	}
 	return value, i
 }
 
-// units returns a scanned number as whole units of 10^-scale.
+// units returns a scanned number in units of 10^-scale.
 func units(mantissa uint64, places, scale int) (int64, bool) {
 	for places > scale { // digits beyond the scale must be zeros
 		if mantissa%10 != 0 {
@@ -87,16 +87,16 @@ func units(mantissa uint64, places, scale int) (int64, bool) {
 func float(mantissa uint64, places int, text []byte) float64 {
 	for mantissa > 1<<53 {
 		if places == 0 || mantissa%10 != 0 {
-			value, _ := strconv.ParseFloat(string(text), 64) // plain digits: it can not fail
+			value, _ := strconv.ParseFloat(string(text), 64) // plain digits: it cannot fail
 			return value
 		}
 		mantissa, places = mantissa/10, places-1
 	}
-	// Both are exact, so the quotient is the nearest there is.
+	// Both are exact, so the quotient is the nearest float64.
 	return float64(mantissa) / floatPowers[places]
 }
 
-// wholeOf reads digits alone.
+// wholeOf parses digits only.
 func wholeOf(text []byte) (n int64, ok bool) {
 	if len(text) == 0 || len(text) > maxDigits {
 		return 0, false
@@ -110,7 +110,7 @@ func wholeOf(text []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// floatOf reads any decimal number from zero up.
+// floatOf parses any decimal number from zero up.
 func floatOf(text []byte) (float64, bool) {
 	for _, c := range text {
 		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
@@ -121,8 +121,8 @@ func floatOf(text []byte) (float64, bool) {
 	return value, err == nil && !math.IsInf(value, 0)
 }
 
-// priceOf reads any decimal number, such as 1e-05, as whole units of 10^-scale.
-// More is how many places it would need when the scale has too few.
+// priceOf parses any decimal number, such as 1e-05, in units of 10^-scale. more is how many decimal
+// places it would need when the scale has too few.
 func priceOf(text []byte, scale int) (price int64, more int, ok bool) {
 	const longest = 60
 	if len(text) > longest {

@@ -15,11 +15,10 @@ import (
 	"botd/exchange"
 )
 
-// A Parquet file is read as the CSV it stands for: a header and a line a row, so
-// that every check and every line number is the same for both. Row n of the file
-// is told as line n + 1.
+// A Parquet file is converted to the CSV it stands for, a header and one line a row, so that every
+// check and every line number is the same for both. Row n of the file is reported as line n + 1.
 
-// parquetAsCSV returns the file's rows as CSV. The reader ends with the file.
+// parquetAsCSV returns the file's rows as CSV.
 func parquetAsCSV(path string) (io.ReadCloser, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -55,14 +54,14 @@ func openParquet(path string, file io.ReaderAt, size int64) (p *parquetFile, err
 	defer rescue(path, &err)
 	opened, err := parquet.OpenFile(file, size)
 	if err != nil {
-		return nil, &DataError{Path: path, What: "the Parquet file can not be read: " + err.Error(), Hint: "was the download complete?"}
+		return nil, &DataError{Path: path, What: "the Parquet file cannot be read: " + err.Error(), Hint: "was the download complete?"}
 	}
 	p = &parquetFile{path: path, file: opened}
 	for _, column := range opened.Schema().Columns() {
 		name := strings.Join(column, ".")
 		leaf, found := opened.Schema().Lookup(column...)
 		if !found || leaf.MaxRepetitionLevel > 0 {
-			return nil, &DataError{Path: path, Column: name, What: fmt.Sprintf("column %s holds lists", name), Hint: "a number a row is expected"}
+			return nil, &DataError{Path: path, Column: name, What: fmt.Sprintf("column %s holds lists", name), Hint: "expected one number a row"}
 		}
 		p.names = append(p.names, name)
 		p.numbers = append(p.numbers, numberOf(leaf.Node.Type()))
@@ -77,7 +76,7 @@ func rescue(path string, err *error) {
 	}
 }
 
-// numberOf returns how a column's values are written as text.
+// numberOf returns a function that formats a column's values as text.
 func numberOf(t parquet.Type) func([]byte, parquet.Value) []byte {
 	divide, places, binary := int64(1), 0, false
 	if logical := t.LogicalType(); logical != nil {
@@ -115,13 +114,13 @@ func numberOf(t parquet.Type) func([]byte, parquet.Value) []byte {
 		}
 		text := value.String()
 		if strings.ContainsAny(text, ",\r\n") {
-			return append(line, '?') // refused by the parser as not a number
+			return append(line, '?') // the parser refuses it as not a number
 		}
 		return append(line, text...)
 	}
 }
 
-// signed reads the big-endian two's complement in which Parquet keeps long decimals.
+// signed parses the big-endian two's complement in which Parquet stores long decimals.
 func signed(bytes []byte) *big.Int {
 	n := new(big.Int).SetBytes(bytes)
 	if len(bytes) > 0 && bytes[0]&0x80 != 0 {
@@ -169,7 +168,7 @@ func (p *parquetFile) group(out *bufio.Writer, group parquet.RowGroup, rows []pa
 	}
 }
 
-// parquetRow is a candle as WriteParquet writes it: the names of the contract.
+// parquetRow is a candle of WriteParquet, with the contract's names.
 type parquetRow struct {
 	OpenTime    int64   `parquet:"open_time_ms,delta"`
 	Open        float64 `parquet:"open"`
@@ -184,9 +183,9 @@ type parquetRow struct {
 	TakerQuote  float64 `parquet:"taker_buy_quote"`
 }
 
-// WriteParquet writes candles as Parquet with the contract's names. Prices are
-// doubles, as every reader of such files expects; one that a double can not bring
-// back exactly is an error, not a rounded price.
+// WriteParquet writes candles as Parquet with the contract's names. Prices are doubles, as every
+// reader of such files expects. A price that a double cannot represent exactly is an error and is
+// not rounded.
 func WriteParquet(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol, step Step) error {
 	writer := parquet.NewGenericWriter[parquetRow](w, parquet.Compression(&parquet.Zstd))
 	rows := make([]parquetRow, 0, 4096)

@@ -8,7 +8,7 @@ import (
 	"botd/exchange"
 )
 
-// parser reads rows into columns.
+// parser parses rows into columns.
 type parser struct {
 	path    string
 	symbol  *exchange.Symbol
@@ -18,21 +18,21 @@ type parser struct {
 
 	layout   layout
 	interval int64
-	unknown  error // why the interval could not be found: told when no row is wrong by itself
-	line     int   // of the row under way
+	unknown  error // why the interval could not be found: reported when no row is wrong by itself
+	line     int   // of the present row
 	n        int   // candles so far
 	lastMS   int64
 	dropped  int
 	noVolume int
-	closesMS int64 // the last row's close time, as it says
-	row      row   // under way
+	closesMS int64 // the last row's own close time
+	row      row   // the present one
 	fields   [][]byte
 	candles  *exchange.Candles
 	tape     *Tape
 }
 
-// load reads the file. It returns the places needed when the symbol's scale has
-// too few: the file must then be read again.
+// load parses the file. It returns the decimal places needed when the symbol's scale has too few:
+// the file must then be read again.
 func (p *parser) load() (finer int, err error) {
 	feed, err := newFeed(p.path, p.size)
 	if err != nil {
@@ -63,7 +63,7 @@ func (p *parser) load() (finer int, err error) {
 	return 0, p.finish(feed.sha)
 }
 
-// begin takes the first block: columns, scale and interval are found from it.
+// begin processes the first block, from which it finds columns, scale and interval.
 func (p *parser) begin(data []byte) (body []byte, finer int, err error) {
 	end := bytes.IndexByte(data, '\n')
 	var isRow bool
@@ -79,7 +79,7 @@ func (p *parser) begin(data []byte) (body []byte, finer int, err error) {
 	if !isRow {
 		p.line, body = 2, data[end+1:]
 	}
-	glance := p.glance(body)
+	glance := p.preview(body)
 	if glance.places > p.symbol.PriceScale {
 		return nil, glance.places, nil
 	}
@@ -93,15 +93,15 @@ func (p *parser) begin(data []byte) (body []byte, finer int, err error) {
 	return body, 0, nil
 }
 
-// reserve makes room for as many candles more, and at first for as many as the
-// file's size promises.
+// reserve makes room for that many more candles, and initially for as many as the file's size
+// suggests.
 func (p *parser) reserve(rows int, bytes int) error {
-	most := maxCandles
+	maximum := maxCandles
 	if p.options.MaxCandles > 0 {
-		most = min(most, p.options.MaxCandles)
+		maximum = min(maximum, p.options.MaxCandles)
 	}
-	if p.n+rows > most {
-		return &DataError{Path: p.path, Line: p.line, What: fmt.Sprintf("more than %d candles", most), Hint: "split the file"}
+	if p.n+rows > maximum {
+		return &DataError{Path: p.path, Line: p.line, What: fmt.Sprintf("more than %d candles", maximum), Hint: "split the file"}
 	}
 	more := rows
 	if p.n == 0 && bytes > 0 {
@@ -123,7 +123,7 @@ func (p *parser) reserve(rows int, bytes int) error {
 	return nil
 }
 
-// room returns the column cut to n and longer by rows zeros, with space for more.
+// room returns the column, cut to n, with rows zeros appended and capacity for more.
 func room[T any](column []T, n, rows, more int) []T {
 	if cap(column) < n+rows {
 		column = slices.Grow(column[:n], max(rows, more))
@@ -131,7 +131,7 @@ func room[T any](column []T, n, rows, more int) []T {
 	return column[:n+rows]
 }
 
-// rows reads a block.
+// rows parses a block.
 func (p *parser) rows(data []byte) (finer int, err error) {
 	if err := p.reserve(bytes.Count(data, []byte{'\n'}), len(data)); err != nil {
 		return 0, err
@@ -153,14 +153,14 @@ func (p *parser) rows(data []byte) (finer int, err error) {
 	return 0, nil
 }
 
-// row is one line's numbers by column; what the file does not have stays zero.
+// row holds the numbers of a line by column; missing columns stay zero.
 type row struct {
 	whole [columnEnd]int64 // times, prices in units, trades
 	real  [columnEnd]float64
 }
 
-// fast reads a row in which all is as usual, and returns where the next begins.
-// Anything else, right or wrong, is left to slow: 0.
+// fast parses a regular row and returns where the next one begins. It leaves anything else, right
+// or wrong, to slow, and returns 0.
 func (p *parser) fast(data []byte, i int) (next int) {
 	row, last := &p.row, len(p.layout)-1
 	for k, c := range p.layout {
@@ -211,8 +211,8 @@ func (p *parser) fast(data []byte, i int) (next int) {
 	return i + 1
 }
 
-// next reports whether the row is the candle after the last one, with prices
-// that can be. The first row, a hole and any fault are slow's.
+// next reports whether the row is the candle after the last one, with plausible prices. The first
+// row, a gap and any fault are left to slow.
 func (p *parser) next() bool {
 	v := &p.row.whole
 	if v[openTime] >= microseconds && v[openTime]%1000 == 0 {
@@ -223,7 +223,7 @@ func (p *parser) next() bool {
 		low <= v[openPrice] && v[openPrice] <= high && low <= v[closePrice] && v[closePrice] <= high
 }
 
-// keep writes the row into the columns, in which reserve has made room.
+// keep stores the row in the columns, in which reserve has made room.
 func (p *parser) keep() {
 	v, real, columns, n := &p.row.whole, &p.row.real, p.candles, p.n
 	columns.OpenMS[n] = v[openTime]
@@ -246,8 +246,8 @@ func (p *parser) keep() {
 	p.n, p.lastMS, p.closesMS = n+1, v[openTime], v[closeTime]
 }
 
-// optional returns a column that may not have been needed so far, as long as the
-// other: where a file has nothing but empty fields, the column stays empty.
+// optional returns an optional column, extended to the length of the other. A column of a file that
+// has only empty fields stays empty.
 func optional[T any](column *[]T, other []T) []T {
 	if *column == nil {
 		*column = make([]T, len(other), cap(other))
@@ -255,13 +255,13 @@ func optional[T any](column *[]T, other []T) []T {
 	return *column
 }
 
-// finish cuts the columns to their length and says what is odd.
+// finish cuts the columns to their length and adds warnings.
 func (p *parser) finish(sha string) error {
 	if p.tape == nil {
-		return &DataError{Path: p.path, Line: 1, What: "the file is empty", Hint: "a header and a row a candle are expected"}
+		return &DataError{Path: p.path, Line: 1, What: "the file is empty", Hint: "expected a header and one row a candle"}
 	}
 	if p.n == 0 {
-		return &DataError{Path: p.path, What: "no candles", Hint: "a header and a row a candle are expected"}
+		return &DataError{Path: p.path, What: "no candles", Hint: "expected a header and one row a candle"}
 	}
 	if err := p.reserve(0, 0); err != nil {
 		return err
@@ -269,22 +269,22 @@ func (p *parser) finish(sha string) error {
 	t := p.tape
 	t.SHA256 = sha
 	if more := p.dropped - maxRepaired; more > 0 {
-		t.Repaired = append(t.Repaired, fmt.Sprintf("and %d rows more", more))
+		t.Repaired = append(t.Repaired, fmt.Sprintf("and %d more rows", more))
 	}
 	if p.noVolume > 0 {
 		t.Warnings = append(t.Warnings, fmt.Sprintf("%d of %d candles have no volume", p.noVolume, p.n))
 	}
 	if closes := milliseconds(p.closesMS); closes > 0 && closes < p.lastMS+p.interval-1 {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("the last candle closes at %d, %d ms before its interval ends: it may have been under way", closes, p.lastMS+p.interval-closes))
+		t.Warnings = append(t.Warnings, fmt.Sprintf("the last candle closes at %d, %d ms before its interval ends: it may have been incomplete", closes, p.lastMS+p.interval-closes))
 	}
 	return nil
 }
 
-// seconds: below, a time is in 1970, if it is in milliseconds.
+// seconds: a smaller time would be in 1970 if it were in milliseconds.
 const seconds = 31_536_000_000
 
-// microseconds: from here up a time is in microseconds, as kline files have it
-// since 2025. As milliseconds it is the year 5138.
+// microseconds: a larger time is in microseconds, as in kline files since 2025. In milliseconds it
+// is the year 5138.
 const microseconds = 100_000_000_000_000
 
 // milliseconds returns a time that may be in microseconds.

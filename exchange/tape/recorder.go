@@ -13,34 +13,34 @@ import (
 	"botd/exchange"
 )
 
-// RecorderConfig says where a recorder keeps what it is given, and within which
-// bounds. The store must be its own: it takes the oldest rows from it.
+// RecorderConfig says where a recorder stores what it receives, and within which bounds. The store
+// must be its own: it removes the oldest rows.
 type RecorderConfig struct {
 	Store        Store
-	MaxBytes     int64                                        // of all files together; then the oldest rows of the largest go
-	MinFreeBytes int64                                        // nothing is written when the disk has less room
-	Free         func(directory string) (_ int64, known bool) // the disk's room; nil does not look
-	Notify       func(error)                                  // once when writing begins to fail, and with nil when it works again
-	Count        func(kept, lost int)                         // rows, as they are written or not
+	MaxBytes     int64                                        // of all files together; beyond it the oldest rows of the largest file are removed
+	MinFreeBytes int64                                        // nothing is written when the disk has less free space
+	Free         func(directory string) (_ int64, known bool) // free space of the disk; nil for no check
+	Notify       func(error)                                  // called once when writing begins to fail, and with nil when it works again
+	Count        func(kept, lost int)                         // rows stored and lost
 }
 
-// Recorder keeps what a daemon sees, beside it: each call returns at once. What can
-// not be written is told and counted, and missing then.
+// Recorder stores what a daemon sees, in the background: each call returns at once. What cannot be
+// written is reported, counted and lost.
 type Recorder struct {
-	config  RecorderConfig
-	queue   chan recorded
-	done    chan struct{}
-	bytes   atomic.Int64
-	sizes   map[string]int64    // by path; the writer's
-	failing map[string]struct{} // paths that can not be written; the writer's
-	told    map[string]struct{} // why, so far; the writer's
-	cutting struct {            // the writer's: a cut that failed, and when it is tried again
+	config   RecorderConfig
+	queue    chan recorded
+	done     chan struct{}
+	bytes    atomic.Int64
+	sizes    map[string]int64    // by path; used by the writer only
+	failing  map[string]struct{} // paths that cannot be written; used by the writer only
+	reported map[string]struct{} // reported reasons; used by the writer only
+	cutting  struct {            // used by the writer only: a cut that failed, and when to try again
 		err   error
 		after time.Time
 	}
 }
 
-// recorded is one thing to write: candles of a symbol, or a rate.
+// recorded is one item to write: candles of a symbol, or a rate.
 type recorded struct {
 	symbol  exchange.Symbol
 	candles *exchange.Candles
@@ -55,15 +55,15 @@ func (r *recorded) rows() int {
 }
 
 const (
-	recorderQueue = 4_096           // what may wait for a slow disk: answers
-	recorderClose = 5 * time.Second // how long Close waits for it
-	recorderAgain = 5 * time.Minute // until a cut that failed is tried again: it copies a file
+	recorderQueue = 4_096           // answers that may wait for a slow disk
+	recorderClose = 5 * time.Second // how long Close waits for the disk
+	recorderAgain = 5 * time.Minute // until a failed cut is tried again: it copies a file
 )
 
-// NewRecorder starts; Close must be called in the end, after the last row.
+// NewRecorder starts a recorder. The caller must call Close after the last row.
 func NewRecorder(config RecorderConfig) *Recorder {
 	r := &Recorder{config: config, queue: make(chan recorded, recorderQueue), done: make(chan struct{}),
-		sizes: map[string]int64{}, failing: map[string]struct{}{}, told: map[string]struct{}{}}
+		sizes: map[string]int64{}, failing: map[string]struct{}{}, reported: map[string]struct{}{}}
 	go func() {
 		defer close(r.done)
 		r.measure()
@@ -74,12 +74,12 @@ func NewRecorder(config RecorderConfig) *Recorder {
 	return r
 }
 
-// Candles keeps closed candles, which must not change any more.
+// Candles stores closed candles, which must not change any more.
 func (r *Recorder) Candles(symbol *exchange.Symbol, candles *exchange.Candles) {
 	r.take(recorded{symbol: *symbol, candles: candles})
 }
 
-// Funding keeps the rate of a payment.
+// Funding stores the rate of a payment.
 func (r *Recorder) Funding(row FundingRow) { r.take(recorded{funding: row}) }
 
 func (r *Recorder) take(row recorded) {
@@ -90,10 +90,10 @@ func (r *Recorder) take(row recorded) {
 	}
 }
 
-// Bytes returns how much the files have together.
+// Bytes returns the size of all files.
 func (r *Recorder) Bytes() int64 { return r.bytes.Load() }
 
-// Close writes what waits, as far as the disk does it in time.
+// Close writes what is queued, as far as the disk does it in time.
 func (r *Recorder) Close() {
 	close(r.queue)
 	select {
@@ -102,12 +102,12 @@ func (r *Recorder) Close() {
 	}
 }
 
-// measure learns what is there, and clears away what a crash left half written.
+// measure finds existing files and removes incomplete ones that a crash left.
 func (r *Recorder) measure() {
 	_ = filepath.WalkDir(r.config.Store.Directory, func(path string, item fs.DirEntry, err error) error {
 		switch {
 		case err != nil || item.IsDir():
-			return nil // what can not be read fails when it is written
+			return nil // an unreadable file fails when it is written
 		case strings.HasPrefix(item.Name(), temporary):
 			return os.Remove(path)
 		case strings.HasSuffix(path, ".csv"):
@@ -117,7 +117,7 @@ func (r *Recorder) measure() {
 	})
 }
 
-// resize takes a file's size over.
+// resize updates a file's size.
 func (r *Recorder) resize(path string) {
 	size := int64(0)
 	if info, err := os.Stat(path); err == nil {
@@ -132,7 +132,7 @@ func (r *Recorder) write(row *recorded) {
 	if row.candles != nil {
 		path = r.config.Store.Path(row.symbol.Market, row.symbol.Name, row.candles.Interval)
 	}
-	added, err := 0, errors.Join(r.room(), r.bound()) // beyond its bound nothing is added
+	added, err := 0, errors.Join(r.room(), r.bound()) // nothing is added beyond the bound
 	switch {
 	case err != nil:
 	case row.candles != nil:
@@ -147,16 +147,16 @@ func (r *Recorder) write(row *recorded) {
 	} else {
 		r.config.Count(0, row.rows())
 	}
-	r.tell(path, err)
+	r.report(path, err)
 }
 
-// room is an error when the disk is nearly full: the last of it is the journal's.
+// room returns an error when the disk is nearly full: the last space is reserved for the journal.
 func (r *Recorder) room() error {
 	if r.config.Free == nil {
 		return nil
 	}
 	directory := r.config.Store.Directory
-	for { // as far as it exists yet
+	for { // the first existing parent
 		if _, err := os.Stat(directory); err == nil || directory == filepath.Dir(directory) {
 			break
 		}
@@ -168,9 +168,9 @@ func (r *Recorder) room() error {
 	return nil
 }
 
-var errNoRoom = errors.New("the disk is nearly full: its last room is left to the journal")
+var errNoRoom = errors.New("the disk is nearly full: the last space is reserved for the journal")
 
-// bound takes the oldest rows of the largest file while there is too much.
+// bound removes the oldest rows of the largest file while the files are too large.
 func (r *Recorder) bound() error {
 	for r.config.MaxBytes > 0 && r.bytes.Load() > r.config.MaxBytes {
 		if r.cutting.err != nil && time.Now().Before(r.cutting.after) {
@@ -184,23 +184,23 @@ func (r *Recorder) bound() error {
 		}
 		before := r.sizes[largest]
 		if err := cutFront(largest); err != nil {
-			r.cutting.err, r.cutting.after = fmt.Errorf("take the oldest rows away: %w", err), time.Now().Add(recorderAgain)
+			r.cutting.err, r.cutting.after = fmt.Errorf("remove the oldest rows: %w", err), time.Now().Add(recorderAgain)
 			return r.cutting.err
 		}
 		r.cutting.err = nil
 		if r.resize(largest); r.sizes[largest] >= before {
-			return fmt.Errorf("%s: nothing more can be taken away", largest)
+			return fmt.Errorf("%s: nothing more can be removed", largest)
 		}
 	}
 	return nil
 }
 
-// tell says once what keeps a file from being written, and when all are again.
-func (r *Recorder) tell(path string, err error) {
+// report reports once why a file cannot be written, and once when all can be written again.
+func (r *Recorder) report(path string, err error) {
 	if err == nil {
 		if _, failed := r.failing[path]; failed {
 			if delete(r.failing, path); len(r.failing) == 0 {
-				clear(r.told)
+				clear(r.reported)
 				r.config.Notify(nil)
 			}
 		}
@@ -211,8 +211,8 @@ func (r *Recorder) tell(path string, err error) {
 	if inner := (*fs.PathError)(nil); errors.As(err, &inner) { // the same for every file of a full disk
 		why = inner.Err.Error()
 	}
-	if _, told := r.told[why]; !told {
-		r.told[why] = struct{}{}
+	if _, reported := r.reported[why]; !reported {
+		r.reported[why] = struct{}{}
 		r.config.Notify(err)
 	}
 }

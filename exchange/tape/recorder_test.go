@@ -12,7 +12,7 @@ import (
 	"botd/exchange/tape"
 )
 
-// tally is what a recorder tells.
+// tally collects what a recorder reports.
 type tally struct {
 	kept, lost int
 	told       []string
@@ -30,7 +30,7 @@ func (s *tally) config(directory string) tape.RecorderConfig {
 		}}
 }
 
-func TestARecorderKeepsWhatItIsGiven(t *testing.T) {
+func TestARecorderStoresWhatItReceives(t *testing.T) {
 	t.Parallel()
 	symbol, seen := bitcoin(t), &tally{}
 	config := seen.config(filepath.Join(t.TempDir(), "not", "there"))
@@ -51,11 +51,11 @@ func TestARecorderKeepsWhatItIsGiven(t *testing.T) {
 		t.Errorf("want three rates, have %v (%v)", rows, err)
 	}
 	if seen.kept != 23 || seen.lost != 0 || len(seen.told) != 0 {
-		t.Errorf("want 23 rows kept, have %+v", seen)
+		t.Errorf("want 23 rows stored, have %+v", seen)
 	}
 }
 
-func TestADiskThatFailsIsToldOfOnceUntilItWorks(t *testing.T) {
+func TestAFailingDiskIsReportedOnceUntilItWorks(t *testing.T) {
 	t.Parallel()
 	symbol, seen := bitcoin(t), &tally{}
 	candles := tape.Generate(3, symbol, exchange.Minute1, january, 20)
@@ -72,20 +72,20 @@ func TestADiskThatFailsIsToldOfOnceUntilItWorks(t *testing.T) {
 		return free, true
 	}
 	recorder := tape.NewRecorder(config)
-	for i := range 8 { // the 7th question finds room for the minutes, not for the hours
+	for i := range 8 { // at the 7th check there is space for the minutes, not for the hours
 		recorder.Candles(symbol, candles.Slice(i, i+1))
 		recorder.Candles(symbol, hours.Slice(i, i+1))
 	}
 	recorder.Close()
 	if len(seen.told) != 2 || !strings.Contains(seen.told[0], "nearly full") || seen.told[1] != "well" {
-		t.Errorf("want the failure told once, and its end, have %q", seen.told)
+		t.Errorf("want the failure reported once, and its end, have %q", seen.told)
 	}
 	if seen.kept != 5 || seen.lost != 11 {
-		t.Errorf("want 5 kept and 11 lost, have %+v", seen)
+		t.Errorf("want 5 stored and 11 lost, have %+v", seen)
 	}
 }
 
-func TestADirectoryThatCanNotBeIsToldOfOnce(t *testing.T) {
+func TestAnImpossibleDirectoryIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a file")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -100,7 +100,7 @@ func TestADirectoryThatCanNotBeIsToldOfOnce(t *testing.T) {
 	}
 	recorder.Close()
 	if len(seen.told) != 1 || seen.lost != 10 {
-		t.Errorf("want it told once, and 10 rows lost, have %+v", seen)
+		t.Errorf("want it reported once, and 10 rows lost, have %+v", seen)
 	}
 }
 
@@ -147,13 +147,13 @@ func TestTheOldestRowsOfTheLargestFileMakeRoom(t *testing.T) {
 		t.Errorf("want all of the hours, have %v (%v)", kept, err)
 	}
 	if len(seen.told) != 0 || seen.lost != 0 || seen.kept != 1_020 {
-		t.Errorf("want every row kept at first, have %+v", seen)
+		t.Errorf("want every row stored at first, have %+v", seen)
 	}
 }
 
-// TestASlowDiskDelaysNobody lets the disk stand still: what is given to the
-// recorder returns at once, what does not fit is counted, and closing ends.
-func TestASlowDiskDelaysNobody(t *testing.T) {
+// TestASlowDiskDelaysNoCaller blocks the disk: calls to the recorder return at once, what does not
+// fit is counted, and closing ends.
+func TestASlowDiskDelaysNoCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		symbol := bitcoin(t)
@@ -181,8 +181,8 @@ func TestASlowDiskDelaysNobody(t *testing.T) {
 	})
 }
 
-// TestBeyondItsBoundNothingIsAdded lets the oldest rows not be taken away, as on a
-// disk without room for a copy: it is tried now and then, and recording goes on after.
+// TestBeyondItsBoundNothingIsAdded prevents the removal of the oldest rows, as on a disk without
+// space for a copy: the recorder retries from time to time, and recording continues afterwards.
 func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -192,7 +192,7 @@ func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
 		config.MaxBytes = 5_000
 		minutes := tape.Generate(3, symbol, exchange.Minute1, january, 200)
 		path := config.Store.Path(symbol.Market, symbol.Name, exchange.Minute1)
-		other := filepath.Join(directory, "other.csv") // the largest, and nothing that can be cut
+		other := filepath.Join(directory, "other.csv") // the largest, and not one that can be cut
 		if err := os.WriteFile(other, make([]byte, 6_000), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
 		}
 		synctest.Wait()
 		if _, err := os.Stat(path); !os.IsNotExist(err) || seen.lost != 50 || len(seen.told) != 1 {
-			t.Errorf("want nothing written, 50 rows lost, told once; have %v, %+v", err, seen)
+			t.Errorf("want nothing written, 50 rows lost, reported once; have %v, %+v", err, seen)
 		}
 		if err := os.WriteFile(other, []byte("rows\n1\n"), 0o600); err != nil {
 			t.Fatal(err)
@@ -211,7 +211,7 @@ func TestBeyondItsBoundNothingIsAdded(t *testing.T) {
 		recorder.Candles(symbol, minutes.Slice(50, 51))
 		recorder.Close()
 		if have, err := config.Store.Load(symbol, exchange.Minute1); err != nil || have.Candles.Len() != 1 || len(seen.told) != 2 || seen.told[1] != "well" {
-			t.Errorf("want it to go on, have %v (%v), told %q", have, err, seen.told)
+			t.Errorf("want it to continue, have %v (%v), reported %q", have, err, seen.told)
 		}
 	})
 }

@@ -6,11 +6,10 @@ import (
 	"botd/exchange"
 )
 
-// Resample makes coarse candles of fine ones: the first open, the last close, the
-// highest, the lowest, the sums. Prices are exact. A coarse candle of which a
-// fine one is missing is left out at both ends of the series, where it was not
-// recorded whole; in the middle it is made of what there is and is named in
-// incomplete by its open time.
+// Resample builds coarse candles from fine ones: first open, last close, highest, lowest, sums.
+// Prices are exact. A coarse candle with a missing fine one is left out at both ends of the series,
+// where it was not recorded completely. In the middle it is built from what there is, and its open
+// time is in incomplete.
 func Resample(fine *exchange.Candles, interval exchange.Interval) (coarse *exchange.Candles, incomplete []int64, err error) {
 	if err := fine.Interval.CheckBuilds(interval); err != nil {
 		return nil, nil, err
@@ -34,7 +33,7 @@ func Resample(fine *exchange.Candles, interval exchange.Interval) (coarse *excha
 	return coarse, incomplete, nil
 }
 
-// joined makes one candle of those from i up to, but without, end.
+// joined builds one candle from those with index i to end, end excluded.
 func joined(c *exchange.Candles, i, end int, openMS int64) exchange.Candle {
 	all := c.At(i)
 	all.OpenMS = openMS
@@ -45,15 +44,14 @@ func joined(c *exchange.Candles, i, end int, openMS int64) exchange.Candle {
 	return all
 }
 
-// Difference is a coarse candle that is not what its fine ones make.
+// Difference is a coarse candle that differs from its fine ones.
 type Difference struct {
 	OpenMS int64
 	What   string
 }
 
-// Compare says where recorded coarse candles differ from what the fine ones make,
-// in prices (both of the symbol's scale); candles that either does not have are
-// passed over.
+// Compare returns where recorded coarse candles differ in price from those built from fine ones
+// (both with the symbol's scale). It skips candles that only one of them has.
 func Compare(made, recorded *exchange.Candles, symbol *exchange.Symbol) []Difference {
 	var all []Difference
 	for i, k := 0, 0; i < made.Len() && k < recorded.Len(); {
@@ -68,7 +66,7 @@ func Compare(made, recorded *exchange.Candles, symbol *exchange.Symbol) []Differ
 				sum, own exchange.Price
 			}{{"open", a.Open, b.Open}, {"high", a.High, b.High}, {"low", a.Low, b.Low}, {"close", a.Close, b.Close}} {
 				if pair.sum != pair.own {
-					all = append(all, Difference{a.OpenMS, fmt.Sprintf("%s %s, the fine candles say %s", pair.name, symbol.PriceDecimal(pair.own), symbol.PriceDecimal(pair.sum))})
+					all = append(all, Difference{a.OpenMS, fmt.Sprintf("%s %s, the fine candles give %s", pair.name, symbol.PriceDecimal(pair.own), symbol.PriceDecimal(pair.sum))})
 				}
 			}
 			i, k = i+1, k+1

@@ -15,9 +15,8 @@ import (
 	"botd/exchange"
 )
 
-// Store keeps series as plain CSV files: market/SYMBOL/interval.csv below its
-// directory. A file is always whole: it is written beside, made durable, and put
-// in the old one's place.
+// Store keeps series as plain CSV files: market/SYMBOL/interval.csv below its directory. A file is
+// never partial: it is written under another name, made durable, and renamed.
 type Store struct{ Directory string }
 
 // Series is one file of a store.
@@ -28,16 +27,16 @@ type Series struct {
 	Path     string
 }
 
-// Saved is what Save did.
+// Saved is the result of Save.
 type Saved struct {
 	Path     string `json:"path"`
-	Added    int    `json:"added"`    // candles that were not there
-	Same     int    `json:"same"`     // that were there already, equal
-	Replaced int    `json:"replaced"` // that were there and differed
+	Added    int    `json:"added"`    // new candles
+	Same     int    `json:"same"`     // already stored, equal
+	Replaced int    `json:"replaced"` // already stored with a difference
 	Total    int    `json:"total"`
 }
 
-// Path returns where a series is kept.
+// Path returns the path of a series.
 func (s Store) Path(market exchange.Market, symbol string, interval exchange.Interval) string {
 	return filepath.Join(s.Directory, market.String(), symbol, interval.String()+".csv")
 }
@@ -47,9 +46,9 @@ func (s Store) Load(symbol *exchange.Symbol, interval exchange.Interval) (*Tape,
 	return LoadCandles(s.Path(symbol.Market, symbol.Name, interval), symbol, interval, Options{})
 }
 
-// Save adds candles to their series. Where both have a candle and the two
-// differ, the new one stands when replace is set; else nothing is written and
-// the error names the first difference.
+// Save adds candles to their series. Where both have a candle and the two differ, the new one
+// replaces the old if replace is set; else nothing is written and the error names the first
+// difference.
 func (s Store) Save(symbol *exchange.Symbol, candles *exchange.Candles, replace bool) (Saved, error) {
 	path := s.Path(symbol.Market, symbol.Name, candles.Interval)
 	saved := Saved{Path: path}
@@ -67,8 +66,8 @@ func (s Store) Save(symbol *exchange.Symbol, candles *exchange.Candles, replace 
 	merged := merge(old.Candles, candles, &saved)
 	if saved.Replaced > 0 && !replace {
 		at := firstDifference(old.Candles, candles)
-		return saved, &DataError{Path: path, What: fmt.Sprintf("%d candles differ from those kept, the first at %d", saved.Replaced, at),
-			Hint: "are symbol, market and interval right? --replace puts the new ones in their place"}
+		return saved, &DataError{Path: path, What: fmt.Sprintf("%d candles differ from the stored ones, the first at %d", saved.Replaced, at),
+			Hint: "are symbol, market and interval right? --replace overwrites the stored ones"}
 	}
 	if saved.Added+saved.Replaced == 0 {
 		return saved, nil
@@ -76,7 +75,7 @@ func (s Store) Save(symbol *exchange.Symbol, candles *exchange.Candles, replace 
 	return saved, WriteFile(path, merged, old.Symbol, nil)
 }
 
-// rescaled returns the candles with prices of so many places more.
+// rescaled returns the candles with that many more decimal places in prices.
 func rescaled(c *exchange.Candles, more int) (*exchange.Candles, error) {
 	if more <= 0 {
 		return c, nil
@@ -87,7 +86,7 @@ func rescaled(c *exchange.Candles, more int) (*exchange.Candles, error) {
 		*column = slices.Clone(*column)
 		for i, price := range *column {
 			if price > math.MaxInt64/factor {
-				return nil, fmt.Errorf("price %d has no room for %d places more", price, more)
+				return nil, fmt.Errorf("price %d has no room for %d more decimal places", price, more)
 			}
 			(*column)[i] = price * factor
 		}
@@ -95,8 +94,7 @@ func rescaled(c *exchange.Candles, more int) (*exchange.Candles, error) {
 	return &finer, nil
 }
 
-// merge returns both series in the order of time; b's candle stands where both
-// have one.
+// merge merges two series in order of time; b's candle replaces a's.
 func merge(a, b *exchange.Candles, saved *Saved) *exchange.Candles {
 	merged := &exchange.Candles{Interval: a.Interval}
 	for i, k := 0, 0; i < a.Len() || k < b.Len(); {
@@ -131,9 +129,8 @@ func firstDifference(a, b *exchange.Candles) int64 {
 	return 0
 }
 
-// WriteFile writes candles to a file in the format its name says: .csv, .csv.gz or
-// .parquet. The file is always whole: it is written beside, made durable and put
-// in the old one's place.
+// WriteFile writes candles to a file in the format of its name: .csv, .csv.gz or .parquet. The file
+// is never partial: it is written under another name, made durable, and renamed.
 func WriteFile(path string, candles *exchange.Candles, symbol *exchange.Symbol, step Step) error {
 	var write func(io.Writer) error
 	switch {
@@ -147,15 +144,15 @@ func WriteFile(path string, candles *exchange.Candles, symbol *exchange.Symbol, 
 	case strings.HasSuffix(path, ".csv"):
 		write = func(w io.Writer) error { return WriteCSV(w, candles, symbol, step) }
 	default:
-		return fmt.Errorf("%s: %w\nhint: end the name with .csv, .csv.gz or .parquet", path, ErrFormat)
+		return fmt.Errorf("%s: %w\nhint: use a name that ends with .csv, .csv.gz or .parquet", path, ErrFormat)
 	}
 	return replaceFile(path, write)
 }
 
-// ErrFormat is WriteFile's word about a name it can not tell the format by.
-var ErrFormat = errors.New("the format is not known")
+// ErrFormat means that a file name has none of the known endings.
+var ErrFormat = errors.New("unknown format")
 
-// temporary begins the names of files that are being written.
+// temporary is the prefix of files that are being written.
 const temporary = ".writing-"
 
 func replaceFile(path string, write func(io.Writer) error) (err error) {
@@ -212,8 +209,8 @@ func (s Store) List() ([]Series, error) {
 	return found, nil
 }
 
-// Coverage is a map of a series as one line of text: a part of its span a
-// character, # where every candle is there, - where none is, + between.
+// Coverage returns a map of a series as one line of text, a part of its span per character: # where
+// every candle exists, - where none does, + between.
 func Coverage(t *Tape, width int) string {
 	c := t.Candles
 	first, all := c.OpenMS[0], (c.OpenMS[c.Len()-1]-c.OpenMS[0])/int64(c.Interval)+1

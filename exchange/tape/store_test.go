@@ -100,7 +100,7 @@ func TestPackedFilesAreReadOrRefusedWithAHint(t *testing.T) {
 		{"two.zip", zipOf(t, map[string]string{"a.csv": header, "b.csv": header}), "holds 2 CSV files"},
 		{"none.zip", zipOf(t, map[string]string{"readme": ""}), "holds 0 CSV files"},
 		{"cut.zip", good[:len(good)/2], "the ZIP archive is broken"},
-		{"cut.parquet", whole.Bytes()[:whole.Len()/2], "can not be read"},
+		{"cut.parquet", whole.Bytes()[:whole.Len()/2], "cannot be read"},
 		{"columns.parquet", text.Bytes(), "column open is missing"},
 		{"lists.parquet", lists.Bytes(), "holds lists"},
 		{"wrong row.zip", zipOf(t, map[string]string{"a.csv": header + minutes + "x"}), "wrong row.zip:5: 1 columns"},
@@ -122,7 +122,7 @@ func TestBrokenParquetIsAnErrorAndNeverAPanic(t *testing.T) {
 	for i := 0; i < whole.Len(); i += 7 {
 		broken := bytes.Clone(whole.Bytes())
 		broken[i] ^= 0xff
-		// What is broken may still read as candles; it must not panic or hang.
+		// A broken file may still parse as candles; it must not panic or hang.
 		_, _ = tape.LoadCandles(file(t, "x.parquet", broken), bitcoin(t), 0, tape.Options{Repair: true})
 	}
 }
@@ -157,7 +157,7 @@ func TestAStoreAddsWhatIsNewAndRefusesWhatDiffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Save(symbol, other.Slice(40, 60), false); err == nil || !strings.Contains(err.Error(), "10 candles differ from those kept, the first at 1704069600000") {
+	if _, err := store.Save(symbol, other.Slice(40, 60), false); err == nil || !strings.Contains(err.Error(), "10 candles differ from the stored ones, the first at 1704069600000") {
 		t.Errorf("want the first difference, have %v", err)
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
@@ -200,7 +200,7 @@ func TestAFinerSeriesRaisesTheStoredScale(t *testing.T) {
 	}
 }
 
-// venue is a source with a past, which fails at a page.
+// venue is a source of past candles that fails at a page.
 type venue struct {
 	candles *exchange.Candles
 	fails   int
@@ -215,14 +215,14 @@ func (v *venue) Candles(_ context.Context, _ exchange.Interval, fromMS, toMS int
 	}
 	page := &exchange.Candles{Interval: exchange.Minute1}
 	for i, at := range v.candles.OpenMS {
-		if at >= fromMS && at <= toMS { // one more than was asked for, as some venues answer
+		if at >= fromMS && at <= toMS { // one more than requested, as some venues return
 			page.Append(v.candles.At(i))
 		}
 	}
 	return page, nil
 }
 
-func TestADownloadFetchesOnlyWhatIsMissingAndGoesOnWhereItEnded(t *testing.T) {
+func TestADownloadFetchesOnlyWhatIsMissingAndContinuesWhereItEnded(t *testing.T) {
 	t.Parallel()
 	symbol, store := bitcoin(t), tape.Store{Directory: t.TempDir()}
 	past := tape.Generate(3, symbol, exchange.Minute1, start, 100)
@@ -233,7 +233,7 @@ func TestADownloadFetchesOnlyWhatIsMissingAndGoesOnWhereItEnded(t *testing.T) {
 	}
 	saved, err := d.Run(context.Background(), from)
 	if !errors.Is(err, errCut) || saved.Added != 25 || saved.Total != 45 {
-		t.Errorf("want 25 kept of an ended download, have %+v, %v", saved, err)
+		t.Errorf("want 25 saved of an ended download, have %+v, %v", saved, err)
 	}
 	from.fails = 0
 	if saved, err = d.Run(context.Background(), from); err != nil || saved.Added != 55 || saved.Total != 100 {
@@ -254,7 +254,7 @@ func TestADownloadFetchesOnlyWhatIsMissingAndGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
-func TestADownloadRefusesCandlesThatCanNotBe(t *testing.T) {
+func TestADownloadRefusesImpossibleCandles(t *testing.T) {
 	t.Parallel()
 	symbol := bitcoin(t)
 	for _, c := range []struct {
@@ -277,7 +277,7 @@ func TestADownloadRefusesCandlesThatCanNotBe(t *testing.T) {
 func TestCoarseCandlesAreTheSumOfFineOnes(t *testing.T) {
 	t.Parallel()
 	symbol := bitcoin(t)
-	text := header + "1704067440000,10,13,9,11,1\n" + // minute 4: the first five minutes are not whole
+	text := header + "1704067440000,10,13,9,11,1\n" + // minute 4: the first five minutes are not complete
 		"1704067500000,11,15,10,12,1.5\n1704067560000,12,14,8,13,2\n1704067620000,13,13,13,13,0\n1704067680000,13,16,12,14,1\n1704067740000,14,14,11,12,0.5\n" +
 		"1704067800000,12,13,11,12,1\n1704067980000,12,14,12,13,1\n" + // a hole of two, and the last minute missing
 		"1704068100000,13,13,12,12,1\n"
@@ -297,7 +297,7 @@ func TestCoarseCandlesAreTheSumOfFineOnes(t *testing.T) {
 	other := *coarse
 	other.High = []exchange.Price{coarse.High[0], coarse.High[1] + symbol.PriceTick}
 	differences := tape.Compare(coarse, &other, symbol)
-	if len(differences) != 1 || differences[0].OpenMS != 1704067800000 || differences[0].What != "high 14.1, the fine candles say 14" {
+	if len(differences) != 1 || differences[0].OpenMS != 1704067800000 || differences[0].What != "high 14.1, the fine candles give 14" {
 		t.Errorf("have differences %+v", differences)
 	}
 	for _, interval := range []exchange.Interval{exchange.Minute1, exchange.Minute1 / 2} {

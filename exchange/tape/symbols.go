@@ -14,10 +14,10 @@ import (
 	"botd/internal/spell"
 )
 
-// LoadSymbols reads a YAML list of symbol records for both markets. The futures
-// and the spot record's field names are both accepted for either. A record without
-// `market` is of the market its field names are of, futures where they say nothing,
-// and of the other one too unless that has a record of the symbol.
+// LoadSymbols reads a YAML list of symbol records for both markets. It accepts the field names of
+// futures and spot records for either. A record without `market` belongs to the market of its field
+// names, to futures when they are the same, and also to the other market unless that has a record
+// of the symbol.
 func LoadSymbols(path string) ([]*exchange.Symbol, error) {
 	records, err := readRecords(path)
 	if err != nil {
@@ -73,9 +73,9 @@ func readRecords(path string) ([]*record, error) {
 	return records, nil
 }
 
-// notYAML takes the line out of the reader's own message.
+// notYAML extracts the line from the YAML reader's own message.
 func notYAML(path string, err error) error {
-	wrong := &DataError{Path: path, What: strings.TrimPrefix(err.Error(), "yaml: "), Hint: "a YAML list of symbol records is expected"}
+	wrong := &DataError{Path: path, What: strings.TrimPrefix(err.Error(), "yaml: "), Hint: "expected a YAML list of symbol records"}
 	if rest, found := strings.CutPrefix(wrong.What, "line "); found {
 		number, what, _ := strings.Cut(rest, ": ")
 		if line, err := strconv.Atoi(number); err == nil {
@@ -85,7 +85,7 @@ func notYAML(path string, err error) error {
 	return wrong
 }
 
-// resolve follows an alias to what it stands for.
+// resolve follows an alias to its target.
 func resolve(node *yaml.Node) *yaml.Node {
 	if node.Kind == yaml.AliasNode {
 		return node.Alias
@@ -93,7 +93,7 @@ func resolve(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// record reads one symbol's mapping.
+// record parses one symbol's mapping.
 type record struct {
 	path string
 	line int
@@ -102,14 +102,14 @@ type record struct {
 	err  error
 }
 
-// futuresKeys are the names that a futures record alone has (interface, Futures
-// symbol), spotKeys those of a spot record (Spot pair).
+// futuresKeys are the names that only a futures record has (interface, Futures symbol), spotKeys
+// those of a spot record (Spot pair).
 var (
 	futuresKeys = []string{"baseAsset", "quoteAsset", "isReduceOnly", "adjustedFundingRateCap", "adjustedFundingRateFloor", "fundingIntervalHours", "brackets"}
 	spotKeys    = []string{"base", "quote", "orderTypes"}
 )
 
-// market is the one a record's names are of.
+// market returns the market of a record's names.
 func (r *record) market() exchange.Market {
 	has := func(keys []string) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return slices.Contains(r.seen, key) })
@@ -127,7 +127,7 @@ func (r *record) add(symbols []*exchange.Symbol) ([]*exchange.Symbol, error) {
 		return nil, &DataError{Path: r.path, Line: r.line, What: err.Error()}
 	}
 	if slices.ContainsFunc(symbols, func(s *exchange.Symbol) bool { return s.Key() == symbol.Key() }) {
-		return nil, &DataError{Path: r.path, Line: r.line, Column: "symbol", What: fmt.Sprintf("%s stands twice", symbol.Key())}
+		return nil, &DataError{Path: r.path, Line: r.line, Column: "symbol", What: fmt.Sprintf("%s appears twice", symbol.Key())}
 	}
 	return append(symbols, symbol), nil
 }
@@ -135,7 +135,7 @@ func (r *record) add(symbols []*exchange.Symbol) ([]*exchange.Symbol, error) {
 var recordKeys = []string{"symbol", "market", "base", "baseAsset", "quote", "quoteAsset", "quantityTick", "priceTick", "minNotional", "maxNotional", "isTrade",
 	"isReduceOnly", "isCancelOrder", "adjustedFundingRateCap", "adjustedFundingRateFloor", "fundingIntervalHours", "orderTypes", "brackets"}
 
-// sameAs pairs the two markets' names of one field.
+// sameAs maps the two markets' names of one field to each other.
 var sameAs = map[string]string{"base": "baseAsset", "baseAsset": "base", "quote": "quoteAsset", "quoteAsset": "quote"}
 
 func (r *record) fail(node *yaml.Node, hint, format string, arguments ...any) {
@@ -152,7 +152,7 @@ func (r *record) read(node *yaml.Node) error {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]
 		if slices.ContainsFunc(r.seen, func(seen string) bool { return seen == key.Value || seen == sameAs[key.Value] }) {
-			r.fail(key, "", "key %q stands twice", key.Value)
+			r.fail(key, "", "key %q appears twice", key.Value)
 		}
 		r.seen = append(r.seen, key.Value)
 		r.field(key, resolve(value))
@@ -219,9 +219,9 @@ func (r *record) unknown(key *yaml.Node, known []string) {
 	r.fail(key, hint, "unknown key %q", key.Value)
 }
 
-// decimal reads a number as it is written, never through a float64.
+// decimal parses a number from its text, never through a float64.
 func (r *record) decimal(node *yaml.Node) decimal.Decimal {
-	const exponents = 30 // a bound, since 1e999999999 would be computed with for hours
+	const exponents = 30 // bounded: 1e999999999 would be computed with for hours
 	d, err := decimal.NewFromString(node.Value)
 	if err != nil || node.Kind != yaml.ScalarNode || len(node.Value) > 60 || d.Exponent() > exponents || d.Exponent() < -exponents {
 		r.fail(node, "", "%q is not a decimal number", shorten(node.Value))
@@ -230,11 +230,11 @@ func (r *record) decimal(node *yaml.Node) decimal.Decimal {
 	return d
 }
 
-// whole reads a whole number from one up.
-func (r *record) whole(node *yaml.Node, most int64) int {
+// whole parses an integer from one up.
+func (r *record) whole(node *yaml.Node, maximum int64) int {
 	d := r.decimal(node)
-	if !d.IsInteger() || d.LessThan(decimal.NewFromInt(1)) || d.GreaterThan(decimal.NewFromInt(most)) {
-		r.fail(node, "", "%q is not a whole number from 1 to %d", shorten(node.Value), most)
+	if !d.IsInteger() || d.LessThan(decimal.NewFromInt(1)) || d.GreaterThan(decimal.NewFromInt(maximum)) {
+		r.fail(node, "", "%q is not a whole number from 1 to %d", shorten(node.Value), maximum)
 	}
 	return int(d.IntPart())
 }
@@ -267,7 +267,7 @@ func (r *record) orderTypes(node *yaml.Node) {
 
 var bracketKeys = []string{"symbol", "min", "max", "marginRatio", "marginAmount", "maxLeverage"}
 
-// brackets reads the margin levels; each begins where the one before it ends.
+// brackets parses the margin levels; each one begins where the previous one ends.
 func (r *record) brackets(node *yaml.Node) {
 	if node.Kind != yaml.SequenceNode {
 		r.fail(node, "a list of {min, max, marginRatio, marginAmount, maxLeverage}", "brackets are not a list")
@@ -276,10 +276,10 @@ func (r *record) brackets(node *yaml.Node) {
 	for _, item := range node.Content {
 		b := r.bracket(resolve(item))
 		if n := len(r.spec.Brackets); n > 0 && b.Min != r.spec.Brackets[n-1].Max {
-			r.fail(item, "", "bracket begins at %s, the one before it ends at %s", b.Min, r.spec.Brackets[n-1].Max)
+			r.fail(item, "", "bracket begins at %s, the previous one ends at %s", b.Min, r.spec.Brackets[n-1].Max)
 		}
 		if b.Max.Cmp(b.Min) <= 0 {
-			r.fail(item, "", "bracket ends at %s, not above its begin %s", b.Max, b.Min)
+			r.fail(item, "", "bracket ends at %s, which is not above its beginning %s", b.Max, b.Min)
 		}
 		r.spec.Brackets = append(r.spec.Brackets, b)
 	}
@@ -293,7 +293,7 @@ func (r *record) bracket(node *yaml.Node) (b exchange.Bracket) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], resolve(node.Content[i+1])
 		switch key.Value {
-		case "symbol": // the interface's record names it again
+		case "symbol": // the interface's record repeats it
 		case "min":
 			b.Min = r.amount(value)
 		case "max":

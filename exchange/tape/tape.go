@@ -15,35 +15,35 @@ import (
 
 // Tape is one series of recorded candles.
 type Tape struct {
-	Symbol   *exchange.Symbol // with the scales the data needs
+	Symbol   *exchange.Symbol // with the scales that the data need
 	Candles  *exchange.Candles
 	Holes    []Hole
-	SHA256   string   // of the file's bytes as they are on disk
-	Repaired []string // what Repair dropped, a sentence a row, at most maxRepaired and one that says how many more
-	Warnings []string // what is odd about the data, though not wrong
+	SHA256   string   // of the file's bytes on disk
+	Repaired []string // rows that Repair dropped, one sentence each, at most maxRepaired and one with the number of the others
+	Warnings []string // unusual but valid data
 }
 
-// Hole is a run of candles that are not in the file. Holes are reported, never filled.
+// Hole is a run of candles that the file lacks. Holes are reported, never filled.
 type Hole struct {
 	AfterMS  int64 // open time of the candle before
 	BeforeMS int64 // open time of the candle after
 	Missing  int
 }
 
-// Options say how to read a file.
+// Options configure reading.
 type Options struct {
-	Repair     bool                    // drop rows that are wrong instead of failing
-	Progress   func(done, total int64) // bytes of the file; called now and then, nil for none
-	Cache      *Cache                  // of files parsed before; nil for none
-	MaxCandles int                     // candles read; more is an error. 0 for as many as can be held
-	Columns    string                  // what stands in each column, as a header would say it, whatever the file's first line says
+	Repair     bool                    // drop wrong rows instead of failing
+	Progress   func(done, total int64) // bytes of the file; called from time to time, nil for none
+	Cache      *Cache                  // of files parsed earlier; nil for none
+	MaxCandles int                     // more is an error; 0 for as many as fit
+	Columns    string                  // the meaning of each column, in the form of a header, whatever the file's first line is
 }
 
-// DataError is what is wrong with a recorded file, and where.
+// DataError is an error in a recorded file, with its position.
 type DataError struct {
 	Path   string
 	Line   int    // the header is line 1; 0 for the file as a whole
-	Column string // the column's or key's name, where one is to blame
+	Column string // name of the column or key at fault, if any
 	What   string
 	Hint   string
 }
@@ -69,12 +69,11 @@ const (
 	maxFile     = 8 << 30     // bytes on disk
 	maxUnpacked = 32 << 30    // bytes of CSV
 	maxCandles  = 100_000_000 // 190 years of minutes
-	maxRepaired = 1_000       // sentences kept
+	maxRepaired = 1_000       // sentences
 )
 
-// LoadCandles reads one series. The interval is found from the data when it is
-// given as zero. The tape's symbol has as many places as the data needs: prices
-// in Candles are in its units, not the given symbol's.
+// LoadCandles reads one series. A zero interval is found from the data. The tape's symbol has as
+// many decimal places as the data need: prices in Candles are in its units, not the given symbol's.
 func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interval, options Options) (*Tape, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -84,7 +83,7 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 		return nil, &DataError{Path: path, What: fmt.Sprintf("%d bytes are more than %d", info.Size(), int64(maxFile)), Hint: "split the file"}
 	}
 	if options.Columns != "" {
-		options.Cache = nil // it knows files by their content alone
+		options.Cache = nil // it identifies files by their content alone
 	}
 	asked := request{path: path, size: info.Size(), scale: symbol.PriceScale, interval: interval, repair: options.Repair}
 	if cached := options.Cache.load(&asked, symbol); cached != nil {
@@ -93,8 +92,8 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 		}
 		return cached, nil
 	}
-	// A later row may have more places than all rows before it: then the file
-	// is read again with a finer scale, which happens at most once a place.
+	// A later row may have more decimal places than all rows before it: then the file is read again
+	// with a finer scale, at most once per place.
 	for {
 		p := &parser{path: path, symbol: symbol, options: options, asked: interval, size: info.Size()}
 		finer, err := p.load()
@@ -106,7 +105,7 @@ func LoadCandles(path string, symbol *exchange.Symbol, interval exchange.Interva
 			return p.tape, nil
 		}
 		if symbol, err = symbol.WithScales(finer, 0); err != nil {
-			return nil, &DataError{Path: path, Line: p.line, What: err.Error(), Hint: "prices have more decimal places than can be held beside the symbol's quantityTick"}
+			return nil, &DataError{Path: path, Line: p.line, What: err.Error(), Hint: "prices have more decimal places than fit with the symbol's quantityTick"}
 		}
 	}
 }

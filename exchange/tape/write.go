@@ -8,10 +8,10 @@ import (
 	"botd/exchange"
 )
 
-// Step is told how far writing is; its error ends the writing. It may be nil.
+// Step is called with the progress of writing; its error stops the writing. It may be nil.
 type Step func(done, total int) error
 
-// stepRows is how many candles are written between two steps.
+// stepRows is the number of candles between two calls of Step.
 const stepRows = 1 << 14
 
 func (s Step) at(i, total int) error {
@@ -21,8 +21,8 @@ func (s Step) at(i, total int) error {
 	return s(i+1, total)
 }
 
-// WriteCSV writes candles as LoadCandles reads them: exact prices, columns that
-// the candles do not have left empty.
+// WriteCSV writes candles in the format of LoadCandles: exact prices, and empty columns that the
+// candles do not have.
 func WriteCSV(w io.Writer, candles *exchange.Candles, symbol *exchange.Symbol, step Step) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	out.WriteString(header)
@@ -63,7 +63,7 @@ func appendRow(line []byte, c *exchange.Candles, i, scale int) []byte {
 	return append(line, '\n')
 }
 
-// appendPrice writes whole units of 10^-scale without zeros at the end.
+// appendPrice writes a number in units of 10^-scale without trailing zeros.
 func appendPrice(line []byte, price int64, scale int) []byte {
 	for scale > 0 && price%10 == 0 {
 		price, scale = price/10, scale-1
@@ -74,6 +74,6 @@ func appendPrice(line []byte, price int64, scale int) []byte {
 	unit := int64(powers[scale])
 	line = append(strconv.AppendInt(line, price/unit, 10), '.')
 	fraction := len(line)
-	line = strconv.AppendInt(line, price%unit+unit, 10) // the unit's own digit keeps the zeros in front
+	line = strconv.AppendInt(line, price%unit+unit, 10) // the unit's own digit keeps the leading zeros
 	return append(line[:fraction], line[fraction+1:]...)
 }

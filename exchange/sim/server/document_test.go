@@ -37,7 +37,7 @@ func readDocument(t testing.TB) *document {
 	for _, each := range d.At("components", "schemas", "ErrorCode")["oneOf"].([]any) {
 		code, err := each.(map[string]any)["const"].(json.Number).Int64()
 		if err != nil || d.codes[int(code)] {
-			t.Errorf("error code %v stands twice, or is none", each)
+			t.Errorf("error code %v appears twice, or is zero", each)
 		}
 		d.codes[int(code)] = false
 	}

@@ -8,16 +8,16 @@ import (
 	"botd/exchange"
 )
 
-// glance is what the first rows tell before the reading begins. Rows that are
-// wrong tell nothing here: they are met again when they are read.
-type glance struct {
+// preview is what the first rows show before parsing. It ignores wrong rows; parsing finds them
+// again.
+type preview struct {
 	rows   int
-	times  []int64 // open times, as they stand
+	times  []int64 // open times, in order of the rows
 	places int     // decimal places of the prices
-	spanMS int64   // the first row's close time less its open time, 0 when it has none
+	spanMS int64   // the first row's close time minus its open time, 0 when it has none
 }
 
-func (p *parser) glance(body []byte) (g glance) {
+func (p *parser) preview(body []byte) (g preview) {
 	const look = 1_000 // rows
 	for g.rows < look && len(body) > 0 {
 		end := bytes.IndexByte(body, '\n')
@@ -32,7 +32,7 @@ func (p *parser) glance(body []byte) (g glance) {
 	return g
 }
 
-func (g *glance) take(p *parser) {
+func (g *preview) take(p *parser) {
 	for k, c := range p.layout {
 		switch text := p.fields[k]; {
 		case c == openTime || c == closeTime:
@@ -56,8 +56,8 @@ func (g *glance) take(p *parser) {
 	}
 }
 
-// usual returns the most frequent distance between rows, and how frequent it is.
-func (g *glance) usual() (distanceMS int64, count int) {
+// usual returns the most frequent distance between rows and its frequency.
+func (g *preview) usual() (distanceMS int64, count int) {
 	counts := map[int64]int{}
 	for i := 1; i < len(g.times); i++ {
 		step := g.times[i] - g.times[i-1]
@@ -68,15 +68,15 @@ func (g *glance) usual() (distanceMS int64, count int) {
 	return distanceMS, count
 }
 
-// interval returns the candles' interval: the one asked for, when the rows do
-// not contradict it, else what most rows are apart.
-func (g *glance) interval(path string, asked exchange.Interval) (exchange.Interval, error) {
+// interval returns the candles' interval: the requested one, unless the rows contradict it, else
+// the usual distance of the rows.
+func (g *preview) interval(path string, asked exchange.Interval) (exchange.Interval, error) {
 	distance, count := g.usual()
 	found := exchange.Interval(distance)
 	known := slices.Contains(exchange.Intervals(), found)
 	if !known && len(g.times) == 1 {
 		found, count = exchange.Interval(g.spanMS), 1
-		if found%1000 == 999 { // closing times are the last millisecond or the next open
+		if found%1000 == 999 { // close times are the last millisecond or the next open
 			found++
 		}
 		known = slices.Contains(exchange.Intervals(), found)
@@ -88,18 +88,18 @@ func (g *glance) interval(path string, asked exchange.Interval) (exchange.Interv
 	case asked == 0 && known:
 		return found, nil
 	case asked == 0 && len(g.times) < 2:
-		return 0, &DataError{Path: path, What: fmt.Sprintf("%d rows do not tell the interval", len(g.times)), Hint: "say the interval, or give close_time_ms"}
+		return 0, &DataError{Path: path, What: fmt.Sprintf("%d rows do not show the interval", len(g.times)), Hint: "set the interval, or add close_time_ms"}
 	case asked == 0:
-		return 0, &DataError{Path: path, What: fmt.Sprintf("rows are %d ms apart, which is no interval", distance), Hint: "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w"}
+		return 0, &DataError{Path: path, What: fmt.Sprintf("rows are %d ms apart, which is not an interval", distance), Hint: "1m, 5m, 15m, 30m, 1h, 4h, 1d or 1w"}
 	case known && found != asked && 2*count > len(g.times)-1 && (found < asked || g.allOn(found)):
-		return 0, &DataError{Path: path, What: fmt.Sprintf("the candles are of %s, not of %s", found, asked), Hint: fmt.Sprintf("set the interval to %s, or give a file of %s", found, asked)}
+		return 0, &DataError{Path: path, What: fmt.Sprintf("the candles are of %s, not of %s", found, asked), Hint: fmt.Sprintf("set the interval to %s, or use a file of %s", found, asked)}
 	}
 	return asked, nil
 }
 
-// coarsest is the longest interval on whose grid nine in ten rows lie, for
-// series in which most candles are missing.
-func (g *glance) coarsest() (exchange.Interval, bool) {
+// coarsest returns the longest interval on whose grid nine in ten rows lie, for series in which
+// most candles are missing.
+func (g *preview) coarsest() (exchange.Interval, bool) {
 	if len(g.times) < 3 {
 		return 0, false
 	}
@@ -111,7 +111,7 @@ func (g *glance) coarsest() (exchange.Interval, bool) {
 	return 0, false
 }
 
-func (g *glance) on(interval exchange.Interval) (count int) {
+func (g *preview) on(interval exchange.Interval) (count int) {
 	for _, at := range g.times {
 		if interval.OpenOf(at) == at {
 			count++
@@ -120,4 +120,4 @@ func (g *glance) on(interval exchange.Interval) (count int) {
 	return count
 }
 
-func (g *glance) allOn(interval exchange.Interval) bool { return g.on(interval) == len(g.times) }
+func (g *preview) allOn(interval exchange.Interval) bool { return g.on(interval) == len(g.times) }
