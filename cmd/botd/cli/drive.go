@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,11 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"botd/cmd/botd/cli/shell"
-	"botd/configs"
-	"botd/exchange"
 	"botd/internal/failure"
 	"botd/internal/plural"
 	"botd/internal/version"
@@ -22,7 +16,6 @@ import (
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime"
-	"botd/runtime/api"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 	"botd/runtime/view"
@@ -52,85 +45,92 @@ func (j timedJournal) Append(ctx context.Context, records []record.Record) error
 const statusEvery = 250 * time.Millisecond
 
 // drive runs the engine with everything that watches it, until the context ends.
-func drive(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue, store *journal.Journal, machine *engine.Engine, history *view.History) error {
-	info := version.Read()
-	build := ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
-	metrics := newMetrics(config, build, directory, v, machine)
-	board, logs := view.NewBoard(string(config.Mode), config.Instance), ops.NewLogs()
-	board.Unclean(v.unclean)
-	console, err := newConsole(command, flags, metrics, logs)
-	if err != nil {
+func (p *process) drive(ctx context.Context) error {
+	if err := p.watch(ctx); err != nil {
 		return err
 	}
-	watchLevel(ctx, logs, console)
-	watched := newSupervisor()
-	kept := startRecording(config, directory, metrics, console)
-	defer kept.close()
-	defer keepDecisions(config, directory, board, console).Close()
-	var drawn time.Time
-	began, reconciled := time.Now(), false
-	driver := runtime.New(runtime.Config{
-		Machine: machine, Venue: v.trading, Journal: timedJournal{store, metrics, history}, Clock: v.client, Shutdown: config.Shutdown, StopTimeout: stopTimeout(config.Shutdown),
-		Notes: kept.before(func(n *engine.Note) {
-			metrics.Note(n)
-			board.Note(n)
-			console.Note(n)
-			watched.note(n)
-			if declares(n.Fact) {
-				drawn = time.Time{} // shown at once
-			}
-			if round, is := n.Fact.(engine.NoteRound); is && round.Complete && !reconciled {
-				reconciled = true
-				tellReconciled(console, machine, time.Since(began))
-			}
-		}),
-		Beat: func(int64) {
-			if now := time.Now(); now.Sub(drawn) >= statusEvery {
-				drawn = now
-				status := machine.Status()
-				status.Degraded = append(status.Degraded, v.stale.declared()...)
-				metrics.Status(&status)
-				board.Show(status)
-				return
-			}
-			board.Beat()
-		},
+	defer p.recording.close()
+	defer p.keepDecisions().Close()
+	p.began = time.Now()
+	p.driver = runtime.New(runtime.Config{
+		Machine: p.machine, Venue: p.venue.trading, Journal: timedJournal{p.store, p.metrics, p.history}, Clock: p.venue.client,
+		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.beat,
 	})
-	stopNotices, err := startNotices(config, metrics, logs, console, driver, machine)
+	stopNotices, err := p.startNotices()
 	if err != nil {
 		return err
 	}
 	defer stopNotices()
-	greet(console, config, v, directory, machine)
-	clock := newClockwork(config, metrics, board, console, v.client)
-	reloads := newReloader(config, flags.loaded, func() (*configs.Config, configs.Problems, error) {
-		return load(flags.directory, configs.Mode(flags.mode))
-	})
-	reloads.driver, reloads.machine, reloads.console, reloads.metrics, reloads.report, reloads.feed = driver, machine, console, metrics, board.Report, v.feed
-	reloads.symbols = func(key exchange.SymbolKey) (*exchange.Symbol, bool) { return v.client.Symbols().Symbol(key) }
-	stopServer, err := serve(ctx, command, serving{config, reloads.current.Load, directory, v, console, api.Config{Board: board, History: history, Logs: logs, Metrics: metrics, Driver: driver, Engine: machine, Build: build, Reload: reloads.Reload}})
+	p.greet()
+	clock := newClockwork(p.config, p.metrics, p.board, p.console, p.venue.client)
+	p.reloads = newReloader(p.config, p.seen, p.read)
+	p.reloads.driver, p.reloads.machine, p.reloads.console, p.reloads.metrics = p.driver, p.machine, p.console, p.metrics
+	p.reloads.report, p.reloads.feed, p.reloads.symbols = p.board.Report, p.venue.feed, p.venue.client.Symbols().Symbol
+	stopServer, err := p.serve(ctx)
 	if err != nil {
 		return err
 	}
-	stopSignals, err := startSignals(config, reloads.current.Load, metrics, console, driver)
+	stopSignals, err := p.startSignals()
 	if err != nil {
 		return errors.Join(err, stopServer())
 	}
 	stopBeside := beside(context.WithoutCancel(ctx), // stopping still signs
-		func(ctx context.Context) { v.client.TrackClock(ctx, clockEvery, clock.take) },
-		reloads.watch,
-		(&hearing{directory: directory, config: reloads.current.Load, send: driver.Send}).watch,
-		func(ctx context.Context) { kept.keepFunding(ctx, v.client, reloads.futures) })
-	watched.ready(string(config.Mode) + " on " + v.where)
-	context.AfterFunc(ctx, watched.stopping)
-	v.began = true
-	err = driver.Run(ctx)
+		func(ctx context.Context) { p.venue.client.TrackClock(ctx, clockEvery, clock.take) },
+		p.reloads.watch,
+		(&hearing{directory: p.directory, config: p.reloads.current.Load, send: p.driver.Send}).watch,
+		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.client, p.reloads.futures) })
+	p.supervisor.ready(string(p.config.Mode) + " on " + p.venue.where)
+	context.AfterFunc(ctx, p.supervisor.stopping)
+	p.driven = true
+	err = p.driver.Run(ctx)
 	stopBeside()
-	farewell(console, machine.OpenLeft(), reconciled)
+	farewell(p.console, p.machine.OpenLeft(), p.reconciled)
 	if stopped := errors.Join(stopSignals(), stopServer()); err == nil {
 		err = stopped
 	}
 	return runError(err)
+}
+
+// watch makes what measures, shows and tells of the engine.
+func (p *process) watch(ctx context.Context) (err error) {
+	p.measure()
+	p.board, p.logs = view.NewBoard(string(p.config.Mode), p.config.Instance), ops.NewLogs()
+	p.board.Unclean(p.unclean)
+	if p.console, err = p.newConsole(p.metrics, p.logs); err != nil {
+		return err
+	}
+	watchLevel(ctx, p.logs, p.console)
+	p.recording = startRecording(p.config, p.directory, p.metrics, p.console)
+	return nil
+}
+
+// note gives a note to everybody who shows it.
+func (p *process) note(n *engine.Note) {
+	p.metrics.Note(n)
+	p.board.Note(n)
+	p.console.Note(n)
+	p.supervisor.note(n)
+	if declares(n.Fact) {
+		p.drawn = time.Time{} // shown at once
+	}
+	if round, is := n.Fact.(engine.NoteRound); is && round.Complete && !p.reconciled {
+		p.reconciled = true
+		tellReconciled(p.console, p.machine, time.Since(p.began))
+	}
+}
+
+// beat draws the board anew, now and then.
+func (p *process) beat(int64) {
+	now := time.Now()
+	if now.Sub(p.drawn) < statusEvery {
+		p.board.Beat()
+		return
+	}
+	p.drawn = now
+	status := p.machine.Status()
+	status.Degraded = append(status.Degraded, p.venue.stale.declared()...)
+	p.metrics.Status(&status)
+	p.board.Show(status)
 }
 
 // beside lets tasks go on until stop is called, which waits for their end.
@@ -143,16 +143,21 @@ func beside(ctx context.Context, tasks ...func(context.Context)) (stop func()) {
 	return func() { cancel(); group.Wait() }
 }
 
-// newMetrics begins to measure what there is already.
-func newMetrics(config *configs.Config, build ops.Build, directory string, v *venue, machine *engine.Engine) *ops.Metrics {
-	metrics := ops.NewMetrics(string(config.Mode), build)
-	v.observe.metrics.Store(metrics)
-	metrics.Unclean(v.unclean)
-	metrics.Leads(true, time.Time{}) // the data directory is locked
-	metrics.WatchPauses(v.client.PausedUntil)
-	machine.Measure(metrics.Measure)
-	watchStore(metrics, directory)
-	return metrics
+// measure begins to measure what there is already.
+func (p *process) measure() {
+	p.metrics = ops.NewMetrics(string(p.config.Mode), program())
+	p.venue.observe.metrics.Store(p.metrics)
+	p.metrics.Unclean(p.unclean)
+	p.metrics.Leads(true, time.Time{}) // the data directory is locked
+	p.metrics.WatchPauses(p.venue.client.PausedUntil)
+	p.machine.Measure(p.metrics.Measure)
+	watchStore(p.metrics, p.directory)
+}
+
+// program is the build that runs, as metrics and API name it.
+func program() ops.Build {
+	info := version.Read()
+	return ops.Build{Version: info.Version, Revision: info.Revision, Go: info.Go}
 }
 
 // watchStore has metrics of the journal's files and of its last backup.
@@ -172,43 +177,45 @@ func stopTimeout(shutdown string) time.Duration {
 	return 3 * runtime.DefaultStopTimeout
 }
 
-func newConsole(command *cobra.Command, flags runFlags, metrics *ops.Metrics, logs *ops.Logs) (*ops.Console, error) {
-	format := ops.Format{JSON: !shell.Terminal(command.ErrOrStderr()), Colour: shell.Colours(command, command.ErrOrStderr())}
-	switch flags.logFormat {
+// newConsole opens the log on stderr.
+func (o *runOptions) newConsole(metrics *ops.Metrics, logs *ops.Logs) (*ops.Console, error) {
+	format := ops.Format{JSON: !o.terminal, Colour: o.colours}
+	switch o.logFormat {
 	case "auto":
 	case "json":
 		format.JSON = true
 	case "console":
 		format.JSON = false
 	default:
-		return nil, failure.Usagef("--log-format %s: auto, console or json", flags.logFormat)
+		return nil, failure.Usagef("--log-format %s: auto, console or json", o.logFormat)
 	}
-	if level := cmp.Or(flags.logLevel, shell.GlobalsOf(command.Context()).Level()); level != "" {
-		if err := logs.SetLevel(level); err != nil {
-			return nil, failure.Usagef("--log-level %s: one of %s", level, strings.Join(ops.Levels, ", "))
+	if o.logLevel != "" {
+		if err := logs.SetLevel(o.logLevel); err != nil {
+			return nil, failure.Usagef("--log-level %s: one of %s", o.logLevel, strings.Join(ops.Levels, ", "))
 		}
 	}
-	return ops.NewConsole(command.ErrOrStderr(), format, metrics, logs), nil
+	return ops.NewConsole(o.stderr, format, metrics, logs), nil
 }
 
 // greet says what begins, and in which state it was left.
-func greet(console *ops.Console, config *configs.Config, v *venue, directory string, machine *engine.Engine) {
-	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, v.where, plural.Of(len(config.Strategies), "strategy"), directory)
+func (p *process) greet() {
+	console, config := p.console, p.config
+	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, p.venue.where, plural.Of(len(config.Strategies), "strategy"), p.directory)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
 	}
-	v.tell.to(console)
-	if v.older != "" {
-		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", v.older)
+	p.venue.tell.to(console)
+	if p.older != "" {
+		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", p.older)
 	}
-	if v.cut != "" {
-		console.Warn("journal.cut", "journal   %s; orders it does not know are found on the exchange, nothing else of them is known. botd journal verify; if an older journal was put there on purpose, remove the .head file beside it", v.cut)
+	if p.cut != "" {
+		console.Warn("journal.cut", "journal   %s; orders it does not know are found on the exchange, nothing else of them is known. botd journal verify; if an older journal was put there on purpose, remove the .head file beside it", p.cut)
 	}
-	if v.unclean {
+	if p.unclean {
 		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
 	}
-	if halt := machine.Book().Halted(); halt.Level != reconcile.LevelNone {
+	if halt := p.machine.Book().Halted(); halt.Level != reconcile.LevelNone {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
-	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/notify"
 	"botd/runtime/notify/channels"
@@ -18,20 +17,20 @@ import (
 
 // startNotices tells people what the log tells, until stop is called; stop sends
 // what is left, within seconds.
-func startNotices(config *configs.Config, metrics *ops.Metrics, logs *ops.Logs, console *ops.Console, driver *runtime.Driver, machine *engine.Engine) (stop func(), err error) {
-	open, err := channels.Routes(config)
+func (p *process) startNotices() (stop func(), err error) {
+	open, err := channels.Routes(p.config)
 	if err != nil || len(open) == 0 {
 		return func() {}, err
 	}
 	for i := range open {
 		for _, result := range notify.Results {
-			metrics.Notified(open[i].Name, result, 0)
+			p.metrics.Notified(open[i].Name, result, 0)
 		}
 	}
-	notifier := notify.New(notify.Config{Title: channels.Title(config), Every: time.Duration(config.Notify.EveryMS) * time.Millisecond, Routes: open,
-		Count: metrics.Notified, Log: func(event, text string) { console.Warn(event, "notify    %s", text) }})
+	notifier := notify.New(notify.Config{Title: channels.Title(p.config), Every: time.Duration(p.config.Notify.EveryMS) * time.Millisecond, Routes: open,
+		Count: p.metrics.Notified, Log: func(event, text string) { p.console.Warn(event, "notify    %s", text) }})
 	var tally notify.Tally
-	logs.Offer(func(l ops.LogLine) {
+	p.logs.Offer(func(l ops.LogLine) {
 		e := eventOf(&l)
 		tally.Take(&e)
 		notifier.Notify(e)
@@ -39,11 +38,11 @@ func startNotices(config *configs.Config, metrics *ops.Metrics, logs *ops.Logs, 
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	all.Go(func() { notifier.Run(ctx) })
-	if config.Notify.Daily != configs.Never {
+	if p.config.Notify.Daily != configs.Never {
 		all.Go(func() {
-			notify.Daily(ctx, config.Notify.Daily, func() {
+			notify.Daily(ctx, p.config.Notify.Daily, func() {
 				var status engine.Status
-				if driver.Query(ctx, func() { status = machine.Status() }) == nil {
+				if p.driver.Query(ctx, func() { status = p.machine.Status() }) == nil {
 					notifier.Tell(notify.Event{At: time.Now(), Name: "daemon.summary", Text: tally.Summary(&status)})
 				}
 			})

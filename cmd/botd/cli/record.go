@@ -19,24 +19,24 @@ import (
 const decisionsFolder = "decisions"
 
 // keepDecisions has the board keep decisions beyond this run.
-func keepDecisions(config *configs.Config, directory string, board *view.Board, console *ops.Console) *view.DecisionStore {
+func (p *process) keepDecisions() *view.DecisionStore {
 	store := view.NewDecisionStore(view.DecisionStoreConfig{
-		Directory: filepath.Join(directory, decisionsFolder), Keep: time.Duration(config.Retention.DecisionsMS) * time.Millisecond,
+		Directory: filepath.Join(p.directory, decisionsFolder), Keep: time.Duration(p.config.Retention.DecisionsMS) * time.Millisecond,
 		Room: func() error {
-			if free, known := disk.Free(directory); known && free < disk.MinFree {
+			if free, known := disk.Free(p.directory); known && free < disk.MinFree {
 				return errors.New("the disk is nearly full: its last room is left to the journal")
 			}
 			return nil
 		},
 		Tell: func(err error) {
 			if err == nil {
-				console.Say("decisions.back", "decisions are kept again")
+				p.console.Say("decisions.back", "decisions are kept again")
 				return
 			}
-			console.Warn("decisions.failed", "decisions are not kept for the dashboard: %v; trading is not concerned", err)
+			p.console.Warn("decisions.failed", "decisions are not kept for the dashboard: %v; trading is not concerned", err)
 		},
 	})
-	board.Keep(store)
+	p.board.Keep(store)
 	return store
 }
 

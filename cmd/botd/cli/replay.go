@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"botd/internal/failure"
-	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime/ops"
 )
@@ -46,16 +43,16 @@ func (r *reading) step(now func() time.Time) {
 }
 
 // replay gives every record of the journal.
-func replay(ctx context.Context, command *cobra.Command, flags runFlags, store *journal.Journal, take func(*record.Record)) error {
-	console, err := newConsole(command, flags, nil, ops.NewLogs())
+func (p *process) replay(ctx context.Context, take func(*record.Record)) error {
+	console, err := p.newConsole(nil, ops.NewLogs())
 	if err != nil {
 		return err
 	}
-	told := reading{total: store.Records(), next: time.Now().Add(readingToldAfter), tell: newSupervisor().tell,
+	told := reading{total: p.store.Records(), next: time.Now().Add(readingToldAfter), tell: p.supervisor.tell,
 		say: func(text string) {
 			console.Say("journal.reading", "journal   %s; nothing is sent before all are known", text)
 		}}
-	if err := store.Replay(ctx, func(r *record.Record) error {
+	if err := p.store.Replay(ctx, func(r *record.Record) error {
 		take(r)
 		told.step(time.Now)
 		return nil

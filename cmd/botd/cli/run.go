@@ -2,10 +2,7 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,16 +10,8 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
-	"botd/configs/engineconfig"
-	"botd/exchange/rest"
 	"botd/internal/failure"
-	"botd/reconcile"
-	"botd/reconcile/journal"
-	"botd/reconcile/record"
-	"botd/runtime"
-	"botd/runtime/engine"
 	"botd/runtime/ops"
-	"botd/runtime/view"
 )
 
 // tellWaiting is how long a start waits for the exchange in silence.
@@ -30,7 +19,6 @@ const tellWaiting = 3 * time.Second
 
 type runFlags struct {
 	directory, mode, listen, logFormat, logLevel string
-	loaded                                       string // fingerprint of the files as they were loaded
 	market                                       demoStart
 }
 
@@ -87,106 +75,29 @@ func (f *timeFlag) String() string {
 }
 func (*timeFlag) Type() string { return "time" }
 
-// run starts everything from the inside out and stops it in the other order.
+// run reads the configuration and runs the daemon.
 func run(command *cobra.Command, flags runFlags) error {
-	config, problems, err := load(flags.directory, configs.Mode(flags.mode))
+	read := func() (*configs.Config, configs.Problems, error) {
+		return load(flags.directory, configs.Mode(flags.mode))
+	}
+	config, problems, err := read()
 	if err != nil {
 		return err
 	}
 	if err := problems.Err(); err != nil {
 		return failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
 	}
-	flags.loaded = filesOf(config)
+	seen := filesOf(config)
 	if err := config.Confirm(configs.Mode(flags.mode)); err != nil {
 		return failure.Wrap(failure.Config, err)
-	}
-	if err := engineconfig.Supported(config); err != nil {
-		return err
 	}
 	if flags.listen != "" {
 		config.Listen = flags.listen
 		config.Override("listen")
 	}
-	directory := filepath.Join(config.DataDir, string(config.Mode))
-	if err := journal.CheckWritable(directory); err != nil {
-		return failure.Wrap(failure.IO, err)
-	}
-	release, err := journal.Lock(directory)
-	if err != nil {
-		return failure.Wrap(failure.Temporary, err)
-	}
-	defer release()
-	waits := time.AfterFunc(tellWaiting, func() { // there is no log yet
-		fmt.Fprintf(command.ErrOrStderr(), "no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n", cmp.Or(config.Exchange.BaseURL, "the exchange"))
+	stderr := command.ErrOrStderr()
+	return runDaemon(command.Context(), config, runOptions{
+		read: read, seen: seen, market: flags.market, stderr: stderr, terminal: shell.Terminal(stderr), colours: shell.Colours(command, stderr),
+		logFormat: flags.logFormat, logLevel: cmp.Or(flags.logLevel, shell.GlobalsOf(command.Context()).Level()),
 	})
-	v, err := openVenue(command.Context(), config, directory, flags.market)
-	waits.Stop()
-	if err != nil {
-		return err
-	}
-	clean, unclean, err := runtime.Mark(directory)
-	if err != nil {
-		return failure.Wrap(failure.IO, errors.Join(err, v.stop()))
-	}
-	v.unclean = unclean
-	err = errors.Join(trade(command.Context(), command, config, flags, directory, v), v.stop())
-	if refused := !v.began && !unclean; err == nil || refused { // a start that was refused cut nothing off
-		err = errors.Join(err, failure.Wrap(failure.IO, clean()))
-	}
-	return err
-}
-
-// venue is the exchange traded on, as the daemon reaches it.
-type venue struct {
-	client  *rest.Client  // clock, symbols, public data
-	trading runtime.Venue // the same, or the paper account beside it
-	where   string        // for people: the address, and what it is
-	binding journal.Binding
-	stop    func() error // ends the embedded exchange; it must be called
-	observe *observed
-	tell    heard
-	stale   staleFeeds // paper alone
-	older   string     // the backup of a journal that an older botd wrote; empty for none
-	cut     string     // what the journal lacks of what it held; empty for nothing
-	unclean bool       // the run before this one did not end by a clean stop
-	began   bool       // the engine was driven
-}
-
-// trade replays the journal, builds the engine and drives it until the context ends.
-func trade(ctx context.Context, command *cobra.Command, config *configs.Config, flags runFlags, directory string, v *venue) error {
-	path := filepath.Join(directory, journal.FileName)
-	older, err := backupOlder(ctx, path)
-	if err != nil {
-		return err
-	}
-	v.older = older
-	store, err := journal.Open(ctx, path, v.binding)
-	if err != nil {
-		return journal.Failure(err)
-	}
-	defer store.Close()
-	v.cut = store.Cut()
-	book, history := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle)), view.NewHistory()
-	if err := replay(ctx, command, flags, store, func(r *record.Record) { book.Apply(r); history.Take(r) }); err != nil {
-		return err
-	}
-	if err := takeHalts(ctx, config, directory, v.client.ServerNowMS(), store, book, history); err != nil {
-		return err
-	}
-	machine, err := newEngine(config, book, v.client, v.binding)
-	if err != nil {
-		return err
-	}
-	return drive(ctx, command, config, flags, directory, v, store, machine, history)
-}
-
-// newEngine gives each strategy its symbol's rules as the venue tells them.
-func newEngine(config *configs.Config, book *reconcile.Book, client *rest.Client, binding journal.Binding) (*engine.Engine, error) {
-	account, err := engineconfig.Account(config, book, client.Symbols().Symbol)
-	if err != nil {
-		return nil, err
-	}
-	account.Account = binding.Text()
-	machine, err := engine.New(account, book)
-	return machine, failure.Wrap(failure.Config, err)
 }

@@ -8,28 +8,26 @@ import (
 
 	"botd/configs"
 	"botd/internal/failure"
-	"botd/runtime"
 	"botd/runtime/api"
-	"botd/runtime/ops"
 	"botd/runtime/signals"
 )
 
 // startSignals takes signals from outside until stop is called.
-func startSignals(config *configs.Config, current func() *configs.Config, metrics *ops.Metrics, console *ops.Console, driver *runtime.Driver) (stop func() error, err error) {
+func (p *process) startSignals() (stop func() error, err error) {
 	nothing := func() error { return nil }
-	if config.Signals.Listen == "" {
+	if p.config.Signals.Listen == "" {
 		return nothing, nil
 	}
-	token, err := configs.ReadSignalToken(&config.Signals, config.Exchange.CredentialsDirectory)
+	token, err := configs.ReadSignalToken(&p.config.Signals, p.config.Exchange.CredentialsDirectory)
 	if err != nil {
 		return nothing, failure.Wrap(failure.Credentials, err)
 	}
 	for _, result := range signals.Results {
-		metrics.Signalled(result, 0)
+		p.metrics.Signalled(result, 0)
 	}
-	server, err := signals.New(signals.Config{Token: token, Driver: driver, Count: func(result string) { metrics.Signalled(result, 1) },
+	server, err := signals.New(signals.Config{Token: token, Driver: p.driver, Count: func(result string) { p.metrics.Signalled(result, 1) },
 		Symbol: func(name string) string {
-			if s := current().Strategy(name); s != nil {
+			if s := p.reloads.current.Load().Strategy(name); s != nil {
 				return s.Symbol
 			}
 			return ""
@@ -37,11 +35,11 @@ func startSignals(config *configs.Config, current func() *configs.Config, metric
 	if err != nil {
 		return nothing, failure.Wrap(failure.Credentials, err)
 	}
-	listener, err := api.Listen(config.Signals.Listen, api.Access{BehindProxy: config.Signals.BehindProxy})
+	listener, err := api.Listen(p.config.Signals.Listen, api.Access{BehindProxy: p.config.Signals.BehindProxy})
 	if err != nil {
 		return nothing, failure.Wrap(failure.Unavailable, err)
 	}
-	console.Say("daemon.signals", "signals   http://%s%s", listener.Addr(), signals.Path)
+	p.console.Say("daemon.signals", "signals   http://%s%s", listener.Addr(), signals.Path)
 	ctx, cancel := context.WithCancel(context.Background())
 	group := &errgroup.Group{}
 	group.Go(func() error { return server.Serve(ctx, listener) })

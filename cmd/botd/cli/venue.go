@@ -22,6 +22,7 @@ import (
 	"botd/exchange/wire"
 	"botd/internal/failure"
 	"botd/reconcile/journal"
+	"botd/runtime"
 	"botd/runtime/gateway"
 	"botd/runtime/ops"
 )
@@ -33,6 +34,18 @@ func (o *observed) see(seen rest.Observation) {
 	if m := o.metrics.Load(); m != nil {
 		m.Request(seen.Operation, seen.Outcome, seen.Code, seen.Duration, seen.Waited)
 	}
+}
+
+// venue is the exchange traded on, as the daemon reaches it.
+type venue struct {
+	client  *rest.Client  // clock, symbols, public data
+	trading runtime.Venue // the same, or the paper account beside it
+	where   string        // for people: the address, and what it is
+	binding journal.Binding
+	stop    func() error // ends the embedded exchange; it must be called
+	observe *observed
+	tell    heard
+	stale   staleFeeds // paper alone
 }
 
 // openVenue reaches the exchange the mode asks for.

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"botd/configs"
+	"botd/configs/engineconfig"
+	"botd/internal/failure"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/runtime/ops"
+	"botd/runtime/view"
+)
+
+// waitingAfter is how long a start waits for the exchange before it says so.
+const waitingAfter = 3 * time.Second
+
+// runOptions are what a run is given beside its configuration.
+type runOptions struct {
+	read     func() (*configs.Config, configs.Problems, error) // reads the configuration's files again
+	seen     string                                            // fingerprint of the files as they were read
+	market   demoStart
+	stderr   io.Writer // of the log
+	terminal bool      // stderr is one
+	colours  bool      // it wants colours
+
+	logFormat string // auto, console or json
+	logLevel  string // empty for the log's own
+}
+
+// process is one run of the daemon: its parts, from the inside out.
+type process struct {
+	runOptions
+	config    *configs.Config
+	directory string // of the mode's data
+	venue     *venue
+	older     string // the backup of a journal that an older botd wrote; empty for none
+	cut       string // what the journal lacks of what it held; empty for nothing
+	unclean   bool   // the run before this one did not end by a clean stop
+	driven    bool   // the engine was driven
+
+	store      *journal.Journal
+	history    *view.History
+	machine    *engine.Engine
+	metrics    *ops.Metrics
+	board      *view.Board
+	logs       *ops.Logs
+	console    *ops.Console
+	supervisor *supervisor
+	recording  recording
+	driver     *runtime.Driver
+	reloads    *reloader
+
+	began      time.Time // of driving
+	drawn      time.Time // when the board was
+	reconciled bool      // a round was complete
+}
+
+// runDaemon starts everything from the inside out and stops it in the other order.
+func runDaemon(ctx context.Context, config *configs.Config, o runOptions) error {
+	if err := engineconfig.Supported(config); err != nil {
+		return err
+	}
+	p := &process{runOptions: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), supervisor: newSupervisor()}
+	if err := journal.CheckWritable(p.directory); err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	release, err := journal.Lock(p.directory)
+	if err != nil {
+		return failure.Wrap(failure.Temporary, err)
+	}
+	defer release()
+	waits := time.AfterFunc(waitingAfter, func() { // there is no log yet
+		fmt.Fprintf(o.stderr, "no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n", cmp.Or(config.Exchange.BaseURL, "the exchange"))
+	})
+	p.venue, err = openVenue(ctx, config, p.directory, o.market)
+	waits.Stop()
+	if err != nil {
+		return err
+	}
+	clean, unclean, err := runtime.Mark(p.directory)
+	if err != nil {
+		return failure.Wrap(failure.IO, errors.Join(err, p.venue.stop()))
+	}
+	p.unclean = unclean
+	err = errors.Join(p.trade(ctx), p.venue.stop())
+	if refused := !p.driven && !unclean; err == nil || refused { // a start that was refused cut nothing off
+		err = errors.Join(err, failure.Wrap(failure.IO, clean()))
+	}
+	return err
+}
+
+// trade replays the journal, builds the engine and drives it until the context ends.
+func (p *process) trade(ctx context.Context) (err error) {
+	path := filepath.Join(p.directory, journal.FileName)
+	if p.older, err = backupOlder(ctx, path); err != nil {
+		return err
+	}
+	if p.store, err = journal.Open(ctx, path, p.venue.binding); err != nil {
+		return journal.Failure(err)
+	}
+	defer p.store.Close()
+	p.cut = p.store.Cut()
+	book := reconcile.NewBook(engineconfig.Settle(p.config.Exchange.Settle))
+	p.history = view.NewHistory()
+	if err := p.replay(ctx, func(r *record.Record) { book.Apply(r); p.history.Take(r) }); err != nil {
+		return err
+	}
+	if err := takeHalts(ctx, p.config, p.directory, p.venue.client.ServerNowMS(), p.store, book, p.history); err != nil {
+		return err
+	}
+	account, err := engineconfig.Account(p.config, book, p.venue.client.Symbols().Symbol)
+	if err != nil {
+		return err
+	}
+	account.Account = p.venue.binding.Text()
+	if p.machine, err = engine.New(account, book); err != nil {
+		return failure.Wrap(failure.Config, err)
+	}
+	return p.drive(ctx)
+}
