@@ -16,7 +16,17 @@ func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"botd-sim": m
 
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true})
+	source, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireUniqueNames: true, Setup: func(env *testscript.Env) error {
+		env.Setenv("SOURCE", source) // where chaos builds botd
+		for _, name := range []string{"HOME", "GOCACHE", "GOMODCACHE", "GOFLAGS"} {
+			env.Setenv(name, os.Getenv(name))
+		}
+		return nil
+	}})
 }
 
 // TestDocumentsNameOnlyCommandsThereAre reads every botd-sim command that a document,

@@ -223,7 +223,7 @@ func TestWhatKeepsTheExchangeFromStartingHasItsExitCode(t *testing.T) {
 		{[]string{"--market", filepath.Join(directory, "missing.csv")}, failure.NoInput, "missing.csv"},
 		{[]string{"--market", write("bad.csv", "open_time_ms,open\n1\n")}, failure.Data, "bad.csv"},
 		{[]string{"--symbols", write("bad.yaml", "- {symbol: }\n")}, failure.Data, "bad.yaml"},
-		{[]string{"--state", write("other", "something else")}, failure.Data, "no state file"},
+		{[]string{"--state", write("other", "something else")}, failure.Data, "not a state file"},
 		{[]string{"--state", filepath.Join(directory, "held")}, failure.Temporary, "another exchange uses it"},
 		{[]string{"--state", filepath.Join(directory, "no", "where")}, failure.IO, "no such file"},
 		{[]string{"--listen", strings.TrimPrefix(taken, "http://")}, failure.Temporary, "in use"},

@@ -189,7 +189,7 @@ func newExport() *cobra.Command {
 		Long: `Writes the records of the journal to standard output, a line of JSON each, with sequence
 and hash. Without a choice the chain of hashes is checked on the way: the export stops at
 a record that was altered.`,
-		Example: "  botd journal export > journal.jsonl\n  botd journal export --kind entry --since 2026-01-01 | jq .entry.lines",
+		Example: "  botd journal export > journal.jsonl\n  botd journal export --kind posting --since 2026-01-01 | jq .lines",
 		RunE: func(command *cobra.Command, _ []string) error {
 			store, filter, err := from.choose(command.Context(), &choose)
 			if err != nil {

@@ -38,7 +38,7 @@ func newNotifyList() *cobra.Command {
 			all, unread := channelsOf(config)
 			err = shell.Print(command.OutOrStdout(), output, map[string]any{"schema": 1, "every": (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), "items": all}, func(w io.Writer) {
 				if len(all) == 0 {
-					fmt.Fprintln(w, "nobody is told: there is no channel in notify.channels of botd.yaml")
+					fmt.Fprintln(w, "nobody is notified: there is no channel in notify.channels of botd.yaml")
 					return
 				}
 				t := shell.NewTable(w, table.Row{"channel", "service", "from", "also", "never", "why not"})

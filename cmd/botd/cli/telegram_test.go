@@ -113,10 +113,8 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 		t.Errorf("after the restart: want it armed as it was left, have %s", have)
 	}
 	type entry struct {
-		Audit struct {
-			Actor, Role, From string
-			RequestID         string `json:"request_id"`
-		}
+		Actor, Role, From string
+		RequestID         string `json:"request_id"`
 	}
 	var audit []entry
 	for line := range strings.Lines(run("journal", "export", "--kind", "audit")) {
@@ -127,9 +125,9 @@ func TestAPauseByTelegramIsAuditedAndNotRepeatedByARestart(t *testing.T) {
 	}
 	by := 0
 	for _, a := range audit {
-		if a.Audit.Actor == "telegram" {
+		if a.Actor == "telegram" {
 			by++
-			if a.Audit.Role != "operator" || a.Audit.From != "user 11" || a.Audit.RequestID != "telegram-3" {
+			if a.Role != "operator" || a.From != "user 11" || a.RequestID != "telegram-3" {
 				t.Errorf("audit: want the operator and the message's number, have %+v", a)
 			}
 		}
