@@ -15,7 +15,7 @@ import (
 
 // huntMutants breaks one rule after another; the simulation must fail each time.
 func huntMutants(command *cobra.Command, flags *simulateFlags) error {
-	if !mutant.Built {
+	if !mutant.Built() {
 		const hint = `go run -overlay "$(go run ./cmd/botd-sim overlay)" ./cmd/botd-sim simulate --mutants`
 		return failure.New(failure.Usage, hint, "no rule can be broken in this build")
 	}

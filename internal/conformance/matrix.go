@@ -3,7 +3,6 @@ package conformance
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -168,9 +167,6 @@ func ruleOf(code string) string {
 	}
 	return code
 }
-
-// Rows returns all rows.
-func (m *Matrix) Rows() []Row { return slices.Clone(m.rows) }
 
 // Missing returns the rows without a case.
 func (m *Matrix) Missing() []Row {

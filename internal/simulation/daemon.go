@@ -44,7 +44,7 @@ func (d *daemon) boot() {
 		replay(book, &w.disk.records[i])
 	}
 	epoch := max(book.Epoch()+1, w.nowMS/1000)
-	if mutant.Built {
+	if mutant.Built() {
 		if mutant.Is("forgotten_sending") {
 			forgetSending(book)
 		}

@@ -77,7 +77,7 @@ func emptyForFailed(f *flight) {
 
 // replay applies a record during a start.
 func replay(book *reconcile.Book, r *record.Record) {
-	if !mutant.Built {
+	if !mutant.Built() {
 		book.Apply(r)
 	} else if remembered(r) {
 		changed := *r

@@ -236,7 +236,7 @@ func (w *world) deliver(f *flight) {
 	if w.tracing && (f.err != nil || f.call.Request.Operation.Changes()) {
 		w.tracef("answer", "%s: %s", w.describe(&f.call.Request), outcome(f.answer, f.err))
 	}
-	if mutant.Built && w.misread(f) {
+	if mutant.Built() && w.misread(f) {
 		return
 	}
 	w.daemon.handle(&engine.EventAnswer{CallID: f.call.ID, Answer: f.answer, Err: f.err})
