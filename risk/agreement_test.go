@@ -96,22 +96,7 @@ type live struct {
 
 func drawState(t *testing.T, r *rapid.T) *state {
 	few := func(name string, values ...int) int { return rapid.SampledFrom(values).Draw(r, name) }
-	limits := func(scope string) Limits {
-		rarely := func(name string, values ...int) int { // most states have few limits, so that each is reached
-			return few(scope+" "+name, append(values, 0, 0, 0, 0, 0)...)
-		}
-		return Limits{
-			MaxLeverage:       rarely("max leverage", 5, 10),
-			MaxGrossExposure:  exchange.Rate(rarely("gross", 1, 4)) * exchange.RateOne / 2,
-			MaxSymbolExposure: exchange.Rate(rarely("symbol", 1, 3)) * exchange.RateOne / 2,
-			MaxDailyLoss:      Loss{USDT: exchange.AmountOf(int64(rarely("daily", 500)))},
-			MaxDrawdown:       Loss{Share: exchange.Rate(rarely("drawdown", 10)) * exchange.RateOne / 100},
-			MaxOpenOrders:     rarely("orders", 2, 4), MaxOrdersPerMinute: rarely("a minute", 2, 4),
-			PriceCollar:     exchange.Rate(rarely("collar", 1)) * exchange.RateOne / 100,
-			MaxDataAgeMS:    int64(rarely("age", 2_000)),
-			MaxLosingStreak: rarely("streak", 3), CoolDownMS: 60_000,
-		}
-	}
+	limits := func(scope string) Limits { return drawLimits(r, scope) }
 	account, own := limits("account"), limits("one")
 	own.MaxPosition = exchange.AmountOf(int64(few("max position", 0, 1, 3))).Div(10)
 	b := newTable(t, account)
@@ -231,63 +216,6 @@ func (s *state) wantFigures(r *rapid.T, intent *reconcile.Intent, l *Limit, v *V
 // time to the second.
 func same(value, figure decimal.Decimal) bool {
 	return value.Equal(figure) || value.Round(2).Equal(figure) || value.Round(0).Equal(figure)
-}
-
-// counted is what a limit compares, counted from the lists: value and limit. Without
-// an intent it is what is in use.
-func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value, most decimal.Decimal) {
-	limits, whole := s.limits[strategy], func(n int) decimal.Decimal { return decimal.NewFromInt(int64(n)) }
-	rate := func(rate exchange.Rate, of int64) decimal.Decimal { return rate.Decimal().Mul(decimal.NewFromInt(of)) }
-	openings, mine := exchange.Quantity(0), 0
-	for _, o := range s.orders {
-		openings += o.quantity
-		if strategy == "" || o.strategy == strategy {
-			mine++
-		}
-	}
-	base := func(q exchange.Quantity) decimal.Decimal { return decimal.New(int64(q), -3) }
-	added := 1
-	if intent == nil {
-		added, intent = 0, new(reconcile.Intent)
-	}
-	price := decimal.New(int64(intent.Order.Price), -8)
-	if intent.Order.Price == 0 {
-		price = whole(50_000)
-	}
-	exposure := base(s.state.Position + s.state.Ignored + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
-	equity := s.equity[strategy]
-	switch rule {
-	case MaxLeverage:
-		if intent.Purpose == reconcile.Leverage {
-			return whole(intent.Leverage), whole(limits.MaxLeverage)
-		}
-		return whole(s.state.Leverage), whole(limits.MaxLeverage)
-	case MaxGrossExposure:
-		return exposure, rate(limits.MaxGrossExposure, 10_000)
-	case MaxSymbolExposure:
-		return exposure, rate(limits.MaxSymbolExposure, 10_000)
-	case MaxDailyLoss:
-		return decimal.NewFromInt(max(0, equity[0]-equity[2])), limits.MaxDailyLoss.USDT.Decimal()
-	case MaxDrawdown:
-		return decimal.NewFromInt(max(0, equity[1]-equity[2])), rate(limits.MaxDrawdown.Share, equity[1])
-	case MaxOpenOrders:
-		return whole(mine + added), whole(limits.MaxOpenOrders)
-	case MaxOrdersPerMinute:
-		sent := s.sends[strategy]
-		if strategy == "" {
-			sent = s.sends["one"] + s.sends["two"]
-		}
-		return whole(sent + added), whole(limits.MaxOrdersPerMinute)
-	case PriceCollar:
-		return decimal.Max(price.Sub(whole(50_000)), decimal.Zero), rate(limits.PriceCollar, 50_000)
-	case MaxDataAge:
-		return decimal.New(s.facts.NowMS-s.state.LastMS, -3), decimal.New(limits.MaxDataAgeMS, -3)
-	case MaxLosingStreak:
-		return whole(s.losses[strategy]), whole(limits.MaxLosingStreak)
-	case MaxPosition:
-		return base(s.state.Position + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
-	}
-	panic("no count of " + rule)
 }
 
 func numberIn(r *rapid.T, text string) decimal.Decimal {

@@ -23,57 +23,9 @@ type boundary struct {
 	step   func(intent *reconcile.Intent) // beyond, where the intent makes the step
 }
 
-func boundaries() []boundary {
-	loss := func(from string, equity int64) func(*table, string, bool) {
-		return func(b *table, strategy string, beyond bool) {
-			day := record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(10_000)}
-			if from == MaxDrawdown {
-				day.Equity = exchange.AmountOf(equity)
-			}
-			b.book.Apply(&record.Record{Strategy: strategy, Body: day})
-			now := exchange.AmountOf(equity)
-			if beyond {
-				now = now.Sub(least)
-			}
-			if b.facts.Own = now; strategy == "" {
-				b.facts.Equity = now
-			}
-		}
-	}
-	equity := func(b *table, _ string, beyond bool) {
-		if b.facts.Market = exchange.AmountOf(5_000); beyond {
-			b.facts.Market = b.facts.Market.Sub(least)
-		}
-	}
-	orders := func(b *table, _ string, beyond bool) {
-		for i := range 2 + one01(beyond) {
-			b.live(fmt.Sprint("o", i), limit(40_000e8, 1).Order, reconcile.Order)
-		}
-	}
-	sent := func(b *table, _ string, beyond bool) {
-		b.facts.NowMS = 61_999
-		for i := range 2 + one01(beyond) {
-			b.sent(fmt.Sprint("s", i), "one", 2_000)
-		}
-	}
+// venueBoundaries are those of the exchange's rules, floors among them.
+func venueBoundaries() []boundary {
 	return []boundary{
-		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) { b.state.Leverage = 10 + one01(beyond) }, entry(100), nil},
-		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ }},
-		{MaxGrossExposure, Limits{MaxGrossExposure: exchange.RateOne}, equity, entry(100), nil},
-		{MaxSymbolExposure, Limits{MaxSymbolExposure: exchange.RateOne}, equity, entry(100), nil},
-		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 20}}, loss(MaxDailyLoss, 9_500), entry(100), nil},
-		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(500)}}, loss(MaxDailyLoss, 9_500), entry(100), nil},
-		{MaxDrawdown, Limits{MaxDrawdown: Loss{Share: exchange.RateOne / 5}}, loss(MaxDrawdown, 8_000), entry(100), nil},
-		{MaxDrawdown, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(2_000)}}, loss(MaxDrawdown, 8_000), entry(100), nil},
-		{MaxOpenOrders, Limits{MaxOpenOrders: 3}, orders, entry(100), nil},
-		{MaxOrdersPerMinute, Limits{MaxOrdersPerMinute: 3}, sent, entry(100), nil},
-		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, limit(50_500e8, 100), func(i *reconcile.Intent) { i.Order.Price += 0.1e8 }},
-		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, sellLimit(49_500e8, 100), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }},
-		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, beyond bool) { b.facts.NowMS = 2_000 + int64(one01(beyond)) }, entry(100), nil},
-		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, entry(100), func(i *reconcile.Intent) { i.Order.Quantity++ }},
-		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ }},
-
-		// The exchange's bounds, floors among them.
 		{"notional", Limits{}, func(b *table, _ string, beyond bool) { b.state.Last = 5_000e8 - exchange.Price(one01(beyond)) }, entry(1), nil},
 		{"notional", Limits{}, nil, exit(20_000, exchange.Sell), func(i *reconcile.Intent) { i.Order.Quantity++ }},
 		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 50}, func(i *reconcile.Intent) { i.Leverage++ }},
@@ -115,7 +67,7 @@ func protection(price exchange.Price) reconcile.Intent {
 func TestWhatIsAtABoundPassesAndOneStepBeyondIsRefused(t *testing.T) {
 	t.Parallel()
 	tested := map[string]bool{MaxLosingStreak: true} // TestAStreakLatchesAtItsLimit
-	for i, c := range boundaries() {
+	for i, c := range append(limitBoundaries(), venueBoundaries()...) {
 		tested[c.rule] = true
 		for _, strategy := range []string{"", "one"} {
 			if strategy != "" && LimitNamed(c.rule) == nil {

@@ -1,0 +1,144 @@
+package risk
+
+import (
+	"fmt"
+
+	"github.com/shopspring/decimal"
+	"pgregory.net/rapid"
+
+	"botd/exchange"
+	"botd/reconcile"
+	"botd/reconcile/record"
+)
+
+// This file holds what the tests know of each limit: its bound (boundary_test.go), its
+// random values, and a count of its figures that is made without the table
+// (agreement_test.go).
+
+// limitBoundaries has each limit at its bound.
+func limitBoundaries() []boundary {
+	loss := func(from string, equity int64) func(*table, string, bool) {
+		return func(b *table, strategy string, beyond bool) {
+			day := record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(10_000)}
+			if from == MaxDrawdown {
+				day.Equity = exchange.AmountOf(equity)
+			}
+			b.book.Apply(&record.Record{Strategy: strategy, Body: day})
+			now := exchange.AmountOf(equity)
+			if beyond {
+				now = now.Sub(least)
+			}
+			if b.facts.Own = now; strategy == "" {
+				b.facts.Equity = now
+			}
+		}
+	}
+	equity := func(b *table, _ string, beyond bool) {
+		if b.facts.Market = exchange.AmountOf(5_000); beyond {
+			b.facts.Market = b.facts.Market.Sub(least)
+		}
+	}
+	orders := func(b *table, _ string, beyond bool) {
+		for i := range 2 + one01(beyond) {
+			b.live(fmt.Sprint("o", i), limit(40_000e8, 1).Order, reconcile.Order)
+		}
+	}
+	sent := func(b *table, _ string, beyond bool) {
+		b.facts.NowMS = 61_999
+		for i := range 2 + one01(beyond) {
+			b.sent(fmt.Sprint("s", i), "one", 2_000)
+		}
+	}
+	return []boundary{
+		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) { b.state.Leverage = 10 + one01(beyond) }, entry(100), nil},
+		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ }},
+		{MaxGrossExposure, Limits{MaxGrossExposure: exchange.RateOne}, equity, entry(100), nil},
+		{MaxSymbolExposure, Limits{MaxSymbolExposure: exchange.RateOne}, equity, entry(100), nil},
+		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 20}}, loss(MaxDailyLoss, 9_500), entry(100), nil},
+		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(500)}}, loss(MaxDailyLoss, 9_500), entry(100), nil},
+		{MaxDrawdown, Limits{MaxDrawdown: Loss{Share: exchange.RateOne / 5}}, loss(MaxDrawdown, 8_000), entry(100), nil},
+		{MaxDrawdown, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(2_000)}}, loss(MaxDrawdown, 8_000), entry(100), nil},
+		{MaxOpenOrders, Limits{MaxOpenOrders: 3}, orders, entry(100), nil},
+		{MaxOrdersPerMinute, Limits{MaxOrdersPerMinute: 3}, sent, entry(100), nil},
+		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, limit(50_500e8, 100), func(i *reconcile.Intent) { i.Order.Price += 0.1e8 }},
+		{PriceCollar, Limits{PriceCollar: exchange.RateOne / 100}, nil, sellLimit(49_500e8, 100), func(i *reconcile.Intent) { i.Order.Price -= 0.1e8 }},
+		{MaxDataAge, Limits{MaxDataAgeMS: 1_000}, func(b *table, _ string, beyond bool) { b.facts.NowMS = 2_000 + int64(one01(beyond)) }, entry(100), nil},
+		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, entry(100), func(i *reconcile.Intent) { i.Order.Quantity++ }},
+		{MaxPosition, Limits{MaxPosition: exchange.MustAmount("0.1")}, nil, sellLimit(50_000e8, 100), func(i *reconcile.Intent) { i.Order.Quantity++ }},
+	}
+}
+
+// drawLimits sets few limits at a time, so that a random state reaches each of them.
+func drawLimits(r *rapid.T, scope string) Limits {
+	rarely := func(name string, values ...int) int {
+		return rapid.SampledFrom(append(values, 0, 0, 0, 0, 0)).Draw(r, scope+" "+name)
+	}
+	return Limits{
+		MaxLeverage:       rarely("max leverage", 5, 10),
+		MaxGrossExposure:  exchange.Rate(rarely("gross", 1, 4)) * exchange.RateOne / 2,
+		MaxSymbolExposure: exchange.Rate(rarely("symbol", 1, 3)) * exchange.RateOne / 2,
+		MaxDailyLoss:      Loss{USDT: exchange.AmountOf(int64(rarely("daily", 500)))},
+		MaxDrawdown:       Loss{Share: exchange.Rate(rarely("drawdown", 10)) * exchange.RateOne / 100},
+		MaxOpenOrders:     rarely("orders", 2, 4), MaxOrdersPerMinute: rarely("a minute", 2, 4),
+		PriceCollar:     exchange.Rate(rarely("collar", 1)) * exchange.RateOne / 100,
+		MaxDataAgeMS:    int64(rarely("age", 2_000)),
+		MaxLosingStreak: rarely("streak", 3), CoolDownMS: 60_000,
+	}
+}
+
+// counted is what a limit compares, counted from the lists: value and limit. Without
+// an intent it is what is in use.
+func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value, most decimal.Decimal) {
+	limits, whole := s.limits[strategy], func(n int) decimal.Decimal { return decimal.NewFromInt(int64(n)) }
+	rate := func(rate exchange.Rate, of int64) decimal.Decimal { return rate.Decimal().Mul(decimal.NewFromInt(of)) }
+	openings, mine := exchange.Quantity(0), 0
+	for _, o := range s.orders {
+		openings += o.quantity
+		if strategy == "" || o.strategy == strategy {
+			mine++
+		}
+	}
+	base := func(q exchange.Quantity) decimal.Decimal { return decimal.New(int64(q), -3) }
+	added := 1
+	if intent == nil {
+		added, intent = 0, new(reconcile.Intent)
+	}
+	price := decimal.New(int64(intent.Order.Price), -8)
+	if intent.Order.Price == 0 {
+		price = whole(50_000)
+	}
+	exposure := base(s.state.Position + s.state.Ignored + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
+	equity := s.equity[strategy]
+	switch rule {
+	case MaxLeverage:
+		if intent.Purpose == reconcile.Leverage {
+			return whole(intent.Leverage), whole(limits.MaxLeverage)
+		}
+		return whole(s.state.Leverage), whole(limits.MaxLeverage)
+	case MaxGrossExposure:
+		return exposure, rate(limits.MaxGrossExposure, 10_000)
+	case MaxSymbolExposure:
+		return exposure, rate(limits.MaxSymbolExposure, 10_000)
+	case MaxDailyLoss:
+		return decimal.NewFromInt(max(0, equity[0]-equity[2])), limits.MaxDailyLoss.USDT.Decimal()
+	case MaxDrawdown:
+		return decimal.NewFromInt(max(0, equity[1]-equity[2])), rate(limits.MaxDrawdown.Share, equity[1])
+	case MaxOpenOrders:
+		return whole(mine + added), whole(limits.MaxOpenOrders)
+	case MaxOrdersPerMinute:
+		sent := s.sends[strategy]
+		if strategy == "" {
+			sent = s.sends["one"] + s.sends["two"]
+		}
+		return whole(sent + added), whole(limits.MaxOrdersPerMinute)
+	case PriceCollar:
+		return decimal.Max(price.Sub(whole(50_000)), decimal.Zero), rate(limits.PriceCollar, 50_000)
+	case MaxDataAge:
+		return decimal.New(s.facts.NowMS-s.state.LastMS, -3), decimal.New(limits.MaxDataAgeMS, -3)
+	case MaxLosingStreak:
+		return whole(s.losses[strategy]), whole(limits.MaxLosingStreak)
+	case MaxPosition:
+		return base(s.state.Position + openings + intent.Order.Quantity), limits.MaxPosition.Decimal()
+	}
+	panic("no count of " + rule)
+}
