@@ -145,7 +145,7 @@ var Table = []Row{
 		uncheckedLimit("max_position"),
 	}},
 	{"terms_ignored", "an opening approved under earlier limits is sent", "risk", "", []Edit{
-		{"runtime/engine.permission.withdrawn", "w.terms != e.ruleset.termsOf(w.intent.Strategy)", "false"},
+		{"runtime/engine.permission.withdrawn", "w.limitsVersion != e.ruleset.limitsVersionOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
 		{"reconcile.derivation.leverage", "w.Leverage == d.truth.Leverage", "true"},

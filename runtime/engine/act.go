@@ -246,11 +246,11 @@ func (e *placer) place(intent reconcile.Intent) {
 		priority = PriorityEntry
 	}
 	w := queued{
-		sequence: e.emitted + int64(len(e.unwritten)),
-		call:     Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
-		purpose:  purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: e.nowMS},
-		intent:   intent,
-		terms:    e.ruleset.termsOf(intent.Strategy),
+		sequence:      e.emitted + int64(len(e.unwritten)),
+		call:          Call{Priority: priority, Request: exchange.Request{Operation: operation, Order: order}, DeadlineMS: deadline},
+		purpose:       purpose{kind: callPlace, clientID: order.ClientOrderID, sentMS: e.nowMS},
+		intent:        intent,
+		limitsVersion: e.ruleset.limitsVersionOf(intent.Strategy),
 	}
 	e.sender.queued = append(e.sender.queued, w)
 }

@@ -9,12 +9,11 @@ import (
 	"botd/risk"
 )
 
-// The limits that follow equity and results from round to round: daily loss,
-// drawdown, losing streak. What they remember is journalled; a breach keeps
-// entries back and takes resting openings out of the book until it ends.
+// Some limits follow equity and results from round to round: daily loss, drawdown,
+// losing streak. The journal holds what they remember. A breach holds entries back and
+// cancels resting openings until it ends.
 
-// follows reports whether anybody needs the results of strategies: a limit, or
-// who looks on.
+// follows reports whether a limit or the ledger needs the results of strategies.
 func (e *results) follows() bool {
 	follows := e.config.Limits.Watched(risk.ByResults) || e.config.Ledger
 	for _, r := range e.runs {
@@ -52,13 +51,13 @@ func (e *base) total() (total exchange.Amount, known bool) {
 	return total, true
 }
 
-// own is a strategy's equity: what the account had when it was first watched,
-// and what the strategy made since.
+// own returns a strategy's equity: what the account had when the strategy was first
+// watched, plus what the strategy made since.
 func (e *base) own(r *run) exchange.Amount {
 	w, truth := e.book.Watch(r.config.Name), r.truth
 	own := w.Base.Add(w.Result)
 	held := truth.Position
-	if truth.Ignored != 0 { // what others do to the one position is not its doing: its part is what its fills made
+	if truth.Ignored != 0 { // the exchange's one position has a foreign part: the strategy's is what its fills made
 		held = truth.Known
 	}
 	if held == 0 || truth.Rules == nil || truth.AtVenue() == 0 {
@@ -71,7 +70,7 @@ func (e *base) own(r *run) exchange.Amount {
 	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.PriceOf(truth.EntryPrice), held))
 }
 
-// watchLimits looks at every limit that follows equity.
+// watchLimits checks every limit that follows equity.
 func (e *limits) watchLimits(fetched bool) {
 	if !fetched && !e.watching {
 		return
@@ -89,26 +88,26 @@ func (e *limits) watchLimits(fetched bool) {
 	}
 }
 
-// turnMS is when limits change by time alone: the UTC day ends, or a limit that was
-// crossed does.
+// turnMS returns when limits change by time alone: at the end of the UTC day or of a
+// breach.
 func (e *limits) turnMS() int64 {
 	turn := exchange.Day1.OpenOf(e.nowMS) + int64(exchange.Day1)
-	look := func(scope string) {
+	earliest := func(scope string) {
 		for _, b := range e.book.Watch(scope).Breaches {
 			if b.UntilMS > e.nowMS {
 				turn = min(turn, b.UntilMS)
 			}
 		}
 	}
-	look("")
+	earliest("")
 	for _, r := range e.runs {
-		look(r.config.Name)
+		earliest(r.config.Name)
 	}
 	return turn
 }
 
-// watch keeps one scope's day and peak, ends what has ended, and latches what is
-// crossed. The peak is journalled in steps of a thousandth.
+// watch updates the day and the peak of one scope, ends breaches whose time is over and
+// latches limits that are crossed. The peak is journalled in steps of a thousandth.
 func (e *limits) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(e.nowMS)
 	step := w.Day.Peak.MulRate(exchange.RateOne / 1000)
@@ -141,16 +140,16 @@ func (e *limits) recordDay(strategy string, day reconcile.Day) {
 	e.record(record.Record{Strategy: strategy, Body: record.Day{StartMS: day.StartMS, Equity: day.Equity, Peak: day.Peak, Markets: day.Markets, Spot: day.Spot}})
 }
 
-// regroup keeps what the account's losses are measured from comparable when it
-// begins, or ceases, to trade a market: equity comes or goes then that nobody won or
-// lost. A market that goes takes the part along that the day began with.
+// regroup adjusts what the account's losses are measured from when the account starts or
+// stops trading a market: its equity changes then without a gain or a loss. A market that
+// is no longer traded takes the part with it that the day began with.
 func (e *limits) regroup() {
 	day, now := e.book.Watch("").Day, e.markets()
 	if day.StartMS == 0 || day.Markets == now {
 		return
 	}
 	before := day.Markets
-	if day.Markets = now; before == "" { // written before the parts were
+	if day.Markets = now; before == "" { // journalled before parts were
 		day.Spot = e.onSpot()
 		e.recordDay("", day)
 		return
@@ -185,7 +184,7 @@ func (e *base) markets() string {
 	return strings.Join(all, " ")
 }
 
-// onSpot is the part of the account's equity that is on spot.
+// onSpot returns the part of the account's equity that is on spot.
 func (e *base) onSpot() (part exchange.Amount) {
 	if e.trades(exchange.Spot) {
 		part = e.marked(exchange.Spot)
@@ -211,7 +210,7 @@ func (e *limits) endBreach(strategy string, r *run, rule, why string) {
 	e.soon()
 }
 
-// symbol is the run's, or nil of no run: what is the account's has none.
+// symbol returns the run's symbol; without a run, for the account, nil.
 func (r *run) symbol() *exchange.Symbol {
 	if r == nil {
 		return nil
@@ -219,7 +218,7 @@ func (r *run) symbol() *exchange.Symbol {
 	return r.config.Symbol
 }
 
-// breached returns the breach that keeps a strategy's entries back, or nil.
+// breached returns the breach that holds a strategy's entries back, or nil.
 func (e *limits) breached(strategy string) *reconcile.Breach {
 	for _, name := range [...]string{"", strategy} {
 		for i := range e.book.Watch(name).Breaches {
@@ -231,8 +230,8 @@ func (e *limits) breached(strategy string) *reconcile.Breach {
 	return nil
 }
 
-// rearmed ends the breaches of a scope that wait for a person. A drawdown is
-// measured anew from here; a daily loss stays until its day is over.
+// rearmed ends the breaches of a scope that botd rearm ends. The drawdown is measured from
+// the present equity on; a daily loss stays until its day is over.
 func (e *limits) rearmed(strategy string) {
 	w, r := e.book.Watch(strategy), e.runNamed(strategy)
 	for i := len(w.Breaches) - 1; i >= 0; i-- {
@@ -241,7 +240,7 @@ func (e *limits) rearmed(strategy string) {
 		}
 	}
 	equity, known := e.total()
-	if known = known && (strategy == "" || r != nil); r != nil { // of a strategy that is gone nothing is known
+	if known = known && (strategy == "" || r != nil); r != nil { // nothing is known of a removed strategy
 		equity = e.own(r)
 	}
 	if known && w.Day.StartMS != 0 {
@@ -273,7 +272,7 @@ func (e *report) Limits() []risk.Utilization {
 	return all
 }
 
-// limitedBy lists a scope's breaches as declared states.
+// limitedBy returns a scope's breaches as declared states.
 func (e *limits) limitedBy(strategy string) (all []Degraded) {
 	scope := reconcile.Scope{Strategy: strategy}
 	for _, b := range e.book.Watch(strategy).Breaches {

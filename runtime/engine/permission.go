@@ -31,7 +31,7 @@ func (e *permission) withdrawn(w *queued) string {
 		return "botd is stopping"
 	case e.heldBack(w.intent.Strategy, key) != "":
 		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
-	case w.terms != e.ruleset.termsOf(w.intent.Strategy):
+	case w.limitsVersion != e.ruleset.limitsVersionOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
 	case e.low != "":
 		return "the journal's disk was nearly full meanwhile"

@@ -187,7 +187,7 @@ func (e *roster) replace(r *run, config *StrategyConfig) {
 	inForce := r.config.Limits
 	r.config, r.limits = *config, config.Limits
 	r.config.Limits = inForce // until they are enforced
-	r.terms = e.ruleset.newTerms()
+	r.limitsVersion = e.ruleset.newLimitsVersion()
 	e.claim(r)
 	r.view.Size, r.view.Leverage = config.Size, config.Leverage
 	r.failed, r.failedMS, r.seen = "", 0, 0
@@ -221,7 +221,7 @@ func (e *roster) join(config *StrategyConfig) {
 		panic("engine: " + err.Error()) // Reloadable would have said so
 	}
 	e.round.abandonRound()
-	r.terms = e.ruleset.newTerms()
+	r.limitsVersion = e.ruleset.newLimitsVersion()
 	r.truth.Forget()
 	e.claim(r)
 	e.commence(r)
@@ -237,7 +237,7 @@ func (e *roster) remove(r *run, reload *Reload) {
 		return
 	}
 	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
-	r.limits, r.terms, r.failed, r.failedMS, r.nextMS = risk.Limits{}, e.ruleset.newTerms(), "", 0, never
+	r.limits, r.limitsVersion, r.failed, r.failedMS, r.nextMS = risk.Limits{}, e.ruleset.newLimitsVersion(), "", 0, never
 	text := "it is configured no more; on_remove: " + r.state.OnRemove
 	if e.holding(r) == "" {
 		e.forget(r)
@@ -307,17 +307,17 @@ func (e *round) abandonRound() {
 	e.reading.waiting, e.roundMS = 0, e.nowMS
 }
 
-// termsOf is the number of the last change of what a strategy's orders are judged
+// limitsVersionOf returns the number of the last change of what a strategy's orders are judged
 // by; none of one that is gone.
-func (e *ruleset) termsOf(strategy string) int {
+func (e *ruleset) limitsVersionOf(strategy string) int {
 	if r := e.runNamed(strategy); r != nil {
-		return max(e.terms, r.terms)
+		return max(e.limitsVersion, r.limitsVersion)
 	}
 	return -1
 }
 
-// newTerms numbers a change of that. Numbers are never used twice.
-func (e *ruleset) newTerms() int {
+// newLimitsVersion numbers such a change. No number is used twice.
+func (e *ruleset) newLimitsVersion() int {
 	e.changes++
 	return e.changes
 }

@@ -338,16 +338,16 @@ func TestNoTwoTermsAreTheSame(t *testing.T) {
 	w := standing(t)
 	config := w.config.Strategies[0]
 	config.OnRemove = "leave"
-	last := w.engine.ruleset.termsOf("one")
+	last := w.engine.ruleset.limitsVersionOf("one")
 	for i, change := range []Reload{{Strategies: []*StrategyConfig{&config}}, {Gone: []string{"one"}}, {Limits: &risk.Limits{MaxOpenOrders: 50}}, {Strategies: []*StrategyConfig{&config}}, {Limits: &risk.Limits{}}} {
 		w.change(change)
-		if now := w.engine.ruleset.termsOf("one"); now <= last {
-			t.Errorf("change %d: want terms after %d, have %d", i, last, now)
+		if now := w.engine.ruleset.limitsVersionOf("one"); now <= last {
+			t.Errorf("change %d: want a limits version after %d, have %d", i, last, now)
 		} else {
 			last = now
 		}
 	}
-	if w.engine.ruleset.termsOf("nobody") >= 0 {
-		t.Error("want no terms of one that is gone")
+	if w.engine.ruleset.limitsVersionOf("nobody") >= 0 {
+		t.Error("want no limits version of a removed strategy")
 	}
 }

@@ -14,22 +14,22 @@ import (
 
 // run is one strategy under way.
 type run struct {
-	config   StrategyConfig
-	limits   risk.Limits // as configured: config's are those in force
-	series   *series
-	truth    *reconcile.SymbolTruth
-	state    *reconcile.StrategyState
-	view     strategy.View
-	plan     strategy.Plan // scratch of Decide
-	working  []strategy.WorkingOrder
-	fills    []strategy.KeyFill
-	seen     int    // candles given to the strategy
-	nextMS   int64  // when the schedule asks next; never for @candle
-	lastMS   int64  // nominal time of the last tick
-	failed   string // why the strategy is stopped; empty while it runs
-	failedMS int64
-	terms    int    // the number of its last change
-	version  uint64 // of the book when the view was last filled
+	config        StrategyConfig
+	limits        risk.Limits // as configured: config's are those in force
+	series        *series
+	truth         *reconcile.SymbolTruth
+	state         *reconcile.StrategyState
+	view          strategy.View
+	plan          strategy.Plan // scratch of Decide
+	working       []strategy.WorkingOrder
+	fills         []strategy.KeyFill
+	seen          int    // candles given to the strategy
+	nextMS        int64  // when the schedule asks next; never for @candle
+	lastMS        int64  // nominal time of the last tick
+	failed        string // why the strategy is stopped; empty while it runs
+	failedMS      int64
+	limitsVersion int    // the number of its last change
+	version       uint64 // of the book when the view was last filled
 
 	traded exchange.Quantity // since results were counted last, both sides
 	cash   exchange.Amount   // spot: what these fills brought

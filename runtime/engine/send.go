@@ -17,11 +17,11 @@ type sender struct {
 
 // queued is an approved placement whose record is not durable yet.
 type queued struct {
-	sequence int64 // of its record
-	call     Call
-	purpose  purpose
-	intent   reconcile.Intent
-	terms    int // under which it was approved (termsOf)
+	sequence      int64 // of its record
+	call          Call
+	purpose       purpose
+	intent        reconcile.Intent
+	limitsVersion int // under which it was approved (limitsVersionOf)
 }
 
 // journaled lets the placements go whose records are durable. After a failed

@@ -10,32 +10,30 @@ import (
 	"botd/risk"
 )
 
-// Tighten is what a person asks of the limits of the account, or of a strategy: each
-// tighter than the configuration has it, or, without a value, as it has it again.
-// Never looser.
+// Tighten is a person's request to set limits of the account, or of a strategy, tighter
+// than the configuration, or without a value as configured again. It never loosens one.
 type Tighten struct {
 	Strategy string // empty for the account
 	Limits   []Setting
 	By, Why  string
-	Err      error // set by Handle: why nothing of it was done
+	Err      error // set by Handle: why nothing was changed
 }
 
 // Setting is one limit's value, as the configuration writes it.
 type Setting struct{ Rule, Value string }
 
-// ruleset holds the limits in force: those of the configuration, and those that a person
-// set tighter.
+// ruleset holds the limits in force: those of the configuration, tightened by people.
 type ruleset struct {
 	*base
-	limits  *limits
-	results *results
-	written risk.Limits // of the account, as configured
-	gate    *risk.Gate
-	terms   int // the number of the last change of the account's limits
-	changes int // numbered so far
+	limits        *limits
+	results       *results
+	written       risk.Limits // of the account, as configured
+	gate          *risk.Gate
+	limitsVersion int // the number of the last change of the account's limits
+	changes       int // numbered so far
 }
 
-// preview says what setting limits would do, and does nothing.
+// preview returns what setting limits would do, in words, or why it is not possible.
 func (e *ruleset) preview(t *Tighten) (lines []string, err error) {
 	written, scope := e.written, "the account"
 	r := e.configured(t.Strategy)
@@ -46,21 +44,21 @@ func (e *ruleset) preview(t *Tighten) (lines []string, err error) {
 		}
 	}
 	for _, s := range t.Limits {
-		if t.Strategy != "" && r == nil && s.Value != "" { // what was set of one that is gone can be ended
+		if t.Strategy != "" && r == nil && s.Value != "" { // what was set of a removed strategy can still be reset
 			return nil, fmt.Errorf("there is no strategy %q: nothing was changed", t.Strategy)
 		}
 		have := cmp.Or(written.Text(s.Rule), "none")
 		if s.Value == "" {
 			set := e.setLimit(t.Strategy, s.Rule)
 			if set == nil {
-				return nil, fmt.Errorf("%s of %s is as configured already: %s", s.Rule, scope, have)
+				return nil, fmt.Errorf("%s of %s is already as configured: %s", s.Rule, scope, have)
 			}
 			lines = append(lines, fmt.Sprintf("%s of %s is as configured again: %s (%s was set by %s)", s.Rule, scope, have, set.Value, set.By))
 			continue
 		}
 		probe := written
 		if err := probe.Tighten(t.Strategy, s.Rule, s.Value); err != nil {
-			return nil, fmt.Errorf("%s: %w, as configured: a limit is made looser in the files alone", scope, err)
+			return nil, fmt.Errorf("%s: %w, as configured: a limit is loosened in the files only", scope, err)
 		}
 		account := e.config.Limits
 		if t.Strategy != "" && account.Text(s.Rule) != "" {
@@ -68,7 +66,7 @@ func (e *ruleset) preview(t *Tighten) (lines []string, err error) {
 				return nil, fmt.Errorf("%s: %w, which the account has", scope, err)
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s of %s is %s from now on, over restarts too (configured: %s); nothing is closed for it", s.Rule, scope, s.Value, have))
+		lines = append(lines, fmt.Sprintf("%s of %s is %s from now on, across restarts (configured: %s); nothing is closed for it", s.Rule, scope, s.Value, have))
 	}
 	if len(lines) == 0 {
 		return nil, errors.New("no limit is named")
@@ -76,13 +74,13 @@ func (e *ruleset) preview(t *Tighten) (lines []string, err error) {
 	return lines, nil
 }
 
-// tooLoose reports whether limits can not be set, which is told in what asked for it.
+// tooLoose reports whether the limits cannot be set, and sets the request's error.
 func (e *ruleset) tooLoose(t *Tighten) bool {
 	_, t.Err = e.preview(t)
 	return t.Err != nil
 }
 
-// tighten puts limits in force that nothing is against, journalled.
+// tighten journals the limits and puts them in force.
 func (e *ruleset) tighten(t *Tighten) {
 	for _, s := range t.Limits {
 		e.set(reconcile.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Why: t.Why})
@@ -112,8 +110,8 @@ func (e *ruleset) setLimit(strategy, rule string) *reconcile.SetLimit {
 	return nil
 }
 
-// lapse ends what people set and the configuration has overtaken: it is as tight, and
-// should it become looser again, that is meant.
+// lapse resets limits that people set and the configuration has reached: should it become
+// looser again, that is intended.
 func (e *ruleset) lapse() {
 	for _, s := range append([]reconcile.SetLimit{}, e.book.SetLimits()...) {
 		written := e.written
@@ -131,13 +129,12 @@ func (e *ruleset) lapse() {
 	}
 }
 
-// enforce puts the limits in force that are configured, and those that people set
-// tighter.
+// enforce puts the configured limits in force, tightened by people.
 func (e *ruleset) enforce() {
 	limits := e.tightened("", e.written)
 	if before := e.config.Limits; limits != before {
 		e.config.Limits, e.gate = limits, risk.NewGate(limits)
-		e.terms = e.newTerms()
+		e.limitsVersion = e.newLimitsVersion()
 		if e.started && before.MaxLosingStreak != 0 && before.MaxLosingStreak != limits.MaxLosingStreak {
 			e.results.cool(e.book.Watch(""), nil, &e.config.Limits)
 		}
@@ -148,7 +145,7 @@ func (e *ruleset) enforce() {
 			continue
 		}
 		r.config.Limits = limits
-		r.terms = e.newTerms()
+		r.limitsVersion = e.newLimitsVersion()
 		if e.started && before.MaxLosingStreak != limits.MaxLosingStreak {
 			e.results.cool(e.book.Watch(r.config.Name), r, &r.config.Limits)
 		}
@@ -156,11 +153,11 @@ func (e *ruleset) enforce() {
 	e.results.following, e.limits.watching = e.results.follows(), e.results.follows() || e.config.Limits.Watches()
 }
 
-// tightened are limits as configured with what people set.
+// tightened returns the configured limits of a scope, tightened by people.
 func (e *ruleset) tightened(strategy string, limits risk.Limits) risk.Limits {
 	for _, s := range e.book.SetLimits() {
 		if s.Strategy == strategy {
-			_ = limits.Tighten(s.Strategy, s.Rule, s.Value) // what is no tighter changes nothing
+			_ = limits.Tighten(s.Strategy, s.Rule, s.Value) // a value that is not tighter changes nothing
 		}
 	}
 	return limits

@@ -34,7 +34,7 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.wantHeld(10)
 		w.tightens("not tighter than 1", scope, Setting{risk.MaxGrossExposure, "2"})
 		w.tightens("not tighter than 5%", scope, Setting{risk.MaxGrossExposure, "0.001"}, Setting{risk.MaxDailyLoss, "6%"}) // all or nothing
-		w.tightens("as configured already", scope, Setting{risk.MaxGrossExposure, ""})
+		w.tightens("already as configured", scope, Setting{risk.MaxGrossExposure, ""})
 		w.tightens("no such limit", scope, Setting{"max_fun", "1"})
 		w.tightens("no limit is named", scope)
 		w.tightens(`no strategy "nobody"`, "nobody", Setting{risk.MaxOpenOrders, "1"})

@@ -15,7 +15,7 @@ import (
 )
 
 func newLimits() *cobra.Command {
-	command := asking("limits", "every limit, how much of it is in use, and what is left", "/api/v1/risk/limits", func(w io.Writer, p *client.Page[view.Limit]) {
+	command := asking("limits", "every limit with its utilization and headroom", "/api/v1/risk/limits", func(w io.Writer, p *client.Page[view.Limit]) {
 		t := shell.NewTable(w, table.Row{"scope", "rule", "value", "limit", "headroom", "utilization", "state", "since", "way out"})
 		for _, l := range p.Items {
 			since := ""
@@ -38,15 +38,15 @@ func newLimits() *cobra.Command {
 			}
 		}
 	})
-	command.Long = `Shows each limit of the account, its markets and symbols, and of each strategy:
-what is in use now, with everything in the book, in flight and uncertain counted
-at its worst, what the limit is, and how much is left.
+	command.Long = `Shows each limit of the account, of its markets and symbols, and of each strategy: the
+value in use, the limit and the headroom. Resting, in-flight and uncertain orders are
+counted at their worst.
 
-States: ok; near (four fifths are used); full (nothing more fits); breached (entries
-are kept back: a daily loss until the next UTC day, a drawdown until botd rearm, a
-losing streak until its cool-down is over); unknown (what it needs was not read yet,
-so entries are refused). What each limit counts, what happens at it and how that
-ends: docs/risk.md. botd limits set makes one tighter while botd runs.`
+States: ok; near (four fifths are in use); full (nothing more fits); breached (entries
+are held back: by a daily loss until the next UTC day, by a drawdown until botd rearm,
+by a losing streak until its cool-down is over); unknown (a figure was not read yet, so
+entries are refused). What each limit counts, what happens at it and how that ends:
+docs/risk.md. botd limits set tightens a limit while botd runs.`
 	command.Example = `  botd limits
   botd limits set max_daily_loss=1% --reason "numbers come out tonight"
   botd limits -o json | jq '.items[] | select(.state != "ok")'`

@@ -22,12 +22,12 @@ type limitFlags struct {
 func newLimitsSet() *cobra.Command {
 	var flags limitFlags
 	command := &cobra.Command{
-		Use: "set LIMIT=VALUE...", Short: "set limits tighter than the files have them, while botd runs", Args: cobra.MinimumNArgs(1),
-		Long: `Sets limits of the account, or of one strategy, tighter than the configuration has
-them; never looser. They hold at once and over restarts, until botd limits reset, or
-until the files are as tight. What is above a limit now is left, and nothing is added;
-nothing is closed for it. Values are written as in the files: 2%, 500 USDT, 10, 30s.
-Who set what, when and why stands in botd limits, on the risk page and in the audit.`,
+		Use: "set LIMIT=VALUE...", Short: "tighten limits while botd runs, below the files", Args: cobra.MinimumNArgs(1),
+		Long: `Tightens limits of the account, or of one strategy, below the configuration; it never
+loosens one. The change applies at once and across restarts, until botd limits reset, or
+until the files are as tight. Nothing is closed: a value beyond the new limit stays, and
+nothing is added to it. Write values as in the files: 2%, 500 USDT, 10, 30s. botd limits,
+the risk page and the audit show who set what, when and why.`,
 		Example: `  botd limits set max_daily_loss=1% max_open_orders=5 --reason "numbers come out tonight"
   botd limits set max_position=0.05 --strategy trend --reason "it is new" --dry-run`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
@@ -58,9 +58,9 @@ Who set what, when and why stands in botd limits, on the risk page and in the au
 func newLimitsReset() *cobra.Command {
 	var flags limitFlags
 	command := &cobra.Command{
-		Use: "reset LIMIT...", Short: "have limits as the files have them again", Args: cobra.MinimumNArgs(1),
-		Long: `Ends what botd limits set has set: the limits of the account, or of one strategy,
-are as the configuration has them again. A breach that is in force stays (botd rearm).`,
+		Use: "reset LIMIT...", Short: "restore limits to the files' values", Args: cobra.MinimumNArgs(1),
+		Long: `Ends what botd limits set has set: the limits of the account, or of one strategy, are as
+configured again. A breach in force stays (botd rearm ends it).`,
 		Example:           `  botd limits reset max_daily_loss max_open_orders --reason "the numbers are out"`,
 		ValidArgsFunction: cobra.FixedCompletions(risk.Tightenable(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(command *cobra.Command, arguments []string) error {
