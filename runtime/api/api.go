@@ -1,10 +1,10 @@
 // Package api serves the admin API: state, live stream, and the changes that a person may request.
 //
-// Reads come from a Board that the driver keeps up to date and from the History
-// of the journal's records, so that no reader ever makes the engine wait. Changes
-// are events of the engine; every one is journalled with who asked for it. The
-// unix socket is for the owner of botd's files; on TCP everything but health and
-// metrics needs a token or a session.
+// Each route is a row beside its handler: its role, its parameters, and what it takes and
+// answers; docs/api.yaml is derived from them. Reads come from package view, so that no
+// reader makes the engine wait. Changes are events of the engine, and each is journalled with
+// who asked for it. Package auth decides who may: the unix socket is for the owner of botd's
+// files, and on TCP everything but health and metrics needs a token or a session.
 package api
 
 import (
@@ -28,13 +28,13 @@ import (
 	"botd/strategy"
 )
 
-// Driver gives the engine events, and lets it be read while it rests.
+// Driver gives the engine events, and lets it be read between them.
 type Driver interface {
 	Query(ctx context.Context, read func()) error
 	Send(ctx context.Context, event engine.Event) error
 }
 
-// Engine says what a change would do. It is asked only inside Driver.Query.
+// Engine says what a change would do. It is called only inside Driver.Query.
 type Engine interface {
 	Epoch() int64
 	Status() engine.Status
@@ -47,8 +47,7 @@ type Engine interface {
 	Closing(key exchange.SymbolKey) (engine.Deed, error)
 }
 
-// Config is what a server shows and serves. Board, History, Logs, Metrics, Driver
-// and Engine are needed.
+// Config is what a server serves. Board, History, Logs, Metrics, Driver and Engine are needed.
 type Config struct {
 	Board   *view.Board
 	History *view.History
@@ -66,16 +65,16 @@ type Config struct {
 	Epoch   string        // of this start
 
 	Configuration  func() Configuration
-	Reload         Reload                            // reads the configuration anew; nil where it can not
+	Reload         Reload                            // reads the configuration again; nil where it cannot
 	StrategyConfig func(name string) string          // effective, as YAML
-	Plots          func(name string) []strategy.Plot // what a strategy looks at; nil for nothing
+	Plots          func(name string) []strategy.Plot // the indicators of a strategy; nil for none
 
 	Backups  Backups  // copies the journal; nil where there is none
-	Channels Channels // by which people are told; nil for none
+	Channels Channels // which notify people; nil for none
 
 	Runner  BacktestRunner // runs backtests; nil for none
 	Reports string         // the directory below which reports of backtests are; empty for none
-	Sweeps  string         // the directory in which sweeps are kept; empty for none
+	Sweeps  string         // the directory in which sweeps are saved; empty for none
 	Web     http.Handler   // the dashboard's files, served at /; nil for none
 	Access  Access
 	Address string // URL under which the dashboard is reached; empty when it is served on the socket alone
@@ -98,8 +97,7 @@ type Server struct {
 	handler  http.Handler
 }
 
-// New returns a server, which shows what happens from now on. Listeners are given
-// to Serve.
+// New returns a server, which publishes what happens from now on.
 func New(config Config) *Server {
 	s := &Server{config: config, metrics: config.Metrics, stream: NewStream(config.Epoch, config.Metrics), stopping: make(chan struct{})}
 	s.guard = auth.NewGuard(auth.Config{Tokens: config.Tokens, Keyring: config.Keyring, Secure: config.Access.secure(), Hosts: config.Access.Hosts})
@@ -125,7 +123,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // keeps it from ending.
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	server := &http.Server{Handler: s.handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0), // a client's mistakes are no lines of botd's log
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0), // a client's mistakes do not belong in botd's log
 		ConnContext: auth.WithConnection}
 	ended := make(chan error, len(listeners))
 	for _, listener := range listeners {
@@ -135,7 +133,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	left := len(listeners)
 	select {
 	case <-ctx.Done():
-	case first = <-ended: // one failed by itself: all end
+	case first = <-ended: // when one fails by itself, all end
 		left--
 	}
 	s.stopOnce.Do(func() { close(s.stopping); s.stream.Close() })
@@ -156,7 +154,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	return first
 }
 
-// metricsHandler shows the metrics, with readiness as it is at the scrape.
+// metricsHandler serves the metrics, with readiness as of the scrape.
 func (s *Server) metricsHandler() http.Handler {
 	exposition := promhttp.HandlerFor(s.metrics.Registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

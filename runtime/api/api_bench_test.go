@@ -93,13 +93,16 @@ func crowd(t testing.TB, d *desk) engine.Status {
 	s.Strategies, s.Symbols, s.Live = nil, nil, nil
 	for i := range 100 {
 		symbol := newSymbol(exchange.Futures, fmt.Sprint("C", i, "-USDT"))
-		s.Strategies = append(s.Strategies, engine.StrategyStatus{Name: fmt.Sprint("s", i), Kind: "sma_cross", Symbol: symbol, Interval: exchange.Minute1, State: "running", Reason: "the fast average is above the slow one",
+		s.Strategies = append(s.Strategies, engine.StrategyStatus{Name: fmt.Sprint("s", i), Kind: "sma_cross", Symbol: symbol, Interval: exchange.Minute1,
+			State: "running", Reason: "the fast average is above the slow one",
 			Position: 20, EntryPrice: enginetest.Amount(t, "50000"), Last: enginetest.Price(t, symbol, "50100"), LastMS: s.NowMS})
-		s.Symbols = append(s.Symbols, engine.SymbolStatus{Key: symbol.Key(), Rules: symbol, Owner: fmt.Sprint("s", i), Position: 20, Known: 20, Last: enginetest.Price(t, symbol, "50100")})
+		s.Symbols = append(s.Symbols, engine.SymbolStatus{Key: symbol.Key(), Rules: symbol, Owner: fmt.Sprint("s", i), Position: 20, Known: 20,
+			Last: enginetest.Price(t, symbol, "50100")})
 	}
 	d.board.Show(s)
 	for i := range 1_000 {
-		d.take(sending(int64(i), fmt.Sprint("o", i)), record.Record{AtMS: int64(i), ClientOrderID: fmt.Sprint("o", i), Body: record.Ended{State: reconcile.Filled, Filled: 30}})
+		d.take(sending(int64(i), fmt.Sprint("o", i)), record.Record{AtMS: int64(i), ClientOrderID: fmt.Sprint("o", i),
+			Body: record.Ended{State: reconcile.Filled, Filled: 30}})
 		d.board.Note(&engine.Note{Strategy: "s1", Symbol: bitcoin, Fact: engine.NoteIntent{Intent: &reconcile.Intent{Strategy: "s1", Reason: "a reason"}}})
 		if _, err := d.logs.Write([]byte(`{"level":"info","time":"2026-01-01T00:00:00Z","event":"order.fill","msg":"fill"}`)); err != nil {
 			t.Fatal(err)

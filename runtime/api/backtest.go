@@ -13,8 +13,10 @@ var backtestRoutes = []route{
 		summary: "Reports of backtests in `data_dir/backtests`, newest first, at most 500."},
 	{id: "backtest", tag: "backtests", method: "GET", path: "/api/v1/backtests/{id}", minimum: auth.Viewer, endpoint: read((*Server).backtest),
 		summary: "One report, with its assumptions, its configuration and its equity curve.", fails: []int{404}},
-	{id: "backtest_page", tag: "backtests", method: "GET", path: "/api/v1/backtests/{id}/report", minimum: auth.Viewer, endpoint: raw("text/html", (*Server).backtestPage),
-		summary: "The page of a report, in a sandbox: its scripts run, but it has no origin, so that it reaches neither the API nor a cookie.", fails: []int{404}},
+	{id: "backtest_page", tag: "backtests", method: "GET", path: "/api/v1/backtests/{id}/report", minimum: auth.Viewer, endpoint: raw("text/html",
+		(*Server).backtestPage),
+		summary: "The page of a report, in a sandbox: its scripts run, but it has no origin, so that it reaches neither the API nor a cookie.",
+		fails:   []int{404}},
 	{id: "sweeps", tag: "backtests", method: "GET", path: "/api/v1/sweeps", minimum: auth.Viewer, endpoint: all((*Server).sweeps),
 		summary: "Sweeps that `botd sweep run --keep NAME` saved in `data_dir/sweeps`, newest first, at most 100. `botd sweep show NAME` prints all of one."},
 }

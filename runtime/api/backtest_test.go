@@ -12,9 +12,12 @@ import (
 	"botd/runtime/view"
 )
 
-const reportText = `{"schema":1,"strategy":"sma_cross","name":"trend","market":"futures","symbol":"BTC-USDT","interval":"1h","from":"2023-01-01T00:00:00Z","to":"2023-07-01T00:00:00Z",
-"candles":4343,"round_trips":28,"wins":7,"initial_equity":"10000","final_equity":"11731.87","total_fees":"333.02","total_funding":"0","max_drawdown_pct":26.5,"sharpe":null,
-"expectancy":"63.6","warnings":["few"],"assumptions":["next open"],"inputs":{"strategies":[{"yaml":"name: trend\n"}]},"data_sha256":"aa","config_sha256":"bb","result_sha256":"cc"}`
+const reportText = `{"schema":1,"strategy":"sma_cross","name":"trend","market":"futures","symbol":"BTC-USDT","interval":"1h",
+"from":"2023-01-01T00:00:00Z","to":"2023-07-01T00:00:00Z",
+"candles":4343,"round_trips":28,"wins":7,"initial_equity":"10000","final_equity":"11731.87","total_fees":"333.02","total_funding":"0",
+"max_drawdown_pct":26.5,"sharpe":null,
+"expectancy":"63.6","warnings":["few"],"assumptions":["next open"],"inputs":{"strategies":[{"yaml":"name: trend\n"}]},
+"data_sha256":"aa","config_sha256":"bb","result_sha256":"cc"}`
 
 // shelf is a directory with one report, one of another program, and secrets beside it.
 func shelf(t *testing.T) string {
@@ -51,14 +54,16 @@ func TestReportsAreListedAndRead(t *testing.T) {
 	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/backtests")), &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Items) != 1 || list.Items[0].ID != "trend-1" || list.Items[0].Final != "11731.87" || list.Items[0].Sharpe != nil || *list.Items[0].Drawdown != 26.5 || !list.Items[0].Page {
+	if len(list.Items) != 1 || list.Items[0].ID != "trend-1" || list.Items[0].Final != "11731.87" || list.Items[0].Sharpe != nil ||
+		*list.Items[0].Drawdown != 26.5 || !list.Items[0].Page {
 		t.Errorf("want the one report, have %+v", list.Items)
 	}
 	var one view.OneBacktest
 	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/backtests/trend-1")), &one); err != nil {
 		t.Fatal(err)
 	}
-	if len(one.TimeMS) > 1_000 || len(one.TimeMS) < 500 || len(one.TimeMS) != len(one.Equity) || one.Equity[0] != "10000" || one.Equity[len(one.Equity)-1] != "13999" {
+	if len(one.TimeMS) > 1_000 || len(one.TimeMS) < 500 || len(one.TimeMS) != len(one.Equity) || one.Equity[0] != "10000" ||
+		one.Equity[len(one.Equity)-1] != "13999" {
 		t.Errorf("want a curve of at most 1000 points from first to last, have %d from %s to %s", len(one.TimeMS), one.Equity[0], one.Equity[len(one.Equity)-1])
 	}
 	if len(one.Config) != 1 || one.Config[0] != "name: trend\n" || len(one.Assumptions) != 1 {
@@ -72,11 +77,12 @@ func TestAReportsPageIsShutIn(t *testing.T) {
 	d := newDeskWith(t, func(c *Config) { c.Reports = shelf(t) })
 	have := d.answer(http.MethodGet, "/api/v1/backtests/trend-1/report", "", bearer(viewerToken))
 	policy := have.Header().Get("Content-Security-Policy")
-	if have.Code != 200 || have.Body.String() != "<p>page</p>" || !strings.HasPrefix(policy, "sandbox ") || strings.Contains(policy, "allow-same-origin") || strings.Contains(policy, "connect-src") {
+	if have.Code != 200 || have.Body.String() != "<p>page</p>" || !strings.HasPrefix(policy, "sandbox ") || strings.Contains(policy, "allow-same-origin") ||
+		strings.Contains(policy, "connect-src") {
 		t.Errorf("want the page in a sandbox, have %d %q under %q", have.Code, have.Body, policy)
 	}
 	if code, _ := d.ask(http.MethodGet, "/api/v1/backtests/trend-1/report", "", nil); code != 401 {
-		t.Errorf("want a stranger refused, have %d", code)
+		t.Errorf("want a foreign file refused, have %d", code)
 	}
 }
 

@@ -14,15 +14,15 @@ import (
 	"botd/runtime/engine"
 )
 
-// keeper makes backups as a test says, and tells channels.
+// keeper makes backups as a test says, and reports channels.
 type keeper struct {
 	wrong error         // of a plan
 	fails error         // of a backup
 	gate  chan struct{} // what a backup, or a test, waits for
 	begun chan struct{}
 
-	mu   sync.Mutex // guards told
-	told []string
+	mu       sync.Mutex // guards reported
+	reported []string
 }
 
 func (k *keeper) Plan() ([]string, error) { return []string{"copy the journal"}, k.wrong }
@@ -50,20 +50,21 @@ func (k *keeper) Test(_ context.Context, names []string) (all []ChannelResult) {
 		if name == "desk" {
 			one.Result, one.Why = "failed", "no answer"
 		}
-		k.told, all = append(k.told, name), append(all, one)
+		k.reported, all = append(k.reported, name), append(all, one)
 	}
 	return all
 }
 
-func kept(t *testing.T, k *keeper) *desk {
+func keeperDesk(t *testing.T, k *keeper) *desk {
 	return newDeskWith(t, func(c *Config) { c.Backups, c.Channels = k, k })
 }
 
 func TestABackupIsMadeOnceAtATimeAndAudited(t *testing.T) {
 	t.Parallel()
 	k := &keeper{gate: make(chan struct{}), begun: make(chan struct{})}
-	d := kept(t, k)
-	if code, out, text := post[BackupAnswer](d, "/api/v1/backup?dry_run=true", ""); code != 200 || !out.DryRun || out.Backup != nil || !slices.Equal(out.Does, []string{"copy the journal"}) || len(d.sent) != 0 {
+	d := keeperDesk(t, k)
+	if code, out, text := post[BackupAnswer](d, "/api/v1/backup?dry_run=true", ""); code != 200 || !out.DryRun || out.Backup != nil ||
+		!slices.Equal(out.Does, []string{"copy the journal"}) || len(d.sent) != 0 {
 		t.Errorf("a trial: want what it would do and nothing done, have %d %s", code, text)
 	}
 	first := make(chan BackupAnswer)
@@ -89,10 +90,12 @@ func TestABackupThatCanNotBeMadeSaysWhy(t *testing.T) {
 	if code, _, text := post[BackupAnswer](newDesk(t), "/api/v1/backup", ""); code != 409 || !strings.Contains(text, "no journal") {
 		t.Errorf("no journal: want 409, have %d %s", code, text)
 	}
-	if code, _, text := post[BackupAnswer](kept(t, &keeper{wrong: errors.New("the disk is full")}), "/api/v1/backup?dry_run=true", ""); code != 409 || !strings.Contains(text, "disk is full") {
+	if code, _, text := post[BackupAnswer](keeperDesk(t, &keeper{wrong: errors.New("the disk is full")}), "/api/v1/backup?dry_run=true", ""); code != 409 ||
+		!strings.Contains(text, "disk is full") {
 		t.Errorf("no room: want 409, have %d %s", code, text)
 	}
-	if code, _, text := post[BackupAnswer](kept(t, &keeper{fails: errors.New("not sound")}), "/api/v1/backup", ""); code != 503 || !strings.Contains(text, "no backup was made: not sound") {
+	if code, _, text := post[BackupAnswer](keeperDesk(t, &keeper{fails: errors.New("not sound")}), "/api/v1/backup", ""); code != 503 || !strings.Contains(text,
+		"no backup was made: not sound") {
 		t.Errorf("a copy that is not sound: want 503, have %d %s", code, text)
 	}
 }
@@ -100,18 +103,18 @@ func TestABackupThatCanNotBeMadeSaysWhy(t *testing.T) {
 func TestEveryChannelOrOneIsTested(t *testing.T) {
 	t.Parallel()
 	k := &keeper{}
-	d := kept(t, k)
+	d := keeperDesk(t, k)
 	code, out, text := post[ChannelAnswer](d, "/api/v1/notifications/test?dry_run=true", "")
-	if code != 200 || len(out.Items) != 2 || out.Items[0].Result != "not_sent" || len(k.told) != 0 || len(d.sent) != 0 {
-		t.Errorf("a trial: want both named and none told, have %d %s", code, text)
+	if code != 200 || len(out.Items) != 2 || out.Items[0].Result != "not_sent" || len(k.reported) != 0 || len(d.sent) != 0 {
+		t.Errorf("a trial: want both named and none reported, have %d %s", code, text)
 	}
 	_, out, text = post[ChannelAnswer](d, "/api/v1/notifications/test", "")
 	if len(out.Items) != 2 || out.Items[0].Result != "sent" || out.Items[1].Why != "no answer" || len(d.sent) != 1 {
 		t.Errorf("want one sent and one failed, audited; have %s %+v", text, d.sent)
 	}
 	post[ChannelAnswer](d, "/api/v1/notifications/test", `{"channel":"phone"}`)
-	if want := []string{"phone", "desk", "phone"}; !slices.Equal(want, k.told) {
-		t.Errorf("told: want %v, have %v", want, k.told)
+	if want := []string{"phone", "desk", "phone"}; !slices.Equal(want, k.reported) {
+		t.Errorf("reported: want %v, have %v", want, k.reported)
 	}
 	if code, _, text = post[ChannelAnswer](d, "/api/v1/notifications/test", `{"channel":"nobody"}`); code != 409 || !strings.Contains(text, "phone, desk") {
 		t.Errorf("an unknown channel: want 409 with those there are, have %d %s", code, text)
@@ -128,7 +131,7 @@ func resters(t *testing.T) *desk {
 	d.status.Live[1].Purpose = reconcile.Order
 	d.status.Live = append(d.status.Live, reconcile.Placement{ClientOrderID: "bx-1-3", Strategy: "hold", Purpose: reconcile.Entry, State: reconcile.Working,
 		Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 5}})
-	d.deed = engine.Deed{Level: reconcile.LevelPause, Lines: []string{"is halted"}, Steps: closingSteps()[:1]}
+	d.action = engine.Deed{Level: reconcile.LevelPause, Lines: []string{"is halted"}, Steps: closingSteps()[:1]}
 	return d
 }
 
@@ -179,10 +182,12 @@ func TestOrdersThatNothingMatchesAreNotCanceled(t *testing.T) {
 	}
 	d := resters(t)
 	d.refuses = errors.New("it is being canceled already")
-	if code, _, text := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"reason":"news"}`); code != 409 || !strings.Contains(text, "none is working") || len(d.sent) != 0 {
+	if code, _, text := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"reason":"news"}`); code != 409 || !strings.Contains(text, "none is working") ||
+		len(d.sent) != 0 {
 		t.Errorf("none left: want 409, have %d %s", code, text)
 	}
-	if code, out, _ := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"dry_run":true}`); code != 200 || !slices.Contains(out.Does, "it is being canceled already") {
+	if code, out, _ := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"dry_run":true}`); code != 200 || !slices.Contains(out.Does,
+		"it is being canceled already") {
 		t.Errorf("a trial: want why each is left, have %d %+v", code, out)
 	}
 }

@@ -26,9 +26,9 @@ func (s *Server) Call(ctx context.Context, caller auth.Caller, method, path stri
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	kept := &answerInMemory{header: http.Header{}, status: http.StatusOK}
-	s.handler.ServeHTTP(kept, request)
-	return kept.status, kept.body.Bytes()
+	inMemory := &answerInMemory{header: http.Header{}, status: http.StatusOK}
+	s.handler.ServeHTTP(inMemory, request)
+	return inMemory.status, inMemory.body.Bytes()
 }
 
 // Journaled reports whether a change under a request's id is in the journal, from this

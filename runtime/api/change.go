@@ -23,10 +23,11 @@ type Change struct {
 // audit is what the journal stores of who asked for a change.
 func (r *request) audit(target, detail string) *record.Audit {
 	who := who(r.Request)
-	return &record.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail, RequestID: requestID(r.Request)}
+	return &record.Audit{Actor: who.Actor(), Role: who.Role.String(), From: who.From, Action: r.Method + " " + r.URL.Path, Target: target, Detail: detail,
+		RequestID: requestID(r.Request)}
 }
 
-// audited is an event with who asked for it; without one only that is journaled.
+// audited is an event with who asked for it; without one only that is journalled.
 func (r *request) audited(target, detail string, event engine.Event) engine.Event {
 	return &engine.EventAudited{Audit: r.audit(target, detail), Event: event}
 }

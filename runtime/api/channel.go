@@ -11,7 +11,8 @@ import (
 
 var channelRoutes = []route{
 	{id: "test_channels", tag: "log", method: "POST", path: "/api/v1/notifications/test", minimum: auth.Operator, endpoint: change((*Server).testChannels),
-		summary: "Sends a test message through every channel of notify.channels, or through one, and returns the result of each, within 20 s.", fails: []int{409}},
+		summary: "Sends a test message through every channel of notify.channels, or through one, and returns the result of each, within 20 s.",
+		fails:   []int{409}},
 }
 
 // Channels sends test messages through the channels that notify people.

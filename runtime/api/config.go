@@ -13,7 +13,8 @@ var configRoutes = []route{
 	{id: "config", tag: "state", method: "GET", path: "/api/v1/config", minimum: auth.Viewer, endpoint: read((*Server).configuration),
 		summary: "The configuration in force, without secrets, and where each value comes from."},
 	{id: "reload", tag: "state", method: "POST", path: "/api/v1/config/reload", minimum: auth.Operator, endpoint: change((*Server).reload),
-		summary: "Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. A dry run says what would change, or what is wrong with it.", fails: []int{409}},
+		summary: "Reads the configuration again and puts what changed in force, all of it or nothing, as a SIGHUP does. " +
+			"A dry run says what would change, or what is wrong with it.", fails: []int{409}},
 }
 
 // Configuration is the configuration in force, and where each value comes from.

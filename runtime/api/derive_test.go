@@ -68,7 +68,8 @@ type derivation struct {
 }
 
 func newDerivation(t *testing.T) *derivation {
-	return &derivation{t: t, parsed: map[string]map[string]*ast.TypeSpec{}, comment: map[*ast.TypeSpec]string{}, written: map[string]string{}, of: map[string]reflect.Type{}}
+	return &derivation{t: t, parsed: map[string]map[string]*ast.TypeSpec{}, comment: map[*ast.TypeSpec]string{}, written: map[string]string{},
+		of: map[string]reflect.Type{}}
 }
 
 // spec finds the declaration of a type.
@@ -213,10 +214,17 @@ func (d *derivation) property(of reflect.Type, field reflect.StructField, declar
 		if declared != nil {
 			source = declared.Type
 		}
-		kind = d.kind(field.Type, source, values)
+		of := field.Type
+		if of.Kind() == reflect.Pointer && strings.HasSuffix(field.Tag.Get("json"), "omitempty") {
+			of, source = of.Elem(), element(source) // it is left out, and never null
+		}
+		kind = d.kind(of, source, values)
 	}
 	if limit := limits[of.Name()+"."+name]; limit != "" {
 		kind += ", " + limit
+	}
+	if instead, old := strings.CutPrefix(comment, "deprecated: "); old {
+		kind, comment = kind+", deprecated: true", instead
 	}
 	if comment != "" {
 		kind += ", description: " + quoted(capital(comment))
@@ -412,7 +420,8 @@ func (d *derivation) operation(text *strings.Builder, r *route) {
 }
 
 // problems are the responses that several operations share.
-var problems = map[int]string{400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict", 413: "TooLarge", 422: "OtherRequest", 429: "TooManyRequests",
+var problems = map[int]string{400: "BadRequest", 401: "Unauthorized", 403: "Forbidden", 404: "NotFound", 409: "Conflict", 413: "TooLarge", 422: "OtherRequest",
+	429: "TooManyRequests",
 	502: "Exchange", 503: "Unavailable"}
 
 // statuses are what a route answers, in order.
@@ -447,7 +456,7 @@ func said(r *route, status int) string {
 	case r.later && status == http.StatusOK:
 		return "What would be done; nothing was."
 	case r.later:
-		return "It is in force and journaled; what it sends is on its way."
+		return "It is in force and journalled; what it sends is on its way."
 	case status == http.StatusNoContent:
 		return "It is done."
 	}

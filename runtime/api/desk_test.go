@@ -58,24 +58,25 @@ type desk struct {
 
 func (d *desk) now() time.Time { return time.Now() }
 
-// resting is an engine that tells what a test gave it.
+// resting is an engine that reports what a test gave it.
 type resting struct {
 	status     engine.Status
 	steps      []engine.Step
 	quarantine []engine.Quarantine
 	outlooks   []engine.Outlook
-	deed       engine.Deed
-	refuses    error // of a deed
+	action     engine.Deed
+	refuses    error // of a action
 }
 
 // stub is a bench that runs what a test gave it.
 type stub struct {
 	wrong error
-	run   func(ctx context.Context, directory string, tell func(string, float64)) error
+	run   func(ctx context.Context, directory string, report func(string, float64)) error
 }
 
 func (b *stub) Choices() BacktestChoices {
-	return BacktestChoices{MaxCandles: 1000, Strategies: []RunnableStrategy{{Name: "trend", Strategy: "sma_cross", Market: "futures", Symbol: "BTC-USDT", Interval: "1h", Params: []StrategyParameter{{"fast", "10", "candles"}}}},
+	return BacktestChoices{MaxCandles: 1000, Strategies: []RunnableStrategy{{Name: "trend", Strategy: "sma_cross", Market: "futures", Symbol: "BTC-USDT",
+		Interval: "1h", Params: []StrategyParameter{{"fast", "10", "candles"}}}},
 		Files: []CandleFile{{File: "futures/BTC-USDT/1h.csv", Market: "futures", Symbol: "BTC-USDT", Interval: "1h", Bytes: 10}}}
 }
 
@@ -83,19 +84,19 @@ func (b *stub) Plan(asked *BacktestRequest) ([]string, error) {
 	return []string{"runs " + asked.Strategy}, b.wrong
 }
 
-func (b *stub) Run(ctx context.Context, _ *BacktestRequest, directory string, tell func(string, float64)) error {
-	return b.run(ctx, directory, tell)
+func (b *stub) Run(ctx context.Context, _ *BacktestRequest, directory string, report func(string, float64)) error {
+	return b.run(ctx, directory, report)
 }
 
-// writes is a run that tells how far it is and leaves a report.
-func writes(_ context.Context, directory string, tell func(string, float64)) error {
-	tell("running", 0.5)
+// writes is a run that reports how far it is and leaves a report.
+func writes(_ context.Context, directory string, report func(string, float64)) error {
+	report("running", 0.5)
 	return os.WriteFile(filepath.Join(directory, "report.json"), []byte(reportText), 0o644)
 }
 
 // hangs is a run that goes on until it is canceled.
-func hangs(ctx context.Context, _ string, tell func(string, float64)) error {
-	tell("running", 0.25)
+func hangs(ctx context.Context, _ string, report func(string, float64)) error {
+	report("running", 0.25)
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
@@ -105,9 +106,9 @@ func (r *resting) Status() engine.Status                                      { 
 func (r *resting) Preview(reconcile.HaltLevel, reconcile.Scope) []engine.Step { return r.steps }
 func (r *resting) Outlooks() []engine.Outlook                                 { return r.outlooks }
 func (r *resting) Quarantines() []engine.Quarantine                           { return r.quarantine }
-func (r *resting) Withdrawing(string) (engine.Deed, error)                    { return r.deed, r.refuses }
+func (r *resting) Withdrawing(string) (engine.Deed, error)                    { return r.action, r.refuses }
 func (r *resting) Closing(exchange.SymbolKey) (engine.Deed, error) {
-	return r.deed, r.refuses
+	return r.action, r.refuses
 }
 func (r *resting) Tightening(t *engine.Tighten) (lines []string, err error) {
 	for _, s := range t.Limits {
@@ -169,7 +170,8 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 	if err := d.market.AddAccount(sim.DefaultAccount("taker")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.market.Do("taker", &exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}); err != nil {
+	if _, err := d.market.Do("taker", &exchange.Request{Operation: exchange.FuturesPlace, Order: exchange.NewOrder{Market: exchange.Futures,
+		Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}); err != nil {
 		t.Fatal(err) // so that there is a trade to show
 	}
 	config := Config{Board: d.board, History: d.history, Logs: d.logs, Metrics: d.metrics, Driver: d, Engine: d, Market: d, Epoch: "e1",
@@ -184,13 +186,15 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 			return nil, false
 		},
 		Configuration: func() Configuration {
-			return Configuration{Directory: "configs", Files: []string{"botd.yaml"}, Hash: "00", YAML: "mode: demo\n", Settings: []Setting{{"mode", "demo", "default"}}}
+			return Configuration{Directory: "configs", Files: []string{"botd.yaml"}, Hash: "00", YAML: "mode: demo\n", Settings: []Setting{{"mode", "demo",
+				"default"}}}
 		},
 		Plots: func(name string) []strategy.Plot {
 			if name != "trend" {
 				return nil
 			}
-			return []strategy.Plot{{Indicator: "sma", Parameters: map[string]float64{"period": 3}}, {Indicator: "macd", OwnScale: true, Outputs: []string{"signal"}, Parameters: map[string]float64{"fast": 3, "slow": 5, "signal": 2}}}
+			return []strategy.Plot{{Indicator: "sma", Parameters: map[string]float64{"period": 3}}, {Indicator: "macd", OwnScale: true,
+				Outputs: []string{"signal"}, Parameters: map[string]float64{"fast": 3, "slow": 5, "signal": 2}}}
 		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },
 	}
@@ -274,20 +278,24 @@ func running(t testing.TB) *engine.Status {
 	return &engine.Status{
 		Total: enginetest.Amount(t, "10001.5"),
 		Symbols: []engine.SymbolStatus{
-			{Key: bitcoin.Key(), Rules: bitcoin, Owner: "trend", Position: 20, Known: 20, EntryPrice: enginetest.Amount(t, "50000"), LiqPrice: enginetest.Amount(t, "45090"), Leverage: 10,
+			{Key: bitcoin.Key(), Rules: bitcoin, Owner: "trend", Position: 20, Known: 20, EntryPrice: enginetest.Amount(t, "50000"),
+				LiqPrice: enginetest.Amount(t, "45090"), Leverage: 10,
 				Last: enginetest.Price(t, bitcoin, "50100"), Read: true, Settled: true},
 			{Key: ether.Key(), Rules: ether, Owner: "hold", Last: enginetest.Price(t, ether, "3000")},
 		},
 		NowMS: 1_700_000_100_000, SoundMS: 1_700_000_099_000, Equity: enginetest.Amount(t, "10001.5"), AccountMS: 1,
 		Account: exchange.MarginAccount{WalletBalance: enginetest.Amount(t, "10000.123456789")},
 		Strategies: []engine.StrategyStatus{
-			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: enginetest.Amount(t, "50000"), Last: enginetest.Price(t, bitcoin, "50100"),
-				LiqPrice: enginetest.Amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000, NextMS: 1_700_000_102_000},
+			{Name: "trend", Symbol: bitcoin, Interval: exchange.Minute1, State: "running", Position: 20, EntryPrice: enginetest.Amount(t, "50000"),
+				Last:     enginetest.Price(t, bitcoin, "50100"),
+				LiqPrice: enginetest.Amount(t, "45090"), LastMS: 1_700_000_099_500, CandleMS: 1_700_000_040_000, TickMS: 1_700_000_040_000,
+				NextMS: 1_700_000_102_000},
 			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: enginetest.Price(t, ether, "3000"), LastMS: 1_700_000_099_500},
 		},
 		Live: []reconcile.Placement{
 			{ClientOrderID: "bx-1-1", OrderID: 11, Strategy: "trend", Purpose: reconcile.StopLoss, State: reconcile.Working, SentMS: 5_000,
-				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}},
+				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
+					StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}},
 			{ClientOrderID: "bx-1-2", Strategy: "trend", Purpose: reconcile.Entry, State: reconcile.Uncertain, SentMS: 7_000,
 				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}},
 		},

@@ -95,8 +95,10 @@ func TestTheServerAnswersAsItsDocumentSays(t *testing.T) {
 func (v *visitor) live() {
 	t := v.desk.t
 	v.take(accounted(t)...)
-	sent := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: enginetest.Price(t, bitcoin, "50000"), Quantity: 20, ClientOrderID: "bx-1-9"}
-	bought := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: enginetest.Amount(t, "100"), ClientOrderID: "bx-1-8"}
+	sent := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: enginetest.Price(t, bitcoin,
+		"50000"), Quantity: 20, ClientOrderID: "bx-1-9"}
+	bought := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: enginetest.Amount(t,
+		"100"), ClientOrderID: "bx-1-8"}
 	for _, r := range []record.Record{
 		{AtMS: 1, Body: record.Boot{Epoch: 1}},
 		{AtMS: 1, Body: record.Config{Hash: "00"}},
@@ -107,7 +109,8 @@ func (v *visitor) live() {
 		{AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Body: record.Sending{Order: bought, Purpose: reconcile.Entry}},
 		{AtMS: 7, ClientOrderID: "bx-1-8", Body: record.Unknown{Why: "the answer was lost"}},
 		{AtMS: 8, Strategy: "trend", Body: record.Halt{Level: reconcile.LevelPause, Why: "news"}},
-		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account", Detail: "pause: news", RequestID: "X"}},
+		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account",
+			Detail: "pause: news", RequestID: "X"}},
 	} {
 		v.history.Take(&r)
 	}
@@ -116,29 +119,36 @@ func (v *visitor) live() {
 	s.Day = reconcile.Day{StartMS: 1, Equity: enginetest.Amount(t, "10000"), Peak: enginetest.Amount(t, "10100")}
 	s.Balances = []exchange.Balance{{Asset: "USDT", Free: enginetest.Amount(t, "10")}, {Asset: "XRP", Free: enginetest.Amount(t, "3")}}
 	s.Halt = reconcile.Halt{Level: reconcile.LevelPause, Why: "news", AtMS: 1}
-	s.Halts = []reconcile.Halt{s.Halt, {Level: reconcile.LevelCancel, Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: reconcile.LevelFlatten, Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
+	s.Halts = []reconcile.Halt{s.Halt, {Level: reconcile.LevelCancel, Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: reconcile.LevelFlatten,
+		Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm", Doing: "to close"},
-		{State: "limit", Scope: reconcile.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined", Scope: reconcile.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
+		{State: "limit", Scope: reconcile.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined",
+			Scope: reconcile.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
 	s.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
-		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached, Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
+		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached,
+			Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
 			Set: &reconcile.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}
 	one := &s.Strategies[0]
 	one.Why, one.Reason, one.Latch = "why", "because", 1
-	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5, Orders: []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
-		Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because", Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
+	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5,
+		Orders: []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
+		Exits:  []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because",
+		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
 	one.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "began", Value: 1})
 	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = enginetest.Price(t, bitcoin, "50100"), 1, "differs"
 	s.Live[0].Order.Quantity, s.Live[0].Order.ClosePosition = 10, false
 	v.status = s
 	v.board.Unclean(true)
 	v.board.Show(s)
-	v.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "differs", SinceMS: 1, Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
+	v.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "differs", SinceMS: 1,
+		Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
 		Unknown: s.Live[1:], Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10}}},
 		{Symbol: ether.Key(), Rules: ether, Cause: "not read", Blocked: "not read since the start"}}
 	v.outlooks = outlooks(t, one.Plan)
 	v.steps = closingSteps()
 	v.steps[1].Intent.Order.Price, v.steps[1].Intent.Order.StopPrice, v.steps[1].Intent.Order.ClosePosition = 1, 1, true
-	verdicts := []risk.Verdict{{Rule: "margin", Scope: "account", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price", Outcome: risk.Passed}}
+	verdicts := []risk.Verdict{{Rule: "margin", Scope: "account", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "price",
+		Outcome: risk.Passed}}
 	all := enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin")
 	all = append(all, slices.DeleteFunc(slices.Clone(all), func(n engine.Note) bool {
 		_, refusal := n.Fact.(engine.NoteRefusal)
@@ -160,17 +170,20 @@ func (v *visitor) live() {
 		}
 		v.board.Note(&n)
 	}
-	v.board.Note(&engine.Note{AtMS: 6, Strategy: "hold", Symbol: ether, Fact: engine.NoteIntent{Intent: &reconcile.Intent{Strategy: "hold", Purpose: reconcile.Entry, Order: bought}}})
+	v.board.Note(&engine.Note{AtMS: 6, Strategy: "hold", Symbol: ether, Fact: engine.NoteIntent{Intent: &reconcile.Intent{Strategy: "hold",
+		Purpose: reconcile.Entry, Order: bought}}})
 	if err := v.server.config.Equity.Sample(v.board); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.logs.Write([]byte(`{"level":"warn","time":"2026-01-01T00:00:00Z","event":"order.fill","msg":"fill","strategy":"trend","market":"futures","symbol":"BTC-USDT","client_order_id":"bx-1-9","dur_ms":3}`)); err != nil {
+	if _, err := v.logs.Write([]byte(`{"level":"warn","time":"2026-01-01T00:00:00Z","event":"order.fill","msg":"fill","strategy":"trend","market":"futures",` +
+		`"symbol":"BTC-USDT","client_order_id":"bx-1-9","dur_ms":3}`)); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (v *visitor) goState() {
-	for _, id := range []string{"status", "health", "version", "strategies", "positions", "account", "equity", "risk", "limits", "limits_too", "plan", "reconcile", "quarantines", "config", "log_level", "session", "document", "symbols"} {
+	for _, id := range []string{"status", "health", "version", "strategies", "positions", "account", "equity", "risk", "limits", "limits_too", "plan",
+		"reconcile", "quarantines", "config", "log_level", "session", "document", "symbols"} {
 		v.good(id, "", "")
 	}
 	v.good("strategy", "trend", "")
@@ -326,11 +339,13 @@ func (v *visitor) goChanges() {
 		first := v.call(c.status, c.id, c.where, c.body, keyed)
 		again := v.call(c.status, c.id, c.where, c.body, keyed)
 		if len(v.sent) != before+1 || first.Body.String() != again.Body.String() || again.Header().Get("Idempotency-Replayed") != "true" {
-			v.desk.t.Errorf("%s twice under one key: want it done once and answered again, have %d events, %s and %s", c.id, len(v.sent)-before, first.Body, again.Body)
+			v.desk.t.Errorf("%s twice under one key: want it done once and answered again, have %d events, %s and %s", c.id, len(v.sent)-before, first.Body,
+				again.Body)
 		}
 		v.call(http.StatusUnprocessableEntity, c.id, c.where+"?dry_run=true", c.body, keyed)
 		event := v.sent[len(v.sent)-1]
-		if event.Audit == nil || event.Audit.Actor != "token" || event.Audit.Role != "operator" || event.Audit.RequestID == "" || !strings.HasPrefix(event.Audit.Action, v.Operations[c.id].Method+" /api/v1/") {
+		if event.Audit == nil || event.Audit.Actor != "token" || event.Audit.Role != "operator" || event.Audit.RequestID == "" ||
+			!strings.HasPrefix(event.Audit.Action, v.Operations[c.id].Method+" /api/v1/") {
 			v.desk.t.Errorf("%s: want who asked for it journalled, have %+v", c.id, event.Audit)
 		}
 		v.Operations[c.id].Parameters["Idempotency-Key"] = true
@@ -397,7 +412,8 @@ func (v *visitor) goTokens() {
 	v.call(http.StatusOK, "create_token", "", `{"name":"phone","role":"viewer","ends":"2999-01-01T00:00:00Z"}`, local)
 	v.call(http.StatusOK, "create_token", "", `{"name":"desk","role":"operator"}`, local)
 	v.call(http.StatusConflict, "create_token", "", `{"name":"phone","role":"viewer"}`, local)
-	for _, text := range []string{`{"name":"a b","role":"viewer"}`, `{"name":"b","role":"king"}`, `{"name":"b","role":"viewer","ends":"2001-01-01T00:00:00Z"}`} {
+	for _, text := range []string{`{"name":"a b","role":"viewer"}`, `{"name":"b","role":"king"}`,
+		`{"name":"b","role":"viewer","ends":"2001-01-01T00:00:00Z"}`} {
 		v.call(http.StatusBadRequest, "create_token", "", text, local)
 	}
 	v.fails = runtime.ErrUnwritten
@@ -426,20 +442,22 @@ func (v *visitor) goRefusals() {
 			v.answer(http.MethodGet, "/api/v1/status", "", func(r *http.Request) { bearer("wrong")(r); from("192.0.2.7:1")(r) })
 			v.call(http.StatusTooManyRequests, id, where, "", func(r *http.Request) { bearer("wrong")(r); from("192.0.2.7:1")(r) })
 		}
-		if _, told := o.Statuses[http.StatusBadRequest]; told {
+		if _, reported := o.Statuses[http.StatusBadRequest]; reported {
 			v.call(http.StatusBadRequest, id, where+"?nonsense=1", "", bearer(testToken))
 		}
-		if _, told := o.Statuses[http.StatusRequestEntityTooLarge]; told {
+		if _, reported := o.Statuses[http.StatusRequestEntityTooLarge]; reported {
 			v.call(http.StatusRequestEntityTooLarge, id, where, `{"reason":"`+strings.Repeat("x", maxRequest)+`"}`, bearer(testToken))
-			v.call(http.StatusRequestEntityTooLarge, id, where, `{"reason":"`+strings.Repeat("x", maxRequest)+`"}`, func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", "k") })
+			v.call(http.StatusRequestEntityTooLarge, id, where, `{"reason":"`+strings.Repeat("x", maxRequest)+`"}`,
+				func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Idempotency-Key", "k") })
 		}
-		if _, told := o.Statuses[http.StatusNotFound]; told && o.Method == http.MethodGet {
+		if _, reported := o.Statuses[http.StatusNotFound]; reported && o.Method == http.MethodGet {
 			v.call(http.StatusNotFound, id, where, "", bearer(testToken))
 		}
 	}
 	for _, c := range []struct{ id, where string }{
 		{"orders", "?limit=0"}, {"orders", "?limit=1001"}, {"orders", "?after=x"}, {"orders", "?after=-1"}, {"orders", "?limit=1&limit=2"},
-		{"candles", "?symbol=BTC-USDT&interval=2s"}, {"candles", "?symbol=NO-USDT&interval=1m"}, {"candles", "?symbol=BTC-USDT&interval=1m&limit=5001"}, {"candles", "?symbol=BTC-USDT&interval=1m&from=0&to=1800000000000"},
+		{"candles", "?symbol=BTC-USDT&interval=2s"}, {"candles", "?symbol=NO-USDT&interval=1m"}, {"candles", "?symbol=BTC-USDT&interval=1m&limit=5001"},
+		{"candles", "?symbol=BTC-USDT&interval=1m&from=0&to=1800000000000"},
 		{"candles", "?symbol=BTC-USDT&interval=1m&market=moon"}, {"equity", "?from=yesterday"}, {"logs", "?level=loud"}, {"events", "?topics=weather"},
 	} {
 		v.call(http.StatusBadRequest, c.id, c.where, "", bearer(testToken))
@@ -475,8 +493,8 @@ func (v *visitor) goStream() {
 	v.call(http.StatusServiceUnavailable, "events", "", "", bearer(testToken))
 }
 
-// told is one event as a client read it.
-type told struct {
+// reported is one event as a client read it.
+type reported struct {
 	topic string
 	data  []byte
 }

@@ -17,7 +17,7 @@ type endpoint struct {
 	later   bool         // is carried out after the answer, which is 202
 }
 
-// read answers a document, with a tag by which a client that has it already is told so.
+// read answers a document, with a tag: a client that has it already gets 304 instead.
 func read[A any](get func(*Server, *request) (A, error)) endpoint {
 	return endpoint{answer: reflect.TypeFor[A](), serve: func(s *Server, w http.ResponseWriter, r *request) error {
 		value, err := get(s, r)

@@ -51,7 +51,8 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 	d := newDesk(t)
 	for _, path := range []string{"/", "/login", "/login.js", "/api/v1/status", "/api/v1/nowhere", "/nowhere", "/metrics", "/healthz"} {
 		header := d.answer(http.MethodGet, path, "", nil).Header()
-		if have := header.Get("Content-Security-Policy"); have != policy || strings.Contains(have, "unsafe") || !strings.Contains(have, "default-src 'none'") || !strings.Contains(have, "frame-ancestors 'none'") {
+		if have := header.Get("Content-Security-Policy"); have != policy || strings.Contains(have, "unsafe") || !strings.Contains(have,
+			"default-src 'none'") || !strings.Contains(have, "frame-ancestors 'none'") {
 			t.Errorf("%s: want a strict policy, have %q", path, have)
 		}
 		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"} {
@@ -98,7 +99,8 @@ func TestAViewerLooksAndAnOperatorChanges(t *testing.T) {
 			}
 			code, _ := d.ask(each.method, path, "", change)
 			want := map[bool]int{true: 403, false: 401}[role == auth.Viewer]
-			if allowed := role >= each.minimum; allowed && (code == 401 && each.path != "/api/v1/session" || code == 403 && each.path != "/api/v1/session/link" && each.path != "/api/v1/tokens") || !allowed && code != want {
+			if allowed := role >= each.minimum; allowed && (code == 401 && each.path != "/api/v1/session" || code == 403 &&
+				each.path != "/api/v1/session/link" && each.path != "/api/v1/tokens") || !allowed && code != want {
 				t.Errorf("%s %s as %s: want it let in %t, have %d", each.method, path, role, allowed, code)
 			}
 		}
@@ -123,10 +125,12 @@ func TestASessionIsOneCookieThatNoScriptReads(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		d := newDeskWith(t, func(c *Config) { c.Access.BehindProxy = secure })
 		cookie := d.login(`{"token":"` + viewerToken + `"}`)
-		if cookie == nil || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Secure != secure || cookie.Path != "/" || cookie.Domain != "" || strings.HasPrefix(cookie.Name, "__Host-") != secure {
+		if cookie == nil || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || cookie.Secure != secure || cookie.Path != "/" ||
+			cookie.Domain != "" || strings.HasPrefix(cookie.Name, "__Host-") != secure {
 			t.Fatalf("secure %t: want a guarded cookie, have %+v", secure, cookie)
 		}
-		if code, text := d.ask(http.MethodGet, "/api/v1/session", "", with(cookie)); code != 200 || !strings.Contains(text, `"role":"viewer"`) || !strings.Contains(text, `"by":"session"`) {
+		if code, text := d.ask(http.MethodGet, "/api/v1/session", "", with(cookie)); code != 200 || !strings.Contains(text, `"role":"viewer"`) ||
+			!strings.Contains(text, `"by":"session"`) {
 			t.Errorf("want a viewer's session, have %d %s", code, text)
 		}
 		if code, _ := d.ask(http.MethodPost, "/api/v1/risk/halt", `{"level":"pause","reason":"x"}`, with(cookie)); code != 403 {
@@ -256,7 +260,10 @@ func TestTheSocketIsItsOwnersAlone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.server.Serve(ctx, listener) }()
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn,
+		error) {
+		return net.Dial("unix", path)
+	}}}
 	response, err := client.Post("http://botd/api/v1/risk/halt", "application/json", strings.NewReader(`{"level":"pause","reason":"over the socket"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -307,7 +314,8 @@ func certify(t *testing.T, access Access) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "botd"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "botd"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter:    time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -318,7 +326,8 @@ func certify(t *testing.T, access Access) *x509.CertPool {
 		t.Fatal(err)
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})
-	if err := errors.Join(os.WriteFile(access.Certificate, text, 0o600), os.WriteFile(access.Key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(access.Certificate, text, 0o600), os.WriteFile(access.Key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY",
+		Bytes: private}), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()

@@ -17,35 +17,40 @@ var haltRoutes = []route{
 		summary: "The kill switch, of the account or a part of it. The answer says exactly what is sent; with dry_run nothing is.", fails: []int{404}},
 	{id: "rearm", tag: "risk", method: "POST", path: "/api/v1/risk/rearm", minimum: auth.Operator, endpoint: order((*Server).rearm),
 		summary: "Ends a halt. Says what ends, and what still blocks trading.", fails: []int{404}},
-	{id: "pause_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/pause", minimum: auth.Operator, endpoint: order(haltingAt(reconcile.LevelPause)),
-		summary: "Nothing opens for this strategy; exits and stops go on.", fails: []int{404}},
-	{id: "stop_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/stop", minimum: auth.Operator, endpoint: order(haltingAt(reconcile.LevelCancel)),
-		summary: "Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops go on.", fails: []int{404}},
-	{id: "flatten_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/flatten", minimum: auth.Operator, endpoint: order(haltingAt(reconcile.LevelFlatten)),
-		summary: "Nothing opens for this strategy, its opening orders are canceled and its position is closed at market.", fails: []int{404}},
-	{id: "resume_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/resume", minimum: auth.Operator, endpoint: order((*Server).resumeStrategy),
-		summary: "Ends the halt of this strategy, and releases its latch.", fails: []int{404}},
-	{id: "halt_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/halt", minimum: auth.Operator, endpoint: order((*Server).haltStrategy),
-		summary: "The kill switch for this strategy alone.", fails: []int{404}},
+	{id: "pause_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/pause", minimum: auth.Operator,
+		endpoint: order(haltingAt(reconcile.LevelPause)),
+		summary:  "Nothing opens for this strategy; exits and stops go on.", fails: []int{404}},
+	{id: "stop_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/stop", minimum: auth.Operator,
+		endpoint: order(haltingAt(reconcile.LevelCancel)),
+		summary:  "Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops go on.", fails: []int{404}},
+	{id: "flatten_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/flatten", minimum: auth.Operator,
+		endpoint: order(haltingAt(reconcile.LevelFlatten)),
+		summary:  "Nothing opens for this strategy, its opening orders are canceled and its position is closed at market.", fails: []int{404}},
+	{id: "resume_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/resume", minimum: auth.Operator,
+		endpoint: order((*Server).resumeStrategy),
+		summary:  "Ends the halt of this strategy, and releases its latch.", fails: []int{404}},
+	{id: "halt_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/halt", minimum: auth.Operator,
+		endpoint: order((*Server).haltStrategy),
+		summary:  "The kill switch for this strategy alone.", fails: []int{404}},
 }
 
 // HaltRequest is a halt of the account, or of a part of it.
 type HaltRequest struct {
-	Level reconcile.HaltLevel `json:"level"`
+	Level reconcile.HaltLevel `json:"level"` // pause | cancel | flatten
 	RearmRequest
 }
 
 // RearmRequest is which halt is to end; the account's without any field.
 type RearmRequest struct {
 	Strategy string `json:"strategy,omitempty"` // of one strategy alone
-	Market   string `json:"market,omitempty"`   // of one symbol alone: needed where both markets trade it
-	Symbol   string `json:"symbol,omitempty"`
+	Market   string `json:"market,omitempty"`   // futures | spot; needed where both markets trade the symbol
+	Symbol   string `json:"symbol,omitempty"`   // of one symbol alone
 	ReasonRequest
 }
 
 // StrategyHaltRequest is a halt of the strategy that the path names.
 type StrategyHaltRequest struct {
-	Level reconcile.HaltLevel `json:"level"`
+	Level reconcile.HaltLevel `json:"level"` // pause | cancel | flatten
 	ReasonRequest
 }
 
@@ -62,7 +67,8 @@ type HaltAnswer struct {
 }
 
 func newHaltAnswer(r *request, level reconcile.HaltLevel, scope, reason string) HaltAnswer {
-	return HaltAnswer{Schema: 1, DryRun: r.dryRun, Level: level, Scope: scope, Reason: reason, Does: []string{}, Steps: []view.HaltStep{}, Still: []view.Degraded{}}
+	return HaltAnswer{Schema: 1, DryRun: r.dryRun, Level: level, Scope: scope, Reason: reason, Does: []string{}, Steps: []view.HaltStep{},
+		Still: []view.Degraded{}}
 }
 
 func (s *Server) halt(r *request, body *HaltRequest) (HaltAnswer, error) {
@@ -84,7 +90,8 @@ func (s *Server) resumeStrategy(r *request, body *ReasonRequest) (HaltAnswer, er
 	return s.rearm(r, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
 }
 
-const wantHalt = `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, dry_run to see what it would send`
+const wantHalt = `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, ` +
+	`dry_run to see what it would send`
 
 func (s *Server) engage(r *request, level reconcile.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
 	if err := what.need(r, wantHalt); err != nil || level == reconcile.LevelNone {

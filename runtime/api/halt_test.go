@@ -28,7 +28,8 @@ func closingSteps() []engine.Step {
 	return []engine.Step{
 		{Strategy: "trend", Symbol: bitcoin, Intent: reconcile.Intent{Purpose: reconcile.Cancel, OrderID: 11, ClientID: "bx-1-1"}},
 		{Strategy: "trend", Symbol: bitcoin, Later: true, Intent: reconcile.Intent{Purpose: reconcile.Exit, Last: bitcoin.PriceTick * 500_000,
-			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20 * bitcoin.QuantityTick, ReduceOnly: true}}},
+			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder,
+				Quantity: 20 * bitcoin.QuantityTick, ReduceOnly: true}}},
 	}
 }
 
@@ -40,7 +41,8 @@ func TestADryRunOfAHaltShowsEachOrderAndSendsNothing(t *testing.T) {
 	if code != http.StatusOK || len(d.sent) != 0 || !out.DryRun || len(out.Steps) != 2 {
 		t.Fatalf("want 200, two steps and nothing sent, have %d, %+v: %s", code, d.sent, text)
 	}
-	for i, want := range []string{"cancel order 11 (bx-1-1) on futures BTC-USDT", "close by SELL MARKET 0.020 on futures BTC-USDT (about 1000 USDT), once the cancels are confirmed"} {
+	for i, want := range []string{"cancel order 11 (bx-1-1) on futures BTC-USDT",
+		"close by SELL MARKET 0.020 on futures BTC-USDT (about 1000 USDT), once the cancels are confirmed"} {
 		if have := strings.ReplaceAll(out.Steps[i].Text, "0.02 ", "0.020 "); have != want {
 			t.Errorf("step %d: want %q, have %q", i, want, have)
 		}
@@ -65,7 +67,8 @@ func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
 		{"a mistyped strategy", "halt", `{"level":"cancel","reason":"news","strategy":"trnd"}`, 404, reconcile.Scope{}, "there are: trend, hold, cash"},
 		{"a symbol", "halt", `{"level":"cancel","reason":"news","symbol":"ETH-USDT"}`, 202, reconcile.Scope{Symbol: ether.Key()}, "ETH-USDT"},
 		{"a symbol of both markets", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT"}`, 404, reconcile.Scope{}, "both markets"},
-		{"a symbol of one market", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT","market":"spot"}`, 202, reconcile.Scope{Symbol: spot.Key()}, "spot BTC-USDT"},
+		{"a symbol of one market", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT","market":"spot"}`, 202,
+			reconcile.Scope{Symbol: spot.Key()}, "spot BTC-USDT"},
 		{"nobody's symbol", "halt", `{"level":"cancel","reason":"news","symbol":"DOGE-USDT"}`, 404, reconcile.Scope{}, "nothing was changed"},
 		{"both", "halt", `{"level":"cancel","reason":"news","strategy":"trend","symbol":"ETH-USDT"}`, 404, reconcile.Scope{}, "not both"},
 		{"arm a strategy", "rearm", `{"strategy":"trend"}`, 202, reconcile.Scope{Strategy: "trend"}, "armed again by the operator"},
@@ -88,20 +91,22 @@ func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
 	}
 }
 
-func TestArmingTellsWhatStillKeepsTradingBack(t *testing.T) {
+func TestArmingReportsWhatStillKeepsTradingBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: reconcile.Scope{Strategy: "trend"}, WayOut: "botd rearm --strategy trend"}}
-	if code, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", ""); code != 202 || len(out.Still) != 1 || out.Still[0].WayOut != "botd rearm --strategy trend" {
-		t.Errorf("want the other halt told, have %d: %s", code, text)
+	if code, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", ""); code != 202 || len(out.Still) != 1 ||
+		out.Still[0].WayOut != "botd rearm --strategy trend" {
+		t.Errorf("want the other halt reported, have %d: %s", code, text)
 	}
 	d.status.Strategies = slices.Clone(d.status.Strategies)
 	latched := &d.status.Strategies[0]
 	latched.Latch = 1
 	const stays = "stays until its target is zero or changes side: botd rearm --strategy "
 	for body, want := range map[string]bool{"": true, `{"symbol":"` + latched.Symbol.Name + `"}`: true, `{"strategy":"` + latched.Name + `"}`: false} {
-		if _, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", body); strings.Contains(strings.Join(out.Does, "\n"), "the latch of "+latched.Name+" "+stays+latched.Name) != want {
-			t.Errorf("arming %s: that the latch stays is told: want %t, have %s", body, want, text)
+		if _, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", body); strings.Contains(strings.Join(out.Does, "\n"),
+			"the latch of "+latched.Name+" "+stays+latched.Name) != want {
+			t.Errorf("arming %s: that the latch stays is reported: want %t, have %s", body, want, text)
 		}
 	}
 }
@@ -132,7 +137,8 @@ func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {
 			t.Errorf("%s: want %d with %q and nothing changed, have %d: %s %+v", c.name, c.code, c.part, code, text, d.sent)
 		}
 	}
-	if code, _ := d.ask(http.MethodPost, "/api/v1/reconcile/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`, nil); code != 401 || len(d.sent) != 0 {
+	if code, _ := d.ask(http.MethodPost, "/api/v1/reconcile/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`, nil); code != 401 ||
+		len(d.sent) != 0 {
 		t.Errorf("without a token: want 401, have %d", code)
 	}
 	code, out, text := post[ResolveAnswer](d, "/api/v1/reconcile/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`)
@@ -143,7 +149,8 @@ func TestAQuarantineIsShownWithItsEvidenceAndEndedByAPerson(t *testing.T) {
 		t.Errorf("want one event, have %+v", d.sent)
 	}
 	d.quarantine[0].Blocked, d.sent = "not read", nil
-	if code, _, text := post[ResolveAnswer](d, "/api/v1/reconcile/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`); code != 409 || len(d.sent) != 0 || !strings.Contains(text, "complete round") {
+	if code, _, text := post[ResolveAnswer](d, "/api/v1/reconcile/resolve", `{"symbol":"BTC-USDT","decision":"adopt","reason":"mine"}`); code != 409 ||
+		len(d.sent) != 0 || !strings.Contains(text, "complete round") {
 		t.Errorf("want it refused until a round was complete, have %d: %s", code, text)
 	}
 }

@@ -24,7 +24,8 @@ func (d *desk) take(records ...record.Record) {
 }
 
 func sending(atMS int64, id string) record.Record {
-	return record.Record{AtMS: atMS, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: reconcile.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
+	return record.Record{AtMS: atMS, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: reconcile.Entry,
+		Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
 }
 
 func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
@@ -36,10 +37,12 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 		record.Record{AtMS: 4, ClientOrderID: "a", Body: record.Fill{Filled: 10}}, // nothing new
 		record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Canceled, Filled: 25, Evidence: "fetched CANCELED"}})
 	one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
-	if one.State != "canceled" || one.Live || one.Filled != "0.025" || one.Quantity != "0.03" || one.MeanPrice != "50000" || one.OrderID != 11 || one.SentMS != 1 || one.EndedMS != 5 || one.Evidence != "fetched CANCELED" {
+	if one.State != "canceled" || one.Live || one.Filled != "0.025" || one.Quantity != "0.03" || one.MeanPrice != "50000" || one.OrderID != 11 ||
+		one.SentMS != 1 || one.EndedMS != 5 || one.Evidence != "fetched CANCELED" {
 		t.Errorf("have %+v", one.Order)
 	}
-	want := []view.Step{{AtMS: 1, Step: "journalled", Text: "durable before its first byte"}, {AtMS: 2, Step: "acknowledged"}, {AtMS: 3, Step: "fetched", Text: "filled 0.01 more"},
+	want := []view.Step{{AtMS: 1, Step: "journalled", Text: "durable before its first byte"}, {AtMS: 2, Step: "acknowledged"}, {AtMS: 3, Step: "fetched",
+		Text: "filled 0.01 more"},
 		{AtMS: 5, Step: "fetched", Text: "filled 0.015 more"}, {AtMS: 5, Step: "settled", Text: "canceled: fetched CANCELED"}}
 	if diff := cmp.Diff(want, one.Steps); diff != "" {
 		t.Errorf("steps: want - have +\n%s", diff)
@@ -81,7 +84,7 @@ func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
 	d.board.Show(s)
 	one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if last := one.Steps[len(one.Steps)-1]; one.State != "working" || last.Text != "seen on the exchange" || len(one.Steps) != 3 {
-		t.Errorf("want it working, told once, have %+v", one)
+		t.Errorf("want it working, reported once, have %+v", one)
 	}
 	d.take(record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Filled, Filled: 30}})
 	d.board.Show(s) // drawn before
@@ -114,7 +117,7 @@ func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 	for _, s := range one.Steps {
 		steps = append(steps, s.Step)
 	}
-	if have := strings.Join(steps, " "); have != "wanted checked journalled sent acknowledged refused uncertain fetched settled" {
+	if have := strings.Join(steps, " "); have != "derived checked journalled sent acknowledged refused uncertain fetched settled" {
 		t.Errorf("have %s", have)
 	}
 }
@@ -122,14 +125,16 @@ func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.take(record.Record{AtMS: 1, Body: record.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
+	d.take(record.Record{AtMS: 1, Body: record.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt",
+		Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
 		record.Record{AtMS: 1, Strategy: "trend", Body: record.Halt{Level: reconcile.LevelPause, Why: "news"}},
 		record.Record{AtMS: 2, Strategy: "trend", Body: record.Halt{Why: "over"}},
 		record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), Body: record.Assigned{}}) // nobody's change
 	want := []view.Audit{
 		{ID: "3", AtMS: 2, Kind: "halt", Actor: "botd", Action: "rearm", Target: "strategy trend", Detail: "over"},
 		{ID: "2", AtMS: 1, Kind: "halt", Actor: "botd", Action: "halt pause", Target: "strategy trend", Detail: "news"},
-		{ID: "1", AtMS: 1, Kind: "audit", Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend", Detail: "pause: news", RequestID: "R"},
+		{ID: "1", AtMS: 1, Kind: "audit", Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "strategy trend",
+			Detail: "pause: news", RequestID: "R"},
 	}
 	have := decoded[List[view.Audit]](t, d.want(200, "/api/v1/audit")).Items
 	if diff := cmp.Diff(want, have, cmp.AllowUnexported(view.Audit{})); diff != "" {

@@ -8,9 +8,11 @@ import (
 var intentRoutes = []route{
 	{id: "intents", tag: "orders", method: "GET", path: "/api/v1/intents", minimum: auth.Viewer, endpoint: list((*Server).intents),
 		summary: "The intents derived since the start, newest first, each with its outcome.",
-		takes:   []parameter{ofStrategy, ofMarket, ofSymbol, {name: "outcome", text: "Of this outcome alone."}, {name: "purpose", text: "Of this purpose alone."}}},
+		takes: []parameter{ofStrategy, ofMarket, ofSymbol, {name: "outcome", text: "Of this outcome alone."}, {name: "purpose",
+			text: "Of this purpose alone."}}},
 	{id: "intent", tag: "orders", method: "GET", path: "/api/v1/intents/{id}", minimum: auth.Viewer, endpoint: read((*Server).intent),
-		summary: "The life of one intent: every rule with its figures, and every step. By the id of the list, or by a client order id, of earlier runs too.", fails: []int{404}},
+		summary: "The life of one intent: every rule with its figures, and every step. By the id of the list, or by a client order id, of earlier runs too.",
+		fails:   []int{404}},
 	{id: "refusals", tag: "risk", method: "GET", path: "/api/v1/risk/rejections", minimum: auth.Viewer, endpoint: list((*Server).refusals),
 		summary: "Intents that a rule refused in this run, newest first. A refusal that repeats word for word is listed once.",
 		takes:   []parameter{{name: "rule", text: "Of this rule alone."}, ofStrategy, ofMarket, ofSymbol}},

@@ -27,7 +27,8 @@ func Listen(address string, access Access) (net.Listener, error) {
 		return nil, fmt.Errorf("listen %q: not host:port", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !access.secure() {
-		return nil, fmt.Errorf("listen %s: %w\nhint: listen: 127.0.0.1:8420 and an ssh tunnel; or access: {certificate_file: FILE, key_file: FILE}; or access: {behind_proxy: true} with TLS in front of it", address, ErrExposed)
+		return nil, fmt.Errorf("listen %s: %w\nhint: listen: 127.0.0.1:8420 and an ssh tunnel; or access: {certificate_file: FILE, key_file: FILE}; "+
+			"or access: {behind_proxy: true} with TLS in front of it", address, ErrExposed)
 	}
 	var config *tls.Config
 	if access.Certificate != "" {

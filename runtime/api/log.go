@@ -13,7 +13,8 @@ import (
 var logRoutes = []route{
 	{id: "logs", tag: "log", method: "GET", path: "/api/v1/logs", minimum: auth.Viewer, endpoint: list((*Server).logs),
 		summary: "Log lines, newest first, of the last 10000.",
-		takes: []parameter{{name: "level", text: "This level and the more severe ones.", values: ops.Levels}, {name: "event", text: "This event; if it ends in a dot, all that begin with it."},
+		takes: []parameter{{name: "level", text: "This level and the more severe ones.", values: ops.Levels}, {name: "event",
+			text: "This event; if it ends in a dot, all that begin with it."},
 			{name: "text", text: "Lines whose message contains this, in any case."}, ofStrategy, ofMarket, ofSymbol}},
 	{id: "log_level", tag: "log", method: "GET", path: "/api/v1/log-level", minimum: auth.Viewer, endpoint: read((*Server).logLevel),
 		summary: "The level below which nothing is written."},
@@ -26,7 +27,8 @@ func (s *Server) logs(r *request) (items []ops.LogLine, next string) {
 	event, text := r.query.Get("event"), strings.ToLower(r.query.Get("text"))
 	s.config.Logs.Lines(func(lines []ops.LogLine) {
 		items, next = view.Newest(lines, r.page, func(l *ops.LogLine) int64 { return l.Sequence() }, func(l *ops.LogLine) bool {
-			return slices.Index(ops.Levels, l.Level) >= minimum && (r.is("event", l.Event) || strings.HasSuffix(event, ".") && strings.HasPrefix(l.Event, event)) &&
+			return slices.Index(ops.Levels, l.Level) >= minimum && (r.is("event", l.Event) || strings.HasSuffix(event, ".") && strings.HasPrefix(l.Event,
+				event)) &&
 				r.isOf(l.Strategy, l.Market, l.Symbol) && strings.Contains(strings.ToLower(l.Message), text)
 		}, func(l *ops.LogLine) ops.LogLine { return *l })
 	})

@@ -2,10 +2,11 @@ package api
 
 import "net/http"
 
-// loginHTML is the page a one-time link opens. The code is in the fragment, which
-// no browser sends; the script gives it for a cookie and goes on.
+// loginHTML is the page that a one-time link opens. The code is in the fragment, which no
+// browser sends; the script exchanges it for a cookie.
 const loginHTML = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>botd: log in</title><script src="/login.js" defer></script></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>botd: log in</title><script src="/login.js" defer></script></head>
 <body><main><h1>botd</h1>
 <p id="say" role="status">Paste the token of <code>data_dir/MODE/token</code>, or open the link that <code>botd login</code> prints.</p>
 <form id="form"><label>Token <input id="token" type="password" autocomplete="off" required></label> <button>Log in</button></form>
@@ -27,7 +28,8 @@ form.addEventListener("submit", (event) => { event.preventDefault(); login({toke
 const landingHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>botd</title></head>
 <body><main><h1>botd</h1>
-<p>This botd was built without its dashboard. The API is described by <a href="/api/v1/openapi.json">openapi.json</a>; <a href="/metrics">metrics</a>, <a href="/healthz">health</a> and <a href="/readyz?verbose">readiness</a> need no login.</p>
+<p>This botd was built without its dashboard. The API is described by <a href="/api/v1/openapi.json">openapi.json</a>;
+<a href="/metrics">metrics</a>, <a href="/healthz">health</a> and <a href="/readyz?verbose">readiness</a> need no login.</p>
 <p><a href="/login">Log in</a></p>
 </main></body></html>
 `

@@ -14,13 +14,17 @@ import (
 
 var manualRoutes = []route{
 	{id: "cancel_orders", tag: "orders", method: "POST", path: "/api/v1/orders/cancel", minimum: auth.Operator, endpoint: order((*Server).cancelOrders),
-		summary: "Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. The answer says exactly what is sent; " +
+		summary: "Cancels the opening orders that match (all of them without a filter), and pauses their strategies so that none is placed again. " +
+			"The answer says exactly what is sent; " +
 			"with dry_run nothing is. Orders that reduce or protect stay. Each order is a change of its own in the journal.", fails: []int{404, 409}},
 	{id: "cancel_order", tag: "orders", method: "POST", path: "/api/v1/orders/{id}/cancel", minimum: auth.Operator, endpoint: order((*Server).cancelOrder),
-		summary: "Cancels one opening order, and pauses its strategy so that it is not placed again. The answer says exactly what is sent; with dry_run nothing is. " +
+		summary: "Cancels one opening order, and pauses its strategy so that it is not placed again. " +
+			"The answer says exactly what is sent; with dry_run nothing is. " +
 			"An order that reduces or protects is refused (409): no halt blocks those.", fails: []int{404, 409}},
-	{id: "close_position", tag: "money", method: "POST", path: "/api/v1/positions/{market}/{symbol}/close", minimum: auth.Operator, endpoint: order((*Server).closePosition),
-		summary: "Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. The answer says exactly what is sent, " +
+	{id: "close_position", tag: "money", method: "POST", path: "/api/v1/positions/{market}/{symbol}/close", minimum: auth.Operator,
+		endpoint: order((*Server).closePosition),
+		summary: "Closes the position of one symbol at market, reduceOnly, and halts its strategy at level flatten so that it is not opened again. " +
+			"The answer says exactly what is sent, " +
 			"and what the strategy does afterwards; with dry_run nothing is done.", fails: []int{404, 409}},
 }
 
@@ -35,7 +39,8 @@ func (s *Server) cancelOrder(r *request, body *ReasonRequest) (HaltAnswer, error
 		return HaltAnswer{}, notFound("order", r.PathValue("id"))
 	}
 	id := order.ClientOrderID
-	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Withdrawing(id) }, func(*engine.Deed) engine.Event { return r.withdrawal(id, body) })
+	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Withdrawing(id) },
+		func(*engine.Deed) engine.Event { return r.withdrawal(id, body) })
 }
 
 func (r *request) withdrawal(clientOrderID string, body *ReasonRequest) engine.Event {
@@ -50,37 +55,38 @@ func (s *Server) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 	if err != nil {
 		return HaltAnswer{}, notFound("market", r.PathValue("market"))
 	}
-	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Closing(key) }, func(deed *engine.Deed) engine.Event {
-		return r.audited(reconcile.Scope{Symbol: key}.String(), "close: "+body.Reason, &engine.EventHalt{Level: deed.Level, Scope: deed.Scope, Why: body.Reason})
+	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Closing(key) }, func(action *engine.Deed) engine.Event {
+		return r.audited(reconcile.Scope{Symbol: key}.String(), "close: "+body.Reason, &engine.EventHalt{Level: action.Level, Scope: action.Scope,
+			Why: body.Reason})
 	})
 }
 
 // manually answers what an order of a person sends, and unless it is a dry run gives the
 // engine its event.
 func (s *Server) manually(r *request, body *ReasonRequest, preview func() (engine.Deed, error), event func(*engine.Deed) engine.Event) (HaltAnswer, error) {
-	var deed engine.Deed
+	var action engine.Deed
 	var refused error
-	if err := s.query(r, func() { deed, refused = preview() }); err != nil {
+	if err := s.query(r, func() { action, refused = preview() }); err != nil {
 		return HaltAnswer{}, err
 	}
 	if refused != nil {
 		return HaltAnswer{}, notPossible(refused.Error())
 	}
-	out := newHaltAnswer(r, deed.Level, deed.Scope.String(), body.Reason)
-	out.Does = view.OrEmpty(deed.Lines)
-	for i := range deed.Steps {
-		out.Steps = append(out.Steps, view.HaltStepOf(&deed.Steps[i]))
+	out := newHaltAnswer(r, action.Level, action.Scope.String(), body.Reason)
+	out.Does = view.OrEmpty(action.Lines)
+	for i := range action.Steps {
+		out.Steps = append(out.Steps, view.HaltStepOf(&action.Steps[i]))
 	}
 	if r.dryRun {
 		return out, nil
 	}
-	return out, s.send(r, event(&deed))
+	return out, s.send(r, event(&action))
 }
 
 // CancelRequest is which opening orders to cancel: those that match all that is given.
 type CancelRequest struct {
 	Strategy string `json:"strategy,omitempty"`
-	Market   string `json:"market,omitempty"`
+	Market   string `json:"market,omitempty"` // futures | spot
 	Symbol   string `json:"symbol,omitempty"`
 	ReasonRequest
 }
@@ -142,16 +148,16 @@ func (s *Server) withdrawing(body *CancelRequest, status *engine.Status, out *Ha
 		if !p.Purpose.Opens() || !body.matches(p.Strategy, key.Market.String(), key.Name) {
 			continue
 		}
-		deed, err := s.config.Engine.Withdrawing(p.ClientOrderID)
+		action, err := s.config.Engine.Withdrawing(p.ClientOrderID)
 		if err != nil {
 			out.Does = append(out.Does, err.Error())
 			continue
 		}
 		orders = append(orders, p.ClientOrderID)
-		for j := range deed.Steps {
-			out.Steps = append(out.Steps, view.HaltStepOf(&deed.Steps[j]))
+		for j := range action.Steps {
+			out.Steps = append(out.Steps, view.HaltStepOf(&action.Steps[j]))
 		}
-		for _, line := range deed.Lines { // the lines of several orders of a strategy are the same
+		for _, line := range action.Lines { // the lines of several orders of a strategy are the same
 			if !slices.Contains(out.Does, line) {
 				out.Does = append(out.Does, line)
 			}

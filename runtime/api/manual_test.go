@@ -19,27 +19,31 @@ import (
 func handled(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t)
-	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: bitcoin.PriceTick * 400_000, Quantity: 20 * bitcoin.QuantityTick, ClientOrderID: "bx-1-5"}
-	d.history.Take(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Sending{Order: order, Purpose: reconcile.Order}})
+	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: bitcoin.PriceTick * 400_000,
+		Quantity: 20 * bitcoin.QuantityTick, ClientOrderID: "bx-1-5"}
+	d.history.Take(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Sending{Order: order,
+		Purpose: reconcile.Order}})
 	d.history.Take(&record.Record{AtMS: 3, ClientOrderID: "bx-1-5", Body: record.Acknowledged{OrderID: 77}})
-	d.deed = engine.Deed{Scope: reconcile.Scope{Strategy: "trend"}, Level: reconcile.LevelFlatten, Lines: []string{"strategy trend is halted"}, Steps: closingSteps()}
+	d.action = engine.Deed{Scope: reconcile.Scope{Strategy: "trend"}, Level: reconcile.LevelFlatten, Lines: []string{"strategy trend is halted"},
+		Steps: closingSteps()}
 	return d
 }
 
-func TestADeedIsShownBeforeItIsDone(t *testing.T) {
+func TestAManualOrderIsShownBeforeItIsDone(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/api/v1/orders/bx-1-5/cancel", "/api/v1/positions/futures/BTC-USDT/close"} {
 		d := handled(t)
 		for _, form := range []struct{ query, body string }{{"?dry_run=true", ""}, {"", `{"dry_run":true}`}} {
 			code, out, text := post[HaltAnswer](d, path+form.query, form.body)
-			if code != 200 || !out.DryRun || out.Scope != "strategy trend" || len(out.Steps) != 2 || !slices.Equal(out.Does, []string{"strategy trend is halted"}) || len(d.sent) != 0 {
+			if code != 200 || !out.DryRun || out.Scope != "strategy trend" || len(out.Steps) != 2 || !slices.Equal(out.Does,
+				[]string{"strategy trend is halted"}) || len(d.sent) != 0 {
 				t.Errorf("%s%s: want it shown and nothing sent, have %d %s %+v", path, form.query, code, text, d.sent)
 			}
 		}
 	}
 }
 
-func TestADeedIsOneEventWithItsAudit(t *testing.T) {
+func TestAManualOrderIsOneEventWithItsAudit(t *testing.T) {
 	t.Parallel()
 	d := handled(t)
 	for i, c := range []struct {
@@ -49,7 +53,8 @@ func TestADeedIsOneEventWithItsAudit(t *testing.T) {
 	}{
 		{"/api/v1/orders/bx-1-5/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"},
 		{"/api/v1/orders/77/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"}, // by the exchange's id
-		{"/api/v1/positions/futures/BTC-USDT/close", &engine.EventHalt{Level: reconcile.LevelFlatten, Scope: reconcile.Scope{Strategy: "trend"}, Why: "news"}, "symbol futures BTC-USDT"},
+		{"/api/v1/positions/futures/BTC-USDT/close", &engine.EventHalt{Level: reconcile.LevelFlatten, Scope: reconcile.Scope{Strategy: "trend"},
+			Why: "news"}, "symbol futures BTC-USDT"},
 	} {
 		code, out, text := post[HaltAnswer](d, c.path, `{"reason":"news"}`)
 		if code != 202 || out.DryRun || len(d.sent) != i+1 {
@@ -59,13 +64,14 @@ func TestADeedIsOneEventWithItsAudit(t *testing.T) {
 		if want, have := fmt.Sprintf("%T %+v", c.event, c.event), fmt.Sprintf("%T %+v", have.Event, have.Event); want != have {
 			t.Errorf("%s: want %s, have %s", c.path, want, have)
 		}
-		if have.Audit == nil || have.Audit.Action != "POST "+c.path || have.Audit.Target != c.audit || !strings.HasSuffix(have.Audit.Detail, ": news") || have.Audit.Role != "operator" {
+		if have.Audit == nil || have.Audit.Action != "POST "+c.path || have.Audit.Target != c.audit || !strings.HasSuffix(have.Audit.Detail, ": news") ||
+			have.Audit.Role != "operator" {
 			t.Errorf("%s: want it audited, have %+v", c.path, have.Audit)
 		}
 	}
 }
 
-func TestADeedIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
+func TestAManualOrderIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 	t.Parallel()
 	const cancel, closing = "/api/v1/orders/bx-1-5/cancel", "/api/v1/positions/futures/BTC-USDT/close"
 	for _, c := range []struct {
@@ -87,7 +93,8 @@ func TestADeedIsRefusedWhereItIsNotPossibleOrNotAllowed(t *testing.T) {
 		{"an unknown market", "/api/v1/positions/bonds/BTC-USDT/close", `{"reason":"news"}`, bearer(testToken), nil, 404, "bonds"},
 		{"not possible", cancel, `{"reason":"news"}`, bearer(testToken), errors.New("it protects"), 409, "it protects"},
 		{"nothing held", closing, `{"dry_run":true}`, bearer(testToken), errors.New("nothing is held"), 409, "nothing is held"},
-		{"from a web page", closing, `{"reason":"news"}`, func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Sec-Fetch-Site", "cross-site") }, nil, 403, ""},
+		{"from a web page", closing, `{"reason":"news"}`, func(r *http.Request) { bearer(testToken)(r); r.Header.Set("Sec-Fetch-Site", "cross-site") }, nil,
+			403, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +115,7 @@ func TestAWithdrawnOrderIsInTheAuditAndInItsLife(t *testing.T) {
 	if body := d.want(200, "/api/v1/orders/bx-1-5"); !strings.Contains(body, `"step":"withdrawn"`) {
 		t.Errorf("want its step, have %s", body)
 	}
-	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-5", "margin") { // told since the start, as well
+	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-5", "margin") { // reported since the start, as well
 		switch n.Fact.(type) {
 		case engine.NoteRefusal, engine.NoteRefused:
 		default:

@@ -8,7 +8,8 @@ import (
 var noticeRoutes = []route{
 	{id: "notices", tag: "log", method: "GET", path: "/api/v1/notices", minimum: auth.Viewer, endpoint: list((*Server).notices),
 		summary: "What a person may want to know, newest first, since the start.",
-		takes:   []parameter{{name: "kind", text: "Of this kind alone."}, {name: "severity", text: "Of this severity alone.", values: []string{"info", "warning", "error"}}, ofStrategy, ofMarket, ofSymbol}},
+		takes: []parameter{{name: "kind", text: "Of this kind alone."}, {name: "severity", text: "Of this severity alone.", values: []string{"info",
+			"warning", "error"}}, ofStrategy, ofMarket, ofSymbol}},
 	{id: "audit", tag: "log", method: "GET", path: "/api/v1/audit", minimum: auth.Viewer, endpoint: list((*Server).audits),
 		summary: "Who changed what, newest first, from the journal: what people asked for and what botd did by itself.",
 		takes:   []parameter{{name: "kind", text: "Of this kind alone."}, {name: "actor", text: "By this actor alone."}}},

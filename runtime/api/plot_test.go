@@ -11,7 +11,7 @@ import (
 )
 
 // plotted reads a strategy's plots and the candles of the same time.
-func plotted(t *testing.T, d *desk, query string) (told struct {
+func plotted(t *testing.T, d *desk, query string) (plots struct {
 	Interval string
 	OpenMS   []int64 `json:"open_ms"`
 	Lines    []struct {
@@ -21,13 +21,13 @@ func plotted(t *testing.T, d *desk, query string) (told struct {
 	}
 }, candles view.Candles) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/strategies/trend/plots?"+query)), &told); err != nil {
+	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/strategies/trend/plots?"+query)), &plots); err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/candles?market=futures&symbol=BTC-USDT&interval="+told.Interval+"&"+query)), &candles); err != nil {
+	if err := json.Unmarshal([]byte(d.want(200, "/api/v1/candles?market=futures&symbol=BTC-USDT&interval="+plots.Interval+"&"+query)), &candles); err != nil {
 		t.Fatal(err)
 	}
-	return told, candles
+	return plots, candles
 }
 
 func TestPlotsAreComputedOverTheCandlesOfTheStrategy(t *testing.T) {
@@ -37,16 +37,16 @@ func TestPlotsAreComputedOverTheCandlesOfTheStrategy(t *testing.T) {
 	status.NowMS += 60 * 60_000 // so that there are candles
 	d.market.Advance(status.NowMS)
 	d.board.Show(*status)
-	told, candles := plotted(t, d, "limit=40")
-	if len(told.Lines) != 2 || told.Lines[0].Name != "sma 3" || told.Lines[0].Own || told.Lines[1].Name != "macd 3 5 2" || !told.Lines[1].Own {
-		t.Fatalf("want the average over the price and the signal below it, have %+v", told.Lines)
+	plots, candles := plotted(t, d, "limit=40")
+	if len(plots.Lines) != 2 || plots.Lines[0].Name != "sma 3" || plots.Lines[0].Own || plots.Lines[1].Name != "macd 3 5 2" || !plots.Lines[1].Own {
+		t.Fatalf("want the average over the price and the signal below it, have %+v", plots.Lines)
 	}
-	if len(told.OpenMS) != len(candles.OpenMS) || len(told.OpenMS) == 0 {
-		t.Fatalf("want a value for each candle: %d candles, %d values", len(candles.OpenMS), len(told.OpenMS))
+	if len(plots.OpenMS) != len(candles.OpenMS) || len(plots.OpenMS) == 0 {
+		t.Fatalf("want a value for each candle: %d candles, %d values", len(candles.OpenMS), len(plots.OpenMS))
 	}
-	for i := range told.OpenMS {
-		if told.OpenMS[i] != candles.OpenMS[i] || told.Lines[0].Values[i] == nil || told.Lines[1].Values[i] == nil {
-			t.Fatalf("value %d of %d: want it at the candle's time and there from the first on, since what came before is known", i, len(told.OpenMS))
+	for i := range plots.OpenMS {
+		if plots.OpenMS[i] != candles.OpenMS[i] || plots.Lines[0].Values[i] == nil || plots.Lines[1].Values[i] == nil {
+			t.Fatalf("value %d of %d: want it at the candle's time and there from the first on, since what came before is known", i, len(plots.OpenMS))
 		}
 		if i < 2 {
 			continue
@@ -59,7 +59,7 @@ func TestPlotsAreComputedOverTheCandlesOfTheStrategy(t *testing.T) {
 			}
 			sum += value
 		}
-		if have := *told.Lines[0].Values[i]; math.Abs(have-sum/3) > have*1e-7 {
+		if have := *plots.Lines[0].Values[i]; math.Abs(have-sum/3) > have*1e-7 {
 			t.Errorf("average %d: want %v, have %v", i, sum/3, have)
 		}
 	}

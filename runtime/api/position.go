@@ -9,14 +9,17 @@ var positionRoutes = []route{
 	{id: "positions", tag: "money", method: "GET", path: "/api/v1/positions", minimum: auth.Viewer, endpoint: all((*Server).positions),
 		summary: "Open positions as the exchange reports them, with what the journal explains and what protects them."},
 	{id: "ended_positions", tag: "money", method: "GET", path: "/api/v1/positions/history", minimum: auth.Viewer, endpoint: list((*Server).endedPositions),
-		summary: "Closed positions, newest first, whoever opened them, those of earlier runs too. On spot, what a strategy bought and sold again.", takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
+		summary: "Closed positions, newest first, whoever opened them, those of earlier runs too. On spot, what a strategy bought and sold again.",
+		takes:   []parameter{ofStrategy, ofMarket, ofSymbol}},
 	{id: "trades", tag: "money", method: "GET", path: "/api/v1/trades", minimum: auth.Viewer, endpoint: list((*Server).trades),
-		summary: "Round trips of strategies, from flat to flat, net of fees and funding, newest first, those of earlier runs too. A trip is listed once its money is booked.", takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
+		summary: "Round trips of strategies, from flat to flat, net of fees and funding, newest first, those of earlier runs too. " +
+			"A trip is listed once its money is booked.", takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
 	{id: "account", tag: "money", method: "GET", path: "/api/v1/account", minimum: auth.Viewer, endpoint: read((*Server).account),
 		summary: "The balances of both wallets."},
 	{id: "equity", tag: "money", method: "GET", path: "/api/v1/equity", minimum: auth.Viewer, endpoint: read((*Server).equity),
 		summary: "Equity over time, in columns: a point a minute for a week, one an hour before that, with starts, halts and limits as marks.",
-		takes: []parameter{{name: "from", text: "Milliseconds, inclusive.", kind: milliseconds}, {name: "to", text: "Milliseconds, exclusive.", kind: milliseconds},
+		takes: []parameter{{name: "from", text: "Milliseconds, inclusive.", kind: milliseconds}, {name: "to", text: "Milliseconds, exclusive.",
+			kind: milliseconds},
 			{name: "step", text: "Milliseconds between points; more where an answer would have more than 5000.", kind: milliseconds}}},
 }
 

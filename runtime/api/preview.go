@@ -7,7 +7,8 @@ import (
 
 var previewRoutes = []route{
 	{id: "explain", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/explain", minimum: auth.Viewer, endpoint: read((*Server).explain),
-		summary: "Why a strategy trades or does not: data, conditions, plan, intents rule by rule with their figures, and what blocks it.", fails: []int{404, 503}},
+		summary: "Why a strategy trades or does not: data, conditions, plan, intents rule by rule with their figures, and what blocks it.", fails: []int{404,
+			503}},
 	{id: "plan", tag: "strategies", method: "GET", path: "/api/v1/plan", minimum: auth.Viewer, endpoint: all((*Server).previews),
 		summary: "What the next tick of each strategy, and the round after it, would do with what is known now. Nothing is sent.", fails: []int{503}},
 }

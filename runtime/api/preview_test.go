@@ -18,20 +18,24 @@ import (
 func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
 	t.Helper()
 	intent := func(purpose reconcile.Purpose) reconcile.Intent {
-		return reconcile.Intent{Purpose: purpose, Strategy: "trend", OrderID: 9, Leverage: 5, Reason: "because", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
-			Type: exchange.StopLimit, Quantity: 10, Price: enginetest.Price(t, bitcoin, "50000"), StopPrice: enginetest.Price(t, bitcoin, "49000")}}
+		return reconcile.Intent{Purpose: purpose, Strategy: "trend", OrderID: 9, Leverage: 5, Reason: "because",
+			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+				Type: exchange.StopLimit, Quantity: 10, Price: enginetest.Price(t, bitcoin, "50000"), StopPrice: enginetest.Price(t, bitcoin, "49000")}}
 	}
 	spending := intent(reconcile.Entry)
 	spending.Order.QuoteAmount = enginetest.Amount(t, "100")
 	return []engine.Outlook{{
 		Strategy: "trend", Kind: "sma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: 9, NextMS: 10, Seen: 5, Warmup: 21, CandleMS: 8,
-		Candle: exchange.Candle{Open: 1, High: 2, Low: 1, Close: 2}, Last: 2, LastMS: 9, Position: 10, EntryPrice: enginetest.Amount(t, "50000"), Equity: enginetest.Amount(t, "10000"),
-		Conditions: []strategy.Condition{{Name: "fast average", Value: "2", Requires: "above the slow one 1", Met: true}, {Name: "asked for last", Value: "long"}},
-		InForce:    plan, Plan: plan, Changes: true, Latch: 1,
+		Candle: exchange.Candle{Open: 1, High: 2, Low: 1, Close: 2}, Last: 2, LastMS: 9, Position: 10, EntryPrice: enginetest.Amount(t, "50000"),
+		Equity: enginetest.Amount(t, "10000"),
+		Conditions: []strategy.Condition{{Name: "fast average", Value: "2", Requires: "above the slow one 1", Met: true}, {Name: "asked for last",
+			Value: "long"}},
+		InForce: plan, Plan: plan, Changes: true, Latch: 1,
 		Steps: []engine.Foreseen{
 			{Intent: intent(reconcile.Entry), Approved: true, Verdicts: []risk.Verdict{{Rule: "price", Outcome: risk.Passed}}},
 			{Intent: spending, Approved: true, Later: true},
-			{Intent: intent(reconcile.Exit), Verdicts: []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"}, {Rule: "balance", Outcome: risk.NotReached}}},
+			{Intent: intent(reconcile.Exit), Verdicts: []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"},
+				{Rule: "balance", Outcome: risk.NotReached}}},
 			{Intent: intent(reconcile.Cancel), Approved: true},
 			{Intent: intent(reconcile.Leverage), Approved: true},
 		},
@@ -39,7 +43,7 @@ func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
 	}, {Strategy: "hold", Kind: "buy_and_hold", Symbol: ether, Interval: exchange.Minute1, Latch: -1}}
 }
 
-func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
+func TestAnOutlookReportsStepsRulesAndBlocks(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.outlooks = outlooks(t, strategy.Plan{})
@@ -47,7 +51,8 @@ func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
 	if err := json.Unmarshal([]byte(d.want(http.StatusOK, "/api/v1/strategies/trend/explain")), &one); err != nil {
 		t.Fatal(err)
 	}
-	want := []struct{ purpose, outcome, rule string }{{"entry", "approved", ""}, {"entry", "waits", ""}, {"exit", "refused", "margin"}, {"cancel", "approved", ""}, {"leverage", "approved", ""}}
+	want := []struct{ purpose, outcome, rule string }{{"entry", "approved", ""}, {"entry", "waits", ""}, {"exit", "refused", "margin"}, {"cancel",
+		"approved", ""}, {"leverage", "approved", ""}}
 	if len(one.Steps) != len(want) {
 		t.Fatalf("steps: want %d, have %+v", len(want), one.Steps)
 	}
@@ -60,7 +65,7 @@ func TestAnOutlookTellsStepsRulesAndBlocks(t *testing.T) {
 		t.Errorf("want leverage 5 and a cancel of order 9, have %+v", one.Steps)
 	}
 	if one.Latch != "long" || !one.Changes || one.Data.Warmup != 21 || one.Conditions[0].Requires == "" || one.Blocks[0].WayOut != "botd rearm" {
-		t.Errorf("want latch, change, data, conditions and blocks told, have %+v", one)
+		t.Errorf("want latch, change, data, conditions and blocks reported, have %+v", one)
 	}
 	d.want(http.StatusNotFound, "/api/v1/strategies/nobody/explain")
 	var all struct{ Items []view.TickPreview }

@@ -19,7 +19,8 @@ var reconcileRoutes = []route{
 	{id: "round", tag: "reconcile", method: "POST", path: "/api/v1/reconcile", minimum: auth.Operator, endpoint: change((*Server).runRound),
 		summary: "Begins a round now."},
 	{id: "rounds", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/runs", minimum: auth.Viewer, endpoint: list((*Server).rounds),
-		summary: "The last rounds of this run, newest first.", takes: []parameter{{name: "complete", text: "Only rounds that read everything, or only the others.", kind: boolean}}},
+		summary: "The last rounds of this run, newest first.", takes: []parameter{{name: "complete",
+			text: "Only rounds that read everything, or only the others.", kind: boolean}}},
 	{id: "differences", tag: "reconcile", method: "GET", path: "/api/v1/reconcile/differences", minimum: auth.Viewer, endpoint: list((*Server).differences),
 		summary: "Each difference between exchange and journal, and how it was resolved: newest first, those of earlier runs too.",
 		takes: []parameter{{name: "kind", text: "Of this kind alone.", values: view.DifferenceKinds}, ofMarket, ofSymbol,
@@ -82,7 +83,8 @@ type ResolveAnswer struct {
 	Changes  []string `json:"changes"` // to botd's state; nothing is sent
 }
 
-const wantResolve = `want {"symbol": "BTC-USDT", "decision": "adopt"|"ignore", "reason": "..."}, market where both are quarantined, dry_run to see what it would change`
+const wantResolve = `want {"symbol": "BTC-USDT", "decision": "adopt"|"ignore", "reason": "..."}, market where both are quarantined, ` +
+	`dry_run to see what it would change`
 
 func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error) {
 	if err := body.need(r, wantResolve); err != nil || body.Symbol == "" || body.Decision != "adopt" && body.Decision != "ignore" {
@@ -108,7 +110,8 @@ func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error
 		return out, nil
 	}
 	scope := reconcile.Scope{Symbol: resolution.Symbol}
-	return out, s.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{Symbol: resolution.Symbol, Adopt: resolution.Adopt, Why: out.Reason}))
+	return out, s.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{Symbol: resolution.Symbol, Adopt: resolution.Adopt,
+		Why: out.Reason}))
 }
 
 // quarantined finds the symbol that is meant.

@@ -36,7 +36,7 @@ const (
 	canarySecret = "CANARYSECRET9876543210"
 )
 
-// buyer wishes ten steps and a stop.
+// buyer targets ten steps and a stop.
 type buyer struct{}
 
 func (buyer) Warmup() int           { return 0 }
@@ -76,7 +76,8 @@ type daemon struct {
 }
 
 func newDaemon(t *testing.T) *daemon {
-	s := &daemon{t: t, sniffer: &sniffer{inner: &http.Transport{}}, metrics: ops.NewMetrics("live", ops.Build{}), board: view.NewBoard("live", "main"), history: view.NewHistory(), logs: ops.NewLogs(),
+	s := &daemon{t: t, sniffer: &sniffer{inner: &http.Transport{}}, metrics: ops.NewMetrics("live", ops.Build{}), board: view.NewBoard("live", "main"),
+		history: view.NewHistory(), logs: ops.NewLogs(),
 		filled: make(chan struct{}), failed: make(chan struct{})}
 	t.Cleanup(s.sniffer.inner.(*http.Transport).CloseIdleConnections)
 	return s
@@ -85,13 +86,14 @@ func newDaemon(t *testing.T) *daemon {
 // venue serves the simulated exchange until the test ends and returns its address.
 func (s *daemon) venue() string {
 	s.t.Helper()
-	config := server.Config{Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}}, Build: func([]byte) (*sim.Exchange, error) {
-		x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
-		if err == nil {
-			x.SetMarket(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, sim.Random(1))
-		}
-		return x, err
-	}}
+	config := server.Config{Clock: server.Clock{StartMS: startclock.MS()}, Accounts: []server.Account{{Key: canaryKey, Secret: canarySecret}},
+		Build: func([]byte) (*sim.Exchange, error) {
+			x, err := sim.New(sim.Config{Symbols: sim.DefaultSymbols(), StartMS: startclock.MS()})
+			if err == nil {
+				x.SetMarket(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, sim.Random(1))
+			}
+			return x, err
+		}}
 	exchangeServer, err := server.New(config)
 	if err != nil {
 		s.t.Fatal(err)
@@ -149,7 +151,8 @@ func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) str
 	defer store.Close()
 	symbol, _ := client.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
 	book := reconcile.NewBook(reconcile.UnmeasuredSettle)
-	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Settle: book.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0, TimeToLive: 5_000,
+	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Settle: book.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0,
+		TimeToLive: 5_000,
 		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: buyer{}, Symbol: symbol, Interval: exchange.Minute1, Leverage: 10}}}, book)
 	if err != nil {
 		s.t.Fatal(err)
@@ -219,7 +222,8 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	everything["log"] = s.log.String()
 	everything["events"] = string(bytes.Join(framesOf(d.server.stream), nil))
 	for _, each := range routes {
-		if path := strings.NewReplacer("backtests/{id}", "backtests/trend-1", "{name}", "one", "{id}", "bmain-1-1", "{market}", "futures", "{symbol}", "BTC-USDT").Replace(each.path); each.method == http.MethodGet && path != "/api/v1/events" {
+		if path := strings.NewReplacer("backtests/{id}", "backtests/trend-1", "{name}", "one", "{id}", "bmain-1-1", "{market}", "futures", "{symbol}",
+			"BTC-USDT").Replace(each.path); each.method == http.MethodGet && path != "/api/v1/events" {
 			if path == "/api/v1/candles" {
 				path += "?symbol=BTC-USDT&interval=1m"
 			}
@@ -249,7 +253,7 @@ func TestNoKeySecretOrSignatureIsEverWrittenOrAnswered(t *testing.T) {
 	}
 }
 
-// framesOf are the events a stream has kept.
+// framesOf returns the events that a stream holds.
 func framesOf(s *Stream) (frames [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,8 +20,9 @@ var riskRoutes = []route{
 	{id: "limits_too", tag: "risk", method: "GET", path: "/api/v1/limits", minimum: auth.Viewer, endpoint: all((*Server).limits),
 		summary: "The same as /api/v1/risk/limits."},
 	{id: "set_limits", tag: "risk", method: "PUT", path: "/api/v1/risk/limits", minimum: auth.Operator, endpoint: change((*Server).setLimits),
-		summary: "Sets limits of the account or of a strategy tighter than the configuration does, never looser. They survive restarts, until they are withdrawn or the configuration is as tight.",
-		fails:   []int{409}},
+		summary: "Sets limits of the account or of a strategy tighter than the configuration does, never looser. " +
+			"They survive restarts, until they are withdrawn or the configuration is as tight.",
+		fails: []int{409}},
 }
 
 func (s *Server) risk(*request) (view.Risk, error) { return s.config.Board.Risk(), nil }
@@ -35,8 +36,8 @@ type LimitsRequest struct {
 	ReasonRequest
 }
 
-const wantLimits = `want {"limits": {"max_daily_loss": "2%"}, "reason": "..."}, null for a limit that goes back to the configuration, strategy for a strategy's own, ` +
-	`dry_run to see what it would change`
+const wantLimits = `want {"limits": {"max_daily_loss": "2%"}, "reason": "..."}, null for a limit that goes back to the configuration, ` +
+	`strategy for a strategy's own, dry_run to see what it would change`
 
 func (s *Server) setLimits(r *request, body *LimitsRequest) (Change, error) {
 	if err := body.need(r, wantLimits); err != nil || len(body.Limits) == 0 {
@@ -60,7 +61,8 @@ func (s *Server) setLimits(r *request, body *LimitsRequest) (Change, error) {
 	if refused != nil {
 		return Change{}, notPossible(refused.Error())
 	}
-	change, err := s.do(r, r.audited(reconcile.Scope{Strategy: body.Strategy}.String(), strings.Join(texts, ", ")+": "+body.Reason, &engine.EventTighten{Tighten: &tighten}), does...)
+	change, err := s.do(r, r.audited(reconcile.Scope{Strategy: body.Strategy}.String(), strings.Join(texts, ", ")+": "+body.Reason,
+		&engine.EventTighten{Tighten: &tighten}), does...)
 	if err == nil && tighten.Err != nil { // it changed in between
 		return Change{}, notPossible(tighten.Err.Error())
 	}

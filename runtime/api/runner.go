@@ -16,14 +16,19 @@ import (
 )
 
 var runnerRoutes = []route{
-	{id: "backtest_choices", tag: "backtests", method: "GET", path: "/api/v1/backtests/choices", minimum: auth.Viewer, endpoint: read((*Server).backtestChoices),
-		summary: "What a backtest can be made of: the configured strategies, and the files of candles: those that the daemon recorded (`recorded/...`) and those in `data_dir/candles` (`candles/...`)."},
-	{id: "start_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests", minimum: auth.Operator, endpoint: order((*Server).startBacktest), fails: []int{409},
-		summary: "Runs a backtest in this process, beside trading: one at a time, on half a core at most, within an hour, of at most `max_candles` candles and 200000 fills. " +
+	{id: "backtest_choices", tag: "backtests", method: "GET", path: "/api/v1/backtests/choices", minimum: auth.Viewer,
+		endpoint: read((*Server).backtestChoices),
+		summary: "What a backtest can be made of: the configured strategies, and the files of candles: those that the daemon recorded " +
+			"(`recorded/...`) and those in `data_dir/candles` (`candles/...`)."},
+	{id: "start_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests", minimum: auth.Operator, endpoint: order((*Server).startBacktest),
+		fails: []int{409},
+		summary: "Runs a backtest in this process, beside trading: one at a time, on half a core at most, within an hour, " +
+			"of at most `max_candles` candles and 200000 fills. " +
 			"The topic `backtest` reports its progress; its report is added to those in `data_dir/backtests`."},
 	{id: "backtest_runs", tag: "backtests", method: "GET", path: "/api/v1/backtests/runs", minimum: auth.Viewer, endpoint: all((*Server).backtestRuns),
 		summary: "The backtests started here since botd started, newest first, at most 20."},
-	{id: "cancel_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests/runs/{id}/cancel", minimum: auth.Operator, endpoint: change((*Server).cancelBacktest), fails: []int{404, 409},
+	{id: "cancel_backtest", tag: "backtests", method: "POST", path: "/api/v1/backtests/runs/{id}/cancel", minimum: auth.Operator,
+		endpoint: change((*Server).cancelBacktest), fails: []int{404, 409},
 		summary: "Cancels a backtest that is running. It leaves no report."},
 }
 
@@ -178,7 +183,8 @@ func (s *Server) startBacktest(r *request, body *BacktestRequest) (BacktestStart
 	if !s.runner.claim() {
 		return out, notPossible("a backtest is running: one at a time, beside trading; cancel it, or wait for it")
 	}
-	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: who(r.Request).By, StartedMS: time.Now().UnixMilli()}
+	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: who(r.Request).By,
+		StartedMS: time.Now().UnixMilli()}
 	if err := s.record(r, "backtest "+body.Name, body.Strategy+" over "+run.Data); err != nil {
 		s.runner.release()
 		return out, err

@@ -54,7 +54,8 @@ func TestABacktestRunsAndItsReportJoinsTheOthers(t *testing.T) {
 		t.Fatalf("want it started, have %d %s", code, text)
 	}
 	d.server.runner.group.Wait()
-	if runs := d.runs(); len(runs) != 1 || runs[0].State != "done" || runs[0].Share != 1 || runs[0].EndedMS == 0 || runs[0].Data != "a synthetic market, seed 7" || runs[0].By != "token" {
+	if runs := d.runs(); len(runs) != 1 || runs[0].State != "done" || runs[0].Share != 1 || runs[0].EndedMS == 0 ||
+		runs[0].Data != "a synthetic market, seed 7" || runs[0].By != "token" {
 		t.Errorf("want it done, have %+v", runs)
 	}
 	if body := d.want(200, "/api/v1/backtests"); !strings.Contains(body, `"id":"mine"`) {
@@ -63,21 +64,22 @@ func TestABacktestRunsAndItsReportJoinsTheOthers(t *testing.T) {
 	if have := entries(t, reports); len(have) != 1 || have[0] != "mine" {
 		t.Errorf("want the report alone, have %q", have)
 	}
-	if a := d.sent[0].Audit; len(d.sent) != 1 || d.sent[0].Event != nil || a.Target != "backtest mine" || a.Action != "POST /api/v1/backtests" || a.Role != "operator" {
+	if a := d.sent[0].Audit; len(d.sent) != 1 || d.sent[0].Event != nil || a.Target != "backtest mine" || a.Action != "POST /api/v1/backtests" ||
+		a.Role != "operator" {
 		t.Errorf("want it audited, have %+v", d.sent)
 	}
-	var told []BacktestRun
+	var reported []BacktestRun
 	for _, frame := range framesOf(d.server.stream) {
 		if topic, data := parseFrame(string(frame)); topic == "backtest" {
 			var run BacktestRun
 			if err := json.Unmarshal([]byte(data), &run); err != nil {
 				t.Fatal(err)
 			}
-			told = append(told, run)
+			reported = append(reported, run)
 		}
 	}
-	if len(told) < 3 || told[1].Phase != "running" || told[1].Share != 0.5 || told[len(told)-1].State != "done" {
-		t.Errorf("want its start, progress and end told, have %+v", told)
+	if len(reported) < 3 || reported[1].Phase != "running" || reported[1].Share != 0.5 || reported[len(reported)-1].State != "done" {
+		t.Errorf("want its start, progress and end reported, have %+v", reported)
 	}
 }
 
@@ -87,7 +89,8 @@ func TestOneBacktestRunsAtATimeAndCanBeCanceled(t *testing.T) {
 	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"long"}`); code != 202 {
 		t.Fatalf("want it started, have %d %s", code, text)
 	}
-	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"second"}`); code != 409 || !strings.Contains(text, "one at a time") || len(d.sent) != 1 {
+	if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"second"}`); code != 409 || !strings.Contains(text,
+		"one at a time") || len(d.sent) != 1 {
 		t.Errorf("want a second refused, and not audited as if it ran, have %d %s %+v", code, text, d.sent)
 	}
 	if code, _, _ := post[Change](d, "/api/v1/backtests/runs/long/cancel", `{}`); code != 200 {
@@ -126,7 +129,7 @@ func TestAFaultOfABacktestEndsItAlone(t *testing.T) {
 		}
 		d.server.runner.group.Wait()
 		if runs := d.runs(); runs[0].State != "failed" || !strings.Contains(runs[0].Error, c.part) || len(entries(t, reports)) != 0 {
-			t.Errorf("%s: want it told and nothing left, have %+v %q", name, runs, entries(t, reports))
+			t.Errorf("%s: want it reported and nothing left, have %+v %q", name, runs, entries(t, reports))
 		}
 		if !d.server.runner.claim() {
 			t.Errorf("%s: want the place free again", name)
@@ -182,7 +185,8 @@ func TestABacktestThatCanNotBeAuditedIsNotRun(t *testing.T) {
 	d, _, reports := benched(t, writes)
 	for _, failure := range []error{runtime.ErrStopped, runtime.ErrUnwritten} {
 		d.fails = failure
-		if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"mine"}`); code != 503 || !strings.Contains(text, "nothing was done") {
+		if code, _, text := post[BacktestStart](d, "/api/v1/backtests", `{"strategy":"trend","name":"mine"}`); code != 503 || !strings.Contains(text,
+			"nothing was done") {
 			t.Errorf("%v: want it refused, have %d %s", failure, code, text)
 		}
 	}

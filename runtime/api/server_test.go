@@ -53,7 +53,8 @@ func TestReadinessSaysWhatIsMissing(t *testing.T) {
 		{"an old price", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_001 }, "market_data"},
 		{"a price old enough", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_000 }, ""},
 		{"stale", func(_ *desk, s *engine.Status) {
-			s.Degraded = []engine.Degraded{{State: "stale", Scope: reconcile.Scope{Symbol: s.Strategies[0].Symbol.Key()}, SinceMS: s.NowMS - 12_000, Cause: "no answer"}}
+			s.Degraded = []engine.Degraded{{State: "stale", Scope: reconcile.Scope{Symbol: s.Strategies[0].Symbol.Key()}, SinceMS: s.NowMS - 12_000,
+				Cause: "no answer"}}
 		}, "market_data"},
 		{"the clock is off", func(d *desk, _ *engine.Status) {
 			d.board.Report(ops.Check{Name: "clock", OK: true})
@@ -103,12 +104,13 @@ func TestReadinessWaitsForTheFirstRound(t *testing.T) {
 	}
 }
 
-func TestTheAPITellsDecimalsAsStrings(t *testing.T) {
+func TestTheAPIReportsDecimalsAsStrings(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.board.Show(*running(t))
 	for path, parts := range map[string][]string{
-		"/api/v1/status":    {`"mode":"demo"`, `"equity":"10001.5"`, `"wallet":"10000.123456789"`, `"position":"0.02"`, `"unsettled":1`, `"last_price":"50100"`},
+		"/api/v1/status": {`"mode":"demo"`, `"equity":"10001.5"`, `"wallet":"10000.123456789"`, `"position":"0.02"`, `"unsettled":1`,
+			`"last_price":"50100"`},
 		"/api/v1/orders":    {`"client_order_id":"bx-1-1"`, `"stop_price":"49000"`, `"state":"uncertain"`, `"quantity":"0.03"`},
 		"/api/v1/positions": {`"quantity":"0.02"`, `"entry_price":"50000"`, `"liq_price":"45090"`, `"protected":false`},
 		"/api/v1/intents":   {`"items":[]`},
@@ -223,7 +225,8 @@ func TestAHaltNotWrittenDownIsNotCalledDone(t *testing.T) {
 	}{{runtime.ErrUnwritten, "in force now"}, {runtime.ErrStopped, "nothing was changed"}} {
 		d := newDesk(t)
 		d.fails = c.fails
-		if code, body := d.ask(http.MethodPost, "/api/v1/risk/halt", `{"level":"pause","reason":"news"}`, bearer(testToken)); code != 503 || !strings.Contains(body, c.part) {
+		if code, body := d.ask(http.MethodPost, "/api/v1/risk/halt", `{"level":"pause","reason":"news"}`, bearer(testToken)); code != 503 ||
+			!strings.Contains(body, c.part) {
 			t.Errorf("%v: want 503 and %q, have %d %s", c.fails, c.part, code, body)
 		}
 	}

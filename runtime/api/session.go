@@ -21,8 +21,8 @@ var sessionRoutes = []route{
 // Session is who asks, and what for.
 type Session struct {
 	Schema   int        `json:"schema"`
-	Role     string     `json:"role"`
-	By       string     `json:"by"`   // socket, token, session
+	Role     string     `json:"role"` // viewer | operator
+	By       string     `json:"by"`   // socket | token | session
 	Ends     *time.Time `json:"ends"` // of a session that is not used; null for a token
 	Mode     string     `json:"mode"`
 	Instance string     `json:"instance"`
@@ -30,7 +30,8 @@ type Session struct {
 }
 
 func (s *Server) sessionOf(who auth.Identity) Session {
-	out := Session{Schema: 1, Role: who.Role.String(), By: who.By, Mode: s.config.Board.Mode(), Instance: s.config.Board.Instance(), Makes: s.config.Keyring != nil && who.MakesTokens()}
+	out := Session{Schema: 1, Role: who.Role.String(), By: who.By, Mode: s.config.Board.Mode(), Instance: s.config.Board.Instance(),
+		Makes: s.config.Keyring != nil && who.MakesTokens()}
 	if !who.Ends.IsZero() {
 		ends := who.Ends.UTC()
 		out.Ends = &ends

@@ -15,10 +15,12 @@ var strategyRoutes = []route{
 	{id: "strategy", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}", minimum: auth.Viewer, endpoint: read((*Server).strategy),
 		summary: "One strategy: its plan in force, limits, last decisions, live orders and configuration.", fails: []int{404}},
 	{id: "decisions", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/decisions", minimum: auth.Viewer, endpoint: read((*Server).decisions),
-		summary: "The decisions of a strategy, newest first, as long as `retention.decisions` keeps them. A page can be short although there is a `next`: it reads only a few of the stored files.",
-		takes:   []parameter{pageLimit, pageAfter}, fails: []int{404}},
+		summary: "The decisions of a strategy, newest first, as long as `retention.decisions` keeps them. " +
+			"A page can be short although there is a `next`: it reads only a few of the stored files.",
+		takes: []parameter{pageLimit, pageAfter}, fails: []int{404}},
 	{id: "plots", tag: "strategies", method: "GET", path: "/api/v1/strategies/{name}/plots", minimum: auth.Viewer, endpoint: read((*Server).plots),
-		summary: "The indicators that a built-in strategy reads, over the candles it decides on; none for the kinds that read prices alone.", takes: candleSpan, fails: []int{404, 502}},
+		summary: "The indicators that a built-in strategy reads, over the candles it decides on; none for the kinds that read prices alone.",
+		takes:   candleSpan, fails: []int{404, 502}},
 }
 
 func (s *Server) strategies(*request) ([]view.Strategy, error) {

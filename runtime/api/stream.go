@@ -20,10 +20,10 @@ import (
 	"botd/runtime/view"
 )
 
-// Bounds of the stream (ops.md, API).
+// Limits of the stream.
 const (
-	maxEvents     = 10_000  // kept for clients that come back,
-	maxKept       = 4 << 20 // in so many bytes
+	maxEvents     = 10_000  // held for clients that come back,
+	maxBytes      = 4 << 20 // in so many bytes
 	maxQueued     = 256     // per client; one that is slower is dropped
 	maxClients    = 32
 	pingEvery     = 15 * time.Second
@@ -45,7 +45,7 @@ var Topics = []Topic{
 	{"reconcile", reflect.TypeFor[view.Notice](), "quarantined, adopted, found, stale"},
 	{"candle", reflect.TypeFor[view.CandleEvent](), "a candle closed"},
 	{"notice", reflect.TypeFor[view.Notice](), "anything that a person may want to know"},
-	{"audit", reflect.TypeFor[view.Audit](), "a change was journaled"},
+	{"audit", reflect.TypeFor[view.Audit](), "a change was journalled"},
 	{"backtest", reflect.TypeFor[BacktestRun](), "a backtest that was started here progressed, four times a second at most, or ended"},
 	{"log", reflect.TypeFor[ops.LogLine](), "a line was written; only on request, by `topics`"},
 }
@@ -72,9 +72,8 @@ type event struct {
 	frame    []byte
 }
 
-// Stream is the live event stream: numbered events, the newest of which are kept
-// so that a client that was away misses nothing, or is told that it did. Safe for
-// several goroutines.
+// Stream is the live event stream. Its events are numbered, and the newest are held so that
+// a client that reconnects misses none, or learns that it did. Safe for several goroutines.
 type Stream struct {
 	epoch   string
 	metrics *ops.Metrics
@@ -82,7 +81,7 @@ type Stream struct {
 	mu      sync.Mutex // guards all below
 	last    int64      // sequence of the newest event
 	ring    []event    // oldest first
-	kept    int        // bytes of their frames
+	bytes   int        // of their frames
 	clients map[*subscriber]bool
 	closed  bool
 }
@@ -94,24 +93,24 @@ type subscriber struct {
 	slow   chan struct{} // closed when it was dropped
 }
 
-func (s *subscriber) wants(topic string) bool {
+func (s *subscriber) takes(topic string) bool {
 	if s.topics == nil {
 		return topic != "log"
 	}
 	return slices.Contains(s.topics, topic)
 }
 
-// NewStream returns a stream whose ids begin with the epoch, which is another at
-// every start of botd.
+// NewStream returns a stream whose ids begin with the epoch, which differs with every start
+// of botd.
 func NewStream(epoch string, metrics *ops.Metrics) *Stream {
 	return &Stream{epoch: epoch, metrics: metrics, clients: map[*subscriber]bool{}}
 }
 
-// Publish sends an event to everybody who listens. It does not wait for anyone.
+// Publish sends an event to every client. It waits for none.
 func (s *Stream) Publish(topic string, content any) {
 	text, err := json.Marshal(content)
 	if err != nil {
-		panic(fmt.Sprintf("api: event %s: %v", topic, err)) // a type of this package that is no JSON
+		panic(fmt.Sprintf("api: event %s: %v", topic, err)) // a type of botd that is no JSON
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,37 +119,37 @@ func (s *Stream) Publish(topic string, content any) {
 	}
 	s.last++
 	e := event{s.last, topic, frame(s.id(s.last), topic, text)}
-	s.keep(e)
+	s.hold(e)
 	for client := range s.clients {
-		if !client.wants(topic) {
+		if !client.takes(topic) {
 			continue
 		}
 		select {
 		case client.queue <- e:
-		default: // it reads slower than things happen
+		default: // the client is too slow
 			delete(s.clients, client)
 			close(client.slow)
 		}
 	}
 }
 
-// keep keeps an event; when there are a tenth too many, or they are a tenth too large
-// together, the oldest go.
-func (s *Stream) keep(e event) {
+// hold adds an event to those held. When they are a tenth too many, or together a tenth too
+// large, the oldest are dropped.
+func (s *Stream) hold(e event) {
 	s.ring = append(s.ring, e)
-	s.kept += len(e.frame)
-	if len(s.ring) < maxEvents+maxEvents/10 && s.kept < maxKept+maxKept/10 {
+	s.bytes += len(e.frame)
+	if len(s.ring) < maxEvents+maxEvents/10 && s.bytes < maxBytes+maxBytes/10 {
 		return
 	}
-	gone := 0
-	for ; len(s.ring)-gone > maxEvents || s.kept > maxKept && gone < len(s.ring)-1; gone++ {
-		s.kept -= len(s.ring[gone].frame)
+	dropped := 0
+	for ; len(s.ring)-dropped > maxEvents || s.bytes > maxBytes && dropped < len(s.ring)-1; dropped++ {
+		s.bytes -= len(s.ring[dropped].frame)
 	}
-	s.ring = slices.Delete(s.ring, 0, gone)
+	s.ring = slices.Delete(s.ring, 0, dropped)
 }
 
-// LastID is the id of the newest event: a client that reads a snapshot and then
-// follows from the id in it misses nothing.
+// LastID is the id of the newest event. A client that reads a snapshot and then follows from
+// the id in it misses nothing.
 func (s *Stream) LastID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,25 +158,25 @@ func (s *Stream) LastID() string {
 
 func (s *Stream) id(sequence int64) string { return s.epoch + "-" + strconv.FormatInt(sequence, 10) }
 
-// frame is an event as it goes over the wire.
+// frame is an event as it is sent.
 func frame(id, topic string, text []byte) []byte {
 	var b bytes.Buffer
 	if id != "" {
 		fmt.Fprintf(&b, "id: %s\n", id)
 	}
 	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", topic, text)
-	return bytes.Clone(b.Bytes()) // it is kept: without the room the buffer grew beyond it
+	return bytes.Clone(b.Bytes()) // it is held: without the spare room of the buffer
 }
 
 // Hello is the first event of every stream.
 type Hello struct {
 	Epoch   string `json:"epoch"`
 	Version string `json:"version"`
-	Oldest  string `json:"oldest_id"` // that can be resumed after
+	Oldest  string `json:"oldest_id"` // the oldest to resume after
 	Last    string `json:"last_id"`
 }
 
-// Gap says that events were missed: what they changed must be read anew.
+// Gap says that events were missed: what they changed must be read again.
 type Gap struct {
 	After string `json:"after_id"`
 	Last  string `json:"last_id"`
@@ -189,8 +188,8 @@ var (
 	errStreamEnded    = errors.New("botd is stopping")
 )
 
-// join subscribes and returns what was missed after an id, and a gap when that is
-// not all of it.
+// join subscribes, and returns the events after an id, with a gap if some of them are no
+// longer held.
 func (s *Stream) join(topics []string, after string) (client *subscriber, missed []event, gap *Gap, hello Hello, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +199,7 @@ func (s *Stream) join(topics []string, after string) (client *subscriber, missed
 	case len(s.clients) >= maxClients:
 		return nil, nil, nil, hello, errTooManyClients
 	}
-	oldest := s.last - int64(len(s.ring)) // the event before the oldest kept
+	oldest := s.last - int64(len(s.ring)) // the event before the oldest one held
 	hello = Hello{Epoch: s.epoch, Oldest: s.id(oldest), Last: s.id(s.last)}
 	client = &subscriber{topics: topics, queue: make(chan event, maxQueued), slow: make(chan struct{})}
 	s.clients[client] = true
@@ -211,7 +210,7 @@ func (s *Stream) join(topics []string, after string) (client *subscriber, missed
 	switch {
 	case why != "":
 	case sequence < oldest:
-		why = "the events after it are not kept any more"
+		why = "the events after it are no longer held"
 	case sequence > s.last:
 		why = "there was no such event"
 	}
@@ -219,7 +218,7 @@ func (s *Stream) join(topics []string, after string) (client *subscriber, missed
 		return client, nil, &Gap{after, s.id(s.last), why}, hello, nil
 	}
 	for i := sequence - oldest; i < int64(len(s.ring)); i++ {
-		if e := s.ring[i]; client.wants(e.topic) {
+		if e := s.ring[i]; client.takes(e.topic) {
 			missed = append(missed, e)
 		}
 	}
@@ -232,9 +231,9 @@ func (s *Stream) parse(id string) (sequence int64, why string) {
 	sequence, err := strconv.ParseInt(number, 10, 64)
 	switch {
 	case !found || err != nil || sequence < 0:
-		return 0, "it is no event id"
+		return 0, "it is not an event id"
 	case epoch != s.epoch:
-		return 0, "botd was started anew"
+		return 0, "botd was restarted"
 	}
 	return sequence, ""
 }
@@ -253,7 +252,7 @@ func (s *Stream) clientCount() int {
 	return len(s.clients)
 }
 
-// Close ends the stream: what is published later goes nowhere.
+// Close ends the stream: what is published later is dropped.
 func (s *Stream) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,8 +301,8 @@ func (s *Server) events(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// follow writes events until one side ends it, or the named token that began it is
-// revoked or ends, and says why it ended.
+// follow writes events until a side closes the stream, or the named token that opened it is
+// revoked or ends. It returns why the stream ended.
 func (s *Server) follow(ctx context.Context, flow *flow, client *subscriber, hash string) (reason string) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
@@ -311,7 +310,7 @@ func (s *Server) follow(ctx context.Context, flow *flow, client *subscriber, has
 		select {
 		case e := <-client.queue:
 			flow.write(e.frame)
-			for more := true; more; { // what is there already goes out at once
+			for more := true; more; { // what is queued already is sent at once
 				select {
 				case e := <-client.queue:
 					flow.write(e.frame)
@@ -343,12 +342,12 @@ type flow struct {
 	err     error
 }
 
-// streamWriteTimeout bounds one write: a client that takes nothing for so long is gone.
+// streamWriteTimeout bounds one write: a client that takes nothing for so long is dropped.
 const streamWriteTimeout = 20 * time.Second
 
 func (f *flow) write(text []byte) {
 	if f.err == nil {
-		// The server's own bound is for whole answers; a stream has one for each write.
+		// The server's own timeout is for a whole answer; a stream has one for each write.
 		if f.err = f.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)); errors.Is(f.err, http.ErrNotSupported) {
 			f.err = nil
 		}

@@ -155,7 +155,7 @@ func TestWhatCanNotBeResumedIsAGap(t *testing.T) {
 		d.server.stream.Publish("notice", n)
 	}
 	for after, why := range map[string]string{
-		"e0-5": "started anew", "e1-999": "not kept any more", "e1-99999": "no such event", "nonsense": "no event id", "e1--1": "no event id",
+		"e0-5": "restarted", "e1-999": "no longer held", "e1-99999": "no such event", "nonsense": "not an event id", "e1--1": "not an event id",
 	} {
 		l := listen(t, address, "", after)
 		l.want("hello")
@@ -169,25 +169,25 @@ func TestWhatCanNotBeResumedIsAGap(t *testing.T) {
 	l.want("hello", "notice")
 }
 
-func TestLargeEventsAreKeptWithinBytes(t *testing.T) {
+func TestLargeEventsAreHeldWithinBytes(t *testing.T) {
 	t.Parallel()
 	s := NewStream("e1", ops.NewMetrics("demo", ops.Build{}))
 	large, most := strings.Repeat("x", 10_000), 0
-	for range 3 * maxKept / len(large) {
+	for range 3 * maxBytes / len(large) {
 		s.Publish("status", large)
 		sum, room := 0, 0
 		for i := range s.ring {
 			sum, room = sum+len(s.ring[i].frame), room+cap(s.ring[i].frame)
 		}
-		if sum != s.kept {
-			t.Fatalf("want %d bytes counted, have %d", sum, s.kept)
+		if sum != s.bytes {
+			t.Fatalf("want %d bytes counted, have %d", sum, s.bytes)
 		}
 		most = max(most, room)
 	}
-	if most < maxKept || most > maxKept*5/4 {
-		t.Errorf("want about %d bytes kept at most, have %d", maxKept, most)
+	if most < maxBytes || most > maxBytes*5/4 {
+		t.Errorf("want about %d bytes kept at most, have %d", maxBytes, most)
 	}
-	s.Publish("status", strings.Repeat("x", 2*maxKept))
+	s.Publish("status", strings.Repeat("x", 2*maxBytes))
 	if len(s.ring) != 1 {
 		t.Errorf("one event larger than all that is kept: want it alone, have %d", len(s.ring))
 	}
@@ -283,7 +283,7 @@ func TestAStatusAndTheStreamJoinWithoutAHole(t *testing.T) {
 	l := listen(t, address, "?since="+status.EventID, "")
 	l.want("hello")
 	if e := l.want("status"); decoded[view.Status](t, e.data).Halted != reconcile.LevelPause {
-		t.Errorf("want the halt told, have %s", e.data)
+		t.Errorf("want the halt reported, have %s", e.data)
 	}
 	d.board.Show(d.status) // nothing changed
 	d.server.stream.Publish("notice", 1)

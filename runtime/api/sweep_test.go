@@ -14,10 +14,13 @@ func sweeps(t *testing.T) string {
 	t.Helper()
 	directory := t.TempDir()
 	for name, text := range map[string]string{
-		"first.json": `{"schema":1,"strategy":"sma_cross","symbol":"BTC-USDT","interval":"1h","candles":2000,"split":"2024-01-01T00:00:00Z","sort":"sharpe","sharpe_by_luck":0.9,"refused":2,"refused_why":"fast is not below slow",
-			"trials":[{"params":{"fast":"5"},"seen":{"sharpe":1.5},"unseen":{"sharpe":-0.2}},{"params":{"fast":"9"},"seen":{"sharpe":1.1},"unseen":null}],"data_sha256":"00","elapsed_s":1}`,
+		"first.json": `{"schema":1,"strategy":"sma_cross","symbol":"BTC-USDT","interval":"1h","candles":2000,"split":"2024-01-01T00:00:00Z","sort":"sharpe",
+			"sharpe_by_luck":0.9,"refused":2,"refused_why":"fast is not below slow",
+			"trials":[{"params":{"fast":"5"},"seen":{"sharpe":1.5},"unseen":{"sharpe":-0.2}},{"params":{"fast":"9"},"seen":{"sharpe":1.1},"unseen":null}],
+			"data_sha256":"00","elapsed_s":1}`,
 		"second.json": `{"strategy":"rsi","trials":[{"params":{},"seen":{"sharpe":null},"unseen":null}]}`,
-		"torn.json":   `{"strategy":"rsi","tri`, "none.json": `{"strategy":"rsi","trials":[]}`, "other.txt": "x", ".hidden.json": `{"strategy":"x","trials":[{"params":{}}]}`,
+		"torn.json":   `{"strategy":"rsi","tri`, "none.json": `{"strategy":"rsi","trials":[]}`, "other.txt": "x",
+		".hidden.json": `{"strategy":"x","trials":[{"params":{}}]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -29,7 +32,7 @@ func sweeps(t *testing.T) string {
 	return directory
 }
 
-func TestSweepsThatWereKeptAreListedWithTheirBest(t *testing.T) {
+func TestSweepsThatWereSavedAreListedWithTheirBest(t *testing.T) {
 	t.Parallel()
 	d := newDeskWith(t, func(c *Config) { c.Sweeps = sweeps(t) })
 	items := decoded[List[view.Sweep]](t, d.want(200, "/api/v1/sweeps")).Items
@@ -37,7 +40,8 @@ func TestSweepsThatWereKeptAreListedWithTheirBest(t *testing.T) {
 		t.Fatalf("want first and second, the newest first, have %+v", items)
 	}
 	one := items[0]
-	if one.Strategy != "sma_cross" || one.Trials != 2 || one.Refused != 2 || one.Best["fast"] != "5" || one.Seen == nil || *one.Seen != 1.5 || one.Unseen == nil || *one.Unseen != -0.2 || one.Split == nil || *one.Lucky != 0.9 {
+	if one.Strategy != "sma_cross" || one.Trials != 2 || one.Refused != 2 || one.Best["fast"] != "5" || one.Seen == nil || *one.Seen != 1.5 ||
+		one.Unseen == nil || *one.Unseen != -0.2 || one.Split == nil || *one.Lucky != 0.9 {
 		t.Errorf("want the best of two trials, have %+v", one)
 	}
 	if d := newDeskWith(t, func(c *Config) { c.Sweeps = "nowhere" }); len(decoded[List[view.Sweep]](t, d.want(200, "/api/v1/sweeps")).Items) != 0 {

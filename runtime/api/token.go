@@ -11,8 +11,10 @@ import (
 var tokenRoutes = []route{
 	{id: "tokens", tag: "session", method: "GET", path: "/api/v1/tokens", minimum: auth.Viewer, endpoint: all((*Server).tokens),
 		summary: "The named tokens, in the order they were made. The tokens themselves are stored nowhere."},
-	{id: "create_token", tag: "session", method: "POST", path: "/api/v1/tokens", minimum: auth.Operator, endpoint: secret((*Server).createToken), // not repeated under a key: its answer is shown once
-		summary: "Makes a token with a name, a role and an end, and shows it this once. Over the unix socket, and in a session that the link of `botd login` opened " +
+	{id: "create_token", tag: "session", method: "POST", path: "/api/v1/tokens", minimum: auth.Operator, endpoint: secret((*Server).createToken),
+		// not repeated under a key: its answer is shown once
+		summary: "Makes a token with a name, a role and an end, and shows it this once. " +
+			"Over the unix socket, and in a session that the link of `botd login` opened " +
 			"(ends is needed then, within 366 days): a token makes no others.", fails: []int{409, 413, 503}},
 	{id: "revoke_token", tag: "session", method: "DELETE", path: "/api/v1/tokens/{name}", minimum: auth.Operator, endpoint: change((*Server).revokeToken),
 		summary: "Ends a named token, and the sessions it opened.", fails: []int{404}},
@@ -21,7 +23,7 @@ var tokenRoutes = []route{
 // NamedToken is a named token as the API lists it.
 type NamedToken struct {
 	Name  string     `json:"name"`
-	Role  string     `json:"role"`
+	Role  string     `json:"role"` // viewer | operator
 	Made  time.Time  `json:"made"`
 	Ends  *time.Time `json:"ends"` // null: never
 	Ended bool       `json:"ended"`
@@ -31,7 +33,7 @@ type NamedToken struct {
 type NewToken struct {
 	Schema int        `json:"schema"`
 	Name   string     `json:"name"`
-	Role   string     `json:"role"`
+	Role   string     `json:"role"` // viewer | operator
 	Ends   *time.Time `json:"ends"`
 	Token  string     `json:"token"` // shown now, and never again
 }
@@ -39,7 +41,7 @@ type NewToken struct {
 // TokenRequest is what is asked for.
 type TokenRequest struct {
 	Name string     `json:"name"`
-	Role string     `json:"role"`
+	Role string     `json:"role"` // viewer | operator
 	Ends *time.Time `json:"ends,omitempty"`
 }
 

@@ -53,7 +53,8 @@ func TestANamedTokenDoesWhatItsRoleMayUntilItIsRevoked(t *testing.T) {
 	for _, c := range []struct {
 		token, path string
 		want        int
-	}{{viewer, "/api/v1/status", 200}, {operator, "/api/v1/status", 200}, {viewer, "/api/v1/risk/halt", 403}, {operator, "/api/v1/risk/halt", 202}, {viewer + "x", "/api/v1/status", 401}} {
+	}{{viewer, "/api/v1/status", 200}, {operator, "/api/v1/status", 200}, {viewer, "/api/v1/risk/halt", 403}, {operator, "/api/v1/risk/halt", 202},
+		{viewer + "x", "/api/v1/status", 401}} {
 		method, body := http.MethodGet, ""
 		if strings.HasSuffix(c.path, "halt") {
 			method, body = http.MethodPost, pause
@@ -77,7 +78,8 @@ func TestANamedTokenDoesWhatItsRoleMayUntilItIsRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := newDeskWith(t, func(c *Config) { c.Keyring = again })
-	if have := known.asked(http.MethodGet, "/api/v1/session", "", bearer(viewer)); have.Code != http.StatusOK || !strings.Contains(have.Body.String(), `"role":"viewer"`) {
+	if have := known.asked(http.MethodGet, "/api/v1/session", "", bearer(viewer)); have.Code != http.StatusOK || !strings.Contains(have.Body.String(),
+		`"role":"viewer"`) {
 		t.Errorf("want the token known after another start, have %d %s", have.Code, have.Body)
 	}
 	path := filepath.Join(directory, auth.KeyringFile)
@@ -158,9 +160,9 @@ func TestWhoLoggedInByALinkMakesTokensAndATokenMakesNone(t *testing.T) {
 		if have := d.asked(http.MethodPost, "/api/v1/tokens", text+"}", c.as); have.Code != c.want {
 			t.Errorf("%s: want %d, have %d %s", c.name, c.want, have.Code, have.Body)
 		}
-		told := d.asked(http.MethodGet, "/api/v1/session", "", c.as)
-		if want := `"makes_tokens":` + map[bool]string{true: "true", false: "false"}[c.makes]; !strings.Contains(told.Body.String(), want) {
-			t.Errorf("%s: want it told %s, have %s", c.name, want, told.Body)
+		reported := d.asked(http.MethodGet, "/api/v1/session", "", c.as)
+		if want := `"makes_tokens":` + map[bool]string{true: "true", false: "false"}[c.makes]; !strings.Contains(reported.Body.String(), want) {
+			t.Errorf("%s: want it reported %s, have %s", c.name, want, reported.Body)
 		}
 	}
 }

@@ -17,23 +17,25 @@ import (
 // booked is an entry of the ledger: a reading of futures in which positions ended, and
 // what was paid.
 func booked(t testing.TB, atMS int64, fees string, closed ...ledger.Position) record.Record {
-	terms := ledger.InstrumentOf(bitcoin)
+	instrument := ledger.InstrumentOf(bitcoin)
 	lines := []ledger.Line{{Account: ledger.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, fees), Derived: true}}
 	return record.Record{AtMS: atMS, Body: record.Posting{Posting: ledger.Posting{Lines: lines,
-		Reading: ledger.Reading{AtMS: atMS, Market: exchange.Futures, Closed: closed, Instruments: []ledger.Instrument{terms}}}}}
+		Reading: ledger.Reading{AtMS: atMS, Market: exchange.Futures, Closed: closed, Instruments: []ledger.Instrument{instrument}}}}}
 }
 
 // closed is a long position of 0.03 that ended, and made 10 a piece.
 func closed(t testing.TB, id int64) ledger.Position {
 	a := func(text string) exchange.Amount { return enginetest.Amount(t, text) }
-	return ledger.Position{ID: id, Symbol: "BTC-USDT", Opened: a("0.03"), Entry: a("50000"), Close: a("51000"), Realised: a("30"), FromMS: 1_000, UntilMS: 2_000}
+	return ledger.Position{ID: id, Symbol: "BTC-USDT", Opened: a("0.03"), Entry: a("50000"), Close: a("51000"), Realised: a("30"), FromMS: 1_000,
+		UntilMS: 2_000}
 }
 
 // accounted are the records of two positions that ended, one of a strategy, and of
 // each kind of difference.
 func accounted(t testing.TB) []record.Record {
 	sold := sending(1, "sold")
-	sold.Body = record.Sending{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, Quantity: 30}}
+	sold.Body = record.Sending{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.StopMarket, Quantity: 30}}
 	found := sending(7, "found")
 	found.Body = record.Found{OrderID: 12, Order: found.Body.(record.Sending).Order, Purpose: found.Body.(record.Sending).Purpose, Evidence: "it is open"}
 	ended := func(id string) record.Record {
@@ -43,7 +45,8 @@ func accounted(t testing.TB) []record.Record {
 	liquidated.Liquidated, liquidated.Short = true, true
 	rest := booked(t, 6, "1", liquidated)
 	unexplained := rest.Body.(record.Posting)
-	unexplained.Lines = append(unexplained.Lines, ledger.Line{Account: ledger.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures}, Asset: "USDT", Amount: enginetest.Amount(t, "-5")})
+	unexplained.Lines = append(unexplained.Lines, ledger.Line{Account: ledger.Unexplained, Symbol: exchange.SymbolKey{Market: exchange.Futures},
+		Asset: "USDT", Amount: enginetest.Amount(t, "-5")})
 	rest.Body = unexplained
 	return []record.Record{booked(t, 0, "0"), sending(1, "bought"), ended("bought"), sold, ended("sold"), booked(t, 5, "1.5", closed(t, 2)), rest, found,
 		{AtMS: 8, Symbol: bitcoin.Key(), Body: record.Quarantined{Why: "differs"}},
@@ -60,7 +63,8 @@ func TestARoundTripIsNetOfFeesAndAPositionNobodysOrdersMadeIsNone(t *testing.T) 
 	if len(trades) != 1 {
 		t.Fatalf("want one round trip, have %+v", trades)
 	}
-	want := view.RoundTrip{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", Entry: "50000", Exit: "51000", EnteredMS: 1_000, LeftMS: 2_000, Asset: "USDT",
+	want := view.RoundTrip{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", Entry: "50000", Exit: "51000",
+		EnteredMS: 1_000, LeftMS: 2_000, Asset: "USDT",
 		Realised: "30", Fees: "1.5", Funding: "0", PNL: "28.5", Derived: true, Whole: true, Purpose: "stop_loss", PositionID: 2}
 	if trades[0] != want {
 		t.Errorf("want %+v\nhave %+v", want, trades[0])
@@ -81,20 +85,21 @@ func TestEveryDifferenceIsListedAndAQuarantineIsOpenUntilItIsResolved(t *testing
 	t.Parallel()
 	d := newDesk(t)
 	d.take(accounted(t)...)
-	told := func(query string) (all []string) {
+	reported := func(query string) (all []string) {
 		for _, one := range decoded[List[view.Difference]](t, d.want(200, "/api/v1/reconcile/differences"+query)).Items {
 			all = append(all, fmt.Sprint(one.Kind, " ", one.Symbol, one.Quantity, one.Amount, " ", one.Open, one.EndedMS))
 		}
 		return all
 	}
-	want := []string{"quarantine ETH-USDT true 0", "ignored BTC-USDT0.007 false 0", "adopted BTC-USDT-0.005 false 0", "quarantine BTC-USDT false 9", "found BTC-USDT false 0", "unexplained 5 false 0"}
-	if have := told(""); !slices.Equal(want, have) {
+	want := []string{"quarantine ETH-USDT true 0", "ignored BTC-USDT0.007 false 0", "adopted BTC-USDT-0.005 false 0", "quarantine BTC-USDT false 9",
+		"found BTC-USDT false 0", "unexplained 5 false 0"}
+	if have := reported(""); !slices.Equal(want, have) {
 		t.Errorf("want %q\nhave %q", want, have)
 	}
-	if have := told("?open=true"); !slices.Equal(want[:1], have) {
+	if have := reported("?open=true"); !slices.Equal(want[:1], have) {
 		t.Errorf("open: want %q, have %q", want[:1], have)
 	}
-	if have := told("?kind=unexplained"); !slices.Equal(want[5:], have) {
+	if have := reported("?kind=unexplained"); !slices.Equal(want[5:], have) {
 		t.Errorf("unexplained: want %q, have %q", want[5:], have)
 	}
 }
@@ -110,16 +115,16 @@ func TestRefusedIntentsAreListedNewestFirstByRule(t *testing.T) {
 			}
 		}
 	}
-	told := func(query string) (all []string) {
+	reported := func(query string) (all []string) {
 		for _, one := range decoded[List[view.Refusal]](t, d.want(200, "/api/v1/risk/rejections"+query)).Items {
 			all = append(all, one.ID+" "+one.Rule+" "+one.Strategy)
 		}
 		return all
 	}
-	if want, have := []string{"3 margin trend", "2 price trend", "1 margin trend"}, told(""); !slices.Equal(want, have) {
+	if want, have := []string{"3 margin trend", "2 price trend", "1 margin trend"}, reported(""); !slices.Equal(want, have) {
 		t.Errorf("want %q, have %q", want, have)
 	}
-	if want, have := []string{"3 margin trend", "1 margin trend"}, told("?rule=margin"); !slices.Equal(want, have) {
+	if want, have := []string{"3 margin trend", "1 margin trend"}, reported("?rule=margin"); !slices.Equal(want, have) {
 		t.Errorf("of one rule: want %q, have %q", want, have)
 	}
 	one := decoded[List[view.Refusal]](t, d.want(200, "/api/v1/risk/rejections?limit=1")).Items[0]

@@ -88,7 +88,7 @@ func from(address string) func(*http.Request) {
 }
 
 // frames are the events a client is given at once.
-func (v *visitor) frames(query string) (all []told) {
+func (v *visitor) frames(query string) (all []reported) {
 	v.desk.t.Helper()
 	ctx, cancel := context.WithCancelCause(v.desk.t.Context())
 	cancel(errors.New("the client has gone"))
@@ -98,7 +98,7 @@ func (v *visitor) frames(query string) (all []told) {
 	})
 	for frame := range strings.SplitSeq(a.Body.String(), "\n\n") {
 		if topic, data := parseFrame(frame); topic != "" {
-			all = append(all, told{topic, []byte(data)})
+			all = append(all, reported{topic, []byte(data)})
 		}
 	}
 	return all

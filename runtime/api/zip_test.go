@@ -51,7 +51,7 @@ func TestLongAnswersAreCompressedForWhoTakesIt(t *testing.T) {
 }
 
 // A tag names one form of an answer: the compressed one has another.
-func TestTagsTellTheFormsOfAnAnswerApart(t *testing.T) {
+func TestTagsDistinguishTheFormsOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	ask := func(accepts, known string) (int, string) {

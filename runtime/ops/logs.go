@@ -18,7 +18,7 @@ const maxLogLines = 10_000
 type LogLine struct {
 	ID            string         `json:"id"`
 	Time          string         `json:"time"`
-	Level         string         `json:"level"`
+	Level         string         `json:"level"` // debug | info | warn | error
 	Event         string         `json:"event"`
 	Message       string         `json:"msg"`
 	Strategy      string         `json:"strategy,omitempty"`

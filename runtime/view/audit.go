@@ -2,18 +2,17 @@ package view
 
 import (
 	"cmp"
+	"slices"
 
 	"botd/reconcile"
 	"botd/reconcile/record"
 )
 
-// Audit is one change that somebody, or botd itself, made: an entry of the journal.
+// Audit is one change by a person or by botd itself: an entry of the journal.
 type Audit struct {
-	n int64
-
 	ID        string `json:"id"`
 	AtMS      int64  `json:"at_ms"`
-	Kind      string `json:"kind"` // audit: asked for; halt, breach, quarantined, adopted, ignored, found, withdrawn, breaker, config, boot: what followed, or botd's own
+	Kind      string `json:"kind"` // audit for a request; halt, breach, adopted, boot, ... for what followed from it, or for what botd did itself
 	Actor     string `json:"actor"`
 	Role      string `json:"role,omitempty"`
 	From      string `json:"from,omitempty"`
@@ -23,22 +22,18 @@ type Audit struct {
 	RequestID string `json:"request_id,omitempty"`
 }
 
-// audited keeps the records that are about who changed what.
+// audited lists the records that say who changed what.
 func (h *History) audited(r *record.Record) {
 	a := Audit{AtMS: r.AtMS, Kind: r.Kind().String(), Actor: "botd", Target: targetOf(r)}
 	if !a.describe(r) {
 		return
 	}
-	if len(h.audit) == maxAudit {
-		h.audit = h.audit[:copy(h.audit, h.audit[maxAudit/10:])]
-	}
-	a.n, a.ID = h.taken, number(h.taken)
-	h.audit = append(h.audit, a)
+	a.ID = number(h.taken)
+	h.audits.addAs(h.taken, a)
 	h.publish("audit", a)
 }
 
-// describe says what a record changed; false for one that is about nothing that
-// somebody changed.
+// describe says what a record changed; false for a record of no change.
 func (a *Audit) describe(r *record.Record) bool {
 	switch body := r.Body.(type) {
 	case record.Audit:
@@ -86,16 +81,16 @@ func targetOf(r *record.Record) string {
 func (h *History) Audits(page Page, keep func(*Audit) bool) ([]Audit, string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Newest(h.audit, page, func(a *Audit) int64 { return a.n }, keep, func(a *Audit) Audit { return *a })
+	return h.audits.page(page, keep)
 }
 
-// Marks are the starts, halts, breakers and limits of a time, oldest first.
+// Marks returns the starts, halts, breakers and limits of a time, oldest first.
 func (h *History) Marks(fromMS, toMS int64) []Audit {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	marks := []Audit{}
-	for i := range h.audit {
-		a := &h.audit[i]
+	for i := range h.audits.all {
+		a := &h.audits.all[i].value
 		switch a.Kind {
 		case "boot", "halt", "breaker", "breach":
 			if a.AtMS >= fromMS && a.AtMS < toMS {
@@ -107,14 +102,9 @@ func (h *History) Marks(fromMS, toMS int64) []Audit {
 }
 
 // Journaled reports whether a change under a request's id is in the journal, from this
-// run or one before.
+// run or an earlier one.
 func (h *History) Journaled(requestID string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for i := len(h.audit) - 1; i >= 0; i-- {
-		if h.audit[i].RequestID == requestID {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.audits.all, func(a numbered[Audit]) bool { return a.value.RequestID == requestID })
 }

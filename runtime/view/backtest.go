@@ -19,19 +19,19 @@ import (
 	"time"
 )
 
-// Bounds of backtests shown.
+// Limits of reports.
 const (
-	maxReports      = 500      // directories looked at
+	maxReports      = 500      // directories that are read
 	maxReportBytes  = 64 << 20 // of a report.json or report.html
 	maxReportPoints = 1_000    // of an equity curve
 	reportFile      = "report.json"
 	pageFile        = "report.html"
 )
 
-// Backtest is one report that botd backtest run wrote, at a glance. A figure that
-// is not defined for the run is null.
+// Backtest is the summary of one report of botd backtest run. A figure that is undefined for
+// the run is null.
 type Backtest struct {
-	ID           string    `json:"id"` // the directory's name
+	ID           string    `json:"id"` // the name of its directory
 	At           time.Time `json:"at"` // when it was written
 	Name         string    `json:"name"`
 	Strategy     string    `json:"strategy"`
@@ -56,13 +56,13 @@ type Backtest struct {
 	Expectancy   *Decimal  `json:"expectancy"`
 	Exposure     *float64  `json:"exposure_pct"`
 	Warnings     []string  `json:"warnings"`
-	Page         bool      `json:"page"` // there is a page of it
+	Page         bool      `json:"page"` // it has a page
 	DataSHA      string    `json:"data_sha256"`
 	ConfigSHA    string    `json:"config_sha256"`
 	ResultSHA    string    `json:"result_sha256"`
 }
 
-// OneBacktest is a report with what it hangs on, and its curve.
+// OneBacktest is a report with its assumptions, its configuration and its curve.
 type OneBacktest struct {
 	Schema int `json:"schema"`
 	Backtest
@@ -72,7 +72,7 @@ type OneBacktest struct {
 	Equity      []Decimal `json:"equity"`
 }
 
-// reportMore is what of a report.json is read besides.
+// reportMore is what else is read of a report.json.
 type reportMore struct {
 	Assumptions []string
 	Inputs      struct {
@@ -80,8 +80,8 @@ type reportMore struct {
 	}
 }
 
-// Reports are those of backtests in a directory; empty for none. What was read is
-// remembered until a file changes.
+// Reports are the reports of backtests in a directory, which may be empty for none. They are
+// cached until a file changes.
 type Reports struct {
 	directory string
 
@@ -92,12 +92,12 @@ type Reports struct {
 // NewReports returns the reports below a directory.
 func NewReports(directory string) *Reports { return &Reports{directory: directory} }
 
-// ReportName is a directory a report may be in: no path leads out of it.
+// ReportName matches the name of a report's directory: no path leads out of it.
 var ReportName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 var ErrNoReport = errors.New("there is no such report")
 
-// open opens the directory of reports; the system keeps what is asked for inside it.
+// open opens the directory of reports; the system denies every path out of it.
 func (r *Reports) open() (*os.Root, error) {
 	if r.directory == "" {
 		return nil, ErrNoReport
@@ -123,8 +123,8 @@ func readReport(root *os.Root, name string) ([]byte, fs.FileInfo, error) {
 	return text, about, err
 }
 
-// glance reads one report, or remembers it.
-func (r *Reports) glance(root *os.Root, id string) (Backtest, error) {
+// summary reads one report, unless it is cached.
+func (r *Reports) summary(root *os.Root, id string) (Backtest, error) {
 	about, err := root.Stat(path.Join(id, reportFile))
 	if err != nil {
 		return Backtest{}, ErrNoReport
@@ -142,7 +142,7 @@ func (r *Reports) glance(root *os.Root, id string) (Backtest, error) {
 	}
 	one := Backtest{}
 	if err := json.Unmarshal(text, &one); err != nil || one.Strategy == "" {
-		return Backtest{}, ErrNoReport // some other program's file
+		return Backtest{}, ErrNoReport // a file of another program
 	}
 	one.ID, one.At, one.Warnings = id, about.ModTime().UTC(), OrEmpty(one.Warnings)
 	_, err = root.Stat(path.Join(id, pageFile))
@@ -156,20 +156,20 @@ func (r *Reports) glance(root *os.Root, id string) (Backtest, error) {
 	return one, nil
 }
 
-// List returns the reports, the newest first.
+// List returns the reports, newest first.
 func (r *Reports) List() ([]Backtest, error) {
 	items := []Backtest{}
 	root, err := r.open()
 	if err != nil {
-		return items, nil // there is no directory of them yet
+		return items, nil // there is no directory yet
 	}
 	defer root.Close()
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil, errors.New("the directory of reports can not be read")
+		return nil, errors.New("the directory of reports cannot be read")
 	}
 	for _, entry := range entries[:min(len(entries), maxReports)] {
-		if one, err := r.glance(root, entry.Name()); err == nil && ReportName.MatchString(entry.Name()) {
+		if one, err := r.summary(root, entry.Name()); err == nil && ReportName.MatchString(entry.Name()) {
 			items = append(items, one)
 		}
 	}
@@ -177,7 +177,7 @@ func (r *Reports) List() ([]Backtest, error) {
 	return items, nil
 }
 
-// One returns a report with its curve.
+// One returns one report.
 func (r *Reports) One(id string) (OneBacktest, error) {
 	out := OneBacktest{Schema: 1, TimeMS: []int64{}, Equity: []string{}, Config: []string{}}
 	root, err := r.open()
@@ -189,7 +189,7 @@ func (r *Reports) One(id string) (OneBacktest, error) {
 		return out, ErrNoReport
 	}
 	var more reportMore
-	if out.Backtest, err = r.glance(root, id); err == nil {
+	if out.Backtest, err = r.summary(root, id); err == nil {
 		var text []byte
 		if text, _, err = readReport(root, path.Join(id, reportFile)); err == nil {
 			err = json.Unmarshal(text, &more)
@@ -208,7 +208,7 @@ func (r *Reports) One(id string) (OneBacktest, error) {
 	return out, nil
 }
 
-// Page returns a report's page.
+// Page returns the page of a report.
 func (r *Reports) Page(id string) ([]byte, error) {
 	root, err := r.open()
 	if err != nil {
@@ -222,7 +222,7 @@ func (r *Reports) Page(id string) ([]byte, error) {
 	return content, err
 }
 
-// curve reads an equity.csv and keeps a thousand points of it, the last one too.
+// curve reads an equity.csv, thinned to a thousand points with the last one among them.
 func curve(text []byte) (timeMS []int64, equity []string) {
 	timeMS, equity = []int64{}, []string{}
 	step := max(1, (bytes.Count(text, []byte("\n"))+maxReportPoints-2)/(maxReportPoints-1))
@@ -249,14 +249,14 @@ func curve(text []byte) (timeMS []int64, equity []string) {
 	return timeMS, equity
 }
 
-// Room refuses a name that is taken, and more reports than are looked at.
+// Room reports why no report of a name can be added; nil when one can.
 func (r *Reports) Room(name string) error {
 	entries, err := os.ReadDir(r.directory)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return errors.New("the directory of reports can not be read")
+		return errors.New("the directory of reports cannot be read")
 	case len(entries) >= maxReports:
 		return fmt.Errorf("there are %d reports: remove some from data_dir/backtests", len(entries))
 	case slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name }):

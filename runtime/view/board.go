@@ -7,7 +7,6 @@ package view
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,17 +16,20 @@ import (
 	"botd/runtime/ops"
 )
 
-// Bounds of what the board keeps.
+// MaxIntents bounds the intents that a board lists.
+const MaxIntents = 2_000
+
+// Limits of what else it lists.
 const (
-	MaxIntents   = 2_000
 	maxDecisions = 2_000
 	maxRounds    = 500
 	maxNotices   = 1_000
+	maxRefusals  = 2_000
 )
 
-// Board holds what the API shows of the running engine: the newest status, and
-// what it told lately. The driver writes it while the engine rests, requests read
-// it. Safe for several goroutines.
+// Board holds what the API shows of the running engine: the newest status, and what the
+// engine has noted recently. The driver writes it while the engine rests, requests read it.
+// Safe for several goroutines.
 type Board struct {
 	mode, instance string
 	began          time.Time
@@ -37,46 +39,33 @@ type Board struct {
 	beat       time.Time
 	status     engine.Status
 	reconciled bool        // a round was complete since the start
-	reported   []ops.Check // what others found, in the order they first told
+	reported   []ops.Check // by others, in the order of their first report
 	intents    ring[Intent]
 	decisions  ring[Decision]
-	kept       *DecisionStore // nil keeps none beyond the run
+	store      *DecisionStore // of decisions beyond this run; nil for none
 	rounds     ring[Round]
 	notices    ring[Notice]
-	refused    ring[Refusal]
-	refusals   map[string]*Rejections
-	publishTo  func(topic string, content any) // nil until there is somewhere
+	refusals   ring[Refusal]
+	rejections map[string]Rejections           // by rule
+	publishTo  func(topic string, content any) // nil until something follows
 	history    *History
-	told       map[string]string // what was last published, by topic
-}
-
-// ring keeps the newest values under numbers that count up.
-type ring[T any] struct {
-	all  []T // oldest first
-	last int64
-}
-
-func (r *ring[T]) add(value T, most int) *T {
-	if len(r.all) >= most {
-		r.all = slices.Delete(r.all, 0, most/10)
-	}
-	r.last++
-	r.all = append(r.all, value)
-	return &r.all[len(r.all)-1]
+	published  map[string]string // the newest document of each name
 }
 
 // NewBoard returns an empty board. It is made when the configuration was loaded.
 func NewBoard(mode, instance string) *Board {
 	return &Board{mode: mode, instance: instance, began: time.Now(), reported: []ops.Check{{Name: "configuration", OK: true, Detail: "loaded at start"}},
-		refusals: map[string]*Rejections{}, told: map[string]string{}}
+		intents: newRing[Intent](MaxIntents), decisions: newRing[Decision](maxDecisions), rounds: newRing[Round](maxRounds),
+		notices:  newRing[Notice](maxNotices),
+		refusals: newRing[Refusal](maxRefusals), rejections: map[string]Rejections{}, published: map[string]string{}}
 }
 
-// Follow has every change published from now on; the history is shown what lives.
+// Follow publishes every change from now on, and adds the live orders to the history.
 func (b *Board) Follow(publish func(topic string, content any), history *History) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.publishTo, b.history = publish, history
-	history.see(b.status.Live, b.status.NowMS)
+	history.observe(b.status.Live, b.status.NowMS)
 }
 
 // Mode is the mode that botd runs in.
@@ -92,15 +81,15 @@ func (b *Board) NowMS() int64 {
 // Instance is the name of this botd.
 func (b *Board) Instance() string { return b.instance }
 
-// publish sends an event, once there is somewhere to send it.
+// publish sends an event, once something follows.
 func (b *Board) publish(topic string, content any) {
 	if b.publishTo != nil {
 		b.publishTo(topic, content)
 	}
 }
 
-// Report puts a check on the board that somebody else makes, such as the
-// clock's or a reload's; the same name again replaces it.
+// Report puts a check of another part on the board, such as the clock's or a reload's; it
+// replaces the one of the same name.
 func (b *Board) Report(check ops.Check) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,14 +102,14 @@ func (b *Board) Report(check ops.Check) {
 	b.reported = append(b.reported, check)
 }
 
-// Unclean notes that the run before this one did not end by a clean stop.
+// Unclean records whether the run before this one ended without a clean stop.
 func (b *Board) Unclean(unclean bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.unclean = unclean
 }
 
-// Beat notes that the loop lives.
+// Beat records that the loop is alive.
 func (b *Board) Beat() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -133,12 +122,12 @@ func (b *Board) Show(status engine.Status) {
 	defer b.mu.Unlock()
 	b.beat, b.status = time.Now(), status
 	if b.history != nil {
-		b.history.see(status.Live, status.NowMS)
+		b.history.observe(status.Live, status.NowMS)
 	}
 	b.publishStatus()
 }
 
-// Note follows what the engine tells.
+// Note takes a note of the engine.
 func (b *Board) Note(n *engine.Note) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,8 +139,7 @@ func (b *Board) Note(n *engine.Note) {
 	case engine.NoteDecision:
 		b.noteDecision(n, &fact)
 	case engine.NoteRefusal:
-		b.noteRefusal(n, fact.Refusal)
-		b.keepRefusal(n, &fact)
+		b.noteRefusal(n, &fact)
 	case engine.NoteCandle:
 		b.noteCandle(n, &fact.Candle)
 	case engine.NotePosition:
@@ -161,14 +149,14 @@ func (b *Board) Note(n *engine.Note) {
 	}
 }
 
-// freshness bounds of the checks.
+// Limits of the checks.
 const (
-	aliveWithin  = 30 * time.Second
-	soundWithin  = 60_000 // ms since the last complete round
-	freshAtLeast = 60_000 // ms of market data beyond two of its intervals
+	aliveWithin = 30 * time.Second
+	completeMS  = 60_000 // since the last complete round
+	staleMS     = 60_000 // of market data beyond two of its intervals
 )
 
-// Alive reports whether the loop has beaten lately.
+// Alive reports whether the loop has beaten within 30 seconds.
 func (b *Board) Alive() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -177,8 +165,8 @@ func (b *Board) Alive() bool {
 
 func (b *Board) alive() bool { return !b.beat.IsZero() && time.Since(b.beat) < aliveWithin }
 
-// Checks are what readiness depends on. Trading halted is ready: a halted
-// daemon must not be restarted by what watches it.
+// Checks are what readiness depends on. A halted daemon is ready: what watches it must
+// not restart it.
 func (b *Board) Checks() []ops.Check {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,7 +176,8 @@ func (b *Board) Checks() []ops.Check {
 func (b *Board) checks() []ops.Check {
 	return append([]ops.Check{
 		{Name: "loop", OK: b.alive()},
-		{Name: "journal", OK: b.status.JournalErr == nil && b.status.DiskLow == "", Detail: strings.Trim(detail(b.status.JournalErr)+"; "+b.status.DiskLow, "; ")},
+		{Name: "journal", OK: b.status.JournalErr == nil && b.status.DiskLow == "", Detail: strings.Trim(detail(b.status.JournalErr)+"; "+b.status.DiskLow,
+			"; ")},
 		b.checkReconcile(),
 		b.checkMarketData(),
 	}, b.reported...)
@@ -201,13 +190,13 @@ func (b *Board) checkReconcile() ops.Check {
 		return ops.Check{Name: "reconcile", OK: true, Detail: "no strategies: nothing to reconcile"}
 	case !b.reconciled:
 		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("no complete round since the start, %d failed in a row", s.Failed)}
-	case s.Blind || age > soundWithin:
+	case s.Blind || age > completeMS:
 		return ops.Check{Name: "reconcile", Detail: fmt.Sprintf("the last complete round was %d s ago, %d failed in a row%s", age/1000, s.Failed, blindness(s))}
 	}
 	return ops.Check{Name: "reconcile", OK: true}
 }
 
-// blindness is why the exchange is not seen, for the end of a sentence.
+// blindness is why the exchange cannot be read, for the end of a sentence.
 func blindness(s *engine.Status) string {
 	for i := range s.Degraded {
 		if d := &s.Degraded[i]; d.State == "blind" {
@@ -217,8 +206,8 @@ func blindness(s *engine.Status) string {
 	return ""
 }
 
-// checkMarketData looks at what is declared stale, and at the newest price or candle
-// of each strategy. A symbol that is traded seldom may skip a candle.
+// checkMarketData reports what is declared stale, and an old newest price or candle of a
+// strategy. A symbol that trades rarely may skip a candle.
 func (b *Board) checkMarketData() ops.Check {
 	s := &b.status
 	if s.NowMS == 0 {
@@ -235,7 +224,7 @@ func (b *Board) checkMarketData() ops.Check {
 		if t.Last == 0 || newest == 0 {
 			return ops.Check{Name: "market_data", Detail: t.Name + ": no price of " + t.Symbol.Name + " yet"}
 		}
-		if age := s.NowMS - newest; age > 2*int64(t.Interval)+freshAtLeast {
+		if age := s.NowMS - newest; age > 2*int64(t.Interval)+staleMS {
 			return ops.Check{Name: "market_data", Detail: fmt.Sprintf("%s: the newest price of %s is %d s old", t.Name, t.Symbol.Name, age/1000)}
 		}
 	}
@@ -292,7 +281,7 @@ func (b *Board) symbolRules(key exchange.SymbolKey) *exchange.Symbol {
 	return nil
 }
 
-// moment is a time that may not be.
+// moment is a time, nil for none.
 func moment(ms int64) *time.Time {
 	if ms == 0 {
 		return nil

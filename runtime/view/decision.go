@@ -7,30 +7,32 @@ import (
 
 // Decision is one change of a strategy's plan.
 type Decision struct {
-	n int64
+	n int64 // its id
 
-	ID       string  `json:"id"`
-	AtMS     int64   `json:"at_ms"`
-	Strategy string  `json:"strategy"`
-	Market   string  `json:"market"`
-	Symbol   string  `json:"symbol"`
-	Wish     string  `json:"wish"`
-	Side     string  `json:"side"` // of the target: long, short, flat; empty where none is wished
-	Reason   string  `json:"reason"`
-	Last     Decimal `json:"last_price"`
-	Position Decimal `json:"position"`
+	ID        string  `json:"id"`
+	AtMS      int64   `json:"at_ms"`
+	Strategy  string  `json:"strategy"`
+	Market    string  `json:"market"`
+	Symbol    string  `json:"symbol"`
+	Target    string  `json:"target"` // in words
+	OldTarget string  `json:"wish"`   // deprecated: use target
+	Side      string  `json:"side"`   // of the target: long, short or flat; empty without a target
+	Reason    string  `json:"reason"`
+	Last      Decimal `json:"last_price"`
+	Position  Decimal `json:"position"`
 }
 
 func (b *Board) noteDecision(n *engine.Note, fact *engine.NoteDecision) {
-	target := fact.Plan.Target
-	d := b.decisions.add(Decision{AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(), Symbol: n.Symbol.Name, Wish: targetText(target, n.Symbol), Side: sideText(target), Reason: fact.Reason,
-		Last: n.Symbol.PriceDecimal(fact.Last).String(), Position: n.Symbol.QuantityDecimal(fact.Position).String()}, maxDecisions)
-	d.n, d.ID = b.decisions.last, number(b.decisions.last)
+	target := targetText(fact.Plan.Target, n.Symbol)
 	if fact.Plan.OrdersSet {
-		d.Wish = number(int64(len(fact.Plan.Orders))) + " orders in the book"
+		target = number(int64(len(fact.Plan.Orders))) + " orders in the book"
 	}
-	if b.kept != nil {
-		b.kept.Add(*d)
+	d := b.decisions.add(Decision{n: b.decisions.last + 1, ID: b.decisions.nextID(), AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(),
+		Symbol: n.Symbol.Name,
+		Target: target, OldTarget: target, Side: sideText(fact.Plan.Target), Reason: fact.Reason,
+		Last: n.Symbol.PriceDecimal(fact.Last).String(), Position: n.Symbol.QuantityDecimal(fact.Position).String()})
+	if b.store != nil {
+		b.store.Add(*d)
 	}
 	b.publish("decision", d)
 }
@@ -42,18 +44,18 @@ func sideText(t strategy.Target) string {
 	return [...]string{"short", "flat", "long"}[t.Sign()+1]
 }
 
-// Decisions is a page of what a strategy decided, newest first: what is in memory,
-// then what is kept on the disk.
+// Decisions returns the decisions of a strategy, newest first: those in memory, then those
+// on the disk.
 func (b *Board) Decisions(name string, page Page) (items []Decision, next string) {
 	before := page.After
 	b.mu.Lock()
-	items, next = Newest(b.decisions.all, page, func(d *Decision) int64 { return d.n }, func(d *Decision) bool { return name == "" || d.Strategy == name }, func(d *Decision) Decision { return *d })
+	items, next = b.decisions.page(page, func(d *Decision) bool { return name == "" || d.Strategy == name })
 	if all := b.decisions.all; len(all) > 0 && (before == 0 || before > all[0].n) {
 		before = all[0].n
 	}
-	store := b.kept
+	store := b.store
 	b.mu.Unlock()
-	if next != "" || store == nil || before == 0 { // before all of them nothing was kept either
+	if next != "" || store == nil || before == 0 { // nothing was stored before the first decision either
 		return items, next
 	}
 	older, after := store.older(name, before, page.Limit-len(items))
@@ -63,16 +65,16 @@ func (b *Board) Decisions(name string, page Page) (items []Decision, next string
 	return append(items, older...), next
 }
 
-// Keep has decisions kept beyond this run, and takes over the newest that are.
-// It is called before the first note.
+// Keep stores decisions beyond this run, and lists the newest of earlier runs. It is called
+// before the first note.
 func (b *Board) Keep(store *DecisionStore) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.kept, b.decisions.all = store, store.newest(maxDecisions)
-	if firsts := store.firsts(); len(firsts) > 0 { // also when it can not be read
-		b.decisions.last = firsts[len(firsts)-1]
+	b.store = store
+	for _, d := range store.newest(maxDecisions) {
+		b.decisions.addAs(d.n, d)
 	}
-	if all := b.decisions.all; len(all) > 0 {
-		b.decisions.last = max(b.decisions.last, all[len(all)-1].n)
+	if firsts := store.firsts(); len(firsts) > 0 { // a number is not used again, even if its file cannot be read
+		b.decisions.last = max(b.decisions.last, firsts[len(firsts)-1])
 	}
 }

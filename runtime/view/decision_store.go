@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,47 +15,47 @@ import (
 	"time"
 )
 
-// Bounds of the decisions that are kept.
+// Limits of the decisions that are stored.
 const (
-	decisionBytes  = 256 << 20       // of all files together; then the oldest go
-	decisionFile   = 1 << 20         // of one file, which is of one day (UTC) too
-	decisionFiles  = 8               // that one page looks into
-	decisionQueue  = 4_096           // what may wait for a slow disk
+	decisionBytes  = 256 << 20       // of all files together; then the oldest are deleted
+	decisionFile   = 1 << 20         // of one file, which also ends with the day (UTC)
+	decisionFiles  = 8               // that one page reads
+	decisionQueue  = 4_096           // queued for a slow disk
 	decisionClose  = 5 * time.Second // how long Close waits for it
-	decisionAge    = time.Hour       // how often it is looked whether a file is too old
+	decisionAge    = time.Hour       // how often files are checked for their age
 	decisionEnding = ".jsonl"
 )
 
-// DecisionStoreConfig says where decisions are kept, and for how long.
+// DecisionStoreConfig says where decisions are stored, and for how long.
 type DecisionStoreConfig struct {
 	Directory string
 	Keep      time.Duration
-	Room      func() error // why nothing may be written, such as a disk that is nearly full; nil does not look
-	Tell      func(error)  // once when writing begins to fail, and with nil when it works again
+	Room      func() error // why nothing may be written, such as a nearly full disk; nil checks nothing
+	Failed    func(error)  // called once when writing begins to fail, and with nil when it works again
 }
 
-// DecisionStore keeps decisions for as long as the configuration says, a JSON
-// object a line, in files that are named by their first decision's number. They
-// explain, and nothing depends on them: what is in force is in the journal.
+// DecisionStore stores decisions as long as the configuration says, one JSON object a line,
+// in files named by the number of their first decision. They only explain: what is in force
+// is in the journal.
 type DecisionStore struct {
 	config  DecisionStoreConfig
 	queue   chan Decision
 	done    chan struct{}
-	file    *os.File // the writer's, as all below
+	file    *os.File // the writer's, like all below
 	day     int64
 	size    int64
 	failing bool
 }
 
-// NewDecisionStore starts; Close must be called in the end, after the last decision.
+// NewDecisionStore starts a store. Close must be called after the last decision.
 func NewDecisionStore(config DecisionStoreConfig) *DecisionStore {
 	s := &DecisionStore{config: config, queue: make(chan Decision, decisionQueue), done: make(chan struct{})}
-	s.prune() // before anybody reads
+	s.prune() // before the first read
 	go s.write()
 	return s
 }
 
-// Add keeps a decision. It returns at once; what finds no room in the queue is not kept.
+// Add stores a decision. It returns at once; with a full queue the decision is dropped.
 func (s *DecisionStore) Add(d Decision) {
 	select {
 	case s.queue <- d:
@@ -62,7 +63,7 @@ func (s *DecisionStore) Add(d Decision) {
 	}
 }
 
-// Close writes what waits, as far as the disk does it in time.
+// Close writes what is queued, as far as the disk is fast enough.
 func (s *DecisionStore) Close() {
 	close(s.queue)
 	select {
@@ -79,21 +80,21 @@ func (s *DecisionStore) write() {
 		select {
 		case d, more := <-s.queue:
 			if !more {
-				s.tell(s.end())
+				s.report(s.end())
 				return
 			}
-			s.tell(s.append(&d))
+			s.report(s.append(&d))
 		case <-every.C:
 			s.prune()
 		}
 	}
 }
 
-// tell says once that decisions are not kept, and when they are again.
-func (s *DecisionStore) tell(err error) {
+// report reports once that decisions are not stored, and when they are again.
+func (s *DecisionStore) report(err error) {
 	if failing := err != nil; failing != s.failing {
 		s.failing = failing
-		s.config.Tell(err)
+		s.config.Failed(err)
 	}
 }
 
@@ -105,7 +106,7 @@ func (s *DecisionStore) append(d *Decision) error {
 	}
 	line, err := json.Marshal(d)
 	if err != nil {
-		return fmt.Errorf("keep decision %d: %w", d.n, err)
+		return fmt.Errorf("store decision %d: %w", d.n, err)
 	}
 	line = append(line, '\n')
 	if day := d.AtMS / dayMS; s.file == nil || day != s.day || s.size+int64(len(line)) > decisionFile {
@@ -117,24 +118,24 @@ func (s *DecisionStore) append(d *Decision) error {
 	written, err := s.file.Write(line)
 	s.size += int64(written)
 	if err != nil {
-		return errors.Join(fmt.Errorf("keep decision %d: %w", d.n, err), s.end()) // half a line ends that file
+		return errors.Join(fmt.Errorf("store decision %d: %w", d.n, err), s.end()) // half a line ends its file
 	}
 	return nil
 }
 
 const dayMS = 24 * 60 * 60 * 1000
 
-// begin begins the file of a decision, after which what is too old can go.
+// begin opens the file that begins with a decision, and deletes what is too old.
 func (s *DecisionStore) begin(n int64) error {
 	if err := s.end(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(s.config.Directory, 0o700); err != nil {
-		return fmt.Errorf("keep decisions: %w", err)
+		return fmt.Errorf("store decisions: %w", err)
 	}
 	file, err := os.OpenFile(s.path(n), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("keep decisions: %w", err)
+		return fmt.Errorf("store decisions: %w", err)
 	}
 	s.file, s.size = file, 0
 	s.prune()
@@ -154,11 +155,11 @@ func (s *DecisionStore) path(n int64) string {
 	return filepath.Join(s.config.Directory, fmt.Sprintf("%016d%s", n, decisionEnding))
 }
 
-// firsts are the files by the numbers of their first decisions, oldest first.
+// firsts lists the files by the numbers of their first decisions, oldest first.
 func (s *DecisionStore) firsts() (all []int64) {
 	items, err := os.ReadDir(s.config.Directory)
 	if err != nil {
-		return nil // nothing was kept yet
+		return nil // nothing is stored yet
 	}
 	for _, item := range items {
 		name, ours := strings.CutSuffix(item.Name(), decisionEnding)
@@ -170,8 +171,8 @@ func (s *DecisionStore) firsts() (all []int64) {
 	return all
 }
 
-// prune takes away files whose last decision is too old, and the oldest while there
-// is too much. What can not be taken away is tried again.
+// prune deletes files whose last decision is too old, and the oldest ones while all are too
+// large. A file that cannot be deleted is tried again.
 func (s *DecisionStore) prune() {
 	firsts := s.firsts()
 	sizes, total := map[int64]int64{}, int64(0)
@@ -199,12 +200,12 @@ func (s *DecisionStore) prune() {
 // writes reports whether a file is the one being written.
 func (s *DecisionStore) writes(n int64) bool { return s.file != nil && s.file.Name() == s.path(n) }
 
-// read returns a file's decisions below a number, oldest first. Lines that a crash
-// left unfinished are none.
+// read returns a file's decisions below a number, oldest first. Lines that a crash cut short
+// are left out.
 func (s *DecisionStore) read(first, before int64) (all []Decision) {
 	file, err := os.Open(s.path(first))
 	if err != nil {
-		return nil // taken away meanwhile
+		return nil // deleted meanwhile
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, decisionFile))
@@ -216,6 +217,7 @@ func (s *DecisionStore) read(first, before int64) (all []Decision) {
 		if json.Unmarshal(line, &d) != nil {
 			continue
 		}
+		d.Target = cmp.Or(d.Target, d.OldTarget) // as older versions wrote it
 		if d.n, err = strconv.ParseInt(d.ID, 10, 64); err == nil && d.n >= first && d.n < before {
 			all = append(all, d)
 		}
@@ -223,7 +225,7 @@ func (s *DecisionStore) read(first, before int64) (all []Decision) {
 	return all
 }
 
-// newest returns the newest decisions that are kept, oldest first.
+// newest returns the newest decisions, oldest first.
 func (s *DecisionStore) newest(most int) (all []Decision) {
 	for _, first := range slices.Backward(s.firsts()) {
 		if len(all) >= most {
@@ -234,16 +236,16 @@ func (s *DecisionStore) newest(most int) (all []Decision) {
 	return all[max(0, len(all)-most):]
 }
 
-// older returns a strategy's decisions below a number, newest first, and the number
-// to go on below; 0 when there is nothing more.
+// older returns a strategy's decisions below a number, newest first, and the number to
+// continue below; 0 when there are no more.
 func (s *DecisionStore) older(name string, before int64, most int) (items []Decision, next int64) {
 	next = before
-	looked := 0
+	files := 0
 	for _, first := range slices.Backward(s.firsts()) {
 		if first >= before {
 			continue
 		}
-		if looked++; looked > decisionFiles {
+		if files++; files > decisionFiles {
 			return items, next
 		}
 		for _, d := range slices.Backward(s.read(first, before)) {

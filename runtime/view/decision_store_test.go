@@ -46,7 +46,7 @@ func reasons(t *testing.T, b *Board, name string, limit int) (all []string) {
 
 func keep(t *testing.T, directory string, age time.Duration) (*Board, *DecisionStore) {
 	t.Helper()
-	store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: age, Tell: func(err error) { t.Errorf("want nothing told, have %v", err) }})
+	store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: age, Failed: func(err error) { t.Errorf("want no report, have %v", err) }})
 	b := NewBoard("demo", "main")
 	b.Keep(store)
 	return b, store
@@ -137,18 +137,18 @@ func TestDecisionsGoWhenTheyAreOlderThanTheConfigurationKeepsThem(t *testing.T) 
 	})
 }
 
-func TestADiskThatIsNearlyFullKeepsNoDecisionsAndSaysItOnce(t *testing.T) {
+func TestANearlyFullDiskStoresNoDecisionsAndIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "decisions")
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
+		var reports []string
 		full := errors.New("nearly full")
 		var room error = full
-		store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: time.Hour, Room: func() error { return room }, Tell: func(err error) {
+		store := NewDecisionStore(DecisionStoreConfig{Directory: directory, Keep: time.Hour, Room: func() error { return room }, Failed: func(err error) {
 			if err == nil {
 				err = errors.New("again")
 			}
-			told = append(told, err.Error())
+			reports = append(reports, err.Error())
 		}})
 		b := NewBoard("demo", "main")
 		b.Keep(store)
@@ -158,7 +158,7 @@ func TestADiskThatIsNearlyFullKeepsNoDecisionsAndSaysItOnce(t *testing.T) {
 		room = nil
 		decides(b, "trend", "three", 3)
 		store.Close()
-		if have := strings.Join(told, ", "); have != "nearly full, again" {
+		if have := strings.Join(reports, ", "); have != "nearly full, again" {
 			t.Errorf("want nearly full, again; have %s", have)
 		}
 		if have := len(store.newest(10)); have != 1 {

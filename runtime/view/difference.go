@@ -8,35 +8,30 @@ import (
 	"botd/reconcile/record"
 )
 
-// maxDifferences bounds those kept in memory; the journal keeps everything.
-const maxDifferences = 5_000
-
-// Difference is one way in which exchange and journal did not agree, and what was
-// made of it.
+// Difference is one difference between exchange and journal, and how it was resolved.
 type Difference struct {
-	n int64
-
 	ID            string  `json:"id"`
 	AtMS          int64   `json:"at_ms"`
-	Kind          string  `json:"kind"` // quarantine, adopted, ignored, found, unexplained
+	Kind          string  `json:"kind"` // quarantine | adopted | ignored | found | unexplained
 	Market        string  `json:"market"`
 	Symbol        string  `json:"symbol,omitempty"`
-	Quantity      Decimal `json:"quantity,omitempty"` // signed: what was adopted, or is left to others
-	Amount        Decimal `json:"amount,omitempty"`   // unexplained: what the wallet has more, of the asset
+	Quantity      Decimal `json:"quantity,omitempty"` // signed: what was adopted, or is left to whoever made it
+	Amount        Decimal `json:"amount,omitempty"`   // unexplained: by what the balance of the asset is greater
 	Asset         string  `json:"asset,omitempty"`
 	ClientOrderID string  `json:"client_order_id,omitempty"`
 	OrderID       int64   `json:"order_id,omitempty"`
 	Text          string  `json:"text"`
 	Open          bool    `json:"open"`               // a quarantine that waits for a person
-	EndedMS       int64   `json:"ended_ms,omitempty"` // of one that does not any more
+	EndedMS       int64   `json:"ended_ms,omitempty"` // when it was resolved
 
 	key      exchange.SymbolKey
 	quantity exchange.Quantity
 }
 
-// differed keeps the records that are about differences.
+// differed lists the records of differences.
 func (h *History) differed(r *record.Record) {
-	d := Difference{AtMS: r.AtMS, Kind: r.Kind().String(), Market: r.Symbol.Market.String(), Symbol: r.Symbol.Name, ClientOrderID: r.ClientOrderID, key: r.Symbol}
+	d := Difference{AtMS: r.AtMS, Kind: r.Kind().String(), Market: r.Symbol.Market.String(), Symbol: r.Symbol.Name, ClientOrderID: r.ClientOrderID,
+		key: r.Symbol}
 	switch body := r.Body.(type) {
 	case record.Quarantined:
 		h.settled(r)
@@ -59,47 +54,42 @@ func (h *History) differed(r *record.Record) {
 }
 
 func (h *History) differs(d Difference) {
-	if len(h.differences) == maxDifferences {
-		h.differences = h.differences[:copy(h.differences, h.differences[maxDifferences/10:])]
-	}
-	h.lastDifference++
-	d.n, d.ID = h.lastDifference, number(h.lastDifference)
-	h.differences = append(h.differences, d)
+	d.ID = h.differences.nextID()
+	h.differences.add(d)
 }
 
-// unexplained keeps what a wallet has changed by and nothing explains.
+// unexplained lists changes of a wallet that nothing explains.
 func (h *History) unexplained(atMS int64, lines []ledger.Line) {
 	for i := range lines {
 		if line := &lines[i]; line.Account == ledger.Unexplained {
 			amount := line.Amount.Neg().String() // where it came from is negative
-			h.differs(Difference{AtMS: atMS, Kind: line.Account.String(), Market: line.Symbol.Market.String(), Symbol: line.Symbol.Name, Amount: amount, Asset: line.Asset,
-				Text: fmt.Sprintf("the wallet has changed by %s %s that no fill, fee or funding explains", amount, line.Asset)})
+			h.differs(Difference{AtMS: atMS, Kind: line.Account.String(), Market: line.Symbol.Market.String(), Symbol: line.Symbol.Name, Amount: amount,
+				Asset: line.Asset,
+				Text:  fmt.Sprintf("the wallet has changed by %s %s that no fill, fee or funding explains", amount, line.Asset)})
 		}
 	}
 }
 
 // settled ends the quarantine of a symbol.
 func (h *History) settled(r *record.Record) {
-	for i := len(h.differences) - 1; i >= 0; i-- {
-		if d := &h.differences[i]; d.Open && d.key == r.Symbol {
+	for i := range h.differences.all {
+		if d := &h.differences.all[i].value; d.Open && d.key == r.Symbol {
 			d.Open, d.EndedMS = false, r.AtMS
 		}
 	}
-}
-
-func (h *History) difference(d *Difference) Difference {
-	out := *d
-	if s, found := h.symbols(d.key); found && d.quantity != 0 {
-		out.Quantity = s.QuantityDecimal(d.quantity).String()
-	}
-	return out
 }
 
 // Differences returns differences, newest first.
 func (h *History) Differences(page Page, keep func(*Difference) bool) ([]Difference, string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Newest(h.differences, page, func(d *Difference) int64 { return d.n }, keep, h.difference)
+	items, next := h.differences.page(page, keep)
+	for i := range items {
+		if s, found := h.symbols(items[i].key); found && items[i].quantity != 0 {
+			items[i].Quantity = s.QuantityDecimal(items[i].quantity).String()
+		}
+	}
+	return items, next
 }
 
 // DifferenceKinds are the kinds of difference.

@@ -16,14 +16,14 @@ import (
 	"botd/exchange"
 )
 
-// Bounds of the equity kept: every minute of a week, every hour of five years.
+// Limits of the series: every minute of a week, every hour of five years.
 const (
 	sampleMS    = 60_000
 	fineMS      = 7 * int64(exchange.Day1)
 	coarseMS    = 3_600_000
 	maxCoarse   = 5 * 366 * 24
 	maxEquities = 5_000  // points of an answer
-	maxStale    = 20_000 // lines of the file that are no points any more: a fortnight
+	maxStale    = 20_000 // lines of the file that are no longer points: a fortnight
 )
 
 // point is the equity at a time.
@@ -32,23 +32,21 @@ type point struct {
 	equity, wallet, unrealized exchange.Amount
 }
 
-// Equity is the account's equity over time. It is sampled every minute and kept
-// in a file of the data directory, so that it outlives the process. Safe for
-// several goroutines.
+// Equity is the account's equity over time. It is sampled every minute and stored in a file
+// of the data directory, so that it outlives the process. Safe for several goroutines.
 type Equity struct {
 	mu      sync.Mutex // guards all below
 	points  []point    // oldest first
 	file    *os.File   // nil: memory only
 	path    string
 	lines   int                             // of the file
-	publish func(topic string, content any) // nil until there is somewhere
+	publish func(topic string, content any) // nil until something follows
 }
 
 // NewEquity returns a series in memory.
 func NewEquity() *Equity { return &Equity{} }
 
-// OpenEquity returns the series kept in a file. A line cut short by a crash is
-// left out.
+// OpenEquity returns the series of a file. A line that a crash cut short is left out.
 func OpenEquity(path string) (*Equity, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
@@ -70,7 +68,7 @@ func OpenEquity(path string) (*Equity, error) {
 		}
 		return e, nil
 	}
-	if !whole { // begin a line of its own after the one that was cut
+	if !whole { // do not continue the line that was cut
 		if _, err := file.WriteString("\n"); err != nil {
 			return nil, errors.Join(fmt.Errorf("write the equity series: %w", err), file.Close())
 		}
@@ -92,7 +90,7 @@ func parsePoint(line string) (p point, err error) {
 	return p, err
 }
 
-// Follow has every sample published from now on.
+// Follow publishes every sample from now on.
 func (e *Equity) Follow(publish func(topic string, content any)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,8 +109,8 @@ func (e *Equity) Close() error {
 	return err
 }
 
-// Keep samples what the board shows until the context ends. What can not be
-// written is kept in memory; fail is told of it.
+// Keep samples the board until the context ends. A point that cannot be written stays in
+// memory, and the error goes to fail.
 func (e *Equity) Keep(ctx context.Context, board *Board, fail func(error)) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
@@ -128,7 +126,7 @@ func (e *Equity) Keep(ctx context.Context, board *Board, fail func(error)) {
 	}
 }
 
-// Sample takes a point of what the board shows, once an account is known.
+// Sample takes a point of the board, once the account is known.
 func (e *Equity) Sample(board *Board) error {
 	board.mu.Lock()
 	s := &board.status
@@ -141,7 +139,7 @@ func (e *Equity) Sample(board *Board) error {
 	return e.sample(p)
 }
 
-// AccountEvent is the event of the account's equity.
+// AccountEvent is the account's equity at a time.
 type AccountEvent struct {
 	AtMS       int64   `json:"at_ms"`
 	Equity     Decimal `json:"equity"`
@@ -149,7 +147,7 @@ type AccountEvent struct {
 	Unrealized Decimal `json:"unrealized"`
 }
 
-// sample takes a point; the first of each minute is kept.
+// sample publishes a point, and stores the first of each minute.
 func (e *Equity) sample(p point) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -166,7 +164,7 @@ func (e *Equity) sample(p point) error {
 	if e.file == nil {
 		return nil
 	}
-	if e.lines > len(e.points)+maxStale && e.rewrite() == nil { // else it is tried again, and the file goes on meanwhile
+	if e.lines > len(e.points)+maxStale && e.rewrite() == nil { // else the file grows until the next try
 		return nil
 	}
 	e.lines++
@@ -180,7 +178,7 @@ func (p *point) line() string {
 	return fmt.Sprintf("%d,%s,%s,%s\n", p.atMS, p.equity, p.wallet, p.unrealized)
 }
 
-// rewrite puts a file in the file's place that has the points kept, and no others.
+// rewrite replaces the file by one that has the points of the series alone.
 func (e *Equity) rewrite() error {
 	fresh, err := os.OpenFile(e.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -188,7 +186,7 @@ func (e *Equity) rewrite() error {
 	}
 	text := bufio.NewWriter(fresh)
 	for i := range e.points {
-		_, _ = text.WriteString(e.points[i].line()) // Flush tells
+		_, _ = text.WriteString(e.points[i].line()) // Flush returns the error
 	}
 	if err := errors.Join(text.Flush(), fresh.Sync(), os.Rename(fresh.Name(), e.path)); err != nil {
 		return fmt.Errorf("write the equity series anew: %w", errors.Join(err, fresh.Close()))
@@ -198,7 +196,7 @@ func (e *Equity) rewrite() error {
 	return old.Close()
 }
 
-// thin keeps one point an hour of what is older than a week.
+// thin leaves one point an hour of what is older than a week.
 func (e *Equity) thin() {
 	if len(e.points) == 0 {
 		return
@@ -218,7 +216,7 @@ func (e *Equity) thin() {
 	}
 }
 
-// EquitySeries is the account's equity, in columns.
+// EquitySeries is the account's equity in columns.
 type EquitySeries struct {
 	Schema     int       `json:"schema"`
 	StepMS     int64     `json:"step_ms"`
@@ -229,8 +227,8 @@ type EquitySeries struct {
 	Marks      []Audit   `json:"marks"` // starts, halts, breakers, limits: oldest first
 }
 
-// Series returns the last point of each step; a step too short for the bound of
-// an answer is made longer.
+// Series returns the last point of each step; a step that would give too many points is
+// made longer.
 func (e *Equity) Series(fromMS, toMS, stepMS int64) EquitySeries {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -247,7 +245,8 @@ func (e *Equity) Series(fromMS, toMS, stepMS int64) EquitySeries {
 			continue
 		}
 		out.TimeMS = append(out.TimeMS, p.atMS)
-		out.Equity, out.Wallet, out.Unrealized = append(out.Equity, p.equity.String()), append(out.Wallet, p.wallet.String()), append(out.Unrealized, p.unrealized.String())
+		out.Equity, out.Wallet, out.Unrealized = append(out.Equity, p.equity.String()), append(out.Wallet, p.wallet.String()), append(out.Unrealized,
+			p.unrealized.String())
 	}
 	return out
 }

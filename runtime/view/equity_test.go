@@ -63,11 +63,11 @@ func TestEquityOutlivesTheProcess(t *testing.T) {
 		t.Errorf("in steps of ten minutes: want the last of each, have %v", s.TimeMS)
 	}
 	if _, err := OpenEquity(filepath.Join(path, "nowhere")); err == nil || !strings.Contains(err.Error(), "equity") {
-		t.Errorf("a file that can not be: want it told, have %v", err)
+		t.Errorf("an impossible file: want it named, have %v", err)
 	}
 }
 
-func TestOldEquityIsKeptByTheHour(t *testing.T) {
+func TestOldEquityHasOnePointAnHour(t *testing.T) {
 	t.Parallel()
 	e := NewEquity()
 	const days = 30
@@ -133,7 +133,9 @@ func TestTheFileOfEquityIsBounded(t *testing.T) {
 		}
 		week, before := int(fineMS/sampleMS), int((minutes-fineMS/sampleMS)/60)
 		if have := lines(); len(e.points) < week+before-2 || have > len(e.points)+1 {
-			t.Errorf("run %d: want a week of minutes and the hours before, %d points, and no other lines; have %d points, %d lines", run, week+before, len(e.points), have)
+			t.Errorf("run %d: want a week of minutes and the hours before, %d points, and no other lines; have %d points, %d lines", run, week+before,
+				len(e.points),
+				have)
 		}
 		last := e.points[len(e.points)-1]
 		if want := 10_000 + minutes + run - 1; last.equity != exchange.AmountOf(want) {

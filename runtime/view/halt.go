@@ -8,12 +8,12 @@ import (
 	"botd/runtime/engine"
 )
 
-// HaltStep is one thing a halt sends.
+// HaltStep is one request that a halt sends.
 type HaltStep struct {
 	Strategy      string  `json:"strategy"`
 	Market        string  `json:"market"`
 	Symbol        string  `json:"symbol"`
-	Action        string  `json:"action"` // cancel, exit
+	Action        string  `json:"action"` // cancel | exit
 	Side          string  `json:"side,omitempty"`
 	Type          string  `json:"type,omitempty"`
 	Quantity      Decimal `json:"quantity,omitempty"`
@@ -21,13 +21,13 @@ type HaltStep struct {
 	StopPrice     Decimal `json:"stop_price,omitempty"`
 	ReduceOnly    bool    `json:"reduce_only,omitempty"`
 	ClosePosition bool    `json:"close_position,omitempty"`
-	ClientOrderID string  `json:"client_order_id,omitempty"` // cancel: of which order
+	ClientOrderID string  `json:"client_order_id,omitempty"` // of a cancel: the order
 	OrderID       int64   `json:"order_id,omitempty"`
 	Later         bool    `json:"later,omitempty"` // once the cancels before it are confirmed
 	Text          string  `json:"text"`            // for people
 }
 
-// HaltStepOf writes one thing a halt sends.
+// HaltStepOf writes one request that a halt sends.
 func HaltStepOf(step *engine.Step) HaltStep {
 	o, symbol := &step.Intent.Order, step.Symbol
 	out := HaltStep{Strategy: step.Strategy, Market: symbol.Market.String(), Symbol: symbol.Name, Action: step.Intent.Purpose.String(), Later: step.Later,

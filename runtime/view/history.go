@@ -11,31 +11,30 @@ import (
 	"botd/reconcile/record"
 )
 
-// Bounds of what is kept in memory; the journal keeps everything.
+// Limits of what is held in memory; the journal has everything.
 const (
-	maxOrders = 20_000
-	maxFills  = 20_000
-	maxAudit  = 5_000
+	maxOrders      = 20_000
+	maxFills       = 20_000
+	maxClosed      = 20_000
+	maxDifferences = 5_000
+	maxAudits      = 5_000
 )
 
-// History is what the journal's records say about orders, fills and changes made
-// by people. It is given every record once, in order: those of a journal that is
-// replayed, then each one that has become durable. Safe for several goroutines.
+// History is what the journal's records say about orders, fills and the changes that people
+// made. It takes every record once, in order: first those of the journal that is replayed,
+// then each one that has become durable. Safe for several goroutines.
 type History struct {
-	mu             sync.Mutex // guards all below
-	taken          int64      // records
-	orders         map[string]*placed
-	byTime         []*placed // oldest first
-	fills          []Fill    // oldest first
-	forgot         int64     // fills
-	trips          *ledger.RoundTrips
-	ended          []over // positions, oldest first
-	lastEnded      int64
-	differences    []Difference // oldest first
-	lastDifference int64
-	audit          []Audit // oldest first
-	publish        func(topic string, content any)
-	symbols        Symbols
+	mu          sync.Mutex // guards all below
+	taken       int64      // records
+	orders      map[string]*placed
+	byTime      []*placed // oldest first
+	fills       ring[Fill]
+	trips       *ledger.RoundTrips
+	closed      ring[ledger.RoundTrip] // positions
+	differences ring[Difference]
+	audits      ring[Audit]
+	publish     func(topic string, content any)
+	symbols     Symbols
 }
 
 // Symbols finds a symbol's rules.
@@ -50,7 +49,9 @@ type placed struct {
 
 // NewHistory returns an empty history.
 func NewHistory() *History {
-	return &History{orders: map[string]*placed{}, trips: ledger.NewRoundTrips(), symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
+	return &History{orders: map[string]*placed{}, trips: ledger.NewRoundTrips(), fills: newRing[Fill](maxFills), closed: newRing[ledger.RoundTrip](maxClosed),
+		differences: newRing[Difference](maxDifferences), audits: newRing[Audit](maxAudits),
+		symbols: func(exchange.SymbolKey) (*exchange.Symbol, bool) { return nil, false }, publish: func(string, any) {}}
 }
 
 // Take takes the next record.
@@ -60,15 +61,17 @@ func (h *History) Take(r *record.Record) {
 	h.taken++
 	switch body := r.Body.(type) {
 	case record.Sending:
-		h.begin(r, reconcile.Placement{Purpose: body.Purpose, Key: body.Key, Order: body.Order, State: reconcile.Sending, DeadlineMS: body.DeadlineMS}, "journalled", "durable before its first byte")
+		h.begin(r, reconcile.Placement{Purpose: body.Purpose, Key: body.Key, Order: body.Order, State: reconcile.Sending, DeadlineMS: body.DeadlineMS},
+			"journalled", "durable before its first byte")
 	case record.Acknowledged, record.Refused, record.Unknown, record.Fill, record.Ended:
 		h.advance(r)
 	case record.Found:
-		h.begin(r, reconcile.Placement{OrderID: body.OrderID, Purpose: body.Purpose, Key: body.Key, Order: body.Order, State: reconcile.Working, Evidence: body.Evidence}, "fetched", "found on the exchange: "+body.Evidence)
+		h.begin(r, reconcile.Placement{OrderID: body.OrderID, Purpose: body.Purpose, Key: body.Key, Order: body.Order, State: reconcile.Working,
+			Evidence: body.Evidence}, "fetched", "found on the exchange: "+body.Evidence)
 	case record.Withdrawn:
 		if o := h.orders[r.ClientOrderID]; o != nil {
 			o.step(r.AtMS, "withdrawn", "by a person: "+body.Why)
-			h.tell(o)
+			h.publishOrder(o)
 		}
 	case record.Boot:
 		h.restarted(r)
@@ -78,7 +81,7 @@ func (h *History) Take(r *record.Record) {
 	h.audited(r)
 }
 
-// begin keeps an order that a record begins with, and its first step.
+// begin lists an order whose first record this is, with its first step.
 func (h *History) begin(r *record.Record, p reconcile.Placement, step, text string) {
 	if len(h.byTime) >= maxOrders {
 		h.forget()
@@ -88,10 +91,10 @@ func (h *History) begin(r *record.Record, p reconcile.Placement, step, text stri
 	o.step(r.AtMS, step, text)
 	h.orders[r.ClientOrderID] = o
 	h.byTime = append(h.byTime, o)
-	h.tell(o)
+	h.publishOrder(o)
 }
 
-// forget drops a tenth of the oldest orders that are final.
+// forget drops the oldest final orders, a tenth of all.
 func (h *History) forget() {
 	left := maxOrders / 10
 	h.byTime = slices.DeleteFunc(h.byTime, func(o *placed) bool {
@@ -107,7 +110,7 @@ func (h *History) forget() {
 func (h *History) advance(r *record.Record) {
 	o := h.orders[r.ClientOrderID]
 	if o == nil {
-		return // of before what is kept
+		return // an order that was dropped
 	}
 	p := &o.p
 	switch body := r.Body.(type) {
@@ -129,10 +132,10 @@ func (h *History) advance(r *record.Record) {
 		p.State, p.Evidence, p.EndedMS = body.State, body.Evidence, r.AtMS
 		o.step(r.AtMS, "settled", body.State.String()+": "+body.Evidence)
 	}
-	h.tell(o)
+	h.publishOrder(o)
 }
 
-// filled notes what was filled beyond what was known.
+// filled lists a fill beyond what was known.
 func (h *History) filled(o *placed, r *record.Record) {
 	filled, price, _ := r.Filled()
 	grown := filled - o.p.Filled
@@ -143,24 +146,21 @@ func (h *History) filled(o *placed, r *record.Record) {
 		return
 	}
 	o.p.Filled = filled
-	if len(h.fills) == maxFills {
-		h.fills = h.fills[:copy(h.fills, h.fills[maxFills/10:])]
-		h.forgot += maxFills / 10
-	}
-	f := Fill{n: h.forgot + int64(len(h.fills)) + 1, AtMS: r.AtMS, ClientOrderID: o.p.ClientOrderID, OrderID: o.p.OrderID, Strategy: o.p.Strategy, Purpose: o.p.Purpose.String(),
-		Market: o.p.Order.Market.String(), Symbol: o.p.Order.Symbol, Side: o.p.Order.Side.String(), key: o.p.Order.Key(), grown: grown, Price: amountText(o.p.Price)}
-	h.fills = append(h.fills, f)
+	f := h.fills.add(Fill{ID: h.fills.nextID(), AtMS: r.AtMS, ClientOrderID: o.p.ClientOrderID, OrderID: o.p.OrderID, Strategy: o.p.Strategy,
+		Purpose: o.p.Purpose.String(),
+		Market:  o.p.Order.Market.String(), Symbol: o.p.Order.Symbol, Side: o.p.Order.Side.String(), Price: o.p.Price.String(), key: o.p.Order.Key(),
+		grown: grown})
 	text := "filled more"
 	if s, found := h.symbols(f.key); found {
 		text = "filled " + s.QuantityDecimal(grown).String() + " more"
 	}
 	o.step(r.AtMS, "fetched", text)
-	h.publish("fill", h.fill(&f))
+	h.publish("fill", h.fill(f))
 }
 
-// see takes what the book knows beyond the records: that an order was fetched, and
-// what was last known of it. A live order is never forgotten.
-func (h *History) see(live []reconcile.Placement, nowMS int64) {
+// observe adds what a snapshot shows beyond the records: that an order was fetched, and its
+// newest state. A live order is never dropped.
+func (h *History) observe(live []reconcile.Placement, nowMS int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range live {
@@ -178,12 +178,11 @@ func (h *History) see(live []reconcile.Placement, nowMS int64) {
 			o.step(nowMS, "fetched", "seen on the exchange")
 		}
 		o.p.State, o.p.OrderID = p.State, p.OrderID
-		h.tell(o)
+		h.publishOrder(o)
 	}
 }
 
-// restarted makes every placement whose outcome was not known uncertain, as the
-// book does.
+// restarted makes every placement without a known outcome uncertain.
 func (h *History) restarted(r *record.Record) {
 	for _, o := range h.byTime {
 		if o.p.State == reconcile.Sending {
@@ -193,7 +192,7 @@ func (h *History) restarted(r *record.Record) {
 	}
 }
 
-// maxSteps bounds the steps kept of one order.
+// maxSteps bounds the steps of one order or intent.
 const maxSteps = 64
 
 func (o *placed) step(atMS int64, name, text string) {
@@ -202,9 +201,9 @@ func (o *placed) step(atMS int64, name, text string) {
 	}
 }
 
-func (h *History) tell(o *placed) { h.publish("order", h.order(o)) }
+func (h *History) publishOrder(o *placed) { h.publish("order", h.order(o)) }
 
-// Follow has every change published from now on.
+// Follow publishes every change from now on.
 func (h *History) Follow(symbols Symbols, publish func(topic string, content any)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -214,16 +213,14 @@ func (h *History) Follow(symbols Symbols, publish func(topic string, content any
 // Step is one step of an intent's life.
 type Step struct {
 	AtMS int64  `json:"at_ms"`
-	Step string `json:"step"` // wanted, checked, refused, journalled, sent, acknowledged, uncertain, fetched, settled
+	Step string `json:"step"` // derived, checked, refused, journalled, sent, acknowledged, uncertain, fetched, withdrawn, settled
 	Text string `json:"text,omitempty"`
 }
 
-// Fill is what was filled of an order between two looks at it.
+// Fill is what was filled of an order between two polls of it.
 type Fill struct {
-	n int64
-
 	ID            string  `json:"id"`
-	AtMS          int64   `json:"at_ms"` // when it was seen
+	AtMS          int64   `json:"at_ms"` // when it was polled
 	ClientOrderID string  `json:"client_order_id"`
 	OrderID       int64   `json:"order_id"`
 	Strategy      string  `json:"strategy"`
@@ -232,7 +229,7 @@ type Fill struct {
 	Symbol        string  `json:"symbol"`
 	Side          string  `json:"side"`
 	Quantity      Decimal `json:"quantity"`
-	Price         Decimal `json:"price"` // mean of the order so far; 0 when the exchange told none
+	Price         Decimal `json:"price"` // mean of the order so far; 0 when the exchange reports none
 
 	key   exchange.SymbolKey
 	grown exchange.Quantity
@@ -240,7 +237,6 @@ type Fill struct {
 
 func (h *History) fill(f *Fill) Fill {
 	out := *f
-	out.ID = number(f.n)
 	if s, found := h.symbols(f.key); found {
 		out.Quantity = s.QuantityDecimal(f.grown).String()
 	}
@@ -251,14 +247,17 @@ func (h *History) fill(f *Fill) Fill {
 func (h *History) Fills(page Page, keep func(*Fill) bool) ([]Fill, string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return Newest(h.fills, page, func(f *Fill) int64 { return f.n }, keep, h.fill)
+	items, next := h.fills.page(page, keep)
+	for i := range items {
+		items[i] = h.fill(&items[i])
+	}
+	return items, next
 }
 
 // Orders returns placements, newest first.
 func (h *History) Orders(page Page, keep func(*Order) bool) ([]Order, string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	// The filter looks at the finished document: it is cheap enough for a page.
 	return Newest(h.byTime, page, func(o **placed) int64 { return (*o).n }, func(o **placed) bool {
 		shown := h.order(*o)
 		return keep(&shown)

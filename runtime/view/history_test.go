@@ -13,7 +13,8 @@ func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
 	t.Parallel()
 	h := NewHistory()
 	sent := func(id string) *record.Record {
-		return &record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: reconcile.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
+		return &record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: reconcile.Entry,
+			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
 	}
 	h.Take(sent("lives"))
 	for i := range maxOrders + 10 {
@@ -23,13 +24,14 @@ func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
 		h.Take(&ended)
 		h.Take(&record.Record{AtMS: 4, Body: record.Halt{Level: reconcile.LevelPause}})
 	}
-	if len(h.byTime) > maxOrders || len(h.orders) != len(h.byTime) || len(h.fills) > maxFills || len(h.audit) > maxAudit {
-		t.Errorf("kept: want at most %d orders, %d fills and %d changes, have %d, %d, %d", maxOrders, maxFills, maxAudit, len(h.byTime), len(h.fills), len(h.audit))
+	if len(h.byTime) > maxOrders || len(h.orders) != len(h.byTime) || len(h.fills.all) > maxFills || len(h.audits.all) > maxAudits {
+		t.Errorf("want at most %d orders, %d fills and %d changes, have %d, %d, %d", maxOrders, maxFills, maxAudits, len(h.byTime), len(h.fills.all),
+			len(h.audits.all))
 	}
 	if _, _, found := h.Order("lives"); !found {
-		t.Error("a live order was forgotten")
+		t.Error("a live order was dropped")
 	}
-	if last := h.fills[len(h.fills)-1].n; last != maxOrders+10 {
+	if last := h.fills.last; last != maxOrders+10 {
 		t.Errorf("fills are numbered on: want %d, have %d", maxOrders+10, last)
 	}
 }

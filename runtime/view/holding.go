@@ -10,15 +10,15 @@ import (
 	"botd/runtime/engine"
 )
 
-// Holding is what an account has of an asset.
+// Holding is a quantity of an asset.
 type Holding struct {
 	Asset    string  `json:"asset"`
 	Quantity Decimal `json:"quantity"`
 }
 
-// uncounted is what the spot wallet holds beyond equity: equity counts the asset
-// that is paid with and what botd bought, not what was there before. It is known
-// once the wallet was read, which it is where something is traded on spot.
+// uncounted is what the spot wallet has besides equity: equity counts the quote asset and
+// what botd bought, not what was there before. It is known once the wallet was fetched, which
+// happens only where something trades on spot.
 func uncounted(s *engine.Status) []Holding {
 	left, step := map[string]decimal.Decimal{}, map[string]decimal.Decimal{}
 	for _, balance := range s.Balances {
@@ -30,14 +30,14 @@ func uncounted(s *engine.Status) []Holding {
 			step[t.Symbol.Base] = t.Symbol.QuantityDecimal(t.Symbol.QuantityTick)
 		}
 	}
-	for i := range s.Strategies { // a quote is counted whole, and is no other symbol's base then
+	for i := range s.Strategies { // all of a quote asset is counted, although another symbol may have it as its base
 		if t := &s.Strategies[i]; t.Symbol.Market == exchange.Spot {
 			delete(left, t.Symbol.Quote)
 		}
 	}
 	all := []Holding{}
 	for asset, quantity := range left {
-		if quantity.IsPositive() && quantity.GreaterThanOrEqual(step[asset]) { // less is what a fee left of an order
+		if quantity.IsPositive() && quantity.GreaterThanOrEqual(step[asset]) { // less is the rest that a fee left of an order
 			all = append(all, Holding{asset, quantity.String()})
 		}
 	}

@@ -26,11 +26,16 @@ func TestWhatEquityDoesNotCountIsNamed(t *testing.T) {
 		want   []Holding
 	}{
 		{"no wallet was read", engine.Status{Strategies: []engine.StrategyStatus{trades(bitcoin, 7)}}, []Holding{}},
-		{"what is paid with counts, and what was bought", engine.Status{Balances: []exchange.Balance{balance("USDT", "90", "10"), balance("ETH", "0.4", "0.1")}, Strategies: []engine.StrategyStatus{trades(ether, half)}}, []Holding{}},
-		{"what was there before does not", engine.Status{Balances: []exchange.Balance{balance("USDT", "90", "0"), balance("XRP", "3", "4"), balance("ETH", "2.5", "0.25"), balance("BTC", "0", "0")}, Strategies: []engine.StrategyStatus{trades(ether, half)}},
+		{"what is paid with counts, and what was bought", engine.Status{Balances: []exchange.Balance{balance("USDT", "90", "10"), balance("ETH", "0.4", "0.1")},
+			Strategies: []engine.StrategyStatus{trades(ether, half)}}, []Holding{}},
+		{"what was there before does not", engine.Status{Balances: []exchange.Balance{balance("USDT", "90", "0"), balance("XRP", "3", "4"), balance("ETH",
+			"2.5",
+			"0.25"), balance("BTC", "0", "0")}, Strategies: []engine.StrategyStatus{trades(ether, half)}},
 			[]Holding{{"ETH", "2.25"}, {"XRP", "7"}}},
-		{"less than the step is a fee's rest", engine.Status{Balances: []exchange.Balance{balance("ETH", "0.5009", "0")}, Strategies: []engine.StrategyStatus{trades(ether, half)}}, []Holding{}},
-		{"a futures position is nothing of the spot wallet", engine.Status{Balances: []exchange.Balance{balance("BTC", "1", "0")}, Strategies: []engine.StrategyStatus{trades(bitcoin, 7), trades(ether, 0)}}, []Holding{{"BTC", "1"}}},
+		{"less than the step is a fee's rest", engine.Status{Balances: []exchange.Balance{balance("ETH", "0.5009", "0")},
+			Strategies: []engine.StrategyStatus{trades(ether, half)}}, []Holding{}},
+		{"a futures position is nothing of the spot wallet", engine.Status{Balances: []exchange.Balance{balance("BTC", "1", "0")},
+			Strategies: []engine.StrategyStatus{trades(bitcoin, 7), trades(ether, 0)}}, []Holding{{"BTC", "1"}}},
 	} {
 		if have := uncounted(&c.status); !slices.Equal(have, c.want) {
 			t.Errorf("%s: want %v, have %v", c.name, c.want, have)

@@ -11,10 +11,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// Intent is one change botd wanted, with what became of it.
+// Intent is one change that botd derived from a plan, and its outcome.
 type Intent struct {
-	n int64
-
 	ID            string  `json:"id"`
 	AtMS          int64   `json:"at_ms"`
 	Strategy      string  `json:"strategy"`
@@ -24,7 +22,7 @@ type Intent struct {
 	Side          string  `json:"side,omitempty"`
 	Type          string  `json:"type,omitempty"`
 	Quantity      Decimal `json:"quantity,omitempty"`
-	QuoteAmount   Decimal `json:"quote_amount,omitempty"` // of a spot purchase at the market, instead of a quantity
+	QuoteAmount   Decimal `json:"quote_amount,omitempty"` // of a spot purchase at market, instead of a quantity
 	Price         Decimal `json:"price,omitempty"`
 	StopPrice     Decimal `json:"stop_price,omitempty"`
 	Last          Decimal `json:"last_price,omitempty"` // when it was derived
@@ -39,11 +37,11 @@ type Intent struct {
 	steps  []Step
 }
 
-// Verdict is what one rule said of an intent.
+// Verdict is the verdict of one rule on an intent.
 type Verdict struct {
 	Rule    string `json:"rule"`
 	Scope   string `json:"scope,omitempty"` // of a limit: account, account futures, symbol ..., strategy ...
-	Verdict string `json:"verdict"`         // passed, refused, not_reached
+	Verdict string `json:"verdict"`         // passed | refused | not_reached
 	Value   string `json:"value,omitempty"`
 	Limit   string `json:"limit,omitempty"`
 	Hint    string `json:"hint,omitempty"`
@@ -57,13 +55,14 @@ func verdictsOf(all []risk.Verdict) []Verdict {
 	return out
 }
 
-// noteIntent follows intents by their facts.
+// noteIntent follows the life of intents.
 func (b *Board) noteIntent(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteIntent:
-		in := b.intents.add(intentOf(n.AtMS, n.Symbol, fact.Intent), MaxIntents)
-		in.n, in.ID = b.intents.last, number(b.intents.last)
-		in.step(n.AtMS, "wanted", fact.Intent.Reason)
+		id := b.intents.nextID()
+		in := b.intents.add(intentOf(n.AtMS, n.Symbol, fact.Intent))
+		in.ID = id
+		in.step(n.AtMS, "derived", fact.Intent.Reason)
 		b.publish("intent", in)
 	case engine.NoteApproved:
 		b.judged(n.AtMS, nil, fact.Verdicts)
@@ -76,12 +75,12 @@ func (b *Board) noteIntent(n *engine.Note) {
 	}
 }
 
-// judged belongs to the newest intent: an intent is judged right after it is derived.
+// judged records the verdicts on the newest intent: an intent is judged right after it is derived.
 func (b *Board) judged(atMS int64, refusal *risk.Refusal, verdicts []risk.Verdict) {
-	if len(b.intents.all) == 0 {
+	in := b.intents.newest()
+	if in == nil {
 		return
 	}
-	in := &b.intents.all[len(b.intents.all)-1]
 	in.Outcome, in.checks = "approved", verdictsOf(verdicts)
 	if refusal == nil {
 		in.step(atMS, "checked", fmt.Sprintf("%d checks passed", len(in.checks)))
@@ -92,11 +91,11 @@ func (b *Board) judged(atMS int64, refusal *risk.Refusal, verdicts []risk.Verdic
 	b.publish("intent", in)
 }
 
-// placed gives an approved intent the id it went out under.
+// placed records under which id an approved intent was sent.
 func (b *Board) placed(n *engine.Note, fact *engine.NotePlaced) {
 	placed := intentOf(n.AtMS, n.Symbol, &reconcile.Intent{Strategy: n.Strategy, Purpose: fact.Purpose, Order: fact.Order})
 	for i := len(b.intents.all) - 1; i >= 0; i-- {
-		if in := &b.intents.all[i]; in.Outcome == "approved" && in.ClientOrderID == "" && in.asks(&placed) {
+		if in := &b.intents.all[i].value; in.Outcome == "approved" && in.ClientOrderID == "" && in.asks(&placed) {
 			in.Outcome, in.ClientOrderID = "placed", fact.ClientOrderID
 			in.step(n.AtMS, "sent", "as "+fact.ClientOrderID)
 			b.publish("intent", in)
@@ -105,11 +104,11 @@ func (b *Board) placed(n *engine.Note, fact *engine.NotePlaced) {
 	}
 }
 
-// outcome gives the intent of an order what became of that.
+// outcome records the outcome of an order with its intent.
 func (b *Board) outcome(n *engine.Note) {
 	clientOrderID, _ := n.Fact.(interface{ IDs() (string, int64) }).IDs()
 	for i := len(b.intents.all) - 1; i >= 0; i-- {
-		in := &b.intents.all[i]
+		in := &b.intents.all[i].value
 		if in.ClientOrderID != clientOrderID || in.Purpose == reconcile.Cancel.String() {
 			continue
 		}
@@ -140,8 +139,8 @@ func (in *Intent) step(atMS int64, name, text string) {
 	}
 }
 
-// asks reports whether two intents ask for the same order: one strategy may have
-// several of one purpose under way, under different keys.
+// asks reports whether two intents are for the same order: a strategy may have several of
+// one purpose in flight, under different keys.
 func (in *Intent) asks(same *Intent) bool {
 	return in.Strategy == same.Strategy && in.Purpose == same.Purpose && in.Side == same.Side && in.Type == same.Type &&
 		in.Quantity == same.Quantity && in.QuoteAmount == same.QuoteAmount && in.Price == same.Price && in.StopPrice == same.StopPrice
@@ -180,29 +179,29 @@ func nonZero(given bool, value fmt.Stringer) string {
 	return value.String()
 }
 
-// OneIntent is an intent's whole life.
+// OneIntent is the whole life of an intent.
 type OneIntent struct {
 	Schema int `json:"schema"`
 	Intent
-	Checks []Verdict `json:"checks"` // rule by rule
+	Checks []Verdict `json:"checks"` // one for each rule
 	Steps  []Step    `json:"steps"`
-	Order  *Order    `json:"order"` // null while there is none
+	Order  *Order    `json:"order"` // null without one
 }
 
 // Intents returns intents, newest first.
 func (b *Board) Intents(page Page, keep func(*Intent) bool) ([]Intent, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Newest(b.intents.all, page, func(in *Intent) int64 { return in.n }, keep, func(in *Intent) Intent { return *in })
+	return b.intents.page(page, keep)
 }
 
-// Intent returns an intent's whole life: by the intent's id of this run, or by a
-// client order id, which the journal knows of earlier runs too.
+// Intent returns the whole life of an intent: by its id of this run, or by a client order
+// id, which the journal has for earlier runs too.
 func (b *Board) Intent(id string, history *History) (OneIntent, bool) {
 	one, found := OneIntent{Schema: 1, Checks: []Verdict{}, Steps: []Step{}}, false
 	b.mu.Lock()
 	for i := len(b.intents.all) - 1; i >= 0 && !found; i-- {
-		if in := &b.intents.all[i]; in.ID == id || in.ClientOrderID == id && in.Purpose != reconcile.Cancel.String() {
+		if in := &b.intents.all[i].value; in.ID == id || in.ClientOrderID == id && in.Purpose != reconcile.Cancel.String() {
 			one.Intent, one.Checks, one.Steps, found = *in, OrEmpty(in.checks), append([]Step{}, in.steps...), true
 		}
 	}
@@ -221,27 +220,27 @@ func (b *Board) Intent(id string, history *History) (OneIntent, bool) {
 	return one, found
 }
 
-// intentOfOrder is what the journal tells of an intent of an earlier run.
+// intentOfOrder is what the journal has of an intent of an earlier run.
 func intentOfOrder(o *Order) Intent {
-	return Intent{ID: o.ClientOrderID, AtMS: o.SentMS, Strategy: o.Strategy, Purpose: o.Purpose, Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type, Quantity: o.Quantity, QuoteAmount: o.QuoteAmount,
-		Price: o.Price, StopPrice: o.StopPrice, Outcome: o.State, Detail: o.Evidence, ClientOrderID: o.ClientOrderID, OrderID: o.OrderID}
+	return Intent{ID: o.ClientOrderID, AtMS: o.SentMS, Strategy: o.Strategy, Purpose: o.Purpose, Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
+		Quantity: o.Quantity, QuoteAmount: o.QuoteAmount, Price: o.Price, StopPrice: o.StopPrice, Outcome: o.State, Detail: o.Evidence,
+		ClientOrderID: o.ClientOrderID, OrderID: o.OrderID}
 }
 
-// merge adds the journal's own steps to those that were told, in order of time.
-// What both tell is told once.
-func merge(told, journalled []Step) []Step {
-	if len(told) == 0 {
+// merge adds the steps that only the journal has to those that were noted, in order of time.
+func merge(noted, journalled []Step) []Step {
+	if len(noted) == 0 {
 		return journalled
 	}
-	out := make([]Step, 0, len(told)+1)
+	out := make([]Step, 0, len(noted)+1)
 	for _, step := range journalled {
 		if step.Step == "journalled" || step.Step == "withdrawn" {
-			told = append(told, step)
+			noted = append(noted, step)
 		}
 	}
-	slices.SortStableFunc(told, func(a, b Step) int { return cmp.Compare(a.AtMS, b.AtMS) })
+	slices.SortStableFunc(noted, func(a, b Step) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	for rank := range stepOrder {
-		for _, step := range told {
+		for _, step := range noted {
 			if stepOrder[rank] == step.Step || rank == len(stepOrder)-1 && later(step.Step) {
 				out = append(out, step)
 			}
@@ -250,14 +249,7 @@ func merge(told, journalled []Step) []Step {
 	return out
 }
 
-// stepOrder are the steps that always come in this order; the rest follows as it was told.
-var stepOrder = []string{"wanted", "checked", "journalled", "sent", ""}
+// stepOrder are the steps that always come in this order; the others follow as they were noted.
+var stepOrder = []string{"derived", "checked", "journalled", "sent", ""}
 
-func later(step string) bool {
-	for _, known := range stepOrder {
-		if step == known {
-			return false
-		}
-	}
-	return true
-}
+func later(step string) bool { return !slices.Contains(stepOrder, step) }

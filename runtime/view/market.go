@@ -8,11 +8,13 @@ import (
 	"botd/exchange"
 )
 
-// Bounds of market data.
+// MaxCandles bounds the candles of one answer.
+const MaxCandles = 5_000
+
+// Limits of market data.
 const (
-	chunkCandles = 500 // fetched and kept at once: the least maximum of both markets
-	MaxCandles   = 5_000
-	keptChunks   = 400
+	chunkCandles = 500 // fetched and cached at once: the smaller maximum of both markets
+	maxChunks    = 400 // cached
 	depthLimit   = 50
 	tradeLimit   = 100
 )
@@ -32,7 +34,7 @@ type Candles struct {
 	Gaps     int       `json:"gaps"` // candles missing between the first and the last
 }
 
-// chunk names a part of a series: candles that open from it until the next.
+// chunk is a part of a series: the candles that open from its start until the next chunk.
 type chunk struct {
 	key      exchange.SymbolKey
 	interval exchange.Interval
@@ -46,7 +48,7 @@ type Market interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
-// MarketData reads public market data of the exchange, and remembers candles.
+// MarketData reads public market data of the exchange, and caches candles.
 type MarketData struct {
 	exchange Market
 	nowMS    func() int64 // on the exchange's clock
@@ -58,7 +60,7 @@ func NewMarketData(exchange Market, nowMS func() int64) *MarketData {
 	return &MarketData{exchange: exchange, nowMS: nowMS}
 }
 
-// candleCache keeps chunks that can not change any more.
+// candleCache holds chunks that are final.
 type candleCache struct {
 	mu    sync.Mutex // guards all below
 	known map[chunk][]exchange.Candle
@@ -81,7 +83,7 @@ func (c *candleCache) put(which chunk, candles []exchange.Candle) {
 	if _, known := c.known[which]; known {
 		return
 	}
-	if len(c.order) == keptChunks {
+	if len(c.order) == maxChunks {
 		delete(c.known, c.order[0])
 		c.order = slices.Delete(c.order, 0, 1)
 	}
@@ -90,23 +92,33 @@ func (c *candleCache) put(which chunk, candles []exchange.Candle) {
 
 // Candles returns the candles of a symbol that open in a time.
 func (m *MarketData) Candles(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (Candles, error) {
-	out := Candles{Schema: 1, Market: symbol.Market.String(), Symbol: symbol.Name, Interval: interval.String(), OpenMS: []int64{}, Open: []string{}, High: []string{}, Low: []string{}, Close: []string{}, Volume: []float64{}}
-	which := chunk{symbol.Key(), interval, fromMS - fromMS%(chunkCandles*int64(interval))}
-	for ; which.startMS < toMS; which.startMS = which.endMS() {
-		candles, err := m.fetchChunk(ctx, which)
-		if err != nil {
-			return out, err
-		}
-		for i := range candles {
-			if c := &candles[i]; c.OpenMS >= fromMS && c.OpenMS < toMS {
-				out.add(c, symbol)
-			}
-		}
+	out := Candles{Schema: 1, Market: symbol.Market.String(), Symbol: symbol.Name, Interval: interval.String(), OpenMS: []int64{},
+		Open: []string{}, High: []string{}, Low: []string{}, Close: []string{}, Volume: []float64{}}
+	err := m.each(ctx, symbol, interval, fromMS, toMS, func(c *exchange.Candle) { out.add(c, symbol) })
+	if err != nil {
+		return out, err
 	}
 	if n := len(out.OpenMS); n > 1 {
 		out.Gaps = int((out.OpenMS[n-1]-out.OpenMS[0])/int64(interval)) + 1 - n
 	}
 	return out, nil
+}
+
+// each visits the candles of a symbol that open in a time, oldest first.
+func (m *MarketData) each(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64, visit func(*exchange.Candle)) error {
+	which := chunk{symbol.Key(), interval, fromMS - fromMS%(chunkCandles*int64(interval))}
+	for ; which.startMS < toMS; which.startMS = which.endMS() {
+		candles, err := m.fetchChunk(ctx, which)
+		if err != nil {
+			return err
+		}
+		for i := range candles {
+			if c := &candles[i]; c.OpenMS >= fromMS && c.OpenMS < toMS {
+				visit(c)
+			}
+		}
+	}
+	return nil
 }
 
 func (c *Candles) add(one *exchange.Candle, s *exchange.Symbol) {
@@ -116,7 +128,7 @@ func (c *Candles) add(one *exchange.Candle, s *exchange.Symbol) {
 	c.Volume = append(c.Volume, one.Volume)
 }
 
-// fetchChunk returns a chunk's candles, from memory when it can not change any more.
+// fetchChunk returns a chunk's candles, from the cache if they are final.
 func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
 	if known, found := m.candles.get(which); found {
 		return known, nil
@@ -125,13 +137,14 @@ func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Ca
 	if which.key.Market == exchange.Spot {
 		operation = exchange.SpotCandles
 	}
-	told, err := m.exchange.Do(ctx, exchange.Request{Operation: operation, Symbol: which.key.Name, Interval: which.interval, StartMS: which.startMS, EndMS: which.endMS() - 1, Limit: chunkCandles})
+	answer, err := m.exchange.Do(ctx, exchange.Request{Operation: operation, Symbol: which.key.Name, Interval: which.interval,
+		StartMS: which.startMS, EndMS: which.endMS() - 1, Limit: chunkCandles})
 	if err != nil {
 		return nil, err
 	}
 	candles := []exchange.Candle{}
-	for i := range told.Candles.Len() {
-		candles = append(candles, told.Candles.At(i))
+	for i := range answer.Candles.Len() {
+		candles = append(candles, answer.Candles.At(i))
 	}
 	// A minute after its last candle closed, the chunk is final.
 	if m.nowMS() > which.endMS()+int64(which.interval)+60_000 {
@@ -150,34 +163,36 @@ type ListedSymbol struct {
 	MaxNotional  Decimal `json:"max_notional"`
 	Tradable     bool    `json:"tradable"`
 	MaxLeverage  int     `json:"max_leverage"` // 0 on spot
-	Strategy     string  `json:"strategy"`     // that trades it; empty for none
+	Strategy     string  `json:"strategy"`     // the one that trades it; empty for none
 }
 
 // ListedSymbolOf writes a symbol and who trades it.
 func ListedSymbolOf(s *exchange.Symbol, owner string) ListedSymbol {
-	one := ListedSymbol{s.Market.String(), s.Name, s.PriceDecimal(s.PriceTick).String(), s.QuantityDecimal(s.QuantityTick).String(), s.MinNotional.String(), s.MaxNotional.String(), s.Tradable, 0, owner}
+	one := ListedSymbol{Market: s.Market.String(), Symbol: s.Name, PriceTick: s.PriceDecimal(s.PriceTick).String(),
+		QuantityTick: s.QuantityDecimal(s.QuantityTick).String(),
+		MinNotional:  s.MinNotional.String(), MaxNotional: s.MaxNotional.String(), Tradable: s.Tradable, Strategy: owner}
 	for _, bracket := range s.Brackets {
 		one.MaxLeverage = max(one.MaxLeverage, bracket.MaxLeverage)
 	}
 	return one
 }
 
-// OneMarket is what a symbol's market looks like now.
+// OneMarket is a symbol's market now.
 type OneMarket struct {
 	Schema int `json:"schema"`
 	ListedSymbol
-	TimeMS   int64       `json:"time_ms"`
-	Last     Decimal     `json:"last_price"`
-	Open     Decimal     `json:"open_24h"`
-	High     Decimal     `json:"high_24h"`
-	Low      Decimal     `json:"low_24h"`
-	Volume   float64     `json:"volume_24h"`
-	Change   float64     `json:"change_percent_24h"`
-	Bids     [][2]string `json:"bids"` // price, quantity: best first
-	Asks     [][2]string `json:"asks"`
-	Trades   []Trade     `json:"trades"` // newest first
-	Funding  *Funding    `json:"funding"`
-	Brackets []Bracket   `json:"brackets"`
+	TimeMS   int64        `json:"time_ms"`
+	Last     Decimal      `json:"last_price"`
+	Open     Decimal      `json:"open_24h"`
+	High     Decimal      `json:"high_24h"`
+	Low      Decimal      `json:"low_24h"`
+	Volume   float64      `json:"volume_24h"`
+	Change   float64      `json:"change_percent_24h"`
+	Bids     [][2]Decimal `json:"bids"` // price and quantity, best first
+	Asks     [][2]Decimal `json:"asks"`
+	Trades   []Trade      `json:"trades"` // newest first
+	Funding  *Funding     `json:"funding"`
+	Brackets []Bracket    `json:"brackets"`
 }
 
 // Trade is one public trade.
@@ -201,9 +216,10 @@ type Bracket struct {
 	MaxLeverage int     `json:"max_leverage"`
 }
 
-// Symbol returns what a symbol's market looks like now.
+// Symbol returns a symbol's market now.
 func (m *MarketData) Symbol(ctx context.Context, symbol *exchange.Symbol) (OneMarket, error) {
-	out := OneMarket{Schema: 1, ListedSymbol: ListedSymbolOf(symbol, ""), Bids: [][2]string{}, Asks: [][2]string{}, Trades: []Trade{}, Brackets: []Bracket{}, TimeMS: m.nowMS()}
+	out := OneMarket{Schema: 1, ListedSymbol: ListedSymbolOf(symbol, ""), Bids: [][2]Decimal{}, Asks: [][2]Decimal{},
+		Trades: []Trade{}, Brackets: []Bracket{}, TimeMS: m.nowMS()}
 	if err := m.read(ctx, symbol, &out); err != nil {
 		return out, err
 	}
@@ -213,39 +229,36 @@ func (m *MarketData) Symbol(ctx context.Context, symbol *exchange.Symbol) (OneMa
 	return out, nil
 }
 
-// read reads ticker, book, trades and funding.
 func (m *MarketData) read(ctx context.Context, symbol *exchange.Symbol, out *OneMarket) error {
-	requests := []exchange.Request{{Operation: exchange.SpotTicker}, {Operation: exchange.SpotDepth, Limit: depthLimit}, {Operation: exchange.SpotTrades, Limit: tradeLimit}}
+	requests := []exchange.Request{{Operation: exchange.SpotTicker}, {Operation: exchange.SpotDepth, Limit: depthLimit}, {Operation: exchange.SpotTrades,
+		Limit: tradeLimit}}
 	if symbol.Market == exchange.Futures {
-		requests = []exchange.Request{{Operation: exchange.FuturesTicker}, {Operation: exchange.FuturesDepth, Limit: depthLimit}, {Operation: exchange.FuturesTrades, Limit: tradeLimit}, {Operation: exchange.FuturesFundingRate}}
+		requests = []exchange.Request{{Operation: exchange.FuturesTicker}, {Operation: exchange.FuturesDepth, Limit: depthLimit},
+			{Operation: exchange.FuturesTrades, Limit: tradeLimit}, {Operation: exchange.FuturesFundingRate}}
 	}
 	for _, request := range requests {
 		request.Symbol = symbol.Name
-		told, err := m.exchange.Do(ctx, request)
+		answer, err := m.exchange.Do(ctx, request)
 		if err != nil {
 			return err
 		}
-		out.take(&told, symbol)
+		out.take(&answer, symbol)
 	}
 	return nil
 }
 
-func (m *OneMarket) take(told *exchange.Answer, s *exchange.Symbol) {
-	switch told.Operation {
+func (m *OneMarket) take(answer *exchange.Answer, s *exchange.Symbol) {
+	switch answer.Operation {
 	case exchange.FuturesTicker, exchange.SpotTicker:
-		for _, t := range told.Tickers.Items() {
-			m.Last, m.Open, m.High, m.Low = s.PriceDecimal(t.Last).String(), s.PriceDecimal(t.Open).String(), s.PriceDecimal(t.High).String(), s.PriceDecimal(t.Low).String()
+		for _, t := range answer.Tickers.Items() {
+			m.Last, m.Open = s.PriceDecimal(t.Last).String(), s.PriceDecimal(t.Open).String()
+			m.High, m.Low = s.PriceDecimal(t.High).String(), s.PriceDecimal(t.Low).String()
 			m.Volume, m.Change = t.Volume, t.ChangePercent
 		}
 	case exchange.FuturesDepth, exchange.SpotDepth:
-		for _, level := range told.Depth.Bids {
-			m.Bids = append(m.Bids, [2]string{s.PriceDecimal(level.Price).String(), s.QuantityDecimal(level.Quantity).String()})
-		}
-		for _, level := range told.Depth.Asks {
-			m.Asks = append(m.Asks, [2]string{s.PriceDecimal(level.Price).String(), s.QuantityDecimal(level.Quantity).String()})
-		}
+		m.Bids, m.Asks = levelsOf(answer.Depth.Bids, s), levelsOf(answer.Depth.Asks, s)
 	case exchange.FuturesTrades, exchange.SpotTrades:
-		for _, t := range told.Trades.Items() {
+		for _, t := range answer.Trades.Items() {
 			side := exchange.Buy
 			if t.BuyerIsMaker {
 				side = exchange.Sell
@@ -254,6 +267,14 @@ func (m *OneMarket) take(told *exchange.Answer, s *exchange.Symbol) {
 		}
 		slices.SortStableFunc(m.Trades, func(a, b Trade) int { return int(min(1, max(-1, b.TimeMS-a.TimeMS))) })
 	case exchange.FuturesFundingRate:
-		m.Funding = &Funding{told.Funding.Rate.String(), told.Funding.NextMS}
+		m.Funding = &Funding{answer.Funding.Rate.String(), answer.Funding.NextMS}
 	}
+}
+
+func levelsOf(side []exchange.Level, s *exchange.Symbol) [][2]Decimal {
+	out := [][2]Decimal{}
+	for _, level := range side {
+		out = append(out, [2]Decimal{s.PriceDecimal(level.Price).String(), s.QuantityDecimal(level.Quantity).String()})
+	}
+	return out
 }

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"strconv"
-
 	"botd/exchange"
 	"botd/reconcile"
 )
@@ -13,7 +11,7 @@ type Order struct {
 	OrderID       int64   `json:"order_id"` // 0 until acknowledged
 	Strategy      string  `json:"strategy"`
 	Purpose       string  `json:"purpose"`
-	Key           string  `json:"key,omitempty"` // the plan's
+	Key           string  `json:"key,omitempty"` // of the plan
 	Market        string  `json:"market"`
 	Symbol        string  `json:"symbol"`
 	Side          string  `json:"side"`
@@ -28,19 +26,21 @@ type Order struct {
 	ClosePosition bool    `json:"close_position"`
 	PostOnly      bool    `json:"post_only"`
 	Filled        Decimal `json:"filled"`
-	MeanPrice     Decimal `json:"mean_price"` // of what was filled; 0 when not known
+	MeanPrice     Decimal `json:"mean_price"` // of what was filled; 0 when unknown
 	SentMS        int64   `json:"sent_ms"`
 	EndedMS       int64   `json:"ended_ms,omitempty"`
 	Why           string  `json:"why,omitempty"`      // of refused, uncertain
 	Evidence      string  `json:"evidence,omitempty"` // of a final state
 }
 
-// orderOf writes a placement; prices and quantities stay empty while the
-// symbol's scales are not known.
+// orderOf writes a placement; prices and quantities stay empty while the scales of the
+// symbol are unknown.
 func orderOf(p *reconcile.Placement, s *exchange.Symbol) Order {
-	o := Order{ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Strategy: p.Strategy, Purpose: p.Purpose.String(), Key: p.Key, Market: p.Order.Market.String(), Symbol: p.Order.Symbol,
-		Side: p.Order.Side.String(), Type: p.Order.Type.String(), State: p.State.String(), Live: !p.State.Final(), ReduceOnly: p.Order.ReduceOnly, ClosePosition: p.Order.ClosePosition,
-		PostOnly: p.Order.PostOnly, MeanPrice: amountText(p.Price), SentMS: p.SentMS, EndedMS: p.EndedMS, Why: p.Why, Evidence: p.Evidence}
+	o := Order{ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Strategy: p.Strategy, Purpose: p.Purpose.String(), Key: p.Key,
+		Market: p.Order.Market.String(), Symbol: p.Order.Symbol, Side: p.Order.Side.String(), Type: p.Order.Type.String(), State: p.State.String(),
+		Live: !p.State.Final(), ReduceOnly: p.Order.ReduceOnly, ClosePosition: p.Order.ClosePosition, PostOnly: p.Order.PostOnly,
+		MeanPrice: p.Price.String(), SentMS: p.SentMS,
+		EndedMS: p.EndedMS, Why: p.Why, Evidence: p.Evidence}
 	if !p.Order.QuoteAmount.IsZero() {
 		o.QuoteAmount = p.Order.QuoteAmount.String()
 	}
@@ -55,10 +55,6 @@ func (h *History) order(o *placed) Order {
 	s, _ := h.symbols(o.p.Order.Key())
 	return orderOf(&o.p, s)
 }
-
-func amountText(a exchange.Amount) string { return a.String() }
-
-func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // OneOrder is an order with its steps.
 type OneOrder struct {

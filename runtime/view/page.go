@@ -1,12 +1,14 @@
 package view
 
-// Page is which part of a list is asked for.
+import "strconv"
+
+// Page is which part of a list to return.
 type Page struct {
 	Limit int
 	After int64 // only what is older than this number; 0 for the newest
 }
 
-// Newest takes a page of what is kept oldest first.
+// Newest returns a page of a list that is stored oldest first, and where the next page begins.
 func Newest[T, V any](all []T, page Page, of func(*T) int64, keep func(*T) bool, show func(*T) V) (items []V, next string) {
 	for i := len(all) - 1; i >= 0; i-- {
 		if page.After != 0 && of(&all[i]) >= page.After || !keep(&all[i]) {
@@ -21,5 +23,18 @@ func Newest[T, V any](all []T, page Page, of func(*T) int64, keep func(*T) bool,
 	return items, ""
 }
 
+// recent is the page of what a summary shows.
+var recent = Page{Limit: 50}
+
 // Decimal is a number in decimal notation, which keeps every digit; empty where there is none.
 type Decimal = string
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+// OrEmpty replaces a nil list by an empty one, which JSON does not write as null.
+func OrEmpty[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}

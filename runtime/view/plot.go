@@ -13,10 +13,10 @@ import (
 	"botd/strategy/indicator"
 )
 
-// beforePlot bounds the candles an indicator is given before the first that is shown.
+// beforePlot bounds the candles that an indicator takes before the first shown one.
 const beforePlot = 2_000
 
-// Plots are the indicators a strategy looks at, over the candles it decides on.
+// Plots are the indicators that a strategy reads, over the candles it decides on.
 type Plots struct {
 	Schema   int     `json:"schema"`
 	Strategy string  `json:"strategy"`
@@ -25,17 +25,17 @@ type Plots struct {
 	Lines    []Line  `json:"lines"`
 }
 
-// Line is one output of an indicator; a value that is not there yet is null.
+// Line is one output of an indicator; a missing value is null.
 type Line struct {
 	Name   string `json:"name"` // sma 10
-	Own    bool   `json:"own"`  // on a scale of its own, below the price
+	Own    bool   `json:"own"`  // on its own scale, below the price
 	Values Values `json:"values"`
 }
 
-// Values are floats of which some are not there.
+// Values are floats of which some are missing, as NaN.
 type Values []float64
 
-// MarshalJSON writes eight digits, and null for what is not there.
+// MarshalJSON writes eight digits, and null for a missing value.
 func (v Values) MarshalJSON() ([]byte, error) {
 	out := append(make([]byte, 0, 2+10*len(v)), '[')
 	for i, value := range v {
@@ -51,19 +51,23 @@ func (v Values) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// WrongPlot is an indicator that can not be computed as a strategy names it.
+// WrongPlot is an indicator that cannot be computed as a strategy configures it.
 type WrongPlot struct{ Err error }
 
 func (w *WrongPlot) Error() string { return w.Err.Error() }
 
 // Plots computes indicators over the candles of a symbol that open in a time.
-func (m *MarketData) Plots(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, plots []strategy.Plot, fromMS, toMS int64) (Plots, error) {
+func (m *MarketData) Plots(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, plots []strategy.Plot,
+	fromMS, toMS int64) (Plots, error) {
 	out := Plots{Schema: 1, Interval: interval.String(), OpenMS: []int64{}, Lines: []Line{}}
 	if len(plots) == 0 {
 		return out, nil
 	}
-	bars, err := m.bars(ctx, symbol, interval, fromMS-before(plots)*int64(interval), toMS)
-	if err != nil {
+	var bars []indicator.Bar
+	if err := m.each(ctx, symbol, interval, max(0, fromMS-before(plots)*int64(interval)), toMS, func(c *exchange.Candle) {
+		bars = append(bars, indicator.Bar{Open: symbol.PriceFloat(c.Open), High: symbol.PriceFloat(c.High), Low: symbol.PriceFloat(c.Low),
+			Close: symbol.PriceFloat(c.Close), Volume: c.Volume, OpenMS: c.OpenMS})
+	}); err != nil {
 		return out, err
 	}
 	first, _ := slices.BinarySearchFunc(bars, fromMS, func(bar indicator.Bar, ms int64) int { return int(min(1, max(-1, bar.OpenMS-ms))) })
@@ -80,8 +84,8 @@ func (m *MarketData) Plots(ctx context.Context, symbol *exchange.Symbol, interva
 	return out, nil
 }
 
-// before is how many candles indicators want before the first value that is shown:
-// several times their longest period, since some never forget.
+// before is the number of candles that indicators need before the first shown value: several
+// times their longest period, since some never forget.
 func before(plots []strategy.Plot) int64 {
 	longest := 0.0
 	for _, plot := range plots {
@@ -92,25 +96,7 @@ func before(plots []strategy.Plot) int64 {
 	return int64(min(beforePlot, 4*longest+10))
 }
 
-// bars are the closed and open candles of a time, as indicators take them.
-func (m *MarketData) bars(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (bars []indicator.Bar, err error) {
-	fromMS = max(0, fromMS)
-	which := chunk{symbol.Key(), interval, fromMS - fromMS%(chunkCandles*int64(interval))}
-	for ; which.startMS < toMS; which.startMS = which.endMS() {
-		candles, err := m.fetchChunk(ctx, which)
-		if err != nil {
-			return nil, err
-		}
-		for i := range candles {
-			if c := &candles[i]; c.OpenMS >= fromMS && c.OpenMS < toMS {
-				bars = append(bars, indicator.Bar{Open: symbol.PriceFloat(c.Open), High: symbol.PriceFloat(c.High), Low: symbol.PriceFloat(c.Low), Close: symbol.PriceFloat(c.Close), Volume: c.Volume, OpenMS: c.OpenMS})
-			}
-		}
-	}
-	return bars, nil
-}
-
-// linesOf runs an indicator over all bars and keeps its values from the first shown.
+// linesOf runs an indicator over all bars and returns its values from the first shown one.
 func linesOf(plot *strategy.Plot, bars []indicator.Bar, first int) ([]Line, error) {
 	definition, known := indicator.Find(plot.Indicator)
 	if !known {
@@ -126,22 +112,22 @@ func linesOf(plot *strategy.Plot, bars []indicator.Bar, first int) ([]Line, erro
 			name += " " + strconv.FormatFloat(value, 'g', -1, 64)
 		}
 	}
-	wanted := plot.Outputs
-	if wanted == nil {
-		wanted = definition.Outputs
+	outputs := plot.Outputs
+	if outputs == nil {
+		outputs = definition.Outputs
 	}
-	lines, values := make([]Line, len(wanted)), make([]float64, len(definition.Outputs))
+	lines, values := make([]Line, len(outputs)), make([]float64, len(definition.Outputs))
 	for k := range lines {
 		lines[k] = Line{Name: name, Own: plot.OwnScale, Values: make(Values, 0, len(bars)-first)}
-		if len(wanted) > 1 {
-			lines[k].Name = strings.TrimSpace(name + " " + wanted[k])
+		if len(outputs) > 1 {
+			lines[k].Name = strings.TrimSpace(name + " " + outputs[k])
 		}
 	}
 	for i, bar := range bars {
 		stream.Next(bar, values)
 		for k := range lines {
 			if i >= first {
-				lines[k].Values = append(lines[k].Values, values[slices.Index(definition.Outputs, wanted[k])])
+				lines[k].Values = append(lines[k].Values, values[slices.Index(definition.Outputs, outputs[k])])
 			}
 		}
 	}

@@ -17,13 +17,14 @@ func TestValuesThatAreNotThereAreNull(t *testing.T) {
 	}
 }
 
-func TestADecisionTellsTheSideOfItsTarget(t *testing.T) {
+func TestADecisionHasTheSideOfItsTarget(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		target strategy.Target
 		want   string
 	}{
-		{strategy.Target{}, ""}, {strategy.Flat(), "flat"}, {strategy.Target{Kind: strategy.ByQuantity, Quantity: 3}, "long"}, {strategy.Target{Kind: strategy.ByEquity, Share: -5}, "short"},
+		{strategy.Target{}, ""}, {strategy.Flat(), "flat"}, {strategy.Target{Kind: strategy.ByQuantity, Quantity: 3},
+			"long"}, {strategy.Target{Kind: strategy.ByEquity, Share: -5}, "short"},
 	} {
 		if have := sideText(c.target); have != c.want {
 			t.Errorf("%s: want %q, have %q", fmt.Sprint(c.target), c.want, have)

@@ -6,42 +6,42 @@ import (
 	"botd/runtime/engine"
 )
 
-// Position is what the exchange says beside what the journal says.
+// Position is a position as the exchange reports it, and as the journal explains it.
 type Position struct {
-	Strategy   string       `json:"strategy"`
-	Market     string       `json:"market"`
-	Symbol     string       `json:"symbol"`
-	Quantity   Decimal      `json:"quantity"` // as the exchange told; signed
-	Journal    Decimal      `json:"journal"`  // as the journal explains, fees of spot included
-	Difference Decimal      `json:"difference"`
-	Ignored    Decimal      `json:"ignored"` // of the exchange's position, left to whoever made it
-	Settled    bool         `json:"settled"`
-	Quarantine string       `json:"quarantine,omitempty"`
-	Entry      Decimal      `json:"entry_price"`
-	Last       Decimal      `json:"last_price"`
-	Mark       Decimal      `json:"mark_price,omitempty"`
-	LiqPrice   Decimal      `json:"liq_price"`
-	Distance   *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
-	Notional   Decimal      `json:"notional"`
-	Unrealized Decimal      `json:"unrealized"`
-	Leverage   int          `json:"leverage"`
-	SinceMS    int64        `json:"since_ms,omitempty"`
-	Protected  bool         `json:"protected"`      // a stop the exchange has covers it
-	BareMS     int64        `json:"unprotected_ms"` // how long its positions lacked the stop wished for them, since the start
-	Protection []Protection `json:"protection"`
-	Reducing   Decimal      `json:"reducing"` // sum of open reduceOnly quantities
+	Strategy      string       `json:"strategy"`
+	Market        string       `json:"market"`
+	Symbol        string       `json:"symbol"`
+	Quantity      Decimal      `json:"quantity"` // as the exchange reports it; signed
+	Journal       Decimal      `json:"journal"`  // as the journal explains it, fees of spot included
+	Difference    Decimal      `json:"difference"`
+	Ignored       Decimal      `json:"ignored"` // the part of the position that is left to whoever made it
+	Settled       bool         `json:"settled"`
+	Quarantine    string       `json:"quarantine,omitempty"`
+	Entry         Decimal      `json:"entry_price"`
+	Last          Decimal      `json:"last_price"`
+	Mark          Decimal      `json:"mark_price,omitempty"`
+	LiqPrice      Decimal      `json:"liq_price"`
+	Distance      *float64     `json:"liquidation_distance_ratio"` // null when no price liquidates
+	Notional      Decimal      `json:"notional"`
+	Unrealized    Decimal      `json:"unrealized"`
+	Leverage      int          `json:"leverage"`
+	SinceMS       int64        `json:"since_ms,omitempty"`
+	Protected     bool         `json:"protected"`      // a working stop covers it
+	UnprotectedMS int64        `json:"unprotected_ms"` // upper bound on the time unprotected since the start
+	Protection    []Protection `json:"protection"`
+	Reducing      Decimal      `json:"reducing"` // sum of open reduceOnly quantities
 }
 
-// Protection is one stop or take-profit that stands on the exchange.
+// Protection is one stop or take-profit that is working on the exchange.
 type Protection struct {
 	Purpose       string  `json:"purpose"`
 	State         string  `json:"state"`
 	StopPrice     Decimal `json:"stop_price"`
-	Quantity      Decimal `json:"quantity"` // empty: all of it
+	Quantity      Decimal `json:"quantity"` // empty: the whole position
 	ClientOrderID string  `json:"client_order_id"`
 }
 
-// Positions lists what is held, and what differs.
+// Positions returns open positions, and those on which exchange and journal differ.
 func (b *Board) Positions() []Position {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,10 +58,11 @@ func (b *Board) Positions() []Position {
 
 func (b *Board) position(t *engine.SymbolStatus) Position {
 	s := t.Rules
-	p := Position{Strategy: t.Owner, Market: t.Key.Market.String(), Symbol: t.Key.Name, Quantity: s.QuantityDecimal(t.Position + t.Ignored).String(), Journal: s.QuantityDecimal(t.Position - t.Residual).String(),
+	p := Position{Strategy: t.Owner, Market: t.Key.Market.String(), Symbol: t.Key.Name,
+		Quantity: s.QuantityDecimal(t.Position + t.Ignored).String(), Journal: s.QuantityDecimal(t.Position - t.Residual).String(),
 		Difference: s.QuantityDecimal(t.Residual).String(), Ignored: s.QuantityDecimal(t.Ignored).String(), Settled: t.Settled, Quarantine: t.Quarantine,
-		Entry: t.EntryPrice.String(), Last: s.PriceDecimal(t.Last).String(), LiqPrice: t.LiqPrice.String(), Notional: s.Notional(t.Last, t.Position+t.Ignored).String(), Unrealized: "0",
-		Leverage: t.Leverage, SinceMS: t.SinceMS, Protection: []Protection{}}
+		Entry: t.EntryPrice.String(), Last: s.PriceDecimal(t.Last).String(), LiqPrice: t.LiqPrice.String(),
+		Notional: s.Notional(t.Last, t.Position+t.Ignored).String(), Unrealized: "0", Leverage: t.Leverage, SinceMS: t.SinceMS, Protection: []Protection{}}
 	if t.Mark > 0 {
 		p.Mark = s.PriceDecimal(t.Mark).String()
 	}
@@ -71,7 +72,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 	}
 	for i := range b.status.Strategies {
 		if r := &b.status.Strategies[i]; r.Symbol.Key() == t.Key {
-			p.Strategy, p.Protected, p.BareMS, p.Unrealized = r.Name, r.Protected, r.BareMS, r.Unrealized().String()
+			p.Strategy, p.Protected, p.UnprotectedMS, p.Unrealized = r.Name, r.Protected, r.BareMS, r.Unrealized().String()
 		}
 	}
 	var reducing exchange.Quantity
@@ -92,7 +93,8 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 }
 
 func protectionOf(o *reconcile.Placement, s *exchange.Symbol) Protection {
-	return Protection{o.Purpose.String(), o.State.String(), s.PriceDecimal(o.Order.StopPrice).String(), nonZero(o.Order.Quantity != 0, s.QuantityDecimal(o.Order.Quantity)), o.ClientOrderID}
+	return Protection{o.Purpose.String(), o.State.String(), s.PriceDecimal(o.Order.StopPrice).String(),
+		nonZero(o.Order.Quantity != 0, s.QuantityDecimal(o.Order.Quantity)), o.ClientOrderID}
 }
 
 // PositionChange is the event of a position that changed.
@@ -108,13 +110,14 @@ type PositionChange struct {
 
 func positionEvent(n *engine.Note, fact *engine.NotePosition) PositionChange {
 	s := n.Symbol
-	return PositionChange{n.AtMS, n.Strategy, s.Market.String(), s.Name, s.QuantityDecimal(fact.Quantity).String(), fact.EntryPrice.String(), s.PriceDecimal(fact.Last).String()}
+	return PositionChange{n.AtMS, n.Strategy, s.Market.String(), s.Name, s.QuantityDecimal(fact.Quantity).String(), fact.EntryPrice.String(),
+		s.PriceDecimal(fact.Last).String()}
 }
 
-// Account is what both wallets hold, as last fetched.
+// Account is the balances of both wallets, as last fetched.
 type Account struct {
 	Schema      int       `json:"schema"`
-	AtMS        int64     `json:"at_ms"` // 0: not yet
+	AtMS        int64     `json:"at_ms"` // when it was fetched; 0: not yet
 	Wallet      Decimal   `json:"wallet"`
 	Unrealized  Decimal   `json:"unrealized"`
 	Available   Decimal   `json:"available"`
@@ -132,13 +135,13 @@ type Balance struct {
 	Frozen Decimal `json:"frozen"`
 }
 
-// Account returns what both wallets hold.
+// Account returns the balances of both wallets.
 func (b *Board) Account() Account {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	st := &b.status
-	a := Account{1, st.AccountMS, st.Account.WalletBalance.String(), st.Account.UnrealizedPNL.String(), st.Account.AvailableBalance.String(), st.Account.MarginUsed.String(),
-		st.Account.MaintenanceMargin.String(), st.Equity.String(), st.Total.String(), []Balance{}}
+	a := Account{1, st.AccountMS, st.Account.WalletBalance.String(), st.Account.UnrealizedPNL.String(), st.Account.AvailableBalance.String(),
+		st.Account.MarginUsed.String(), st.Account.MaintenanceMargin.String(), st.Equity.String(), st.Total.String(), []Balance{}}
 	for _, balance := range st.Balances {
 		a.Balances = append(a.Balances, Balance{balance.Asset, balance.Free.String(), balance.Frozen.String()})
 	}

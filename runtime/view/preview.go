@@ -4,8 +4,8 @@ import (
 	"botd/runtime/engine"
 )
 
-// TickPreview is what a strategy's next tick and the round after it would do with what
-// is known now, and why. Nothing is changed by asking.
+// TickPreview is what a strategy's next tick and the round after it would do with what is
+// known now, and why. It changes nothing.
 type TickPreview struct {
 	Strategy   string            `json:"strategy"`
 	Kind       string            `json:"kind"`
@@ -13,20 +13,20 @@ type TickPreview struct {
 	Symbol     string            `json:"symbol"`
 	Interval   string            `json:"interval"`
 	AtMS       int64             `json:"at_ms"`
-	NextMS     int64             `json:"next_tick_ms"` // 0 when there is none
+	NextMS     int64             `json:"next_tick_ms"` // 0 for none
 	Data       PreviewData       `json:"data"`
 	Conditions []Condition       `json:"conditions"`
 	InForce    Plan              `json:"plan_in_force"`
-	Plan       Plan              `json:"plan"`    // after the tick
-	Changes    bool              `json:"changes"` // the tick would change the plan
-	Latch      string            `json:"latch,omitempty"`
+	Plan       Plan              `json:"plan"`            // after the tick
+	Changes    bool              `json:"changes"`         // the tick would change the plan
+	Latch      string            `json:"latch,omitempty"` // long | short
 	Steps      []PreviewedIntent `json:"steps"`
 	Blocks     []Block           `json:"blocks"`
 }
 
-// PreviewData is what the strategy sees.
+// PreviewData is the data that the strategy decides on.
 type PreviewData struct {
-	Candles  int     `json:"candles"` // seen
+	Candles  int     `json:"candles"` // processed
 	Warmup   int     `json:"warmup"`
 	Open     Decimal `json:"open,omitempty"` // of the newest closed candle
 	High     Decimal `json:"high,omitempty"`
@@ -40,12 +40,14 @@ type PreviewData struct {
 	Equity   Decimal `json:"equity"` // of the market's account
 }
 
-// Condition is one thing a strategy decides by.
+// Condition is one condition that a strategy decides by.
 type Condition struct {
 	Name     string `json:"name"`
 	Value    string `json:"value"`
-	Requires string `json:"wants,omitempty"` // what it is compared with
-	Met      bool   `json:"holds"`
+	Requires string `json:"requires,omitempty"` // what it is compared with
+	Wants    string `json:"wants,omitempty"`    // deprecated: use requires
+	Met      bool   `json:"met"`
+	Holds    bool   `json:"holds"` // deprecated: use met
 }
 
 // PreviewedIntent is one intent that would be derived.
@@ -54,47 +56,45 @@ type PreviewedIntent struct {
 	Side      string    `json:"side,omitempty"`
 	Type      string    `json:"type,omitempty"`
 	Quantity  Decimal   `json:"quantity,omitempty"`
-	Amount    Decimal   `json:"quote_amount,omitempty"` // spot: USDT to spend
+	Amount    Decimal   `json:"quote_amount,omitempty"` // on spot: USDT to spend
 	Price     Decimal   `json:"price,omitempty"`
 	StopPrice Decimal   `json:"stop_price,omitempty"`
 	OrderID   int64     `json:"order_id,omitempty"` // of a cancel
 	Reason    string    `json:"reason,omitempty"`
-	Outcome   string    `json:"outcome"` // approved, refused, waits: one opening a symbol and round
+	Outcome   string    `json:"outcome"` // approved | refused | waits; the last since a round sends one opening a symbol
 	Rule      string    `json:"rule,omitempty"`
 	Checks    []Verdict `json:"checks"`
 }
 
-// Block is one thing that keeps a strategy from acting.
+// Block is one thing that blocks a strategy.
 type Block struct {
 	What   string `json:"what"`
 	WayOut string `json:"way_out"`
 }
 
-// OneTickPreview is one strategy's.
+// OneTickPreview is the preview of one strategy.
 type OneTickPreview struct {
 	Schema int `json:"schema"`
 	TickPreview
 }
 
-// TickPreviewOf tells an engine's outlook.
+// TickPreviewOf writes a preview of the engine.
 func TickPreviewOf(o *engine.Outlook) TickPreview {
 	s := o.Symbol
-	out := TickPreview{Strategy: o.Strategy, Kind: o.Kind, Market: s.Market.String(), Symbol: s.Name, Interval: o.Interval.String(), AtMS: o.NowMS, NextMS: o.NextMS, Changes: o.Changes,
-		Data: PreviewData{Candles: o.Seen, Warmup: o.Warmup, CloseMS: o.CandleMS, Last: s.PriceDecimal(o.Last).String(), LastMS: o.LastMS,
+	out := TickPreview{Strategy: o.Strategy, Kind: o.Kind, Market: s.Market.String(), Symbol: s.Name, Interval: o.Interval.String(), AtMS: o.NowMS,
+		NextMS: o.NextMS, Changes: o.Changes, Data: PreviewData{Candles: o.Seen, Warmup: o.Warmup, CloseMS: o.CandleMS, Last: s.PriceDecimal(o.Last).String(),
+			LastMS:   o.LastMS,
 			Position: s.QuantityDecimal(o.Position).String(), Entry: o.EntryPrice.String(), Equity: o.Equity.String()},
-		InForce: planOf(&o.InForce, s, o.InForce.Remembered()), Plan: planOf(&o.Plan, s, o.Plan.Remembered()), Conditions: []Condition{}, Steps: []PreviewedIntent{}, Blocks: []Block{}}
+		InForce: planOf(&o.InForce, s, o.InForce.Remembered()), Plan: planOf(&o.Plan, s, o.Plan.Remembered()),
+		Conditions: []Condition{}, Steps: []PreviewedIntent{}, Blocks: []Block{}}
 	if o.CandleMS != 0 {
 		c := &o.Candle
-		out.Data.Open, out.Data.High, out.Data.Low, out.Data.Close = s.PriceDecimal(c.Open).String(), s.PriceDecimal(c.High).String(), s.PriceDecimal(c.Low).String(), s.PriceDecimal(c.Close).String()
+		out.Data.Open, out.Data.High = s.PriceDecimal(c.Open).String(), s.PriceDecimal(c.High).String()
+		out.Data.Low, out.Data.Close = s.PriceDecimal(c.Low).String(), s.PriceDecimal(c.Close).String()
 	}
-	switch {
-	case o.Latch > 0:
-		out.Latch = "long"
-	case o.Latch < 0:
-		out.Latch = "short"
-	}
+	out.Latch = latchText(o.Latch)
 	for _, c := range o.Conditions {
-		out.Conditions = append(out.Conditions, Condition(c))
+		out.Conditions = append(out.Conditions, Condition{c.Name, c.Value, c.Requires, c.Requires, c.Met, c.Met})
 	}
 	for i := range o.Steps {
 		out.Steps = append(out.Steps, previewedIntentOf(o, &o.Steps[i]))
@@ -107,8 +107,8 @@ func TickPreviewOf(o *engine.Outlook) TickPreview {
 
 func previewedIntentOf(o *engine.Outlook, step *engine.Foreseen) PreviewedIntent {
 	in := intentOf(o.NowMS, o.Symbol, &step.Intent)
-	out := PreviewedIntent{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, OrderID: in.OrderID, Reason: in.Reason,
-		Outcome: "approved", Checks: verdictsOf(step.Verdicts)}
+	out := PreviewedIntent{Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice,
+		OrderID: in.OrderID, Reason: in.Reason, Outcome: "approved", Checks: verdictsOf(step.Verdicts)}
 	if amount := step.Intent.Order.QuoteAmount; !amount.IsZero() {
 		out.Amount, out.Quantity = amount.String(), ""
 	}

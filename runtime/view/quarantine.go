@@ -11,24 +11,24 @@ import (
 
 // Quarantine is a symbol that waits for a person, with the evidence.
 type Quarantine struct {
-	Market     string    `json:"market"`
-	Symbol     string    `json:"symbol"`
-	Strategy   string    `json:"strategy,omitempty"`
-	Cause      string    `json:"cause"`
-	Since      time.Time `json:"since"`
-	Position   Decimal   `json:"position"`   // as the exchange tells it
-	Explained  Decimal   `json:"explained"`  // by botd's own fills and what was adopted
-	Ignored    Decimal   `json:"ignored"`    // left to somebody else
-	Difference Decimal   `json:"difference"` // what nothing explains
-	Unknown    []Order   `json:"unknown"`    // placements whose fate is not known
-	Orders     []Stray   `json:"orders"`     // open orders the journal does not know
-	Adopt      []string  `json:"adopt"`      // what --adopt would change
-	Ignore     []string  `json:"ignore"`
-	Blocked    string    `json:"blocked,omitempty"` // why it can not be resolved now
+	Market     string         `json:"market"`
+	Symbol     string         `json:"symbol"`
+	Strategy   string         `json:"strategy,omitempty"`
+	Cause      string         `json:"cause"`
+	Since      time.Time      `json:"since"`
+	Position   Decimal        `json:"position"`   // as the exchange reports it
+	Explained  Decimal        `json:"explained"`  // by botd's own fills and what was adopted
+	Ignored    Decimal        `json:"ignored"`    // left to whoever made it
+	Difference Decimal        `json:"difference"` // what nothing explains
+	Unknown    []Order        `json:"unknown"`    // placements with an unknown outcome
+	Orders     []ForeignOrder `json:"orders"`     // open orders that the journal does not know
+	Adopt      []string       `json:"adopt"`      // what --adopt would change
+	Ignore     []string       `json:"ignore"`
+	Blocked    string         `json:"blocked,omitempty"` // why it cannot be resolved now
 }
 
-// Stray is an open order that the journal does not know.
-type Stray struct {
+// ForeignOrder is an open order that the journal does not know.
+type ForeignOrder struct {
 	OrderID       int64   `json:"order_id"`
 	ClientOrderID string  `json:"client_order_id"`
 	Side          string  `json:"side"`
@@ -55,13 +55,14 @@ func QuarantineOf(q *engine.Quarantine) Quarantine {
 	}
 	out := Quarantine{Market: q.Symbol.Market.String(), Symbol: q.Symbol.Name, Strategy: q.Strategy, Cause: q.Cause, Since: time.UnixMilli(q.SinceMS).UTC(),
 		Position: quantity(q.Venue), Explained: quantity(q.Known), Ignored: quantity(q.Ignored), Difference: quantity(q.Difference),
-		Unknown: []Order{}, Orders: []Stray{}, Adopt: OrEmpty(q.Adopt), Ignore: OrEmpty(q.Ignore), Blocked: q.Blocked}
+		Unknown: []Order{}, Orders: []ForeignOrder{}, Adopt: OrEmpty(q.Adopt), Ignore: OrEmpty(q.Ignore), Blocked: q.Blocked}
 	for i := range q.Unknown {
 		out.Unknown = append(out.Unknown, orderOf(&q.Unknown[i], q.Rules))
 	}
 	for i := range q.Orders {
 		o := &q.Orders[i]
-		out.Orders = append(out.Orders, Stray{o.ID, o.ClientOrderID, o.Side.String(), o.Type.String(), quantity(o.Quantity), quantity(o.Filled), price(o.Price), price(o.StopPrice)})
+		out.Orders = append(out.Orders, ForeignOrder{o.ID, o.ClientOrderID, o.Side.String(), o.Type.String(), quantity(o.Quantity), quantity(o.Filled),
+			price(o.Price), price(o.StopPrice)})
 	}
 	return out
 }

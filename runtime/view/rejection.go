@@ -1,17 +1,12 @@
 package view
 
 import (
+	"botd/risk"
 	"botd/runtime/engine"
 )
 
-// maxRefusals bounds the refused intents that are kept.
-const maxRefusals = 2_000
-
-// Refusal is an intent that a rule refused. One that is refused word for word again
-// is told once.
+// Refusal is an intent that a rule refused. A refusal that repeats word for word is listed once.
 type Refusal struct {
-	n int64
-
 	ID        string  `json:"id"`
 	AtMS      int64   `json:"at_ms"`
 	Rule      string  `json:"rule"`
@@ -28,23 +23,50 @@ type Refusal struct {
 	Price     Decimal `json:"price,omitempty"`
 	StopPrice Decimal `json:"stop_price,omitempty"`
 	Detail    string  `json:"detail"` // in words
-	Intent    string  `json:"intent"` // its id, for the whole life and every rule
+	Intent    string  `json:"intent"` // its id, for its whole life and every rule
 }
 
-// keepRefusal keeps a refusal after the intent it is of, which is the newest one.
-func (b *Board) keepRefusal(n *engine.Note, fact *engine.NoteRefusal) {
+// Rejections are the refusals of one rule since the start.
+type Rejections struct {
+	Rule     string `json:"rule"`
+	Count    int64  `json:"count"`
+	LastMS   int64  `json:"last_ms"`
+	Strategy string `json:"strategy"` // of the last one
+	Symbol   string `json:"symbol"`
+	Value    string `json:"value"`
+	Limit    string `json:"limit"`
+	Hint     string `json:"hint"`
+}
+
+// noteRefusal counts and lists a refusal. The intent that was refused is the newest one.
+func (b *Board) noteRefusal(n *engine.Note, fact *engine.NoteRefusal) {
 	in, refusal := intentOf(n.AtMS, n.Symbol, fact.Intent), fact.Refusal
-	r := b.refused.add(Refusal{AtMS: n.AtMS, Rule: refusal.Rule, Value: refusal.Value, Limit: refusal.Limit, Hint: refusal.Hint, Strategy: in.Strategy, Market: in.Market, Symbol: in.Symbol,
-		Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity, Price: in.Price, StopPrice: in.StopPrice, Detail: refusal.Error()}, maxRefusals)
-	r.n, r.ID = b.refused.last, number(b.refused.last)
-	if last := len(b.intents.all) - 1; last >= 0 {
-		r.Intent = b.intents.all[last].ID
+	counted := b.rejections[refusal.Rule] // rules are a closed set
+	b.rejections[refusal.Rule] = Rejections{Rule: refusal.Rule, Count: counted.Count + 1, LastMS: n.AtMS, Strategy: n.Strategy, Symbol: in.Symbol,
+		Value: refusal.Value, Limit: refusal.Limit, Hint: refusal.Hint}
+	r := Refusal{ID: b.refusals.nextID(), AtMS: n.AtMS, Rule: refusal.Rule, Value: refusal.Value, Limit: refusal.Limit, Hint: refusal.Hint,
+		Strategy: in.Strategy, Market: in.Market, Symbol: in.Symbol, Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity,
+		Price: in.Price, StopPrice: in.StopPrice, Detail: refusal.Error()}
+	if newest := b.intents.newest(); newest != nil {
+		r.Intent = newest.ID
 	}
+	b.refusals.add(r)
 }
 
 // Refusals returns refused intents, newest first.
 func (b *Board) Refusals(page Page, keep func(*Refusal) bool) ([]Refusal, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Newest(b.refused.all, page, func(r *Refusal) int64 { return r.n }, keep, func(r *Refusal) Refusal { return *r })
+	return b.refusals.page(page, keep)
+}
+
+// rejectionsByRule has a row for every rule, also for rules that never refused.
+func (b *Board) rejectionsByRule() []Rejections {
+	out := []Rejections{}
+	for _, rule := range risk.Rules() {
+		counted := b.rejections[rule]
+		counted.Rule = rule
+		out = append(out, counted)
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	"botd/exchange"
@@ -10,7 +11,7 @@ import (
 	"botd/runtime/ops"
 )
 
-// Status is what GET /api/v1/status answers: everything an overview shows.
+// Status is everything that an overview shows.
 type Status struct {
 	Schema     int                 `json:"schema"`
 	Version    string              `json:"version"`
@@ -18,20 +19,20 @@ type Status struct {
 	Instance   string              `json:"instance"`
 	Started    time.Time           `json:"started"`
 	UptimeS    int64               `json:"uptime_s"`
-	Unclean    bool                `json:"unclean_start,omitempty"` // the run before this one did not end by a clean stop
-	Time       time.Time           `json:"time"`                    // the exchange's
+	Unclean    bool                `json:"unclean_start,omitempty"` // the run before this one ended without a clean stop
+	Time       time.Time           `json:"time"`                    // of the exchange
 	Ready      bool                `json:"ready"`
 	Checks     []ops.Check         `json:"checks"`
 	EventID    string              `json:"event_id"`  // follow the stream from here
-	Equity     Decimal             `json:"equity"`    // of all markets traded
-	Uncounted  []Holding           `json:"uncounted"` // in the spot wallet and not in equity: what botd did not buy
+	Equity     Decimal             `json:"equity"`    // of all markets that are traded
+	Uncounted  []Holding           `json:"uncounted"` // in the spot wallet but not in equity: what botd did not buy
 	Futures    Decimal             `json:"futures_equity"`
 	Wallet     Decimal             `json:"wallet"`
 	Available  Decimal             `json:"available"`
 	Unrealized Decimal             `json:"unrealized"`
 	MarginUsed Decimal             `json:"margin_used"`
 	Today      Day                 `json:"today"`
-	Halted     reconcile.HaltLevel `json:"halted,omitempty"` // the account's kill switch: its level
+	Halted     reconcile.HaltLevel `json:"halted,omitempty"` // the level of the account's halt
 	Why        string              `json:"why,omitempty"`
 	Blind      bool                `json:"blind"`
 	Degraded   []Degraded          `json:"degraded"` // declared states in force
@@ -40,38 +41,38 @@ type Status struct {
 	OldestMS   int64               `json:"unsettled_since_ms,omitempty"`
 	Positions  int                 `json:"positions"`
 	Nearest    *Liquidation        `json:"nearest_liquidation"`
-	Reconcile  ReconcileGlance     `json:"reconcile"`
+	Reconcile  ReconcileSummary    `json:"reconcile"`
 	Strategies []Strategy          `json:"strategies"`
 }
 
-// Day is what the account made since midnight UTC, and from its highest equity.
+// Day is what the account earned since midnight UTC, and its drawdown.
 type Day struct {
-	Start         *time.Time `json:"start"` // null while nothing is known
+	Start         *time.Time `json:"start"` // null while unknown
 	StartEquity   Decimal    `json:"start_equity"`
 	Change        Decimal    `json:"change"`
 	ChangeRatio   float64    `json:"change_ratio"`
 	Peak          Decimal    `json:"peak"`
-	DrawdownRatio float64    `json:"drawdown_ratio"` // fall from the peak, 0 to 1
+	DrawdownRatio float64    `json:"drawdown_ratio"` // 0 to 1
 }
 
-// Liquidation is how near the nearest one is.
+// Liquidation is the nearest price at which a position is liquidated.
 type Liquidation struct {
 	Symbol   string  `json:"symbol"`
 	Price    Decimal `json:"price"`
 	Distance float64 `json:"distance_ratio"`
 }
 
-// ReconcileGlance is how the last rounds went.
-type ReconcileGlance struct {
+// ReconcileSummary is the result of the last rounds.
+type ReconcileSummary struct {
 	LastMS      int64 `json:"last_ms"` // of the last complete round
 	Failed      int   `json:"failed"`  // in a row
 	Differences int   `json:"differences"`
 }
 
-// Degraded is one declared state in which something does not open.
+// Degraded is one declared state that blocks openings.
 type Degraded struct {
 	State    string     `json:"state"` // blind, breaker, halted, limit, quarantined, foreign, failed, journal, stale
-	Scope    string     `json:"scope"` // account, strategy, symbol
+	Scope    string     `json:"scope"` // account | strategy | symbol
 	Strategy string     `json:"strategy,omitempty"`
 	Market   string     `json:"market,omitempty"`
 	Symbol   string     `json:"symbol,omitempty"`
@@ -79,7 +80,7 @@ type Degraded struct {
 	Since    time.Time  `json:"since"`
 	Until    *time.Time `json:"until,omitempty"` // when it ends by itself
 	WayOut   string     `json:"way_out"`
-	Doing    string     `json:"doing,omitempty"` // what a halt has still to take away, and what keeps it
+	Doing    string     `json:"doing,omitempty"` // what a halt still has to cancel or close, and what delays it
 }
 
 // DegradedOf writes the declared states in force.
@@ -87,15 +88,9 @@ func DegradedOf(all []engine.Degraded) []Degraded {
 	out := []Degraded{}
 	for i := range all {
 		d := &all[i]
-		j := Degraded{State: d.State, Scope: "account", Strategy: d.Scope.Strategy, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), WayOut: d.WayOut, Doing: d.Doing}
-		switch {
-		case d.Scope.Strategy != "":
-			j.Scope = "strategy"
-		case d.Scope != reconcile.Scope{}:
-			j.Scope, j.Market, j.Symbol = "symbol", d.Scope.Symbol.Market.String(), d.Scope.Symbol.Name
-		}
-		j.Until = moment(d.UntilMS)
-		out = append(out, j)
+		one := Degraded{State: d.State, Cause: d.Cause, Since: time.UnixMilli(d.SinceMS).UTC(), Until: moment(d.UntilMS), WayOut: d.WayOut, Doing: d.Doing}
+		one.Scope, one.Strategy, one.Market, one.Symbol = scopeText(d.Scope)
+		out = append(out, one)
 	}
 	return out
 }
@@ -109,10 +104,12 @@ func (b *Board) Status() Status {
 
 func (b *Board) statusOf() Status {
 	s := &b.status
-	out := Status{Schema: 1, Mode: b.mode, Instance: b.instance, Started: b.began.UTC(), UptimeS: int64(time.Since(b.began).Seconds()), Unclean: b.unclean, Time: time.UnixMilli(s.NowMS).UTC(), Ready: true,
-		Checks: b.checks(), Equity: s.Total.String(), Uncounted: uncounted(s), Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
-		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(), Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind,
-		Degraded: DegradedOf(s.Degraded), Open: len(s.Live), Nearest: nearest(s), Reconcile: ReconcileGlance{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
+	out := Status{Schema: 1, Mode: b.mode, Instance: b.instance, Started: b.began.UTC(), UptimeS: int64(time.Since(b.began).Seconds()), Unclean: b.unclean,
+		Time: time.UnixMilli(s.NowMS).UTC(), Ready: true, Checks: b.checks(), Equity: s.Total.String(), Uncounted: uncounted(s),
+		Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
+		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(),
+		Today: dayOf(s.Day, s.Total), Halted: s.Halt.Level, Why: s.Halt.Why, Blind: s.Blind, Degraded: DegradedOf(s.Degraded), Open: len(s.Live),
+		Nearest: nearest(s), Reconcile: ReconcileSummary{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
 	for _, check := range out.Checks {
 		out.Ready = out.Ready && check.OK
 	}
@@ -134,7 +131,6 @@ func (b *Board) statusOf() Status {
 	return out
 }
 
-// dayOf is how the day goes.
 func dayOf(day reconcile.Day, equity exchange.Amount) Day {
 	d := Day{Start: moment(day.StartMS), StartEquity: day.Equity.String(), Peak: day.Peak.String(), Change: "0"}
 	if day.StartMS == 0 {
@@ -151,20 +147,13 @@ func dayOf(day reconcile.Day, equity exchange.Amount) Day {
 	return d
 }
 
-// RoundRatio keeps a ratio to a millionth: more would be noise.
+// RoundRatio rounds a ratio to a millionth: more would be noise.
 func RoundRatio(ratio float64) float64 {
 	const millionth = 1e6
-	return float64(int64(ratio*millionth+half(ratio))) / millionth
+	return math.Round(ratio*millionth) / millionth
 }
 
-func half(f float64) float64 {
-	if f < 0 {
-		return -0.5
-	}
-	return 0.5
-}
-
-// nearest is the position that is nearest to its liquidation.
+// nearest is the liquidation that is nearest to the last price.
 func nearest(s *engine.Status) *Liquidation {
 	var found *Liquidation
 	for i := range s.Strategies {
@@ -181,7 +170,7 @@ func nearest(s *engine.Status) *Liquidation {
 	return found
 }
 
-// publishStatus sends what changed since it was last sent.
+// publishStatus publishes what changed since it was last published.
 func (b *Board) publishStatus() {
 	if b.publishTo == nil {
 		return
@@ -190,16 +179,16 @@ func (b *Board) publishStatus() {
 	for i := range status.Strategies {
 		b.publishChanged("strategy", "strategy "+status.Strategies[i].Name, &status.Strategies[i])
 	}
-	brief := status // time and uptime change always; they are no news
-	brief.Strategies, brief.UptimeS, brief.Time, brief.EventID = nil, 0, time.Time{}, ""
-	brief.Reconcile.LastMS = 0
-	if b.changed("status", &brief) {
+	summary := status // time and uptime always change; they are no news
+	summary.Strategies, summary.UptimeS, summary.Time, summary.EventID = nil, 0, time.Time{}, ""
+	summary.Reconcile.LastMS = 0
+	if b.changed("status", &summary) {
 		status.Strategies, status.Version = []Strategy{}, ""
 		b.publish("status", &status)
 	}
 }
 
-// publishChanged sends a document if it is another than the last one of its name.
+// publishChanged publishes a document if it differs from the last one of its name.
 func (b *Board) publishChanged(topic, name string, content any) {
 	if b.changed(name, content) {
 		b.publish(topic, content)
@@ -209,12 +198,12 @@ func (b *Board) publishChanged(topic, name string, content any) {
 func (b *Board) changed(name string, content any) bool {
 	text, err := json.Marshal(content)
 	if err != nil {
-		panic("api: " + name + ": " + err.Error()) // a type of this package that is no JSON
+		panic("view: " + name + ": " + err.Error()) // a type of this package that is no JSON
 	}
-	if b.told[name] == string(text) {
+	if b.published[name] == string(text) {
 		return false
 	}
-	b.told[name] = string(text)
+	b.published[name] = string(text)
 	return true
 }
 

@@ -13,7 +13,7 @@ type Strategy struct {
 	Market     string  `json:"market"`
 	Symbol     string  `json:"symbol"`
 	Interval   string  `json:"interval"`
-	State      string  `json:"state"` // running, warming_up, halted, quarantined, latched, failed
+	State      string  `json:"state"` // running | warming_up | halted | quarantined | latched | failed
 	Why        string  `json:"why,omitempty"`
 	Reason     string  `json:"reason,omitempty"` // of the plan in force
 	Target     Decimal `json:"target"`
@@ -27,32 +27,34 @@ type Strategy struct {
 	Realized   Decimal `json:"realized"` // since the strategy began, fees and funding included
 	Equity     Decimal `json:"equity"`   // attributed to it
 	Settled    bool    `json:"settled"`
-	Protected  bool    `json:"protected"` // a stop the exchange has covers the position
+	Protected  bool    `json:"protected"` // a working stop covers the position
 	LastMS     int64   `json:"last_tick_ms"`
 	NextMS     int64   `json:"next_tick_ms"`
 }
 
 func strategyOf(t *engine.StrategyStatus) Strategy {
-	return Strategy{Name: t.Name, Kind: t.Kind, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Interval: t.Interval.String(), State: t.State, Why: t.Why,
-		Reason: t.Reason, Target: t.Symbol.QuantityDecimal(t.Target).String(), Position: t.Symbol.QuantityDecimal(t.Position).String(), Entry: t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(),
-		Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS, Unrealized: t.Unrealized().String(), Realized: t.Realized.String(), Equity: t.Own.String(),
-		Settled: t.Settled, Protected: t.Protected, LastMS: t.TickMS, NextMS: t.NextMS}
+	return Strategy{Name: t.Name, Kind: t.Kind, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name, Interval: t.Interval.String(),
+		State: t.State, Why: t.Why, Reason: t.Reason, Target: t.Symbol.QuantityDecimal(t.Target).String(),
+		Position: t.Symbol.QuantityDecimal(t.Position).String(),
+		Entry:    t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
+		Unrealized: t.Unrealized().String(), Realized: t.Realized.String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
+		LastMS: t.TickMS, NextMS: t.NextMS}
 }
 
-// Plan is what a strategy wishes to be true.
+// Plan is the desired state of a strategy.
 type Plan struct {
-	Target     string       `json:"target,omitempty"` // in words: "0.01 BTC-USDT", "50 % of equity"; empty: no target
-	Leverage   int          `json:"leverage,omitempty"`
-	Orders     []Wish       `json:"orders"`
-	Exits      []Wish       `json:"exits"`
-	StopLoss   string       `json:"stop_loss,omitempty"`
-	TakeProfit string       `json:"take_profit,omitempty"`
-	Reason     string       `json:"reason,omitempty"`
-	Memory     []Remembered `json:"memory"`
+	Target     string         `json:"target,omitempty"` // in words: "0.01 BTC-USDT", "50 % of equity"; empty: no target
+	Leverage   int            `json:"leverage,omitempty"`
+	Orders     []DesiredOrder `json:"orders"`
+	Exits      []DesiredOrder `json:"exits"`
+	StopLoss   string         `json:"stop_loss,omitempty"`
+	TakeProfit string         `json:"take_profit,omitempty"`
+	Reason     string         `json:"reason,omitempty"`
+	Memory     []MemoryEntry  `json:"memory"`
 }
 
-// Wish is one order a strategy wants in the book.
-type Wish struct {
+// DesiredOrder is one order that a strategy keeps in the book.
+type DesiredOrder struct {
 	Key       string  `json:"key"`
 	Side      string  `json:"side"`
 	Price     Decimal `json:"price"`
@@ -61,25 +63,26 @@ type Wish struct {
 	PostOnly  bool    `json:"post_only"`
 }
 
-// Remembered is one value a strategy keeps in the journal.
-type Remembered struct {
+// MemoryEntry is one value that a strategy stores in the journal.
+type MemoryEntry struct {
 	Key   string `json:"key"`
 	Value int64  `json:"value"`
 }
 
 func planOf(p *strategy.Plan, s *exchange.Symbol, memory strategy.Memory) Plan {
-	out := Plan{Target: targetText(p.Target, s), Leverage: p.Leverage, Orders: wishesOf(p.Orders, s), Exits: wishesOf(p.Exits, s), Reason: p.Reason, Memory: []Remembered{},
-		StopLoss: distanceText(p.Protection.StopLoss, s), TakeProfit: distanceText(p.Protection.TakeProfit, s)}
+	out := Plan{Target: targetText(p.Target, s), Leverage: p.Leverage, Orders: desiredOrdersOf(p.Orders, s), Exits: desiredOrdersOf(p.Exits, s),
+		Reason: p.Reason, Memory: []MemoryEntry{}, StopLoss: distanceText(p.Protection.StopLoss, s), TakeProfit: distanceText(p.Protection.TakeProfit, s)}
 	for _, e := range memory.Entries() {
-		out.Memory = append(out.Memory, Remembered{e.Key, e.Value})
+		out.Memory = append(out.Memory, MemoryEntry{e.Key, e.Value})
 	}
 	return out
 }
 
-func wishesOf(wishes []strategy.DesiredOrder, s *exchange.Symbol) []Wish {
-	out := []Wish{}
-	for _, w := range wishes {
-		one := Wish{Key: w.Key, Side: w.Side.String(), Price: s.PriceDecimal(w.Price).String(), Quantity: s.QuantityDecimal(w.Quantity).String(), PostOnly: w.PostOnly}
+func desiredOrdersOf(orders []strategy.DesiredOrder, s *exchange.Symbol) []DesiredOrder {
+	out := []DesiredOrder{}
+	for _, w := range orders {
+		one := DesiredOrder{Key: w.Key, Side: w.Side.String(), Price: s.PriceDecimal(w.Price).String(), Quantity: s.QuantityDecimal(w.Quantity).String(),
+			PostOnly: w.PostOnly}
 		if w.StopPrice != 0 {
 			one.StopPrice = s.PriceDecimal(w.StopPrice).String()
 		}
@@ -110,21 +113,21 @@ func distanceText(d strategy.Distance, s *exchange.Symbol) string {
 	return s.PriceDecimal(d.Price).String()
 }
 
-// OneStrategy is a strategy with what it wishes and what limits it.
+// OneStrategy is a strategy with its plan, its limits and its orders.
 type OneStrategy struct {
 	Schema int `json:"schema"`
 	Strategy
-	Plan      Plan       `json:"plan"` // in force
-	Latch     string     `json:"latch,omitempty"`
-	Limits    []Limit    `json:"limits"`   // its own
-	Degraded  []Degraded `json:"degraded"` // that hold for it
-	Config    string     `json:"config"`   // effective, as YAML
+	Plan      Plan       `json:"plan"`            // in force
+	Latch     string     `json:"latch,omitempty"` // long | short
+	Limits    []Limit    `json:"limits"`          // its own
+	Degraded  []Degraded `json:"degraded"`        // that apply to it
+	Config    string     `json:"config"`          // effective, as YAML
 	Decisions []Decision `json:"decisions"`
 	Orders    []Order    `json:"orders"` // live
 }
 
-// Strategy is a strategy with what it wishes and what limits it; its configuration and
-// its orders are not on the board.
+// Strategy returns a strategy with its plan and its limits; its configuration and its orders
+// are not on the board.
 func (b *Board) Strategy(name string) (OneStrategy, bool) {
 	one, known := b.oneStrategy(name)
 	if known {
@@ -142,12 +145,7 @@ func (b *Board) oneStrategy(name string) (OneStrategy, bool) {
 		return OneStrategy{}, false
 	}
 	one := OneStrategy{Schema: 1, Strategy: strategyOf(t), Plan: planOf(&t.Plan, t.Symbol, t.Memory), Limits: []Limit{}, Degraded: []Degraded{}}
-	switch {
-	case t.Latch > 0:
-		one.Latch = "long"
-	case t.Latch < 0:
-		one.Latch = "short"
-	}
+	one.Latch = latchText(t.Latch)
 	for _, limit := range limitsOf(&b.status) {
 		if limit.Strategy == name {
 			one.Limits = append(one.Limits, limit)
@@ -161,10 +159,13 @@ func (b *Board) oneStrategy(name string) (OneStrategy, bool) {
 	return one, true
 }
 
-// OrEmpty makes an empty list of none, since null is none in JSON.
-func OrEmpty[T any](items []T) []T {
-	if items == nil {
-		return []T{}
+// latchText is the side that a latch blocks, empty for none.
+func latchText(latch int) string {
+	switch {
+	case latch > 0:
+		return "long"
+	case latch < 0:
+		return "short"
 	}
-	return items
+	return ""
 }

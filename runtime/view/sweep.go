@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// maxSweeps is how many files of sweeps are looked at.
+// maxSweeps bounds the files of sweeps that are read.
 const maxSweeps = 100
 
-// Sweep is a sweep that was kept, at a glance: botd sweep show NAME tells all of it.
+// Sweep is the summary of a saved sweep; botd sweep show NAME prints all of it.
 type Sweep struct {
 	Name     string            `json:"name"`
 	At       time.Time         `json:"at"` // when it was written
@@ -22,13 +22,13 @@ type Sweep struct {
 	Symbol   string            `json:"symbol"`
 	Interval string            `json:"interval"`
 	Candles  int               `json:"candles"`
-	Split    *time.Time        `json:"split"` // behind it nobody looked when the best was chosen; null without one
+	Split    *time.Time        `json:"split"` // the best was chosen by what is before it; null without one
 	Sort     string            `json:"sort"`
-	Lucky    *float64          `json:"sharpe_by_luck"` // the best that as many trials without any skill would show
+	Lucky    *float64          `json:"sharpe_by_luck"` // the best that as many trials without skill would show
 	Trials   int               `json:"trials"`
-	Refused  int               `json:"refused"` // choices that the strategy does not take
+	Refused  int               `json:"refused"` // trials whose parameters the strategy does not accept
 	Best     map[string]string `json:"best"`    // its parameters
-	Seen     *float64          `json:"sharpe"`  // of the best, over what it was chosen by
+	Seen     *float64          `json:"sharpe"`  // of the best, over the part it was chosen by
 	Unseen   *float64          `json:"unseen_sharpe"`
 	DataSHA  string            `json:"data_sha256"`
 }
@@ -42,10 +42,10 @@ type sweepFile struct {
 	} `json:"trials"`
 }
 
-// Sweeps returns the sweeps kept in a directory, the newest first; an empty name is of none.
+// Sweeps returns the sweeps saved in a directory, newest first; an empty name has none.
 func Sweeps(directory string) ([]Sweep, error) {
 	items := []Sweep{}
-	root, err := os.OpenRoot(directory) // the system keeps what is asked for inside it
+	root, err := os.OpenRoot(directory) // the system denies every path out of it
 	if errors.Is(err, fs.ErrNotExist) || directory == "" {
 		return items, nil
 	}
@@ -55,14 +55,14 @@ func Sweeps(directory string) ([]Sweep, error) {
 		entries, err = fs.ReadDir(root.FS(), ".")
 	}
 	if err != nil {
-		return nil, errors.New("the directory of sweeps can not be read")
+		return nil, errors.New("the directory of sweeps cannot be read")
 	}
 	for _, entry := range entries[:min(len(entries), maxSweeps)] {
 		name, whole := strings.CutSuffix(entry.Name(), ".json")
 		if !whole || !ReportName.MatchString(name) {
 			continue
 		}
-		if one, told := sweepOf(root, name); told {
+		if one, ok := sweepOf(root, name); ok {
 			items = append(items, one)
 		}
 	}
@@ -70,7 +70,7 @@ func Sweeps(directory string) ([]Sweep, error) {
 	return items, nil
 }
 
-// sweepOf reads one; another program's file is none.
+// sweepOf reads one file; false for a file of another program.
 func sweepOf(root *os.Root, name string) (Sweep, bool) {
 	text, about, err := readReport(root, name+".json")
 	var file sweepFile

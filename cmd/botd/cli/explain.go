@@ -171,7 +171,7 @@ func protectionText(w io.Writer, p *view.Plan) {
 			fmt.Fprintf(w, "  %s: %s\n", part.name, part.value)
 		}
 	}
-	for _, o := range append(append([]view.Wish{}, p.Orders...), p.Exits...) {
+	for _, o := range append(append([]view.DesiredOrder{}, p.Orders...), p.Exits...) {
 		fmt.Fprintf(w, "  %s: %s %s at %s\n", o.Key, o.Side, o.Quantity, o.Price)
 	}
 }

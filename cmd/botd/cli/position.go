@@ -28,7 +28,7 @@ func positionList() *cobra.Command {
 			if r.Protected {
 				stop = "on the exchange"
 			}
-			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, asRead(r.Entry), r.Last, asRead(r.LiqPrice), stop, time.Duration(r.BareMS) * time.Millisecond})
+			t.AppendRow(table.Row{r.Strategy, r.Market, r.Symbol, r.Quantity, asRead(r.Entry), r.Last, asRead(r.LiqPrice), stop, time.Duration(r.UnprotectedMS) * time.Millisecond})
 		}
 		t.Render()
 	})

@@ -28,7 +28,7 @@ func (p *process) keepDecisions() *view.DecisionStore {
 			}
 			return nil
 		},
-		Tell: func(err error) {
+		Failed: func(err error) {
 			if err == nil {
 				p.console.Say("decisions.back", "decisions are kept again")
 				return

@@ -45,7 +45,8 @@ func (d *Denied) Error() string { return d.Detail }
 
 func tooMany(wait time.Duration) *Denied {
 	seconds := int(wait.Seconds()) + 1
-	return &Denied{http.StatusTooManyRequests, "login_delay", fmt.Sprintf("too many wrong tokens from here: try again in %d s", seconds), time.Duration(seconds) * time.Second}
+	return &Denied{http.StatusTooManyRequests, "login_delay", fmt.Sprintf("too many wrong tokens from here: try again in %d s", seconds),
+		time.Duration(seconds) * time.Second}
 }
 
 // Check denies a request for a host that is not this daemon's, so that no web page can
@@ -53,7 +54,8 @@ func tooMany(wait time.Duration) *Denied {
 func (g *Guard) Check(r *http.Request) *Denied {
 	switch {
 	case !g.ownHost(r):
-		return &Denied{Status: http.StatusMisdirectedRequest, Code: "host", Detail: "the Host header names no host of this botd; add it to access.hosts, if it is one"}
+		return &Denied{Status: http.StatusMisdirectedRequest, Code: "host",
+			Detail: "the Host header names no host of this botd; add it to access.hosts, if it is one"}
 	case g.origins.Check(r) != nil:
 		return &Denied{Status: http.StatusForbidden, Code: "cross_origin", Detail: "the request comes from another site's page"}
 	}
@@ -70,7 +72,10 @@ func (g *Guard) ownHost(r *http.Request) bool {
 	}
 	host = strings.Trim(host, "[]")
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback() || slices.ContainsFunc(g.config.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
+	return host == "localhost" || ip != nil && ip.IsLoopback() || slices.ContainsFunc(g.config.Hosts, func(name string) bool {
+		return strings.EqualFold(name,
+			host)
+	})
 }
 
 // Admit returns who asks, if a role or a higher one is theirs.
@@ -82,7 +87,8 @@ func (g *Guard) Admit(r *http.Request, minimum Role, now time.Time) (Identity, *
 	case wait > 0:
 		return who, tooMany(wait)
 	case who.Role == Nobody:
-		return who, &Denied{Status: http.StatusUnauthorized, Code: "credentials", Detail: "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir"}
+		return who, &Denied{Status: http.StatusUnauthorized, Code: "credentials",
+			Detail: "log in: botd login prints a link; or send Authorization: Bearer with the token in data_dir"}
 	case who.Role < minimum:
 		return who, &Denied{Status: http.StatusForbidden, Code: "role", Detail: fmt.Sprintf("a %s can read everything and change nothing", who.Role)}
 	}

@@ -35,6 +35,6 @@ func TestABrokenKeyringIsNoEmptyOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := OpenKeyring(directory); err == nil || !strings.Contains(err.Error(), "hint: ") {
-		t.Errorf("want it told, have %v", err)
+		t.Errorf("want it reported, have %v", err)
 	}
 }

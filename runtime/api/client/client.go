@@ -91,7 +91,8 @@ func (s Search) overSocket(path string) *Daemon {
 func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 	address := cmp.Or(s.Address, s.Listen)
 	if address == configs.ListenOff {
-		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration", "no daemon answers on %s, and listen is off", filepath.Join(s.Directories[0], api.SocketName))
+		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c names another configuration",
+			"no daemon answers on %s, and listen is off", filepath.Join(s.Directories[0], api.SocketName))
 	}
 	d := s.daemon(address, "http://"+address, http.DefaultClient)
 	if strings.Contains(address, "://") {
@@ -109,10 +110,10 @@ func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	var told struct{ Mode string }
-	_ = json.Unmarshal(health, &told) // without a mode no token is found, which is said by the next answer
+	var reported struct{ Mode string }
+	_ = json.Unmarshal(health, &reported) // without a mode no token is found, which is said by the next answer
 	for _, directory := range s.Directories {
-		if filepath.Base(directory) != told.Mode {
+		if filepath.Base(directory) != reported.Mode {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(directory, auth.OperatorFile))
@@ -129,7 +130,7 @@ func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 func (d *Daemon) private() error {
 	at, err := url.Parse(d.base)
 	if err != nil {
-		return failure.Usagef("address %q can not be asked", d.Where)
+		return failure.Usagef("address %q cannot be asked", d.Where)
 	}
 	if host := at.Hostname(); d.token == "" || at.Scheme == "https" || host == "localhost" || net.ParseIP(host).IsLoopback() {
 		return nil
@@ -156,7 +157,8 @@ func (d *Daemon) Call(ctx context.Context, method, path string, body any) ([]byt
 	code, hint := failure.Negative, ""
 	switch status {
 	case http.StatusUnauthorized:
-		code, hint = failure.Credentials, "this botd runs on another configuration: go to its directory, name it by -c DIR, or name the file of a token in "+TokenFile
+		code = failure.Credentials
+		hint = "this botd runs on another configuration: go to its directory, name it by -c DIR, or name the file of a token in " + TokenFile
 	case http.StatusForbidden:
 		code = failure.Credentials
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
@@ -172,14 +174,15 @@ func (d *Daemon) Send(ctx context.Context, method, path string, body io.Reader) 
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, d.base+path, body)
 	if err != nil {
-		return nil, 0, failure.Usagef("address %q can not be asked", d.Where)
+		return nil, 0, failure.Usagef("address %q cannot be asked", d.Where)
 	}
 	if d.token != "" {
 		request.Header.Set("Authorization", "Bearer "+d.token)
 	}
 	response, err := d.client.Do(request)
 	if err != nil {
-		return nil, 0, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c and --listen name another one", "no daemon answers on %s", d.Where)
+		return nil, 0, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c and --listen name another one",
+			"no daemon answers on %s", d.Where)
 	}
 	defer response.Body.Close()
 	answer, err = io.ReadAll(io.LimitReader(response.Body, 16<<20))

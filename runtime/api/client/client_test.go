@@ -24,7 +24,8 @@ func TestADaemonThatHangsHangsNobodyWhoAsks(t *testing.T) {
 
 func TestATokenGoesOverNoNetworkInTheClear(t *testing.T) {
 	t.Parallel()
-	for base, want := range map[string]bool{"http://127.0.0.1:1": true, "http://localhost:1": true, "http://[::1]:1": true, "https://bot.example": true, "http://bot.example": false, "http://192.0.2.1:8420": false} {
+	for base, want := range map[string]bool{"http://127.0.0.1:1": true, "http://localhost:1": true, "http://[::1]:1": true,
+		"https://bot.example": true, "http://bot.example": false, "http://192.0.2.1:8420": false} {
 		d := Daemon{Where: base, base: base, token: "t"}
 		if have := d.private() == nil; have != want {
 			t.Errorf("%s: want let through %t, have %t", base, want, have)

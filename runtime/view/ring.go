@@ -1,0 +1,45 @@
+package view
+
+// ring keeps the newest values, each under a number that counts up and is its id.
+type ring[T any] struct {
+	all  []numbered[T] // oldest first
+	last int64
+	most int
+}
+
+type numbered[T any] struct {
+	n     int64
+	value T
+}
+
+func newRing[T any](most int) ring[T] { return ring[T]{most: most} }
+
+// nextID is the id of the value that is added next.
+func (r *ring[T]) nextID() string { return number(r.last + 1) }
+
+// add keeps a value under the next number.
+func (r *ring[T]) add(value T) *T { return r.addAs(r.last+1, value) }
+
+// addAs keeps a value under a number of its own. The oldest tenth leaves a full ring.
+func (r *ring[T]) addAs(n int64, value T) *T {
+	if len(r.all) >= r.most {
+		r.all = r.all[:copy(r.all, r.all[r.most/10:])]
+	}
+	r.last = n
+	r.all = append(r.all, numbered[T]{n, value})
+	return &r.all[len(r.all)-1].value
+}
+
+// page returns values, newest first.
+func (r *ring[T]) page(page Page, keep func(*T) bool) ([]T, string) {
+	return Newest(r.all, page, func(e *numbered[T]) int64 { return e.n }, func(e *numbered[T]) bool { return keep(&e.value) },
+		func(e *numbered[T]) T { return e.value })
+}
+
+// newest returns the newest value, nil for none.
+func (r *ring[T]) newest() *T {
+	if len(r.all) == 0 {
+		return nil
+	}
+	return &r.all[len(r.all)-1].value
+}
