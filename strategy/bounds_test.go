@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-func TestAPlanPastAllBoundsIsTold(t *testing.T) {
+func TestAPlanBeyondAllBoundsIsReported(t *testing.T) {
 	t.Parallel()
 	symbol, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT", PriceTick: decimal.RequireFromString("0.1"),
 		QuantityTick: decimal.RequireFromString("0.001"), MinNotional: decimal.NewFromInt(5), MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true})

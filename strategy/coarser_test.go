@@ -33,7 +33,7 @@ func TestACoarserCandleClosesWithItsLastFineOne(t *testing.T) {
 			have = append(have, closed)
 		})
 	}
-	if len(have) != 11 { // 04:00 to 48:00, the one from 00:00 was not seen whole
+	if len(have) != 11 { // 04:00 to 48:00; the one from 00:00 was not complete
 		t.Fatalf("want 11 candles, have %d", len(have))
 	}
 	for i, closed := range have {
@@ -50,7 +50,7 @@ func TestACoarserCandleClosesWithItsLastFineOne(t *testing.T) {
 	}
 }
 
-func TestACoarserCandleWithHolesClosesWhenItIsOver(t *testing.T) {
+func TestACoarserCandleWithGapsClosesWhenItsIntervalEnds(t *testing.T) {
 	t.Parallel()
 	fine := hourly(12)
 	c, _ := NewCoarser(exchange.Hour1, exchange.Hour4)

@@ -28,7 +28,7 @@ func NewADX(period int) *ADX {
 	return &ADX{period: float64(period), warm: period}
 }
 
-// Directions is what ADX knows after a candle.
+// Directions are ADX's values after a candle.
 type Directions struct {
 	Plus, Minus float64 // DI, NaN before the first
 	Index       float64 // ADX, NaN before the first

@@ -124,13 +124,13 @@ func (t *TrueRange) Next(high, low, closes float64) (span float64, ok bool) {
 	return trueRange(high, low, before), begun
 }
 
-// Ichimoku is Goichi Hosoda's cloud (1969), as it is drawn under the candle: the
-// spans are those computed displacement candles ago, so nothing of the future is
-// in it; the lagging line, which is, is left out.
+// Ichimoku is Goichi Hosoda's cloud (1969), as it is drawn under the candle: the spans are those
+// computed displacement candles ago, so they contain nothing of the future. The lagging line, which
+// does, is left out.
 //
-// Formula: conversion and base = middle of highest high and lowest low over their
-// periods; span A = (conversion + base) / 2, span B = the middle over its period, both
-// moved displacement - 1 candles ahead. First value: at candle span_b + displacement - 1.
+// Formula: conversion and base = middle of highest high and lowest low over their periods; span A =
+// (conversion + base) / 2, span B = the middle over its period, both moved displacement - 1 candles
+// ahead. First value: at candle span_b + displacement - 1.
 type Ichimoku struct {
 	conversion, base, long *Donchian
 	a, b                   delay
@@ -143,10 +143,10 @@ func NewIchimoku(conversion, base, spanB, displacement int) *Ichimoku {
 	return &Ichimoku{NewDonchian(conversion), NewDonchian(base), NewDonchian(spanB), newDelay(displacement - 1), newDelay(displacement - 1), max(0, displacement-1)}
 }
 
-// Cloud is what Ichimoku knows after a candle.
+// Cloud holds Ichimoku's values after a candle.
 type Cloud struct{ Conversion, Base, SpanA, SpanB float64 }
 
-// Next takes a candle and returns the cloud, once all of it is there.
+// Next takes a candle and returns the cloud, once it is complete.
 func (i *Ichimoku) Next(high, low float64) (c Cloud, ok bool) {
 	_, c.Conversion, _, _ = i.conversion.Next(high, low)
 	_, c.Base, _, _ = i.base.Next(high, low)

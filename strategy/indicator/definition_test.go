@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// naive computes an output from all candles so far as the formula says it, without
-// any memory: slow and plain.
+// naive computes an output from all candles so far by the formula, without incremental state: slow
+// and plain.
 type naive func(bars []Bar) []float64
 
 func last(bars []Bar, n int) []Bar { return bars[len(bars)-n:] }
@@ -172,7 +172,7 @@ func fisher(bars []Bar) []float64 {
 	return []float64{value}
 }
 
-func TestIndicatorsThatTALibHasNotEqualTheirFormulas(t *testing.T) {
+func TestIndicatorsMissingFromTALibEqualTheirFormulas(t *testing.T) {
 	t.Parallel()
 	bars := walk(400)
 	volume := func(b Bar) float64 { return b.Volume }
@@ -238,7 +238,7 @@ func TestIndicatorsThatTALibHasNotEqualTheirFormulas(t *testing.T) {
 	}
 }
 
-func TestFlowsOfAMarketThatFallsSilentAreZeroAndNotRounding(t *testing.T) {
+func TestFlowsOfASilentMarketAreExactlyZero(t *testing.T) {
 	t.Parallel()
 	bars := walk(200)
 	for i := range bars {

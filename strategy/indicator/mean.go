@@ -2,11 +2,10 @@ package indicator
 
 import "math"
 
-// window keeps the last values and their sum, and the sum of squares around an
-// origin. Adding and taking away leaves rounding behind; therefore both sums are
-// begun anew with each turn of the ring, and replace the old ones when the turn
-// is complete: still O(1) a candle, and what rounding left of a value is gone two
-// turns after it.
+// window keeps the last values and their sum, and the sum of squares around an origin. Adding and
+// subtracting accumulates rounding errors. Therefore both sums are computed anew with each turn of
+// the ring and replace the old ones when the turn is complete: still O(1) a candle, and the
+// rounding error of a value is gone two turns after it.
 type window struct {
 	ring []float64
 	next int
@@ -15,7 +14,7 @@ type window struct {
 	sum, freshSum float64 // of value - origin
 	squares       float64 // of (value - origin)^2
 	freshSquares  float64
-	origin, fresh float64 // near the values, so that little is canceled
+	origin, fresh float64 // close to the values, so that little is canceled
 }
 
 func newWindow(period int) window { return window{ring: make([]float64, max(1, period))} }
@@ -49,7 +48,7 @@ func (w *window) add(value float64) bool {
 
 func (w *window) mean() float64 { return w.origin + w.sum/float64(len(w.ring)) }
 
-// deviation is the population's: the squares are divided by period, not by one less.
+// deviation is that of the population: the squares are divided by period, not by period - 1.
 func (w *window) deviation() float64 {
 	n := float64(len(w.ring))
 	mean := w.sum / n
@@ -59,8 +58,7 @@ func (w *window) deviation() float64 {
 	return 0
 }
 
-// Mean is the simple moving average in floating point. Where a decision hangs on
-// a tie, use SMA.
+// Mean is the simple moving average in floating point. Where a decision depends on a tie, use SMA.
 //
 // Formula: mean of the last period values. First value: at candle period.
 type Mean struct{ window window }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// update writes the table of docs/strategies.md anew, after the tests:
+// update rewrites the table of docs/strategies.md after the tests:
 //
 //	go test ./strategy/indicator -update
 var update = flag.Bool("update", false, "measure every indicator and write the table of docs/strategies.md")
@@ -28,13 +28,13 @@ type proof struct {
 	worst  float64 // relative difference; absolute below 1
 }
 
-// proofs are gathered while the tests run.
+// proofs are collected while the tests run.
 var proofs struct {
 	sync.Mutex
 	of map[string]*proof
 }
 
-// prove notes values that were compared.
+// prove records compared values.
 func prove(name, oracle string, want, have []float64) {
 	proofs.Lock()
 	defer proofs.Unlock()
@@ -105,7 +105,7 @@ func measuredTable() (string, error) {
 	return b.String(), nil
 }
 
-// firstValue is the candle, from 1, with which all outputs of the defaults are there.
+// firstValue is the candle, from 1, at which all outputs have a value with default parameters.
 func firstValue(definition *Definition) (int, error) {
 	stream, err := definition.New(nil)
 	if err != nil {
@@ -120,7 +120,7 @@ func firstValue(definition *Definition) (int, error) {
 	return 0, fmt.Errorf("%s: no value within 1000 candles", definition.Name)
 }
 
-// fastest is the best of several measurements: others use the machine too.
+// fastest is the best of several measurements: other programs use the machine too.
 func fastest(definition *Definition) float64 {
 	best := math.Inf(1)
 	for range 9 {
@@ -130,7 +130,7 @@ func fastest(definition *Definition) float64 {
 	return best
 }
 
-// measured are the candles that indicators are measured with.
+// measured are the candles for measuring indicators.
 var measured = sync.OnceValue(func() []Bar { return walk(4_096) })
 
 func measure(b *testing.B, definition *Definition) {

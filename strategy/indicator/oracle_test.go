@@ -7,7 +7,7 @@ import (
 	"github.com/markcheno/go-talib"
 )
 
-// columnsOf turns candles into what go-talib takes.
+// columnsOf converts candles to the input of go-talib.
 func columnsOf(bars []Bar) (open, high, low, closes, volume []float64) {
 	for _, b := range bars {
 		open, high, low, closes, volume = append(open, b.Open), append(high, b.High), append(low, b.Low), append(closes, b.Close), append(volume, b.Volume)
@@ -15,9 +15,9 @@ func columnsOf(bars []Bar) (open, high, low, closes, volume []float64) {
 	return open, high, low, closes, volume
 }
 
-// TestIndicatorsWithoutVectorsEqualGoTALib compares with a second implementation
-// of TA-Lib what the recorded vectors do not have. It writes zeros before the
-// first value; where that is comes from the formula's length.
+// TestIndicatorsWithoutVectorsEqualGoTALib compares indicators that have no recorded vectors with a
+// second implementation of TA-Lib. It writes zeros before the first value, whose index comes from
+// the formula's length.
 func TestIndicatorsWithoutVectorsEqualGoTALib(t *testing.T) {
 	t.Parallel()
 	bars := walk(1_500)

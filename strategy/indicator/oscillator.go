@@ -107,13 +107,11 @@ func (w *WilliamsR) Next(high, low, closes float64) (percent float64, ok bool) {
 	return -100 * ((top - closes) / (top - bottom)), ok
 }
 
-// CCI is Donald Lambert's commodity channel index (Commodities, 1980), as
-// TA-Lib's. The mean distance from a mean that moves has no shorter form: a
-// candle costs as much as the period is long.
+// CCI is Donald Lambert's commodity channel index (Commodities, 1980), as TA-Lib's. The mean
+// distance from a moving mean has no incremental form: the cost of a candle grows with the period.
 //
-// Formula: (typical - mean) / (0.015 x mean of |typical - mean|) over the last period
-// typical prices (high + low + close) / 3, 0 where nothing moves. First value: at
-// candle period.
+// Formula: (typical - mean) / (0.015 x mean of |typical - mean|) over the last period typical
+// prices (high + low + close) / 3, 0 where nothing moves. First value: at candle period.
 type CCI struct {
 	ring []float64
 	next int

@@ -17,7 +17,7 @@ type SMA struct {
 	ring []int64
 	next int
 	seen int
-	high uint64 // of the sum, which is of 128 bits: no scale of prices overflows it
+	high uint64 // of the sum, which has 128 bits: no scale of prices overflows it
 	low  uint64
 }
 
@@ -45,7 +45,7 @@ func (s *SMA) Ready() bool { return s.seen == len(s.ring) }
 // Sum returns the exact sum of the last period values, high x 2^64 + low.
 func (s *SMA) Sum() (high, low uint64) { return s.high, s.low }
 
-// Value returns the average, for showing.
+// Value returns the average, for display.
 func (s *SMA) Value() float64 {
 	return (float64(s.high)*(1<<64) + float64(s.low)) / float64(len(s.ring))
 }

@@ -2,7 +2,7 @@ package indicator
 
 import "math"
 
-// delay hands a value back as many candles later.
+// delay returns a value that many candles later.
 type delay struct {
 	ring []float64
 	next int
@@ -20,9 +20,9 @@ func (d *delay) swap(value float64) (old float64, ok bool) {
 	return old, ok
 }
 
-// line keeps the last values with the sums of a weighted mean and of a regression
-// line. As rounding gathers in sums that are only changed, they are made anew from
-// the values with each turn of the ring, which is O(1) a candle on the average.
+// line keeps the last values with the sums of a weighted mean and of a regression line. Rounding
+// errors accumulate in sums that are only updated, so they are computed anew with each turn of the
+// ring, which is O(1) a candle on average.
 type line struct {
 	ring []float64
 	next int
@@ -30,7 +30,7 @@ type line struct {
 
 	sum      float64
 	weighted float64 // sum of value x age rank, the newest being len(ring)
-	busy     int     // values that are not zero: without any, both sums are exactly zero
+	busy     int     // number of values that are not zero: without any, both sums are exactly zero
 }
 
 func newLine(period int) line { return line{ring: make([]float64, max(1, period))} }
@@ -44,7 +44,7 @@ func (l *line) add(value float64) bool {
 		l.busy++
 	}
 	if l.full {
-		// Every rank falls by one, then the newest takes the top.
+		// Every rank falls by one, then the newest value gets the highest.
 		l.weighted += n*value - l.sum
 		l.sum += value - l.ring[l.next]
 	}

@@ -37,11 +37,11 @@ func (s *Stoch) Next(high, low, closes float64) (k, d float64, ok bool) {
 	return k, d, true
 }
 
-// extreme is the highest of the last values: a queue of those that no later one
-// has passed, so that each value enters and leaves once.
+// extreme is the highest of the last values: a queue of those that no later one has exceeded, so
+// that each value enters and leaves once.
 type extreme struct {
 	values      []float64 // a ring
-	at          []int     // when each came
+	at          []int     // index of each value
 	first, held int
 	seen        int
 }
@@ -67,5 +67,5 @@ func (e *extreme) next(value float64) (highest float64, full bool) {
 	return e.values[e.first], e.seen >= period
 }
 
-// age is how many candles ago the highest came, the newest of equal ones.
+// age returns how many candles ago the highest value came, the newest of equal ones.
 func (e *extreme) age() int { return e.seen - 1 - e.at[e.first] }

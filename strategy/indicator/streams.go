@@ -1,6 +1,6 @@
 package indicator
 
-// What makes streams of the typed indicators.
+// Adapters from the typed indicators to streams.
 
 // each is a stream of any outputs.
 type each func(bar Bar, values []float64)
@@ -35,8 +35,8 @@ var (
 )
 
 // simple is a definition with one output and a period.
-func simple(name, summary string, fallback, least float64, make func(period int) Stream) Definition {
-	return Definition{name, summary, []Parameter{period(fallback, least)}, one, func(p []float64) Stream { return make(int(p[0])) }}
+func simple(name, summary string, fallback, minimum float64, make func(period int) Stream) Definition {
+	return Definition{name, summary, []Parameter{period(fallback, minimum)}, one, func(p []float64) Stream { return make(int(p[0])) }}
 }
 
 func averages() []Definition {
@@ -49,7 +49,7 @@ func averages() []Definition {
 			l := NewLinearRegression(n)
 			return each(func(bar Bar, values []float64) { end, _, ok := l.Next(bar.Close); set(values, ok, end) })
 		}),
-		simple("linreg_slope", "slope of the regression line, a candle", 14, 2, func(n int) Stream {
+		simple("linreg_slope", "slope of the regression line per candle", 14, 2, func(n int) Stream {
 			l := NewLinearRegression(n)
 			return each(func(bar Bar, values []float64) { _, slope, ok := l.Next(bar.Close); set(values, ok, slope) })
 		}),
@@ -71,7 +71,7 @@ func oscillators() []Definition {
 			a := NewAroon(int(p[0]))
 			return each(func(bar Bar, values []float64) { down, up, ok := a.Next(bar.High, bar.Low); set(values, ok, down, up) })
 		}},
-		simple("aroon_oscillator", "aroon's up less down", 14, 2, func(n int) Stream {
+		simple("aroon_oscillator", "aroon's up minus down", 14, 2, func(n int) Stream {
 			a := NewAroon(n)
 			return each(func(bar Bar, values []float64) { down, up, ok := a.Next(bar.High, bar.Low); set(values, ok, up-down) })
 		}),
@@ -125,7 +125,7 @@ func channels() []Definition {
 				set(values, ok, upper, middle, lower)
 			})
 		}},
-		{"chandelier", "where trailing stops hang from the extremes", []Parameter{period(22, 1), factor("multiplier", 3, 0, 1_000)}, []string{"long", "short"}, func(p []float64) Stream {
+		{"chandelier", "trailing stops below and above the extremes", []Parameter{period(22, 1), factor("multiplier", 3, 0, 1_000)}, []string{"long", "short"}, func(p []float64) Stream {
 			c := NewChandelier(int(p[0]), p[1])
 			return each(func(bar Bar, values []float64) {
 				long, short, ok := c.Next(bar.High, bar.Low, bar.Close)
@@ -156,7 +156,7 @@ func channels() []Definition {
 		}),
 		simple("natr", "average true range in percent of the price", 14, 1, func(n int) Stream { return ofRange(NewNATR(n)) }),
 		simple("stddev", "standard deviation of a population", 5, 2, func(n int) Stream { return ofClose(NewStdDev(n)) }),
-		{"true_range", "the candle's range with the gap before it", nil, one, func([]float64) Stream { return ofRange(&TrueRange{}) }},
+		{"true_range", "the candle's range including the gap before it", nil, one, func([]float64) Stream { return ofRange(&TrueRange{}) }},
 	}
 }
 
@@ -169,8 +169,8 @@ func trends() []Definition {
 		{"adx", "average directional index and the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di", "adx"}, func(p []float64) Stream {
 			return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus, d.Index) })
 		}},
-		simple("choppiness", "how sideways the market goes", 14, 2, func(n int) Stream { return ofRange(NewChoppiness(n)) }),
-		{"dmi", "the two directions alone", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di"}, func(p []float64) Stream {
+		simple("choppiness", "how sideways the market moves", 14, 2, func(n int) Stream { return ofRange(NewChoppiness(n)) }),
+		{"dmi", "only the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di"}, func(p []float64) Stream {
 			return directions(int(p[0]), func(d Directions, values []float64) { set(values, true, d.Plus, d.Minus) })
 		}},
 		{"heikin_ashi", "averaged candles", nil, []string{"open", "high", "low", "close"}, func([]float64) Stream {
@@ -184,7 +184,7 @@ func trends() []Definition {
 				set(values, ok, c.Conversion, c.Base, c.SpanA, c.SpanB)
 			})
 		}},
-		{"pivot", "the floor traders' points of the day before", nil, []string{"pivot", "r1", "s1", "r2", "s2", "r3", "s3"}, func([]float64) Stream {
+		{"pivot", "the floor traders' points of the previous day", nil, []string{"pivot", "r1", "s1", "r2", "s2", "r3", "s3"}, func([]float64) Stream {
 			p := &Pivot{}
 			return each(func(bar Bar, values []float64) {
 				l, ok := p.Next(bar)

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Bar is a candle as indicators take it.
+// Bar is a candle as indicators use it.
 type Bar struct {
 	Open, High, Low, Close, Volume float64
-	OpenMS                         int64 // for those that begin anew each day
+	OpenMS                         int64 // for those that start anew each day
 }
 
-// Stream is any indicator of the table: it takes a candle and writes a value for
-// each output, NaN before the first.
+// Stream is any indicator of the table. It takes a candle and writes a value for each output, NaN
+// before the first.
 type Stream interface {
 	Next(bar Bar, values []float64)
 }
@@ -39,7 +39,7 @@ type Definition struct {
 
 const longest = 100_000 // candles of a period
 
-// New returns a stream with the given parameters, the rest by default.
+// New returns a stream with the given parameters and defaults for the others.
 func (d *Definition) New(given map[string]float64) (Stream, error) {
 	values := make([]float64, len(d.Parameters))
 	known := make([]string, len(d.Parameters))
@@ -86,15 +86,15 @@ func All() []Definition {
 	return all
 }
 
-func named(name string, fallback, least float64) Parameter {
-	return Parameter{name, fallback, least, longest, true}
+func named(name string, fallback, minimum float64) Parameter {
+	return Parameter{name, fallback, minimum, longest, true}
 }
 
-func period(fallback, least float64) Parameter { return named("period", fallback, least) }
+func period(fallback, minimum float64) Parameter { return named("period", fallback, minimum) }
 
-// factor is a parameter that need not be whole.
-func factor(name string, fallback, least, most float64) Parameter {
-	return Parameter{name, fallback, least, most, false}
+// factor is a parameter that need not be an integer.
+func factor(name string, fallback, minimum, maximum float64) Parameter {
+	return Parameter{name, fallback, minimum, maximum, false}
 }
 
 func orNaN(value float64, ok bool) float64 {

@@ -22,7 +22,7 @@ func walk(count int) []Bar {
 	return all
 }
 
-func TestTheTableNamesWhatTheCommandPromises(t *testing.T) {
+func TestTheTableHasTheCommonIndicators(t *testing.T) {
 	t.Parallel()
 	outputs := map[string]string{"adx": "plus_di,minus_di,adx", "bollinger": "upper,middle,lower", "macd": "macd,signal,histogram", "stoch": "k,d", "stochrsi": "k,d",
 		"aroon": "down,up", "chandelier": "long,short", "donchian": "upper,middle,lower", "dmi": "plus_di,minus_di", "heikin_ashi": "open,high,low,close",
@@ -30,7 +30,7 @@ func TestTheTableNamesWhatTheCommandPromises(t *testing.T) {
 	parameters := map[string]string{"bollinger": "period,deviations", "macd": "fast,slow,signal", "stoch": "k,k_smooth,d", "supertrend": "period,multiplier", "stochrsi": "period,k,d",
 		"adosc": "fast,slow", "chandelier": "period,multiplier", "ichimoku": "conversion,base,span_b,displacement", "keltner": "period,atr_period,multiplier", "psar": "step,most",
 		"tsi": "long,short", "ultimate": "short,middle,long", "ad": "", "bop": "", "heikin_ashi": "", "obv": "", "pivot": "", "true_range": "", "vwap": ""}
-	// What users of other bots lean on, at least.
+	// Indicators that users of other bots expect.
 	names := strings.Fields(`sma ema wma dema tema kama hma vwma rsi stoch stochrsi macd atr natr bollinger keltner donchian adx dmi supertrend psar cci mfi obv vwap roc
 		momentum williams_r aroon ichimoku stddev linreg zscore highest lowest pivot heikin_ashi`)
 	all := All()
@@ -105,8 +105,8 @@ func TestNextAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestWindowsEqualTheirDefinition compares with the formulas over each window
-// by itself, long after rounding could have gathered.
+// TestWindowsEqualTheirDefinition compares with the formula over each window, long after rounding
+// errors could have accumulated.
 func TestWindowsEqualTheirDefinition(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -134,7 +134,7 @@ func TestWindowsEqualTheirDefinition(t *testing.T) {
 			if want := sum / float64(period); math.Abs(m-want) > 1e-9*slices.Max(values[max(0, i+1-3*period):i+1]) {
 				t.Fatalf("mean of %v: want %v, have %v", last, want, m)
 			}
-			// What rounding leaves of a value is gone two turns after it.
+			// The rounding error of a value is gone two turns after it.
 			largest := slices.Max(values[max(0, i+1-3*period) : i+1])
 			if want := math.Sqrt(squares / float64(period)); math.Abs(d-want) > 1e-6*largest {
 				t.Fatalf("deviation of %v: want %v, have %v", last, want, d)

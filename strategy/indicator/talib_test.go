@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// bars reads a file's candles as indicators take them.
+// bars reads a file's candles for indicators.
 func bars(t *testing.T, name string) []Bar {
 	t.Helper()
 	open, high, low := column(t, name, "open"), column(t, name, "high"), column(t, name, "low")
@@ -44,7 +44,7 @@ func run(t *testing.T, bars []Bar, name string, parameters map[string]float64, o
 	return all
 }
 
-// same compares all that is expected, and where nothing is expected.
+// same compares all expected values, and where none are expected.
 func same(t *testing.T, want, have []float64) {
 	t.Helper()
 	compared := 0
@@ -52,7 +52,7 @@ func same(t *testing.T, want, have []float64) {
 		if math.IsNaN(want[i]) != math.IsNaN(have[i]) {
 			t.Fatalf("candle %d: want %v, have %v", i, want[i], have[i])
 		}
-		// Near zero, as a histogram is where lines cross, the difference counts.
+		// Near zero, as in a histogram at a cross, the absolute difference counts.
 		if math.Abs(have[i]-want[i]) > 1e-9*max(1, math.Abs(want[i])) {
 			t.Fatalf("candle %d: want %v, have %v", i, want[i], have[i])
 		}

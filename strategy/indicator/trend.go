@@ -34,31 +34,29 @@ func (c *Choppiness) Next(high, low, closes float64) (index float64, ok bool) {
 	return 100 * math.Log10(c.spans.sum/(top-bottom)) / c.log, true
 }
 
-// PSAR is Wilder's parabolic stop and reverse (New Concepts in Technical Trading
-// Systems, 1978), as TA-Lib's SAR: the first direction is that of the first
-// candle's directional movement.
+// PSAR is Wilder's parabolic stop and reverse (New Concepts in Technical Trading Systems, 1978), as
+// TA-Lib's SAR: the first direction is that of the first candle's directional movement.
 //
-// Formula: the stop moves by a factor of its distance from the extreme; the factor
-// grows by step at each new extreme, up to most; the stop never enters the range of
-// the last two candles; passed, it jumps to the extreme and turns. First value: at
-// candle 2.
+// Formula: the stop moves by a factor of its distance from the extreme; the factor grows by step at
+// each new extreme, up to a maximum; the stop never enters the range of the last two candles; once
+// passed, it jumps to the extreme and reverses. First value: at candle 2.
 type PSAR struct {
-	step, most float64
-	high, low  float64
-	seen       int
-	rising     bool
-	factor     float64
-	extreme    float64
-	stop       float64
+	step, maximum float64
+	high, low     float64
+	seen          int
+	rising        bool
+	factor        float64
+	extreme       float64
+	stop          float64
 }
 
-// NewPSAR returns a stop with the factor's step and its most.
-func NewPSAR(step, most float64) *PSAR {
-	step = min(step, most)
-	return &PSAR{step: step, most: most, factor: step}
+// NewPSAR returns a stop with the factor's step and maximum.
+func NewPSAR(step, maximum float64) *PSAR {
+	step = min(step, maximum)
+	return &PSAR{step: step, maximum: maximum, factor: step}
 }
 
-// Next takes a candle and returns the stop that held in it, once there is one.
+// Next takes a candle and returns the stop that applied to it, once there is one.
 func (p *PSAR) Next(high, low float64) (stop float64, ok bool) {
 	beforeHigh, beforeLow := p.high, p.low
 	p.high, p.low = high, low
@@ -68,7 +66,7 @@ func (p *PSAR) Next(high, low float64) (stop float64, ok bool) {
 		return 0, false
 	case 2:
 		p.begin(beforeHigh, beforeLow)
-		// TA-Lib looks at the second candle as if it were its own predecessor.
+		// TA-Lib treats the second candle as if it were its own predecessor.
 		beforeHigh, beforeLow = high, low
 	}
 	if p.rising {
@@ -97,7 +95,7 @@ func (p *PSAR) up(high, low, top, bottom float64) (stop float64) {
 	}
 	stop = p.stop
 	if high > p.extreme {
-		p.extreme, p.factor = high, min(p.factor+p.step, p.most)
+		p.extreme, p.factor = high, min(p.factor+p.step, p.maximum)
 	}
 	p.stop = min(stop+p.factor*(p.extreme-stop), bottom)
 	return stop
@@ -113,7 +111,7 @@ func (p *PSAR) down(high, low, top, bottom float64) (stop float64) {
 	}
 	stop = p.stop
 	if low < p.extreme {
-		p.extreme, p.factor = low, min(p.factor+p.step, p.most)
+		p.extreme, p.factor = low, min(p.factor+p.step, p.maximum)
 	}
 	p.stop = max(stop+p.factor*(p.extreme-stop), top)
 	return stop

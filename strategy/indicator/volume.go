@@ -23,13 +23,13 @@ func (o *OBV) Next(closes, volume float64) float64 {
 	return o.value
 }
 
-// MFI is Quong's and Soudack's money flow index (Stocks & Commodities, 1989), as
-// TA-Lib's, but for one thing: TA-Lib gives 0 where less than 1 was traded in the
-// period, which coins of little value often do; here that is so only where nothing was.
+// MFI is Quong's and Soudack's money flow index (Stocks & Commodities, 1989), as TA-Lib's with one
+// exception: TA-Lib returns 0 where less than 1 was traded in the period, which is common for coins
+// of little value; here only where nothing was traded.
 //
-// Formula: 100 x up / (up + down), where up and down are the sums over period candles
-// of typical price x volume where the typical price (high + low + close) / 3 rose, or
-// fell. First value: at candle period + 1.
+// Formula: 100 x up / (up + down), where up and down are the sums over period candles of typical
+// price x volume where the typical price (high + low + close) / 3 rose, or fell. First value: at
+// candle period + 1.
 type MFI struct {
 	up, down line
 	before   float64

@@ -9,30 +9,31 @@ import (
 	"botd/strategy"
 )
 
-// What each strategy tells of what it decides by. A strategy made of a signal
-// tells what its signal saw last.
+// The conditions of each strategy. A strategy made of a signal shows the values that its signal saw
+// last.
 
-// showing is a strategy of a signal that tells what the signal saw.
-type showing struct {
+// explained adds conditions to a strategy that is made of a signal.
+type explained struct {
 	*following
-	saw func(view *strategy.View) []strategy.Condition
+	conditions func(view *strategy.View) []strategy.Condition
 }
 
-// shown adds to a strategy of a signal what it tells.
-func shown(made strategy.Strategy, err error, saw func(view *strategy.View) []strategy.Condition) (strategy.Strategy, error) {
+// explain adds conditions to a strategy made of a signal.
+func explain(made strategy.Strategy, err error, saw func(view *strategy.View) []strategy.Condition) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &showing{made.(*following), saw}, nil
+	return &explained{made.(*following), saw}, nil
 }
 
-// Conditions tells what the signal saw, and which side it asked for last.
-func (s *showing) Conditions(view *strategy.View) []strategy.Condition {
-	asked := [4]string{unchanged: "nothing yet: it waits for a change of side", long: "long", flat: "no position", short: "short"}
-	return append(s.saw(view), strategy.Condition{Name: "asked for last", Value: asked[s.last]})
+// Conditions returns what the signal saw, and the side it asked for last.
+func (s *explained) Conditions(view *strategy.View) []strategy.Condition {
+	asked := [4]string{unchanged: "nothing yet: waits for a change of side", long: "long", flat: "no position", short: "short"}
+	return append(s.conditions(view), strategy.Condition{Name: "asked for last", Value: asked[s.last]})
 }
 
-// Conditions tells both averages. A cross is between two candles: a side alone enters nothing.
+// Conditions returns both averages. A cross is between two candles: being on one side alone enters
+// nothing.
 func (s *smaCrossing) Conditions(view *strategy.View) []strategy.Condition {
 	if !s.slow.Ready() {
 		return []strategy.Condition{{Name: "slow average", Value: "none yet"}}
@@ -46,7 +47,7 @@ func (s *smaCrossing) Conditions(view *strategy.View) []strategy.Condition {
 	}
 }
 
-// Conditions tells the index against both bounds.
+// Conditions compares the index with both bounds.
 func (s *rsiReversal) Conditions(*strategy.View) []strategy.Condition {
 	side := map[int]string{1: "below low", -1: "above high", 0: "neither yet"}[s.side]
 	return []strategy.Condition{
@@ -56,7 +57,7 @@ func (s *rsiReversal) Conditions(*strategy.View) []strategy.Condition {
 	}
 }
 
-// Conditions tells which slice is due and when the next is.
+// Conditions returns which slice is due and when the next one is.
 func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
 	begin, known := view.Memory.Get(began)
 	if !known {
@@ -75,10 +76,10 @@ func (s *slicing) Conditions(view *strategy.View) []strategy.Condition {
 
 func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }
 
-// Conditions tells where the price is in the grid, and what it holds.
+// Conditions returns where the price is in the grid, and which lines are held.
 func (m *mesh) Conditions(view *strategy.View) []strategy.Condition {
 	price := func(p exchange.Price) string { return m.symbol.PriceDecimal(p).String() }
-	held, _ := m.held(view)
+	held, _ := m.heldCells(view)
 	cells := 0
 	for i := range m.cells {
 		cells += int(held[i/62] >> (i % 62) & 1)
@@ -92,7 +93,7 @@ func (m *mesh) Conditions(view *strategy.View) []strategy.Condition {
 	}
 }
 
-// Conditions tells when the next buy is due, and at which price one on a fall is.
+// Conditions returns when the next buy is due, and the price of the next buy on a fall.
 func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 	at := func(key string) int64 { n, _ := view.Memory.Get(key); return n }
 	price := func(amount exchange.Amount) string {
@@ -124,7 +125,7 @@ func (a *averaging) Conditions(view *strategy.View) []strategy.Condition {
 	return all
 }
 
-// Conditions tells the share held against the share wanted.
+// Conditions compares the held share with the target weight.
 func (r *rebalancing) Conditions(view *strategy.View) []strategy.Condition {
 	if view.Equity.Sign() <= 0 || view.Last <= 0 {
 		return []strategy.Condition{{Name: "share held", Value: "none yet: no equity or no price"}}
@@ -134,14 +135,14 @@ func (r *rebalancing) Conditions(view *strategy.View) []strategy.Condition {
 		Requires: fmt.Sprintf("more than %.2f %% away from %.2f %%", 100*r.band, 100*r.weight.Float()), Met: math.Abs(now-r.weight.Float()) > r.band}}
 }
 
-// Conditions tells how long the quotes in the book stay.
+// Conditions returns how long the quotes stay in the book.
 func (q *quoter) Conditions(view *strategy.View) []strategy.Condition {
 	var now turn
 	for i, name := range turnNames {
 		now[i], _ = view.Memory.Get(name)
 	}
 	if now[quoteCenter] == 0 {
-		return []strategy.Condition{{Name: "quotes", Value: "none yet: they are made with the next tick"}}
+		return []strategy.Condition{{Name: "quotes", Value: "none yet: computed with the next tick"}}
 	}
 	moved := math.Abs(float64(int64(view.Last)-now[quoteCenter])) / float64(now[quoteCenter])
 	all := []strategy.Condition{

@@ -12,9 +12,9 @@ import (
 	"botd/strategy"
 )
 
-// TestEveryStrategyTellsWhatItDecidesByWithoutEffect asks each strategy on every
-// candle of a falling and rising price. Asking changes no decision.
-func TestEveryStrategyTellsWhatItDecidesByWithoutEffect(t *testing.T) {
+// TestEveryStrategyExplainsItselfWithoutEffect reads each strategy's conditions on every candle of
+// a falling and rising price. Reading them changes no decision.
+func TestEveryStrategyExplainsItselfWithoutEffect(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
 	setting := strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Quantity: 10 * symbol.QuantityTick}}

@@ -12,22 +12,22 @@ import (
 
 type dcaParams struct {
 	Amount     decimal.Decimal `param:"amount" min:"0" help:"USDT of each buy"`
-	Every      time.Duration   `param:"every" default:"24h" min:"1s" help:"between two buys"`
-	Buys       int             `param:"buys" default:"0" min:"0" max:"1000000" help:"buys by the clock in all; 0 is without end"`
-	Fall       decimal.Decimal `param:"fall" default:"0" min:"0" max:"0.9" help:"buy once more when the price is so far below the last buy; 0 never"`
-	Falls      int             `param:"falls" default:"5" min:"0" max:"1000" help:"buys on falls in all, until everything is sold"`
-	Scale      decimal.Decimal `param:"scale" default:"1" min:"1" max:"10" help:"how many times larger each buy on a fall is than the one before"`
-	TakeProfit decimal.Decimal `param:"take_profit" default:"0" min:"0" max:"100" help:"sell everything so far above the mean price, and begin anew; 0 never"`
+	Every      time.Duration   `param:"every" default:"24h" min:"1s" help:"time between two buys"`
+	Buys       int             `param:"buys" default:"0" min:"0" max:"1000000" help:"maximum number of buys by the clock; 0 is unlimited"`
+	Fall       decimal.Decimal `param:"fall" default:"0" min:"0" max:"0.9" help:"buy once more when the price is this far below the last buy; 0 never"`
+	Falls      int             `param:"falls" default:"5" min:"0" max:"1000" help:"maximum number of buys on falls, until everything is sold"`
+	Scale      decimal.Decimal `param:"scale" default:"1" min:"1" max:"10" help:"factor from each buy on a fall to the next"`
+	TakeProfit decimal.Decimal `param:"take_profit" default:"0" min:"0" max:"100" help:"sell everything this far above the mean price, and start anew; 0 never"`
 }
 
-// dca buys for the same amount again and again: by the clock, and where it is
-// asked for, once more each time the price has fallen by some share. Its target
-// follows from what it remembers, so restarts neither skip nor double a buy.
+// dca buys for the same amount again and again (dollar-cost averaging): by the clock and, if
+// configured, once more each time the price has fallen by a share. Its target follows from its
+// memory, so restarts neither skip nor repeat a buy.
 //
-// It loses when what it buys goes on falling: the mean price follows slowly, and
-// buys on falls put most money in where it falls the longest.
+// It loses when the price keeps falling: the mean price follows slowly, and buys on falls put most
+// money in where it falls the longest.
 func dca() strategy.Definition {
-	return strategy.Define("dca", "buys for an equal amount by the clock and on falls, and may sell all above the mean",
+	return strategy.Define("dca", "buys for equal amounts by the clock and on falls, and can sell all above the mean price",
 		func(setting strategy.Setting, p dcaParams) (strategy.Strategy, error) {
 			amount, err := exchange.AmountFromDecimal(p.Amount)
 			if err != nil || amount.Sign() <= 0 || amount.Less(setting.Symbol.MinNotional) {
@@ -58,15 +58,15 @@ type averaging struct {
 	scale        exchange.Rate
 }
 
-// What it remembers.
+// Memory keys.
 const (
-	dcaBegan    = "begin_ms" // when it began, or began anew
+	dcaBegan    = "begin_ms" // when it started, or started anew
 	dcaBought   = "bought"   // buys by the clock since then
 	dcaFallen   = "fallen"   // buys on falls since then
 	dcaQuantity = "quantity" // the target, in the symbol's units
 	dcaPrice    = "price"    // of the last buy, in the symbol's units
 	dcaSpent    = "spent"    // for the target, in hundred-millionths of a USDT
-	dcaSelling  = "selling"  // 1 until the position is gone
+	dcaSelling  = "selling"  // 1 until the position is sold
 )
 
 var hundredMillionth = exchange.MustAmount("0.00000001")
@@ -84,7 +84,7 @@ func (a *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 		mean := a.mean(view, at(dcaSpent), exchange.Quantity(at(dcaQuantity)))
 		if goal := mean.Add(mean.MulRate(a.profit)); !a.symbol.PriceAmount(view.Last).Less(goal) {
 			plan.Remember(dcaSelling, 1)
-			plan.Hold(strategy.Flat(), "the price is above the mean by the profit to take")
+			plan.Hold(strategy.Flat(), "the price is above the mean by the take-profit")
 			return
 		}
 	}
@@ -97,7 +97,7 @@ func (a *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 	if a.buys > 0 {
 		due = min(due, a.buys)
 	}
-	quantity, reason := exchange.Quantity(at(dcaQuantity)), "holding what was bought"
+	quantity, reason := exchange.Quantity(at(dcaQuantity)), "holds what was bought"
 	buy := func(amount exchange.Amount, why string) {
 		more := a.symbol.FloorQuantity(a.symbol.QuantityFor(amount, view.Last))
 		quantity += more
@@ -108,7 +108,7 @@ func (a *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 	switch {
 	case due > at(dcaBought):
-		// Buys missed while nobody looked are not made up for: one buy is due.
+		// Missed buys are not made up for: one buy is due.
 		plan.Remember(dcaBought, due)
 		buy(a.amount, "a buy is due by the clock")
 	case a.fall > 0 && at(dcaFallen) < a.falls && a.fallen(view.Last, exchange.Price(at(dcaPrice))):
@@ -118,8 +118,8 @@ func (a *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}, reason)
 }
 
-// mean is the price paid on the average: the exchange's word on futures, what
-// was decided to spend on spot, where it has none.
+// mean returns the mean price paid: on futures the exchange's entry price, on spot, which has none,
+// from what was spent.
 func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Quantity) exchange.Amount {
 	if !view.Position.EntryPrice.IsZero() || quantity == 0 {
 		return view.Position.EntryPrice
@@ -127,9 +127,9 @@ func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Qua
 	return a.symbol.AverageCost(hundredMillionth.Mul(spent), quantity)
 }
 
-// sell waits until the position is gone, then begins anew.
+// sell waits until the position is sold, then starts anew.
 func (a *averaging) sell(view *strategy.View, plan *strategy.Plan) {
-	plan.Hold(strategy.Flat(), "selling everything above the mean")
+	plan.Hold(strategy.Flat(), "sells everything above the mean")
 	if view.Position.Quantity >= a.symbol.QuantityTick && !a.dust(view) {
 		return
 	}
@@ -152,7 +152,7 @@ func (a *averaging) fallen(last, bought exchange.Price) bool {
 	return !price.Sub(price.MulRate(a.fall)).Less(a.symbol.PriceAmount(last))
 }
 
-// larger is the amount of the n-th buy on a fall.
+// larger returns the amount of the n-th buy on a fall.
 func (a *averaging) larger(n int64) exchange.Amount {
 	amount := a.amount
 	for range min(n, 100) {

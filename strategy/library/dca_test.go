@@ -27,11 +27,11 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 		{250, 700, "860", 933 + 142}, // three hours were missed: one buy
 		{251, 880, "839", 1075},      // not yet 5 % above
 		{252, 881, "839", 0},         // 5 % above 839 is 880.95
-		{253, 860, "839", 0},         // selling until it is gone
-		{254, 860, "", 0},            // gone
-		{255, 860, "", 116},          // begun anew
+		{253, 860, "839", 0},         // selling until the position is zero
+		{254, 860, "", 0},            // sold
+		{255, 860, "", 116},          // started anew
 		{300, 860, "860", 116},       // the clock too
-		{314, 860, "860", 116 + 116}, // an hour after it began anew
+		{314, 860, "860", 116 + 116}, // an hour after it started anew
 	} {
 		view.NowMS, view.Last = 1_000_000+c.minute*60_000, exchange.Price(c.price*1e8)
 		view.Position.EntryPrice = exchange.Amount{}
@@ -53,7 +53,7 @@ func TestDCABuysByTheClockOnFallsAndSellsAboveTheMean(t *testing.T) {
 	}
 }
 
-func TestDCAOnSpotKnowsItsMeanByWhatItSpent(t *testing.T) {
+func TestDCAOnSpotComputesItsMeanFromWhatItSpent(t *testing.T) {
 	t.Parallel()
 	s := newStrategy(t, "dca", exchange.Spot, strategy.Values{"amount": "100", "every": "1h", "take_profit": "10%", "buys": "2"})
 	view, plan := strategy.View{Symbol: setting(t, exchange.Spot).Symbol}, strategy.Plan{}

@@ -11,27 +11,26 @@ import (
 )
 
 type carryParams struct {
-	Enter    decimal.Decimal `param:"enter" default:"0.01%" min:"-0.01" max:"0.01" help:"funding rate of a payment from which the carry is worth it"`
-	Leave    decimal.Decimal `param:"leave" default:"0%" min:"-0.01" max:"0.01" help:"funding rate below which it is taken off"`
+	Enter    decimal.Decimal `param:"enter" default:"0.01%" min:"-0.01" max:"0.01" help:"funding rate of a payment from which to enter"`
+	Leave    decimal.Decimal `param:"leave" default:"0%" min:"-0.01" max:"0.01" help:"funding rate below which to leave"`
 	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency held long on spot and short on futures"`
-	Patience time.Duration   `param:"patience" default:"10m" min:"1s" max:"24h" help:"how long the legs may differ before both are taken off"`
-	Band     decimal.Decimal `param:"band" default:"2%" min:"0.001" max:"0.5" help:"by how much the legs may differ for good, such as by spot fees"`
+	Patience time.Duration   `param:"patience" default:"10m" min:"1s" max:"24h" help:"how long the legs may differ before both are closed"`
+	Band     decimal.Decimal `param:"band" default:"2%" min:"0.001" max:"0.5" help:"by how much the legs may differ permanently, such as by spot fees"`
 }
 
-// fundingCarry holds an asset long on spot and short on futures while shorts are
-// paid for it: what one leg loses by the price the other gains, and the funding
-// remains. It is one strategy in two files, one for each market, with the same
-// parameters and symbol. The futures leg decides: it goes short when the funding
-// rate is at least enter and flat when it is below leave. The spot leg holds what
-// the futures leg is short, so that an exit, a stop or a liquidation there sells
-// it too. When the legs differ by more than the band for longer than patience,
-// both are taken off and stay off until the rate has been below leave.
+// fundingCarry holds an asset long on spot and short on futures while shorts receive funding: what
+// one leg loses by the price the other gains, and the funding remains. It is one strategy in two
+// files, one for each market, with the same parameters and symbol. The futures leg decides: it goes
+// short when the funding rate is at least enter and flat when it is below leave. The spot leg holds
+// as much as the futures leg is short, so that an exit, a stop or a liquidation there sells it too.
+// When the legs differ by more than the band for longer than patience, both are closed and stay
+// closed until the rate has been below leave.
 //
-// It loses when the funding turns negative before it leaves, and its entries and
-// exits cost four fees: a position must be held for many payments. The futures leg
-// can be liquidated while the spot leg's gain is in another wallet: keep leverage low.
+// It loses when the funding turns negative before it leaves. Entries and exits cost four fees: a
+// position must be held for many payments. The futures leg can be liquidated while the spot leg's
+// gain is in another wallet: keep leverage low.
 func fundingCarry() strategy.Definition {
-	return strategy.Define("funding_carry", "long on spot and short on futures while the funding pays for it; a file for each market",
+	return strategy.Define("funding_carry", "long on spot and short on futures while shorts receive funding; a file for each market",
 		func(setting strategy.Setting, p carryParams) (strategy.Strategy, error) {
 			s := setting.Symbol
 			quantity, err := s.Quantity(p.Quantity)
@@ -64,10 +63,10 @@ type carry struct {
 func (*carry) Warmup() int           { return 1 }
 func (*carry) Candle(*strategy.View) {}
 
-// What the futures leg remembers.
+// Memory keys of the futures leg.
 const (
-	carryOn      = "on"      // 1 while the carry is on, 2 while it is off for its legs' sake
-	carryDiffers = "differs" // since when the legs differ, 0 when they do not
+	carryOn      = "on"      // 1 while the carry is on, 2 while it is off because its legs differed
+	carryDiffers = "differs" // since when the legs differ, 0 when they match
 )
 
 type carryFutures struct{ *carry }
@@ -107,7 +106,7 @@ func (c *carryFutures) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// Conditions tells the rate against its bounds, and the two legs.
+// Conditions compares the rate with its bounds, and the two legs.
 func (c *carryFutures) Conditions(view *strategy.View) []strategy.Condition {
 	rate := strategy.Condition{Name: "funding rate", Value: "none yet", Requires: "at least " + c.enter.String() + " to enter, " + c.leave.String() + " to stay"}
 	if view.Funding.Known {
@@ -125,7 +124,7 @@ func (c *carry) legs(view *strategy.View) strategy.Condition {
 	return legs
 }
 
-// Conditions tells the two legs.
+// Conditions compares the two legs.
 func (c *carrySpot) Conditions(view *strategy.View) []strategy.Condition {
 	return []strategy.Condition{c.legs(view)}
 }
@@ -150,17 +149,17 @@ type carrySpot struct{ *carry }
 
 func (c *carrySpot) Watches() strategy.Watching { return strategy.Watching{Pair: c.pair} }
 
-// Decide holds what the futures leg is short.
+// Decide holds as much as the futures leg is short.
 func (c *carrySpot) Decide(view *strategy.View, plan *strategy.Plan) {
 	if !view.Pair.Known {
 		return
 	}
 	short := max(0, -view.Pair.Position)
 	// Both scales are of the same asset.
-	wanted := view.Symbol.FloorQuantity(view.Symbol.QuantityOf(view.Pair.Symbol.QuantityAmount(short)))
-	if wanted == 0 {
+	target := view.Symbol.FloorQuantity(view.Symbol.QuantityOf(view.Pair.Symbol.QuantityAmount(short)))
+	if target == 0 {
 		plan.Hold(strategy.Flat(), "the futures leg is not short")
 		return
 	}
-	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: wanted}, "the futures leg is short by as much")
+	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "the futures leg is short by as much")
 }

@@ -34,7 +34,7 @@ func TestTheFuturesLegGoesShortWhileTheFundingPays(t *testing.T) {
 		{1, 20_000, -1000, 0, -1000, "the funding pays for it"},
 		{59, 20_000, -1000, 500, -1000, "the funding pays for it"},
 		{1, 20_000, -1000, 500, 0, "the legs did not match for too long"},
-		{900, 30_000, 0, 0, 0, "the legs did not match for too long"}, // not at once again
+		{900, 30_000, 0, 0, 0, "the legs did not match for too long"}, // not again at once
 		{1, 0, 0, 0, 0, "the funding does not pay for it"},
 		{1, 20_000, 0, 0, -1000, "the funding pays for it"},
 	} {

@@ -16,34 +16,34 @@ import (
 type gridParams struct {
 	Lower    decimal.Decimal `param:"lower" min:"0" help:"price of the lowest line"`
 	Upper    decimal.Decimal `param:"upper" min:"0" help:"price of the highest line"`
-	Lines    int             `param:"lines" default:"11" min:"2" max:"500" help:"how many lines, both ends included"`
+	Lines    int             `param:"lines" default:"11" min:"2" max:"500" help:"number of lines, both ends included"`
 	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
 	Spacing  string          `param:"spacing" default:"arithmetic" oneof:"arithmetic|geometric" help:"equal distances, or equal ratios"`
 	Side     string          `param:"side" default:"long" oneof:"long|short" help:"long buys at a line and sells at the next above; short is the mirror image (futures)"`
-	Orders   int             `param:"orders" default:"50" min:"1" max:"200" help:"resting orders on each side at most, the nearest"`
-	Trail    bool            `param:"trail" default:"false" help:"move the whole grid after a price that left it on the winning side while nothing is held"`
-	Restart  bool            `param:"restart" default:"false" help:"begin anew after a stop took the position; else rest until started anew"`
-	Fee      decimal.Decimal `param:"fee" default:"0.1%" min:"0" max:"0.05" help:"spot: share of what is bought that the exchange keeps"`
+	Orders   int             `param:"orders" default:"50" min:"1" max:"200" help:"maximum number of orders on each side, the nearest ones"`
+	Trail    bool            `param:"trail" default:"false" help:"move the whole grid when the price leaves it on the winning side while flat"`
+	Restart  bool            `param:"restart" default:"false" help:"start anew after a stop closed the position; else rest until restarted"`
+	Fee      decimal.Decimal `param:"fee" default:"0.1%" min:"0" max:"0.05" help:"spot: fee as a share of the bought quantity"`
 }
 
-// grid rests a buy at each line below the price and, once it is filled, a sell at
-// the next line above: each pair earns a line's distance less fees, as often as the
-// price swings through it. It acts on each tick: a schedule of some seconds lets it
-// turn pairs around quickly.
+// grid keeps a buy in the book at each line below the price and, once it is filled, a sell at the
+// next line above: each pair earns the distance of two lines less fees, as often as the price
+// swings through it. It acts on each tick: with a schedule of some seconds it replaces filled
+// orders quickly.
 //
-// It loses when the price leaves the grid on the losing side: every line is held
-// then, at a mean price far from the market. Use it with a stop.
+// It loses when the price leaves the grid on the losing side: every line is then held, at a mean
+// price far from the market. Use it with a stop.
 func grid() strategy.Definition {
-	return strategy.Define("grid", "rests buys below the price and sells each a line higher, again and again",
+	return strategy.Define("grid", "buys at lines below the price and sells each one line higher, again and again",
 		func(setting strategy.Setting, p gridParams) (strategy.Strategy, error) { return newGrid(setting, p) })
 }
 
-// mesh is a grid at work. A cell is the space between a line and the next: it
-// either waits to enter at one of them or holds what it will give back at the other.
+// mesh is a running grid. A cell is the space between two lines: it either waits to enter at one of
+// them or holds what it will exit at the other.
 type mesh struct {
 	symbol         *exchange.Symbol
 	sign           exchange.Side
-	quantity, exit exchange.Quantity // of an order in, and out: less fees on spot
+	quantity, exit exchange.Quantity // of an entry and of an exit: less fees on spot
 	lower          float64
 	step           float64 // distance or ratio of two lines
 	geometric      bool
@@ -51,14 +51,14 @@ type mesh struct {
 	orders         int
 	trail, restart bool
 
-	enters, leaves []string       // keys of each cell's orders
-	cellOf         map[string]int // of a key: the cell, or -1 less it for the order that leaves
+	enters, leaves []string       // order keys of each cell
+	cellOf         map[string]int // by key: the cell, or -1 minus the cell for the exit
 	prices         []exchange.Price
-	shift          int64               // for which prices were made
-	filled         []exchange.Quantity // of each cell's orders, in and out, as the view has it
+	shift          int64               // the shift of prices
+	filled         []exchange.Quantity // filled quantities of each cell's orders, entry and exit, as in the view
 
-	// The last decision, as long as it is the same again: what it saw, and the first
-	// and the last price at which the same entries are passive.
+	// The last decision, for as long as it does not change: what it depended on, and the first and
+	// the last price at which the same entries are passive.
 	version        uint64
 	from, to       exchange.Price
 	entries, exits []strategy.DesiredOrder
@@ -112,7 +112,7 @@ func newGrid(setting strategy.Setting, p gridParams) (*mesh, error) {
 	return m, nil
 }
 
-// lines makes the prices of all lines, the grid moved by so many.
+// lines computes the prices of all lines, the grid moved by that many lines.
 func (m *mesh) lines(shift int64) {
 	m.shift = shift
 	m.prices = m.prices[:0]
@@ -127,11 +127,11 @@ func (m *mesh) lines(shift int64) {
 }
 
 const (
-	gridShift   = "shift"   // lines the grid has moved
-	gridStopped = "stopped" // a stop took the position
+	gridShift   = "shift"   // lines by which the grid has moved
+	gridStopped = "stopped" // a stop closed the position
 )
 
-// heldKeys name the memory of which cells hold, 62 to a number.
+// heldKeys are the memory keys of the cells that hold, 62 cells a number.
 var heldKeys = [9]string{"held0", "held1", "held2", "held3", "held4", "held5", "held6", "held7", "held8"}
 
 func (*mesh) Warmup() int           { return 1 }
@@ -146,7 +146,7 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 	m.version = 0
 	plan.OrdersSet, plan.ExitsSet = true, true
 	if stopped, _ := view.Memory.Get(gridStopped); stopped != 0 {
-		plan.Reason = "a stop took the position; the grid rests"
+		plan.Reason = "a stop closed the position; the grid rests"
 		return
 	}
 	shift, _ := view.Memory.Get(gridShift)
@@ -154,15 +154,15 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 		m.lines(shift)
 	}
 	m.fills(view)
-	held, any := m.held(view)
-	if any && view.Position.Quantity == 0 && m.gone(view, &held) {
+	held, any := m.heldCells(view)
+	if any && view.Position.Quantity == 0 && m.positionLost(view, &held) {
 		for i := range held {
 			m.remember(view, plan, i, 0)
 		}
 		if !m.restart {
 			plan.Remember(gridStopped, 1)
 		}
-		plan.Reason = "the position is gone: its orders are taken back"
+		plan.Reason = "the position was closed: its orders are canceled"
 		return
 	}
 	for i, bits := range held {
@@ -172,20 +172,19 @@ func (m *mesh) Decide(view *strategy.View, plan *strategy.Plan) {
 		m.follow(view, plan)
 	}
 	if view.Version == 0 {
-		m.rest(view, plan, &held)
+		m.placeOrders(view, plan, &held)
 		return
 	}
-	// Made where the lists of the decision before were made, and kept where they are
-	// only read.
+	// Built in the buffers of the previous decision, and kept where they are only read.
 	plan.Orders, plan.Exits = m.scratch[0][:0], m.scratch[1][:0]
-	m.rest(view, plan, &held)
+	m.placeOrders(view, plan, &held)
 	m.scratch[0], m.scratch[1] = plan.Orders, plan.Exits
-	m.keep(view, plan, &held)
+	m.saveDecision(view, plan, &held)
 }
 
 const gridReason = "the lines nearest to the price"
 
-// fills sorts what was filled by cell.
+// fills sorts the filled quantities by cell.
 func (m *mesh) fills(view *strategy.View) {
 	clear(m.filled)
 	for _, f := range view.Fills {
@@ -198,14 +197,14 @@ func (m *mesh) fills(view *strategy.View) {
 	}
 }
 
-// in and out are what was filled of a cell's orders.
+// in and out return the filled quantities of a cell's orders.
 func (m *mesh) in(cell int) exchange.Quantity  { return m.filled[cell] }
 func (m *mesh) out(cell int) exchange.Quantity { return m.filled[m.cells+cell] }
 
-// keep notes the decision for as long as nothing it hangs on changes: one that
-// remembers something changes that itself, and the lines of cells that hold do not
-// count. Lists that are what they were stay the very same.
-func (m *mesh) keep(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
+// saveDecision stores the decision for as long as nothing it depends on changes. A decision that
+// remembers something changes that itself, and the lines of cells that hold do not count. Unchanged
+// lists stay the same slices.
+func (m *mesh) saveDecision(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
 	m.version, m.from, m.to = view.Version, 0, math.MaxInt64
 	for i := range m.cells {
 		if held[i/62]>>(i%62)&1 != 0 {
@@ -233,8 +232,8 @@ func (m *mesh) keep(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
 	plan.Share(m.entries, m.exits)
 }
 
-// held is which cells hold now: as remembered, with what was filled since.
-func (m *mesh) held(view *strategy.View) (held [9]int64, any bool) {
+// heldCells returns which cells hold now: the remembered ones, updated by fills since.
+func (m *mesh) heldCells(view *strategy.View) (held [9]int64, any bool) {
 	for i := range held {
 		held[i], _ = view.Memory.Get(heldKeys[i])
 	}
@@ -256,10 +255,10 @@ func (m *mesh) held(view *strategy.View) (held [9]int64, any bool) {
 	return held, any
 }
 
-// gone reports that what the cells hold was taken by something else than their
-// own orders: cells that hold since before this look, no position, and no order of
-// theirs in the book whose fill might only not be known yet.
-func (m *mesh) gone(view *strategy.View, held *[9]int64) bool {
+// positionLost reports that the held quantity was closed by something other than the cells' own
+// orders: cells that already held, no position, and no order of theirs in the book whose fill might
+// not be known yet.
+func (m *mesh) positionLost(view *strategy.View, held *[9]int64) bool {
 	for i := range view.Working {
 		if strings.HasPrefix(view.Working[i].Key, "out") {
 			return false
@@ -295,9 +294,9 @@ func (m *mesh) follow(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// rest wishes the orders nearest to the price: entries on the passive side of it,
-// and an exit for each cell that holds.
-func (m *mesh) rest(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
+// placeOrders desires the orders nearest to the price: entries on its passive side, and an exit for
+// each cell that holds.
+func (m *mesh) placeOrders(view *strategy.View, plan *strategy.Plan, held *[9]int64) {
 	entries, exits := 0, 0
 	for n := range m.cells {
 		i := m.cells - 1 - n // long: the highest entries below the price first

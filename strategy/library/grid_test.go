@@ -12,7 +12,7 @@ import (
 	"botd/strategy"
 )
 
-// book is what botd keeps for a strategy between its decisions.
+// book stands for what botd stores for a strategy between its decisions.
 type book struct {
 	t        *testing.T
 	strategy strategy.Strategy
@@ -24,7 +24,7 @@ func newBook(t *testing.T, s strategy.Strategy, market exchange.Market) *book {
 	return &book{t: t, strategy: s, view: strategy.View{Symbol: setting(t, market).Symbol, NowMS: 1}}
 }
 
-// decide asks at a price and writes down the orders wished; what left the plan is forgotten.
+// decide asks at a price and records the desired orders; orders that left the plan are forgotten.
 func (b *book) decide(price float64) string {
 	b.view.Last = exchange.Price(price * 1e8)
 	b.plan.Reset()
@@ -56,7 +56,7 @@ func (b *book) text() string {
 	return strings.Join(all, ", ")
 }
 
-// fill books a fill of a key and moves the position.
+// fill records a fill of a key and moves the position.
 func (b *book) fill(key string, quantity, position exchange.Quantity) {
 	for i := range b.view.Fills {
 		if b.view.Fills[i].Key == key {
@@ -84,7 +84,7 @@ func grids(t *testing.T, market exchange.Market, more strategy.Values) *book {
 	return newBook(t, newStrategy(t, "grid", market, values), market)
 }
 
-func TestAGridTurnsEachLineAround(t *testing.T) {
+func TestAGridReversesEachLine(t *testing.T) {
 	t.Parallel()
 	b := grids(t, exchange.Futures, nil)
 	b.expect(125, "buy 1@120, buy 1@110, buy 1@100")
@@ -100,7 +100,7 @@ func TestAGridTurnsEachLineAround(t *testing.T) {
 	b.expect(121, "buy 1@110, buy 1@100, sell 1@130")
 	b.fill("out2", 1000, 0)
 	b.expect(131, "buy 1@130, buy 1@120, buy 1@110, buy 1@100")
-	// Two fills between two looks, of both kinds.
+	// Two fills between two decisions, an entry and an exit.
 	b.fill("in3", 1000, 1000)
 	b.fill("in2", 1000, 2000)
 	b.expect(119, "buy 1@110, buy 1@100, sell 1@130, sell 1@140")
@@ -143,14 +143,14 @@ func TestATrailingGridFollowsOnlyWhileItHoldsNothing(t *testing.T) {
 	b.expect(90, "")
 }
 
-func TestAGridRestsAfterAStopUnlessToldToBeginAnew(t *testing.T) {
+func TestAGridRestsAfterAStopUnlessItRestarts(t *testing.T) {
 	t.Parallel()
 	for restart, want := range map[string]string{"false": "", "true": "buy 1@120, buy 1@110, buy 1@100"} {
 		b := grids(t, exchange.Futures, strategy.Values{"restart": restart})
 		b.decide(125)
 		b.fill("in2", 1000, 1000)
 		b.decide(119)
-		// The position is gone while the exit still rests: its fill may only not be known yet.
+		// The position is zero while the exit still rests: its fill might not be known yet.
 		b.view.Position.Quantity = 0
 		b.view.Working = []strategy.WorkingOrder{{Key: "out2", Side: exchange.Sell}}
 		b.expect(119, "buy 1@110, buy 1@100, sell 1@130")
@@ -172,9 +172,9 @@ func TestASpotGridSellsWhatTheFeeLeaves(t *testing.T) {
 	b.expect(131, "buy 1@130, buy 1@120, buy 1@110, buy 1@100")
 }
 
-// TestAKeptDecisionIsTheOneThatWouldBeMade asks one grid all the time and a fresh one
-// each time, over prices that walk across the lines and fills that come in between.
-func TestAKeptDecisionIsTheOneThatWouldBeMade(t *testing.T) {
+// TestACachedDecisionEqualsAFreshOne compares one grid that runs all the time with a new one at
+// each step, for prices that move across the lines and fills in between.
+func TestACachedDecisionEqualsAFreshOne(t *testing.T) {
 	t.Parallel()
 	for _, side := range []string{"long", "short"} {
 		fresh := func() strategy.Strategy {

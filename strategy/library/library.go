@@ -11,7 +11,7 @@ func All() []strategy.Definition {
 	return []strategy.Definition{avellaneda(), bollinger(), buyAndHold(), dca(), donchian(), emaCross(), fundingCarry(), grid(), macd(), marketMaking(), rebalance(), rsi(), signals(), smaCross(), supertrend(), twap(), zscore()}
 }
 
-// sized is the configured size or, where there is none, the whole account once.
+// sized returns the configured size or, without one, the whole equity.
 func sized(setting strategy.Setting) strategy.Size {
 	if setting.Size.IsZero() {
 		return strategy.Size{Equity: exchange.RateOne}

@@ -13,38 +13,36 @@ import (
 )
 
 type quoteParams struct {
-	Quantity  decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
-	Levels    int             `param:"levels" default:"1" min:"1" max:"50" help:"orders on each side"`
-	LevelStep decimal.Decimal `param:"level_step" default:"0.1%" min:"0.00001" max:"0.5" help:"distance of a level from the one before, as a share of the price"`
-	Most      decimal.Decimal `param:"max_position" min:"0" help:"base currency held at most, on either side"`
-	Skew      decimal.Decimal `param:"skew" default:"0.5" min:"0" max:"1" help:"how much smaller orders become that add to what is held: 1 is to nothing at max_position"`
-	Refresh   time.Duration   `param:"refresh" default:"30s" min:"1s" max:"24h" help:"orders stay at least so long"`
-	Tolerance decimal.Decimal `param:"tolerance" default:"0.05%" min:"0" max:"0.5" help:"and for longer while the price is nearer than this to where it was"`
-	Delay     time.Duration   `param:"filled_delay" default:"10s" min:"0s" max:"24h" help:"how long after a fill new orders wait"`
-	Floor     decimal.Decimal `param:"floor" default:"0" min:"0" help:"below this price nothing is sold; 0 for none"`
-	Ceiling   decimal.Decimal `param:"ceiling" default:"0" min:"0" help:"above this price nothing is bought; 0 for none"`
+	Quantity    decimal.Decimal `param:"quantity" min:"0" help:"base currency of each order"`
+	Levels      int             `param:"levels" default:"1" min:"1" max:"50" help:"orders on each side"`
+	LevelStep   decimal.Decimal `param:"level_step" default:"0.1%" min:"0.00001" max:"0.5" help:"distance of a level from the one before, as a share of the price"`
+	MaxPosition decimal.Decimal `param:"max_position" min:"0" help:"maximum position in base currency, on either side"`
+	Skew        decimal.Decimal `param:"skew" default:"0.5" min:"0" max:"1" help:"how much smaller orders that add to the position become: with 1 they are zero at max_position"`
+	Refresh     time.Duration   `param:"refresh" default:"30s" min:"1s" max:"24h" help:"minimum time that orders stay"`
+	Tolerance   decimal.Decimal `param:"tolerance" default:"0.05%" min:"0" max:"0.5" help:"they stay longer while the price has moved less than this"`
+	Delay       time.Duration   `param:"filled_delay" default:"10s" min:"0s" max:"24h" help:"how long to wait with new orders after a fill"`
+	Floor       decimal.Decimal `param:"floor" default:"0" min:"0" help:"do not sell below this price; 0 for none"`
+	Ceiling     decimal.Decimal `param:"ceiling" default:"0" min:"0" help:"do not buy above this price; 0 for none"`
 }
 
 type marketMakingParams struct {
-	Spread decimal.Decimal `param:"spread" default:"0.2%" min:"0.00001" max:"0.5" help:"from the best bid to the best ask, as a share of the price"`
+	Spread decimal.Decimal `param:"spread" default:"0.2%" min:"0.00001" max:"0.5" help:"distance of the best bid and ask, as a share of the price"`
 	quoteParams
 }
 
-// marketMaking rests a buy below and a sell above the price, each at half the
-// spread, and moves them when the price has moved: who is in a hurry pays it the
-// spread. What it holds makes the orders that add to it smaller (skew). Orders are
-// post-only. It acts on each tick: give it a schedule of some seconds.
+// marketMaking keeps a buy below and a sell above the price, each at half the spread, and moves
+// them when the price has moved: impatient traders pay it the spread. A position makes the orders
+// that add to it smaller (skew). Orders are post-only. It acts on each tick: give it a schedule of
+// some seconds.
 //
-// On futures two opening orders of opposite sides are never in the book together
-// (either may fill first and make the other something else): while nothing is held
-// the sides take turns, one a turn; what is held is quoted on both. On spot there
-// is nothing to sell before something was bought.
+// On futures two opening orders of opposite sides are never in the book together (either may fill
+// first and turn the other into something else): while flat, the sides take turns; a position is
+// quoted on both sides. On spot there is nothing to sell before something was bought.
 //
-// It loses when the price runs: the orders on the losing side are filled, those
-// that would earn the spread back are not (adverse selection). The fees of both
-// fills must be less than the spread.
+// It loses when the price trends: the orders on the losing side are filled, those that would earn
+// the spread back are not (adverse selection). The fees of both fills must be less than the spread.
 func marketMaking() strategy.Definition {
-	return strategy.Define("market_making", "rests orders on both sides of the price and earns the spread",
+	return strategy.Define("market_making", "keeps orders on both sides of the price and earns the spread",
 		func(setting strategy.Setting, p marketMakingParams) (strategy.Strategy, error) {
 			half := p.Spread.InexactFloat64() / 2
 			return newQuoter(setting, p.quoteParams, 1, nil, func(float64) (float64, float64) { return half, half })
@@ -52,26 +50,24 @@ func marketMaking() strategy.Definition {
 }
 
 type avellanedaParams struct {
-	Gamma   decimal.Decimal `param:"gamma" default:"100" min:"0.000001" max:"1000000" help:"aversion to what is held: the larger, the more quotes lean to get rid of it"`
-	Kappa   decimal.Decimal `param:"kappa" default:"2000" min:"0.001" max:"10000000" help:"how fast fills become rarer with the distance from the price: the larger, the tighter the quotes"`
-	Horizon int             `param:"horizon" default:"1" min:"1" max:"1000" help:"candles a position is thought to be held"`
-	Period  int             `param:"period" default:"30" min:"2" max:"1000" help:"candles the volatility is taken over"`
+	Gamma   decimal.Decimal `param:"gamma" default:"100" min:"0.000001" max:"1000000" help:"risk aversion: the larger, the more quotes lean to reduce the position"`
+	Kappa   decimal.Decimal `param:"kappa" default:"2000" min:"0.001" max:"10000000" help:"how fast fills become rarer away from the price: the larger, the tighter the quotes"`
+	Horizon int             `param:"horizon" default:"1" min:"1" max:"1000" help:"expected holding time of a position in candles"`
+	Period  int             `param:"period" default:"30" min:"2" max:"1000" help:"candles of the volatility"`
 	quoteParams
 }
 
-// avellaneda quotes around a reservation price that leans away from what is held,
-// at a spread that grows with the volatility (M. Avellaneda, S. Stoikov,
-// High-frequency trading in a limit order book, Quantitative Finance 8, 2008),
-// with all prices as shares of the price and the position as a share of
-// max_position:
+// avellaneda quotes around a reservation price that leans away from the position, at a spread that
+// grows with the volatility (M. Avellaneda, S. Stoikov, High-frequency trading in a limit order
+// book, Quantitative Finance 8, 2008), with all prices as shares of the price and the position as a
+// share of max_position:
 //
 //	reservation = -position gamma sigma^2 horizon
 //	spread      = gamma sigma^2 horizon + 2/gamma ln(1 + gamma/kappa)
 //
-// sigma is the standard deviation of the closes' changes. It loses where market
-// making does.
+// sigma is the standard deviation of the closes' changes. It loses where market making does.
 func avellaneda() strategy.Definition {
-	return strategy.Define("avellaneda", "market making around a price that leans away from what is held, wider in wild markets",
+	return strategy.Define("avellaneda", "market making around a price that leans away from the position, wider in volatile markets",
 		func(setting strategy.Setting, p avellanedaParams) (strategy.Strategy, error) {
 			gamma, kappa := p.Gamma.InexactFloat64(), p.Kappa.InexactFloat64()
 			deviation := indicator.NewStdDev(p.Period)
@@ -93,31 +89,31 @@ func avellaneda() strategy.Definition {
 		})
 }
 
-// quoter keeps quotes in the book: a turn of orders at a time, under keys of
-// their own, until the price or a fill asks for the next.
+// quoter keeps quotes in the book: one turn of orders at a time, under keys of its own, until the
+// price or a fill requires the next turn.
 type quoter struct {
-	symbol         *exchange.Symbol
-	spot           bool
-	quantity, most exchange.Quantity
-	levels, warmup int
-	step, skew     float64
-	tolerance      float64
-	refreshMS      int64
-	delayMS        int64
-	floor, ceiling exchange.Price
-	named          int64 // the turn of the keys
-	keys           [3][]string
-	take           func(close float64)                   // a closed candle, where the quotes need it
-	away           func(held float64) (bid, ask float64) // distances of the best quotes as shares of the price; held from -1 to 1
+	symbol                *exchange.Symbol
+	spot                  bool
+	quantity, maxPosition exchange.Quantity
+	levels, warmup        int
+	step, skew            float64
+	tolerance             float64
+	refreshMS             int64
+	delayMS               int64
+	floor, ceiling        exchange.Price
+	named                 int64 // the turn that keys is for
+	keys                  [3][]string
+	observe               func(close float64)                   // processes a closed candle, where the quotes need it
+	distances             func(held float64) (bid, ask float64) // distances of the best quotes as shares of the price, for a position from -1 to 1
 }
 
-// turn is what a turn of orders is made of, so that it stays as it is until the next.
+// turn holds the figures of a turn of orders, which do not change until the next one.
 type turn [len(turnNames)]int64
 
-// What a turn remembers, and under which names.
+// Figures of a turn, and their memory keys.
 const (
 	quoteTurn   = iota // its number
-	quoteAt            // when it was made
+	quoteAt            // when it was computed
 	quoteCenter        // the price then
 	quoteBid           // its best prices
 	quoteAsk
@@ -130,20 +126,20 @@ var turnNames = [...]string{"turn", "at", "center", "bid", "ask", "held", "fille
 func newQuoter(setting strategy.Setting, p quoteParams, warmup int, take func(float64), away func(float64) (float64, float64)) (strategy.Strategy, error) {
 	s := setting.Symbol
 	q := &quoter{symbol: s, spot: setting.Market == exchange.Spot, levels: p.Levels, warmup: warmup, step: p.LevelStep.InexactFloat64(),
-		skew: p.Skew.InexactFloat64(), tolerance: p.Tolerance.InexactFloat64(), refreshMS: p.Refresh.Milliseconds(), delayMS: p.Delay.Milliseconds(), take: take, away: away}
+		skew: p.Skew.InexactFloat64(), tolerance: p.Tolerance.InexactFloat64(), refreshMS: p.Refresh.Milliseconds(), delayMS: p.Delay.Milliseconds(), observe: take, distances: away}
 	for _, given := range []struct {
 		name  string
 		value decimal.Decimal
 		into  *exchange.Quantity
-	}{{"quantity", p.Quantity, &q.quantity}, {"max_position", p.Most, &q.most}} {
+	}{{"quantity", p.Quantity, &q.quantity}, {"max_position", p.MaxPosition, &q.maxPosition}} {
 		n, err := s.Quantity(given.value)
 		if err != nil || n <= 0 || !s.OnQuantityTick(n) {
 			return nil, &strategy.ValueError{Parameter: given.name, Err: fmt.Errorf("%s is not a multiple above zero of quantityTick %s (%s)", given.value, s.QuantityDecimal(s.QuantityTick), s.Name)}
 		}
 		*given.into = n
 	}
-	if q.most < q.quantity {
-		return nil, &strategy.ValueError{Parameter: "max_position", Err: fmt.Errorf("%s is less than one order, %s", p.Most, p.Quantity)}
+	if q.maxPosition < q.quantity {
+		return nil, &strategy.ValueError{Parameter: "max_position", Err: fmt.Errorf("%s is less than one order, %s", p.MaxPosition, p.Quantity)}
 	}
 	for _, given := range []struct {
 		name  string
@@ -165,8 +161,8 @@ func newQuoter(setting strategy.Setting, p quoteParams, warmup int, take func(fl
 func (q *quoter) Warmup() int { return q.warmup }
 
 func (q *quoter) Candle(view *strategy.View) {
-	if q.take != nil {
-		q.take(view.Symbol.PriceFloat(view.Candle.Close))
+	if q.observe != nil {
+		q.observe(view.Symbol.PriceFloat(view.Candle.Close))
 	}
 }
 
@@ -177,7 +173,7 @@ func (q *quoter) Decide(view *strategy.View, plan *strategy.Plan) {
 		before[i], _ = view.Memory.Get(name)
 	}
 	now := before
-	if q.over(view, &before) {
+	if q.expired(view, &before) {
 		now = q.next(view, &before)
 	} else if before[quoteFilled] == 0 && len(view.Fills) > 0 {
 		now[quoteFilled] = view.NowMS
@@ -191,8 +187,8 @@ func (q *quoter) Decide(view *strategy.View, plan *strategy.Plan) {
 	plan.Reason = "both sides of the price"
 }
 
-// over reports that a turn has had its time.
-func (q *quoter) over(view *strategy.View, turn *turn) bool {
+// expired reports whether the next turn is due.
+func (q *quoter) expired(view *strategy.View, turn *turn) bool {
 	center := turn[quoteCenter]
 	if center == 0 {
 		return true
@@ -204,11 +200,11 @@ func (q *quoter) over(view *strategy.View, turn *turn) bool {
 	return moved && view.NowMS-turn[quoteAt] >= q.refreshMS
 }
 
-// next makes a turn around the price as it is now.
+// next computes a turn around the present price.
 func (q *quoter) next(view *strategy.View, before *turn) turn {
 	held := view.Position.Quantity
-	share := max(-1, min(1, float64(held)/float64(q.most)))
-	bid, ask := q.away(share)
+	share := max(-1, min(1, float64(held)/float64(q.maxPosition)))
+	bid, ask := q.distances(share)
 	last := float64(view.Last)
 	return turn{
 		quoteTurn: before[quoteTurn] + 1, quoteAt: view.NowMS, quoteCenter: int64(view.Last), quoteHeld: int64(held),
@@ -216,7 +212,7 @@ func (q *quoter) next(view *strategy.View, before *turn) turn {
 	}
 }
 
-// name makes the keys of a turn.
+// name sets the keys of a turn.
 func (q *quoter) name(turn int64) {
 	if q.named == turn {
 		return
@@ -230,11 +226,11 @@ func (q *quoter) name(turn int64) {
 	}
 }
 
-// quote wishes the orders of a turn: those that reduce what was held are exits,
-// bounded by it; those that add are bounded by the most.
+// quote desires the orders of a turn. Those that reduce the position are exits, bounded by it;
+// those that add to it are bounded by maxPosition.
 func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, turn *turn) {
 	held := exchange.Quantity(turn[quoteHeld])
-	share := max(-1, min(1, float64(held)/float64(q.most)))
+	share := max(-1, min(1, float64(held)/float64(q.maxPosition)))
 	q.name(turn[quoteTurn])
 	for _, side := range []exchange.Side{exchange.Buy, exchange.Sell} {
 		sign, best, lean := 1.0, turn[quoteBid], share
@@ -246,10 +242,10 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, turn *turn) {
 			continue
 		}
 		if held == 0 && !q.spot && (turn[quoteTurn]%2 == 0) == (side == exchange.Buy) {
-			continue // with nothing held each side opens: they take turns
+			continue // while flat each side opens: they take turns
 		}
 		reduces := float64(held)*sign < 0
-		room := q.most - max(held, -held)
+		room := q.maxPosition - max(held, -held)
 		if reduces {
 			room = max(held, -held)
 		} else if q.spot && side == exchange.Sell {
@@ -266,11 +262,11 @@ func (q *quoter) quote(view *strategy.View, plan *strategy.Plan, turn *turn) {
 				break
 			}
 			room -= n
-			wish := strategy.DesiredOrder{Key: q.keys[side][level], Side: side, Price: price, Quantity: n, PostOnly: true}
+			order := strategy.DesiredOrder{Key: q.keys[side][level], Side: side, Price: price, Quantity: n, PostOnly: true}
 			if reduces {
-				plan.Exits = append(plan.Exits, wish)
+				plan.Exits = append(plan.Exits, order)
 			} else {
-				plan.Orders = append(plan.Orders, wish)
+				plan.Orders = append(plan.Orders, order)
 			}
 		}
 	}

@@ -22,10 +22,10 @@ func (b *book) after(seconds int64) *book {
 	return b
 }
 
-func TestMarketMakingRestsOnBothSidesAndStays(t *testing.T) {
+func TestMarketMakingQuotesBothSidesAndStays(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "levels": "2"})
-	b.expect(100, "buy 1@99, buy 1@98") // nothing is held: the sides take turns
+	b.expect(100, "buy 1@99, buy 1@98") // flat: the sides take turns
 	b.view.Position.Quantity = 1000
 	b.after(30).expect(102, "buy 0.875@100.9, buy 0.875@99.9, sell 1@103.1")
 	b.view.Position.Quantity = 2000
@@ -37,18 +37,18 @@ func TestMarketMakingRestsOnBothSidesAndStays(t *testing.T) {
 	b.after(1).expect(110, "buy 1@108.9, buy 1@107.8")
 }
 
-func TestMarketMakingWaitsAfterAFillAndLeansAgainstWhatItHolds(t *testing.T) {
+func TestMarketMakingWaitsAfterAFillAndLeansAgainstItsPosition(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Futures, strategy.Values{"spread": "2%", "skew": "1"})
 	b.expect(100, "buy 1@99")
 	b.fill("1buy0", 1000, 1000)
-	b.after(1).expect(100, "buy 1@99") // the same order: it is filled already
+	b.after(1).expect(100, "buy 1@99") // the same order: it is already filled
 	b.after(9).expect(100, "buy 1@99")
-	b.after(1).expect(100, "buy 0.75@99, sell 1@101") // holds a quarter of the most
+	b.after(1).expect(100, "buy 0.75@99, sell 1@101") // long a quarter of the maximum
 	if b.plan.Orders[0].Side != exchange.Buy || b.plan.Exits[0].Side != exchange.Sell || !b.plan.Exits[0].PostOnly {
 		t.Errorf("want the sell an exit, have %+v", b.plan)
 	}
-	b.fill("2sell0", 1000, -4000) // more than its own: short at the most
+	b.fill("2sell0", 1000, -4000) // more than its own: the maximum short position
 	b.after(1).decide(100)
 	b.after(10).expect(100, "buy 1@99")
 	if len(b.plan.Orders) != 0 || len(b.plan.Exits) != 1 {
@@ -56,7 +56,7 @@ func TestMarketMakingWaitsAfterAFillAndLeansAgainstWhatItHolds(t *testing.T) {
 	}
 }
 
-func TestMarketMakingSellsOnSpotWhatItHasAndKeepsItsBand(t *testing.T) {
+func TestMarketMakingSellsOnSpotWhatItHasWithinItsBand(t *testing.T) {
 	t.Parallel()
 	b := quotes(t, "market_making", exchange.Spot, strategy.Values{"spread": "2%", "ceiling": "120", "floor": "90"})
 	b.expect(100, "buy 1@99")
@@ -65,7 +65,7 @@ func TestMarketMakingSellsOnSpotWhatItHasAndKeepsItsBand(t *testing.T) {
 	b.after(60).expect(80, "buy 0.875@79.2")
 }
 
-func TestAvellanedaIsWiderInWildMarketsAndLeans(t *testing.T) {
+func TestAvellanedaIsWiderInVolatileMarketsAndLeans(t *testing.T) {
 	t.Parallel()
 	values := strategy.Values{"gamma": "2", "kappa": "100", "period": "2", "horizon": "2"}
 	feed := func(b *book, closes ...float64) {
@@ -80,14 +80,14 @@ func TestAvellanedaIsWiderInWildMarketsAndLeans(t *testing.T) {
 	wild := quotes(t, "avellaneda", exchange.Futures, values)
 	feed(wild, 100, 110, 99)           // changes of +10 % and -10 %: sigma 0.1, gamma sigma^2 horizon = 4 %
 	wild.expect(100, "buy 1@97")       // half of 4 % + 1.98 %
-	wild.view.Position.Quantity = 2000 // half of the most: leans by 2 %
+	wild.view.Position.Quantity = 2000 // half of the maximum: leans by 2 %
 	wild.after(60).expect(102, "buy 0.75@96.9, sell 1@103.1")
 	if !strings.Contains(wild.text(), "sell") {
 		t.Error("want to sell what is held")
 	}
 }
 
-func TestAQuoterRefusesWhatCanNotBe(t *testing.T) {
+func TestAQuoterRefusesImpossibleParameters(t *testing.T) {
 	t.Parallel()
 	for name, values := range map[string]strategy.Values{
 		"quantity": {"quantity": "0.00000001", "max_position": "1"}, "max_position": {"quantity": "1", "max_position": "0.5"},
@@ -100,7 +100,7 @@ func TestAQuoterRefusesWhatCanNotBe(t *testing.T) {
 	}
 }
 
-func TestRebalancingTradesBackWhatDriftedOnly(t *testing.T) {
+func TestRebalancingTradesOnlyWhatDrifted(t *testing.T) {
 	t.Parallel()
 	b := newBook(t, newStrategy(t, "rebalance", exchange.Spot, strategy.Values{"weight": "40%", "band": "5%"}), exchange.Spot)
 	target := func(price float64, equity int64, position exchange.Quantity) exchange.Quantity {
@@ -115,8 +115,8 @@ func TestRebalancingTradesBackWhatDriftedOnly(t *testing.T) {
 		want     exchange.Quantity
 	}{
 		{100, 1000, 0, 4000},
-		{130, 1000, 0, 4000},    // under way: not priced anew
-		{100, 1000, 3996, 4000}, // reached but for the fee
+		{130, 1000, 0, 4000},    // in flight: not priced again
+		{100, 1000, 3996, 4000}, // reached except for the fee
 		{110, 1040, 3996, 4000}, // 42.3 %
 		{150, 1200, 3996, 3200}, // 50 %
 	} {

@@ -6,8 +6,8 @@ import (
 	"botd/strategy"
 )
 
-// Plots returns the indicators that a built-in strategy of that kind looks at
-// under its parameters. Those that look at prices alone have none.
+// Plots returns the indicators that a built-in strategy of that kind uses with its parameters.
+// Those that use only prices have none.
 func Plots(kind string, given strategy.Values) []strategy.Plot {
 	value := func(name string) float64 {
 		text, set := given[name]
@@ -20,7 +20,7 @@ func Plots(kind string, given strategy.Values) []strategy.Plot {
 		}
 		number, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return 0 // an indicator refuses it; the configuration was checked long ago
+			return 0 // the indicator refuses it; the configuration was checked earlier
 		}
 		return number
 	}

@@ -10,7 +10,7 @@ import (
 	"botd/strategy/indicator"
 )
 
-// TestPlotsAreIndicatorsThatExist takes every strategy's plots by its defaults.
+// TestPlotsAreIndicatorsThatExist computes every strategy's plots with default parameters.
 func TestPlotsAreIndicatorsThatExist(t *testing.T) {
 	t.Parallel()
 	var plotted []string

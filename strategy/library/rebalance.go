@@ -12,16 +12,14 @@ import (
 
 type rebalanceParams struct {
 	Weight decimal.Decimal `param:"weight" min:"0" max:"1" help:"share of the account's equity to hold in this asset, such as 40%"`
-	Band   decimal.Decimal `param:"band" default:"5%" min:"0.001" max:"1" help:"how far the held share may drift, as a share of the equity, before it is traded back"`
+	Band   decimal.Decimal `param:"band" default:"5%" min:"0.001" max:"1" help:"how far the asset may drift, as a share of the equity, before it is rebalanced"`
 }
 
-// rebalance keeps one asset at its share of the account: it sells what rose and
-// buys what fell. A basket is one such strategy for each asset, whose weights add
-// up to less than all; the rest stays in USDT. Its schedule says how often it
-// looks ("0 0 * * *" is once a day).
+// rebalance keeps one asset at its share of the account: it sells what rose and buys what fell. A
+// basket is one such strategy for each asset, with weights that add up to less than one; the rest
+// stays in USDT. Its schedule says how often it checks ("0 0 * * *" is once a day).
 //
-// It loses against simply holding when one asset runs away from the others, and
-// with them when all fall.
+// It underperforms holding when one asset outruns the others, and loses with them when all fall.
 func rebalance() strategy.Definition {
 	return strategy.Define("rebalance", "keeps an asset at a share of the account, selling what rose and buying what fell",
 		func(setting strategy.Setting, p rebalanceParams) (strategy.Strategy, error) {
@@ -50,12 +48,12 @@ func (r *rebalancing) Decide(view *strategy.View, plan *strategy.Plan) {
 	now := view.Symbol.Notional(view.Last, view.Position.Quantity).Float() / view.Equity.Float()
 	kept, begun := view.Memory.Get(rebalanced)
 	reason := "within its band of the account"
-	// Only what was reached can have drifted: an order under way is not priced anew.
+	// Only a quantity that was reached can have drifted: an order in flight is not priced again.
 	reached := math.Abs(float64(int64(view.Position.Quantity)-kept)) <= 0.01*float64(kept)+float64(view.Symbol.QuantityTick)
 	if !begun || reached && math.Abs(now-r.weight.Float()) > r.band {
 		kept = int64(view.Symbol.QuantityFor(view.Equity.MulRate(r.weight), view.Last))
 		plan.Remember(rebalanced, kept)
-		reason = fmt.Sprintf("%.1f %% of the account, wanted %.1f %%", 100*now, 100*r.weight.Float())
+		reason = fmt.Sprintf("%.1f %% of the account, target %.1f %%", 100*now, 100*r.weight.Float())
 	}
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: exchange.Quantity(kept)}, reason)
 }

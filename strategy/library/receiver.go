@@ -10,15 +10,14 @@ import (
 )
 
 type signalParams struct {
-	Mode   string        `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a signal may ask for a short position"`
-	Expiry time.Duration `param:"expiry" default:"24h" min:"0s" max:"8760h" help:"how long a signal holds; then the position is left. 0s: until the next signal"`
-	MaxAge time.Duration `param:"max_age" default:"1m" min:"1s" max:"24h" help:"a signal that arrives older than this is refused"`
+	Mode   string        `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a signal may ask for a short position"`
+	Expiry time.Duration `param:"expiry" default:"24h" min:"0s" max:"8760h" help:"how long a signal is in force; then the position is closed. 0s: until the next signal"`
+	MaxAge time.Duration `param:"max_age" default:"1m" min:"1s" max:"24h" help:"a signal older than this on arrival is refused"`
 }
 
-// signals holds what signals from outside ask for: the configured size, or a
-// share of it, on either side, until the next signal or the expiry. What it took
-// is remembered in the journal, so that a restart changes nothing, and a signal
-// that comes again is known.
+// signals holds what external signals ask for: the configured size, or a share of it, on either
+// side, until the next signal or the expiry. Its memory is in the journal, so that a restart
+// changes nothing and a repeated signal is recognised.
 //
 // It loses what the signals lose, and more: they arrive late.
 func signals() strategy.Definition {
@@ -38,28 +37,28 @@ type receiving struct {
 	expiryMS, maxAgeMS int64
 }
 
-// Names of what is remembered.
+// Memory keys.
 const (
 	signalSide    = "signal.side"
 	signalShare   = "signal.share"
 	signalAt      = "signal.at"
 	signalExpires = "signal.expires" // 0 for never
-	signalNext    = "signal.next"    // where the next id goes
+	signalNext    = "signal.next"    // slot of the next id
 )
 
-// knownSignals is how many ids are remembered. Ids of signals made earlier than the
-// last need not be: those are refused by their time.
+// knownSignals is how many ids are remembered. Ids of signals made earlier than the last one need
+// not be: those are refused by their time.
 const knownSignals = 16
 
 func signalID(i int64) string { return fmt.Sprintf("signal.id%d", i) }
 
-func signalWish(i int64) string { return fmt.Sprintf("signal.wish%d", i) }
+func signalContent(i int64) string { return fmt.Sprintf("signal.wish%d", i) }
 
-// wished is what a signal asks for: the same id with another wish is a sender's
-// mistake, and must not pass for a signal that came twice.
-func wished(s *strategy.Signal) int64 { return fingerprint(fmt.Sprint(s.Side, s.Share)) }
+// contentOf is a fingerprint of what a signal asks for. The same id with another content is a
+// sender's mistake and not a repeated signal.
+func contentOf(s *strategy.Signal) int64 { return fingerprint(fmt.Sprint(s.Side, s.Share)) }
 
-// fingerprint is an id or a wish as memory holds it.
+// fingerprint is an id or a content as memory stores it.
 func fingerprint(id string) int64 {
 	sum := fnv.New64a()
 	sum.Write([]byte(id))
@@ -69,12 +68,12 @@ func fingerprint(id string) int64 {
 func (*receiving) Warmup() int           { return 0 }
 func (*receiving) Candle(*strategy.View) {}
 
-// Receive takes a signal that is neither known, nor older than the last, nor late.
+// Receive takes a signal that is neither known, nor older than the last one, nor late.
 func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *strategy.Plan) error {
 	id := fingerprint(signal.ID)
 	for i := range int64(knownSignals) {
 		if known, is := view.Memory.Get(signalID(i)); is && known == id {
-			if wish, told := view.Memory.Get(signalWish(i)); told && wish != wished(signal) {
+			if content, told := view.Memory.Get(signalContent(i)); told && content != contentOf(signal) {
 				return strategy.ErrReused
 			}
 			return strategy.ErrRepeated
@@ -101,7 +100,7 @@ func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *
 	}
 	next, _ := view.Memory.Get(signalNext)
 	plan.Remember(signalID(next), id)
-	plan.Remember(signalWish(next), wished(signal))
+	plan.Remember(signalContent(next), contentOf(signal))
 	plan.Remember(signalNext, (next+1)%knownSignals)
 	plan.Remember(signalSide, int64(signal.Side))
 	plan.Remember(signalShare, int64(signal.Share))
@@ -113,7 +112,7 @@ func (s *receiving) Receive(view *strategy.View, signal *strategy.Signal, plan *
 func (s *receiving) Decide(view *strategy.View, plan *strategy.Plan) {
 	side, known := view.Memory.Get(signalSide)
 	if !known {
-		return // nobody has asked for anything
+		return // no signal yet
 	}
 	share, _ := view.Memory.Get(signalShare)
 	expires, _ := view.Memory.Get(signalExpires)
@@ -129,9 +128,9 @@ func (s *receiving) Decide(view *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// Conditions tells the last signal, and whether it holds.
+// Conditions returns the last signal, and whether it is in force.
 func (s *receiving) Conditions(view *strategy.View) []strategy.Condition {
-	c := strategy.Condition{Name: "last signal", Value: "nobody has asked for anything"}
+	c := strategy.Condition{Name: "last signal", Value: "no signal yet"}
 	side, known := view.Memory.Get(signalSide)
 	if !known {
 		return []strategy.Condition{c}
@@ -149,7 +148,7 @@ func (s *receiving) Conditions(view *strategy.View) []strategy.Condition {
 
 func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05") }
 
-// target is a share of the configured size.
+// target returns a share of the configured size.
 func (s *receiving) target(side int, share exchange.Rate) strategy.Target {
 	size := s.size
 	if share != exchange.RateOne {

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// hearing is a signal strategy with the memory its journal would hold.
+// hearing is a signal strategy with the memory that its journal would have.
 type hearing struct {
 	strategy.Strategy
 	memory strategy.Memory
@@ -44,7 +44,7 @@ func (h *hearing) target(nowMS int64) strategy.Target {
 
 const hourMS = 3_600_000
 
-func TestASignalHoldsUntilTheNextOrItsExpiry(t *testing.T) {
+func TestASignalIsInForceUntilTheNextOrItsExpiry(t *testing.T) {
 	t.Parallel()
 	h := hear(t, strategy.Values{"mode": "long_short", "expiry": "4h"})
 	if have := h.target(0); have.Kind != strategy.NoTarget {
@@ -103,7 +103,7 @@ func TestASignalCountsOnceInOrderAndInTime(t *testing.T) {
 	}
 }
 
-func TestTheIdsRememberedAreBounded(t *testing.T) {
+func TestTheNumberOfRememberedIDsIsBounded(t *testing.T) {
 	t.Parallel()
 	h := hear(t, nil)
 	for i := range 100 {
@@ -145,7 +145,7 @@ func TestAShareOfAQuantityIsCutToItsStep(t *testing.T) {
 	}
 }
 
-func TestAnIDThatComesWithAnotherWishIsRefusedNotTakenForKnown(t *testing.T) {
+func TestAnIDWithAnotherContentIsRefusedNotTakenForKnown(t *testing.T) {
 	t.Parallel()
 	h, whole := hear(t, strategy.Values{}), exchange.RateOne
 	for _, c := range []struct {

@@ -12,15 +12,13 @@ import (
 
 type bollingerParams struct {
 	Period     int             `param:"period" default:"20" min:"2" max:"5000" help:"candles of the mean"`
-	Deviations decimal.Decimal `param:"deviations" default:"2" min:"0.1" max:"20" help:"between the mean and the bands"`
-	Mode       string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a close above the upper band sells short"`
+	Deviations decimal.Decimal `param:"deviations" default:"2" min:"0.1" max:"20" help:"deviations between the mean and the bands"`
+	Mode       string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a close above the upper band sells short"`
 }
 
-// bollinger buys a close below the lower band and leaves at the mean; short is
-// the mirror image.
+// bollinger buys a close below the lower band and leaves at the mean; short is the mirror image.
 //
-// It loses in a lasting fall, where the price walks down along the band: use it
-// with a stop.
+// It loses in a long fall, where the price follows the band down: use it with a stop.
 func bollinger() strategy.Definition {
 	return strategy.Define("bollinger", "buys a close below the lower band, leaves at the mean",
 		func(setting strategy.Setting, p bollingerParams) (strategy.Strategy, error) {
@@ -28,7 +26,7 @@ func bollinger() strategy.Definition {
 			reasons := [4]string{long: "the close is below the lower band", short: "the close is above the upper band", flat: "the close is back at the mean"}
 			side := unchanged
 			saw := [4]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
-			made, err := follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) wish {
+			made, err := follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) desired {
 				price := view.Symbol.PriceFloat(view.Candle.Close)
 				upper, middle, lower, ok := bands.Next(price)
 				if !ok {
@@ -38,7 +36,7 @@ func bollinger() strategy.Definition {
 				side = reverted(side, price < lower, price > upper, price >= middle, price <= middle)
 				return side
 			})
-			return shown(made, err, func(*strategy.View) []strategy.Condition {
+			return explain(made, err, func(*strategy.View) []strategy.Condition {
 				return []strategy.Condition{
 					strategy.Comparison("close", saw[0], "below", "the lower band", saw[3]),
 					strategy.Comparison("close", saw[0], "above", "the upper band", saw[1]),
@@ -48,9 +46,9 @@ func bollinger() strategy.Definition {
 		})
 }
 
-// reverted is the side after a candle: in at an extreme, out where the price is
-// back on the other half, kept between.
-func reverted(side wish, low, high, upperHalf, lowerHalf bool) wish {
+// reverted returns the side after a candle: in at an extreme, out when the price is back on the
+// other half, unchanged in between.
+func reverted(side desired, low, high, upperHalf, lowerHalf bool) desired {
 	switch {
 	case low:
 		return long
@@ -66,14 +64,14 @@ type zscoreParams struct {
 	Period int             `param:"period" default:"50" min:"2" max:"5000" help:"candles of the mean"`
 	Enter  decimal.Decimal `param:"enter" default:"2" min:"0.1" max:"20" help:"deviations from the mean to enter at"`
 	Leave  decimal.Decimal `param:"leave" default:"0" min:"-20" max:"20" help:"deviations, on the entry's side, to leave at"`
-	Mode   string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a high score sells short"`
+	Mode   string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a high score sells short"`
 }
 
-// zscore buys when the close is so many deviations below the mean and leaves
-// when it is back within some; short is the mirror image.
+// zscore buys when the close is a number of deviations below the mean and leaves when it is back
+// near it; short is the mirror image.
 //
-// It loses when the mean itself moves away: a score can come back to zero
-// because the mean fell to the price.
+// It loses when the mean itself moves away: a score can return to zero because the mean fell to the
+// price.
 func zscore() strategy.Definition {
 	return strategy.Define("zscore", "buys far below the mean in deviations, leaves near it",
 		func(setting strategy.Setting, p zscoreParams) (strategy.Strategy, error) {
@@ -84,7 +82,7 @@ func zscore() strategy.Definition {
 			reasons := [4]string{long: "the score is far below the mean", short: "the score is far above the mean", flat: "the score is back near the mean"}
 			side := unchanged
 			last := math.NaN()
-			made, err := follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) wish {
+			made, err := follow(setting, p.Mode, p.Period, reasons, func(view *strategy.View) desired {
 				value, ok := score.Next(view.Symbol.PriceFloat(view.Candle.Close))
 				if !ok {
 					return unchanged
@@ -93,7 +91,7 @@ func zscore() strategy.Definition {
 				side = reverted(side, value < -enter, value > enter, value >= -leave, value <= leave)
 				return side
 			})
-			return shown(made, err, func(*strategy.View) []strategy.Condition {
+			return explain(made, err, func(*strategy.View) []strategy.Condition {
 				return []strategy.Condition{
 					strategy.Comparison("score", last, "below", "minus enter", -enter),
 					strategy.Comparison("score", last, "above", "enter", enter),

@@ -16,10 +16,10 @@ type rsiParams struct {
 	High   decimal.Decimal `param:"high" default:"70" min:"0" max:"100" help:"leave above it"`
 }
 
-// rsi buys weakness: long on the close at which Wilder's RSI is below low, out
-// on the close at which it is above high.
+// rsi buys weakness: long on the close at which Wilder's RSI is below low, out on the close at
+// which it is above high.
 //
-// It loses in a lasting fall, where it buys early and the exit never comes.
+// It loses in a long fall, where it buys early and the exit never comes.
 func rsi() strategy.Definition {
 	return strategy.Define("rsi", "long below a low relative strength index, out above a high one",
 		func(setting strategy.Setting, p rsiParams) (strategy.Strategy, error) {

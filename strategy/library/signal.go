@@ -8,29 +8,29 @@ import (
 	"botd/strategy/indicator"
 )
 
-// wish is what a signal asks for on a candle.
-type wish int8
+// desired is the side a signal asks for on a candle.
+type desired int8
 
 const (
-	unchanged wish = iota
+	unchanged desired = iota
 	long
 	flat
 	short
 )
 
-// following is a strategy that holds what its signal last asked for: an entry
-// of the configured size on either side, or nothing.
+// following is a strategy that holds what its signal asked for last: the configured size on either
+// side, or nothing.
 type following struct {
 	warmup  int
-	next    func(view *strategy.View) wish
+	next    func(view *strategy.View) desired
 	targets [4]strategy.Target
 	reasons [4]string
-	last    wish
+	last    desired
 }
 
-// follow makes a strategy of a signal. Without shorts, what would sell short
-// leaves instead.
-func follow(setting strategy.Setting, mode string, warmup int, reasons [4]string, next func(view *strategy.View) wish) (strategy.Strategy, error) {
+// follow makes a strategy from a signal. Without shorts, a sell signal only closes the long
+// position.
+func follow(setting strategy.Setting, mode string, warmup int, reasons [4]string, next func(view *strategy.View) desired) (strategy.Strategy, error) {
 	if err := shorts(setting, mode); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func follow(setting strategy.Setting, mode string, warmup int, reasons [4]string
 	return f, nil
 }
 
-// shorts refuses to sell short where nothing can be.
+// shorts refuses short positions where the market has none.
 func shorts(setting strategy.Setting, mode string) error {
 	if mode == "long_short" && setting.Market == exchange.Spot {
 		return &strategy.ValueError{Parameter: "mode", Err: errors.New("long_short needs the futures market: spot has no short positions")}
@@ -65,20 +65,20 @@ func (f *following) Decide(_ *strategy.View, plan *strategy.Plan) {
 	}
 }
 
-// bar is the view's newest candle as indicators take it.
+// bar returns the view's newest candle for indicators.
 func bar(view *strategy.View) indicator.Bar {
 	c, s := &view.Candle, view.Symbol
 	return indicator.Bar{Open: s.PriceFloat(c.Open), High: s.PriceFloat(c.High), Low: s.PriceFloat(c.Low), Close: s.PriceFloat(c.Close), Volume: c.Volume, OpenMS: c.OpenMS}
 }
 
-// crossing tells when a value crosses above or below zero: between two candles
-// that both have it.
+// crossing reports when a value crosses above or below zero: between two candles that both have a
+// value.
 type crossing struct {
 	before float64
 	begun  bool
 }
 
-func (c *crossing) next(value float64) wish {
+func (c *crossing) next(value float64) desired {
 	before, begun := c.before, c.begun
 	c.before, c.begun = value, true
 	switch {

@@ -20,7 +20,7 @@ func flatCandles(closes ...float64) (all []exchange.Candle) {
 	return all
 }
 
-// sides feeds candles and writes the target after each: . nothing wished, L long, 0 flat, S short.
+// sides feeds candles and returns the target after each: . none, L long, 0 flat, S short.
 func sides(t *testing.T, s strategy.Strategy, candles []exchange.Candle) string {
 	t.Helper()
 	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol}
@@ -42,7 +42,7 @@ func sides(t *testing.T, s strategy.Strategy, candles []exchange.Candle) string 
 	return text
 }
 
-func TestSignalsEnterAndLeaveWhereTheyShould(t *testing.T) {
+func TestSignalsEnterAndLeaveAtTheRightCandles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string

@@ -8,15 +8,15 @@ import (
 type smaCrossParams struct {
 	Fast int    `param:"fast" default:"10" min:"1" max:"5000" help:"candles of the fast average"`
 	Slow int    `param:"slow" default:"50" min:"2" max:"10000" help:"candles of the slow average"`
-	Mode string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a cross below also sells short"`
+	Mode string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a cross below also sells short"`
 }
 
-// smaCross follows the trend: it enters on the close at which the fast simple
-// average of closes crosses above the slow one, and leaves on the cross below
-// (long_only) or turns short there (long_short). Averages are compared exactly.
+// smaCross follows the trend: it enters on the close at which the fast simple average of closes
+// crosses above the slow one, and leaves on the cross below (long_only) or turns short there
+// (long_short). Averages are compared exactly.
 //
-// It loses when the price goes sideways: each small swing is a cross, and every
-// cross pays fees and gives back a piece of the move.
+// It loses in a sideways market: each small swing is a cross, and every cross pays fees and gives
+// back a part of the move.
 func smaCross() strategy.Definition {
 	return strategy.Define("sma_cross", "long while a fast simple average is above a slow one, decided at their crosses",
 		func(setting strategy.Setting, p smaCrossParams) (strategy.Strategy, error) {
@@ -40,8 +40,8 @@ type smaCrossing struct {
 	fast, slow *indicator.SMA
 	warmup     int
 	long, out  strategy.Target
-	before     int  // fast against slow on the candle before
-	both       bool // both averages existed on it
+	before     int  // fast against slow on the previous candle
+	both       bool // both averages existed then
 	crossed    int  // +1 above, -1 below, 0 not yet
 }
 

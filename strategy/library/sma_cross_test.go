@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// decisions feeds closes and returns the target's sign after each: 0 for none wished.
+// decisions feeds closes and returns the target's sign after each: 0 for no target.
 func decisions(t *testing.T, s strategy.Strategy, closes []exchange.Price) []int {
 	t.Helper()
 	view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol}
@@ -20,14 +20,14 @@ func decisions(t *testing.T, s strategy.Strategy, closes []exchange.Price) []int
 		s.Decide(&view, &plan)
 		sign := plan.Target.Sign()
 		if plan.Target.Kind != strategy.NoTarget && sign == 0 {
-			sign = 9 // flat is a wish too
+			sign = 9 // flat is a target too
 		}
 		signs = append(signs, sign)
 	}
 	return signs
 }
 
-func TestSMACrossDecidesAtCrossesOnly(t *testing.T) {
+func TestSMACrossDecidesOnlyAtCrosses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, mode string

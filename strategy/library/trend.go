@@ -13,7 +13,7 @@ import (
 type emaCrossParams struct {
 	Fast int    `param:"fast" default:"12" min:"1" max:"5000" help:"candles of the fast average"`
 	Slow int    `param:"slow" default:"26" min:"2" max:"10000" help:"candles of the slow average"`
-	Mode string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a cross below also sells short"`
+	Mode string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a cross below also sells short"`
 }
 
 func slower(fast, slow int) error {
@@ -23,11 +23,10 @@ func slower(fast, slow int) error {
 	return nil
 }
 
-// emaCross follows the trend as smaCross does, with exponential averages, which
-// turn sooner.
+// emaCross follows the trend like smaCross, with exponential averages, which turn sooner.
 //
-// It loses when the price goes sideways: each small swing is a cross that pays
-// fees and gives back a piece of the move.
+// It loses in a sideways market: each small swing is a cross that pays fees and gives back a part
+// of the move.
 func emaCross() strategy.Definition {
 	return strategy.Define("ema_cross", "long while a fast exponential average is above a slow one, decided at their crosses",
 		func(setting strategy.Setting, p emaCrossParams) (strategy.Strategy, error) {
@@ -37,8 +36,9 @@ func emaCross() strategy.Definition {
 			fast, slow, cross := indicator.NewEMA(p.Fast), indicator.NewEMA(p.Slow), crossing{}
 			reasons := [4]string{long: "the fast average crossed above the slow one", short: "the fast average crossed below the slow one"}
 			quick, lazy := math.NaN(), math.NaN()
-			// An average weighs its past for ever; three times its length leave 5 % of the beginning.
-			made, err := follow(setting, p.Mode, 3*p.Slow, reasons, func(view *strategy.View) wish {
+			// An exponential average never forgets its past; after three times its length 5 % of
+			// the beginning remain.
+			made, err := follow(setting, p.Mode, 3*p.Slow, reasons, func(view *strategy.View) desired {
 				price := view.Symbol.PriceFloat(view.Candle.Close)
 				quick, _ = fast.Next(price)
 				value, ok := slow.Next(price)
@@ -48,7 +48,7 @@ func emaCross() strategy.Definition {
 				lazy = value
 				return cross.next(quick - lazy)
 			})
-			return shown(made, err, func(*strategy.View) []strategy.Condition {
+			return explain(made, err, func(*strategy.View) []strategy.Condition {
 				return []strategy.Condition{strategy.Comparison("fast average", quick, "above", "the slow one", lazy)}
 			})
 		})
@@ -58,14 +58,13 @@ type macdParams struct {
 	Fast   int    `param:"fast" default:"12" min:"2" max:"5000" help:"candles of the fast average"`
 	Slow   int    `param:"slow" default:"26" min:"3" max:"10000" help:"candles of the slow average"`
 	Signal int    `param:"signal" default:"9" min:"1" max:"5000" help:"candles of the signal's average"`
-	Mode   string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a cross below also sells short"`
+	Mode   string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a cross below also sells short"`
 }
 
-// macd enters where the MACD crosses above its signal line and leaves on the
-// cross below.
+// macd enters where the MACD crosses above its signal line and leaves on the cross below.
 //
-// It loses when the price goes sideways, and late in a trend that loses pace
-// without turning: the signal crosses although the price goes on.
+// It loses in a sideways market, and late in a trend that slows without turning: the signal crosses
+// although the price continues.
 func macd() strategy.Definition {
 	return strategy.Define("macd", "long while the MACD is above its signal line, decided at their crosses",
 		func(setting strategy.Setting, p macdParams) (strategy.Strategy, error) {
@@ -75,7 +74,7 @@ func macd() strategy.Definition {
 			lines, cross := indicator.NewMACD(p.Fast, p.Slow, p.Signal), crossing{}
 			reasons := [4]string{long: "the MACD crossed above its signal", short: "the MACD crossed below its signal"}
 			line, signal := math.NaN(), math.NaN()
-			made, err := follow(setting, p.Mode, 3*p.Slow+p.Signal, reasons, func(view *strategy.View) wish {
+			made, err := follow(setting, p.Mode, 3*p.Slow+p.Signal, reasons, func(view *strategy.View) desired {
 				value, average, histogram, ok := lines.Next(view.Symbol.PriceFloat(view.Candle.Close))
 				if !ok {
 					return unchanged
@@ -83,7 +82,7 @@ func macd() strategy.Definition {
 				line, signal = value, average
 				return cross.next(histogram)
 			})
-			return shown(made, err, func(*strategy.View) []strategy.Condition {
+			return explain(made, err, func(*strategy.View) []strategy.Condition {
 				return []strategy.Condition{strategy.Comparison("MACD", line, "above", "its signal", signal)}
 			})
 		})
@@ -92,11 +91,11 @@ func macd() strategy.Definition {
 type supertrendParams struct {
 	Period     int             `param:"period" default:"10" min:"1" max:"5000" help:"candles of the average true range"`
 	Multiplier decimal.Decimal `param:"multiplier" default:"3" min:"0.1" max:"100" help:"true ranges between price and line"`
-	Mode       string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether a falling trend is sold short"`
+	Mode       string          `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: a falling trend is sold short"`
 }
 
-// supertrend holds while the trend line is below the price. It enters when the
-// trend turns, not in one that was already there at the start.
+// supertrend holds while the trend line is below the price. It enters when the trend turns, not in
+// a trend that already existed at the start.
 //
 // It loses when the price swings by about the line's distance and back.
 func supertrend() strategy.Definition {
@@ -105,7 +104,7 @@ func supertrend() strategy.Definition {
 			line, cross := indicator.NewSupertrend(p.Period, p.Multiplier.InexactFloat64()), crossing{}
 			reasons := [4]string{long: "the trend turned up", short: "the trend turned down"}
 			at, closed := math.NaN(), math.NaN()
-			made, err := follow(setting, p.Mode, 5*p.Period, reasons, func(view *strategy.View) wish {
+			made, err := follow(setting, p.Mode, 5*p.Period, reasons, func(view *strategy.View) desired {
 				b := bar(view)
 				value, ok := line.Next(b.High, b.Low, b.Close)
 				if !ok {
@@ -117,45 +116,44 @@ func supertrend() strategy.Definition {
 				}
 				return cross.next(-1)
 			})
-			return shown(made, err, func(*strategy.View) []strategy.Condition {
+			return explain(made, err, func(*strategy.View) []strategy.Condition {
 				return []strategy.Condition{strategy.Comparison("close", closed, "above", "the trend line", at)}
 			})
 		})
 }
 
 type donchianParams struct {
-	Entry int    `param:"entry" default:"20" min:"1" max:"5000" help:"candles whose extreme is broken to enter"`
-	Exit  int    `param:"exit" default:"10" min:"1" max:"5000" help:"candles whose opposite extreme is broken to leave"`
-	Mode  string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"whether breaking the low sells short"`
+	Entry int    `param:"entry" default:"20" min:"1" max:"5000" help:"candles whose extreme must be broken to enter"`
+	Exit  int    `param:"exit" default:"10" min:"1" max:"5000" help:"candles whose opposite extreme must be broken to leave"`
+	Mode  string `param:"mode" default:"long_only" oneof:"long_only|long_short" help:"long_short: breaking the low sells short"`
 }
 
-// donchian is the turtles' breakout: it enters on a close above the highest high
-// of the entry candles before, and leaves on a close below the lowest low of the
-// exit candles before; short is the mirror image.
+// donchian is the turtles' breakout: it enters on a close above the highest high of the previous
+// entry candles, and leaves on a close below the lowest low of the previous exit candles; short is
+// the mirror image.
 //
-// It loses often and a little: most breakouts fail, the few that do not must pay
-// for them.
+// It loses often and a little: most breakouts fail, and the few that succeed must pay for them.
 func donchian() strategy.Definition {
 	return strategy.Define("donchian", "the turtles' breakout: enters on a new extreme, leaves on a nearer opposite one",
 		func(setting strategy.Setting, p donchianParams) (strategy.Strategy, error) {
 			b := &breakout{entryHigh: indicator.NewHighest(p.Entry), entryLow: indicator.NewLowest(p.Entry), exitHigh: indicator.NewHighest(p.Exit), exitLow: indicator.NewLowest(p.Exit)}
 			reasons := [4]string{long: "the close broke the highest high", short: "the close broke the lowest low", flat: "the close broke the nearer opposite extreme"}
 			made, err := follow(setting, p.Mode, max(p.Entry, p.Exit)+1, reasons, b.next)
-			return shown(made, err, b.conditions)
+			return explain(made, err, b.conditions)
 		})
 }
 
 type breakout struct {
 	entryHigh, exitHigh *indicator.Highest
 	entryLow, exitLow   *indicator.Lowest
-	top, bottom         float64 // of the entry candles before
-	near, far           float64 // highest and lowest of the exit candles before
+	top, bottom         float64 // of the previous entry candles
+	near, far           float64 // highest and lowest of the previous exit candles
 	ready               bool
-	side                wish
+	side                desired
 	saw                 [5]float64 // the newest close, and what it was compared with
 }
 
-// conditions tells what the newest close was compared with.
+// conditions returns what the newest close was compared with.
 func (b *breakout) conditions(*strategy.View) []strategy.Condition {
 	all := []strategy.Condition{
 		strategy.Comparison("close", b.saw[0], "above", "the highest high before", b.saw[1]),
@@ -170,7 +168,7 @@ func (b *breakout) conditions(*strategy.View) []strategy.Condition {
 	return all
 }
 
-func (b *breakout) next(view *strategy.View) wish {
+func (b *breakout) next(view *strategy.View) desired {
 	candle := bar(view)
 	asked := unchanged
 	b.saw = [5]float64{candle.Close, math.NaN(), math.NaN(), math.NaN(), math.NaN()}

@@ -12,16 +12,16 @@ import (
 
 type twapParams struct {
 	Side     exchange.Side   `param:"side" default:"buy" help:"buy builds a long position, sell a short one"`
-	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency, in all"`
-	Slices   int             `param:"slices" default:"10" min:"1" max:"100000" help:"into how many equal parts"`
-	Every    time.Duration   `param:"every" default:"1m" min:"100ms" help:"between two parts"`
+	Quantity decimal.Decimal `param:"quantity" min:"0" help:"base currency, in total"`
+	Slices   int             `param:"slices" default:"10" min:"1" max:"100000" help:"number of equal parts"`
+	Every    time.Duration   `param:"every" default:"1m" min:"100ms" help:"time between two parts"`
 }
 
-// twap reaches a quantity in equal slices, one every so often, then holds. Its
-// target follows from when it began, which is remembered: through any number of
-// restarts it reaches exactly the quantity, and after a pause it catches up.
+// twap reaches a quantity in equal slices, one each interval, then holds (time-weighted average
+// price). Its target follows from its remembered start: through any number of restarts it reaches
+// exactly the quantity, and after a pause it catches up.
 //
-// It loses when the price runs away while it still buys.
+// It loses when the price runs away while it is still buying.
 func twap() strategy.Definition {
 	return strategy.Define("twap", "reaches a quantity in equal slices over time, then holds",
 		func(setting strategy.Setting, p twapParams) (strategy.Strategy, error) {
@@ -58,7 +58,7 @@ func (s *slicing) Decide(view *strategy.View, plan *strategy.Plan) {
 	due := min(s.slices, max(0, view.NowMS-begin)/s.everyMS+1)
 	target := s.quantity
 	if due < s.slices {
-		// The product could pass 64 bits for a very large quantity: divide first.
+		// The product could exceed 64 bits for a very large quantity: divide first.
 		target = s.quantity/exchange.Quantity(s.slices)*exchange.Quantity(due) + s.quantity%exchange.Quantity(s.slices)*exchange.Quantity(due)/exchange.Quantity(s.slices)
 	}
 	plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: s.sign * s.symbol.FloorQuantity(target)}, "the slices due by now")

@@ -52,7 +52,7 @@ func TestTWAPReachesExactlyItsQuantityThroughARestart(t *testing.T) {
 			t.Errorf("at %d: want %d, have %d", c.atMS, c.want, have)
 		}
 	}
-	s = newStrategy(t, "twap", exchange.Futures, values) // restarted, with its memory from the journal
+	s = newStrategy(t, "twap", exchange.Futures, values) // restarted with its memory from the journal
 	for _, c := range []struct {
 		atMS int64
 		want exchange.Quantity

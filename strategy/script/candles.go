@@ -10,7 +10,7 @@ import (
 	"botd/exchange"
 )
 
-// candles are the series of a longer interval, made of the strategy's own.
+// candles are the series of a longer interval, built from the strategy's own candles.
 type candles struct {
 	on     *clock
 	series starlark.StringDict
@@ -18,7 +18,7 @@ type candles struct {
 
 var _ starlark.HasAttrs = (*candles)(nil)
 
-// coarser is candles(interval): candles("1d").close, ema(candles("4h").close, 20),
+// coarser implements candles(interval): candles("1d").close, ema(candles("4h").close, 20),
 // atr(candles("1d"), 14).
 func coarser(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
@@ -54,20 +54,20 @@ func (c *candles) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-// AttrNames are the names of the series.
+// AttrNames returns the names of the series.
 func (c *candles) AttrNames() []string { return c.series.Keys() }
 
-// String names the interval.
+// String returns the call that made them.
 func (c *candles) String() string { return "candles(" + c.on.interval.String() + ")" }
 
-// Type is what type() returns.
+// Type returns what type() returns.
 func (c *candles) Type() string { return "candles" }
 
-// Freeze does nothing: a script can not change them.
+// Freeze does nothing: a script cannot change them.
 func (c *candles) Freeze() {}
 
-// Truth is true: they are there.
+// Truth is always true.
 func (c *candles) Truth() starlark.Bool { return true }
 
-// Hash refuses: they are no key.
-func (c *candles) Hash() (uint32, error) { return 0, errors.New("candles can not be a key") }
+// Hash returns an error: candles cannot be a key.
+func (c *candles) Hash() (uint32, error) { return 0, errors.New("candles cannot be a key") }

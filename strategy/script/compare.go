@@ -8,11 +8,11 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Comparisons in a script become calls of built-in functions, for two reasons: a
-// series compares by its newest value, and a value that does not exist yet (NaN)
-// is neither above nor below anything, where Starlark orders NaN above all.
+// Comparisons in a script become calls of built-in functions, for two reasons: a series compares by
+// its newest value, and a value that does not exist yet (NaN) is neither above nor below anything,
+// whereas Starlark orders NaN above everything.
 
-// comparisons are the functions, named as nothing a script can write is named.
+// comparisons are these functions, under names that a script cannot write.
 var comparisons = map[syntax.Token]*starlark.Builtin{
 	syntax.LT:  comparison(syntax.LT, func(x, y float64) bool { return x < y }),
 	syntax.LE:  comparison(syntax.LE, func(x, y float64) bool { return x <= y }),
@@ -35,14 +35,14 @@ func comparison(operator syntax.Token, floats func(x, y float64) bool) *starlark
 				return nil, fmt.Errorf("%s has several values: write %s", many.Type(), many.example())
 			}
 		}
-		// Two whole numbers, texts, lists: as Starlark does.
+		// Two integers, texts or lists: as Starlark does.
 		result, err := starlark.Compare(operator, newest(x), newest(y))
 		return starlark.Bool(result), err
 	})
 }
 
-// number returns a float or the newest value of a series; whole numbers are
-// floats here when the other side is one.
+// number returns a float or the newest value of a series. An integer is converted to a float when
+// the other side is one.
 func number(value starlark.Value) (float64, bool) {
 	switch value := value.(type) {
 	case starlark.Float:
@@ -95,7 +95,7 @@ func rewriteAll(all []syntax.Expr) {
 	}
 }
 
-// rewrite returns an expression whose comparisons are calls.
+// rewrite returns an expression with comparisons replaced by calls.
 func rewrite(expression syntax.Expr) syntax.Expr {
 	switch e := expression.(type) {
 	case nil:

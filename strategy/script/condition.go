@@ -6,10 +6,10 @@ import (
 	"botd/strategy"
 )
 
-// maxConditions bounds what a script tells.
+// maxConditions bounds what a script shows.
 const maxConditions = 60
 
-// Conditions tells the newest value of every series the script has.
+// Conditions returns the newest value of every series of the script.
 func (r *running) Conditions(*strategy.View) (all []strategy.Condition) {
 	seen := map[string]bool{}
 	for _, c := range r.clocks {
@@ -28,7 +28,7 @@ func (r *running) Conditions(*strategy.View) (all []strategy.Condition) {
 	return all
 }
 
-// Conditions tells whether each rule is true, then the values in them.
+// Conditions returns whether each rule is true, then the values in the rules.
 func (r *ruled) Conditions(view *strategy.View) []strategy.Condition {
 	var all []strategy.Condition
 	for i, text := range r.texts {
@@ -45,8 +45,9 @@ func (r *ruled) Conditions(view *strategy.View) []strategy.Condition {
 	return append(all, r.running.Conditions(view)...)
 }
 
-// holds asks one rule. A rule that fails is told, not thrown: this is only for people.
-func (r *ruled) holds(view *strategy.View, rule int) (held bool, err error) {
+// holds evaluates one rule. It reports a failing rule instead of panicking: this is only for
+// display.
+func (r *ruled) holds(view *strategy.View, rule int) (met bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("%v", cause)

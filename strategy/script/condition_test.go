@@ -10,9 +10,9 @@ import (
 	"botd/strategy"
 )
 
-// TestRulesTellWhetherTheyHoldAndWhatIsInThem asks rules on every candle of a
-// rising, then falling price; asking changes nothing.
-func TestRulesTellWhetherTheyHoldAndWhatIsInThem(t *testing.T) {
+// TestRulesShowWhetherTheyHoldAndTheirValues evaluates rules on every candle of a rising, then
+// falling price; doing so changes nothing.
+func TestRulesShowWhetherTheyHoldAndTheirValues(t *testing.T) {
 	t.Parallel()
 	symbol := sim.DefaultSymbols()[0]
 	setting := strategy.Setting{Market: exchange.Futures, Symbol: symbol, Interval: exchange.Minute1, Size: strategy.Size{Quantity: symbol.QuantityTick}}
@@ -59,12 +59,11 @@ func TestRulesTellWhetherTheyHoldAndWhatIsInThem(t *testing.T) {
 	}
 }
 
-// TestAMistakeInARuleIsToldOfThatRule makes each mistake in each rule, the others
-// being well.
-func TestAMistakeInARuleIsToldOfThatRule(t *testing.T) {
+// TestAMistakeIsReportedForItsRule makes each mistake in each rule while the others are correct.
+func TestAMistakeIsReportedForItsRule(t *testing.T) {
 	t.Parallel()
 	for mistake, want := range map[string]string{
-		"close[-1] > 3":                    "looked back on from 0",
+		"close[-1] > 3":                    "values from 0, the newest",
 		"rsi(close, 0) < 30":               "period 0 is not from",
 		"ema(candles(\"7h\"), 5) > 1":      "unknown interval",
 		"foo(close) > 3":                   "foo is not defined",

@@ -16,7 +16,7 @@ func sourceError(at syntax.Position, err error) *strategy.SourceError {
 	return &strategy.SourceError{File: at.Filename(), Line: int(at.Line), Column: int(at.Col), Err: err}
 }
 
-// located turns what Starlark returns into an error that knows its place.
+// located turns an error of Starlark into one with a position.
 func located(err error) error {
 	var (
 		wrong   syntax.Error
@@ -29,7 +29,7 @@ func located(err error) error {
 	case errors.As(err, &unknown):
 		e := sourceError(unknown[0].Pos, errors.New(unknown[0].Msg))
 		if name, undefined := strings.CutPrefix(unknown[0].Msg, "undefined: "); undefined {
-			// Starlark suggests the script's own names, which we add to.
+			// Starlark suggests the script's own names; we add the built-in ones.
 			name, suggested, found := strings.Cut(name, " (did you mean ")
 			e.Err, e.Unknown, e.Known = fmt.Errorf("%s is not defined", name), name, Names()
 			if found {
@@ -43,14 +43,13 @@ func located(err error) error {
 	return err
 }
 
-// failure is an error of a running script: what went wrong, where in the script,
-// and by which calls it came there.
+// failure is an error of a running script: what went wrong, where, and the call stack.
 func failure(failed *starlark.EvalError) error {
 	var (
 		at   syntax.Position
 		path []string
 	)
-	for i := len(failed.CallStack) - 1; i >= 0; i-- { // the innermost call is the first
+	for i := len(failed.CallStack) - 1; i >= 0; i-- { // the innermost call of the script
 		frame := failed.CallStack.At(i)
 		if frame.Pos.Filename() == "<builtin>" {
 			continue
@@ -64,7 +63,7 @@ func failure(failed *starlark.EvalError) error {
 	}
 	message := failed.Msg
 	if strings.Contains(message, "too many steps") {
-		message = "took too many steps: a loop without end?"
+		message = "took too many steps: an infinite loop?"
 	}
 	e := sourceError(at, errors.New(message))
 	e.Trace = path

@@ -13,29 +13,29 @@ import (
 	"botd/strategy"
 )
 
-// param is param(name, default, min=, max=, oneof=, help=): a parameter of the
-// strategy, as its YAML gives it. Its kind is the default's.
+// param implements param(name, default, min=, max=, oneof=, help=): a parameter of the strategy,
+// set in its YAML. Its kind is that of the default.
 func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	if !r.loading {
 		return nil, errors.New("param(...) belongs at the top of the file, outside any function")
 	}
 	var (
-		name, help    string
-		fallback      starlark.Value
-		least, most   starlark.Value
-		oneOf         *starlark.List
-		kinds         = map[string]string{"int": "int", "float": "decimal", "bool": "bool", "string": "text"}
-		parameterName = func() string { return fmt.Sprintf("param(%q)", name) }
+		name, help       string
+		fallback         starlark.Value
+		minimum, maximum starlark.Value
+		oneOf            *starlark.List
+		kinds            = map[string]string{"int": "int", "float": "decimal", "bool": "bool", "string": "text"}
+		parameterName    = func() string { return fmt.Sprintf("param(%q)", name) }
 	)
-	if err := starlark.UnpackArgs("param", args, named, "name", &name, "default", &fallback, "min?", &least, "max?", &most, "oneof?", &oneOf, "help?", &help); err != nil {
+	if err := starlark.UnpackArgs("param", args, named, "name", &name, "default", &fallback, "min?", &minimum, "max?", &maximum, "oneof?", &oneOf, "help?", &help); err != nil {
 		return nil, err
 	}
 	if !identifier(name) {
-		return nil, fmt.Errorf("%s: a name is made of a-z, 0-9 and _", parameterName())
+		return nil, fmt.Errorf("%s: a name consists of a-z, 0-9 and _", parameterName())
 	}
 	if slices.ContainsFunc(r.parameters, func(p strategy.Parameter) bool { return p.Name == name }) {
-		return nil, fmt.Errorf("%s: there is one of that name already", parameterName())
+		return nil, fmt.Errorf("%s: the name is already used", parameterName())
 	}
 	kind, ok := kinds[fallback.Type()]
 	if !ok {
@@ -45,7 +45,7 @@ func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 	for _, bound := range []struct {
 		given starlark.Value
 		into  *string
-	}{{least, &p.Min}, {most, &p.Max}} {
+	}{{minimum, &p.Min}, {maximum, &p.Max}} {
 		if bound.given != nil && bound.given != starlark.None {
 			if _, isNumber := number(bound.given); !isNumber {
 				return nil, fmt.Errorf("%s: min and max are numbers", parameterName())
@@ -85,7 +85,7 @@ func text(value starlark.Value) string {
 	return value.String()
 }
 
-// valueOf is a value as written in YAML, checked already, as the script sees it.
+// valueOf returns a checked YAML value as the script sees it.
 func valueOf(p strategy.Parameter, given string) (starlark.Value, error) {
 	switch p.Kind {
 	case "int":
@@ -105,8 +105,8 @@ func valueOf(p strategy.Parameter, given string) (starlark.Value, error) {
 	return starlark.String(given), nil
 }
 
-// warmup is warmup(candles): how many closed candles there must be before the
-// first decision counts, where what is measured is not enough.
+// warmup implements warmup(candles): how many closed candles are needed before the first decision
+// counts, where the measured number is too small.
 func warmup(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r := runningOf(thread)
 	var candles int

@@ -14,44 +14,44 @@ import (
 	"botd/strategy"
 )
 
-// opaque is a value a script passes on and can not look into.
+// opaque is a value that a script passes on without looking inside.
 type opaque struct{ kind string }
 
-// String names it.
+// String returns its kind.
 func (o opaque) String() string { return o.kind }
 
-// Type is what type() returns.
+// Type returns what type() returns.
 func (o opaque) Type() string { return o.kind }
 
-// Freeze does nothing: a script can not change it.
+// Freeze does nothing: a script cannot change it.
 func (o opaque) Freeze() {}
 
-// Truth is true: it is there.
+// Truth is always true.
 func (o opaque) Truth() starlark.Bool { return true }
 
-// Hash refuses: it is no key.
-func (o opaque) Hash() (uint32, error) { return 0, errors.New(o.kind + " can not be a key") }
+// Hash returns an error: it cannot be a key.
+func (o opaque) Hash() (uint32, error) { return 0, errors.New(o.kind + " cannot be a key") }
 
-// wish is what decide returns.
-type wish struct {
+// result is what decide returns.
+type result struct {
 	opaque
 	plan   strategy.Plan
 	orders []strategy.DesiredOrder
 	exits  []strategy.DesiredOrder
 }
 
-type wishedTarget struct {
+type targetValue struct {
 	opaque
 	target strategy.Target
 }
 
-type wishedOrder struct {
+type orderValue struct {
 	opaque
 	order strategy.DesiredOrder
 }
 
-// into writes the wish into the engine's plan, whose buffers stay its own.
-func (w *wish) into(plan *strategy.Plan) {
+// into writes the result into the engine's plan and keeps that plan's buffers.
+func (w *result) into(plan *strategy.Plan) {
 	plan.Target, plan.Leverage, plan.Protection, plan.Reason = w.plan.Target, w.plan.Leverage, w.plan.Protection, w.plan.Reason
 	plan.OrdersSet, plan.ExitsSet = w.plan.OrdersSet, w.plan.ExitsSet
 	plan.Orders, plan.Exits = append(plan.Orders, w.orders...), append(plan.Exits, w.exits...)
@@ -62,7 +62,7 @@ func (w *wish) into(plan *strategy.Plan) {
 
 func errorf(format string, values ...any) error { return fmt.Errorf(format, values...) }
 
-// trading returns the strategy that asks, or why it can not.
+// trading returns the running strategy, or an error at the top of the file.
 func trading(thread *starlark.Thread, function string) (*running, error) {
 	r := runningOf(thread)
 	if r.loading || r.view.of == nil {
@@ -73,7 +73,11 @@ func trading(thread *starlark.Thread, function string) (*running, error) {
 
 var sides = map[string]int64{"long": 1, "flat": 0, "short": -1}
 
-// hold is hold("long" | "short" | "flat", reason=""): the configured size on that side.
+// hold implements hold("long"
+//
+// "short"
+//
+// "flat", reason=""): the configured size on that side.
 func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "hold")
 	if err != nil {
@@ -87,12 +91,12 @@ func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 	if !ok {
 		return nil, fmt.Errorf("hold(%q): the side is \"long\", \"short\" or \"flat\"", side)
 	}
-	w := &wish{opaque: opaque{"plan"}}
+	w := &result{opaque: opaque{"plan"}}
 	w.plan.Hold(r.size(sign), reason)
 	return w, r.holdable(w.plan.Target)
 }
 
-// holdable refuses what the market has no way to hold.
+// holdable refuses a target that the market does not have.
 func (r *running) holdable(target strategy.Target) error {
 	if r.setting.Market == exchange.Spot && target.Sign() < 0 {
 		return errors.New("spot has no short positions: hold \"flat\", or trade futures")
@@ -100,7 +104,7 @@ func (r *running) holdable(target strategy.Target) error {
 	return nil
 }
 
-// size is size(sign=1): the configured size as a target.
+// size implements size(sign=1): the configured size as a target.
 func size(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "size")
 	if err != nil {
@@ -113,10 +117,10 @@ func size(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 	if sign < -1 || sign > 1 {
 		return nil, fmt.Errorf("size(%d): the sign is 1 for long, -1 for short, 0 for flat", sign)
 	}
-	return &wishedTarget{opaque{"target"}, r.size(int64(sign))}, nil
+	return &targetValue{opaque{"target"}, r.size(int64(sign))}, nil
 }
 
-// target is quantity(x), equity(x) or quote(x), negative for short.
+// target implements quantity(x), equity(x) or quote(x), negative for short.
 func target(kind string) *starlark.Builtin {
 	return starlark.NewBuiltin(kind, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		r, err := trading(thread, kind)
@@ -148,12 +152,12 @@ func target(kind string) *starlark.Builtin {
 		if t.Sign() == 0 {
 			t = strategy.Flat()
 		}
-		return &wishedTarget{opaque{"target"}, t}, nil
+		return &targetValue{opaque{"target"}, t}, nil
 	})
 }
 
-// risk is risk(share, stop): the target that loses that share of the equity
-// between the last price and the stop, long when the stop is below.
+// risk implements risk(share, stop): the target that loses that share of the equity between the
+// last price and the stop, long when the stop is below.
 func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "risk")
 	if err != nil {
@@ -175,10 +179,10 @@ func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 	if err != nil {
 		return nil, err
 	}
-	return &wishedTarget{opaque{"target"}, strategy.Target{Kind: strategy.ByQuantity, Quantity: r.view.of.QuantityAtRisk(rate, stop)}}, nil
+	return &targetValue{opaque{"target"}, strategy.Target{Kind: strategy.ByQuantity, Quantity: r.view.of.QuantityAtRisk(rate, stop)}}, nil
 }
 
-// order is order(key, side, price, quantity, post_only=False, stop_price=None).
+// order implements order(key, side, price, quantity, post_only=False, stop_price=None).
 func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "order")
 	if err != nil {
@@ -188,7 +192,7 @@ func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 		key, side                   string
 		atPrice, ofQuantity, stopAt starlark.Value
 		postOnly                    bool
-		o                           = &wishedOrder{opaque: opaque{"order"}}
+		o                           = &orderValue{opaque: opaque{"order"}}
 	)
 	if err := starlark.UnpackArgs("order", args, named, "key", &key, "side", &side, "price", &atPrice, "quantity", &ofQuantity, "post_only?", &postOnly, "stop_price?", &stopAt); err != nil {
 		return nil, err
@@ -197,7 +201,7 @@ func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 	if o.order.Side, err = exchange.ParseSide(strings.ToUpper(side)); err != nil {
 		return nil, fmt.Errorf("order(%q): side %q is not \"buy\" or \"sell\"", key, side)
 	}
-	passive := -1 // a buyer's price is cut down to the tick, a seller's is raised
+	passive := -1 // a buyer's price is rounded down to the tick, a seller's up
 	if o.order.Side == exchange.Sell {
 		passive = 1
 	}
@@ -219,29 +223,30 @@ func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 	return o, nil
 }
 
-// plan is plan(target=, orders=, exits=, stop_loss=, take_profit=, leverage=, reason=, remember=).
+// plan implements plan(target=, orders=, exits=, stop_loss=, take_profit=, leverage=, reason=,
+// remember=).
 func plan(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	r, err := trading(thread, "plan")
 	if err != nil {
 		return nil, err
 	}
 	var (
-		wanted, orders, exits starlark.Value
+		target, orders, exits starlark.Value
 		stopLoss, takeProfit  starlark.Value
 		remember              *starlark.Dict
-		w                     = &wish{opaque: opaque{"plan"}}
+		w                     = &result{opaque: opaque{"plan"}}
 	)
-	if err := starlark.UnpackArgs("plan", args, named, "target?", &wanted, "orders?", &orders, "exits?", &exits, "stop_loss?", &stopLoss,
+	if err := starlark.UnpackArgs("plan", args, named, "target?", &target, "orders?", &orders, "exits?", &exits, "stop_loss?", &stopLoss,
 		"take_profit?", &takeProfit, "leverage?", &w.plan.Leverage, "reason?", &w.plan.Reason, "remember?", &remember); err != nil {
 		return nil, err
 	}
 	if len(args) > 0 {
 		return nil, errors.New("plan(...) takes its parts by name: plan(target=size(1), stop_loss=\"2%\")")
 	}
-	if wanted != nil && wanted != starlark.None {
-		t, is := wanted.(*wishedTarget)
+	if target != nil && target != starlark.None {
+		t, is := target.(*targetValue)
 		if !is {
-			return nil, fmt.Errorf("plan: target is size(...), quantity(...), equity(...), quote(...) or risk(...), not a %s", wanted.Type())
+			return nil, fmt.Errorf("plan: target is size(...), quantity(...), equity(...), quote(...) or risk(...), not a %s", target.Type())
 		}
 		if w.plan.Target = t.target; orders != nil && orders != starlark.None {
 			return nil, errors.New("plan: a target and orders exclude each other: botd trades to the target, or keeps your orders in the book")
@@ -276,7 +281,7 @@ func ordersOf(name string, value starlark.Value) ([]strategy.DesiredOrder, bool,
 	var all []strategy.DesiredOrder
 	keys := map[string]bool{}
 	for element := range starlark.Elements(list) {
-		o, is := element.(*wishedOrder)
+		o, is := element.(*orderValue)
 		switch {
 		case !is:
 			return nil, false, fmt.Errorf("plan: %s is a list of order(...), and holds a %s", name, element.Type())
@@ -312,7 +317,7 @@ func (r *running) protect(p *strategy.Protection, stopLoss, takeProfit starlark.
 	return nil
 }
 
-func remembered(w *wish, values *starlark.Dict) error {
+func remembered(w *result, values *starlark.Dict) error {
 	if values == nil {
 		return nil
 	}
@@ -331,8 +336,8 @@ func remembered(w *wish, values *starlark.Dict) error {
 	return nil
 }
 
-// decimalOf reads a number: a text or a whole number exactly, a float with 14
-// digits, so that 0.1 + 0.2 is 0.3.
+// decimalOf reads a number: a text or an integer exactly, a float with 14 digits, so that 0.1 + 0.2
+// is 0.3.
 func decimalOf(value starlark.Value) (decimal.Decimal, error) {
 	switch value := newest(value).(type) {
 	case starlark.Int:
@@ -357,7 +362,7 @@ func decimalOf(value starlark.Value) (decimal.Decimal, error) {
 	return decimal.Zero, fmt.Errorf("needs a number, not a %s", value.Type())
 }
 
-// quantity cuts to the quantity tick, towards zero.
+// quantity truncates to the quantity tick, towards zero.
 func (r *running) quantity(d decimal.Decimal) (exchange.Quantity, error) {
 	symbol := r.setting.Symbol
 	units := d.Shift(int32(symbol.QuantityScale)).Truncate(0)
@@ -367,7 +372,7 @@ func (r *running) quantity(d decimal.Decimal) (exchange.Quantity, error) {
 	return symbol.FloorQuantity(exchange.Quantity(units.IntPart())), nil
 }
 
-// price brings a price to a tick: down (-1), up (+1), or the nearest (0).
+// price rounds a price to a tick: down (-1), up (+1), or to the nearest (0).
 func (r *running) price(what string, value starlark.Value, direction int) (exchange.Price, error) {
 	d, err := decimalOf(value)
 	if err != nil {
@@ -384,7 +389,7 @@ func (r *running) price(what string, value starlark.Value, direction int) (excha
 		ticks = ticks.Round(0)
 	}
 	if !ticks.IsPositive() || ticks.GreaterThan(decimal.New(1<<50, 0)) {
-		return 0, fmt.Errorf("%s: %s is no price of %s", what, d, symbol.Name)
+		return 0, fmt.Errorf("%s: %s is not a price of %s", what, d, symbol.Name)
 	}
 	return exchange.Price(ticks.IntPart()) * symbol.PriceTick, nil
 }

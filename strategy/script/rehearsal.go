@@ -10,16 +10,15 @@ import (
 
 // Bounds of the measured warm-up, in candles.
 const (
-	warmupTimes  = 3       // of the first value: averages that remember all candles have settled by then
-	warmupBeyond = 1_000   // but at most so many after the first value, of the longest interval
-	warmupTried  = 100_000 // a series without a value by then never counts
-	rehearsed    = 64      // decisions tried
+	warmupTimes  = 3       // times the first value: averages that remember all candles have settled by then
+	warmupBeyond = 1_000   // but at most this many after the first value, of the longest interval
+	warmupTried  = 100_000 // a series without a value by then is ignored
+	rehearsed    = 64      // number of decisions tried
 )
 
-// rehearse runs made-up candles through a strategy that will not trade: until
-// each of its series has a value, which is what the warm-up is measured by, and
-// then through some decisions with and without a position, so that a misspelt
-// name is found when the configuration is checked and not when money is at stake.
+// rehearse runs synthetic candles through a strategy that will not trade: until each of its series
+// has a value, which determines the warm-up, and then through some decisions with and without a
+// position. A misspelt name is found when the configuration is checked, not when money is at stake.
 func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -62,7 +61,7 @@ func rehearse(r *running, as strategy.Strategy) (warmup int, err error) {
 	return min(warmupTimes*first, first+warmupBeyond*int(longest/r.setting.Interval)), nil
 }
 
-// stage makes up a market.
+// stage is a synthetic market.
 type stage struct {
 	view    strategy.View
 	candles *exchange.Candles
@@ -77,7 +76,7 @@ func newStage(setting strategy.Setting) *stage {
 	return s
 }
 
-// next is the market a candle later; every third time flat, long, short.
+// next returns the market one candle later: in turn flat, long, short.
 func (s *stage) next() *strategy.View {
 	s.at++
 	n, tick := float64(s.at), s.setting.Symbol.PriceTick

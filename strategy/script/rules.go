@@ -13,7 +13,7 @@ import (
 	"botd/strategy/indicator"
 )
 
-// The rules, by the names of their parameters.
+// The rules, by parameter name.
 var ruleNames = [...]string{"entry_long", "exit_long", "entry_short", "exit_short"}
 
 const (
@@ -23,20 +23,19 @@ const (
 	exitShort
 )
 
-// never is the rule that is not given.
+// never stands for a rule that is not configured.
 const never = "False"
 
-// Rules describes the strategy named "rules": conditions over indicators, asked
-// at each closed candle, no code besides.
+// Rules defines the strategy named "rules": conditions over indicators, evaluated at each closed
+// candle, without code.
 //
-// While flat, entry_long opens a long position of the configured size and
-// entry_short a short one; when both are true, nothing happens. While long,
-// exit_long closes it, and entry_short turns it; likewise while short. After a
-// stop-loss or take-profit the position counts as closed.
+// While flat, entry_long opens a long position of the configured size and entry_short a short one;
+// when both are true, nothing happens. While long, exit_long closes it, and entry_short reverses
+// it; likewise while short. After a stop-loss or take-profit the position counts as closed.
 func Rules() strategy.Definition {
 	help := [...]string{"opens a long position when true", "closes a long position when true",
 		"opens a short position when true (futures)", "closes a short position when true"}
-	definition := strategy.Definition{Name: "rules", Summary: "enters and leaves by conditions over indicators, written in the YAML itself"}
+	definition := strategy.Definition{Name: "rules", Summary: "enters and leaves by conditions over indicators, written in the YAML"}
 	for i, name := range ruleNames {
 		definition.Parameters = append(definition.Parameters, strategy.Parameter{Name: name, Kind: "text", Default: never, Help: help[i] + ", such as cross_above(ema(close, 12), ema(close, 26)) and rsi(close, 14) < 70"})
 	}
@@ -53,10 +52,10 @@ func newRules(setting strategy.Setting, values strategy.Values) (strategy.Strate
 		}
 	}
 	if texts[entryLong] == never && texts[entryShort] == never {
-		return nil, &strategy.ValueError{Parameter: ruleNames[entryLong], Err: errors.New("neither it nor entry_short is given: nothing would ever be traded")}
+		return nil, &strategy.ValueError{Parameter: ruleNames[entryLong], Err: errors.New("neither entry_long nor entry_short is set: nothing would ever be traded")}
 	}
 	if setting.Market == exchange.Spot && texts[entryShort] != never {
-		return nil, &strategy.ValueError{Parameter: ruleNames[entryShort], Err: errors.New("spot has no short positions: trade futures, or leave it out")}
+		return nil, &strategy.ValueError{Parameter: ruleNames[entryShort], Err: errors.New("spot has no short positions: trade futures, or remove it")}
 	}
 	s, err := compileRules(texts)
 	if err != nil {
@@ -88,8 +87,9 @@ func (s *Script) ruled(setting strategy.Setting, texts [len(ruleNames)]string) (
 	return r, nil
 }
 
-// blame finds the rule that an error at the top is of. There all series are made,
-// and Starlark knows one file for them: that of the first. Each rule alone is its own.
+// blame finds the rule that caused an error at the top of the file. All series are made there, and
+// Starlark sees one file for them, that of the first rule. Compiled alone, each rule is its own
+// file.
 func blame(setting strategy.Setting, texts [len(ruleNames)]string, err error) error {
 	for i := range texts {
 		alone := [len(ruleNames)]string{never, never, never, never}
@@ -105,7 +105,7 @@ func blame(setting strategy.Setting, texts [len(ruleNames)]string, err error) er
 	return err
 }
 
-// inRule makes an error of a rule one of its parameter.
+// inRule turns an error of a rule into one of its parameter.
 func inRule(err error) error {
 	var at *strategy.SourceError
 	if errors.As(err, &at) {
@@ -114,8 +114,7 @@ func inRule(err error) error {
 	return err
 }
 
-// compileRules makes a file of the rules: each a function, the series in them at
-// the top.
+// compileRules makes a script of the rules: each rule a function, its series at the top.
 func compileRules(texts [len(ruleNames)]string) (*Script, error) {
 	lifted := &lifting{}
 	file := &syntax.File{Path: "rules", Options: dialect}
@@ -140,13 +139,13 @@ func compileRules(texts [len(ruleNames)]string) (*Script, error) {
 	return s, inRule(err)
 }
 
-// lifting takes series out of conditions: what is made of prices, indicators and
-// arithmetic alone is computed once a candle, and has a past.
+// lifting moves series out of conditions: what consists of prices, indicators and arithmetic alone
+// is computed once a candle and has a history.
 type lifting struct {
 	statements []syntax.Stmt
 }
 
-// steady reports an expression of prices, indicators, numbers and arithmetic.
+// steady reports whether an expression consists of prices, indicators, numbers and arithmetic.
 func (l *lifting) steady(expression syntax.Expr) bool {
 	switch e := expression.(type) {
 	case *syntax.Literal:
@@ -184,7 +183,7 @@ func isSource(name string) bool {
 	return false
 }
 
-// lift replaces what is steady by the name of a series at the top.
+// lift replaces steady expressions by the name of a series at the top.
 func (l *lifting) lift(expression syntax.Expr) syntax.Expr {
 	if l.steady(expression) {
 		switch expression.(type) {
@@ -222,42 +221,42 @@ type ruled struct {
 	rules [len(ruleNames)]*starlark.Function
 	texts [len(ruleNames)]string
 
-	wished int64 // the side last wished: +1, 0, -1
-	since  bool  // a rule has been true since the start: there is a wish
-	rule   int   // which rule it was
-	held   bool  // a position of the wished side was seen since
-	closed bool  // it went without a rule
+	desired int64 // the side desired last: +1, 0, -1
+	since   bool  // a rule has been true since the start
+	rule    int   // which rule it was
+	seen    bool  // a position on the desired side was seen since
+	closed  bool  // it was closed without a rule
 }
 
-// Candle asks the rules.
+// Candle evaluates the rules.
 func (r *ruled) Candle(v *strategy.View) {
 	r.running.Candle(v)
 	r.view.of = v
 	position := int64(v.Position.Quantity)
-	if r.wished != 0 {
+	if r.desired != 0 {
 		switch {
-		case position*r.wished > 0:
-			r.held = true
-		case position == 0 && r.held: // a stop-loss or take-profit took it
-			r.wished, r.held, r.closed = 0, false, true
+		case position*r.desired > 0:
+			r.seen = true
+		case position == 0 && r.seen: // closed by a stop-loss or take-profit
+			r.desired, r.seen, r.closed = 0, false, true
 		}
 	}
 	long, short := r.true(entryLong), r.true(entryShort)
 	switch {
 	case long && short:
-	case long && r.wished <= 0:
-		r.wish(1, entryLong)
-	case short && r.wished >= 0:
-		r.wish(-1, entryShort)
-	case (r.wished > 0 || !r.since && position > 0) && r.true(exitLong):
-		r.wish(0, exitLong)
-	case (r.wished < 0 || !r.since && position < 0) && r.true(exitShort):
-		r.wish(0, exitShort)
+	case long && r.desired <= 0:
+		r.enter(1, entryLong)
+	case short && r.desired >= 0:
+		r.enter(-1, entryShort)
+	case (r.desired > 0 || !r.since && position > 0) && r.true(exitLong):
+		r.enter(0, exitLong)
+	case (r.desired < 0 || !r.since && position < 0) && r.true(exitShort):
+		r.enter(0, exitShort)
 	}
 }
 
-func (r *ruled) wish(side int64, rule int) {
-	r.wished, r.rule, r.since, r.held, r.closed = side, rule, true, false, false
+func (r *ruled) enter(side int64, rule int) {
+	r.desired, r.rule, r.since, r.seen, r.closed = side, rule, true, false, false
 }
 
 func (r *ruled) true(rule int) bool {
@@ -272,12 +271,12 @@ func (r *ruled) true(rule int) bool {
 	return bool(truth)
 }
 
-// Decide wishes what the rules last asked for.
+// Decide desires what the rules asked for last.
 func (r *ruled) Decide(_ *strategy.View, plan *strategy.Plan) {
 	switch {
 	case r.closed:
 		plan.Hold(strategy.Flat(), "closed by its protection")
 	case r.since:
-		plan.Hold(r.size(r.wished), ruleNames[r.rule]+": "+r.texts[r.rule])
+		plan.Hold(r.size(r.desired), ruleNames[r.rule]+": "+r.texts[r.rule])
 	}
 }

@@ -20,28 +20,28 @@ type running struct {
 	decide     *starlark.Function
 
 	state   *state
-	clocks  []*clock // the strategy's own candles first, then coarser ones
+	clocks  []*clock // the strategy's own candles first, then longer ones
 	setting strategy.Setting
-	warmup  int // declared, or measured by begin
+	warmup  int // declared, or measured by rehearse
 	view    *view
 	args    starlark.Tuple
 	printed string
 }
 
-// clock is one interval's candles and the series that move with them.
+// clock holds one interval's candles and the series computed from them.
 type clock struct {
 	interval exchange.Interval // 0 for the strategy's own
 	coarser  *strategy.Coarser
-	nodes    []*node // in the order they were made: an input comes before what is made of it
+	nodes    []*node // in order of creation: an input comes before what is computed from it
 }
 
-// node writes one or more series at each candle of its clock.
+// node computes one or more series at each candle of its clock.
 type node struct {
 	step  func(bar *indicator.Bar)
-	wrote *series // one of what it writes
+	wrote *series // one of its outputs
 }
 
-const local = "botd" // where a thread keeps its running
+const local = "botd" // thread-local key of the running strategy
 
 func newRunning(name string, values strategy.Values) *running {
 	r := &running{name: name, values: values, loading: true, clocks: []*clock{{}}}
@@ -53,7 +53,7 @@ func newRunning(name string, values strategy.Values) *running {
 
 func runningOf(thread *starlark.Thread) *running { return thread.Local(local).(*running) }
 
-// print adds to what the next reason says, at most a line's worth.
+// print adds text to the next reason, at most a line.
 func (r *running) print(text string) {
 	const most = 500
 	if r.printed != "" {
@@ -72,11 +72,11 @@ func (r *running) derive(on *clock, name string, compute func(bar *indicator.Bar
 	return s
 }
 
-// own is the clock of the strategy's own candles.
+// own returns the clock of the strategy's own candles.
 func (r *running) own() *clock { return r.clocks[0] }
 
-// meet is the clock on which two series meet: their own when it is one, else
-// the strategy's, on which the coarser one stands still in between.
+// meet returns the clock of an operation on two series: their own when it is the same, else the
+// strategy's, on which the longer one stays unchanged in between.
 func (r *running) meet(a, b *clock) *clock {
 	if a == b {
 		return a
@@ -84,8 +84,8 @@ func (r *running) meet(a, b *clock) *clock {
 	return r.own()
 }
 
-// feed takes a closed candle into all series: first the coarser candles that
-// are complete with it, then its own.
+// feed passes a closed candle to all series: first to those on longer candles that it completes,
+// then to the others.
 func (r *running) feed(symbol *exchange.Symbol, c exchange.Candle) {
 	for _, coarse := range r.clocks[1:] {
 		coarse.coarser.Next(c, func(closed exchange.Candle) { coarse.tick(symbol, &closed) })
@@ -101,7 +101,7 @@ func (c *clock) tick(s *exchange.Symbol, candle *exchange.Candle) {
 	}
 }
 
-// Warmup is the script's warmup = N, or three times what its indicators need.
+// Warmup is the script's warmup(n), or three times what its indicators need.
 func (r *running) Warmup() int { return r.warmup }
 
 // Candle updates the series and calls the script's candle.
@@ -117,14 +117,14 @@ func (r *running) Candle(v *strategy.View) {
 	r.printed = ""
 }
 
-// Decide calls the script's decide. An error is a panic, which stops this
-// strategy alone and leaves its protection on the exchange.
+// Decide calls the script's decide. An error is a panic, which stops only this strategy and leaves
+// its protection on the exchange.
 func (r *running) Decide(v *strategy.View, plan *strategy.Plan) {
 	r.view.of = v
 	r.printed = ""
 	switch result := r.call(r.decide).(type) {
 	case starlark.NoneType:
-	case *wish:
+	case *result:
 		result.into(plan)
 	default:
 		panic(sourceError(r.decide.Position(), errorf("decide returned %s; it returns hold(...), plan(...) or None", result.Type())))
@@ -153,7 +153,7 @@ func (r *running) sources(into starlark.StringDict) {
 	}
 }
 
-// size is the configured size of that sign, the whole account where none is.
+// size returns the configured size of that sign, or the whole equity.
 func (r *running) size(sign int64) strategy.Target {
 	size := r.setting.Size
 	if size.IsZero() {

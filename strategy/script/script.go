@@ -1,10 +1,9 @@
 // Package script runs strategies written in Starlark, and rules of one line each.
 //
-// A script is a small Python-like file. What stands at its top runs once: it
-// names parameters and makes indicators. Then, for every closed candle,
-// candle(view) may remember something in state, and decide(view) says what is
-// wished. A script has no clock, no files, no network and no randomness; each
-// call has a bounded number of steps, and an error stops that strategy alone.
+// A script is a small Python-like file. Its top level runs once: it declares parameters and makes
+// indicators. Then, for every closed candle, candle(view) may store values in state, and
+// decide(view) returns the desired state. A script has no clock, no files, no network and no
+// randomness. Each call has a bounded number of steps, and an error stops only that strategy.
 package script
 
 import (
@@ -18,7 +17,7 @@ import (
 	"botd/strategy"
 )
 
-// Bounds of a script, in Starlark's steps (one is about one operation).
+// Bounds of a script, in Starlark's steps (a step is about one operation).
 const (
 	LoadSteps = 10_000_000 // the top of the file, once
 	CallSteps = 1_000_000  // one candle or one decision
@@ -26,15 +25,15 @@ const (
 
 var dialect = &syntax.FileOptions{Set: true, TopLevelControl: true}
 
-// Script is a compiled file, from which any number of strategies are made.
+// Script is a compiled file from which any number of strategies can be made.
 type Script struct {
-	name       string // as errors call the file
+	name       string // of the file, for errors
 	program    *starlark.Program
 	parameters []strategy.Parameter
 }
 
-// Compile reads a script, checks it and runs its top once with all parameters
-// at their defaults. An error is a *strategy.SourceError that says where.
+// Compile parses a script, checks it and runs its top once with the default parameters. An error is
+// a *strategy.SourceError with its position.
 func Compile(name string, source []byte) (*Script, error) {
 	file, err := dialect.Parse(name, source, 0)
 	if err != nil {
@@ -61,15 +60,15 @@ func compileFile(name string, file *syntax.File) (*Script, error) {
 	return &Script{name: name, program: program}, nil
 }
 
-// Files describes scripts in a registry: what is known of them before a file is named.
+// Files defines scripts in a registry, as far as they are known without a file.
 func Files() strategy.Definition {
-	return strategy.Definition{Name: "script", Summary: "decides as a Starlark file of yours says: strategy: script, file: my.star",
+	return strategy.Definition{Name: "script", Summary: "runs a Starlark file: strategy: script, file: my.star",
 		New: func(strategy.Setting, strategy.Values) (strategy.Strategy, error) {
 			return nil, errors.New("a script needs its file: key")
 		}}
 }
 
-// Definition describes the script as a strategy named "script".
+// Definition defines the script as a strategy named "script".
 func (s *Script) Definition() strategy.Definition {
 	return strategy.Definition{Name: "script", Summary: "decided by " + s.name, Parameters: s.parameters,
 		New: func(setting strategy.Setting, values strategy.Values) (strategy.Strategy, error) {
@@ -101,7 +100,7 @@ func (s *Script) placed(setting strategy.Setting, values strategy.Values) (*runn
 	return r, r.place(setting)
 }
 
-// place gives a loaded script its market.
+// place sets a loaded script's market.
 func (r *running) place(setting strategy.Setting) (err error) {
 	r.setting = setting
 	r.view = newView()
@@ -114,7 +113,7 @@ func (r *running) place(setting strategy.Setting) (err error) {
 	return nil
 }
 
-// check refuses values that no parameter has or allows.
+// check refuses values of unknown parameters and invalid values.
 func (s *Script) check(values strategy.Values) error {
 	known := map[string]bool{}
 	for _, parameter := range s.parameters {
@@ -153,7 +152,7 @@ func (s *Script) load(values strategy.Values) (*running, error) {
 	return r, nil
 }
 
-// functions takes candle and decide from the script.
+// functions finds candle and decide in the script.
 func (r *running) functions(globals starlark.StringDict) error {
 	for name, into := range map[string]**starlark.Function{"candle": &r.candle, "decide": &r.decide} {
 		value, found := globals[name]
@@ -172,7 +171,7 @@ func (r *running) functions(globals starlark.StringDict) error {
 	return nil
 }
 
-// complete refuses a script that decides nothing.
+// complete refuses a script without decide.
 func (r *running) complete() error {
 	if r.decide == nil {
 		return &strategy.SourceError{File: r.name, Err: errors.New("has no function decide: write def decide(view), which returns hold(...), plan(...) or None")}

@@ -44,7 +44,7 @@ func (w *world) price(text float64) exchange.Price {
 	return exchange.Price(math.Round(text*10)) * w.view.Symbol.PriceTick
 }
 
-// close shows a candle that ends at a price and asks for a decision.
+// close shows a candle that closes at a price and asks for a decision.
 func (w *world) close(s strategy.Strategy, to float64) *strategy.Plan {
 	n := w.candles.Len()
 	open := w.price(to)
@@ -137,7 +137,7 @@ func TestAScriptAndRulesDecideAsTheSameStrategyInGo(t *testing.T) {
 	}
 }
 
-func TestSeriesAreWhatTheIndicatorsSay(t *testing.T) {
+func TestSeriesEqualTheIndicators(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil,
 		`spread = (ema(close, 5) - sma(hl2, period=9)) / close * -2`,
@@ -175,7 +175,7 @@ func TestSeriesAreWhatTheIndicatorsSay(t *testing.T) {
 	}
 }
 
-func TestLongerCandlesAreSeenWhenTheyHaveClosed(t *testing.T) {
+func TestLongerCandlesAppearWhenTheyHaveClosed(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil,
 		`day = candles("4h")`,
@@ -220,7 +220,7 @@ func TestLongerCandlesAreSeenWhenTheyHaveClosed(t *testing.T) {
 	}
 }
 
-func TestAValueThatIsNotThereYetIsNeitherAboveNorBelow(t *testing.T) {
+func TestAMissingValueIsNeitherAboveNorBelow(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, `slow = sma(close, 50)`, `def decide(view):`,
 		`    print(slow < 1, slow > 1, slow == slow, slow != 1, slow <= close, known(slow), close[200] > 0, 1 < 2, "a" < "b", 2 == 2.0)`)
@@ -236,7 +236,7 @@ func TestAValueThatIsNotThereYetIsNeitherAboveNorBelow(t *testing.T) {
 	}
 }
 
-func TestAPlanIsCutToTicks(t *testing.T) {
+func TestAPlanIsRoundedToTicks(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, `def decide(view):`,
 		`    if view.position == 0:`,
@@ -268,7 +268,7 @@ func TestAPlanIsCutToTicks(t *testing.T) {
 	}
 }
 
-func TestTargetsAreSizedAsTheScriptSays(t *testing.T) {
+func TestTargetsHaveTheSizeOfTheScript(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		script string
@@ -291,7 +291,7 @@ func TestTargetsAreSizedAsTheScriptSays(t *testing.T) {
 	}
 }
 
-func TestStateIsWrittenByCandlesAlone(t *testing.T) {
+func TestStateIsWrittenOnlyByCandle(t *testing.T) {
 	t.Parallel()
 	s := written(t, exchange.Futures, nil, `def candle(view):`, `    if close > open:`, `        state["ups"] = state.get("ups", 0) + 1`,
 		`def decide(view):`, `    print(state.get("ups", 0))`)
@@ -309,7 +309,7 @@ func TestStateIsWrittenByCandlesAlone(t *testing.T) {
 	}
 }
 
-// faultOf is what a script fails with: when it is compiled, made, or asked.
+// faultOf returns a script's error: when it is compiled, built, or called.
 func faultOf(t *testing.T, market exchange.Market, source string) (text string) {
 	t.Helper()
 	s, err := Compile("my.star", []byte(source))
@@ -329,7 +329,7 @@ func faultOf(t *testing.T, market exchange.Market, source string) (text string) 
 	return ""
 }
 
-func TestFaultsNameTheirPlace(t *testing.T) {
+func TestErrorsHaveTheirPosition(t *testing.T) {
 	t.Parallel()
 	const decide = "def decide(view):\n    "
 	for _, c := range []struct{ source, want string }{
@@ -343,12 +343,12 @@ func TestFaultsNameTheirPlace(t *testing.T) {
 		{"x = ema(close, length=5)\n" + decide + "pass\n", `ema has no parameter "length"`},
 		{"x = ema(close, \"a\")\n" + decide + "pass\n", "ema: period is a number, not string"},
 		{`x = param("a", 5, max=3)` + "\n" + decide + "pass\n", `param("a"): its default 5 is above 3`},
-		{`x = param("A b", 5)` + "\n" + decide + "pass\n", "a name is made of a-z, 0-9 and _"},
+		{`x = param("A b", 5)` + "\n" + decide + "pass\n", "a name consists of a-z, 0-9 and _"},
 		{decide + "return ema(close, 5)\n", "my.star:2:15: ema(...) makes an indicator"},
 		{"def f(x):\n    return x / 0\n" + decide + "f(1)\n", "my.star:2:14: floating-point division by zero (called: my.star:4:6 in decide > my.star:2:14 in f)"},
 		{decide + "return 7\n", "my.star:1:1: decide returned int"},
 		{decide + "return view.postion\n", "my.star:2:16: view has no .postion field or method (did you mean .position?)"},
-		{decide + `state["a"] = 1` + "\n", "state is written in candle(view) only"},
+		{decide + `state["a"] = 1` + "\n", "state can be written only in candle(view)"},
 		{"def candle(view):\n    state[\"a\"] = []\n" + decide + "pass\n", "state keeps numbers, texts"},
 		{"all = []\n" + decide + "all.append(1)\n", "cannot append to frozen list"},
 		{decide + "for x in range(100000000):\n        y = x\n", "took too many steps"},
@@ -360,18 +360,18 @@ func TestFaultsNameTheirPlace(t *testing.T) {
 		{decide + `return plan(orders=[1])` + "\n", "holds a int"},
 		{decide + `return plan(orders=[order("a", "buy", 1, 1), order("a", "buy", 2, 1)])` + "\n", `two orders have the key "a"`},
 		{decide + `return plan(orders=[order("a", "bye", 1, 1)])` + "\n", `side "bye" is not`},
-		{decide + `return plan(orders=[order("a", "buy", -1, 1)])` + "\n", "-1 is no price of BTC-USDT"},
+		{decide + `return plan(orders=[order("a", "buy", -1, 1)])` + "\n", "-1 is not a price of BTC-USDT"},
 		{decide + `return plan(orders=[order("a", "buy", 1, 0.0001)])` + "\n", "a quantity of at least a tick"},
 		{decide + `return plan(stop_loss="-2%")` + "\n", "is not a percentage above zero"},
 		{decide + `return plan(remember={"a": 1.5})` + "\n", "remember keeps whole numbers"},
 		{decide + `return plan(target=quantity(close[200]))` + "\n", "has no value yet"},
 		{"b = bollinger(close)\n" + decide + "return b > 1\n", "bollinger has several values: write bollinger(...).upper or .middle"},
 		{decide + "return close[256]\n", "from 0, the newest, to 255"},
-		{decide + "return {close: 1}\n", "a series can not be a key"},
+		{decide + "return {close: 1}\n", "a series cannot be a key"},
 		{decide + "load(\"a\", \"b\")\n", "load statement within a function"},
 		{"load(\"a\", \"b\")\n" + decide + "pass\n", "load not implemented"},
 		{"while True:\n    pass\n", "does not support while loops"},
-		{"x = cross_above(close, open)\n" + decide + "pass\n", "cross_above is asked in decide or candle"},
+		{"x = cross_above(close, open)\n" + decide + "pass\n", "cross_above belongs in decide or candle"},
 		{"x = hold(\"long\")\n" + decide + "pass\n", "hold(...) belongs in decide"},
 		{"x = candles(\"30m\")\n" + decide + "pass\n", "candles of 30m cannot be built from candles of 1h"},
 		{"x = candles(\"2x\")\n" + decide + "pass\n", "candles(\"2x\"): "},

@@ -13,11 +13,11 @@ import (
 	"botd/strategy/indicator"
 )
 
-// History is how many values of a series a script can look back on.
+// History is how many past values of a series a script can read.
 const History = 256
 
-// series is a value for every candle: a price, an indicator, or arithmetic of
-// series made at the top of the file. In decide it stands for its newest value.
+// series has a value for every candle: a price, an indicator, or arithmetic of series made at the
+// top of the file. In decide it stands for its newest value.
 type series struct {
 	owner *running
 	on    *clock
@@ -45,29 +45,30 @@ func (s *series) at(n int) float64 {
 	return s.ring[(s.count-1-n)%History]
 }
 
-// String shows the newest value.
+// String returns the newest value.
 func (s *series) String() string { return fmt.Sprintf("%s=%g", s.name, s.at(0)) }
 
-// Type is what type() returns.
+// Type returns what type() returns.
 func (s *series) Type() string { return "series" }
 
-// Freeze does nothing: a script can not change a series.
+// Freeze does nothing: a script cannot change a series.
 func (s *series) Freeze() {}
 
-// Truth is whether the newest value exists and is not zero.
+// Truth reports whether the newest value exists and is not zero.
 func (s *series) Truth() starlark.Bool { v := s.at(0); return v == v && v != 0 }
 
-// Hash refuses: a series is no key.
-func (s *series) Hash() (uint32, error) { return 0, errors.New("a series can not be a key") }
+// Hash returns an error: a series cannot be a key.
+func (s *series) Hash() (uint32, error) { return 0, errors.New("a series cannot be a key") }
 
-// Get is s[n], the value n candles back; at the top of the file, the series of it.
+// Get implements s[n], the value n candles back; at the top of the file, the series of these
+// values.
 func (s *series) Get(key starlark.Value) (starlark.Value, bool, error) {
 	n, err := starlark.AsInt32(key)
 	switch {
 	case err != nil:
 		return nil, false, fmt.Errorf("%s[%s]: how many candles back is a whole number", s.name, key)
 	case n < 0 || n >= History:
-		return nil, false, fmt.Errorf("%s[%d]: a series can be looked back on from 0, the newest, to %d", s.name, n, History-1)
+		return nil, false, fmt.Errorf("%s[%d]: a series has values from 0, the newest, to %d candles back", s.name, n, History-1)
 	}
 	if s.owner.loading {
 		return s.owner.derive(s.on, fmt.Sprintf("%s[%d]", s.name, n), func(*indicator.Bar) float64 { return s.at(n) }), true, nil
@@ -75,7 +76,7 @@ func (s *series) Get(key starlark.Value) (starlark.Value, bool, error) {
 	return starlark.Float(s.at(n)), true, nil
 }
 
-// Binary is arithmetic with a number or another series.
+// Binary implements arithmetic with a number or another series.
 func (s *series) Binary(operator syntax.Token, other starlark.Value, side starlark.Side) (starlark.Value, error) {
 	compute, known := arithmetic[operator]
 	if !known {
@@ -109,7 +110,7 @@ func (s *series) Binary(operator syntax.Token, other starlark.Value, side starla
 	return s.owner.derive(on, "("+name+")", func(*indicator.Bar) float64 { return result() }), nil
 }
 
-// Unary is -s and +s.
+// Unary implements -s and +s.
 func (s *series) Unary(operator syntax.Token) (starlark.Value, error) {
 	switch {
 	case operator == syntax.PLUS:
@@ -141,7 +142,7 @@ func label(value starlark.Value) string {
 	return value.String()
 }
 
-// outputs are the series of an indicator with several values, by name.
+// outputs are the series of an indicator with several outputs, by name.
 type outputs struct {
 	definition *indicator.Definition
 	all        []*series
@@ -149,7 +150,7 @@ type outputs struct {
 
 var _ starlark.HasAttrs = (*outputs)(nil)
 
-// String names the indicator and its newest values.
+// String returns the indicator's name and newest values.
 func (o *outputs) String() string {
 	texts := make([]string, len(o.all))
 	for i, s := range o.all {
@@ -158,17 +159,17 @@ func (o *outputs) String() string {
 	return o.definition.Name + "(" + strings.Join(texts, ", ") + ")"
 }
 
-// Type is what type() returns.
+// Type returns what type() returns.
 func (o *outputs) Type() string { return o.definition.Name }
 
-// Freeze does nothing: a script can not change it.
+// Freeze does nothing: a script cannot change it.
 func (o *outputs) Freeze() {}
 
-// Truth is true: it is there.
+// Truth is always true.
 func (o *outputs) Truth() starlark.Bool { return true }
 
-// Hash refuses: it is no key.
-func (o *outputs) Hash() (uint32, error) { return 0, errors.New(o.Type() + " can not be a key") }
+// Hash returns an error: it cannot be a key.
+func (o *outputs) Hash() (uint32, error) { return 0, errors.New(o.Type() + " cannot be a key") }
 
 // Attr returns one of the series.
 func (o *outputs) Attr(name string) (starlark.Value, error) {
@@ -178,7 +179,7 @@ func (o *outputs) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-// AttrNames are the names of the series.
+// AttrNames returns the names of the series.
 func (o *outputs) AttrNames() []string { return slices.Sorted(slices.Values(o.definition.Outputs)) }
 
 func (o *outputs) example() string {

@@ -10,8 +10,8 @@ import (
 	"botd/strategy/indicator"
 )
 
-// shared is what every script knows besides Starlark itself. The series of the
-// candle and state are added for each strategy.
+// shared holds the built-in names of every script, besides Starlark's own. The series of the candle
+// and state are added for each strategy.
 var shared = predeclare()
 
 func predeclare() starlark.StringDict {
@@ -72,7 +72,7 @@ func isPredeclared(name string) bool {
 	return false
 }
 
-// Names are what a script can call, for help and suggestions.
+// Names returns what a script can call, for help and suggestions.
 func Names() []string {
 	names := []string{"state"}
 	for _, source := range priceSources {
@@ -86,13 +86,13 @@ func Names() []string {
 	return names
 }
 
-// maker makes an indicator at the top of the file: name(series, parameters).
-// Without a series it takes the candle itself.
+// maker makes an indicator at the top of the file: name(series, parameters). Without a series it
+// uses the candle itself.
 func maker(definition indicator.Definition) *starlark.Builtin {
 	return starlark.NewBuiltin(definition.Name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		r := runningOf(thread)
 		if !r.loading {
-			return nil, fmt.Errorf("%s(...) makes an indicator, which has to see every candle: write it at the top of the file, outside any function, and use its name here", definition.Name)
+			return nil, fmt.Errorf("%s(...) makes an indicator, which must see every candle: call it at the top of the file, outside any function, and use its name here", definition.Name)
 		}
 		var source *series
 		on := r.own()
@@ -160,7 +160,7 @@ func (r *running) indicator(on *clock, definition *indicator.Definition, stream 
 			v := source.at(0)
 			bar = &indicator.Bar{Open: v, High: v, Low: v, Close: v, Volume: bar.Volume, OpenMS: bar.OpenMS}
 		}
-		if math.IsNaN(bar.Close) { // nothing to take in yet
+		if math.IsNaN(bar.Close) { // no value yet
 			for i := range values {
 				values[i] = math.NaN()
 			}
@@ -177,7 +177,7 @@ func (r *running) indicator(on *clock, definition *indicator.Definition, stream 
 	return &outputs{definition, all}
 }
 
-// look returns a value's newest and the one before it; a number has always been it.
+// look returns a value's newest and previous value; a number never changes.
 func look(value starlark.Value) (now, before float64, err error) {
 	if s, is := value.(*series); is {
 		return s.at(0), s.at(1), nil
@@ -196,7 +196,7 @@ func crossing(name string, is func(before, now float64) bool) *starlark.Builtin 
 			return nil, fmt.Errorf("%s takes two: the one that crosses, and what it crosses", name)
 		}
 		if runningOf(thread).loading {
-			return nil, fmt.Errorf("%s is asked in decide or candle: at the top of the file there is no candle yet", name)
+			return nil, fmt.Errorf("%s belongs in decide or candle: at the top of the file there is no candle yet", name)
 		}
 		a, aBefore, err := look(args[0])
 		if err != nil {
@@ -210,8 +210,8 @@ func crossing(name string, is func(before, now float64) bool) *starlark.Builtin 
 	})
 }
 
-// steady is a function of a series that is true when each of the last n values
-// is so to the one before it.
+// steady is a function of a series that is true when each of the last n values relates so to the
+// previous one.
 func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
 	return starlark.NewBuiltin(name, func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 		var of starlark.Value
@@ -232,7 +232,7 @@ func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
 	})
 }
 
-// known tells whether a value exists yet.
+// known implements known(value): whether a value exists yet.
 func known(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var value starlark.Value
 	if err := starlark.UnpackPositionalArgs("known", args, named, 1, &value); err != nil {
@@ -242,7 +242,7 @@ func known(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named [
 	return starlark.Bool(ok && !math.IsNaN(f)), nil
 }
 
-// round is round(value, digits=0): to so many places, for texts.
+// round implements round(value, digits=0): rounds to that many places, for texts.
 func round(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
 	var value starlark.Value
 	digits := 0

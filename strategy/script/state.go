@@ -7,9 +7,8 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// state is what a script remembers from candle to candle. It is made again from
-// the candles at every start, so only candle(view) may write it; decide can be
-// asked any number of times.
+// state is what a script remembers from candle to candle. It is rebuilt from the candles at every
+// start, so only candle(view) may write it; decide can be called any number of times.
 type state struct {
 	held     *starlark.Dict
 	writable bool
@@ -25,16 +24,16 @@ const stateEntries = 10_000
 
 func newState() *state { return &state{held: starlark.NewDict(8)} }
 
-// SetKey is state[key] = value.
+// SetKey implements state[key] = value.
 func (s *state) SetKey(key, value starlark.Value) error {
 	if !s.writable {
-		return errors.New("state is written in candle(view) only: decide must give the same answer however often it is asked (remember in the journal with plan(remember={...}))")
+		return errors.New("state can be written only in candle(view): decide must return the same however often it is called (use plan(remember={...}) to store in the journal)")
 	}
 	if !plain(value) {
 		return fmt.Errorf("state keeps numbers, texts, booleans, None and tuples of them, not a %s", value.Type())
 	}
 	if _, found, _ := s.held.Get(key); !found && s.held.Len() >= stateEntries {
-		return fmt.Errorf("state holds %d entries already, the most it can", stateEntries)
+		return fmt.Errorf("state already has %d entries, the maximum", stateEntries)
 	}
 	return s.held.SetKey(key, newest(value))
 }
@@ -54,13 +53,13 @@ func plain(value starlark.Value) bool {
 	return false
 }
 
-// Get is state[key].
+// Get implements state[key].
 func (s *state) Get(key starlark.Value) (starlark.Value, bool, error) { return s.held.Get(key) }
 
-// Items are all entries, in the order they were first written.
+// Items returns all entries, in the order in which they were first written.
 func (s *state) Items() []starlark.Tuple { return s.held.Items() }
 
-// Iterate goes over the keys.
+// Iterate iterates over the keys.
 func (s *state) Iterate() starlark.Iterator { return s.held.Iterate() }
 
 // Attr returns the reading methods of a dictionary.
@@ -72,20 +71,20 @@ func (s *state) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-// AttrNames are the methods.
+// AttrNames returns the methods.
 func (s *state) AttrNames() []string { return []string{"get", "items", "keys", "values"} }
 
-// String shows what is remembered.
+// String returns the entries.
 func (s *state) String() string { return s.held.String() }
 
-// Type is what type() returns.
+// Type returns what type() returns.
 func (s *state) Type() string { return "state" }
 
 // Freeze does nothing: candle may write it.
 func (s *state) Freeze() {}
 
-// Truth is whether anything is remembered.
+// Truth reports whether there is an entry.
 func (s *state) Truth() starlark.Bool { return s.held.Truth() }
 
-// Hash refuses: it is no key.
-func (s *state) Hash() (uint32, error) { return 0, errors.New("state can not be a key") }
+// Hash returns an error: state cannot be a key.
+func (s *state) Hash() (uint32, error) { return 0, errors.New("state cannot be a key") }

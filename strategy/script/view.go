@@ -11,8 +11,8 @@ import (
 	"botd/strategy"
 )
 
-// view is the strategy's View as a script sees it. Numbers are floats, good for
-// deciding; what is wished is cut to the symbol's ticks.
+// view is the strategy's View as a script sees it. Numbers are floats, good enough for decisions;
+// prices and quantities of the result are rounded to the symbol's ticks.
 type view struct {
 	of     *strategy.View
 	filled *starlark.Builtin
@@ -32,7 +32,7 @@ func newView() *view {
 	return v
 }
 
-// viewAttributes are what a script reads of the view.
+// viewAttributes are the attributes of the view.
 var viewAttributes = map[string]func(v *strategy.View) starlark.Value{
 	"now_ms":        func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.NowMS) },
 	"open_ms":       func(v *strategy.View) starlark.Value { return starlark.MakeInt64(v.Candle.OpenMS) },
@@ -86,7 +86,7 @@ func memory(v *strategy.View) starlark.Value {
 
 var sideNames = map[exchange.Side]string{exchange.Buy: "buy", exchange.Sell: "sell"}
 
-// Attr returns one thing the view shows.
+// Attr returns an attribute.
 func (v *view) Attr(name string) (starlark.Value, error) {
 	if name == "filled" {
 		return v.filled, nil
@@ -97,7 +97,7 @@ func (v *view) Attr(name string) (starlark.Value, error) {
 	return nil, nil
 }
 
-// AttrNames are all it shows.
+// AttrNames returns all attributes.
 func (v *view) AttrNames() []string {
 	names := []string{"filled"}
 	for name := range viewAttributes {
@@ -107,17 +107,17 @@ func (v *view) AttrNames() []string {
 	return names
 }
 
-// String names it.
+// String returns "view".
 func (v *view) String() string { return "view" }
 
-// Type is what type() returns.
+// Type returns what type() returns.
 func (v *view) Type() string { return "view" }
 
-// Freeze does nothing: a script can not change a view.
+// Freeze does nothing: a script cannot change a view.
 func (v *view) Freeze() {}
 
-// Truth is true: it is there.
+// Truth is always true.
 func (v *view) Truth() starlark.Bool { return true }
 
-// Hash refuses: it is no key.
-func (v *view) Hash() (uint32, error) { return 0, errors.New("a view can not be a key") }
+// Hash returns an error: a view cannot be a key.
+func (v *view) Hash() (uint32, error) { return 0, errors.New("a view cannot be a key") }
