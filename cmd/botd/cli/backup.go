@@ -73,7 +73,7 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 			if err != nil {
 				return journal.Failure(err)
 			}
-			done := backupMade{1, now, made}
+			done := backupMade{Schema: 1, At: now, Backup: made}
 			if err := mark(filepath.Dir(path), &done); err != nil {
 				fmt.Fprintf(command.ErrOrStderr(), "the backup is made, but botd_store_last_backup_timestamp_seconds will not tell: %v\n", err)
 			}

@@ -35,7 +35,7 @@ func TestTheNewestBackupsOfTheDaemonAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := &backups{directory, "demo-main-"}
+	b := &backups{directory: directory, prefix: "demo-main-"}
 	plan, err := b.Plan()
 	if err != nil || len(plan) != 3 || !strings.Contains(plan[1], "delete "+ours[0]) {
 		t.Fatalf("want the oldest named, have %q, %v", plan, err)

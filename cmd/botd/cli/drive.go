@@ -128,7 +128,7 @@ func (p *process) beat(int64) {
 	}
 	p.drawn = now
 	status := p.machine.Status()
-	status.Degraded = append(status.Degraded, p.venue.stale.declared()...)
+	status.Degraded = append(status.Degraded, p.venue.declared()...)
 	p.metrics.Status(&status)
 	p.board.Show(status)
 }
@@ -146,7 +146,7 @@ func beside(ctx context.Context, tasks ...func(context.Context)) (stop func()) {
 // measure begins to measure what there is already.
 func (p *process) measure() {
 	p.metrics = ops.NewMetrics(string(p.config.Mode), program())
-	p.venue.observe.metrics.Store(p.metrics)
+	p.venue.measure(p.metrics)
 	p.metrics.Unclean(p.unclean)
 	p.metrics.Leads(true, time.Time{}) // the data directory is locked
 	p.metrics.WatchPauses(p.venue.client.PausedUntil)
@@ -205,7 +205,7 @@ func (p *process) greet() {
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
 	}
-	p.venue.tell.to(console)
+	p.venue.logTo(console)
 	if p.older != "" {
 		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", p.older)
 	}

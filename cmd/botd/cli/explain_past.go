@@ -62,7 +62,7 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 	if err != nil {
 		return err
 	}
-	v, err := openPast(command, config, flags.directory)
+	v, err := openPast(command.Context(), config)
 	if err != nil {
 		return err
 	}
@@ -77,15 +77,24 @@ func explainPast(command *cobra.Command, flags *askFlags, name, at string) error
 	if err != nil {
 		return err
 	}
-	p, err := pastOf(command.Context(), config, c, symbol, atMS)
+	shown, err := pastAt(command.Context(), config, c, symbol, v, atMS)
 	if err != nil {
 		return err
 	}
-	if err := p.remade(command.Context(), c, symbol, v, atMS); err != nil {
-		return err
+	return shell.Print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { pastText(w, shown) })
+}
+
+// pastAt is a moment as the journal has it, and what the strategy makes of the candles
+// up to then.
+func pastAt(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, v *publicVenue, atMS int64) (*past, error) {
+	p, err := pastOf(ctx, config, c, symbol, atMS)
+	if err != nil {
+		return nil, err
 	}
-	shown := past{1, view.TickPreviewOf(&p.outlook), p.happened}
-	return shell.Print(command.OutOrStdout(), flags.output, shown, func(w io.Writer) { pastText(w, &shown) })
+	if err := p.remade(ctx, c, symbol, v, atMS); err != nil {
+		return nil, err
+	}
+	return &past{1, view.TickPreviewOf(&p.outlook), p.happened}, nil
 }
 
 func configured(config *configs.Config, name string) (*configs.StrategyConfig, error) {
@@ -100,7 +109,7 @@ func configured(config *configs.Config, name string) (*configs.StrategyConfig, e
 }
 
 // openPast reaches the public data of the venue; of a demo that does not run, a copy.
-func openPast(command *cobra.Command, config *configs.Config, directory string) (*publicVenue, error) {
+func openPast(ctx context.Context, config *configs.Config) (*publicVenue, error) {
 	if config.Mode == configs.Demo {
 		if _, err := os.Stat(filepath.Join(config.DataDir, string(configs.Demo), addressFile)); errors.Is(err, fs.ErrNotExist) {
 			v, err := rehearseDemo(config, filepath.Join(config.DataDir, string(configs.Demo)))
@@ -110,8 +119,8 @@ func openPast(command *cobra.Command, config *configs.Config, directory string) 
 			return &publicVenue{do: v.trading.Do, now: v.clock.ServerNowMS, symbols: v.known, where: v.where}, nil
 		}
 	}
-	look := publicFlags{directory: directory}
-	return look.open(command)
+	v, _, err := publicOf(ctx, config)
+	return v, err
 }
 
 // remembered is what the journal says of a moment.
@@ -152,7 +161,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
 	}
 	if began == 0 || atMS < began {
-		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", shell.Second(atMS), shell.Second(began))
+		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS), second(began))
 	}
 	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
 	p.memory = state.Memory
@@ -161,6 +170,9 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 	p.outlook.Blocks = blocksThen(book, c.Name, truth, state, atMS)
 	return p, nil
 }
+
+// second writes a time to the second.
+func second(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.DateTime) }
 
 // recordText is a record in words, with the symbol's prices and quantities.
 func recordText(r *record.Record, symbol *exchange.Symbol) string {
@@ -218,7 +230,7 @@ func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolTruth,
 		}
 	}
 	if book.Breaking(atMS) {
-		add("ended by itself "+shell.Second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
+		add("ended by itself "+second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
 	}
 	if truth.Quarantine != "" {
 		add("botd resolve "+truth.Key.Name, "quarantined: %s", truth.Quarantine)

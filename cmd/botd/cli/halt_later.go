@@ -57,7 +57,7 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*running, er
 	if _, err := os.Stat(filepath.Join(directory, journal.FileName)); err != nil {
 		return nil, unreached // nothing ever traded there
 	}
-	halt := laterHalt{time.Now().UnixMilli(), operator(), f.Level, f.Reason, f.Strategy, f.Market, f.Symbol}
+	halt := laterHalt{AtMS: time.Now().UnixMilli(), By: operator(), Level: f.Level, Reason: f.Reason, Strategy: f.Strategy, Market: f.Market, Symbol: f.Symbol}
 	if _, err := halt.scope(config); err != nil {
 		return nil, failure.Wrap(failure.Negative, err)
 	}

@@ -43,25 +43,35 @@ func (f *publicFlags) open(command *cobra.Command) (*publicVenue, error) {
 	if err != nil {
 		return nil, err
 	}
+	v, running, err := publicOf(command.Context(), config)
+	if err == nil && !running {
+		fmt.Fprintln(command.ErrOrStderr(), "no --base-url, and no demo runs: this is the demo's market as a new one would begin")
+	}
+	return v, err
+}
+
+// publicOf reaches the public data of the exchange that a configuration names. Of a demo
+// that does not run it is the market as a new one would begin.
+func publicOf(ctx context.Context, config *configs.Config) (v *publicVenue, running bool, err error) {
 	if config.Mode != configs.Demo {
-		return openPublic(command.Context(), config.Exchange.BaseURL)
+		v, err = openPublic(ctx, config.Exchange.BaseURL)
+		return v, true, err
 	}
 	// A demo that runs tells where its exchange listens.
 	address, err := os.ReadFile(filepath.Join(config.DataDir, string(configs.Demo), addressFile))
 	if err == nil {
-		if venue, err := openPublic(command.Context(), strings.TrimSpace(string(address))); err == nil {
-			return venue, nil
+		if v, err := openPublic(ctx, strings.TrimSpace(string(address))); err == nil {
+			return v, true, nil
 		}
 	}
-	fmt.Fprintln(command.ErrOrStderr(), "no --base-url, and no demo runs: this is the demo's market as a new one would begin")
 	x, err := demoMarket(nil, demoStart{seed: 1}, sim.DefaultAccount(demoAccount))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return &publicVenue{
 		do:  func(_ context.Context, request exchange.Request) (exchange.Answer, error) { return x.Do("", &request) },
 		now: x.NowMS, symbols: sim.DefaultSymbols(), where: "the demo's market",
-	}, nil
+	}, false, nil
 }
 
 // loadGood reads a configuration that must be right.

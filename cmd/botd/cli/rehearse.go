@@ -109,7 +109,7 @@ func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]view.Tic
 	limited, enough := context.WithTimeout(ctx, rehearsalPatience)
 	defer enough()
 	var all []view.TickPreview
-	driver := runtime.New(runtime.Config{Machine: machine, Venue: looking{v.trading}, Journal: nowhere{}, Clock: v.clock, Beat: func(int64) {
+	driver := runtime.New(runtime.Config{Machine: machine, Venue: looking{venue: v.trading}, Journal: nowhere{}, Clock: v.clock, Beat: func(int64) {
 		if limited.Err() != nil {
 			return
 		}
@@ -124,7 +124,7 @@ func look(ctx context.Context, machine *engine.Engine, v *rehearsed) ([]view.Tic
 		}
 	}})
 	if err := driver.Run(limited); err != nil {
-		return nil, runError(err)
+		return nil, failure.Wrap(failure.Internal, err)
 	}
 	return all, context.Cause(ctx)
 }

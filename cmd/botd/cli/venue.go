@@ -48,6 +48,9 @@ type venue struct {
 	stale   staleFeeds // paper alone
 }
 
+// measure has the client's requests measured from now on.
+func (v *venue) measure(metrics *ops.Metrics) { v.observe.metrics.Store(metrics) }
+
 // openVenue reaches the exchange the mode asks for.
 func openVenue(ctx context.Context, config *configs.Config, directory string, market demoStart) (*venue, error) {
 	switch config.Mode {

@@ -99,10 +99,10 @@ func (f *staleFeeds) take(told paper.Staleness) {
 }
 
 // declared returns the states in force.
-func (f *staleFeeds) declared() []engine.Degraded {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Clone(f.all)
+func (v *venue) declared() []engine.Degraded {
+	v.stale.mu.Lock()
+	defer v.stale.mu.Unlock()
+	return slices.Clone(v.stale.all)
 }
 
 // feed has a symbol's data read that a strategy begins to trade.
@@ -136,6 +136,9 @@ func (h *heard) say(event, text string) {
 	}
 	h.console.Warn(event, "paper     %s", text)
 }
+
+// logTo shows what the exchange has to say in the log, from its beginning on.
+func (v *venue) logTo(console *ops.Console) { v.tell.to(console) }
 
 func (h *heard) to(console *ops.Console) {
 	h.mu.Lock()
