@@ -32,9 +32,9 @@ func CrashEdits() []overlay.Edit {
 		return func(code string) string { return function + "(" + code + ")" }
 	}
 	return []overlay.Edit{
-		{Name: "crash points of requests", Table: table, In: "cmd/botd/cli.process.drive", Code: "Venue: «p.venue.trading»", Replace: around("crash.Venue"),
+		{Name: "crash points of requests", Table: table, In: "runtime/daemon.process.drive", Code: "Venue: «p.venue.Trading»", Replace: around("crash.Venue"),
 			Import: imported},
-		{Name: "crash points of commits", Table: table, In: "cmd/botd/cli.process.drive", Code: "Journal: «timedJournal{p.store, p.metrics, p.history}»",
+		{Name: "crash points of commits", Table: table, In: "runtime/daemon.process.drive", Code: "Journal: «timedJournal{p.store, p.metrics, p.history}»",
 			Replace: around("crash.Journal"), Import: imported},
 	}
 }

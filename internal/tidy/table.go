@@ -95,7 +95,7 @@ var Table = []Row{
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
 		impure, "exchange reconcile/record reconcile runtime/engine", "sync"},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
-		impure, "runtime/engine exchange reconcile/ledger reconcile risk", "prometheus zerolog"},
+		impure, "exchange reconcile/ledger reconcile risk runtime/engine", "zerolog prometheus"},
 	{"runtime/notify", "notifies people of what matters through the services they read, bounded and asynchronously",
 		impure, "runtime/engine exchange reconcile", "shoutrrr rate"},
 	{"runtime/notify/channels", "opens the configured notification channels, and tests them",
@@ -103,7 +103,8 @@ var Table = []Row{
 	{"runtime/signals", "accepts trading signals over HTTP, each one once, in time, and authenticated by a token",
 		impure, "runtime runtime/engine exchange strategy reconcile/record", "rate"},
 	{"runtime/view", "holds what botd shows of itself: read models of status, history, equity, decisions and positions",
-		impure, "runtime/engine runtime/ops exchange strategy reconcile/ledger reconcile/record reconcile strategy/indicator risk", "decimal"},
+		impure, "exchange strategy strategy/indicator reconcile/ledger reconcile/record reconcile risk runtime/engine runtime/ops " +
+			"internal/plural", "decimal"},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "", ""},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
@@ -111,7 +112,22 @@ var Table = []Row{
 	{"runtime/api/client", "asks a running daemon over its API: by its unix socket, or over TCP with a token",
 		impure, "runtime/api/auth runtime/api configs internal/failure", ""},
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",
-		impure, "exchange exchange/rest internal/failure", ""},
+		impure, "exchange exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/paper reconcile reconcile/journal " +
+			"runtime/engine runtime runtime/ops configs configs/engineconfig internal/failure", "sync"},
+	{"runtime/rehearsal", "looks at what a start would do now, and at what was decided in the past; it sends nothing",
+		impure, "exchange strategy reconcile/record reconcile reconcile/journal runtime/engine runtime runtime/view runtime/gateway configs " +
+			"configs/engineconfig internal/failure", ""},
+	{"runtime/haltfile", "stores a halt that no running daemon took, and puts it in force at the next chance",
+		impure, "exchange reconcile/record reconcile reconcile/journal runtime/engine runtime runtime/view configs internal/failure", ""},
+	{"runtime/reload", "puts a changed configuration in force while the daemon runs, as a whole or not at all",
+		impure, "exchange reconcile/record runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
+	{"runtime/backups", "makes the backups that a running daemon is asked for, and keeps the newest",
+		impure, "reconcile/journal runtime/api internal/disk", ""},
+	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
+		impure, "exchange exchange/rest exchange/tape strategy strategy/library reconcile/record reconcile reconcile/journal runtime/engine " +
+			"runtime runtime/ops runtime/notify runtime/notify/channels runtime/signals runtime/view runtime/api/auth runtime/api " +
+			"runtime/gateway runtime/telegram runtime/web backtest/saved backtest/runner configs configs/engineconfig internal/failure " +
+			"internal/plural internal/disk internal/version runtime/haltfile runtime/reload runtime/backups", "sync"},
 	{"runtime/doctor", "examines everything that keeps botd from running well, and names what mends it",
 		impure, "exchange exchange/wire exchange/rest reconcile/journal runtime/view runtime/api/auth runtime/api runtime/api/client configs " +
 			"configs/engineconfig internal/failure internal/plural internal/version internal/disk runtime/notify/channels runtime/gateway", ""},
@@ -146,7 +162,7 @@ var Table = []Row{
 	{"cmd/botd/cli/shell", "is what every command shares with its caller: global flags, output forms, tables, progress, questions, signals",
 		impure, "internal/failure internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli", "is the command line: flags, output and wiring, a file a verb; a program of your own adds strategies",
-		impure, "*", "decimal sync table cobra pflag"},
+		impure, "*", "decimal table cobra pflag"},
 	{"cmd/botd-sim", "holds what sabotages botd to test it: seeded faults, broken rules, and kills of the real binary",
 		impure, "cmd/botd/cli/shell internal/chaos internal/failure internal/mutant internal/simulation", "cobra table decimal"},
 	{"internal/simulation", "runs the whole daemon under seeded faults on virtual time",

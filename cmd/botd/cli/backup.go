@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,17 +18,8 @@ import (
 	"botd/reconcile/journal"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
+	"botd/runtime/backups"
 )
-
-// backupMark is the file beside the journal that says when it was last copied.
-const backupMark = "backup.json"
-
-// backupMade is what botd backup prints, and what the mark holds.
-type backupMade struct {
-	Schema int       `json:"schema"`
-	At     time.Time `json:"at"`
-	journal.Backup
-}
 
 func newBackup() *cobra.Command {
 	var (
@@ -73,8 +63,8 @@ go on. Keys, candles and the accounts of demo and paper are not in it.`,
 			if err != nil {
 				return journal.Failure(err)
 			}
-			done := backupMade{Schema: 1, At: now, Backup: made}
-			if err := mark(filepath.Dir(path), &done); err != nil {
+			done := backups.Made{Schema: 1, At: now, Backup: made}
+			if err := backups.Mark(filepath.Dir(path), &done); err != nil {
 				fmt.Fprintf(command.ErrOrStderr(), "the backup is made, but botd_store_last_backup_timestamp_seconds will not tell: %v\n", err)
 			}
 			return shell.Print(command.OutOrStdout(), output, done, func(w io.Writer) { backupText(w, "backup", &made) })
@@ -125,35 +115,12 @@ func nameOf(command *cobra.Command, store *journal.Journal, given string, now ti
 	if err != nil {
 		return "", failure.Wrap(failure.IO, err)
 	}
-	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format(backupStamp))), nil
+	return filepath.Join(given, fmt.Sprintf("%s-%s-%s.db", binding.Mode, binding.Instance, now.Format(backups.Stamp))), nil
 }
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// mark notes a backup beside its journal, for the daemon's metrics.
-func mark(directory string, made *backupMade) error {
-	text, err := json.Marshal(made)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(directory, backupMark)
-	if err := os.WriteFile(path+".partial", append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".partial", path)
-}
-
-// lastBackup is the time in a mark; zero when there is none.
-func lastBackup(directory string) time.Time {
-	var made backupMade
-	text, err := os.ReadFile(filepath.Join(directory, backupMark))
-	if err != nil || json.Unmarshal(text, &made) != nil {
-		return time.Time{}
-	}
-	return made.At
 }
 
 func backupText(w io.Writer, what string, b *journal.Backup) {

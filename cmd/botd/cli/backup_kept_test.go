@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"botd/reconcile/journal"
+	"botd/runtime/backups"
+	"botd/runtime/gateway"
 )
 
 // TestTheNewestBackupsOfTheDaemonAreKept has one made where there are as many as are
@@ -16,12 +18,12 @@ func TestTheNewestBackupsOfTheDaemonAreKept(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	oldJournal(t, filepath.Join(directory, journal.FileName))
-	open, err := journal.Open(t.Context(), filepath.Join(directory, journal.FileName), journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: fingerprint(demoAccount), Instance: "main"})
+	open, err := journal.Open(t.Context(), filepath.Join(directory, journal.FileName), journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: gateway.Fingerprint(gateway.DemoAccount), Instance: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer open.Close() // it is brought up to date, and held by its writer meanwhile
-	folder := filepath.Join(directory, backupFolder)
+	folder := filepath.Join(directory, backups.Folder)
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,7 @@ func TestTheNewestBackupsOfTheDaemonAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := &backups{directory: directory, prefix: "demo-main-"}
+	b := &backups.Backups{Directory: directory, Prefix: "demo-main-"}
 	plan, err := b.Plan()
 	if err != nil || len(plan) != 3 || !strings.Contains(plan[1], "delete "+ours[0]) {
 		t.Fatalf("want the oldest named, have %q, %v", plan, err)
@@ -60,7 +62,7 @@ func TestTheNewestBackupsOfTheDaemonAreKept(t *testing.T) {
 	if !slices.Equal(want, have) {
 		t.Errorf("want %v\nhave %v", want, have)
 	}
-	if at := lastBackup(directory); !at.Equal(made.At) {
+	if at := backups.Last(directory); !at.Equal(made.At) {
 		t.Errorf("the mark: want %s, have %s", made.At, at)
 	}
 }

@@ -57,7 +57,7 @@ func newBook() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			symbol, err := venue.find(flags.market, names[0])
+			symbol, err := venue.Find(flags.market, names[0])
 			if err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func newBook() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := venue.ask(command.Context(), request)
+			answer, err := venue.Ask(command.Context(), request)
 			if err != nil {
 				return err
 			}

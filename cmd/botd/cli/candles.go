@@ -75,20 +75,20 @@ func showCandles(command *cobra.Command, flags *candlesFlags, name string) error
 	if err != nil {
 		return err
 	}
-	symbol, err := venue.find(flags.market, name)
+	symbol, err := venue.Find(flags.market, name)
 	if err != nil {
 		return err
 	}
-	request, err := flags.request(venue.now(), symbol)
+	request, err := flags.request(venue.NowMS(), symbol)
 	if err != nil {
 		return err
 	}
-	answer, err := venue.ask(command.Context(), request)
+	answer, err := venue.Ask(command.Context(), request)
 	if err != nil {
 		return err
 	}
 	candles, closed := answer.Candles, answer.Candles.Len()
-	for closed > 0 && candles.CloseMS(closed-1) > venue.now() {
+	for closed > 0 && candles.CloseMS(closed-1) > venue.NowMS() {
 		closed--
 	}
 	if flags.output == "csv" {

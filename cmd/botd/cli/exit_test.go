@@ -16,6 +16,7 @@ import (
 	"botd/internal/failure"
 	"botd/reconcile/journal"
 	"botd/runtime"
+	"botd/runtime/daemon"
 )
 
 func TestExitCodesAreTheContracts(t *testing.T) {
@@ -92,10 +93,10 @@ func TestEveryErrorHasItsExitCode(t *testing.T) {
 		err  error
 		want int
 	}{
-		{"a bug of the engine", runError(&runtime.InternalError{Cause: "a rule broken"}), failure.Internal},
+		{"a bug of the engine", daemon.Failure(&runtime.InternalError{Cause: "a rule broken"}), failure.Internal},
 		{"an error of no kind", errors.New("odd"), failure.Internal},
-		{"a broken journal", runError(fmt.Errorf("append: %w", journal.ErrBroken)), failure.IO},
-		{"records not written at the end", runError(runtime.ErrUnwritten), failure.IO},
+		{"a broken journal", daemon.Failure(fmt.Errorf("append: %w", journal.ErrBroken)), failure.IO},
+		{"records not written at the end", daemon.Failure(runtime.ErrUnwritten), failure.IO},
 		{"a file that is not there", fmt.Errorf("open: %w", fs.ErrNotExist), failure.NoInput},
 		{"a file that may not be read", fmt.Errorf("open: %w", fs.ErrPermission), failure.IO},
 		{"a full disk", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, failure.IO},

@@ -79,12 +79,12 @@ func explainText(w io.Writer, o *view.TickPreview) {
 	fmt.Fprintf(w, "%s: %s on %s %s %s, looked at %s\n", o.Strategy, o.Kind, o.Market, o.Symbol, o.Interval, shell.Second(o.AtMS))
 	dataText(w, &o.Data, o.AtMS)
 	conditionTable(w, o.Conditions)
-	fmt.Fprintf(w, "\nPLAN\n  in force: %s%s\n", wishText(&o.InForce), because(o.InForce.Reason))
+	fmt.Fprintf(w, "\nPLAN\n  in force: %s%s\n", view.PlanText(&o.InForce), view.Because(o.InForce.Reason))
 	switch {
 	case o.NextMS == 0:
 		fmt.Fprintln(w, "  there is no next tick")
 	case o.Changes:
-		fmt.Fprintf(w, "  with the next tick, %s: %s%s\n", shell.Second(o.NextMS), wishText(&o.Plan), because(o.Plan.Reason))
+		fmt.Fprintf(w, "  with the next tick, %s: %s%s\n", shell.Second(o.NextMS), view.PlanText(&o.Plan), view.Because(o.Plan.Reason))
 	default:
 		fmt.Fprintf(w, "  with the next tick, %s: the same\n", shell.Second(o.NextMS))
 	}
@@ -97,7 +97,7 @@ func explainText(w io.Writer, o *view.TickPreview) {
 		fmt.Fprintln(w, "  nothing: "+idle(o))
 	}
 	for i := range o.Steps {
-		fmt.Fprintf(w, "  %s%s\n", stepText(&o.Steps[i]), because(o.Steps[i].Reason))
+		fmt.Fprintf(w, "  %s%s\n", stepText(&o.Steps[i]), view.Because(o.Steps[i].Reason))
 		ruleTable(w, o.Steps[i].Checks)
 	}
 	if len(o.Blocks) > 0 {
@@ -106,13 +106,6 @@ func explainText(w io.Writer, o *view.TickPreview) {
 	for _, b := range o.Blocks {
 		fmt.Fprintf(w, "  %s\n    way out: %s\n", b.What, b.WayOut)
 	}
-}
-
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return " (" + reason + ")"
 }
 
 // idle says why nothing would be done, in one line.

@@ -1,44 +1,18 @@
 package cli
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"botd/configs"
-	"botd/exchange"
 	"botd/internal/failure"
-	"botd/reconcile"
 	"botd/reconcile/journal"
-	"botd/reconcile/record"
-	"botd/runtime"
-	"botd/runtime/engine"
-	"botd/runtime/view"
+	"botd/runtime/haltfile"
 )
-
-// laterPattern names the files of halts that no running botd heard, each a halt of
-// its own. They lie beside the journal, which only the process that holds its lock
-// may write; one left while a start takes the others over is seen a moment later.
-const laterPattern = "halt-*.json"
-
-// laterHalt is the kill switch, pulled while no botd answered.
-type laterHalt struct {
-	AtMS     int64               `json:"at_ms"`
-	By       string              `json:"by"`
-	Level    reconcile.HaltLevel `json:"level"`
-	Reason   string              `json:"reason"`
-	Strategy string              `json:"strategy,omitempty"`
-	Market   string              `json:"market,omitempty"`
-	Symbol   string              `json:"symbol,omitempty"`
-}
 
 // later keeps a halt for the next start when no daemon answers: the one that should
 // have heard it may be waiting for an exchange that fails, or be started anew by
@@ -57,11 +31,11 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*running, er
 	if _, err := os.Stat(filepath.Join(directory, journal.FileName)); err != nil {
 		return nil, unreached // nothing ever traded there
 	}
-	halt := laterHalt{AtMS: time.Now().UnixMilli(), By: operator(), Level: f.Level, Reason: f.Reason, Strategy: f.Strategy, Market: f.Market, Symbol: f.Symbol}
-	if _, err := halt.scope(config); err != nil {
+	halt := haltfile.Halt{AtMS: time.Now().UnixMilli(), By: haltfile.Operator(), Level: f.Level, Reason: f.Reason, Strategy: f.Strategy, Market: f.Market, Symbol: f.Symbol}
+	if _, err := halt.Scope(config); err != nil {
 		return nil, failure.Wrap(failure.Negative, err)
 	}
-	path, err := leaveHalt(directory, halt)
+	path, err := haltfile.Write(directory, halt)
 	if err != nil {
 		return nil, failure.New(failure.IO, "nothing was halted", "keep the halt for the next start: %w", err)
 	}
@@ -73,184 +47,4 @@ func (f *haltFlags) later(command *cobra.Command, unreached error) (*running, er
 	}
 	return nil, failure.New(failure.Unavailable, "the next botd run is halted before anything is sent, and carries it out; one that runs and did not answer does so within seconds",
 		"no daemon answers: the halt is kept in %s", path)
-}
-
-// operator names who runs the command.
-func operator() string {
-	if who, err := user.Current(); err == nil {
-		return who.Username
-	}
-	return fmt.Sprint("user ", os.Getuid())
-}
-
-// scope is what the halt is of, by the configuration's strategies.
-func (h *laterHalt) scope(config *configs.Config) (reconcile.Scope, error) {
-	var known []reconcile.Scope
-	for i := range config.Strategies {
-		s := &config.Strategies[i]
-		known = append(known, reconcile.Scope{Strategy: s.Name, Symbol: exchange.SymbolKey{Market: s.Market, Name: s.Symbol}})
-	}
-	return reconcile.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Resolve(known)
-}
-
-// leaveHalt writes a halt into a file of its own, durably, as a whole or not at all.
-func leaveHalt(directory string, halt laterHalt) (path string, err error) {
-	text, err := json.MarshalIndent(halt, "", "  ")
-	if err != nil {
-		return "", err
-	}
-	file, err := os.CreateTemp(directory, ".halt-*")
-	if err != nil {
-		return "", err
-	}
-	path = filepath.Join(directory, fmt.Sprintf("halt-%d-%d.json", halt.AtMS, os.Getpid()))
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return "", errors.Join(err, os.Remove(file.Name()))
-	}
-	return path, syncDirectory(directory)
-}
-
-// leftHalts are the files of halts in a directory, the oldest first.
-func leftHalts(directory string) ([]string, error) {
-	return filepath.Glob(filepath.Join(directory, laterPattern)) // sorted; their names begin with their time
-}
-
-func readHalt(path string) (halt laterHalt, err error) {
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, &halt)
-	}
-	if err == nil && halt.Level == reconcile.LevelNone {
-		err = errors.New("it names no level")
-	}
-	if err != nil {
-		return halt, fmt.Errorf("read the halt %s: %w", path, err)
-	}
-	return halt, nil
-}
-
-// scopeNow is what it is of by what is configured now: what is not any more stands
-// for all of it.
-func (h *laterHalt) scopeNow(config *configs.Config) reconcile.Scope {
-	scope, err := h.scope(config)
-	if err != nil {
-		return reconcile.Scope{}
-	}
-	return scope
-}
-
-func (h *laterHalt) audit(path string, scope reconcile.Scope) *record.Audit {
-	return &record.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
-		Detail: h.Level.String() + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
-}
-
-func syncDirectory(path string) error {
-	directory, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(directory.Sync(), directory.Close())
-}
-
-// takeHalts writes the halts that were kept into the journal and the book, before
-// the engine is made of them. One that can not be read is no reason to trade.
-func takeHalts(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book, history *view.History) error {
-	paths, err := leftHalts(directory)
-	if err != nil || len(paths) == 0 {
-		return failure.Wrap(failure.IO, err)
-	}
-	var records []record.Record
-	for _, path := range paths {
-		h, err := readHalt(path)
-		if err != nil {
-			return failure.New(failure.Data, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
-		}
-		scope := h.scopeNow(config)
-		records = append(records, record.Record{AtMS: nowMS, Body: *h.audit(path, scope)})
-		halt := record.Record{AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: h.Level, Why: h.Reason}}
-		if h.Level > book.HaltOf(scope).Level {
-			book.Apply(&halt)
-			records = append(records, halt)
-		}
-	}
-	if err := store.Append(ctx, records); err != nil {
-		return failure.Wrap(failure.IO, err)
-	}
-	for i := range records {
-		history.Take(&records[i])
-	}
-	for _, path := range paths {
-		err = errors.Join(err, os.Remove(path))
-	}
-	return failure.Wrap(failure.IO, errors.Join(err, syncDirectory(directory)))
-}
-
-// How often a running daemon looks for halts that did not reach it, and how often
-// for whether one that is in force has become durable.
-const (
-	hearEvery    = time.Second
-	durableEvery = 30 * time.Second
-)
-
-// hearing carries out, while the daemon runs, the halts that were left because it
-// did not answer: one that came in the moment of its start, or beside a socket that
-// is gone. One that can not be read pauses everything: somebody meant to stop it.
-type hearing struct {
-	directory string
-	config    func() *configs.Config
-	send      func(context.Context, engine.Event) error
-	done      map[string]time.Time // halts in force whose file stays, and when it is looked at again
-}
-
-func (h *hearing) watch(ctx context.Context) {
-	h.done = map[string]time.Time{}
-	look := time.NewTicker(hearEvery)
-	defer look.Stop()
-	for {
-		paths, _ := leftHalts(h.directory) // the pattern is good
-		for _, path := range paths {
-			h.take(ctx, path)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-look.C:
-		}
-	}
-}
-
-// take puts a halt in force, once: a person may have armed it again since. Its file
-// goes when it is durable; records are so in their order, so that a later one shows it.
-func (h *hearing) take(ctx context.Context, path string) {
-	again, inForce := h.done[path]
-	if inForce && time.Now().Before(again) {
-		return
-	}
-	halt, unread := readHalt(path)
-	if errors.Is(unread, fs.ErrNotExist) {
-		return // whoever left it has reached the daemon after all
-	}
-	scope := halt.scopeNow(h.config())
-	audit := halt.audit(path, scope)
-	var event engine.Event = &engine.EventAudited{Audit: audit, Event: &engine.EventHalt{Level: halt.Level, Scope: scope, Why: halt.Reason}}
-	switch {
-	case unread != nil && inForce:
-		return
-	case unread != nil:
-		event = &engine.EventHalt{Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
-	case inForce:
-		event = &engine.EventAudited{Audit: audit}
-	}
-	err := h.send(ctx, event)
-	if err != nil && !errors.Is(err, runtime.ErrUnwritten) {
-		return // not taken: it is tried again
-	}
-	h.done[path] = time.Now().Add(durableEvery)
-	if err == nil && unread == nil {
-		_ = os.Remove(path) // one that stays changes nothing until the next start
-	}
 }

@@ -3,21 +3,14 @@
 package cli
 
 import (
-	"context"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"botd/configs"
 	"botd/internal/failure"
 	"botd/reconcile"
-	"botd/runtime"
-	"botd/runtime/engine"
+	"botd/runtime/haltfile"
 )
 
 // TestAHaltNobodyHearsIsInForceFromTheNextStart kills the daemon while the exchange
@@ -30,7 +23,7 @@ func TestAHaltNobodyHearsIsInForceFromTheNextStart(t *testing.T) {
 	p.live("configs", "halt", address, "data_dir: ./data\nlisten: "+own)
 	p.file("configs/strategies/grow.yaml", grows, 0o600)
 	left := func() []string {
-		paths, err := leftHalts(filepath.Join(p.directory, "data/live"))
+		paths, err := haltfile.List(filepath.Join(p.directory, "data/live"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,47 +91,13 @@ func TestAHaltLeftBesideARunningDaemonIsCarriedOut(t *testing.T) {
 	_, log := p.start("daemon", "run", "--listen", "off", "--log-format", "json")
 	log.wait(t, `"position.changed"`)
 	directory := filepath.Join(p.directory, "data/demo")
-	if _, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: reconcile.LevelFlatten, Reason: "the socket is gone", Strategy: "accumulate"}); err != nil {
+	if _, err := haltfile.Write(directory, haltfile.Halt{AtMS: 2, By: "somebody", Level: reconcile.LevelFlatten, Reason: "the socket is gone", Strategy: "accumulate"}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the halt in the journal", func() bool {
 		return strings.Contains(p.run(failure.OK, "journal", "tail", "--kind", "halt", "--strategy", "accumulate"), "flatten the socket is gone")
 	})
-	eventually(t, "its file gone", func() bool { paths, _ := leftHalts(directory); return len(paths) == 0 })
+	eventually(t, "its file gone", func() bool { paths, _ := haltfile.List(directory); return len(paths) == 0 })
 	p.file("data/demo/halt-3-4.json", "nonsense", 0o600)
 	log.wait(t, "a halt was left that nobody can act on")
-}
-
-// TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable has a journal that can not
-// be written for a while.
-func TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable(t *testing.T) {
-	t.Parallel()
-	directory := t.TempDir()
-	path, err := leaveHalt(directory, laterHalt{AtMS: 2, By: "somebody", Level: reconcile.LevelCancel, Reason: "stop"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		var halts []bool
-		h := &hearing{directory: directory, config: func() *configs.Config { return &configs.Config{} }}
-		h.send = func(_ context.Context, event engine.Event) error {
-			if _, err := os.Stat(path); err != nil {
-				t.Error("want the file there until the journal has it")
-			}
-			_, is := event.(*engine.EventAudited).Event.(*engine.EventHalt)
-			if halts = append(halts, is); len(halts) < 4 {
-				return runtime.ErrUnwritten
-			}
-			return nil
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		h.watch(ctx)
-		if want := []bool{true, false, false, false}; !slices.Equal(halts, want) {
-			t.Errorf("want the halt once and then what shows it durable, %v, have %v", want, halts)
-		}
-		if _, err := os.Stat(path); err == nil {
-			t.Error("want the file gone then")
-		}
-	})
 }

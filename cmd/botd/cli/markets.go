@@ -10,6 +10,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/internal/failure"
+	"botd/runtime/gateway"
 )
 
 // marketJSON is a symbol's rules and its day.
@@ -66,12 +67,12 @@ steps, least order value, highest leverage) and the last 24 hours. No keys are n
 	return command
 }
 
-func marketsOf(command *cobra.Command, venue *publicVenue, market exchange.Market) ([]marketJSON, error) {
+func marketsOf(command *cobra.Command, venue *gateway.Public, market exchange.Market) ([]marketJSON, error) {
 	operation := exchange.FuturesTickers
 	if market == exchange.Spot {
 		operation = exchange.SpotTickers
 	}
-	answer, err := venue.ask(command.Context(), exchange.Request{Operation: operation})
+	answer, err := venue.Ask(command.Context(), exchange.Request{Operation: operation})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func marketsOf(command *cobra.Command, venue *publicVenue, market exchange.Marke
 		tickers[ticker.Symbol] = ticker
 	}
 	var rows []marketJSON
-	for _, s := range venue.symbols {
+	for _, s := range venue.Symbols {
 		if s.Market != market {
 			continue
 		}

@@ -14,12 +14,13 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
+	"botd/runtime/gateway"
 )
 
 // oldJournal writes a journal as a botd of schema 1 left it.
 func oldJournal(t *testing.T, path string) {
 	t.Helper()
-	store, err := journal.Open(t.Context(), path, journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: fingerprint(demoAccount), Instance: "main"})
+	store, err := journal.Open(t.Context(), path, journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: gateway.Fingerprint(gateway.DemoAccount), Instance: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestAnOlderJournalIsMigratedOnceWithABackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(want int, arguments ...string) (m migrated, stderr string) {
+	run := func(want int, arguments ...string) (m journal.Migration, stderr string) {
 		t.Helper()
 		var out, errors bytes.Buffer
 		if have := execute(append([]string{"migrate", "--file", path, "-o", "json"}, arguments...), &out, &errors); have != want {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/internal/plural"
 	"botd/runtime/view"
 )
 
@@ -52,9 +51,9 @@ func planTable(w io.Writer, all []view.TickPreview) {
 		}
 		would := "the same"
 		if o.Changes {
-			would = wishText(&o.Plan)
+			would = view.PlanText(&o.Plan)
 		}
-		t.AppendRow(table.Row{o.Strategy, o.Symbol, next, wishText(&o.InForce), would, doing(o)})
+		t.AppendRow(table.Row{o.Strategy, o.Symbol, next, view.PlanText(&o.InForce), would, doing(o)})
 	}
 	t.Render()
 	for i := range all {
@@ -65,27 +64,6 @@ func planTable(w io.Writer, all []view.TickPreview) {
 	if len(all) == 0 {
 		fmt.Fprintln(w, "there is no strategy")
 	}
-}
-
-// wishText is a plan in few words.
-func wishText(p *view.Plan) string {
-	var parts []string
-	switch {
-	case p.Target != "" && strings.HasPrefix(p.Target, "0 "):
-		parts = append(parts, "no position")
-	case p.Target != "":
-		parts = append(parts, p.Target)
-	}
-	if len(p.Orders) > 0 {
-		parts = append(parts, plural.Of(len(p.Orders), "order"))
-	}
-	if len(p.Exits) > 0 {
-		parts = append(parts, plural.Of(len(p.Exits), "exit"))
-	}
-	if len(parts) == 0 {
-		return "nothing yet"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // doing is what would be done, a line an intent.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"botd/configs"
+	"botd/runtime/reload"
 )
 
 const reloadedYAML = `name: mine
@@ -107,7 +108,7 @@ func TestAStrategyThatIsNewOrGoneIsOneChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if have := changes(differences); have != c.want {
+		if have := reload.Changes(differences); have != c.want {
 			t.Errorf("want %q, have %q", c.want, have)
 		}
 	}

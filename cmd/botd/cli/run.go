@@ -11,7 +11,10 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
+	"botd/runtime/daemon"
+	"botd/runtime/gateway"
 	"botd/runtime/ops"
+	"botd/runtime/reload"
 )
 
 // tellWaiting is how long a start waits for the exchange in silence.
@@ -19,7 +22,7 @@ const tellWaiting = 3 * time.Second
 
 type runFlags struct {
 	directory, mode, listen, logFormat, logLevel string
-	market                                       demoStart
+	market                                       gateway.DemoMarket
 }
 
 func newRun() *cobra.Command {
@@ -50,8 +53,8 @@ Ctrl-C stops cleanly and says what stays open on the exchange; a second one ends
 	command.Flags().StringVar(&flags.logFormat, "log-format", "auto", "console, json, or auto: console on a terminal")
 	command.Flags().StringVar(&flags.logLevel, "log-level", "", strings.Join(ops.Levels, ", ")+" (default info; botd log-level changes it while it runs)")
 	shell.CompleteWith(command, "log-level", ops.Levels...)
-	command.Flags().Uint64Var(&flags.market.seed, "seed", 1, "of the demo's market")
-	command.Flags().Var((*timeFlag)(&flags.market.startMS), "start", "where the clock of a new demo starts (RFC 3339, default now); the same seed and start give the same market")
+	command.Flags().Uint64Var(&flags.market.Seed, "seed", 1, "of the demo's market")
+	command.Flags().Var((*timeFlag)(&flags.market.StartMS), "start", "where the clock of a new demo starts (RFC 3339, default now); the same seed and start give the same market")
 	return command
 }
 
@@ -87,7 +90,7 @@ func run(command *cobra.Command, flags runFlags) error {
 	if err := problems.Err(); err != nil {
 		return failure.New(failure.Config, "botd check shows all of it", "%s", problems.String())
 	}
-	seen := filesOf(config)
+	seen := reload.Fingerprint(config)
 	if err := config.Confirm(configs.Mode(flags.mode)); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}
@@ -96,8 +99,8 @@ func run(command *cobra.Command, flags runFlags) error {
 		config.Override("listen")
 	}
 	stderr := command.ErrOrStderr()
-	return runDaemon(command.Context(), config, runOptions{
-		read: read, seen: seen, market: flags.market, stderr: stderr, terminal: shell.Terminal(stderr), colours: shell.Colours(command, stderr),
-		logFormat: flags.logFormat, logLevel: cmp.Or(flags.logLevel, shell.GlobalsOf(command.Context()).Level()),
+	return daemon.Run(command.Context(), config, daemon.Options{
+		Read: read, Seen: seen, Market: flags.market, Stderr: stderr, Terminal: shell.Terminal(stderr), Colours: shell.Colours(command, stderr),
+		LogFormat: flags.logFormat, LogLevel: cmp.Or(flags.logLevel, shell.GlobalsOf(command.Context()).Level()),
 	})
 }

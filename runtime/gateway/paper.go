@@ -1,4 +1,4 @@
-package cli
+package gateway
 
 import (
 	"context"
@@ -21,41 +21,40 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/engine"
-	"botd/runtime/gateway"
 	"botd/runtime/ops"
 )
 
 // openPaper reaches a real venue's public data without keys, and opens the paper
 // account beside it as the last run left it.
-func openPaper(ctx context.Context, config *configs.Config, directory string) (*venue, error) {
-	v := &venue{where: "the public data of " + config.Exchange.BaseURL + ", no keys", observe: &observed{},
-		binding: journal.Binding{Mode: string(configs.Paper), URL: config.Exchange.BaseURL, KeyFingerprint: fingerprint(paper.Account), Instance: config.Instance}}
+func openPaper(ctx context.Context, config *configs.Config, directory string) (*Exchange, error) {
+	v := &Exchange{Where: "the public data of " + config.Exchange.BaseURL + ", no keys", observe: &observed{},
+		Binding: journal.Binding{Mode: string(configs.Paper), URL: config.Exchange.BaseURL, KeyFingerprint: Fingerprint(paper.Account), Instance: config.Instance}}
 	var err error
-	if v.client, err = gateway.Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond)}); err != nil {
+	if v.Client, err = Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond)}); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(directory, "exchange.json")
-	store, state, err := server.OpenState(path, func(format string, values ...any) { v.tell.say("paper.state", fmt.Sprintf(format, values...)) })
+	store, state, err := server.OpenState(path, func(format string, values ...any) { v.messages.say("paper.state", fmt.Sprintf(format, values...)) })
 	if err != nil {
 		return nil, failure.New(failure.Data, "move "+directory+" away to begin with a new paper account", "%w", errors.Join(err, store.Close()))
 	}
 	account, err := paper.New(paper.Config{
-		Public: v.client, Clock: v.client, Symbols: v.client.Symbols().All(), Watch: traded(config),
+		Public: v.Client, Clock: v.Client, Symbols: v.Client.Symbols().All(), Watch: Traded(config),
 		Deposit: simulatedAccount(paper.Account, &config.Simulated), DelayMS: sim.DefaultOrderDelayMS,
 		PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond,
-		State: state, Store: store, Notify: v.tell.say, OnStale: v.stale.take,
+		State: state, Store: store, Notify: v.messages.say, OnStale: v.stale.take,
 	})
 	if err != nil {
 		err = errors.Join(err, store.Close())
 		return nil, failure.New(failure.Data, "are the strategies' symbols the venue's? else move "+path+" and the journal beside it away to begin with a new paper account", "open the paper account: %w", err)
 	}
-	v.trading = account
+	v.Trading = account
 	account.Poll(ctx)
 	// The feed outlives the daemon's context, so that stopping can still settle.
 	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	group := &errgroup.Group{}
 	group.Go(func() error { account.Run(feeding); return nil })
-	v.stop = func() error { cancel(); return errors.Join(group.Wait(), store.Close()) }
+	v.Stop = func() error { cancel(); return errors.Join(group.Wait(), store.Close()) }
 	return v, nil
 }
 
@@ -98,22 +97,22 @@ func (f *staleFeeds) take(told paper.Staleness) {
 	}
 }
 
-// declared returns the states in force.
-func (v *venue) declared() []engine.Degraded {
+// Degraded returns the states in force.
+func (v *Exchange) Degraded() []engine.Degraded {
 	v.stale.mu.Lock()
 	defer v.stale.mu.Unlock()
 	return slices.Clone(v.stale.all)
 }
 
-// feed has a symbol's data read that a strategy begins to trade.
-func (v *venue) feed(key exchange.SymbolKey) {
-	if account, simulated := v.trading.(*paper.Venue); simulated {
+// Watch has a symbol's data read that a strategy begins to trade.
+func (v *Exchange) Watch(key exchange.SymbolKey) {
+	if account, simulated := v.Trading.(*paper.Venue); simulated {
 		account.Watch(key)
 	}
 }
 
-// traded are the instruments of the strategies.
-func traded(config *configs.Config) (keys []exchange.SymbolKey) {
+// Traded are the instruments of the strategies.
+func Traded(config *configs.Config) (keys []exchange.SymbolKey) {
 	for i := range config.Strategies {
 		keys = append(keys, exchange.SymbolKey{Market: config.Strategies[i].Market, Name: config.Strategies[i].Symbol})
 	}
@@ -137,8 +136,8 @@ func (h *heard) say(event, text string) {
 	h.console.Warn(event, "paper     %s", text)
 }
 
-// logTo shows what the exchange has to say in the log, from its beginning on.
-func (v *venue) logTo(console *ops.Console) { v.tell.to(console) }
+// LogTo shows what the exchange has to say in the log, from its beginning on.
+func (v *Exchange) LogTo(console *ops.Console) { v.messages.to(console) }
 
 func (h *heard) to(console *ops.Console) {
 	h.mu.Lock()

@@ -1,4 +1,4 @@
-package cli
+package gateway
 
 import (
 	"net/http/httptest"
@@ -37,7 +37,7 @@ func TestTheRequestBudgetOfTheConfigurationIsKept(t *testing.T) {
 		config := &configs.Config{Mode: mode, Exchange: configs.ExchangeConfig{BaseURL: reached.URL, KeyFile: filepath.Join(directory, "key"),
 			SecretFile: filepath.Join(directory, "secret"), RequestsPerSecond: 2}, Paper: configs.PaperConfig{PollMS: 1_000, MaxAgeMS: 10_000}}
 		began := time.Now()
-		v, err := openVenue(t.Context(), config, directory, demoStart{seed: 1})
+		v, err := Open(t.Context(), config, directory, DemoMarket{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestTheRequestBudgetOfTheConfigurationIsKept(t *testing.T) {
 		if took := time.Since(began); took < 1_400*time.Millisecond {
 			t.Errorf("%s: want 1.5 s at least for 5 requests at 2 a second, have %s", mode, took)
 		}
-		if err := v.stop(); err != nil {
+		if err := v.Stop(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"botd/internal/failure"
 	"botd/runtime/api"
 	"botd/runtime/api/auth"
+	"botd/runtime/backups"
 	"botd/runtime/notify/channels"
 	"botd/runtime/view"
 	"botd/runtime/web"
@@ -28,7 +29,7 @@ import (
 // for the command line, and on TCP for the browser.
 func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.machine, Build: program(), Reload: p.reloads.Reload}
-	current := p.reloads.current.Load
+	current := p.reloads.Current.Load
 	tokens, _, err := auth.ReadTokens(p.directory)
 	if err != nil {
 		return nil, failure.Wrap(failure.IO, err)
@@ -50,13 +51,13 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, equity.Close())
 	}
-	table := p.venue.client.Symbols()
-	served.Equity, served.Tokens, served.Market, served.Symbols, served.Listed = equity, tokens, p.venue.client, table.Symbol, table.All
+	table := p.venue.Client.Symbols()
+	served.Equity, served.Tokens, served.Market, served.Symbols, served.Listed = equity, tokens, p.venue.Client, table.Symbol, table.All
 	served.Epoch = strconv.FormatInt(served.Engine.Epoch(), 36)
 	served.Web, served.Reports = web.Handler(), filepath.Join(current().DataDir, "backtests")
 	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)
 	served.Runner = &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder)}
-	served.Backups = &backups{directory: p.directory, prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
+	served.Backups = &backups.Backups{Directory: p.directory, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}
 	served.Channels = &channels.Channels{Config: p.config}
 	served.Configuration, served.StrategyConfig = configuration(current), strategyYAML(current)
 	served.Plots = func(name string) []strategy.Plot {
@@ -85,8 +86,8 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	}
 	if address != "" {
 		p.console.Say("daemon.listening", "metrics   %s/metrics   health /healthz /readyz   dashboard /   API /api/v1", address)
-		if p.terminal { // a log file is no place for what logs somebody in
-			fmt.Fprintf(p.stderr, "log in with this link, once, within ten minutes: %s%s\n", address, server.NewLink().Path)
+		if p.Terminal { // a log file is no place for what logs somebody in
+			fmt.Fprintf(p.Stderr, "log in with this link, once, within ten minutes: %s%s\n", address, server.NewLink().Path)
 		}
 	}
 	return func() error { cancel(); return errors.Join(group.Wait(), equity.Close()) }, nil

@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func (p *process) replay(ctx context.Context, take func(*record.Record)) error {
 	if err != nil {
 		return err
 	}
-	told := reading{total: p.store.Records(), next: time.Now().Add(readingToldAfter), tell: p.supervisor.tell,
+	told := reading{total: p.store.Records(), next: time.Now().Add(readingToldAfter), tell: p.supervisor.Notify,
 		say: func(text string) {
 			console.Say("journal.reading", "journal   %s; nothing is sent before all are known", text)
 		}}

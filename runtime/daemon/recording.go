@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"context"
@@ -155,16 +155,4 @@ func sleep(ctx context.Context, wait time.Duration) bool {
 	case <-time.After(wait):
 		return true
 	}
-}
-
-// futuresTraded lists the futures symbols that strategies trade, each once.
-func futuresTraded(config *configs.Config) (symbols []string) {
-	seen := map[string]bool{}
-	for i := range config.Strategies {
-		if s := &config.Strategies[i]; s.Market == exchange.Futures && !seen[s.Symbol] {
-			seen[s.Symbol] = true
-			symbols = append(symbols, s.Symbol)
-		}
-	}
-	return symbols
 }

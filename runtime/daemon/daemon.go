@@ -1,4 +1,5 @@
-package cli
+// Package daemon runs the daemon: exchange, journal, engine, and everything that watches and serves it.
+package daemon
 
 import (
 	"cmp"
@@ -17,32 +18,35 @@ import (
 	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
+	"botd/runtime/gateway"
+	"botd/runtime/haltfile"
 	"botd/runtime/ops"
+	"botd/runtime/reload"
 	"botd/runtime/view"
 )
 
 // waitingAfter is how long a start waits for the exchange before it says so.
 const waitingAfter = 3 * time.Second
 
-// runOptions are what a run is given beside its configuration.
-type runOptions struct {
-	read     func() (*configs.Config, configs.Problems, error) // reads the configuration's files again
-	seen     string                                            // fingerprint of the files as they were read
-	market   demoStart
-	stderr   io.Writer // of the log
-	terminal bool      // stderr is one
-	colours  bool      // it wants colours
+// Options are what a run is given beside its configuration.
+type Options struct {
+	Read     func() (*configs.Config, configs.Problems, error) // reads the configuration's files again
+	Seen     string                                            // fingerprint of the files as they were read
+	Market   gateway.DemoMarket
+	Stderr   io.Writer // of the log
+	Terminal bool      // stderr is one
+	Colours  bool      // it wants colours
 
-	logFormat string // auto, console or json
-	logLevel  string // empty for the log's own
+	LogFormat string // auto, console or json
+	LogLevel  string // empty for the log's own
 }
 
 // process is one run of the daemon: its parts, from the inside out.
 type process struct {
-	runOptions
+	Options
 	config    *configs.Config
 	directory string // of the mode's data
-	venue     *venue
+	venue     *gateway.Exchange
 	older     string // the backup of a journal that an older botd wrote; empty for none
 	cut       string // what the journal lacks of what it held; empty for nothing
 	unclean   bool   // the run before this one did not end by a clean stop
@@ -55,22 +59,22 @@ type process struct {
 	board      *view.Board
 	logs       *ops.Logs
 	console    *ops.Console
-	supervisor *supervisor
+	supervisor *ops.Supervisor
 	recording  recording
 	driver     *runtime.Driver
-	reloads    *reloader
+	reloads    *reload.Reloader
 
 	began      time.Time // of driving
 	drawn      time.Time // when the board was
 	reconciled bool      // a round was complete
 }
 
-// runDaemon starts everything from the inside out and stops it in the other order.
-func runDaemon(ctx context.Context, config *configs.Config, o runOptions) error {
+// Run starts everything from the inside out and stops it in the other order.
+func Run(ctx context.Context, config *configs.Config, o Options) error {
 	if err := engineconfig.Supported(config); err != nil {
 		return err
 	}
-	p := &process{runOptions: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), supervisor: newSupervisor()}
+	p := &process{Options: o, config: config, directory: filepath.Join(config.DataDir, string(config.Mode)), supervisor: ops.NewSupervisor()}
 	if err := journal.CheckWritable(p.directory); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
@@ -80,19 +84,19 @@ func runDaemon(ctx context.Context, config *configs.Config, o runOptions) error 
 	}
 	defer release()
 	waits := time.AfterFunc(waitingAfter, func() { // there is no log yet
-		fmt.Fprintf(o.stderr, "no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n", cmp.Or(config.Exchange.BaseURL, "the exchange"))
+		fmt.Fprintf(o.Stderr, "no answer yet from %s: waiting for it; botd halt is kept for the start meanwhile\n", cmp.Or(config.Exchange.BaseURL, "the exchange"))
 	})
-	p.venue, err = openVenue(ctx, config, p.directory, o.market)
+	p.venue, err = gateway.Open(ctx, config, p.directory, o.Market)
 	waits.Stop()
 	if err != nil {
 		return err
 	}
 	clean, unclean, err := runtime.Mark(p.directory)
 	if err != nil {
-		return failure.Wrap(failure.IO, errors.Join(err, p.venue.stop()))
+		return failure.Wrap(failure.IO, errors.Join(err, p.venue.Stop()))
 	}
 	p.unclean = unclean
-	err = errors.Join(p.trade(ctx), p.venue.stop())
+	err = errors.Join(p.trade(ctx), p.venue.Stop())
 	if refused := !p.driven && !unclean; err == nil || refused { // a start that was refused cut nothing off
 		err = errors.Join(err, failure.Wrap(failure.IO, clean()))
 	}
@@ -102,10 +106,10 @@ func runDaemon(ctx context.Context, config *configs.Config, o runOptions) error 
 // trade replays the journal, builds the engine and drives it until the context ends.
 func (p *process) trade(ctx context.Context) (err error) {
 	path := filepath.Join(p.directory, journal.FileName)
-	if p.older, err = backupOlder(ctx, path); err != nil {
+	if p.older, err = journal.BackupOlder(ctx, path); err != nil {
 		return err
 	}
-	if p.store, err = journal.Open(ctx, path, p.venue.binding); err != nil {
+	if p.store, err = journal.Open(ctx, path, p.venue.Binding); err != nil {
 		return journal.Failure(err)
 	}
 	defer p.store.Close()
@@ -115,14 +119,14 @@ func (p *process) trade(ctx context.Context) (err error) {
 	if err := p.replay(ctx, func(r *record.Record) { book.Apply(r); p.history.Take(r) }); err != nil {
 		return err
 	}
-	if err := takeHalts(ctx, p.config, p.directory, p.venue.client.ServerNowMS(), p.store, book, p.history); err != nil {
+	if err := haltfile.Replay(ctx, p.config, p.directory, p.venue.Client.ServerNowMS(), p.store, book, p.history); err != nil {
 		return err
 	}
-	account, err := engineconfig.Account(p.config, book, p.venue.client.Symbols().Symbol)
+	account, err := engineconfig.Account(p.config, book, p.venue.Client.Symbols().Symbol)
 	if err != nil {
 		return err
 	}
-	account.Account = p.venue.binding.Text()
+	account.Account = p.venue.Binding.Text()
 	if p.machine, err = engine.New(account, book); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}

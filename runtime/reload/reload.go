@@ -1,4 +1,5 @@
-package cli
+// Package reload puts a changed configuration in force while the daemon runs, as a whole or not at all.
+package reload
 
 import (
 	"context"
@@ -27,39 +28,39 @@ import (
 // filesEvery is how often the configuration's files are looked at.
 const filesEvery = 2 * time.Second
 
-// reloader puts changed, new and removed strategies and changed limits in place
+// Reloader puts changed, new and removed strategies and changed limits in place
 // while the daemon runs: at a SIGHUP, and
 // when a file of the configuration has changed. A configuration with an error in it
 // changes nothing, and so does one with anything in it that takes a restart: half of
 // what somebody wrote, a larger size without its limit, must never run.
-type reloader struct {
-	current atomic.Pointer[configs.Config]
-	load    func() (*configs.Config, configs.Problems, error) // reads the files
-	seen    string                                            // fingerprint of the files as they were loaded
-	driver  *runtime.Driver
-	machine *engine.Engine
-	symbols func(exchange.SymbolKey) (*exchange.Symbol, bool)
-	feed    func(exchange.SymbolKey) // paper: has a symbol fed from now on
-	console *ops.Console
-	metrics *ops.Metrics
-	report  func(ops.Check)
-	loaded  string // how what holds came to hold
-	wishes  chan reloadWish
+type Reloader struct {
+	Current  atomic.Pointer[configs.Config]
+	load     func() (*configs.Config, configs.Problems, error) // reads the files
+	seen     string                                            // fingerprint of the files as they were loaded
+	Driver   *runtime.Driver
+	Machine  *engine.Engine
+	Symbols  func(exchange.SymbolKey) (*exchange.Symbol, bool)
+	Feed     func(exchange.SymbolKey) // paper: has a symbol fed from now on
+	Console  *ops.Console
+	Metrics  *ops.Metrics
+	Report   func(ops.Check)
+	loaded   string // how what holds came to hold
+	requests chan request
 }
 
-// newReloader knows the files as they were when they were loaded: what changed while
+// New knows the files as they were when they were loaded: what changed while
 // botd started is seen too.
-func newReloader(config *configs.Config, seen string, load func() (*configs.Config, configs.Problems, error)) *reloader {
-	r := &reloader{seen: seen, load: load, loaded: "loaded at start", wishes: make(chan reloadWish)}
-	r.current.Store(config)
+func New(config *configs.Config, seen string, load func() (*configs.Config, configs.Problems, error)) *Reloader {
+	r := &Reloader{seen: seen, load: load, loaded: "loaded at start", requests: make(chan request)}
+	r.Current.Store(config)
 	return r
 }
 
-// futures are the futures symbols that are traded now.
-func (r *reloader) futures() []string { return futuresTraded(r.current.Load()) }
+// Futures are the futures symbols that are traded now.
+func (r *Reloader) Futures() []string { return futuresTraded(r.Current.Load()) }
 
-// watch reloads until the context ends. The built-in examples never change.
-func (r *reloader) watch(ctx context.Context) {
+// Run reloads until the context ends. The built-in examples never change.
+func (r *Reloader) Run(ctx context.Context) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)
 	defer signal.Stop(signals)
@@ -71,16 +72,16 @@ func (r *reloader) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-signals:
-			seen = filesOf(r.current.Load())
+			seen = Fingerprint(r.Current.Load())
 			r.reload(ctx, "SIGHUP")
-		case wish := <-r.wishes:
+		case wish := <-r.requests:
 			if !wish.trial {
-				seen, settling = filesOf(r.current.Load()), ""
+				seen, settling = Fingerprint(r.Current.Load()), ""
 			}
 			does, err := r.take(ctx, "botd config reload", wish.trial, wish.audit)
-			wish.answer <- answered{does, err}
+			wish.answer <- answer{does, err}
 		case <-look.C:
-			now := filesOf(r.current.Load())
+			now := Fingerprint(r.Current.Load())
 			switch {
 			case now == seen:
 				settling = ""
@@ -94,8 +95,8 @@ func (r *reloader) watch(ctx context.Context) {
 	}
 }
 
-// filesOf changes when a file of the configuration does.
-func filesOf(config *configs.Config) string {
+// Fingerprint changes when a file of the configuration does.
+func Fingerprint(config *configs.Config) string {
 	present := map[string]string{}
 	look := func(file string) {
 		if info, err := os.Stat(file); err == nil {
@@ -119,12 +120,12 @@ func filesOf(config *configs.Config) string {
 
 // reload reads the configuration again and puts what changed in place: all of it at
 // one moment, or nothing.
-func (r *reloader) reload(ctx context.Context, why string) {
+func (r *Reloader) reload(ctx context.Context, why string) {
 	_, _ = r.take(ctx, why, false, &record.Audit{Actor: "file", Role: "operator", Action: "reload"}) // told by the log
 }
 
 // take is a reload, or a trial that changes and tells nobody anything.
-func (r *reloader) take(ctx context.Context, why string, trial bool, audit *record.Audit) (does []string, err error) {
+func (r *Reloader) take(ctx context.Context, why string, trial bool, audit *record.Audit) (does []string, err error) {
 	refused := func(event, format string, err error) ([]string, error) {
 		if !trial {
 			r.refused(event, "config    "+format, why, err)
@@ -138,7 +139,7 @@ func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	if err != nil {
 		return refused("config.rejected", "is not taken over, what runs goes on (%s): %v", err)
 	}
-	before := r.current.Load()
+	before := r.Current.Load()
 	config.Listen = before.Listen
 	differences, err := configs.Differences(before.Effective(), config.Effective())
 	if err != nil { // an effective configuration that is no YAML
@@ -146,7 +147,7 @@ func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	}
 	if restart := needsRestart(differences); len(restart) > 0 {
 		return refused("config.needs_restart", "nothing of it is taken over, what runs goes on (%s): %v",
-			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(restart, ", "), changes(differences)))
+			fmt.Errorf("a restart is needed for %s; all that changed: %s", strings.Join(restart, ", "), Changes(differences)))
 	}
 	reload, err := r.prepare(ctx, before, config)
 	if err != nil {
@@ -159,37 +160,37 @@ func (r *reloader) take(ctx context.Context, why string, trial bool, audit *reco
 	if err := r.send(ctx, reload, differences, audit); err != nil {
 		return refused("config.rejected", "nothing of it is taken over, what runs goes on (%s): %v", err)
 	}
-	r.current.Store(config)
-	r.metrics.Reloaded(true)
+	r.Current.Store(config)
+	r.Metrics.Reloaded(true)
 	r.loaded = "loaded " + time.Now().UTC().Format(time.DateTime)
-	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
+	r.Report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded})
 	for _, s := range reload.Strategies {
-		r.console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, config.Strategy(s.Name).File)
+		r.Console.Say("config.strategy_reloaded", "config    %s: %s is in place", s.Name, config.Strategy(s.Name).File)
 	}
 	for _, name := range reload.Gone {
-		r.console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, before.Strategy(name).File)
+		r.Console.Say("config.strategy_removed", "config    %s: %s is configured no more", name, before.Strategy(name).File)
 	}
-	r.console.Say("config.reloaded", "config    read again (%s), strategies put in place: %d, removed: %d; %s", why, len(reload.Strategies), len(reload.Gone), changes(differences))
+	r.Console.Say("config.reloaded", "config    read again (%s), strategies put in place: %d, removed: %d; %s", why, len(reload.Strategies), len(reload.Gone), Changes(differences))
 	return does, nil
 }
 
-// reloadWish is a reload that somebody wants over the API.
-type reloadWish struct {
+// request is a reload that somebody wants over the API.
+type request struct {
 	trial  bool
 	audit  *record.Audit
-	answer chan<- answered
+	answer chan<- answer
 }
 
-type answered struct {
+type answer struct {
 	does []string
 	err  error
 }
 
 // Reload hands a wish to the goroutine that reloads, and waits for what came of it.
-func (r *reloader) Reload(ctx context.Context, trial bool, audit *record.Audit) ([]string, error) {
-	answer := make(chan answered, 1)
+func (r *Reloader) Reload(ctx context.Context, trial bool, audit *record.Audit) ([]string, error) {
+	answer := make(chan answer, 1)
 	select {
-	case r.wishes <- reloadWish{trial, audit, answer}:
+	case r.requests <- request{trial, audit, answer}:
 	case <-ctx.Done():
 		return nil, runtime.ErrStopped
 	}
@@ -203,10 +204,10 @@ func (r *reloader) Reload(ctx context.Context, trial bool, audit *record.Audit) 
 
 // refused tells that a changed configuration is not taken over: to whoever reads the
 // log, the metrics, or whether botd is ready, which it stays.
-func (r *reloader) refused(event, format string, values ...any) {
-	r.metrics.Reloaded(false)
-	r.report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded + "; the files changed, and are not taken over: botd config diff"})
-	r.console.Warn(event, format, values...)
+func (r *Reloader) refused(event, format string, values ...any) {
+	r.Metrics.Reloaded(false)
+	r.Report(ops.Check{Name: "configuration", OK: true, Detail: r.loaded + "; the files changed, and are not taken over: botd config diff"})
+	r.Console.Warn(event, format, values...)
 }
 
 // needsRestart lists what changed and is only read at a start.
@@ -222,7 +223,7 @@ func needsRestart(differences []configs.Difference) (paths []string) {
 // prepare builds what changed: new versions of strategies, new ones, and the
 // account's limits. It asks the engine whether anything keeps it from being put in
 // place now; all of that is its error.
-func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
+func (r *Reloader) prepare(ctx context.Context, before, config *configs.Config) (*engine.Reload, error) {
 	limits := config.Limits
 	reload := &engine.Reload{Limits: &limits, ConfigHash: config.Hash()}
 	var obstacles []string
@@ -244,7 +245,7 @@ func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) 
 			reload.Gone = append(reload.Gone, name)
 		}
 	}
-	err := r.driver.Query(ctx, func() { obstacles = append(obstacles, r.machine.Reloadable(reload)...) })
+	err := r.Driver.Query(ctx, func() { obstacles = append(obstacles, r.Machine.Reloadable(reload)...) })
 	if err == nil && len(obstacles) > 0 {
 		err = errors.New(strings.Join(obstacles, "; "))
 	}
@@ -252,8 +253,8 @@ func (r *reloader) prepare(ctx context.Context, before, config *configs.Config) 
 }
 
 // build makes one strategy as a start does.
-func (r *reloader) build(c *configs.StrategyConfig) (*engine.StrategyConfig, error) {
-	symbol, found := r.symbols(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
+func (r *Reloader) build(c *configs.StrategyConfig) (*engine.StrategyConfig, error) {
+	symbol, found := r.Symbols(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
 	if !found {
 		return nil, fmt.Errorf("%s:%d: the exchange has no %s symbol %s", c.File, c.Line, c.Market, c.Symbol)
 	}
@@ -264,8 +265,8 @@ func (r *reloader) build(c *configs.StrategyConfig) (*engine.StrategyConfig, err
 // maxChanges bounds a line of the log.
 const maxChanges = 20
 
-// changes tells differences in a line.
-func changes(differences []configs.Difference) string {
+// Changes tells differences in a line.
+func Changes(differences []configs.Difference) string {
 	all := changesOf(differences)
 	if more := len(all) - maxChanges; more > 0 {
 		all = append(all[:maxChanges], fmt.Sprintf("and %d more", more))
@@ -308,13 +309,13 @@ func valueOf(text string) string {
 // send hands the change to the engine: one event, one entry of the audit. Who asked
 // for a reload that changes nothing is written down too, a file is not. What changed
 // since it was prepared, a position that was opened, is an error here.
-func (r *reloader) send(ctx context.Context, reload *engine.Reload, differences []configs.Difference, audit *record.Audit) error {
+func (r *Reloader) send(ctx context.Context, reload *engine.Reload, differences []configs.Difference, audit *record.Audit) error {
 	var names []string
 	for _, s := range reload.Strategies {
 		names = append(names, s.Name)
 	}
 	names = append(names, reload.Gone...)
-	audit.Target, audit.Detail = strings.Join(names, ", "), changes(differences)
+	audit.Target, audit.Detail = strings.Join(names, ", "), Changes(differences)
 	event := &engine.EventAudited{Audit: audit, Event: &engine.EventReload{Reload: reload}}
 	if len(names) == 0 && len(differences) == 0 {
 		if audit.Actor == "file" {
@@ -323,9 +324,9 @@ func (r *reloader) send(ctx context.Context, reload *engine.Reload, differences 
 		event.Event = nil // nothing that the engine has to do
 	}
 	for _, s := range reload.Strategies {
-		r.feed(s.Symbol.Key())
+		r.Feed(s.Symbol.Key())
 	}
-	err := r.driver.Send(ctx, event)
+	err := r.Driver.Send(ctx, event)
 	switch {
 	case len(reload.Refused) > 0:
 		return errors.New(strings.Join(reload.Refused, "; "))

@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"context"
@@ -16,8 +16,11 @@ import (
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime"
+	"botd/runtime/backups"
 	"botd/runtime/engine"
+	"botd/runtime/haltfile"
 	"botd/runtime/ops"
+	"botd/runtime/reload"
 	"botd/runtime/view"
 )
 
@@ -53,7 +56,7 @@ func (p *process) drive(ctx context.Context) error {
 	defer p.keepDecisions().Close()
 	p.began = time.Now()
 	p.driver = runtime.New(runtime.Config{
-		Machine: p.machine, Venue: p.venue.trading, Journal: timedJournal{p.store, p.metrics, p.history}, Clock: p.venue.client,
+		Machine: p.machine, Venue: p.venue.Trading, Journal: timedJournal{p.store, p.metrics, p.history}, Clock: p.venue.Client,
 		Shutdown: p.config.Shutdown, StopTimeout: stopTimeout(p.config.Shutdown), Notes: p.recording.before(p.note), Beat: p.beat,
 	})
 	stopNotices, err := p.startNotices()
@@ -62,10 +65,10 @@ func (p *process) drive(ctx context.Context) error {
 	}
 	defer stopNotices()
 	p.greet()
-	clock := newClockwork(p.config, p.metrics, p.board, p.console, p.venue.client)
-	p.reloads = newReloader(p.config, p.seen, p.read)
-	p.reloads.driver, p.reloads.machine, p.reloads.console, p.reloads.metrics = p.driver, p.machine, p.console, p.metrics
-	p.reloads.report, p.reloads.feed, p.reloads.symbols = p.board.Report, p.venue.feed, p.venue.client.Symbols().Symbol
+	clock := newClockwork(p.config, p.metrics, p.board, p.console, p.venue.Client)
+	p.reloads = reload.New(p.config, p.Seen, p.Read)
+	p.reloads.Driver, p.reloads.Machine, p.reloads.Console, p.reloads.Metrics = p.driver, p.machine, p.console, p.metrics
+	p.reloads.Report, p.reloads.Feed, p.reloads.Symbols = p.board.Report, p.venue.Watch, p.venue.Client.Symbols().Symbol
 	stopServer, err := p.serve(ctx)
 	if err != nil {
 		return err
@@ -75,12 +78,12 @@ func (p *process) drive(ctx context.Context) error {
 		return errors.Join(err, stopServer())
 	}
 	stopBeside := beside(context.WithoutCancel(ctx), // stopping still signs
-		func(ctx context.Context) { p.venue.client.TrackClock(ctx, clockEvery, clock.take) },
-		p.reloads.watch,
-		(&hearing{directory: p.directory, config: p.reloads.current.Load, send: p.driver.Send}).watch,
-		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.client, p.reloads.futures) })
-	p.supervisor.ready(string(p.config.Mode) + " on " + p.venue.where)
-	context.AfterFunc(ctx, p.supervisor.stopping)
+		func(ctx context.Context) { p.venue.Client.TrackClock(ctx, clockEvery, clock.take) },
+		p.reloads.Run,
+		(&haltfile.Watcher{Directory: p.directory, Config: p.reloads.Current.Load, Send: p.driver.Send}).Run,
+		func(ctx context.Context) { p.recording.keepFunding(ctx, p.venue.Client, p.reloads.Futures) })
+	p.supervisor.Ready(string(p.config.Mode) + " on " + p.venue.Where)
+	context.AfterFunc(ctx, p.supervisor.Stopping)
 	p.driven = true
 	err = p.driver.Run(ctx)
 	stopBeside()
@@ -88,7 +91,7 @@ func (p *process) drive(ctx context.Context) error {
 	if stopped := errors.Join(stopSignals(), stopServer()); err == nil {
 		err = stopped
 	}
-	return runError(err)
+	return Failure(err)
 }
 
 // watch makes what measures, shows and tells of the engine.
@@ -99,7 +102,7 @@ func (p *process) watch(ctx context.Context) (err error) {
 	if p.console, err = p.newConsole(p.metrics, p.logs); err != nil {
 		return err
 	}
-	watchLevel(ctx, p.logs, p.console)
+	ops.ToggleDebug(ctx, p.logs, p.console)
 	p.recording = startRecording(p.config, p.directory, p.metrics, p.console)
 	return nil
 }
@@ -109,7 +112,7 @@ func (p *process) note(n *engine.Note) {
 	p.metrics.Note(n)
 	p.board.Note(n)
 	p.console.Note(n)
-	p.supervisor.note(n)
+	p.supervisor.Note(n)
 	if declares(n.Fact) {
 		p.drawn = time.Time{} // shown at once
 	}
@@ -128,7 +131,7 @@ func (p *process) beat(int64) {
 	}
 	p.drawn = now
 	status := p.machine.Status()
-	status.Degraded = append(status.Degraded, p.venue.declared()...)
+	status.Degraded = append(status.Degraded, p.venue.Degraded()...)
 	p.metrics.Status(&status)
 	p.board.Show(status)
 }
@@ -146,10 +149,10 @@ func beside(ctx context.Context, tasks ...func(context.Context)) (stop func()) {
 // measure begins to measure what there is already.
 func (p *process) measure() {
 	p.metrics = ops.NewMetrics(string(p.config.Mode), program())
-	p.venue.measure(p.metrics)
+	p.venue.Measure(p.metrics)
 	p.metrics.Unclean(p.unclean)
 	p.metrics.Leads(true, time.Time{}) // the data directory is locked
-	p.metrics.WatchPauses(p.venue.client.PausedUntil)
+	p.metrics.WatchPauses(p.venue.Client.PausedUntil)
 	p.machine.Measure(p.metrics.Measure)
 	watchStore(p.metrics, p.directory)
 }
@@ -165,7 +168,7 @@ func watchStore(metrics *ops.Metrics, directory string) {
 	path := filepath.Join(directory, journal.FileName)
 	metrics.WatchFile("journal", path)
 	metrics.WatchFile("journal_log", path+"-wal")
-	metrics.WatchBackup(func() time.Time { return lastBackup(directory) })
+	metrics.WatchBackup(func() time.Time { return backups.Last(directory) })
 }
 
 // stopTimeout is how long stopping may take: case 33 for what is in flight, more
@@ -178,34 +181,34 @@ func stopTimeout(shutdown string) time.Duration {
 }
 
 // newConsole opens the log on stderr.
-func (o *runOptions) newConsole(metrics *ops.Metrics, logs *ops.Logs) (*ops.Console, error) {
-	format := ops.Format{JSON: !o.terminal, Colour: o.colours}
-	switch o.logFormat {
+func (o *Options) newConsole(metrics *ops.Metrics, logs *ops.Logs) (*ops.Console, error) {
+	format := ops.Format{JSON: !o.Terminal, Colour: o.Colours}
+	switch o.LogFormat {
 	case "auto":
 	case "json":
 		format.JSON = true
 	case "console":
 		format.JSON = false
 	default:
-		return nil, failure.Usagef("--log-format %s: auto, console or json", o.logFormat)
+		return nil, failure.Usagef("--log-format %s: auto, console or json", o.LogFormat)
 	}
-	if o.logLevel != "" {
-		if err := logs.SetLevel(o.logLevel); err != nil {
-			return nil, failure.Usagef("--log-level %s: one of %s", o.logLevel, strings.Join(ops.Levels, ", "))
+	if o.LogLevel != "" {
+		if err := logs.SetLevel(o.LogLevel); err != nil {
+			return nil, failure.Usagef("--log-level %s: one of %s", o.LogLevel, strings.Join(ops.Levels, ", "))
 		}
 	}
-	return ops.NewConsole(o.stderr, format, metrics, logs), nil
+	return ops.NewConsole(o.Stderr, format, metrics, logs), nil
 }
 
 // greet says what begins, and in which state it was left.
 func (p *process) greet() {
 	console, config := p.console, p.config
-	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, p.venue.where, plural.Of(len(config.Strategies), "strategy"), p.directory)
+	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, p.venue.Where, plural.Of(len(config.Strategies), "strategy"), p.directory)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
 		console.Say("daemon.strategy", "strategy  %s: %s on %s %s, %s", s.Name, s.Kind, s.Market, s.Symbol, s.Schedule)
 	}
-	p.venue.logTo(console)
+	p.venue.LogTo(console)
 	if p.older != "" {
 		console.Warn("journal.migrated", "journal   was an older botd's and is brought up to date; a backup is %s", p.older)
 	}
@@ -262,8 +265,8 @@ func farewell(console *ops.Console, left []string, read bool) {
 	console.Say("daemon.stopped", "stopped   the next start finds these again and carries on")
 }
 
-// runError gives the end of a run its exit code. A signal is a clean end.
-func runError(err error) error {
+// Failure gives the end of a run its exit code. A signal is a clean end.
+func Failure(err error) error {
 	var internal *runtime.InternalError
 	switch {
 	case err == nil:

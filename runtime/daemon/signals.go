@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func (p *process) startSignals() (stop func() error, err error) {
 	}
 	server, err := signals.New(signals.Config{Token: token, Driver: p.driver, Count: func(result string) { p.metrics.Signalled(result, 1) },
 		Symbol: func(name string) string {
-			if s := p.reloads.current.Load().Strategy(name); s != nil {
+			if s := p.reloads.Current.Load().Strategy(name); s != nil {
 				return s.Symbol
 			}
 			return ""

@@ -1,18 +1,16 @@
 //go:build unix
 
-package cli
+package ops
 
 import (
 	"context"
 	"os"
 	"os/signal"
 	"syscall"
-
-	"botd/runtime/ops"
 )
 
-// watchLevel turns debug lines on and off at each SIGUSR1, until the context ends.
-func watchLevel(ctx context.Context, logs *ops.Logs, console *ops.Console) {
+// ToggleDebug turns debug lines on and off at each SIGUSR1, until the context ends.
+func ToggleDebug(ctx context.Context, logs *Logs, console *Console) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGUSR1)
 	go func() {

@@ -1,0 +1,94 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"botd/internal/failure"
+)
+
+// Migration is what botd migrate prints.
+type Migration struct {
+	Schema  int    `json:"schema"`
+	DryRun  bool   `json:"dry_run"`
+	Journal string `json:"journal"`
+	From    int    `json:"from"` // the journal's schema
+	To      int    `json:"to"`   // this botd's
+	Backup  string `json:"backup,omitempty"`
+	Report  Report `json:"report"` // of the journal as it is, or would be, after
+}
+
+// Migrate brings a journal up to date, or tries it on a copy.
+func Migrate(ctx context.Context, path string, dry bool) (done Migration, err error) {
+	done = Migration{Schema: 1, DryRun: dry, Journal: path, To: NewestSchema}
+	store, err := Read(ctx, path)
+	if err != nil {
+		return done, Failure(err)
+	}
+	done.From = store.Schema()
+	binding, err := store.Binding(ctx)
+	if err != nil {
+		return done, errors.Join(err, store.Close())
+	}
+	if dry && done.From != done.To {
+		var directory string
+		if directory, err = os.MkdirTemp("", "botd-migrate-"); err != nil {
+			return done, errors.Join(failure.Wrap(failure.IO, err), store.Close())
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+		path = filepath.Join(directory, FileName)
+		if _, err := store.Backup(ctx, path); err != nil {
+			return done, errors.Join(Failure(err), store.Close())
+		}
+	}
+	if err := store.Close(); err != nil {
+		return done, failure.Wrap(failure.IO, err)
+	}
+	if !dry {
+		if done.Backup, err = BackupOlder(ctx, path); err != nil {
+			return done, err
+		}
+	}
+	if done.From != done.To {
+		opened, err := OpenWith(ctx, path, binding, Options{Reserve: -1})
+		if err != nil {
+			return done, Failure(err)
+		}
+		if err := opened.Close(); err != nil {
+			return done, failure.Wrap(failure.IO, err)
+		}
+	}
+	checked, err := CheckBackup(ctx, path)
+	if err != nil {
+		return done, Failure(err)
+	}
+	done.Report = checked.Report
+	return done, nil
+}
+
+// BackupOlder copies a journal of an older schema beside itself before it is
+// brought up to date, and returns the copy's name; none when there is nothing to
+// bring up to date.
+func BackupOlder(ctx context.Context, path string) (name string, err error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	store, err := Read(ctx, path)
+	if err != nil {
+		return "", nil // opening it for writing says why
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if store.Schema() >= NewestSchema {
+		return "", nil
+	}
+	name = fmt.Sprintf("%s.schema%d-%s", path, store.Schema(), time.Now().UTC().Format("20060102T150405Z"))
+	if _, err := store.Backup(ctx, name); err != nil {
+		return "", failure.New(failure.IO, "make room, or mend what botd journal verify says; nothing was changed", "back up the journal before it is brought up to date: %w", err)
+	}
+	return name, nil
+}

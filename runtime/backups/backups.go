@@ -1,0 +1,135 @@
+// Package backups makes the backups that a running daemon is asked for, and keeps the newest.
+package backups
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"botd/internal/disk"
+	"botd/reconcile/journal"
+	"botd/runtime/api"
+)
+
+// backupMark is the file beside the journal that says when it was last copied.
+const backupMark = "backup.json"
+
+// Made is what botd backup prints, and what the mark holds.
+type Made struct {
+	Schema int       `json:"schema"`
+	At     time.Time `json:"at"`
+	journal.Backup
+}
+
+// Mark notes a backup beside its journal, for the daemon's metrics.
+func Mark(directory string, made *Made) error {
+	text, err := json.Marshal(made)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(directory, backupMark)
+	if err := os.WriteFile(path+".partial", append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".partial", path)
+}
+
+// Last is the time in a mark; zero when there is none.
+func Last(directory string) time.Time {
+	var made Made
+	text, err := os.ReadFile(filepath.Join(directory, backupMark))
+	if err != nil || json.Unmarshal(text, &made) != nil {
+		return time.Time{}
+	}
+	return made.At
+}
+
+// Folder is where the daemon puts the backups it is asked for, beside the journal.
+const Folder = "backups"
+
+// maxBackups is how many of them are kept: each is as large as the journal.
+const maxBackups = 7
+
+// Stamp names a backup by when it was made, so that names sort by age.
+const Stamp = "20060102T150405Z"
+
+// Backups makes backups for whoever asks the daemon. A person's own, by botd backup,
+// are wherever he puts them, and are never taken away.
+type Backups struct {
+	Directory string // of the journal
+	Prefix    string // of the names: mode and instance
+}
+
+// Plan says what a backup would do.
+func (b *Backups) Plan() ([]string, error) {
+	info, err := os.Stat(filepath.Join(b.Directory, journal.FileName))
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(b.Directory, Folder)
+	if free, known := disk.Free(b.Directory); known && free-info.Size() < disk.MinFree {
+		return nil, fmt.Errorf("a copy of the journal (%d MiB) would leave less than %d MiB free in %s", info.Size()>>20, disk.MinFree>>20, b.Directory)
+	}
+	kept, err := b.kept()
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{fmt.Sprintf("copy the journal (%d KiB) into %s, and verify the copy as a whole", (info.Size()+1023)>>10, folder)}
+	for _, name := range kept[:max(0, len(kept)-maxBackups+1)] {
+		lines = append(lines, fmt.Sprintf("delete %s: the newest %d are kept there", name, maxBackups))
+	}
+	if last := Last(b.Directory); !last.IsZero() {
+		lines = append(lines, "the last backup was made "+last.UTC().Format(time.DateTime+" UTC"))
+	} else {
+		lines = append(lines, "none was made before")
+	}
+	return lines, nil
+}
+
+// Make makes one.
+func (b *Backups) Make(ctx context.Context) (out api.Backup, err error) {
+	folder := filepath.Join(b.Directory, Folder)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return out, err
+	}
+	store, err := journal.Read(ctx, filepath.Join(b.Directory, journal.FileName))
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	now := time.Now().UTC()
+	made, err := store.Backup(ctx, filepath.Join(folder, b.Prefix+now.Format(Stamp)+".db"))
+	if err != nil {
+		return out, err
+	}
+	kept, err := b.kept()
+	for _, name := range kept[:max(0, len(kept)-maxBackups)] {
+		err = errors.Join(err, os.Remove(filepath.Join(folder, name)))
+	}
+	err = errors.Join(err, Mark(b.Directory, &Made{1, now, made}))
+	return api.Backup{At: now, File: made.File, Bytes: made.Bytes, SHA256: made.SHA256, Records: made.Records, Hash: made.Hash}, err
+}
+
+// kept are the names of those that are there, oldest first. Other files are nobody's.
+func (b *Backups) kept() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(b.Directory, Folder))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, entry := range entries {
+		stamp, ours := strings.CutPrefix(entry.Name(), b.Prefix)
+		stamp, whole := strings.CutSuffix(stamp, ".db")
+		if _, wrong := time.Parse(Stamp, stamp); ours && whole && wrong == nil && entry.Type().IsRegular() {
+			names = append(names, entry.Name())
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}

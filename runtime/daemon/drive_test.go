@@ -1,0 +1,35 @@
+package daemon
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"botd/runtime/ops"
+)
+
+// TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead keeps an end that comes too early from
+// saying that there is nothing.
+func TestWhatIsLeftOpenIsSaidOnlyWhereItWasRead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		left []string
+		read bool
+		want []string
+	}{
+		{nil, true, []string{"nothing is left open"}},
+		{[]string{"position futures BTC-USDT 0.1"}, true, []string{"left open position futures BTC-USDT 0.1", "the next start finds these again"}},
+		{nil, false, []string{"before orders and positions were read"}},
+	} {
+		var told bytes.Buffer
+		farewell(ops.NewConsole(&told, ops.Format{}, ops.NewMetrics("demo", ops.Build{}), nil), c.left, c.read)
+		for _, want := range c.want {
+			if !strings.Contains(told.String(), want) {
+				t.Errorf("%v left, read %v: want %q told, have %s", c.left, c.read, want, told.String())
+			}
+		}
+		if !c.read && strings.Contains(told.String(), "nothing is left open") {
+			t.Errorf("not read: want nothing claimed, have %s", told.String())
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"botd/configs"
+	"botd/configs/engineconfig"
+	"botd/exchange"
+	"botd/exchange/paper"
+	"botd/exchange/rest"
+	"botd/exchange/sim"
+	"botd/exchange/sim/server"
+	"botd/internal/failure"
+	"botd/runtime"
+)
+
+// Copy is a venue that is only looked at, and the time there.
+type Copy struct {
+	Trading runtime.Venue
+	Clock   runtime.Clock
+	Symbol  engineconfig.SymbolOf
+	Known   []*exchange.Symbol // all of them
+	Where   string
+	Stop    func()
+}
+
+// ReadOnly lets nothing through that changes anything. An engine that rehearses
+// asks for nothing of the kind; this makes sure.
+type ReadOnly struct{ Venue runtime.Venue }
+
+func (l ReadOnly) Do(ctx context.Context, request exchange.Request) (exchange.Answer, error) {
+	if request.Operation.Changes() {
+		return exchange.Answer{}, &exchange.Unavailable{Operation: request.Operation, Reason: "a rehearsal sends nothing"}
+	}
+	return l.Venue.Do(ctx, request)
+}
+
+func OpenCopy(ctx context.Context, config *configs.Config, directory string) (*Copy, error) {
+	switch config.Mode {
+	case configs.Demo:
+		return DemoCopy(config, directory)
+	case configs.Paper:
+		return paperCopy(ctx, config, directory)
+	}
+	v, err := openLive(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return &Copy{Trading: v.Client, Clock: v.Client, Symbol: v.Client.Symbols().Symbol, Where: v.Where, Stop: func() {}}, nil
+}
+
+// inside is the demo's exchange as the last run left it, moved on to now. It is a
+// copy: the next run finds the original.
+type inside struct {
+	mu       sync.Mutex // guards exchange
+	exchange *sim.Exchange
+}
+
+func (i *inside) ServerNowMS() int64 { return time.Now().UnixMilli() }
+
+func (i *inside) Do(_ context.Context, request exchange.Request) (exchange.Answer, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.exchange.Advance(max(i.exchange.NowMS(), i.ServerNowMS()))
+	return i.exchange.Do(DemoAccount, &request)
+}
+
+func DemoCopy(config *configs.Config, directory string) (*Copy, error) {
+	state, err := copyOfState(filepath.Join(directory, "exchange.json"))
+	if err != nil {
+		return nil, err
+	}
+	x, err := newDemo(state, DemoMarket{Seed: 1}, simulatedAccount(DemoAccount, &config.Simulated))
+	if err != nil {
+		return nil, failure.New(failure.Data, "", "open a copy of the demo's exchange: %w", err)
+	}
+	known := sim.DefaultSymbols()
+	venue := &inside{exchange: x}
+	return &Copy{Trading: venue, Clock: venue, Symbol: rest.NewSymbolTable(known...).Symbol, Known: known, Where: "a copy of the demo's exchange", Stop: func() {}}, nil
+}
+
+func paperCopy(ctx context.Context, config *configs.Config, directory string) (*Copy, error) {
+	client, err := Client(ctx, rest.Config{BaseURL: config.Exchange.BaseURL, Budget: float64(config.Exchange.RequestsPerSecond)})
+	if err != nil {
+		return nil, err
+	}
+	state, err := copyOfState(filepath.Join(directory, "exchange.json"))
+	if err != nil {
+		return nil, err
+	}
+	account, err := paper.New(paper.Config{Public: client, Clock: client, Symbols: client.Symbols().All(), Watch: Traded(config), Deposit: simulatedAccount(paper.Account, &config.Simulated),
+		DelayMS: sim.DefaultOrderDelayMS, PollEvery: time.Duration(config.Paper.PollMS) * time.Millisecond, MaxAge: time.Duration(config.Paper.MaxAgeMS) * time.Millisecond, State: state})
+	if err != nil {
+		return nil, failure.New(failure.Data, "", "open a copy of the paper account: %w", err)
+	}
+	account.Poll(ctx)
+	return &Copy{Trading: account, Clock: client, Symbol: client.Symbols().Symbol, Where: "the public data of " + config.Exchange.BaseURL, Stop: func() {}}, nil
+}
+
+// copyOfState reads a simulated exchange's state from a copy of its file, since
+// opening the file may rewrite it. There may be none yet.
+func copyOfState(path string) (state []byte, err error) {
+	source, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failure.Wrap(failure.IO, err)
+	}
+	defer source.Close()
+	directory, err := os.MkdirTemp("", "botd-rehearsal-")
+	if err != nil {
+		return nil, failure.Wrap(failure.IO, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
+	copied, err := os.OpenFile(filepath.Join(directory, "exchange.json"), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, failure.Wrap(failure.IO, err)
+	}
+	_, err = io.Copy(copied, source)
+	if err := errors.Join(err, copied.Close()); err != nil {
+		return nil, failure.Wrap(failure.IO, err)
+	}
+	store, state, err := server.OpenState(copied.Name(), func(string, ...any) {})
+	if err != nil {
+		return nil, failure.New(failure.Data, "", "%w", errors.Join(err, store.Close()))
+	}
+	return state, store.Close()
+}

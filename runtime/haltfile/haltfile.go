@@ -1,0 +1,220 @@
+// Package haltfile stores a halt that no running daemon took, and puts it in force at the next chance.
+package haltfile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+
+	"botd/configs"
+	"botd/exchange"
+	"botd/internal/failure"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/runtime/view"
+)
+
+// pattern names the files of halts that no running botd heard, each a halt of
+// its own. They lie beside the journal, which only the process that holds its lock
+// may write; one left while a start takes the others over is seen a moment later.
+const pattern = "halt-*.json"
+
+// Halt is the kill switch, pulled while no botd answered.
+type Halt struct {
+	AtMS     int64               `json:"at_ms"`
+	By       string              `json:"by"`
+	Level    reconcile.HaltLevel `json:"level"`
+	Reason   string              `json:"reason"`
+	Strategy string              `json:"strategy,omitempty"`
+	Market   string              `json:"market,omitempty"`
+	Symbol   string              `json:"symbol,omitempty"`
+}
+
+// Operator names who runs the command.
+func Operator() string {
+	if who, err := user.Current(); err == nil {
+		return who.Username
+	}
+	return fmt.Sprint("user ", os.Getuid())
+}
+
+// Scope is what the halt is of, by the configuration's strategies.
+func (h *Halt) Scope(config *configs.Config) (reconcile.Scope, error) {
+	var known []reconcile.Scope
+	for i := range config.Strategies {
+		s := &config.Strategies[i]
+		known = append(known, reconcile.Scope{Strategy: s.Name, Symbol: exchange.SymbolKey{Market: s.Market, Name: s.Symbol}})
+	}
+	return reconcile.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Resolve(known)
+}
+
+// Write writes a halt into a file of its own, durably, as a whole or not at all.
+func Write(directory string, halt Halt) (path string, err error) {
+	text, err := json.MarshalIndent(halt, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	file, err := os.CreateTemp(directory, ".halt-*")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(directory, fmt.Sprintf("halt-%d-%d.json", halt.AtMS, os.Getpid()))
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.Remove(file.Name()))
+	}
+	return path, syncDirectory(directory)
+}
+
+// List are the files of halts in a directory, the oldest first.
+func List(directory string) ([]string, error) {
+	return filepath.Glob(filepath.Join(directory, pattern)) // sorted; their names begin with their time
+}
+
+func read(path string) (halt Halt, err error) {
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(text, &halt)
+	}
+	if err == nil && halt.Level == reconcile.LevelNone {
+		err = errors.New("it names no level")
+	}
+	if err != nil {
+		return halt, fmt.Errorf("read the halt %s: %w", path, err)
+	}
+	return halt, nil
+}
+
+// scopeNow is what it is of by what is configured now: what is not any more stands
+// for all of it.
+func (h *Halt) scopeNow(config *configs.Config) reconcile.Scope {
+	scope, err := h.Scope(config)
+	if err != nil {
+		return reconcile.Scope{}
+	}
+	return scope
+}
+
+func (h *Halt) audit(path string, scope reconcile.Scope) *record.Audit {
+	return &record.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
+		Detail: h.Level.String() + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
+}
+
+func syncDirectory(path string) error {
+	directory, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// Replay writes the halts that were kept into the journal and the book, before
+// the engine is made of them. One that can not be read is no reason to trade.
+func Replay(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, book *reconcile.Book, history *view.History) error {
+	paths, err := List(directory)
+	if err != nil || len(paths) == 0 {
+		return failure.Wrap(failure.IO, err)
+	}
+	var records []record.Record
+	for _, path := range paths {
+		h, err := read(path)
+		if err != nil {
+			return failure.New(failure.Data, "remove it when it is not meant any more", "a halt was kept for this start: %w", err)
+		}
+		scope := h.scopeNow(config)
+		records = append(records, record.Record{AtMS: nowMS, Body: *h.audit(path, scope)})
+		halt := record.Record{AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: h.Level, Why: h.Reason}}
+		if h.Level > book.HaltOf(scope).Level {
+			book.Apply(&halt)
+			records = append(records, halt)
+		}
+	}
+	if err := store.Append(ctx, records); err != nil {
+		return failure.Wrap(failure.IO, err)
+	}
+	for i := range records {
+		history.Take(&records[i])
+	}
+	for _, path := range paths {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return failure.Wrap(failure.IO, errors.Join(err, syncDirectory(directory)))
+}
+
+// How often a running daemon looks for halts that did not reach it, and how often
+// for whether one that is in force has become durable.
+const (
+	pollEvery    = time.Second
+	durableEvery = 30 * time.Second
+)
+
+// Watcher carries out, while the daemon runs, the halts that were left because it
+// did not answer: one that came in the moment of its start, or beside a socket that
+// is gone. One that can not be read pauses everything: somebody meant to stop it.
+type Watcher struct {
+	Directory string
+	Config    func() *configs.Config
+	Send      func(context.Context, engine.Event) error
+	done      map[string]time.Time // halts in force whose file stays, and when it is looked at again
+}
+
+func (h *Watcher) Run(ctx context.Context) {
+	h.done = map[string]time.Time{}
+	look := time.NewTicker(pollEvery)
+	defer look.Stop()
+	for {
+		paths, _ := List(h.Directory) // the pattern is good
+		for _, path := range paths {
+			h.take(ctx, path)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// take puts a halt in force, once: a person may have armed it again since. Its file
+// goes when it is durable; records are so in their order, so that a later one shows it.
+func (h *Watcher) take(ctx context.Context, path string) {
+	again, inForce := h.done[path]
+	if inForce && time.Now().Before(again) {
+		return
+	}
+	halt, unread := read(path)
+	if errors.Is(unread, fs.ErrNotExist) {
+		return // whoever left it has reached the daemon after all
+	}
+	scope := halt.scopeNow(h.Config())
+	audit := halt.audit(path, scope)
+	var event engine.Event = &engine.EventAudited{Audit: audit, Event: &engine.EventHalt{Level: halt.Level, Scope: scope, Why: halt.Reason}}
+	switch {
+	case unread != nil && inForce:
+		return
+	case unread != nil:
+		event = &engine.EventHalt{Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
+	case inForce:
+		event = &engine.EventAudited{Audit: audit}
+	}
+	err := h.Send(ctx, event)
+	if err != nil && !errors.Is(err, runtime.ErrUnwritten) {
+		return // not taken: it is tried again
+	}
+	h.done[path] = time.Now().Add(durableEvery)
+	if err == nil && unread == nil {
+		_ = os.Remove(path) // one that stays changes nothing until the next start
+	}
+}

@@ -1,0 +1,270 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"botd/configs"
+	"botd/configs/engineconfig"
+	"botd/exchange"
+	"botd/internal/failure"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+	"botd/runtime/engine"
+	"botd/runtime/gateway"
+	"botd/runtime/view"
+	"botd/strategy"
+)
+
+// Bounds of what is told of the past.
+const (
+	pastBefore  = 5 // intervals before the moment whose records are told
+	pastAfter   = 1 // and after it
+	pastRecords = 200
+	pastPages   = 20 // of candles
+)
+
+// happened is one record of the journal near the moment.
+type happened struct {
+	AtMS int64  `json:"at_ms"`
+	Kind string `json:"kind"`
+	What string `json:"what"`
+}
+
+// Past is what botd explain --at prints.
+type Past struct {
+	Schema int `json:"schema"`
+	view.TickPreview
+	Happened []happened `json:"happened"`
+}
+
+// At is a moment as the journal has it, and what the strategy makes of the candles
+// up to then.
+func At(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, v *gateway.Public, atMS int64) (*Past, error) {
+	p, err := pastOf(ctx, config, c, symbol, atMS)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.remade(ctx, c, symbol, v, atMS); err != nil {
+		return nil, err
+	}
+	return &Past{1, view.TickPreviewOf(&p.outlook), p.happened}, nil
+}
+
+// OpenPublic reaches the public data of the venue; of a demo that does not run, a copy.
+func OpenPublic(ctx context.Context, config *configs.Config) (*gateway.Public, error) {
+	if config.Mode == configs.Demo {
+		if _, err := os.Stat(filepath.Join(config.DataDir, string(configs.Demo), gateway.AddressFile)); errors.Is(err, fs.ErrNotExist) {
+			v, err := gateway.DemoCopy(config, filepath.Join(config.DataDir, string(configs.Demo)))
+			if err != nil {
+				return nil, err
+			}
+			return &gateway.Public{Do: v.Trading.Do, NowMS: v.Clock.ServerNowMS, Symbols: v.Known, Where: v.Where}, nil
+		}
+	}
+	v, _, err := gateway.OpenPublic(ctx, config)
+	return v, err
+}
+
+// remembered is what the journal says of a moment.
+type remembered struct {
+	outlook  engine.Outlook
+	memory   strategy.Memory
+	happened []happened
+}
+
+// pastOf replays the journal up to the moment.
+func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, atMS int64) (*remembered, error) {
+	p := &remembered{happened: []happened{}, outlook: engine.Outlook{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS}}
+	path := filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
+	store, err := journal.Read(ctx, path)
+	if _, absent := os.Stat(path); errors.Is(absent, fs.ErrNotExist) {
+		return nil, failure.New(failure.NoInput, "botd run makes one", "no journal at %s", path)
+	}
+	if err != nil {
+		return nil, journal.Failure(err)
+	}
+	defer store.Close()
+	book := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle))
+	began := int64(0)
+	from, to := atMS-pastBefore*int64(c.Interval), atMS+pastAfter*int64(c.Interval)
+	if err := store.Replay(ctx, func(r *record.Record) error {
+		if began == 0 {
+			began = r.AtMS
+		}
+		if r.AtMS <= atMS {
+			book.Apply(r)
+		}
+		mine := r.Strategy == c.Name || r.Symbol == symbol.Key() || r.Strategy == "" && r.Symbol == exchange.SymbolKey{} && r.ClientOrderID == ""
+		if mine && r.AtMS >= from && r.AtMS <= to && r.Kind() != record.KindPosting && len(p.happened) < pastRecords {
+			p.happened = append(p.happened, happened{r.AtMS, r.Kind().String(), recordText(r, symbol)})
+		}
+		return nil
+	}); err != nil {
+		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
+	}
+	if began == 0 || atMS < began {
+		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS), second(began))
+	}
+	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
+	p.memory = state.Memory
+	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *state.Plan.Clone(), *state.Plan.Clone(), state.Latch, truth.Known
+	p.outlook.Equity = book.Watch("").Day.Equity
+	p.outlook.Blocks = blocksThen(book, c.Name, truth, state, atMS)
+	return p, nil
+}
+
+// second writes a time to the second.
+func second(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.DateTime) }
+
+// recordText is a record in words, with the symbol's prices and quantities.
+func recordText(r *record.Record, symbol *exchange.Symbol) string {
+	switch body := r.Body.(type) {
+	case record.Sending:
+		return orderText(r.ClientOrderID, body.Purpose, &body.Order, symbol)
+	case record.Found:
+		return orderText(r.ClientOrderID, body.Purpose, &body.Order, symbol)
+	case record.Fill:
+		return r.ClientOrderID + pastFillText(body.Filled, body.Price, symbol)
+	case record.Ended:
+		text := r.ClientOrderID + " " + body.State.String() + pastFillText(body.Filled, body.Price, symbol)
+		if body.Evidence != "" {
+			text += " (" + body.Evidence + ")"
+		}
+		return text
+	case record.Plan:
+		desired := view.TickPreviewOf(&engine.Outlook{Symbol: symbol, Plan: *body.Plan}).Plan
+		return view.PlanText(&desired) + view.Because(desired.Reason)
+	case record.Priced:
+		return "the target is " + symbol.QuantityDecimal(body.Quantity).String()
+	}
+	return r.Summary()
+}
+
+func orderText(clientOrderID string, purpose reconcile.Purpose, o *exchange.NewOrder, symbol *exchange.Symbol) string {
+	text := fmt.Sprintf("%s %s: %s %s %s", clientOrderID, purpose, o.Side, o.Type, symbol.QuantityDecimal(o.Quantity))
+	if o.Price != 0 {
+		text += " at " + symbol.PriceDecimal(o.Price).String()
+	}
+	if o.StopPrice != 0 {
+		text += " stop " + symbol.PriceDecimal(o.StopPrice).String()
+	}
+	return text
+}
+
+func pastFillText(filled exchange.Quantity, price exchange.Amount, symbol *exchange.Symbol) (text string) {
+	if filled != 0 {
+		text += ", filled " + symbol.QuantityDecimal(filled).String()
+	}
+	if !price.IsZero() {
+		text += " at " + price.String()
+	}
+	return text
+}
+
+// blocksThen is what the journal says was in the way.
+func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolTruth, state *reconcile.StrategyState, atMS int64) (all []engine.Block) {
+	add := func(wayOut, format string, values ...any) {
+		all = append(all, engine.Block{What: fmt.Sprintf(format, values...), WayOut: wayOut})
+	}
+	for _, h := range book.Halts() {
+		if h.Scope.Covers(name, truth.Key) {
+			add("botd rearm", "halted %s at level %s: %s", h.Scope, h.Level, h.Why)
+		}
+	}
+	if book.Breaking(atMS) {
+		add("ended by itself "+second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
+	}
+	if truth.Quarantine != "" {
+		add("botd resolve "+truth.Key.Name, "quarantined: %s", truth.Quarantine)
+	}
+	for _, scope := range []string{"", name} {
+		for _, b := range book.Watch(scope).Breaches {
+			if !b.Over(atMS) {
+				add("docs/risk.md", "the limit %s was crossed: %s", b.Rule, b.Why)
+			}
+		}
+	}
+	if state.Latch != 0 {
+		add("the strategy wishes no position, or the other side", "latched: a position of this side was ended by something else than its plan")
+	}
+	for _, p := range book.Live() {
+		if p.Order.Key() == truth.Key && p.State.Unresolved() {
+			add("its fate was fetched, never guessed", "placement %s was %s", p.ClientOrderID, p.State)
+		}
+	}
+	return all
+}
+
+// remade gives the strategy the candles up to the moment, as a start then would
+// have, and asks it.
+func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symbol *exchange.Symbol, v *gateway.Public, atMS int64) error {
+	made, err := engineconfig.Strategy(c, symbol)
+	if err != nil {
+		return err
+	}
+	o := &p.outlook
+	o.Warmup = made.Strategy.Warmup()
+	candles, err := candlesUntil(ctx, v, symbol, c.Interval, atMS, o.Warmup+1)
+	if err != nil {
+		return err
+	}
+	view := strategy.View{NowMS: atMS, Symbol: symbol, Interval: c.Interval, Size: made.Size, Leverage: made.Leverage, Memory: p.memory, Equity: o.Equity,
+		Position: strategy.Position{Quantity: o.Position}}
+	for i := range candles.Len() {
+		view.Candle, view.Last = candles.At(i), candles.Close[i]
+		view.NowMS = candles.CloseMS(i)
+		view.SetHistory(candles, i+1)
+		made.Strategy.Candle(&view)
+		o.Seen++
+		o.Candle, o.CandleMS, o.Last, o.LastMS = view.Candle, view.NowMS, view.Last, view.NowMS
+	}
+	view.NowMS, o.NextMS = atMS, atMS
+	if tells, ok := made.Strategy.(strategy.Conditional); ok && o.Seen > 0 {
+		o.Conditions = tells.Conditions(&view)
+	}
+	if o.Seen < o.Warmup {
+		o.Blocks = append(o.Blocks, engine.Block{What: fmt.Sprintf("the venue tells %d of the %d candles it needs to have seen", o.Seen, o.Warmup), WayOut: "a moment nearer to now"})
+		return nil
+	}
+	var plan strategy.Plan
+	made.Strategy.Decide(&view, &plan)
+	o.Changes = !o.Plan.Covers(&plan)
+	o.Plan.Merge(&plan)
+	return nil
+}
+
+// candlesUntil are the closed candles before a moment, at least so many where the
+// venue has them.
+func candlesUntil(ctx context.Context, v *gateway.Public, symbol *exchange.Symbol, interval exchange.Interval, atMS int64, least int) (*exchange.Candles, error) {
+	all := &exchange.Candles{Interval: interval}
+	from := interval.OpenOf(atMS) - int64(least)*int64(interval)
+	for range pastPages {
+		request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Interval: interval, StartMS: max(0, from), EndMS: atMS, Limit: 1500}
+		if symbol.Market == exchange.Spot {
+			request.Operation, request.Limit = exchange.SpotCandles, 500
+		}
+		answer, err := v.Ask(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		before := all.Len()
+		for i := range answer.Candles.Len() {
+			candle := answer.Candles.At(i)
+			if candle.OpenMS >= from && candle.OpenMS+int64(interval) <= atMS {
+				all.Append(candle)
+				from = candle.OpenMS + int64(interval)
+			}
+		}
+		if all.Len() == before || from+int64(interval) > atMS {
+			break
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,98 @@
+// Package rehearsal looks at what a start would do now, and at what was decided in the past; it sends nothing.
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"botd/configs"
+	"botd/configs/engineconfig"
+	"botd/internal/failure"
+	"botd/reconcile"
+	"botd/reconcile/journal"
+	"botd/reconcile/record"
+	"botd/runtime"
+	"botd/runtime/engine"
+	"botd/runtime/gateway"
+	"botd/runtime/view"
+)
+
+// patience bounds how long a rehearsal looks before it tells what it knows.
+const patience = 20 * time.Second
+
+// nowhere is a journal of which nothing is kept.
+type nowhere struct{}
+
+func (nowhere) Append(context.Context, []record.Record) error { return nil }
+
+// Run starts an engine that decides and sends nothing, lets it look once, and
+// returns what its strategies' next ticks would do.
+func Run(ctx context.Context, config *configs.Config) ([]view.TickPreview, error) {
+	directory := filepath.Join(config.DataDir, string(config.Mode))
+	v, err := gateway.OpenCopy(ctx, config, directory)
+	if err != nil {
+		return nil, err
+	}
+	defer v.Stop()
+	book, err := journalled(ctx, config, directory)
+	if err != nil {
+		return nil, err
+	}
+	account, err := engineconfig.Account(config, book, v.Symbol)
+	if err != nil {
+		return nil, err
+	}
+	account.Rehearse = true
+	machine, err := engine.New(account, book)
+	if err != nil {
+		return nil, failure.Wrap(failure.Config, err)
+	}
+	return look(ctx, machine, v)
+}
+
+// look drives the engine until everything was read once.
+func look(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]view.TickPreview, error) {
+	limited, enough := context.WithTimeout(ctx, patience)
+	defer enough()
+	var all []view.TickPreview
+	driver := runtime.New(runtime.Config{Machine: machine, Venue: gateway.ReadOnly{Venue: v.Trading}, Journal: nowhere{}, Clock: v.Clock, Beat: func(int64) {
+		if limited.Err() != nil {
+			return
+		}
+		known := true
+		all = nil
+		for _, o := range machine.Outlooks() {
+			known = known && o.CandleMS > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read
+			all = append(all, view.TickPreviewOf(&o))
+		}
+		if known {
+			enough()
+		}
+	}})
+	if err := driver.Run(limited); err != nil {
+		return nil, failure.Wrap(failure.Internal, err)
+	}
+	return all, context.Cause(ctx)
+}
+
+// journalled is what the journal says, without taking it from a daemon that has it.
+func journalled(ctx context.Context, config *configs.Config, directory string) (*reconcile.Book, error) {
+	book := reconcile.NewBook(engineconfig.Settle(config.Exchange.Settle))
+	path := filepath.Join(directory, journal.FileName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return book, nil
+	}
+	store, err := journal.Read(ctx, path)
+	if err != nil {
+		return nil, journal.Failure(err)
+	}
+	defer store.Close()
+	if err := store.Replay(ctx, func(r *record.Record) error { book.Apply(r); return nil }); err != nil {
+		return nil, failure.New(failure.Data, "botd journal verify says more", "replay the journal: %w", err)
+	}
+	return book, nil
+}
