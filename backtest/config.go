@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/exchange/tape"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime/engine"
@@ -118,7 +118,7 @@ func (l *Leg) check() error {
 
 // settle is how long an order may be on its way unseen: what takes waits for the
 // next price, and that may be behind the longest hole of its record.
-func (c *Config) settle() reconcile.Settle {
+func (c *Config) settle() placement.Settle {
 	window := c.Costs.LatencyMS
 	if c.Costs.LatencyMS > 0 || c.Costs.VolumeCap > 0 || len(c.Legs) > 1 {
 		longest := int64(0)
@@ -131,7 +131,7 @@ func (c *Config) settle() reconcile.Settle {
 		}
 		window += longest
 	}
-	return reconcile.Settle{WindowMS: window, VisibilityMS: 1, StalenessMS: 1}
+	return placement.Settle{WindowMS: window, VisibilityMS: 1, StalenessMS: 1}
 }
 
 // made gives every leg a strategy: a fresh one where the leg can make it.

@@ -9,7 +9,7 @@ import (
 
 	"botd/exchange"
 	"botd/exchange/sim"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -117,7 +117,7 @@ func ruleOf(err error) string {
 // settled counts an order's end.
 func (e *events) settled(atMS int64, fact *engine.NoteSettled) {
 	switch {
-	case fact.State == reconcile.Filled:
+	case fact.State == placement.Filled:
 		e.funnel.Filled++
 	case fact.Filled > 0:
 		e.funnel.Part++
@@ -132,7 +132,7 @@ func (e *events) settled(atMS int64, fact *engine.NoteSettled) {
 
 // level keeps where a stop or a target stands.
 func (e *events) level(note *engine.Note, fact *engine.NotePlaced) int {
-	stop, target := fact.Purpose == reconcile.StopLoss, fact.Purpose == reconcile.TakeProfit
+	stop, target := fact.Purpose == placement.StopLoss, fact.Purpose == placement.TakeProfit
 	if !stop && !target || len(e.levels) == maxLevels || note.Symbol == nil {
 		return 0
 	}
@@ -141,7 +141,7 @@ func (e *events) level(note *engine.Note, fact *engine.NotePlaced) int {
 }
 
 // orders reports whether an intent places an order.
-func orders(p reconcile.Purpose) bool { return p != reconcile.Cancel && p != reconcile.Leverage }
+func orders(p placement.Purpose) bool { return p != placement.Cancel && p != placement.Leverage }
 
 func counted(counts map[string]int, rule string) map[string]int {
 	if counts == nil {

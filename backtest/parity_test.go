@@ -16,6 +16,7 @@ import (
 	"botd/exchange/sim/server"
 	"botd/exchange/tape"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime"
@@ -219,8 +220,8 @@ func runLive(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles, t
 		t.Fatal("the venue does not list the symbol")
 	}
 	machine, err := engine.New(engine.Config{Instance: "live", Epoch: 1, Strategies: []engine.StrategyConfig{paritySetting(t, wired)}, Limits: risk.Limits{},
-		Settle: reconcile.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}, BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000},
-		reconcile.NewBook(reconcile.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}))
+		Settle: placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}, BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000},
+		reconcile.NewBook(placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"botd/exchange/tape"
 	"botd/reconcile"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -160,7 +161,7 @@ func TestTripsAddUpThroughLiquidations(t *testing.T) {
 func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	t.Parallel()
 	config := weathers[1].config(t, 3)
-	book := reconcile.NewBook(reconcile.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+	book := reconcile.NewBook(placement.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
 	sent := 0
 	config.Record = func(r *record.Record) {
 		if r.Kind() == record.KindSending {
@@ -180,7 +181,7 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 		}
 	}
 	for _, truth := range book.Symbols() {
-		same(t, "position by the records", held, config.Legs[0].Tape.Symbol.QuantityDecimal(truth.Known).String())
+		same(t, "position by the records", held, config.Legs[0].Tape.Symbol.QuantityDecimal(truth.Known()).String())
 	}
 }
 
@@ -194,7 +195,7 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 			for seed := range uint64(3) {
 				config := w.config(t, seed)
 				without := mustRun(t, config)
-				book := reconcile.NewBook(reconcile.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+				book := reconcile.NewBook(placement.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
 				config = w.config(t, seed)
 				config.Ledger, config.Record = true, book.Apply
 				result := mustRun(t, config)

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -15,7 +17,7 @@ import (
 // shared reports whether others hold part of the position, or one of their
 // closePosition stops keeps the exchange from taking botd's (rule 8).
 func (d *derivation) shared() bool {
-	return d.truth.Ignored != 0 || d.taken(exchange.StopMarket)
+	return d.symbol.Ignored() != 0 || d.taken(exchange.StopMarket)
 }
 
 // taken reports whether an order of others closes the position by this type, of
@@ -25,40 +27,42 @@ func (d *derivation) taken(kind exchange.OrderType) bool {
 }
 
 // others are the symbol's open orders that are not botd's, or not any more.
-func (d *derivation) others() []exchange.Order { return slices.Concat(d.truth.Foreign, d.truth.left) }
+func (d *derivation) others() []exchange.Order {
+	return slices.Concat(d.symbol.Foreign, d.symbol.leftAlone)
+}
 
 // stopPart keeps the stop of botd's part. The price being passed already, the part
 // is exited at market.
 func (d *derivation) stopPart(price exchange.Price) {
-	if !d.passed(StopLoss, price) {
-		d.part(StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
+	if !d.passed(placement.StopLoss, price) {
+		d.part(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price}, "protects botd's part of the position")
 		return
 	}
-	stands := slices.ContainsFunc(d.stops, func(p *Placement) bool { return p.Order.StopPrice == price && !d.again(p) })
+	stands := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice == price && !d.again(p) })
 	if !stands {
-		d.exitNow(StopLoss, "the stop's price was passed already")
+		d.exitNow(placement.StopLoss, "the stop's price was passed already")
 	}
 }
 
 // part keeps orders of one kind over botd's part: what is too large, or at another
 // price, is canceled, confirmed and placed anew; what is missing is added. One of
 // the whole position stands until they do, and goes then.
-func (d *derivation) part(purpose Purpose, order exchange.NewOrder, reason string) {
+func (d *derivation) part(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	live := d.stops
-	if purpose == TakeProfit {
+	if purpose == placement.TakeProfit {
 		live = d.profits
 	}
 	open, ends := abs(d.held), false
-	var whole *Placement
+	var whole *account.Placement
 	for _, p := range live {
-		moved := p.Order.StopPrice != order.StopPrice && d.nowMS-p.SentMS >= int64(d.wish.Interval)
+		moved := p.Order().StopPrice != order.StopPrice && d.nowMS-p.SentMS() >= int64(d.desired.Interval)
 		switch {
-		case p.Order.ClosePosition:
+		case p.Order().ClosePosition:
 			whole = p
-		case !p.State.Unresolved() && moved:
+		case !p.State().Unresolved() && moved:
 			d.cancel(p, "the protection moves")
 			ends = true
-		case !p.State.Unresolved() && p.Remaining() > open && d.truth.Position == d.truth.Known:
+		case !p.State().Unresolved() && p.Remaining() > open && d.symbol.Position == d.symbol.Known():
 			d.cancel(p, "it is more than botd's part of the position")
 			ends = true
 		default:
@@ -69,22 +73,22 @@ func (d *derivation) part(purpose Purpose, order exchange.NewOrder, reason strin
 	case ends || d.exiting: // an exit takes its place
 	case open > 0:
 		d.armPart(purpose, order, open, reason)
-	case whole != nil && d.truth.Ignored != 0:
+	case whole != nil && d.symbol.Ignored() != 0:
 		d.cancel(whole, "it would close what others hold too")
 	}
 }
 
 // armPart places what is missing, as far as the sum has room for it.
-func (d *derivation) armPart(purpose Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
-	order.ReduceOnly, order.Quantity = true, d.truth.Rules.FloorQuantity(min(open, d.room()))
-	if purpose == StopLoss && order.Quantity < d.truth.Rules.FloorQuantity(open) {
+func (d *derivation) armPart(purpose placement.Purpose, order exchange.NewOrder, open exchange.Quantity, reason string) {
+	order.ReduceOnly, order.Quantity = true, d.symbol.Rules.FloorQuantity(min(open, d.room()))
+	if purpose == placement.StopLoss && order.Quantity < d.symbol.Rules.FloorQuantity(open) {
 		for _, p := range d.profits {
-			if p.Order.ReduceOnly {
+			if p.Order().ReduceOnly {
 				d.cancel(p, "makes room for the stop")
 			}
 		}
 	}
-	if purpose == TakeProfit && order.Quantity < d.truth.Rules.FloorQuantity(open) {
+	if purpose == placement.TakeProfit && order.Quantity < d.symbol.Rules.FloorQuantity(open) {
 		return // a crumb of it would only keep others from leaving their part
 	}
 	if !d.tooSmall(order.Quantity) {
@@ -94,9 +98,9 @@ func (d *derivation) armPart(purpose Purpose, order exchange.NewOrder, open exch
 
 // profitPart keeps the profit of botd's part.
 func (d *derivation) profitPart(protection strategy.Protection) {
-	price := d.protectionPrice(TakeProfit, protection.TakeProfit)
-	if price > 0 && !d.passed(TakeProfit, price) {
-		d.part(TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price}, "takes the profit of botd's part of the position")
+	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
+	if price > 0 && !d.passed(placement.TakeProfit, price) {
+		d.part(placement.TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price}, "takes the profit of botd's part of the position")
 	}
 }
 
@@ -105,11 +109,11 @@ func (d *derivation) profitPart(protection strategy.Protection) {
 // no order sells.
 func (d *derivation) room() exchange.Quantity {
 	free := abs(d.held)
-	if d.truth.Key.Market == exchange.Futures {
-		free = abs(d.truth.AtVenue())
+	if d.symbol.Key().Market == exchange.Futures {
+		free = abs(d.symbol.AtVenue())
 	}
 	for _, p := range d.orders {
-		if p.Purpose == ExitOrder {
+		if p.Purpose() == placement.ExitOrder {
 			free -= p.Remaining()
 		}
 	}
@@ -117,7 +121,7 @@ func (d *derivation) room() exchange.Quantity {
 		free -= p.Remaining()
 	}
 	for _, p := range d.towards {
-		if p.Order.ReduceOnly {
+		if p.Order().ReduceOnly {
 			free -= p.Remaining()
 		}
 	}
@@ -127,7 +131,7 @@ func (d *derivation) room() exchange.Quantity {
 		}
 	}
 	for i := range d.intents {
-		if order := &d.intents[i].Order; order.ReduceOnly || d.intents[i].Purpose == ExitOrder || d.intents[i].Purpose == Exit {
+		if order := &d.intents[i].Order; order.ReduceOnly || d.intents[i].Purpose == placement.ExitOrder || d.intents[i].Purpose == placement.Exit {
 			free -= order.Quantity
 		}
 	}

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
 
 // both wishes a stop two percent away and a profit four.
-func both(w *Wish) {
+func both(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Share: 4_000_000}}
 }
 
@@ -52,11 +53,11 @@ func TestBesideOrdersOfOthersTheProtectionIsWhatTheExchangeTakes(t *testing.T) {
 				if id := d.book.ForeignPrefix(); id != "" {
 					t.Errorf("%s was left alone by a person, and is no second botd's", id)
 				}
-				have := map[Purpose]exchange.Quantity{StopLoss: -1, TakeProfit: -1}
+				have := map[placement.Purpose]exchange.Quantity{placement.StopLoss: -1, placement.TakeProfit: -1}
 				for _, intent := range d.derive(both) {
 					have[intent.Purpose] = intent.Order.Quantity
 				}
-				if have[StopLoss] != c.stop || have[TakeProfit] != c.profit {
+				if have[placement.StopLoss] != c.stop || have[placement.TakeProfit] != c.profit {
 					t.Errorf("left %t: want a stop of %d and a profit of %d, have %v", left, c.stop, c.profit, have)
 				}
 			})

@@ -1,118 +1,152 @@
 // Package reconcile derives an account's state from what was requested and fetched, and the intents that lead from it to the plan.
 //
-// It holds the account's Book: every placement with its state, the position per
-// symbol, and each strategy's plan in force. The Book changes in one way only,
-// by applying records; the journal keeps the same records, so starting anew is
-// applying them again. Nothing here asks for the time or does I/O.
+// It holds the account's Book: the journalled state (package account), and what is
+// observed of the exchange. The journalled part changes in one way only, by
+// applying records; snapshots are evidence, from which Observe derives records.
+// Nothing here asks for the time or does I/O.
 package reconcile
 
 import (
 	"slices"
-	"strings"
 
 	"botd/exchange"
-	"botd/reconcile/ledger"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
-// maxRemembered bounds how many ended placements are remembered by their ids,
-// so that a stale list showing one of them is not taken for a stranger's order.
-const maxRemembered = 20_000
+// journalled is the account's journalled state: its methods are the book's too, and
+// its Apply is reached through the book's alone.
+type journalled = account.State
 
-// Book is what is known about one account. It is changed by Apply only; time
-// and fetched truth come in as records or snapshots. Not safe for several
-// goroutines.
+// Book is what is known about one account: what is journalled, and what is observed.
+// Not safe for several goroutines.
 type Book struct {
-	settle     Settle
-	epoch      int64
-	sequence   int64
-	version    uint64
-	symbols    []*SymbolTruth   // sorted by key
-	strategies []*StrategyState // sorted by name
-	placements map[string]*Placement
-	live       []*Placement // oldest first
-	ended      map[string]ending
-	endedOrder []string   // ring of ended ids, oldest first
-	halts      []Halt     // sorted by scope, the account's first
-	set        []SetLimit // sorted by strategy and rule, the account's first
-	breaker    Breaker
-	tally      tally
-	ledger     *ledger.Ledger
-	watches    []*Watch // sorted by strategy, the account's first
-	sends      []send   // of the last minute, oldest first
+	*journalled
+	observed
+	symbols []*SymbolState // sorted by key
 
-	openIDs []int64      // scratch of Vanished
-	matched []*Placement // scratch of observeList
-	placed  [2]places    // of the plan's orders and exits
-
-	newest   placement.Serial // of the ids the journal has told of
-	began    placement.Serial // the newest when this epoch began, or that a person was told of since
-	seasoned bool             // the journal holds more than starts and wishes
-	stale    int64            // answers older than what was known, counted
+	sequence int64            // of the ids made in this epoch
+	canceled map[string]int64 // when a cancel of a live placement was last sent
+	openIDs  []int64          // scratch of Vanished
+	matched  []*account.Placement
 
 	Foreign  string // policy for what botd did not make: halt, adopt or ignore
 	Instance string // whose prefix our client order ids carry
-	Unbooked bool   // no money is booked: fills are not kept for the ledger, which nobody would take them from
+}
 
-	Account   exchange.MarginAccount // as last fetched
-	AccountMS int64                  // when; 0 for never
-	Balances  []exchange.Balance     // spot wallet as last fetched
+// observed is what was last fetched of the account as a whole.
+type observed struct {
+	Account   exchange.MarginAccount
+	AccountMS int64              // when; 0 for never
+	Balances  []exchange.Balance // spot wallet
 	WalletMS  int64
+	changes   uint64 // of what was observed, counted
+	stale     int64  // answers older than what was known, counted
 }
 
-// NewBook returns an empty book.
-func NewBook(settle Settle) *Book {
-	return &Book{settle: settle, placements: map[string]*Placement{}, ended: map[string]ending{}, ledger: ledger.New()}
+// NewBook returns the book of an account whose journal is empty.
+func NewBook(settle placement.Settle) *Book {
+	return &Book{journalled: account.New(settle), canceled: map[string]int64{}}
 }
 
-// Symbol returns the truth of a symbol, made when it is new.
-func (b *Book) Symbol(key exchange.SymbolKey) *SymbolTruth {
-	i, found := slices.BinarySearchFunc(b.symbols, key, func(t *SymbolTruth, k exchange.SymbolKey) int { return t.Key.Compare(k) })
+// Apply changes the journalled state by one record. What was observed of the same
+// thing is not settled before it is read again.
+func (b *Book) Apply(r *record.Record) {
+	switch body := r.Body.(type) {
+	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended:
+		b.advance(r)
+		return
+	case record.Ignored:
+		symbol := b.Symbol(r.Symbol)
+		symbol.Position += symbol.Ignored() - body.Quantity
+	}
+	b.journalled.Apply(r)
+	switch body := r.Body.(type) {
+	case record.Boot:
+		b.boot(r.AtMS)
+	case record.Sending:
+		b.Symbol(body.Order.Key()).Settled = false
+	case record.Adopted:
+		b.Symbol(r.Symbol).short = 0
+		b.reported(r.ClientOrderID)
+	case record.Halt, record.Ignored:
+		b.reported(r.ClientOrderID)
+	case record.Quarantined:
+		b.Symbol(r.Symbol)
+		b.reported(r.ClientOrderID)
+	case record.Assigned, record.Fees, record.Baseline:
+		b.Symbol(r.Symbol)
+	}
+}
+
+// advance takes a record about a live placement; one about another changes nothing.
+func (b *Book) advance(r *record.Record) {
+	p := b.Placement(r.ClientOrderID)
+	if p == nil {
+		b.journalled.Apply(r)
+		return
+	}
+	filled := p.Filled()
+	b.journalled.Apply(r)
+	symbol := b.Symbol(p.Symbol())
+	symbol.Settled = false
+	if p.Filled() > filled {
+		symbol.calm = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
+	}
+	if p.State().Final() {
+		delete(b.canceled, r.ClientOrderID)
+	}
+}
+
+// boot begins a new epoch: nothing is concluded from what was read before it.
+func (b *Book) boot(atMS int64) {
+	b.sequence = 0
+	for _, symbol := range b.symbols {
+		symbol.Read, symbol.Settled, symbol.calm = false, false, symbol.calmSince(b.Settle(), atMS)
+	}
+}
+
+// reported takes that an unknown ended order was reported to a person.
+func (b *Book) reported(clientOrderID string) {
+	for _, symbol := range b.symbols {
+		if clientOrderID != "" && symbol.UnknownEnded == clientOrderID {
+			symbol.UnknownEnded = ""
+		}
+	}
+}
+
+// Symbol returns the state of a symbol, made when it is new.
+func (b *Book) Symbol(key exchange.SymbolKey) *SymbolState {
+	i, found := b.find(key)
 	if !found {
-		b.symbols = slices.Insert(b.symbols, i, &SymbolTruth{Key: key})
+		b.symbols = slices.Insert(b.symbols, i, &SymbolState{journalledSymbol: b.journalled.Symbol(key)})
 	}
 	return b.symbols[i]
 }
 
-// Symbols returns all symbols, sorted by key.
-func (b *Book) Symbols() []*SymbolTruth { return b.symbols }
-
-// Strategy returns a strategy's state, made when it is new.
-func (b *Book) Strategy(name string) *StrategyState {
-	i, found := slices.BinarySearchFunc(b.strategies, name, func(s *StrategyState, n string) int { return strings.Compare(s.Name, n) })
-	if !found {
-		b.strategies = slices.Insert(b.strategies, i, &StrategyState{Name: name})
-	}
-	return b.strategies[i]
+func (b *Book) find(key exchange.SymbolKey) (int, bool) {
+	return slices.BinarySearchFunc(b.symbols, key, func(s *SymbolState, k exchange.SymbolKey) int { return s.Key().Compare(k) })
 }
 
-// Strategies returns all strategies the book knows, sorted by name.
-func (b *Book) Strategies() []*StrategyState { return b.strategies }
-
-// Live returns the placements that are not final, oldest first.
-func (b *Book) Live() []*Placement { return b.live }
-
-// Placement returns a live placement by its client order id, or nil.
-func (b *Book) Placement(clientOrderID string) *Placement { return b.placements[clientOrderID] }
-
-// Epoch returns the highest journalled epoch.
-func (b *Book) Epoch() int64 { return b.epoch }
+// Symbols returns all symbols, sorted by key.
+func (b *Book) Symbols() []*SymbolState { return b.symbols }
 
 // Version changes whenever anything a round could act on changes.
-func (b *Book) Version() uint64 { return b.version }
-
-// Today returns the account's day.
-func (b *Book) Today() Day { return b.Watch("").Day }
-
-// Settle returns the venue's bounds.
-func (b *Book) Settle() Settle { return b.settle }
+func (b *Book) Version() uint64 { return b.journalled.Version() + b.changes }
 
 // NextClientOrderID returns an id that was never used: the epoch is above every
 // journalled one and the sequence counts up.
 func (b *Book) NextClientOrderID(instance string) string {
 	b.sequence++
-	return placement.ClientOrderID(instance, b.epoch, b.sequence)
+	return placement.ClientOrderID(instance, b.Epoch(), b.sequence)
 }
+
+// NoteCancel takes that a cancel of a live placement was sent.
+func (b *Book) NoteCancel(clientOrderID string, atMS int64) { b.canceled[clientOrderID] = atMS }
+
+// CancelMS returns when a cancel of a live placement was last sent; 0 for never.
+func (b *Book) CancelMS(clientOrderID string) int64 { return b.canceled[clientOrderID] }
 
 // Equity returns the futures account's equity, as last fetched and marked.
 func (b *Book) Equity() exchange.Amount { return b.Account.Equity() }
@@ -121,8 +155,8 @@ func (b *Book) Equity() exchange.Amount { return b.Account.Equity() }
 // have done to positions since the account was fetched is added.
 func (b *Book) Marked() exchange.Amount {
 	equity := b.Account.Equity()
-	for _, truth := range b.symbols {
-		equity = equity.Add(truth.Moved())
+	for _, symbol := range b.symbols {
+		equity = equity.Add(symbol.Moved())
 	}
 	return equity
 }
@@ -135,12 +169,6 @@ func (b *Book) Balance(asset string) exchange.Balance {
 		}
 	}
 	return exchange.Balance{Asset: asset}
-}
-
-// Ours reports whether the client order id is one the book has made.
-func (b *Book) Ours(clientOrderID string) bool {
-	_, ended := b.ended[clientOrderID]
-	return ended || b.placements[clientOrderID] != nil
 }
 
 // Stale returns how many answers were older than what was known already.

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-var testSettle = Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
+var testSettle = placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
 
 func TestATargetIsEnteredOnceAndHeld(t *testing.T) {
 	t.Parallel()
@@ -18,7 +19,7 @@ func TestATargetIsEnteredOnceAndHeld(t *testing.T) {
 	d.target(20)
 	d.none(nil) // nothing opens before the first snapshot
 	d.observe(0, nil)
-	entry := d.one(Entry, nil)
+	entry := d.one(placement.Entry, nil)
 	if entry.Order.Quantity != 20 || entry.Order.Side != exchange.Buy || entry.Order.ReduceOnly {
 		t.Fatalf("want a buy of 20, have %+v", entry.Order)
 	}
@@ -27,8 +28,8 @@ func TestATargetIsEnteredOnceAndHeld(t *testing.T) {
 	d.acknowledge(id, 11)
 	d.none(nil)
 	d.observe(20, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}})
-	if truth := d.book.Symbol(bitcoin); truth.Known != 20 || !truth.Settled {
-		t.Fatalf("want known 20 and settled, have %d, %v", truth.Known, truth.Settled)
+	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || !symbol.Settled {
+		t.Fatalf("want known 20 and settled, have %d, %v", symbol.Known(), symbol.Settled)
 	}
 	d.none(nil)
 }
@@ -38,10 +39,10 @@ func TestPartFillsAreCarriedOn(t *testing.T) {
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
-	id := d.send(d.one(Entry, nil))
+	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
 	d.observe(8, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusCanceled, 20, 8)}})
-	if rest := d.one(Entry, nil); rest.Order.Quantity != 12 {
+	if rest := d.one(placement.Entry, nil); rest.Order.Quantity != 12 {
 		t.Fatalf("want the rest of 12, have %d", rest.Order.Quantity)
 	}
 }
@@ -51,7 +52,7 @@ func TestAFlipIsAnExitSettledThenAnOpening(t *testing.T) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(-20)
-	exit := d.one(Exit, nil)
+	exit := d.one(placement.Exit, nil)
 	if !exit.Order.ReduceOnly || exit.Order.Quantity != 20 || exit.Order.Side != exchange.Sell {
 		t.Fatalf("want a reduceOnly sell of 20, have %+v", exit.Order)
 	}
@@ -61,7 +62,7 @@ func TestAFlipIsAnExitSettledThenAnOpening(t *testing.T) {
 	filled := d.order(id, 12, exchange.StatusFilled, 20, 20)
 	filled.Side = exchange.Sell
 	d.observe(0, []Look{{OrderID: 12, Known: true, Order: filled}})
-	if entry := d.one(Entry, nil); entry.Order.Side != exchange.Sell || entry.Order.Quantity != 20 || entry.Order.ReduceOnly {
+	if entry := d.one(placement.Entry, nil); entry.Order.Side != exchange.Sell || entry.Order.Quantity != 20 || entry.Order.ReduceOnly {
 		t.Fatalf("want an opening sell of 20, have %+v", entry.Order)
 	}
 }
@@ -77,22 +78,22 @@ func TestAHandThatClosesThePositionLatchesTheTarget(t *testing.T) {
 		d.now += 1_000
 		d.observe(0, nil)
 	}
-	if d.book.Strategy("one").Latch != 1 || d.book.Symbol(bitcoin).Known != 0 {
-		t.Fatalf("want latched long and known 0, have %d and %d", d.book.Strategy("one").Latch, d.book.Symbol(bitcoin).Known)
+	if d.book.Strategy("one").Latch() != 1 || d.book.Symbol(bitcoin).Known() != 0 {
+		t.Fatalf("want latched long and known 0, have %d and %d", d.book.Strategy("one").Latch(), d.book.Symbol(bitcoin).Known())
 	}
 	d.now += 60_000
 	d.observe(0, nil)
 	d.none(nil)
 	d.target(0) // the target was zero: the latch is released
 	d.target(20)
-	d.one(Entry, nil)
+	d.one(placement.Entry, nil)
 }
 
 func TestProtectionIsPlacedInTheRoundThePositionIsSeen(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
-	protect := func(w *Wish) {
+	protect := func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}, TakeProfit: strategy.Distance{Share: 4_000_000}}
 	}
 	intents := d.derive(protect)
@@ -115,16 +116,16 @@ func TestAStopThatFillsLatches(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
-	protect := func(w *Wish) {
+	protect := func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 	}
-	id := d.send(d.one(StopLoss, protect))
+	id := d.send(d.one(placement.StopLoss, protect))
 	d.acknowledge(id, 41)
 	stop := d.order(id, 41, exchange.StatusFilled, 0, 20)
 	stop.Side = exchange.Sell
 	d.observe(0, []Look{{OrderID: 41, Known: true, Order: stop}})
 	d.none(protect)
-	if d.book.Strategy("one").Latch != 1 {
+	if d.book.Strategy("one").Latch() != 1 {
 		t.Fatal("want the long side latched")
 	}
 }
@@ -134,7 +135,7 @@ func TestAStopPriceAlreadyPassedExitsAtMarket(t *testing.T) {
 	d := newDesk(t)
 	d.hold(20)
 	d.book.Symbol(bitcoin).Last = d.price("48000")
-	exit := d.one(StopLoss, func(w *Wish) {
+	exit := d.one(placement.StopLoss, func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 	})
 	if exit.Order.Type != exchange.MarketOrder || !exit.Order.ReduceOnly || exit.Order.Quantity != 20 {
@@ -147,12 +148,13 @@ func TestATargetByEquityIsPricedOnce(t *testing.T) {
 	d := newDesk(t)
 	d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne}})
 	d.observe(0, nil)
-	id := d.send(d.one(Entry, nil)) // 10000 / 50000 = 0.2
+	id := d.send(d.one(placement.Entry, nil)) // 10000 / 50000 = 0.2
 	d.acknowledge(id, 11)
 	d.observe(200, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 200, 200)}})
 	d.book.Symbol(bitcoin).Last = d.price("25000")
 	d.none(nil)
-	if want, have := exchange.Quantity(200), d.book.Strategy("one").Resolved; want != have {
+	one := d.book.Strategy("one")
+	if want, have := exchange.Quantity(200), quantityOf(one.Priced(one.Plan().Target)); want != have {
 		t.Fatalf("want %d, have %d", want, have)
 	}
 }
@@ -163,11 +165,11 @@ func TestATargetThatComesBackIsPricedAnew(t *testing.T) {
 	whole := &strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne}}
 	d.want(whole)
 	d.observe(0, nil)
-	d.one(Entry, nil)
+	d.one(placement.Entry, nil)
 	d.want(&strategy.Plan{Target: strategy.Flat()})
 	d.want(whole)
 	d.book.Symbol(bitcoin).Last = d.price("25000")
-	if entry := d.one(Entry, nil); entry.Order.Quantity != 400 {
+	if entry := d.one(placement.Entry, nil); entry.Order.Quantity != 400 {
 		t.Fatalf("want 0.4 at half the price, have %d", entry.Order.Quantity)
 	}
 }
@@ -177,7 +179,7 @@ func TestLeverageComesBeforeAnyOpening(t *testing.T) {
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
-	if lever := d.one(Leverage, func(w *Wish) { w.Leverage = 3 }); lever.Leverage != 3 {
+	if lever := d.one(placement.Leverage, func(w *Desired) { w.Leverage = 3 }); lever.Leverage != 3 {
 		t.Fatalf("want 3, have %d", lever.Leverage)
 	}
 }
@@ -188,19 +190,19 @@ func TestAKeyedOrderIsReplacedByCancelConfirmPlace(t *testing.T) {
 	wish := strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: d.price("40000"), Quantity: 10}
 	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{wish}, OrdersSet: true})
 	d.observe(0, nil)
-	id := d.send(d.one(Order, nil))
+	id := d.send(d.one(placement.Order, nil))
 	d.acknowledge(id, 51)
 	d.observe(4, nil, d.order(id, 51, exchange.StatusOpen, 10, 4))
 	d.none(nil)
 	wish.Price = d.price("41000")
 	d.want(&strategy.Plan{Orders: []strategy.DesiredOrder{wish}, OrdersSet: true})
-	if cancel := d.one(Cancel, nil); cancel.OrderID != 51 {
+	if cancel := d.one(placement.Cancel, nil); cancel.OrderID != 51 {
 		t.Fatalf("want order 51 canceled, have %+v", cancel)
 	}
-	d.book.Placement(id).CancelMS = d.now
+	d.book.NoteCancel(id, d.now)
 	d.none(nil) // not confirmed yet
 	d.observe(4, []Look{{OrderID: 51, Known: true, Order: d.order(id, 51, exchange.StatusCanceled, 10, 4)}})
-	if again := d.one(Order, nil); again.Order.Quantity != 6 || again.Order.Price != d.price("41000") {
+	if again := d.one(placement.Order, nil); again.Order.Quantity != 6 || again.Order.Price != d.price("41000") {
 		t.Fatalf("want the remainder of 6 at 41000, have %+v", again.Order)
 	}
 }
@@ -213,13 +215,13 @@ func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
 	d.observe(0, nil)
 	for n, refuse := range []func(id string){
 		func(id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: Rejected}})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Rejected}})
 		},
 		func(id string) {
 			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Why: "no"}})
 		},
 	} {
-		id := d.send(d.one(Order, nil))
+		id := d.send(d.one(placement.Order, nil))
 		refuse(id)
 		if _, _, empty := d.book.Tally(0); empty != n {
 			t.Errorf("want %d endings without a fill that count: post-only is refused when it would match; have %d", n, empty)
@@ -232,7 +234,7 @@ func TestAKeyRestsAfterTheExchangeWouldNotTakeItsOrder(t *testing.T) {
 		d.now++
 		d.observe(0, nil)
 	}
-	d.one(Order, nil)
+	d.one(placement.Order, nil)
 }
 
 func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
@@ -242,10 +244,10 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	apply := func(r record.Record) { d.book.Apply(&r); journal = append(journal, r) }
 	d.target(20)
 	d.observe(0, nil)
-	entry := d.one(Entry, nil)
+	entry := d.one(placement.Entry, nil)
 	order := entry.Order
 	order.ClientOrderID = "bt-1-1"
-	apply(record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bt-1-1", Body: record.Sending{Order: order, Purpose: Entry, DeadlineMS: d.now + 5000}})
+	apply(record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bt-1-1", Body: record.Sending{Order: order, Purpose: placement.Entry, DeadlineMS: d.now + 5000}})
 	apply(record.Record{ClientOrderID: "bt-1-1", Body: record.Acknowledged{OrderID: 9}})
 	apply(record.Record{ClientOrderID: "bt-1-1", Body: record.Fill{OrderID: 9, Filled: 7}})
 	again := NewBook(testSettle)
@@ -253,10 +255,10 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 		again.Apply(&journal[i])
 	}
 	again.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
-	if have := again.Symbol(bitcoin).Known; have != 7 {
+	if have := again.Symbol(bitcoin).Known(); have != 7 {
 		t.Errorf("known: want 7, have %d", have)
 	}
-	if p := again.Placement("bt-1-1"); p == nil || p.State != Working || p.OrderID != 9 || p.Filled != 7 {
+	if p := again.Placement("bt-1-1"); p == nil || p.State() != placement.Working || p.OrderID() != 9 || p.Filled() != 7 {
 		t.Errorf("placement: want working, order 9, filled 7, have %+v", p)
 	}
 }
@@ -266,9 +268,9 @@ func TestWhatWasBeingSentAtACrashIsUnknown(t *testing.T) {
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
-	id := d.send(d.one(Entry, nil))
+	id := d.send(d.one(placement.Entry, nil))
 	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
-	if have := d.book.Placement(id).State; have != Uncertain {
+	if have := d.book.Placement(id).State(); have != placement.Uncertain {
 		t.Fatalf("want uncertain, have %s", have)
 	}
 }
@@ -278,11 +280,11 @@ func TestFillsNeverGoBack(t *testing.T) {
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
-	id := d.send(d.one(Entry, nil))
+	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
 	d.observe(9, nil, d.order(id, 11, exchange.StatusOpen, 20, 9))
 	d.observe(9, nil, d.order(id, 11, exchange.StatusOpen, 20, 3)) // a stale replica
-	if have := d.book.Symbol(bitcoin).Known; have != 9 {
+	if have := d.book.Symbol(bitcoin).Known(); have != 9 {
 		t.Fatalf("want 9, have %d", have)
 	}
 }
@@ -292,12 +294,12 @@ func TestNothingOpensBesideAnExitInTheNameOfAStop(t *testing.T) {
 	d := newDesk(t)
 	d.target(10)
 	d.observe(0, nil)
-	id := d.send(d.one(Entry, nil))
+	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
 	d.observe(10, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 10, 10)}})
 	d.target(20)
 	d.book.Symbol(bitcoin).Last = d.price("40000")
-	stop := d.one(StopLoss, func(w *Wish) {
+	stop := d.one(placement.StopLoss, func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 	})
 	if stop.Order.Type != exchange.MarketOrder || !stop.Order.ReduceOnly {
@@ -310,7 +312,7 @@ func TestAnEntryFilledAndClosedBeforeTheFirstLookLeavesNothing(t *testing.T) {
 	d := newDesk(t)
 	d.target(10)
 	d.observe(0, nil)
-	id := d.send(d.one(Entry, nil))
+	id := d.send(d.one(placement.Entry, nil))
 	d.unknown(id)
 	created := d.now
 	d.now += 60_000
@@ -319,9 +321,9 @@ func TestAnEntryFilledAndClosedBeforeTheFirstLookLeavesNothing(t *testing.T) {
 		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(0), Positions: d.positions(0),
 			ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{{ID: 9, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, CreatedMS: created, EntryPrice: exchange.AmountOf(50_000)}}})
 	}
-	truth := d.book.Symbol(bitcoin)
-	if truth.Known != 0 || len(d.book.Live()) != 0 || !truth.Settled {
-		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", truth.Known, len(d.book.Live()), truth.Settled)
+	symbol := d.book.Symbol(bitcoin)
+	if symbol.Known() != 0 || len(d.book.Live()) != 0 || !symbol.Settled {
+		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", symbol.Known(), len(d.book.Live()), symbol.Settled)
 	}
 }
 
@@ -331,10 +333,12 @@ func TestBesideAPositionNothingOpensBeforeTheLeverageIsTheOneWanted(t *testing.T
 	d.hold(20)
 	d.target(30)
 	d.book.Symbol(bitcoin).Leverage = 5
-	d.one(Leverage, nil)
+	d.one(placement.Leverage, nil)
 	d.target(10)
 	intents := d.derive(nil) // what reduces does not wait
-	if len(intents) != 2 || intents[1].Purpose != Exit {
+	if len(intents) != 2 || intents[1].Purpose != placement.Exit {
 		t.Fatalf("want the leverage and the exit, have %+v", intents)
 	}
 }
+
+func quantityOf(q exchange.Quantity, _ bool) exchange.Quantity { return q }

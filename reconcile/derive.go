@@ -4,14 +4,16 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
 
-// Wish is one strategy's plan in force with what deriving from it needs.
-type Wish struct {
-	State      *StrategyState
-	Truth      *SymbolTruth
+// Desired is one strategy's plan in force with what deriving from it needs.
+type Desired struct {
+	Strategy   *account.Strategy
+	Symbol     *SymbolState
 	Protection strategy.Protection // the plan's, else the configured one
 	Leverage   int                 // the plan's, else the configured one; 0 leaves it
 	Entries    bool                // false: nothing that opens (halted, catching up, blind)
@@ -26,33 +28,33 @@ type Wish struct {
 // Derive returns the few changes that make the wish true, given what is known.
 // It is derived anew each round; nothing of an earlier round is replayed. The
 // record, when there is one, prices the target and is not applied yet.
-func (b *Book) Derive(w *Wish, nowMS int64) (intents []Intent, priced *record.Record) {
-	truth := w.Truth
-	if !truth.Read || truth.Rules == nil || truth.Last <= 0 {
+func (b *Book) Derive(w *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
+	symbol := w.Symbol
+	if !symbol.Read || symbol.Rules == nil || symbol.Last <= 0 {
 		return nil, nil
 	}
-	d := &derivation{book: b, wish: w, truth: truth, nowMS: nowMS, plan: &w.State.Plan}
+	d := &derivation{book: b, desired: w, symbol: symbol, nowMS: nowMS, plan: w.Strategy.Plan()}
 	d.sort()
 	d.hold()
 	if d.leverage() {
 		return d.intents, nil
 	}
 	d.target()
-	d.keyed(Order, d.plan.Orders, d.plan.OrdersSet)
-	d.keyed(ExitOrder, d.plan.Exits, d.plan.ExitsSet)
-	if !w.Frozen || truth.Position == 0 {
+	d.keyed(placement.Order, d.plan.Orders, d.plan.OrdersSet)
+	d.keyed(placement.ExitOrder, d.plan.Exits, d.plan.ExitsSet)
+	if !w.Frozen || symbol.Position == 0 {
 		d.protect()
 	}
 	if d.exiting { // by its plan or in the name of its protection: nothing opens beside it, and no resting exit takes its place
-		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == ExitOrder })
+		d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose.Opens() || i.Purpose == placement.ExitOrder })
 	}
 	return d.intents, d.priced
 }
 
 // ExitOf returns what would close the whole position with nothing in its way.
-func (b *Book) ExitOf(w *Wish, nowMS int64) []Intent {
-	d := &derivation{book: b, wish: w, truth: w.Truth, nowMS: nowMS, plan: &w.State.Plan}
-	if w.Truth.Rules == nil || w.Truth.Last <= 0 {
+func (b *Book) ExitOf(w *Desired, nowMS int64) []Intent {
+	d := &derivation{book: b, desired: w, symbol: w.Symbol, nowMS: nowMS, plan: w.Strategy.Plan()}
+	if w.Symbol.Rules == nil || w.Symbol.Last <= 0 {
 		return nil
 	}
 	d.sort()
@@ -65,8 +67,8 @@ func (b *Book) ExitOf(w *Wish, nowMS int64) []Intent {
 }
 
 // Held is the part of a symbol's position that may be botd's to close.
-func (b *Book) Held(truth *SymbolTruth) exchange.Quantity {
-	d := &derivation{book: b, truth: truth}
+func (b *Book) Held(symbol *SymbolState) exchange.Quantity {
+	d := &derivation{book: b, symbol: symbol}
 	d.hold()
 	return d.held
 }
@@ -74,44 +76,44 @@ func (b *Book) Held(truth *SymbolTruth) exchange.Quantity {
 // derivation is the work of one Derive.
 type derivation struct {
 	book    *Book
-	wish    *Wish
-	truth   *SymbolTruth
-	plan    *strategy.Plan
+	desired *Desired
+	symbol  *SymbolState
+	plan    strategy.Plan
 	nowMS   int64
 	intents []Intent
 	priced  *record.Record
 
-	towards   []*Placement      // live Entry and Exit
-	orders    []*Placement      // live Order and ExitOrder
-	stops     []*Placement      // live StopLoss
-	profits   []*Placement      // live TakeProfit
-	held      exchange.Quantity // signed: the part of the position that is botd's
-	unsettled bool              // a placement on the symbol whose acceptance is not known
-	dusting   bool              // a rest too small for an order is closed by its protection
-	exiting   bool              // this round exits the position
-	unlevered bool              // the leverage is not the one wanted: nothing opens
+	towards   []*account.Placement // live Entry and Exit
+	orders    []*account.Placement // live Order and ExitOrder
+	stops     []*account.Placement // live StopLoss
+	profits   []*account.Placement // live TakeProfit
+	held      exchange.Quantity    // signed: the part of the position that is botd's
+	unsettled bool                 // a placement on the symbol whose acceptance is not known
+	dusting   bool                 // a rest too small for an order is closed by its protection
+	exiting   bool                 // this round exits the position
+	unlevered bool                 // the leverage is not the one wanted: nothing opens
 }
 
 func (d *derivation) sort() {
-	d.orders = make([]*Placement, 0, len(d.book.live))
-	for _, p := range d.book.live {
-		if p.Order.Key() != d.truth.Key {
+	d.orders = make([]*account.Placement, 0, len(d.book.Live()))
+	for _, p := range d.book.Live() {
+		if p.Symbol() != d.symbol.Key() {
 			continue // whatever is on the symbol is its strategy's, also what an earlier one left
 		}
-		if p.Surplus {
+		if p.Duplicate() {
 			d.cancel(p, "a second order under one client order id")
 			continue
 		}
-		if p.Withdrawn != "" {
-			d.cancel(p, "withdrawn by a person: "+p.Withdrawn)
+		if p.Withdrawn() != "" {
+			d.cancel(p, "withdrawn by a person: "+p.Withdrawn())
 		}
-		d.unsettled = d.unsettled || p.State.Unresolved()
-		switch p.Purpose {
-		case Entry, Exit:
+		d.unsettled = d.unsettled || p.State().Unresolved()
+		switch p.Purpose() {
+		case placement.Entry, placement.Exit:
 			d.towards = append(d.towards, p)
-		case StopLoss:
+		case placement.StopLoss:
 			d.stops = append(d.stops, p)
-		case TakeProfit:
+		case placement.TakeProfit:
 			d.profits = append(d.profits, p)
 		default:
 			d.orders = append(d.orders, p)
@@ -123,9 +125,9 @@ func (d *derivation) sort() {
 // and what its live orders may have made of that since. A stranger's part is not
 // traded, and neither is a read older than the fills.
 func (d *derivation) hold() {
-	position, known := d.truth.Position, d.truth.Known
-	if d.truth.Key.Market == exchange.Spot {
-		d.held = max(0, position-d.book.sellsUnknown(d.truth))
+	position, known := d.symbol.Position, d.symbol.Known()
+	if d.symbol.Key().Market == exchange.Spot {
+		d.held = max(0, position-d.book.sellsUnknown(d.symbol))
 		return
 	}
 	if position == known {
@@ -133,12 +135,12 @@ func (d *derivation) hold() {
 		return
 	}
 	least, most := known, known
-	for _, p := range d.book.live {
+	for _, p := range d.book.Live() {
 		switch {
-		case p.Order.Key() != d.truth.Key:
-		case p.Order.ClosePosition:
+		case p.Symbol() != d.symbol.Key():
+		case p.Order().ClosePosition:
 			least, most = min(least, 0), max(most, 0)
-		case p.Order.Side == exchange.Buy:
+		case p.Order().Side == exchange.Buy:
 			most += p.Remaining()
 		default:
 			least -= p.Remaining()
@@ -154,37 +156,37 @@ func (d *derivation) hold() {
 }
 
 func (d *derivation) add(intent Intent) {
-	intent.Strategy, intent.Last, intent.Before = d.wish.State.Name, d.truth.Last, d.truth.Position
-	intent.Order.Market, intent.Order.Symbol = d.truth.Key.Market, d.truth.Key.Name
+	intent.Strategy, intent.Last, intent.Before = d.desired.Strategy.Name(), d.symbol.Last, d.symbol.Position
+	intent.Order.Market, intent.Order.Symbol = d.symbol.Key().Market, d.symbol.Key().Name
 	d.intents = append(d.intents, intent)
 }
 
 // cancel takes a placement out of the book, unless that was just asked.
-func (d *derivation) cancel(p *Placement, reason string) {
+func (d *derivation) cancel(p *account.Placement, reason string) {
 	const again = 2_000 // ms; a cancel is idempotent by the venue's own rules
-	if p.OrderID == 0 || p.CancelMS != 0 && d.nowMS-p.CancelMS < again {
+	if sent := d.book.CancelMS(p.ClientOrderID()); p.OrderID() == 0 || sent != 0 && d.nowMS-sent < again {
 		return
 	}
-	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == Cancel && i.OrderID == p.OrderID }) {
+	if slices.ContainsFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Cancel && i.OrderID == p.OrderID() }) {
 		return // for another reason already
 	}
-	d.add(Intent{Purpose: Cancel, OrderID: p.OrderID, ClientID: p.ClientOrderID, Key: p.Key, Reason: reason})
+	d.add(Intent{Purpose: placement.Cancel, OrderID: p.OrderID(), ClientID: p.ClientOrderID(), Key: p.Key(), Reason: reason})
 }
 
 // leverage asks for the leverage wanted before anything opens (case 32). It
 // reports whether that must come first; beside a position or orders only what
 // opens waits for it.
 func (d *derivation) leverage() bool {
-	w := d.wish
-	if d.truth.Key.Market != exchange.Futures || w.Leverage == 0 || w.Leverage == d.truth.Leverage || !w.Entries {
+	w := d.desired
+	if d.symbol.Key().Market != exchange.Futures || w.Leverage == 0 || w.Leverage == d.symbol.Leverage || !w.Entries {
 		return false
 	}
 	if d.plan.Target.Sign() == 0 && len(d.plan.Orders) == 0 {
 		return false
 	}
-	d.unlevered = d.truth.Position != 0 || len(d.towards)+len(d.orders) > 0
-	if !d.unlevered || d.truth.Settled && !d.unsettled {
-		d.add(Intent{Purpose: Leverage, Leverage: w.Leverage, Reason: "the leverage wanted"})
+	d.unlevered = d.symbol.Position != 0 || len(d.towards)+len(d.orders) > 0
+	if !d.unlevered || d.symbol.Settled && !d.unsettled {
+		d.add(Intent{Purpose: placement.Leverage, Leverage: w.Leverage, Reason: "the leverage wanted"})
 	}
 	return !d.unlevered
 }
@@ -200,14 +202,14 @@ func (d *derivation) target() {
 		d.exit(position, target)
 		return
 	}
-	if d.wish.State.Latch == sign {
+	if d.desired.Strategy.Latch() == sign {
 		return
 	}
 	resolved, ok := d.resolve(target)
 	if !ok {
 		return
 	}
-	delta := resolved - position - d.truth.Fees*exchange.Quantity(sign) // a target counts fills before fees
+	delta := resolved - position - d.symbol.Fees()*exchange.Quantity(sign) // a target counts fills before fees
 	for _, p := range d.towards {
 		delta -= p.SignedRemaining()
 	}
@@ -218,7 +220,7 @@ func (d *derivation) target() {
 	default:
 		// Only what is held already is reduced: an entry whose fill is not
 		// known yet may be in the position and in flight at once.
-		d.reduce(abs(position) + d.truth.Fees - abs(resolved))
+		d.reduce(abs(position) + d.symbol.Fees() - abs(resolved))
 	}
 }
 
@@ -235,11 +237,11 @@ func signOf(q exchange.Quantity) int {
 // resolve prices the target once: when its first order is due and everything on
 // the symbol is settled.
 func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
-	state, rules := d.wish.State, d.truth.Rules
-	if state.Priced && state.Target == target {
-		return state.Resolved, true
+	state, rules := d.desired.Strategy, d.symbol.Rules
+	if quantity, priced := state.Priced(target); priced {
+		return quantity, true
 	}
-	if !d.truth.Settled || len(d.towards) > 0 {
+	if !d.symbol.Settled || len(d.towards) > 0 {
 		return 0, false
 	}
 	var resolved exchange.Quantity
@@ -247,54 +249,54 @@ func (d *derivation) resolve(target strategy.Target) (exchange.Quantity, bool) {
 	case strategy.ByQuantity:
 		resolved = rules.FloorQuantity(target.Quantity)
 	case strategy.ByEquity:
-		resolved = d.quantityFor(d.wish.Equity.MulRate(target.Share))
+		resolved = d.quantityFor(d.desired.Equity.MulRate(target.Share))
 	case strategy.ByQuote:
 		resolved = d.quantityFor(target.Quote)
 	}
-	if !d.wish.Entries && abs(resolved) >= abs(d.truth.Position) {
+	if !d.desired.Entries && abs(resolved) >= abs(d.symbol.Position) {
 		return 0, false // nothing may open: it is priced when it may. A smaller position is reached all the same
 	}
-	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name, Symbol: d.truth.Key, Body: record.Priced{Target: target, Quantity: resolved}}
+	d.priced = &record.Record{AtMS: d.nowMS, Strategy: state.Name(), Symbol: d.symbol.Key(), Body: record.Priced{Target: target, Quantity: resolved}}
 	return resolved, true
 }
 
 // quantityFor is notional / last price, on spot with the taker fee reserved.
 func (d *derivation) quantityFor(notional exchange.Amount) exchange.Quantity {
-	if d.truth.Key.Market == exchange.Spot {
-		notional = notional.MulDiv(int64(exchange.RateOne), int64(exchange.RateOne+d.wish.TakerFee))
+	if d.symbol.Key().Market == exchange.Spot {
+		notional = notional.MulDiv(int64(exchange.RateOne), int64(exchange.RateOne+d.desired.TakerFee))
 	}
-	return d.truth.Rules.QuantityFor(notional, d.truth.Last)
+	return d.symbol.Rules.QuantityFor(notional, d.symbol.Last)
 }
 
 func abs(q exchange.Quantity) exchange.Quantity { return max(q, -q) }
 
 // capped bounds one order by the most the symbol allows; what is left follows in the next round.
 func (d *derivation) capped(quantity exchange.Quantity) exchange.Quantity {
-	return min(quantity, d.truth.Rules.QuantityFor(d.truth.Rules.MaxNotional, d.truth.Last))
+	return min(quantity, d.symbol.Rules.QuantityFor(d.symbol.Rules.MaxNotional, d.symbol.Last))
 }
 
 func (d *derivation) tooSmall(quantity exchange.Quantity) bool {
-	return quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(d.truth.Last, quantity).Less(d.truth.Rules.MinNotional)
+	return quantity < d.symbol.Rules.QuantityTick || d.symbol.Rules.Notional(d.symbol.Last, quantity).Less(d.symbol.Rules.MinNotional)
 }
 
 // enter opens or adds: one opening at a time, and only when everything on the
 // symbol is settled (class N).
 func (d *derivation) enter(delta exchange.Quantity) {
-	if !d.wish.Entries || !d.settled() || d.exiting || len(d.towards) > 0 {
+	if !d.desired.Entries || !d.settled() || d.exiting || len(d.towards) > 0 {
 		return
 	}
-	quantity := d.capped(d.truth.Rules.FloorQuantity(abs(delta)))
+	quantity := d.capped(d.symbol.Rules.FloorQuantity(abs(delta)))
 	if d.tooSmall(quantity) {
 		return // within one step, or below minNotional: reached
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(delta), Quantity: quantity}
-	if d.truth.Key.Market == exchange.Spot {
-		order.Quantity, order.QuoteAmount = 0, d.truth.Rules.Notional(d.truth.Last, quantity)
+	if d.symbol.Key().Market == exchange.Spot {
+		order.Quantity, order.QuoteAmount = 0, d.symbol.Rules.Notional(d.symbol.Last, quantity)
 	}
-	d.add(Intent{Purpose: Entry, Order: order, Reason: d.plan.Reason})
+	d.add(Intent{Purpose: placement.Entry, Order: order, Reason: d.plan.Reason})
 }
 
 // settled reports whether nothing on the symbol is unknown: only then it opens.
 func (d *derivation) settled() bool {
-	return d.truth.Settled && !d.unsettled && !d.unlevered
+	return d.symbol.Settled && !d.unsettled && !d.unlevered
 }

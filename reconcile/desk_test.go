@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -28,9 +29,9 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, book: NewBook(testSettle), now: 1_000_000}
-	truth := d.book.Symbol(bitcoin)
-	truth.Rules, truth.Leverage = rules, 10
-	truth.Last = d.price("50000")
+	symbol := d.book.Symbol(bitcoin)
+	symbol.Rules, symbol.Leverage = rules, 10
+	symbol.Last = d.price("50000")
 	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 1}})
 	return d
 }
@@ -53,8 +54,8 @@ func (d *desk) target(quantity exchange.Quantity) {
 }
 
 // derive returns what the plan needs, with the pricing record applied.
-func (d *desk) derive(change func(*Wish)) []Intent {
-	wish := &Wish{State: d.book.Strategy("one"), Truth: d.book.Symbol(bitcoin), Entries: true, Equity: exchange.AmountOf(10_000),
+func (d *desk) derive(change func(*Desired)) []Intent {
+	wish := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin), Entries: true, Equity: exchange.AmountOf(10_000),
 		Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Leverage: 10}
 	if change != nil {
 		change(wish)
@@ -67,7 +68,7 @@ func (d *desk) derive(change func(*Wish)) []Intent {
 }
 
 // one derives and expects exactly one intent of the purpose.
-func (d *desk) one(purpose Purpose, change func(*Wish)) Intent {
+func (d *desk) one(purpose placement.Purpose, change func(*Desired)) Intent {
 	d.t.Helper()
 	intents := d.derive(change)
 	if len(intents) != 1 || intents[0].Purpose != purpose {
@@ -76,7 +77,7 @@ func (d *desk) one(purpose Purpose, change func(*Wish)) Intent {
 	return intents[0]
 }
 
-func (d *desk) none(change func(*Wish)) {
+func (d *desk) none(change func(*Desired)) {
 	d.t.Helper()
 	if intents := d.derive(change); len(intents) != 0 {
 		d.t.Fatalf("want nothing, have %+v", intents)
@@ -128,7 +129,7 @@ func (d *desk) hold(quantity exchange.Quantity) {
 	d.t.Helper()
 	d.target(quantity)
 	d.observe(0, nil)
-	id := d.send(d.one(Entry, nil))
+	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
 	d.observe(quantity, []Look{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, quantity, quantity)}})
 	d.none(nil)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 )
 
 // beside is a bid of unknown fate, past its fence, beside one that rests.
@@ -11,7 +12,7 @@ func beside(t *testing.T) (d *desk, resting exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
 	d.observe(0, nil)
-	bid := Intent{Purpose: Order, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: d.price("49000")}}
+	bid := Intent{Purpose: placement.Order, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: d.price("49000")}}
 	id := d.send(bid)
 	d.acknowledge(id, 11)
 	resting = d.order(id, 11, exchange.StatusOpen, 10, 0)

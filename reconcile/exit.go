@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -12,7 +13,7 @@ import (
 // it; the closePosition stop stays until the exchange sweeps it.
 func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	for _, p := range d.towards {
-		if p.Purpose == Entry && p.Order.Type == exchange.Limit {
+		if p.Purpose() == placement.Entry && p.Order().Type == exchange.Limit {
 			d.cancel(p, "the target is no longer on this side")
 		}
 	}
@@ -21,7 +22,7 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 	}
 	d.exiting = true
 	for _, p := range d.towards {
-		if p.Purpose == Exit && !d.again(p) {
+		if p.Purpose() == placement.Exit && !d.again(p) {
 			return // one exit at a time: derived anew when it has ended, or its answer was lost (case 20)
 		}
 	}
@@ -46,15 +47,15 @@ func (d *derivation) exit(position exchange.Quantity, target strategy.Target) {
 func (d *derivation) clearResting() bool {
 	wait := false
 	for _, p := range d.orders {
-		if p.Order.ReduceOnly || d.truth.Key.Market == exchange.Spot && p.Order.Side == exchange.Sell {
+		if p.Order().ReduceOnly || d.symbol.Key().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 			d.cancel(p, "makes room for the exit")
 			wait = true
 		}
 	}
 	for _, p := range slices.Concat(d.stops, d.profits) { // a spot stop holds the asset, one with a quantity counts in the sum: their cancel is confirmed before any other exit
-		if d.truth.Key.Market == exchange.Spot || p.Order.ReduceOnly && p.Order.Type != exchange.MarketOrder {
+		if d.symbol.Key().Market == exchange.Spot || p.Order().ReduceOnly && p.Order().Type != exchange.MarketOrder {
 			d.cancel(p, "makes room for the exit")
-			wait = wait || p.State != Uncertain || d.truth.Key.Market == exchange.Spot
+			wait = wait || p.State() != placement.Uncertain || d.symbol.Key().Market == exchange.Spot
 		}
 	}
 	return wait
@@ -65,21 +66,21 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 	if quantity <= 0 {
 		return
 	}
-	if d.truth.Key.Market == exchange.Spot {
-		if d.tooSmall(d.truth.Rules.FloorQuantity(min(quantity, abs(d.held)))) {
+	if d.symbol.Key().Market == exchange.Spot {
+		if d.tooSmall(d.symbol.Rules.FloorQuantity(min(quantity, abs(d.held)))) {
 			return // no order can do it: what protects stays
 		}
 		d.exiting = true // the stop holds the asset that is sold: it comes back when that is done
 	}
 	for _, p := range d.towards {
-		if p.Purpose == Exit {
+		if p.Purpose() == placement.Exit {
 			return // a part that is sent again could take more than was wished: its fate is waited for
 		}
 	}
 	if d.protecting() != nil {
 		return
 	}
-	if d.truth.Key.Market == exchange.Spot && d.clearResting() {
+	if d.symbol.Key().Market == exchange.Spot && d.clearResting() {
 		return
 	}
 	if _, beside, _ := d.stopsOf(d.stops); beside != nil && !d.shared() {
@@ -93,19 +94,19 @@ func (d *derivation) reduce(quantity exchange.Quantity) {
 }
 
 func (d *derivation) reduceNow(quantity exchange.Quantity, reason string) {
-	rules := d.truth.Rules
+	rules := d.symbol.Rules
 	quantity = d.capped(rules.FloorQuantity(quantity))
 	if d.tooSmall(quantity) {
 		d.closeDust(quantity, reason)
 		return
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Side: exchange.SideOf(-d.held), Quantity: quantity, ReduceOnly: true}
-	if d.truth.Key.Market == exchange.Spot {
+	if d.symbol.Key().Market == exchange.Spot {
 		// Spot MARKET sells are by USDT amount: base is sold by a limit through the collar.
 		order.Type, order.ReduceOnly = exchange.Limit, false
-		order.Price = rules.CeilPrice(d.truth.Last - share(d.truth.Last, d.wish.Collar))
+		order.Price = rules.CeilPrice(d.symbol.Last - share(d.symbol.Last, d.desired.Collar))
 	}
-	d.add(Intent{Purpose: Exit, Order: order, Reason: reason})
+	d.add(Intent{Purpose: placement.Exit, Order: order, Reason: reason})
 }
 
 // dust is the key of an order that closes what is too little for one of its own.
@@ -114,17 +115,17 @@ const dust = "dust"
 // closeDust closes what is too small for an order of its own with a closePosition
 // order a tick from the price; it is not looped on (case 36).
 func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
-	if d.truth.Key.Market == exchange.Spot || d.held == 0 || quantity < abs(d.held) || d.truth.Ignored != 0 {
+	if d.symbol.Key().Market == exchange.Spot || d.held == 0 || quantity < abs(d.held) || d.symbol.Ignored() != 0 {
 		return
 	}
 	d.dusting = true
 	for _, p := range slices.Concat(d.stops, d.profits) {
-		if p.Key == dust && d.nowMS-p.SentMS < int64(d.wish.Interval) {
+		if p.Key() == dust && d.nowMS-p.SentMS() < int64(d.desired.Interval) {
 			return
 		}
 	}
 	order := exchange.NewOrder{Type: exchange.StopMarket, Side: exchange.SideOf(-d.held), ClosePosition: true, WorkingType: exchange.ContractPrice}
-	tick := -d.truth.Rules.PriceTick
+	tick := -d.symbol.Rules.PriceTick
 	switch {
 	case len(d.stops) == 0:
 	case len(d.profits) == 0:
@@ -135,13 +136,13 @@ func (d *derivation) closeDust(quantity exchange.Quantity, reason string) {
 	if d.held < 0 {
 		tick = -tick
 	}
-	order.StopPrice = d.truth.Rules.FloorPrice(d.truth.Last) + tick
+	order.StopPrice = d.symbol.Rules.FloorPrice(d.symbol.Last) + tick
 	if order.StopPrice <= 0 {
 		return
 	}
-	purpose := StopLoss
+	purpose := placement.StopLoss
 	if order.Type == exchange.TakeProfitMarket {
-		purpose = TakeProfit
+		purpose = placement.TakeProfit
 	}
 	d.add(Intent{Purpose: purpose, Key: dust, Order: order, Reason: reason + "; too little for an order of its own"})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -15,7 +16,7 @@ func stopPassed(t *testing.T) (*desk, string) {
 	d := newDesk(t)
 	d.hold(20)
 	d.book.Symbol(bitcoin).Last = d.price("48000")
-	urgent := d.one(StopLoss, stopAt2)
+	urgent := d.one(placement.StopLoss, stopAt2)
 	if urgent.Order.Type != exchange.MarketOrder {
 		t.Fatalf("want an exit at market, have %+v", urgent.Order)
 	}
@@ -23,7 +24,7 @@ func stopPassed(t *testing.T) (*desk, string) {
 }
 
 // stopAt2 wishes a stop two percent away.
-func stopAt2(w *Wish) {
+func stopAt2(w *Desired) {
 	w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 }
 
@@ -37,7 +38,7 @@ func TestAnExitByPlanWaitsForTheOneInTheNameOfAStop(t *testing.T) {
 	d.now += againMS - 1
 	d.none(stopAt2) // nobody knows what became of it
 	d.now++
-	if exit := d.one(Exit, stopAt2); exit.Order.Quantity != 20 || !exit.Order.ReduceOnly {
+	if exit := d.one(placement.Exit, stopAt2); exit.Order.Quantity != 20 || !exit.Order.ReduceOnly {
 		t.Errorf("want an exit of 20 two seconds after the loss of its answer, have %+v", exit.Order)
 	}
 }
@@ -47,9 +48,9 @@ func TestAnExitInTheNameOfAStopTakesThePlaceOfAPartReduction(t *testing.T) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(15)
-	d.one(Exit, nil) // its quantity is settled, and nothing of it is sent
+	d.one(placement.Exit, nil) // its quantity is settled, and nothing of it is sent
 	d.book.Symbol(bitcoin).Last = d.price("48000")
-	if urgent := d.one(StopLoss, stopAt2); urgent.Order.Type != exchange.MarketOrder || urgent.Order.Quantity != 20 || !urgent.Order.ReduceOnly {
+	if urgent := d.one(placement.StopLoss, stopAt2); urgent.Order.Type != exchange.MarketOrder || urgent.Order.Quantity != 20 || !urgent.Order.ReduceOnly {
 		t.Errorf("want one exit, of all 20, have %+v", urgent.Order)
 	}
 }
@@ -59,11 +60,11 @@ func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(15)
-	d.one(Exit, nil) // its quantity is settled, and nothing of it is sent
+	d.one(placement.Exit, nil) // its quantity is settled, and nothing of it is sent
 	d.book.Symbol(bitcoin).Last = d.price("48000")
 	intents := d.derive(stopAt2)
 	urgent := intents[len(intents)-1]
-	if urgent.Purpose != StopLoss || urgent.Order.Type != exchange.MarketOrder {
+	if urgent.Purpose != placement.StopLoss || urgent.Order.Type != exchange.MarketOrder {
 		t.Fatalf("want an exit at market in the name of the stop, have %+v", intents)
 	}
 	id := d.send(urgent)
@@ -73,8 +74,8 @@ func TestAPartReductionWaitsForTheEndOfTheExitInTheNameOfAStop(t *testing.T) {
 		d.now += againMS
 		d.none(nil)
 	}
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: Absent}})
-	if exit := d.one(Exit, nil); exit.Order.Quantity != 5 {
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: placement.Absent}})
+	if exit := d.one(placement.Exit, nil); exit.Order.Quantity != 5 {
 		t.Errorf("want a reduction of 5 when it has ended, have %+v", exit.Order)
 	}
 }
@@ -85,14 +86,14 @@ func TestARestingExitIsNotPlacedAgainBesideTheExitInTheNameOfAStop(t *testing.T)
 	d.hold(20)
 	d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}, ExitsSet: true,
 		Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 20}}})
-	id := d.send(d.one(ExitOrder, nil))
+	id := d.send(d.one(placement.ExitOrder, nil))
 	d.acknowledge(id, 12)
 	d.book.Symbol(bitcoin).Last = d.price("48000")
-	if cancel := d.one(Cancel, stopAt2); cancel.OrderID != 12 {
+	if cancel := d.one(placement.Cancel, stopAt2); cancel.OrderID != 12 {
 		t.Fatalf("want the resting exit out of the way, have %+v", cancel)
 	}
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: Canceled}})
-	if exit := d.one(StopLoss, stopAt2); exit.Order.Type != exchange.MarketOrder || exit.Order.Quantity != 20 {
+	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: placement.Canceled}})
+	if exit := d.one(placement.StopLoss, stopAt2); exit.Order.Type != exchange.MarketOrder || exit.Order.Quantity != 20 {
 		t.Errorf("want the exit at market alone, have %+v", exit.Order)
 	}
 }

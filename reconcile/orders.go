@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -15,14 +17,14 @@ const refusedMS = 5_000
 
 // keyed keeps the plan's resting orders in the book: what is not wished is
 // canceled; a changed wish is canceled, confirmed, and its remainder placed.
-func (d *derivation) keyed(purpose Purpose, wishes []strategy.DesiredOrder, set bool) {
-	overdue := purpose == Order && d.book.Overdue(d.truth.Key, d.nowMS, cutMS) != nil
-	wished, kept := d.book.places(d.plan, purpose), make([]bool, len(wishes))
+func (d *derivation) keyed(purpose placement.Purpose, wishes []strategy.DesiredOrder, set bool) {
+	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cutMS) != nil
+	wished, kept := d.book.Keys(&d.plan, purpose), make([]bool, len(wishes))
 	for _, p := range d.orders {
-		if p.Purpose != purpose {
+		if p.Purpose() != purpose {
 			continue
 		}
-		i := wished.of(p.Key)
+		i := wished.Of(p.Key())
 		if i >= 0 {
 			kept[i] = true // by another order perhaps: its end is waited for
 		}
@@ -44,32 +46,32 @@ func (d *derivation) keyed(purpose Purpose, wishes []strategy.DesiredOrder, set 
 	}
 }
 
-func (d *derivation) sameOrder(p *Placement, w *strategy.DesiredOrder) bool {
-	filled := d.wish.State.FilledUnder(p.Purpose, p.Key)
-	return p.Order.Side == w.Side && p.Order.Price == w.Price && p.Order.StopPrice == w.StopPrice &&
+func (d *derivation) sameOrder(p *account.Placement, w *strategy.DesiredOrder) bool {
+	filled := d.desired.Strategy.FilledUnder(p.Purpose(), p.Key())
+	return p.Order().Side == w.Side && p.Order().Price == w.Price && p.Order().StopPrice == w.StopPrice &&
 		p.Remaining() <= w.Quantity-filled
 }
 
 // keep wishes an order for a wish that has none.
-func (d *derivation) keep(purpose Purpose, w *strategy.DesiredOrder) {
-	if purpose == Order && (!d.wish.Entries || !d.settled()) {
+func (d *derivation) keep(purpose placement.Purpose, w *strategy.DesiredOrder) {
+	if purpose == placement.Order && (!d.desired.Entries || !d.settled()) {
 		return
 	}
-	if refused := d.wish.State.refusedUnder(purpose, w.Key); refused != 0 && d.nowMS-refused < refusedMS {
+	if refused := d.desired.Strategy.RefusedUnder(purpose, w.Key); refused != 0 && d.nowMS-refused < refusedMS {
 		return // the same order at once would be refused again (incident 54)
 	}
-	quantity := d.truth.Rules.FloorQuantity(w.Quantity - d.wish.State.FilledUnder(purpose, w.Key))
-	if purpose == ExitOrder {
+	quantity := d.symbol.Rules.FloorQuantity(w.Quantity - d.desired.Strategy.FilledUnder(purpose, w.Key))
+	if purpose == placement.ExitOrder {
 		quantity = min(quantity, d.reducible())
 	}
-	if quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(w.Price, quantity).Less(d.truth.Rules.MinNotional) {
+	if quantity < d.symbol.Rules.QuantityTick || d.symbol.Rules.Notional(w.Price, quantity).Less(d.symbol.Rules.MinNotional) {
 		return
 	}
 	order := exchange.NewOrder{Type: exchange.Limit, Side: w.Side, Quantity: quantity, Price: w.Price, PostOnly: w.PostOnly,
-		ReduceOnly: purpose == ExitOrder && d.truth.Key.Market == exchange.Futures}
+		ReduceOnly: purpose == placement.ExitOrder && d.symbol.Key().Market == exchange.Futures}
 	if w.StopPrice != 0 {
 		order.Type, order.StopPrice, order.PostOnly = exchange.StopLimit, w.StopPrice, false
-		if d.truth.Key.Market == exchange.Futures {
+		if d.symbol.Key().Market == exchange.Futures {
 			order.WorkingType = exchange.ContractPrice
 		}
 	}
@@ -81,14 +83,14 @@ func (d *derivation) keep(purpose Purpose, w *strategy.DesiredOrder) {
 func (d *derivation) reducible() exchange.Quantity {
 	free := abs(d.held)
 	for _, p := range d.orders {
-		if p.Purpose == ExitOrder {
+		if p.Purpose() == placement.ExitOrder {
 			free -= p.Remaining()
 		}
 	}
 	for i := range d.intents {
-		if d.intents[i].Purpose == ExitOrder || d.intents[i].Purpose == Exit {
+		if d.intents[i].Purpose == placement.ExitOrder || d.intents[i].Purpose == placement.Exit {
 			free -= d.intents[i].Order.Quantity
 		}
 	}
-	return d.truth.Rules.FloorQuantity(max(0, min(free, d.room())))
+	return d.symbol.Rules.FloorQuantity(max(0, min(free, d.room())))
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
 
@@ -13,68 +14,68 @@ const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 
 // observePosition compares the position the exchange tells with the one the
 // fills explain, and decides what is unknown.
-func (b *Book) observePosition(s *Snapshot, truth *SymbolTruth, emit func(record.Record)) {
-	if truth.calm.sinceMS != 0 {
-		truth.calm.again(s)
+func (b *Book) observePosition(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
+	if symbol.calm.sinceMS != 0 {
+		symbol.calm.extend(s)
 	}
-	if truth.Key.Market == exchange.Spot {
-		b.forgetGone(s, truth)
-		b.observeWallet(s, truth, emit)
+	if symbol.Key().Market == exchange.Spot {
+		b.forgetGone(s, symbol)
+		b.observeWallet(s, symbol, emit)
 		return
 	}
 	if !s.Positions.Done() {
 		return
 	}
-	if !b.takePosition(s, truth, emit) {
+	if !b.takePosition(s, symbol, emit) {
 		return
 	}
-	truth.Read = true
-	b.measureResidual(s, truth)
-	if unknown := b.unknownOn(truth.Key); len(unknown) > 0 {
-		truth.Settled = false
-		b.decideUnknown(s, truth, unknown, emit)
-		b.measureResidual(s, truth)
-	} else if truth.residual != 0 && truth.Quarantine == "" && truth.differs.longer(b.settle.StalenessMS) {
-		b.foreign(truth, emit)
-	} else if truth.residual == 0 && truth.outweighed() {
-		b.ignore(truth, "the exchange has one position: what is left of it beside others is botd's", emit)
+	symbol.Read = true
+	b.measureResidual(s, symbol)
+	if unknown := b.unknownOn(symbol.Key()); len(unknown) > 0 {
+		symbol.Settled = false
+		b.decideUnknown(s, symbol, unknown, emit)
+		b.measureResidual(s, symbol)
+	} else if symbol.residual != 0 && symbol.Quarantine() == "" && symbol.differs.exceeds(b.Settle().StalenessMS) {
+		b.foreign(symbol, emit)
+	} else if symbol.residual == 0 && symbol.outweighed() {
+		b.ignore(symbol, "the exchange has one position: what is left of it beside others is botd's", emit)
 	}
-	truth.Settled = truth.residual == 0 && !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
+	symbol.Settled = symbol.residual == 0 && !b.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
 }
 
 // takePosition reads the symbol's position out of the list. It reports false
 // when the full snapshot moved while it was taken.
-func (b *Book) takePosition(s *Snapshot, truth *SymbolTruth, emit func(record.Record)) bool {
-	now, count := find(s.Positions.Items(), truth.Key.Name)
+func (b *Book) takePosition(s *Snapshot, symbol *SymbolState, emit func(record.Record)) bool {
+	now, count := find(s.Positions.Items(), symbol.Key().Name)
 	if count > 1 { // a list put together from replicas may show the one that ended and the next; lasting, it breaks the contract (case 38)
-		if truth.doubled.again(s); truth.doubled.longer(b.settle.StalenessMS) {
-			b.quarantine(truth, "the exchange shows two positions on one symbol", emit)
+		if symbol.doubled.extend(s); symbol.doubled.exceeds(b.Settle().StalenessMS) {
+			b.quarantine(symbol, "the exchange shows two positions on one symbol", emit)
 		}
-		truth.lasts.over()
-		truth.Settled = false
+		symbol.equal.reset()
+		symbol.Settled = false
 		return false
 	}
-	truth.doubled.over()
+	symbol.doubled.reset()
 	if s.Before.Done() {
-		if before, _ := find(s.Before.Items(), truth.Key.Name); before.Signed() != now.Signed() || before.ID != now.ID {
-			truth.lasts.over()
+		if before, _ := find(s.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
+			symbol.equal.reset()
 			return false
 		}
 	}
-	if now.ID != 0 && now.ID == truth.PositionID && signOf(now.Signed()) == -signOf(truth.AtVenue()) && now.Remaining != 0 {
-		b.quarantine(truth, "the position changed its side by itself", emit) // case 38
+	if now.ID != 0 && now.ID == symbol.PositionID && signOf(now.Signed()) == -signOf(symbol.AtVenue()) && now.Remaining != 0 {
+		b.quarantine(symbol, "the position changed its side by itself", emit) // case 38
 	}
-	if now.ID != truth.PositionID || now.Signed() != truth.AtVenue() {
-		b.version++
+	if now.ID != symbol.PositionID || now.Signed() != symbol.AtVenue() {
+		b.changes++
 	}
-	truth.saw(now.ID)
-	if now.ID != truth.PositionID || truth.AtVenue() == 0 {
-		truth.SinceMS = s.EndedMS
+	symbol.saw(now.ID)
+	if now.ID != symbol.PositionID || symbol.AtVenue() == 0 {
+		symbol.SinceMS = s.EndedMS
 	}
-	truth.Position, truth.EntryPrice, truth.PositionID, truth.LiqPrice = now.Signed()-truth.Ignored, now.EntryPrice, now.ID, now.LiqPrice
-	truth.MarkedAt = truth.Price()
+	symbol.Position, symbol.EntryPrice, symbol.PositionID, symbol.LiqPrice = now.Signed()-symbol.Ignored(), now.EntryPrice, now.ID, now.LiqPrice
+	symbol.MarkedAt = symbol.Price()
 	if now.Leverage > 0 {
-		truth.Leverage = now.Leverage
+		symbol.Leverage = now.Leverage
 	}
 	return true
 }
@@ -93,126 +94,123 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // a placement could, by being unresolved or not visible yet, that does not begin;
 // it begins anew when fills were booked, since the same figure is another one's
 // then.
-func (b *Book) measureResidual(s *Snapshot, truth *SymbolTruth) {
-	residual := truth.Position - truth.Known
-	if residual != truth.residual || truth.Known != truth.residualOf || residual == 0 || b.anyUnresolved(truth.Key) || b.unseen(s, truth.Key) {
-		truth.differs.anew(s)
+func (b *Book) measureResidual(s *Snapshot, symbol *SymbolState) {
+	residual := symbol.Position - symbol.Known()
+	if residual != symbol.residual || symbol.Known() != symbol.residualOf || residual == 0 || b.anyUnresolved(symbol.Key()) || b.unseen(s, symbol.Key()) {
+		symbol.differs.restart(s)
 	} else {
-		truth.differs.again(s)
+		symbol.differs.extend(s)
 	}
-	truth.residual, truth.residualOf = residual, truth.Known
+	symbol.residual, symbol.residualOf = residual, symbol.Known()
 }
-
-// Residual returns Position minus Known, and since when.
-func (t *SymbolTruth) Residual() (exchange.Quantity, int64) { return t.residual, t.differs.sinceMS }
 
 // observeWallet squares the fills of a spot symbol with the wallet, whose base
 // asset pays the fees of what was bought.
-func (b *Book) observeWallet(s *Snapshot, truth *SymbolTruth, emit func(record.Record)) {
-	if !s.Balances.Done() || !s.SpotOrders.Done() || truth.Rules == nil {
+func (b *Book) observeWallet(s *Snapshot, symbol *SymbolState, emit func(record.Record)) {
+	if !s.Balances.Done() || !s.SpotOrders.Done() || symbol.Rules == nil {
 		return
 	}
-	truth.Read = true
-	truth.Position = truth.heldOnSpot()
-	live := b.liveOn(truth.Key)
-	if b.anyUnresolved(truth.Key) || live && (b.filledLately(s, truth) || b.unseen(s, truth.Key)) {
-		truth.Settled = !b.anyUnresolved(truth.Key) && truth.Quarantine == ""
-		truth.misses.over()
-		b.boundByWallet(s, truth)
+	symbol.Read = true
+	symbol.Position = symbol.heldOnSpot()
+	live := b.liveOn(symbol.Key())
+	if b.anyUnresolved(symbol.Key()) || live && (b.filledLately(s, symbol) || b.unseen(s, symbol.Key())) {
+		symbol.Settled = !b.anyUnresolved(symbol.Key()) && symbol.Quarantine() == ""
+		symbol.misses.reset()
+		b.boundByWallet(s, symbol)
 		return
 	}
-	if b.filledLately(s, truth) {
-		b.boundByWallet(s, truth)
+	if b.filledLately(s, symbol) {
+		b.boundByWallet(s, symbol)
 		return // a read this soon may be older than the last fill: it proves nothing, and nothing opens until one does
 	}
-	held := b.inWallet(truth)
-	if truth.Known == 0 {
-		if held != truth.Baseline && !live {
-			emit(truth.about(record.Baseline{Quantity: held}))
+	held := b.inWallet(symbol)
+	if symbol.Known() == 0 {
+		if held != symbol.Baseline() && !live {
+			emit(symbol.about(record.Baseline{Quantity: held}))
 		}
-		truth.Settled = truth.Quarantine == ""
+		symbol.Settled = symbol.Quarantine() == ""
 		return
 	}
-	b.squareWallet(s, truth, held, live, emit)
-	truth.Position = truth.heldOnSpot()
-	truth.Settled = truth.Quarantine == "" && truth.misses.sinceMS == 0
+	b.squareWallet(s, symbol, held, live, emit)
+	symbol.Position = symbol.heldOnSpot()
+	symbol.Settled = symbol.Quarantine() == "" && symbol.misses.sinceMS == 0
 }
 
 // filledLately reports whether a read of this snapshot may be older than the
 // symbol's last fill, by the clock and, since that may have jumped ahead, by what
 // lies between snapshots too: more than one of them, where L is no longer than
 // what may count of the time between two.
-func (b *Book) filledLately(s *Snapshot, truth *SymbolTruth) bool {
-	return s.BeganMS < truth.filledMS+b.settle.StalenessMS ||
-		b.settle.StalenessMS > 0 && truth.calm.sinceMS != 0 && !truth.calm.longer(b.settle.StalenessMS)
+func (b *Book) filledLately(s *Snapshot, symbol *SymbolState) bool {
+	return s.BeganMS < symbol.FilledMS()+b.Settle().StalenessMS ||
+		b.Settle().StalenessMS > 0 && symbol.calm.sinceMS != 0 && !symbol.calm.exceeds(b.Settle().StalenessMS)
 }
 
 // inWallet is how much of a spot symbol's base asset the account has.
-func (b *Book) inWallet(truth *SymbolTruth) exchange.Quantity {
-	balance := b.Balance(truth.Rules.Base)
-	return truth.Rules.FloorQuantity(truth.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
+func (b *Book) inWallet(symbol *SymbolState) exchange.Quantity {
+	balance := b.Balance(symbol.Rules.Base)
+	return symbol.Rules.FloorQuantity(symbol.Rules.QuantityOf(balance.Free.Add(balance.Frozen)))
 }
 
 // boundByWallet keeps what may be sold within the wallet where the journal is
 // known to miss orders: it may miss the sale of what it believes to be held, and
 // an exit on spot sells whatever there is. A wallet that may be older than the
 // last fills may still show what they sold.
-func (b *Book) boundByWallet(s *Snapshot, truth *SymbolTruth) {
-	if truth.Alien == "" && truth.Quarantine == "" {
+func (b *Book) boundByWallet(s *Snapshot, symbol *SymbolState) {
+	if symbol.UnknownEnded == "" && symbol.Quarantine() == "" {
 		return
 	}
-	held := b.inWallet(truth)
-	if b.filledLately(s, truth) {
-		held -= truth.sold
+	held := b.inWallet(symbol)
+	if b.filledLately(s, symbol) {
+		held -= symbol.Sold()
 	}
-	truth.short = min(0, held-truth.Baseline-truth.Known+truth.Fees)
-	truth.Position = truth.heldOnSpot()
+	symbol.short = min(0, held-symbol.Baseline()-symbol.Known()+symbol.Fees())
+	symbol.Position = symbol.heldOnSpot()
 }
 
 // squareWallet takes what the wallet misses of the fills as fees, within their
 // bound; more of it is somebody else's doing. While an order rests, which may
 // fill between the list and the wallet, that is so when it lasts.
-func (b *Book) squareWallet(s *Snapshot, truth *SymbolTruth, held exchange.Quantity, live bool, emit func(record.Record)) {
-	fees := truth.Rules.QuantityOf(truth.Rules.QuantityAmount(truth.Bought).MulRate(spotFeeBound)) + truth.Rules.QuantityTick
-	short := truth.Known - truth.Fees - (held - truth.Baseline)
-	explained := short <= fees && truth.Bought > 0
+func (b *Book) squareWallet(s *Snapshot, symbol *SymbolState, held exchange.Quantity, live bool, emit func(record.Record)) {
+	fees := symbol.Rules.QuantityOf(symbol.Rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.Rules.QuantityTick
+	short := symbol.Known() - symbol.Fees() - (held - symbol.Baseline())
+	explained := short <= fees && symbol.Bought() > 0
 	if short <= 0 || explained {
-		truth.short = 0
-		truth.misses.over()
+		symbol.short = 0
+		symbol.misses.reset()
 		if short > 0 && !live {
-			emit(truth.about(record.Fees{Quantity: short, Evidence: "fees taken from the asset bought"}))
+			emit(symbol.about(record.Fees{Quantity: short, Evidence: "fees taken from the asset bought"}))
 		}
 		return
 	}
-	if short != truth.missed {
-		truth.misses.over()
+	if short != symbol.missed {
+		symbol.misses.reset()
 	}
-	truth.missed = short
-	if truth.misses.again(s); !live || truth.misses.longer(b.settle.StalenessMS) {
-		truth.misses.over()
-		b.missing(truth, short, emit)
+	symbol.missed = short
+	if symbol.misses.extend(s); !live || symbol.misses.exceeds(b.Settle().StalenessMS) {
+		symbol.misses.reset()
+		b.missing(symbol, short, emit)
 	}
 }
 
 // heldOnSpot is what fills and fees explain, without what the wallet misses of
 // it: the rest of the asset may be the user's, and is not sold.
-func (t *SymbolTruth) heldOnSpot() exchange.Quantity {
-	return max(0, t.Known-t.Fees+t.short)
+func (t *SymbolState) heldOnSpot() exchange.Quantity {
+	return max(0, t.Known()-t.Fees()+t.short)
 }
 
 func (b *Book) liveOn(key exchange.SymbolKey) bool {
-	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.Order.Key() == key })
+	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.Symbol() == key })
 }
 
 // missing decides a wallet that holds less than the fills explain: somebody sold
 // or withdrew it. What is gone can not be ignored, so it is adopted as gone or
 // waits for a person.
-func (b *Book) missing(truth *SymbolTruth, short exchange.Quantity, emit func(record.Record)) {
-	truth.short = -short
+func (b *Book) missing(symbol *SymbolState, short exchange.Quantity, emit func(record.Record)) {
+	symbol.short = -short
 	if b.Foreign == ForeignAdopt || b.Foreign == ForeignIgnore {
-		emit(truth.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold or withdrawn outside botd"}))
-		truth.short = 0
+		emit(symbol.about(record.Adopted{Quantity: -short, Evidence: "the wallet holds less: sold or withdrawn outside botd"}))
+		symbol.short = 0
 		return
 	}
-	b.quarantine(truth, "the wallet holds less than the fills explain", emit)
+	b.quarantine(symbol, "the wallet holds less than the fills explain", emit)
 }

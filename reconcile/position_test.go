@@ -6,6 +6,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -39,7 +40,7 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 			d.book.Foreign = ForeignIgnore
 			d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 10}}})
 			d.tells(1, 0)
-			id := d.send(d.one(Order, nil))
+			id := d.send(d.one(placement.Order, nil))
 			d.acknowledge(id, 11)
 			resting := d.order(id, 11, exchange.StatusOpen, 10, 0)
 			resting.Side, resting.Type = exchange.Sell, exchange.Limit
@@ -47,19 +48,19 @@ func TestBesideOthersBotdsPartIsNeverMoreThanTheExchangesPosition(t *testing.T) 
 				d.now += 1_000
 				d.tells(1, c.stranger, resting)
 			}
-			truth := d.book.Symbol(bitcoin)
-			if truth.Ignored != c.stranger || truth.Known != 0 {
-				t.Fatalf("want %d ignored, have %d and known %d", c.stranger, truth.Ignored, truth.Known)
+			symbol := d.book.Symbol(bitcoin)
+			if symbol.Ignored() != c.stranger || symbol.Known() != 0 {
+				t.Fatalf("want %d ignored, have %d and known %d", c.stranger, symbol.Ignored(), symbol.Known())
 			}
 			resting.Filled = 9
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Symbol: bitcoin, Strategy: "one", Body: record.Ended{State: Filled, Filled: 10}})
+			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Symbol: bitcoin, Strategy: "one", Body: record.Ended{State: placement.Filled, Filled: 10}})
 			for range 8 { // and then it fills against theirs
 				d.now += 1_000
 				d.tells(2, c.venue)
 			}
-			if truth.Known != c.own || truth.Position != c.own || truth.Ignored != c.beside || !truth.Settled {
+			if symbol.Known() != c.own || symbol.Position != c.own || symbol.Ignored() != c.beside || !symbol.Settled {
 				t.Errorf("want botd's %d of %d and %d ignored, have known %d, position %d and ignored %d, settled %t",
-					c.own, c.venue, c.beside, truth.Known, truth.Position, truth.Ignored, truth.Settled)
+					c.own, c.venue, c.beside, symbol.Known(), symbol.Position, symbol.Ignored(), symbol.Settled)
 			}
 			d.target(0)
 			intents := d.derive(nil)
@@ -120,7 +121,7 @@ func (w *wallet) observe(held string, orders ...exchange.Order) {
 // order sends an order and lets it be accepted.
 func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quantity) exchange.Order {
 	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.Limit, Quantity: quantity, Price: 50_000e8, ClientOrderID: w.book.NextClientOrderID("t")}
-	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: Order, Key: "k", DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: placement.Order, Key: "k", DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: orderID}})
 	return exchange.Order{ID: orderID, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: side, Type: exchange.Limit, Quantity: quantity, Price: order.Price, Status: exchange.StatusOpen}
 }
@@ -128,7 +129,7 @@ func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quan
 // buys lets an order fill and end.
 func (w *wallet) buys(quantity exchange.Quantity) {
 	order := w.order(5, exchange.Buy, quantity)
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: Filled, Filled: quantity}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: placement.Filled, Filled: quantity}})
 }
 
 func TestAClockThatJumpsAheadMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
@@ -137,18 +138,18 @@ func TestAClockThatJumpsAheadMakesNoWalletYoungerThanTheLastFill(t *testing.T) {
 	w.observe("1")
 	w.now += 60_000
 	w.buys(10)
-	truth := w.book.Symbol(coin)
+	symbol := w.book.Symbol(coin)
 	w.now += 8_000 // the clock jumps, and by it the read would be younger
 	w.observe("1") // a replica of before the fill
-	if truth.Quarantine != "" || truth.Settled {
-		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", truth.Settled, truth.Quarantine)
+	if symbol.Quarantine() != "" || symbol.Settled {
+		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.Settled, symbol.Quarantine())
 	}
 	for range 3 {
 		w.now += 900
 		w.observe("1.01")
 	}
-	if truth.Quarantine != "" || !truth.Settled || truth.Position != 10 {
-		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", truth.Settled, truth.Position, truth.Quarantine)
+	if symbol.Quarantine() != "" || !symbol.Settled || symbol.Position != 10 {
+		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", symbol.Settled, symbol.Position, symbol.Quarantine())
 	}
 }
 
@@ -161,8 +162,8 @@ func TestAfterARestartAWalletReadLongAfterTheLastFillSettlesAtOnce(t *testing.T)
 	w.now += 60_000
 	w.start()
 	w.observe("1.01")
-	if truth := w.book.Symbol(coin); !truth.Settled || truth.Position != 10 {
-		t.Errorf("want it settled with 10, have settled %t and %d", truth.Settled, truth.Position)
+	if symbol := w.book.Symbol(coin); !symbol.Settled || symbol.Position != 10 {
+		t.Errorf("want it settled with 10, have settled %t and %d", symbol.Settled, symbol.Position)
 	}
 }
 
@@ -174,23 +175,23 @@ func TestAStartThatSetsASlowClockRightMakesNoWalletYoungerThanTheLastFill(t *tes
 	w.buys(10)
 	w.now += 8_000 // 5 s by what was lost with the process, 3 s that passed
 	w.start()
-	truth := w.book.Symbol(coin)
+	symbol := w.book.Symbol(coin)
 	w.observe("1") // a replica of before the fill
-	if truth.Quarantine != "" || truth.Settled {
-		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", truth.Settled, truth.Quarantine)
+	if symbol.Quarantine() != "" || symbol.Settled {
+		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.Settled, symbol.Quarantine())
 	}
 	for range testSettle.StalenessMS/1_000 + 2 {
 		w.now += 1_000
 		w.observe("1.01")
 	}
-	if truth.Quarantine != "" || !truth.Settled || truth.Position != 10 {
-		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", truth.Settled, truth.Position, truth.Quarantine)
+	if symbol.Quarantine() != "" || !symbol.Settled || symbol.Position != 10 {
+		t.Errorf("want it settled with 10, have settled %t, %d and quarantine %q", symbol.Settled, symbol.Position, symbol.Quarantine())
 	}
 }
 
 func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testing.T) {
 	t.Parallel()
-	alien := func(w *wallet) { w.book.Symbol(coin).Alien = "bt-9-1" }
+	alien := func(w *wallet) { w.book.Symbol(coin).UnknownEnded = "bt-9-1" }
 	for _, c := range []struct {
 		name    string
 		misses  func(*wallet)
@@ -222,9 +223,9 @@ func TestWhereTheJournalMissesOrdersNoMoreIsSoldOnSpotThanTheWalletHas(t *testin
 			c.misses(w)
 			w.now += 100
 			w.observe("1.003", orders...) // 7 of the 10 were sold by what the journal misses
-			truth := w.book.Symbol(coin)
-			if held := w.book.Held(truth); truth.Known != 10 || truth.Position != c.want || held != c.want {
-				t.Errorf("want %d of 10 to be sold at most, have known %d, position %d, held %d", c.want, truth.Known, truth.Position, held)
+			symbol := w.book.Symbol(coin)
+			if held := w.book.Held(symbol); symbol.Known() != 10 || symbol.Position != c.want || held != c.want {
+				t.Errorf("want %d of 10 to be sold at most, have known %d, position %d, held %d", c.want, symbol.Known(), symbol.Position, held)
 			}
 		})
 	}
@@ -247,7 +248,7 @@ func TestAnOrderThatAPersonTookToBeGoneAndThatIsOpenIsCanceled(t *testing.T) {
 	}
 	w.now += 60_000
 	w.observe("1.01", order)
-	if live := w.book.Live(); len(live) != 1 || live[0].OrderID != 7 || !live[0].Surplus {
+	if live := w.book.Live(); len(live) != 1 || live[0].OrderID() != 7 || !live[0].Duplicate() {
 		t.Errorf("want the open order held, to be canceled, have %+v", live)
 	}
 }
@@ -270,7 +271,7 @@ func TestWhereTheJournalMissesOrdersAnOldWalletDoesNotLetASaleGoTwice(t *testing
 		w.observe("1.003")
 		held("7 of the 10 were sold by what the journal misses", 3)
 		sale := w.order(6, exchange.Sell, 3)
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: Filled, Filled: 3}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Ended{State: placement.Filled, Filled: 3}})
 		if restarted {
 			w.start()
 		}

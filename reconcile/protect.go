@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -18,26 +20,26 @@ const bridge = "bridge"
 // again reports whether a placement of unknown fate may have another beside it:
 // it was not in the list just fetched, and the exchange refuses or caps a repeat.
 // Spot promises neither, so there nothing is repeated.
-func (d *derivation) again(p *Placement) bool {
-	waited := d.nowMS-max(p.SentMS, p.UnknownMS) >= againMS
-	return p.State == Uncertain && waited && d.truth.Key.Market == exchange.Futures
+func (d *derivation) again(p *account.Placement) bool {
+	waited := d.nowMS-max(p.SentMS(), p.UnknownMS()) >= againMS
+	return p.State() == placement.Uncertain && waited && d.symbol.Key().Market == exchange.Futures
 }
 
 // protect keeps the position's stop-loss and take-profit on the exchange, placed
 // in the round in which the position is first seen.
 func (d *derivation) protect() {
-	protection := d.wish.Protection
+	protection := d.desired.Protection
 	switch {
 	case d.dusting:
 		return // what stands closes the rest
-	case d.held == 0 && (d.truth.Known != 0 || d.truth.Position != 0):
+	case d.held == 0 && (d.symbol.Known() != 0 || d.symbol.Position != 0):
 		return // the read may be stale, or a stranger's: what protects stays
 	case d.held == 0:
 		for _, p := range append(d.stops, d.profits...) {
 			d.cancel(p, "there is no position to protect")
 		}
 		return
-	case d.truth.Key.Market == exchange.Spot:
+	case d.symbol.Key().Market == exchange.Spot:
 		if !d.exiting {
 			d.protectSpot()
 		}
@@ -62,7 +64,7 @@ func (d *derivation) stop(protection strategy.Protection) {
 		}
 		return
 	}
-	price := d.protectionPrice(StopLoss, protection.StopLoss)
+	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
 	if price <= 0 {
 		return
 	}
@@ -71,24 +73,24 @@ func (d *derivation) stop(protection strategy.Protection) {
 		return
 	}
 	gone := main == nil || d.again(main)
-	passed := d.passed(StopLoss, price)
+	passed := d.passed(placement.StopLoss, price)
 	switch {
-	case passed && (gone || main.Order.StopPrice != price && !main.State.Unresolved()):
-		d.exitNow(StopLoss, "the stop's price was passed already")
+	case passed && (gone || main.Order().StopPrice != price && !main.State().Unresolved()):
+		d.exitNow(placement.StopLoss, "the stop's price was passed already")
 	case gone:
-		d.arm(StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true}, "protects the position")
-	case main.State.Unresolved() || passed:
-	case main.Order.StopPrice == price:
+		d.arm(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, ClosePosition: true}, "protects the position")
+	case main.State().Unresolved() || passed:
+	case main.Order().StopPrice == price:
 		if beside != nil {
 			d.cancel(beside, "the stop stands at its new price")
 		}
 	case beside != nil:
-		if !beside.State.Unresolved() || d.again(beside) {
+		if !beside.State().Unresolved() || d.again(beside) {
 			d.cancel(main, "the protection moves")
 		}
-	case d.nowMS-main.SentMS < int64(d.wish.Interval): // at most once a candle
-	case d.wish.Bridge && len(d.towards) == 0 && d.reducible() == abs(d.held):
-		d.arm(StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.held), ReduceOnly: true}, "stands while the protection moves")
+	case d.nowMS-main.SentMS() < int64(d.desired.Interval): // at most once a candle
+	case d.desired.Bridge && len(d.towards) == 0 && d.reducible() == abs(d.held):
+		d.arm(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: price, Quantity: abs(d.held), ReduceOnly: true}, "stands while the protection moves")
 	default:
 		d.cancel(main, "the protection moves")
 	}
@@ -96,14 +98,14 @@ func (d *derivation) stop(protection strategy.Protection) {
 
 // stopsOf sorts protections of one kind: the closePosition one, the bridge
 // beside it, and an exit at market; of several the newest.
-func (d *derivation) stopsOf(live []*Placement) (main, beside, urgent *Placement) {
+func (d *derivation) stopsOf(live []*account.Placement) (main, beside, urgent *account.Placement) {
 	for _, p := range live {
 		switch {
-		case p.Order.ClosePosition:
-			if main == nil || main.State == Uncertain || p.State != Uncertain {
+		case p.Order().ClosePosition:
+			if main == nil || main.State() == placement.Uncertain || p.State() != placement.Uncertain {
 				main = p
 			}
-		case p.Order.Type == exchange.MarketOrder:
+		case p.Order().Type == exchange.MarketOrder:
 			urgent = p
 		default:
 			beside = p
@@ -114,7 +116,7 @@ func (d *derivation) stopsOf(live []*Placement) (main, beside, urgent *Placement
 
 // protecting returns the exit at market that is under way in the name of a
 // protection whose price was passed, or nil.
-func (d *derivation) protecting() *Placement {
+func (d *derivation) protecting() *account.Placement {
 	if _, _, urgent := d.stopsOf(d.stops); urgent != nil {
 		return urgent
 	}
@@ -135,19 +137,19 @@ func (d *derivation) profit(protection strategy.Protection) {
 		}
 		return
 	}
-	if d.truth.Ignored != 0 || d.taken(exchange.TakeProfitMarket) {
+	if d.symbol.Ignored() != 0 || d.taken(exchange.TakeProfitMarket) {
 		d.profitPart(protection)
 		return
 	}
-	price := d.protectionPrice(TakeProfit, protection.TakeProfit)
+	price := d.protectionPrice(placement.TakeProfit, protection.TakeProfit)
 	switch gone := main == nil || d.again(main); {
-	case price <= 0, gone && d.passed(TakeProfit, price):
+	case price <= 0, gone && d.passed(placement.TakeProfit, price):
 	case gone:
-		d.arm(TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true}, "takes the profit")
-	case main.State.Unresolved():
+		d.arm(placement.TakeProfit, exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true}, "takes the profit")
+	case main.State().Unresolved():
 	case beside != nil: // of when others held part of the position
 		d.cancel(beside, "the one of the whole position stands")
-	case main.Order.StopPrice == price, d.passed(TakeProfit, price), d.nowMS-main.SentMS < int64(d.wish.Interval):
+	case main.Order().StopPrice == price, d.passed(placement.TakeProfit, price), d.nowMS-main.SentMS() < int64(d.desired.Interval):
 	default:
 		d.cancel(main, "the protection moves")
 	}
@@ -156,7 +158,7 @@ func (d *derivation) profit(protection strategy.Protection) {
 // arm places a protecting order, unless the position is on its way out: the
 // exchange sweeps what protects it with its end, and a new one would stand
 // against the next position (case 29).
-func (d *derivation) arm(purpose Purpose, order exchange.NewOrder, reason string) {
+func (d *derivation) arm(purpose placement.Purpose, order exchange.NewOrder, reason string) {
 	if d.leaving() {
 		return
 	}
@@ -172,7 +174,7 @@ func (d *derivation) arm(purpose Purpose, order exchange.NewOrder, reason string
 // leaving reports whether an exit of the whole position is under way.
 func (d *derivation) leaving() bool {
 	for _, p := range d.towards {
-		if p.Purpose == Exit && p.Remaining() >= abs(d.held) {
+		if p.Purpose() == placement.Exit && p.Remaining() >= abs(d.held) {
 			return true
 		}
 	}
@@ -191,20 +193,20 @@ func share(price exchange.Price, rate exchange.Rate) exchange.Price {
 
 // protectionPrice is the stop price: on the losing side for a stop, on the
 // winning side for a profit, rounded away from the position by less than a tick.
-func (d *derivation) protectionPrice(purpose Purpose, distance strategy.Distance) exchange.Price {
-	rules := d.truth.Rules
+func (d *derivation) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
+	rules := d.symbol.Rules
 	if distance.Price != 0 {
 		return rules.FloorPrice(distance.Price)
 	}
-	base := d.truth.EntryPrice
+	base := d.symbol.EntryPrice
 	if base.IsZero() {
-		base = d.truth.MeanPrice
+		base = d.symbol.MeanPrice()
 	}
 	if base.IsZero() {
-		base = rules.PriceAmount(d.truth.Last)
+		base = rules.PriceAmount(d.symbol.Last)
 	}
 	long := d.held > 0
-	if long == (purpose == TakeProfit) {
+	if long == (purpose == placement.TakeProfit) {
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
@@ -212,21 +214,21 @@ func (d *derivation) protectionPrice(purpose Purpose, distance strategy.Distance
 
 // passed reports whether the exchange would refuse the price: a stop must be on
 // the losing side of the current price, a profit on the winning side (rule 9).
-func (d *derivation) passed(purpose Purpose, price exchange.Price) bool {
-	if (d.held > 0) == (purpose == StopLoss) {
-		return price >= d.truth.Last
+func (d *derivation) passed(purpose placement.Purpose, price exchange.Price) bool {
+	if (d.held > 0) == (purpose == placement.StopLoss) {
+		return price >= d.symbol.Last
 	}
-	return price <= d.truth.Last
+	return price <= d.symbol.Last
 }
 
 // exitNow exits at market in the name of a protection, unless an exit is under
 // way already.
-func (d *derivation) exitNow(purpose Purpose, reason string) {
+func (d *derivation) exitNow(purpose placement.Purpose, reason string) {
 	if d.exiting {
 		return
 	}
 	for _, p := range d.towards {
-		if p.Purpose == Exit && !d.again(p) {
+		if p.Purpose() == placement.Exit && !d.again(p) {
 			return
 		}
 	}
@@ -234,11 +236,11 @@ func (d *derivation) exitNow(purpose Purpose, reason string) {
 	if d.clearResting() {
 		return // the whole follows when the exchange has confirmed
 	}
-	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == Exit }) // a part of what goes now
+	d.intents = slices.DeleteFunc(d.intents, func(i Intent) bool { return i.Purpose == placement.Exit }) // a part of what goes now
 	before := len(d.intents)
 	d.reduceNow(abs(d.held), reason)
 	for i := before; i < len(d.intents); i++ {
-		if d.intents[i].Purpose == Exit {
+		if d.intents[i].Purpose == placement.Exit {
 			d.intents[i].Purpose = purpose
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 )
 
 // Spot stops are orders of a quantity, which hold the asset. What is bought later is
@@ -18,38 +20,38 @@ const (
 // their cancel is confirmed before any other exit.
 func (d *derivation) protectSpot() {
 	for _, p := range d.towards {
-		if p.Purpose == Exit {
+		if p.Purpose() == placement.Exit {
 			return // it sells the asset a stop would sell too: the stop comes back when it has ended
 		}
 	}
-	if protection := d.wish.Protection; !protection.Set || protection.StopLoss.IsZero() {
+	if protection := d.desired.Protection; !protection.Set || protection.StopLoss.IsZero() {
 		for _, p := range d.stops {
 			d.cancel(p, "not wished any more")
 		}
 		return
 	}
-	rules := d.truth.Rules
-	price, missing := d.protectionPrice(StopLoss, d.wish.Protection.StopLoss), rules.FloorQuantity(abs(d.held))
+	rules := d.symbol.Rules
+	price, missing := d.protectionPrice(placement.StopLoss, d.desired.Protection.StopLoss), rules.FloorQuantity(abs(d.held))
 	if price <= 0 {
 		return
 	}
 	for _, p := range d.stops {
 		missing -= p.Remaining()
 	}
-	moved := slices.ContainsFunc(d.stops, func(p *Placement) bool { return p.Order.StopPrice != price })
+	moved := slices.ContainsFunc(d.stops, func(p *account.Placement) bool { return p.Order().StopPrice != price })
 	switch {
 	case missing < 0:
 		d.replaceStops(0, "what is held is less than the stop would sell")
 	case d.tooSmall(missing) && moved:
-		d.replaceStops(int64(d.wish.Interval), "the protection moves")
+		d.replaceStops(int64(d.desired.Interval), "the protection moves")
 	case d.tooSmall(missing):
 	case len(d.stops) >= mostStops:
 		d.replaceStops(joinMS, "one stop takes the place of many")
-	case d.passed(StopLoss, price) && len(d.stops) == 0:
-		d.exitNow(StopLoss, "the stop's price was passed already")
-	case !d.passed(StopLoss, price):
-		d.add(Intent{Purpose: StopLoss, Reason: "protects the position", Order: exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held),
-			Quantity: missing, StopPrice: price, Price: rules.FloorPrice(price - share(price, d.wish.Collar))}})
+	case d.passed(placement.StopLoss, price) && len(d.stops) == 0:
+		d.exitNow(placement.StopLoss, "the stop's price was passed already")
+	case !d.passed(placement.StopLoss, price):
+		d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.SideOf(-d.held),
+			Quantity: missing, StopPrice: price, Price: rules.FloorPrice(price - share(price, d.desired.Collar))}})
 	}
 }
 
@@ -57,7 +59,7 @@ func (d *derivation) protectSpot() {
 // than that, or one is something else or unresolved.
 func (d *derivation) replaceStops(leastMS int64, reason string) {
 	for _, p := range d.stops {
-		if p.Order.Type != exchange.StopLimit || p.State.Unresolved() || d.nowMS-p.SentMS < leastMS {
+		if p.Order().Type != exchange.StopLimit || p.State().Unresolved() || d.nowMS-p.SentMS() < leastMS {
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -16,33 +17,32 @@ func TestAStopOfMoreThanIsHeldIsTakenOffAtOnce(t *testing.T) {
 	w.observe("0")
 	w.now += 60_000
 	w.buys(10)
-	truth := w.book.Symbol(coin)
-	truth.Last, truth.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
-	state := w.book.Strategy("one")
-	state.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}
+	symbol := w.book.Symbol(coin)
+	symbol.Last, symbol.EntryPrice = 50_000e8, exchange.AmountOf(50_000)
+	w.book.Apply(&record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
 	derive := func() []Intent {
-		intents, _ := w.book.Derive(&Wish{State: state, Truth: truth, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
+		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
 			Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 		return intents
 	}
 	w.observe("0.01")
 	stop := derive()
-	if len(stop) != 1 || stop[0].Purpose != StopLoss || stop[0].Order.Quantity != 10 {
+	if len(stop) != 1 || stop[0].Purpose != placement.StopLoss || stop[0].Order.Quantity != 10 {
 		t.Fatalf("want a stop of all 10, have %+v", stop)
 	}
 	order := stop[0].Order
 	order.ClientOrderID = w.book.NextClientOrderID("t")
-	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: StopLoss, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: record.Sending{Order: order, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: 9}})
 	resting := exchange.Order{ID: 9, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: order.Type, Quantity: 10, Price: order.Price, StopPrice: order.StopPrice, Status: exchange.StatusOpen}
 	for range testSettle.StalenessMS/1_000 + 3 { // sold by hand
 		w.now += 1_000
 		w.observe("0.004", resting)
 	}
-	if held := w.book.Held(truth); held != 4 {
+	if held := w.book.Held(symbol); held != 4 {
 		t.Fatalf("want 4 held, have %d", held)
 	}
-	if intents := derive(); len(intents) != 1 || intents[0].Purpose != Cancel || intents[0].ClientID != order.ClientOrderID {
+	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.Cancel || intents[0].ClientID != order.ClientOrderID {
 		t.Errorf("want the stop of 10 taken off %d s after it was placed, have %+v", (testSettle.StalenessMS+3_000)/1_000, intents)
 	}
 }

@@ -8,12 +8,9 @@ import (
 	"botd/reconcile/ledger"
 )
 
-// Ledger returns the account's ledger.
-func (b *Book) Ledger() *ledger.Ledger { return b.ledger }
-
 // rulesOf are a symbol's rules, where the book knows them.
 func (b *Book) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
-	i, found := slices.BinarySearchFunc(b.symbols, key, func(t *SymbolTruth, k exchange.SymbolKey) int { return t.Key.Compare(k) })
+	i, found := b.find(key)
 	if !found {
 		return nil
 	}
@@ -27,9 +24,9 @@ func (b *Book) FuturesReading(s *Snapshot) (ledger.Reading, bool) {
 		return ledger.Reading{}, false
 	}
 	r := ledger.Reading{AtMS: s.EndedMS, Market: exchange.Futures, Wallet: ledger.FuturesWallet(s.Account), Open: b.PositionsRead(s.Positions.Items())}
-	for _, truth := range b.symbols {
-		if truth.Key.Market == exchange.Futures {
-			b.addInstrument(&r, truth.Rules)
+	for _, symbol := range b.symbols {
+		if symbol.Key().Market == exchange.Futures {
+			b.addInstrument(&r, symbol.Rules)
 		}
 	}
 	return r, true
@@ -52,7 +49,7 @@ func (b *Book) addInstrument(r *ledger.Reading, rules *exchange.Symbol) {
 		return
 	}
 	instrument := ledger.InstrumentOf(rules)
-	if known, found := b.ledger.Instrument(instrument.Symbol); !found || known != instrument {
+	if known, found := b.Ledger().Instrument(instrument.Symbol); !found || known != instrument {
 		r.Instruments = append(r.Instruments, instrument)
 	}
 }
@@ -77,10 +74,10 @@ func (b *Book) SpotReading(s *Snapshot) (ledger.Reading, bool) {
 		return r, false
 	}
 	var names []string
-	for _, truth := range b.symbols {
-		if truth.Key.Market == exchange.Spot && truth.Rules != nil {
-			b.addInstrument(&r, truth.Rules)
-			names = append(names, truth.Rules.Base, truth.Rules.Quote)
+	for _, symbol := range b.symbols {
+		if symbol.Key().Market == exchange.Spot && symbol.Rules != nil {
+			b.addInstrument(&r, symbol.Rules)
+			names = append(names, symbol.Rules.Base, symbol.Rules.Quote)
 		}
 	}
 	slices.Sort(names)

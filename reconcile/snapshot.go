@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -52,8 +54,8 @@ func (s *Snapshot) Orders(market exchange.Market) exchange.Fetched[exchange.Orde
 
 // Vanished returns the live placements with an order id that the open list of
 // their market does not show: each must be asked for by id.
-func (b *Book) Vanished(s *Snapshot) []*Placement {
-	var vanished []*Placement
+func (b *Book) Vanished(s *Snapshot) []*account.Placement {
+	var vanished []*account.Placement
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		list := s.Orders(market)
 		if !list.Done() {
@@ -65,11 +67,11 @@ func (b *Book) Vanished(s *Snapshot) []*Placement {
 		}
 		slices.Sort(open)
 		b.openIDs = open
-		for _, p := range b.live {
-			if p.OrderID == 0 || p.Order.Market != market {
+		for _, p := range b.Live() {
+			if p.OrderID() == 0 || p.Order().Market != market {
 				continue
 			}
-			if _, shown := slices.BinarySearch(open, p.OrderID); !shown {
+			if _, shown := slices.BinarySearch(open, p.OrderID()); !shown {
 				vanished = append(vanished, p)
 			}
 		}
@@ -80,14 +82,14 @@ func (b *Book) Vanished(s *Snapshot) []*Placement {
 // Unknowns reports whether any placement's acceptance is not known, for which a
 // round must take the full snapshot.
 func (b *Book) Unknowns() bool {
-	return slices.ContainsFunc(b.live, func(p *Placement) bool { return p.State == Uncertain })
+	return slices.ContainsFunc(b.Live(), func(p *account.Placement) bool { return p.State() == placement.Uncertain })
 }
 
 // Observe advances every placement and position by what was fetched. The
 // records it returns are applied already, in order, and must be journalled.
 func (b *Book) Observe(s *Snapshot) []record.Record {
 	var out []record.Record
-	newborn := !b.seasoned
+	newborn := b.New()
 	emit := func(r record.Record) {
 		r.AtMS = s.EndedMS
 		b.Apply(&r)
@@ -108,8 +110,8 @@ func (b *Book) Observe(s *Snapshot) []record.Record {
 	if s.Balances.Done() {
 		b.Balances, b.WalletMS = s.Balances.Items(), s.EndedMS
 	}
-	for _, truth := range b.symbols {
-		b.observePosition(s, truth, emit)
+	for _, symbol := range b.symbols {
+		b.observePosition(s, symbol, emit)
 	}
 	if newborn {
 		b.guardLost(emit)
@@ -129,33 +131,39 @@ func (b *Book) observeList(market exchange.Market, list exchange.Fetched[exchang
 		order := &orders[i]
 		p := b.matchFrom(&next, order)
 		matched = append(matched, p)
-		if p != nil && (p.OrderID != 0 || !hasOlder(orders, order)) {
+		if p != nil && (p.OrderID() != 0 || !hasOlder(orders, order)) {
 			b.seen(p, order, emit)
 		}
 	}
-	for _, truth := range b.symbols {
-		if truth.Key.Market == market {
-			b.noteGone(truth, orders)
-			truth.Foreign, truth.left = truth.Foreign[:0], truth.left[:0]
+	for _, symbol := range b.symbols {
+		if symbol.Key().Market == market {
+			b.noteGone(symbol, orders)
+			symbol.Foreign, symbol.leftAlone = symbol.Foreign[:0], symbol.leftAlone[:0]
 		}
 	}
 	for i := range orders {
 		order := &orders[i]
 		switch {
-		case matched[i] != nil && !matched[i].State.Final(): // live, as it was
+		case matched[i] != nil && !matched[i].State().Final(): // live, as it was
 		case b.match(order) != nil:
-		case b.ended[order.ClientOrderID].left:
-			truth := b.Symbol(order.Key())
-			truth.left = append(truth.left, *order)
-		case b.Ours(order.ClientOrderID):
+		case b.leftAlone(order):
+			symbol := b.Symbol(order.Key())
+			symbol.leftAlone = append(symbol.leftAlone, *order)
+		case b.Known(order.ClientOrderID):
 			b.observeSurplus(order, emit)
 		default:
-			truth := b.Symbol(order.Key())
-			truth.Foreign = append(truth.Foreign, *order)
+			symbol := b.Symbol(order.Key())
+			symbol.Foreign = append(symbol.Foreign, *order)
 		}
 	}
 	clear(matched) // an ended placement is not held on to
 	b.matched = matched
+}
+
+// leftAlone reports whether a person left the order to whoever made it.
+func (b *Book) leftAlone(order *exchange.Order) bool {
+	e, _ := b.Ended(order.ClientOrderID)
+	return e.Left
 }
 
 func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
@@ -168,21 +176,21 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 // equation took it not to be there.
 func (b *Book) observeSurplus(order *exchange.Order, emit func(record.Record)) {
 	id := order.ClientOrderID
-	e, ended := b.ended[id]
-	strategy := e.strategy
-	if p := b.placements[id]; p != nil {
-		strategy, ended = p.Strategy, false
+	e, ended := b.Ended(id)
+	strategy := e.Strategy
+	if p := b.Placement(id); p != nil {
+		strategy, ended = p.Strategy(), false
 	}
-	if ended && e.orderID == order.ID && !e.absent {
+	if ended && e.OrderID == order.ID && !e.Absent {
 		b.stale++
 		return
 	}
 	body := record.Found{Duplicate: true, Evidence: "a second order under client order id " + id}
-	if ended && (e.orderID == 0 || e.absent) {
-		body.Filled, body.Evidence = min(e.filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
+	if ended && (e.OrderID == 0 || e.Absent) {
+		body.Filled, body.Evidence = min(e.Filled, order.Filled), "order "+id+" is on the exchange after it was taken to have ended"
 	}
 	emit(found(order, strategy, surplusID(order), body))
-	b.seen(b.placements[surplusID(order)], order, emit)
+	b.seen(b.Placement(surplusID(order)), order, emit)
 }
 
 func surplusID(order *exchange.Order) string {
@@ -191,12 +199,12 @@ func surplusID(order *exchange.Order) string {
 
 // match finds the live placement an order belongs to: by its client order id,
 // since the order id of an unknown one is not known.
-func (b *Book) match(order *exchange.Order) *Placement {
-	p := b.placements[order.ClientOrderID]
-	if p == nil || p.OrderID != 0 && p.OrderID != order.ID {
+func (b *Book) match(order *exchange.Order) *account.Placement {
+	p := b.Placement(order.ClientOrderID)
+	if p == nil || p.OrderID() != 0 && p.OrderID() != order.ID {
 		p = b.surplusOf(order)
 	}
-	if p == nil || p.Order.Symbol != order.Symbol || p.Order.Side != order.Side {
+	if p == nil || p.Order().Symbol != order.Symbol || p.Order().Side != order.Side {
 		return nil
 	}
 	return p
@@ -204,10 +212,10 @@ func (b *Book) match(order *exchange.Order) *Placement {
 
 // matchFrom is match that looks at the live placement at next first, and puts next
 // behind the one it found there.
-func (b *Book) matchFrom(next *int, order *exchange.Order) *Placement {
-	for at := *next; at < min(*next+3, len(b.live)); at++ {
-		p := b.live[at]
-		if p.OrderID == order.ID && p.ClientOrderID == order.ClientOrderID && p.Order.Symbol == order.Symbol && p.Order.Side == order.Side {
+func (b *Book) matchFrom(next *int, order *exchange.Order) *account.Placement {
+	for at := *next; at < min(*next+3, len(b.Live())); at++ {
+		p := b.Live()[at]
+		if p.OrderID() == order.ID && p.ClientOrderID() == order.ClientOrderID && p.Order().Symbol == order.Symbol && p.Order().Side == order.Side {
 			*next = at + 1
 			return p
 		}
@@ -215,9 +223,9 @@ func (b *Book) matchFrom(next *int, order *exchange.Order) *Placement {
 	return b.match(order)
 }
 
-func (b *Book) surplusOf(order *exchange.Order) *Placement {
-	for _, p := range b.live {
-		if p.Surplus && p.OrderID == order.ID {
+func (b *Book) surplusOf(order *exchange.Order) *account.Placement {
+	for _, p := range b.Live() {
+		if p.Duplicate() && p.OrderID() == order.ID {
 			return p
 		}
 	}
@@ -226,33 +234,33 @@ func (b *Book) surplusOf(order *exchange.Order) *Placement {
 
 // seen takes an order as fetched. Filled never goes down: a smaller figure is a
 // stale replica's (exactly-once.md, case 13).
-func (b *Book) seen(p *Placement, order *exchange.Order, emit func(record.Record)) {
-	if order.Filled < p.Filled {
+func (b *Book) seen(p *account.Placement, order *exchange.Order, emit func(record.Record)) {
+	if order.Filled < p.Filled() {
 		b.stale++
 	}
-	filled := max(order.Filled, p.Filled)
-	if !order.Status.Final() && p.State == Working && filled == p.Filled && p.OrderID == order.ID {
+	filled := max(order.Filled, p.Filled())
+	if !order.Status.Final() && p.State() == placement.Working && filled == p.Filled() && p.OrderID() == order.ID {
 		return // resting, as it was
 	}
 	switch {
 	case order.Status.Final():
-		emit(p.about(record.Ended{OrderID: order.ID, State: finalState(order.Status), Filled: filled, Price: fillPrice(order), Evidence: "fetched " + order.Status.String()}))
-	case p.State != Working || filled != p.Filled || p.OrderID != order.ID:
-		if order.Status == exchange.StatusCreated && p.OrderID == order.ID {
+		emit(p.About(record.Ended{OrderID: order.ID, State: finalState(order.Status), Filled: filled, Price: fillPrice(order), Evidence: "fetched " + order.Status.String()}))
+	case p.State() != placement.Working || filled != p.Filled() || p.OrderID() != order.ID:
+		if order.Status == exchange.StatusCreated && p.OrderID() == order.ID {
 			return // accepted, not yet in the book: nothing new
 		}
-		emit(p.about(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order)}))
+		emit(p.About(record.Fill{OrderID: order.ID, Filled: filled, Price: fillPrice(order)}))
 	}
 }
 
-func finalState(status exchange.OrderStatus) State {
+func finalState(status exchange.OrderStatus) placement.State {
 	switch status {
 	case exchange.StatusFilled:
-		return Filled
+		return placement.Filled
 	case exchange.StatusRejected:
-		return Rejected
+		return placement.Rejected
 	}
-	return Canceled
+	return placement.Canceled
 }
 
 // fillPrice is the mean price where the exchange tells it: spot orders carry it,
@@ -281,13 +289,13 @@ func (b *Book) observeLook(s *Snapshot, look Look, emit func(record.Record)) {
 
 // lost takes an acknowledged order that the exchange does not know after the
 // fence: a person must look, and what it did is unknown (case 12).
-func (b *Book) lost(s *Snapshot, p *Placement, emit func(record.Record)) {
-	if s.BeganMS < p.Fence(b.settle) || p.State == Uncertain {
+func (b *Book) lost(s *Snapshot, p *account.Placement, emit func(record.Record)) {
+	if s.BeganMS < p.Fence(b.Settle()) || p.State() == placement.Uncertain {
 		return
 	}
-	why := "acknowledged order " + p.ClientOrderID + " is not known to the exchange"
-	emit(p.about(record.Unknown{Why: why}))
-	b.quarantine(b.Symbol(p.Order.Key()), why, emit)
+	why := "acknowledged order " + p.ClientOrderID() + " is not known to the exchange"
+	emit(p.About(record.Unknown{Why: why}))
+	b.quarantine(b.Symbol(p.Symbol()), why, emit)
 }
 
 // observeHistory takes spot order history, which shows every order that ended,
@@ -301,31 +309,31 @@ func (b *Book) observeHistory(s *Snapshot, emit func(record.Record)) {
 		}
 	}
 	for _, traded := range s.Trades {
-		if p := b.ordered(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled {
-			emit(p.about(record.Fill{OrderID: p.OrderID, Filled: traded.Filled, Price: traded.Price}))
+		if p := b.ordered(exchange.Spot, traded.OrderID); p != nil && traded.Filled > p.Filled() {
+			emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
 	if !s.HistoryWhole || !s.SpotOrders.Done() {
 		return
 	}
-	for _, p := range slices.Clone(b.live) {
-		if p.Order.Market != exchange.Spot || s.BeganMS < p.Fence(b.settle) {
+	for _, p := range slices.Clone(b.Live()) {
+		if p.Order().Market != exchange.Spot || s.BeganMS < p.Fence(b.Settle()) {
 			continue
 		}
-		listed := func(o exchange.Order) bool { return o.ID == p.OrderID }
+		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
 		switch {
-		case p.State == Uncertain:
-			emit(p.about(record.Ended{State: Absent, Filled: p.Filled, Evidence: "in neither open list nor history after the fence"}))
-		case p.OrderID != 0 && !slices.ContainsFunc(s.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.History.Items(), listed):
+		case p.State() == placement.Uncertain:
+			emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "in neither open list nor history after the fence"}))
+		case p.OrderID() != 0 && !slices.ContainsFunc(s.SpotOrders.Items(), listed) && !slices.ContainsFunc(s.History.Items(), listed):
 			b.lost(s, p, emit)
 		}
 	}
 }
 
 // ordered finds a live placement by the exchange's order id.
-func (b *Book) ordered(market exchange.Market, orderID int64) *Placement {
-	for _, p := range b.live {
-		if p.OrderID == orderID && p.Order.Market == market {
+func (b *Book) ordered(market exchange.Market, orderID int64) *account.Placement {
+	for _, p := range b.Live() {
+		if p.OrderID() == orderID && p.Order().Market == market {
 			return p
 		}
 	}

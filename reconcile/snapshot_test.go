@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -12,19 +13,19 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		position exchange.Quantity
-		state    State
+		state    placement.State
 		known    exchange.Quantity
 	}{
-		{"absent", 0, Absent, 0},
-		{"filled", 20, Filled, 20},
-		{"part filled", 8, Canceled, 8},
+		{"absent", 0, placement.Absent, 0},
+		{"filled", 20, placement.Filled, 20},
+		{"part filled", 8, placement.Canceled, 8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			d.target(20)
 			d.observe(0, nil)
-			id := d.send(d.one(Entry, nil))
+			id := d.send(d.one(placement.Entry, nil))
 			d.unknown(id)
 			fence := d.book.Placement(id).Fence(testSettle)
 			for d.now < fence { // before the fence nothing proves anything
@@ -42,8 +43,8 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 			}
 			last := records[len(records)-1]
 			ended, ok := last.Body.(record.Ended)
-			if !ok || ended.State != c.state || d.book.Symbol(bitcoin).Known != c.known {
-				t.Fatalf("want ended %s known %d, have %+v known %d", c.state, c.known, last, d.book.Symbol(bitcoin).Known)
+			if !ok || ended.State != c.state || d.book.Symbol(bitcoin).Known() != c.known {
+				t.Fatalf("want ended %s known %d, have %+v known %d", c.state, c.known, last, d.book.Symbol(bitcoin).Known())
 			}
 		})
 	}
@@ -54,10 +55,10 @@ func TestAnUnknownPlacementSeenInTheOpenListIsKnown(t *testing.T) {
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
-	id := d.send(d.one(Entry, nil))
+	id := d.send(d.one(placement.Entry, nil))
 	d.unknown(id)
 	d.observe(0, nil, d.order(id, 31, exchange.StatusOpen, 20, 0))
-	if p := d.book.Placement(id); p.State != Working || p.OrderID != 31 {
+	if p := d.book.Placement(id); p.State() != placement.Working || p.OrderID() != 31 {
 		t.Fatalf("want working under order 31, have %+v", p)
 	}
 }
@@ -67,13 +68,13 @@ func TestAPositionThatFitsNoUnknownIsQuarantined(t *testing.T) {
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
-	d.unknown(d.send(d.one(Entry, nil)))
+	d.unknown(d.send(d.one(placement.Entry, nil)))
 	d.now += 20_000
 	for range 4 {
 		d.observe(-5, nil)
 		d.now += 1_000
 	}
-	if d.book.Symbol(bitcoin).Quarantine == "" {
+	if d.book.Symbol(bitcoin).Quarantine() == "" {
 		t.Fatal("want a quarantine, have none")
 	}
 }
@@ -101,10 +102,10 @@ func TestTheEquationWaitsForAPlacementThatIsNotAnsweredYet(t *testing.T) {
 	d := newDesk(t)
 	d.target(10)
 	d.observe(0, nil)
-	first := d.send(d.one(Entry, nil))
+	first := d.send(d.one(placement.Entry, nil))
 	d.unknown(first)
 	d.now += 60_000 // its fence has passed
-	second := d.send(Intent{Purpose: Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+	second := d.send(Intent{Purpose: placement.Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 		Type: exchange.MarketOrder, Quantity: 10, ReduceOnly: true}})
 	for range 8 { // both filled: the residual is not the unknown's alone
 		d.now += 1_000
@@ -118,13 +119,13 @@ func TestADifferenceThatFillsExplainAnewBeginsAnew(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.observe(0, nil)
-	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "grid", Body: record.Sending{Purpose: Order, Key: "a", DeadlineMS: d.now, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 1}}})
+	d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "grid", Body: record.Sending{Purpose: placement.Order, Key: "a", DeadlineMS: d.now, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 40, Price: 1}}})
 	d.acknowledge("grid", 5)
 	d.now += 60_000
 	for filled := range exchange.Quantity(5) { // the list is always one fill behind the position
 		order := d.order("grid", 5, exchange.StatusOpen, 40, filled)
 		d.observe(filled+1, nil, order)
-		if why := d.book.Symbol(bitcoin).Quarantine; why != "" {
+		if why := d.book.Symbol(bitcoin).Quarantine(); why != "" {
 			t.Fatalf("want no quarantine while fills explain the difference, have %q", why)
 		}
 		d.now += 700
@@ -157,18 +158,18 @@ func TestOnSpotAnOrderOfOursThatTheJournalDoesNotKnowIsFoundInTheHistory(t *test
 			newest = append(newest, exchange.Order{ID: 9, ClientOrderID: c.since, Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled})
 		}
 		book.Observe(&Snapshot{Newest: newest})
-		if have := book.Symbol(coin).Alien; have != c.want {
+		if have := book.Symbol(coin).UnknownEnded; have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
-		if quarantined := book.Symbol(coin).Quarantine != ""; quarantined != (c.sent == "") {
+		if quarantined := book.Symbol(coin).Quarantine() != ""; quarantined != (c.sent == "") {
 			t.Errorf("%s: want a quarantine only where the journal is new, have %t", c.name, quarantined)
 		}
-		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: LevelPause}}) // told to a person: not again
-		if have := book.Symbol(coin).Alien; have != "" {
+		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: record.LevelPause}}) // told to a person: not again
+		if have := book.Symbol(coin).UnknownEnded; have != "" {
 			t.Errorf("%s: want it told once, have %q", c.name, have)
 		}
 		book.Observe(&Snapshot{Newest: newest})
-		if have := book.Symbol(coin).Alien; have != "" {
+		if have := book.Symbol(coin).UnknownEnded; have != "" {
 			t.Errorf("%s: want it told once, though it is read again, have %q", c.name, have)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -105,7 +106,7 @@ func drawState(t *testing.T, r *rapid.T) *state {
 	b.facts.Strategy, b.facts.NowMS = own, 100_000
 	b.state.Leverage, b.state.LastMS = few("leverage", 3, 7, 12), int64(100_000-few("age", 100, 2_000, 2_001, 9_000))
 	b.state.Position = exchange.Quantity(few("position", 0, 0, 50, 200))
-	b.state.Ignored = exchange.Quantity(few("held by others", 0, 0, 100))
+	b.ignore(exchange.Quantity(few("held by others", 0, 0, 100)))
 	if s.foreign = exchange.Quantity(few("foreign opening", 0, 0, 30)); s.foreign != 0 {
 		b.state.Foreign = []exchange.Order{{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8,
 			Quantity: s.foreign}}
@@ -144,7 +145,7 @@ func drawState(t *testing.T, r *rapid.T) *state {
 func (s *state) rest(id string, o live) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8,
 		Quantity: o.quantity, ClientOrderID: id}
-	s.book.Apply(&record.Record{Strategy: o.strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: reconcile.Order}})
+	s.book.Apply(&record.Record{Strategy: o.strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
 	s.book.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
 }
 
@@ -152,7 +153,7 @@ func (s *state) drawIntent(r *rapid.T) reconcile.Intent {
 	quantity := exchange.Quantity(rapid.SampledFrom([]int{1, 60, 100, 300}).Draw(r, "order quantity"))
 	intent := rapid.SampledFrom([]reconcile.Intent{
 		entry(quantity), limit(50_500e8, quantity), limit(50_500.1e8, quantity), limit(49_000e8, quantity), exit(quantity, exchange.Sell), stop(49_000e8),
-		{Purpose: reconcile.Leverage, Leverage: 8}, {Purpose: reconcile.Cancel, OrderID: 5},
+		{Purpose: placement.Leverage, Leverage: 8}, {Purpose: placement.Cancel, OrderID: 5},
 	}).Draw(r, "intent")
 	intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
 	return intent

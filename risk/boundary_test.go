@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -28,8 +29,8 @@ func venueBoundaries() []boundary {
 	return []boundary{
 		{"notional", Limits{}, func(b *table, _ string, beyond bool) { b.state.Last = 5_000e8 - exchange.Price(one01(beyond)) }, entry(1), nil},
 		{"notional", Limits{}, nil, exit(20_000, exchange.Sell), func(i *reconcile.Intent) { i.Order.Quantity++ }},
-		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 50}, func(i *reconcile.Intent) { i.Leverage++ }},
-		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 1}, func(i *reconcile.Intent) { i.Leverage-- }},
+		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 50}, func(i *reconcile.Intent) { i.Leverage++ }},
+		{"leverage", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 1}, func(i *reconcile.Intent) { i.Leverage-- }},
 		{"leverage", Limits{}, func(b *table, _ string, _ bool) { b.state.Leverage = 50 }, entry(5_000), func(i *reconcile.Intent) { i.Order.Quantity++ }},
 		{"margin", Limits{}, func(b *table, _ string, beyond bool) {
 			if b.book.Account.AvailableBalance = exchange.AmountOf(500); beyond {
@@ -59,7 +60,7 @@ func sellLimit(price exchange.Price, quantity exchange.Quantity) reconcile.Inten
 }
 
 func protection(price exchange.Price) reconcile.Intent {
-	return reconcile.Intent{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: price,
+	return reconcile.Intent{Purpose: placement.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: price,
 		Quantity:   100,
 		ReduceOnly: true, WorkingType: exchange.ContractPrice}}
 }
@@ -136,8 +137,8 @@ func TestWhatCannotBeCountedIsRefused(t *testing.T) {
 	}{
 		{"a position that fills the number", Limits{MaxPosition: exchange.AmountOf(1)}, func(b *table) { b.state.Position = huge }, MaxPosition},
 		{"orders whose sum wraps around", Limits{MaxPosition: exchange.AmountOf(1)}, func(b *table) {
-			b.live("a", limit(40_000e8, huge).Order, reconcile.Order)
-			b.live("b", limit(40_000e8, huge).Order, reconcile.Order)
+			b.live("a", limit(40_000e8, huge).Order, placement.Order)
+			b.live("b", limit(40_000e8, huge).Order, placement.Order)
 		}, MaxPosition},
 		{"foreign orders whose sum wraps around", Limits{MaxSymbolExposure: 1000 * exchange.RateOne}, func(b *table) {
 			o := exchange.Order{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: huge}

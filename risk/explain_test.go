@@ -23,7 +23,7 @@ func TestExplainShowsTheStrategysOwnLimitsWithItsOwnFigures(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{MaxOpenOrders: 200, MaxOrdersPerMinute: 300})
 	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("5"), MaxOpenOrders: 2, MaxOrdersPerMinute: 4}
-	b.state.Position, b.state.Known = 1_020, 1_020
+	b.hold(1_020)
 	for _, want := range []Verdict{
 		{Rule: MaxPosition, Outcome: Passed, Value: "1.12 BTC", Limit: "5 BTC"},
 		{Rule: MaxOpenOrders, Outcome: Passed, Value: "1", Limit: "2"},
@@ -43,7 +43,7 @@ func TestExplainCountsOnlyTheOwnPositionAgainstMaxPosition(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
 	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("0.15")}
-	b.state.Ignored = 1_000 // others hold 1.0 of the exchange's one position
+	b.ignore(1_000) // others hold 1.0 of the exchange's one position
 	have := b.explained(entry(100), MaxPosition)
 	if len(have) != 1 || have[0].Outcome != Passed || have[0].Value != "0.1 BTC" || have[0].Limit != "0.15 BTC" {
 		t.Errorf("want 0.1 BTC of 0.15 BTC passed, have %+v", have)

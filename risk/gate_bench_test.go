@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -23,10 +24,10 @@ func BenchmarkGate(b *testing.B) {
 		}{{"entry", entry(10)}, {"stop", stop(49_000e8)}} {
 			b.Run(fmt.Sprintf("%s/orders=%d", c.name, orders), func(b *testing.B) {
 				t := newTable(&testing.T{}, limits)
-				t.state.Position, t.state.Known = 100, 100
+				t.hold(100)
 				benchmarkDay(t)
 				for i := range orders {
-					t.live(fmt.Sprint("o", i), exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8, Quantity: 1}, reconcile.Order)
+					t.live(fmt.Sprint("o", i), exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8, Quantity: 1}, placement.Order)
 				}
 				c.intent.Strategy, c.intent.Order.Market, c.intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
 				b.ReportAllocs()

@@ -8,6 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -17,7 +18,7 @@ var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 type table struct {
 	t     *testing.T
 	book  *reconcile.Book
-	state *reconcile.SymbolTruth
+	state *reconcile.SymbolState
 	gate  *Gate
 	facts Facts
 }
@@ -36,7 +37,7 @@ func newTable(t *testing.T, limits Limits) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := reconcile.NewBook(reconcile.Settle{})
+	book := reconcile.NewBook(placement.Settle{})
 	state := book.Symbol(bitcoin)
 	state.Rules, state.Leverage, state.Last, state.LastMS, state.Read, state.Settled = rules, 10, 50_000e8, 1_000, true, true
 	book.AccountMS = 1_000
@@ -55,33 +56,33 @@ func (b *table) check(intent reconcile.Intent) *Refusal {
 	return refusal
 }
 
-func (b *table) live(id string, order exchange.NewOrder, purpose reconcile.Purpose) {
+func (b *table) live(id string, order exchange.NewOrder, purpose placement.Purpose) {
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
 	b.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
 	b.book.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
 }
 
 func entry(quantity exchange.Quantity) reconcile.Intent {
-	return reconcile.Intent{Purpose: reconcile.Entry, Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: quantity}}
+	return reconcile.Intent{Purpose: placement.Entry, Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: quantity}}
 }
 
 func exit(quantity exchange.Quantity, side exchange.Side) reconcile.Intent {
-	return reconcile.Intent{Purpose: reconcile.Exit, Order: exchange.NewOrder{Side: side, Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}}
+	return reconcile.Intent{Purpose: placement.Exit, Order: exchange.NewOrder{Side: side, Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}}
 }
 
 func limit(price exchange.Price, quantity exchange.Quantity) reconcile.Intent {
-	return reconcile.Intent{Purpose: reconcile.Order, Key: "k",
+	return reconcile.Intent{Purpose: placement.Order, Key: "k",
 		Order: exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: price, Quantity: quantity}}
 }
 
 func stop(price exchange.Price) reconcile.Intent {
-	return reconcile.Intent{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: price,
+	return reconcile.Intent{Purpose: placement.StopLoss, Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: price,
 		ClosePosition: true, WorkingType: exchange.ContractPrice}}
 }
 
 func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 	t.Parallel()
-	long := func(b *table) { b.state.Position, b.state.Known = 100, 100 }
+	long := func(b *table) { b.hold(100) }
 	for _, c := range []struct {
 		name   string
 		limits Limits
@@ -109,33 +110,33 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"reduceOnly of more than is left", Limits{}, long, exit(101, exchange.Sell), "reduce_only"},
 		{"reduceOnly where the ignored part puts the exchange's position on the other side", Limits{}, func(b *table) {
 			long(b)
-			b.state.Ignored = -150
+			b.ignore(-150)
 		}, exit(50, exchange.Sell), "reduce_only"},
-		{"reduceOnly beside what is ignored on the same side", Limits{}, func(b *table) { long(b); b.state.Ignored = 150 }, exit(100, exchange.Sell), ""},
+		{"reduceOnly beside what is ignored on the same side", Limits{}, func(b *table) { long(b); b.ignore(150) }, exit(100, exchange.Sell), ""},
 		{"reduceOnly of all", Limits{}, long, exit(100, exchange.Sell), ""},
 		{"reduceOnly sum", Limits{}, func(b *table) {
 			long(b)
-			b.live("a", exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 60_000e8, Quantity: 60, ReduceOnly: true}, reconcile.ExitOrder)
+			b.live("a", exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 60_000e8, Quantity: 60, ReduceOnly: true}, placement.ExitOrder)
 		}, exit(41, exchange.Sell), "reduce_only_sum"},
 		{"reduceOnly sum at its limit", Limits{}, func(b *table) {
 			long(b)
-			b.live("a", exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 60_000e8, Quantity: 60, ReduceOnly: true}, reconcile.ExitOrder)
+			b.live("a", exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 60_000e8, Quantity: 60, ReduceOnly: true}, placement.ExitOrder)
 		}, exit(40, exchange.Sell), ""},
 		{"a stop above the price", Limits{}, long, stop(50_000e8), "close_position"},
 		{"a stop below the price", Limits{}, long, stop(49_999.9e8), ""},
-		{"a second stop", Limits{}, func(b *table) { long(b); b.live("a", stop(40_000e8).Order, reconcile.StopLoss) }, stop(49_000e8), "close_position"},
+		{"a second stop", Limits{}, func(b *table) { long(b); b.live("a", stop(40_000e8).Order, placement.StopLoss) }, stop(49_000e8), "close_position"},
 		{"halted", Limits{}, func(b *table) { b.halt() }, entry(100), "halted"},
 		{"halted lets an exit pass", Limits{}, func(b *table) { long(b); b.halt() }, exit(100, exchange.Sell), ""},
 		{"blind", Limits{}, func(b *table) { b.facts.Blind = true }, entry(100), "halted"},
-		{"quarantined", Limits{}, func(b *table) { b.state.Quarantine = "why" }, entry(100), "unsettled"},
+		{"quarantined", Limits{}, func(b *table) { b.quarantine() }, entry(100), "unsettled"},
 		{"not read", Limits{}, func(b *table) { b.state.Read = false }, entry(100), "unsettled"},
 		{"something unknown", Limits{}, func(b *table) {
-			b.live("a", entry(100).Order, reconcile.Entry)
+			b.live("a", entry(100).Order, placement.Entry)
 			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 		}, entry(100), "unsettled"},
 		{"something unknown lets an exit pass", Limits{}, func(b *table) {
 			long(b)
-			b.live("a", entry(100).Order, reconcile.Entry)
+			b.live("a", entry(100).Order, placement.Entry)
 			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 		}, exit(100, exchange.Sell), ""},
 		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "max_data_age"},
@@ -145,22 +146,22 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"leverage above the user's", Limits{MaxLeverage: 5}, nil, entry(100), "max_leverage"},
 		{"margin", Limits{}, nil, entry(2_001), "margin"},
 		{"margin at its limit", Limits{}, nil, entry(2_000), ""},
-		{"margin with one in flight", Limits{}, func(b *table) { b.live("a", entry(1_000).Order, reconcile.Entry) }, entry(1_001), "margin"},
+		{"margin with one in flight", Limits{}, func(b *table) { b.live("a", entry(1_000).Order, placement.Entry) }, entry(1_001), "margin"},
 		{"position limit", Limits{MaxPosition: exchange.MustAmount("0.099")}, nil, entry(100), "max_position"},
 		{"position limit with one in flight", Limits{MaxPosition: exchange.MustAmount("0.1")}, func(b *table) {
-			b.live("a", entry(1).Order, reconcile.Entry)
+			b.live("a", entry(1).Order, placement.Entry)
 		}, entry(100), "max_position"},
 		{"gross exposure", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(201), "max_gross_exposure"},
 		{"gross exposure at its limit", Limits{MaxGrossExposure: exchange.RateOne}, nil, entry(200), ""},
 		{"daily loss", Limits{MaxDailyLoss: Loss{Share: 5_000_000}}, func(b *table) { b.day(10_527, 0) }, entry(100), "max_daily_loss"},
 		{"daily loss within", Limits{MaxDailyLoss: Loss{Share: 5_000_000}}, func(b *table) { b.day(10_526, 0) }, entry(100), ""},
 		{"drawdown", Limits{MaxDrawdown: Loss{Share: 20_000_000}}, func(b *table) { b.day(10_000, 12_501) }, entry(100), "max_drawdown"},
-		{"open orders", Limits{MaxOpenOrders: 1}, func(b *table) { b.live("a", limit(40_000e8, 1).Order, reconcile.Order) }, entry(100), "max_open_orders"},
+		{"open orders", Limits{MaxOpenOrders: 1}, func(b *table) { b.live("a", limit(40_000e8, 1).Order, placement.Order) }, entry(100), "max_open_orders"},
 		{"collar", Limits{PriceCollar: 5_000_000}, nil, limit(52_500.1e8, 100), "price_collar"},
 		{"collar at its limit", Limits{PriceCollar: 5_000_000}, nil, limit(52_500e8, 100), ""},
-		{"setting too much leverage", Limits{MaxLeverage: 5}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 6}, "max_leverage"},
-		{"setting more than the bracket", Limits{}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 51}, "leverage"},
-		{"a cancel passes a halt", Limits{}, func(b *table) { b.halt() }, reconcile.Intent{Purpose: reconcile.Cancel, OrderID: 5}, ""},
+		{"setting too much leverage", Limits{MaxLeverage: 5}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 6}, "max_leverage"},
+		{"setting more than the bracket", Limits{}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 51}, "leverage"},
+		{"a cancel passes a halt", Limits{}, func(b *table) { b.halt() }, reconcile.Intent{Purpose: placement.Cancel, OrderID: 5}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -190,7 +191,7 @@ func (b *table) change(f func(*exchange.Symbol)) {
 }
 
 func (b *table) halt() {
-	b.book.Apply(&record.Record{Body: record.Halt{Level: reconcile.LevelPause, Why: "a test"}})
+	b.book.Apply(&record.Record{Body: record.Halt{Level: record.LevelPause, Why: "a test"}})
 }
 
 func (b *table) day(start, peak int64) {
@@ -201,8 +202,8 @@ func (b *table) day(start, peak int64) {
 func (b *table) sent(id, strategy string, atMS int64) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}
 	b.book.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order,
-		Purpose: reconcile.Entry}})
-	b.book.Apply(&record.Record{AtMS: atMS, ClientOrderID: id, Body: record.Ended{State: reconcile.Absent}})
+		Purpose: placement.Entry}})
+	b.book.Apply(&record.Record{AtMS: atMS, ClientOrderID: id, Body: record.Ended{State: placement.Absent}})
 }
 
 func TestOrdersPerMinuteAreCountedFromTheJournal(t *testing.T) {
@@ -245,4 +246,21 @@ func TestAnApprovedNoGateMadePanics(t *testing.T) {
 		}
 	}()
 	Approved{}.Intent()
+}
+
+// hold gives the account a position that its fills explain.
+func (b *table) hold(quantity exchange.Quantity) {
+	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Adopted{Quantity: quantity - b.state.Known()}})
+	b.state.Position = quantity
+}
+
+// ignore leaves a quantity beside the position to others.
+func (b *table) ignore(quantity exchange.Quantity) {
+	position := b.state.Position
+	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Ignored{Quantity: quantity}})
+	b.state.Position = position
+}
+
+func (b *table) quarantine() {
+	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Quarantined{Why: "why"}})
 }

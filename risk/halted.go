@@ -4,12 +4,14 @@ import (
 	"fmt"
 
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
 )
 
 // The rules of this file are botd's own: while they refuse, nothing opens.
 
 func (g *Gate) halted(intent *reconcile.Intent, facts *Facts, f *finding) bool {
-	if halt := facts.Book.HaltOn(intent.Strategy, facts.State.Key); halt.Level != reconcile.LevelNone {
+	if halt := facts.Book.HaltOn(intent.Strategy, facts.State.Key()); halt.Level != record.LevelNone {
 		return f.refuse(halt.Scope.String()+" halted: "+halt.Why, "armed", "botd rearm ends it")
 	}
 	if facts.Book.Breaking(facts.NowMS) {
@@ -24,13 +26,13 @@ func (g *Gate) halted(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state := facts.State
 	switch {
-	case state.Quarantine != "":
-		return f.refuse("quarantine: "+state.Quarantine, "a settled symbol", "botd resolve "+state.Key.Name+" ends it")
+	case state.Quarantine() != "":
+		return f.refuse("quarantine: "+state.Quarantine(), "a settled symbol", "botd resolve "+state.Key().Name+" ends it")
 	case !state.Read:
 		return f.refuse("not fetched", "a settled symbol", "nothing opens before the first snapshot")
 	}
 	if p := unresolved(facts); p != nil {
-		return f.refuse("placement "+p.ClientOrderID+" "+p.State.String(), "a settled symbol", "its outcome is fetched, never guessed")
+		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched, never guessed")
 	}
 	if o := facts.Book.HoldsBack(state); o != nil {
 		return f.refuse(fmt.Sprintf("order %d, which botd did not make", o.ID), "none that opens (foreign: halt)",
@@ -40,9 +42,9 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 }
 
 // unresolved returns a placement on the symbol whose outcome is not known, or nil.
-func unresolved(facts *Facts) *reconcile.Placement {
+func unresolved(facts *Facts) *account.Placement {
 	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == facts.State.Key && p.State.Unresolved() {
+		if p.Symbol() == facts.State.Key() && p.State().Unresolved() {
 			return p
 		}
 	}

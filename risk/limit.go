@@ -2,7 +2,7 @@ package risk
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 )
 
 // Limits are the user's limits of the account or of a strategy. Zero is no limit.
@@ -169,12 +169,12 @@ const (
 )
 
 func leverageSet(s *subject) figures {
-	if s.intent != nil && s.intent.Purpose == reconcile.Leverage {
+	if s.intent != nil && s.intent.Purpose == placement.Leverage {
 		return counts(s.intent.Leverage, s.limits.MaxLeverage)
 	}
 	if s.state != nil {
 		f := counts(s.state.Leverage, s.limits.MaxLeverage)
-		f.idle = s.state.Key.Market == exchange.Spot
+		f.idle = s.state.Key().Market == exchange.Spot
 		return f
 	}
 	most := 0
@@ -197,16 +197,16 @@ func symbolExposure(s *subject) figures {
 }
 
 func dailyLoss(s *subject) figures {
-	return s.loss(s.watch.Day.Equity, s.limits.MaxDailyLoss)
+	return s.loss(s.watch.Day().Equity, s.limits.MaxDailyLoss)
 }
 
 func drawdown(s *subject) figures {
-	return s.loss(s.watch.Day.Peak, s.limits.MaxDrawdown)
+	return s.loss(s.watch.Day().Peak, s.limits.MaxDrawdown)
 }
 
 // losingStreak is crossed by the result of a position, never by an intent.
 func losingStreak(s *subject) figures {
-	f := counts(s.watch.Losses, s.limits.MaxLosingStreak)
+	f := counts(s.watch.Losses(), s.limits.MaxLosingStreak)
 	f.byResult = true
 	return f
 }
@@ -215,7 +215,7 @@ func losingStreak(s *subject) figures {
 func openOrders(s *subject) figures {
 	n := s.added()
 	for _, p := range s.book.Live() {
-		if s.strategy == "" || p.Strategy == s.strategy {
+		if s.strategy == "" || p.Strategy() == s.strategy {
 			n++
 		}
 	}
@@ -233,7 +233,7 @@ func ordersPerMinute(s *subject) figures {
 // throughPrice is a bound of each order's price: without one nothing is in use.
 func throughPrice(s *subject) figures {
 	if s.state.Rules == nil || s.state.Last <= 0 {
-		return figures{unknown: s.state.Key.String() + " has no price", hint: nextRound}
+		return figures{unknown: s.state.Key().String() + " has no price", hint: nextRound}
 	}
 	rules, last := s.state.Rules, s.state.Last
 	f := figures{limit: rules.PriceAmount(last).MulRate(s.limits.PriceCollar), unit: usdt, idle: true}
@@ -245,7 +245,7 @@ func throughPrice(s *subject) figures {
 
 func dataAge(s *subject) figures {
 	if s.state.LastMS == 0 {
-		return figures{unknown: "no price of " + s.state.Key.String() + " was read", hint: nextRound}
+		return figures{unknown: "no price of " + s.state.Key().String() + " was read", hint: nextRound}
 	}
 	return figures{value: milliseconds(max(0, s.nowMS-s.state.LastMS)), limit: milliseconds(s.limits.MaxDataAgeMS), unit: seconds}
 }
@@ -254,7 +254,7 @@ func dataAge(s *subject) figures {
 func ownPosition(s *subject) figures {
 	rules := s.state.Rules
 	if rules == nil {
-		return figures{unknown: "the rules of " + s.state.Key.String() + " were not read", hint: nextRound}
+		return figures{unknown: "the rules of " + s.state.Key().String() + " were not read", hint: nextRound}
 	}
 	size := max(own(s.state, s.book, exchange.Buy), own(s.state, s.book, exchange.Sell))
 	if s.intent != nil {

@@ -8,6 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -40,7 +41,7 @@ func limitBoundaries() []boundary {
 	}
 	orders := func(b *table, _ string, beyond bool) {
 		for i := range 2 + one01(beyond) {
-			b.live(fmt.Sprint("o", i), limit(40_000e8, 1).Order, reconcile.Order)
+			b.live(fmt.Sprint("o", i), limit(40_000e8, 1).Order, placement.Order)
 		}
 	}
 	sent := func(b *table, _ string, beyond bool) {
@@ -51,7 +52,7 @@ func limitBoundaries() []boundary {
 	}
 	return []boundary{
 		{MaxLeverage, Limits{MaxLeverage: 10}, func(b *table, _ string, beyond bool) { b.state.Leverage = 10 + one01(beyond) }, entry(100), nil},
-		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: reconcile.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ }},
+		{MaxLeverage, Limits{MaxLeverage: 10}, nil, reconcile.Intent{Purpose: placement.Leverage, Leverage: 10}, func(i *reconcile.Intent) { i.Leverage++ }},
 		{MaxGrossExposure, Limits{MaxGrossExposure: exchange.RateOne}, equity, entry(100), nil},
 		{MaxSymbolExposure, Limits{MaxSymbolExposure: exchange.RateOne}, equity, entry(100), nil},
 		{MaxDailyLoss, Limits{MaxDailyLoss: Loss{Share: exchange.RateOne / 20}}, loss(MaxDailyLoss, 9_500), entry(100), nil},
@@ -107,11 +108,11 @@ func (s *state) counted(intent *reconcile.Intent, rule, strategy string) (value,
 	if intent.Order.Price == 0 {
 		price = whole(50_000)
 	}
-	exposure := base(s.state.Position + s.state.Ignored + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
+	exposure := base(s.state.Position + s.state.Ignored() + s.foreign + openings).Mul(whole(50_000)).Add(base(intent.Order.Quantity).Mul(price))
 	equity := s.equity[strategy]
 	switch rule {
 	case MaxLeverage:
-		if intent.Purpose == reconcile.Leverage {
+		if intent.Purpose == placement.Leverage {
 			return whole(intent.Leverage), whole(limits.MaxLeverage)
 		}
 		return whole(s.state.Leverage), whole(limits.MaxLeverage)

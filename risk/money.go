@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 )
 
 // The rules of this file are the exchange's rules about money: leverage, margin,
@@ -28,7 +29,7 @@ func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) b
 		return f.refuse("no price", "a last price", "no price of this symbol was read yet")
 	}
 	if p := unresolved(facts); p != nil {
-		return f.refuse("placement "+p.ClientOrderID+" "+p.State.String(), "a settled symbol", "its outcome is fetched before leverage changes")
+		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome is fetched before leverage changes")
 	}
 	size := max(worst(state, facts.Book, exchange.Buy), worst(state, facts.Book, exchange.Sell))
 	return g.lowered(intent.Leverage, facts, f) && bracketLeverage(intent.Leverage, max(state.Last, state.Mark), size, facts, f)
@@ -49,8 +50,9 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 		open = entryCost(state)
 	}
 	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == state.Key && p.Purpose.Opens() {
-			open = open.Add(boundedNotional(state.Rules, basis(&p.Order, state), p.Remaining()))
+		if p.Symbol() == state.Key() && p.Purpose().Opens() {
+			resting := p.Order()
+			open = open.Add(boundedNotional(state.Rules, basis(&resting, state), p.Remaining()))
 		}
 	}
 	for i := range state.Foreign {
@@ -70,7 +72,7 @@ func (g *Gate) lowered(leverage int, facts *Facts, f *finding) bool {
 }
 
 // entryCost returns what the position cost.
-func entryCost(state *reconcile.SymbolTruth) exchange.Amount {
+func entryCost(state *reconcile.SymbolState) exchange.Amount {
 	return boundedNotional(state.Rules, state.Rules.PriceOf(state.EntryPrice)+1, max(state.AtVenue(), -state.AtVenue()))
 }
 
@@ -93,7 +95,7 @@ func bracketLeverage(leverage int, at exchange.Price, size exchange.Quantity, fa
 // position that would result.
 func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state := facts.State
-	if state.Key.Market == exchange.Spot {
+	if state.Key().Market == exchange.Spot {
 		return true
 	}
 	if state.Leverage == 0 {
@@ -107,7 +109,7 @@ func (g *Gate) leverage(intent *reconcile.Intent, facts *Facts, f *finding) bool
 // Fees are not part of an order's own margin (decisions.md, margin).
 func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state := facts.State
-	if state.Key.Market == exchange.Spot {
+	if state.Key().Market == exchange.Spot {
 		return true
 	}
 	if facts.Book.AccountMS == 0 {
@@ -126,13 +128,13 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 	for _, state := range facts.Book.Symbols() {
 		free = free.Add(state.Moved().Min(exchange.Amount{}))
 	}
-	var of *reconcile.SymbolTruth // the symbol whose slip is computed: orders of one symbol are mostly neighbours
+	var of *reconcile.SymbolState // the symbol whose slip is computed: orders of one symbol are mostly neighbours
 	var away exchange.Price
 	for _, p := range facts.Book.Live() {
-		if p.Order.Market != exchange.Futures || p.Order.ClosePosition {
+		if p.Order().Market != exchange.Futures || p.Order().ClosePosition {
 			continue
 		}
-		state := facts.Book.Symbol(p.Order.Key())
+		state := facts.Book.Symbol(p.Symbol())
 		if state.Rules == nil {
 			continue
 		}
@@ -145,7 +147,7 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 }
 
 // slip returns how far from the last price a fill is counted.
-func (g *Gate) slip(state *reconcile.SymbolTruth, facts *Facts) exchange.Price {
+func (g *Gate) slip(state *reconcile.SymbolState, facts *Facts) exchange.Price {
 	slip := cmp.Or(facts.Strategy.PriceCollar, g.limits.PriceCollar, defaultSlip)
 	if account := g.limits.PriceCollar; account != 0 {
 		slip = min(slip, account)
@@ -155,25 +157,25 @@ func (g *Gate) slip(state *reconcile.SymbolTruth, facts *Facts) exchange.Price {
 
 // reserve returns what a placement may still take from the available margin: the margin
 // of an opening that no read has seen, its fee, and the loss of a fill through the price.
-func reserve(p *reconcile.Placement, state *reconcile.SymbolTruth, away exchange.Price, facts *Facts) exchange.Amount {
+func reserve(p *account.Placement, state *reconcile.SymbolState, away exchange.Price, facts *Facts) exchange.Amount {
 	left, rules := p.Remaining(), state.Rules
 	low, high := max(0, state.Last-away), state.Last+away
-	if p.Order.Type.Priced() {
-		if p.Order.Side == exchange.Buy {
-			high = p.Order.Price
+	if p.Order().Type.Priced() {
+		if p.Order().Side == exchange.Buy {
+			high = p.Order().Price
 		} else {
-			low, high = p.Order.Price, max(high, p.Order.Price)
+			low, high = p.Order().Price, max(high, p.Order().Price)
 		}
 	}
 	sum := boundedNotional(rules, high, left).MulRate(facts.TakerFee)
-	if p.Seen && p.Order.Type.Priced() {
+	if p.Seen() && p.Order().Type.Priced() {
 		return sum // it rests: its margin is in the figures of the read, and it fills at its price
 	}
-	if p.Purpose.Opens() && !p.Seen {
+	if p.Purpose().Opens() && !p.Seen() {
 		sum = sum.Add(boundedNotional(rules, high, left).Div(int64(max(state.Leverage, 1))))
 	}
 	loss := high - state.Last
-	if p.Order.Side == exchange.Sell {
+	if p.Order().Side == exchange.Sell {
 		loss = state.Last - low
 	}
 	return sum.Add(boundedNotional(rules, max(0, loss), left))
@@ -183,7 +185,7 @@ func reserve(p *reconcile.Placement, state *reconcile.SymbolTruth, away exchange
 // paid in USDT. Orders in flight count as spent.
 func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state, order := facts.State, &intent.Order
-	if state.Key.Market != exchange.Spot {
+	if state.Key().Market != exchange.Spot {
 		return true
 	}
 	if facts.Book.WalletMS == 0 {
@@ -195,21 +197,22 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 	}
 	need, free := spends(order, order.Quantity, state, facts), facts.Book.Balance(asset).Free
 	for _, p := range facts.Book.Live() {
-		if p.Order.Market != exchange.Spot || p.Order.Side != order.Side || p.Seen {
+		if p.Order().Market != exchange.Spot || p.Order().Side != order.Side || p.Seen() {
 			continue
 		}
-		other := facts.Book.Symbol(p.Order.Key())
+		other := facts.Book.Symbol(p.Symbol())
 		if other.Rules == nil || order.Side == exchange.Sell && other.Rules.Base != asset || order.Side == exchange.Buy && other.Rules.Quote != asset {
 			continue
 		}
-		free = free.Sub(spends(&p.Order, p.Remaining(), other, facts))
+		resting := p.Order()
+		free = free.Sub(spends(&resting, p.Remaining(), other, facts))
 	}
 	return f.compare(number(need, unit(asset)), number(free, unit(asset)), !free.Less(need),
 		"more than is free: less size or a deposit; open orders may hold the rest")
 }
 
 // spends returns what a spot order takes from the free balance.
-func spends(order *exchange.NewOrder, left exchange.Quantity, state *reconcile.SymbolTruth, facts *Facts) exchange.Amount {
+func spends(order *exchange.NewOrder, left exchange.Quantity, state *reconcile.SymbolState, facts *Facts) exchange.Amount {
 	byAmount := !order.QuoteAmount.IsZero()
 	if order.Side == exchange.Sell {
 		if byAmount {

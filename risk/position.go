@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 )
 
 // The rules of this file are the exchange's rules about positions (interface, rules
@@ -15,8 +16,8 @@ import (
 // refuses the second; it never doubles it (classes I and R of the protocol).
 
 // repeats reports whether the intent may be sent beside one whose outcome is unknown.
-func repeats(purpose reconcile.Purpose) bool {
-	return purpose == reconcile.Exit || purpose.Protects()
+func repeats(purpose placement.Purpose) bool {
+	return purpose == placement.Exit || purpose.Protects()
 }
 
 // reduceOnly requires an open position and the opposite side (rule 5).
@@ -54,7 +55,7 @@ func (g *Gate) reduceOnlySum(intent *reconcile.Intent, facts *Facts, f *finding)
 	open := max(facts.State.AtVenue(), -facts.State.AtVenue())
 	sum, sweeps := intent.Order.Quantity, intent.Order.Type == exchange.MarketOrder && intent.Order.Quantity == open
 	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == facts.State.Key && p.Order.ReduceOnly && (p.State != reconcile.Uncertain || !repeats(intent.Purpose)) {
+		if p.Symbol() == facts.State.Key() && p.Order().ReduceOnly && (p.State() != placement.Uncertain || !repeats(intent.Purpose)) {
 			sum = plus(sum, p.Remaining())
 		}
 	}
@@ -78,7 +79,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition belongs to these types (rule 8)")
 	}
 	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == facts.State.Key && p.Order.ClosePosition && p.Order.Type == order.Type && p.State != reconcile.Uncertain {
+		if p.Symbol() == facts.State.Key() && p.Order().ClosePosition && p.Order().Type == order.Type && p.State() != placement.Uncertain {
 			return f.refuse("a second one", "one per symbol and type", "the first is canceled before (rule 8)")
 		}
 	}
@@ -101,15 +102,15 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 // nothing opens against it either.
 func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	state, side := facts.State, intent.Order.Side
-	if state.Key.Market == exchange.Spot {
+	if state.Key().Market == exchange.Spot {
 		return true
 	}
 	if open := state.AtVenue(); open != 0 && (open > 0) != (side == exchange.Buy) {
 		return f.refuse(side, side.Opposite(), "against an open position only reduceOnly orders are sent (rule 4)")
 	}
 	for _, p := range facts.Book.Live() {
-		if p.Order.Key() == state.Key && p.Purpose.Opens() && p.Order.Side != side {
-			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID+" of the other side may fill first; it is canceled before (rule 4)")
+		if p.Symbol() == state.Key() && p.Purpose().Opens() && p.Order().Side != side {
+			return f.refuse(side, side.Opposite(), "opening order "+p.ClientOrderID()+" of the other side may fill first; it is canceled before (rule 4)")
 		}
 	}
 	return true
@@ -117,10 +118,10 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 
 // worst returns the size that the exchange's position reaches on a side when every
 // opening of that side fills, foreign ones included, and nothing reduces it.
-func worst(state *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) exchange.Quantity {
+func worst(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Side) exchange.Quantity {
 	size := plus(max(0, state.AtVenue()*exchange.Quantity(side.Sign())), opening(state, book, side))
 	for i := range state.Foreign {
-		if o := &state.Foreign[i]; !o.Reduces() && o.Side == side && state.Key.Market == exchange.Futures {
+		if o := &state.Foreign[i]; !o.Reduces() && o.Side == side && state.Key().Market == exchange.Futures {
 			size = plus(size, o.Remaining())
 		}
 	}
@@ -128,19 +129,19 @@ func worst(state *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Sid
 }
 
 // own returns the size that botd's part of the position reaches likewise.
-func own(state *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) exchange.Quantity {
+func own(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Side) exchange.Quantity {
 	return plus(max(0, state.Position*exchange.Quantity(side.Sign())), opening(state, book, side))
 }
 
 // opening returns what botd's openings of a side may still fill.
-func opening(state *reconcile.SymbolTruth, book *reconcile.Book, side exchange.Side) (size exchange.Quantity) {
+func opening(state *reconcile.SymbolState, book *reconcile.Book, side exchange.Side) (size exchange.Quantity) {
 	for _, p := range book.Live() {
-		if p.Order.Key() != state.Key || !p.Purpose.Opens() || p.Order.Side != side {
+		if p.Symbol() != state.Key() || !p.Purpose().Opens() || p.Order().Side != side {
 			continue
 		}
 		size = plus(size, p.Remaining())
-		if state.Rules != nil && !p.Order.QuoteAmount.IsZero() {
-			size = plus(size, max(0, state.Rules.QuantityFor(p.Order.QuoteAmount, max(state.Last, 1))-p.Filled))
+		if state.Rules != nil && !p.Order().QuoteAmount.IsZero() {
+			size = plus(size, max(0, state.Rules.QuantityFor(p.Order().QuoteAmount, max(state.Last, 1))-p.Filled()))
 		}
 	}
 	return size
@@ -156,7 +157,7 @@ func plus(a, b exchange.Quantity) exchange.Quantity {
 
 // exposure returns a symbol's value with everything in flight filled, on the larger
 // side, and whether it is known: without a price it is not.
-func exposure(state *reconcile.SymbolTruth, book *reconcile.Book) (exchange.Amount, bool) {
+func exposure(state *reconcile.SymbolState, book *reconcile.Book) (exchange.Amount, bool) {
 	size := max(worst(state, book, exchange.Buy), worst(state, book, exchange.Sell))
 	if size == 0 {
 		return exchange.Amount{}, true
@@ -172,12 +173,12 @@ func exposure(state *reconcile.SymbolTruth, book *reconcile.Book) (exchange.Amou
 func (g *Gate) orderCount(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	count := 1
 	for _, p := range facts.Book.Live() {
-		if p.Order.Market == facts.State.Key.Market {
+		if p.Order().Market == facts.State.Key().Market {
 			count++
 		}
 	}
 	for _, state := range facts.Book.Symbols() {
-		if state.Key.Market == facts.State.Key.Market {
+		if state.Key().Market == facts.State.Key().Market {
 			count += len(state.Foreign)
 		}
 	}

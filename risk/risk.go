@@ -14,6 +14,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 )
 
 // Refusal names the rule that refused an intent, with its figures.
@@ -49,7 +50,7 @@ func (a Approved) Intent() reconcile.Intent {
 type Facts struct {
 	NowMS    int64
 	Book     *reconcile.Book
-	State    *reconcile.SymbolTruth
+	State    *reconcile.SymbolState
 	Strategy Limits          // the strategy's own, tighter
 	Market   exchange.Amount // equity of the order's market, for exposures
 	Equity   exchange.Amount // of the account, all markets botd trades, for losses
@@ -106,15 +107,15 @@ var (
 
 // Rules returns the names of all rules and limits.
 func Rules() []string {
-	return namesOf(reconcile.Entry)
+	return namesOf(placement.Entry)
 }
 
 // rulesOf returns the rules that apply to an intent. The limits follow them.
-func rulesOf(purpose reconcile.Purpose) []rule {
+func rulesOf(purpose placement.Purpose) []rule {
 	switch {
-	case purpose == reconcile.Cancel:
+	case purpose == placement.Cancel:
 		return cancels
-	case purpose == reconcile.Leverage:
+	case purpose == placement.Leverage:
 		return leverages
 	case purpose.Opens():
 		return opens
@@ -123,12 +124,12 @@ func rulesOf(purpose reconcile.Purpose) []rule {
 }
 
 // judges reports whether the limit applies to an intent.
-func (l *Limit) judges(purpose reconcile.Purpose) bool {
-	return l.measure != nil && (purpose.Opens() || l.levers && purpose == reconcile.Leverage)
+func (l *Limit) judges(purpose placement.Purpose) bool {
+	return l.measure != nil && (purpose.Opens() || l.levers && purpose == placement.Leverage)
 }
 
 // namesOf returns the names of all rules and limits that apply to an intent.
-func namesOf(purpose reconcile.Purpose) (names []string) {
+func namesOf(purpose placement.Purpose) (names []string) {
 	for _, r := range rulesOf(purpose) {
 		names = append(names, r.name)
 	}
@@ -154,7 +155,7 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 		}
 	}
 	g.account = subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, intent: intent,
-		market: facts.State.Key.Market, state: facts.State, equity: facts.Market, funds: facts.Equity, unread: facts.Unread}
+		market: facts.State.Key().Market, state: facts.State, equity: facts.Market, funds: facts.Equity, unread: facts.Unread}
 	g.strategy = g.account
 	g.strategy.limits, g.strategy.watch, g.strategy.strategy, g.strategy.funds = &facts.Strategy, facts.Book.Watch(intent.Strategy), intent.Strategy, facts.Own
 	for i := range limitTable {

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 )
 
 // scope says whose limit it is and what it is measured on.
@@ -35,13 +36,13 @@ type subject struct {
 	nowMS    int64
 	book     *reconcile.Book
 	limits   *Limits
-	watch    *reconcile.Watch
+	watch    *account.Watch
 	strategy string // empty: the limits are the account's
 	intent   *reconcile.Intent
 
 	market exchange.Market
-	state  *reconcile.SymbolTruth   // nil: the account, or a market of it
-	traded []*reconcile.SymbolTruth // where state is nil
+	state  *reconcile.SymbolState   // nil: the account, or a market of it
+	traded []*reconcile.SymbolState // where state is nil
 	equity exchange.Amount          // of the market: exposures are multiples of it
 	funds  exchange.Amount          // of the account, or the strategy's own: losses are measured on it
 	unread bool                     // funds were not read yet
@@ -79,17 +80,17 @@ func (s *subject) added() int {
 // exposure is the value of the subject's symbols with everything in flight filled,
 // against a multiple of the market's equity. It is not known while a size has no
 // price, or is so large that a sum could overflow.
-func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolTruth) figures {
+func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolState) figures {
 	f := figures{unit: usdt}
 	for _, state := range symbols {
-		if state.Key.Market != s.market {
+		if state.Key().Market != s.market {
 			continue
 		}
 		one, known := exposure(state, s.book)
 		if !known {
-			f.unknown, f.hint = state.Key.String()+" has no price, or a size beyond all bounds", nextRound
+			f.unknown, f.hint = state.Key().String()+" has no price, or a size beyond all bounds", nextRound
 			if state.Rules == nil {
-				f.unknown, f.hint = state.Key.String()+" has no price", "no strategy trades it, so nothing is read of it: end what is open there"
+				f.unknown, f.hint = state.Key().String()+" has no price", "no strategy trades it, so nothing is read of it: end what is open there"
 			}
 			return f
 		}
@@ -112,7 +113,7 @@ func (s *subject) exposure(multiple exchange.Rate, symbols ...*reconcile.SymbolT
 
 // loss is what the subject's funds lost since they were at the start.
 func (s *subject) loss(start exchange.Amount, limit Loss) figures {
-	if s.unread || s.watch.Day.StartMS == 0 {
+	if s.unread || s.watch.Day().StartMS == 0 {
 		return figures{unit: usdt, unknown: "equity was not read yet", hint: nextRound}
 	}
 	return figures{value: start.Sub(s.funds).Max(exchange.Amount{}), limit: limit.From(start), unit: usdt, start: start}
@@ -141,13 +142,13 @@ func (l *Limit) judge(s *subject, found *finding) {
 func (l *Limit) scope(s *subject) scope {
 	key := exchange.SymbolKey{Market: s.market}
 	if s.state != nil {
-		key = s.state.Key
+		key = s.state.Key()
 	}
 	return scope{l.Reach, s.strategy, key}
 }
 
 // breach returns the breach of the limit that holds the subject's entries back.
-func (l *Limit) breach(s *subject) *reconcile.Breach {
+func (l *Limit) breach(s *subject) *account.Breach {
 	if l.latch == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 )
 
 // Account is what the utilization of all limits is derived from.
@@ -26,7 +27,7 @@ type MarketFacts struct {
 // StrategyFacts is one strategy with its own limits.
 type StrategyFacts struct {
 	Name   string
-	State  *reconcile.SymbolTruth
+	State  *reconcile.SymbolState
 	Limits Limits
 	Own    exchange.Amount
 }
@@ -56,7 +57,7 @@ type Utilization struct {
 	SinceMS  int64  // of a breach
 	UntilMS  int64  // of a breach that ends by itself
 
-	Set *reconcile.SetLimit // what a person set it to; nil where it is as configured
+	Set *account.SetLimit // what a person set it to; nil where it is as configured
 }
 
 // Utilization says how much of every limit is in use: the account's, then each
@@ -87,7 +88,7 @@ func (g *Gate) Utilization(facts *Account) (all []Utilization) {
 
 // on is the subject on a strategy's symbol.
 func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
-	s.state, s.market = strategy.State, strategy.State.Key.Market
+	s.state, s.market = strategy.State, strategy.State.Key().Market
 	for _, market := range facts.Markets {
 		if market.Market == s.market {
 			s.equity = market.Equity
@@ -141,7 +142,7 @@ func (l *Limit) utilization(s *subject) Utilization {
 }
 
 // wayOut says what ends a breach.
-func wayOut(b *reconcile.Breach, strategy string) string {
+func wayOut(b *account.Breach, strategy string) string {
 	switch {
 	case b.UntilMS != 0:
 		return endsByItself

@@ -37,7 +37,7 @@ func (g *Gate) cancelable(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 // order body).
 func (g *Gate) shape(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	order, rules := &intent.Order, facts.State.Rules
-	futures := facts.State.Key.Market == exchange.Futures
+	futures := facts.State.Key().Market == exchange.Futures
 	switch {
 	case order.Side != exchange.Buy && order.Side != exchange.Sell:
 		return f.refuse(order.Side, "BUY or SELL", "an order has a side")
@@ -114,7 +114,7 @@ func (g *Gate) quantityTick(intent *reconcile.Intent, facts *Facts, f *finding) 
 }
 
 // basis returns the price that an order's value is judged at (rule 2).
-func basis(order *exchange.NewOrder, state *reconcile.SymbolTruth) exchange.Price {
+func basis(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
 	switch {
 	case order.Type.Priced():
 		return order.Price
@@ -142,7 +142,7 @@ func boundedNotional(rules *exchange.Symbol, at exchange.Price, size exchange.Qu
 }
 
 // value returns an order's value, and whether it is exact.
-func value(order *exchange.NewOrder, state *reconcile.SymbolTruth) (exchange.Amount, bool) {
+func value(order *exchange.NewOrder, state *reconcile.SymbolState) (exchange.Amount, bool) {
 	if !order.QuoteAmount.IsZero() {
 		return order.QuoteAmount.Min(maxNotional), order.QuoteAmount.Less(maxNotional)
 	}
@@ -150,7 +150,7 @@ func value(order *exchange.NewOrder, state *reconcile.SymbolTruth) (exchange.Amo
 }
 
 // ordered returns an order's quantity. An amount is converted at the last price.
-func ordered(order *exchange.NewOrder, state *reconcile.SymbolTruth) exchange.Quantity {
+func ordered(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Quantity {
 	if order.QuoteAmount.IsZero() {
 		return order.Quantity
 	}
@@ -176,7 +176,7 @@ func (g *Gate) notional(intent *reconcile.Intent, facts *Facts, f *finding) bool
 }
 
 // working returns the price that triggers an order: on spot the last price.
-func working(order *exchange.NewOrder, state *reconcile.SymbolTruth) exchange.Price {
+func working(order *exchange.NewOrder, state *reconcile.SymbolState) exchange.Price {
 	if order.WorkingType == exchange.MarkPrice && state.Mark > 0 {
 		return state.Mark
 	}

@@ -11,6 +11,8 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -67,7 +69,7 @@ const (
 
 // limboOrder is a placement whose fate the book does not know, or whose fill it does not.
 type limboOrder struct {
-	placement *reconcile.Placement
+	placement *account.Placement
 	order     exchange.NewOrder
 	arrived   bool  // it is on the exchange already, in every world
 	id        int64 // when it arrived
@@ -120,7 +122,7 @@ func (s *scene) newWorld() *world {
 func newScene(symbols []*exchange.Symbol, limits Limits) *scene {
 	s := &scene{
 		gate: NewGate(limits), symbols: symbols, fee: 100_000, wallet: sim.DefaultAccount(me), prices: map[exchange.SymbolKey]exchange.Price{},
-		book: reconcile.NewBook(reconcile.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}),
+		book: reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}),
 	}
 	for _, symbol := range s.symbols {
 		s.prices[symbol.Key()] = startPrice(symbol)
@@ -173,12 +175,12 @@ func (s *scene) openWorld(r *rapid.T, x *world) {
 		}
 		intent := s.drawIntentOn(r, symbol, x)
 		if rapid.IntRange(0, 2).Draw(r, "a position first") == 0 {
-			intent.Purpose, intent.Order.Type, intent.Order.Price, intent.Order.StopPrice = reconcile.Entry, exchange.MarketOrder, 0, 0
+			intent.Purpose, intent.Order.Type, intent.Order.Price, intent.Order.StopPrice = placement.Entry, exchange.MarketOrder, 0, 0
 			intent.Order.ReduceOnly, intent.Order.ClosePosition, intent.Order.PostOnly, intent.Order.WorkingType = false, false, false, 0
 			intent.Order.Quantity = symbol.QuantityFor(exchange.AmountOf(rapid.SampledFrom([]int64{10, 90, 1_500, 100_000}).Draw(r, "position")),
 				s.prices[symbol.Key()])
 		}
-		if intent.Purpose == reconcile.Leverage {
+		if intent.Purpose == placement.Leverage {
 			continue
 		}
 		s.count++
@@ -194,7 +196,7 @@ func (s *scene) openWorld(r *rapid.T, x *world) {
 }
 
 // journal writes a placement into the book as sent.
-func (s *scene) journal(intent reconcile.Intent) *reconcile.Placement {
+func (s *scene) journal(intent reconcile.Intent) *account.Placement {
 	order := intent.Order
 	s.book.Apply(&record.Record{Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID, AtMS: 1, Body: record.Sending{Order: order,
 		Purpose: intent.Purpose, Key: intent.Key}})
@@ -234,8 +236,8 @@ func (s *scene) fetch(x *world) {
 	}
 	s.book.Observe(snapshot)
 	for _, p := range s.book.Live() {
-		if p.Order.Type == exchange.Limit && p.Order.Price == s.bestFor(p.Order) {
-			s.resting = append(s.resting, limboOrder{placement: p, order: p.Order, arrived: true, id: p.OrderID})
+		if p.Order().Type == exchange.Limit && p.Order().Price == s.bestFor(p.Order()) {
+			s.resting = append(s.resting, limboOrder{placement: p, order: p.Order(), arrived: true, id: p.OrderID()})
 		}
 	}
 }
@@ -250,7 +252,7 @@ func (s *scene) limbo() int { return len(s.sent) + len(s.resting) }
 
 // send lets an approved intent go; its answer is there, or not, or lost.
 func (s *scene) send(r *rapid.T, intent reconcile.Intent) {
-	if intent.Purpose == reconcile.Leverage {
+	if intent.Purpose == placement.Leverage {
 		return
 	}
 	s.count++
@@ -260,9 +262,9 @@ func (s *scene) send(r *rapid.T, intent reconcile.Intent) {
 	switch rapid.IntRange(0, 2).Draw(r, "answer") {
 	case 0: // acknowledged: it is there in every world
 		entry.arrived = true
-		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID, Body: record.Acknowledged{OrderID: 1_000_000 + int64(s.count)}})
+		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Acknowledged{OrderID: 1_000_000 + int64(s.count)}})
 	case 1:
-		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID, Body: record.Unknown{}})
+		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Unknown{}})
 	}
 	s.sent = append(s.sent, entry)
 }
@@ -298,7 +300,7 @@ func (w *world) live(s *scene, fated []fate) bool {
 			continue
 		}
 		if i >= len(s.resting) {
-			request := requestOf(&reconcile.Intent{Purpose: l.placement.Purpose, Order: l.order})
+			request := requestOf(&reconcile.Intent{Purpose: l.placement.Purpose(), Order: l.order})
 			if _, err := w.Do(me, &request); err != nil {
 				return false // of class I or R, and too late: refused, as if absent
 			}
@@ -317,7 +319,7 @@ func (w *world) fill(s *scene, order exchange.NewOrder) {
 	}
 	taker := exchange.NewOrder{Market: order.Market, Symbol: order.Symbol, Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price,
 		Quantity: order.Quantity}
-	request := requestOf(&reconcile.Intent{Purpose: reconcile.Entry, Order: taker})
+	request := requestOf(&reconcile.Intent{Purpose: placement.Entry, Order: taker})
 	_, _ = w.Do(other, &request) // against a position of the other's own it may be refused: then nothing filled
 }
 
@@ -360,7 +362,7 @@ func (s *scene) outgrown(intent *reconcile.Intent) bool {
 func (s *scene) reducingUnknown(intent *reconcile.Intent) bool {
 	for _, l := range append(slices.Clone(s.resting), s.sent...) {
 		if l.order.Key() == intent.Order.Key() && l.order.Reduces() &&
-			(l.placement.State == reconcile.Uncertain && repeats(intent.Purpose) || intent.Order.ClosePosition && l.order.ReduceOnly) {
+			(l.placement.State() == placement.Uncertain && repeats(intent.Purpose) || intent.Order.ClosePosition && l.order.ReduceOnly) {
 			return true
 		}
 	}
@@ -402,7 +404,7 @@ func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reco
 		p, _ := x.Position(me, symbol.Name)
 		position = p.Signed()
 	}
-	intent := reconcile.Intent{Strategy: "one", Purpose: reconcile.Purpose(rapid.IntRange(int(reconcile.Entry), int(reconcile.Leverage)).Draw(r, "purpose"))}
+	intent := reconcile.Intent{Strategy: "one", Purpose: placement.Purpose(rapid.IntRange(int(placement.Entry), int(placement.Leverage)).Draw(r, "purpose"))}
 	order := &intent.Order
 	order.Market, order.Symbol = symbol.Market, symbol.Name
 	order.Side = rapid.SampledFrom([]exchange.Side{exchange.Buy, exchange.Sell}).Draw(r, "side")
@@ -414,20 +416,20 @@ func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reco
 	quantity := symbol.QuantityFor(exchange.AmountOf(rapid.SampledFrom([]int64{1, 6, 90, 400, 2_000, 20_000, 240_000, 2_000_000}).Draw(r, "value")), last)
 	order.Quantity = quantity + exchange.Quantity(rarely(r, "more"))
 	switch intent.Purpose {
-	case reconcile.Entry:
+	case placement.Entry:
 		order.Type = exchange.MarketOrder
 		if symbol.Market == exchange.Spot {
 			order.Quantity, order.QuoteAmount = 0, symbol.Notional(last, quantity)
 		}
-	case reconcile.Order:
+	case placement.Order:
 		order.Type, order.Price = exchange.Limit, near()
 		order.PostOnly = symbol.Market == exchange.Futures && rapid.Bool().Draw(r, "post only")
 		if rapid.IntRange(0, 3).Draw(r, "stop") == 0 {
 			order.Type, order.StopPrice, order.PostOnly = exchange.StopLimit, near(), false
 		}
-	case reconcile.Exit, reconcile.ExitOrder:
+	case placement.Exit, placement.ExitOrder:
 		order.Type, order.ReduceOnly = exchange.MarketOrder, symbol.Market == exchange.Futures
-		if intent.Purpose == reconcile.ExitOrder || symbol.Market == exchange.Spot {
+		if intent.Purpose == placement.ExitOrder || symbol.Market == exchange.Spot {
 			order.Type, order.Price = exchange.Limit, near()
 		}
 		if held > 0 {
@@ -435,7 +437,7 @@ func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reco
 			order.Quantity = rapid.SampledFrom([]exchange.Quantity{held, symbol.FloorQuantity(held / 2), held + symbol.QuantityTick,
 				quantity}).Draw(r, "part")
 		}
-	case reconcile.StopLoss, reconcile.TakeProfit:
+	case placement.StopLoss, placement.TakeProfit:
 		order.Type, order.StopPrice, order.ClosePosition, order.Quantity = exchange.StopMarket, near(), true, 0
 		if held > 0 {
 			order.Side = exchange.SideOf(-position)
@@ -445,11 +447,11 @@ func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reco
 			order.Type, order.ClosePosition, order.Price, order.Quantity = exchange.StopLimit, false, near(), quantity
 		case rapid.IntRange(0, 4).Draw(r, "bridge") == 0:
 			order.ClosePosition, order.ReduceOnly, order.Quantity = false, true, held
-		case intent.Purpose == reconcile.TakeProfit:
+		case intent.Purpose == placement.TakeProfit:
 			order.Type = exchange.TakeProfitMarket
 		}
-	case reconcile.Leverage, reconcile.Cancel:
-		intent.Purpose, intent.Leverage = reconcile.Leverage, rapid.SampledFrom([]int{1, 2, 10, 25, 50, 51}).Draw(r, "leverage")
+	case placement.Leverage, placement.Cancel:
+		intent.Purpose, intent.Leverage = placement.Leverage, rapid.SampledFrom([]int{1, 2, 10, 25, 50, 51}).Draw(r, "leverage")
 		order.Market = exchange.Futures
 	}
 	if symbol.Market == exchange.Futures && order.Type.Conditional() {

@@ -26,50 +26,50 @@ type venueRow struct {
 
 var spotBitcoin = exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 
-func intentOf(purpose reconcile.Purpose, key exchange.SymbolKey, order exchange.NewOrder) reconcile.Intent {
+func intentOf(purpose placement.Purpose, key exchange.SymbolKey, order exchange.NewOrder) reconcile.Intent {
 	order.Market, order.Symbol = key.Market, key.Name
 	return reconcile.Intent{Strategy: "one", Purpose: purpose, Order: order}
 }
 
 func buy(quantity exchange.Quantity, change ...func(*exchange.NewOrder)) reconcile.Intent {
-	return with(intentOf(reconcile.Entry, bitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: quantity}), change...)
+	return with(intentOf(placement.Entry, bitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: quantity}), change...)
 }
 
 func limitBuy(price exchange.Price, quantity exchange.Quantity, change ...func(*exchange.NewOrder)) reconcile.Intent {
-	return with(intentOf(reconcile.Order, bitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: price, Quantity: quantity}), change...)
+	return with(intentOf(placement.Order, bitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: price, Quantity: quantity}), change...)
 }
 
 func stopBuy(stop exchange.Price, change ...func(*exchange.NewOrder)) reconcile.Intent {
-	return with(intentOf(reconcile.Order, bitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.StopLimit, Price: 50_100e8, StopPrice: stop,
+	return with(intentOf(placement.Order, bitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.StopLimit, Price: 50_100e8, StopPrice: stop,
 		Quantity:    10,
 		WorkingType: exchange.ContractPrice}), change...)
 }
 
 func sell(quantity exchange.Quantity, change ...func(*exchange.NewOrder)) reconcile.Intent {
-	return with(intentOf(reconcile.Exit, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: quantity,
+	return with(intentOf(placement.Exit, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: quantity,
 		ReduceOnly: true}), change...)
 }
 
 func restingSell(quantity exchange.Quantity) reconcile.Intent {
-	return intentOf(reconcile.ExitOrder, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 51_000e8, Quantity: quantity,
+	return intentOf(placement.ExitOrder, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 51_000e8, Quantity: quantity,
 		ReduceOnly: true})
 }
 
 func closing(kind exchange.OrderType, stop exchange.Price, change ...func(*exchange.NewOrder)) reconcile.Intent {
-	return with(intentOf(reconcile.StopLoss, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: kind, StopPrice: stop, ClosePosition: true,
+	return with(intentOf(placement.StopLoss, bitcoin, exchange.NewOrder{Side: exchange.Sell, Type: kind, StopPrice: stop, ClosePosition: true,
 		WorkingType: exchange.ContractPrice}), change...)
 }
 
 func spotBuy(amount string) reconcile.Intent {
-	return intentOf(reconcile.Entry, spotBitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.MustAmount(amount)})
+	return intentOf(placement.Entry, spotBitcoin, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.MustAmount(amount)})
 }
 
 func spotSell(quantity exchange.Quantity) reconcile.Intent {
-	return intentOf(reconcile.ExitOrder, spotBitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 51_000e8, Quantity: quantity})
+	return intentOf(placement.ExitOrder, spotBitcoin, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 51_000e8, Quantity: quantity})
 }
 
 func setLeverageTo(leverage int) reconcile.Intent {
-	i := intentOf(reconcile.Leverage, bitcoin, exchange.NewOrder{})
+	i := intentOf(placement.Leverage, bitcoin, exchange.NewOrder{})
 	i.Leverage = leverage
 	return i
 }
@@ -147,7 +147,7 @@ func venueTable() []venueRow {
 		{code: sim.CodeFinishedOrder, why: "a race that only a fetch ends: GET decides filled or canceled (exactly-once.md, case 28)"},
 		{code: sim.CodeNotCancelable, rule: "symbol", before: []reconcile.Intent{limitBuy(49_000e8, 10)},
 			change: func(s *exchange.Symbol) { s.Cancelable = false },
-			breaks: reconcile.Intent{Purpose: reconcile.Cancel, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT"}, OrderID: 1}},
+			breaks: reconcile.Intent{Purpose: placement.Cancel, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT"}, OrderID: 1}},
 		{code: sim.CodeLeverage, rule: "leverage", keeps: setLeverageTo(50), breaks: setLeverageTo(51)},
 		{code: sim.CodeLeverage, rule: "leverage", keeps: setLeverageTo(1), breaks: setLeverageTo(0)},
 		{code: sim.CodeLeverageMargin, rule: "leverage", before: long, wallet: func(c *sim.AccountConfig) { c.FuturesUSDT = exchange.AmountOf(1_100) },
@@ -237,9 +237,9 @@ func requestOf(intent *reconcile.Intent) exchange.Request {
 	request := exchange.Request{Operation: exchange.FuturesPlace, Symbol: intent.Order.Symbol, Order: intent.Order, Leverage: intent.Leverage,
 		OrderID: intent.OrderID}
 	switch {
-	case intent.Purpose == reconcile.Leverage:
+	case intent.Purpose == placement.Leverage:
 		request.Operation = exchange.FuturesSetLeverage
-	case intent.Purpose == reconcile.Cancel:
+	case intent.Purpose == placement.Cancel:
 		request.Operation = exchange.FuturesCancel
 	case intent.Order.Market == exchange.Spot:
 		request.Operation = exchange.SpotPlace
@@ -250,7 +250,7 @@ func requestOf(intent *reconcile.Intent) exchange.Request {
 func TestOrdersAreCounted(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{})
-	b.state.Position, b.state.Known = 100, 100
+	b.hold(100)
 	b.state.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1)
 	for i := range b.state.Foreign {
 		b.state.Foreign[i].ClosePositionID = 1 // foreign stops: they open nothing, so they do not block an opening

@@ -13,6 +13,7 @@ import (
 	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -72,7 +73,7 @@ func (d *disked) trades(decide func(*strategy.View, *strategy.Plan), takes time.
 		d.t.Fatal(err)
 	}
 	defer d.store.Close()
-	book := reconcile.NewBook(reconcile.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
+	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
 	if _, err := Replay(d.t.Context(), d, book); err != nil {
 		d.t.Fatal(err)
 	}

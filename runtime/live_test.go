@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -73,7 +74,7 @@ func (m *memory) Do(_ context.Context, request exchange.Request) (exchange.Answe
 // run drives a new engine over what was journalled, for a while, and stops it.
 func (m *memory) run(quantity exchange.Quantity, takes time.Duration) *Driver {
 	m.t.Helper()
-	book := reconcile.NewBook(reconcile.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
+	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
 	if _, err := Replay(m.t.Context(), m, book); err != nil {
 		m.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -64,14 +65,14 @@ func (s recorded) Replay(_ context.Context, take func(*record.Record) error) err
 
 func TestReplayAppliesEveryRecord(t *testing.T) {
 	t.Parallel()
-	records := []record.Record{{Body: record.Boot{Epoch: 7}}, {Body: record.Halt{Level: reconcile.LevelPause, Why: "a test"}}}
-	book := reconcile.NewBook(reconcile.Settle{})
+	records := []record.Record{{Body: record.Boot{Epoch: 7}}, {Body: record.Halt{Level: record.LevelPause, Why: "a test"}}}
+	book := reconcile.NewBook(placement.Settle{})
 	n, err := Replay(t.Context(), recorded{records: records}, book)
-	if n != 2 || err != nil || book.Epoch() != 7 || book.Halted().Level != reconcile.LevelPause {
+	if n != 2 || err != nil || book.Epoch() != 7 || book.Halted().Level != record.LevelPause {
 		t.Errorf("want 2 records, epoch 7, paused; have %d, %v, %d, %+v", n, err, book.Epoch(), book.Halted())
 	}
 	altered := errors.New("record 3 was altered")
-	if _, err := Replay(t.Context(), recorded{records, altered}, reconcile.NewBook(reconcile.Settle{})); !errors.Is(err, altered) {
+	if _, err := Replay(t.Context(), recorded{records, altered}, reconcile.NewBook(placement.Settle{})); !errors.Is(err, altered) {
 		t.Errorf("want %v, have %v", altered, err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/internal/failure"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -36,6 +36,6 @@ func Strategy(c *configs.StrategyConfig, symbol *exchange.Symbol) (engine.Strate
 }
 
 // Settle turns the configured bounds W, D and L into the book's.
-func Settle(c configs.SettleConfig) reconcile.Settle {
-	return reconcile.Settle{WindowMS: c.WindowMS, VisibilityMS: c.VisibilityMS, StalenessMS: c.StalenessMS}
+func Settle(c configs.SettleConfig) placement.Settle {
+	return placement.Settle{WindowMS: c.WindowMS, VisibilityMS: c.VisibilityMS, StalenessMS: c.StalenessMS}
 }

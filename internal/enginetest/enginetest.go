@@ -9,6 +9,9 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -22,6 +25,12 @@ func Price(t testing.TB, s *exchange.Symbol, text string) exchange.Price {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// Placement returns a placement that a record begins, in a state.
+func Placement(sending record.Record, state placement.State, orderID int64) account.Placement {
+	p, _ := account.Begin(&sending)
+	return p.In(state, orderID)
 }
 
 // Amount parses an amount of money.
@@ -39,7 +48,7 @@ func Amount(t testing.TB, text string) exchange.Amount {
 func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string) []engine.Note {
 	t.Helper()
 	price, mean, err := Price(t, symbol, "50000"), Amount(t, "50050"), fmt.Errorf("an error with %s", id)
-	order := engine.NoteOrder{Purpose: reconcile.Entry, ClientOrderID: id, OrderID: 7,
+	order := engine.NoteOrder{Purpose: placement.Entry, ClientOrderID: id, OrderID: 7,
 		Order: exchange.NewOrder{Market: symbol.Market, Symbol: symbol.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}}
 	intent := &reconcile.Intent{Strategy: owner, Purpose: order.Purpose, Order: order.Order, Last: price, Reason: id}
 	var all []engine.Note
@@ -51,7 +60,7 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NotePlaced{NoteOrder: order, Reason: id}, engine.NoteAcknowledged{NoteOrder: order, DurationMS: 120},
 		engine.NoteRefused{NoteOrder: order, Why: id, Err: err}, engine.NoteUncertain{NoteOrder: order, Why: id, Err: err},
 		engine.NoteFill{NoteOrder: order, Quantity: 10, Price: mean, Last: price},
-		engine.NoteSettled{NoteOrder: order, State: reconcile.Filled, Filled: 10, Price: mean, Evidence: id, DurationMS: 120},
+		engine.NoteSettled{NoteOrder: order, State: placement.Filled, Filled: 10, Price: mean, Evidence: id, DurationMS: 120},
 		engine.NotePosition{Quantity: 10, EntryPrice: mean, Last: price}, engine.NoteRound{Acted: 2, DurationMS: 120},
 		engine.NoteFetchFailed{What: id, Err: err, Count: 2}, engine.NoteStale{Count: 2, Text: id}, engine.NoteFound{NoteOrder: order, Evidence: id},
 		engine.NoteAdopted{Quantity: 10, Evidence: id}, engine.NoteIgnored{Quantity: 10, Evidence: id},

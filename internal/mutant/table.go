@@ -28,8 +28,8 @@ var Table = []Row{
 	{"no_visibility", "the fence ignores how long an order takes to be listed", "D", "internal/simulation TestRehearsal", nil},
 	{"no_staleness", "reads count as current", "L", "", nil},
 	{"one_snapshot", "one snapshot decides an uncertain placement", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.decideUnknown", "truth.lasts.sinceMS == 0 || truth.stable != cut", "false"},
-		{"reconcile.Book.decideUnknown", "truth.lasts.forMS < max(stableGapMS, b.settle.StalenessMS)", "false"},
+		{"reconcile.Book.decideUnknown", "symbol.equal.sinceMS == 0 || symbol.stable != cut", "false"},
+		{"reconcile.Book.decideUnknown", "symbol.equal.forMS < max(stableGapMS, b.Settle().StalenessMS)", "false"},
 	}},
 	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot",
 		"reconcile TestASnapshotInWhichThePositionMovedDoesNotCount", []Edit{
@@ -37,13 +37,13 @@ var Table = []Row{
 		}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
 		"reconcile TestAnUnknownIsNotDecidedWhileKnownOrdersFill", []Edit{
-			{"reconcile.Book.decideUnknown", "b.filledLately(s, truth)", "false"},
+			{"reconcile.Book.decideUnknown", "b.filledLately(s, symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.unseen", "!p.Seen", "false"},
+		{"reconcile.Book.unseen", "!p.Seen()", "false"},
 	}},
 	{"awaited_ignored", "the equation does not wait for placements without an answer", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.awaited", "p.State == Sending", "false"},
+		{"reconcile.Book.awaited", "p.State() == placement.Sending", "false"},
 	}},
 	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
 		{"reconcile.Book.decideUnknown", "s.BeganMS < fence", "true"},
@@ -52,27 +52,28 @@ var Table = []Row{
 		{"reconcile.explained", "side*residual <= 0", "true"},
 	}},
 	{"inferred_whole", "an inferred fill is always the whole order", "equation", "", []Edit{
-		{"reconcile.explained", "p.Order.ClosePosition", "false"},
+		{"reconcile.explained", "p.Order().ClosePosition", "false"},
 		{"reconcile.explained", "min(side*residual, most)", "most"},
 	}},
 	{"closed_once", "a position that opened and closed unseen is booked as opened only", "9", "", []Edit{
-		{"reconcile.Book.closedAlready", "grown := «filled - p.Filled»", "0"},
+		{"reconcile.Book.closedAlready", "grown := «filled - p.Filled()»", "0"},
 	}},
 	{"lost_at_once", "an acknowledged order that GET does not know counts as lost at once", "12", "", []Edit{
-		{"reconcile.Book.lost", "s.BeganMS < p.Fence(b.settle)", "false"},
+		{"reconcile.Book.lost", "s.BeganMS < p.Fence(b.Settle())", "false"},
 	}},
 	{"fills_go_back", "a smaller filled quantity is accepted", "13", "", []Edit{
-		{"reconcile.Book.seen", "max(order.Filled, p.Filled)", "order.Filled"},
-		{"reconcile.Book.fillTo", "grown > 0", "grown != 0"},
+		{"reconcile.Book.seen", "max(order.Filled, p.Filled())", "order.Filled"},
+		{"reconcile/account.Placement.fillTo", "grown <= 0", "grown == 0"},
+		{"reconcile/account.State.advance", "grown > 0", "grown != 0"},
 	}},
 	{"second_order_ignored", "a second order under one id is ignored", "14", "", []Edit{
 		{"reconcile.Book.observeList", "b.observeSurplus(order, emit)", ""},
 	}},
 	{"difference_at_once", "a difference counts as foreign without waiting for L", "equation", "", []Edit{
-		{"reconcile.Book.observePosition", "truth.differs.longer(b.settle.StalenessMS)", "true"},
+		{"reconcile.Book.observePosition", "symbol.differs.exceeds(b.Settle().StalenessMS)", "true"},
 	}},
 	{"double_at_once", "two positions in one torn list are accepted", "38", "", []Edit{
-		{"reconcile.Book.takePosition", "truth.doubled.longer(b.settle.StalenessMS)", "true"},
+		{"reconcile.Book.takePosition", "symbol.doubled.exceeds(b.Settle().StalenessMS)", "true"},
 	}},
 	{"everything_adopted", "a foreign position is adopted whatever the policy", "16", "", []Edit{
 		{"reconcile.Book.foreign", "b.Foreign == ForeignAdopt", "true"},
@@ -93,12 +94,12 @@ var Table = []Row{
 
 	// Uncertainty blocks what opens.
 	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
-		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
 		{"runtime/engine.permission.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
-		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered", "true"},
 		{"reconcile.derivation.enter", "len(d.towards) > 0", "false"},
 		{"runtime/engine.placer.act", "opens && opened", "false"},
 		{"runtime/engine.permission.withdrawn", "e.book.UnresolvedBeside(w.intent.Order.ClientOrderID, key)", "false"},
@@ -114,7 +115,7 @@ var Table = []Row{
 		{"runtime/engine.sender.recall", "len(e.sent) == 0", "true"},
 	}},
 	{"halted_opens", "a halt blocks nothing", "kill switch", "", []Edit{
-		{"runtime/engine.permission.heldBack", "e.book.HaltOn(strategy, key).Level != reconcile.LevelNone", "false"},
+		{"runtime/engine.permission.heldBack", "e.book.HaltOn(strategy, key).Level != record.LevelNone", "false"},
 		unchecked("halted"),
 	}},
 	{"blind_opens", "openings are sent while reads fail", "23", "", []Edit{
@@ -126,9 +127,9 @@ var Table = []Row{
 		unchecked("halted"),
 	}},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
-		{"reconcile.derivation.settled", "d.truth.Settled && !d.unsettled && !d.unlevered",
-			`d.truth.Settled && !d.unsettled && !d.unlevered || d.truth.Quarantine != "" && !d.unsettled`},
-		{"runtime/engine.permission.heldBack", `e.book.Symbol(key).Quarantine != ""`, "false"},
+		{"reconcile.derivation.settled", "d.symbol.Settled && !d.unsettled && !d.unlevered",
+			`d.symbol.Settled && !d.unsettled && !d.unlevered || d.symbol.Quarantine() != "" && !d.unsettled`},
+		{"runtime/engine.permission.heldBack", `e.book.Symbol(key).Quarantine() != ""`, "false"},
 		unchecked("unsettled"),
 	}},
 	{"stopping_opens", "openings are sent after SIGTERM", "33", "", []Edit{
@@ -148,11 +149,11 @@ var Table = []Row{
 		{"runtime/engine.permission.withdrawn", "w.limitsVersion != e.ruleset.limitsVersionOf(w.intent.Strategy)", "false"},
 	}},
 	{"leverage_unconfirmed", "openings do not wait for the leverage", "32", "", []Edit{
-		{"reconcile.derivation.leverage", "w.Leverage == d.truth.Leverage", "true"},
+		{"reconcile.derivation.leverage", "w.Leverage == d.symbol.Leverage", "true"},
 		unchecked("leverage"),
 	}},
 	{"latch_ignored", "the same plan reopens a position that its stop closed", "latch", "", []Edit{
-		{"reconcile.Book.latch", "state.Latch = state.Plan.Target.Sign()", ""},
+		{"reconcile/account.Strategy.setLatch", "s.latch = s.plan.Target.Sign()", ""},
 	}},
 
 	// Reducing is never blocked, and never more than there is.
@@ -161,7 +162,7 @@ var Table = []Row{
 		unchecked("opposite"),
 	}},
 	{"exit_at_once", "an uncertain exit is repeated without a pause", "20", "", []Edit{
-		{"reconcile.derivation.again", "d.nowMS-max(p.SentMS, p.UnknownMS) >= againMS", "true"},
+		{"reconcile.derivation.again", "d.nowMS-max(p.SentMS(), p.UnknownMS()) >= againMS", "true"},
 	}},
 	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "", []Edit{
 		{"reconcile.derivation.exit", "d.exiting = true", "d.exiting = true; if d.unsettled { return }"},
@@ -170,12 +171,12 @@ var Table = []Row{
 		{"reconcile.derivation.protect", "d.dusting", "true"},
 	}},
 	{"key_refilled", "a quantity filled under a key is placed again", "plan", "", []Edit{
-		{"reconcile.StrategyState.FilledUnder", "; «found» {", "false"},
+		{"reconcile/account.Strategy.FilledUnder", "; «found» {", "false"},
 		uncheckedLimit("max_position"),
 	}},
 	{"dust_ordered", "an order below the minimum is sent", "36", "", []Edit{
-		{"reconcile.derivation.tooSmall", "quantity < d.truth.Rules.QuantityTick || d.truth.Rules.Notional(d.truth.Last, quantity)." +
-			"Less(d.truth.Rules.MinNotional)", "quantity == 0"},
+		{"reconcile.derivation.tooSmall", "quantity < d.symbol.Rules.QuantityTick || d.symbol.Rules.Notional(d.symbol.Last, quantity)." +
+			"Less(d.symbol.Rules.MinNotional)", "quantity == 0"},
 		unchecked("notional"),
 	}},
 	{"ticks_ignored", "prices are not rounded to their tick", "risk", "", []Edit{
@@ -194,7 +195,7 @@ var Table = []Row{
 		{"reconcile.Book.observeNewest", "b.prefixed(order.ClientOrderID)", "false"},
 	}},
 	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.SymbolTruth.heldOnSpot", "max(0, t.Known-t.Fees+t.short)", "t.Known-t.Fees"},
+		{"reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.short)", "t.Known()-t.Fees()"},
 	}},
 
 	// Candles, the request budget and memory.
@@ -207,15 +208,14 @@ var Table = []Row{
 	}},
 	{"hurried", "rounds follow each other without a pause", "budget", "", nil},
 	{"hoarding", "ended placements stay in memory", "memory", "", []Edit{
-		{"reconcile.Book.end", "delete(b.placements, p.ClientOrderID)", "return"},
+		{"reconcile/account.State.end", "delete(s.placements, p.clientOrderID)", "return"},
 	}},
 }
 
 // believed takes the answer of a cancel for the end of its order.
 func believed(condition string) Edit {
 	return Edit{"runtime/engine.Engine.answer", "case callCancel: «e.soon()»", `if o := e.book.Placement(p.clientID); o != nil && ` + condition + ` {
-		e.record(record.Record{ClientOrderID: p.clientID, Strategy: o.Strategy, Symbol: o.Order.Key(),
-			Body: record.Ended{State: reconcile.Canceled, Filled: o.Filled}})
+		e.record(o.About(record.Ended{State: placement.Canceled, Filled: o.Filled()}))
 	}
 	e.soon()`}
 }

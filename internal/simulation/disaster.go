@@ -20,7 +20,7 @@ func (w *world) liquidate() bool {
 			continue
 		}
 		last, _ := w.venue.x.Price(key)
-		money := w.venue.x.Money(account)
+		money := w.venue.x.Money(trader)
 		value := h.rules.Notional(last, max(h.position, -h.position))
 		if value.IsZero() || !money.Equity().Less(value.MulRate(exchange.RateOne*9/10)) {
 			continue
@@ -57,7 +57,7 @@ func (w *world) secondBot() bool {
 	case h.position < 0:
 		order.Side, order.Price = exchange.Sell, h.rules.FloorPrice(last/10*12)
 	}
-	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
+	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
 	w.say("a second botd places %s: %s", orderText(h.rules, &order), outcome(exchange.Answer{}, err))
 	if err != nil {
 		return false
@@ -100,7 +100,7 @@ func (w *world) restoreBackup() bool {
 
 // poorAccount returns an account with little more than the margin its strategies need.
 func (c *portfolio) poorAccount(v *venue) sim.AccountConfig {
-	config := sim.DefaultAccount(account)
+	config := sim.DefaultAccount(trader)
 	var need exchange.Amount
 	for i := range c.roles {
 		if r := &c.roles[i]; r.key.Market == exchange.Futures {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -53,8 +53,8 @@ var incidentsOfPlacing = []incident{
 		s.pass(15)
 		live := s.book().Live()
 		want(s, "orders in the book", 1, len(live))
-		want(s, "its id is the exchange's", s.orders()[0].ID, live[0].OrderID)
-		want(s, "its state", reconcile.Working, live[0].State)
+		want(s, "its id is the exchange's", s.orders()[0].ID, live[0].OrderID())
+		want(s, "its state", placement.Working, live[0].State())
 	}, bids(49_000))},
 	{6, "hummingbot/gateway#240", "an order was created on the exchange and lost on the client", staging(func(s *stage) {
 		s.inject(SlowAnswer, 1, placing)
@@ -118,7 +118,7 @@ var incidentsOfPlacing = []incident{
 		s.restart()
 		s.pass(10)
 		want(s, "orders in the book", 1, len(s.book().Live()))
-		want(s, "its id is the exchange's", s.orders()[0].ID, s.book().Live()[0].OrderID)
+		want(s, "its id is the exchange's", s.orders()[0].ID, s.book().Live()[0].OrderID())
 		want(s, "openings sent", 1, s.sent(opening))
 	}, bids(49_000))},
 	{13, "nautechsystems/nautilus_trader#4215", "a retry after OrderAccepted: only the venue's own check saved it", staging(func(s *stage) {
@@ -136,7 +136,7 @@ var incidentsOfPlacing = []incident{
 		s.pass(60)
 		live := s.book().Live()
 		want(s, "placements not ended", 1, len(live))
-		want(s, "its state", reconcile.Uncertain, live[0].State)
+		want(s, "its state", placement.Uncertain, live[0].State())
 		s.wantState("blind")
 		s.heal()
 		s.pass(60)
@@ -221,7 +221,7 @@ var incidentsOfPlacing = []incident{
 		s.plan = bids(49_000, 48_000) // a change, so that rounds run
 		s.pass(10)
 		want(s, "orders in the book", 1, len(s.book().Live()))
-		want(s, "nothing was concluded", reconcile.Working, s.book().Live()[0].State)
+		want(s, "nothing was concluded", placement.Working, s.book().Live()[0].State())
 		want(s, "openings sent", 1, s.sent(opening))
 	}, bids(49_000))},
 }

@@ -2,7 +2,8 @@ package simulation
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -130,11 +131,11 @@ func (w *world) stop() bool {
 // pauses its strategy too.
 func (w *world) halt() bool {
 	d := w.daemon
-	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != reconcile.LevelNone {
+	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != record.LevelNone {
 		return false
 	}
-	level := [...]reconcile.HaltLevel{reconcile.LevelPause, reconcile.LevelCancel, reconcile.LevelFlatten}[w.people.below(3)]
-	var scope reconcile.Scope
+	level := [...]record.HaltLevel{record.LevelPause, record.LevelCancel, record.LevelFlatten}[w.people.below(3)]
+	var scope account.Scope
 	switch choice := w.people.below(10); {
 	case choice < 2 && w.withdraw():
 	case choice < 5:
@@ -154,9 +155,9 @@ const byPerson = "a person"
 // withdraw cancels one opening order through botd, as a person would.
 func (w *world) withdraw() bool {
 	for _, p := range w.daemon.machine.Book().Live() {
-		if p.Purpose.Opens() && p.Withdrawn == "" {
-			w.say("a person withdraws %s", p.ClientOrderID)
-			w.daemon.handle(&engine.EventWithdraw{ClientOrderID: p.ClientOrderID, Why: byPerson})
+		if p.Purpose().Opens() && p.Withdrawn() == "" {
+			w.say("a person withdraws %s", p.ClientOrderID())
+			w.daemon.handle(&engine.EventWithdraw{ClientOrderID: p.ClientOrderID(), Why: byPerson})
 			return true
 		}
 	}
@@ -165,12 +166,12 @@ func (w *world) withdraw() bool {
 
 // armAgain ends every halt made by halt.
 func (w *world) armAgain() {
-	scopes := []reconcile.Scope{{}}
+	scopes := []account.Scope{{}}
 	for i := range w.portfolio.roles {
-		scopes = append(scopes, reconcile.Scope{Strategy: w.portfolio.roles[i].name})
+		scopes = append(scopes, account.Scope{Strategy: w.portfolio.roles[i].name})
 	}
 	for _, scope := range scopes {
-		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != reconcile.LevelNone && halt.Why == byPerson {
+		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != record.LevelNone && halt.Why == byPerson {
 			w.say("a person rearms %s", scope)
 			w.daemon.handle(&engine.EventHalt{Scope: scope, Why: byPerson})
 		}
@@ -229,7 +230,7 @@ func (w *world) tradeManually() bool {
 			order.Quantity = held
 		}
 	}
-	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
+	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
 	w.say("a person trades: %s: %s", orderText(h.rules, &order), outcome(exchange.Answer{}, err))
 	if err != nil {
 		return false
@@ -243,7 +244,7 @@ func (w *world) tradeManually() bool {
 func (w *world) someOrder(resting bool) (picked exchange.Order, found bool) {
 	count := int64(0)
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-		w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) {
+		w.venue.x.EachOpenOrder(trader, market, func(o *exchange.Order) {
 			if o.ClientOrderID == foreignID || resting && (o.Type != exchange.Limit || o.Status == exchange.StatusCreated) {
 				return
 			}
@@ -265,7 +266,7 @@ func (w *world) cancelManually() bool {
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotCancel
 	}
-	_, err := w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: order.Symbol, OrderID: order.ID})
+	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: operation, Symbol: order.Symbol, OrderID: order.ID})
 	w.say("a person cancels order %d: %s", order.ID, outcome(exchange.Answer{}, err))
 	w.venue.takeFills(w)
 	return err == nil

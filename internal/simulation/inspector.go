@@ -3,6 +3,7 @@ package simulation
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -81,7 +82,7 @@ func (i *inspector) judge() {
 
 // wallet checks the exchange's wallet identity to the last digit.
 func (i *inspector) wallet() {
-	m := i.w.venue.x.Money(account)
+	m := i.w.venue.x.Money(trader)
 	if sum := m.Deposits.Add(m.Realized).Sub(m.Funding).Sub(m.Fees).Add(m.Insurance); sum != m.Wallet {
 		i.w.fail("wallet", "the wallet holds %s, its parts add up to %s", m.Wallet, sum)
 	}
@@ -95,7 +96,7 @@ func (i *inspector) exposure() {
 		watch := &i.watched[n]
 		var buys, sells exchange.Quantity
 		watch.protected = false
-		w.venue.x.EachOpenOrder(account, watch.role.key.Market, func(o *exchange.Order) {
+		w.venue.x.EachOpenOrder(trader, watch.role.key.Market, func(o *exchange.Order) {
 			if o.Symbol != watch.role.key.Name {
 				return
 			}
@@ -174,7 +175,7 @@ func (i *inspector) belief() {
 	for n := range i.watched {
 		watch := &i.watched[n]
 		state := book.Symbol(watch.role.key)
-		declared := state.Quarantine != "" || w.daemon.machine.Blind() || book.Halted().Level != reconcile.LevelNone || i.unresolved(book, watch.role.key)
+		declared := state.Quarantine() != "" || w.daemon.machine.Blind() || book.Halted().Level != record.LevelNone || i.unresolved(book, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
 		}
@@ -183,10 +184,10 @@ func (i *inspector) belief() {
 		} else if watch.wrongMS == 0 {
 			watch.wrongMS, watch.wrongFor = w.nowMS, 0
 		} else if w.nowMS-watch.wrongMS > beliefMS && watch.wrongFor > w.beliefRounds() {
-			w.fail("belief", "%s: the book holds %d, the exchange %d, for %d s, and no state is declared", watch.role.key, state.Known,
+			w.fail("belief", "%s: the book holds %d, the exchange %d, for %d s, and no state is declared", watch.role.key, state.Known(),
 				watch.held.position, (w.nowMS-watch.wrongMS)/1000)
 		}
-		if w.quiet && watch.unprotectedMS != 0 && !declared && state.Ignored == 0 &&
+		if w.quiet && watch.unprotectedMS != 0 && !declared && state.Ignored() == 0 &&
 			w.nowMS-max(watch.unprotectedMS, w.daemon.bootMS, w.daemon.wokenMS, watch.knownMS) > mostUnprotectedMS {
 			w.fail("protection", "%s: a position of %d is without its stop for %d s", watch.role.key, watch.held.position, (w.nowMS-watch.unprotectedMS)/1000)
 		}
@@ -209,7 +210,7 @@ func (i *inspector) rounded() {
 	for n := range i.watched {
 		watch := &i.watched[n]
 		name, key, held := watch.role.name, watch.role.key, watch.held
-		target, state := book.Strategy(name).Plan.Target, book.Symbol(key)
+		target, state := book.Strategy(name).Plan().Target, book.Symbol(key)
 		last, _ := w.venue.x.Price(key)
 		sign := target.Sign()
 		wanted := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
@@ -223,16 +224,16 @@ func (i *inspector) rounded() {
 	}
 }
 
-func (i *inspector) agrees(watch *watch, state *reconcile.SymbolTruth) bool {
+func (i *inspector) agrees(watch *watch, state *reconcile.SymbolState) bool {
 	if watch.role.key.Market == exchange.Spot {
 		return true // checked at the end: fees are taken from the asset
 	}
-	return state.Known+state.Ignored == watch.held.position
+	return state.Known()+state.Ignored() == watch.held.position
 }
 
 func (i *inspector) unresolved(book *reconcile.Book, key exchange.SymbolKey) bool {
 	for _, p := range book.Live() {
-		if p.State.Unresolved() && p.Order.Key() == key {
+		if p.State().Unresolved() && p.Symbol() == key {
 			return true
 		}
 	}

@@ -6,7 +6,9 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 )
 
 // converged checks the end of a run, after the quiet period.
@@ -18,15 +20,15 @@ func (i *inspector) converged() {
 	}
 	book := w.daemon.machine.Book()
 	for _, p := range book.Live() {
-		if p.State.Unresolved() && w.nowMS-p.SentMS > recentMS && book.Symbol(p.Order.Key()).Quarantine == "" {
-			w.fail("converged", "%s is still %s", p.ClientOrderID, p.State)
+		if p.State().Unresolved() && w.nowMS-p.SentMS() > recentMS && book.Symbol(p.Symbol()).Quarantine() == "" {
+			w.fail("converged", "%s is still %s", p.ClientOrderID(), p.State())
 		}
 	}
 	for n := range i.watched {
 		i.came(&i.watched[n], book)
 	}
 	if i.foreignOpen() && !i.stopped(book) && w.stats.Faults[Resolve] == 0 {
-		w.fail("foreign_prefix", "an order %s is on the account, and it is not halted", foreignID)
+		w.fail("foreign_prefix", "an order %s is on the trader, and it is not halted", foreignID)
 	}
 	i.known(book)
 	if w.ledger {
@@ -44,12 +46,12 @@ func (i *inspector) converged() {
 func (i *inspector) known(book *reconcile.Book) {
 	w := i.w
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-		w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) {
+		w.venue.x.EachOpenOrder(trader, market, func(o *exchange.Order) {
 			a := w.venue.byOrder[o.ID]
 			if a == nil || a.sentMS > w.quietMS || w.stats.Faults[OldBackup] > 0 {
 				return
 			}
-			if !slices.ContainsFunc(book.Live(), func(p *reconcile.Placement) bool { return p.OrderID == o.ID && p.Order.Market == market }) {
+			if !slices.ContainsFunc(book.Live(), func(p *account.Placement) bool { return p.OrderID() == o.ID && p.Order().Market == market }) {
 				w.fail("orphan", "order %d under %s is open, and the book does not hold it", o.ID, o.ClientOrderID)
 			}
 		})
@@ -82,16 +84,16 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 		}
 		return sum
 	}
-	if money := w.venue.x.Money(account); futures && have(exchange.Futures, "USDT") != money.Wallet {
+	if money := w.venue.x.Money(trader); futures && have(exchange.Futures, "USDT") != money.Wallet {
 		w.fail("ledger", "the futures wallet holds %s USDT, the ledger says %s", money.Wallet, have(exchange.Futures, "USDT"))
 	}
 	for _, b := range book.Ledger().Unexplained() {
-		if w.venue.x.Money(account).Insurance.IsZero() && !i.touched() {
+		if w.venue.x.Money(trader).Insurance.IsZero() && !i.touched() {
 			w.fail("ledger", "%s %s of the %s wallet are not explained", b.Amount.Neg(), b.Asset, b.Symbol.Market)
 		}
 	}
 	for _, asset := range slices.Sorted(maps.Keys(assets)) {
-		free, frozen := w.venue.x.Balance(account, asset)
+		free, frozen := w.venue.x.Balance(trader, asset)
 		if sum := free.Add(frozen); have(exchange.Spot, asset) != sum {
 			w.fail("ledger", "the spot wallet holds %s %s, the ledger says %s", sum, asset, have(exchange.Spot, asset))
 		}
@@ -107,16 +109,16 @@ func (i *inspector) touched() bool {
 func (i *inspector) came(watch *watch, book *reconcile.Book) {
 	w, symbol, held := i.w, book.Symbol(watch.role.key), watch.held
 	switch {
-	case symbol.Quarantine != "":
+	case symbol.Quarantine() != "":
 		w.stats.Quarantined++
 		if held.touchedMS == 0 {
-			w.fail("converged", "%s is quarantined though nobody else touched it: %s", watch.role.key, symbol.Quarantine)
+			w.fail("converged", "%s is quarantined though nobody else touched it: %s", watch.role.key, symbol.Quarantine())
 		}
 		return
 	case held.recent(w.nowMS):
 		return // a resting order filled since the last round
 	case !i.agrees(watch, symbol):
-		w.fail("converged", "%s: the book holds %d, the exchange %d", watch.role.key, symbol.Known, held.position)
+		w.fail("converged", "%s: the book holds %d, the exchange %d", watch.role.key, symbol.Known(), held.position)
 	case watch.role.key.Market == exchange.Spot && held.touchedMS == 0:
 		i.walletExplained(watch, symbol)
 	}
@@ -124,10 +126,10 @@ func (i *inspector) came(watch *watch, book *reconcile.Book) {
 }
 
 // walletExplained checks on spot that the wallet's change equals fills and fees.
-func (i *inspector) walletExplained(watch *watch, symbol *reconcile.SymbolTruth) {
-	free, frozen := i.w.venue.x.Balance(account, watch.held.rules.Base)
+func (i *inspector) walletExplained(watch *watch, symbol *reconcile.SymbolState) {
+	free, frozen := i.w.venue.x.Balance(trader, watch.held.rules.Base)
 	wallet := watch.held.rules.FloorQuantity(watch.held.rules.QuantityOf(free.Add(frozen)))
-	explained := symbol.Baseline + symbol.Known - symbol.Fees
+	explained := symbol.Baseline() + symbol.Known() - symbol.Fees()
 	slack := watch.held.rules.QuantityOf(watch.held.rules.QuantityAmount(watch.role.most).MulRate(exchange.RateOne/200)) + 2*watch.held.rules.QuantityTick
 	if off := wallet - explained; max(off, -off) > slack {
 		i.w.fail("converged", "%s: the wallet holds %d, of which %d are explained", watch.role.key, wallet, explained)
@@ -137,7 +139,7 @@ func (i *inspector) walletExplained(watch *watch, symbol *reconcile.SymbolTruth)
 // foreignOpen reports whether the second botd's order is still open.
 func (i *inspector) foreignOpen() (open bool) {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-		i.w.venue.x.EachOpenOrder(account, market, func(o *exchange.Order) { open = open || o.ClientOrderID == foreignID })
+		i.w.venue.x.EachOpenOrder(trader, market, func(o *exchange.Order) { open = open || o.ClientOrderID == foreignID })
 	}
 	return open
 }
@@ -146,9 +148,9 @@ func (i *inspector) foreignOpen() (open bool) {
 func (i *inspector) stopped(book *reconcile.Book) bool {
 	quarantined := false
 	for _, key := range i.w.venue.keys {
-		quarantined = quarantined || book.Symbol(key).Quarantine != ""
+		quarantined = quarantined || book.Symbol(key).Quarantine() != ""
 	}
-	return quarantined || book.Halted().Level != reconcile.LevelNone
+	return quarantined || book.Halted().Level != record.LevelNone
 }
 
 // unchangedMS is how long a target must have been unchanged to be checked.
@@ -159,7 +161,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	w, role, held := i.w, watch.role, watch.held
 	state := book.Strategy(role.name)
 	switch {
-	case role.kind != "twap" && role.kind != "swing", held.touchedMS != 0, state.Latch != 0, book.HaltOn(role.name, role.key).Level != reconcile.LevelNone:
+	case role.kind != "twap" && role.kind != "swing", held.touchedMS != 0, state.Latch() != 0, book.HaltOn(role.name, role.key).Level != record.LevelNone:
 		return
 	case i.story.shut: // by a restored backup
 		return
@@ -172,7 +174,7 @@ func (i *inspector) reached(watch *watch, book *reconcile.Book) {
 	case w.poor: // margin may forbid it
 		return
 	}
-	want := state.Plan.Target.Quantity
+	want := state.Plan().Target.Quantity
 	if role.kind == "twap" && max(want, -want) != role.most {
 		w.fail("reached", "%s targets %d in the end, of %d", role.name, want, role.most)
 	}

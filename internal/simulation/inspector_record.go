@@ -6,7 +6,9 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -64,7 +66,7 @@ func (i *inspector) distorted() bool { return i.w.poor || i.touched() }
 // entering checks an entry against the latch: the same plan must not reopen a position
 // that its protection closed.
 func (i *inspector) entering(r *record.Record, body *record.Sending) {
-	if body.Purpose != reconcile.Entry {
+	if body.Purpose != placement.Entry {
 		return
 	}
 	if latch := i.story.latched[r.Strategy]; latch != 0 && int64(latch) == body.Order.Side.Sign() {
@@ -121,9 +123,9 @@ type story struct {
 	last    map[string]string // the target as text, to detect a change
 
 	quarantined map[exchange.SymbolKey]bool
-	halts       map[reconcile.Scope]bool
+	halts       map[account.Scope]bool
 	breaches    map[breach]int64 // until when, 0 for open end
-	freeMS      map[string]int64 // when a limit of a strategy, or of the account, last ended
+	freeMS      map[string]int64 // when a limit of a strategy, or of the trader, last ended
 	shut        bool             // a person has set a limit that allows nothing
 }
 
@@ -132,7 +134,7 @@ type breach struct{ strategy, rule string }
 
 func newStory() *story {
 	return &story{map[string]int{}, map[string]int{}, map[string]int64{}, map[string]string{}, map[string]bool{}, map[string]string{},
-		map[exchange.SymbolKey]bool{}, map[reconcile.Scope]bool{}, map[breach]int64{}, map[string]int64{}, false}
+		map[exchange.SymbolKey]bool{}, map[account.Scope]bool{}, map[breach]int64{}, map[string]int64{}, false}
 }
 
 // limited reports whether a limit blocks openings of a strategy at that time.
@@ -190,7 +192,7 @@ func (s *story) take(r *record.Record) {
 			s.freeMS[r.Strategy] = max(s.freeMS[r.Strategy], r.AtMS)
 		}
 	case record.Halt:
-		if scope := (reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}); body.Level != reconcile.LevelNone {
+		if scope := (account.Scope{Strategy: r.Strategy, Symbol: r.Symbol}); body.Level != record.LevelNone {
 			s.halts[scope] = true
 		} else {
 			delete(s.halts, scope)

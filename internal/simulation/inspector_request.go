@@ -4,6 +4,8 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -57,7 +59,7 @@ func (i *inspector) exiting(a *asked) {
 	if last == nil || last == a || w.nowMS-last.sentMS >= exitPaceMS || w.weather[ClockError] > 0 {
 		return
 	}
-	if p := w.daemon.machine.Book().Placement(last.id); p != nil && p.State.Unresolved() {
+	if p := w.daemon.machine.Book().Placement(last.id); p != nil && p.State().Unresolved() {
 		w.fail("exit_pace", "%s was sent %d ms after %s, which is unknown", a.id, w.nowMS-last.sentMS, last.id)
 	}
 }
@@ -142,9 +144,9 @@ func (i *inspector) refused(a *asked, refusal *exchange.Refusal) {
 func (i *inspector) alone(book *reconcile.Book, order *exchange.NewOrder) {
 	for _, p := range book.Live() {
 		switch {
-		case p.ClientOrderID == order.ClientOrderID || p.Order.Key() != order.Key():
-		case p.State == reconcile.Uncertain, p.State == reconcile.Sending && p.Purpose.Opens():
-			i.w.fail("one_opening", "%s opens while %s is %s", order.ClientOrderID, p.ClientOrderID, p.State)
+		case p.ClientOrderID() == order.ClientOrderID || p.Symbol() != order.Key():
+		case p.State() == placement.Uncertain, p.State() == placement.Sending && p.Purpose().Opens():
+			i.w.fail("one_opening", "%s opens while %s is %s", order.ClientOrderID, p.ClientOrderID(), p.State())
 		}
 	}
 }
@@ -181,11 +183,11 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 		return "while stopping"
 	case machine.Book().Breaking(i.w.daemon.clock()):
 		return "while the breaker is tripped"
-	case machine.Book().HaltOn(strategy, key).Level != reconcile.LevelNone:
+	case machine.Book().HaltOn(strategy, key).Level != record.LevelNone:
 		return "while trading is halted"
 	case machine.Blind():
 		return "while blind"
-	case machine.Book().Symbol(key).Quarantine != "":
+	case machine.Book().Symbol(key).Quarantine() != "":
 		return "on a quarantined symbol"
 	}
 	return ""
@@ -206,7 +208,7 @@ func (i *inspector) removed(r *role) {
 			w.fail("removed", "%s is removed while %s may still arrive", r.name, a.id)
 		}
 	}
-	w.venue.x.EachOpenOrder(account, r.key.Market, func(o *exchange.Order) {
+	w.venue.x.EachOpenOrder(trader, r.key.Market, func(o *exchange.Order) {
 		if a := w.venue.byOrder[o.ID]; a != nil && o.Symbol == r.key.Name && !a.forgotten {
 			w.fail("removed", "%s is removed and leaves order %d", r.name, o.ID)
 		}

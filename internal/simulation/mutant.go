@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/internal/mutant"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -13,10 +14,10 @@ import (
 // start. Mutants of the engine itself are edits in internal/mutant.
 
 // believed returns the bounds that the daemon is configured with.
-func believed(bounds reconcile.Settle) reconcile.Settle {
+func believed(bounds placement.Settle) placement.Settle {
 	switch {
 	case mutant.Is("no_fence"):
-		bounds = reconcile.Settle{WindowMS: -timeToLiveMS}
+		bounds = placement.Settle{WindowMS: -timeToLiveMS}
 	case mutant.Is("no_window"):
 		bounds.WindowMS = 0
 	case mutant.Is("no_visibility"):
@@ -53,10 +54,10 @@ func (w *world) misread(f *flight) bool {
 		f.answer.Order.Status = exchange.StatusCanceled
 	case mutant.Is("not_known_is_canceled") && is(f.err, &refusal):
 		for _, p := range w.daemon.machine.Book().Live() {
-			if p.OrderID == f.call.Request.OrderID {
+			if p.OrderID() == f.call.Request.OrderID {
 				f.err, f.answer = nil, exchange.Answer{Operation: operation,
-					Order: exchange.Order{ID: p.OrderID, ClientOrderID: p.ClientOrderID, Market: p.Order.Market,
-						Symbol: p.Order.Symbol, Side: p.Order.Side, Type: p.Order.Type, Quantity: p.Order.Quantity, Filled: p.Filled,
+					Order: exchange.Order{ID: p.OrderID(), ClientOrderID: p.ClientOrderID(), Market: p.Order().Market,
+						Symbol: p.Order().Symbol, Side: p.Order().Side, Type: p.Order().Type, Quantity: p.Order().Quantity, Filled: p.Filled(),
 						Status: exchange.StatusCanceled}}
 			}
 		}
@@ -107,9 +108,9 @@ func remembered(r *record.Record) bool {
 // forgetSending ends the placements that a crash left without an answer.
 func forgetSending(book *reconcile.Book) {
 	for _, p := range slices.Clone(book.Live()) {
-		if p.State == reconcile.Sending {
-			book.Apply(&record.Record{ClientOrderID: p.ClientOrderID, Strategy: p.Strategy, Symbol: p.Order.Key(),
-				Body: record.Ended{State: reconcile.Expired}})
+		if p.State() == placement.Sending {
+			book.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Strategy: p.Strategy(), Symbol: p.Symbol(),
+				Body: record.Ended{State: placement.Expired}})
 		}
 	}
 }

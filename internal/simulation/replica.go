@@ -32,7 +32,7 @@ func (v *venue) show(w *world) {
 	}
 	for _, operation := range lists {
 		request := exchange.Request{Operation: operation}
-		if answer, err := v.x.Do(account, &request); err == nil {
+		if answer, err := v.x.Do(trader, &request); err == nil {
 			v.keep(w, replicaKey{operation: operation}, answer)
 		}
 	}

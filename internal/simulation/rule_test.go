@@ -9,7 +9,8 @@ import (
 
 	"botd/exchange"
 	"botd/internal/mutant"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -33,7 +34,7 @@ func rehearse(play func(s *stage), plan planner, options ...staged) func(t testi
 // aged freezes the answer of an operation for a while.
 func (s *stage) aged(operation exchange.Operation, ms int64) {
 	s.t.Helper()
-	old, err := s.w.venue.x.Do(account, &exchange.Request{Operation: operation})
+	old, err := s.w.venue.x.Do(trader, &exchange.Request{Operation: operation})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func (s *stage) fenced(beforeMS int64) {
 	s.until("an unknown placement", func() bool { return s.book().Unknowns() })
 	fence := int64(0)
 	for _, p := range s.book().Live() {
-		if p.State == reconcile.Uncertain {
+		if p.State() == placement.Uncertain {
 			fence = max(fence, p.Fence(s.w.bounds))
 		}
 	}
@@ -122,7 +123,7 @@ var rehearsals = []rehearsal{
 		s.until("the exit's fill", func() bool { return s.held() == 0 })
 		s.pass(5)
 		want(s, "the exit waits for its answer", true, slices.ContainsFunc(s.book().Live(),
-			func(p *reconcile.Placement) bool { return p.State == reconcile.Sending }))
+			func(p *account.Placement) bool { return p.State() == placement.Sending }))
 		s.pass(20)
 		s.wantHeld(0)
 		s.wantSound()

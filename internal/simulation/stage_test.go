@@ -204,7 +204,7 @@ func (s *stage) price(text string) {
 	s.w.venue.takeFills(s.w)
 }
 
-// manualTrade trades at market on the account, as a person would.
+// manualTrade trades at market on the trader, as a person would.
 func (s *stage) manualTrade(side exchange.Side, quantity exchange.Quantity, reduce bool) {
 	s.t.Helper()
 	operation := exchange.FuturesPlace
@@ -213,7 +213,7 @@ func (s *stage) manualTrade(side exchange.Side, quantity exchange.Quantity, redu
 		last, _ := s.w.venue.x.Price(s.key)
 		operation, order.Quantity, order.QuoteAmount = exchange.SpotPlace, 0, s.w.venue.held[s.key].rules.Notional(last, quantity)
 	}
-	if _, err := s.w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: s.key.Name, Order: order}); err != nil {
+	if _, err := s.w.venue.x.Do(trader, &exchange.Request{Operation: operation, Symbol: s.key.Name, Order: order}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.w.venue.held[s.key].touch(s.w.nowMS, quantity)
@@ -251,14 +251,14 @@ func (s *stage) cancel(orderID int64) {
 	if s.key.Market == exchange.Spot {
 		operation = exchange.SpotCancel
 	}
-	if _, err := s.w.venue.x.Do(account, &exchange.Request{Operation: operation, Symbol: s.key.Name, OrderID: orderID}); err != nil {
+	if _, err := s.w.venue.x.Do(trader, &exchange.Request{Operation: operation, Symbol: s.key.Name, OrderID: orderID}); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 // orders returns the account's open orders, the oldest first.
 func (s *stage) orders() (open []exchange.Order) {
-	s.w.venue.x.EachOpenOrder(account, s.key.Market, func(o *exchange.Order) { open = append(open, *o) })
+	s.w.venue.x.EachOpenOrder(trader, s.key.Market, func(o *exchange.Order) { open = append(open, *o) })
 	return open
 }
 
@@ -283,7 +283,7 @@ func (s *stage) stops() (n int) {
 }
 
 func (s *stage) book() *reconcile.Book         { return s.w.daemon.machine.Book() }
-func (s *stage) state() *reconcile.SymbolTruth { return s.book().Symbol(s.key) }
+func (s *stage) state() *reconcile.SymbolState { return s.book().Symbol(s.key) }
 func (s *stage) held() exchange.Quantity       { return s.w.venue.held[s.key].position }
 
 // sent counts the placements that match and whose first byte went out.
@@ -312,7 +312,7 @@ func want[T comparable](s *stage, what string, want, have T) {
 func (s *stage) wantHeld(q exchange.Quantity) {
 	s.t.Helper()
 	want(s, "position on the exchange", q, s.held())
-	want(s, "position in the book", q, s.state().Known)
+	want(s, "position in the book", q, s.state().Known())
 }
 
 func (s *stage) wantState(state string) engine.Degraded {

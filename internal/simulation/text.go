@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -53,7 +54,7 @@ type fact struct {
 	name     string
 	order    engine.NoteOrder
 	quantity exchange.Quantity
-	state    reconcile.State
+	state    placement.State
 	text     string
 	over     bool
 }

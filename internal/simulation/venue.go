@@ -11,9 +11,9 @@ import (
 // The accounts of the simulated exchange. Each counterparty only buys or only sells, so
 // that its orders never oppose a position of its own.
 const (
-	account = "botd"
-	buyer   = "buyer"
-	seller  = "seller"
+	trader = "botd"
+	buyer  = "buyer"
+	seller = "seller"
 )
 
 // venue is the simulated exchange, its replicas and other traders, with the state that
@@ -77,15 +77,15 @@ func newVenue(w *world, symbols []*exchange.Symbol, delayMS, spreadMS int64) *ve
 		v.keys = append(v.keys, symbol.Key())
 		v.held[symbol.Key()] = &held{key: symbol.Key(), rules: symbol}
 	}
-	for _, name := range []string{account, buyer, seller} {
+	for _, name := range []string{trader, buyer, seller} {
 		config := sim.DefaultAccount(name)
-		if name == account && w.poor {
+		if name == trader && w.poor {
 			config = w.portfolio.poorAccount(v)
 		}
-		if script := w.options.script; name == account && script != nil && script.account != nil {
+		if script := w.options.script; name == trader && script != nil && script.account != nil {
 			script.account(&config)
 		}
-		if name != account {
+		if name != trader {
 			config.FuturesUSDT = exchange.AmountOf(100_000_000)
 			config.Spot = map[string]exchange.Amount{"USDT": exchange.AmountOf(100_000_000), "BTC": exchange.AmountOf(10_000),
 				"ETH": exchange.AmountOf(100_000)}
@@ -112,7 +112,7 @@ func (v *venue) takeFills(w *world) {
 	v.fills = v.x.TakeFills(v.fills[:0])
 	for i := range v.fills {
 		fill := &v.fills[i]
-		if fill.Account != account {
+		if fill.Account != trader {
 			continue
 		}
 		h := v.held[exchange.SymbolKey{Market: fill.Market, Name: fill.Symbol}]
@@ -161,7 +161,7 @@ func (h *held) recent(nowMS int64) bool { return h.filledMS != 0 && nowMS-h.fill
 // do executes a request that arrived.
 func (v *venue) do(w *world, f *flight) (exchange.Answer, error) {
 	request := &f.call.Request
-	answer, err := v.x.Do(account, request)
+	answer, err := v.x.Do(trader, request)
 	if request.Operation.Places() {
 		v.placed(w, f, &answer, err)
 	}
@@ -207,7 +207,7 @@ func (v *venue) placed(w *world, f *flight, answer *exchange.Answer, err error) 
 		h.doubled = true
 		h.touch(w.nowMS, v.size(a))
 	}
-	if have := v.x.Leverage(account, a.order.Symbol); a.opens && a.order.Market == exchange.Futures && have != leverage {
+	if have := v.x.Leverage(trader, a.order.Symbol); a.opens && a.order.Market == exchange.Futures && have != leverage {
 		w.fail("leverage", "%s opens at leverage %d, want %d", a.id, have, leverage)
 	}
 	if w.injects(Hidden) {
@@ -235,7 +235,7 @@ func (v *venue) forget(w *world, key exchange.SymbolKey) (opens exchange.Quantit
 
 // resting returns how much botd's resting openings on a symbol may still fill.
 func (v *venue) resting(key exchange.SymbolKey) (sum exchange.Quantity) {
-	v.x.EachOpenOrder(account, key.Market, func(o *exchange.Order) {
+	v.x.EachOpenOrder(trader, key.Market, func(o *exchange.Order) {
 		if a := v.byOrder[o.ID]; o.Symbol == key.Name && a != nil && a.opens {
 			sum += v.size(a) - o.Filled
 		}

@@ -15,6 +15,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/runtime/engine"
 )
@@ -33,7 +34,7 @@ const (
 
 // bounds are the W, D and L of the simulated network. Most seeds use the first; in the
 // second a replica may lag by more than the time between two snapshots.
-var bounds = []reconcile.Settle{
+var bounds = []placement.Settle{
 	{WindowMS: 5_000, VisibilityMS: 6_000, StalenessMS: 3_000},
 	{WindowMS: 8_000, VisibilityMS: 3_000, StalenessMS: 7_000},
 }
@@ -100,8 +101,8 @@ type world struct {
 	options Options
 	seed    uint64
 	weather Weather
-	bounds  reconcile.Settle // of the network
-	settle  reconcile.Settle // configured in the daemon
+	bounds  placement.Settle // of the network
+	settle  placement.Settle // configured in the daemon
 	nowMS   int64
 	quietMS int64 // when the faults end
 	endMS   int64

@@ -16,6 +16,7 @@ import (
 	"botd/internal/conformance/journaltest"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -216,7 +217,7 @@ func BenchmarkReplay(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		book := reconcile.NewBook(reconcile.Settle{})
+		book := reconcile.NewBook(placement.Settle{})
 		if err := j.Replay(b.Context(), func(r *record.Record) error { book.Apply(r); return nil }); err != nil {
 			b.Fatal(err)
 		}

@@ -132,7 +132,7 @@ func TestAJournalOfSchema2KeepsWhatPeopleSet(t *testing.T) {
 	}
 	owners := []string{}
 	for _, s := range book.Strategies() {
-		owners = append(owners, s.Name+" "+s.Symbol.Name+" "+s.OnRemove)
+		owners = append(owners, s.Name()+" "+s.Symbol().Name+" "+s.OnRemove())
 	}
 	if want := []string{"accumulate BTC-USDT ", "hold SOL-USDT leave", "trend ETH-USDT "}; !slices.Equal(want, owners) {
 		t.Errorf("want %q, have %q", want, owners)

@@ -235,8 +235,23 @@ type pending struct {
 	final         bool              // no more can fill
 }
 
-// New returns an empty ledger.
-func New() *Ledger { return &Ledger{taker: usualTaker, maker: usualMaker} }
+// New returns an empty ledger and its writer.
+func New() (*Ledger, Writer) {
+	l := &Ledger{taker: usualTaker, maker: usualMaker}
+	return l, Writer{l}
+}
+
+// Writer changes a ledger: who has it applies records, nobody else does.
+type Writer struct{ l *Ledger }
+
+// Fill takes what filled of an order: every fill once.
+func (w Writer) Fill(o *Order, grown exchange.Quantity) { w.l.fill(o, grown) }
+
+// End notes that an order cannot fill any more.
+func (w Writer) End(clientOrderID string, orderID int64) { w.l.end(clientOrderID, orderID) }
+
+// Post books a posting: its lines, and how far the market is booked then.
+func (w Writer) Post(p *Posting) { w.l.post(p) }
 
 // Balances returns every account, sorted by strategy, symbol, account and asset.
 func (l *Ledger) Balances() []Balance { return l.balances }
@@ -330,8 +345,7 @@ type Order struct {
 	Filled        exchange.Quantity // cumulative
 }
 
-// Fill takes what filled of an order: every fill once.
-func (l *Ledger) Fill(o *Order, grown exchange.Quantity) {
+func (l *Ledger) fill(o *Order, grown exchange.Quantity) {
 	owner := l.owner(o.Symbol)
 	owner.strategy = o.Strategy
 	l.move(o.Strategy, o.Symbol, o.Side, grown)
@@ -426,8 +440,7 @@ func transfer(lines []Line, market exchange.Market, a Asset, from Account) []Lin
 	return append(lines, Line{Account: Wallet, Symbol: key, Asset: a.Name, Amount: a.Amount}, Line{Account: from, Symbol: key, Asset: a.Name, Amount: a.Amount.Neg()})
 }
 
-// Post books a posting: its lines, and how far the market is booked then.
-func (l *Ledger) Post(posting *Posting) {
+func (l *Ledger) post(posting *Posting) {
 	r := &posting.Reading
 	for _, instrument := range r.Instruments {
 		l.learn(instrument)

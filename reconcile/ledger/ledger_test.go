@@ -23,8 +23,13 @@ type accounts struct {
 
 var instrument = Instrument{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: amount("0.001"), Grid: amount("0.0001"), FundingCap: 750_000, FundingHours: 8}
 
+func newLedger() *Ledger {
+	l, _ := New()
+	return l
+}
+
 func newAccounts(t *testing.T) *accounts {
-	a := &accounts{t: t, l: New(), now: 3_600_000}
+	a := &accounts{t: t, l: newLedger(), now: 3_600_000}
 	a.futures("1000", nil, nil)
 	return a
 }
@@ -32,7 +37,7 @@ func newAccounts(t *testing.T) *accounts {
 // trades lets a strategy's market order fill.
 func (a *accounts) trades(side exchange.Side, quantity exchange.Quantity) {
 	id := placement.ClientOrderID("t", 1, int64(len(a.l.pending)+1))
-	a.l.Fill(&Order{ClientOrderID: id, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: side}, quantity)
+	a.l.fill(&Order{ClientOrderID: id, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: side}, quantity)
 }
 
 // futures books a reading a minute later and returns what it says, by account.
@@ -52,7 +57,7 @@ func (a *accounts) book(r *Reading) map[Account]string {
 	if asset, sum := p.Balanced(); !sum.IsZero() {
 		a.t.Errorf("lines of %s sum to %s: %v", asset, sum, p.Lines)
 	}
-	a.l.Post(p)
+	a.l.post(p)
 	if a.l.Due(r) {
 		a.t.Errorf("still due after it was booked: %+v", r)
 	}
@@ -194,7 +199,7 @@ var spotInstrument = Instrument{Symbol: exchange.SymbolKey{Market: exchange.Spot
 
 // spot is an account with 1 BTC of the user's, and an order that filled.
 func spot(t *testing.T) (*accounts, *Order) {
-	a := &accounts{t: t, l: New(), now: 1_000_000}
+	a := &accounts{t: t, l: newLedger(), now: 1_000_000}
 	a.wallet("1", "10000", false)
 	p := &Order{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Buy, Rests: true}
 	return a, p
@@ -217,13 +222,13 @@ func trade(id, order int64, price, quantity, fee, asset string) Trade {
 func TestEachExecutionIsBookedOnce(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
-	a.l.Fill(p, 10_000)
+	a.l.fill(p, 10_000)
 	a.want(a.wallet("1.0999", "5000", false, trade(1, 5, "50000", "0.1", "0.0001", "BTC")), map[Account]string{Holding: "4995", Fees: "5"})
-	a.l.Fill(p, 20_000)
+	a.l.fill(p, 20_000)
 	if orders := a.l.WantsTrades(); len(orders) != 1 || orders[0].Quantity != 20_000 || !reflect.DeepEqual(orders[0].Booked, []int64{1}) {
 		t.Errorf("want 0.2 of order 5 without trade 1, have %+v", orders)
 	}
-	a.l.End(p.ClientOrderID, p.OrderID)
+	a.l.end(p.ClientOrderID, p.OrderID)
 	a.want(a.wallet("1.2997", "-5000", false, trade(2, 5, "50000", "0.2", "0.0002", "BTC")), map[Account]string{Holding: "9990", Fees: "10"})
 	if orders := a.l.WantsTrades(); len(orders) != 0 || len(a.l.pending) != 0 {
 		t.Errorf("want the order done with, have %+v and %+v", orders, a.l.pending)
@@ -233,12 +238,12 @@ func TestEachExecutionIsBookedOnce(t *testing.T) {
 func TestASaleTellsItsProfitOverTheCost(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
-	a.l.Fill(p, 10_000)
-	a.l.End(p.ClientOrderID, p.OrderID)
+	a.l.fill(p, 10_000)
+	a.l.end(p.ClientOrderID, p.OrderID)
 	a.wallet("1.1", "5000", false, trade(1, 5, "50000", "0.1", "0", "BTC"))
 	sale := &Order{ClientOrderID: "b2", OrderID: 6, Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Sell, Rests: true}
-	a.l.Fill(sale, 15_000) // 0.05 of it is the user's own: brought in at the price, without profit
-	a.l.End(sale.ClientOrderID, sale.OrderID)
+	a.l.fill(sale, 15_000) // 0.05 of it is the user's own: brought in at the price, without profit
+	a.l.end(sale.ClientOrderID, sale.OrderID)
 	a.want(a.wallet("0.95", "13990", false, trade(2, 6, "60000", "0.15", "10", "USDT")),
 		map[Account]string{Holding: "-5000", Transferred: "-3000", Realised: "-1000", Fees: "10"})
 }
@@ -246,8 +251,8 @@ func TestASaleTellsItsProfitOverTheCost(t *testing.T) {
 func TestExecutionsNobodyTellsAreGivenUpAndShown(t *testing.T) {
 	t.Parallel()
 	a, p := spot(t)
-	a.l.Fill(p, 10_000)
-	a.l.End(p.ClientOrderID, p.OrderID)
+	a.l.fill(p, 10_000)
+	a.l.end(p.ClientOrderID, p.OrderID)
 	a.want(a.wallet("1.1", "5000", true), map[Account]string{Unexplained: "5000"})
 	if len(a.l.pending) != 0 {
 		t.Errorf("want it given up, have %+v", a.l.pending)
@@ -269,10 +274,10 @@ func TestAMeanPriceCutShortStillTellsTheRate(t *testing.T) {
 
 func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
 	t.Parallel()
-	l := New()
+	l := newLedger()
 	for i := range int64(1_000) {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
-			l.Fill(&Order{ClientOrderID: placement.ClientOrderID("t", 1, i), OrderID: i, Strategy: "one", Symbol: exchange.SymbolKey{Market: market, Name: "BTC-USDT"}, Side: exchange.Buy}, 1)
+			l.fill(&Order{ClientOrderID: placement.ClientOrderID("t", 1, i), OrderID: i, Strategy: "one", Symbol: exchange.SymbolKey{Market: market, Name: "BTC-USDT"}, Side: exchange.Buy}, 1)
 		}
 	}
 	if len(l.pending) != 0 || len(l.owners) != 2 || l.Untouched(exchange.Spot) || l.Untouched(exchange.Futures) {
@@ -282,12 +287,12 @@ func TestWhatIsNeverBookedTakesNoRoom(t *testing.T) {
 
 func TestWhatFilledBeforeTheWalletWasTakenOverIsNotBookedAgain(t *testing.T) {
 	t.Parallel()
-	a := &accounts{t: t, l: New(), now: 1_000_000}
+	a := &accounts{t: t, l: newLedger(), now: 1_000_000}
 	p := &Order{ClientOrderID: "b1", OrderID: 5, Strategy: "one", Filled: 10_000, Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}, Side: exchange.Buy, Rests: true}
-	a.l.Fill(p, 10_000)
+	a.l.fill(p, 10_000)
 	a.wallet("1.1", "5000", false)
 	p.Filled = 15_000
-	a.l.Fill(p, 5_000)
+	a.l.fill(p, 5_000)
 	if orders := a.l.WantsTrades(); len(orders) != 1 || orders[0].Before != 10_000 || orders[0].Quantity != 5_000 {
 		t.Errorf("want the last 0.05 of order 5, have %+v", orders)
 	}
@@ -311,12 +316,12 @@ func TestAHastyReadingIsPlausibleWhenItsFeesAreAsUsual(t *testing.T) {
 
 func TestAnUntouchedWalletIsTakenOverWithoutAskingForEndedPositions(t *testing.T) {
 	t.Parallel()
-	l := New()
+	l := newLedger()
 	r := Reading{Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount("1000")}}}
 	if l.WantsClosed(&r) {
 		t.Error("nothing was traded yet: want the wallet taken over as it is")
 	}
-	l.Fill(&Order{ClientOrderID: "b1", Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: exchange.Buy}, 10)
+	l.fill(&Order{ClientOrderID: "b1", Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}, Side: exchange.Buy}, 10)
 	if !l.WantsClosed(&r) {
 		t.Error("something filled before the wallet was taken over: want the ended positions asked for")
 	}
@@ -324,7 +329,7 @@ func TestAnUntouchedWalletIsTakenOverWithoutAskingForEndedPositions(t *testing.T
 
 func TestAPositionThatHadEndedWhenTheWalletWasTakenOverIsNotBooked(t *testing.T) {
 	t.Parallel()
-	a := &accounts{t: t, l: New(), now: 940_400}
+	a := &accounts{t: t, l: newLedger(), now: 940_400}
 	a.futures("1000", []Position{position(4, false, "0.01", "0.01", "50000", "0")}, nil) // at 1000.4 s
 	a.futures("1001", []Position{position(4, false, "0.01", "0.01", "50000", "0")}, nil) // a later one moves nothing
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ type diary struct {
 }
 
 func newDiary(t *testing.T) *diary {
-	d := &diary{t: t, trips: NewRoundTrips(), a: &accounts{t: t, l: New(), now: 3_600_000}}
+	d := &diary{t: t, trips: NewRoundTrips(), a: &accounts{t: t, l: newLedger(), now: 3_600_000}}
 	d.futures("1000", nil, nil)
 	return d
 }
@@ -33,7 +33,7 @@ func (d *diary) fills(strategy string, purpose placement.Purpose, quantity excha
 	d.trips.Send(order)
 	d.trips.Advance(id, d.next, quantity/2, false)
 	d.trips.Advance(id, d.next, quantity, true)
-	d.a.l.Fill(order, quantity)
+	d.a.l.fill(order, quantity)
 }
 
 func (d *diary) post(p *Posting) { d.ended = append(d.ended, d.trips.Post(p)...) }
@@ -43,7 +43,7 @@ func (d *diary) futures(wallet string, open, closed []Position) {
 	d.a.now += 60_000
 	r := Reading{AtMS: d.a.now, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}}, Open: open, Closed: closed, Instruments: []Instrument{instrument}}
 	p := &Posting{Reading: r, Lines: d.a.l.Lines(&r)}
-	d.a.l.Post(p)
+	d.a.l.post(p)
 	d.post(p)
 }
 
@@ -123,7 +123,7 @@ func TestAPositionNobodysOrdersMadeIsNoStrategys(t *testing.T) {
 
 func TestAPositionFromBeforeTheBooksIsNotWhole(t *testing.T) {
 	t.Parallel()
-	d := &diary{t: t, trips: NewRoundTrips(), a: &accounts{t: t, l: New(), now: 3_600_000}}
+	d := &diary{t: t, trips: NewRoundTrips(), a: &accounts{t: t, l: newLedger(), now: 3_600_000}}
 	d.fills("one", placement.Entry, 100)
 	d.futures("1000", []Position{position(7, false, "0.1", "0.1", "50000", "0")}, []Position{over(6, false, "0.1", "50000", "49000", "-100")})
 	d.fills("one", placement.Exit, -100)

@@ -206,8 +206,7 @@ func (l *Ledger) bookSpot(r *Reading) {
 	l.pending = slices.DeleteFunc(l.pending, func(p pending) bool { return p.final && p.settled() })
 }
 
-// End notes that an order cannot fill any more.
-func (l *Ledger) End(clientOrderID string, orderID int64) {
+func (l *Ledger) end(clientOrderID string, orderID int64) {
 	for i := range l.pending {
 		if w := &l.pending[i]; w.clientOrderID == clientOrderID {
 			w.final, w.orderID = true, cmp.Or(orderID, w.orderID)

@@ -20,7 +20,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
 	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
@@ -38,7 +39,7 @@ type Driver interface {
 type Engine interface {
 	Epoch() int64
 	Status() engine.Status
-	Preview(level reconcile.HaltLevel, scope reconcile.Scope) []engine.Step
+	Preview(level record.HaltLevel, scope account.Scope) []engine.Step
 	Outlooks() []engine.Outlook
 	Quarantines() []engine.Quarantine
 	Resolving(key exchange.SymbolKey, adopt bool, reason string) (engine.Resolution, error)

@@ -11,6 +11,7 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/view"
@@ -102,7 +103,7 @@ func crowd(t testing.TB, d *desk) engine.Status {
 	d.board.Show(s)
 	for i := range 1_000 {
 		d.take(sending(int64(i), fmt.Sprint("o", i)), record.Record{AtMS: int64(i), ClientOrderID: fmt.Sprint("o", i),
-			Body: record.Ended{State: reconcile.Filled, Filled: 30}})
+			Body: record.Ended{State: placement.Filled, Filled: 30}})
 		d.board.Note(&engine.Note{Strategy: "s1", Symbol: bitcoin, Fact: engine.NoteIntent{Intent: &reconcile.Intent{Strategy: "s1", Reason: "a reason"}}})
 		if _, err := d.logs.Write([]byte(`{"level":"info","time":"2026-01-01T00:00:00Z","event":"order.fill","msg":"fill"}`)); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/internal/enginetest"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -127,11 +129,13 @@ func TestEveryChannelOrOneIsTested(t *testing.T) {
 // resters is a desk with opening orders of two strategies, and a stop.
 func resters(t *testing.T) *desk {
 	d := newDesk(t)
-	d.status.Live[0].Purpose = reconcile.StopLoss
-	d.status.Live[1].Purpose = reconcile.Order
-	d.status.Live = append(d.status.Live, reconcile.Placement{ClientOrderID: "bx-1-3", Strategy: "hold", Purpose: reconcile.Entry, State: reconcile.Working,
-		Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 5}})
-	d.action = engine.Deed{Level: reconcile.LevelPause, Lines: []string{"is halted"}, Steps: closingSteps()[:1]}
+	entry := &d.status.Live[1]
+	*entry = enginetest.Placement(record.Record{AtMS: 7_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-2",
+		Body: record.Sending{Purpose: placement.Order, Order: entry.Order()}}, placement.Uncertain, 0)
+	d.status.Live = append(d.status.Live, enginetest.Placement(record.Record{Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-3",
+		Body: record.Sending{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy,
+			Type: exchange.Limit, Quantity: 5}}}, placement.Working, 0))
+	d.action = engine.Deed{Level: record.LevelPause, Lines: []string{"is halted"}, Steps: closingSteps()[:1]}
 	return d
 }
 

@@ -20,7 +20,8 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/internal/enginetest"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime"
@@ -101,12 +102,12 @@ func hangs(ctx context.Context, _ string, report func(string, float64)) error {
 	return context.Cause(ctx)
 }
 
-func (r *resting) Epoch() int64                                               { return 1 }
-func (r *resting) Status() engine.Status                                      { return r.status }
-func (r *resting) Preview(reconcile.HaltLevel, reconcile.Scope) []engine.Step { return r.steps }
-func (r *resting) Outlooks() []engine.Outlook                                 { return r.outlooks }
-func (r *resting) Quarantines() []engine.Quarantine                           { return r.quarantine }
-func (r *resting) Withdrawing(string) (engine.Deed, error)                    { return r.action, r.refuses }
+func (r *resting) Epoch() int64                                          { return 1 }
+func (r *resting) Status() engine.Status                                 { return r.status }
+func (r *resting) Preview(record.HaltLevel, account.Scope) []engine.Step { return r.steps }
+func (r *resting) Outlooks() []engine.Outlook                            { return r.outlooks }
+func (r *resting) Quarantines() []engine.Quarantine                      { return r.quarantine }
+func (r *resting) Withdrawing(string) (engine.Deed, error)               { return r.action, r.refuses }
 func (r *resting) Closing(exchange.SymbolKey) (engine.Deed, error) {
 	return r.action, r.refuses
 }
@@ -292,12 +293,13 @@ func running(t testing.TB) *engine.Status {
 				NextMS: 1_700_000_102_000},
 			{Name: "hold", Symbol: ether, Interval: exchange.Minute1, State: "warming_up", Last: enginetest.Price(t, ether, "3000"), LastMS: 1_700_000_099_500},
 		},
-		Live: []reconcile.Placement{
-			{ClientOrderID: "bx-1-1", OrderID: 11, Strategy: "trend", Purpose: reconcile.StopLoss, State: reconcile.Working, SentMS: 5_000,
-				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
-					StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}},
-			{ClientOrderID: "bx-1-2", Strategy: "trend", Purpose: reconcile.Entry, State: reconcile.Uncertain, SentMS: 7_000,
-				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}},
+		Live: []account.Placement{
+			enginetest.Placement(record.Record{AtMS: 5_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-1",
+				Body: record.Sending{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+					Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}}}, placement.Working, 11),
+			enginetest.Placement(record.Record{AtMS: 7_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-2",
+				Body: record.Sending{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+					Type: exchange.MarketOrder, Quantity: 30}}}, placement.Uncertain, 0),
 		},
 	}
 }

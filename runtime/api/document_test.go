@@ -16,6 +16,8 @@ import (
 	"botd/internal/enginetest"
 	"botd/internal/openapi"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime"
@@ -102,13 +104,13 @@ func (v *visitor) live() {
 	for _, r := range []record.Record{
 		{AtMS: 1, Body: record.Boot{Epoch: 1}},
 		{AtMS: 1, Body: record.Config{Hash: "00"}},
-		{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-9", Body: record.Sending{Order: sent, Purpose: reconcile.Order, Key: "low"}},
+		{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-9", Body: record.Sending{Order: sent, Purpose: placement.Order, Key: "low"}},
 		{AtMS: 3, ClientOrderID: "bx-1-9", Body: record.Acknowledged{OrderID: 7}},
 		{AtMS: 4, ClientOrderID: "bx-1-9", Body: record.Fill{Filled: 10, Price: enginetest.Amount(t, "50000")}},
-		{AtMS: 5, ClientOrderID: "bx-1-9", Body: record.Ended{State: reconcile.Filled, Filled: 20, Evidence: "fetched FILLED"}},
-		{AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Body: record.Sending{Order: bought, Purpose: reconcile.Entry}},
+		{AtMS: 5, ClientOrderID: "bx-1-9", Body: record.Ended{State: placement.Filled, Filled: 20, Evidence: "fetched FILLED"}},
+		{AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Body: record.Sending{Order: bought, Purpose: placement.Entry}},
 		{AtMS: 7, ClientOrderID: "bx-1-8", Body: record.Unknown{Why: "the answer was lost"}},
-		{AtMS: 8, Strategy: "trend", Body: record.Halt{Level: reconcile.LevelPause, Why: "news"}},
+		{AtMS: 8, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Why: "news"}},
 		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Target: "account",
 			Detail: "pause: news", RequestID: "X"}},
 	} {
@@ -116,18 +118,18 @@ func (v *visitor) live() {
 	}
 	s := v.status
 	s.NowMS = v.market.NowMS()
-	s.Day = reconcile.Day{StartMS: 1, Equity: enginetest.Amount(t, "10000"), Peak: enginetest.Amount(t, "10100")}
+	s.Day = account.Day{StartMS: 1, Equity: enginetest.Amount(t, "10000"), Peak: enginetest.Amount(t, "10100")}
 	s.Balances = []exchange.Balance{{Asset: "USDT", Free: enginetest.Amount(t, "10")}, {Asset: "XRP", Free: enginetest.Amount(t, "3")}}
-	s.Halt = reconcile.Halt{Level: reconcile.LevelPause, Why: "news", AtMS: 1}
-	s.Halts = []reconcile.Halt{s.Halt, {Level: reconcile.LevelCancel, Why: "x", Scope: reconcile.Scope{Strategy: "trend"}}, {Level: reconcile.LevelFlatten,
-		Why: "y", Scope: reconcile.Scope{Symbol: bitcoin.Key()}}}
+	s.Halt = account.Halt{Level: record.LevelPause, Why: "news", AtMS: 1}
+	s.Halts = []account.Halt{s.Halt, {Level: record.LevelCancel, Why: "x", Scope: account.Scope{Strategy: "trend"}}, {Level: record.LevelFlatten,
+		Why: "y", Scope: account.Scope{Symbol: bitcoin.Key()}}}
 	s.Degraded = []engine.Degraded{{State: "halted", Cause: "pause: news", SinceMS: 1, UntilMS: 2, WayOut: "botd rearm", Doing: "to close"},
-		{State: "limit", Scope: reconcile.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined",
-			Scope: reconcile.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
+		{State: "limit", Scope: account.Scope{Strategy: "trend"}, Cause: "c", WayOut: "w"}, {State: "quarantined",
+			Scope: account.Scope{Symbol: bitcoin.Key()}, Cause: "c", WayOut: "w"}}
 	s.Limits = []risk.Utilization{{Scope: "account", Rule: risk.MaxOpenOrders, Value: "3", Limit: "200", Headroom: "197", State: risk.StateOK},
 		{Scope: "strategy trend", Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1", Limit: "1", Headroom: "0", Ratio: 1, State: risk.StateBreached,
 			Why: "lost", WayOut: "ends", SinceMS: 1, UntilMS: 2,
-			Set: &reconcile.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}
+			Set: &account.SetLimit{Strategy: "trend", Rule: risk.MaxDailyLoss, Value: "1%", By: "token", Why: "news", AtMS: 1}}}
 	one := &s.Strategies[0]
 	one.Why, one.Reason, one.Latch = "why", "because", 1
 	one.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5,
@@ -136,7 +138,10 @@ func (v *visitor) live() {
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
 	one.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "began", Value: 1})
 	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = enginetest.Price(t, bitcoin, "50100"), 1, "differs"
-	s.Live[0].Order.Quantity, s.Live[0].Order.ClosePosition = 10, false
+	stop := s.Live[0].Order()
+	stop.Quantity, stop.ClosePosition = 10, false
+	s.Live[0] = enginetest.Placement(record.Record{AtMS: 5_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-1",
+		Body: record.Sending{Purpose: placement.StopLoss, Order: stop}}, placement.Working, 11)
 	v.status = s
 	v.board.Unclean(true)
 	v.board.Show(s)
@@ -171,7 +176,7 @@ func (v *visitor) live() {
 		v.board.Note(&n)
 	}
 	v.board.Note(&engine.Note{AtMS: 6, Strategy: "hold", Symbol: ether, Fact: engine.NoteIntent{Intent: &reconcile.Intent{Strategy: "hold",
-		Purpose: reconcile.Entry, Order: bought}}})
+		Purpose: placement.Entry, Order: bought}}})
 	if err := v.server.config.Equity.Sample(v.board); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime/api/auth"
 	"botd/runtime/engine"
@@ -18,13 +19,13 @@ var haltRoutes = []route{
 	{id: "rearm", tag: "risk", method: "POST", path: "/api/v1/risk/rearm", minimum: auth.Operator, endpoint: order((*Server).rearm),
 		summary: "Ends a halt. Says what ends, and what still blocks trading.", fails: []int{404}},
 	{id: "pause_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/pause", minimum: auth.Operator,
-		endpoint: order(haltingAt(reconcile.LevelPause)),
+		endpoint: order(haltingAt(record.LevelPause)),
 		summary:  "Nothing opens for this strategy; exits and stops go on.", fails: []int{404}},
 	{id: "stop_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/stop", minimum: auth.Operator,
-		endpoint: order(haltingAt(reconcile.LevelCancel)),
+		endpoint: order(haltingAt(record.LevelCancel)),
 		summary:  "Nothing opens for this strategy, and its resting opening orders are canceled; exits and stops go on.", fails: []int{404}},
 	{id: "flatten_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/flatten", minimum: auth.Operator,
-		endpoint: order(haltingAt(reconcile.LevelFlatten)),
+		endpoint: order(haltingAt(record.LevelFlatten)),
 		summary:  "Nothing opens for this strategy, its opening orders are canceled and its position is closed at market.", fails: []int{404}},
 	{id: "resume_strategy", tag: "strategies", method: "POST", path: "/api/v1/strategies/{name}/resume", minimum: auth.Operator,
 		endpoint: order((*Server).resumeStrategy),
@@ -36,7 +37,7 @@ var haltRoutes = []route{
 
 // HaltRequest is a halt of the account, or of a part of it.
 type HaltRequest struct {
-	Level reconcile.HaltLevel `json:"level"` // pause | cancel | flatten
+	Level record.HaltLevel `json:"level"` // pause | cancel | flatten
 	RearmRequest
 }
 
@@ -50,23 +51,23 @@ type RearmRequest struct {
 
 // StrategyHaltRequest is a halt of the strategy that the path names.
 type StrategyHaltRequest struct {
-	Level reconcile.HaltLevel `json:"level"` // pause | cancel | flatten
+	Level record.HaltLevel `json:"level"` // pause | cancel | flatten
 	ReasonRequest
 }
 
 // HaltAnswer is what a halt, its end, or another order of a person does.
 type HaltAnswer struct {
-	Schema int                 `json:"schema"`
-	DryRun bool                `json:"dry_run"`
-	Level  reconcile.HaltLevel `json:"level"`
-	Scope  string              `json:"scope"`
-	Reason string              `json:"reason"`
-	Does   []string            `json:"does"`  // in words
-	Steps  []view.HaltStep     `json:"steps"` // what it sends, in order
-	Still  []view.Degraded     `json:"still"` // rearm: what blocks trading all the same
+	Schema int              `json:"schema"`
+	DryRun bool             `json:"dry_run"`
+	Level  record.HaltLevel `json:"level"`
+	Scope  string           `json:"scope"`
+	Reason string           `json:"reason"`
+	Does   []string         `json:"does"`  // in words
+	Steps  []view.HaltStep  `json:"steps"` // what it sends, in order
+	Still  []view.Degraded  `json:"still"` // rearm: what blocks trading all the same
 }
 
-func newHaltAnswer(r *request, level reconcile.HaltLevel, scope, reason string) HaltAnswer {
+func newHaltAnswer(r *request, level record.HaltLevel, scope, reason string) HaltAnswer {
 	return HaltAnswer{Schema: 1, DryRun: r.dryRun, Level: level, Scope: scope, Reason: reason, Does: []string{}, Steps: []view.HaltStep{},
 		Still: []view.Degraded{}}
 }
@@ -80,7 +81,7 @@ func (s *Server) haltStrategy(r *request, body *StrategyHaltRequest) (HaltAnswer
 }
 
 // haltingAt halts the strategy that the path names, at the level that the path says.
-func haltingAt(level reconcile.HaltLevel) func(*Server, *request, *ReasonRequest) (HaltAnswer, error) {
+func haltingAt(level record.HaltLevel) func(*Server, *request, *ReasonRequest) (HaltAnswer, error) {
 	return func(s *Server, r *request, body *ReasonRequest) (HaltAnswer, error) {
 		return s.engage(r, level, &RearmRequest{Strategy: r.PathValue("name"), ReasonRequest: *body})
 	}
@@ -93,8 +94,8 @@ func (s *Server) resumeStrategy(r *request, body *ReasonRequest) (HaltAnswer, er
 const wantHalt = `want {"level": "pause"|"cancel"|"flatten", "reason": "..."}, and strategy or symbol for a part of the account, ` +
 	`dry_run to see what it would send`
 
-func (s *Server) engage(r *request, level reconcile.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
-	if err := what.need(r, wantHalt); err != nil || level == reconcile.LevelNone {
+func (s *Server) engage(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
+	if err := what.need(r, wantHalt); err != nil || level == record.LevelNone {
 		return HaltAnswer{}, badBody(wantHalt)
 	}
 	return s.setHalt(r, level, what)
@@ -104,7 +105,7 @@ func (s *Server) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
 	if strings.TrimSpace(what.Reason) == "" {
 		what.Reason = "armed again by the operator"
 	}
-	out, err := s.setHalt(r, reconcile.LevelNone, what)
+	out, err := s.setHalt(r, record.LevelNone, what)
 	if err == nil && !r.dryRun {
 		// Another halt may still be in force, and must not be missed.
 		_ = s.query(r, func() { out.Still = view.DegradedOf(s.config.Engine.Status().Degraded) })
@@ -113,16 +114,16 @@ func (s *Server) rearm(r *request, what *RearmRequest) (HaltAnswer, error) {
 }
 
 // setHalt gives the engine a halt, or its end, and answers what that sends.
-func (s *Server) setHalt(r *request, level reconcile.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
-	var scope reconcile.Scope
+func (s *Server) setHalt(r *request, level record.HaltLevel, what *RearmRequest) (HaltAnswer, error) {
+	var scope account.Scope
 	var unknown error
 	out := newHaltAnswer(r, level, "", what.Reason)
 	err := s.query(r, func() {
 		status := s.config.Engine.Status()
-		if scope, unknown = (reconcile.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(scopes(&status)); unknown != nil {
+		if scope, unknown = (account.ScopeName{Strategy: what.Strategy, Market: what.Market, Symbol: what.Symbol}).Resolve(scopes(&status)); unknown != nil {
 			return
 		}
-		if level == reconcile.LevelNone {
+		if level == record.LevelNone {
 			out.Does = rearming(&status, scope)
 			return
 		}
@@ -141,14 +142,14 @@ func (s *Server) setHalt(r *request, level reconcile.HaltLevel, what *RearmReque
 		return out, nil
 	}
 	action := level.String()
-	if level == reconcile.LevelNone {
+	if level == record.LevelNone {
 		action = "rearm"
 	}
 	return out, s.send(r, r.audited(out.Scope, action+": "+out.Reason, &engine.EventHalt{Level: level, Scope: scope, Why: out.Reason}))
 }
 
 // does says what a level does, with what the milder ones do.
-func does(level reconcile.HaltLevel) string {
+func does(level record.HaltLevel) string {
 	var all []string
 	for _, l := range view.HaltLevels {
 		if l.Level <= level {
@@ -159,7 +160,7 @@ func does(level reconcile.HaltLevel) string {
 }
 
 // rearming says what ends when a scope is rearmed.
-func rearming(status *engine.Status, scope reconcile.Scope) []string {
+func rearming(status *engine.Status, scope account.Scope) []string {
 	lines := []string{}
 	for _, h := range status.Halts {
 		if h.Scope == scope {
@@ -189,10 +190,10 @@ func rearming(status *engine.Status, scope reconcile.Scope) []string {
 
 // scopes are what a halt may name: the strategies with their symbols, and what is halted
 // though it is not configured any more.
-func scopes(status *engine.Status) (known []reconcile.Scope) {
+func scopes(status *engine.Status) (known []account.Scope) {
 	for i := range status.Strategies {
 		t := &status.Strategies[i]
-		known = append(known, reconcile.Scope{Strategy: t.Name, Symbol: t.Symbol.Key()})
+		known = append(known, account.Scope{Strategy: t.Name, Symbol: t.Symbol.Key()})
 	}
 	for i := range status.Degraded {
 		known = append(known, status.Degraded[i].Scope)

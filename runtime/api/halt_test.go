@@ -9,6 +9,8 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -26,8 +28,8 @@ func post[T any](d *desk, path, body string) (code int, out T, text string) {
 
 func closingSteps() []engine.Step {
 	return []engine.Step{
-		{Strategy: "trend", Symbol: bitcoin, Intent: reconcile.Intent{Purpose: reconcile.Cancel, OrderID: 11, ClientID: "bx-1-1"}},
-		{Strategy: "trend", Symbol: bitcoin, Later: true, Intent: reconcile.Intent{Purpose: reconcile.Exit, Last: bitcoin.PriceTick * 500_000,
+		{Strategy: "trend", Symbol: bitcoin, Intent: reconcile.Intent{Purpose: placement.Cancel, OrderID: 11, ClientID: "bx-1-1"}},
+		{Strategy: "trend", Symbol: bitcoin, Later: true, Intent: reconcile.Intent{Purpose: placement.Exit, Last: bitcoin.PriceTick * 500_000,
 			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder,
 				Quantity: 20 * bitcoin.QuantityTick, ReduceOnly: true}}},
 	}
@@ -59,27 +61,27 @@ func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
 	for _, c := range []struct {
 		name, path, body string
 		code             int
-		scope            reconcile.Scope
+		scope            account.Scope
 		part             string
 	}{
-		{"the account", "halt", `{"level":"cancel","reason":"news"}`, 202, reconcile.Scope{}, `"scope":"account"`},
-		{"a strategy", "halt", `{"level":"cancel","reason":"news","strategy":"trend"}`, 202, reconcile.Scope{Strategy: "trend"}, `"scope":"strategy trend"`},
-		{"a mistyped strategy", "halt", `{"level":"cancel","reason":"news","strategy":"trnd"}`, 404, reconcile.Scope{}, "there are: trend, hold, cash"},
-		{"a symbol", "halt", `{"level":"cancel","reason":"news","symbol":"ETH-USDT"}`, 202, reconcile.Scope{Symbol: ether.Key()}, "ETH-USDT"},
-		{"a symbol of both markets", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT"}`, 404, reconcile.Scope{}, "both markets"},
+		{"the account", "halt", `{"level":"cancel","reason":"news"}`, 202, account.Scope{}, `"scope":"account"`},
+		{"a strategy", "halt", `{"level":"cancel","reason":"news","strategy":"trend"}`, 202, account.Scope{Strategy: "trend"}, `"scope":"strategy trend"`},
+		{"a mistyped strategy", "halt", `{"level":"cancel","reason":"news","strategy":"trnd"}`, 404, account.Scope{}, "there are: trend, hold, cash"},
+		{"a symbol", "halt", `{"level":"cancel","reason":"news","symbol":"ETH-USDT"}`, 202, account.Scope{Symbol: ether.Key()}, "ETH-USDT"},
+		{"a symbol of both markets", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT"}`, 404, account.Scope{}, "both markets"},
 		{"a symbol of one market", "halt", `{"level":"cancel","reason":"news","symbol":"BTC-USDT","market":"spot"}`, 202,
-			reconcile.Scope{Symbol: spot.Key()}, "spot BTC-USDT"},
-		{"nobody's symbol", "halt", `{"level":"cancel","reason":"news","symbol":"DOGE-USDT"}`, 404, reconcile.Scope{}, "nothing was changed"},
-		{"both", "halt", `{"level":"cancel","reason":"news","strategy":"trend","symbol":"ETH-USDT"}`, 404, reconcile.Scope{}, "not both"},
-		{"arm a strategy", "rearm", `{"strategy":"trend"}`, 202, reconcile.Scope{Strategy: "trend"}, "armed again by the operator"},
-		{"arm what is not configured any more", "rearm", `{"strategy":"gone"}`, 202, reconcile.Scope{Strategy: "gone"}, ""},
-		{"arm to a level", "rearm", `{"level":"pause"}`, 400, reconcile.Scope{}, ""},
+			account.Scope{Symbol: spot.Key()}, "spot BTC-USDT"},
+		{"nobody's symbol", "halt", `{"level":"cancel","reason":"news","symbol":"DOGE-USDT"}`, 404, account.Scope{}, "nothing was changed"},
+		{"both", "halt", `{"level":"cancel","reason":"news","strategy":"trend","symbol":"ETH-USDT"}`, 404, account.Scope{}, "not both"},
+		{"arm a strategy", "rearm", `{"strategy":"trend"}`, 202, account.Scope{Strategy: "trend"}, "armed again by the operator"},
+		{"arm what is not configured any more", "rearm", `{"strategy":"gone"}`, 202, account.Scope{Strategy: "gone"}, ""},
+		{"arm to a level", "rearm", `{"level":"pause"}`, 400, account.Scope{}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			d.status.Strategies = append(slices.Clone(d.status.Strategies), engine.StrategyStatus{Name: "cash", Symbol: &spot})
-			d.status.Degraded = []engine.Degraded{{State: "halted", Scope: reconcile.Scope{Strategy: "gone"}}}
+			d.status.Degraded = []engine.Degraded{{State: "halted", Scope: account.Scope{Strategy: "gone"}}}
 			code, _, text := post[HaltAnswer](d, "/api/v1/risk/"+c.path, c.body)
 			if code != c.code || !strings.Contains(text, c.part) {
 				t.Errorf("want %d with %q, have %d: %s", c.code, c.part, code, text)
@@ -94,7 +96,7 @@ func TestAHaltIsOfWhatItNamesAndOfNothingElse(t *testing.T) {
 func TestArmingReportsWhatStillKeepsTradingBack(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: reconcile.Scope{Strategy: "trend"}, WayOut: "botd rearm --strategy trend"}}
+	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: account.Scope{Strategy: "trend"}, WayOut: "botd rearm --strategy trend"}}
 	if code, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", ""); code != 202 || len(out.Still) != 1 ||
 		out.Still[0].WayOut != "botd rearm --strategy trend" {
 		t.Errorf("want the other halt reported, have %d: %s", code, text)

@@ -13,7 +13,8 @@ import (
 
 	"botd/exchange"
 	"botd/internal/enginetest"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -24,7 +25,7 @@ func (d *desk) take(records ...record.Record) {
 }
 
 func sending(atMS int64, id string) record.Record {
-	return record.Record{AtMS: atMS, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: reconcile.Entry,
+	return record.Record{AtMS: atMS, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
 		Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
 }
 
@@ -35,7 +36,7 @@ func TestAnOrdersLifeIsReadFromTheJournal(t *testing.T) {
 		record.Record{AtMS: 2, ClientOrderID: "a", Body: record.Acknowledged{OrderID: 11}},
 		record.Record{AtMS: 3, ClientOrderID: "a", Body: record.Fill{Filled: 10, Price: enginetest.Amount(t, "50000")}},
 		record.Record{AtMS: 4, ClientOrderID: "a", Body: record.Fill{Filled: 10}}, // nothing new
-		record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Canceled, Filled: 25, Evidence: "fetched CANCELED"}})
+		record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: placement.Canceled, Filled: 25, Evidence: "fetched CANCELED"}})
 	one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if one.State != "canceled" || one.Live || one.Filled != "0.025" || one.Quantity != "0.03" || one.MeanPrice != "50000" || one.OrderID != 11 ||
 		one.SentMS != 1 || one.EndedMS != 5 || one.Evidence != "fetched CANCELED" {
@@ -79,14 +80,14 @@ func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
 	d := newDesk(t)
 	d.take(sending(1, "a"), record.Record{AtMS: 2, ClientOrderID: "a", Body: record.Acknowledged{OrderID: 11}})
 	s := d.status
-	s.Live = []reconcile.Placement{{ClientOrderID: "a", OrderID: 11, State: reconcile.Working, Order: sending(1, "a").Body.(record.Sending).Order}}
+	s.Live = []account.Placement{enginetest.Placement(sending(1, "a"), placement.Working, 11)}
 	d.board.Show(s)
 	d.board.Show(s)
 	one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/a"))
 	if last := one.Steps[len(one.Steps)-1]; one.State != "working" || last.Text != "seen on the exchange" || len(one.Steps) != 3 {
 		t.Errorf("want it working, reported once, have %+v", one)
 	}
-	d.take(record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Filled, Filled: 30}})
+	d.take(record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: placement.Filled, Filled: 30}})
 	d.board.Show(s) // drawn before
 	if one := decoded[view.OneOrder](t, d.want(200, "/api/v1/orders/a")); one.State != "filled" {
 		t.Errorf("want the final state kept, have %s", one.State)
@@ -96,7 +97,7 @@ func TestWhatTheBookSeesIsShownBeforeItsRecord(t *testing.T) {
 func TestAnIntentOfAnEarlierRunIsFoundInTheJournal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.take(sending(1, "a"), record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: reconcile.Filled, Filled: 30, Evidence: "fetched FILLED"}})
+	d.take(sending(1, "a"), record.Record{AtMS: 5, ClientOrderID: "a", Body: record.Ended{State: placement.Filled, Filled: 30, Evidence: "fetched FILLED"}})
 	one := decoded[view.OneIntent](t, d.want(200, "/api/v1/intents/a"))
 	if one.Outcome != "filled" || one.Order == nil || len(one.Steps) != 3 || one.Steps[0].Step != "journalled" {
 		t.Errorf("have %+v", one)
@@ -127,7 +128,7 @@ func TestWhoChangedWhatIsReadFromTheJournal(t *testing.T) {
 	d := newDesk(t)
 	d.take(record.Record{AtMS: 1, Body: record.Audit{Actor: "session", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt",
 		Target: "strategy trend", Detail: "pause: news", RequestID: "R"}},
-		record.Record{AtMS: 1, Strategy: "trend", Body: record.Halt{Level: reconcile.LevelPause, Why: "news"}},
+		record.Record{AtMS: 1, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Why: "news"}},
 		record.Record{AtMS: 2, Strategy: "trend", Body: record.Halt{Why: "over"}},
 		record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), Body: record.Assigned{}}) // nobody's change
 	want := []view.Audit{

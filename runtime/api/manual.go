@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
 	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/view"
@@ -56,7 +57,7 @@ func (s *Server) closePosition(r *request, body *ReasonRequest) (HaltAnswer, err
 		return HaltAnswer{}, notFound("market", r.PathValue("market"))
 	}
 	return s.manually(r, body, func() (engine.Deed, error) { return s.config.Engine.Closing(key) }, func(action *engine.Deed) engine.Event {
-		return r.audited(reconcile.Scope{Symbol: key}.String(), "close: "+body.Reason, &engine.EventHalt{Level: action.Level, Scope: action.Scope,
+		return r.audited(account.Scope{Symbol: key}.String(), "close: "+body.Reason, &engine.EventHalt{Level: action.Level, Scope: action.Scope,
 			Why: body.Reason})
 	})
 }
@@ -113,7 +114,7 @@ func (s *Server) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 	}
 	var orders []string
 	known := false
-	out := newHaltAnswer(r, reconcile.LevelPause, body.String(), body.Reason)
+	out := newHaltAnswer(r, record.LevelPause, body.String(), body.Reason)
 	err := s.query(r, func() {
 		status := s.config.Engine.Status()
 		known = slices.ContainsFunc(status.Strategies, func(t engine.StrategyStatus) bool {
@@ -144,16 +145,16 @@ func (s *Server) cancelOrders(r *request, body *CancelRequest) (HaltAnswer, erro
 func (s *Server) withdrawing(body *CancelRequest, status *engine.Status, out *HaltAnswer) (orders []string) {
 	for i := range status.Live {
 		p := &status.Live[i]
-		key := p.Order.Key()
-		if !p.Purpose.Opens() || !body.matches(p.Strategy, key.Market.String(), key.Name) {
+		key := p.Symbol()
+		if !p.Purpose().Opens() || !body.matches(p.Strategy(), key.Market.String(), key.Name) {
 			continue
 		}
-		action, err := s.config.Engine.Withdrawing(p.ClientOrderID)
+		action, err := s.config.Engine.Withdrawing(p.ClientOrderID())
 		if err != nil {
 			out.Does = append(out.Does, err.Error())
 			continue
 		}
-		orders = append(orders, p.ClientOrderID)
+		orders = append(orders, p.ClientOrderID())
 		for j := range action.Steps {
 			out.Steps = append(out.Steps, view.HaltStepOf(&action.Steps[j]))
 		}

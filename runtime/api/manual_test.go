@@ -10,7 +10,8 @@ import (
 
 	"botd/exchange"
 	"botd/internal/enginetest"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
@@ -22,9 +23,9 @@ func handled(t *testing.T) *desk {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: bitcoin.PriceTick * 400_000,
 		Quantity: 20 * bitcoin.QuantityTick, ClientOrderID: "bx-1-5"}
 	d.history.Take(&record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-5", Body: record.Sending{Order: order,
-		Purpose: reconcile.Order}})
+		Purpose: placement.Order}})
 	d.history.Take(&record.Record{AtMS: 3, ClientOrderID: "bx-1-5", Body: record.Acknowledged{OrderID: 77}})
-	d.action = engine.Deed{Scope: reconcile.Scope{Strategy: "trend"}, Level: reconcile.LevelFlatten, Lines: []string{"strategy trend is halted"},
+	d.action = engine.Deed{Scope: account.Scope{Strategy: "trend"}, Level: record.LevelFlatten, Lines: []string{"strategy trend is halted"},
 		Steps: closingSteps()}
 	return d
 }
@@ -53,7 +54,7 @@ func TestAManualOrderIsOneEventWithItsAudit(t *testing.T) {
 	}{
 		{"/api/v1/orders/bx-1-5/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"},
 		{"/api/v1/orders/77/cancel", &engine.EventWithdraw{ClientOrderID: "bx-1-5", Why: "news"}, "order bx-1-5"}, // by the exchange's id
-		{"/api/v1/positions/futures/BTC-USDT/close", &engine.EventHalt{Level: reconcile.LevelFlatten, Scope: reconcile.Scope{Strategy: "trend"},
+		{"/api/v1/positions/futures/BTC-USDT/close", &engine.EventHalt{Level: record.LevelFlatten, Scope: account.Scope{Strategy: "trend"},
 			Why: "news"}, "symbol futures BTC-USDT"},
 	} {
 		code, out, text := post[HaltAnswer](d, c.path, `{"reason":"news"}`)

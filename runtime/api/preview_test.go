@@ -8,6 +8,7 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/runtime/engine"
 	"botd/runtime/view"
@@ -17,12 +18,12 @@ import (
 // outlooks have one of everything.
 func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
 	t.Helper()
-	intent := func(purpose reconcile.Purpose) reconcile.Intent {
+	intent := func(purpose placement.Purpose) reconcile.Intent {
 		return reconcile.Intent{Purpose: purpose, Strategy: "trend", OrderID: 9, Leverage: 5, Reason: "because",
 			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 				Type: exchange.StopLimit, Quantity: 10, Price: enginetest.Price(t, bitcoin, "50000"), StopPrice: enginetest.Price(t, bitcoin, "49000")}}
 	}
-	spending := intent(reconcile.Entry)
+	spending := intent(placement.Entry)
 	spending.Order.QuoteAmount = enginetest.Amount(t, "100")
 	return []engine.Outlook{{
 		Strategy: "trend", Kind: "sma_cross", Symbol: bitcoin, Interval: exchange.Minute1, NowMS: 9, NextMS: 10, Seen: 5, Warmup: 21, CandleMS: 8,
@@ -32,12 +33,12 @@ func outlooks(t testing.TB, plan strategy.Plan) []engine.Outlook {
 			Value: "long"}},
 		InForce: plan, Plan: plan, Changes: true, Latch: 1,
 		Steps: []engine.Foreseen{
-			{Intent: intent(reconcile.Entry), Approved: true, Verdicts: []risk.Verdict{{Rule: "price", Outcome: risk.Passed}}},
+			{Intent: intent(placement.Entry), Approved: true, Verdicts: []risk.Verdict{{Rule: "price", Outcome: risk.Passed}}},
 			{Intent: spending, Approved: true, Later: true},
-			{Intent: intent(reconcile.Exit), Verdicts: []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"},
+			{Intent: intent(placement.Exit), Verdicts: []risk.Verdict{{Rule: "margin", Outcome: risk.Rejected, Value: "1", Limit: "2", Hint: "less"},
 				{Rule: "balance", Outcome: risk.NotReached}}},
-			{Intent: intent(reconcile.Cancel), Approved: true},
-			{Intent: intent(reconcile.Leverage), Approved: true},
+			{Intent: intent(placement.Cancel), Approved: true},
+			{Intent: intent(placement.Leverage), Approved: true},
 		},
 		Blocks: []engine.Block{{What: "halted: news", WayOut: "botd rearm"}},
 	}, {Strategy: "hold", Kind: "buy_and_hold", Symbol: ether, Interval: exchange.Minute1, Latch: -1}}

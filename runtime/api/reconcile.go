@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/view"
@@ -109,7 +109,7 @@ func (s *Server) resolve(r *request, body *ResolveRequest) (ResolveAnswer, error
 	if r.dryRun {
 		return out, nil
 	}
-	scope := reconcile.Scope{Symbol: resolution.Symbol}
+	scope := account.Scope{Symbol: resolution.Symbol}
 	return out, s.send(r, r.audited(scope.String(), body.Decision+": "+out.Reason, &engine.EventResolve{Symbol: resolution.Symbol, Adopt: resolution.Adopt,
 		Why: out.Reason}))
 }

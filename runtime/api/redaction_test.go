@@ -22,6 +22,7 @@ import (
 	"botd/internal/startclock"
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
@@ -150,7 +151,7 @@ func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) str
 	}
 	defer store.Close()
 	symbol, _ := client.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
-	book := reconcile.NewBook(reconcile.UnmeasuredSettle)
+	book := reconcile.NewBook(placement.UnmeasuredSettle)
 	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Settle: book.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0,
 		TimeToLive: 5_000,
 		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: buyer{}, Symbol: symbol, Interval: exchange.Minute1, Leverage: 10}}}, book)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/runtime/api/auth"
 	"botd/runtime/engine"
 	"botd/runtime/view"
@@ -61,7 +61,7 @@ func (s *Server) setLimits(r *request, body *LimitsRequest) (Change, error) {
 	if refused != nil {
 		return Change{}, notPossible(refused.Error())
 	}
-	change, err := s.do(r, r.audited(reconcile.Scope{Strategy: body.Strategy}.String(), strings.Join(texts, ", ")+": "+body.Reason,
+	change, err := s.do(r, r.audited(account.Scope{Strategy: body.Strategy}.String(), strings.Join(texts, ", ")+": "+body.Reason,
 		&engine.EventTighten{Tighten: &tighten}), does...)
 	if err == nil && tighten.Err != nil { // it changed in between
 		return Change{}, notPossible(tighten.Err.Error())

@@ -15,6 +15,9 @@ import (
 
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
@@ -44,7 +47,7 @@ func TestReadinessSaysWhatIsMissing(t *testing.T) {
 		fails  string // empty: ready
 	}{
 		{"all is well", func(*desk, *engine.Status) {}, ""},
-		{"halted is ready", func(_ *desk, s *engine.Status) { s.Halt.Level = reconcile.LevelFlatten }, ""},
+		{"halted is ready", func(_ *desk, s *engine.Status) { s.Halt.Level = record.LevelFlatten }, ""},
 		{"one failed round is ready", func(_ *desk, s *engine.Status) { s.Failed = 1 }, ""},
 		{"blind", func(_ *desk, s *engine.Status) { s.Blind, s.Failed = true, 3 }, "reconcile"},
 		{"no round for a minute", func(_ *desk, s *engine.Status) { s.SoundMS = s.NowMS - 60_001 }, "reconcile"},
@@ -53,7 +56,7 @@ func TestReadinessSaysWhatIsMissing(t *testing.T) {
 		{"an old price", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_001 }, "market_data"},
 		{"a price old enough", func(_ *desk, s *engine.Status) { s.Strategies[1].LastMS = s.NowMS - 180_000 }, ""},
 		{"stale", func(_ *desk, s *engine.Status) {
-			s.Degraded = []engine.Degraded{{State: "stale", Scope: reconcile.Scope{Symbol: s.Strategies[0].Symbol.Key()}, SinceMS: s.NowMS - 12_000,
+			s.Degraded = []engine.Degraded{{State: "stale", Scope: account.Scope{Symbol: s.Strategies[0].Symbol.Key()}, SinceMS: s.NowMS - 12_000,
 				Cause: "no answer"}}
 		}, "market_data"},
 		{"the clock is off", func(d *desk, _ *engine.Status) {
@@ -151,7 +154,7 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 		}
 	}
 	note := func(fact engine.Fact) { d.board.Note(&engine.Note{Strategy: "trend", Symbol: bitcoin, Fact: fact}) }
-	first, second := &reconcile.Intent{Strategy: "trend", Purpose: reconcile.Order}, &reconcile.Intent{Strategy: "trend", Purpose: reconcile.Order}
+	first, second := &reconcile.Intent{Strategy: "trend", Purpose: placement.Order}, &reconcile.Intent{Strategy: "trend", Purpose: placement.Order}
 	first.Order.Price, second.Order.Price = enginetest.Price(t, bitcoin, "100"), enginetest.Price(t, bitcoin, "200")
 	for _, intent := range []*reconcile.Intent{first, second} { // both, then one is placed
 		note(engine.NoteIntent{Intent: intent})

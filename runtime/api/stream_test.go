@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/ops"
 	"botd/runtime/view"
 )
@@ -278,11 +278,11 @@ func TestAStatusAndTheStreamJoinWithoutAHole(t *testing.T) {
 	address, _ := d.serve()
 	d.board.Show(d.status)
 	status := decoded[view.Status](t, d.want(200, "/api/v1/status"))
-	d.status.Halt.Level = reconcile.LevelPause
+	d.status.Halt.Level = record.LevelPause
 	d.board.Show(d.status)
 	l := listen(t, address, "?since="+status.EventID, "")
 	l.want("hello")
-	if e := l.want("status"); decoded[view.Status](t, e.data).Halted != reconcile.LevelPause {
+	if e := l.want("status"); decoded[view.Status](t, e.data).Halted != record.LevelPause {
 		t.Errorf("want the halt reported, have %s", e.data)
 	}
 	d.board.Show(d.status) // nothing changed

@@ -7,8 +7,8 @@ import (
 
 	"botd/exchange"
 	"botd/internal/enginetest"
-	"botd/reconcile"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/view"
@@ -34,12 +34,12 @@ func closed(t testing.TB, id int64) ledger.Position {
 // each kind of difference.
 func accounted(t testing.TB) []record.Record {
 	sold := sending(1, "sold")
-	sold.Body = record.Sending{Purpose: reconcile.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+	sold.Body = record.Sending{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 		Type: exchange.StopMarket, Quantity: 30}}
 	found := sending(7, "found")
 	found.Body = record.Found{OrderID: 12, Order: found.Body.(record.Sending).Order, Purpose: found.Body.(record.Sending).Purpose, Evidence: "it is open"}
 	ended := func(id string) record.Record {
-		return record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: reconcile.Filled, Filled: 30}}
+		return record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: 30}}
 	}
 	liquidated := closed(t, 3)
 	liquidated.Liquidated, liquidated.Short = true, true

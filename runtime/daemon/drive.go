@@ -12,8 +12,8 @@ import (
 	"botd/internal/failure"
 	"botd/internal/plural"
 	"botd/internal/version"
-	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/backups"
@@ -218,7 +218,7 @@ func (p *process) greet() {
 	if p.unclean {
 		console.Warn("daemon.unclean", "restart   the run before this one did not end by a clean stop; what it left open is found out first")
 	}
-	if halt := p.machine.Book().Halted(); halt.Level != reconcile.LevelNone {
+	if halt := p.machine.Book().Halted(); halt.Level != record.LevelNone {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Why)
 	}
 }
@@ -238,7 +238,7 @@ func declares(fact engine.Fact) bool {
 func tellReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
 	unknown := 0
 	for _, p := range machine.Book().Live() {
-		if p.State == reconcile.Uncertain { // what this run has just sent is not
+		if p.State() == placement.Uncertain { // what this run has just sent is not
 			unknown++
 		}
 	}

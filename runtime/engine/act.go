@@ -7,6 +7,8 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 )
@@ -15,12 +17,12 @@ import (
 func (e *round) settle(snapshot *reconcile.Snapshot) {
 	before := make([]memo, 0, len(e.runs))
 	for _, r := range e.runs {
-		before = append(before, memo{r.truth.Position, r.truth.Quarantine, r.state.Latch})
+		before = append(before, memo{r.truth.Position, r.truth.Quarantine(), r.state.Latch()})
 	}
 	live := slices.Clone(e.book.Live())
 	fills := make([]exchange.Quantity, len(live))
 	for i, p := range live {
-		fills[i] = p.Filled
+		fills[i] = p.Filled()
 	}
 	stale := e.book.Stale()
 	for _, r := range e.book.Observe(snapshot) {
@@ -49,7 +51,7 @@ func (e *round) noteObserved(r *record.Record) {
 	case record.Adopted:
 		e.note("", rules, NoteAdopted{body.Quantity, body.Evidence})
 	case record.Quarantined:
-		if !slices.ContainsFunc(e.runs, func(run *run) bool { return run.truth.Key == r.Symbol }) {
+		if !slices.ContainsFunc(e.runs, func(run *run) bool { return run.truth.Key() == r.Symbol }) {
 			e.note("", &exchange.Symbol{Market: r.Symbol.Market, Name: r.Symbol.Name}, NoteQuarantine{Why: body.Why})
 		}
 	case record.Ignored:
@@ -66,23 +68,23 @@ type memo struct {
 	latch      int
 }
 
-func noteOrder(p *reconcile.Placement) NoteOrder {
-	return NoteOrder{p.Purpose, p.ClientOrderID, p.OrderID, p.Order}
+func noteOrder(p *account.Placement) NoteOrder {
+	return NoteOrder{p.Purpose(), p.ClientOrderID(), p.OrderID(), p.Order()}
 }
 
-func (e *round) notePlacement(p *reconcile.Placement, filledBefore exchange.Quantity) {
-	if p.Filled <= filledBefore && !p.State.Final() {
+func (e *round) notePlacement(p *account.Placement, filledBefore exchange.Quantity) {
+	if p.Filled() <= filledBefore && !p.State().Final() {
 		return
 	}
-	truth := e.book.Symbol(p.Order.Key())
-	if grown := p.Filled - filledBefore; grown > 0 {
+	truth := e.book.Symbol(p.Symbol())
+	if grown := p.Filled() - filledBefore; grown > 0 {
 		if !e.config.Quiet {
-			e.note(p.Strategy, truth.Rules, NoteFill{noteOrder(p), grown, p.Price, truth.Last})
+			e.note(p.Strategy(), truth.Rules, NoteFill{noteOrder(p), grown, p.Price(), truth.Last})
 		}
 		e.results.traded(p, grown)
 	}
-	if p.State.Final() {
-		e.note(p.Strategy, truth.Rules, NoteSettled{noteOrder(p), p.State, p.Filled, p.Price, p.Evidence, e.nowMS - p.SentMS})
+	if p.State().Final() {
+		e.note(p.Strategy(), truth.Rules, NoteSettled{noteOrder(p), p.State(), p.Filled(), p.Price(), p.Evidence(), e.nowMS - p.SentMS()})
 	}
 }
 
@@ -90,8 +92,8 @@ func (e *round) noteRun(r *run, before memo) {
 	if r.truth.Position != before.position && !e.config.Quiet {
 		e.note(r.config.Name, r.config.Symbol, NotePosition{r.truth.Position, r.truth.EntryPrice, r.truth.Last})
 	}
-	if r.truth.Quarantine != before.quarantine {
-		e.note(r.config.Name, r.config.Symbol, NoteQuarantine{r.truth.Quarantine, r.truth.Quarantine == ""})
+	if r.truth.Quarantine() != before.quarantine {
+		e.note(r.config.Name, r.config.Symbol, NoteQuarantine{r.truth.Quarantine(), r.truth.Quarantine() == ""})
 	}
 	e.tick.noteLatch(r, before.latch)
 }
@@ -112,12 +114,12 @@ type placer struct {
 // act derives what one strategy's wish needs, checks it and lets it go. It
 // returns how many intents went.
 func (e *placer) act(r *run) int {
-	level := e.halts.levelOn(r, reconcile.LevelNone)
-	if e.config.Rehearse || r.config.Removed && level == reconcile.LevelNone {
+	level := e.halts.levelOn(r, record.LevelNone)
+	if e.config.Rehearse || r.config.Removed && level == record.LevelNone {
 		return 0 // what protects its position stays as it is
 	}
 	wish := e.wishOf(r)
-	under(&wish, level)
+	wish.Strategy = wish.Strategy.Halted(level)
 	e.halts.latchFlattened(r, level)
 	intents, priced := e.book.Derive(&wish, e.nowMS)
 	if priced != nil {
@@ -151,7 +153,7 @@ func (e *placer) collar(r *run) exchange.Rate {
 // dispatch checks one intent, and when approved lets it go: an order by way of
 // the journal, a cancel and a leverage at once, since they may be repeated.
 func (e *placer) dispatch(r *run, intent *reconcile.Intent) bool {
-	if e.journalErr != nil && intent.Purpose != reconcile.Cancel {
+	if e.journalErr != nil && intent.Purpose != placement.Cancel {
 		return false // no intent until the facts queued are written; a cancel is in no record and only reduces
 	}
 	facts := e.facts(r)
@@ -197,7 +199,7 @@ func (e *placer) verdicts(intent *reconcile.Intent, facts *risk.Facts) []risk.Ve
 // facts are what the gate judges a strategy's intents against.
 func (e *placer) facts(r *run) risk.Facts {
 	facts := risk.Facts{NowMS: e.nowMS, Book: e.book, State: r.truth, Strategy: r.config.Limits, TakerFee: e.config.TakerFee, Blind: e.sight.Blind()}
-	facts.Market, facts.Own = e.marked(r.truth.Key.Market), e.own(r)
+	facts.Market, facts.Own = e.marked(r.truth.Key().Market), e.own(r)
 	total, known := e.total()
 	facts.Equity, facts.Unread = total, !known
 	return facts
@@ -208,9 +210,9 @@ func (e *placer) facts(r *run) risk.Facts {
 func (e *placer) execute(approved risk.Approved) {
 	intent := approved.Intent()
 	switch intent.Purpose {
-	case reconcile.Cancel:
+	case placement.Cancel:
 		if p := e.book.Placement(intent.ClientID); p != nil {
-			p.CancelMS = e.nowMS
+			e.book.NoteCancel(p.ClientOrderID(), e.nowMS)
 		}
 		operation := exchange.FuturesCancel
 		if intent.Order.Market == exchange.Spot {
@@ -218,7 +220,7 @@ func (e *placer) execute(approved risk.Approved) {
 		}
 		e.ask(purpose{kind: callCancel, clientID: intent.ClientID}, PriorityExit,
 			exchange.Request{Operation: operation, Symbol: intent.Order.Symbol, OrderID: intent.OrderID})
-	case reconcile.Leverage:
+	case placement.Leverage:
 		e.ask(purpose{kind: callSetLeverage, truth: e.book.Symbol(intent.Order.Key()), leverage: intent.Leverage}, PriorityEntry,
 			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage})
 	default:
@@ -296,15 +298,15 @@ func (e *base) soon() { e.roundMS = min(e.roundMS, e.nowMS+e.config.BusyRoundMS)
 // placed takes the answer to a placement: acknowledged, refused, surely not
 // sent, or unknown. Everything that is not certain is unknown.
 func (e *placer) placed(p purpose, event *EventAnswer) {
-	placement := e.book.Placement(p.clientID)
-	if placement == nil {
+	order := e.book.Placement(p.clientID)
+	if order == nil {
 		return
 	}
-	key := placement.Order.Key()
-	body, fact := e.outcome(&p, event, noteOrder(placement))
-	e.record(record.Record{ClientOrderID: p.clientID, Strategy: placement.Strategy, Symbol: key, Body: body})
-	e.note(placement.Strategy, e.book.Symbol(key).Rules, fact)
-	if placement.Purpose == reconcile.StopLoss && placement.State == reconcile.Acknowledged {
+	key := order.Symbol()
+	body, fact := e.outcome(&p, event, noteOrder(order))
+	e.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
+	e.note(order.Strategy(), e.book.Symbol(key).Rules, fact)
+	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {
 		e.protection.bareUntil(e.book.Symbol(key), e.nowMS)
 	}
 	var unknown *exchange.Uncertain
@@ -337,8 +339,8 @@ func (e *placer) outcome(p *purpose, event *EventAnswer, order NoteOrder) (recor
 		return record.Refused{Why: refusal.Message, Code: refusal.Code}, NoteRefused{order, refusal.Message, event.Err}
 	case errors.As(event.Err, &unsent):
 		evidence := "never sent: " + cmp.Or(p.recalled, unsent.Reason)
-		return record.Ended{State: reconcile.Expired, Evidence: evidence},
-			NoteSettled{NoteOrder: order, State: reconcile.Expired, Evidence: evidence, DurationMS: e.nowMS - p.sentMS}
+		return record.Ended{State: placement.Expired, Evidence: evidence},
+			NoteSettled{NoteOrder: order, State: placement.Expired, Evidence: evidence, DurationMS: e.nowMS - p.sentMS}
 	}
 	why := errorText(event.Err)
 	return record.Unknown{Why: why}, NoteUncertain{order, why, event.Err}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"botd/reconcile"
+	"botd/reconcile/placement"
 )
 
 // protection measures how long positions lack their stops.
@@ -21,16 +22,16 @@ func (e *protection) measureBare(r *run) {
 	switch {
 	case r.truth.Position == 0 || !wished.Set || wished.StopLoss.IsZero() || e.guarded(r):
 		e.bareUntil(r.truth, e.nowMS)
-	case r.truth.BareSinceMS == 0 && e.config.Feed:
-		r.truth.BareSinceMS = e.nowMS
-	case r.truth.BareSinceMS == 0:
-		r.truth.BareSinceMS = cmp.Or(e.readMS, e.nowMS)
+	case r.truth.UnprotectedSinceMS == 0 && e.config.Feed:
+		r.truth.UnprotectedSinceMS = e.nowMS
+	case r.truth.UnprotectedSinceMS == 0:
+		r.truth.UnprotectedSinceMS = cmp.Or(e.readMS, e.nowMS)
 	}
 }
 
-func (e *protection) bareUntil(truth *reconcile.SymbolTruth, nowMS int64) {
-	if truth.BareSinceMS != 0 {
-		truth.BareMS, truth.BareSinceMS = truth.BareMS+max(0, nowMS-truth.BareSinceMS), 0
+func (e *protection) bareUntil(truth *reconcile.SymbolState, nowMS int64) {
+	if truth.UnprotectedSinceMS != 0 {
+		truth.UnprotectedMS, truth.UnprotectedSinceMS = truth.UnprotectedMS+max(0, nowMS-truth.UnprotectedSinceMS), 0
 	}
 }
 
@@ -38,7 +39,7 @@ func (e *protection) bareUntil(truth *reconcile.SymbolTruth, nowMS int64) {
 // id, and nothing says that it ended.
 func (e *protection) guarded(r *run) bool {
 	for _, p := range e.book.Live() {
-		if p.Order.Key() == r.truth.Key && p.Purpose == reconcile.StopLoss && (p.State == reconcile.Working || p.State == reconcile.Acknowledged) {
+		if p.Symbol() == r.truth.Key() && p.Purpose() == placement.StopLoss && (p.State() == placement.Working || p.State() == placement.Acknowledged) {
 			return true
 		}
 	}

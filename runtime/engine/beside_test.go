@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -91,7 +91,7 @@ func TestTheKillSwitchClosesWhereStrangersOrdersTakeTheWholeSum(t *testing.T) {
 	w := newWorld(t, x.plan)
 	w.pass(60_000)
 	w.byHand(w.reducing(10))
-	w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 	w.pass(20_000)
 	w.wantHeld(0)
 	w.wantNothingRefused()
@@ -281,7 +281,7 @@ func TestAHaltSaysWhatKeepsItFromClosingAPart(t *testing.T) {
 	w.pass(60_000)
 	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	w.byHand(w.reducing(10))
-	w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 	w.pass(10_000)
 	w.wantHeld(30)
 	if d := w.wantState("halted"); !strings.Contains(d.Doing, "is held back by reduce_only_sum") {

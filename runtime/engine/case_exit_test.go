@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -108,7 +110,7 @@ var casesOfExits = []caseTest{
 		if open := w.venue.OpenOrders("one", exchange.Futures); tries < 3 || open != 0 {
 			t.Errorf("want it canceled with the third try, have %d tries and %d open", tries, open)
 		}
-		if state, _ := w.ended(0); state != reconcile.Canceled {
+		if state, _ := w.ended(0); state != placement.Canceled {
 			t.Errorf("want canceled, have %s", state)
 		}
 	}},
@@ -130,10 +132,10 @@ var casesOfExits = []caseTest{
 			return fate{}
 		}
 		w.pass(20_000)
-		if state, _ := w.ended(0); state != reconcile.Filled {
+		if state, _ := w.ended(0); state != placement.Filled {
 			t.Errorf("want filled, have %s\n%s", state, w.story())
 		}
-		if known := w.truth().Known; known != w.held() || known != 10 {
+		if known := w.truth().Known(); known != w.held() || known != 10 {
 			t.Errorf("want 10 known and held, have %d and %d", known, w.held())
 		}
 	}},
@@ -170,7 +172,7 @@ var casesOfExits = []caseTest{
 			}
 			return fate{}
 		}
-		w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
+		w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 		w.pass(10_000)
 		if open := w.venue.OpenOrders("one", exchange.Futures); open != 0 {
 			t.Errorf("want no order left, have %d", open)
@@ -339,7 +341,7 @@ var casesOfStates = []caseTest{
 		w.network = nil
 		w.pass(60_000)
 		w.wantSent(0)
-		w.give(&EventHalt{Scope: reconcile.Scope{Strategy: "one"}, Why: "armed"})
+		w.give(&EventHalt{Scope: account.Scope{Strategy: "one"}, Why: "armed"})
 		w.pass(30_000)
 		w.wantHeld(10)
 		w.wantSound()

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -35,7 +35,7 @@ var casesOfSpot = []caseTest{
 		w.pass(15_000)
 		w.wantSent(1)
 		state, evidence := w.ended(0)
-		if state != reconcile.Filled || !strings.Contains(evidence, "fetched") {
+		if state != placement.Filled || !strings.Contains(evidence, "fetched") {
 			t.Errorf("want filled, by what was fetched; have %s %q", state, evidence)
 		}
 		w.pass(60_000)
@@ -85,7 +85,7 @@ var casesOfSpot = []caseTest{
 			}
 		}
 		w.pass(5_000)
-		if known := w.truth().Known; known == 0 {
+		if known := w.truth().Known(); known == 0 {
 			t.Errorf("want the fill known by its trades\n%s", w.story())
 		}
 		w.mirror = nil
@@ -175,7 +175,7 @@ var casesOfSpot = []caseTest{
 	}},
 	{"35 spot: what an old backup forgot is found in the history, and told though a person's halt is in force", func(t *testing.T) {
 		w := newWorld(t, hold(2_000), onSpot)
-		w.give(&EventHalt{Level: reconcile.LevelPause, Why: "a person"})
+		w.give(&EventHalt{Level: record.LevelPause, Why: "a person"})
 		w.pass(5_000)
 		w.byHand(exchange.Request{Operation: exchange.SpotPlace, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
 			Type: exchange.Limit, Quantity: 1_000, Price: 60_000e8, ClientOrderID: placement.ClientOrderID("t", 1_000, 1)}})

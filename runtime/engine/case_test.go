@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 )
 
 // A caseTest shows one row of the table in docs/exactly-once.md.
@@ -143,7 +143,7 @@ var casesOfPlacing = []caseTest{
 		w.network = once(fate{silent: true})
 		w.pass(60_000)
 		state, evidence := w.ended(0)
-		if state != reconcile.Filled || !strings.Contains(evidence, "inferred") {
+		if state != placement.Filled || !strings.Contains(evidence, "inferred") {
 			t.Errorf("want filled, inferred; have %s %q", state, evidence)
 		}
 	}},

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -40,10 +42,10 @@ var casesOfTruth = []caseTest{
 		w.wantSent(1) // latched: the position ended by something else than its plan
 		w.wantHeld(0)
 		state, evidence := w.ended(0)
-		if state != reconcile.Filled || !strings.Contains(evidence, "closed before the first read") {
+		if state != placement.Filled || !strings.Contains(evidence, "closed before the first read") {
 			t.Errorf("want filled and closed, inferred; have %s %q", state, evidence)
 		}
-		if latch := w.engine.Book().Strategy("one").Latch; latch != 1 {
+		if latch := w.engine.Book().Strategy("one").Latch(); latch != 1 {
 			t.Errorf("want the strategy latched long, have %d", latch)
 		}
 		w.wantSound()
@@ -68,7 +70,7 @@ var casesOfTruth = []caseTest{
 		w.pass(12_000)
 		w.wantSent(1)
 		w.pass(30_000)
-		if state, _ := w.ended(0); state != reconcile.Absent {
+		if state, _ := w.ended(0); state != placement.Absent {
 			t.Errorf("want absent, have %s", state)
 		}
 		w.wantSent(2) // decided anew, and it rests
@@ -87,7 +89,7 @@ var casesOfTruth = []caseTest{
 		hidden = false // it is listed within D
 		w.pass(10_000)
 		w.wantSent(1)
-		if live := w.engine.Book().Live(); len(live) != 1 || live[0].State != reconcile.Working {
+		if live := w.engine.Book().Live(); len(live) != 1 || live[0].State() != placement.Working {
 			t.Errorf("want the order known and working, have %+v", live)
 		}
 	}},
@@ -122,7 +124,7 @@ var casesOfTruth = []caseTest{
 			}
 		}
 		w.pass(40_000)
-		if have := w.truth().Known; have != 10 {
+		if have := w.truth().Known(); have != 10 {
 			t.Errorf("known: want 10, have %d", have)
 		}
 		if len(facts[NoteStale](w.notes)) == 0 {
@@ -141,7 +143,7 @@ var casesOfTruth = []caseTest{
 		if len(facts[NoteFound](w.notes)) != 1 {
 			t.Errorf("want one alarm, have %d", len(facts[NoteFound](w.notes)))
 		}
-		if live := w.engine.Book().Live(); len(live) != 1 || live[0].Surplus || live[0].OrderID != 1 {
+		if live := w.engine.Book().Live(); len(live) != 1 || live[0].Duplicate() || live[0].OrderID() != 1 {
 			t.Errorf("want the elder kept, have %+v", live)
 		}
 	}},
@@ -151,7 +153,7 @@ var casesOfTruth = []caseTest{
 		w.pass(3_000)
 		w.price("39000") // both fill, listed before
 		w.pass(30_000)
-		if known := w.truth().Known; known != w.held() {
+		if known := w.truth().Known(); known != w.held() {
 			t.Errorf("want the book at the exchange's %d, have %d\n%s", w.held(), known, w.story())
 		}
 	}},
@@ -161,7 +163,7 @@ var casesOfTruth = []caseTest{
 		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 5, ClientOrderID: "bt-zzz-4"}
 		w.byHand(exchange.Request{Operation: exchange.FuturesPlace, Order: order})
 		w.pass(20_000)
-		if d := w.wantState("halted"); d.Scope != (reconcile.Scope{}) {
+		if d := w.wantState("halted"); d.Scope != (account.Scope{}) {
 			t.Errorf("want the account halted, have %+v", d)
 		}
 		if open := w.venue.OpenOrders("one", exchange.Futures); open != 1 {
@@ -215,7 +217,7 @@ var casesOfTruth = []caseTest{
 		w.byHand(w.market(exchange.Buy, 4, false))
 		w.pass(40_000)
 		w.wantHeld(10) // 4 by hand, 6 bought after
-		if known := w.truth().Known; known != 10 {
+		if known := w.truth().Known(); known != 10 {
 			t.Errorf("known: want 10, have %d", known)
 		}
 		w.wantSound()
@@ -234,7 +236,7 @@ var casesOfTruth = []caseTest{
 		w.network = nil
 		w.pass(60_000)
 		w.wantHeld(0)
-		if known := w.truth().Known; known != 0 {
+		if known := w.truth().Known(); known != 0 {
 			t.Errorf("known: want 0, have %d\n%s", known, w.story())
 		}
 		w.wantSound()
@@ -262,7 +264,7 @@ var casesOfTruth = []caseTest{
 		w.wantSent(sent)
 		w.wantHeld(10)
 		w.wantState("quarantined")
-		if known := w.truth().Known; known != 0 {
+		if known := w.truth().Known(); known != 0 {
 			t.Errorf("want nothing adopted, have %d", known)
 		}
 		if q := w.engine.Quarantines(); len(q) != 1 || q[0].Difference != q[0].Venue || q[0].Venue == 0 || len(q[0].Adopt) == 0 || len(q[0].Ignore) == 0 || q[0].Strategy != "one" {
@@ -275,7 +277,7 @@ var casesOfTruth = []caseTest{
 		w.pass(20_000)
 		w.wantSound()
 		w.wantSent(sent) // the stop was adopted with the position
-		if known := w.truth().Known; known != 10 {
+		if known := w.truth().Known(); known != 10 {
 			t.Errorf("after resolving: want 10, have %d", known)
 		}
 	}},
@@ -284,11 +286,11 @@ var casesOfTruth = []caseTest{
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "differs from the fills by 0.01") {
 			t.Errorf("want what the backup lacks, have %q", d.Cause)
 		}
-		if halt := w.engine.Book().Halted(); halt.Level != reconcile.LevelNone {
+		if halt := w.engine.Book().Halted(); halt.Level != record.LevelNone {
 			t.Errorf("want the other symbols traded on, have %+v", halt)
 		}
 		w.wantSent(2)
-		if known := w.truth().Known; known != 10 {
+		if known := w.truth().Known(); known != 10 {
 			t.Errorf("want nothing adopted, have %d", known)
 		}
 		w.give(&EventResolve{Symbol: bitcoin, Adopt: true, Why: "it is ours"})
@@ -312,7 +314,7 @@ var casesOfTruth = []caseTest{
 		w.records = w.records[:backup]
 		w.start()
 		w.pass(120_000)
-		if d := w.wantState("halted"); d.Scope != (reconcile.Scope{}) {
+		if d := w.wantState("halted"); d.Scope != (account.Scope{}) {
 			t.Errorf("want the account halted, have %+v", d)
 		}
 		w.wantSent(1)

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -28,18 +29,18 @@ func (nobody) Candle(*strategy.View)                 {}
 func (nobody) Decide(*strategy.View, *strategy.Plan) {}
 
 // removal is the level at which a removed strategy's symbol is wound up.
-func (r *run) removal() reconcile.HaltLevel {
-	if r.config.Removed && r.state.OnRemove == removeFlatten {
-		return reconcile.LevelFlatten
+func (r *run) removal() record.HaltLevel {
+	if r.config.Removed && r.state.OnRemove() == removeFlatten {
+		return record.LevelFlatten
 	}
-	return reconcile.LevelNone
+	return record.LevelNone
 }
 
 // halts is the kill switch, and shutting down.
 type halts struct {
 	*base
 	limits  *limits
-	closing reconcile.HaltLevel // the level at which botd shuts down; LevelNone while it trades
+	closing record.HaltLevel // the level at which botd shuts down; LevelNone while it trades
 	stopped bool
 }
 
@@ -48,9 +49,9 @@ type halts struct {
 func (e *halts) stop(shutdown string) {
 	switch shutdown {
 	case ShutdownCancel:
-		e.closing = reconcile.LevelCancel
+		e.closing = record.LevelCancel
 	case ShutdownFlatten:
-		e.closing = reconcile.LevelFlatten
+		e.closing = record.LevelFlatten
 	default:
 		e.stopped, e.roundMS = true, never
 		return
@@ -60,7 +61,7 @@ func (e *halts) stop(shutdown string) {
 
 // closed ends stopping when a round found nothing left to do.
 func (e *halts) closed(acted, queued int) {
-	if e.closing == reconcile.LevelNone || e.stopped || acted > 0 || queued > 0 {
+	if e.closing == record.LevelNone || e.stopped || acted > 0 || queued > 0 {
 		return
 	}
 	for _, r := range e.runs {
@@ -72,12 +73,12 @@ func (e *halts) closed(acted, queued int) {
 }
 
 // windsUp reports whether something is left that a level takes away.
-func (e *halts) windsUp(r *run, level reconcile.HaltLevel) bool {
-	if level == reconcile.LevelFlatten && r.truth.Position != 0 {
+func (e *halts) windsUp(r *run, level record.HaltLevel) bool {
+	if level == record.LevelFlatten && r.truth.Position != 0 {
 		return true
 	}
 	for _, p := range e.book.Live() {
-		if p.Order.Key() == r.truth.Key && (p.Purpose.Opens() || level == reconcile.LevelFlatten) {
+		if p.Symbol() == r.truth.Key() && (p.Purpose().Opens() || level == record.LevelFlatten) {
 			return true
 		}
 	}
@@ -88,32 +89,32 @@ func (e *halts) windsUp(r *run, level reconcile.HaltLevel) bool {
 // withdrawn: a round that fails is then tried again soon.
 func (e *halts) pressing() bool {
 	for _, r := range e.runs {
-		if level := e.levelOn(r, reconcile.LevelNone); level > reconcile.LevelPause && e.windsUp(r, level) {
+		if level := e.levelOn(r, record.LevelNone); level > record.LevelPause && e.windsUp(r, level) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool { return p.Withdrawn != "" })
+	return slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool { return p.Withdrawn() != "" })
 }
 
 // doing says what a halt has still to take away, and what keeps it; empty when it
 // is done.
-func (e *report) doing(scope reconcile.Scope, level reconcile.HaltLevel) string {
+func (e *report) doing(scope account.Scope, level record.HaltLevel) string {
 	positions, orders, kept := []string(nil), 0, ""
 	for _, r := range e.runs {
-		if !scope.Covers(r.config.Name, r.truth.Key) {
+		if !scope.Covers(r.config.Name, r.truth.Key()) {
 			continue
 		}
-		if level == reconcile.LevelFlatten && r.truth.Position != 0 {
-			positions = append(positions, r.truth.Key.String()+" "+r.config.Symbol.QuantityDecimal(r.truth.Position).String())
-			if refused := e.placer.refusals.why(r.config.Name+" "+reconcile.Exit.String()+" ", e.nowMS); refused != "" {
-				kept = "the exit of " + r.truth.Key.String() + " is held back by " + refused
+		if level == record.LevelFlatten && r.truth.Position != 0 {
+			positions = append(positions, r.truth.Key().String()+" "+r.config.Symbol.QuantityDecimal(r.truth.Position).String())
+			if refused := e.placer.refusals.why(r.config.Name+" "+placement.Exit.String()+" ", e.nowMS); refused != "" {
+				kept = "the exit of " + r.truth.Key().String() + " is held back by " + refused
 			}
 		}
 		for _, p := range e.book.Live() {
-			if p.Order.Key() == r.truth.Key && p.Purpose == reconcile.Exit && e.sight.failed > 0 {
-				kept = "an exit of " + r.truth.Key.String() + " was sent, and what became of it only a read tells"
+			if p.Symbol() == r.truth.Key() && p.Purpose() == placement.Exit && e.sight.failed > 0 {
+				kept = "an exit of " + r.truth.Key().String() + " was sent, and what became of it only a read tells"
 			}
-			if p.Order.Key() == r.truth.Key && (p.Withdrawn != "" || level == reconcile.LevelFlatten || level == reconcile.LevelCancel && p.Purpose.Opens()) {
+			if p.Symbol() == r.truth.Key() && (p.Withdrawn() != "" || level == record.LevelFlatten || level == record.LevelCancel && p.Purpose().Opens()) {
 				orders++
 			}
 		}
@@ -141,34 +142,34 @@ func (e *report) doing(scope reconcile.Scope, level reconcile.HaltLevel) string 
 
 // latchFlattened keeps a strategy whose position is closed over its head from
 // opening it again by the plan that still stands.
-func (e *halts) latchFlattened(r *run, level reconcile.HaltLevel) {
-	sign := r.state.Plan.Target.Sign()
-	if level != reconcile.LevelFlatten || r.truth.Known == 0 || sign == 0 || r.state.Latch == sign || r.config.Removed {
+func (e *halts) latchFlattened(r *run, level record.HaltLevel) {
+	sign := r.state.Plan().Target.Sign()
+	if level != record.LevelFlatten || r.truth.Known() == 0 || sign == 0 || r.state.Latch() == sign || r.config.Removed {
 		return
 	}
 	e.record(record.Record{Strategy: r.config.Name, Body: record.Latch{Side: sign}})
-	e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key).Why, "stopping")})
+	e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "its position is closed by " + cmp.Or(e.book.HaltOn(r.config.Name, r.truth.Key()).Why, "stopping")})
 }
 
 // claim writes down whose a symbol is, and what is to become of it should its
 // strategy be removed. A symbol that holds what another strategy left halts until
 // a person accepts that: its protection stays.
 func (e *roster) claim(r *run) {
-	holds := r.truth.Known != 0 || e.halts.windsUp(r, reconcile.LevelFlatten)
-	owner := r.truth.Owner
-	if !r.config.Removed && (owner != r.config.Name || r.state.OnRemove != r.config.OnRemove) {
-		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: record.Assigned{OnRemove: r.config.OnRemove}})
+	holds := r.truth.Known() != 0 || e.halts.windsUp(r, record.LevelFlatten)
+	owner := r.truth.Owner()
+	if !r.config.Removed && (owner != r.config.Name || r.state.Symbol() != r.truth.Key() || r.state.OnRemove() != r.config.OnRemove) {
+		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: record.Assigned{OnRemove: r.config.OnRemove}})
 	}
 	why := ""
 	switch {
 	case !holds:
-	case r.config.Removed && r.removal() == reconcile.LevelNone:
+	case r.config.Removed && r.removal() == record.LevelNone:
 		why = "strategy " + r.config.Name + " was removed from the configuration while it holds something; its stop stays"
 	case !r.config.Removed && owner != "" && owner != r.config.Name:
 		why = "strategy " + r.config.Name + " takes over what " + owner + " holds; its stop stays"
 	}
-	if scope := (reconcile.Scope{Symbol: r.truth.Key}); why != "" && e.book.HaltOf(scope).Level == reconcile.LevelNone {
-		e.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: reconcile.LevelPause, Why: why}})
+	if scope := (account.Scope{Symbol: r.truth.Key()}); why != "" && e.book.HaltOf(scope).Level == record.LevelNone {
+		e.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: record.LevelPause, Why: why}})
 		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
@@ -33,7 +34,7 @@ func (w *world) wantOpen(n int) {
 	}
 }
 
-func (w *world) halt(level reconcile.HaltLevel, scope reconcile.Scope) {
+func (w *world) halt(level record.HaltLevel, scope account.Scope) {
 	w.give(&EventHalt{Level: level, Scope: scope, Why: "a test"})
 }
 
@@ -98,7 +99,7 @@ func TestARemovedStrategyKeepsItsStopAndItsSymbolHalts(t *testing.T) {
 	if d := w.wantState("halted"); d.Scope.Symbol != bitcoin || !strings.Contains(d.Cause, "removed") {
 		t.Errorf("want the symbol halted, have %+v", d)
 	}
-	w.halt(reconcile.LevelFlatten, reconcile.Scope{Symbol: bitcoin}) // a person decides
+	w.halt(record.LevelFlatten, account.Scope{Symbol: bitcoin}) // a person decides
 	w.pass(20_000)
 	w.wantHeld(0)
 	w.wantOpen(0)
@@ -128,7 +129,7 @@ func TestAStrategyThatTakesOverASymbolWaitsForAPerson(t *testing.T) {
 	if d := w.wantState("halted"); !strings.Contains(d.Cause, "takes over") {
 		t.Errorf("want it said why, have %+v", d)
 	}
-	w.halt(reconcile.LevelNone, reconcile.Scope{Symbol: bitcoin})
+	w.halt(record.LevelNone, account.Scope{Symbol: bitcoin})
 	w.pass(30_000)
 	w.wantHeld(20)
 	w.start() // accepted once is accepted
@@ -138,19 +139,19 @@ func TestAStrategyThatTakesOverASymbolWaitsForAPerson(t *testing.T) {
 
 func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
 	t.Parallel()
-	for _, level := range []reconcile.HaltLevel{reconcile.LevelPause, reconcile.LevelCancel, reconcile.LevelFlatten} {
+	for _, level := range []record.HaltLevel{record.LevelPause, record.LevelCancel, record.LevelFlatten} {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
 			w := standing(t)
 			var want, have []string
-			for _, s := range w.engine.Preview(level, reconcile.Scope{}) {
+			for _, s := range w.engine.Preview(level, account.Scope{}) {
 				want = append(want, s.Intent.Purpose.String()+" "+s.Intent.Order.Type.String()+" "+s.Intent.ClientID)
 			}
 			w.network = func(call *Call) fate {
 				if r := call.Request; r.Operation == exchange.FuturesCancel {
 					for _, p := range w.engine.Book().Live() {
-						if p.OrderID == r.OrderID {
-							have = append(have, "cancel  "+p.ClientOrderID)
+						if p.OrderID() == r.OrderID {
+							have = append(have, "cancel  "+p.ClientOrderID())
 						}
 					}
 				} else if r.Operation.Places() {
@@ -158,12 +159,12 @@ func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
 				}
 				return fate{}
 			}
-			w.halt(level, reconcile.Scope{})
+			w.halt(level, account.Scope{})
 			w.pass(20_000)
 			if strings.Join(want, "; ") != strings.Join(have, "; ") {
 				t.Errorf("want what was shown:\n  %q\nhave sent:\n  %q", want, have)
 			}
-			if again := w.engine.Preview(level, reconcile.Scope{}); len(again) != 0 {
+			if again := w.engine.Preview(level, account.Scope{}); len(again) != 0 {
 				t.Errorf("want nothing left to do, have %+v", again)
 			}
 		})
@@ -173,15 +174,15 @@ func TestAPreviewIsExactlyWhatIsSent(t *testing.T) {
 func TestAHaltIsOnlyMadeSevererAndEndsByArming(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	w.halt(reconcile.LevelCancel, reconcile.Scope{})
-	w.halt(reconcile.LevelPause, reconcile.Scope{})
-	if have := w.engine.Book().Halted().Level; have != reconcile.LevelCancel {
+	w.halt(record.LevelCancel, account.Scope{})
+	w.halt(record.LevelPause, account.Scope{})
+	if have := w.engine.Book().Halted().Level; have != record.LevelCancel {
 		t.Errorf("want cancel kept, have %s", have)
 	}
-	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
+	w.halt(record.LevelFlatten, account.Scope{})
 	w.pass(20_000)
 	w.wantHeld(0)
-	w.halt(reconcile.LevelNone, reconcile.Scope{})
+	w.halt(record.LevelNone, account.Scope{})
 	w.pass(20_000)
 	w.wantSound()
 }
@@ -192,7 +193,7 @@ func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
 		ether := w.venue.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
 		w.config.Strategies = append(w.config.Strategies, StrategyConfig{Name: "two", Strategy: scripted(hold(10)), Symbol: ether, Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10})
 	})
-	w.halt(reconcile.LevelPause, reconcile.Scope{Strategy: "one"})
+	w.halt(record.LevelPause, account.Scope{Strategy: "one"})
 	w.pass(10_000)
 	w.wantHeld(0)
 	if p, _ := w.venue.Position("one", "ETH-USDT"); p.Signed() == 0 {
@@ -201,10 +202,10 @@ func TestAHaltOfOneStrategyLeavesTheOthersAlone(t *testing.T) {
 	w.start()
 	w.pass(5_000)
 	w.wantHeld(0)
-	w.halt(reconcile.LevelNone, reconcile.Scope{}) // the account's is none of it
+	w.halt(record.LevelNone, account.Scope{}) // the account's is none of it
 	w.pass(5_000)
 	w.wantHeld(0)
-	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
+	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
 	w.pass(5_000)
 	w.wantHeld(10)
 }
@@ -215,7 +216,7 @@ func TestAFlattenGoesOnAfterACrashAtEveryMoment(t *testing.T) {
 	t.Parallel()
 	for after := int64(0); after < 5_000; after += 10 {
 		w := standing(t)
-		w.halt(reconcile.LevelFlatten, reconcile.Scope{})
+		w.halt(record.LevelFlatten, account.Scope{})
 		w.pass(after)
 		w.start()
 		w.pass(40_000)
@@ -233,7 +234,7 @@ func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
 	t.Parallel()
 	whole := standing(t)
 	before := len(whole.records)
-	whole.halt(reconcile.LevelFlatten, reconcile.Scope{})
+	whole.halt(record.LevelFlatten, account.Scope{})
 	whole.pass(40_000)
 	whole.wantHeld(0)
 	if len(whole.records) < before+5 {
@@ -242,14 +243,14 @@ func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
 	for at := before + 1; at <= len(whole.records); at++ {
 		w := standing(t)
 		w.cut = at
-		w.halt(reconcile.LevelFlatten, reconcile.Scope{})
+		w.halt(record.LevelFlatten, account.Scope{})
 		w.pass(40_000)
 		w.wantHeld(0)
 		w.wantOpen(0)
 		if len(w.refused) > 0 {
 			t.Errorf("want nothing refused by the exchange, have %v", w.refused)
 		}
-		if have := w.engine.Book().Halted().Level; have != reconcile.LevelFlatten {
+		if have := w.engine.Book().Halted().Level; have != record.LevelFlatten {
 			t.Errorf("want the halt in force, have %q", have)
 		}
 		if w.lifes != 2 || t.Failed() {
@@ -261,12 +262,12 @@ func TestAFlattenGoesOnAfterACrashBetweenAnyTwoRecords(t *testing.T) {
 func TestAHaltSaysWhatItHasStillToTakeAway(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	w.halt(reconcile.LevelPause, reconcile.Scope{})
+	w.halt(record.LevelPause, account.Scope{})
 	if d := w.wantState("halted"); d.Doing != "" {
 		t.Errorf("a pause takes nothing away, have %q", d.Doing)
 	}
 	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Reason: "status 503"}} }
-	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
+	w.halt(record.LevelFlatten, account.Scope{})
 	w.pass(10_000)
 	d := w.wantState("halted")
 	for _, part := range []string{"to close: futures BTC-USDT 0.01", "orders to end: 3", "the exchange fails", "tried again every 2 s"} {
@@ -286,13 +287,13 @@ func TestAFlattenedTargetIsLatchedUntilItIsArmedByName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(5_000)
-	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
+	w.halt(record.LevelFlatten, account.Scope{})
 	w.pass(10_000)
 	w.wantHeld(0)
-	w.halt(reconcile.LevelNone, reconcile.Scope{})
+	w.halt(record.LevelNone, account.Scope{})
 	w.pass(20_000)
 	w.wantHeld(0)
-	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
+	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
 	w.pass(5_000)
 	w.wantHeld(10)
 }
@@ -302,9 +303,9 @@ func TestAHaltWorksWhileTheExchangeFails(t *testing.T) {
 	w := standing(t)
 	w.network = func(*Call) fate { return fate{err: &exchange.Unavailable{Reason: "status 503"}} }
 	w.pass(60_000)
-	w.halt(reconcile.LevelFlatten, reconcile.Scope{})
+	w.halt(record.LevelFlatten, account.Scope{})
 	w.pass(60_000)
-	if have := w.engine.Book().Halted().Level; have != reconcile.LevelFlatten {
+	if have := w.engine.Book().Halted().Level; have != record.LevelFlatten {
 		t.Errorf("want it in force, have %q", have)
 	}
 	w.network = nil

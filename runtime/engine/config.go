@@ -2,7 +2,7 @@ package engine
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -35,7 +35,7 @@ type Config struct {
 	Epoch      int64  // of this start, above every journalled one
 	Strategies []StrategyConfig
 	Limits     risk.Limits
-	Settle     reconcile.Settle
+	Settle     placement.Settle
 	Breaker    BreakerConfig
 	Foreign    string // halt, adopt, ignore
 	ConfigHash string

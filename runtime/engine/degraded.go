@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
 
@@ -29,7 +30,7 @@ const (
 // Degraded is a declared state in which something does not open, or nothing.
 type Degraded struct {
 	State   string // blind, breaker, halted, limit, quarantined, foreign, failed, journal, stale
-	Scope   reconcile.Scope
+	Scope   account.Scope
 	Cause   string
 	SinceMS int64
 	UntilMS int64  // when it ends by itself; 0 when not known
@@ -79,14 +80,14 @@ func (e *report) Degraded() []Degraded {
 	}
 	all = append(all, e.limits.limitedBy("")...)
 	for _, truth := range e.book.Symbols() {
-		if truth.Quarantine != "" {
-			all = append(all, Degraded{State: "quarantined", Scope: reconcile.Scope{Symbol: truth.Key}, Cause: truth.Quarantine, SinceMS: truth.QuarantineMS,
-				WayOut: "botd resolve " + truth.Key.Name + " --adopt or --ignore"})
+		if truth.Quarantine() != "" {
+			all = append(all, Degraded{State: "quarantined", Scope: account.Scope{Symbol: truth.Key()}, Cause: truth.Quarantine(), SinceMS: truth.QuarantineMS(),
+				WayOut: "botd resolve " + truth.Key().Name + " --adopt or --ignore"})
 		}
 	}
 	for _, truth := range e.book.Symbols() {
-		if o := e.book.HoldsBack(truth); o != nil && truth.ForeignMS != 0 {
-			all = append(all, Degraded{State: "foreign", Scope: reconcile.Scope{Symbol: truth.Key}, Cause: foreignText(truth, o), SinceMS: truth.ForeignMS,
+		if o := e.book.HoldsBack(truth); o != nil && truth.ForeignSinceMS != 0 {
+			all = append(all, Degraded{State: "foreign", Scope: account.Scope{Symbol: truth.Key()}, Cause: foreignText(truth, o), SinceMS: truth.ForeignSinceMS,
 				WayOut: "cancel it on the exchange, or set foreign: adopt or ignore; exits and stops go on"})
 		}
 	}
@@ -98,14 +99,14 @@ func (e *report) Degraded() []Degraded {
 	for _, r := range e.runs {
 		all = append(all, e.limits.limitedBy(r.config.Name)...)
 		if r.failed != "" {
-			all = append(all, Degraded{State: "failed", Scope: reconcile.Scope{Strategy: r.config.Name}, Cause: r.failed, SinceMS: r.failedMS,
+			all = append(all, Degraded{State: "failed", Scope: account.Scope{Strategy: r.config.Name}, Cause: r.failed, SinceMS: r.failedMS,
 				WayOut: "mend it: a changed file is taken over; its protection stays"})
 		}
 	}
 	return all
 }
 
-func flagOf(scope reconcile.Scope) string {
+func flagOf(scope account.Scope) string {
 	switch {
 	case scope.Strategy != "":
 		return " --strategy " + scope.Strategy
@@ -144,18 +145,18 @@ func (e *sight) watchBlind(why error) {
 func (e *alarms) watchForeign() {
 	for _, truth := range e.book.Symbols() {
 		o := e.book.HoldsBack(truth)
-		if (o != nil) == (truth.ForeignMS != 0) {
+		if (o != nil) == (truth.ForeignSinceMS != 0) {
 			continue
 		}
 		fact := NoteForeign{Over: o == nil}
-		if truth.ForeignMS = 0; o != nil {
-			truth.ForeignMS, fact.OrderID, fact.Why = e.nowMS, o.ID, foreignText(truth, o)
+		if truth.ForeignSinceMS = 0; o != nil {
+			truth.ForeignSinceMS, fact.OrderID, fact.Why = e.nowMS, o.ID, foreignText(truth, o)
 		}
-		e.note("", &exchange.Symbol{Market: truth.Key.Market, Name: truth.Key.Name}, fact)
+		e.note("", &exchange.Symbol{Market: truth.Key().Market, Name: truth.Key().Name}, fact)
 	}
 }
 
-func foreignText(truth *reconcile.SymbolTruth, o *exchange.Order) string {
+func foreignText(truth *reconcile.SymbolState, o *exchange.Order) string {
 	text := fmt.Sprintf("order %d, which botd did not make, may open a position: %s %s", o.ID, o.Side, o.Type)
 	if rules := truth.Rules; rules != nil {
 		text += " " + rules.QuantityDecimal(o.Remaining()).String()
@@ -218,15 +219,15 @@ func (e *breaker) trip(why string, pauseMS int64) bool {
 func (e *halts) halt(event *EventHalt) {
 	scope := event.Scope
 	before := e.book.HaltOf(scope)
-	if event.Level != reconcile.LevelNone && event.Level <= before.Level {
+	if event.Level != record.LevelNone && event.Level <= before.Level {
 		return // in force already, or a severer one is
 	}
 	e.record(record.Record{Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: event.Level, Why: event.Why}})
-	e.note(scope.Strategy, e.symbolOf(scope.Symbol), NoteHalt{event.Why, event.Level == reconcile.LevelNone})
-	if event.Level == reconcile.LevelNone && scope.Symbol == (exchange.SymbolKey{}) {
+	e.note(scope.Strategy, e.symbolOf(scope.Symbol), NoteHalt{event.Why, event.Level == record.LevelNone})
+	if event.Level == record.LevelNone && scope.Symbol == (exchange.SymbolKey{}) {
 		e.limits.rearmed(scope.Strategy)
 	}
-	if r := e.runNamed(scope.Strategy); r != nil && event.Level == reconcile.LevelNone && r.state.Latch != 0 {
+	if r := e.runNamed(scope.Strategy); r != nil && event.Level == record.LevelNone && r.state.Latch() != 0 {
 		e.record(record.Record{Strategy: scope.Strategy, Body: record.Latch{}})
 		e.note(scope.Strategy, r.config.Symbol, NoteLatch{Why: event.Why, Over: true})
 	}

@@ -60,7 +60,10 @@ func New(config Config, book *reconcile.Book) (*Engine, error) {
 	if config.Epoch <= book.Epoch() {
 		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
 	}
-	book.Foreign, book.Instance, book.Unbooked = config.Foreign, config.Instance, !config.Ledger
+	book.Foreign, book.Instance = config.Foreign, config.Instance
+	if !config.Ledger {
+		book.SkipLedger()
+	}
 	b := &base{config: config, book: book, agenda: agenda{roundMS: never, rulesMS: never}, outbox: newOutbox(book.Apply)}
 	e := assemble(b)
 	for i := range config.Strategies {
@@ -218,7 +221,7 @@ func (e *Engine) NextMS() int64 {
 	} else {
 		next = min(next, e.pressMS)
 	}
-	if e.halts.closing != reconcile.LevelNone {
+	if e.halts.closing != record.LevelNone {
 		return next
 	}
 	if e.config.Feed {
@@ -270,7 +273,7 @@ func (e *Engine) wake() {
 	}
 	e.sight.watchBlind(nil)
 	e.breaker.guardBreaker()
-	if e.halts.closing == reconcile.LevelNone {
+	if e.halts.closing == record.LevelNone {
 		e.decideDue()
 	}
 	switch {
@@ -297,7 +300,7 @@ func (e *Engine) decideDue() {
 // InFlight reports whether calls are under way, placements wait for an answer,
 // records are not written yet, or stopping has something left to take away.
 func (e *Engine) InFlight() bool {
-	if len(e.sender.queued) > 0 || len(e.unwritten) > 0 || e.halts.closing != reconcile.LevelNone && !e.halts.stopped {
+	if len(e.sender.queued) > 0 || len(e.unwritten) > 0 || e.halts.closing != record.LevelNone && !e.halts.stopped {
 		return true
 	}
 	for _, p := range e.calls {

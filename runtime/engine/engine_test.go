@@ -8,6 +8,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -62,7 +63,7 @@ func newBench(t *testing.T, strategies ...*wanting) *bench {
 	t.Helper()
 	b := &bench{t: t, now: startMS, looks: map[int64]exchange.Order{}}
 	config := Config{Instance: "t", Epoch: 7, BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLive: 5000, Feed: true,
-		Settle: reconcile.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
+		Settle: placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
 	for i, s := range strategies {
 		name := []string{"BTC-USDT", "ETH-USDT"}[i]
 		rules, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: name, Base: name[:3], Quote: "USDT",
@@ -294,16 +295,16 @@ func TestMissedTicksAreCountedAndSkipped(t *testing.T) {
 func TestAHaltIsKeptAndBlocksEntries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &wanting{target: 10})
-	b.give(&EventHalt{Level: reconcile.LevelPause, Why: "a test"})
+	b.give(&EventHalt{Level: record.LevelPause, Why: "a test"})
 	b.pass(20_000)
 	if len(b.placed) != 0 {
 		t.Fatalf("sent while halted: %+v", b.placed)
 	}
-	again := reconcile.NewBook(reconcile.Settle{})
+	again := reconcile.NewBook(placement.Settle{})
 	for i := range b.records {
 		again.Apply(&b.records[i])
 	}
-	if have := again.Halted(); have.Level != reconcile.LevelPause || have.Why != "a test" {
+	if have := again.Halted(); have.Level != record.LevelPause || have.Why != "a test" {
 		t.Errorf("after a restart: want halted, have %+v", have)
 	}
 	b.give(&EventHalt{Why: "armed"})
@@ -322,7 +323,7 @@ func TestAnIntentPastItsTimeToLiveIsNeverSent(t *testing.T) {
 		t.Fatalf("sent after its time to live: %+v", b.placed)
 	}
 	last := b.records[len(b.records)-1]
-	if ended, ok := last.Body.(record.Ended); !ok || ended.State != reconcile.Expired {
+	if ended, ok := last.Body.(record.Ended); !ok || ended.State != placement.Expired {
 		t.Errorf("want it ended as expired, have %+v", last)
 	}
 }

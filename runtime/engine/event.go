@@ -2,7 +2,7 @@ package engine
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -57,8 +57,8 @@ type EventDisk struct{ Why string }
 
 // EventHalt is the kill switch.
 type EventHalt struct {
-	Scope reconcile.Scope     // zero is the account
-	Level reconcile.HaltLevel // LevelNone re-arms
+	Scope account.Scope    // zero is the account
+	Level record.HaltLevel // LevelNone re-arms
 	Why   string
 }
 

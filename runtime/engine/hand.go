@@ -6,6 +6,8 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -15,10 +17,10 @@ import (
 // and what becomes of the strategy. It holds its strategy back by a halt of its own,
 // so that no later round undoes it.
 type Deed struct {
-	Scope reconcile.Scope     // of the halt
-	Level reconcile.HaltLevel // of the halt
-	Steps []Step              // what is sent now, and what follows once that is confirmed
-	Lines []string            // what comes of it, for people
+	Scope account.Scope    // of the halt
+	Level record.HaltLevel // of the halt
+	Steps []Step           // what is sent now, and what follows once that is confirmed
+	Lines []string         // what comes of it, for people
 }
 
 // manual is what a person does to one order or one position.
@@ -32,28 +34,28 @@ type manual struct {
 // nothing. An error says why it can not be taken out.
 func (e *manual) Withdrawing(clientOrderID string) (Deed, error) {
 	p := e.book.Placement(clientOrderID)
-	if p == nil || p.State.Final() {
+	if p == nil || p.State().Final() {
 		return Deed{}, fmt.Errorf("order %s is not under way any more: there is nothing to cancel", clientOrderID)
 	}
-	r := e.runOn(p.Order.Key())
+	r := e.runOn(p.Symbol())
 	switch {
 	case r == nil:
-		return Deed{}, fmt.Errorf("no strategy trades %s now: botd does nothing there", p.Order.Key())
-	case p.Withdrawn != "":
-		return Deed{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn)
-	case !p.Purpose.Opens():
-		return Deed{}, fmt.Errorf("order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\nhint: close the position, or change the strategy's exits and protection", clientOrderID, p.Purpose)
+		return Deed{}, fmt.Errorf("no strategy trades %s now: botd does nothing there", p.Symbol())
+	case p.Withdrawn() != "":
+		return Deed{}, fmt.Errorf("order %s is being canceled already: %s", clientOrderID, p.Withdrawn())
+	case !p.Purpose().Opens():
+		return Deed{}, fmt.Errorf("order %s (%s) reduces or protects a position: no halt keeps such orders back, and the next round would place it anew\nhint: close the position, or change the strategy's exits and protection", clientOrderID, p.Purpose())
 	}
-	deed := Deed{Scope: reconcile.Scope{Strategy: r.config.Name}, Level: reconcile.LevelPause}
-	intent := reconcile.Intent{Strategy: r.config.Name, Purpose: reconcile.Cancel, OrderID: p.OrderID, ClientID: p.ClientOrderID, Key: p.Key, Last: r.truth.Last, Before: r.truth.Position}
-	intent.Order.Market, intent.Order.Symbol = p.Order.Market, p.Order.Symbol
-	deed.Steps = []Step{{r.config.Name, r.config.Symbol, intent, p.OrderID == 0}}
+	deed := Deed{Scope: account.Scope{Strategy: r.config.Name}, Level: record.LevelPause}
+	intent := reconcile.Intent{Strategy: r.config.Name, Purpose: placement.Cancel, OrderID: p.OrderID(), ClientID: p.ClientOrderID(), Key: p.Key(), Last: r.truth.Last, Before: r.truth.Position}
+	intent.Order.Market, intent.Order.Symbol = p.Order().Market, p.Order().Symbol
+	deed.Steps = []Step{{r.config.Name, r.config.Symbol, intent, p.OrderID() == 0}}
 	deed.say("%s is halted at level %s, so that the order is not placed anew: nothing opens; exits and stops go on", deed.Scope, e.after(&deed))
-	if p.OrderID == 0 {
-		deed.say("the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be", p.State)
+	if p.OrderID() == 0 {
+		deed.say("the exchange's id of the order is not known yet (%s): it is canceled as soon as it is, and not at all if the order never came to be", p.State())
 	}
-	if p.Filled > 0 {
-		deed.say("%s of it is filled already, and stays a position", r.config.Symbol.QuantityDecimal(p.Filled))
+	if p.Filled() > 0 {
+		deed.say("%s of it is filled already, and stays a position", r.config.Symbol.QuantityDecimal(p.Filled()))
 	}
 	deed.say("what fills until the cancel arrives stays a position too; its stop is kept")
 	e.foretell(r, &deed)
@@ -76,7 +78,7 @@ func (e *manual) Closing(key exchange.SymbolKey) (Deed, error) {
 	case held == 0:
 		return Deed{}, fmt.Errorf("none of the position on %s is known to be botd's\nhint: botd resolve %s --adopt makes it so", key, key.Name)
 	}
-	deed := Deed{Scope: reconcile.Scope{Strategy: r.config.Name}, Level: reconcile.LevelFlatten}
+	deed := Deed{Scope: account.Scope{Strategy: r.config.Name}, Level: record.LevelFlatten}
 	deed.Steps = e.outlooks.Preview(deed.Level, deed.Scope)
 	deed.say("%s is halted at level %s: nothing opens, its opening orders are canceled, and its position is closed at market; that goes on until it is done, through failures and restarts", deed.Scope, e.after(&deed))
 	if left := r.truth.AtVenue() - held; left != 0 {
@@ -84,14 +86,14 @@ func (e *manual) Closing(key exchange.SymbolKey) (Deed, error) {
 	}
 	for _, p := range e.book.Live() {
 		switch {
-		case p.Order.Key() != key:
-		case p.Purpose == reconcile.Exit:
-			deed.say("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID, p.State)
-		case p.State.Unresolved() && p.Purpose.Opens():
-			deed.say("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID, p.State)
+		case p.Symbol() != key:
+		case p.Purpose() == placement.Exit:
+			deed.say("the exit %s is under way (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
+		case p.State().Unresolved() && p.Purpose().Opens():
+			deed.say("placement %s is %s: the exit does not wait for it, and what it turns out to have opened is closed too", p.ClientOrderID(), p.State())
 		}
 	}
-	if r.truth.Key.Market == exchange.Futures && r.truth.Position != 0 {
+	if r.truth.Key().Market == exchange.Futures && r.truth.Position != 0 {
 		deed.say("a stop on the exchange stays until the position is closed, and ends with it")
 	}
 	e.foretell(r, &deed)
@@ -124,7 +126,8 @@ func (e *manual) foretell(r *run, d *Deed) {
 		}
 	}
 	wayBack := "botd rearm --strategy " + r.config.Name
-	plan := &r.state.Plan
+	inForce := r.state.Plan()
+	plan := &inForce
 	switch sign := plan.Target.Sign(); {
 	case r.config.Removed:
 		d.say("the strategy is not in the configuration any more: nothing opens again")
@@ -152,7 +155,7 @@ func wishText(plan *strategy.Plan, symbol *exchange.Symbol) string {
 // runOn is the strategy that trades a symbol.
 func (e *base) runOn(key exchange.SymbolKey) *run {
 	for _, r := range e.runs {
-		if r.truth.Key == key {
+		if r.truth.Key() == key {
 			return r
 		}
 	}
@@ -167,7 +170,7 @@ func (e *manual) withdraw(event *EventWithdraw) {
 		return // told when it was asked for: it ended in between
 	}
 	p, why := e.book.Placement(event.ClientOrderID), cmp.Or(event.Why, "by hand")
-	e.record(record.Record{Strategy: p.Strategy, Symbol: p.Order.Key(), ClientOrderID: p.ClientOrderID, Body: record.Withdrawn{OrderID: p.OrderID, Why: why}})
+	e.record(record.Record{Strategy: p.Strategy(), Symbol: p.Symbol(), ClientOrderID: p.ClientOrderID(), Body: record.Withdrawn{OrderID: p.OrderID(), Why: why}})
 	e.halts.halt(&EventHalt{deed.Scope, deed.Level, why})
 	e.roundMS = e.nowMS
 }

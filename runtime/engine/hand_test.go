@@ -6,15 +6,17 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/strategy"
 )
 
 // under is the live placement of a key, or of a purpose.
-func (w *world) live(purpose reconcile.Purpose, key string) *reconcile.Placement {
+func (w *world) live(purpose placement.Purpose, key string) *account.Placement {
 	w.t.Helper()
 	for _, p := range w.engine.Book().Live() {
-		if p.Purpose == purpose && p.Key == key {
+		if p.Purpose() == purpose && p.Key() == key {
 			return p
 		}
 	}
@@ -40,8 +42,8 @@ func (w *world) changes(have *[]string) {
 		switch r := call.Request; {
 		case r.Operation == exchange.FuturesCancel:
 			for _, p := range w.engine.Book().Live() {
-				if p.OrderID == r.OrderID {
-					*have = append(*have, "cancel "+p.ClientOrderID)
+				if p.OrderID() == r.OrderID {
+					*have = append(*have, "cancel "+p.ClientOrderID())
 				}
 			}
 		case r.Operation.Places():
@@ -54,20 +56,20 @@ func (w *world) changes(have *[]string) {
 func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	low := w.live(reconcile.Order, "low")
-	deed, err := w.engine.Withdrawing(low.ClientOrderID)
+	low := w.live(placement.Order, "low")
+	deed, err := w.engine.Withdrawing(low.ClientOrderID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID || deed.Steps[0].Later || deed.Level != reconcile.LevelPause || deed.Scope.Strategy != "one" {
+	if len(deed.Steps) != 1 || deed.Steps[0].Intent.OrderID != low.OrderID() || deed.Steps[0].Later || deed.Level != record.LevelPause || deed.Scope.Strategy != "one" {
 		t.Errorf("want one cancel and a pause of its strategy, have %+v", deed)
 	}
 	deed.says(t, "so then it places them at once")
 	var sent []string
 	w.changes(&sent)
-	w.withdraw(low.ClientOrderID)
+	w.withdraw(low.ClientOrderID())
 	w.pass(60_000)
-	if want := []string{"cancel " + low.ClientOrderID}; !slices.Equal(sent, want) {
+	if want := []string{"cancel " + low.ClientOrderID()}; !slices.Equal(sent, want) {
 		t.Errorf("sent: want %q and nothing that undoes it, have %q\n%s", want, sent, w.story())
 	}
 	w.wantHeld(10)
@@ -75,10 +77,10 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 	if d := w.wantState("halted"); d.Scope.Strategy != "one" || d.Doing != "" {
 		t.Errorf("want the strategy halted and nothing left to do, have %+v", d)
 	}
-	if _, err := w.engine.Withdrawing(low.ClientOrderID); err == nil || !strings.Contains(err.Error(), "not under way") {
+	if _, err := w.engine.Withdrawing(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "not under way") {
 		t.Errorf("want an ended order refused, have %v", err)
 	}
-	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
+	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
 	w.pass(20_000)
 	w.wantOpen(3) // as was foretold
 }
@@ -86,7 +88,7 @@ func TestAnOrderTakenOutByHandStaysOut(t *testing.T) {
 func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	low := w.live(reconcile.Order, "low")
+	low := w.live(placement.Order, "low")
 	tries := 0
 	w.network = func(call *Call) fate {
 		if call.Request.Operation == exchange.FuturesCancel {
@@ -96,12 +98,12 @@ func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 		}
 		return fate{}
 	}
-	w.withdraw(low.ClientOrderID)
+	w.withdraw(low.ClientOrderID())
 	w.pass(200)
 	if d := w.wantState("halted"); !strings.Contains(d.Doing, "orders to end: 1") {
 		t.Errorf("want it told what is left, have %+v", d)
 	}
-	if _, err := w.engine.Withdrawing(low.ClientOrderID); err == nil || !strings.Contains(err.Error(), "already") {
+	if _, err := w.engine.Withdrawing(low.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("want a second cancel refused, have %v", err)
 	}
 	w.pass(2_000)
@@ -111,7 +113,7 @@ func TestACancelByHandIsSentAgainUntilTheOrderHasEnded(t *testing.T) {
 		t.Errorf("want it sent again, have %d tries", tries)
 	}
 	w.wantOpen(2)
-	if state, _ := w.ended(slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID })); state != reconcile.Canceled {
+	if state, _ := w.ended(slices.IndexFunc(w.sent, func(o exchange.NewOrder) bool { return o.ClientOrderID == low.ClientOrderID() })); state != placement.Canceled {
 		t.Errorf("want it canceled, have %s", state)
 	}
 }
@@ -123,17 +125,17 @@ func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	})
 	w.network = once(fate{lateMS: 15_000}) // nobody knows whether it came to be
 	w.pass(12_000)
-	low := w.live(reconcile.Order, "low")
-	if low.State != reconcile.Uncertain {
-		t.Fatalf("want it uncertain, have %s", low.State)
+	low := w.live(placement.Order, "low")
+	if low.State() != placement.Uncertain {
+		t.Fatalf("want it uncertain, have %s", low.State())
 	}
-	deed, err := w.engine.Withdrawing(low.ClientOrderID)
+	deed, err := w.engine.Withdrawing(low.ClientOrderID())
 	if err != nil || !deed.Steps[0].Later {
 		t.Fatalf("want it canceled later, have %+v, %v", deed, err)
 	}
 	deed.says(t, "as soon as it is")
 	w.network = func(*Call) fate { return fate{} }
-	w.withdraw(low.ClientOrderID)
+	w.withdraw(low.ClientOrderID())
 	w.pass(60_000)
 	w.wantOpen(0)
 	w.wantHeld(0)
@@ -142,11 +144,11 @@ func TestAnOrderOfUnknownFateIsCanceledOnceItsIDIsKnown(t *testing.T) {
 func TestWhatReducesOrProtectsIsNotCanceledByHand(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
-	for _, p := range []*reconcile.Placement{w.live(reconcile.StopLoss, ""), w.live(reconcile.ExitOrder, "high")} {
-		if _, err := w.engine.Withdrawing(p.ClientOrderID); err == nil || !strings.Contains(err.Error(), "protects") || !strings.Contains(err.Error(), "hint: ") {
-			t.Errorf("%s: want it refused with a hint, have %v", p.Purpose, err)
+	for _, p := range []*account.Placement{w.live(placement.StopLoss, ""), w.live(placement.ExitOrder, "high")} {
+		if _, err := w.engine.Withdrawing(p.ClientOrderID()); err == nil || !strings.Contains(err.Error(), "protects") || !strings.Contains(err.Error(), "hint: ") {
+			t.Errorf("%s: want it refused with a hint, have %v", p.Purpose(), err)
 		}
-		w.withdraw(p.ClientOrderID)
+		w.withdraw(p.ClientOrderID())
 	}
 	w.pass(20_000)
 	w.wantOpen(3)
@@ -159,7 +161,7 @@ func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
 	w.pass(20_000)
 	w.wantHeld(10)
 	deed, err := w.engine.Closing(bitcoin)
-	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly || deed.Level != reconcile.LevelFlatten {
+	if err != nil || len(deed.Steps) != 1 || deed.Steps[0].Intent.Order.Quantity != 10 || !deed.Steps[0].Intent.Order.ReduceOnly || deed.Level != record.LevelFlatten {
 		t.Fatalf("want one reduceOnly exit of all, have %+v, %v", deed, err)
 	}
 	deed.says(t, "its plan wishes long")
@@ -176,7 +178,7 @@ func TestAPositionClosedByHandIsNotOpenedAgain(t *testing.T) {
 	if _, err := w.engine.Closing(bitcoin); err == nil || !strings.Contains(err.Error(), "nothing is held") {
 		t.Errorf("want nothing left to close, have %v", err)
 	}
-	w.halt(reconcile.LevelNone, deed.Scope)
+	w.halt(record.LevelNone, deed.Scope)
 	w.pass(20_000)
 	w.wantHeld(10) // as was foretold
 }
@@ -231,7 +233,7 @@ func TestAPositionOnSpotIsClosedAfterItsStop(t *testing.T) {
 		t.Fatalf("want something held\n%s", w.story())
 	}
 	deed, err := w.engine.Closing(coin)
-	if err != nil || len(deed.Steps) != 2 || deed.Steps[0].Intent.Purpose != reconcile.Cancel || !deed.Steps[1].Later || deed.Steps[1].Intent.Order.Type != exchange.Limit {
+	if err != nil || len(deed.Steps) != 2 || deed.Steps[0].Intent.Purpose != placement.Cancel || !deed.Steps[1].Later || deed.Steps[1].Intent.Order.Type != exchange.Limit {
 		t.Fatalf("want the stop canceled, then an exit by limit, have %+v, %v", deed, err)
 	}
 	w.halt(deed.Level, deed.Scope)

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
 )
@@ -55,16 +55,16 @@ func (e *base) total() (total exchange.Amount, known bool) {
 // watched, plus what the strategy made since.
 func (e *base) own(r *run) exchange.Amount {
 	w, truth := e.book.Watch(r.config.Name), r.truth
-	own := w.Base.Add(w.Result)
+	own := w.Result().Base.Add(w.Result().Result)
 	held := truth.Position
-	if truth.Ignored != 0 { // the exchange's one position has a foreign part: the strategy's is what its fills made
-		held = truth.Known
+	if truth.Ignored() != 0 { // the exchange's one position has a foreign part: the strategy's is what its fills made
+		held = truth.Known()
 	}
 	if held == 0 || truth.Rules == nil || truth.AtVenue() == 0 {
 		return own
 	}
 	value := truth.Rules.Notional(truth.Price(), held)
-	if truth.Key.Market == exchange.Spot {
+	if truth.Key().Market == exchange.Spot {
 		return own.Add(value)
 	}
 	return own.Add(value).Sub(truth.Rules.Notional(truth.Rules.PriceOf(truth.EntryPrice), held))
@@ -93,7 +93,7 @@ func (e *limits) watchLimits(fetched bool) {
 func (e *limits) turnMS() int64 {
 	turn := exchange.Day1.OpenOf(e.nowMS) + int64(exchange.Day1)
 	earliest := func(scope string) {
-		for _, b := range e.book.Watch(scope).Breaches {
+		for _, b := range e.book.Watch(scope).Breaches() {
 			if b.UntilMS > e.nowMS {
 				turn = min(turn, b.UntilMS)
 			}
@@ -108,35 +108,35 @@ func (e *limits) turnMS() int64 {
 
 // watch updates the day and the peak of one scope, ends breaches whose time is over and
 // latches limits that are crossed. The peak is journalled in steps of a thousandth.
-func (e *limits) watch(w *reconcile.Watch, r *run, equity exchange.Amount, limits *risk.Limits) {
+func (e *limits) watch(w *account.Watch, r *run, equity exchange.Amount, limits *risk.Limits) {
 	start := exchange.Day1.OpenOf(e.nowMS)
-	step := w.Day.Peak.MulRate(exchange.RateOne / 1000)
+	step := w.Day().Peak.MulRate(exchange.RateOne / 1000)
 	switch {
-	case w.Day.StartMS == 0 || w.Day.StartMS != start:
-		day := reconcile.Day{StartMS: start, Equity: equity, Peak: w.Day.Peak.Max(equity)}
-		if w.Day.StartMS == 0 {
+	case w.Day().StartMS == 0 || w.Day().StartMS != start:
+		day := account.Day{StartMS: start, Equity: equity, Peak: w.Day().Peak.Max(equity)}
+		if w.Day().StartMS == 0 {
 			day.Peak = equity
 		}
 		if r == nil {
 			day.Markets, day.Spot = e.markets(), e.onSpot()
 		}
-		e.recordDay(w.Strategy, day)
-	case w.Day.Peak.Add(step).Less(equity):
-		day := w.Day
+		e.recordDay(w.Strategy(), day)
+	case w.Day().Peak.Add(step).Less(equity):
+		day := w.Day()
 		day.Peak = equity
-		e.recordDay(w.Strategy, day)
+		e.recordDay(w.Strategy(), day)
 	}
-	for i := len(w.Breaches) - 1; i >= 0; i-- {
-		if b := w.Breaches[i]; b.Over(e.nowMS) {
-			e.endBreach(w.Strategy, r, b.Rule, "its time is over")
+	for i := len(w.Breaches()) - 1; i >= 0; i-- {
+		if b := w.Breaches()[i]; b.Over(e.nowMS) {
+			e.endBreach(w.Strategy(), r, b.Rule, "its time is over")
 		}
 	}
-	for _, c := range limits.Crossed(risk.ByEquity, e.nowMS, e.book, w.Strategy, equity) {
-		e.breach(r, w.Strategy, &c)
+	for _, c := range limits.Crossed(risk.ByEquity, e.nowMS, e.book, w.Strategy(), equity) {
+		e.breach(r, w.Strategy(), &c)
 	}
 }
 
-func (e *limits) recordDay(strategy string, day reconcile.Day) {
+func (e *limits) recordDay(strategy string, day account.Day) {
 	e.record(record.Record{Strategy: strategy, Body: record.Day{StartMS: day.StartMS, Equity: day.Equity, Peak: day.Peak, Markets: day.Markets, Spot: day.Spot}})
 }
 
@@ -144,7 +144,7 @@ func (e *limits) recordDay(strategy string, day reconcile.Day) {
 // stops trading a market: its equity changes then without a gain or a loss. A market that
 // is no longer traded takes the part with it that the day began with.
 func (e *limits) regroup() {
-	day, now := e.book.Watch("").Day, e.markets()
+	day, now := e.book.Watch("").Day(), e.markets()
 	if day.StartMS == 0 || day.Markets == now {
 		return
 	}
@@ -219,10 +219,10 @@ func (r *run) symbol() *exchange.Symbol {
 }
 
 // breached returns the breach that holds a strategy's entries back, or nil.
-func (e *limits) breached(strategy string) *reconcile.Breach {
+func (e *limits) breached(strategy string) *account.Breach {
 	for _, name := range [...]string{"", strategy} {
-		for i := range e.book.Watch(name).Breaches {
-			if b := &e.book.Watch(name).Breaches[i]; !b.Over(e.nowMS) {
+		for i := range e.book.Watch(name).Breaches() {
+			if b := &e.book.Watch(name).Breaches()[i]; !b.Over(e.nowMS) {
 				return b
 			}
 		}
@@ -234,8 +234,8 @@ func (e *limits) breached(strategy string) *reconcile.Breach {
 // the present equity on; a daily loss stays until its day is over.
 func (e *limits) rearmed(strategy string) {
 	w, r := e.book.Watch(strategy), e.runNamed(strategy)
-	for i := len(w.Breaches) - 1; i >= 0; i-- {
-		if rule := w.Breaches[i].Rule; risk.Rearms(rule) {
+	for i := len(w.Breaches()) - 1; i >= 0; i-- {
+		if rule := w.Breaches()[i].Rule; risk.Rearms(rule) {
 			e.endBreach(strategy, r, rule, "armed again")
 		}
 	}
@@ -243,8 +243,8 @@ func (e *limits) rearmed(strategy string) {
 	if known = known && (strategy == "" || r != nil); r != nil { // nothing is known of a removed strategy
 		equity = e.own(r)
 	}
-	if known && w.Day.StartMS != 0 {
-		day := w.Day
+	if known && w.Day().StartMS != 0 {
+		day := w.Day()
 		day.Peak = equity
 		e.recordDay(strategy, day)
 	}
@@ -274,8 +274,8 @@ func (e *report) Limits() []risk.Utilization {
 
 // limitedBy returns a scope's breaches as declared states.
 func (e *limits) limitedBy(strategy string) (all []Degraded) {
-	scope := reconcile.Scope{Strategy: strategy}
-	for _, b := range e.book.Watch(strategy).Breaches {
+	scope := account.Scope{Strategy: strategy}
+	for _, b := range e.book.Watch(strategy).Breaches() {
 		if b.Over(e.nowMS) {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -141,10 +141,10 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name, scope string
 		option      option
-		arm         reconcile.Scope
+		arm         account.Scope
 	}{
-		{"of the account", "account", accountLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}), reconcile.Scope{}},
-		{"of the strategy", "strategy one", ownLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}), reconcile.Scope{Strategy: "one"}},
+		{"of the account", "account", accountLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}), account.Scope{}},
+		{"of the strategy", "strategy one", ownLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(100)}}), account.Scope{Strategy: "one"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +155,7 @@ func TestADrawdownKeepsEntriesBackUntilItIsArmedAgain(t *testing.T) {
 			w.pass(20_000) // the peak: 10000 - 2.5 + 99.99
 			w.price("49990")
 			w.pass(20_000) // 101 below it, though hardly below the start
-			if u, want := w.wantUtilization(c.scope, risk.MaxDrawdown, risk.StateBreached, "101 USDT", "100 USDT"), "botd rearm"+flagOf(reconcile.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")}); u.WayOut != want {
+			if u, want := w.wantUtilization(c.scope, risk.MaxDrawdown, risk.StateBreached, "101 USDT", "100 USDT"), "botd rearm"+flagOf(account.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")}); u.WayOut != want {
 				t.Errorf("the way out of a drawdown: want %q, have %q", want, u.WayOut)
 			}
 			w.wantState("limit")
@@ -230,7 +230,8 @@ func TestWhatAFlipClosesIsThePositionThatWas(t *testing.T) {
 		{"added to", 100, 200, "50000", "51000", "0"},
 		{"opened", 0, 200, "0", "51000", "0"},
 	} {
-		w.engine.book.Watch("one").Held, r.truth.Position, r.entry = c.held, c.now, exchange.MustAmount(c.entry)
+		w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Result{Position: c.held}})
+		r.truth.Position, r.entry = c.now, exchange.MustAmount(c.entry)
 		r.truth.Mark, _ = r.truth.Rules.Price(exchange.MustAmount(c.price).Decimal())
 		if have := w.engine.results.estimate(r); have != exchange.MustAmount(c.want) {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
@@ -277,7 +278,7 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 			w.wantHeld(100)
 			w.wantSound()
 			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
-			if result, change := w.engine.book.Watch("one").Result, w.engine.book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)); result != change {
+			if result, change := w.engine.book.Watch("one").Result().Result, w.engine.book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)); result != change {
 				t.Errorf("want the result %s, have %s", change, result)
 			}
 		})
@@ -321,7 +322,7 @@ func TestResultsSumToTheWallet(t *testing.T) {
 		t.Helper()
 		w.pass(40_000)
 		book := w.engine.Book()
-		r1, r2 := book.Watch("one").Result, book.Watch("two").Result
+		r1, r2 := book.Watch("one").Result().Result, book.Watch("two").Result().Result
 		if sum, change := r1.Add(r2), book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)); sum != change {
 			t.Errorf("want the results to sum to %s, have %s + %s", change, r1, r2)
 		}
@@ -341,7 +342,7 @@ func TestResultsSumToTheWallet(t *testing.T) {
 	one, two = 100, 100 // both in one round: what is not told is divided by what they traded
 	w.pass(40_000)
 	book := w.engine.Book()
-	if sum := book.Watch("one").Result.Add(book.Watch("two").Result); sum != book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)) {
+	if sum := book.Watch("one").Result().Result.Add(book.Watch("two").Result().Result); sum != book.Account.WalletBalance.Sub(exchange.AmountOf(10_000)) {
 		t.Errorf("want the results to sum to the wallet's change, have %s", sum)
 	}
 }
@@ -402,7 +403,7 @@ func TestALimitEndsAndADayBeginsAtTheirTimeAndNotWithTheNextIdleRound(t *testing
 	w.pass(98_000)
 	w.engine.record(record.Record{Body: record.Breach{Rule: risk.MaxLosingStreak, Why: "a test", UntilMS: day + 20_500}})
 	w.pass(2_000)
-	if have := w.engine.Book().Watch("").Day.StartMS; have != day {
+	if have := w.engine.Book().Watch("").Day().StartMS; have != day {
 		t.Errorf("a second after midnight: want the day that began %d, have %d", day, have)
 	}
 	w.pass(18_000)

@@ -129,7 +129,7 @@ func (e *market) askRules() {
 }
 
 func (e *base) trades(market exchange.Market) bool {
-	return slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key.Market == market })
+	return slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key().Market == market })
 }
 
 // pollSeries asks for what closed since the newest candle held, or for the warm-up.
@@ -253,13 +253,13 @@ func (e *market) caughtUp(s *series, taken int) {
 		if !r.decidesByCandle() {
 			continue
 		}
-		before := r.state.Plan.Target
+		before := r.state.Plan().Target
 		if r.failed == "" {
 			r.lastMS = nominal
 			e.tick.decided(r)
 		}
-		sign := r.state.Plan.Target.Sign()
-		if taken > 1 && sign != 0 && before != r.state.Plan.Target && r.wishedMS < nominal && r.state.Latch != sign && r.truth.Known == 0 {
+		sign := r.state.Plan().Target.Sign()
+		if taken > 1 && sign != 0 && before != r.state.Plan().Target && r.wishedMS < nominal && r.state.Latch() != sign && r.truth.Known() == 0 {
 			e.record(record.Record{Strategy: r.config.Name, Body: record.Latch{Side: sign}})
 			e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: sign, Why: "the entry was decided more than one candle ago and lapses"})
 		}

@@ -6,6 +6,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/reconcile/record"
 )
@@ -78,8 +79,8 @@ func (e *accounting) readMoney(m *money, r ledger.Reading, beganMS int64) {
 	}
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
 	steady := e.config.Feed || beganMS-m.sinceMS > e.config.Settle.StalenessMS || e.book.Ledger().Untouched(r.Market)
-	unresolved := slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool {
-		return p.State.Unresolved() && p.Order.Market == r.Market && e.nowMS-p.SentMS < moneyGiveUpMS
+	unresolved := slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool {
+		return p.State().Unresolved() && p.Order().Market == r.Market && e.nowMS-p.SentMS() < moneyGiveUpMS
 	})
 	hasty := !steady || unresolved || !e.config.Feed && e.differs(r.Market)
 	if m.waiting > 0 || hasty && r.AtMS-m.dueMS < starvedMS {
@@ -96,9 +97,9 @@ func (e *accounting) readMoney(m *money, r ledger.Reading, beganMS int64) {
 // differs reports whether a position the exchange tells is not the one the fills
 // make: one of them is old, or a fill is not known yet, and the wallet may have it.
 func (e *accounting) differs(market exchange.Market) bool {
-	return slices.ContainsFunc(e.book.Symbols(), func(t *reconcile.SymbolTruth) bool {
+	return slices.ContainsFunc(e.book.Symbols(), func(t *reconcile.SymbolState) bool {
 		residual, _ := t.Residual()
-		return residual != 0 && t.Key.Market == market && t.Quarantine == ""
+		return residual != 0 && t.Key().Market == market && t.Quarantine() == ""
 	})
 }
 

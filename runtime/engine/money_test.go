@@ -10,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/reconcile/record"
 	"botd/strategy"
@@ -434,7 +435,7 @@ func (w *world) wantTrips() {
 	trips, market := ledger.NewRoundTrips(), w.config.Strategies[0].Symbol.Market
 	var realised, fees, funding exchange.Amount
 	for i := range w.records {
-		for _, trip := range reconcile.TakeRoundTrips(trips, &w.records[i]) {
+		for _, trip := range account.TakeRoundTrips(trips, &w.records[i]) {
 			realised, fees, funding = realised.Add(trip.Realised), fees.Add(trip.Fees), funding.Add(trip.Funding)
 			if trip.LeftMS < trip.EnteredMS || trip.Quantity.Sign() <= 0 || trip.Entry.Sign() <= 0 || trip.Exit.Sign() <= 0 {
 				w.t.Errorf("a round trip out of order: %+v", trip)

@@ -3,6 +3,7 @@ package engine
 import (
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -97,7 +98,7 @@ func (n NoteRefusal) IDs() (clientOrderID string, orderID int64) { return NoteIn
 
 // NoteOrder is what the facts of one placement's life share.
 type NoteOrder struct {
-	Purpose       reconcile.Purpose
+	Purpose       placement.Purpose
 	ClientOrderID string
 	OrderID       int64 // 0 while the exchange gave none
 	Order         exchange.NewOrder
@@ -143,7 +144,7 @@ type NoteFill struct {
 // NoteSettled reports that a placement reached a final state.
 type NoteSettled struct {
 	NoteOrder
-	State      reconcile.State
+	State      placement.State
 	Filled     exchange.Quantity
 	Price      exchange.Amount // mean, where the exchange reports one
 	Evidence   string

@@ -5,6 +5,9 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -73,25 +76,25 @@ func (e *outlooks) Outlooks() []Outlook {
 func (e *outlooks) outlook(r *run) Outlook {
 	o := Outlook{Strategy: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, NowMS: e.nowMS, NextMS: r.nextTick(e.nowMS),
 		Seen: r.seen, Warmup: r.config.Strategy.Warmup(), Last: r.truth.Last, LastMS: r.truth.LastMS, Position: r.truth.Position, EntryPrice: r.truth.EntryPrice,
-		Equity: e.marked(r.truth.Key.Market), InForce: *r.state.Plan.Clone(), Latch: r.state.Latch}
+		Equity: e.marked(r.truth.Key().Market), InForce: r.planInForce(), Latch: r.state.Latch()}
 	if r.series.end > 0 {
 		o.Candle, o.CandleMS = r.series.candles.At(r.series.end-1), r.series.candles.CloseMS(r.series.end-1)
 	}
 	o.Plan = *e.foresee(r, &o)
 	o.Changes = !o.InForce.Equal(&o.Plan)
 	wish := e.placer.wishOf(r)
-	wish.State = r.state.Under(&o.Plan)
+	wish.Strategy = r.state.WithPlan(&o.Plan)
 	if o.Plan.Leverage != 0 {
 		wish.Leverage = o.Plan.Leverage
 	}
 	if o.Plan.Protection.Set {
 		wish.Protection = o.Plan.Protection
 	}
-	o.Latch = wish.State.Latch
-	under(&wish, e.halts.levelOn(r, reconcile.LevelNone))
+	o.Latch = wish.Strategy.Latch()
+	wish.Strategy = wish.Strategy.Halted(e.halts.levelOn(r, record.LevelNone))
 	intents, _ := e.book.Derive(&wish, e.nowMS)
 	opened := false
-	if len(intents) == 1 && intents[0].Purpose == reconcile.Leverage { // what comes once it is set
+	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // what comes once it is set
 		wish.Leverage = 0
 		after, _ := e.book.Derive(&wish, e.nowMS)
 		intents, opened = append(intents, after...), true
@@ -110,7 +113,8 @@ func (e *outlooks) outlook(r *run) Outlook {
 // foresee asks the strategy as the next tick would, and returns the plan that
 // would be in force then.
 func (e *outlooks) foresee(r *run, o *Outlook) *strategy.Plan {
-	plan := r.state.Plan.Clone()
+	inForce := r.planInForce()
+	plan := &inForce
 	if o.NextMS == 0 || r.truth.Last == 0 {
 		return plan
 	}
@@ -171,15 +175,15 @@ func (e *outlooks) blocks(r *run, o *Outlook) []Block {
 		add("the strategy wishes no position, or the other side; or botd rearm --strategy "+r.config.Name, "latched: its position of this side was ended by something else than its plan")
 	}
 	for _, d := range e.report.Degraded() {
-		if d.Scope == (reconcile.Scope{}) || d.Scope.Covers(r.config.Name, r.truth.Key) {
+		if d.Scope == (account.Scope{}) || d.Scope.Covers(r.config.Name, r.truth.Key()) {
 			if d.State != "failed" {
 				add(d.WayOut, "%s: %s", d.State, d.Cause)
 			}
 		}
 	}
 	for _, p := range e.book.Live() {
-		if p.Order.Key() == r.truth.Key && p.State.Unresolved() {
-			add("its fate is fetched, never guessed", "placement %s is %s", p.ClientOrderID, p.State)
+		if p.Symbol() == r.truth.Key() && p.State().Unresolved() {
+			add("its fate is fetched, never guessed", "placement %s is %s", p.ClientOrderID(), p.State())
 		}
 	}
 	return all

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -64,7 +64,7 @@ func TestWhatAnOutlookForeseesIsWhatTheNextTickDoes(t *testing.T) {
 		o := w.engine.Outlooks()[0]
 		var want []string
 		for _, s := range o.Steps {
-			if s.Approved && !s.Later && s.Intent.Purpose != reconcile.Cancel && s.Intent.Purpose != reconcile.Leverage {
+			if s.Approved && !s.Later && s.Intent.Purpose != placement.Cancel && s.Intent.Purpose != placement.Leverage {
 				want = append(want, s.Intent.Purpose.String()+" "+s.Intent.Order.Side.String())
 			}
 		}
@@ -97,7 +97,7 @@ func TestAnOutlookSaysWhyNothingIsDone(t *testing.T) {
 		what   string
 		wayOut string
 	}{
-		{"halted", func(w *world) { w.give(&EventHalt{Level: reconcile.LevelPause, Why: "news"}) }, "halted: pause: news", "botd rearm"},
+		{"halted", func(w *world) { w.give(&EventHalt{Level: record.LevelPause, Why: "news"}) }, "halted: pause: news", "botd rearm"},
 		{"the disk", func(w *world) { w.give(&EventDisk{Why: "nearly full"}) }, "nearly full", "make room"},
 		{"a placement of unknown fate", func(w *world) {
 			w.network = once(fate{silent: true})

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // permission says whether openings may go out.
@@ -27,7 +27,7 @@ func (e *permission) withdrawn(w *queued) string {
 		return "its time to live had passed"
 	case !w.intent.Purpose.Opens():
 		return ""
-	case e.halts.closing != reconcile.LevelNone:
+	case e.halts.closing != record.LevelNone:
 		return "botd is stopping"
 	case e.heldBack(w.intent.Strategy, key) != "":
 		return e.heldBack(w.intent.Strategy, key) + " meanwhile"
@@ -46,13 +46,13 @@ func (e *permission) withdrawn(w *queued) string {
 // heldBack says what declared state keeps openings of a strategy back; empty for none.
 func (e *permission) heldBack(strategy string, key exchange.SymbolKey) string {
 	switch {
-	case e.book.HaltOn(strategy, key).Level != reconcile.LevelNone:
+	case e.book.HaltOn(strategy, key).Level != record.LevelNone:
 		return "trading was halted"
 	case e.book.Breaking(e.nowMS):
 		return "the breaker was tripped"
 	case e.sight.Blind():
 		return "reads failed"
-	case e.book.Symbol(key).Quarantine != "":
+	case e.book.Symbol(key).Quarantine() != "":
 		return "the symbol was quarantined"
 	}
 	return ""
@@ -70,5 +70,5 @@ func (e *permission) disk(why string) {
 }
 
 func (e *permission) mayEnter(r *run) bool {
-	return e.heldBack(r.config.Name, r.truth.Key) == "" && e.low == "" && e.halts.closing == reconcile.LevelNone && !r.config.Removed && r.failed == "" && e.limits.breached(r.config.Name) == nil
+	return e.heldBack(r.config.Name, r.truth.Key()) == "" && e.low == "" && e.halts.closing == record.LevelNone && !r.config.Removed && r.failed == "" && e.limits.breached(r.config.Name) == nil
 }

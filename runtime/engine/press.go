@@ -4,6 +4,9 @@ import (
 	"slices"
 
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // press does of a halt what needs no reading, while the exchange answers no reads:
@@ -17,12 +20,12 @@ func (e *placer) press() {
 	}
 	e.pressMS = e.nowMS + pressingMS
 	for _, r := range e.runs {
-		level := e.halts.levelOn(r, reconcile.LevelNone)
+		level := e.halts.levelOn(r, record.LevelNone)
 		if !e.takesAway(r, level) {
 			continue
 		}
 		wish := e.wishOf(r)
-		under(&wish, level)
+		wish.Strategy = wish.Strategy.Halted(level)
 		e.halts.latchFlattened(r, level)
 		intents, _ := e.book.Derive(&wish, e.nowMS)
 		for i := range intents {
@@ -35,18 +38,18 @@ func (e *placer) press() {
 
 // takesAway reports whether a halt at this level, or a person who withdrew an order,
 // wants something of the run's symbol ended.
-func (e *placer) takesAway(r *run, level reconcile.HaltLevel) bool {
-	return level >= reconcile.LevelCancel ||
-		slices.ContainsFunc(e.book.Live(), func(p *reconcile.Placement) bool { return p.Order.Key() == r.truth.Key && p.Withdrawn != "" })
+func (e *placer) takesAway(r *run, level record.HaltLevel) bool {
+	return level >= record.LevelCancel ||
+		slices.ContainsFunc(e.book.Live(), func(p *account.Placement) bool { return p.Symbol() == r.truth.Key() && p.Withdrawn() != "" })
 }
 
-func (e *placer) needsNoRead(r *run, intent *reconcile.Intent, level reconcile.HaltLevel) bool {
+func (e *placer) needsNoRead(r *run, intent *reconcile.Intent, level record.HaltLevel) bool {
 	switch intent.Purpose {
-	case reconcile.Cancel:
+	case placement.Cancel:
 		p := e.book.Placement(intent.ClientID)
-		return p != nil && (p.Purpose.Opens() || p.Purpose == reconcile.ExitOrder)
-	case reconcile.Exit:
-		if level != reconcile.LevelFlatten || !intent.Order.ReduceOnly || r.pressedMS == e.sight.soundMS {
+		return p != nil && (p.Purpose().Opens() || p.Purpose() == placement.ExitOrder)
+	case placement.Exit:
+		if level != record.LevelFlatten || !intent.Order.ReduceOnly || r.pressedMS == e.sight.soundMS {
 			return false
 		}
 		r.pressedMS = e.sight.soundMS

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -47,14 +47,14 @@ func TestAHaltCancelsAndClosesWhileNothingCanBeRead(t *testing.T) {
 			}
 			w.network = silenced(hang)
 			w.pass(5_000)
-			w.give(&EventHalt{Level: reconcile.LevelCancel, Why: "a test"})
+			w.give(&EventHalt{Level: record.LevelCancel, Why: "a test"})
 			w.pass(5_000)
 			if all := w.open(); len(all) != 1 || all[0].Type != exchange.StopMarket {
 				t.Errorf("want the stop alone left, have %+v", all)
 			}
 			w.wantHeld(10)
 			before := len(w.sent)
-			w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
+			w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 			w.pass(5_000)
 			w.wantHeld(0)
 			if d := w.wantState("halted"); !strings.Contains(d.Doing, "was sent, and what became of it only a read tells") {
@@ -91,7 +91,7 @@ func TestAnExitOfAHaltWhoseAnswerIsLostIsNotRepeatedUnread(t *testing.T) {
 		return quiet(call)
 	}
 	before := len(w.sent)
-	w.give(&EventHalt{Level: reconcile.LevelFlatten, Why: "a test"})
+	w.give(&EventHalt{Level: record.LevelFlatten, Why: "a test"})
 	w.pass(60_000)
 	w.wantHeld(10)
 	if n := len(w.sent); n != before {
@@ -99,7 +99,7 @@ func TestAnExitOfAHaltWhoseAnswerIsLostIsNotRepeatedUnread(t *testing.T) {
 	}
 	exits := 0
 	for _, r := range w.records {
-		if sending, ok := r.Body.(record.Sending); ok && sending.Purpose == reconcile.Exit {
+		if sending, ok := r.Body.(record.Sending); ok && sending.Purpose == placement.Exit {
 			exits++
 		}
 	}

@@ -3,7 +3,9 @@ package engine
 import (
 	"botd/exchange"
 	"botd/reconcile"
-	"botd/strategy"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // Step is one thing a halt would send.
@@ -16,28 +18,28 @@ type Step struct {
 
 // Preview says exactly what a halt would send now, and sends nothing: what a
 // round under it would derive, and for flatten the exits that follow its cancels.
-func (e *outlooks) Preview(level reconcile.HaltLevel, scope reconcile.Scope) []Step {
+func (e *outlooks) Preview(level record.HaltLevel, scope account.Scope) []Step {
 	var steps []Step
 	for _, r := range e.runs {
-		if !scope.Covers(r.config.Name, r.truth.Key) {
+		if !scope.Covers(r.config.Name, r.truth.Key()) {
 			continue
 		}
 		wish := e.placer.wishOf(r)
-		under(&wish, e.halts.levelOn(r, level))
+		wish.Strategy = wish.Strategy.Halted(e.halts.levelOn(r, level))
 		wish.Entries = false
 		intents, _ := e.book.Derive(&wish, e.nowMS)
 		exits := false
 		for _, intent := range intents {
 			switch {
-			case intent.Purpose == reconcile.Cancel:
-			case level > reconcile.LevelCancel && intent.Purpose == reconcile.Exit:
+			case intent.Purpose == placement.Cancel:
+			case level > record.LevelCancel && intent.Purpose == placement.Exit:
 				exits = true
 			default:
 				continue // what a round would do without the halt too
 			}
 			steps = append(steps, Step{r.config.Name, r.config.Symbol, intent, false})
 		}
-		if exits || level != reconcile.LevelFlatten {
+		if exits || level != record.LevelFlatten {
 			continue
 		}
 		for _, intent := range e.book.ExitOf(&wish, e.nowMS) {
@@ -48,14 +50,14 @@ func (e *outlooks) Preview(level reconcile.HaltLevel, scope reconcile.Scope) []S
 }
 
 // wishOf is what one strategy wants, with what deriving from it needs.
-func (e *placer) wishOf(r *run) reconcile.Wish {
-	wish := reconcile.Wish{
-		State: r.state, Truth: r.truth, Protection: protectionOf(r), Leverage: r.config.Leverage,
-		Entries: e.permission.mayEnter(r), Equity: e.equity(r.truth.Key.Market), TakerFee: e.config.TakerFee,
+func (e *placer) wishOf(r *run) reconcile.Desired {
+	wish := reconcile.Desired{
+		Strategy: r.state, Symbol: r.truth, Protection: protectionOf(r), Leverage: r.config.Leverage,
+		Entries: e.permission.mayEnter(r), Equity: e.equity(r.truth.Key().Market), TakerFee: e.config.TakerFee,
 		Collar: e.collar(r), Interval: r.config.Interval, Bridge: e.config.BusyRoundMS > 0, Frozen: r.config.Removed,
 	}
-	if r.state.Plan.Leverage != 0 {
-		wish.Leverage = r.state.Plan.Leverage
+	if r.state.Plan().Leverage != 0 {
+		wish.Leverage = r.state.Plan().Leverage
 	}
 	return wish
 }
@@ -63,25 +65,9 @@ func (e *placer) wishOf(r *run) reconcile.Wish {
 // levelOn is the severest level that holds for a strategy: of the kill switch, of
 // stopping, of its removal from the configuration, of a limit passed, and of the
 // one given.
-func (e *halts) levelOn(r *run, level reconcile.HaltLevel) reconcile.HaltLevel {
+func (e *halts) levelOn(r *run, level record.HaltLevel) record.HaltLevel {
 	if e.limits.breached(r.config.Name) != nil {
-		level = max(level, reconcile.LevelCancel) // an order that rests would still open
+		level = max(level, record.LevelCancel) // an order that rests would still open
 	}
-	return max(level, e.book.HaltOn(r.config.Name, r.truth.Key).Level, e.closing, r.removal())
-}
-
-// under replaces the plan by what a level leaves of it: cancel keeps no opening
-// orders, flatten wishes no position.
-func under(wish *reconcile.Wish, level reconcile.HaltLevel) {
-	if level < reconcile.LevelCancel {
-		return
-	}
-	state := *wish.State
-	state.Plan = *wish.State.Plan.Clone()
-	state.Plan.Orders, state.Plan.OrdersSet = nil, true
-	if level == reconcile.LevelFlatten {
-		state.Plan.Exits, state.Plan.ExitsSet = nil, true
-		state.Plan.Target = strategy.Flat()
-	}
-	wish.State = &state
+	return max(level, e.book.HaltOn(r.config.Name, r.truth.Key()).Level, e.closing, r.removal())
 }

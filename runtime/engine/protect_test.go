@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/strategy"
 )
 
@@ -79,7 +79,7 @@ func TestWhereTheSumAllowsNoBridgeAStopIsCanceledConfirmedAndPlaced(t *testing.T
 	})
 	w.pass(70_000)
 	price = 49_500e8
-	before := w.truth().BareMS
+	before := w.truth().UnprotectedMS
 	bare := w.uncovered(10_000)
 	if bare == 0 || bare > 2_500 {
 		t.Errorf("want a round or two without, have %d ms", bare)
@@ -90,7 +90,7 @@ func TestWhereTheSumAllowsNoBridgeAStopIsCanceledConfirmedAndPlaced(t *testing.T
 	if len(w.refused) > 0 {
 		t.Errorf("want nothing refused, have %q", w.refused)
 	}
-	if measured := w.truth().BareMS - before; measured < bare || measured > bare+1_100 {
+	if measured := w.truth().UnprotectedMS - before; measured < bare || measured > bare+1_100 {
 		t.Errorf("measured: want %d ms, and a round more at most; have %d", bare, measured)
 	}
 }
@@ -100,16 +100,16 @@ func TestAStopThatVanishesIsPlacedAgainAndTheTimeWithoutIsMeasured(t *testing.T)
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, stopped(&price))
 	w.pass(20_000)
-	before := w.truth().BareMS
+	before := w.truth().UnprotectedMS
 	w.byHand(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})
 	bare := w.uncovered(16_000)
 	if len(w.stops()) != 1 {
 		t.Fatalf("want it placed again\n%s", w.story())
 	}
-	if measured := w.truth().BareMS - before; measured < bare || measured > 16_000 {
+	if measured := w.truth().UnprotectedMS - before; measured < bare || measured > 16_000 {
 		t.Errorf("the time without: want %d ms and no more than a round besides, have %d", bare, measured)
 	}
-	if status := w.engine.Status().Strategies[0]; !status.Protected || status.BareMS != w.truth().BareMS {
+	if status := w.engine.Status().Strategies[0]; !status.Protected || status.UnprotectedMS != w.truth().UnprotectedMS {
 		t.Errorf("want it in the status, have %+v", status)
 	}
 }
@@ -131,7 +131,7 @@ func TestAStopWhosePriceHasPassedIsAnExitAtMarket(t *testing.T) {
 	if last.Type != exchange.MarketOrder || !last.ReduceOnly {
 		t.Errorf("want an exit at market, have %+v", last)
 	}
-	if w.engine.Book().Strategy("one").Latch != 1 {
+	if w.engine.Book().Strategy("one").Latch() != 1 {
 		t.Error("want the strategy latched")
 	}
 }
@@ -178,8 +178,8 @@ func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
 	if len(w.stops()) != 1 {
 		t.Errorf("want the stop before the fence decides the entry\n%s", w.story())
 	}
-	if p := w.engine.Book().Live()[0]; p.State != reconcile.Uncertain {
-		t.Errorf("want the entry unknown still, have %s", p.State)
+	if p := w.engine.Book().Live()[0]; p.State() != placement.Uncertain {
+		t.Errorf("want the entry unknown still, have %s", p.State())
 	}
 }
 
@@ -240,7 +240,7 @@ func TestASpotStopStaysWhereTheEntryPutItWhileThePriceFalls(t *testing.T) {
 	}
 	w.price("48900")
 	w.pass(20_000)
-	if known := w.truth().Known; known > w.truth().Fees {
+	if known := w.truth().Known(); known > w.truth().Fees() {
 		t.Errorf("want it sold below the stop, have %d left\n%s", known, w.story())
 	}
 }
@@ -253,7 +253,7 @@ func TestWhatIsBoughtLaterOnSpotIsCoveredAtOnceAndTheFirstStopStays(t *testing.T
 	wantCovered := func() {
 		t.Helper()
 		covered := w.spotStops()[x.stop]
-		if bought := w.truth().Known - w.truth().Fees; covered < bought-20 {
+		if bought := w.truth().Known() - w.truth().Fees(); covered < bought-20 {
 			t.Errorf("want all of %d covered, have %d\n%s", bought, covered, w.story())
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/reconcile"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -39,7 +38,7 @@ type roster struct {
 // obstacles lists what keeps a reload from being put in force now.
 func (e *roster) obstacles(reload *Reload) (obstacles []string) {
 	refuse := func(format string, values ...any) { obstacles = append(obstacles, fmt.Sprintf(format, values...)) }
-	if e.halts.stopped || e.halts.closing != reconcile.LevelNone {
+	if e.halts.stopped || e.halts.closing != record.LevelNone {
 		refuse("botd is stopping")
 	}
 	for _, name := range reload.Gone {
@@ -53,7 +52,7 @@ func (e *roster) obstacles(reload *Reload) (obstacles []string) {
 	for _, r := range e.runs {
 		ends := r.config.Removed || slices.Contains(reload.Gone, r.config.Name)
 		if !ends || e.holding(r) != "" {
-			staying[r.truth.Key] = r.config.Name
+			staying[r.truth.Key()] = r.config.Name
 		}
 	}
 	for _, config := range reload.Strategies {
@@ -62,8 +61,8 @@ func (e *roster) obstacles(reload *Reload) (obstacles []string) {
 		switch owner, taken := staying[key]; {
 		case r != nil && slices.Contains(reload.Gone, name):
 			refuse("%s is both new and gone", name)
-		case r != nil && (r.truth.Key != key || r.config.Interval != config.Interval):
-			refuse("%s runs on %s %s: another symbol or interval is another strategy (give it another name, or restart)", name, r.truth.Key, r.config.Interval)
+		case r != nil && (r.truth.Key() != key || r.config.Interval != config.Interval):
+			refuse("%s runs on %s %s: another symbol or interval is another strategy (give it another name, or restart)", name, r.truth.Key(), r.config.Interval)
 		case taken && owner != name:
 			refuse("%s and %s both trade %s", owner, name, key)
 		}
@@ -89,7 +88,7 @@ func (e *roster) pairs(reload *Reload) map[string]exchange.SymbolKey {
 	pairs := map[string]exchange.SymbolKey{}
 	for _, r := range e.runs {
 		if r.around.pair != nil && !slices.Contains(reload.Gone, r.config.Name) {
-			pairs[r.config.Name] = r.around.pair.Key
+			pairs[r.config.Name] = r.around.pair.Key()
 		}
 	}
 	for _, config := range reload.Strategies {
@@ -114,19 +113,19 @@ func (e *base) configured(name string) *run {
 func (e *roster) holding(r *run) string {
 	truth, orders := r.truth, 0
 	for _, p := range e.book.Live() {
-		if p.Order.Key() == truth.Key {
+		if p.Symbol() == truth.Key() {
 			orders++
 		}
 	}
-	switch held := cmp.Or(truth.Position, truth.Known); {
+	switch held := cmp.Or(truth.Position, truth.Known()); {
 	case held != 0:
-		return fmt.Sprintf("it holds %s of %s", r.config.Symbol.QuantityDecimal(held), truth.Key)
+		return fmt.Sprintf("it holds %s of %s", r.config.Symbol.QuantityDecimal(held), truth.Key())
 	case orders > 0:
-		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, truth.Key)
-	case truth.Quarantine != "":
-		return fmt.Sprintf("%s is quarantined: %s", truth.Key, truth.Quarantine)
+		return fmt.Sprintf("%d of its orders are open or under way on %s", orders, truth.Key())
+	case truth.Quarantine() != "":
+		return fmt.Sprintf("%s is quarantined: %s", truth.Key(), truth.Quarantine())
 	case !truth.Read || !truth.Settled:
-		return fmt.Sprintf("what it holds on %s is not settled yet", truth.Key)
+		return fmt.Sprintf("what it holds on %s is not settled yet", truth.Key())
 	}
 	return ""
 }
@@ -134,7 +133,7 @@ func (e *roster) holding(r *run) string {
 // over reports whether nothing is left of a strategy that is configured no more. The
 // ledger may await something of its symbol still; another strategy there is told it.
 func (e *roster) over(r *run, reload *Reload) bool {
-	key := r.truth.Key
+	key := r.truth.Key()
 	return e.holding(r) == "" && (!e.config.Ledger || !e.book.Ledger().Awaits(key) ||
 		slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
@@ -191,7 +190,7 @@ func (e *roster) replace(r *run, config *StrategyConfig) {
 	e.claim(r)
 	r.view.Size, r.view.Leverage = config.Size, config.Leverage
 	r.failed, r.failedMS, r.seen = "", 0, 0
-	r.wished, r.wishedMS = r.state.Plan.Target, e.nowMS
+	r.wished, r.wishedMS = r.state.Plan().Target, e.nowMS
 	r.series.warmup = max(r.series.warmup, config.Strategy.Warmup())
 	e.tick.fillView(r)
 	for n := range r.series.end {
@@ -238,7 +237,7 @@ func (e *roster) remove(r *run, reload *Reload) {
 	}
 	r.config = StrategyConfig{Name: r.config.Name, Symbol: r.config.Symbol, Interval: r.config.Interval, Strategy: nobody{}, Removed: true}
 	r.limits, r.limitsVersion, r.failed, r.failedMS, r.nextMS = risk.Limits{}, e.ruleset.newLimitsVersion(), "", 0, never
-	text := "it is configured no more; on_remove: " + r.state.OnRemove
+	text := "it is configured no more; on_remove: " + r.state.OnRemove()
 	if e.holding(r) == "" {
 		e.forget(r)
 		text = "it is configured no more; the ledger awaits its last trades"
@@ -257,8 +256,8 @@ func (e *roster) end(r *run) {
 // forget takes away what a removed strategy wished: it must not be what begins,
 // should the strategy come back.
 func (e *roster) forget(r *run) {
-	if !r.state.Plan.Equal(&strategy.Plan{}) {
-		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: record.Plan{Plan: &strategy.Plan{Reason: "it was removed from the configuration"}}})
+	if plan := r.state.Plan(); !plan.Equal(&strategy.Plan{}) {
+		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: record.Plan{Plan: &strategy.Plan{Reason: "it was removed from the configuration"}}})
 	}
 }
 
@@ -266,7 +265,7 @@ func (e *roster) forget(r *run) {
 func (e *roster) sweep() {
 	for _, r := range slices.Clone(e.runs) {
 		m := &e.accounting.futures
-		if r.truth.Key.Market == exchange.Spot {
+		if r.truth.Key().Market == exchange.Spot {
 			m = &e.accounting.spot
 		}
 		if r.config.Removed && e.over(r, &Reload{}) && !m.due && m.waiting == 0 {

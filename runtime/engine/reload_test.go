@@ -208,8 +208,8 @@ func TestARoundUnderWayDoesNotSpeakForASymbolThatIsNew(t *testing.T) {
 			t.Errorf("in phase %d: want nothing known of the symbol", at)
 		}
 		w.pass(15_000)
-		if histories == 0 || truth.Known == 0 {
-			t.Errorf("in phase %d: want its history read and it bought, have %d and %d\n%s", at, histories, truth.Known, w.story())
+		if histories == 0 || truth.Known() == 0 {
+			t.Errorf("in phase %d: want its history read and it bought, have %d and %d\n%s", at, histories, truth.Known(), w.story())
 		}
 		w.change(Reload{Strategies: []*StrategyConfig{w.another("two", fresh, hold(0))}})
 		w.pass(60_000)

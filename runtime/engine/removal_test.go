@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -39,7 +40,7 @@ func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))
 	w.pass(5_000)
-	w.halt(reconcile.LevelFlatten, reconcile.Scope{Strategy: "one"})
+	w.halt(record.LevelFlatten, account.Scope{Strategy: "one"})
 	w.pass(20_000)
 	w.wantHeld(0)
 	w.change(Reload{Gone: []string{"one"}})
@@ -47,7 +48,7 @@ func TestAStrategyThatComesBackBeginsWithoutItsOldPlan(t *testing.T) {
 	config := w.config.Strategies[0]
 	config.Schedule = each(120_000)
 	w.change(Reload{Strategies: []*StrategyConfig{&config}})
-	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
+	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
 	w.pass(20_000)
 	w.wantHeld(0)
 	w.pass(120_000)
@@ -64,7 +65,7 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, hold(10), books)
 			w.pass(60_000)
-			w.halt(reconcile.LevelFlatten, reconcile.Scope{Strategy: "one"})
+			w.halt(record.LevelFlatten, account.Scope{Strategy: "one"})
 			for range 100 {
 				if w.pass(100); w.engine.roster.holding(w.engine.runs[0]) == "" {
 					break
@@ -76,7 +77,7 @@ func TestTheLedgerAwaitsTheLastTradesOfARemovedStrategy(t *testing.T) {
 			}
 			w.change(Reload{Gone: []string{"one"}})
 			if restarts {
-				if have, want := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }), []reconcile.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(have, want) {
+				if have, want := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }), []account.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(have, want) {
 					t.Fatalf("to be known at a start: want %v, have %v", want, have)
 				}
 				w.config.Strategies = []StrategyConfig{{Name: "one", Symbol: w.config.Strategies[0].Symbol, Interval: exchange.Minute1, Removed: true}}
@@ -139,7 +140,7 @@ func TestARemovedStrategyIsWoundUpAsItSaid(t *testing.T) {
 			w.wantOpen(3)
 			w.config = before
 			w.change(Reload{Strategies: []*StrategyConfig{&config}})
-			w.halt(reconcile.LevelNone, reconcile.Scope{Symbol: bitcoin})
+			w.halt(record.LevelNone, account.Scope{Symbol: bitcoin})
 			w.pass(20_000)
 			w.wantHeld(10)
 			w.wantOpen(3)
@@ -152,12 +153,12 @@ func TestArmingAStrategyThatIsGoneMeasuresNothingAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))
 	w.pass(20_000)
-	peak := w.engine.Book().Watch("one").Day.Peak
+	peak := w.engine.Book().Watch("one").Day().Peak
 	w.change(Reload{Gone: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", coin, hold(0)), w.another("three", ether, hold(0))}})
 	w.pass(20_000)
-	w.halt(reconcile.LevelPause, reconcile.Scope{Strategy: "one"})
-	w.halt(reconcile.LevelNone, reconcile.Scope{Strategy: "one"})
-	if have := w.engine.Book().Watch("one").Day.Peak; have != peak || peak.IsZero() {
+	w.halt(record.LevelPause, account.Scope{Strategy: "one"})
+	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
+	if have := w.engine.Book().Watch("one").Day().Peak; have != peak || peak.IsZero() {
 		t.Errorf("want its highest equity as it was, %s, have %s", peak, have)
 	}
 }

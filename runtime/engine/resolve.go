@@ -6,6 +6,8 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -33,7 +35,7 @@ type Quarantine struct {
 	Known      exchange.Quantity // the part that botd's own fills, and what was adopted, explain
 	Ignored    exchange.Quantity // the part that is left to somebody else
 	Difference exchange.Quantity // what nothing explains
-	Unknown    []reconcile.Placement
+	Unknown    []account.Placement
 	Orders     []exchange.Order // open ones that the journal does not know
 	Adopt      []string         // what resolving it either way would change
 	Ignore     []string
@@ -47,26 +49,26 @@ type quarantines struct{ *base }
 func (e *quarantines) Quarantines() []Quarantine {
 	var all []Quarantine
 	for _, truth := range e.book.Symbols() {
-		if truth.Quarantine == "" {
+		if truth.Quarantine() == "" {
 			continue
 		}
 		difference, _ := truth.Residual()
-		q := Quarantine{Symbol: truth.Key, Rules: truth.Rules, Cause: truth.Quarantine, SinceMS: truth.QuarantineMS, Venue: truth.AtVenue(), Known: truth.Known,
-			Ignored: truth.Ignored, Difference: difference, Orders: slices.Clone(truth.Foreign)}
+		q := Quarantine{Symbol: truth.Key(), Rules: truth.Rules, Cause: truth.Quarantine(), SinceMS: truth.QuarantineMS(), Venue: truth.AtVenue(), Known: truth.Known(),
+			Ignored: truth.Ignored(), Difference: difference, Orders: slices.Clone(truth.Foreign)}
 		for _, r := range e.runs {
 			if r.truth == truth {
 				q.Strategy = r.config.Name
 			}
 		}
 		for _, p := range e.book.Live() {
-			if p.State == reconcile.Uncertain && p.Order.Key() == truth.Key {
+			if p.State() == placement.Uncertain && p.Symbol() == truth.Key() {
 				q.Unknown = append(q.Unknown, *p)
 			}
 		}
-		adopt, err := e.Resolving(truth.Key, true, "")
+		adopt, err := e.Resolving(truth.Key(), true, "")
 		if err != nil {
 			q.Blocked = err.Error()
-		} else if ignore, err := e.Resolving(truth.Key, false, ""); err == nil {
+		} else if ignore, err := e.Resolving(truth.Key(), false, ""); err == nil {
 			q.Adopt, q.Ignore = adopt.Lines, ignore.Lines
 		}
 		all = append(all, q)
@@ -78,9 +80,9 @@ func (e *quarantines) Quarantines() []Quarantine {
 // nothing. An error says why it can not be ended now.
 func (e *quarantines) Resolving(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
 	truth := e.book.Symbol(key)
-	r := Resolution{Symbol: key, Adopt: adopt, Cause: truth.Quarantine}
+	r := Resolution{Symbol: key, Adopt: adopt, Cause: truth.Quarantine()}
 	switch {
-	case truth.Quarantine == "":
+	case truth.Quarantine() == "":
 		return r, fmt.Errorf("%s is not quarantined: there is nothing to resolve", key)
 	case !truth.Read:
 		return r, fmt.Errorf("%s was not read from the exchange since the start: wait for a complete round", key)
@@ -98,7 +100,7 @@ func (e *quarantines) Resolving(key exchange.SymbolKey, adopt bool, reason strin
 	return r, nil
 }
 
-func resolutionLine(r *record.Record, truth *reconcile.SymbolTruth) string {
+func resolutionLine(r *record.Record, truth *reconcile.SymbolState) string {
 	quantity := func(q exchange.Quantity) string {
 		if truth.Rules == nil {
 			return fmt.Sprint(int64(q), " steps")
@@ -117,10 +119,10 @@ func resolutionLine(r *record.Record, truth *reconcile.SymbolTruth) string {
 		return quantity(body.Quantity) + " of the position is left to whoever made it"
 	case record.Adopted:
 		if body.Quantity != 0 {
-			return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(body.Quantity), quantity(truth.Known+body.Quantity))
+			return fmt.Sprintf("%s is adopted: the position is botd's at %s", quantity(body.Quantity), quantity(truth.Known()+body.Quantity))
 		}
 	}
-	return "nothing is to be adopted: position and fills agree at " + quantity(truth.Known)
+	return "nothing is to be adopted: position and fills agree at " + quantity(truth.Known())
 }
 
 // resolve ends a quarantine as a person asked. It is journalled; a round follows.
@@ -133,7 +135,7 @@ func (e *quarantines) resolve(event *EventResolve) {
 	for _, record := range resolution.records {
 		e.record(record)
 	}
-	if truth.Quarantine == "" {
+	if truth.Quarantine() == "" {
 		e.note("", truth.Rules, NoteQuarantine{event.Why, true})
 	}
 	e.roundMS = e.nowMS
@@ -143,12 +145,12 @@ func (e *quarantines) resolve(event *EventResolve) {
 // two minutes after its fence: no valid snapshot was to be had (case 24).
 func (e *alarms) guardOverdue() {
 	for _, r := range e.runs {
-		p := e.book.Overdue(r.truth.Key, e.nowMS, overdueMS)
-		if p == nil || e.book.HaltOf(reconcile.Scope{Strategy: r.config.Name}).Level != reconcile.LevelNone {
+		p := e.book.Overdue(r.truth.Key(), e.nowMS, overdueMS)
+		if p == nil || e.book.HaltOf(account.Scope{Strategy: r.config.Name}).Level != record.LevelNone {
 			continue
 		}
-		why := "placement " + p.ClientOrderID + " is unknown two minutes after it could have been decided: no valid snapshot"
-		e.record(record.Record{Strategy: r.config.Name, Body: record.Halt{Level: reconcile.LevelPause, Why: why}})
+		why := "placement " + p.ClientOrderID() + " is unknown two minutes after it could have been decided: no valid snapshot"
+		e.record(record.Record{Strategy: r.config.Name, Body: record.Halt{Level: record.LevelPause, Why: why}})
 		e.note(r.config.Name, r.config.Symbol, NoteHalt{Why: why})
 	}
 }
@@ -158,14 +160,14 @@ func (e *alarms) guardOverdue() {
 func (e *round) askEvidence() {
 	for _, r := range e.runs {
 		if p := e.book.AsksClosed(r.truth, e.nowMS); p != nil {
-			e.roundAsk(purpose{kind: callClosed, truth: r.truth}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: r.truth.Key.Name,
-				StartMS: p.SentMS - p.SentMS%1000, Limit: 100})
+			e.roundAsk(purpose{kind: callClosed, truth: r.truth}, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: r.truth.Key().Name,
+				StartMS: p.SentMS() - p.SentMS()%1000, Limit: 100})
 		}
 	}
 	for _, p := range e.book.Live() {
-		if p.Order.Market == exchange.Spot && p.OrderID != 0 && e.vanished(p) {
-			e.roundAsk(purpose{kind: callTrades, truth: e.book.Symbol(p.Order.Key()), orderID: p.OrderID},
-				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order.Symbol, OrderID: p.OrderID, Limit: spotHistory})
+		if p.Order().Market == exchange.Spot && p.OrderID() != 0 && e.vanished(p) {
+			e.roundAsk(purpose{kind: callTrades, truth: e.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: spotHistory})
 		}
 	}
 }

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
 )
@@ -29,15 +29,15 @@ func (e *results) attribute() {
 	shares := make([]exchange.Amount, len(e.runs))
 	if e.trades(exchange.Futures) {
 		wallet := e.book.Account.WalletBalance
-		if account.Known && account.Wallet != wallet {
-			e.share(wallet.Sub(account.Wallet), shares)
+		if account.Known() && account.Wallet() != wallet {
+			e.share(wallet.Sub(account.Wallet()), shares)
 		}
-		if !account.Known || account.Wallet != wallet {
-			e.record(record.Record{Body: record.Accounted{Wallet: wallet, Losses: account.Losses}})
+		if !account.Known() || account.Wallet() != wallet {
+			e.record(record.Record{Body: record.Accounted{Wallet: wallet, Losses: account.Losses()}})
 		}
 	}
 	for i, r := range e.runs {
-		if r.truth.Key.Market == exchange.Spot {
+		if r.truth.Key().Market == exchange.Spot {
 			shares[i] = r.cash
 		}
 		e.result(r, shares[i])
@@ -51,12 +51,12 @@ func (e *results) share(change exchange.Amount, shares []exchange.Amount) {
 	rest := change
 	for _, held := range [...]bool{false, true} { // who traded; when nobody did, who holds
 		for i, r := range e.runs {
-			if r.truth.Key.Market != exchange.Futures || r.truth.Rules == nil {
+			if r.truth.Key().Market != exchange.Futures || r.truth.Rules == nil {
 				continue
 			}
 			quantity := r.traded
 			if w := e.book.Watch(r.config.Name); held {
-				quantity = max(w.Held, -w.Held)
+				quantity = max(w.Result().Position, -w.Result().Position)
 			}
 			weights[i] = r.truth.Rules.Notional(max(r.truth.Price(), 1), quantity)
 			weight = weight.Add(weights[i])
@@ -90,7 +90,7 @@ func (e *results) share(change exchange.Amount, shares []exchange.Amount) {
 
 // estimate is what a strategy's fills closed brought at the last price.
 func (e *results) estimate(r *run) exchange.Amount {
-	rules, held := r.truth.Rules, e.book.Watch(r.config.Name).Held
+	rules, held := r.truth.Rules, e.book.Watch(r.config.Name).Result().Position
 	closed := held - r.truth.Position
 	if held == 0 || r.entry.IsZero() || (closed > 0) != (held > 0) {
 		return exchange.Amount{}
@@ -105,31 +105,32 @@ func (e *results) estimate(r *run) exchange.Amount {
 func (e *results) result(r *run, made exchange.Amount) {
 	w := e.book.Watch(r.config.Name)
 	position := r.truth.Position
-	if r.truth.Key.Market == exchange.Spot && r.truth.Rules != nil &&
+	if r.truth.Key().Market == exchange.Spot && r.truth.Rules != nil &&
 		r.truth.Rules.Notional(r.truth.Last, position).Less(r.truth.Rules.MinNotional) {
 		position = 0 // what is too small to sell is no position
 	}
-	if made.IsZero() && position == w.Held && w.Known {
+	if made.IsZero() && position == w.Result().Position && w.Known() {
 		return
 	}
-	next := record.Result{Base: w.Base, Result: w.Result.Add(made), Trip: w.Trip, Position: position, Losses: w.Losses}
-	if !w.Known {
-		next.Base = e.marked(r.truth.Key.Market)
+	next := w.Result()
+	next.Result, next.Position, next.Losses = next.Result.Add(made), position, w.Losses()
+	if !w.Known() {
+		next.Base = e.marked(r.truth.Key().Market)
 	}
-	if w.Held == 0 {
-		next.Trip = w.Result // fees of the entry belong to the trip
+	if w.Result().Position == 0 {
+		next.Trip = w.Result().Result // fees of the entry belong to the trip
 	}
-	ended := w.Held != 0 && (position == 0 || (position > 0) != (w.Held > 0))
+	ended := w.Result().Position != 0 && (position == 0 || (position > 0) != (w.Result().Position > 0))
 	if !ended {
-		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: next})
+		e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: next})
 		return
 	}
 	trip := next.Result.Sub(next.Trip)
-	next.Trip, next.Losses = next.Result, streak(w.Losses, trip)
-	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: next})
+	next.Trip, next.Losses = next.Result, streak(w.Losses(), trip)
+	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: next})
 	if e.config.Limits.Watched(risk.ByResults) {
 		account := e.book.Watch("")
-		e.record(record.Record{Body: record.Accounted{Wallet: account.Wallet, Losses: streak(account.Losses, trip)}})
+		e.record(record.Record{Body: record.Accounted{Wallet: account.Wallet(), Losses: streak(account.Losses(), trip)}})
 		e.cool(account, nil, &e.config.Limits)
 	}
 	e.cool(w, r, &r.config.Limits)
@@ -147,33 +148,35 @@ func streak(losses int, trip exchange.Amount) int {
 
 // cool keeps entries back after too many losing positions in a row. The count
 // begins anew.
-func (e *results) cool(w *reconcile.Watch, r *run, limits *risk.Limits) {
-	crossed := limits.Crossed(risk.ByResults, e.nowMS, e.book, w.Strategy, exchange.Amount{})
+func (e *results) cool(w *account.Watch, r *run, limits *risk.Limits) {
+	crossed := limits.Crossed(risk.ByResults, e.nowMS, e.book, w.Strategy(), exchange.Amount{})
 	if len(crossed) == 0 {
 		return
 	}
 	for _, c := range crossed {
-		e.limits.breach(r, w.Strategy, &c)
+		e.limits.breach(r, w.Strategy(), &c)
 	}
 	if r == nil {
-		e.record(record.Record{Body: record.Accounted{Wallet: w.Wallet}})
+		e.record(record.Record{Body: record.Accounted{Wallet: w.Wallet()}})
 		return
 	}
-	e.record(record.Record{Strategy: w.Strategy, Symbol: r.truth.Key, Body: record.Result{Base: w.Base, Result: w.Result, Trip: w.Trip, Position: w.Held}})
+	cooled := w.Result()
+	cooled.Losses = 0
+	e.record(record.Record{Strategy: w.Strategy(), Symbol: r.truth.Key(), Body: cooled})
 }
 
 // traded counts a fill for the strategy's result.
-func (e *results) traded(p *reconcile.Placement, grown exchange.Quantity) {
-	r := e.runNamed(p.Strategy)
+func (e *results) traded(p *account.Placement, grown exchange.Quantity) {
+	r := e.runNamed(p.Strategy())
 	if r == nil || !e.following {
 		return
 	}
 	r.traded += grown
-	if rules := r.truth.Rules; p.Order.Market == exchange.Spot && rules != nil {
-		price := rules.PriceOf(p.Price)
+	if rules := r.truth.Rules; p.Order().Market == exchange.Spot && rules != nil {
+		price := rules.PriceOf(p.Price())
 		if price == 0 {
 			price = r.truth.Last
 		}
-		r.cash = r.cash.Sub(rules.Notional(price, grown*exchange.Quantity(p.Order.Side.Sign())))
+		r.cash = r.cash.Sub(rules.Notional(price, grown*exchange.Quantity(p.Order().Side.Sign())))
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -86,7 +88,7 @@ type purpose struct {
 	kind     callKind
 	series   *series
 	run      *run
-	truth    *reconcile.SymbolTruth
+	truth    *reconcile.SymbolState
 	clientID string
 	orderID  int64
 	leverage int
@@ -111,7 +113,7 @@ func (e *round) beginRound() {
 			e.roundAsk(purpose{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
 		e.roundAsk(purpose{kind: callRound}, exchange.Request{Operation: exchange.FuturesOpenOrders})
-		if slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key.Market == exchange.Futures && r.truth.Leverage == 0 }) {
+		if slices.ContainsFunc(e.runs, func(r *run) bool { return r.truth.Key().Market == exchange.Futures && r.truth.Leverage == 0 }) {
 			e.roundAsk(purpose{kind: callLeverages}, exchange.Request{Operation: exchange.FuturesLeverages})
 		}
 	}
@@ -176,7 +178,7 @@ func (e *round) takeRound(p purpose, event *EventAnswer) error {
 	case p.kind == callNewest:
 		snapshot.Newest = append(snapshot.Newest, answer.Orders.Items()...)
 	case p.kind == callClosed:
-		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.truth.Key.Name)
+		snapshot.Closed, snapshot.ClosedOf = append(snapshot.Closed, answer.Positions.Items()...), append(snapshot.ClosedOf, p.truth.Key().Name)
 	case p.kind == callTrades:
 		e.takeTrades(p, answer)
 	case p.kind == callTicker:
@@ -204,8 +206,8 @@ func (e *round) takeRound(p purpose, event *EventAnswer) error {
 
 func (e *round) takeTickers(p purpose, answer *exchange.Answer) {
 	for _, ticker := range answer.Tickers.Items() {
-		if ticker.Symbol == p.truth.Key.Name && ticker.Last > 0 {
-			p.truth.Last, p.truth.Mark, p.truth.LastMS = ticker.Last, ticker.Last, e.market.pricedMS(p.truth.Key, ticker.CloseMS)
+		if ticker.Symbol == p.truth.Key().Name && ticker.Last > 0 {
+			p.truth.Last, p.truth.Mark, p.truth.LastMS = ticker.Last, ticker.Last, e.market.pricedMS(p.truth.Key(), ticker.CloseMS)
 		}
 	}
 }
@@ -214,22 +216,22 @@ func (e *round) takeTickers(p purpose, answer *exchange.Answer) {
 // id, spot (which has no get) by the symbol's history.
 func (e *round) lookForVanished() {
 	for _, p := range e.book.Vanished(&e.reading.snapshot) {
-		if p.Order.Market == exchange.Futures {
-			e.roundAsk(purpose{kind: callLook, orderID: p.OrderID}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID})
+		if p.Order().Market == exchange.Futures {
+			e.roundAsk(purpose{kind: callLook, orderID: p.OrderID()}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
 	var asked []string
 	for _, p := range e.book.Live() {
-		if p.Order.Market != exchange.Spot || slices.Contains(asked, p.Order.Symbol) || p.State == reconcile.Working && !e.vanished(p) {
+		if p.Order().Market != exchange.Spot || slices.Contains(asked, p.Order().Symbol) || p.State() == placement.Working && !e.vanished(p) {
 			continue
 		}
-		asked = append(asked, p.Order.Symbol)
+		asked = append(asked, p.Order().Symbol)
 		e.reading.asked = true
-		e.roundAsk(purpose{kind: callHistory}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order.Symbol, StartMS: max(0, p.SentMS-60_000), Limit: spotHistory})
+		e.roundAsk(purpose{kind: callHistory}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: p.Order().Symbol, StartMS: max(0, p.SentMS()-60_000), Limit: spotHistory})
 	}
 	for _, r := range e.runs {
-		if r.truth.Key.Market == exchange.Spot && !r.truth.Read && !e.config.Feed {
-			e.roundAsk(purpose{kind: callNewest}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: r.truth.Key.Name, Limit: spotHistory})
+		if r.truth.Key().Market == exchange.Spot && !r.truth.Read && !e.config.Feed {
+			e.roundAsk(purpose{kind: callNewest}, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: r.truth.Key().Name, Limit: spotHistory})
 		}
 	}
 	e.askEvidence()
@@ -238,8 +240,8 @@ func (e *round) lookForVanished() {
 // spotHistory is how many orders or trades one page of spot history holds.
 const spotHistory = 1_000
 
-func (e *round) vanished(p *reconcile.Placement) bool {
-	return !slices.ContainsFunc(e.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID })
+func (e *round) vanished(p *account.Placement) bool {
+	return !slices.ContainsFunc(e.reading.snapshot.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
 // askPositions reads positions last, so that a fill between the lists and here
@@ -259,8 +261,8 @@ func (e *round) askPositions() {
 		if e.nowMS-r.truth.LastMS < 500 && r.truth.LastMS != 0 || !e.wantsPrice(r) {
 			continue
 		}
-		request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: r.truth.Key.Name}
-		if r.truth.Key.Market == exchange.Spot {
+		request := exchange.Request{Operation: exchange.FuturesTicker, Symbol: r.truth.Key().Name}
+		if r.truth.Key().Market == exchange.Spot {
 			request.Operation = exchange.SpotTicker
 		}
 		e.roundAsk(purpose{kind: callTicker, truth: r.truth}, request)
@@ -270,7 +272,7 @@ func (e *round) askPositions() {
 // wantsPrice reports whether a round could act on the symbol's price.
 func (e *round) wantsPrice(r *run) bool {
 	return r.truth.LastMS == 0 || r.truth.Position != 0 || r.config.Schedule != nil ||
-		r.state.Plan.Target.Sign() != 0 || r.state.Plan.OrdersSet
+		r.state.Plan().Target.Sign() != 0 || r.state.Plan().OrdersSet
 }
 
 // pressingMS is how soon a failed round is tried again while a halt has something
@@ -349,12 +351,12 @@ func (e *round) schedule(acted bool) {
 // busy reports whether a round soon could learn something.
 func (e *round) busy() bool {
 	for _, p := range e.book.Live() {
-		resting := p.State == reconcile.Working && p.CancelMS == 0 && p.Order.Type != exchange.MarketOrder
+		resting := p.State() == placement.Working && e.book.CancelMS(p.ClientOrderID()) == 0 && p.Order().Type != exchange.MarketOrder
 		if !resting {
 			return true
 		}
 	}
-	return slices.ContainsFunc(e.runs, func(r *run) bool { return !r.truth.Settled || r.truth.BareSinceMS != 0 })
+	return slices.ContainsFunc(e.runs, func(r *run) bool { return !r.truth.Settled || r.truth.UnprotectedSinceMS != 0 })
 }
 
 // guardPrefix halts the account when another instance, or an old backup, trades
@@ -364,12 +366,12 @@ func (e *alarms) guardPrefix() {
 	if id == "" {
 		return
 	}
-	if e.book.Halted().Level != reconcile.LevelNone {
+	if e.book.Halted().Level != record.LevelNone {
 		e.guardAliens() // a halt for another reason may end before this one is looked at
 		return
 	}
 	why := "order " + id + " carries this instance's prefix but is not in the journal: a second botd, or an old backup"
-	e.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: reconcile.LevelPause, Why: why}})
+	e.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Why: why}})
 	e.note("", nil, NoteHalt{Why: why})
 }
 
@@ -377,19 +379,19 @@ func (e *alarms) guardPrefix() {
 // does not know: unlike an open one it is not found again.
 func (e *alarms) guardAliens() {
 	for _, truth := range e.book.Symbols() {
-		if truth.Alien == "" || truth.Quarantine != "" {
+		if truth.UnknownEnded == "" || truth.Quarantine() != "" {
 			continue
 		}
-		why := "order " + truth.Alien + " carries this instance's prefix but is not in the journal: an old backup"
-		e.record(record.Record{Symbol: truth.Key, ClientOrderID: truth.Alien, Body: record.Quarantined{Why: why}})
+		why := "order " + truth.UnknownEnded + " carries this instance's prefix but is not in the journal: an old backup"
+		e.record(record.Record{Symbol: truth.Key(), ClientOrderID: truth.UnknownEnded, Body: record.Quarantined{Why: why}})
 		e.note("", truth.Rules, NoteQuarantine{Why: why})
 	}
 }
 
 // protectionOf is the plan's protection, else the configured one.
 func protectionOf(r *run) strategy.Protection {
-	if r.state.Plan.Protection.Set {
-		return r.state.Plan.Protection
+	if r.state.Plan().Protection.Set {
+		return r.state.Plan().Protection
 	}
 	return r.config.Protection
 }

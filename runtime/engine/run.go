@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
@@ -17,8 +18,8 @@ type run struct {
 	config        StrategyConfig
 	limits        risk.Limits // as configured: config's are those in force
 	series        *series
-	truth         *reconcile.SymbolTruth
-	state         *reconcile.StrategyState
+	truth         *reconcile.SymbolState
+	state         *account.Strategy
 	view          strategy.View
 	plan          strategy.Plan // scratch of Decide
 	working       []strategy.WorkingOrder
@@ -53,14 +54,13 @@ func (e *roster) addRun(config *StrategyConfig) (*run, error) {
 		if other.config.Name == config.Name {
 			return nil, fmt.Errorf("two strategies are named %s", config.Name)
 		}
-		if other.truth.Key == key {
+		if other.truth.Key() == key {
 			return nil, fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
 		}
 	}
 	truth := e.book.Symbol(key)
 	truth.Rules = config.Symbol
 	r := &run{config: *config, limits: config.Limits, truth: truth, state: e.book.Strategy(config.Name), nextMS: never}
-	r.state.Symbol = key
 	r.view.Symbol, r.view.Interval, r.view.Size, r.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
 	r.series = e.market.seriesOf(key, config.Interval)
 	r.series.runs = append(r.series.runs, r)
@@ -163,7 +163,7 @@ func (e *tick) decided(r *run) {
 	if e.config.Rehearse {
 		return
 	}
-	covered := r.state.Plan.Covers(&r.plan)
+	covered := r.state.Covers(&r.plan)
 	if !covered {
 		// In the journal it would bring every start down: it is derived anew there.
 		if why := r.plan.OutOfBounds(r.config.Symbol, r.truth.Last); why != "" {
@@ -172,7 +172,7 @@ func (e *tick) decided(r *run) {
 		}
 	}
 	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
-		if memory, changed := r.state.Memory.With(remembered); changed {
+		if memory, changed := r.state.Memory().With(remembered); changed {
 			e.record(record.Record{Strategy: r.config.Name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
 		}
 	}
@@ -202,7 +202,7 @@ func (e *tick) see(r *run, nominalMS int64) {
 	if r.version != e.book.Version() {
 		e.fillView(r)
 	} else {
-		r.view.Equity = e.equity(r.truth.Key.Market)
+		r.view.Equity = e.equity(r.truth.Key().Market)
 	}
 	r.seeAround()
 	r.plan.Reset()
@@ -213,39 +213,38 @@ func (e *tick) fillView(r *run) {
 	r.version = e.book.Version()
 	r.view.Version = r.version + 1
 	r.view.Position = strategy.Position{Quantity: r.truth.Position, EntryPrice: r.truth.EntryPrice, SinceMS: r.truth.SinceMS}
-	r.view.Equity = e.equity(r.truth.Key.Market)
-	r.view.Memory = r.state.Memory
+	r.view.Equity = e.equity(r.truth.Key().Market)
+	r.view.Memory = r.state.Memory()
 	r.working = r.working[:0]
 	for _, p := range e.book.Live() {
-		if p.Strategy == r.config.Name {
-			r.working = append(r.working, strategy.WorkingOrder{Key: p.Key, Side: p.Order.Side, Type: p.Order.Type, Price: p.Order.Price,
-				StopPrice: p.Order.StopPrice, Quantity: p.Order.Quantity, Filled: p.Filled})
+		if p.Strategy() == r.config.Name {
+			r.working = append(r.working, strategy.WorkingOrder{Key: p.Key(), Side: p.Order().Side, Type: p.Order().Type, Price: p.Order().Price,
+				StopPrice: p.Order().StopPrice, Quantity: p.Order().Quantity, Filled: p.Filled()})
 		}
 	}
 	r.view.Working = r.working
 	r.fills = r.fills[:0]
-	for _, k := range r.state.Keys {
-		if k.Filled > 0 {
-			r.fills = append(r.fills, strategy.KeyFill{Key: k.Key, Quantity: k.Filled})
-		}
+	for key, filled := range r.state.Fills() {
+		r.fills = append(r.fills, strategy.KeyFill{Key: key, Quantity: filled})
 	}
 	r.view.Fills = r.fills
 }
 
 // adopt puts the new wish in force, journalled, and asks for a round.
 func (e *tick) adopt(r *run) {
-	merged := r.state.Plan.Clone()
+	plan := r.planInForce()
+	merged := &plan
 	merged.Merge(&r.plan)
-	latch := r.state.Latch
-	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key, Body: record.Plan{Plan: merged}})
+	latch := r.state.Latch()
+	e.record(record.Record{Strategy: r.config.Name, Symbol: r.truth.Key(), Body: record.Plan{Plan: merged}})
 	e.note(r.config.Name, r.config.Symbol, NoteDecision{merged, r.plan.Reason, r.truth.Last, r.truth.Position})
 	e.noteLatch(r, latch)
 	e.roundMS = e.nowMS
 }
 
 func (e *tick) noteLatch(r *run, before int) {
-	if r.state.Latch != before {
-		e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: r.state.Latch, Over: r.state.Latch == 0})
+	if r.state.Latch() != before {
+		e.note(r.config.Name, r.config.Symbol, NoteLatch{Side: r.state.Latch(), Over: r.state.Latch() == 0})
 	}
 }
 
@@ -259,7 +258,7 @@ func (e *base) equity(market exchange.Market) exchange.Amount {
 	var total exchange.Amount
 	quote := ""
 	for _, r := range e.runs {
-		if r.truth.Key.Market != exchange.Spot {
+		if r.truth.Key().Market != exchange.Spot {
 			continue
 		}
 		if r.config.Symbol.Quote != quote {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -62,7 +63,7 @@ func (e *sender) journaled(err error) {
 // neverSent ends a placement whose first byte has not left.
 func (e *sender) neverSent(intent *reconcile.Intent, why string) {
 	e.record(record.Record{ClientOrderID: intent.Order.ClientOrderID, Strategy: intent.Strategy, Symbol: intent.Order.Key(),
-		Body: record.Ended{State: reconcile.Expired, Evidence: why + ": never sent"}})
+		Body: record.Ended{State: placement.Expired, Evidence: why + ": never sent"}})
 }
 
 // send lets a placement go.

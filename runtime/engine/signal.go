@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"botd/reconcile"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -27,7 +26,7 @@ func (e *tick) signal(name string, s *Signal) {
 		s.Err = fmt.Errorf("%w: %q", ErrNoStrategy, name)
 		return
 	}
-	if s.Err = ErrStopping; e.halts.stopped || e.halts.closing != reconcile.LevelNone {
+	if s.Err = ErrStopping; e.halts.stopped || e.halts.closing != record.LevelNone {
 		return
 	}
 	r := e.runs[i]
@@ -35,7 +34,7 @@ func (e *tick) signal(name string, s *Signal) {
 		e.note(name, r.config.Symbol, NoteSignal{s.ID, s.Err})
 		return
 	}
-	memory, _ := r.state.Memory.With(r.plan.Remembered())
+	memory, _ := r.state.Memory().With(r.plan.Remembered())
 	e.record(record.Record{Strategy: name, Body: record.Memory{Entries: slices.Clone(memory.Entries())}})
 	side := [...]string{"short", "flat", "long"}[s.Side+1]
 	e.note(name, r.config.Symbol, NoteSignal{Text: fmt.Sprintf("%s, %s of its size, as %s", side, s.Share, s.ID)})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 )
 
 // frozenAfter is how many intervals old the newest closed candle may be. Candles
@@ -52,7 +52,7 @@ func (s *series) standstill(nowMS int64) string {
 
 // degraded is the declared state of a series that is stale.
 func (s *series) degraded(nowMS int64) Degraded {
-	d := Degraded{State: "stale", Scope: reconcile.Scope{Symbol: s.key}, SinceMS: s.faultMS, Cause: "candles of " + s.interval.String() + " can not be read: " + s.fault,
+	d := Degraded{State: "stale", Scope: account.Scope{Symbol: s.key}, SinceMS: s.faultMS, Cause: "candles of " + s.interval.String() + " can not be read: " + s.fault,
 		WayOut: "ends with the first answer, asked for every few seconds; meanwhile strategies stay with what they decided by the last candle, stops stay on the exchange"}
 	if s.frozen && s.faultMS == 0 {
 		d.SinceMS, d.Cause = s.candles.CloseMS(s.end-1), s.standstill(nowMS)

@@ -6,8 +6,9 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/strategy"
 )
@@ -17,11 +18,11 @@ type Status struct {
 	NowMS      int64
 	Equity     exchange.Amount // of the futures account
 	Total      exchange.Amount // of all markets traded; zero while it is not known
-	Day        reconcile.Day   // since midnight UTC
+	Day        account.Day     // since midnight UTC
 	Account    exchange.MarginAccount
 	AccountMS  int64
-	Halt       reconcile.Halt   // the account's
-	Halts      []reconcile.Halt // all in force
+	Halt       account.Halt   // the account's
+	Halts      []account.Halt // all in force
 	Blind      bool
 	SoundMS    int64 // end of the last complete round
 	Failed     int   // rounds failed in a row
@@ -31,7 +32,7 @@ type Status struct {
 	Strategies []StrategyStatus
 	Symbols    []SymbolStatus
 	Balances   []exchange.Balance // spot wallet, as last fetched
-	Live       []reconcile.Placement
+	Live       []account.Placement
 	Limits     []risk.Utilization // of every limit, how much is in use
 	Ledger     []ledger.Balance   // of the account's money; empty where it is not booked
 }
@@ -61,32 +62,32 @@ type SymbolStatus struct {
 
 // StrategyStatus is one strategy's part of the Status.
 type StrategyStatus struct {
-	Name       string
-	Kind       string
-	Symbol     *exchange.Symbol
-	Interval   exchange.Interval
-	State      string // running, warming_up, halted, quarantined, latched, failed
-	Why        string
-	Reason     string // of the plan in force
-	Target     exchange.Quantity
-	Position   exchange.Quantity
-	EntryPrice exchange.Amount
-	LiqPrice   exchange.Amount
-	Last       exchange.Price
-	LastMS     int64 // of the price
-	CandleMS   int64 // close of the newest candle
-	TickMS     int64 // nominal time of the last tick
-	NextMS     int64 // next scheduled tick, or the next candle's poll; 0 when there is none
-	Settled    bool
-	Plan       strategy.Plan // in force; a copy
-	Memory     strategy.Memory
-	Latch      int             // side of the target that is latched
-	Realized   exchange.Amount // since the strategy began, fees and funding included; on spot of the positions before the one under way
-	underWay   exchange.Amount // spot: what the position under way has made, its cash flow and its value together
-	Own        exchange.Amount // equity attributed to the strategy; zero until it was first watched
-	Peak       exchange.Amount // highest journalled one; zero where no limit watches it
-	Protected  bool            // a stop that the exchange has covers the position
-	BareMS     int64           // how long its positions lacked the stop wished for them, since the start
+	Name          string
+	Kind          string
+	Symbol        *exchange.Symbol
+	Interval      exchange.Interval
+	State         string // running, warming_up, halted, quarantined, latched, failed
+	Why           string
+	Reason        string // of the plan in force
+	Target        exchange.Quantity
+	Position      exchange.Quantity
+	EntryPrice    exchange.Amount
+	LiqPrice      exchange.Amount
+	Last          exchange.Price
+	LastMS        int64 // of the price
+	CandleMS      int64 // close of the newest candle
+	TickMS        int64 // nominal time of the last tick
+	NextMS        int64 // next scheduled tick, or the next candle's poll; 0 when there is none
+	Settled       bool
+	Plan          strategy.Plan // in force; a copy
+	Memory        strategy.Memory
+	Latch         int             // side of the target that is latched
+	Realized      exchange.Amount // since the strategy began, fees and funding included; on spot of the positions before the one under way
+	underWay      exchange.Amount // spot: what the position under way has made, its cash flow and its value together
+	Own           exchange.Amount // equity attributed to the strategy; zero until it was first watched
+	Peak          exchange.Amount // highest journalled one; zero where no limit watches it
+	Protected     bool            // a stop that the exchange has covers the position
+	UnprotectedMS int64           // how long its positions lacked the stop wished for them, since the start
 }
 
 // Unrealized is what the position has made at the last price. Spot tells no entry
@@ -126,9 +127,9 @@ func (e *report) Status() Status {
 	status.Balances = slices.Clone(e.book.Balances)
 	for _, t := range e.book.Symbols() {
 		residual, _ := t.Residual()
-		status.Symbols = append(status.Symbols, SymbolStatus{Residual: residual, Key: t.Key, Rules: t.Rules, Owner: t.Owner, Position: t.Position, Ignored: t.Ignored, Known: t.Known, Baseline: t.Baseline,
+		status.Symbols = append(status.Symbols, SymbolStatus{Residual: residual, Key: t.Key(), Rules: t.Rules, Owner: t.Owner(), Position: t.Position, Ignored: t.Ignored(), Known: t.Known(), Baseline: t.Baseline(),
 			EntryPrice: t.EntryPrice, LiqPrice: t.LiqPrice, Leverage: t.Leverage, Last: t.Last, Mark: t.Mark, SinceMS: t.SinceMS, Read: t.Read, Settled: t.Settled,
-			Quarantine: t.Quarantine, QuarantineMS: t.QuarantineMS, Foreign: slices.Clone(t.Foreign)})
+			Quarantine: t.Quarantine(), QuarantineMS: t.QuarantineMS(), Foreign: slices.Clone(t.Foreign)})
 	}
 	for _, p := range e.book.Live() {
 		status.Live = append(status.Live, *p)
@@ -139,13 +140,20 @@ func (e *report) Status() Status {
 	return status
 }
 
+// planInForce is a copy that shares nothing with the journalled one.
+func (r *run) planInForce() strategy.Plan {
+	plan := r.state.Plan()
+	return *plan.Clone()
+}
+
 // target is the quantity the plan in force wishes; that of a share or an amount is known
 // once it was priced.
 func (r *run) target() exchange.Quantity {
-	wish := r.state.Plan.Target
+	wish := r.state.Plan().Target
+	quantity, priced := r.state.Priced(wish)
 	switch {
-	case r.state.Priced && r.state.Target == wish:
-		return r.state.Resolved
+	case priced:
+		return quantity
 	case wish.Kind == strategy.ByQuantity:
 		return r.config.Symbol.FloorQuantity(wish.Quantity)
 	}
@@ -153,43 +161,43 @@ func (r *run) target() exchange.Quantity {
 }
 
 func (e *report) strategyStatus(r *run) StrategyStatus {
-	s := StrategyStatus{Name: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan.Reason,
+	s := StrategyStatus{Name: r.config.Name, Kind: r.config.Kind, Symbol: r.config.Symbol, Interval: r.config.Interval, State: "running", Reason: r.state.Plan().Reason,
 		Target: r.target(), Position: r.truth.Position, EntryPrice: r.truth.EntryPrice, LiqPrice: r.truth.LiqPrice, Last: r.truth.Last, LastMS: r.truth.LastMS,
 		TickMS: r.lastMS, NextMS: min(r.nextMS, r.series.pollMS), Settled: r.truth.Settled}
 	if s.NextMS == never { // its candle is being read
 		s.NextMS = r.nextTick(e.nowMS)
 	}
-	s.Plan, s.Memory, s.Latch = *r.state.Plan.Clone(), r.state.Memory, r.state.Latch
+	s.Plan, s.Memory, s.Latch = r.planInForce(), r.state.Memory(), r.state.Latch()
 	watch := e.book.Watch(r.config.Name)
-	if watch.Known {
-		s.Realized, s.Own, s.Peak = watch.Result, e.own(r), watch.Day.Peak
-		if r.truth.Key.Market == exchange.Spot && watch.Held != 0 && r.truth.Position != 0 {
-			s.Realized = watch.Trip
-			s.underWay = s.Own.Sub(watch.Base).Sub(watch.Trip)
+	if watch.Known() {
+		s.Realized, s.Own, s.Peak = watch.Result().Result, e.own(r), watch.Day().Peak
+		if r.truth.Key().Market == exchange.Spot && watch.Result().Position != 0 && r.truth.Position != 0 {
+			s.Realized = watch.Result().Trip
+			s.underWay = s.Own.Sub(watch.Result().Base).Sub(watch.Result().Trip)
 		}
 	}
 	if r.series.end > 0 {
 		s.CandleMS = r.series.candles.CloseMS(r.series.end - 1)
 	}
-	s.Protected, s.BareMS = e.protection.guarded(r), r.truth.BareMS
-	if since := r.truth.BareSinceMS; since != 0 {
-		s.BareMS += e.nowMS - since
+	s.Protected, s.UnprotectedMS = e.protection.guarded(r), r.truth.UnprotectedMS
+	if since := r.truth.UnprotectedSinceMS; since != 0 {
+		s.UnprotectedMS += e.nowMS - since
 	}
-	halt := e.book.HaltOn(r.config.Name, r.truth.Key)
+	halt := e.book.HaltOn(r.config.Name, r.truth.Key())
 	switch {
 	case r.failed != "":
 		s.State, s.Why = "failed", r.failed
-	case r.truth.Quarantine != "":
-		s.State, s.Why = "quarantined", r.truth.Quarantine
-	case halt.Level != reconcile.LevelNone:
+	case r.truth.Quarantine() != "":
+		s.State, s.Why = "quarantined", r.truth.Quarantine()
+	case halt.Level != record.LevelNone:
 		s.State, s.Why = "halted", halt.Scope.String()+": "+halt.Why
-	case r.state.Latch != 0:
+	case r.state.Latch() != 0:
 		s.State, s.Why = "latched", "waits until its target was zero or changed side"
 	case r.seen < r.config.Strategy.Warmup():
 		s.State, s.Why = "warming_up", fmt.Sprintf("%d of %d candles", r.seen, r.config.Strategy.Warmup())
 	}
 	if r.config.Removed && s.Why == "" {
-		s.Why = "it is configured no more; on_remove: " + cmp.Or(r.state.OnRemove, "none")
+		s.Why = "it is configured no more; on_remove: " + cmp.Or(r.state.OnRemove(), "none")
 	}
 	if o := e.book.HoldsBack(r.truth); o != nil && s.Why == "" {
 		s.Why = foreignText(r.truth, o)
@@ -202,7 +210,7 @@ func (e *report) OpenLeft() []string {
 	var lines []string
 	for _, truth := range e.book.Symbols() {
 		if truth.Position != 0 && truth.Rules != nil {
-			line := fmt.Sprintf("position %s %s", truth.Key, truth.Rules.QuantityDecimal(truth.Position))
+			line := fmt.Sprintf("position %s %s", truth.Key(), truth.Rules.QuantityDecimal(truth.Position))
 			if !truth.EntryPrice.IsZero() { // spot tells no entry price
 				line += " at " + truth.EntryPrice.String()
 			}
@@ -210,18 +218,18 @@ func (e *report) OpenLeft() []string {
 		}
 	}
 	for _, p := range e.book.Live() {
-		rules := e.book.Symbol(p.Order.Key()).Rules
+		rules := e.book.Symbol(p.Symbol()).Rules
 		if rules == nil {
 			continue
 		}
-		what := fmt.Sprintf("order %s %s %s %s %s", p.ClientOrderID, p.State, p.Order.Key(), p.Order.Side, p.Order.Type)
-		if p.Order.StopPrice != 0 {
-			what += " stop " + rules.PriceDecimal(p.Order.StopPrice).String()
+		what := fmt.Sprintf("order %s %s %s %s %s", p.ClientOrderID(), p.State(), p.Symbol(), p.Order().Side, p.Order().Type)
+		if p.Order().StopPrice != 0 {
+			what += " stop " + rules.PriceDecimal(p.Order().StopPrice).String()
 		}
-		if p.Order.Price != 0 {
-			what += " price " + rules.PriceDecimal(p.Order.Price).String()
+		if p.Order().Price != 0 {
+			what += " price " + rules.PriceDecimal(p.Order().Price).String()
 		}
-		if p.Order.Quantity != 0 {
+		if p.Order().Quantity != 0 {
 			what += " quantity " + rules.QuantityDecimal(p.Remaining()).String()
 		}
 		lines = append(lines, what)

@@ -47,11 +47,11 @@ func (e *tick) takeNext(r *run, s *series, at, warmup int) bool {
 	r.lastMS = closes
 	e.see(r, closes)
 	r.config.Strategy.Decide(&r.view, &r.plan)
-	if !r.state.Plan.Covers(&r.plan) {
+	if !r.state.Covers(&r.plan) {
 		return true
 	}
 	if remembered := r.plan.Remembered(); len(remembered.Entries()) > 0 {
-		_, changed := r.state.Memory.With(remembered)
+		_, changed := r.state.Memory().With(remembered)
 		return changed
 	}
 	return false

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 	"botd/risk"
 )
@@ -83,14 +83,14 @@ func (e *ruleset) tooLoose(t *Tighten) bool {
 // tighten journals the limits and puts them in force.
 func (e *ruleset) tighten(t *Tighten) {
 	for _, s := range t.Limits {
-		e.set(reconcile.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Why: t.Why})
+		e.set(account.SetLimit{Strategy: t.Strategy, Rule: s.Rule, Value: s.Value, By: t.By, Why: t.Why})
 	}
 	e.enforce()
 	e.limits.watchLimits(false)
 	e.roundMS = e.nowMS
 }
 
-func (e *ruleset) set(s reconcile.SetLimit) {
+func (e *ruleset) set(s account.SetLimit) {
 	e.record(record.Record{Strategy: s.Strategy, Body: record.Limit{Rule: s.Rule, Value: s.Value, By: s.By, Why: s.Why}})
 	what := s.Value + ", set by " + s.By
 	if s.Value == "" {
@@ -100,7 +100,7 @@ func (e *ruleset) set(s reconcile.SetLimit) {
 	e.note(s.Strategy, e.runNamed(s.Strategy).symbol(), NoteTightened{s.Rule, text, s.Value == ""})
 }
 
-func (e *ruleset) setLimit(strategy, rule string) *reconcile.SetLimit {
+func (e *ruleset) setLimit(strategy, rule string) *account.SetLimit {
 	all := e.book.SetLimits()
 	for i := range all {
 		if all[i].Strategy == strategy && all[i].Rule == rule {
@@ -113,7 +113,7 @@ func (e *ruleset) setLimit(strategy, rule string) *reconcile.SetLimit {
 // lapse resets limits that people set and the configuration has reached: should it become
 // looser again, that is intended.
 func (e *ruleset) lapse() {
-	for _, s := range append([]reconcile.SetLimit{}, e.book.SetLimits()...) {
+	for _, s := range append([]account.SetLimit{}, e.book.SetLimits()...) {
 		written := e.written
 		if s.Strategy != "" {
 			r := e.configured(s.Strategy)

@@ -14,7 +14,7 @@ const fundingEveryMS = 60_000
 // watching is what one strategy sees besides its own symbol's candles.
 type watching struct {
 	wanted    strategy.Watching
-	pair      *reconcile.SymbolTruth
+	pair      *reconcile.SymbolState
 	fundingMS int64 // when to read the rate next; never when it is not watched
 	asking    bool
 	next      exchange.Rate // told last as the next payment's; in a backtest it is shown once it was paid
@@ -30,7 +30,7 @@ func (e *roster) watchFor(r *run) error {
 		r.around = before
 		return nil
 	}
-	if r.around.wanted.Funding && r.truth.Key.Market == exchange.Futures {
+	if r.around.wanted.Funding && r.truth.Key().Market == exchange.Futures {
 		r.around.fundingMS = 0
 	}
 	key := r.around.wanted.Pair
@@ -49,7 +49,7 @@ func (e *market) lookAround() {
 	for _, r := range e.runs {
 		if r.around.fundingMS <= e.nowMS && !r.around.asking {
 			r.around.asking = true
-			e.ask(purpose{kind: callFunding, run: r}, PriorityMarket, exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: r.truth.Key.Name})
+			e.ask(purpose{kind: callFunding, run: r}, PriorityMarket, exchange.Request{Operation: exchange.FuturesFundingRate, Symbol: r.truth.Key().Name})
 		}
 	}
 }

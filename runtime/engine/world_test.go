@@ -10,6 +10,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/sim"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -89,7 +90,7 @@ func newWorld(t *testing.T, plan func(*strategy.View, *strategy.Plan), options .
 	}
 	w := &world{t: t, venue: venue, now: startMS}
 	w.config = Config{Instance: "t", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLive: 5_000, Foreign: "halt", TakerFee: 100_000,
-		Settle:     reconcile.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000},
+		Settle:     placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000},
 		Strategies: []StrategyConfig{{Name: "one", Strategy: scripted(plan), Symbol: venue.Symbol(bitcoin), Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10}}}
 	for _, o := range options {
 		o(w)
@@ -327,12 +328,12 @@ func (w *world) wantSound() {
 	}
 }
 
-func (w *world) truth() *reconcile.SymbolTruth {
+func (w *world) truth() *reconcile.SymbolState {
 	return w.engine.Book().Symbol(w.config.Strategies[0].Symbol.Key())
 }
 
 // ended is how a placement ended, by the journal: its state and evidence.
-func (w *world) ended(i int) (reconcile.State, string) {
+func (w *world) ended(i int) (placement.State, string) {
 	for _, r := range w.records {
 		if ended, ok := r.Body.(record.Ended); ok && i < len(w.sent) && r.ClientOrderID == w.sent[i].ClientOrderID {
 			return ended.State, ended.Evidence

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 )
@@ -137,7 +137,7 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 		begins func(*bench, *wanting)
 		why    string
 	}{
-		"a halt":  {func(b *bench, _ *wanting) { b.give(&EventHalt{Level: reconcile.LevelPause, Why: "a test"}) }, "trading was halted meanwhile"},
+		"a halt":  {func(b *bench, _ *wanting) { b.give(&EventHalt{Level: record.LevelPause, Why: "a test"}) }, "trading was halted meanwhile"},
 		"an exit": {func(b *bench, w *wanting) { w.target = 0; b.pass(1_500) }, "another placement on the symbol is under way or became unknown meanwhile"},
 		"another limit": {func(b *bench, _ *wanting) {
 			b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
@@ -171,7 +171,7 @@ func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
 			}
 			b.give(&EventAnswer{CallID: entry.ID, Err: &exchange.Unavailable{Operation: entry.Request.Operation, Reason: "it was recalled"}})
 			if !slices.ContainsFunc(b.records, func(r record.Record) bool {
-				return r.ClientOrderID == entry.Request.Order.ClientOrderID && r.Body == record.Body(record.Ended{State: reconcile.Expired, Evidence: "never sent: " + c.why})
+				return r.ClientOrderID == entry.Request.Order.ClientOrderID && r.Body == record.Body(record.Ended{State: placement.Expired, Evidence: "never sent: " + c.why})
 			}) {
 				t.Errorf("want the entry ended, never sent: %s; have %+v", c.why, b.records[len(b.records)-1])
 			}
@@ -192,10 +192,10 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) 
 	b.slow, w.target = true, 20
 	b.pass(1_500)
 	live := b.engine.Book().Live()
-	if len(live) != 1 || live[0].Purpose != reconcile.Entry || len(b.placed) != 1 {
+	if len(live) != 1 || live[0].Purpose() != placement.Entry || len(b.placed) != 1 {
 		t.Fatalf("want an entry that waits for the disk, have %+v", live)
 	}
-	entry := live[0].ClientOrderID
+	entry := live[0].ClientOrderID()
 	w.target = 0
 	b.pass(1_500)
 	b.slow = false
@@ -205,7 +205,7 @@ func TestAnOpeningWhoseRecordWasLateIsWithdrawnBesideAYoungerExit(t *testing.T) 
 	}
 	if !slices.ContainsFunc(b.records, func(r record.Record) bool {
 		ended, ok := r.Body.(record.Ended)
-		return ok && r.ClientOrderID == entry && ended.State == reconcile.Expired
+		return ok && r.ClientOrderID == entry && ended.State == placement.Expired
 	}) {
 		t.Error("want the entry ended as never sent")
 	}

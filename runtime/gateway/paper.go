@@ -18,7 +18,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/internal/failure"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/journal"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
@@ -68,7 +68,7 @@ type staleFeeds struct {
 func (f *staleFeeds) take(told paper.Staleness) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	scope := reconcile.Scope{Symbol: told.Key}
+	scope := account.Scope{Symbol: told.Key}
 	at := slices.IndexFunc(f.all, func(d engine.Degraded) bool { return d.Scope == scope })
 	if !told.Stale {
 		if at >= 0 {

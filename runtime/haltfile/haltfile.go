@@ -16,6 +16,7 @@ import (
 	"botd/exchange"
 	"botd/internal/failure"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime"
@@ -30,13 +31,13 @@ const pattern = "halt-*.json"
 
 // Halt is the kill switch, pulled while no botd answered.
 type Halt struct {
-	AtMS     int64               `json:"at_ms"`
-	By       string              `json:"by"`
-	Level    reconcile.HaltLevel `json:"level"`
-	Reason   string              `json:"reason"`
-	Strategy string              `json:"strategy,omitempty"`
-	Market   string              `json:"market,omitempty"`
-	Symbol   string              `json:"symbol,omitempty"`
+	AtMS     int64            `json:"at_ms"`
+	By       string           `json:"by"`
+	Level    record.HaltLevel `json:"level"`
+	Reason   string           `json:"reason"`
+	Strategy string           `json:"strategy,omitempty"`
+	Market   string           `json:"market,omitempty"`
+	Symbol   string           `json:"symbol,omitempty"`
 }
 
 // Operator names who runs the command.
@@ -48,13 +49,13 @@ func Operator() string {
 }
 
 // Scope is what the halt is of, by the configuration's strategies.
-func (h *Halt) Scope(config *configs.Config) (reconcile.Scope, error) {
-	var known []reconcile.Scope
+func (h *Halt) Scope(config *configs.Config) (account.Scope, error) {
+	var known []account.Scope
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
-		known = append(known, reconcile.Scope{Strategy: s.Name, Symbol: exchange.SymbolKey{Market: s.Market, Name: s.Symbol}})
+		known = append(known, account.Scope{Strategy: s.Name, Symbol: exchange.SymbolKey{Market: s.Market, Name: s.Symbol}})
 	}
-	return reconcile.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Resolve(known)
+	return account.ScopeName{Strategy: h.Strategy, Market: h.Market, Symbol: h.Symbol}.Resolve(known)
 }
 
 // Write writes a halt into a file of its own, durably, as a whole or not at all.
@@ -88,7 +89,7 @@ func read(path string) (halt Halt, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &halt)
 	}
-	if err == nil && halt.Level == reconcile.LevelNone {
+	if err == nil && halt.Level == record.LevelNone {
 		err = errors.New("it names no level")
 	}
 	if err != nil {
@@ -99,15 +100,15 @@ func read(path string) (halt Halt, err error) {
 
 // scopeNow is what it is of by what is configured now: what is not any more stands
 // for all of it.
-func (h *Halt) scopeNow(config *configs.Config) reconcile.Scope {
+func (h *Halt) scopeNow(config *configs.Config) account.Scope {
 	scope, err := h.Scope(config)
 	if err != nil {
-		return reconcile.Scope{}
+		return account.Scope{}
 	}
 	return scope
 }
 
-func (h *Halt) audit(path string, scope reconcile.Scope) *record.Audit {
+func (h *Halt) audit(path string, scope account.Scope) *record.Audit {
 	return &record.Audit{Actor: h.By, Role: "operator", From: path, Action: "botd halt", Target: scope.String(),
 		Detail: h.Level.String() + ": " + h.Reason + " (at " + time.UnixMilli(h.AtMS).UTC().Format(time.RFC3339) + ", while no botd answered)"}
 }
@@ -205,7 +206,7 @@ func (h *Watcher) take(ctx context.Context, path string) {
 	case unread != nil && inForce:
 		return
 	case unread != nil:
-		event = &engine.EventHalt{Level: reconcile.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
+		event = &engine.EventHalt{Level: record.LevelPause, Why: fmt.Sprint("a halt was left that nobody can act on: ", unread)}
 	case inForce:
 		event = &engine.EventAudited{Audit: audit}
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"botd/configs"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime"
 	"botd/runtime/engine"
 )
@@ -19,7 +19,7 @@ import (
 func TestAHaltIsPutInForceOnceAndItsFileKeptUntilItIsDurable(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	path, err := Write(directory, Halt{AtMS: 2, By: "somebody", Level: reconcile.LevelCancel, Reason: "stop"})
+	path, err := Write(directory, Halt{AtMS: 2, By: "somebody", Level: record.LevelCancel, Reason: "stop"})
 	if err != nil {
 		t.Fatal(err)
 	}

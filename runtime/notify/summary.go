@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -77,7 +77,7 @@ func (t *Tally) Summary(s *engine.Status) string {
 	fmt.Fprintf(&text, "since the last one: %d fills, %d orders refused, %d warnings, %d errors", fills, refused, warnings, wrong)
 	unsettled := 0
 	for i := range s.Live {
-		if s.Live[i].State != reconcile.Working {
+		if s.Live[i].State() != placement.Working {
 			unsettled++
 		}
 	}

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/internal/enginetest"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -52,9 +55,10 @@ func TestTheTimeOfDayIsOfTheNextDayOnceItHasPassed(t *testing.T) {
 func TestASummaryTellsHowThingsStandAndWhatHappenedSinceTheLast(t *testing.T) {
 	t.Parallel()
 	symbol := &exchange.Symbol{Market: exchange.Futures, Name: "BTC-USDT", QuantityScale: 3}
+	sent := record.Record{ClientOrderID: "bx-1-1", Body: record.Sending{}}
 	status := &engine.Status{
-		Total: exchange.AmountOf(9_950), Day: reconcile.Day{Equity: exchange.AmountOf(10_000)},
-		Live:       []reconcile.Placement{{State: reconcile.Working}, {State: reconcile.Uncertain}},
+		Total: exchange.AmountOf(9_950), Day: account.Day{Equity: exchange.AmountOf(10_000)},
+		Live:       []account.Placement{enginetest.Placement(sent, placement.Working, 1), enginetest.Placement(sent, placement.Uncertain, 0)},
 		Degraded:   []engine.Degraded{{State: "halted", Cause: "operator: news"}},
 		Strategies: []engine.StrategyStatus{{Name: "trend", State: "halted", Symbol: symbol, Position: 120, Realized: exchange.AmountOf(-7)}},
 	}

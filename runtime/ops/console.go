@@ -12,6 +12,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -301,7 +302,7 @@ func (c *Console) limit(n *engine.Note, fact *engine.NoteLimit) {
 
 // ending says how an order ended, and what was filled of it where that is not all.
 func ending(s *exchange.Symbol, fact *engine.NoteSettled) string {
-	if fact.State == reconcile.Filled || fact.Filled == 0 || s == nil {
+	if fact.State == placement.Filled || fact.Filled == 0 || s == nil {
 		return fact.State.String()
 	}
 	return fact.State.String() + ", after " + quantity(s, fact.Filled) + " was filled"
@@ -361,9 +362,9 @@ func wish(s *exchange.Symbol, fact *engine.NoteDecision) string {
 func order(s *exchange.Symbol, intent *reconcile.Intent) string {
 	o := &intent.Order
 	switch intent.Purpose {
-	case reconcile.Cancel:
+	case placement.Cancel:
 		return fmt.Sprintf("cancel order %d", intent.OrderID)
-	case reconcile.Leverage:
+	case placement.Leverage:
 		return fmt.Sprintf("set leverage %d on %s", intent.Leverage, o.Symbol)
 	}
 	text := fmt.Sprintf("%s: %s %s", intent.Purpose, o.Side, o.Type)

@@ -13,6 +13,7 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/runtime/engine"
 	"botd/strategy"
@@ -26,9 +27,9 @@ func story(t *testing.T) []engine.Note {
 	t.Helper()
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 20}
 	stop := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}
-	entry := &reconcile.Intent{Strategy: "trend", Purpose: reconcile.Entry, Order: order, Reason: "fast average crossed above slow"}
-	protection := &reconcile.Intent{Strategy: "trend", Purpose: reconcile.StopLoss, Order: stop, Reason: "protection"}
-	unnumbered := engine.NoteOrder{Purpose: reconcile.Entry, ClientOrderID: "bmain-s1-4", Order: order}
+	entry := &reconcile.Intent{Strategy: "trend", Purpose: placement.Entry, Order: order, Reason: "fast average crossed above slow"}
+	protection := &reconcile.Intent{Strategy: "trend", Purpose: placement.StopLoss, Order: stop, Reason: "protection"}
+	unnumbered := engine.NoteOrder{Purpose: placement.Entry, ClientOrderID: "bmain-s1-4", Order: order}
 	numbered := unnumbered
 	numbered.OrderID = 771203
 	of := func(fact engine.Fact) engine.Note { return engine.Note{Strategy: "trend", Symbol: bitcoin, Fact: fact} }
@@ -40,7 +41,7 @@ func story(t *testing.T) []engine.Note {
 		of(engine.NotePlaced{NoteOrder: unnumbered}),
 		of(engine.NoteAcknowledged{NoteOrder: numbered, DurationMS: 31}),
 		of(engine.NoteFill{NoteOrder: numbered, Quantity: 20, Price: enginetest.Amount(t, "50013.35")}),
-		of(engine.NoteSettled{NoteOrder: numbered, State: reconcile.Filled, Filled: 20, Evidence: "fetched", DurationMS: 1_040}),
+		of(engine.NoteSettled{NoteOrder: numbered, State: placement.Filled, Filled: 20, Evidence: "fetched", DurationMS: 1_040}),
 		of(engine.NotePosition{Quantity: 20, EntryPrice: enginetest.Amount(t, "50013.35")}),
 		of(engine.NoteIntent{Intent: protection}),
 		of(engine.NoteRefusal{Intent: entry, Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"}}),

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -139,7 +139,7 @@ func (m *Metrics) order(n *engine.Note, market, strategy string) {
 	case engine.NoteFill:
 		m.fill(n.Symbol, &fact, market, strategy)
 	case engine.NoteRefused:
-		m.closed.WithLabelValues(market, strategy, oneOf(closedStates, reconcile.Refused.String())).Inc()
+		m.closed.WithLabelValues(market, strategy, oneOf(closedStates, placement.Refused.String())).Inc()
 		m.decided.take(fact.ClientOrderID)
 	case engine.NoteSettled:
 		m.settled(n.Symbol, &fact, market, strategy)
@@ -168,7 +168,7 @@ func (m *Metrics) round(atMS int64, fact *engine.NoteRound) {
 func (m *Metrics) settled(symbol *exchange.Symbol, fact *engine.NoteSettled, market, strategy string) {
 	m.closed.WithLabelValues(market, strategy, oneOf(closedStates, fact.State.String())).Inc()
 	decided := m.decided.take(fact.ClientOrderID)
-	if fact.Order.Type != exchange.MarketOrder || fact.State != reconcile.Filled {
+	if fact.Order.Type != exchange.MarketOrder || fact.State != placement.Filled {
 		return
 	}
 	m.settleSeconds.WithLabelValues(market).Observe(seconds(fact.DurationMS))

@@ -4,8 +4,9 @@ import (
 	"slices"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -104,8 +105,8 @@ func (m *Metrics) position(t *engine.StrategyStatus) {
 	}
 	m.unguarded.WithLabelValues(symbol).Set(bare)
 	key := t.Symbol.Key().String()
-	m.bareSeconds.WithLabelValues(symbol).Add(seconds(max(0, t.BareMS-m.bareMS[key])))
-	m.bareMS[key] = t.BareMS
+	m.bareSeconds.WithLabelValues(symbol).Add(seconds(max(0, t.UnprotectedMS-m.bareMS[key])))
+	m.bareMS[key] = t.UnprotectedMS
 }
 
 // books tells what the ledger says, each figure at once so that no scrape sees a
@@ -174,14 +175,14 @@ func (m *Metrics) orders(s *engine.Status) {
 	}
 	for i := range s.Live {
 		p := &s.Live[i]
-		market := p.Order.Market.String()
-		if p.State == reconcile.Working {
-			working[owner{market, m.known.strategy(p.Strategy)}]++
+		market := p.Order().Market.String()
+		if p.State() == placement.Working {
+			working[owner{market, m.known.strategy(p.Strategy())}]++
 			continue
 		}
 		unsettled[market]++
-		if first := oldest[market]; first == 0 || p.SentMS < first {
-			oldest[market] = p.SentMS
+		if first := oldest[market]; first == 0 || p.SentMS() < first {
+			oldest[market] = p.SentMS()
 		}
 	}
 	for _, market := range []string{"futures", "spot"} {
@@ -215,7 +216,7 @@ func haltReason(d *engine.Degraded) string {
 		return d.State
 	case d.Scope.Strategy != "":
 		return "strategy_halted"
-	case d.Scope != reconcile.Scope{}:
+	case d.Scope != account.Scope{}:
 		return "symbol_halted"
 	}
 	return "kill_switch"

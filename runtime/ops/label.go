@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/risk"
 )
 
@@ -29,8 +29,8 @@ var (
 	haltReasons    = []string{"kill_switch", "strategy_halted", "symbol_halted", "blind", "breaker", "limit", "strategy_limit", "quarantined", "foreign", "failed", "journal", "stale"}
 	orderTypes     = []exchange.OrderType{exchange.MarketOrder, exchange.Limit, exchange.StopLimit, exchange.StopMarket,
 		exchange.TakeProfitLimit, exchange.TakeProfitMarket}
-	purposes = []reconcile.Purpose{reconcile.Entry, reconcile.Exit, reconcile.Order, reconcile.ExitOrder, reconcile.StopLoss,
-		reconcile.TakeProfit, reconcile.Cancel, reconcile.Leverage}
+	purposes = []placement.Purpose{placement.Entry, placement.Exit, placement.Order, placement.ExitOrder, placement.StopLoss,
+		placement.TakeProfit, placement.Cancel, placement.Leverage}
 	knownCodes = []int{exchange.CodeInvalidSignature, exchange.CodeInvalidTimestamp, exchange.CodeUnknownKey, exchange.CodeNotPermitted,
 		exchange.CodeSpotInvalidSymbol, exchange.CodeFuturesInvalidSymbol}
 	marketReads = map[exchange.Operation]string{

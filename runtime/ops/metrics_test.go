@@ -16,7 +16,10 @@ import (
 	"botd/exchange"
 	"botd/internal/enginetest"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/risk"
 	"botd/runtime/engine"
 )
@@ -58,11 +61,13 @@ func running(t *testing.T) *engine.Status {
 			{Account: ledger.Realised, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "-7")},
 			{Account: ledger.Fees, Strategy: "trend", Symbol: bitcoin.Key(), Asset: "USDT", Amount: enginetest.Amount(t, "1.25")},
 		},
-		Live: []reconcile.Placement{
-			{ClientOrderID: "bx-1-1", OrderID: 11, Strategy: "trend", Purpose: reconcile.StopLoss, State: reconcile.Working, SentMS: 5_000,
-				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}},
-			{ClientOrderID: "bx-1-2", Strategy: "trend", Purpose: reconcile.Entry, State: reconcile.Uncertain, SentMS: 7_000,
-				Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}},
+		Live: []account.Placement{
+			enginetest.Placement(record.Record{AtMS: 5_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-1",
+				Body: record.Sending{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+					Type: exchange.StopMarket, StopPrice: enginetest.Price(t, bitcoin, "49000"), ClosePosition: true}}}, placement.Working, 11),
+			enginetest.Placement(record.Record{AtMS: 7_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-2",
+				Body: record.Sending{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+					Type: exchange.MarketOrder, Quantity: 30}}}, placement.Uncertain, 0),
 		},
 	}
 }
@@ -197,11 +202,11 @@ func TestSlippageIsMeasuredAgainstThePriceOfTheDecision(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("demo", Build{})
 	m.Status(running(t))
-	order := engine.NoteOrder{Purpose: reconcile.Exit, ClientOrderID: "a", Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder}}
+	order := engine.NoteOrder{Purpose: placement.Exit, ClientOrderID: "a", Order: exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder}}
 	for _, fact := range []engine.Fact{
-		engine.NoteApproved{Intent: &reconcile.Intent{Purpose: reconcile.Exit, Last: enginetest.Price(t, bitcoin, "50000")}},
+		engine.NoteApproved{Intent: &reconcile.Intent{Purpose: placement.Exit, Last: enginetest.Price(t, bitcoin, "50000")}},
 		engine.NotePlaced{NoteOrder: order},
-		engine.NoteSettled{NoteOrder: order, State: reconcile.Filled, Price: enginetest.Amount(t, "49975"), DurationMS: 800}, // sold 0.05 % lower
+		engine.NoteSettled{NoteOrder: order, State: placement.Filled, Price: enginetest.Amount(t, "49975"), DurationMS: 800}, // sold 0.05 % lower
 	} {
 		m.Note(&engine.Note{Strategy: "trend", Symbol: bitcoin, Fact: fact})
 	}
@@ -233,7 +238,7 @@ func TestTheStatusSetsTheGauges(t *testing.T) {
 	expect(t, m, 0, "botd_market_candle_lag_seconds", "market=futures")
 
 	status.Strategies[0].Protected, status.Strategies[0].CandleMS, status.NowMS = true, 1_700_000_100_000, 1_700_000_102_500
-	status.Degraded = []engine.Degraded{{State: "halted"}, {State: "breaker"}, {State: "halted", Scope: reconcile.Scope{Strategy: "hold"}}}
+	status.Degraded = []engine.Degraded{{State: "halted"}, {State: "breaker"}, {State: "halted", Scope: account.Scope{Strategy: "hold"}}}
 	m.Status(status)
 	expect(t, m, 1, "botd_trading_halted", "reason=breaker")
 	expect(t, m, 1, "botd_trading_halted", "reason=strategy_halted")

@@ -14,7 +14,9 @@ import (
 	"botd/exchange"
 	"botd/internal/failure"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/journal"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/gateway"
@@ -113,9 +115,10 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS), second(began))
 	}
 	state, truth := book.Strategy(c.Name), book.Symbol(symbol.Key())
-	p.memory = state.Memory
-	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *state.Plan.Clone(), *state.Plan.Clone(), state.Latch, truth.Known
-	p.outlook.Equity = book.Watch("").Day.Equity
+	plan := state.Plan()
+	p.memory = state.Memory()
+	p.outlook.InForce, p.outlook.Plan, p.outlook.Latch, p.outlook.Position = *plan.Clone(), *plan.Clone(), state.Latch(), truth.Known()
+	p.outlook.Equity = book.Watch("").Day().Equity
 	p.outlook.Blocks = blocksThen(book, c.Name, truth, state, atMS)
 	return p, nil
 }
@@ -147,7 +150,7 @@ func recordText(r *record.Record, symbol *exchange.Symbol) string {
 	return r.Summary()
 }
 
-func orderText(clientOrderID string, purpose reconcile.Purpose, o *exchange.NewOrder, symbol *exchange.Symbol) string {
+func orderText(clientOrderID string, purpose placement.Purpose, o *exchange.NewOrder, symbol *exchange.Symbol) string {
 	text := fmt.Sprintf("%s %s: %s %s %s", clientOrderID, purpose, o.Side, o.Type, symbol.QuantityDecimal(o.Quantity))
 	if o.Price != 0 {
 		text += " at " + symbol.PriceDecimal(o.Price).String()
@@ -169,34 +172,34 @@ func pastFillText(filled exchange.Quantity, price exchange.Amount, symbol *excha
 }
 
 // blocksThen is what the journal says was in the way.
-func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolTruth, state *reconcile.StrategyState, atMS int64) (all []engine.Block) {
+func blocksThen(book *reconcile.Book, name string, truth *reconcile.SymbolState, state *account.Strategy, atMS int64) (all []engine.Block) {
 	add := func(wayOut, format string, values ...any) {
 		all = append(all, engine.Block{What: fmt.Sprintf(format, values...), WayOut: wayOut})
 	}
 	for _, h := range book.Halts() {
-		if h.Scope.Covers(name, truth.Key) {
+		if h.Scope.Covers(name, truth.Key()) {
 			add("botd rearm", "halted %s at level %s: %s", h.Scope, h.Level, h.Why)
 		}
 	}
 	if book.Breaking(atMS) {
 		add("ended by itself "+second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Why)
 	}
-	if truth.Quarantine != "" {
-		add("botd resolve "+truth.Key.Name, "quarantined: %s", truth.Quarantine)
+	if truth.Quarantine() != "" {
+		add("botd resolve "+truth.Key().Name, "quarantined: %s", truth.Quarantine())
 	}
 	for _, scope := range []string{"", name} {
-		for _, b := range book.Watch(scope).Breaches {
+		for _, b := range book.Watch(scope).Breaches() {
 			if !b.Over(atMS) {
 				add("docs/risk.md", "the limit %s was crossed: %s", b.Rule, b.Why)
 			}
 		}
 	}
-	if state.Latch != 0 {
+	if state.Latch() != 0 {
 		add("the strategy wishes no position, or the other side", "latched: a position of this side was ended by something else than its plan")
 	}
 	for _, p := range book.Live() {
-		if p.Order.Key() == truth.Key && p.State.Unresolved() {
-			add("its fate was fetched, never guessed", "placement %s was %s", p.ClientOrderID, p.State)
+		if p.Symbol() == truth.Key() && p.State().Unresolved() {
+			add("its fate was fetched, never guessed", "placement %s was %s", p.ClientOrderID(), p.State())
 		}
 	}
 	return all

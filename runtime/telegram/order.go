@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/api"
 	"botd/runtime/api/auth"
 	"botd/runtime/view"
@@ -33,7 +33,7 @@ const (
 // pending is what waits for its code.
 type pending struct {
 	code     string
-	level    reconcile.HaltLevel // none for the end of a halt
+	level    record.HaltLevel // none for the end of a halt
 	strategy string
 	before   time.Time
 }
@@ -71,18 +71,18 @@ func (o *order) obey(text string) (reply string, ok bool) {
 	case name == "/positions" && len(rest) == 0:
 		return o.positions()
 	case name == "/pause" && take(1):
-		return o.change(reconcile.LevelPause, strategy) // at once: stopping must not wait
+		return o.change(record.LevelPause, strategy) // at once: stopping must not wait
 	case name == "/halt" && len(rest) > 0:
-		level, err := reconcile.ParseHaltLevel(strings.ToLower(rest[0]))
-		if rest = rest[1:]; err != nil || level == reconcile.LevelNone || !take(1) {
+		level, err := record.ParseHaltLevel(strings.ToLower(rest[0]))
+		if rest = rest[1:]; err != nil || level == record.LevelNone || !take(1) {
 			return help, false
 		}
-		if level == reconcile.LevelFlatten {
+		if level == record.LevelFlatten {
 			return o.preview(level, strategy)
 		}
 		return o.change(level, strategy)
 	case name == "/resume" && take(1):
-		return o.preview(reconcile.LevelNone, strategy)
+		return o.preview(record.LevelNone, strategy)
 	case name == "/confirm" && len(rest) == 1:
 		return o.confirm(rest[0])
 	}
@@ -108,16 +108,16 @@ func (o *order) call(method, path string, body, into any) (problem string) {
 func (o *order) reason() string { return "asked for on Telegram by " + o.caller.From }
 
 // request returns the path and the body of a halt, or without a level of its end.
-func (o *order) request(level reconcile.HaltLevel, strategy string, dryRun bool) (path string, body any) {
+func (o *order) request(level record.HaltLevel, strategy string, dryRun bool) (path string, body any) {
 	scope := api.RearmRequest{Strategy: strategy, ReasonRequest: api.ReasonRequest{Reason: o.reason(), DryRun: dryRun}}
-	if level == reconcile.LevelNone {
+	if level == record.LevelNone {
 		return "/api/v1/risk/rearm", scope
 	}
 	return "/api/v1/risk/halt", api.HaltRequest{Level: level, RearmRequest: scope}
 }
 
 // change carries a halt out, or its end.
-func (o *order) change(level reconcile.HaltLevel, strategy string) (string, bool) {
+func (o *order) change(level record.HaltLevel, strategy string) (string, bool) {
 	path, body := o.request(level, strategy, false)
 	var done api.HaltAnswer
 	if problem := o.call(http.MethodPost, path, body, &done); problem != "" {
@@ -133,7 +133,7 @@ func (o *order) change(level reconcile.HaltLevel, strategy string) (string, bool
 }
 
 // preview shows what a change would do, and gives the code that carries it out.
-func (o *order) preview(level reconcile.HaltLevel, strategy string) (string, bool) {
+func (o *order) preview(level record.HaltLevel, strategy string) (string, bool) {
 	path, body := o.request(level, strategy, true)
 	var would api.HaltAnswer
 	if problem := o.call(http.MethodPost, path, body, &would); problem != "" {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
 
@@ -41,7 +41,7 @@ func (a *Audit) describe(r *record.Record) bool {
 		a.Target, a.Detail, a.RequestID = body.Target, body.Detail, body.RequestID
 	case record.Halt:
 		a.Action, a.Detail = "halt "+body.Level.String(), body.Why
-		if body.Level == reconcile.LevelNone {
+		if body.Level == record.LevelNone {
 			a.Action = "rearm"
 		}
 	case record.Limit:
@@ -74,7 +74,7 @@ func (a *Audit) describe(r *record.Record) bool {
 }
 
 func targetOf(r *record.Record) string {
-	return reconcile.Scope{Strategy: r.Strategy, Symbol: r.Symbol}.String()
+	return account.Scope{Strategy: r.Strategy, Symbol: r.Symbol}.String()
 }
 
 // Audits returns changes, newest first.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
 
@@ -32,7 +32,7 @@ func HaltStepOf(step *engine.Step) HaltStep {
 	o, symbol := &step.Intent.Order, step.Symbol
 	out := HaltStep{Strategy: step.Strategy, Market: symbol.Market.String(), Symbol: symbol.Name, Action: step.Intent.Purpose.String(), Later: step.Later,
 		ClientOrderID: step.Intent.ClientID, OrderID: step.Intent.OrderID}
-	if step.Intent.Purpose == reconcile.Cancel {
+	if step.Intent.Purpose == placement.Cancel {
 		out.Text = fmt.Sprintf("cancel order %d (%s) on %s", out.OrderID, out.ClientOrderID, symbol.Key())
 		if out.OrderID == 0 {
 			out.Text = fmt.Sprintf("cancel order %s on %s, once its id is known", out.ClientOrderID, symbol.Key())

@@ -1,13 +1,13 @@
 package view
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -43,7 +43,7 @@ type Symbols func(key exchange.SymbolKey) (*exchange.Symbol, bool)
 // placed is one placement and what its records say.
 type placed struct {
 	n     int64 // of the record it began with
-	p     reconcile.Placement
+	p     account.Placement
 	steps []Step
 }
 
@@ -61,13 +61,11 @@ func (h *History) Take(r *record.Record) {
 	h.taken++
 	switch body := r.Body.(type) {
 	case record.Sending:
-		h.begin(r, reconcile.Placement{Purpose: body.Purpose, Key: body.Key, Order: body.Order, State: reconcile.Sending, DeadlineMS: body.DeadlineMS},
-			"journalled", "durable before its first byte")
+		h.begin(r, "journalled", "durable before its first byte")
 	case record.Acknowledged, record.Refused, record.Unknown, record.Fill, record.Ended:
 		h.advance(r)
 	case record.Found:
-		h.begin(r, reconcile.Placement{OrderID: body.OrderID, Purpose: body.Purpose, Key: body.Key, Order: body.Order, State: reconcile.Working,
-			Evidence: body.Evidence}, "fetched", "found on the exchange: "+body.Evidence)
+		h.begin(r, "fetched", "found on the exchange: "+body.Evidence)
 	case record.Withdrawn:
 		if o := h.orders[r.ClientOrderID]; o != nil {
 			o.step(r.AtMS, "withdrawn", "by a person: "+body.Why)
@@ -82,11 +80,11 @@ func (h *History) Take(r *record.Record) {
 }
 
 // begin lists an order whose first record this is, with its first step.
-func (h *History) begin(r *record.Record, p reconcile.Placement, step, text string) {
+func (h *History) begin(r *record.Record, step, text string) {
 	if len(h.byTime) >= maxOrders {
 		h.forget()
 	}
-	p.ClientOrderID, p.Strategy, p.SentMS = r.ClientOrderID, r.Strategy, r.AtMS
+	p, _ := account.Begin(r)
 	o := &placed{n: h.taken, p: p}
 	o.step(r.AtMS, step, text)
 	h.orders[r.ClientOrderID] = o
@@ -98,11 +96,11 @@ func (h *History) begin(r *record.Record, p reconcile.Placement, step, text stri
 func (h *History) forget() {
 	left := maxOrders / 10
 	h.byTime = slices.DeleteFunc(h.byTime, func(o *placed) bool {
-		if left == 0 || !o.p.State.Final() {
+		if left == 0 || !o.p.State().Final() {
 			return false
 		}
 		left--
-		delete(h.orders, o.p.ClientOrderID)
+		delete(h.orders, o.p.ClientOrderID())
 		return true
 	})
 }
@@ -112,72 +110,58 @@ func (h *History) advance(r *record.Record) {
 	if o == nil {
 		return // an order that was dropped
 	}
-	p := &o.p
+	before := o.p.Filled()
+	o.p = o.p.After(r)
+	if grown := o.p.Filled() - before; grown > 0 {
+		h.filled(o, r.AtMS, grown)
+	}
 	switch body := r.Body.(type) {
 	case record.Acknowledged:
-		p.OrderID, p.State = body.OrderID, reconcile.Acknowledged
 		o.step(r.AtMS, "acknowledged", "")
 	case record.Refused:
-		p.State, p.Why, p.EndedMS = reconcile.Refused, body.Why, r.AtMS
 		o.step(r.AtMS, "refused", body.Why)
 	case record.Unknown:
-		p.State, p.Why = reconcile.Uncertain, body.Why
 		o.step(r.AtMS, "uncertain", body.Why)
-	case record.Fill:
-		p.OrderID, p.State = cmp.Or(body.OrderID, p.OrderID), reconcile.Working
-		h.filled(o, r)
 	case record.Ended:
-		p.OrderID = cmp.Or(body.OrderID, p.OrderID)
-		h.filled(o, r)
-		p.State, p.Evidence, p.EndedMS = body.State, body.Evidence, r.AtMS
 		o.step(r.AtMS, "settled", body.State.String()+": "+body.Evidence)
 	}
 	h.publishOrder(o)
 }
 
 // filled lists a fill beyond what was known.
-func (h *History) filled(o *placed, r *record.Record) {
-	filled, price, _ := r.Filled()
-	grown := filled - o.p.Filled
-	if !price.IsZero() {
-		o.p.Price = price
-	}
-	if grown <= 0 {
-		return
-	}
-	o.p.Filled = filled
-	f := h.fills.add(Fill{ID: h.fills.nextID(), AtMS: r.AtMS, ClientOrderID: o.p.ClientOrderID, OrderID: o.p.OrderID, Strategy: o.p.Strategy,
-		Purpose: o.p.Purpose.String(),
-		Market:  o.p.Order.Market.String(), Symbol: o.p.Order.Symbol, Side: o.p.Order.Side.String(), Price: o.p.Price.String(), key: o.p.Order.Key(),
+func (h *History) filled(o *placed, atMS int64, grown exchange.Quantity) {
+	f := h.fills.add(Fill{ID: h.fills.nextID(), AtMS: atMS, ClientOrderID: o.p.ClientOrderID(), OrderID: o.p.OrderID(), Strategy: o.p.Strategy(),
+		Purpose: o.p.Purpose().String(),
+		Market:  o.p.Order().Market.String(), Symbol: o.p.Order().Symbol, Side: o.p.Order().Side.String(), Price: o.p.Price().String(), key: o.p.Symbol(),
 		grown: grown})
 	text := "filled more"
 	if s, found := h.symbols(f.key); found {
 		text = "filled " + s.QuantityDecimal(grown).String() + " more"
 	}
-	o.step(r.AtMS, "fetched", text)
+	o.step(atMS, "fetched", text)
 	h.publish("fill", h.fill(f))
 }
 
 // observe adds what a snapshot shows beyond the records: that an order was fetched, and its
 // newest state. A live order is never dropped.
-func (h *History) observe(live []reconcile.Placement, nowMS int64) {
+func (h *History) observe(live []account.Placement, nowMS int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range live {
 		p := &live[i]
-		o := h.orders[p.ClientOrderID]
+		o := h.orders[p.ClientOrderID()]
 		switch {
 		case o == nil:
 			o = &placed{n: h.taken, p: *p}
-			h.orders[p.ClientOrderID] = o
+			h.orders[p.ClientOrderID()] = o
 			h.byTime = append(h.byTime, o)
-		case o.p.State.Final() || o.p.State == p.State && o.p.OrderID == p.OrderID:
+		case o.p.State().Final() || o.p.State() == p.State() && o.p.OrderID() == p.OrderID():
 			continue
 		}
-		if p.State == reconcile.Working && o.p.State != p.State {
+		if p.State() == placement.Working && o.p.State() != p.State() {
 			o.step(nowMS, "fetched", "seen on the exchange")
 		}
-		o.p.State, o.p.OrderID = p.State, p.OrderID
+		o.p = o.p.In(p.State(), p.OrderID())
 		h.publishOrder(o)
 	}
 }
@@ -185,8 +169,8 @@ func (h *History) observe(live []reconcile.Placement, nowMS int64) {
 // restarted makes every placement without a known outcome uncertain.
 func (h *History) restarted(r *record.Record) {
 	for _, o := range h.byTime {
-		if o.p.State == reconcile.Sending {
-			o.p.State = reconcile.Uncertain
+		if o.p.State() == placement.Sending {
+			o.p = o.p.In(placement.Uncertain, o.p.OrderID())
 			o.step(r.AtMS, "uncertain", "botd was started again before its answer was known")
 		}
 	}
@@ -270,7 +254,7 @@ func (h *History) Order(id string) (Order, []Step, bool) {
 	defer h.mu.Unlock()
 	o := h.orders[id]
 	for i := len(h.byTime) - 1; i >= 0 && o == nil; i-- {
-		if h.byTime[i].p.OrderID != 0 && number(h.byTime[i].p.OrderID) == id {
+		if h.byTime[i].p.OrderID() != 0 && number(h.byTime[i].p.OrderID()) == id {
 			o = h.byTime[i]
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -13,16 +13,16 @@ func TestTheHistoryIsBoundedAndKeepsWhatLives(t *testing.T) {
 	t.Parallel()
 	h := NewHistory()
 	sent := func(id string) *record.Record {
-		return &record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: reconcile.Entry,
+		return &record.Record{AtMS: 2, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: id, Body: record.Sending{Purpose: placement.Entry,
 			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 30}}}
 	}
 	h.Take(sent("lives"))
 	for i := range maxOrders + 10 {
 		id := fmt.Sprint("x", i)
-		ended := record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: reconcile.Filled, Filled: 30}}
+		ended := record.Record{AtMS: 3, ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: 30}}
 		h.Take(sent(id))
 		h.Take(&ended)
-		h.Take(&record.Record{AtMS: 4, Body: record.Halt{Level: reconcile.LevelPause}})
+		h.Take(&record.Record{AtMS: 4, Body: record.Halt{Level: record.LevelPause}})
 	}
 	if len(h.byTime) > maxOrders || len(h.orders) != len(h.byTime) || len(h.fills.all) > maxFills || len(h.audits.all) > maxAudits {
 		t.Errorf("want at most %d orders, %d fills and %d changes, have %d, %d, %d", maxOrders, maxFills, maxAudits, len(h.byTime), len(h.fills.all),

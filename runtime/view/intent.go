@@ -7,6 +7,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/risk"
 	"botd/runtime/engine"
 )
@@ -109,7 +110,7 @@ func (b *Board) outcome(n *engine.Note) {
 	clientOrderID, _ := n.Fact.(interface{ IDs() (string, int64) }).IDs()
 	for i := len(b.intents.all) - 1; i >= 0; i-- {
 		in := &b.intents.all[i].value
-		if in.ClientOrderID != clientOrderID || in.Purpose == reconcile.Cancel.String() {
+		if in.ClientOrderID != clientOrderID || in.Purpose == placement.Cancel.String() {
 			continue
 		}
 		switch fact := n.Fact.(type) {
@@ -156,10 +157,10 @@ func intentOf(atMS int64, s *exchange.Symbol, intent *reconcile.Intent) Intent {
 		in.Last = s.PriceDecimal(intent.Last).String()
 	}
 	switch intent.Purpose {
-	case reconcile.Cancel:
+	case placement.Cancel:
 		in.ClientOrderID, in.OrderID = intent.ClientID, intent.OrderID
 		return in
-	case reconcile.Leverage:
+	case placement.Leverage:
 		in.Quantity = number(int64(intent.Leverage))
 		return in
 	}
@@ -201,7 +202,7 @@ func (b *Board) Intent(id string, history *History) (OneIntent, bool) {
 	one, found := OneIntent{Schema: 1, Checks: []Verdict{}, Steps: []Step{}}, false
 	b.mu.Lock()
 	for i := len(b.intents.all) - 1; i >= 0 && !found; i-- {
-		if in := &b.intents.all[i].value; in.ID == id || in.ClientOrderID == id && in.Purpose != reconcile.Cancel.String() {
+		if in := &b.intents.all[i].value; in.ID == id || in.ClientOrderID == id && in.Purpose != placement.Cancel.String() {
 			one.Intent, one.Checks, one.Steps, found = *in, OrEmpty(in.checks), append([]Step{}, in.steps...), true
 		}
 	}

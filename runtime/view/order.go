@@ -2,7 +2,7 @@ package view
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 )
 
 // Order is one placement.
@@ -35,24 +35,24 @@ type Order struct {
 
 // orderOf writes a placement; prices and quantities stay empty while the scales of the
 // symbol are unknown.
-func orderOf(p *reconcile.Placement, s *exchange.Symbol) Order {
-	o := Order{ClientOrderID: p.ClientOrderID, OrderID: p.OrderID, Strategy: p.Strategy, Purpose: p.Purpose.String(), Key: p.Key,
-		Market: p.Order.Market.String(), Symbol: p.Order.Symbol, Side: p.Order.Side.String(), Type: p.Order.Type.String(), State: p.State.String(),
-		Live: !p.State.Final(), ReduceOnly: p.Order.ReduceOnly, ClosePosition: p.Order.ClosePosition, PostOnly: p.Order.PostOnly,
-		MeanPrice: p.Price.String(), SentMS: p.SentMS,
-		EndedMS: p.EndedMS, Why: p.Why, Evidence: p.Evidence}
-	if !p.Order.QuoteAmount.IsZero() {
-		o.QuoteAmount = p.Order.QuoteAmount.String()
+func orderOf(p *account.Placement, s *exchange.Symbol) Order {
+	o := Order{ClientOrderID: p.ClientOrderID(), OrderID: p.OrderID(), Strategy: p.Strategy(), Purpose: p.Purpose().String(), Key: p.Key(),
+		Market: p.Order().Market.String(), Symbol: p.Order().Symbol, Side: p.Order().Side.String(), Type: p.Order().Type.String(), State: p.State().String(),
+		Live: !p.State().Final(), ReduceOnly: p.Order().ReduceOnly, ClosePosition: p.Order().ClosePosition, PostOnly: p.Order().PostOnly,
+		MeanPrice: p.Price().String(), SentMS: p.SentMS(),
+		EndedMS: p.EndedMS(), Why: p.Why(), Evidence: p.Evidence()}
+	if !p.Order().QuoteAmount.IsZero() {
+		o.QuoteAmount = p.Order().QuoteAmount.String()
 	}
 	if s != nil {
-		o.Price, o.StopPrice = s.PriceDecimal(p.Order.Price).String(), s.PriceDecimal(p.Order.StopPrice).String()
-		o.Quantity, o.Filled = s.QuantityDecimal(p.Order.Quantity).String(), s.QuantityDecimal(p.Filled).String()
+		o.Price, o.StopPrice = s.PriceDecimal(p.Order().Price).String(), s.PriceDecimal(p.Order().StopPrice).String()
+		o.Quantity, o.Filled = s.QuantityDecimal(p.Order().Quantity).String(), s.QuantityDecimal(p.Filled()).String()
 	}
 	return o
 }
 
 func (h *History) order(o *placed) Order {
-	s, _ := h.symbols(o.p.Order.Key())
+	s, _ := h.symbols(o.p.Symbol())
 	return orderOf(&o.p, s)
 }
 

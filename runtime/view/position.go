@@ -2,7 +2,7 @@ package view
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/runtime/engine"
 )
 
@@ -72,19 +72,19 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 	}
 	for i := range b.status.Strategies {
 		if r := &b.status.Strategies[i]; r.Symbol.Key() == t.Key {
-			p.Strategy, p.Protected, p.UnprotectedMS, p.Unrealized = r.Name, r.Protected, r.BareMS, r.Unrealized().String()
+			p.Strategy, p.Protected, p.UnprotectedMS, p.Unrealized = r.Name, r.Protected, r.UnprotectedMS, r.Unrealized().String()
 		}
 	}
 	var reducing exchange.Quantity
 	for i := range b.status.Live {
 		o := &b.status.Live[i]
-		if o.Order.Key() != t.Key {
+		if o.Symbol() != t.Key {
 			continue
 		}
-		if o.Order.ReduceOnly {
+		if o.Order().ReduceOnly {
 			reducing += o.Remaining()
 		}
-		if o.Purpose.Protects() {
+		if o.Purpose().Protects() {
 			p.Protection = append(p.Protection, protectionOf(o, s))
 		}
 	}
@@ -92,9 +92,9 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 	return p
 }
 
-func protectionOf(o *reconcile.Placement, s *exchange.Symbol) Protection {
-	return Protection{o.Purpose.String(), o.State.String(), s.PriceDecimal(o.Order.StopPrice).String(),
-		nonZero(o.Order.Quantity != 0, s.QuantityDecimal(o.Order.Quantity)), o.ClientOrderID}
+func protectionOf(o *account.Placement, s *exchange.Symbol) Protection {
+	return Protection{o.Purpose().String(), o.State().String(), s.PriceDecimal(o.Order().StopPrice).String(),
+		nonZero(o.Order().Quantity != 0, s.QuantityDecimal(o.Order().Quantity)), o.ClientOrderID()}
 }
 
 // PositionChange is the event of a position that changed.

@@ -4,7 +4,8 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 )
 
@@ -34,7 +35,7 @@ type SetLimit struct {
 	Why   string    `json:"why"`
 }
 
-func setLimit(s *reconcile.SetLimit) *SetLimit {
+func setLimit(s *account.SetLimit) *SetLimit {
 	if s == nil {
 		return nil
 	}
@@ -71,26 +72,26 @@ type Risk struct {
 
 // Halt is one halt in force.
 type Halt struct {
-	Scope    string              `json:"scope"` // account | strategy | symbol
-	Strategy string              `json:"strategy,omitempty"`
-	Market   string              `json:"market,omitempty"`
-	Symbol   string              `json:"symbol,omitempty"`
-	Level    reconcile.HaltLevel `json:"level"` // pause | cancel | flatten
-	Why      string              `json:"why"`
-	Since    time.Time           `json:"since"`
+	Scope    string           `json:"scope"` // account | strategy | symbol
+	Strategy string           `json:"strategy,omitempty"`
+	Market   string           `json:"market,omitempty"`
+	Symbol   string           `json:"symbol,omitempty"`
+	Level    record.HaltLevel `json:"level"` // pause | cancel | flatten
+	Why      string           `json:"why"`
+	Since    time.Time        `json:"since"`
 }
 
 // Level is one level of the kill switch.
 type Level struct {
-	Level reconcile.HaltLevel `json:"level"` // pause | cancel | flatten
-	Does  string              `json:"does"`
+	Level record.HaltLevel `json:"level"` // pause | cancel | flatten
+	Does  string           `json:"does"`
 }
 
 // HaltLevels are the levels of the kill switch, the mildest first.
 var HaltLevels = []Level{
-	{reconcile.LevelPause, "nothing opens; exits and stops continue"},
-	{reconcile.LevelCancel, "and resting opening orders are canceled"},
-	{reconcile.LevelFlatten, "and positions are closed at market"},
+	{record.LevelPause, "nothing opens; exits and stops continue"},
+	{record.LevelCancel, "and resting opening orders are canceled"},
+	{record.LevelFlatten, "and positions are closed at market"},
 }
 
 // Risk returns everything the risk page shows.
@@ -101,7 +102,7 @@ func (b *Board) Risk() Risk {
 		Degraded: DegradedOf(b.status.Degraded), History: b.recentNotices("halt", "breaker", "limit", "limit_set")}
 }
 
-func haltsOf(all []reconcile.Halt) []Halt {
+func haltsOf(all []account.Halt) []Halt {
 	out := []Halt{}
 	for _, h := range all {
 		one := Halt{Level: h.Level, Why: h.Why, Since: time.UnixMilli(h.AtMS).UTC()}
@@ -112,7 +113,7 @@ func haltsOf(all []reconcile.Halt) []Halt {
 }
 
 // scopeText writes a scope as its kind and the names that belong to it.
-func scopeText(s reconcile.Scope) (kind, strategy, market, symbol string) {
+func scopeText(s account.Scope) (kind, strategy, market, symbol string) {
 	switch {
 	case s.Strategy != "":
 		return "strategy", s.Strategy, "", ""

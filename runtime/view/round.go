@@ -60,8 +60,8 @@ func (b *Board) Reconcile() Reconcile {
 	rounds, _ := b.rounds.page(recent, func(*Round) bool { return true })
 	out.Rounds, out.Events = OrEmpty(rounds), b.recentNotices("quarantine", "foreign", "adopted", "ignored", "found", "stale")
 	for i := range s.Live {
-		if p := &s.Live[i]; p.State.Unresolved() {
-			out.Unknown = append(out.Unknown, orderOf(p, b.symbolRules(p.Order.Key())))
+		if p := &s.Live[i]; p.State().Unresolved() {
+			out.Unknown = append(out.Unknown, orderOf(p, b.symbolRules(p.Symbol())))
 		}
 	}
 	return out

@@ -6,43 +6,45 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
 	"botd/runtime/engine"
 	"botd/runtime/ops"
 )
 
 // Status is everything that an overview shows.
 type Status struct {
-	Schema     int                 `json:"schema"`
-	Version    string              `json:"version"`
-	Mode       string              `json:"mode"`
-	Instance   string              `json:"instance"`
-	Started    time.Time           `json:"started"`
-	UptimeS    int64               `json:"uptime_s"`
-	Unclean    bool                `json:"unclean_start,omitempty"` // the run before this one ended without a clean stop
-	Time       time.Time           `json:"time"`                    // of the exchange
-	Ready      bool                `json:"ready"`
-	Checks     []ops.Check         `json:"checks"`
-	EventID    string              `json:"event_id"`  // follow the stream from here
-	Equity     Decimal             `json:"equity"`    // of all markets that are traded
-	Uncounted  []Holding           `json:"uncounted"` // in the spot wallet but not in equity: what botd did not buy
-	Futures    Decimal             `json:"futures_equity"`
-	Wallet     Decimal             `json:"wallet"`
-	Available  Decimal             `json:"available"`
-	Unrealized Decimal             `json:"unrealized"`
-	MarginUsed Decimal             `json:"margin_used"`
-	Today      Day                 `json:"today"`
-	Halted     reconcile.HaltLevel `json:"halted,omitempty"` // the level of the account's halt
-	Why        string              `json:"why,omitempty"`
-	Blind      bool                `json:"blind"`
-	Degraded   []Degraded          `json:"degraded"` // declared states in force
-	Open       int                 `json:"open_orders"`
-	Unsettled  int                 `json:"unsettled"`
-	OldestMS   int64               `json:"unsettled_since_ms,omitempty"`
-	Positions  int                 `json:"positions"`
-	Nearest    *Liquidation        `json:"nearest_liquidation"`
-	Reconcile  ReconcileSummary    `json:"reconcile"`
-	Strategies []Strategy          `json:"strategies"`
+	Schema     int              `json:"schema"`
+	Version    string           `json:"version"`
+	Mode       string           `json:"mode"`
+	Instance   string           `json:"instance"`
+	Started    time.Time        `json:"started"`
+	UptimeS    int64            `json:"uptime_s"`
+	Unclean    bool             `json:"unclean_start,omitempty"` // the run before this one ended without a clean stop
+	Time       time.Time        `json:"time"`                    // of the exchange
+	Ready      bool             `json:"ready"`
+	Checks     []ops.Check      `json:"checks"`
+	EventID    string           `json:"event_id"`  // follow the stream from here
+	Equity     Decimal          `json:"equity"`    // of all markets that are traded
+	Uncounted  []Holding        `json:"uncounted"` // in the spot wallet but not in equity: what botd did not buy
+	Futures    Decimal          `json:"futures_equity"`
+	Wallet     Decimal          `json:"wallet"`
+	Available  Decimal          `json:"available"`
+	Unrealized Decimal          `json:"unrealized"`
+	MarginUsed Decimal          `json:"margin_used"`
+	Today      Day              `json:"today"`
+	Halted     record.HaltLevel `json:"halted,omitempty"` // the level of the account's halt
+	Why        string           `json:"why,omitempty"`
+	Blind      bool             `json:"blind"`
+	Degraded   []Degraded       `json:"degraded"` // declared states in force
+	Open       int              `json:"open_orders"`
+	Unsettled  int              `json:"unsettled"`
+	OldestMS   int64            `json:"unsettled_since_ms,omitempty"`
+	Positions  int              `json:"positions"`
+	Nearest    *Liquidation     `json:"nearest_liquidation"`
+	Reconcile  ReconcileSummary `json:"reconcile"`
+	Strategies []Strategy       `json:"strategies"`
 }
 
 // Day is what the account earned since midnight UTC, and its drawdown.
@@ -114,12 +116,12 @@ func (b *Board) statusOf() Status {
 		out.Ready = out.Ready && check.OK
 	}
 	for i := range s.Live {
-		if s.Live[i].State == reconcile.Working {
+		if s.Live[i].State() == placement.Working {
 			continue
 		}
 		out.Unsettled++
-		if out.OldestMS == 0 || s.Live[i].SentMS < out.OldestMS {
-			out.OldestMS = s.Live[i].SentMS
+		if out.OldestMS == 0 || s.Live[i].SentMS() < out.OldestMS {
+			out.OldestMS = s.Live[i].SentMS()
 		}
 	}
 	for i := range s.Strategies {
@@ -131,7 +133,7 @@ func (b *Board) statusOf() Status {
 	return out
 }
 
-func dayOf(day reconcile.Day, equity exchange.Amount) Day {
+func dayOf(day account.Day, equity exchange.Amount) Day {
 	d := Day{Start: moment(day.StartMS), StartEquity: day.Equity.String(), Peak: day.Peak.String(), Change: "0"}
 	if day.StartMS == 0 {
 		return d

@@ -2,7 +2,7 @@ package view
 
 import (
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/reconcile/record"
 )
@@ -50,7 +50,7 @@ type EndedPosition struct {
 
 // tripped lists the positions that a record of the ledger closes.
 func (h *History) tripped(r *record.Record) {
-	for _, trip := range reconcile.TakeRoundTrips(h.trips, r) {
+	for _, trip := range account.TakeRoundTrips(h.trips, r) {
 		h.closed.add(trip)
 		if trip.Strategy != "" {
 			h.publish("trade", roundTripOf(h.closed.last, &trip))

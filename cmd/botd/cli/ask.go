@@ -18,7 +18,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
 	"botd/runtime/view"
@@ -122,7 +122,7 @@ func newStatus() *cobra.Command {
 		if !s.Ready {
 			state = "NOT READY"
 		}
-		if s.Halted != reconcile.LevelNone {
+		if s.Halted != record.LevelNone {
 			state += ", HALTED (" + s.Halted.String() + "): " + s.Why
 		}
 		fmt.Fprintf(w, "botd %s  %s  up %s  %s\nequity %s USDT  available %s  orders %d  unsettled %d\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state, s.Equity, s.Available, s.Open, s.Unsettled)

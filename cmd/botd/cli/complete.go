@@ -6,13 +6,13 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
-	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // Values that a shell offers for flags of these names, whichever command has them.
 var flagValues = map[string][]string{
 	"mode":       {"demo", "paper", "live"},
-	"level":      reconcile.HaltLevels(),
+	"level":      record.HaltLevels(),
 	"market":     {"futures", "spot"},
 	"log-format": {"auto", "console", "json"},
 	"interval":   intervals(),

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/configs"
-	"botd/reconcile"
+	"botd/reconcile/record"
 )
 
 // above is the root of the repository, seen from here.
@@ -294,7 +294,7 @@ func TestConceptsNameWhatThereIs(t *testing.T) {
 			t.Errorf("docs/concepts.md: want a line of mode %s", k)
 		}
 	}
-	for _, level := range reconcile.HaltLevels() {
+	for _, level := range record.HaltLevels() {
 		if !strings.Contains(page, "`"+level+"`") {
 			t.Errorf("docs/concepts.md: want halt level %s named", level)
 		}

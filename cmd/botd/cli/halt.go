@@ -15,7 +15,7 @@ import (
 	"botd/configs"
 	"botd/internal/failure"
 	"botd/internal/spell"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/api"
 	"botd/runtime/api/client"
 	"botd/runtime/view"
@@ -62,19 +62,19 @@ On a live account a person at a terminal is shown what will be sent, and asked.`
 			return flags.halt(command)
 		},
 	}
-	command.Flags().StringVar(&level, "level", reconcile.LevelPause.String(), "pause, cancel or flatten")
+	command.Flags().StringVar(&level, "level", record.LevelPause.String(), "pause, cancel or flatten")
 	flags.part(command, "halt")
 	flags.deed(command)
 	return command
 }
 
 // levelNamed reads the level of a halt.
-func levelNamed(name string) (reconcile.HaltLevel, error) {
-	level, err := reconcile.ParseHaltLevel(name)
-	if err == nil && level != reconcile.LevelNone {
+func levelNamed(name string) (record.HaltLevel, error) {
+	level, err := record.ParseHaltLevel(name)
+	if err == nil && level != record.LevelNone {
 		return level, nil
 	}
-	names := reconcile.HaltLevels()
+	names := record.HaltLevels()
 	text := fmt.Sprintf("--level %s: there is %s", name, strings.Join(names, ", "))
 	if near := spell.Nearest(name, names); near != "" {
 		text += "\nhint: did you mean " + near + "?"
@@ -118,7 +118,7 @@ func (f *haltFlags) halt(command *cobra.Command) error {
 // confirm shows a person at a terminal what a live account will be sent, and asks
 // for the instance's name. A program is not asked: a halt must not hang.
 func (f *haltFlags) confirm(command *cobra.Command, d *running) error {
-	if f.DryRun || f.Level == reconcile.LevelPause {
+	if f.DryRun || f.Level == record.LevelPause {
 		return nil
 	}
 	asked := f.HaltRequest
@@ -163,7 +163,7 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 		fmt.Fprintln(w, "  "+h.Steps[i].Text)
 	}
 	switch {
-	case len(h.Steps) == 0 && h.Level != reconcile.LevelPause:
+	case len(h.Steps) == 0 && h.Level != record.LevelPause:
 		fmt.Fprintln(w, "  nothing: there is nothing to take away")
 	case len(h.Steps) == 0:
 		fmt.Fprintln(w, "  nothing: exits and stops go on")

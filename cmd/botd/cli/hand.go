@@ -12,7 +12,7 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
-	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/runtime/api"
 )
 
@@ -84,7 +84,7 @@ func followAll(command *cobra.Command, d *running, out *api.HaltAnswer, wait tim
 	for i := range out.Steps {
 		if name := out.Steps[i].Strategy; !slices.Contains(followed, name) {
 			followed = append(followed, name)
-			if err := follow(command, d, reconcile.Scope{Strategy: name}.String(), wait-time.Since(began)); err != nil {
+			if err := follow(command, d, account.Scope{Strategy: name}.String(), wait-time.Since(began)); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -23,7 +24,7 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	binding := journal.Binding{Mode: "demo", Instance: "main"}
 	store, err := journal.Open(context.Background(), path, binding)
 	script.Check(err)
-	book := reconcile.NewBook(reconcile.Settle{})
+	book := reconcile.NewBook(placement.Settle{})
 	add := func(records ...record.Record) {
 		for i := range records {
 			book.Apply(&records[i])
@@ -42,8 +43,8 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10, ClientOrderID: "bmain-1-1"}
 	about := record.Record{AtMS: start + 1_000, Strategy: "trend", Symbol: key, ClientOrderID: order.ClientOrderID}
 	sending, ended := about, about
-	sending.Body = record.Sending{Order: order, Purpose: reconcile.Entry}
-	ended.Body = record.Ended{State: reconcile.Filled, OrderID: 7, Filled: 10, Evidence: "fetched FILLED"}
+	sending.Body = record.Sending{Order: order, Purpose: placement.Entry}
+	ended.Body = record.Ended{State: placement.Filled, OrderID: 7, Filled: 10, Evidence: "fetched FILLED"}
 	leg := ledger.Position{ID: 1, Symbol: "BTC-USDT", Opened: exchange.MustAmount("0.01"), Remaining: exchange.MustAmount("0.01"), Entry: exchange.AmountOf(50_000)}
 	add(record.Record{AtMS: start, Body: record.Boot{Epoch: 1, Account: binding.Text()}})
 	entry(start, "10000")

@@ -17,6 +17,7 @@ import (
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -56,7 +57,7 @@ exchange's) is an entry of its own, unexplained, and stays to be seen.`,
 				return err
 			}
 			defer store.Close()
-			book, entries := reconcile.NewBook(reconcile.Settle{}), []entryLine{}
+			book, entries := reconcile.NewBook(placement.Settle{}), []entryLine{}
 			err = store.Select(command.Context(), journal.Filter{}, func(s *journal.Stored) error {
 				book.Apply(&s.Record)
 				if posting, ok := s.Body.(record.Posting); ok && flags.entries && s.AtMS >= since {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"botd/internal/failure"
-	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/record"
 	"botd/runtime/gateway"
@@ -24,7 +23,7 @@ func oldJournal(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Append(t.Context(), []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1}}, {AtMS: 2, Body: record.Halt{Level: reconcile.LevelPause, Why: "news"}}}); err != nil {
+	if err := store.Append(t.Context(), []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1}}, {AtMS: 2, Body: record.Halt{Level: record.LevelPause, Why: "news"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {

@@ -201,13 +201,13 @@ func startVenueProcess(t *testing.T, binary string) (string, *os.Process) {
 	return "", nil
 }
 
-// account is what the test looks at in the paper account's file.
-type account struct {
+// paperMoney is what the test looks at in the paper account's file.
+type paperMoney struct {
 	Deposits, Fees string
 	Positions      int
 }
 
-func paperAccount(t *testing.T, directory string) (seen account) {
+func paperAccount(t *testing.T, directory string) (seen paperMoney) {
 	t.Helper()
 	store, text, err := server.OpenState(filepath.Join(directory, "data", "paper", "exchange.json"), t.Logf)
 	if err != nil {
@@ -226,7 +226,7 @@ func paperAccount(t *testing.T, directory string) (seen account) {
 		t.Fatalf("want one account kept, have %d, %v", len(state.Accounts), err)
 	}
 	a := state.Accounts[0]
-	return account{a.Money.Deposits, a.Money.Fees, len(a.Positions)}
+	return paperMoney{a.Money.Deposits, a.Money.Fees, len(a.Positions)}
 }
 
 func write(t *testing.T, path, text string) {

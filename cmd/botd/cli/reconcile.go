@@ -13,7 +13,7 @@ import (
 
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
-	"botd/reconcile"
+	"botd/reconcile/placement"
 	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
@@ -56,7 +56,7 @@ shows. Exit code 1 when something is unknown or quarantined.`,
 }
 
 // unknownFate is the state of a placement whose answer was lost.
-var unknownFate = reconcile.Uncertain.String()
+var unknownFate = placement.Uncertain.String()
 
 // uncertain reports a placement whose fate is not known, beyond those just sent.
 func uncertain(r *view.Reconcile) bool {

@@ -7,21 +7,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
-	"botd/reconcile"
+	"botd/reconcile/record"
 	"botd/runtime/api"
 )
 
 // newStrategyStops are the levels of the kill switch and their end, of one strategy.
 func newStrategyStops() []*cobra.Command {
 	return []*cobra.Command{
-		newStrategyStop("pause", reconcile.LevelPause, "one strategy opens nothing; its exits and stops go on", "Nothing of it opens; what it holds is managed on: exits and stops go on."),
-		newStrategyStop("stop", reconcile.LevelCancel, "one strategy opens nothing, and its opening orders are canceled", "Nothing of it opens, and its resting opening orders are canceled; exits and stops go on."),
-		newStrategyStop("flatten", reconcile.LevelFlatten, "one strategy's orders are canceled and its position closed", "Its opening orders are canceled and its position is closed at market. It opens nothing after."),
+		newStrategyStop("pause", record.LevelPause, "one strategy opens nothing; its exits and stops go on", "Nothing of it opens; what it holds is managed on: exits and stops go on."),
+		newStrategyStop("stop", record.LevelCancel, "one strategy opens nothing, and its opening orders are canceled", "Nothing of it opens, and its resting opening orders are canceled; exits and stops go on."),
+		newStrategyStop("flatten", record.LevelFlatten, "one strategy's orders are canceled and its position closed", "Its opening orders are canceled and its position is closed at market. It opens nothing after."),
 		newStrategyResume(),
 	}
 }
 
-func newStrategyStop(name string, level reconcile.HaltLevel, short, long string) *cobra.Command {
+func newStrategyStop(name string, level record.HaltLevel, short, long string) *cobra.Command {
 	var flags haltFlags
 	command := &cobra.Command{
 		Use: name + " NAME", Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: completeStrategies,

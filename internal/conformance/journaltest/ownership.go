@@ -8,6 +8,7 @@ import (
 
 	"botd/reconcile"
 	"botd/reconcile/journal"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -72,7 +73,7 @@ func epochsAfterBackup(t *testing.T, s *Store) {
 	j.Close()
 	restore()
 	j = s.open(t)
-	book := reconcile.NewBook(reconcile.Settle{})
+	book := reconcile.NewBook(placement.Settle{})
 	for _, r := range all(t, j) {
 		book.Apply(&r)
 	}

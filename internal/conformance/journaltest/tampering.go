@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -79,7 +79,7 @@ func wrongEntry(t *testing.T, s *Store) {
 func rowsInTransaction(t *testing.T, s *Store) {
 	j := s.open(t)
 	add(t, j, sending(1))
-	ended := record.Record{AtMS: 9, ClientOrderID: sending(1).ClientOrderID, Body: record.Ended{State: reconcile.Filled, Filled: 1}}
+	ended := record.Record{AtMS: 9, ClientOrderID: sending(1).ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 1}}
 	if err := j.Append(t.Context(), []record.Record{ended, sending(1)}); err == nil {
 		t.Fatal("a client order id was journalled twice")
 	}

@@ -1,7 +1,6 @@
-package reconcile
+package account
 
 import (
-	"botd/exchange"
 	"botd/reconcile/ledger"
 	"botd/reconcile/record"
 )
@@ -11,9 +10,9 @@ import (
 func TakeRoundTrips(trips *ledger.RoundTrips, r *record.Record) []ledger.RoundTrip {
 	switch body := r.Body.(type) {
 	case record.Sending:
-		trips.Send(ordered(r, Placement{Purpose: body.Purpose, Order: body.Order}))
+		trips.Send(begun(r, &body).booked())
 	case record.Found:
-		trips.Send(ordered(r, Placement{OrderID: body.OrderID, Purpose: body.Purpose, Order: body.Order, Filled: body.Filled}))
+		trips.Send(found(r, &body).booked())
 	case record.Acknowledged:
 		trips.Advance(r.ClientOrderID, body.OrderID, 0, false)
 	case record.Fill:
@@ -28,14 +27,4 @@ func TakeRoundTrips(trips *ledger.RoundTrips, r *record.Record) []ledger.RoundTr
 		return trips.Post(&body.Posting)
 	}
 	return nil
-}
-
-func ordered(r *record.Record, p Placement) *ledger.Order {
-	p.ClientOrderID, p.Strategy = r.ClientOrderID, r.Strategy
-	return p.booked()
-}
-
-// rests reports whether an order may rest in the order book, for the maker's fee.
-func rests(o *exchange.NewOrder) bool {
-	return o.Type == exchange.Limit || o.Type == exchange.StopLimit || o.Type == exchange.TakeProfitLimit
 }

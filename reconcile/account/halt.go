@@ -1,4 +1,4 @@
-package reconcile
+package account
 
 import (
 	"cmp"
@@ -36,29 +36,29 @@ func (s Scope) Covers(strategy string, symbol exchange.SymbolKey) bool {
 
 // Halt is the kill switch's state for the account, a strategy or a symbol.
 type Halt struct {
-	Level HaltLevel
+	Level record.HaltLevel
 	Why   string
 	AtMS  int64
 	Scope Scope
 }
 
 // Halts returns every halt in force, the account's first.
-func (b *Book) Halts() []Halt { return b.halts }
+func (s *State) Halts() []Halt { return slices.Clip(s.halts) }
 
 // Halted returns the account's halt; its level is LevelNone while there is none.
-func (b *Book) Halted() Halt { return b.HaltOf(Scope{}) }
+func (s *State) Halted() Halt { return s.HaltOf(Scope{}) }
 
 // HaltOf returns the halt of exactly this scope.
-func (b *Book) HaltOf(scope Scope) Halt {
-	if i, found := b.findHalt(scope); found {
-		return b.halts[i]
+func (s *State) HaltOf(scope Scope) Halt {
+	if i, found := s.findHalt(scope); found {
+		return s.halts[i]
 	}
 	return Halt{Scope: scope}
 }
 
 // HaltOn returns the severest halt that holds for a strategy's symbol.
-func (b *Book) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
-	for _, h := range b.halts {
+func (s *State) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
+	for _, h := range s.halts {
 		if h.Scope.Covers(strategy, symbol) && h.Level > most.Level {
 			most = h
 		}
@@ -66,22 +66,22 @@ func (b *Book) HaltOn(strategy string, symbol exchange.SymbolKey) (most Halt) {
 	return most
 }
 
-func (b *Book) findHalt(scope Scope) (int, bool) {
-	return slices.BinarySearchFunc(b.halts, scope, func(h Halt, s Scope) int { return h.Scope.compare(s) })
+func (s *State) findHalt(scope Scope) (int, bool) {
+	return slices.BinarySearchFunc(s.halts, scope, func(h Halt, s Scope) int { return h.Scope.compare(s) })
 }
 
 // halted applies a halt's record. A halt is only ever escalated; LevelNone ends it.
-func (b *Book) halted(r *record.Record, body *record.Halt) {
+func (s *State) halted(r *record.Record, body *record.Halt) {
 	scope := Scope{r.Strategy, r.Symbol}
-	i, found := b.findHalt(scope)
+	i, found := s.findHalt(scope)
 	switch {
-	case body.Level == LevelNone:
+	case body.Level == record.LevelNone:
 		if found {
-			b.halts = slices.Delete(b.halts, i, i+1)
+			s.halts = slices.Delete(s.halts, i, i+1)
 		}
 	case !found:
-		b.halts = slices.Insert(b.halts, i, Halt{body.Level, body.Why, r.AtMS, scope})
-	case body.Level > b.halts[i].Level:
-		b.halts[i] = Halt{body.Level, body.Why, r.AtMS, scope}
+		s.halts = slices.Insert(s.halts, i, Halt{body.Level, body.Why, r.AtMS, scope})
+	case body.Level > s.halts[i].Level:
+		s.halts[i] = Halt{body.Level, body.Why, r.AtMS, scope}
 	}
 }

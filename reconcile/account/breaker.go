@@ -1,8 +1,9 @@
-package reconcile
+package account
 
 import (
 	"slices"
 
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 )
 
@@ -33,11 +34,11 @@ func (t *tally) unknown(atMS int64) { t.unknownMS = pushBounded(t.unknownMS, atM
 // sign of anything, and what was never sent none of the exchange's.
 func (t *tally) ended(p *Placement) {
 	switch {
-	case p.Filled > 0:
+	case p.filled > 0:
 		t.empty = 0
-	case p.Purpose.Protects(), p.State == Expired:
-	case p.State == Canceled && p.Order.Type.Priced():
-	case p.State == Rejected && p.Order.PostOnly: // it would have matched: what post-only is for
+	case p.purpose.Protects(), p.state == placement.Expired:
+	case p.state == placement.Canceled && p.order.Type.Priced():
+	case p.state == placement.Rejected && p.order.PostOnly: // it would have matched: what post-only is for
 	default:
 		t.empty++
 	}
@@ -56,20 +57,20 @@ func since(times []int64, fromMS int64) int {
 }
 
 // Breaker returns the breaker as it was last tripped; see Breaking.
-func (b *Book) Breaker() Breaker { return b.breaker }
+func (s *State) Breaker() Breaker { return s.breaker }
 
 // Breaking reports whether the breaker holds openings back now.
-func (b *Book) Breaking(nowMS int64) bool { return nowMS < b.breaker.UntilMS }
+func (s *State) Breaking(nowMS int64) bool { return nowMS < s.breaker.UntilMS }
 
 // Tally returns how many placements were sent, and how many of them lost their
 // answer, since a time, and how many in a row ended without a fill. What was
 // before the breaker tripped last does not count again.
-func (b *Book) Tally(fromMS int64) (sent, unknown, empty int) {
-	fromMS = max(fromMS, b.breaker.SinceMS+1)
-	return since(b.tally.sentMS, fromMS), since(b.tally.unknownMS, fromMS), b.tally.empty
+func (s *State) Tally(fromMS int64) (sent, unknown, empty int) {
+	fromMS = max(fromMS, s.breaker.SinceMS+1)
+	return since(s.tally.sentMS, fromMS), since(s.tally.unknownMS, fromMS), s.tally.empty
 }
 
-func (b *Book) tripped(atMS int64, body *record.Breaker) {
-	b.breaker = Breaker{body.Why, atMS, body.UntilMS}
-	b.tally.empty = 0
+func (s *State) tripped(atMS int64, body *record.Breaker) {
+	s.breaker = Breaker{body.Why, atMS, body.UntilMS}
+	s.tally.empty = 0
 }

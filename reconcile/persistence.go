@@ -4,18 +4,18 @@ package reconcile
 // something lasted.
 const mostGapMS = 1_000
 
-// lasting measures for how long something has been the same, from snapshot to
+// persistence measures for how long something has been the same, from snapshot to
 // snapshot. Of the time between two of them no more counts than lies between
 // rounds while something is unsettled, so that a clock that jumps ahead makes
 // nothing last (exactly-once.md, L).
-type lasting struct {
+type persistence struct {
 	sinceMS int64 // the first snapshot's end; 0 while it does not last
 	lastMS  int64 // the newest snapshot's end
 	forMS   int64
 }
 
-// again takes one more snapshot in which it is the same.
-func (l *lasting) again(s *Snapshot) {
+// extend takes one more snapshot in which it is the same.
+func (l *persistence) extend(s *Snapshot) {
 	end := max(s.BeganMS, s.EndedMS)
 	if l.sinceMS == 0 {
 		l.sinceMS, l.lastMS = end, end
@@ -25,13 +25,13 @@ func (l *lasting) again(s *Snapshot) {
 	l.lastMS = end
 }
 
-// anew begins with this snapshot.
-func (l *lasting) anew(s *Snapshot) {
-	*l = lasting{}
-	l.again(s)
+// restart begins with this snapshot.
+func (l *persistence) restart(s *Snapshot) {
+	*l = persistence{}
+	l.extend(s)
 }
 
-// over ends it.
-func (l *lasting) over() { *l = lasting{} }
+// reset ends it.
+func (l *persistence) reset() { *l = persistence{} }
 
-func (l *lasting) longer(thanMS int64) bool { return l.sinceMS != 0 && l.forMS > thanMS }
+func (l *persistence) exceeds(thanMS int64) bool { return l.sinceMS != 0 && l.forMS > thanMS }

@@ -1,4 +1,4 @@
-package reconcile
+package account
 
 import (
 	"cmp"
@@ -17,21 +17,20 @@ type SetLimit struct {
 	AtMS     int64
 }
 
-func (b *Book) setLimit(r *record.Record, body *record.Limit) {
+func (s *State) setLimit(r *record.Record, body *record.Limit) {
 	set := SetLimit{r.Strategy, body.Rule, body.Value, body.By, body.Why, r.AtMS}
-	i, found := slices.BinarySearchFunc(b.set, set, func(a, c SetLimit) int {
+	i, found := slices.BinarySearchFunc(s.limits, set, func(a, c SetLimit) int {
 		return cmp.Or(cmp.Compare(a.Strategy, c.Strategy), cmp.Compare(a.Rule, c.Rule))
 	})
 	switch {
 	case found && set.Value == "":
-		b.set = slices.Delete(b.set, i, i+1)
+		s.limits = slices.Delete(s.limits, i, i+1)
 	case found:
-		b.set[i] = set
+		s.limits[i] = set
 	case set.Value != "":
-		b.set = slices.Insert(b.set, i, set)
+		s.limits = slices.Insert(s.limits, i, set)
 	}
 }
 
-// SetLimits returns the limits that people set, the account's first. It must not be
-// changed.
-func (b *Book) SetLimits() []SetLimit { return b.set }
+// SetLimits returns the limits that people set, the account's first.
+func (s *State) SetLimits() []SetLimit { return slices.Clip(s.limits) }

@@ -1,0 +1,229 @@
+package account
+
+import (
+	"slices"
+
+	"botd/exchange"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+	"botd/strategy"
+)
+
+// Apply changes the state by one record. Replaying a journal is applying its
+// records in order.
+func (s *State) Apply(r *record.Record) {
+	if posting, ok := r.Body.(record.Posting); ok { // it changes nothing a round acts on
+		s.books.Post(&posting.Posting)
+		return
+	}
+	s.version++
+	s.noteID(r)
+	switch body := r.Body.(type) {
+	case record.Boot:
+		s.boot(r, body.Epoch)
+	case record.Config, record.Audit:
+	case record.Limit:
+		s.setLimit(r, &body)
+	case record.Assigned, record.Plan, record.Memory, record.Latch, record.Priced:
+		s.applyToStrategy(r)
+	default:
+		s.seasoned = true
+		s.applyFact(r)
+	}
+}
+
+// applyToStrategy takes what changes one strategy's state.
+func (s *State) applyToStrategy(r *record.Record) {
+	t := s.Strategy(r.Strategy)
+	switch body := r.Body.(type) {
+	case record.Assigned:
+		s.Symbol(r.Symbol).owner = r.Strategy
+		t.symbol, t.onRemove = r.Symbol, body.OnRemove
+	case record.Plan:
+		t.symbol = r.Symbol
+		t.setPlan(body.Plan)
+		s.forgetKeys(t)
+		t.releaseLatch()
+	case record.Memory:
+		t.memory = strategy.MemoryOf(slices.Clone(body.Entries)...)
+	case record.Latch:
+		t.latch = body.Side
+	case record.Priced:
+		t.target, t.quantity, t.priced = body.Target, body.Quantity, true
+	}
+}
+
+// applyFact takes what happened to orders, symbols and the account.
+func (s *State) applyFact(r *record.Record) {
+	switch body := r.Body.(type) {
+	case record.Sending:
+		s.begin(begun(r, &body))
+		s.tally.sent(r.AtMS)
+		s.noteSend(r.AtMS, r.Strategy)
+	case record.Found:
+		s.begin(found(r, &body))
+	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended, record.Withdrawn:
+		s.advance(r)
+	case record.Quarantined:
+		symbol := s.Symbol(r.Symbol)
+		symbol.quarantine, symbol.quarantineMS = body.Why, r.AtMS
+	case record.Adopted:
+		s.adopted(s.Symbol(r.Symbol), body.Quantity)
+	case record.Ignored:
+		s.ignored(r, &body)
+	case record.Fees:
+		symbol := s.Symbol(r.Symbol)
+		symbol.fees, symbol.bought = symbol.fees+body.Quantity, 0
+	case record.Baseline:
+		s.Symbol(r.Symbol).baseline = body.Quantity
+	case record.Day:
+		s.Watch(r.Strategy).day = Day(body)
+	case record.Result:
+		w := s.Watch(r.Strategy)
+		w.result, w.losses, w.known = body, body.Losses, true
+	case record.Accounted:
+		w := s.Watch("")
+		w.wallet, w.losses, w.known = body.Wallet, body.Losses, true
+	case record.Breach:
+		s.Watch(r.Strategy).breached(r.AtMS, &body)
+	case record.Halt:
+		s.halted(r, &body)
+	case record.Breaker:
+		s.tripped(r.AtMS, &body)
+	}
+}
+
+// noteID notes the id of the order that a record is about: an order on the exchange
+// with an id no newer than the newest of them is known at the next start. One that
+// was reported to a person is not reported again.
+func (s *State) noteID(r *record.Record) {
+	if r.ClientOrderID == "" {
+		return
+	}
+	id, ours := placement.ParseSerial(r.ClientOrderID)
+	if !ours {
+		return
+	}
+	if s.newest.Before(id) {
+		s.newest = id
+	}
+	switch r.Body.(type) {
+	case record.Halt, record.Quarantined, record.Adopted, record.Ignored:
+		if s.began.Before(id) {
+			s.began = id
+		}
+	}
+}
+
+// boot begins a new epoch: what was being sent when the last one ended is unknown.
+func (s *State) boot(r *record.Record, epoch int64) {
+	s.epoch, s.began = max(s.epoch, epoch), s.newest
+	for _, p := range s.live {
+		p.advance(r)
+	}
+}
+
+func (s *State) begin(p *Placement) {
+	s.placements[p.clientOrderID] = p
+	s.live = append(s.live, p)
+}
+
+// advance moves one placement on. A record about one that has ended is stale and
+// changes nothing.
+func (s *State) advance(r *record.Record) {
+	p := s.placements[r.ClientOrderID]
+	if p == nil {
+		return
+	}
+	before := *p
+	if grown := p.advance(r); grown > 0 {
+		s.fill(p, &before, grown, r)
+	}
+	if p.state == placement.Uncertain && r.Kind() == record.KindUnknown {
+		s.tally.unknown(r.AtMS)
+	}
+	if p.state.Final() {
+		s.end(p, r.AtMS)
+	}
+}
+
+// fill takes what filled of a placement.
+func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Record) {
+	symbol := s.Symbol(p.order.Key())
+	if p.order.Market == exchange.Spot && p.order.Side == exchange.Buy {
+		_, price, _ := r.Filled()
+		symbol.buy(before, grown, price)
+	}
+	symbol.fill(p, grown, r.AtMS, &s.settle)
+	if !s.unbooked {
+		s.books.Fill(p.booked(), grown)
+	}
+	t := s.Strategy(p.strategy)
+	switch {
+	case p.purpose == placement.Order:
+		t.under(placement.Order, p.key).filled += grown
+	case p.purpose == placement.ExitOrder:
+		t.under(placement.ExitOrder, p.key).filled += grown
+		t.lower(grown) // fills of exits beside a target lower it
+	case p.purpose.Protects():
+		t.setLatch()
+	}
+}
+
+func (s *State) end(p *Placement, atMS int64) {
+	s.tally.ended(p)
+	if (p.purpose == placement.Order || p.purpose == placement.ExitOrder) && (p.state == placement.Rejected || p.state == placement.Refused) {
+		s.Strategy(p.strategy).under(p.purpose, p.key).refusedMS = atMS
+	}
+	if !s.unbooked {
+		s.books.End(p.clientOrderID, p.orderID)
+	}
+	delete(s.placements, p.clientOrderID)
+	s.live = slices.DeleteFunc(s.live, func(q *Placement) bool { return q == p })
+	s.remember(p.clientOrderID, Ending{OrderID: p.orderID, Filled: p.filled, Strategy: p.strategy, Absent: p.state == placement.Absent})
+}
+
+// Ending is what is remembered of a placement that has ended.
+type Ending struct {
+	OrderID  int64
+	Filled   exchange.Quantity
+	Strategy string
+	Left     bool // a person left it to whoever made it
+	Absent   bool // it was taken never to have been on the exchange, or to be gone from it
+}
+
+func (s *State) remember(id string, e Ending) {
+	if _, known := s.ended[id]; !known {
+		s.endedOrder = append(s.endedOrder, id)
+	}
+	s.ended[id] = e
+	if len(s.endedOrder) > maxRemembered {
+		delete(s.ended, s.endedOrder[0])
+		s.endedOrder = s.endedOrder[1:]
+	}
+}
+
+// adopted takes a difference between exchange and journal as the strategy's. A
+// position that has ended so latches the strategies that trade the symbol.
+func (s *State) adopted(symbol *Symbol, quantity exchange.Quantity) {
+	symbol.adopt(quantity)
+	if symbol.known != 0 || symbol.key.Market != exchange.Futures {
+		return
+	}
+	for _, t := range s.strategies {
+		if t.symbol == symbol.key {
+			t.setLatch()
+		}
+	}
+}
+
+// ignored takes what is left to whoever made it: the part of a position, or one
+// order.
+func (s *State) ignored(r *record.Record, body *record.Ignored) {
+	symbol := s.Symbol(r.Symbol)
+	symbol.ignored = body.Quantity
+	symbol.release()
+	if r.ClientOrderID != "" {
+		s.remember(r.ClientOrderID, Ending{OrderID: body.OrderID, Left: true})
+	}
+}

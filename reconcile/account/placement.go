@@ -1,0 +1,215 @@
+package account
+
+import (
+	"botd/exchange"
+	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// Placement is an order in the journal, with its state.
+type Placement struct {
+	clientOrderID string
+	orderID       int64
+	strategy      string
+	purpose       placement.Purpose
+	key           string
+	order         exchange.NewOrder
+	state         placement.State
+	filled        exchange.Quantity
+	price         exchange.Amount
+	sentMS        int64
+	unknownMS     int64
+	deadlineMS    int64
+	endedMS       int64
+	why           string
+	evidence      string
+	seen          bool
+	duplicate     bool
+	withdrawn     string
+}
+
+// ClientOrderID is its id, which no other placement has or had.
+func (p *Placement) ClientOrderID() string { return p.clientOrderID }
+
+// OrderID is the exchange's id; 0 until it is known.
+func (p *Placement) OrderID() int64 { return p.orderID }
+
+// Strategy is the strategy it belongs to.
+func (p *Placement) Strategy() string { return p.strategy }
+
+// Purpose is what it is for.
+func (p *Placement) Purpose() placement.Purpose { return p.purpose }
+
+// Key is the plan's key, for an order or an exit of the plan.
+func (p *Placement) Key() string { return p.key }
+
+// Order is its content.
+func (p *Placement) Order() exchange.NewOrder { return p.order }
+
+// Symbol is the order's symbol.
+func (p *Placement) Symbol() exchange.SymbolKey { return p.order.Key() }
+
+// Reduces reports whether the order can only reduce a futures position.
+func (p *Placement) Reduces() bool { return p.order.Reduces() }
+
+// State is how far it has come.
+func (p *Placement) State() placement.State { return p.state }
+
+// Filled is what it has filled, cumulative.
+func (p *Placement) Filled() exchange.Quantity { return p.filled }
+
+// Price is the mean price of its fills; zero where it is not known.
+func (p *Placement) Price() exchange.Amount { return p.price }
+
+// SentMS is the journalled server time at which it was to be sent.
+func (p *Placement) SentMS() int64 { return p.sentMS }
+
+// UnknownMS is when its answer was lost.
+func (p *Placement) UnknownMS() int64 { return p.unknownMS }
+
+// DeadlineMS is when its time to live ends.
+func (p *Placement) DeadlineMS() int64 { return p.deadlineMS }
+
+// EndedMS is when it ended; 0 while it has not.
+func (p *Placement) EndedMS() int64 { return p.endedMS }
+
+// Why is why it was refused, or is uncertain.
+func (p *Placement) Why() string { return p.why }
+
+// Evidence is what its final state follows from.
+func (p *Placement) Evidence() string { return p.evidence }
+
+// Seen reports whether it was fetched at least once.
+func (p *Placement) Seen() bool { return p.seen }
+
+// Duplicate reports whether it is a second order under one id, which is canceled.
+func (p *Placement) Duplicate() bool { return p.duplicate }
+
+// Withdrawn is why a person has it canceled; empty for not at all.
+func (p *Placement) Withdrawn() string { return p.withdrawn }
+
+// Remaining is the quantity that may still fill, in base units; zero for a
+// closePosition order, which has none.
+func (p *Placement) Remaining() exchange.Quantity {
+	if p.state.Final() {
+		return 0
+	}
+	return max(0, p.order.Quantity-p.filled)
+}
+
+// SignedRemaining is what it may still do to the position.
+func (p *Placement) SignedRemaining() exchange.Quantity {
+	return p.Remaining() * exchange.Quantity(p.order.Side.Sign())
+}
+
+// Fence returns the server time from which a snapshot counts as evidence of the
+// placement's fate (exactly-once.md, Principle).
+func (p *Placement) Fence(settle placement.Settle) int64 {
+	return p.deadlineMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+}
+
+// About is a record about the placement.
+func (p *Placement) About(body record.Body) record.Record {
+	return record.Record{Strategy: p.strategy, Symbol: p.order.Key(), ClientOrderID: p.clientOrderID, Body: body}
+}
+
+// begun is the placement that a sending record begins.
+func begun(r *record.Record, body *record.Sending) *Placement {
+	return &Placement{clientOrderID: r.ClientOrderID, strategy: r.Strategy, purpose: body.Purpose, key: body.Key, order: body.Order,
+		state: placement.Sending, sentMS: r.AtMS, deadlineMS: body.DeadlineMS}
+}
+
+// found is the placement of an order found on the exchange.
+func found(r *record.Record, body *record.Found) *Placement {
+	return &Placement{clientOrderID: r.ClientOrderID, orderID: body.OrderID, strategy: r.Strategy, purpose: body.Purpose, key: body.Key, order: body.Order,
+		state: placement.Working, seen: true, filled: body.Filled, sentMS: r.AtMS, deadlineMS: r.AtMS, duplicate: body.Duplicate, evidence: body.Evidence}
+}
+
+// Begin returns the placement that a record begins, as it is then; false for a
+// record that begins none.
+func Begin(r *record.Record) (Placement, bool) {
+	switch body := r.Body.(type) {
+	case record.Sending:
+		return *begun(r, &body), true
+	case record.Found:
+		return *found(r, &body), true
+	}
+	return Placement{}, false
+}
+
+// After returns the placement as it is after a record about it.
+func (p *Placement) After(r *record.Record) Placement {
+	after := *p
+	after.advance(r)
+	return after
+}
+
+// In returns the placement in a state in which it was fetched.
+func (p *Placement) In(state placement.State, orderID int64) Placement {
+	fetched := *p
+	fetched.state, fetched.orderID = state, orderID
+	return fetched
+}
+
+// advance takes a record about the placement, and returns by how much it has filled.
+func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
+	switch body := r.Body.(type) {
+	case record.Acknowledged:
+		p.identify(body.OrderID)
+		if p.state.Unresolved() {
+			p.state = placement.Acknowledged
+		}
+	case record.Unknown:
+		p.state, p.why, p.unknownMS = placement.Uncertain, body.Why, r.AtMS
+	case record.Fill:
+		p.identify(body.OrderID)
+		grown = p.fillTo(body.Filled, body.Price)
+		p.state, p.seen = placement.Working, true
+	case record.Refused:
+		p.why = body.Why
+		p.end(placement.Refused, "", r.AtMS)
+	case record.Ended:
+		p.identify(body.OrderID)
+		grown = p.fillTo(body.Filled, body.Price)
+		p.end(body.State, body.Evidence, r.AtMS)
+	case record.Withdrawn:
+		p.withdrawn = body.Why
+	case record.Boot:
+		if p.state == placement.Sending {
+			p.state, p.why, p.unknownMS = placement.Uncertain, "restarted before the answer", r.AtMS
+		}
+	}
+	return grown
+}
+
+// identify takes the exchange's id of the order, where it is known.
+func (p *Placement) identify(orderID int64) {
+	if orderID != 0 {
+		p.orderID = orderID
+	}
+}
+
+// fillTo takes what the order has filled beyond what is known.
+func (p *Placement) fillTo(filled exchange.Quantity, price exchange.Amount) (grown exchange.Quantity) {
+	if grown = filled - p.filled; grown <= 0 {
+		return 0
+	}
+	p.filled = filled
+	if !price.IsZero() {
+		p.price = price
+	}
+	return grown
+}
+
+func (p *Placement) end(state placement.State, evidence string, atMS int64) {
+	p.state, p.endedMS, p.evidence = state, atMS, evidence
+}
+
+// booked is the order as the ledger takes it.
+func (p *Placement) booked() *ledger.Order {
+	o := &p.order
+	rests := o.Type == exchange.Limit || o.Type == exchange.StopLimit || o.Type == exchange.TakeProfitLimit
+	return &ledger.Order{ClientOrderID: p.clientOrderID, OrderID: p.orderID, Strategy: p.strategy, Purpose: p.purpose, Symbol: o.Key(), Side: o.Side, Rests: rests,
+		Filled: p.filled}
+}

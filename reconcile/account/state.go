@@ -1,0 +1,151 @@
+// Package account holds an account's journalled state, which changes by applying records and in no other way.
+//
+// Every placement with its state, the quantities that fills and adoptions explain,
+// each strategy's plan in force, halts, quarantines, latches, and the limits that
+// people set. Fields are not exported: who reads them has methods, and who wants
+// them otherwise writes a record. Starting anew is applying the journal's records
+// again. What is observed of the exchange is no part of it (package reconcile).
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
+)
+
+// maxRemembered bounds how many ended placements are remembered by their ids,
+// so that a stale list showing one of them is not taken for a foreign order.
+const maxRemembered = 20_000
+
+// State is one account's journalled state. Not safe for several goroutines.
+type State struct {
+	settle     placement.Settle
+	epoch      int64
+	version    uint64
+	symbols    []*Symbol   // sorted by key
+	strategies []*Strategy // sorted by name
+	placements map[string]*Placement
+	live       []*Placement // oldest first
+	ended      map[string]Ending
+	endedOrder []string   // ring of ended ids, oldest first
+	halts      []Halt     // sorted by scope, the account's first
+	limits     []SetLimit // sorted by strategy and rule, the account's first
+	breaker    Breaker
+	tally      tally
+	ledger     *ledger.Ledger
+	books      ledger.Writer
+	unbooked   bool
+	watches    []*Watch // sorted by strategy, the account's first
+	sends      []send   // of the last minute, oldest first
+	keys       [2]Keys  // scratch of Keys: orders, exits
+
+	newest   placement.Serial // of the ids in the journal
+	began    placement.Serial // the newest when this epoch began, or that was reported to a person since
+	seasoned bool             // the journal holds more than starts and plans
+}
+
+// New returns the state of an account whose journal is empty.
+func New(settle placement.Settle) *State {
+	s := &State{settle: settle, placements: map[string]*Placement{}, ended: map[string]Ending{}}
+	s.ledger, s.books = ledger.New()
+	return s
+}
+
+// SkipLedger books no money from now on: fills are not kept for a ledger that nobody
+// would ask.
+func (s *State) SkipLedger() { s.unbooked = true }
+
+// Symbol returns a symbol's state, made when it is new.
+func (s *State) Symbol(key exchange.SymbolKey) *Symbol {
+	i, found := slices.BinarySearchFunc(s.symbols, key, func(t *Symbol, k exchange.SymbolKey) int { return t.key.Compare(k) })
+	if !found {
+		s.symbols = slices.Insert(s.symbols, i, &Symbol{key: key})
+	}
+	return s.symbols[i]
+}
+
+// Strategy returns a strategy's state, made when it is new.
+func (s *State) Strategy(name string) *Strategy {
+	i, found := slices.BinarySearchFunc(s.strategies, name, func(t *Strategy, n string) int { return strings.Compare(t.name, n) })
+	if !found {
+		s.strategies = slices.Insert(s.strategies, i, &Strategy{name: name})
+	}
+	return s.strategies[i]
+}
+
+// Strategies returns all strategies in the journal, sorted by name.
+func (s *State) Strategies() []*Strategy { return slices.Clip(s.strategies) }
+
+// Live returns the placements that are not final, oldest first.
+func (s *State) Live() []*Placement { return slices.Clip(s.live) }
+
+// Placement returns a live placement by its client order id, or nil.
+func (s *State) Placement(clientOrderID string) *Placement { return s.placements[clientOrderID] }
+
+// Ended returns what is remembered of a placement that has ended.
+func (s *State) Ended(clientOrderID string) (Ending, bool) {
+	e, ended := s.ended[clientOrderID]
+	return e, ended
+}
+
+// Known reports whether the client order id is one in the journal.
+func (s *State) Known(clientOrderID string) bool {
+	_, ended := s.ended[clientOrderID]
+	return ended || s.placements[clientOrderID] != nil
+}
+
+// Epoch returns the highest journalled epoch.
+func (s *State) Epoch() int64 { return s.epoch }
+
+// Version changes with every record that a round could act on.
+func (s *State) Version() uint64 { return s.version }
+
+// Today returns the account's day.
+func (s *State) Today() Day { return s.Watch("").Day() }
+
+// Settle returns the venue's bounds.
+func (s *State) Settle() placement.Settle { return s.settle }
+
+// Ledger returns the account's ledger.
+func (s *State) Ledger() *ledger.Ledger { return s.ledger }
+
+// New reports whether the journal holds nothing yet but starts and plans.
+func (s *State) New() bool { return !s.seasoned }
+
+// Later reports whether an order id of botd's was made after those in the journal,
+// or in another epoch after this one had begun: nothing here has sent it.
+func (s *State) Later(id placement.Serial) bool {
+	return s.newest.Before(id) || s.began.Before(id) && id.Epoch() != s.epoch
+}
+
+// Orphan is a symbol with a position or orders that no configured strategy trades, or
+// of which the ledger awaits something.
+type Orphan struct {
+	Strategy string
+	Symbol   exchange.SymbolKey
+}
+
+// Orphans returns the symbols that hold a position or live orders of a strategy, or
+// whose trades are not all booked, and that none of the configured ones trades.
+func (s *State) Orphans(configured func(strategy string, symbol exchange.SymbolKey) bool) []Orphan {
+	var orphans []Orphan
+	for _, symbol := range s.symbols {
+		owner := symbol.owner
+		held := symbol.known != 0 || !s.unbooked && s.ledger.Awaits(symbol.key)
+		for _, p := range s.live {
+			if p.Symbol() == symbol.key {
+				held = true
+				if owner == "" {
+					owner = p.strategy
+				}
+			}
+		}
+		if held && owner != "" && !configured(owner, symbol.key) {
+			orphans = append(orphans, Orphan{owner, symbol.key})
+		}
+	}
+	return orphans
+}

@@ -1,0 +1,104 @@
+package account
+
+import (
+	"botd/exchange"
+	"botd/reconcile/placement"
+)
+
+// Symbol is the journalled state of one symbol.
+type Symbol struct {
+	key          exchange.SymbolKey
+	known        exchange.Quantity
+	bought       exchange.Quantity
+	fees         exchange.Quantity
+	baseline     exchange.Quantity
+	meanPrice    exchange.Amount
+	ignored      exchange.Quantity
+	owner        string
+	quarantine   string
+	quarantineMS int64
+	filledMS     int64
+	sold         exchange.Quantity
+}
+
+// Key names the symbol.
+func (s *Symbol) Key() exchange.SymbolKey { return s.key }
+
+// Known is what is adopted plus the signed fills of all placements.
+func (s *Symbol) Known() exchange.Quantity { return s.known }
+
+// Bought is, on spot, the gross quantity bought since fees were last squared with
+// the wallet.
+func (s *Symbol) Bought() exchange.Quantity { return s.bought }
+
+// Fees is, on spot, what fees took of the quantity bought, since it was last flat.
+func (s *Symbol) Fees() exchange.Quantity { return s.fees }
+
+// Baseline is, on spot, what the wallet held of the base asset while no strategy did.
+func (s *Symbol) Baseline() exchange.Quantity { return s.baseline }
+
+// MeanPrice is the mean price of what is held on spot, which reports no entry price.
+func (s *Symbol) MeanPrice() exchange.Amount { return s.meanPrice }
+
+// Ignored is the signed part of the exchange's position that is left to others.
+func (s *Symbol) Ignored() exchange.Quantity { return s.ignored }
+
+// Owner is the strategy that trades the symbol, as last configured.
+func (s *Symbol) Owner() string { return s.owner }
+
+// Quarantine is why nothing opens until a person resolves it; empty for none.
+func (s *Symbol) Quarantine() string { return s.quarantine }
+
+// QuarantineMS is since when.
+func (s *Symbol) QuarantineMS() int64 { return s.quarantineMS }
+
+// FilledMS is when Known last changed by a fill.
+func (s *Symbol) FilledMS() int64 { return s.filledMS }
+
+// Sold is, on spot, what the last fills sold, none of which was followed by L without one.
+func (s *Symbol) Sold() exchange.Quantity { return s.sold }
+
+// release ends a quarantine.
+func (s *Symbol) release() { s.quarantine, s.quarantineMS = "", 0 }
+
+// adopt takes a difference between exchange and journal as the strategy's.
+func (s *Symbol) adopt(quantity exchange.Quantity) {
+	s.known += quantity
+	s.bought = 0
+	s.release()
+}
+
+// fill takes what filled of a placement.
+func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle *placement.Settle) {
+	if atMS-s.filledMS > settle.StalenessMS {
+		s.sold = 0
+	}
+	s.filledMS = atMS
+	s.known += grown * exchange.Quantity(p.order.Side.Sign())
+	if p.order.Side == exchange.Buy {
+		s.bought += grown
+		return
+	}
+	s.sold += grown
+	if s.key.Market == exchange.Spot && s.known <= s.fees {
+		s.known, s.fees, s.bought = 0, 0, 0 // flat: what fees took is gone with it
+	}
+}
+
+// buy keeps the mean price of what is held on spot, given the mean price of all
+// that the order has filled now, which is more by grown than before. A price that
+// is not reported changes nothing.
+func (s *Symbol) buy(p *Placement, grown exchange.Quantity, mean exchange.Amount) {
+	if mean.IsZero() || grown <= 0 {
+		return
+	}
+	added := mean
+	if p.filled > 0 && !p.price.IsZero() {
+		added = mean.Add(mean.Sub(p.price).MulDiv(int64(p.filled), int64(grown)))
+	}
+	if s.known <= 0 || s.meanPrice.IsZero() {
+		s.meanPrice = added
+		return
+	}
+	s.meanPrice = s.meanPrice.Add(added.Sub(s.meanPrice).MulDiv(int64(grown), int64(s.known+grown)))
+}

@@ -1,0 +1,123 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"botd/exchange"
+	"botd/reconcile/record"
+)
+
+// Watch is what the limits of one scope remember: the account's, or a strategy's.
+// It is made of records, so that a restart knows the same utilization.
+type Watch struct {
+	strategy string
+	day      Day
+	result   record.Result
+	wallet   exchange.Amount
+	known    bool
+	losses   int
+	breaches []Breach
+}
+
+// Day is the equity at the start of the UTC day and its peak ever.
+type Day struct {
+	StartMS int64
+	Equity  exchange.Amount
+	Peak    exchange.Amount
+	Markets string          // of the account: whose equity it is
+	Spot    exchange.Amount // of the account: the part of Equity that is on spot
+}
+
+// Breach is a limit that was crossed and keeps entries back.
+type Breach struct {
+	Rule    string
+	Why     string
+	SinceMS int64
+	UntilMS int64 // 0: until it is rearmed
+}
+
+// Over reports whether the breach's time has passed.
+func (b *Breach) Over(nowMS int64) bool { return b.UntilMS != 0 && b.UntilMS <= nowMS }
+
+// Watch returns the watch of a strategy, or of the account for an empty name;
+// made when it is new.
+func (s *State) Watch(strategy string) *Watch {
+	i, found := slices.BinarySearchFunc(s.watches, strategy, func(w *Watch, n string) int { return strings.Compare(w.strategy, n) })
+	if !found {
+		s.watches = slices.Insert(s.watches, i, &Watch{strategy: strategy})
+	}
+	return s.watches[i]
+}
+
+// Strategy is whose watch it is; empty for the account's.
+func (w *Watch) Strategy() string { return w.strategy }
+
+// Day is the scope's day.
+func (w *Watch) Day() Day { return w.day }
+
+// Result is what the strategy made, derived from the wallet; see Known.
+func (w *Watch) Result() record.Result { return w.result }
+
+// Wallet is, of the account, the futures wallet that the results account for.
+func (w *Watch) Wallet() exchange.Amount { return w.wallet }
+
+// Known reports whether Result, or Wallet, was journalled.
+func (w *Watch) Known() bool { return w.known }
+
+// Losses is how many positions lost in a row.
+func (w *Watch) Losses() int { return w.losses }
+
+// Breaches are those in force, one a rule.
+func (w *Watch) Breaches() []Breach { return slices.Clip(w.breaches) }
+
+// Breach returns a rule's breach in force, or nil.
+func (w *Watch) Breach(rule string) *Breach {
+	for _, b := range w.breaches {
+		if b.Rule == rule {
+			return &b
+		}
+	}
+	return nil
+}
+
+// breached takes a breach, or with no cause its end.
+func (w *Watch) breached(atMS int64, body *record.Breach) {
+	w.breaches = slices.DeleteFunc(slices.Clone(w.breaches), func(b Breach) bool { return b.Rule == body.Rule })
+	if body.Why != "" {
+		w.breaches = append(w.breaches, Breach{body.Rule, body.Why, atMS, body.UntilMS})
+	}
+}
+
+// send is a placement's time and owner.
+type send struct {
+	atMS     int64
+	strategy string
+}
+
+// Bounds of what is remembered of placements sent.
+const (
+	minuteMS = 60_000
+	maxSends = 100_000
+)
+
+// noteSend keeps who sent when within the last minute.
+func (s *State) noteSend(atMS int64, strategy string) {
+	old := 0
+	for old < len(s.sends) && (atMS-s.sends[old].atMS >= minuteMS || len(s.sends)-old >= maxSends) {
+		old++
+	}
+	s.sends = append(s.sends[:copy(s.sends, s.sends[old:])], send{atMS, strategy})
+}
+
+// SentWithin returns how many placements were journalled in the minute before:
+// all of them, and a strategy's own.
+func (s *State) SentWithin(nowMS int64, strategy string) (all, own int) {
+	for i := len(s.sends) - 1; i >= 0 && nowMS-s.sends[i].atMS < minuteMS; i-- {
+		all++
+		if s.sends[i].strategy == strategy {
+			own++
+		}
+	}
+	return all, own
+}

@@ -1,0 +1,47 @@
+package account
+
+import (
+	"testing"
+
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+func TestOnlyTheLastMinuteOfPlacementsIsRemembered(t *testing.T) {
+	t.Parallel()
+	b := New(placement.Settle{})
+	for i := range int64(1_000) {
+		b.noteSend(i*1_000, "one")
+	}
+	if len(b.sends) != 60 {
+		t.Errorf("want 60 of them, have %d", len(b.sends))
+	}
+	if all, own := b.SentWithin(999_000, "two"); all != 60 || own != 0 {
+		t.Errorf("want 60 and none of the other's, have %d and %d", all, own)
+	}
+}
+
+func TestABreachIsReplacedAndEnded(t *testing.T) {
+	t.Parallel()
+	b := New(placement.Settle{})
+	apply := func(strategy, rule, why string, untilMS int64) {
+		b.Apply(&record.Record{AtMS: 5, Strategy: strategy, Body: record.Breach{Rule: rule, Why: why, UntilMS: untilMS}})
+	}
+	apply("", "max_daily_loss", "a", 100)
+	apply("", "max_daily_loss", "b", 200)
+	apply("one", "max_drawdown", "c", 0)
+	breach := b.Watch("").Breach("max_daily_loss")
+	if w := b.Watch(""); len(w.Breaches()) != 1 || *breach != (Breach{"max_daily_loss", "b", 5, 200}) {
+		t.Fatalf("want the newer one alone, have %+v", w.Breaches())
+	}
+	if breach.Over(199) || !breach.Over(200) {
+		t.Error("want it over at 200, not before")
+	}
+	if b.Watch("one").Breach("max_drawdown").Over(1 << 60) {
+		t.Error("want one without an end never over")
+	}
+	apply("one", "max_drawdown", "", 0)
+	if open := b.Watch("one").Breach("max_drawdown"); open != nil {
+		t.Errorf("want it ended, have %+v", open)
+	}
+}

@@ -1,0 +1,104 @@
+package reconcile
+
+import (
+	"botd/exchange"
+	"botd/reconcile/account"
+	"botd/reconcile/placement"
+	"botd/reconcile/record"
+)
+
+// journalledSymbol is a symbol's journalled state: its methods are SymbolState's too.
+type journalledSymbol = account.Symbol
+
+// SymbolState is what is known about one symbol: what is journalled, and what is
+// observed of it.
+type SymbolState struct {
+	*journalledSymbol
+
+	Rules    *exchange.Symbol // nil until the engine gives them
+	Last     exchange.Price   // last trade price
+	Mark     exchange.Price   // mark price, Last when not known
+	LastMS   int64
+	Leverage int // set on the exchange; 0 not known
+
+	Position   exchange.Quantity // signed, as the exchange last reported it, without what is ignored of it
+	EntryPrice exchange.Amount
+	MarkedAt   exchange.Price // the price when the position and the account were fetched
+	PositionID int64
+	SinceMS    int64 // when this position was first seen
+	LiqPrice   exchange.Amount
+
+	Read    bool // fetched since this start
+	Settled bool // Position equals Known, and nothing on the symbol is unknown
+
+	UnprotectedSinceMS int64 // since when the position lacks its stop; 0 while it does not
+	UnprotectedMS      int64 // how long positions lacked one in all since the start, without the time under way
+
+	Foreign        []exchange.Order // open orders botd did not make
+	ForeignSinceMS int64            // since when one of them holds openings back (Book.HoldsBack); 0 while none does
+	UnknownEnded   string           // spot: the client order id of an ended order with our prefix that the journal does not know
+	leftAlone      []exchange.Order // open orders under our prefix that a person left to whoever made them
+
+	differs    persistence       // Position and Known, by residual
+	residual   exchange.Quantity // Position - Known
+	residualOf exchange.Quantity // Known then
+	doubled    persistence       // the list shows two positions
+	stable     stable            // what the snapshots that count towards the fence show
+	equal      persistence       // since the first of them
+	calm       persistence       // since the last fill, or since the start that followed soon; else not measured
+	seen       []int64           // ids of positions seen open, oldest first
+	gone       exchange.Quantity // spot: what orders under our prefix that the journal does not know, and that left the list, may have sold
+	goneFor    persistence       // since then
+	missed     exchange.Quantity // spot: what the wallet misses while an order rests
+	misses     persistence       // the wallet, that much
+	short      exchange.Quantity // spot: by how much the wallet misses what the fills explain, negative
+}
+
+// Price is the price profit is counted at: the mark, else the last trade's.
+func (s *SymbolState) Price() exchange.Price {
+	if s.Mark > 0 {
+		return s.Mark
+	}
+	return s.Last
+}
+
+// Forget drops what was read of a symbol that is not traded any more, or was not
+// until now: nothing is concluded from it before it is read again.
+func (s *SymbolState) Forget() {
+	s.Read, s.Settled, s.Leverage = false, false, 0
+	s.Last, s.Mark, s.LastMS = 0, 0, 0
+}
+
+// AtVenue is the position as the exchange reported it, what is ignored included.
+func (s *SymbolState) AtVenue() exchange.Quantity { return s.Position + s.Ignored() }
+
+// Moved is how much a futures position's profit has changed since it and the
+// account were fetched.
+func (s *SymbolState) Moved() exchange.Amount {
+	if s.AtVenue() == 0 || s.MarkedAt == 0 || s.Rules == nil || s.Key().Market != exchange.Futures {
+		return exchange.Amount{}
+	}
+	return s.Rules.Notional(s.Price()-s.MarkedAt, s.AtVenue())
+}
+
+// Residual returns Position minus Known, and since when.
+func (s *SymbolState) Residual() (exchange.Quantity, int64) { return s.residual, s.differs.sinceMS }
+
+// maxClockStepMS is how far a start may set the clock right by which the epoch
+// before it stamped its records.
+const maxClockStepMS = 10_000
+
+// calmSince begins to measure anew how long ago the last fill was, where the clock
+// before the start may have stamped it too early.
+func (s *SymbolState) calmSince(settle placement.Settle, bootMS int64) persistence {
+	near, filledMS := settle.StalenessMS+maxClockStepMS, s.FilledMS()
+	if filledMS == 0 || bootMS < filledMS-near || bootMS > filledMS+near {
+		return persistence{}
+	}
+	return persistence{sinceMS: bootMS, lastMS: bootMS}
+}
+
+// about is a record about the symbol.
+func (s *SymbolState) about(body record.Body) record.Record {
+	return record.Record{Symbol: s.Key(), Body: body}
+}
