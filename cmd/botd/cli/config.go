@@ -25,7 +25,7 @@ reference; docs/configuration.md), what editors complete by (schema), and what t
 daemon does not do yet (diff). botd check looks for mistakes.`,
 		Example: "  botd config show --effective -c configs\n  botd config keys\n  botd config diff -c configs",
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
-	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), newConfigDiff(), newConfigReload(), shell.Alias("init", newInit()))
+	command.AddCommand(newConfigShow(), newConfigKeys(), newConfigSchema(), newConfigReference(), shell.Alias("init", newInit()))
 	return command
 }
 

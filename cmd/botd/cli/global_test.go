@@ -33,7 +33,9 @@ func TestALiveAccountIsConfirmedOrRefusedNeverAskedInVain(t *testing.T) {
 		{"demo, without input", configs.Demo, shell.Globals{NoInput: true}, failure.OK},
 		{"live, by a program that said neither", configs.Live, shell.Globals{}, failure.OK},
 	} {
-		command := given(t, &c.g)
+		command := &cobra.Command{}
+		command.SetContext(c.g.In(t.Context()))
+		command.SetErr(&bytes.Buffer{})
 		command.SetIn(&bytes.Buffer{})
 		err := confirmLive(command, &running{status: view.Status{Mode: string(c.mode), Instance: "main"}}, "/", nil, showHalt)
 		have := failure.OK

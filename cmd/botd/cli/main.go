@@ -108,19 +108,25 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate(version.Line() + "\n")
 	root.Flags().Bool("version", false, "say which botd this is; botd version says more")
 	given.Add(root)
-	group(root, "begin", "To begin with:", newInit(), newCheck(), newDoctor(), newRun(), newStrategy())
+	group(root, "begin", "To begin with:", newInit(), newCheck(), newDoctor(), newRun(), with(newStrategy(), newStrategyStops()...))
 	group(root, "watch", "What the running daemon does:", newStatus(), newOrders(), newFills(), newTrades(), newPositions(), newAccount(), newLimits(), newLedger(), newLogs())
 	group(root, "why", "Why it does, or does not:", newExplain(), newPlan(), newIntents(), newRisk(), newReconcile())
 	group(root, "stop", "To stop and to go on:", newHalt(), newRearm(), newResolve())
 	group(root, "test", "To test strategies, and botd itself:", newBacktest(), newSweep(), newData(), newIndicator(), newExchange(), newBench())
 	group(root, "venue", "What a venue says:", newMarkets(), newCandles(), newBook(), newProbe())
-	group(root, "operate", "To operate it:", newConfig(), newLogin(), newToken(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
+	group(root, "operate", "To operate it:", with(newConfig(), newConfigDiff(), newConfigReload()), newLogin(), newToken(), newNotify(), newLogLevel(), newJournal(), newBackup(), newRestore(), newMigrate(), newSupport(),
 		newHealthcheck(), newOps(), newMan(), newVersion())
 	root.AddCommand(shell.Hidden("sim", "the simulated exchange", shell.Alias("serve", newExchange())))
 	root.SetHelpCommandGroupID("operate")
 	root.SetCompletionCommandGroupID("operate")
 	completeFlags(root)
 	return root
+}
+
+// with adds commands below one.
+func with(command *cobra.Command, below ...*cobra.Command) *cobra.Command {
+	command.AddCommand(below...)
+	return command
 }
 
 // group adds commands that are listed together, under a title.

@@ -27,7 +27,6 @@ run, by its name: pause, stop, flatten, resume.`,
 		Example: "  botd strategy list\n  botd strategy show grid\n  botd strategy new my-idea --script\n  botd strategy pause trend --reason news",
 		RunE:    func(command *cobra.Command, _ []string) error { return command.Help() }}
 	command.AddCommand(newStrategyList(), newStrategyShow(), newStrategyNew())
-	command.AddCommand(newStrategyStops()...)
 	return command
 }
 
