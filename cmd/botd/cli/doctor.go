@@ -16,8 +16,8 @@ import (
 	"botd/runtime/doctor"
 )
 
-// patient is the configuration and the daemon of the flags.
-func (a *askFlags) patient() doctor.Patient {
+// patientOf is the configuration and the daemon of the flags.
+func patientOf(a *askFlags) doctor.Patient {
 	return doctor.Patient{Daemon: a.daemon, Address: cmp.Or(a.url, a.address), Load: func() (*configs.Config, configs.Problems, error) { return load(a.directory, "") }}
 }
 
@@ -31,7 +31,7 @@ signature. It may be run while botd runs. Exit code 1 when something fails; a wa
 leaves 0.`,
 		Example: "  botd doctor\n  botd doctor -c /etc/botd -o json | jq '.findings[] | select(.state != \"ok\")'",
 		RunE: func(command *cobra.Command, _ []string) error {
-			d := doctor.Examine(command.Context(), flags.patient())
+			d := doctor.Examine(command.Context(), patientOf(&flags))
 			err := shell.Print(command.OutOrStdout(), flags.output, d, func(w io.Writer) { doctorTable(w, &d, shell.Colours(command, w)) })
 			if err == nil && !d.OK {
 				return failure.Quiet()

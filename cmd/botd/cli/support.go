@@ -35,7 +35,7 @@ symbols and addresses stay: look into the file before you give it away.`,
 				out = "botd-support-" + time.Now().UTC().Format("20060102-150405") + ".tar.gz"
 			}
 			where, _, _ := whereabouts(flags.directory) // what keeps it from being read is collected
-			b := support.Collect(command.Context(), flags.patient(), where.DataDir)
+			b := support.Collect(command.Context(), patientOf(&flags), where.DataDir)
 			if err := b.Write(out); err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
