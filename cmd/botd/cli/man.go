@@ -122,8 +122,8 @@ func shown(command *cobra.Command) (all []*cobra.Command) {
 
 // exitTable is what every command's exit code says (contract, Commands).
 var exitTable = []struct {
-	code int
-	what string
+	Code int
+	What string
 }{
 	{failure.OK, "done"},
 	{failure.Negative, "a negative answer: a check found problems, a test failed"},
@@ -166,7 +166,7 @@ func writeManual(w io.Writer, command *cobra.Command) error {
 	}
 	b.WriteString(".SH EXIT STATUS\n")
 	for _, e := range exitTable {
-		fmt.Fprintf(&b, ".TP\n%d\n%s\n", e.code, roff(e.what))
+		fmt.Fprintf(&b, ".TP\n%d\n%s\n", e.Code, roff(e.What))
 	}
 	b.WriteString(".SH ENVIRONMENT\n")
 	for _, e := range environment {

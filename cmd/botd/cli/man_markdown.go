@@ -37,7 +37,7 @@ func writeMarkdown(root *cobra.Command) []byte {
 	root.PersistentFlags().VisitAll(func(f *pflag.Flag) { fmt.Fprintf(&b, "| `%s` | %s |\n", flagText(f), f.Usage) })
 	b.WriteString("\n## Exit codes\n\n| code | when |\n|---|---|\n")
 	for _, e := range exitTable {
-		fmt.Fprintf(&b, "| %d | %s |\n", e.code, e.what)
+		fmt.Fprintf(&b, "| %d | %s |\n", e.Code, e.What)
 	}
 	b.WriteString("\nA daemon that ends by Ctrl-C or SIGTERM in good order ends with 0; a second signal ends it at once, with 130 or 143. systemd does not start botd\nagain after 64, 65, 77 and 78: somebody has to mend something first.\n")
 	b.WriteString("\n## Environment\n\n| variable | what it does |\n|---|---|\n")
